@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/log.h"
+
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace kaiseki {
+namespace {
+
+struct State {
+  std::mutex mutex;
+  LogSink sink;
+  std::set<std::string, std::less<>> seen;
+};
+
+State& state() {
+  static State* instance = new State;  // never destroyed: threads may log during exit
+  return *instance;
+}
+
+void log(LogLevel level, std::string_view message) {
+  std::lock_guard lock(state().mutex);
+  if (state().sink) state().sink(level, message);
+}
+
+}  // namespace
+
+void set_log_sink(LogSink sink) {
+  std::lock_guard lock(state().mutex);
+  state().sink = std::move(sink);
+}
+
+void log_info(std::string_view message) { log(LogLevel::info, message); }
+void log_warning(std::string_view message) { log(LogLevel::warning, message); }
+
+void log_warning_once(std::string_view message) {
+  {
+    std::lock_guard lock(state().mutex);
+    if (!state().seen.emplace(message).second) return;
+  }
+  log(LogLevel::warning, message);
+}
+
+}  // namespace kaiseki

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// MemoryPool: one for each device. Freed blocks are kept by size and used again; a budget
+// (KAISEKI_DEVICE_MEMORY) makes any device as small as wanted; the account is honest.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kaiseki {
+
+/// Bytes of one device.
+struct MemoryAccount {
+  uint64_t in_use = 0;   // held by tensors
+  uint64_t cached = 0;   // freed, kept for reuse
+  uint64_t peak = 0;     // highest in_use + cached since reset_peak()
+  uint64_t budget = 0;   // 0: no limit but the device's own
+};
+
+/// Where a pool's memory comes from. Both functions are called under the pool's lock.
+class RawMemory {
+ public:
+  virtual ~RawMemory() = default;
+  /// nullptr when the device refuses.
+  virtual void* allocate(uint64_t bytes) = 0;
+  virtual void release(void* block) noexcept = 0;
+};
+
+class MemoryPool {
+ public:
+  MemoryPool(std::string device_name, RawMemory& raw, std::optional<uint64_t> budget);
+  ~MemoryPool();
+  MemoryPool(const MemoryPool&) = delete;
+
+  /// A block of at least this many bytes, aligned to 64. Throws OutOfMemory, after the cache was
+  /// given back to the device and the allocation tried once more.
+  void* allocate(uint64_t bytes);
+  /// `bytes` as at allocation.
+  void release(void* block, uint64_t bytes) noexcept;
+
+  /// Gives all cached blocks back to the device.
+  void trim();
+  MemoryAccount account() const;
+  void reset_peak();
+  void set_budget(std::optional<uint64_t> bytes);
+
+ private:
+  static uint64_t rounded(uint64_t bytes);
+  void* try_allocate(uint64_t bytes);
+  void trim_locked();
+
+  std::string device_name_;
+  RawMemory& raw_;
+  mutable std::mutex mutex_;
+  std::multimap<uint64_t, void*> free_;
+  MemoryAccount account_;
+};
+
+}  // namespace kaiseki

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Two-dimensional convolution (cross-correlation) in NCHW, all three directions. f32.
+#pragma once
+
+#include <array>
+
+#include "matrix/backend.h"
+#include "matrix/tensor.h"
+
+namespace kaiseki {
+
+struct Conv2d {
+  std::array<int64_t, 2> stride{1, 1}, padding{0, 0}, dilation{1, 1};
+  int64_t groups = 1;
+};
+
+/// The problem of x [n, c, h, w] with filter [k, c/groups, r, s]. Throws ShapeError.
+ConvProblem conv_problem(const Shape& x, const Shape& filter, const Conv2d& conv);
+
+/// y = activation(x * filter + bias); y [n, k, out_h, out_w] is overwritten. bias [k] or nullptr.
+void conv2d(const Tensor& x, const Tensor& filter, const Tensor* bias, const Conv2d& conv, Tensor& y,
+            Activation activation = Activation::none, float slope = 0.01f);
+/// dx, of the shape of x, overwritten.
+void conv2d_backward_data(const Tensor& dy, const Tensor& filter, const Conv2d& conv, Tensor& dx);
+/// dfilter = gradient + beta * dfilter.
+void conv2d_backward_filter(const Tensor& x, const Tensor& dy, const Conv2d& conv, Tensor& dfilter,
+                            float beta = 0);
+
+}  // namespace kaiseki

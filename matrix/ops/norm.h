@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Batch normalisation (Ioffe, Szegedy 2015) and local response normalisation across channels
+// (Krizhevsky et al. 2012), over [n, c, ...]. f32.
+#pragma once
+
+#include "matrix/tensor.h"
+
+namespace kaiseki {
+
+struct BatchNorm {
+  float eps = 1e-5f;
+  float momentum = 0.1f;  // running = (1 - momentum) * running + momentum * batch
+};
+
+/// y from the batch's statistics per channel; running_mean and running_var [c] are updated (the
+/// variance unbiased); mean and inv_std [c] are written for the backward pass.
+void batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta, const BatchNorm& norm,
+                      Tensor& running_mean, Tensor& running_var, Tensor& mean, Tensor& inv_std,
+                      Tensor& y);
+/// y from the running statistics.
+void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta, const BatchNorm& norm,
+                      const Tensor& running_mean, const Tensor& running_var, Tensor& y);
+/// dx overwritten; dgamma and dbeta added to.
+void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& gamma, const Tensor& mean,
+                         const Tensor& inv_std, Tensor& dx, Tensor& dgamma, Tensor& dbeta);
+
+struct Lrn {
+  int64_t size = 5;
+  float alpha = 1e-4f, beta = 0.75f, k = 1;
+};
+/// y = x / (k + alpha/size * sum of squares over the window)^beta
+void lrn(const Tensor& x, const Lrn& norm, Tensor& y);
+void lrn_backward(const Tensor& x, const Tensor& y, const Tensor& dy, const Lrn& norm, Tensor& dx);
+
+}  // namespace kaiseki

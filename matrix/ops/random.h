@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Tensors of random numbers. The generator advances by the words that were used; the same seed gives the
+// same numbers on every backend.
+#pragma once
+
+#include "matrix/random.h"
+#include "matrix/tensor.h"
+
+namespace kaiseki {
+
+void random_uniform(Tensor& out, Random& random, float low = 0, float high = 1);
+void random_normal(Tensor& out, Random& random, float mean = 0, float deviation = 1);
+/// `value` with the given probability, else 0.
+void random_bernoulli(Tensor& out, Random& random, float probability, float value = 1);
+
+}  // namespace kaiseki

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Softmax, log-softmax and softmax cross-entropy. The maximum is subtracted first: finite input
+// never overflows.
+#pragma once
+
+#include "matrix/tensor.h"
+
+namespace kaiseki {
+
+Tensor softmax(const Tensor& x, int axis = -1);
+Tensor log_softmax(const Tensor& x, int axis = -1);
+/// dx from y = softmax(x) (or log_softmax(x)) and dy.
+Tensor softmax_backward(const Tensor& y, const Tensor& dy, int axis = -1);
+Tensor log_softmax_backward(const Tensor& y, const Tensor& dy, int axis = -1);
+
+struct CrossEntropy {
+  Tensor losses;         // [rows]: -log p[label]
+  Tensor probabilities;  // [rows, classes]
+};
+/// logits [rows, classes], labels i32 [rows] in 0..classes-1 (-1: ignored). Throws ShapeError, also
+/// for a label out of range when labels lie on the host.
+CrossEntropy softmax_cross_entropy(const Tensor& logits, const Tensor& labels);
+/// scale * (probabilities - onehot(labels)).
+Tensor softmax_cross_entropy_backward(const Tensor& probabilities, const Tensor& labels, float scale);
+
+}  // namespace kaiseki

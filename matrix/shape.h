@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Shape: the lengths of up to eight dimensions, row-major; also used for strides (in elements).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
+#include <string>
+
+namespace kaiseki {
+
+class Shape {
+ public:
+  static constexpr int kMaxRank = 8;
+
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> dims);
+  explicit Shape(std::span<const int64_t> dims);
+
+  int rank() const { return rank_; }
+  /// Negative indices count from the end. Throws ShapeError when out of range.
+  int64_t operator[](int i) const { return dims_[index(i)]; }
+  int64_t& operator[](int i) { return dims_[index(i)]; }
+  const int64_t* begin() const { return dims_.data(); }
+  const int64_t* end() const { return dims_.data() + rank_; }
+  void push_back(int64_t dim);
+
+  /// Product of the dimensions; 1 for rank 0. Throws ShapeError when negative or over 2^62.
+  int64_t elements() const;
+  /// Strides of a contiguous tensor of this shape, in elements.
+  Shape contiguous_strides() const;
+  /// Dimension `axis` in 0..rank-1 from one that may be negative. Throws ShapeError.
+  int index(int axis) const;
+
+  bool operator==(const Shape& other) const;
+  /// "[2, 3, 4]"
+  std::string str() const;
+
+ private:
+  std::array<int64_t, kMaxRank> dims_{};
+  int rank_ = 0;
+};
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
+
+/// NumPy's broadcasting of two shapes. Throws ShapeError naming the operation.
+Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view operation);
+
+}  // namespace kaiseki

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/threads.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "matrix/environment.h"
+#include "matrix/error.h"
+
+namespace kaiseki {
+namespace {
+
+#if defined(__x86_64__) || defined(__i386__)
+inline void relax() { __builtin_ia32_pause(); }
+#else
+inline void relax() {}
+#endif
+
+constexpr int kSpins = 2000;  // about 20 us: shorter than a wake-up, longer than the gap in a step
+
+struct Job {
+  const std::function<void(int64_t, int64_t)>* body;
+  int64_t count, grain, pieces;
+  std::atomic<int64_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr error;
+
+  void work() {
+    for (;;) {
+      int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
+      if (piece >= pieces) return;
+      try {
+        (*body)(piece * grain, std::min(count, (piece + 1) * grain));
+      } catch (...) {
+        std::lock_guard lock(mutex);
+        if (!error) error = std::current_exception();
+      }
+    }
+  }
+};
+
+thread_local bool inside_job = false;
+
+class Pool {
+ public:
+  explicit Pool(int threads) {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { run(); });
+  }
+
+  ~Pool() {
+    {
+      std::lock_guard lock(mutex_);
+      stop_ = true;
+      generation_.fetch_add(1);
+    }
+    wake_.notify_all();
+    for (auto& worker : workers_) worker.join();
+  }
+
+  int size() const { return static_cast<int>(workers_.size()) + 1; }
+
+  void submit(Job& job) {
+    if (workers_.empty()) return job.work();
+    std::unique_lock busy(busy_, std::try_to_lock);
+    if (!busy) return job.work();
+    {
+      std::lock_guard lock(mutex_);
+      job_ = &job;
+      running_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+      generation_.fetch_add(1, std::memory_order_release);
+    }
+    wake_.notify_all();
+    inside_job = true;
+    job.work();
+    inside_job = false;
+    for (int spin = 0; running_.load(std::memory_order_acquire) != 0; ++spin)
+      if (spin > kSpins) std::this_thread::yield();
+  }
+
+ private:
+  void run() {
+    inside_job = true;
+    uint64_t seen = 0;
+    for (;;) {
+      for (int spin = 0; spin < kSpins && generation_.load(std::memory_order_acquire) == seen; ++spin)
+        relax();
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return generation_.load(std::memory_order_relaxed) != seen; });
+        seen = generation_.load(std::memory_order_relaxed);
+        if (stop_) return;
+      }
+      job_->work();
+      running_.fetch_sub(1, std::memory_order_release);
+    }
+  }
+
+  std::vector<std::thread> workers_;
+  std::mutex busy_, mutex_;
+  std::condition_variable wake_;
+  std::atomic<uint64_t> generation_{0};
+  std::atomic<int> running_{0};
+  Job* job_ = nullptr;
+  bool stop_ = false;
+};
+
+std::mutex pool_mutex;
+std::unique_ptr<Pool> pool_instance;
+std::atomic<int> requested{0};
+
+int default_threads() {
+  if (int threads = environment().threads) return threads;
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+Pool& pool() {
+  std::lock_guard lock(pool_mutex);
+  if (!pool_instance) pool_instance = std::make_unique<Pool>(requested ? +requested : default_threads());
+  return *pool_instance;
+}
+
+}  // namespace
+
+int thread_count() { return pool().size(); }
+
+void set_thread_count(int threads) {
+  if (threads < 0 || threads > 1024)
+    throw Error(message("threads", "expected 0 to 1024 threads, got ", threads));
+  std::lock_guard lock(pool_mutex);
+  requested = threads;
+  pool_instance.reset();
+}
+
+void parallel_for(int64_t count, int64_t grain,
+                  const std::function<void(int64_t, int64_t)>& body) {
+  if (count <= 0) return;
+  grain = std::max<int64_t>(1, grain);
+  Job job{&body, count, grain, (count + grain - 1) / grain, {}, {}, {}};
+  if (job.pieces == 1 || inside_job)
+    job.work();
+  else
+    pool().submit(job);
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+}  // namespace kaiseki
