@@ -18,7 +18,8 @@ def main():
     passed = failed = 0
     skipped, fewer = [], []
     for step in steps:
-        log = (folder / f"{step}.log").read_text(errors="replace")
+        logs = [folder / f"{step}.log", folder / f"{step}.tests"]
+        log = "".join(file.read_text(errors="replace") for file in logs if file.exists())
         cases = CASES.findall(log) + [(0, *both) for both in CHECKS.findall(log)]
         step_passed = sum(int(p) for _, p, _ in cases)
         passed += step_passed
