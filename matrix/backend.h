@@ -18,8 +18,20 @@
 namespace kaiseki {
 
 enum class Op : uint8_t {
-  copy, fill, gemm, elementwise, reduce, arg_reduce, softmax, cross_entropy, convolution, pooling,
-  batch_norm, lrn, random, gather,
+  copy,
+  fill,
+  gemm,
+  elementwise,
+  reduce,
+  arg_reduce,
+  softmax,
+  cross_entropy,
+  convolution,
+  pooling,
+  batch_norm,
+  lrn,
+  random,
+  gather,
 };
 std::string_view op_name(Op op);
 
@@ -48,17 +60,18 @@ struct ElementwiseOperand {
 
 struct ElementwiseArgs {
   const Expression* expression;
-  Shape shape;                              // common, already collapsed where possible
-  std::vector<ElementwiseOperand> inputs;   // as expression->inputs(); f32
-  std::vector<float> scalars;               // as expression->scalars()
-  std::vector<Tensor*> outputs;             // as expression->outputs(); contiguous f32 of the common
-                                            // size; may be the same tensor as an input
+  Shape shape;                             // common, already collapsed where possible
+  std::vector<ElementwiseOperand> inputs;  // as expression->inputs(); f32
+  std::vector<float> scalars;              // as expression->scalars()
+  std::vector<Tensor*> outputs;            // as expression->outputs(); contiguous f32 of the common
+                                           // size; may be the same tensor as an input
 };
 
 enum class Reduction : uint8_t { sum, mean, max, min, sum_of_squares };
 
-/// Input is contiguous, seen as `shape`, of which the axes flagged in `reduced` disappear. Output is
-/// contiguous: output = reduction + beta * output. Neighbouring axes of one kind are already merged.
+/// Input is contiguous, seen as `shape`, of which the axes flagged in `reduced` disappear. Output
+/// is contiguous: output = reduction + beta * output. Neighbouring axes of one kind are already
+/// merged.
 struct ReduceArgs {
   Reduction kind;
   const Tensor* input;
@@ -68,8 +81,8 @@ struct ReduceArgs {
   float beta = 0;
 };
 
-/// Index (i32) of the first maximum or minimum over the middle of [outer, n, inner]. A NaN counts as
-/// the extreme value.
+/// Index (i32) of the first maximum or minimum over the middle of [outer, n, inner]. A NaN counts
+/// as the extreme value.
 struct ArgReduceArgs {
   bool maximum;
   const Tensor* input;
@@ -77,7 +90,8 @@ struct ArgReduceArgs {
   Tensor* output;
 };
 
-/// y = softmax or log-softmax of x over the middle of [outer, n, inner]; backward: dx from y and dy.
+/// y = softmax or log-softmax of x over the middle of [outer, n, inner]; backward: dx from y and
+/// dy.
 struct SoftmaxArgs {
   bool log;
   int64_t outer, n, inner;
@@ -90,23 +104,23 @@ struct SoftmaxArgs {
 struct CrossEntropyArgs {
   int64_t rows, classes;
   const Tensor *logits, *labels;
-  Tensor *probabilities, *losses;        // forward: [rows, classes], [rows]
-  const Tensor* probabilities_in;        // backward
-  float scale;                           // backward: d logits = scale * (probabilities - onehot)
+  Tensor *probabilities, *losses;  // forward: [rows, classes], [rows]
+  const Tensor* probabilities_in;  // backward
+  float scale;                     // backward: d logits = scale * (probabilities - onehot)
   Tensor* grad_logits;
 };
 
 /// Pooling over the last two of [N, C, H, W]. Padding never wins a maximum.
 struct PoolArgs {
   bool maximum;
-  bool count_padding;  // average: divide by the whole window
+  bool count_padding;                        // average: divide by the whole window
   int64_t planes, in_h, in_w, out_h, out_w;  // planes = N * C
   std::array<int64_t, 2> window, stride, padding;
-  const Tensor* x;      // forward
-  Tensor* y;            // forward
-  Tensor* indices;      // forward, maximum: i32 position in the plane; backward: read
-  const Tensor* dy;     // backward
-  Tensor* dx;           // backward: overwritten
+  const Tensor* x;   // forward
+  Tensor* y;         // forward
+  Tensor* indices;   // forward, maximum: i32 position in the plane; backward: read
+  const Tensor* dy;  // backward
+  Tensor* dx;        // backward: overwritten
 };
 
 /// Batch normalisation over [N, C, inner], statistics per channel (biased variance).
@@ -120,7 +134,8 @@ struct BatchNormArgs {
   Tensor *dx, *dgamma, *dbeta;             // backward: dx overwritten, dgamma and dbeta added to
 };
 
-/// y = x / (k + alpha/size * sum of x^2 over `size` neighbouring channels)^beta, over [N, C, inner].
+/// y = x / (k + alpha/size * sum of x^2 over `size` neighbouring channels)^beta, over [N, C,
+/// inner].
 struct LrnArgs {
   int64_t n, c, inner, size;
   float alpha, beta, k;
@@ -131,7 +146,8 @@ struct LrnArgs {
 /// Elements i from Philox word i of (seed, stream), starting at word `position`.
 struct RandomArgs {
   enum class Kind : uint8_t { uniform, normal, bernoulli } kind;
-  float a, b;  // uniform: [a, b); normal: mean, deviation; bernoulli: value b with probability a, else 0
+  float a,
+      b;  // uniform: [a, b); normal: mean, deviation; bernoulli: value b with probability a, else 0
   uint64_t seed, stream, position;  // normal uses two words an element
   Tensor* output;
 };
@@ -141,8 +157,8 @@ struct GatherArgs {
   int64_t n, width, count;
   const Tensor *table, *rows;  // rows: i32
   Tensor* output;
-  const Tensor* source;        // scatter_add
-  Tensor* table_out;           // scatter_add
+  const Tensor* source;  // scatter_add
+  Tensor* table_out;     // scatter_add
 };
 
 class Backend {

@@ -16,7 +16,8 @@ std::string read(const char* name) {
 
 std::filesystem::path cache_directory() {
   if (auto own = read("KAISEKI_CACHE_DIR"); !own.empty()) return own;
-  if (auto xdg = read("XDG_CACHE_HOME"); !xdg.empty()) return std::filesystem::path(xdg) / "kaiseki";
+  if (auto xdg = read("XDG_CACHE_HOME"); !xdg.empty())
+    return std::filesystem::path(xdg) / "kaiseki";
   if (auto home = read("HOME"); !home.empty())
     return std::filesystem::path(home) / ".cache" / "kaiseki";
   return std::filesystem::temp_directory_path() / "kaiseki";
@@ -27,7 +28,8 @@ int parse_threads(const std::string& text) {
   int value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > 1024)
-    throw Error(message("environment", "expected KAISEKI_THREADS from 0 to 1024, got '", text, "'"));
+    throw Error(
+        message("environment", "expected KAISEKI_THREADS from 0 to 1024, got '", text, "'"));
   return value;
 }
 
@@ -38,12 +40,17 @@ uint64_t parse_bytes(std::string_view text, std::string_view what) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   std::string_view unit(end, text.data() + text.size() - end);
   int shift = 0;
-  if (unit == "K" || unit == "KiB") shift = 10;
-  else if (unit == "M" || unit == "MiB") shift = 20;
-  else if (unit == "G" || unit == "GiB") shift = 30;
-  else if (unit != "" && unit != "B") error = std::errc::invalid_argument;
+  if (unit == "K" || unit == "KiB")
+    shift = 10;
+  else if (unit == "M" || unit == "MiB")
+    shift = 20;
+  else if (unit == "G" || unit == "GiB")
+    shift = 30;
+  else if (unit != "" && unit != "B")
+    error = std::errc::invalid_argument;
   if (error != std::errc() || (shift && value >> (64 - shift)))
-    throw Error(message("environment", "expected ", what, " as bytes such as 512M, got '", text, "'"));
+    throw Error(
+        message("environment", "expected ", what, " as bytes such as 512M, got '", text, "'"));
   return value << shift;
 }
 

@@ -11,8 +11,8 @@ namespace kaiseki {
 /// Four 32-bit words for a counter and a key.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
-/// A stream of random numbers: word i of it is philox(i / 4, stream, seed)[i % 4]. Copying a Random copies
-/// its position, and position() and seek() let a checkpoint hold it.
+/// A stream of random numbers: word i of it is philox(i / 4, stream, seed)[i % 4]. Copying a Random
+/// copies its position, and position() and seek() let a checkpoint hold it.
 class Random {
  public:
   explicit Random(uint64_t seed, uint64_t stream = 0) : seed_(seed), stream_(stream) {}

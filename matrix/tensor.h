@@ -56,7 +56,7 @@ class Tensor {
   Tensor reshape(const Shape& shape) const;  // contiguous only; one dimension may be -1
   Tensor slice(int axis, int64_t start, int64_t length) const;
   Tensor permute(std::span<const int> axes) const;
-  Tensor transpose() const;                        // the last two dimensions swapped
+  Tensor transpose() const;                       // the last two dimensions swapped
   Tensor broadcast_to(const Shape& shape) const;  // new dimensions have stride 0
 
   /// Row-major elements in new storage on the same device.

@@ -90,7 +90,8 @@ class Pool {
     inside_job = true;
     uint64_t seen = 0;
     for (;;) {
-      for (int spin = 0; spin < kSpins && generation_.load(std::memory_order_acquire) == seen; ++spin)
+      for (int spin = 0; spin < kSpins && generation_.load(std::memory_order_acquire) == seen;
+           ++spin)
         relax();
       {
         std::unique_lock lock(mutex_);
@@ -125,7 +126,8 @@ int default_threads() {
 
 Pool& pool() {
   std::lock_guard lock(pool_mutex);
-  if (!pool_instance) pool_instance = std::make_unique<Pool>(requested ? +requested : default_threads());
+  if (!pool_instance)
+    pool_instance = std::make_unique<Pool>(requested ? +requested : default_threads());
   return *pool_instance;
 }
 
@@ -141,8 +143,7 @@ void set_thread_count(int threads) {
   pool_instance.reset();
 }
 
-void parallel_for(int64_t count, int64_t grain,
-                  const std::function<void(int64_t, int64_t)>& body) {
+void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body) {
   if (count <= 0) return;
   grain = std::max<int64_t>(1, grain);
   Job job{&body, count, grain, (count + grain - 1) / grain, {}, {}, {}};

@@ -41,7 +41,7 @@ struct ConvArgs {
   Activation activation = Activation::none;
   float slope = 0.01f;
   float beta = 0;
-  Tensor* workspace = nullptr;   // u8, at least workspace_bytes(problem); may be nullptr for 0
+  Tensor* workspace = nullptr;  // u8, at least workspace_bytes(problem); may be nullptr for 0
 };
 
 class ConvSolver {

@@ -28,7 +28,8 @@ uint64_t MemoryPool::rounded(uint64_t bytes) {
 }
 
 void* MemoryPool::try_allocate(uint64_t bytes) {
-  if (account_.budget && account_.in_use + account_.cached + bytes > account_.budget) return nullptr;
+  if (account_.budget && account_.in_use + account_.cached + bytes > account_.budget)
+    return nullptr;
   return raw_.allocate(bytes);
 }
 

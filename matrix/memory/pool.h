@@ -14,10 +14,10 @@ namespace kaiseki {
 
 /// Bytes of one device.
 struct MemoryAccount {
-  uint64_t in_use = 0;   // held by tensors
-  uint64_t cached = 0;   // freed, kept for reuse
-  uint64_t peak = 0;     // highest in_use + cached since reset_peak()
-  uint64_t budget = 0;   // 0: no limit but the device's own
+  uint64_t in_use = 0;  // held by tensors
+  uint64_t cached = 0;  // freed, kept for reuse
+  uint64_t peak = 0;    // highest in_use + cached since reset_peak()
+  uint64_t budget = 0;  // 0: no limit but the device's own
 };
 
 /// Where a pool's memory comes from. Both functions are called under the pool's lock.

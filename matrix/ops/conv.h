@@ -18,8 +18,8 @@ struct Conv2d {
 ConvProblem conv_problem(const Shape& x, const Shape& filter, const Conv2d& conv);
 
 /// y = activation(x * filter + bias); y [n, k, out_h, out_w] is overwritten. bias [k] or nullptr.
-void conv2d(const Tensor& x, const Tensor& filter, const Tensor* bias, const Conv2d& conv, Tensor& y,
-            Activation activation = Activation::none, float slope = 0.01f);
+void conv2d(const Tensor& x, const Tensor& filter, const Tensor* bias, const Conv2d& conv,
+            Tensor& y, Activation activation = Activation::none, float slope = 0.01f);
 /// dx, of the shape of x, overwritten.
 void conv2d_backward_data(const Tensor& dy, const Tensor& filter, const Conv2d& conv, Tensor& dx);
 /// dfilter = gradient + beta * dfilter.

@@ -20,7 +20,8 @@ using Binding = std::pair<std::string_view, std::variant<float, Tensor>>;
 Tensor elementwise(std::string_view expression, const std::vector<Binding>& bindings);
 
 /// The same into `out`, contiguous and of the broadcast shape; it may be one of the inputs.
-void elementwise_into(Tensor& out, std::string_view expression, const std::vector<Binding>& bindings);
+void elementwise_into(Tensor& out, std::string_view expression,
+                      const std::vector<Binding>& bindings);
 
 /// Statements that assign to bound tensors in place, in one pass over memory:
 /// update("v = m*v - lr*g; w = w + v", ...). Assigned tensors are contiguous and of the common

@@ -6,8 +6,8 @@
 //   "v = m*v - lr*g; w = w + v"                statements; assigned names are outputs
 //
 // Operators: + - * / unary -, comparisons (1 or 0), ?: ; functions: abs sqrt rsqrt exp log sin cos
-// tanh sigmoid floor ceil round min max pow sign isnan. A name is an input tensor or a scalar, by what is
-// bound to it.
+// tanh sigmoid floor ceil round min max pow sign isnan. A name is an input tensor or a scalar, by
+// what is bound to it.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,38 @@ namespace kaiseki {
 class Expression {
  public:
   enum class Code : uint8_t {
-    input, scalar, constant, negate, add, subtract, multiply, divide, minimum, maximum, power,
-    less, less_equal, greater, greater_equal, equal, not_equal, select, absolute, square_root,
-    reciprocal_square_root, exponential, logarithm, sine, cosine, hyperbolic_tangent, logistic,
-    floor, ceiling, round, sign, is_nan,
+    input,
+    scalar,
+    constant,
+    negate,
+    add,
+    subtract,
+    multiply,
+    divide,
+    minimum,
+    maximum,
+    power,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    equal,
+    not_equal,
+    select,
+    absolute,
+    square_root,
+    reciprocal_square_root,
+    exponential,
+    logarithm,
+    sine,
+    cosine,
+    hyperbolic_tangent,
+    logistic,
+    floor,
+    ceiling,
+    round,
+    sign,
+    is_nan,
   };
   /// Value i of the program is the result of instruction i. Operands are earlier values.
   struct Instruction {

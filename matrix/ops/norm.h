@@ -14,12 +14,13 @@ struct BatchNorm {
 
 /// y from the batch's statistics per channel; running_mean and running_var [c] are updated (the
 /// variance unbiased); mean and inv_std [c] are written for the backward pass.
-void batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta, const BatchNorm& norm,
-                      Tensor& running_mean, Tensor& running_var, Tensor& mean, Tensor& inv_std,
-                      Tensor& y);
+void batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                      const BatchNorm& norm, Tensor& running_mean, Tensor& running_var,
+                      Tensor& mean, Tensor& inv_std, Tensor& y);
 /// y from the running statistics.
-void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta, const BatchNorm& norm,
-                      const Tensor& running_mean, const Tensor& running_var, Tensor& y);
+void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                      const BatchNorm& norm, const Tensor& running_mean, const Tensor& running_var,
+                      Tensor& y);
 /// dx overwritten; dgamma and dbeta added to.
 void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& gamma, const Tensor& mean,
                          const Tensor& inv_std, Tensor& dx, Tensor& dgamma, Tensor& dbeta);

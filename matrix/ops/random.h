@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tensors of random numbers. The generator advances by the words that were used; the same seed gives the
-// same numbers on every backend.
+// Tensors of random numbers. The generator advances by the words that were used; the same seed
+// gives the same numbers on every backend.
 #pragma once
 
 #include "matrix/random.h"

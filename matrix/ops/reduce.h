@@ -13,7 +13,8 @@ namespace kaiseki {
 
 using Axes = std::vector<int>;
 
-/// Sum over nothing is 0, mean NaN; max and min of nothing throw ShapeError. A NaN wins max and min.
+/// Sum over nothing is 0, mean NaN; max and min of nothing throw ShapeError. A NaN wins max and
+/// min.
 Tensor reduce(Reduction kind, const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);

@@ -21,6 +21,7 @@ struct CrossEntropy {
 /// for a label out of range when labels lie on the host.
 CrossEntropy softmax_cross_entropy(const Tensor& logits, const Tensor& labels);
 /// scale * (probabilities - onehot(labels)).
-Tensor softmax_cross_entropy_backward(const Tensor& probabilities, const Tensor& labels, float scale);
+Tensor softmax_cross_entropy_backward(const Tensor& probabilities, const Tensor& labels,
+                                      float scale);
 
 }  // namespace kaiseki

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/device.h"
+
+#include <charconv>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "matrix/backend.h"
+#include "matrix/environment.h"
+#include "matrix/error.h"
+#include "matrix/log.h"
+
+namespace kaiseki {
+namespace {
+
+Device current_default;
+
+}  // namespace
+
+Device Device::opencl(int index) {
+  opencl_backend(index);
+  return Device(Kind::opencl, index);
+}
+
+Device Device::automatic() {
+  for (const DeviceInfo& info : list_opencl_devices())
+    if (info.is_gpu) try {
+        return opencl(info.device.index());
+      } catch (const Error& error) {
+        log_warning_once(error.what());
+      }
+  return cpu();
+}
+
+Device Device::parse(std::string_view text) {
+  std::string fallback;
+  if (text.empty()) {
+    fallback = environment().device;
+    text = fallback;
+  }
+  if (text.empty() || text == "auto") return automatic();
+  if (text == "cpu") return cpu();
+  if (text == "opencl") return opencl(0);
+  if (text.starts_with("opencl:")) {
+    int index = -1;
+    auto [end, error] = std::from_chars(text.data() + 7, text.data() + text.size(), index);
+    if (error == std::errc() && end == text.data() + text.size() && index >= 0)
+      return opencl(index);
+  }
+  throw DeviceError(message("device", "expected cpu, opencl, opencl:N or auto, got '", text, "'"));
+}
+
+std::string Device::name() const { return is_cpu() ? "cpu" : "opencl:" + std::to_string(index_); }
+
+Backend& Device::backend() const { return is_cpu() ? cpu_backend() : opencl_backend(index_); }
+
+MemoryPool& Device::memory() const {
+  static std::mutex mutex;
+  static auto* pools = new std::map<Device, std::unique_ptr<MemoryPool>>;
+  static MemoryPool* cpu_pool = nullptr;
+  std::lock_guard lock(mutex);
+  if (is_cpu() && cpu_pool) return *cpu_pool;
+  auto& pool = (*pools)[*this];
+  if (!pool)
+    pool =
+        std::make_unique<MemoryPool>(name(), backend().raw_memory(), environment().device_memory);
+  if (is_cpu()) cpu_pool = pool.get();
+  return *pool;
+}
+
+void Device::synchronize() const { backend().synchronize(); }
+
+Device default_device() { return current_default; }
+void set_default_device(Device device) { current_default = device; }
+
+std::vector<DeviceInfo> list_devices() {
+  std::vector<DeviceInfo> devices{cpu_backend().info()};
+  for (auto& info : list_opencl_devices()) devices.push_back(std::move(info));
+  return devices;
+}
+
+std::string opencl_problem() { return opencl_device_problem(); }
+
+}  // namespace kaiseki

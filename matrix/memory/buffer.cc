@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/memory/buffer.h"
+
+#include <atomic>
+#include <new>
+
+#include "matrix/backend.h"
+#include "matrix/memory/pool.h"
+
+namespace kaiseki {
+namespace {
+
+std::atomic<uint64_t> to_device, to_host, to_device_bytes, to_host_bytes;
+
+/// Host copies of tensors that live on other devices: not under any device's budget.
+class HostMemory : public RawMemory {
+ public:
+  void* allocate(uint64_t bytes) override {
+    return ::operator new(bytes, std::align_val_t(64), std::nothrow);
+  }
+  void release(void* block) noexcept override { ::operator delete(block, std::align_val_t(64)); }
+};
+
+MemoryPool& staging() {
+  static HostMemory raw;
+  static MemoryPool* pool = new MemoryPool("host", raw, {});  // outlives every static tensor
+  return *pool;
+}
+
+}  // namespace
+
+TransferCount transfer_count() { return {to_device, to_host, to_device_bytes, to_host_bytes}; }
+
+Buffer::Buffer(uint64_t bytes, Device device) : bytes_(bytes), device_(device) {
+  block_ = device.memory().allocate(bytes);
+}
+
+Buffer::~Buffer() {
+  device_.memory().release(block_, bytes_);
+  if (host_) staging().release(host_, bytes_);
+}
+
+void* Buffer::host(Access access) {
+  if (device_.is_cpu()) return block_;
+  if (!host_) host_ = staging().allocate(bytes_);
+  if (access != Access::write && !host_valid_ && block_valid_) {
+    device_.backend().download(host_, block_, bytes_);
+    ++to_host;
+    to_host_bytes += bytes_;
+  }
+  host_valid_ = true;
+  if (access != Access::read) block_valid_ = false;
+  return host_;
+}
+
+void* Buffer::on_device(Access access) {
+  if (device_.is_cpu()) return block_;
+  if (access != Access::write && !block_valid_ && host_valid_) {
+    device_.backend().upload(block_, host_, bytes_);
+    ++to_device;
+    to_device_bytes += bytes_;
+  }
+  block_valid_ = true;
+  if (access != Access::read) host_valid_ = false;
+  return block_;
+}
+
+}  // namespace kaiseki

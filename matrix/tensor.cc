@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/tensor.h"
+
+#include <cstring>
+#include <utility>
+
+#include "matrix/error.h"
+#include "matrix/ops/copy.h"
+
+namespace kaiseki {
+
+Tensor::Tensor(const Shape& shape, DType dtype, Device device)
+    : shape_(shape), strides_(shape.contiguous_strides()), size_(shape.elements()), dtype_(dtype) {
+  buffer_ = std::make_shared<Buffer>(bytes(), device);
+}
+
+Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {
+  Tensor t(shape, dtype, device);
+  if (dtype == DType::f32 || dtype == DType::i32)
+    fill(t, 0);
+  else
+    std::memset(t.buffer().host(Access::write), 0, t.bytes());
+  return t;
+}
+
+Tensor Tensor::full(const Shape& shape, float value, Device device) {
+  Tensor t(shape, DType::f32, device);
+  fill(t, value);
+  return t;
+}
+
+Tensor Tensor::from_bytes(const void* values, int64_t count, DType dtype, const Shape& shape,
+                          Device device) {
+  require(count == shape.elements(), "tensor", "expected ", shape.elements(), " values for shape ",
+          shape, ", got ", count);
+  Tensor t(shape, dtype, device);
+  if (count) std::memcpy(t.buffer().host(Access::write), values, t.bytes());
+  return t;
+}
+
+bool Tensor::is_contiguous() const {
+  if (size_ <= 1) return true;
+  int64_t stride = 1;
+  for (int i = rank() - 1; i >= 0; --i) {
+    if (shape_[i] != 1 && strides_[i] != stride) return false;
+    stride *= shape_[i];
+  }
+  return true;
+}
+
+Tensor Tensor::view(const Shape& shape, const Shape& strides, int64_t offset) const {
+  Tensor result = *this;
+  result.shape_ = shape;
+  result.strides_ = strides;
+  result.offset_ = offset;
+  result.size_ = shape.elements();
+  return result;
+}
+
+Tensor Tensor::reshape(const Shape& shape) const {
+  require(is_contiguous(), "reshape", "expected a contiguous tensor, got strides ", strides_,
+          " for shape ", shape_, "; use contiguous() first");
+  Shape target = shape;
+  int unknown = -1;
+  int64_t known = 1;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i] == -1) {
+      require(unknown < 0, "reshape", "expected at most one -1, got ", shape);
+      unknown = i;
+    } else {
+      known *= shape[i];
+    }
+  }
+  if (unknown >= 0) {
+    require(known > 0 && size_ % known == 0, "reshape", "expected a shape of ", size_,
+            " elements, got ", shape);
+    target[unknown] = size_ / known;
+  }
+  require(target.elements() == size_, "reshape", "expected a shape of ", size_, " elements, got ",
+          shape);
+  return view(target, target.contiguous_strides(), offset_);
+}
+
+Tensor Tensor::slice(int axis, int64_t start, int64_t length) const {
+  int i = shape_.index(axis);
+  require(start >= 0 && length >= 0 && start <= shape_[i] - length, "slice",
+          "expected a range in 0..", shape_[i], " of axis ", i, ", got start ", start,
+          " and length ", length);
+  Shape shape = shape_;
+  shape[i] = length;
+  return view(shape, strides_, offset_ + start * strides_[i]);
+}
+
+Tensor Tensor::permute(std::span<const int> axes) const {
+  require(static_cast<int>(axes.size()) == rank(), "permute", "expected ", rank(), " axes, got ",
+          axes.size());
+  Shape shape, strides;
+  unsigned seen = 0;
+  for (int axis : axes) {
+    int i = shape_.index(axis);
+    require(!(seen >> i & 1), "permute", "expected each axis once, got axis ", i, " twice");
+    seen |= 1u << i;
+    shape.push_back(shape_[i]);
+    strides.push_back(strides_[i]);
+  }
+  return view(shape, strides, offset_);
+}
+
+Tensor Tensor::transpose() const {
+  require(rank() >= 2, "transpose", "expected rank 2 or more, got ", rank());
+  Shape shape = shape_, strides = strides_;
+  std::swap(shape[-1], shape[-2]);
+  std::swap(strides[-1], strides[-2]);
+  return view(shape, strides, offset_);
+}
+
+Tensor Tensor::broadcast_to(const Shape& shape) const {
+  require(broadcast_shapes(shape_, shape, "broadcast_to") == shape, "broadcast_to",
+          "expected a shape that ", shape_, " broadcasts to, got ", shape);
+  Shape strides = shape;
+  int lead = shape.rank() - rank();
+  for (int i = 0; i < shape.rank(); ++i)
+    strides[i] = i < lead || shape_[i - lead] != shape[i] ? 0 : strides_[i - lead];
+  return view(shape, strides, offset_);
+}
+
+Tensor Tensor::clone() const {
+  Tensor result(shape_, dtype_, device());
+  copy(*this, result);
+  return result;
+}
+
+Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
+
+Tensor Tensor::to(Device target) const {
+  if (device() == target) return *this;
+  Tensor result(shape_, dtype_, target);
+  copy(*this, result);
+  return result;
+}
+
+void* Tensor::host_pointer(Access access) const {
+  return static_cast<char*>(buffer_->host(access)) + offset_ * dtype_size(dtype_);
+}
+
+void* Tensor::host(DType expected, Access access) const {
+  require(defined(), "tensor", "expected a tensor, got an empty one");
+  require(dtype_ == expected, "tensor", "expected elements of type ", dtype_name(expected),
+          ", got ", dtype_name(dtype_));
+  require(is_contiguous(), "tensor", "expected a contiguous tensor, got strides ", strides_,
+          " for shape ", shape_);
+  bool whole = bytes() == buffer_->bytes();
+  return host_pointer(access == Access::write && !whole ? Access::read_write : access);
+}
+
+float Tensor::item() const {
+  require(size_ == 1, "item", "expected one element, got shape ", shape_);
+  return *data<float>();
+}
+
+}  // namespace kaiseki

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Bytes from a file, from memory or from a decompressor, read from front to back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kaiseki::nn {
+
+using ByteView = std::span<const std::byte>;
+using ByteVector = std::vector<std::byte>;
+
+inline ByteView as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+/// A stream of bytes. Not thread-safe.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// Fills `out` and gives how many bytes it wrote: fewer than asked only at the end.
+  virtual size_t read(std::span<std::byte> out) = 0;
+  /// Bytes to the end, where that is known without reading.
+  virtual std::optional<uint64_t> remaining() const { return std::nullopt; }
+
+  /// For messages: the file's name, and how many bytes were read.
+  const std::string& name() const { return name_; }
+  uint64_t position() const { return position_; }
+  /// "byte 16"
+  std::string place() const { return "byte " + std::to_string(position_); }
+
+  /// Fills `out`. Throws ParseError "expected `what`, got the end of the file" when it cannot.
+  void read_exactly(std::span<std::byte> out, std::string_view what);
+  /// The next `count` bytes. Memory grows with what is there, not with what `count` claims.
+  ByteVector read_bytes(uint64_t count, std::string_view what);
+  /// Reads on without keeping. Throws ParseError at an early end.
+  void skip(uint64_t count, std::string_view what);
+  /// Everything to the end. Throws ParseError when that is more than `limit` bytes.
+  ByteVector read_all(uint64_t limit);
+  /// Throws ParseError saying where.
+  [[noreturn]] void fail(std::string_view what) const;
+
+ protected:
+  explicit ByteSource(std::string name) : name_(std::move(name)) {}
+  uint64_t position_ = 0;
+
+ private:
+  std::string name_;
+};
+
+/// Bytes that lie in memory and stay there.
+class MemorySource : public ByteSource {
+ public:
+  explicit MemorySource(ByteView bytes, std::string name = "memory")
+      : ByteSource(std::move(name)), bytes_(bytes) {}
+  size_t read(std::span<std::byte> out) override;
+  std::optional<uint64_t> remaining() const override { return bytes_.size() - position_; }
+
+ private:
+  ByteView bytes_;
+};
+
+/// Unaligned loads and stores of little-endian and big-endian numbers.
+template <typename T>
+T load_le(const std::byte* from) {
+  T value = 0;
+  for (size_t i = sizeof(T); i-- > 0;)
+    value = static_cast<T>(value << (sizeof(T) > 1 ? 8 : 0)) | static_cast<T>(from[i]);
+  return value;
+}
+template <typename T>
+T load_be(const std::byte* from) {
+  T value = 0;
+  for (size_t i = 0; i < sizeof(T); ++i)
+    value = static_cast<T>(value << (sizeof(T) > 1 ? 8 : 0)) | static_cast<T>(from[i]);
+  return value;
+}
+template <typename T>
+void store_le(T value, std::byte* to) {
+  for (size_t i = 0; i < sizeof(T); ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
+}
+
+}  // namespace kaiseki::nn

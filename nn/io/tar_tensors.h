@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Tensors as a tar of raw little-endian float32: "index.json" holds [{"name", "shape"}, ...], and
+// each tensor's elements are the file "name.f32".
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "nn/io/bytes.h"
+#include "nn/io/named_tensor.h"
+
+namespace kaiseki::nn {
+
+/// All tensors, on the CPU, in the order of the index; plain or gzip-compressed. Throws ParseError
+/// naming the tensor.
+std::vector<NamedTensor> read_tar_tensors(const std::filesystem::path& path);
+std::vector<NamedTensor> read_tar_tensors(ByteView bytes);
+
+/// f32 tensors only. Replaces the file in one step (write_file_atomic).
+void write_tar_tensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors);
+ByteVector encode_tar_tensors(std::span<const NamedTensor> tensors);
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Network: a directed graph of named layers, built from JSON (docs/network-json.md).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "matrix/tensor.h"
+#include "nn/parameter.h"
+
+namespace kaiseki::nn {
+
+enum class Phase : uint8_t { train, test };
+
+struct LayerSummary {
+  std::string name, type;
+  Shape output;                   // without the batch dimension
+  int64_t parameters = 0;         // trained values
+  int64_t multiply_adds = 0;      // for one sample, forward
+  uint64_t activation_bytes = 0;  // of the output, for one sample
+};
+
+class Network {
+ public:
+  /// Sukiyaki's list format or ours, told apart by the content. Parameters are initialised from
+  /// seed 0; weights inside the JSON are loaded. Throws ParseError naming file, JSON path, layer,
+  /// what was expected and what was found.
+  static Network load(const std::filesystem::path& file, Device device = default_device());
+  static Network parse(std::string_view json, std::string_view source,
+                       Device device = default_device());
+  Network(Network&&) noexcept;
+  Network& operator=(Network&&) noexcept;
+  ~Network();
+
+  const std::string& name() const;
+  Device device() const;
+  /// Shape of one sample of the (first) input, [c, h, w], and the classes of the output.
+  Shape input_shape() const;
+  Shape output_shape() const;
+
+  /// Draws all parameters anew and restarts the random streams (dropout).
+  void initialize(uint64_t seed);
+
+  /// Output for a batch: [n, ...]; for networks that end in a classification loss, probabilities. x
+  /// is moved to the network's device if it is elsewhere.
+  Tensor forward(const Tensor& x, Phase phase = Phase::test);
+  /// The same for networks with several inputs and outputs, by name.
+  std::map<std::string, Tensor> forward(const std::map<std::string, Tensor>& inputs, Phase phase);
+
+  struct Loss {
+    Tensor loss;    // one element, mean over the batch: reading it waits for the device
+    Tensor output;  // as forward()
+  };
+  /// Loss of a batch. Targets: i32 labels [n], or f32 of the output's shape for mean squared error.
+  /// A network without a loss layer gets softmax cross-entropy on its output (with its own final
+  /// softmax, if any, folded in).
+  Loss forward_loss(const Tensor& x, const Tensor& targets, Phase phase = Phase::train);
+  /// After forward_loss(): adds d loss / d parameter to every gradient.
+  void backward();
+  /// After forward(x, Phase::train or test): adds the gradients for a given gradient of the output,
+  /// and returns that of the input.
+  Tensor backward(const Tensor& grad_output);
+  void zero_grad();
+
+  std::span<Parameter> parameters();
+  std::span<State> states();
+  /// Steps of the dropout streams, for checkpoints.
+  uint64_t random_position() const;
+  void set_random_position(uint64_t position);
+
+  std::vector<LayerSummary> summary() const;
+  /// The network's own JSON, in our format.
+  std::string json() const;
+
+ private:
+  struct Impl;
+  explicit Network(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Parameter: a trained tensor with its gradient.
+#pragma once
+
+#include <string>
+
+#include "matrix/tensor.h"
+
+namespace kaiseki::nn {
+
+struct Parameter {
+  std::string name;  // "conv1.weight"
+  Tensor value;
+  Tensor grad;        // same shape; backward passes add to it
+  bool decay = true;  // false for biases and normalisation: no weight decay
+};
+
+/// A tensor that is saved but not trained, such as a running mean.
+struct State {
+  std::string name;  // "bn1.running_mean"
+  Tensor value;
+};
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Weights of a network in files: safetensors (default), Sukiyaki's JSON with Base64 (.json), tar of
+// raw float32 (.tar); the format follows from the file's name when saving, its content when
+// loading.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "nn/network.h"
+
+namespace kaiseki::nn {
+
+/// What a load did with each tensor.
+struct LoadReport {
+  std::vector<std::string> matched;
+  std::vector<std::string> missing;     // in the network, not in the file: left as they were
+  std::vector<std::string> unexpected;  // in the file, not in the network
+  struct Mismatch {
+    std::string name;
+    Shape expected, found;
+  };
+  std::vector<Mismatch> mismatched;  // same name, other shape: left as they were
+  bool complete() const { return missing.empty() && unexpected.empty() && mismatched.empty(); }
+  /// A few lines for people.
+  std::string str() const;
+};
+
+/// Parameters and states, by temp + rename. Throws Error (full disk, no permission, unknown
+/// suffix).
+void save_weights(const std::filesystem::path& file, Network& network);
+/// Throws ParseError for a damaged file; when `strict`, Error with the report unless it is
+/// complete.
+LoadReport load_weights(const std::filesystem::path& file, Network& network, bool strict = true);
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/device.h"
+
+#include <doctest/doctest.h>
+
+#include "matrix/error.h"
+
+namespace kaiseki {
+
+TEST_CASE("devices are read from their names") {
+  CHECK(Device::parse("cpu").is_cpu());
+  CHECK(Device::parse("cpu").name() == "cpu");
+  for (const char* bad : {"gpu", "opencl:", "opencl:x", "opencl:-1", "opencl:99", "cpu0"})
+    CHECK_THROWS_AS(Device::parse(bad), DeviceError);
+  CHECK_THROWS_WITH(Device::parse("gpu"),
+                    "[device] expected cpu, opencl, opencl:N or auto, got 'gpu'");
+}
+
+TEST_CASE("the list of devices starts with the CPU") {
+  auto devices = list_devices();
+  REQUIRE(!devices.empty());
+  CHECK(devices[0].device.is_cpu());
+  CHECK(devices[0].compute_units >= 1);
+  CHECK(opencl_problem().empty() == (devices.size() > 1));
+}
+
+}  // namespace kaiseki

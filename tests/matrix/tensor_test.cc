@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/tensor.h"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "matrix/error.h"
+
+namespace kaiseki {
+namespace {
+
+Tensor counting(const Shape& shape) {
+  Tensor t(shape);
+  std::iota(t.overwrite<float>(), t.overwrite<float>() + t.size(), 0.0f);
+  return t;
+}
+
+}  // namespace
+
+TEST_CASE("a tensor keeps the values it is made from") {
+  Tensor t = Tensor::from({1, 2, 3, 4, 5, 6}, {2, 3});
+  CHECK(t.shape() == Shape{2, 3});
+  CHECK(t.data<float>()[4] == 5);
+  CHECK(t.bytes() == 24);
+  CHECK_THROWS_AS(Tensor::from({1, 2}, {3}), ShapeError);
+  CHECK_THROWS_WITH_AS(t.data<int32_t>(), "[tensor] expected elements of type i32, got f32",
+                       ShapeError);
+  CHECK_THROWS_AS(t.item(), ShapeError);
+  CHECK(Tensor::full({1}, 7).item() == 7);
+  CHECK(Tensor::zeros({3}, DType::u8).to_vector<uint8_t>() == std::vector<uint8_t>{0, 0, 0});
+}
+
+TEST_CASE("copies share storage, clones do not") {
+  Tensor a = counting({4}), b = a, c = a.clone();
+  b.mutable_data<float>()[0] = 9;
+  CHECK(a.data<float>()[0] == 9);
+  CHECK(c.data<float>()[0] == 0);
+}
+
+TEST_CASE("views share storage and outlive the tensor they came from") {
+  Tensor column;
+  {
+    Tensor t = counting({3, 4});
+    column = t.slice(1, 2, 1);
+    CHECK(column.shares_storage_with(t));
+  }
+  CHECK_FALSE(column.is_contiguous());
+  CHECK(column.to_vector() == std::vector<float>{2, 6, 10});
+  CHECK_THROWS_AS(column.data<float>(), ShapeError);
+  CHECK_THROWS_AS(column.reshape({3}), ShapeError);
+  CHECK_THROWS_AS(column.slice(0, 2, 2), ShapeError);
+}
+
+TEST_CASE("permuted, transposed and broadcast views read in their own order") {
+  Tensor t = counting({2, 3});
+  CHECK(t.transpose().to_vector() == std::vector<float>{0, 3, 1, 4, 2, 5});
+  int axes[] = {2, 0, 1};
+  CHECK(counting({2, 2, 2}).permute(axes).to_vector() ==
+        std::vector<float>{0, 2, 4, 6, 1, 3, 5, 7});
+  CHECK(counting({3, 1}).broadcast_to({3, 2}).to_vector() == std::vector<float>{0, 0, 1, 1, 2, 2});
+  CHECK_THROWS_AS(t.broadcast_to({2, 4}), ShapeError);
+  CHECK_THROWS_AS(t.broadcast_to({3}), ShapeError);
+  CHECK(t.reshape({3, -1}).shape() == Shape{3, 2});
+  CHECK_THROWS_AS(t.reshape({4, -1}), ShapeError);
+  CHECK(counting({0, 3}).transpose().to_vector().empty());
+}
+
+TEST_CASE("writing every element of a view keeps the rest of its storage") {
+  Tensor t = counting({2, 3});
+  Tensor row = t.slice(0, 1, 1);
+  std::fill_n(row.overwrite<float>(), 3, -1.0f);
+  CHECK(t.to_vector() == std::vector<float>{0, 1, 2, -1, -1, -1});
+}
+
+}  // namespace kaiseki
