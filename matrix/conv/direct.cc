@@ -9,8 +9,8 @@
 namespace kaiseki {
 namespace {
 
-/// For one filter tap along one axis: the outputs first..last (exclusive) that read inside 0..in, and
-/// the input position that output 0 would read.
+/// For one filter tap along one axis: the outputs first..last (exclusive) that read inside 0..in,
+/// and the input position that output 0 would read.
 struct Span {
   int64_t first, last, origin;
 };
@@ -24,11 +24,16 @@ Span span(int64_t tap, int64_t in, int64_t out, int64_t stride, int64_t padding,
 
 float activate(float v, const ConvArgs& args) {
   switch (args.activation) {
-    case Activation::none: return v;
-    case Activation::relu: return v < 0 ? 0 : v;
-    case Activation::leaky_relu: return v < 0 ? args.slope * v : v;
-    case Activation::sigmoid: return 1 / (1 + std::exp(-v));
-    case Activation::tanh: return std::tanh(v);
+    case Activation::none:
+      return v;
+    case Activation::relu:
+      return v < 0 ? 0 : v;
+    case Activation::leaky_relu:
+      return v < 0 ? args.slope * v : v;
+    case Activation::sigmoid:
+      return 1 / (1 + std::exp(-v));
+    case Activation::tanh:
+      return std::tanh(v);
   }
   return v;
 }
@@ -54,9 +59,12 @@ class Direct final : public ConvSolver {
 
   void run(const ConvProblem& p, const ConvArgs& args) const override {
     switch (p.direction) {
-      case ConvDirection::forward: return forward(p, args);
-      case ConvDirection::backward_data: return backward_data(p, args);
-      case ConvDirection::backward_filter: return backward_filter(p, args);
+      case ConvDirection::forward:
+        return forward(p, args);
+      case ConvDirection::backward_data:
+        return backward_data(p, args);
+      case ConvDirection::backward_filter:
+        return backward_filter(p, args);
     }
   }
 
@@ -79,7 +87,8 @@ class Direct final : public ConvSolver {
             const float weight = weights[r * p.s + s];
             const float* from = in + iy * p.w + columns.origin;
             float* to = out + oy * out_w;
-            for (int64_t j = columns.first; j < columns.last; ++j) to[j] += weight * from[j * p.stride[1]];
+            for (int64_t j = columns.first; j < columns.last; ++j)
+              to[j] += weight * from[j * p.stride[1]];
           });
         }
         for (int64_t j = 0; j < plane; ++j) out[j] = activate(out[j], args);
@@ -103,7 +112,8 @@ class Direct final : public ConvSolver {
             const float weight = weights[r * p.s + s];
             float* to = out + iy * p.w + columns.origin;
             const float* from = in + oy * out_w;
-            for (int64_t j = columns.first; j < columns.last; ++j) to[j * p.stride[1]] += weight * from[j];
+            for (int64_t j = columns.first; j < columns.last; ++j)
+              to[j * p.stride[1]] += weight * from[j];
           });
         }
       }
@@ -113,12 +123,14 @@ class Direct final : public ConvSolver {
   static void backward_filter(const ConvProblem& p, const ConvArgs& args) {
     const int64_t group_c = p.c / p.groups, group_k = p.k / p.groups, out_w = p.out_w();
     const float *x = args.x->data<float>(), *dy = args.y->data<float>();
-    float* filter = args.beta == 0 ? args.filter->overwrite<float>() : args.filter->mutable_data<float>();
+    float* filter =
+        args.beta == 0 ? args.filter->overwrite<float>() : args.filter->mutable_data<float>();
     parallel_for(p.k * group_c, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t k = i / group_c, c = k / group_k * group_c + i % group_c;
         float* weights = filter + i * p.r * p.s;
-        for (int64_t j = 0; j < p.r * p.s; ++j) weights[j] = args.beta == 0 ? 0 : args.beta * weights[j];
+        for (int64_t j = 0; j < p.r * p.s; ++j)
+          weights[j] = args.beta == 0 ? 0 : args.beta * weights[j];
         for (int64_t n = 0; n < p.n; ++n) {
           const float* in = x + (n * p.c + c) * p.h * p.w;
           const float* out = dy + (n * p.k + k) * p.out_h() * out_w;
@@ -126,7 +138,8 @@ class Direct final : public ConvSolver {
             const float* from = in + iy * p.w + columns.origin;
             const float* by = out + oy * out_w;
             float sum = 0;
-            for (int64_t j = columns.first; j < columns.last; ++j) sum += by[j] * from[j * p.stride[1]];
+            for (int64_t j = columns.first; j < columns.last; ++j)
+              sum += by[j] * from[j * p.stride[1]];
             weights[r * p.s + s] += sum;
           });
         }

@@ -28,20 +28,21 @@ Gather::Gather(int64_t channels, Taps rows, Taps columns, int64_t max_depth)
       rows_(std::move(rows)),
       columns_(std::move(columns)) {
   const auto column_taps = static_cast<int64_t>(columns_.offsets.size());
-  block_channels_ = std::max<int64_t>(1, balanced(channels_, taps_ ? max_depth / taps_ : channels_));
+  block_channels_ =
+      std::max<int64_t>(1, balanced(channels_, taps_ ? max_depth / taps_ : channels_));
   const int64_t halo = static_cast<int64_t>(packed_rows(rows_, 1).rows.size()) - 1;
   const int64_t row_floats = std::max<int64_t>(1, block_channels_ * column_taps * columns_.out);
-  block_rows_ = std::max<int64_t>(
-      1, balanced(rows_.out, (kBlockFloats / row_floats - halo) / rows_.stride));
+  block_rows_ =
+      std::max<int64_t>(1, balanced(rows_.out, (kBlockFloats / row_floats - halo) / rows_.stride));
   in_place_ = serves_in_place();
   packed_ = packed_rows(rows_, block_rows_);
   const auto packed_count = static_cast<int64_t>(packed_.rows.size());
   for (int64_t c = 0; c < block_channels_; ++c)
     for (int64_t s = 0; s < column_taps; ++s)
       for (size_t r = 0; r < rows_.offsets.size(); ++r)
-        offsets_.push_back(
-            in_place_ ? (c * rows_.in + rows_.offsets[r]) * columns_.in
-                      : ((c * column_taps + s) * packed_count + packed_.start[r]) * columns_.out);
+        offsets_.push_back(in_place_ ? (c * rows_.in + rows_.offsets[r]) * columns_.in
+                                     : ((c * column_taps + s) * packed_count + packed_.start[r]) *
+                                           columns_.out);
 }
 
 bool Gather::serves_in_place() const {
@@ -50,7 +51,8 @@ bool Gather::serves_in_place() const {
   for (int64_t offset : rows_.offsets)
     if (offset < 0 || offset + rows_.out > rows_.in) return false;
   constexpr int64_t kWholeVectors = 16;
-  return block_rows_ * columns_.out % kWholeVectors == 0 && rows_.out * columns_.out % kWholeVectors == 0;
+  return block_rows_ * columns_.out % kWholeVectors == 0 &&
+         rows_.out * columns_.out % kWholeVectors == 0;
 }
 
 std::vector<int64_t> Gather::positions(int64_t filter_columns, int64_t filter_size) const {

@@ -22,7 +22,8 @@ class Gather {
   int64_t block_channels() const { return block_channels_; }
   int64_t block_rows() const { return block_rows_; }
   int64_t row_blocks() const { return (rows_.out + block_rows_ - 1) / block_rows_; }
-  /// Where product (channel, column tap, row tap) of a block begins, from the pointer pack() returns.
+  /// Where product (channel, column tap, row tap) of a block begins, from the pointer pack()
+  /// returns.
   const std::vector<int64_t>& offsets() const { return offsets_; }
   /// Position of the products within the filter of `channels` channels, r*s values each.
   std::vector<int64_t> positions(int64_t filter_columns, int64_t filter_size) const;
@@ -46,7 +47,8 @@ class Gather {
   bool in_place_ = false;
 };
 
-/// This thread's scratch memory number `slot`, aligned to 64 bytes; contents are lost between calls.
+/// This thread's scratch memory number `slot`, aligned to 64 bytes; contents are lost between
+/// calls.
 float* thread_scratch(int slot, int64_t floats);
 
 }  // namespace kaiseki::conv

@@ -20,7 +20,8 @@ std::vector<conv::Gather> gathers(const ConvProblem& p) {
         conv::forward_taps(p.w, p.out_w(), p.s, p.stride[1], p.padding[1], p.dilation[1]), kDepth);
     return all;
   }
-  for (auto& rows : conv::backward_taps(p.h, p.out_h(), p.r, p.stride[0], p.padding[0], p.dilation[0]))
+  for (auto& rows :
+       conv::backward_taps(p.h, p.out_h(), p.r, p.stride[0], p.padding[0], p.dilation[0]))
     for (auto& columns :
          conv::backward_taps(p.w, p.out_w(), p.s, p.stride[1], p.padding[1], p.dilation[1]))
       all.emplace_back(p.k / p.groups, rows, columns, kDepth);
@@ -78,7 +79,8 @@ class ImplicitGemm final : public ConvSolver {
       whole.x = args.y->data<float>();
       whole.y = args.x->overwrite<float>();
     }
-    auto* packed = args.workspace ? reinterpret_cast<float*>(args.workspace->overwrite<uint8_t>()) : nullptr;
+    auto* packed =
+        args.workspace ? reinterpret_cast<float*>(args.workspace->overwrite<uint8_t>()) : nullptr;
     for (const auto& gather : gathers(p)) run_product(whole, gather, packed);
   }
 };

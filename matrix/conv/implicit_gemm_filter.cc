@@ -13,14 +13,15 @@ namespace kaiseki {
 namespace {
 
 constexpr int64_t kDepth = 512;
-constexpr int64_t kUnitFloats = 128 * 1024;     // packed input that is summed over at a time
-constexpr int64_t kPartialFloats = 2 << 20;     // all partial sums together
+constexpr int64_t kUnitFloats = 128 * 1024;  // packed input that is summed over at a time
+constexpr int64_t kPartialFloats = 2 << 20;  // all partial sums together
 constexpr int64_t kPieces = 8;
 
 conv::Gather gather(const ConvProblem& p) {
   return {p.c / p.groups,
           conv::forward_taps(p.h, p.out_h(), p.r, p.stride[0], p.padding[0], p.dilation[0]),
-          conv::forward_taps(p.w, p.out_w(), p.s, p.stride[1], p.padding[1], p.dilation[1]), kDepth};
+          conv::forward_taps(p.w, p.out_w(), p.s, p.stride[1], p.padding[1], p.dilation[1]),
+          kDepth};
 }
 
 int64_t filter_size(const ConvProblem& p) { return p.k * (p.c / p.groups) * p.r * p.s; }
@@ -45,7 +46,8 @@ void sum_piece(const Task& t, int64_t begin, int64_t end, int64_t group, int64_t
   const int64_t channels = p.c / p.groups, in_plane = p.h * p.w, plane = p.out_h() * p.out_w();
   const int64_t first_k = group * (p.k / p.groups) + k, filter = channels * p.r * p.s;
   const int64_t unit = gather.in_place() ? p.c * in_plane : gather.packed_floats();
-  const int64_t most = gather.in_place() ? end - begin : std::clamp<int64_t>(kUnitFloats / unit, 1, end - begin);
+  const int64_t most =
+      gather.in_place() ? end - begin : std::clamp<int64_t>(kUnitFloats / unit, 1, end - begin);
   float* packed = conv::thread_scratch(0, gather.in_place() ? 0 : most * unit);
   float* scratch = conv::thread_scratch(1, gather.scratch_floats());
   for (int64_t c = 0; c < channels; c += gather.block_channels()) {
@@ -59,19 +61,19 @@ void sum_piece(const Task& t, int64_t begin, int64_t end, int64_t group, int64_t
           const float* b = gather.pack(x, count, row, packed + u * unit, scratch);
           if (u == 0) first = b;
         }
-        correlate({.units = units,
-                   .pixels = std::min(gather.block_rows(), p.out_h() - row) * p.out_w(),
-                   .y = t.dy + (image * p.k + first_k) * plane + row * p.out_w(),
-                   .y_unit = p.k * plane,
-                   .ldy = plane,
-                   .m = rows,
-                   .b = first,
-                   .b_unit = unit,
-                   .offsets = gather.offsets().data(),
-                   .positions = t.positions.data() + c * gather.taps(),
-                   .taps = count * gather.taps(),
-                   .out = sums + first_k * filter,
-                   .ldo = filter});
+        conv::correlate({.units = units,
+                         .pixels = std::min(gather.block_rows(), p.out_h() - row) * p.out_w(),
+                         .y = t.dy + (image * p.k + first_k) * plane + row * p.out_w(),
+                         .y_unit = p.k * plane,
+                         .ldy = plane,
+                         .m = rows,
+                         .b = first,
+                         .b_unit = unit,
+                         .offsets = gather.offsets().data(),
+                         .positions = t.positions.data() + c * gather.taps(),
+                         .taps = count * gather.taps(),
+                         .out = sums + first_k * filter,
+                         .ldo = filter});
       }
   }
 }
@@ -95,7 +97,8 @@ class ImplicitGemmFilter final : public ConvSolver {
     auto* partial = reinterpret_cast<float*>(args.workspace->overwrite<uint8_t>());
     const int64_t pieces = batch_pieces(p), images = (p.n + pieces - 1) / pieces;
     const int64_t size = filter_size(p), group_k = p.k / p.groups;
-    const int64_t splits = std::clamp<int64_t>(kPieces / (pieces * p.groups), 1, (group_k + 19) / 20);
+    const int64_t splits =
+        std::clamp<int64_t>(kPieces / (pieces * p.groups), 1, (group_k + 19) / 20);
     const int64_t rows = (group_k + splits - 1) / splits;
     parallel_for(pieces * p.groups * splits, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
@@ -108,12 +111,14 @@ class ImplicitGemmFilter final : public ConvSolver {
         if (first < last && count > 0) sum_piece(task, first, last, group, k, count, sums);
       }
     });
-    add_pieces(partial, pieces, size, args.beta,
-               args.beta == 0 ? args.filter->overwrite<float>() : args.filter->mutable_data<float>());
+    add_pieces(
+        partial, pieces, size, args.beta,
+        args.beta == 0 ? args.filter->overwrite<float>() : args.filter->mutable_data<float>());
   }
 
  private:
-  static void add_pieces(const float* partial, int64_t pieces, int64_t size, float beta, float* out) {
+  static void add_pieces(const float* partial, int64_t pieces, int64_t size, float beta,
+                         float* out) {
     parallel_for(size, 16384, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) out[i] = beta == 0 ? 0 : beta * out[i];
       for (int64_t piece = 0; piece < pieces; ++piece)

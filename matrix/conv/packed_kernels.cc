@@ -2,16 +2,17 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "matrix/conv/packed_kernels.cc"
 #ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#define HWY_DISABLED_TARGETS \
+  (HWY_AVX3_DL | HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #endif
 #include "matrix/conv/packed_kernels.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "hwy/contrib/math/math-inl.h"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "hwy/contrib/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kaiseki::conv {
@@ -62,7 +63,8 @@ void pack_planes(const PackArgs& p) {
       const float* from = p.padded + (p.columns[s] - low);
       for (int64_t i = 0; i < p.row_count; ++i, from += span, out += p.out_w) {
         if (p.column_stride == 1)
-          for (int64_t j = 0; j < p.out_w; j += kLanes) hn::StoreU(hn::LoadU(d, from + j), d, out + j);
+          for (int64_t j = 0; j < p.out_w; j += kLanes)
+            hn::StoreU(hn::LoadU(d, from + j), d, out + j);
         else
           for (int64_t j = 0; j < p.out_w; ++j) out[j] = from[j * p.column_stride];
       }
@@ -72,11 +74,14 @@ void pack_planes(const PackArgs& p) {
 
 inline V activate(V v, const MultiplyArgs& t) {
   switch (t.activation) {
-    case Activation::none: break;
-    case Activation::relu: return hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
+    case Activation::none:
+      break;
+    case Activation::relu:
+      return hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
     case Activation::leaky_relu:
       return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(v, hn::Set(d, t.slope)), v);
-    default: break;
+    default:
+      break;
   }
   return v;
 }
@@ -174,13 +179,27 @@ void multiply_rows(const MultiplyArgs& t) {
 
 void multiply(const MultiplyArgs& t) {
   switch (t.block) {
-    case 1: multiply_rows<1>(t); break;
-    case 2: multiply_rows<2>(t); break;
-    case 4: multiply_rows<4>(t); break;
-    case 6: multiply_rows<6>(t); break;
-    case 8: multiply_rows<8>(t); break;
-    case 10: multiply_rows<10>(t); break;
-    default: multiply_rows<13>(t); break;
+    case 1:
+      multiply_rows<1>(t);
+      break;
+    case 2:
+      multiply_rows<2>(t);
+      break;
+    case 4:
+      multiply_rows<4>(t);
+      break;
+    case 6:
+      multiply_rows<6>(t);
+      break;
+    case 8:
+      multiply_rows<8>(t);
+      break;
+    case 10:
+      multiply_rows<10>(t);
+      break;
+    default:
+      multiply_rows<13>(t);
+      break;
   }
   if (t.finish && (t.activation == Activation::tanh || t.activation == Activation::sigmoid))
     activate_smooth(t);
@@ -204,7 +223,8 @@ inline V add_pairs(V high, V low) {
 }
 #endif
 
-/// Afterwards v[i] holds, in its lanes, the sums of the lanes of v[i * kLanes] and those that follow.
+/// Afterwards v[i] holds, in its lanes, the sums of the lanes of v[i * kLanes] and those that
+/// follow.
 template <int kCount>
 inline void sum_lanes(V* v) {
   int count = kCount;

@@ -10,7 +10,8 @@
 
 namespace kaiseki::conv {
 
-/// Floats that a packed buffer must have behind its last plane: kernels read and write whole vectors.
+/// Floats that a packed buffer must have behind its last plane: kernels read and write whole
+/// vectors.
 constexpr int64_t kPackSlack = 64;
 
 struct PackArgs {

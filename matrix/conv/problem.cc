@@ -14,13 +14,14 @@ std::string pair(char letter, const std::array<int64_t, 2>& values, int64_t usua
 
 double ConvProblem::flops() const {
   return 2.0 * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(out_h()) *
-         static_cast<double>(out_w()) * static_cast<double>(c / groups) * static_cast<double>(r * s);
+         static_cast<double>(out_w()) * static_cast<double>(c / groups) *
+         static_cast<double>(r * s);
 }
 
 std::string ConvProblem::str() const {
-  std::string text = "n" + std::to_string(n) + "c" + std::to_string(c) + "h" + std::to_string(h) + "w" +
-                     std::to_string(w) + "k" + std::to_string(k) + "r" + std::to_string(r) + "s" +
-                     std::to_string(s);
+  std::string text = "n" + std::to_string(n) + "c" + std::to_string(c) + "h" + std::to_string(h) +
+                     "w" + std::to_string(w) + "k" + std::to_string(k) + "r" + std::to_string(r) +
+                     "s" + std::to_string(s);
   text += pair('p', padding, 0) + pair('t', stride, 1) + pair('d', dilation, 1);
   return groups == 1 ? text : text + "g" + std::to_string(groups);
 }

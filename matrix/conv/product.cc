@@ -13,7 +13,8 @@ int64_t padded_rows(int64_t m, int64_t block) { return (m + block - 1) / block *
 
 /// [group][block of channels][block of m][depth][rows of a block]
 void pack_filter(const Product& p, const Gather& gather, int64_t block, float* out) {
-  const int64_t channels = gather.channels(), taps = gather.taps(), m_blocks = padded_rows(p.m, block) / block;
+  const int64_t channels = gather.channels(), taps = gather.taps(),
+                m_blocks = padded_rows(p.m, block) / block;
   const std::vector<int64_t> positions = gather.positions(p.filter_columns, p.filter_channel);
   parallel_for(p.groups * m_blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
@@ -33,8 +34,8 @@ void pack_filter(const Product& p, const Gather& gather, int64_t block, float* o
   });
 }
 
-void scatter(const Product& p, const Taps& rows, const Taps& columns, int64_t first_row, int64_t count,
-             const float* tile, float* plane) {
+void scatter(const Product& p, const Taps& rows, const Taps& columns, int64_t first_row,
+             int64_t count, const float* tile, float* plane) {
   for (int64_t m = 0; m < p.m; ++m, plane += p.plane_h * p.plane_w)
     for (int64_t i = 0; i < count; ++i, tile += columns.out) {
       float* to = plane + (rows.first + (first_row + i) * rows.step) * p.plane_w + columns.first;

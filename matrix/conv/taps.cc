@@ -53,7 +53,8 @@ PackedRows packed_rows(const Taps& taps, int64_t count) {
     for (int64_t j = low; j < high + count; ++j) packed.rows.push_back(j * taps.stride + phase);
     for (size_t t = 0; t < taps.offsets.size(); ++t) {
       const int64_t quotient = floor_div(taps.offsets[t], taps.stride);
-      if (taps.offsets[t] - quotient * taps.stride == phase) packed.start[t] = base + quotient - low;
+      if (taps.offsets[t] - quotient * taps.stride == phase)
+        packed.start[t] = base + quotient - low;
     }
   }
   return packed;
