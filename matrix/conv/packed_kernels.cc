@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "matrix/conv/packed_kernels.cc"
-#ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS \
-  (HWY_AVX3_DL | HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#endif
+// Arrays of vectors need their size: no scalable vectors.
 #include "matrix/conv/packed_kernels.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "hwy/contrib/math/math-inl.h"
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#include "matrix/backend/cpu/gemm_kernel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "matrix/conv/packed_kernels.cc"
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+// clang-format off
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace kaiseki::conv {
@@ -84,18 +85,6 @@ inline V activate(V v, const MultiplyArgs& t) {
       break;
   }
   return v;
-}
-
-HWY_NOINLINE void activate_smooth(const MultiplyArgs& t) {
-  const V one = hn::Set(d, 1.0f);
-  for (int64_t i = 0; i < t.m; ++i)
-    for (int64_t p = 0; p < t.pixels; p += kLanes) {
-      const int64_t count = std::min(kLanes, t.pixels - p);
-      V v = load_part(t.c + i * t.ldc + p, count);
-      v = t.activation == Activation::tanh ? hn::Tanh(d, v)
-                                           : hn::Div(one, hn::Add(one, hn::Exp(d, hn::Neg(v))));
-      store_part(v, t.c + i * t.ldc + p, count);
-    }
 }
 
 /// Adds a tile [rows][width] to its place, or writes it, with what else is asked for.
@@ -201,8 +190,6 @@ void multiply(const MultiplyArgs& t) {
       multiply_rows<13>(t);
       break;
   }
-  if (t.finish && (t.activation == Activation::tanh || t.activation == Activation::sigmoid))
-    activate_smooth(t);
 }
 
 int64_t multiply_block(int64_t m) {
@@ -322,7 +309,13 @@ int64_t pack_scratch_floats(const PackArgs& p) {
 }
 
 void pack_planes(const PackArgs& args) { HWY_DYNAMIC_DISPATCH(pack_planes)(args); }
-void multiply(const MultiplyArgs& args) { HWY_DYNAMIC_DISPATCH(multiply)(args); }
+void multiply(const MultiplyArgs& args) {
+  HWY_DYNAMIC_DISPATCH(multiply)(args);
+  if (args.finish &&
+      (args.activation == Activation::tanh || args.activation == Activation::sigmoid))
+    cpu::gemm_kernels().finish({.activation = args.activation}, args.m, args.pixels, args.c,
+                               args.ldc);
+}
 int64_t multiply_block(int64_t m) { return HWY_DYNAMIC_DISPATCH(multiply_block)(m); }
 void correlate(const CorrelateArgs& args) { HWY_DYNAMIC_DISPATCH(correlate)(args); }
 }  // namespace kaiseki::conv

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
+#include <sstream>
+
 #include "matrix/conv/solver.h"
 
 namespace kaiseki {
 namespace {
 
-std::string pair(char letter, const std::array<int64_t, 2>& values, int64_t usual) {
-  if (values[0] == usual && values[1] == usual) return "";
-  std::string text = letter + std::to_string(values[0]);
-  return values[0] == values[1] ? text : text + "x" + std::to_string(values[1]);
+void append(std::ostream& out, char letter, const std::array<int64_t, 2>& values, int64_t usual) {
+  if (values[0] == usual && values[1] == usual) return;
+  out << letter << values[0];
+  if (values[0] != values[1]) out << 'x' << values[1];
 }
 
 }  // namespace
@@ -19,11 +21,13 @@ double ConvProblem::flops() const {
 }
 
 std::string ConvProblem::str() const {
-  std::string text = "n" + std::to_string(n) + "c" + std::to_string(c) + "h" + std::to_string(h) +
-                     "w" + std::to_string(w) + "k" + std::to_string(k) + "r" + std::to_string(r) +
-                     "s" + std::to_string(s);
-  text += pair('p', padding, 0) + pair('t', stride, 1) + pair('d', dilation, 1);
-  return groups == 1 ? text : text + "g" + std::to_string(groups);
+  std::ostringstream text;
+  text << 'n' << n << 'c' << c << 'h' << h << 'w' << w << 'k' << k << 'r' << r << 's' << s;
+  append(text, 'p', padding, 0);
+  append(text, 't', stride, 1);
+  append(text, 'd', dilation, 1);
+  if (groups != 1) text << 'g' << groups;
+  return text.str();
 }
 
 }  // namespace kaiseki

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "matrix/backend/cpu/pool_kernels.cc"
-#ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS \
-  (HWY_AVX3_DL | HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#endif
 #include "matrix/backend/cpu/pool_kernels.h"
 
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "matrix/backend/cpu/pool_kernels.cc"
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+// clang-format off
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace kaiseki::cpu {
