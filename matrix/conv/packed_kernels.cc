@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Arrays of vectors need their size: no scalable vectors.
 #include "matrix/conv/packed_kernels.h"
 
 #include <algorithm>
@@ -8,8 +7,6 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "matrix/conv/packed_kernels.cc"
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 // clang-format off
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

@@ -3,8 +3,6 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "matrix/backend/cpu/pool_kernels.cc"
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 // clang-format off
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
