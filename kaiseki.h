@@ -16,5 +16,8 @@
 #include "matrix/ops/softmax.h"
 #include "matrix/tensor.h"
 #include "matrix/threads.h"
+#include "nn/data/dataset.h"
+#include "nn/data/iterator.h"
 #include "nn/network.h"
+#include "nn/optimizer.h"
 #include "nn/weights.h"

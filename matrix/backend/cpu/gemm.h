@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The CPU's matrix product on plain pointers. It knows nothing of tensors.
+#pragma once
+
+#include <cstdint>
+
+#include "matrix/conv/solver.h"
+
+namespace kaiseki::cpu {
+
+/// C[i] = activation(alpha * op(A[i]) op(B[i]) + beta * C[i] + bias), i in 0..batch, row-major.
+/// op(A) is m x k, op(B) k x n, C m x n; A is stored k x m when trans_a, B n x k when trans_b.
+/// Leading dimensions and batch strides are in elements; stride_a and stride_b may be 0. With beta
+/// 0 C is not read. The result has the same bits with any number of threads.
+struct Gemm {
+  bool trans_a = false, trans_b = false;
+  int64_t m = 0, n = 0, k = 0, batch = 1;
+  float alpha = 1, beta = 0;
+  const float* a = nullptr;
+  int64_t lda = 0, stride_a = 0;
+  const float* b = nullptr;
+  int64_t ldb = 0, stride_b = 0;
+  float* c = nullptr;
+  int64_t ldc = 0, stride_c = 0;
+  const float* bias_row = nullptr;  // m values, one for each row of C
+  const float* bias_col = nullptr;  // n values, one for each column
+  Activation activation = Activation::none;
+  float slope = 0.01f;  // of leaky_relu
+};
+void gemm(const Gemm& g);
+
+}  // namespace kaiseki::cpu

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Optimizer: turns gradients into new parameters, one fused pass over memory for each parameter and
+// nothing that waits for the device. Names, formulas and defaults are PyTorch's (docs/training.md).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nn/parameter.h"
+
+namespace kaiseki::nn {
+
+struct OptimizerRule;
+
+struct OptimizerOptions {
+  std::string name = "momentum";       // sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw
+  double momentum = 0.9;               // momentum, nesterov
+  double alpha = 0.99;                 // rmsprop: smoothing of the squares
+  double beta1 = 0.9, beta2 = 0.999;   // adam, adamw
+  std::optional<double> epsilon;       // default 1e-10 for adagrad, 1e-8 for the others
+  std::optional<double> weight_decay;  // default 0.01 for adamw (decoupled), 0 for the others (L2)
+  double clip_norm = 0;                // > 0: all gradients together are scaled down to this norm
+};
+
+class Optimizer {
+ public:
+  /// Throws Error for an unknown name or a value out of range.
+  explicit Optimizer(const OptimizerOptions& options = {});
+
+  const OptimizerOptions& options() const { return options_; }
+
+  /// One step on every parameter. Gradients are read, not changed.
+  void step(std::span<Parameter> parameters, double learning_rate);
+  /// The factor that clipping would apply, min(1, clip_norm / (norm + 1e-6)), on the device.
+  Tensor clip_factor(std::span<const Parameter> parameters) const;
+
+  /// Steps so far: Adam's bias correction depends on it.
+  int64_t steps() const { return steps_; }
+  void set_steps(int64_t steps) { steps_ = steps; }
+  /// Everything else to save, "conv1.weight.momentum"; made of zeros where no step was done yet.
+  std::vector<State> states(std::span<const Parameter> parameters);
+
+ private:
+  std::vector<Tensor>& slots_of(const Parameter& parameter);
+
+  OptimizerOptions options_;
+  const OptimizerRule* rule_;
+  double epsilon_, weight_decay_;
+  std::string statements_[2];  // [1]: with L2 weight decay
+  int64_t steps_ = 0;
+  std::map<std::string, std::vector<Tensor>> slots_;  // by the parameter's name
+};
+
+/// All names, in the order of the documentation.
+std::vector<std::string> optimizer_names();
+/// The learning rate to use when the user gives none. Throws Error for an unknown name.
+double default_learning_rate(std::string_view optimizer);
+
+}  // namespace kaiseki::nn

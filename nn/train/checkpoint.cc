@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "nn/train/checkpoint.h"
+
+#include <cmath>
+#include <map>
+
+#include "matrix/error.h"
+#include "matrix/ops/copy.h"
+#include "nn/io/safetensors.h"
+#include "nn/train/state_text.h"
+#include "nn/train/trainer.h"
+
+namespace kaiseki::nn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kOptimizerPrefix = "optimizer/";
+
+void check_finite(const Parameter& parameter) {
+  const float* values = parameter.value.data<float>();
+  for (int64_t i = 0; i < parameter.value.size(); ++i)
+    if (!std::isfinite(values[i]))
+      throw Error(message("checkpoint", "expected finite weights, got ", values[i], " in ",
+                          parameter.name, "[", i, "]"));
+}
+
+std::vector<NamedTensor> network_tensors(Network& network) {
+  std::vector<NamedTensor> tensors;
+  for (const Parameter& parameter : network.parameters()) {
+    check_finite(parameter);
+    tensors.push_back({parameter.name, parameter.value});
+  }
+  for (const State& state : network.states()) tensors.push_back({state.name, state.value});
+  return tensors;
+}
+
+/// All tensors of a run, by their names in a checkpoint.
+std::vector<NamedTensor> run_tensors(Trainer& trainer) {
+  Updater& updater = trainer.updater();
+  std::vector<NamedTensor> tensors = network_tensors(updater.network());
+  for (State& state : updater.optimizer().states(updater.network().parameters()))
+    tensors.push_back({std::string(kOptimizerPrefix) + state.name, state.value});
+  return tensors;
+}
+
+void check_tensors(const std::vector<NamedTensor>& wanted,
+                   const std::map<std::string, Tensor>& found) {
+  for (const NamedTensor& tensor : wanted) {
+    auto at = found.find(tensor.name);
+    if (at == found.end())
+      throw Error(message("checkpoint", "expected the tensor ", tensor.name, ", got none"));
+    if (at->second.shape() != tensor.value.shape() || at->second.dtype() != tensor.value.dtype())
+      throw Error(message("checkpoint", "expected ", tensor.name, " of shape ",
+                          tensor.value.shape(), ", got ", at->second.shape()));
+  }
+  if (found.size() != wanted.size())
+    throw Error(message("checkpoint", "expected ", wanted.size(), " tensors as in this run, got ",
+                        found.size()));
+}
+
+}  // namespace
+
+void write_weights(const fs::path& file, Network& network, const Metadata& metadata) {
+  write_safetensors(file, network_tensors(network), metadata);
+}
+
+void write_checkpoint(const fs::path& file, Trainer& trainer, const Metadata& metadata) {
+  Metadata state = trainer.state();
+  state.insert(metadata.begin(), metadata.end());
+  put(state, "checkpoint", "1");
+  write_safetensors(file, run_tensors(trainer), state);
+}
+
+void read_checkpoint(const fs::path& file, Trainer& trainer) {
+  Metadata state;
+  std::map<std::string, Tensor> found;
+  for (NamedTensor& tensor : read_safetensors(file, &state))
+    found.emplace(std::move(tensor.name), std::move(tensor.value));
+  try {
+    expect(state, "checkpoint", "1");
+    std::vector<NamedTensor> wanted = run_tensors(trainer);
+    check_tensors(wanted, found);
+    trainer.restore(state);
+    for (NamedTensor& tensor : wanted) copy(found.at(tensor.name), tensor.value);
+  } catch (const Error& error) {
+    throw Error(file.string() + ": " + error.what());
+  }
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// The folder of checkpoints: which file to continue from, which to keep.
+#include <algorithm>
+#include <cstdio>
+
+#include "matrix/error.h"
+#include "matrix/log.h"
+#include "nn/train/checkpoint.h"
+#include "nn/train/state_text.h"
+#include "nn/train/trainer.h"
+
+namespace kaiseki::nn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "checkpoint-", kSuffix = ".safetensors";
+
+bool is_checkpoint(const std::string& name) {
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
+  std::string_view digits(name);
+  digits.remove_prefix(kPrefix.size());
+  digits.remove_suffix(kSuffix.size());
+  return digits.size() >= 8 &&
+         std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string checkpoint_name(int64_t step) {
+  char text[64];
+  std::snprintf(text, sizeof text, "checkpoint-%08lld.safetensors", static_cast<long long>(step));
+  return text;
+}
+
+}  // namespace
+
+std::vector<fs::path> list_checkpoints(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (is_checkpoint(entry.path().filename().string())) files.push_back(entry.path());
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
+    const std::string x = a.filename().string(), y = b.filename().string();
+    return x.size() != y.size() ? x.size() > y.size() : x > y;
+  });
+  return files;
+}
+
+std::optional<fs::path> resume(const fs::path& folder, Trainer& trainer) {
+  std::string damage;
+  for (const fs::path& file : list_checkpoints(folder)) try {
+      read_checkpoint(file, trainer);
+      return file;
+    } catch (const ParseError& error) {
+      damage = error.what();
+      log_warning("passing over a damaged checkpoint: " + damage);
+    }
+  if (!damage.empty()) throw Error("no checkpoint can be read: " + damage);
+  return std::nullopt;
+}
+
+Checkpointer::Checkpointer(const CheckpointerOptions& options) : options_(options) {
+  std::error_code error;
+  fs::create_directories(options_.folder, error);
+  if (!fs::is_directory(options_.folder))
+    throw Error(message("checkpoint", "expected a folder ", options_.folder.string(), ", got ",
+                        error ? error.message() : "a file"));
+}
+
+void Checkpointer::on_start(Trainer& trainer) {
+  auto files = list_checkpoints(options_.folder);
+  const std::string present = checkpoint_name(trainer.step());
+  for (const fs::path& file : files)
+    if (trainer.step() > 0 && file.filename() == present) {
+      last_ = file;
+      last_step_ = trainer.step();
+    }
+}
+
+void Checkpointer::on_epoch(Trainer& trainer) {
+  const auto& evaluation = trainer.evaluation();
+  const bool better = evaluation && evaluation->score() > best_;
+  if (better) best_ = evaluation->score();
+  if (trainer.epoch() % std::max<int64_t>(1, options_.every) == 0) write(trainer);
+  if (!better) return;
+  try {
+    Metadata metadata = options_.metadata;
+    put(metadata, "step", trainer.step());
+    put(metadata, "top1", evaluation->top1);
+    write_weights(options_.folder / "best.safetensors", trainer.updater().network(), metadata);
+  } catch (const Error& error) {
+    problem_ = error.what();
+    log_warning(problem_);
+  }
+}
+
+void Checkpointer::on_finish(Trainer& trainer) {
+  if (trainer.step() != last_step_ && trainer.step() > 0) write(trainer);
+}
+
+void Checkpointer::write(Trainer& trainer) {
+  trainer.running_totals();  // throws before a diverged run is saved
+  const fs::path file = options_.folder / checkpoint_name(trainer.step());
+  try {
+    write_checkpoint(file, trainer, options_.metadata);
+    last_ = file;
+    last_step_ = trainer.step();
+    problem_.clear();
+    prune();
+  } catch (const Error& error) {
+    problem_ = error.what();
+    log_warning(problem_);
+  }
+}
+
+void Checkpointer::prune() const {
+  auto files = list_checkpoints(options_.folder);
+  std::error_code ignored;
+  for (size_t i = static_cast<size_t>(std::max<int64_t>(1, options_.keep)); i < files.size(); ++i)
+    fs::remove(files[i], ignored);
+}
+
+void Checkpointer::save(Metadata& state) const { put(state, "checkpointer.best", best_); }
+
+void Checkpointer::restore(const Metadata& state) {
+  if (state.contains("checkpointer.best")) best_ = get<double>(state, "checkpointer.best");
+}
+
+}  // namespace kaiseki::nn

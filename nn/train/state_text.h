@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Numbers as text in the metadata of checkpoints: exact both ways.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "matrix/error.h"
+#include "nn/io/named_tensor.h"
+
+namespace kaiseki::nn {
+
+inline void put(Metadata& state, const std::string& key, std::string_view value) {
+  state[key] = value;
+}
+
+template <typename T>
+void put(Metadata& state, const std::string& key, T value) requires std::is_arithmetic_v<T> {
+  char text[64];
+  auto [end, error] = std::to_chars(text, text + sizeof text, value);
+  state[key] = std::string(text, end);
+}
+
+/// Throws Error naming the key when it is missing or no number.
+template <typename T>
+T get(const Metadata& state, const std::string& key) {
+  auto found = state.find(key);
+  if (found == state.end())
+    throw Error(message("checkpoint", "expected the key '", key, "', got none"));
+  const std::string& text = found->second;
+  T value{};
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw Error(message("checkpoint", "expected a number for '", key, "', got '", text, "'"));
+  return value;
+}
+
+/// Throws Error unless the key has this value.
+inline void expect(const Metadata& state, const std::string& key, std::string_view value) {
+  auto found = state.find(key);
+  if (found == state.end() || found->second != value)
+    throw Error(message("checkpoint", "expected ", key, " ", value, " as in this run, got ",
+                        found == state.end() ? "none" : found->second));
+}
+
+}  // namespace kaiseki::nn

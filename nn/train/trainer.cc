@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "nn/train/trainer.h"
+
+#include <cmath>
+
+#include "nn/train/state_text.h"
+
+namespace kaiseki::nn {
+
+Trainer::Trainer(Updater& updater, const TrainerOptions& options)
+    : updater_(updater), options_(options) {
+  if (options_.epochs < 0)
+    throw Error(message("train", "expected 0 or more epochs, got ", options_.epochs));
+  if (options_.check_every <= 0)
+    options_.check_every = updater.network().device().is_cpu() ? 1 : 16;
+}
+
+Extension& Trainer::extend(std::unique_ptr<Extension> extension) {
+  extensions_.push_back(std::move(extension));
+  return *extensions_.back();
+}
+
+void Trainer::stop(std::string reason) {
+  if (stopped_) return;
+  stopped_ = true;
+  stop_reason_ = std::move(reason);
+}
+
+const MetricTotals& Trainer::running_totals() {
+  check_loss();
+  return metrics_.read();
+}
+
+void Trainer::check_loss() {
+  const double sum = metrics_.read().loss_sum;
+  if (!std::isfinite(sum)) {
+    std::string where = "step " + std::to_string(step());
+    if (step() > checked_step_ + 1)
+      where = "steps " + std::to_string(checked_step_ + 1) + " to " + std::to_string(step());
+    throw Diverged(message("train", "expected a finite loss, got ", sum, " in ", where, ", epoch ",
+                           epoch() + 1,
+                           "; a smaller learning rate, --warmup or --clip-norm helps"));
+  }
+  checked_step_ = step();
+}
+
+void Trainer::run() {
+  checked_step_ = step();
+  for (auto& extension : extensions_) extension->on_start(*this);
+  while (!stopped_ && epoch() < options_.epochs) {
+    Updater::Result result = updater_.update();
+    metrics_.add(result.loss, result.output, result.labels);
+    const bool epoch_done = updater_.iterator().is_new_epoch();
+    if (epoch_done || step() % options_.check_every == 0) check_loss();
+    if (epoch_done) {
+      epoch_totals_ = metrics_.read();
+      metrics_.reset();
+    }
+    for (auto& extension : extensions_) extension->on_step(*this);
+    if (!epoch_done) continue;
+    evaluation_.reset();
+    for (auto& extension : extensions_) extension->on_epoch(*this);
+  }
+  for (auto& extension : extensions_) extension->on_finish(*this);
+}
+
+Metadata Trainer::state() {
+  const IteratorState iterator = updater_.iterator().state();
+  const MetricTotals& totals = metrics_.read();
+  Metadata state;
+  put(state, "seed", options_.seed);
+  put(state, "step", step());
+  put(state, "optimizer", updater_.optimizer().options().name);
+  put(state, "random_position", updater_.network().random_position());
+  put(state, "iterator.seed", iterator.seed);
+  put(state, "iterator.epoch", iterator.epoch);
+  put(state, "iterator.position", iterator.position);
+  put(state, "iterator.batch_size", updater_.iterator().batch_size());
+  put(state, "iterator.samples", updater_.iterator().dataset().size());
+  put(state, "totals.samples", totals.samples);
+  put(state, "totals.loss_sum", totals.loss_sum);
+  put(state, "totals.classified", totals.classified);
+  put(state, "totals.correct", totals.correct);
+  for (const auto& extension : extensions_) extension->save(state);
+  return state;
+}
+
+void Trainer::restore(const Metadata& state) {
+  expect(state, "optimizer", updater_.optimizer().options().name);
+  expect(state, "iterator.batch_size", std::to_string(updater_.iterator().batch_size()));
+  expect(state, "iterator.samples", std::to_string(updater_.iterator().dataset().size()));
+  options_.seed = get<uint64_t>(state, "seed");
+  updater_.network().initialize(options_.seed);
+  updater_.network().set_random_position(get<uint64_t>(state, "random_position"));
+  updater_.optimizer().set_steps(get<int64_t>(state, "step"));
+  IteratorState iterator;
+  iterator.seed = get<uint64_t>(state, "iterator.seed");
+  iterator.epoch = get<int64_t>(state, "iterator.epoch");
+  iterator.position = get<int64_t>(state, "iterator.position");
+  updater_.iterator().restore(iterator);
+  MetricTotals totals;
+  totals.samples = get<int64_t>(state, "totals.samples");
+  totals.loss_sum = get<double>(state, "totals.loss_sum");
+  totals.classified = get<int64_t>(state, "totals.classified");
+  totals.correct = get<int64_t>(state, "totals.correct");
+  metrics_.reset(totals);
+  for (const auto& extension : extensions_) extension->restore(state);
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#include "nn/train/updater.h"
+
+#include "matrix/error.h"
+
+namespace kaiseki::nn {
+
+Updater::Updater(Network& network, Optimizer& optimizer, Iterator& iterator,
+                 const Schedule& schedule)
+    : network_(network), optimizer_(optimizer), iterator_(iterator), schedule_(schedule) {
+  schedule_.check();
+}
+
+Updater::Result Updater::update() {
+  if (!iterator_.next(batch_))
+    throw Error(message("train", "expected an iterator that repeats, got its end"));
+  network_.zero_grad();
+  Network::Loss result = network_.forward_loss(batch_.images, batch_.labels, Phase::train);
+  network_.backward();
+  optimizer_.step(network_.parameters(), learning_rate());
+  return {result.loss, result.output, batch_.labels};
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds examples/consumer against an installed Kaiseki and against its sources, and runs both.
+# Usage: tests/packaging/run.sh BUILD
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+options=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+passed=0 failed=0
+
+try() {  # name, cmake options
+  local name=$1; shift
+  if cmake -S "$root/examples/consumer" -B "$work/$name" "${options[@]}" "$@" &&
+     cmake --build "$work/$name" && "$work/$name/consumer" "$root/models/lenet.json"; then
+    passed=$((passed + 1))
+  else
+    echo "packaging: the consumer failed with $name"
+    failed=$((failed + 1))
+  fi
+}
+
+lines=$(wc -l < "$root/examples/consumer/main.cc")
+if [ "$lines" -lt 40 ]; then passed=$((passed + 1)); else
+  echo "packaging: examples/consumer/main.cc has $lines lines, expected under 40"
+  failed=$((failed + 1))
+fi
+cmake --install "$build" --prefix "$work/prefix" >/dev/null
+try find_package "-DCMAKE_PREFIX_PATH=$work/prefix"
+try add_subdirectory "-DKAISEKI_SOURCE=$root"
+echo "checks: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Adds up what the steps of ./check ran, and fails when it is less than tests/structure/counts.json says."""
+import json
+import pathlib
+import re
+import sys
+
+CASES = re.compile(r"test cases:\s+(\d+) \|\s+(\d+) passed \|\s+(\d+) failed")
+KERNELS = re.compile(r"^kernels: (\d+)", re.MULTILINE)
+SKIPPED = re.compile(r"^SKIPPED: (.*)$", re.MULTILINE)
+CHECKS = re.compile(r"^checks: (\d+) passed, (\d+) failed", re.MULTILINE)
+
+
+def main():
+    folder, steps = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    expected = json.loads((pathlib.Path(__file__).parent / "counts.json").read_text())
+    passed = failed = 0
+    skipped, fewer = [], []
+    for step in steps:
+        logs = [folder / f"{step}.log", folder / f"{step}.tests"]
+        log = "".join(file.read_text(errors="replace") for file in logs if file.exists())
+        cases = CASES.findall(log) + [(0, *both) for both in CHECKS.findall(log)]
+        step_passed = sum(int(p) for _, p, _ in cases)
+        passed += step_passed
+        failed += sum(int(f) for _, _, f in cases)
+        skipped += [f"{step}: {reason}" for reason in SKIPPED.findall(log)]
+        kernels = max(map(int, KERNELS.findall(log)), default=0)
+        for what, count in (("tests", step_passed), ("kernels", kernels)):
+            least = expected.get(step, {}).get(what, 0)
+            if least or count:
+                print(f"{step}: {count} {what} (at least {least} expected)")
+            if count < least:
+                fewer.append(f"{step} ran {count} {what}, expected at least {least}")
+    for line in skipped:
+        print("skipped:", line)
+    for line in fewer:
+        print("FEWER THAN BEFORE:", line, "(if on purpose, change tests/structure/counts.json)")
+    print(f"{passed} passed, {failed} failed, {len(skipped)} skipped")
+    return bool(fewer or failed)
+
+
+sys.exit(main())
