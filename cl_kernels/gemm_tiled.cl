@@ -24,7 +24,8 @@ __kernel __attribute__((reqd_work_group_size(16, 16, 1))) void gemm_tiled(
     for (int j = 0; j < COLUMNS; ++j) sum[i][j] = 0;
   for (INDEX k0 = 0; k0 < k; k0 += TILE_K) {
 #pragma unroll
-    for (int i = item; i < TILE_M * TILE_K; i += 256) {
+    for (int load = 0; load < TILE_M * TILE_K / 256; ++load) {
+      int i = item + 256 * load;
 #if TRANS_A
       int row = i % TILE_M, depth = i / TILE_M;
       bool inside = row0 + row < m && k0 + depth < k;
@@ -36,7 +37,8 @@ __kernel __attribute__((reqd_work_group_size(16, 16, 1))) void gemm_tiled(
 #endif
     }
 #pragma unroll
-    for (int i = item; i < TILE_N * TILE_K; i += 256) {
+    for (int load = 0; load < TILE_N * TILE_K / 256; ++load) {
+      int i = item + 256 * load;
 #if TRANS_B
       int column = i / TILE_K, depth = i % TILE_K;
       bool inside = column0 + column < n && k0 + depth < k;
