@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// SGEMM of the CPU backend against oneDNN, OpenBLAS, BLIS and Eigen, each made to see this CPU as
+// it is, in interleaved pairs; one process for each number of threads.
+//   vs_blas [--threads 1,2] [--pairs 5] [--peers openblas,eigen] [MxNxK[:ta][:tb] ...]
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/blas_peers.h"
+#include "matrix/backend/cpu/gemm.h"
+#include "matrix/threads.h"
+
+namespace kaiseki::bench {
+namespace {
+
+const char* const kDefaultCases =
+    "64x64x64,128x128x128,256x256x256,512x512x512,1000x1000x1000,1024x1024x1024,2048x2048x2048,"
+    "64x50176x576,256x784x2304,128x4096x9216";
+constexpr double kWindow = 0.04;  // seconds of one side of a pair
+constexpr auto kRest =
+    std::chrono::milliseconds(30);  // the other side's spinning threads go to sleep
+
+using Clock = std::chrono::steady_clock;
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+GemmCase parse_case(const std::string& text) {
+  GemmCase g{};
+  if (std::sscanf(text.c_str(), "%ldx%ldx%ld", &g.m, &g.n, &g.k) != 3) {
+    std::fprintf(stderr, "vs_blas: expected a case like 64x64x64:tb, got %s\n", text.c_str());
+    std::exit(1);
+  }
+  g.trans_a = text.find(":ta") != std::string::npos;
+  g.trans_b = text.find(":tb") != std::string::npos;
+  return g;
+}
+
+GemmFn ours(const GemmCase& g) {
+  return [g](const float* a, const float* b, float* c) {
+    cpu::Gemm p;
+    p.trans_a = g.trans_a, p.trans_b = g.trans_b, p.m = g.m, p.n = g.n, p.k = g.k;
+    p.a = a, p.b = b, p.c = c, p.lda = g.lda(), p.ldb = g.ldb(), p.ldc = g.n;
+    cpu::gemm(p);
+  };
+}
+
+struct Operands {
+  std::vector<float> a, b, c, other;
+
+  explicit Operands(const GemmCase& g)
+      : a(g.m * g.k), b(g.k * g.n), c(g.m * g.n), other(g.m * g.n) {
+    std::mt19937 generator(1);
+    for (float& v : a) v = static_cast<float>(generator() >> 8) * 0x1p-24f - 0.5f;
+    for (float& v : b) v = static_cast<float>(generator() >> 8) * 0x1p-24f - 0.5f;
+  }
+};
+
+/// Median seconds of one call over a window, after a rest and a warm-up.
+double seconds(const GemmFn& f, const Operands& x, std::vector<float>& c) {
+  std::this_thread::sleep_for(kRest);
+  const auto call = [&] {
+    const auto start = Clock::now();
+    f(x.a.data(), x.b.data(), c.data());
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  for (double spent = call(); spent < kWindow / 4;) spent += call();
+  std::vector<double> times;
+  for (double spent = 0; spent < kWindow || times.size() < 3; spent += times.back())
+    times.push_back(call());
+  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+  return times[times.size() / 2];
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void check(const Operands& x, const GemmCase& g, const std::string& peer) {
+  for (size_t i = 0; i < x.c.size(); ++i)
+    if (!(std::abs(x.c[i] - x.other[i]) <= 1e-5f * static_cast<float>(g.k))) {
+      std::fprintf(stderr, "vs_blas: element %zu is %g here and %g in %s\n", i, x.c[i], x.other[i],
+                   peer.c_str());
+      std::exit(1);
+    }
+}
+
+void compare(const std::string& name, const BlasPeer& peer, Operands& x, int threads, int pairs) {
+  const GemmCase g = parse_case(name);
+  const GemmFn mine = ours(g), theirs = peer.prepare(g);
+  std::vector<double> rates, their_rates, ratios;
+  const double work = 2e-9 * g.m * g.n * g.k;
+  for (int i = 0; i < pairs; ++i) {
+    const double s = seconds(mine, x, x.c), t = seconds(theirs, x, x.other);
+    rates.push_back(work / s), their_rates.push_back(work / t), ratios.push_back(t / s);
+  }
+  check(x, g, peer.name);
+  if (isatty(STDOUT_FILENO))
+    std::printf("%-18s %-14s %d threads  ours %7.1f  theirs %7.1f GFLOP/s  ratio %.2f\n",
+                name.c_str(), peer.name.c_str(), threads, median(rates), median(their_rates),
+                median(ratios));
+  else
+    std::printf(
+        "{\"bench\":\"vs_blas\",\"case\":\"%s\",\"peer\":\"%s\",\"threads\":%d,\"ours\":%.2f,"
+        "\"theirs\":%.2f,\"unit\":\"GFLOP/s\",\"ratio\":%.3f}\n",
+        name.c_str(), peer.name.c_str(), threads, median(rates), median(their_rates),
+        median(ratios));
+  std::fflush(stdout);
+}
+
+struct Settings {
+  std::string threads = "1,2", peers, cases = kDefaultCases;
+  int pairs = 5;
+};
+
+void run(const Settings& s, int threads) {
+  set_thread_count(threads);
+  std::vector<BlasPeer> peers = {dnnl_sgemm_peer(), dnnl_matmul_peer(), openblas_peer(),
+                                 blis_peer(), eigen_peer()};
+  std::erase_if(peers, [&](const BlasPeer& p) {
+    return !s.peers.empty() && s.peers.find(p.name) == std::string::npos;
+  });
+  for (const BlasPeer& p : peers)
+    if (!p.prepare)
+      std::fprintf(stderr, "vs_blas: %s is not compared: needs %s\n", p.name.c_str(),
+                   p.missing.c_str());
+  for (const std::string& name : split(s.cases, ',')) {
+    Operands x(parse_case(name));
+    for (const BlasPeer& p : peers)
+      if (p.prepare) compare(name, p, x, threads, s.pairs);
+  }
+}
+
+/// The peers read these when they are loaded. Unaided, Debian's OpenBLAS takes newer CPUs for a
+/// Prescott, and BLIS for a Haswell.
+void set_environment(int threads) {
+  const std::string count = std::to_string(threads);
+  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"})
+    setenv(name, count.c_str(), 1);
+  if (__builtin_cpu_supports("avx512f")) {
+    setenv("OPENBLAS_CORETYPE", "SkylakeX", 1);
+    setenv("BLIS_ARCH_TYPE", "skx", 1);
+  }
+}
+
+int run_in_child(char** argv, const std::string& threads) {
+  const pid_t child = fork();
+  if (child == 0) {
+    set_environment(std::atoi(threads.c_str()));
+    setenv("KAISEKI_BENCH_THREADS", threads.c_str(), 1);
+    execv("/proc/self/exe", argv);
+    std::perror("vs_blas: execv");
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+Settings parse(int argc, char** argv) {
+  Settings s;
+  std::string cases;
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    if (flag.rfind("--", 0) != 0) {
+      cases += (cases.empty() ? "" : ",") + flag;
+      continue;
+    }
+    const char* value = i + 1 < argc ? argv[++i] : "";
+    if (flag == "--threads")
+      s.threads = value;
+    else if (flag == "--peers")
+      s.peers = value;
+    else if (flag == "--pairs")
+      s.pairs = std::max(1, std::atoi(value));
+    else {
+      std::printf(
+          "usage: vs_blas [--threads 1,2] [--pairs 5] [--peers NAMES] [MxNxK[:ta][:tb] ...]\n");
+      std::exit(flag == "--help" ? 0 : 1);
+    }
+  }
+  if (!cases.empty()) s.cases = cases;
+  return s;
+}
+
+}  // namespace
+}  // namespace kaiseki::bench
+
+int main(int argc, char** argv) {
+  using namespace kaiseki::bench;
+  const Settings settings = parse(argc, argv);
+  if (const char* threads = std::getenv("KAISEKI_BENCH_THREADS")) {
+    run(settings, std::atoi(threads));
+    return 0;
+  }
+  int failed = 0;
+  for (const std::string& threads : split(settings.threads, ','))
+    failed |= run_in_child(argv, threads);
+  return failed;
+}

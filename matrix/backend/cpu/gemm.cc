@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Chooses how a matrix product is computed: which operands are packed, and what runs in parallel.
+#include "matrix/backend/cpu/gemm.h"
+
+#include "matrix/backend/cpu/gemm_blocked.h"
+#include "matrix/threads.h"
+
+namespace kaiseki::cpu {
+namespace {
+
+constexpr int64_t kSmallOperand = 128 * 1024 / 4;  // floats
+
+void scale_and_finish(const Gemm& g, float* c) {
+  const GemmKernels& kernels = gemm_kernels();
+  for (int64_t i = 0; i < g.m; ++i)
+    for (int64_t j = 0; j < g.n; ++j) {
+      float& value = c[i * g.ldc + j];
+      value = g.beta == 0 ? 0 : g.beta * value;
+    }
+  kernels.finish({g.bias_row, g.bias_col, g.activation, g.slope}, g.m, g.n, c, g.ldc);
+}
+
+void gemm_one(const Gemm& g, const float* a, const float* b, float* c) {
+  if (g.k == 0 || g.alpha == 0) return scale_and_finish(g, c);
+  const GemmKernels& kernels = gemm_kernels();
+  const bool use_a = g.n <= 4 * kernels.columns() || g.m * g.k <= kSmallOperand;
+  const bool use_b = g.m <= 2 * kernels.rows || g.k * g.n <= kSmallOperand;
+  const MatrixSource left(a, g.lda, !g.trans_a, true, use_a);
+  const MatrixSource right(b, g.ldb, g.trans_b, false, use_b);
+  gemm_blocked(g.m, g.n, g.k, left, right,
+               {.c = c,
+                .ldc = g.ldc,
+                .alpha = g.alpha,
+                .beta = g.beta,
+                .bias_row = g.bias_row,
+                .bias_col = g.bias_col,
+                .activation = g.activation,
+                .slope = g.slope});
+}
+
+}  // namespace
+
+void gemm(const Gemm& g) {
+  if (g.m == 0 || g.n == 0 || g.batch == 0) return;
+  const auto run = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      gemm_one(g, g.a + i * g.stride_a, g.b + i * g.stride_b, g.c + i * g.stride_c);
+  };
+  if (g.batch >= 2 * thread_count())
+    parallel_for(g.batch, 1, run);
+  else
+    run(0, g.batch);
+}
+
+}  // namespace kaiseki::cpu

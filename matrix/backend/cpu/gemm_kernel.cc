@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// The inner kernels of matrix products, compiled once for each instruction set.
+#include "matrix/backend/cpu/gemm_kernel.h"
+
+#include <algorithm>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "matrix/backend/cpu/gemm_kernel.cc"
+// clang-format off
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+#include <hwy/contrib/math/math-inl.h>
+
+#include "matrix/backend/cpu/gemm_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kaiseki::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Vec = hn::Vec<hn::ScalableTag<float>>;
+const hn::CappedTag<float, 4> quad;
+constexpr int kQuad = hn::MaxLanes(quad);
+
+void pack(int64_t k, int count, int width, const float* HWY_RESTRICT source, int64_t stride,
+          float* HWY_RESTRICT panel) {
+  const hn::ScalableTag<float> d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  if (count == width && width == 2 * lanes) {
+    for (int64_t p = 0; p < k; ++p, source += stride, panel += width) {
+      hn::StoreU(hn::LoadU(d, source), d, panel);
+      hn::StoreU(hn::LoadU(d, source + lanes), d, panel + lanes);
+    }
+    return;
+  }
+  for (int64_t p = 0; p < k; ++p, source += stride, panel += width) {
+    int i = 0;
+    for (; i + kQuad <= count; i += kQuad) hn::StoreU(hn::LoadU(quad, source + i), quad, panel + i);
+    for (; i < count; ++i) panel[i] = source[i];
+    for (; i < width; ++i) panel[i] = 0;
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+void transpose_block(const float* source, int64_t, float* panel, int64_t) { *panel = *source; }
+#else
+void transpose_block(const float* HWY_RESTRICT source, int64_t stride, float* HWY_RESTRICT panel,
+                     int64_t width) {
+  const hn::Repartition<double, decltype(quad)> d2;
+  const auto r0 = hn::LoadU(quad, source), r1 = hn::LoadU(quad, source + stride);
+  const auto r2 = hn::LoadU(quad, source + 2 * stride), r3 = hn::LoadU(quad, source + 3 * stride);
+  const auto low01 = hn::BitCast(d2, hn::InterleaveLower(quad, r0, r1));
+  const auto low23 = hn::BitCast(d2, hn::InterleaveLower(quad, r2, r3));
+  const auto high01 = hn::BitCast(d2, hn::InterleaveUpper(quad, r0, r1));
+  const auto high23 = hn::BitCast(d2, hn::InterleaveUpper(quad, r2, r3));
+  hn::StoreU(hn::BitCast(quad, hn::InterleaveLower(d2, low01, low23)), quad, panel);
+  hn::StoreU(hn::BitCast(quad, hn::InterleaveUpper(d2, low01, low23)), quad, panel + width);
+  hn::StoreU(hn::BitCast(quad, hn::InterleaveLower(d2, high01, high23)), quad, panel + 2 * width);
+  hn::StoreU(hn::BitCast(quad, hn::InterleaveUpper(d2, high01, high23)), quad, panel + 3 * width);
+}
+#endif
+
+void pack_transposed(int64_t k, int count, int width, const float* HWY_RESTRICT source,
+                     int64_t stride, float* HWY_RESTRICT panel) {
+  const int64_t whole = count >= kQuad ? k - k % kQuad : 0;
+  for (int64_t p = 0; p < whole; p += kQuad) {
+    for (int i = 0; i < count; i += kQuad) {
+      const int first = std::min(i, count - kQuad);
+      transpose_block(source + first * stride + p, stride, panel + p * width + first, width);
+    }
+  }
+  for (int64_t p = whole; p < k; ++p)
+    for (int i = 0; i < count; ++i) panel[p * width + i] = source[i * stride + p];
+  if (count < width)
+    for (int64_t p = 0; p < k; ++p)
+      std::fill(panel + p * width + count, panel + (p + 1) * width, 0);
+}
+
+Vec load_part(const float* source, int64_t count) {
+  const hn::ScalableTag<float> d;
+  HWY_ALIGN float block[hn::MaxLanes(d)] = {};
+  std::copy_n(source, count, block);
+  return hn::Load(d, block);
+}
+
+void store_part(Vec v, float* target, int64_t count) {
+  const hn::ScalableTag<float> d;
+  HWY_ALIGN float block[hn::MaxLanes(d)];
+  hn::Store(v, d, block);
+  std::copy_n(block, count, target);
+}
+
+void merge(int64_t rows, int64_t columns, const float* tile, int64_t tile_stride, float alpha,
+           float beta, float* c, int64_t ldc) {
+  const hn::ScalableTag<float> d;
+  const int64_t lanes = hn::Lanes(d);
+  const Vec scale = hn::Set(d, alpha), keep = hn::Set(d, beta);
+  for (int64_t i = 0; i < rows; ++i, tile += tile_stride, c += ldc) {
+    for (int64_t j = 0; j < columns; j += lanes) {
+      const int64_t part = std::min(lanes, columns - j);
+      const bool whole = part == lanes;
+      Vec v = hn::Mul(scale, whole ? hn::LoadU(d, tile + j) : load_part(tile + j, part));
+      if (beta != 0) v = hn::MulAdd(keep, whole ? hn::LoadU(d, c + j) : load_part(c + j, part), v);
+      if (whole)
+        hn::StoreU(v, d, c + j);
+      else
+        store_part(v, c + j, part);
+    }
+  }
+}
+
+template <Activation kActivation>
+Vec activate(Vec v, Vec slope) {
+  const hn::ScalableTag<float> d;
+  const Vec zero = hn::Zero(d), one = hn::Set(d, 1.0f);
+  if constexpr (kActivation == Activation::relu) return hn::IfThenZeroElse(hn::Lt(v, zero), v);
+  if constexpr (kActivation == Activation::leaky_relu)
+    return hn::IfThenElse(hn::Lt(v, zero), hn::Mul(v, slope), v);
+  if constexpr (kActivation == Activation::sigmoid) {
+    const Vec e = hn::Exp(d, hn::Min(hn::Neg(v), hn::Set(d, 87.0f)));
+    return hn::IfThenElse(hn::IsNaN(v), v, hn::Div(one, hn::Add(one, e)));
+  }
+  if constexpr (kActivation == Activation::tanh) return hn::Tanh(d, v);
+  return v;
+}
+
+template <Activation kActivation>
+void finish_as(const Epilogue& e, int64_t rows, int64_t columns, float* c, int64_t ldc) {
+  const hn::ScalableTag<float> d;
+  const int64_t lanes = hn::Lanes(d);
+  const Vec slope = hn::Set(d, e.slope);
+  for (int64_t i = 0; i < rows; ++i, c += ldc) {
+    const Vec row = hn::Set(d, e.bias_row ? e.bias_row[i] : 0.0f);
+    for (int64_t j = 0; j < columns; j += lanes) {
+      const int64_t part = std::min(lanes, columns - j);
+      const bool whole = part == lanes;
+      Vec v = whole ? hn::LoadU(d, c + j) : load_part(c + j, part);
+      if (e.bias_row) v = hn::Add(v, row);
+      if (e.bias_col)
+        v = hn::Add(v, whole ? hn::LoadU(d, e.bias_col + j) : load_part(e.bias_col + j, part));
+      v = activate<kActivation>(v, slope);
+      if (whole)
+        hn::StoreU(v, d, c + j);
+      else
+        store_part(v, c + j, part);
+    }
+  }
+}
+
+void finish(const Epilogue& e, int64_t rows, int64_t columns, float* c, int64_t ldc) {
+  switch (e.activation) {
+    case Activation::none:
+      return finish_as<Activation::none>(e, rows, columns, c, ldc);
+    case Activation::relu:
+      return finish_as<Activation::relu>(e, rows, columns, c, ldc);
+    case Activation::leaky_relu:
+      return finish_as<Activation::leaky_relu>(e, rows, columns, c, ldc);
+    case Activation::sigmoid:
+      return finish_as<Activation::sigmoid>(e, rows, columns, c, ldc);
+    case Activation::tanh:
+      return finish_as<Activation::tanh>(e, rows, columns, c, ldc);
+  }
+}
+
+template <bool kByRows, int kVectors, int... kRows>
+void fill_tiles(TileFn* tiles, std::integer_sequence<int, kRows...>) {
+  ((tiles[kRows] = tile<kRows + 1, kVectors, kByRows>), ...);
+}
+
+GemmKernels make_kernels() {
+  GemmKernels kernels{};
+  kernels.lanes = static_cast<int>(hn::Lanes(hn::ScalableTag<float>()));
+  kernels.rows = kTileRows;
+  kernels.vectors = 2;
+  const std::make_integer_sequence<int, kTileRows> rows;
+  fill_tiles<false, 1>(kernels.tile[0][0], rows);
+  fill_tiles<false, 2>(kernels.tile[0][1], rows);
+  fill_tiles<true, 1>(kernels.tile[1][0], rows);
+  fill_tiles<true, 2>(kernels.tile[1][1], rows);
+  kernels.pack = pack;
+  kernels.pack_transposed = pack_transposed;
+  kernels.merge = merge;
+  kernels.finish = finish;
+  return kernels;
+}
+
+}  // namespace kaiseki::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kaiseki::cpu {
+
+HWY_EXPORT(make_kernels);
+
+const GemmKernels& gemm_kernels() {
+  static const GemmKernels kernels = HWY_DYNAMIC_DISPATCH(make_kernels)();
+  return kernels;
+}
+
+}  // namespace kaiseki::cpu
+#endif
