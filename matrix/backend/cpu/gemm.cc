@@ -2,8 +2,6 @@
 // Chooses how a matrix product is computed: which operands are packed, and what runs in parallel.
 #include "matrix/backend/cpu/gemm.h"
 
-#include <cstdlib>
-
 #include "matrix/backend/cpu/gemm_blocked.h"
 #include "matrix/threads.h"
 
@@ -27,11 +25,8 @@ void gemm_one(const Gemm& g, const float* a, const float* b, float* c) {
   const GemmKernels& kernels = gemm_kernels();
   const bool use_a = g.n <= 4 * kernels.columns() || g.m * g.k <= kSmallOperand;
   const bool use_b = g.m <= 2 * kernels.rows || g.k * g.n <= kSmallOperand;
-  static const int ua = getenv("UA") ? atoi(getenv("UA")) : -1,
-                   ub = getenv("UB") ? atoi(getenv("UB")) : -1;
-  const bool use_a2 = ua < 0 ? use_a : ua, use_b2 = ub < 0 ? use_b : ub;
-  const MatrixSource left(a, g.lda, !g.trans_a, true, use_a2);
-  const MatrixSource right(b, g.ldb, g.trans_b, false, use_b2);
+  const MatrixSource left(a, g.lda, !g.trans_a, true, use_a);
+  const MatrixSource right(b, g.ldb, g.trans_b, false, use_b);
   gemm_blocked(g.m, g.n, g.k, left, right,
                {.c = c,
                 .ldc = g.ldc,
