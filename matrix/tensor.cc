@@ -125,7 +125,8 @@ Tensor Tensor::broadcast_to(const Shape& shape) const {
 }
 
 Tensor Tensor::reinterpret(DType dtype) const {
-  auto from = static_cast<int64_t>(dtype_size(dtype_)), to = static_cast<int64_t>(dtype_size(dtype));
+  auto from = static_cast<int64_t>(dtype_size(dtype_)),
+       to = static_cast<int64_t>(dtype_size(dtype));
   require(is_contiguous() && offset_ * from % to == 0 && size_ * from % to == 0, "reinterpret",
           "expected a contiguous tensor of whole elements of ", dtype_name(dtype), ", got ", shape_,
           " of ", dtype_name(dtype_), " at offset ", offset_);
