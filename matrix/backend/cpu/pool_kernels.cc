@@ -41,7 +41,7 @@ template <class D>
 void challenge(D d, hn::Vec<D> value, hn::Vec<hn::RebindToSigned<D>> place, hn::Vec<D>& best,
                hn::Vec<hn::RebindToSigned<D>>& index) {
   const hn::RebindToSigned<D> di;
-  const auto wins = hn::Or(hn::Gt(value, best), hn::Ne(value, value));
+  const auto wins = hn::Or(hn::Gt(value, best), hn::IsNaN(value));
   best = hn::IfThenElse(wins, value, best);
   index = hn::IfThenElse(hn::RebindMask(di, wins), place, index);
   (void)d;
