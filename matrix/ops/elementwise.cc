@@ -76,7 +76,8 @@ class Call {
       require(!overlap(out, outputs[j]), kName, "expected results that do not overlap, got two");
     for (const Tensor& in : inputs_) {
       check_same_device(out, in, kName);
-      bool same_place = in.is_contiguous() && in.offset() == out.offset() && in.size() == out.size();
+      bool same_place =
+          in.is_contiguous() && in.offset() == out.offset() && in.size() == out.size();
       require(same_place || !overlap(out, in), kName,
               "expected a result that lies exactly on an input or apart from it, got shapes ",
               out.shape(), " and ", in.shape(), " of one storage");

@@ -61,9 +61,9 @@ struct Operator {
   std::string_view text;
   Code code;
 };
-constexpr Operator kComparisons[] = {{"<=", Code::less_equal},    {">=", Code::greater_equal},
-                                     {"==", Code::equal},         {"!=", Code::not_equal},
-                                     {"<", Code::less},           {">", Code::greater}};
+constexpr Operator kComparisons[] = {{"<=", Code::less_equal}, {">=", Code::greater_equal},
+                                     {"==", Code::equal},      {"!=", Code::not_equal},
+                                     {"<", Code::less},        {">", Code::greater}};
 constexpr Operator kSums[] = {{"+", Code::add}, {"-", Code::subtract}};
 constexpr Operator kProducts[] = {{"*", Code::multiply}, {"/", Code::divide}};
 
@@ -300,8 +300,7 @@ std::shared_ptr<const Expression> Expression::parse(std::string_view text,
     std::lock_guard lock(mutex);
     if (auto it = cache.find(key); it != cache.end()) return it->second;
   }
-  auto parsed =
-      std::make_shared<const Expression>(ExpressionParser(text, scalar_names).run());
+  auto parsed = std::make_shared<const Expression>(ExpressionParser(text, scalar_names).run());
   std::lock_guard lock(mutex);
   auto [it, added] = cache.try_emplace(key, std::move(parsed));
   auto result = it->second;

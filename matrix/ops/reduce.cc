@@ -35,9 +35,8 @@ Shape result_shape(const Shape& shape, const Flags& reduced, bool keep_dims) {
 
 void run(Reduction kind, const Tensor& x, const Flags& reduced, Tensor& out, float beta) {
   bool adds = kind != Reduction::max && kind != Reduction::min;
-  require(adds || x.size() > 0 || out.size() == 0, kName,
-          "expected elements to take the ", kind == Reduction::max ? "maximum" : "minimum",
-          " of, got shape ", x.shape());
+  require(adds || x.size() > 0 || out.size() == 0, kName, "expected elements to take the ",
+          kind == Reduction::max ? "maximum" : "minimum", " of, got shape ", x.shape());
   if (out.size() == 0) return;
   Tensor input = x.contiguous();
   ReduceArgs args{};

@@ -50,7 +50,9 @@ class Program {
     for (size_t i = 0; i < program_.size(); ++i) plan(static_cast<int>(i), args);
   }
 
-  int64_t grain() const { return std::max(kGrain / std::max(cost_, int64_t{1}) / kBlock, int64_t{1}) * kBlock; }
+  int64_t grain() const {
+    return std::max(kGrain / std::max(cost_, int64_t{1}) / kBlock, int64_t{1}) * kBlock;
+  }
 
   void run(int64_t begin, int64_t end) const {
     float* slots = cpu::thread_scratch(static_cast<size_t>(slot_count_ * kBlock));

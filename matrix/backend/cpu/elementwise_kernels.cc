@@ -33,8 +33,7 @@ void map(const BlockOperand& a, float* out, size_t count, Function f) {
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) hn::StoreU(f(d, hn::LoadU(d, a.values + i)), d, out + i);
-  if (i < count)
-    store_part(d, f(d, load_part(d, a.values + i, count - i)), out + i, count - i);
+  if (i < count) store_part(d, f(d, load_part(d, a.values + i, count - i)), out + i, count - i);
 }
 
 template <bool kScalarA, bool kScalarB, class Function>
@@ -96,14 +95,19 @@ void power(const BlockOperand& a, const BlockOperand& b, float* out, size_t coun
     out[i] = std::pow(a.values[a.scalar ? 0 : i], b.values[b.scalar ? 0 : i]);
 }
 
-#define KAISEKI_MAP(code, expression) \
-  case Code::code:                    \
-    return map(a, out, count, [](F32 d, VF32 x) HWY_ATTR { (void)d; return expression; })
-#define KAISEKI_MAP2(code, expression) \
-  case Code::code:                     \
-    return map2(a, b, out, count, [](F32 d, VF32 x, VF32 y) HWY_ATTR { (void)d; return expression; })
-#define KAISEKI_COMPARE(code, mask) \
-  KAISEKI_MAP2(code, hn::IfThenElseZero(mask, hn::Set(d, 1.0f)))
+#define KAISEKI_MAP(code, expression)                      \
+  case Code::code:                                         \
+    return map(a, out, count, [](F32 d, VF32 x) HWY_ATTR { \
+      (void)d;                                             \
+      return expression;                                   \
+    })
+#define KAISEKI_MAP2(code, expression)                                 \
+  case Code::code:                                                     \
+    return map2(a, b, out, count, [](F32 d, VF32 x, VF32 y) HWY_ATTR { \
+      (void)d;                                                         \
+      return expression;                                               \
+    })
+#define KAISEKI_COMPARE(code, mask) KAISEKI_MAP2(code, hn::IfThenElseZero(mask, hn::Set(d, 1.0f)))
 
 void run(Code code, const BlockOperand& a, const BlockOperand& b, const BlockOperand& c, float* out,
          size_t count) {

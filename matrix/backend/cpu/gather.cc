@@ -21,8 +21,8 @@ void CpuBackend::gather(const GatherArgs& args) {
   const int32_t* rows = args.rows->data<int32_t>();
   int64_t row_bytes = args.width * static_cast<int64_t>(dtype_size(args.table->dtype()));
   bool whole = args.output->bytes() == args.output->buffer().bytes();
-  auto* out = static_cast<char*>(
-      args.output->host_pointer(whole ? Access::write : Access::read_write));
+  auto* out =
+      static_cast<char*>(args.output->host_pointer(whole ? Access::write : Access::read_write));
   parallel_for(args.count, std::max<int64_t>(1, 4 * kWork / std::max<int64_t>(1, row_bytes)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i)

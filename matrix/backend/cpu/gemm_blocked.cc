@@ -141,12 +141,12 @@ class Task {
                        (out.group == 0 || b.begin % out.group + b.size <= out.group);
     if (whole) {
       each_group(out, a.begin, b.begin, b.size, [&](int64_t, float* c, int64_t) {
-        multiply(k.size(), a.panel.data, a.panel.stride, b.panel.data, b.panel.stride, out.alpha,
-                 beta, c, out.ldc);
+        multiply(k.size(), a.panel.data, a.panel.stride, b.panel.data, b.panel.stride,
+                 {out.alpha, beta}, c, out.ldc);
       });
     } else {
       const int64_t stride = kernels_.columns();
-      multiply(k.size(), a.panel.data, a.panel.stride, b.panel.data, b.panel.stride, 1, 0,
+      multiply(k.size(), a.panel.data, a.panel.stride, b.panel.data, b.panel.stride, {1, 0},
                edge_.data(), stride);
       each_group(out, a.begin, b.begin, b.size, [&](int64_t offset, float* c, int64_t columns) {
         kernels_.merge(a.size, columns, edge_.data() + offset, stride, out.alpha, beta, c, out.ldc);

@@ -13,8 +13,11 @@ namespace kaiseki::cpu {
 /// a[p * a_stride + i], in the by-rows kernels at a[i * a_stride + p]. B's row p is at
 /// b + p * b_stride. Each element is one chain of fused multiply-adds in the order of p, whatever
 /// the tile. With beta 0 C is not read. Needs k >= 1.
+struct Scale {
+  float alpha = 1, beta = 0;
+};
 using TileFn = void (*)(int64_t k, const float* a, int64_t a_stride, const float* b,
-                        int64_t b_stride, float alpha, float beta, float* c, int64_t ldc);
+                        int64_t b_stride, const Scale& scale, float* c, int64_t ldc);
 
 /// What follows a product: C = activation(C + bias). Pointers may be null.
 struct Epilogue {

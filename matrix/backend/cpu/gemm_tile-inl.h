@@ -12,6 +12,8 @@
 
 #include <cstdint>
 
+#include "matrix/backend/cpu/gemm_kernel.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace kaiseki::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -23,9 +25,33 @@ constexpr int kTileRows = 14;
 constexpr int kTileRows = 6;
 #endif
 
+// Without this GCC computes the addresses of all rows of C before the loop and, short of registers,
+// spills a vector in it.
+inline void keep_out_of_loop(float*& c, int64_t& ldc) {
+#if defined(__GNUC__)
+  __asm__("" : "+r"(c), "+r"(ldc));
+#endif
+}
+
+/// One product more in every element of a tile: row p of B against column p of A.
+template <bool kByRows, typename V, int kRows, int kVectors>
+HWY_INLINE void multiply_add(const float* HWY_RESTRICT a, int64_t a_stride,
+                             const float* HWY_RESTRICT b, V (&sum)[kRows][kVectors]) {
+  const hn::DFromV<V> d;
+  V right[kVectors];
+#pragma GCC unroll 2
+  for (int j = 0; j < kVectors; ++j) right[j] = hn::LoadU(d, b + j * hn::MaxLanes(d));
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    const V left = hn::Set(d, kByRows ? a[i * a_stride] : a[i]);
+#pragma GCC unroll 2
+    for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::MulAdd(left, right[j], sum[i][j]);
+  }
+}
+
 template <int kRows, int kVectors, bool kByRows>
 void tile(int64_t k, const float* HWY_RESTRICT a, int64_t a_stride, const float* HWY_RESTRICT b,
-          int64_t b_stride, float alpha, float beta, float* HWY_RESTRICT c, int64_t ldc) {
+          int64_t b_stride, const Scale& s, float* c, int64_t ldc) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   constexpr int kLanes = hn::MaxLanes(d);
@@ -37,27 +63,17 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t a_stride, const float*
 #pragma GCC unroll 2
     for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
   }
-  for (; k > 0; --k) {
-    V right[kVectors];
-#pragma GCC unroll 2
-    for (int j = 0; j < kVectors; ++j) right[j] = hn::LoadU(d, b + j * kLanes);
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-      const V left = hn::Set(d, kByRows ? a[i * a_stride] : a[i]);
-#pragma GCC unroll 2
-      for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::MulAdd(left, right[j], sum[i][j]);
-    }
-    a += kByRows ? 1 : a_stride;
-    b += b_stride;
-  }
-  const V scale = hn::Set(d, alpha), keep = hn::Set(d, beta);
+  for (; k > 0; --k, a += kByRows ? 1 : a_stride, b += b_stride)
+    multiply_add<kByRows>(a, a_stride, b, sum);
+  keep_out_of_loop(c, ldc);
+  const V scale = hn::Set(d, s.alpha), keep = hn::Set(d, s.beta);
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 2
     for (int j = 0; j < kVectors; ++j) {
       float* target = c + i * ldc + j * kLanes;
       V v = hn::Mul(scale, sum[i][j]);
-      if (beta != 0) v = hn::MulAdd(keep, hn::LoadU(d, target), v);
+      if (s.beta != 0) v = hn::MulAdd(keep, hn::LoadU(d, target), v);
       hn::StoreU(v, d, target);
     }
   }

@@ -71,12 +71,8 @@ HWY_INLINE VF32 sine_or_cosine(F32 d, VF32 x) {
 }
 
 /// A NaN in either wins.
-HWY_INLINE VF32 maximum_of(VF32 a, VF32 b) {
-  return keep_nan(a, keep_nan(b, hn::Max(a, b)));
-}
-HWY_INLINE VF32 minimum_of(VF32 a, VF32 b) {
-  return keep_nan(a, keep_nan(b, hn::Min(a, b)));
-}
+HWY_INLINE VF32 maximum_of(VF32 a, VF32 b) { return keep_nan(a, keep_nan(b, hn::Max(a, b))); }
+HWY_INLINE VF32 minimum_of(VF32 a, VF32 b) { return keep_nan(a, keep_nan(b, hn::Min(a, b))); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace kaiseki::cpu

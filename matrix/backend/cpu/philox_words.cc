@@ -14,6 +14,12 @@ namespace kaiseki::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_TARGET == HWY_SCALAR
+
+int64_t philox_blocks(uint64_t, uint64_t, uint64_t, int64_t, uint32_t*) { return 0; }
+
+#else
+
 using U64 = hn::ScalableTag<uint64_t>;
 using U32 = hn::Repartition<uint32_t, U64>;
 using VU64 = hn::Vec<U64>;
@@ -34,8 +40,8 @@ int64_t philox_blocks(uint64_t seed, uint64_t stream, uint64_t counter, int64_t 
   alignas(64) uint64_t words[4][HWY_MAX_BYTES / sizeof(uint64_t)];
   int64_t done = 0;
   for (; done + lanes <= blocks; done += lanes) {
-    const VU64 index = hn::Add(hn::Set(d, counter + static_cast<uint64_t>(done)),
-                               hn::Iota(d, uint64_t{0}));
+    const VU64 index =
+        hn::Add(hn::Set(d, counter + static_cast<uint64_t>(done)), hn::Iota(d, uint64_t{0}));
     VU64 c0 = index, c1 = hn::ShiftRight<32>(index);
     VU64 c2 = hn::Set(d, stream), c3 = hn::Set(d, stream >> 32);
     auto key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
@@ -59,6 +65,8 @@ int64_t philox_blocks(uint64_t seed, uint64_t stream, uint64_t counter, int64_t 
   return done * 4;
 }
 
+#endif
+
 }  // namespace HWY_NAMESPACE
 }  // namespace kaiseki::cpu
 HWY_AFTER_NAMESPACE();
@@ -72,8 +80,8 @@ void philox_words(uint64_t seed, uint64_t stream, uint64_t position, int64_t cou
   Random random(seed, stream);
   random.seek(position);
   for (; random.position() % 4 && count > 0; --count) *out++ = random.next();
-  int64_t done = HWY_DYNAMIC_DISPATCH(philox_blocks)(seed, stream, random.position() / 4,
-                                                     count / 4, out);
+  int64_t done =
+      HWY_DYNAMIC_DISPATCH(philox_blocks)(seed, stream, random.position() / 4, count / 4, out);
   random.seek(random.position() + static_cast<uint64_t>(done));
   for (; done < count; ++done) out[done] = random.next();
 }

@@ -30,9 +30,8 @@ void for_each_block(const RandomArgs& args, int64_t each, Body body) {
     std::array<uint32_t, kBlock> words;
     for (; begin < end; begin += kBlock / each) {
       int64_t n = std::min(kBlock / each, end - begin);
-      cpu::philox_words(args.seed, args.stream,
-                        args.position + static_cast<uint64_t>(begin * each), n * each,
-                        words.data());
+      cpu::philox_words(args.seed, args.stream, args.position + static_cast<uint64_t>(begin * each),
+                        n * each, words.data());
       body(words.data(), out + begin, n);
     }
   });

@@ -43,8 +43,7 @@ void for_each_row(const SoftmaxArgs& args, const float* a, const float* b, float
   int64_t n = args.n, inner = args.inner;
   if (inner == 1) {
     parallel_for(args.outer, std::max<int64_t>(1, kWork / n), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        row(a + i * n, b ? b + i * n : nullptr, out + i * n);
+      for (int64_t i = begin; i < end; ++i) row(a + i * n, b ? b + i * n : nullptr, out + i * n);
     });
     return;
   }

@@ -49,11 +49,9 @@ double sum(const float* x, size_t n) {
 double dot(const float* a, const float* b, size_t n) {
   const F32 d;
   return accumulate(
-      n,
-      [&](size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, a + i), hn::LoadU(d, b + i)); },
-      [&](size_t i, size_t m) HWY_ATTR {
-        return hn::Mul(load_part(d, a + i, m), load_part(d, b + i, m));
-      });
+      n, [&](size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, a + i), hn::LoadU(d, b + i)); },
+      [&](size_t i, size_t m)
+          HWY_ATTR { return hn::Mul(load_part(d, a + i, m), load_part(d, b + i, m)); });
 }
 
 double dot_centred(const float* a, const float* b, float centre, size_t n) {
@@ -61,12 +59,10 @@ double dot_centred(const float* a, const float* b, float centre, size_t n) {
   const VF32 c = hn::Set(d, centre);
   return accumulate(
       n,
-      [&](size_t i) HWY_ATTR {
-        return hn::Mul(hn::LoadU(d, a + i), hn::Sub(hn::LoadU(d, b + i), c));
-      },
-      [&](size_t i, size_t m) HWY_ATTR {
-        return hn::Mul(load_part(d, a + i, m), hn::Sub(load_part(d, b + i, m), c));
-      });
+      [&](size_t i)
+          HWY_ATTR { return hn::Mul(hn::LoadU(d, a + i), hn::Sub(hn::LoadU(d, b + i), c)); },
+      [&](size_t i, size_t m)
+          HWY_ATTR { return hn::Mul(load_part(d, a + i, m), hn::Sub(load_part(d, b + i, m), c)); });
 }
 
 double squared_deviation(const float* x, float centre, size_t n) {
@@ -88,8 +84,7 @@ HWY_INLINE void combine_to(float* total, const float* x, size_t n, Combine combi
   for (; i + lanes <= n; i += lanes)
     hn::StoreU(combine(hn::LoadU(d, total + i), hn::LoadU(d, x + i)), d, total + i);
   const size_t m = n - i;
-  if (m)
-    store_part(d, combine(load_part(d, total + i, m), load_part(d, x + i, m)), total + i, m);
+  if (m) store_part(d, combine(load_part(d, total + i, m), load_part(d, x + i, m)), total + i, m);
 }
 
 void add_to(float* total, const float* x, size_t n) {
@@ -110,9 +105,8 @@ HWY_INLINE float extreme(const float* x, size_t n) {
   const F32 d;
   const size_t lanes = hn::Lanes(d);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  auto better = [](VF32 a, VF32 b) HWY_ATTR {
-    return kMaximum ? maximum_of(a, b) : minimum_of(a, b);
-  };
+  auto better = [](VF32 a, VF32 b)
+                    HWY_ATTR { return kMaximum ? maximum_of(a, b) : minimum_of(a, b); };
   VF32 s0 = hn::Set(d, kMaximum ? -kInfinity : kInfinity), s1 = s0;
   size_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
