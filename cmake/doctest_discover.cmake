@@ -5,7 +5,8 @@ function(kaiseki_discover_tests target)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     if(source MATCHES "_test\\.cc$")
-      get_filename_component(stem ${source} NAME_WE)
+      string(REGEX REPLACE "_test\\.cc$" "" stem ${source})
+      string(REPLACE "/" "." stem ${stem})
       add_test(NAME ${target}.${stem}
                COMMAND ${target} "--source-file=*${source}" --no-skipped-summary --no-intro)
       set_tests_properties(${target}.${stem} PROPERTIES

@@ -30,6 +30,9 @@ class Buffer {
   uint64_t bytes() const { return bytes_; }
   Device device() const { return device_; }
 
+  /// Whether the host can read without waiting for the device.
+  bool valid_on_host() const { return device_.is_cpu() || host_valid_; }
+
   /// The host's copy, aligned to 64 bytes. Waits for the device's work where that is needed.
   void* host(Access access);
   /// The device's block (a cl_mem; on the CPU the host's pointer).

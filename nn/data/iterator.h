@@ -56,8 +56,6 @@ class Iterator {
 
  private:
   struct Worker;
-  void start();
-  void stop();
 
   std::shared_ptr<const Dataset> dataset_;
   IteratorOptions options_;

@@ -38,7 +38,7 @@ class ByteSource {
   /// The next `count` bytes. Memory grows with what is there, not with what `count` claims.
   ByteVector read_bytes(uint64_t count, std::string_view what);
   /// Reads on without keeping. Throws ParseError at an early end.
-  void skip(uint64_t count, std::string_view what);
+  virtual void skip(uint64_t count, std::string_view what);
   /// Everything to the end. Throws ParseError when that is more than `limit` bytes.
   ByteVector read_all(uint64_t limit);
   /// Throws ParseError saying where.

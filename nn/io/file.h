@@ -18,13 +18,14 @@ class FileSource : public ByteSource {
   explicit FileSource(const std::filesystem::path& path);
   size_t read(std::span<std::byte> out) override;
   std::optional<uint64_t> remaining() const override;
+  void skip(uint64_t count, std::string_view what) override;
 
  private:
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   std::unique_ptr<std::FILE, Close> file_;
-  uint64_t size_ = 0;
+  uint64_t size_ = 0;  // 0: not known (a pipe, /proc)
 };
 
 /// The whole file. Throws Error when it cannot be read, ParseError when it is over `limit` bytes.

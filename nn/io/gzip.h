@@ -22,11 +22,11 @@ class GzipSource : public ByteSource {
   std::unique_ptr<State> state_;
 };
 
-/// The file, or what it holds when it begins with gzip's magic number.
+/// The source itself, or what it holds when it begins with gzip's magic number.
 std::unique_ptr<ByteSource> open_maybe_gzip(const std::filesystem::path& path, uint64_t limit);
-std::unique_ptr<ByteSource> maybe_gzip(std::unique_ptr<ByteSource> source, ByteView first_bytes,
-                                       uint64_t limit);
+std::unique_ptr<ByteSource> maybe_gzip(std::unique_ptr<ByteSource> source, uint64_t limit);
 
+/// The same in memory. gzip() takes less than 4 GiB.
 ByteVector gunzip(ByteView packed, uint64_t limit, std::string name = "memory");
 ByteVector gzip(ByteView bytes, int level = 6);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tensors as a tar of raw little-endian float32: "index.json" holds [{"name", "shape"}, ...], and
-// each tensor's elements are the file "name.f32".
+// Tensors as a tar of raw little-endian float32. The first file, "index.json", is
+// {"name": {"dtype": "F32", "shape": [...]}, ...}; then comes "name.f32" for each, in the same
+// order.
 #pragma once
 
 #include <filesystem>

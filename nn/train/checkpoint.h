@@ -26,7 +26,9 @@ void write_checkpoint(const std::filesystem::path& file, Trainer& trainer,
 /// Throws ParseError for a damaged file and Error for one of another run, both naming the file.
 void read_checkpoint(const std::filesystem::path& file, Trainer& trainer);
 
-/// "checkpoint-00000469.safetensors" of a folder, the newest first. Empty for a missing folder.
+/// FOLDER/checkpoint-00000469.safetensors
+std::filesystem::path checkpoint_file(const std::filesystem::path& folder, int64_t step);
+/// All such files of a folder, the newest first. Empty for a missing folder.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& folder);
 
 /// Continues from the newest checkpoint of the folder that can be read; one that cannot is passed

@@ -25,13 +25,13 @@ bool is_checkpoint(const std::string& name) {
          std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-std::string checkpoint_name(int64_t step) {
-  char text[64];
-  std::snprintf(text, sizeof text, "checkpoint-%08lld.safetensors", static_cast<long long>(step));
-  return text;
-}
-
 }  // namespace
+
+fs::path checkpoint_file(const fs::path& folder, int64_t step) {
+  char name[64];
+  std::snprintf(name, sizeof name, "checkpoint-%08lld.safetensors", static_cast<long long>(step));
+  return folder / name;
+}
 
 std::vector<fs::path> list_checkpoints(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -67,13 +67,10 @@ Checkpointer::Checkpointer(const CheckpointerOptions& options) : options_(option
 }
 
 void Checkpointer::on_start(Trainer& trainer) {
-  auto files = list_checkpoints(options_.folder);
-  const std::string present = checkpoint_name(trainer.step());
-  for (const fs::path& file : files)
-    if (trainer.step() > 0 && file.filename() == present) {
-      last_ = file;
-      last_step_ = trainer.step();
-    }
+  const fs::path present = checkpoint_file(options_.folder, trainer.step());
+  if (trainer.step() == 0 || !fs::exists(present)) return;
+  last_ = present;
+  last_step_ = trainer.step();
 }
 
 void Checkpointer::on_epoch(Trainer& trainer) {
@@ -99,7 +96,7 @@ void Checkpointer::on_finish(Trainer& trainer) {
 
 void Checkpointer::write(Trainer& trainer) {
   trainer.running_totals();  // throws before a diverged run is saved
-  const fs::path file = options_.folder / checkpoint_name(trainer.step());
+  const fs::path file = checkpoint_file(options_.folder, trainer.step());
   try {
     write_checkpoint(file, trainer, options_.metadata);
     last_ = file;

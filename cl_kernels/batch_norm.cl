@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Batch normalisation over [n, c, inner], statistics per channel. GROUP work-items share a channel.
+#if GROUP > 1
+inline float group_sum(float value, __local float* shared) {
+  int l = get_local_id(0);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  shared[l] = value;
+  for (int half = GROUP / 2; half > 0; half /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < half) shared[l] += shared[l + half];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return shared[0];
+}
+#define CHANNEL get_group_id(0)
+#define ITEM get_local_id(0)
+#define SHARED __local float shared[GROUP];
+#else
+#define group_sum(value, shared) (value)
+#define CHANNEL get_global_id(0)
+#define ITEM 0
+#define SHARED
+#endif
+
+// One row of `inner` at a time; on a GPU the group's items stride over the row.
+#define FOR_CHANNEL(body)                                                       \
+  for (INDEX image = 0; image < n; ++image) {                                   \
+    INDEX start = (image * c + channel) * inner;                                \
+    for (INDEX i = start + ITEM; i < start + inner; i += GROUP) { body }        \
+  }
+
+__kernel void statistics(INDEX n, INDEX c, INDEX inner, float eps, float momentum,
+                         __global const float* x, ulong x_at, __global float* running_mean,
+                         ulong running_mean_at, __global float* running_var, ulong running_var_at,
+                         __global float* mean_out, ulong mean_at, __global float* inv_std,
+                         ulong inv_std_at) {
+  SHARED
+  INDEX channel = CHANNEL;
+  if (channel >= c) return;
+  x += x_at;
+  float count = (float)n * (float)inner, sum = 0, squares = 0;
+  FOR_CHANNEL(sum += x[i];)
+  float mean = group_sum(sum, shared) / count;
+  FOR_CHANNEL(float d = x[i] - mean; squares += d * d;)
+  float variance = group_sum(squares, shared) / count;
+  if (ITEM != 0) return;
+  mean_out[mean_at + channel] = mean;
+  inv_std[inv_std_at + channel] = 1.0f / sqrt(variance + eps);
+  __global float* rm = running_mean + running_mean_at + channel;
+  __global float* rv = running_var + running_var_at + channel;
+  float unbiased = count > 1 ? variance * (count / (count - 1)) : variance;
+  *rm = (1 - momentum) * *rm + momentum * mean;
+  *rv = (1 - momentum) * *rv + momentum * unbiased;
+}
+
+// INFER: `spread` is the variance; else its inverse square root.
+__kernel void normalise(INDEX total, INDEX c, INDEX inner, float eps, __global const float* x,
+                        ulong x_at, __global const float* gamma, ulong gamma_at,
+                        __global const float* beta, ulong beta_at, __global const float* mean,
+                        ulong mean_at, __global const float* spread, ulong spread_at,
+                        __global float* y, ulong y_at) {
+  INDEX i = get_global_id(0);
+  if (i >= total) return;
+  INDEX channel = i / inner % c;
+  float s = spread[spread_at + channel];
+#if INFER
+  s = 1.0f / sqrt(s + eps);
+#endif
+  float centred = x[x_at + i] - mean[mean_at + channel];
+  y[y_at + i] = centred * s * gamma[gamma_at + channel] + beta[beta_at + channel];
+}
+
+// dgamma and dbeta are added to; sums[0..c) = sum of dy, sums[c..2c) = sum of dy * normalised x.
+__kernel void gradients(INDEX n, INDEX c, INDEX inner, __global const float* x, ulong x_at,
+                        __global const float* dy, ulong dy_at, __global const float* mean,
+                        ulong mean_at, __global const float* inv_std, ulong inv_std_at,
+                        __global float* sums, ulong sums_at, __global float* dgamma,
+                        ulong dgamma_at, __global float* dbeta, ulong dbeta_at) {
+  SHARED
+  INDEX channel = CHANNEL;
+  if (channel >= c) return;
+  x += x_at;
+  dy += dy_at;
+  float m = mean[mean_at + channel], s = inv_std[inv_std_at + channel], sum = 0, product = 0;
+  FOR_CHANNEL(sum += dy[i]; product += dy[i] * ((x[i] - m) * s);)
+  sum = group_sum(sum, shared);
+  product = group_sum(product, shared);
+  if (ITEM != 0) return;
+  sums[sums_at + channel] = sum;
+  sums[sums_at + c + channel] = product;
+  dbeta[dbeta_at + channel] += sum;
+  dgamma[dgamma_at + channel] += product;
+}
+
+__kernel void backward(INDEX total, INDEX c, INDEX inner, float count, __global const float* x,
+                       ulong x_at, __global const float* dy, ulong dy_at,
+                       __global const float* gamma, ulong gamma_at, __global const float* mean,
+                       ulong mean_at, __global const float* inv_std, ulong inv_std_at,
+                       __global const float* sums, ulong sums_at, __global float* dx,
+                       ulong dx_at) {
+  INDEX i = get_global_id(0);
+  if (i >= total) return;
+  INDEX channel = i / inner % c;
+  float s = inv_std[inv_std_at + channel];
+  float normalised = (x[x_at + i] - mean[mean_at + channel]) * s;
+  float sum = sums[sums_at + channel], product = sums[sums_at + c + channel];
+  dx[dx_at + i] = gamma[gamma_at + channel] * s *
+                  (dy[dy_at + i] - sum / count - normalised * (product / count));
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Reduction of [outer, n, inner] over n, cut in `chunks` pieces of `chunk`: y[outer, chunks, inner].
+// Each piece is reduced in a fixed order. KIND 0: sum, 1: maximum, 2: minimum, 3: sum of squares.
+// y = scale * reduction + beta * y (scale and beta only for sums). A NaN wins maximum and minimum.
+#if KIND == 1
+#define START -INFINITY
+#define JOIN(a, b) ((a) > (b) || isnan(a) ? (a) : (b))
+#elif KIND == 2
+#define START INFINITY
+#define JOIN(a, b) ((a) < (b) || isnan(a) ? (a) : (b))
+#else
+#define START 0.0f
+#define JOIN(a, b) ((a) + (b))
+#endif
+#if KIND == 3
+#define VALUE(v) ((v) * (v))
+#else
+#define VALUE(v) (v)
+#endif
+
+inline void put(__global float* y, float value, float scale, float beta) {
+#if KIND == 1 || KIND == 2
+  *y = value;
+#else
+  *y = beta == 0 ? scale * value : scale * value + beta * *y;
+#endif
+}
+
+inline float join16(float16 v) {
+  float8 a = (float8)(JOIN(v.s0, v.s8), JOIN(v.s1, v.s9), JOIN(v.s2, v.sa), JOIN(v.s3, v.sb),
+                      JOIN(v.s4, v.sc), JOIN(v.s5, v.sd), JOIN(v.s6, v.se), JOIN(v.s7, v.sf));
+  float4 b = (float4)(JOIN(a.s0, a.s4), JOIN(a.s1, a.s5), JOIN(a.s2, a.s6), JOIN(a.s3, a.s7));
+  return JOIN(JOIN(b.s0, b.s2), JOIN(b.s1, b.s3));
+}
+
+inline float16 join_lanes(float16 a, float16 b) {
+#if KIND == 1
+  return select(b, a, (a > b) | isnan(a));
+#elif KIND == 2
+  return select(b, a, (a < b) | isnan(a));
+#else
+  return a + b;
+#endif
+}
+
+// inner = 1, one work-item for each piece: four sums of sixteen lanes.
+__kernel void reduce_row(INDEX outer, INDEX n, INDEX chunk, INDEX chunks, float scale, float beta,
+                         __global const float* x, ulong x_at, __global float* y, ulong y_at) {
+  INDEX item = get_global_id(0);
+  if (item >= outer * chunks) return;
+  INDEX row = item / chunks, first = item % chunks * chunk;
+  INDEX count = min(chunk, n - first), i = 0;
+  x += x_at + row * n + first;
+  float16 s0 = START, s1 = START, s2 = START, s3 = START;
+  for (; i + 64 <= count; i += 64) {
+    s0 = join_lanes(s0, VALUE(vload16(0, x + i)));
+    s1 = join_lanes(s1, VALUE(vload16(1, x + i)));
+    s2 = join_lanes(s2, VALUE(vload16(2, x + i)));
+    s3 = join_lanes(s3, VALUE(vload16(3, x + i)));
+  }
+  for (; i + 16 <= count; i += 16) s0 = join_lanes(s0, VALUE(vload16(0, x + i)));
+  float result = join16(join_lanes(join_lanes(s0, s1), join_lanes(s2, s3)));
+  for (; i < count; ++i) result = JOIN(result, VALUE(x[i]));
+  put(y + y_at + item, result, scale, beta);
+}
+
+// inner = 1, one work-group of GROUP items for each piece.
+#ifdef GROUP
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_row_group(
+    INDEX outer, INDEX n, INDEX chunk, INDEX chunks, float scale, float beta,
+    __global const float* x, ulong x_at, __global float* y, ulong y_at) {
+  __local float shared[GROUP];
+  INDEX item = get_group_id(0), local_id = get_local_id(0);
+  INDEX row = item / chunks, first = item % chunks * chunk;
+  INDEX count = min(chunk, n - first);
+  x += x_at + row * n + first;
+  float result = START;
+  for (INDEX i = local_id; i < count; i += GROUP) result = JOIN(result, VALUE(x[i]));
+  shared[local_id] = result;
+  for (int half = GROUP / 2; half > 0; half /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (local_id < half) shared[local_id] = JOIN(shared[local_id], shared[local_id + half]);
+  }
+  if (local_id == 0) put(y + y_at + item, shared[0], scale, beta);
+}
+#endif
+
+// inner > 1, one work-item for each column of a piece.
+__kernel void reduce_column(INDEX outer, INDEX n, INDEX inner, INDEX chunk, INDEX chunks,
+                            float scale, float beta, __global const float* x, ulong x_at,
+                            __global float* y, ulong y_at) {
+  INDEX item = get_global_id(0);
+  if (item >= outer * chunks * inner) return;
+  INDEX column = item % inner, piece = item / inner;
+  INDEX row = piece / chunks, first = piece % chunks * chunk;
+  INDEX count = min(chunk, n - first);
+  x += x_at + (row * n + first) * inner + column;
+  float result = START;
+  for (INDEX i = 0; i < count; ++i) result = JOIN(result, VALUE(x[i * inner]));
+  put(y + y_at + item, result, scale, beta);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Softmax (LOG 0) or log-softmax (LOG 1) over the middle of [outer, n, inner], GROUP work-items for
+// each row of n. The maximum is subtracted first.
+#if GROUP > 1
+#define COMBINE(name, join)                                         \
+  inline float name(float value, __local float* shared) {           \
+    int l = get_local_id(0);                                        \
+    barrier(CLK_LOCAL_MEM_FENCE);                                   \
+    shared[l] = value;                                              \
+    for (int half = GROUP / 2; half > 0; half /= 2) {               \
+      barrier(CLK_LOCAL_MEM_FENCE);                                 \
+      if (l < half) shared[l] = join(shared[l], shared[l + half]);  \
+    }                                                               \
+    barrier(CLK_LOCAL_MEM_FENCE);                                   \
+    return shared[0];                                               \
+  }
+#define PLUS(a, b) ((a) + (b))
+COMBINE(group_sum, PLUS)
+COMBINE(group_max, fmax)
+#define ROW get_group_id(0)
+#define FIRST get_local_id(0)
+#define SHARED __local float shared[GROUP];
+#else
+#define group_sum(value, shared) (value)
+#define group_max(value, shared) (value)
+#define ROW get_global_id(0)
+#define FIRST 0
+#define SHARED
+#endif
+
+__kernel void softmax_forward(INDEX rows, INDEX n, INDEX inner, __global const float* x, ulong x_at,
+                              __global float* y, ulong y_at) {
+  SHARED
+  INDEX row = ROW;
+  if (row >= rows) return;
+  INDEX base = row / inner * n * inner + row % inner;
+  x += x_at + base;
+  y += y_at + base;
+  float largest = -INFINITY, total = 0;
+  for (INDEX i = FIRST; i < n; i += GROUP) largest = fmax(largest, x[i * inner]);
+  largest = group_max(largest, shared);
+  for (INDEX i = FIRST; i < n; i += GROUP) total += exp(x[i * inner] - largest);
+  total = group_sum(total, shared);
+#if LOG
+  float shift = largest + log(total);
+  for (INDEX i = FIRST; i < n; i += GROUP) y[i * inner] = x[i * inner] - shift;
+#else
+  float scale = 1.0f / total;
+  for (INDEX i = FIRST; i < n; i += GROUP) y[i * inner] = exp(x[i * inner] - largest) * scale;
+#endif
+}
+
+__kernel void softmax_backward(INDEX rows, INDEX n, INDEX inner, __global const float* y,
+                               ulong y_at, __global const float* dy, ulong dy_at,
+                               __global float* dx, ulong dx_at) {
+  SHARED
+  INDEX row = ROW;
+  if (row >= rows) return;
+  INDEX base = row / inner * n * inner + row % inner;
+  y += y_at + base;
+  dy += dy_at + base;
+  dx += dx_at + base;
+  float total = 0;
+#if LOG
+  for (INDEX i = FIRST; i < n; i += GROUP) total += dy[i * inner];
+  total = group_sum(total, shared);
+  for (INDEX i = FIRST; i < n; i += GROUP)
+    dx[i * inner] = dy[i * inner] - exp(y[i * inner]) * total;
+#else
+  for (INDEX i = FIRST; i < n; i += GROUP) total += y[i * inner] * dy[i * inner];
+  total = group_sum(total, shared);
+  for (INDEX i = FIRST; i < n; i += GROUP) dx[i * inner] = y[i * inner] * (dy[i * inner] - total);
+#endif
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The parts of kaiseki bench. Each prints one JSON line a case.
+#pragma once
+
+#include <functional>
+
+#include "cli/options.h"
+#include "matrix/device.h"
+
+namespace kaiseki::cli {
+
+void bench_gemm(const BenchCommand& command, Device device);
+void bench_conv(const BenchCommand& command, Device device);
+void bench_train(const BenchCommand& command, Device device);
+
+/// Seconds of one call of `body`: the median of `repeat` runs that last about `seconds` each, after
+/// one call that warms up. The device's work is waited for.
+double median_seconds(Device device, int64_t repeat, double seconds,
+                      const std::function<void()>& body);
+
+}  // namespace kaiseki::cli

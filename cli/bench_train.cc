@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// kaiseki bench train: steps of training on random samples that already lie in memory.
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/bench.h"
+#include "cli/setup.h"
+#include "matrix/memory/pool.h"
+#include "matrix/ops/random.h"
+#include "matrix/threads.h"
+#include "nn/network.h"
+#include "nn/optimizer.h"
+#include "nn/train/json_line.h"
+
+namespace kaiseki::cli {
+namespace {
+
+constexpr int kBatches = 8;
+
+struct Samples {
+  Tensor x, labels;
+};
+
+std::vector<Samples> make_samples(const nn::Network& network, int64_t batch_size) {
+  Random random(1);
+  Shape shape{batch_size};
+  for (int64_t dim : network.input_shape()) shape.push_back(dim);
+  const int64_t classes = network.output_shape()[0];
+  std::vector<Samples> batches;
+  for (int i = 0; i < kBatches; ++i) {
+    Samples batch{Tensor(shape, DType::f32, Device::cpu()),
+                  Tensor({batch_size}, DType::i32, Device::cpu())};
+    random_uniform(batch.x, random);
+    int32_t* labels = batch.labels.overwrite<int32_t>();
+    for (int64_t n = 0; n < batch_size; ++n)
+      labels[n] = static_cast<int32_t>(random.below(static_cast<uint64_t>(classes)));
+    batches.push_back(batch);
+  }
+  return batches;
+}
+
+uint64_t peak_process_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace
+
+void bench_train(const BenchCommand& c, Device device) {
+  std::vector<std::string> cases = c.cases;
+  if (cases.empty()) cases = {"lenet", "cifar"};
+  for (const std::string& name : cases) {
+    nn::Network network = nn::Network::load(find_network(name), device);
+    network.initialize(0);
+    nn::Optimizer optimizer;
+    const std::vector<Samples> batches = make_samples(network, c.batch_size);
+    size_t next = 0;
+    const double seconds = median_seconds(device, c.repeat, c.seconds, [&] {
+      const Samples& batch = batches[next++ % batches.size()];
+      network.zero_grad();
+      network.forward_loss(batch.x, batch.labels);
+      network.backward();
+      optimizer.step(network.parameters(), 0.01);
+    });
+    nn::JsonLine line;
+    line.add("bench", "train").add("case", std::filesystem::path(name).stem().string());
+    line.add("device", device.name()).add("threads", thread_count());
+    line.add("batch_size", c.batch_size).add("milliseconds", 1e3 * seconds);
+    line.add("batches_per_minute", 60 / seconds);
+    line.add("images_per_second", static_cast<double>(c.batch_size) / seconds);
+    line.add("memory", device.memory().account().peak).add("process_memory", peak_process_memory());
+    std::printf("%s\n", line.str().c_str());
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace kaiseki::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The subcommands of kaiseki. Each gives the process's exit status and throws Error.
+#pragma once
+
+#include "cli/options.h"
+
+namespace kaiseki::cli {
+
+int run_command(const DevicesCommand& command);
+int run_command(const TrainCommand& command);
+int run_command(const EvalCommand& command);
+int run_command(const PredictCommand& command);
+int run_command(const RunCommand& command);
+int run_command(const SummaryCommand& command);
+int run_command(const BenchCommand& command);
+
+}  // namespace kaiseki::cli

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// kaiseki eval
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "cli/setup.h"
+#include "cli/terminal.h"
+#include "cli/text.h"
+#include "nn/io/file.h"
+#include "nn/train/evaluator.h"
+#include "nn/train/json_line.h"
+
+namespace kaiseki::cli {
+namespace {
+
+constexpr int kLargestTable = 20;  // classes
+
+std::string class_name(const std::vector<std::string>& names, int c) {
+  return c < static_cast<int>(names.size()) ? names[c] : std::to_string(c);
+}
+
+void print_table(const nn::Evaluation& e, const std::vector<std::string>& names) {
+  std::vector<std::string> header{"true \\ predicted"};
+  for (int c = 0; c < e.classes; ++c) header.push_back(class_name(names, c));
+  header.push_back("recall");
+  Table table(header);
+  for (int r = 0; r < e.classes; ++r) {
+    std::vector<std::string> cells{class_name(names, r)};
+    int64_t total = 0;
+    for (int c = 0; c < e.classes; ++c) total += e.confusion[r * e.classes + c];
+    for (int c = 0; c < e.classes; ++c)
+      cells.push_back(std::to_string(e.confusion[r * e.classes + c]));
+    const double own = static_cast<double>(e.confusion[r * e.classes + r]);
+    cells.push_back(total ? format_percent(own / static_cast<double>(total), 1) : "-");
+    table.row(cells);
+  }
+  std::printf("\n%s", table.str().c_str());
+}
+
+void print_worst(const nn::Evaluation& e, const std::vector<std::string>& names) {
+  struct Pair {
+    int64_t count;
+    int truth, predicted;
+  };
+  std::vector<Pair> pairs;
+  for (int r = 0; r < e.classes; ++r)
+    for (int c = 0; c < e.classes; ++c)
+      if (int64_t n = e.confusion[static_cast<size_t>(r) * e.classes + c]; r != c && n)
+        pairs.push_back({n, r, c});
+  const size_t shown = std::min<size_t>(10, pairs.size());
+  std::partial_sort(pairs.begin(), pairs.begin() + shown, pairs.end(),
+                    [](const Pair& a, const Pair& b) { return a.count > b.count; });
+  Table table({"most confused", "taken for", "samples"});
+  for (size_t i = 0; i < shown; ++i)
+    table.row({class_name(names, pairs[i].truth), class_name(names, pairs[i].predicted),
+               std::to_string(pairs[i].count)});
+  std::printf("\n%s", table.str().c_str());
+}
+
+void write_confusion(const std::string& file, const nn::Evaluation& e,
+                     const std::vector<std::string>& names) {
+  std::string text = "true";
+  for (int c = 0; c < e.classes; ++c) text += "," + class_name(names, c);
+  for (int r = 0; r < e.classes; ++r) {
+    text += "\n" + class_name(names, r);
+    for (int c = 0; c < e.classes; ++c)
+      text += "," + std::to_string(e.confusion[static_cast<size_t>(r) * e.classes + c]);
+  }
+  nn::write_file_atomic(file, nn::as_bytes(text + "\n"));
+}
+
+}  // namespace
+
+int run_command(const EvalCommand& c) {
+  const Device device = open_device(c.device);
+  nn::Network network = nn::Network::load(find_network(c.network), device);
+  WeightsInfo info = load_weights_for(c.weights, network);
+  DataOptions data = c.data;
+  if (data.mean.empty()) data.mean = info.mean;
+  if (data.std.empty()) data.std = info.std;
+  auto samples = open_data(data, network, c.train_part, "", c.data.limit);
+
+  nn::EvaluateOptions how;
+  how.batch_size = c.batch_size;
+  how.progress = [&](int64_t done) {
+    if (terminal().live && !c.json)
+      draw_live_line("evaluating  " + format_count(done) + " of " + format_count(samples->size()));
+    return true;
+  };
+  nn::Evaluation e = nn::evaluate(network, samples, how);
+  clear_live_line();
+  const auto names = info.class_names.empty() ? samples->class_names() : info.class_names;
+  if (!c.confusion.empty()) write_confusion(c.confusion, e, names);
+  if (c.json) {
+    nn::JsonLine line;
+    line.add("samples", e.samples).add("loss", e.loss).add("top1", e.top1).add("top5", e.top5);
+    std::printf("%s\n", line.str().c_str());
+    return 0;
+  }
+  std::printf("samples  %s\nloss     %.4f\n", format_count(e.samples).c_str(), e.loss);
+  if (!e.classes) return 0;
+  std::printf("top-1    %s\ntop-5    %s\n", format_percent(e.top1).c_str(),
+              format_percent(e.top5).c_str());
+  e.classes <= kLargestTable ? print_table(e, names) : print_worst(e, names);
+  return 0;
+}
+
+}  // namespace kaiseki::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "cli/interrupt.h"
+
+#include <csignal>
+
+namespace kaiseki::cli {
+namespace {
+
+volatile std::sig_atomic_t flag = 0;
+
+void on_signal(int) { flag = 1; }
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return flag != 0; }
+
+}  // namespace kaiseki::cli

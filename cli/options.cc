@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "matrix/error.h"
+#include "nn/schedule.h"
+
+namespace kaiseki::cli {
+namespace {
+
+constexpr const char* kNetworkHelp =
+    "network: a JSON file, or the name of one in ./models or in the installed models (lenet)";
+constexpr const char* kWeightsHelp =
+    "weights: .safetensors, .json, .tar, or a folder of checkpoints (its best one)";
+
+void add_device(CLI::App* app, DeviceOptions& options) {
+  app->add_option("--device", options.device,
+                  "cpu, opencl, opencl:N or auto (default: KAISEKI_DEVICE, else auto)");
+  app->add_option("--threads", options.threads, "CPU threads (default: KAISEKI_THREADS, else all)")
+      ->check(CLI::Range(0, 1024));
+}
+
+void add_data(CLI::App* app, DataOptions& options) {
+  app->add_option("--data", options.data,
+                  "mnist, fashion-mnist, cifar10, digits, or a folder or tar of pictures by class")
+      ->required();
+  app->add_option("--limit", options.limit, "use only the first N samples")
+      ->check(CLI::NonNegativeNumber);
+  app->add_option("--mean", options.mean, "subtracted from pixels in 0..1, one for each channel")
+      ->delimiter(',');
+  app->add_option("--std", options.std, "that pixels are then divided by, one for each channel")
+      ->delimiter(',');
+}
+
+CLI::Option* add_network(CLI::App* app, std::string& network) {
+  return app->add_option("network", network, kNetworkHelp)->required()->type_name("NET");
+}
+
+void add_train(CLI::App& root, TrainCommand& c) {
+  auto* app = root.add_subcommand("train", "Train a network on a data set");
+  add_network(app, c.network);
+  add_data(app, c.data);
+  app->add_option("--epochs", c.epochs, "epochs in all")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  app->add_option("--batch-size", c.batch_size, "samples in a minibatch")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app->add_option("--seed", c.seed, "of weights, order and augmentation")->capture_default_str();
+  add_device(app, c.device);
+
+  auto* optimizer = app->add_option_group("Optimizer");
+  optimizer->add_option("--optimizer", c.optimizer.name, "the update rule")
+      ->capture_default_str()
+      ->check(CLI::IsMember(nn::optimizer_names()));
+  optimizer->add_option("--lr", c.learning_rate,
+                        "learning rate (default: 0.01; adam, adamw 0.001)");
+  optimizer->add_option("--momentum", c.optimizer.momentum, "of momentum and nesterov")
+      ->capture_default_str();
+  optimizer->add_option("--weight-decay", c.optimizer.weight_decay,
+                        "L2 (adamw: decoupled, default 0.01); biases do not decay");
+  optimizer->add_option("--clip-norm", c.optimizer.clip_norm,
+                        "scale all gradients together down to this norm");
+  optimizer->add_option("--schedule", c.schedule, "constant, step, cosine or linear")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"constant", "step", "cosine", "linear"}));
+  optimizer->add_option("--warmup", c.warmup, "epochs of linear warm-up (0.5 is half an epoch)");
+  optimizer->add_option("--step-size", c.step_size, "step: epochs between reductions");
+  optimizer->add_option("--gamma", c.gamma, "step: factor of a reduction")->capture_default_str();
+  optimizer->add_option("--min-lr", c.minimum_rate, "cosine, linear: the last learning rate");
+
+  auto* input = app->add_option_group("Data");
+  input->add_option("--augment", c.augment, "flip, crop or crop:PADDING, joined by commas");
+  input->add_option("--test-limit", c.test_limit, "evaluate on only the first N test samples");
+  input->add_option("--eval-every", c.evaluate_every, "epochs between evaluations; 0: never")
+      ->capture_default_str();
+  input->add_option("--early-stop", c.early_stop, "stop after N evaluations without a better one");
+
+  auto* files = app->add_option_group("Files");
+  files->add_option("--weights", c.weights, "start from these weights");
+  files->add_option("--save", c.save, "write the weights here in the end");
+  files->add_option("--checkpoint", c.checkpoint,
+                    "folder of checkpoints, written after each epoch");
+  files->add_option("--checkpoint-every", c.checkpoint_every, "epochs between checkpoints")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  files->add_option("--keep", c.keep, "newest checkpoints to keep, besides the best")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  files->add_flag("--resume", c.resume, "continue from the newest checkpoint of --checkpoint")
+      ->needs("--checkpoint");
+  files->add_option("--log", c.log, "metrics as JSON lines");
+  files->add_option("--log-every", c.log_every, "steps between lines of the log")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app->footer(
+      "Ctrl-C saves a checkpoint (in --checkpoint, else NET.checkpoint) and ends with status 0; a\n"
+      "second Ctrl-C ends at once.\n\n"
+      "Examples:\n"
+      "  kaiseki train lenet --data digits --epochs 3\n"
+      "  kaiseki train models/lenet.json --data mnist --epochs 10 --schedule cosine \\\n"
+      "      --save lenet.safetensors --checkpoint runs/lenet --log runs/lenet.jsonl\n"
+      "  kaiseki train models/lenet.json --data mnist --epochs 20 --checkpoint runs/lenet "
+      "--resume\n"
+      "  kaiseki train models/cifar.json --data pictures.tar.gz --augment flip,crop:4 "
+      "--device opencl");
+}
+
+void add_eval(CLI::App& root, EvalCommand& c) {
+  auto* app = root.add_subcommand("eval", "Loss, top-1, top-5 and confusion matrix on a data set");
+  add_network(app, c.network);
+  app->add_option("--weights", c.weights, kWeightsHelp)->required();
+  add_data(app, c.data);
+  app->add_option("--batch-size", c.batch_size, "samples in a batch")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app->add_flag("--train-part", c.train_part, "use the training part of the data");
+  app->add_option("--confusion", c.confusion, "write the confusion matrix as CSV");
+  app->add_flag("--json", c.json, "print one JSON line");
+  add_device(app, c.device);
+  app->footer(
+      "Examples:\n"
+      "  kaiseki eval lenet --weights lenet.safetensors --data mnist\n"
+      "  kaiseki eval models/lenet.json --weights runs/lenet --data digits --confusion matrix.csv");
+}
+
+void add_predict(CLI::App& root, PredictCommand& c) {
+  auto* app = root.add_subcommand("predict", "Classes of pictures, with probabilities");
+  add_network(app, c.network);
+  app->add_option("pictures", c.pictures, "PNG or JPEG files of any size")
+      ->required()
+      ->type_name("PICTURE");
+  app->add_option("--weights", c.weights, kWeightsHelp)->required();
+  app->add_option("--top", c.top, "classes to show")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app->add_flag("--invert", c.invert, "exchange dark and light (dark digits on white paper)");
+  app->add_option("--mean", c.mean, "as in training (default: what the weights say)")
+      ->delimiter(',');
+  app->add_option("--std", c.std, "as in training (default: what the weights say)")->delimiter(',');
+  app->add_flag("--json", c.json, "print one JSON line for each picture");
+  add_device(app, c.device);
+  app->footer(
+      "Examples:\n"
+      "  kaiseki predict lenet --weights lenet.safetensors seven.png\n"
+      "  kaiseki predict models/cifar.json --weights cifar.safetensors --top 5 *.jpg");
+}
+
+void add_run(CLI::App& root, RunCommand& c) {
+  auto* app = root.add_subcommand("run", "Forward and backward on tensors in .npy files");
+  add_network(app, c.network);
+  app->add_option("--weights", c.weights, kWeightsHelp);
+  app->add_option("--input", c.inputs, "x.npy, or NAME=x.npy for each of several inputs")
+      ->required();
+  app->add_option("--output", c.outputs, "y.npy, or NAME=y.npy for each of several outputs")
+      ->required();
+  auto* grad =
+      app->add_option("--grad-output", c.grad_output, "gradient of the output: go backward");
+  app->add_option("--grads", c.grads, "folder for input.npy and a gradient for each parameter")
+      ->needs(grad);
+  grad->needs("--grads");
+  app->add_option("--phase", c.phase, "test or train")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"test", "train"}));
+  app->add_option("--seed", c.seed, "of weights that are not given, and of dropout")
+      ->capture_default_str();
+  add_device(app, c.device);
+  app->footer(
+      "Examples:\n"
+      "  kaiseki run net.json --weights w.safetensors --input x.npy --output y.npy\n"
+      "  kaiseki run net.json --weights w.safetensors --input x.npy --output y.npy --phase train "
+      "\\\n"
+      "      --grad-output gy.npy --grads gradients");
+}
+
+void add_bench(CLI::App& root, BenchCommand& c) {
+  auto* app = root.add_subcommand("bench", "Measure, one JSON line a case");
+  app->add_option("what", c.what, "gemm, conv or train")
+      ->required()
+      ->check(CLI::IsMember({"gemm", "conv", "train"}));
+  app->add_option("cases", c.cases,
+                  "gemm: MxNxK; conv: n16c64h56w56k128r3s3p1; train: networks (default: a choice)");
+  app->add_option("--batch-size", c.batch_size, "train: samples in a minibatch")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app->add_option("--repeat", c.repeat, "runs of each case; the median counts")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app->add_option("--seconds", c.seconds, "length of a run")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  add_device(app, c.device);
+  app->footer(
+      "Examples:\n"
+      "  kaiseki bench gemm 1000x1000x1000 --threads 1\n"
+      "  kaiseki bench conv n64c20h12w12k50r5s5 --device opencl\n"
+      "  kaiseki bench train lenet cifar --batch-size 64");
+}
+
+}  // namespace
+
+std::optional<Command> parse_command_line(int argc, char** argv) {
+  CLI::App root("Kaiseki trains neural networks on any OpenCL GPU and any CPU.", "kaiseki");
+  root.set_version_flag("--version", "kaiseki " KAISEKI_VERSION);
+  root.require_subcommand(1);
+  root.footer(
+      "`kaiseki COMMAND --help` shows a command's options and examples.\n"
+      "Status: 0 when all is well, else 1 and one line that says what was expected.");
+
+  DevicesCommand devices;
+  auto* devices_app = root.add_subcommand("devices", "The devices of this machine");
+  devices_app->add_flag("--json", devices.json, "one JSON line a device");
+  devices_app->footer("Examples:\n  kaiseki devices\n  KAISEKI_DEVICE_MEMORY=512M kaiseki devices");
+  TrainCommand train;
+  add_train(root, train);
+  EvalCommand eval;
+  add_eval(root, eval);
+  PredictCommand predict;
+  add_predict(root, predict);
+  RunCommand run;
+  add_run(root, run);
+  SummaryCommand summary;
+  auto* summary_app =
+      root.add_subcommand("summary", "Every layer's output shape, parameters, work and memory");
+  add_network(summary_app, summary.network);
+  summary_app->add_option("--batch-size", summary.batch_size, "samples in a batch")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  summary_app->add_flag("--json", summary.json, "one JSON line a layer");
+  summary_app->footer(
+      "Examples:\n  kaiseki summary lenet\n"
+      "  kaiseki summary models/cifar.json --batch-size 64");
+  BenchCommand bench;
+  add_bench(root, bench);
+
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    root.exit(success);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    std::string text = error.what();
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    std::string command = "kaiseki";
+    for (const CLI::App* chosen : root.get_subcommands()) command += " " + chosen->get_name();
+    throw Error("command line: " + text + "; see " + command + " --help");
+  }
+  const std::string name = root.get_subcommands().front()->get_name();
+  if (name == "devices") return devices;
+  if (name == "train") return train;
+  if (name == "eval") return eval;
+  if (name == "predict") return predict;
+  if (name == "run") return run;
+  if (name == "summary") return summary;
+  return bench;
+}
+
+}  // namespace kaiseki::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// kaiseki predict
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/setup.h"
+#include "cli/terminal.h"
+#include "cli/text.h"
+#include "matrix/error.h"
+#include "nn/data/picture.h"
+#include "nn/train/json_line.h"
+
+namespace kaiseki::cli {
+namespace {
+
+/// What the picture would be with 1 - pixel for each pixel in 0..1.
+void invert(Tensor& x, const nn::Preprocessing& how) {
+  auto of_channel = [](const std::vector<float>& values, int64_t c, float other) {
+    return values.empty() ? other : values[values.size() == 1 ? 0 : static_cast<size_t>(c)];
+  };
+  const int64_t plane = x.dim(2) * x.dim(3);
+  float* values = x.mutable_data<float>();
+  for (int64_t c = 0; c < x.dim(1); ++c) {
+    const float mean = of_channel(how.mean, c, 0), std = of_channel(how.std, c, 1);
+    for (int64_t i = 0; i < plane; ++i, ++values)
+      *values = (1 - (*values * std + mean) - mean) / std;
+  }
+}
+
+void print_prediction(const std::string& picture, const std::vector<float>& probabilities,
+                      const std::vector<std::string>& names, const PredictCommand& c) {
+  std::vector<int> order(probabilities.size());
+  std::iota(order.begin(), order.end(), 0);
+  const size_t shown = std::min(order.size(), static_cast<size_t>(c.top));
+  std::partial_sort(order.begin(), order.begin() + shown, order.end(), [&](int a, int b) {
+    return probabilities[a] > probabilities[b] || (probabilities[a] == probabilities[b] && a < b);
+  });
+  auto name = [&](int i) {
+    return i < static_cast<int>(names.size()) ? names[i] : std::to_string(i);
+  };
+  if (c.json) {
+    nn::JsonLine line;
+    line.add("picture", picture).add("class", name(order[0]));
+    line.add("probability", probabilities[order[0]]);
+    for (size_t i = 1; i < shown; ++i)
+      line.add("class" + std::to_string(i + 1), name(order[i]))
+          .add("probability" + std::to_string(i + 1), probabilities[order[i]]);
+    std::printf("%s\n", line.str().c_str());
+    return;
+  }
+  size_t width = 0;
+  for (size_t i = 0; i < shown; ++i) width = std::max(width, name(order[i]).size());
+  std::printf("%s\n", styled(Style::bold, picture).c_str());
+  for (size_t i = 0; i < shown; ++i) {
+    const std::string label = name(order[i]) + std::string(width - name(order[i]).size(), ' ');
+    std::printf("  %s  %7s", label.c_str(), format_percent(probabilities[order[i]], 1).c_str());
+    if (terminal().live) std::printf("  %s", progress_bar(probabilities[order[i]], 24).c_str());
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+
+int run_command(const PredictCommand& c) {
+  const Device device = open_device(c.device);
+  nn::Network network = nn::Network::load(find_network(c.network), device);
+  const WeightsInfo info = load_weights_for(c.weights, network);
+  const nn::Preprocessing how = preprocessing_for(network, c.mean.empty() ? info.mean : c.mean,
+                                                  c.std.empty() ? info.std : c.std);
+  if (network.output_shape().rank() != 1)
+    throw Error(message("predict", "expected a network whose output is [classes], got ",
+                        network.output_shape()));
+  for (const std::string& picture : c.pictures) {
+    Tensor x = nn::read_picture(picture, how);
+    if (c.invert) invert(x, how);
+    print_prediction(picture, network.forward(x).to_vector(), info.class_names, c);
+  }
+  return 0;
+}
+
+}  // namespace kaiseki::cli

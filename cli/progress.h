@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Progress of training for people: a line that is drawn over on a terminal, plain lines elsewhere,
+// and one line for each epoch in both.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <string>
+
+#include "nn/train/trainer.h"
+
+namespace kaiseki::cli {
+
+class Progress : public nn::Extension {
+ public:
+  void on_start(nn::Trainer& trainer) override;
+  void on_step(nn::Trainer& trainer) override;
+  void on_epoch(nn::Trainer& trainer) override;
+  void on_finish(nn::Trainer& trainer) override;
+
+  /// For the evaluation in between: draws how far it is.
+  void show_evaluation(int64_t done, int64_t total);
+  double best_accuracy() const { return best_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Mark {
+    Clock::time_point time;
+    int64_t samples;
+  };
+
+  double images_per_second() const;
+  double seconds_left(nn::Trainer& trainer) const;
+  void draw(nn::Trainer& trainer);
+
+  Clock::time_point start_, drawn_, epoch_start_, trained_;
+  std::deque<Mark> marks_;  // of the last seconds
+  int64_t samples_ = 0;     // trained in this run
+  int64_t epoch_samples_ = 0;
+  double evaluation_seconds_ = 0;  // of one evaluation
+  double best_ = -1;
+};
+
+/// "━━━━━━━━╸━━━━" in two colours, or "#####-----".
+std::string progress_bar(double share, int columns);
+
+}  // namespace kaiseki::cli

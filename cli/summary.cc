@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// kaiseki summary
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "cli/setup.h"
+#include "cli/terminal.h"
+#include "cli/text.h"
+#include "matrix/error.h"
+#include "nn/train/json_line.h"
+
+namespace kaiseki::cli {
+namespace {
+
+std::string shape_text(const Shape& shape) {
+  std::vector<std::string> dims;
+  for (int64_t dim : shape) dims.push_back(std::to_string(dim));
+  return join(dims, "x");
+}
+
+}  // namespace
+
+int run_command(const SummaryCommand& c) {
+  const nn::Network network = nn::Network::load(find_network(c.network), Device::cpu());
+  Table table({"layer", "type", "output", "parameters", "multiply-adds", "activations"});
+  int64_t parameters = 0, multiply_adds = 0;
+  uint64_t activations = 0;
+  const int64_t batch = c.batch_size;
+  for (const nn::LayerSummary& layer : network.summary()) {
+    parameters += layer.parameters;
+    multiply_adds += layer.multiply_adds * batch;
+    activations += layer.activation_bytes * static_cast<uint64_t>(batch);
+    if (c.json) {
+      nn::JsonLine line;
+      line.add("layer", layer.name).add("type", layer.type);
+      line.add("output", shape_text(layer.output)).add("parameters", layer.parameters);
+      line.add("multiply_adds", layer.multiply_adds * batch);
+      line.add("activation_bytes", layer.activation_bytes * static_cast<uint64_t>(batch));
+      std::printf("%s\n", line.str().c_str());
+    }
+    table.row({layer.name, layer.type, shape_text(layer.output), format_count(layer.parameters),
+               format_count(layer.multiply_adds * batch),
+               format_bytes(layer.activation_bytes * static_cast<uint64_t>(batch))});
+  }
+  if (c.json) return 0;
+  table.rule();
+  table.row({"total", "", "", format_count(parameters), format_count(multiply_adds),
+             format_bytes(activations)});
+  const uint64_t weights = static_cast<uint64_t>(parameters) * sizeof(float);
+  std::printf("%s  %s -> %s, batch of %s\n\n%s\n", styled(Style::bold, network.name()).c_str(),
+              shape_text(network.input_shape()).c_str(), shape_text(network.output_shape()).c_str(),
+              format_count(batch).c_str(), table.str().c_str());
+  std::printf(
+      "memory  weights %s, with gradients and momentum %s, activations %s forward, about %s "
+      "in training\n",
+      format_bytes(weights).c_str(), format_bytes(3 * weights).c_str(),
+      format_bytes(activations).c_str(), format_bytes(3 * weights + 2 * activations).c_str());
+  return 0;
+}
+
+}  // namespace kaiseki::cli

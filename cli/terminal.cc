@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace kaiseki::cli {
+namespace {
+
+bool drawn = false;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool utf8_locale() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (std::string value = variable(name); !value.empty())
+      return value.find("UTF-8") != std::string::npos || value.find("utf8") != std::string::npos ||
+             value.find("utf-8") != std::string::npos;
+  return false;
+}
+
+/// Bytes of the escape code or of the character at `i`, and the columns it takes.
+size_t element(std::string_view text, size_t i, int& columns) {
+  columns = 0;
+  if (text[i] == '\x1b') {
+    size_t end = text.find('m', i);
+    return (end == std::string_view::npos ? text.size() : end + 1) - i;
+  }
+  size_t end = i + 1;
+  while (end < text.size() && (text[end] & 0xC0) == 0x80) ++end;
+  columns = 1;
+  return end - i;
+}
+
+}  // namespace
+
+Terminal terminal() {
+  static const Terminal found = [] {
+    Terminal t;
+    const std::string type = variable("TERM");
+    t.live = isatty(STDOUT_FILENO) && !type.empty() && type != "dumb";
+    t.colour = t.live && variable("NO_COLOR").empty();
+    t.unicode = utf8_locale();
+    return t;
+  }();
+  return found;
+}
+
+int terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  int columns = std::atoi(variable("COLUMNS").c_str());
+  return columns > 0 ? columns : 80;
+}
+
+std::string styled(Style style, std::string_view text) {
+  if (!terminal().colour || style == Style::plain) return std::string(text);
+  static constexpr const char* codes[] = {"", "1", "2", "32", "33", "36"};
+  return "\x1b[" + std::string(codes[static_cast<int>(style)]) + "m" + std::string(text) +
+         "\x1b[0m";
+}
+
+int display_width(std::string_view text) {
+  int width = 0, columns = 0;
+  for (size_t i = 0; i < text.size(); i += element(text, i, columns), width += columns) {
+  }
+  return width;
+}
+
+std::string fit(std::string_view text, int columns) {
+  if (display_width(text) <= columns) return std::string(text);
+  std::string result;
+  int width = 0;
+  for (size_t i = 0; i < text.size();) {
+    int taken = 0;
+    size_t bytes = element(text, i, taken);
+    if (width + taken > columns) break;
+    result += text.substr(i, bytes);
+    width += taken;
+    i += bytes;
+  }
+  return terminal().colour ? result + "\x1b[0m" : result;
+}
+
+void draw_live_line(std::string_view text) {
+  if (!terminal().live) return;
+  std::string line = "\r" + fit(text, terminal_width() - 1) + "\x1b[K";
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
+  drawn = true;
+}
+
+void clear_live_line() {
+  if (!drawn) return;
+  std::fputs("\r\x1b[K", stdout);
+  std::fflush(stdout);
+  drawn = false;
+}
+
+}  // namespace kaiseki::cli

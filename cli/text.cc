@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "cli/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "cli/terminal.h"
+
+namespace kaiseki::cli {
+namespace {
+
+bool starts_with_digit(const std::string& text) { return text[0] >= '0' && text[0] <= '9'; }
+
+}  // namespace
+
+std::string format_count(int64_t value) {
+  std::string digits = std::to_string(value);
+  for (int64_t i = static_cast<int64_t>(digits.size()) - 3; i > (value < 0); i -= 3)
+    digits.insert(static_cast<size_t>(i), ",");
+  return digits;
+}
+
+std::string format_duration(double seconds) {
+  const auto s = static_cast<long long>(std::lround(std::max(0.0, std::min(seconds, 3.6e9))));
+  char text[48];
+  if (s >= 3600)
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+  else
+    std::snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
+  return text;
+}
+
+std::string format_percent(double share, int decimals) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.*f %%", decimals, 100 * share);
+  return text;
+}
+
+std::string format_number(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string join(const std::vector<std::string>& parts, const std::string& between) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) text += (i ? between : "") + parts[i];
+  return text;
+}
+
+std::vector<std::string> split(const std::string& text, char between) {
+  std::vector<std::string> parts;
+  for (size_t start = 0; !text.empty() && start <= text.size();) {
+    size_t end = std::min(text.find(between, start), text.size());
+    parts.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+Table::Table(std::vector<std::string> header) {
+  row(std::move(header));
+  rule();
+}
+
+void Table::row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+void Table::rule() { rows_.emplace_back(); }
+
+std::string Table::str() const {
+  std::vector<int> widths(rows_[0].size());
+  std::vector<bool> numeric(rows_[0].size());
+  for (size_t r = 0; r < rows_.size(); ++r)
+    for (size_t i = 0; i < rows_[r].size(); ++i) {
+      widths[i] = std::max(widths[i], display_width(rows_[r][i]));
+      if (r > 0 && i > 0 && !rows_[r][i].empty()) numeric[i] = starts_with_digit(rows_[r][i]);
+    }
+  int total = -2;
+  for (int width : widths) total += width + 2;
+  const std::string dash = terminal().unicode ? "─" : "-";
+  std::string text;
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    if (rows_[r].empty()) {
+      std::string line;
+      for (int i = 0; i < total; ++i) line += dash;
+      text += styled(Style::dim, line) + "\n";
+      continue;
+    }
+    std::string line;
+    for (size_t i = 0; i < rows_[r].size(); ++i) {
+      const std::string& cell = rows_[r][i];
+      const bool right = numeric[i];
+      std::string padding(static_cast<size_t>(widths[i] - display_width(cell)), ' ');
+      line += (i ? "  " : "") + (right ? padding + cell : cell + padding);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += (r == 0 ? styled(Style::bold, line) : line) + "\n";
+  }
+  return text;
+}
+
+}  // namespace kaiseki::cli

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// kaiseki train
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/setup.h"
+#include "cli/terminal.h"
+#include "cli/text.h"
+#include "nn/train/checkpoint.h"
+#include "nn/train/early_stop.h"
+#include "nn/train/metrics_log.h"
+#include "nn/train/trainer.h"
+
+namespace kaiseki::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Stops training when the user asks for it.
+class Interrupt : public nn::Extension {
+  void on_step(nn::Trainer& trainer) override {
+    if (interrupted()) trainer.stop("interrupted");
+  }
+};
+
+nn::Schedule make_schedule(const TrainCommand& c, int64_t steps_per_epoch) {
+  auto steps = [&](double epochs) {
+    return static_cast<int64_t>(std::llround(epochs * static_cast<double>(steps_per_epoch)));
+  };
+  nn::Schedule schedule;
+  schedule.name = c.schedule;
+  schedule.base = c.learning_rate.value_or(nn::default_learning_rate(c.optimizer.name));
+  schedule.warmup = steps(c.warmup);
+  schedule.total = std::max<int64_t>(1, steps(static_cast<double>(c.epochs)));
+  schedule.period = steps(c.step_size);
+  schedule.gamma = c.gamma;
+  schedule.minimum = c.minimum_rate;
+  return schedule;
+}
+
+void print_header(const nn::Network& network, const nn::Dataset& train, const nn::Dataset* test,
+                  const TrainCommand& c) {
+  int64_t parameters = 0;
+  for (const nn::LayerSummary& layer : network.summary()) parameters += layer.parameters;
+  std::string samples = format_count(train.size());
+  if (test) samples += " + " + format_count(test->size());
+  const std::string between = terminal().unicode ? " · " : ", ";
+  std::printf("%s\n",
+              join({styled(Style::bold, network.name()), format_count(parameters) + " parameters",
+                    c.data.data + " (" + samples + " samples)", c.optimizer.name + " " + c.schedule,
+                    describe_device(network.device())},
+                   between)
+                  .c_str());
+  std::fflush(stdout);
+}
+
+/// Where an interrupted run without --checkpoint goes.
+fs::path rescue_folder(const fs::path& network) { return network.stem().string() + ".checkpoint"; }
+
+struct Outcome {
+  const nn::Checkpointer* checkpointer = nullptr;
+  const Progress* progress = nullptr;
+};
+
+Outcome add_extensions(const TrainCommand& c, nn::Trainer& trainer,
+                       std::shared_ptr<const nn::Dataset> test, const WeightsInfo& info) {
+  Outcome outcome;
+  auto progress = std::make_unique<Progress>();
+  outcome.progress = progress.get();
+  trainer.extend(std::make_unique<Interrupt>());
+  if (test) {
+    nn::EvaluateOptions how;
+    how.progress = [shown = progress.get(), total = test->size()](int64_t done) {
+      shown->show_evaluation(done, total);
+      return !interrupted();
+    };
+    trainer.extend(std::make_unique<nn::Evaluator>(test, how, c.evaluate_every));
+  }
+  if (c.early_stop > 0) trainer.extend(std::make_unique<nn::EarlyStop>(c.early_stop));
+  if (!c.checkpoint.empty()) {
+    nn::CheckpointerOptions how;
+    how.folder = c.checkpoint;
+    how.every = c.checkpoint_every;
+    how.keep = c.keep;
+    how.metadata = to_metadata(info);
+    auto checkpointer = std::make_unique<nn::Checkpointer>(how);
+    outcome.checkpointer = checkpointer.get();
+    trainer.extend(std::move(checkpointer));
+  }
+  if (!c.log.empty()) trainer.extend(std::make_unique<nn::MetricsLog>(c.log, c.log_every));
+  trainer.extend(std::move(progress));
+  return outcome;
+}
+
+void finish(const TrainCommand& c, nn::Trainer& trainer, const fs::path& network_file,
+            const Outcome& outcome, const WeightsInfo& info) {
+  nn::Network& network = trainer.updater().network();
+  if (!trainer.stop_reason().empty())
+    std::printf("stopped after step %s: %s\n", format_count(trainer.step()).c_str(),
+                trainer.stop_reason().c_str());
+  fs::path last = outcome.checkpointer ? outcome.checkpointer->last() : fs::path();
+  std::string folder = c.checkpoint;
+  if (interrupted() && !outcome.checkpointer) {
+    folder = rescue_folder(network_file).string();
+    fs::create_directories(folder);
+    last = nn::checkpoint_file(folder, trainer.step());
+    nn::write_checkpoint(last, trainer, to_metadata(info));
+  }
+  if (!c.save.empty()) {
+    save_weights_of(c.save, network, info);
+    std::printf("weights     %s\n", c.save.c_str());
+  }
+  if (!last.empty()) std::printf("checkpoint  %s\n", last.c_str());
+  if (interrupted())
+    std::printf("continue with the same command and --checkpoint %s --resume\n", folder.c_str());
+  if (outcome.checkpointer && !outcome.checkpointer->problem().empty())
+    throw Error(outcome.checkpointer->problem());
+}
+
+}  // namespace
+
+int run_command(const TrainCommand& c) {
+  const Device device = open_device(c.device);
+  const fs::path network_file = find_network(c.network);
+  nn::Network network = nn::Network::load(network_file, device);
+  network.initialize(c.seed);
+  WeightsInfo info;
+  if (!c.weights.empty()) info = load_weights_for(c.weights, network);
+  DataOptions data = c.data;
+  if (data.mean.empty()) data.mean = info.mean;
+  if (data.std.empty()) data.std = info.std;
+
+  auto train = open_data(data, network, true, c.augment, c.data.limit);
+  std::shared_ptr<const nn::Dataset> test;
+  if (c.evaluate_every > 0) test = open_data(data, network, false, "", c.test_limit);
+  info = {train->class_names(), data.mean, data.std};
+
+  nn::IteratorOptions order;
+  order.batch_size = c.batch_size;
+  order.seed = c.seed;
+  nn::Iterator iterator(train, order);
+  nn::Optimizer optimizer(c.optimizer);
+  nn::Updater updater(network, optimizer, iterator, make_schedule(c, iterator.batches_per_epoch()));
+  nn::TrainerOptions how;
+  how.epochs = c.epochs;
+  how.seed = c.seed;
+  nn::Trainer trainer(updater, how);
+  Outcome outcome = add_extensions(c, trainer, test, info);
+
+  print_header(network, *train, test.get(), c);
+  if (c.resume) {
+    auto from = nn::resume(c.checkpoint, trainer);
+    std::printf("%s\n", from ? ("continuing from " + from->string()).c_str()
+                             : ("no checkpoint in " + c.checkpoint + ": starting anew").c_str());
+  }
+  catch_interrupts();
+  try {
+    trainer.run();
+  } catch (const nn::Diverged& error) {
+    std::string kept;
+    if (outcome.checkpointer && !outcome.checkpointer->last().empty())
+      kept = "; the last good checkpoint is " + outcome.checkpointer->last().string();
+    throw Error(error.what() + kept);
+  }
+  finish(c, trainer, network_file, outcome, info);
+  return 0;
+}
+
+}  // namespace kaiseki::cli

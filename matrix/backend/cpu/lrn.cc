@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Local response normalisation across channels. A block of positions is taken through all its
+// channels, so that the squares stay in cache.
+#include <algorithm>
+#include <cstring>
+
+#include "matrix/backend/cpu/cpu_backend.h"
+#include "matrix/backend/cpu/scratch.h"
+#include "matrix/backend/cpu/vector_kernels.h"
+#include "matrix/threads.h"
+
+namespace kaiseki {
+namespace {
+
+constexpr int64_t kScratch = 32768;  // floats of squares in one block, where c allows
+
+/// Positions of one block: at least a vector's worth.
+int64_t block_width(const LrnArgs& args) {
+  int64_t fits = kScratch / std::max<int64_t>(1, args.c);
+  return std::min(args.inner, std::clamp<int64_t>(fits, 64, 1024));
+}
+
+/// The channels [first, last) whose squares enter channel c: size/2 before it, (size-1)/2 after.
+struct Window {
+  int64_t first, last;
+};
+Window window(int64_t c, int64_t before, int64_t after, int64_t channels) {
+  return {before > c ? 0 : c - before, after >= channels - c ? channels : c + after + 1};
+}
+
+/// Calls body(offset of channel 0, positions) for each block, in parallel.
+template <class Body>
+void for_each_block(const LrnArgs& args, int64_t width, Body body) {
+  int64_t blocks = width ? (args.inner + width - 1) / width : 0;
+  parallel_for(args.n * blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t first = i % blocks * width;
+      body(i / blocks * args.c * args.inner + first, std::min(width, args.inner - first));
+    }
+  });
+}
+
+/// d = k + alpha/size * (the sum of squares over the window of channel c).
+void denominator(const LrnArgs& args, const float* x, int64_t c, float* d, size_t count) {
+  std::fill_n(d, count, 0.0f);
+  Window w = window(c, args.size / 2, (args.size - 1) / 2, args.c);
+  for (int64_t j = w.first; j < w.last; ++j) cpu::add_squares_to(d, x + j * args.inner, count);
+  cpu::affine(d, args.alpha / static_cast<float>(args.size), args.k, d, count);
+}
+
+}  // namespace
+
+void CpuBackend::lrn_forward(const LrnArgs& args) {
+  const float* x = args.x->data<float>();
+  float* y = args.out->overwrite<float>();
+  int64_t width = block_width(args);
+  for_each_block(args, width, [&](int64_t offset, int64_t positions) {
+    auto count = static_cast<size_t>(positions);
+    float* d = cpu::thread_scratch(static_cast<size_t>(width));
+    for (int64_t c = 0; c < args.c; ++c) {
+      denominator(args, x + offset, c, d, count);
+      cpu::divide_by_power(x + offset + c * args.inner, d, args.beta, y + offset + c * args.inner,
+                           count);
+    }
+  });
+}
+
+/// dx[i] = dy[i] * d[i]^-beta - 2 alpha beta / size * x[i] * (the sum of dy[j] y[j] / d[j] over the
+/// channels j whose window holds i).
+void CpuBackend::lrn_backward(const LrnArgs& args) {
+  const float* x = args.x->data<float>();
+  const float* y = args.y_in->data<float>();
+  const float* dy = args.dy->data<float>();
+  float* dx = args.out->overwrite<float>();
+  int64_t width = block_width(args);
+  float factor = -2 * args.alpha * args.beta / static_cast<float>(args.size);
+  for_each_block(args, width, [&](int64_t offset, int64_t positions) {
+    auto count = static_cast<size_t>(positions);
+    float* ratio = cpu::thread_scratch(static_cast<size_t>((2 * args.c + 1) * width));
+    float* direct = ratio + args.c * width;
+    float* sum = direct + args.c * width;
+    for (int64_t c = 0; c < args.c; ++c) {
+      int64_t at = offset + c * args.inner;
+      denominator(args, x + offset, c, sum, count);
+      cpu::divide_by_power(dy + at, sum, args.beta, direct + c * width, count);
+      cpu::product_quotient(dy + at, y + at, sum, ratio + c * width, count);
+    }
+    for (int64_t c = 0; c < args.c; ++c) {
+      int64_t at = offset + c * args.inner;
+      std::fill_n(sum, count, 0.0f);
+      Window w = window(c, (args.size - 1) / 2, args.size / 2, args.c);
+      for (int64_t j = w.first; j < w.last; ++j) cpu::add_to(sum, ratio + j * width, count);
+      cpu::add_scaled_product(direct + c * width, x + at, sum, factor, dx + at, count);
+    }
+  });
+}
+
+}  // namespace kaiseki

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Elementary functions on Highway vectors of float over their whole domain: Highway's own, within
+// 4 units in the last place, with infinities, NaN and large arguments as in <cmath>. Included once
+// for each target, after foreach_target.h.
+#if defined(KAISEKI_CPU_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KAISEKI_CPU_MATH_INL_H_
+#undef KAISEKI_CPU_MATH_INL_H_
+#else
+#define KAISEKI_CPU_MATH_INL_H_
+#endif
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "hwy/contrib/math/math-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kaiseki::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using F32 = hn::ScalableTag<float>;
+using VF32 = hn::Vec<F32>;
+
+/// The first `count` values of a vector; the others are 0.
+HWY_INLINE VF32 load_part(F32 d, const float* from, size_t count) {
+  alignas(64) float lanes[HWY_MAX_BYTES / sizeof(float)] = {};
+  std::memcpy(lanes, from, count * sizeof(float));
+  return hn::Load(d, lanes);
+}
+
+HWY_INLINE void store_part(F32 d, VF32 v, float* to, size_t count) {
+  alignas(64) float lanes[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(v, d, lanes);
+  std::memcpy(to, lanes, count * sizeof(float));
+}
+
+HWY_INLINE VF32 keep_nan(VF32 x, VF32 y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
+
+HWY_INLINE VF32 exp_of(F32 d, VF32 x) {
+  return keep_nan(x, hn::Exp(d, hn::Min(x, hn::Set(d, 100.0f))));
+}
+
+HWY_INLINE VF32 log_of(F32 d, VF32 x) {
+  const VF32 infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  const VF32 zero = hn::Zero(d);
+  VF32 y = hn::IfThenElse(hn::Lt(x, infinity), hn::Log(d, x), x);
+  y = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), y);
+  return hn::IfThenElse(hn::Lt(x, zero), hn::Sub(infinity, infinity), y);
+}
+
+HWY_INLINE VF32 tanh_of(F32 d, VF32 x) { return keep_nan(x, hn::Tanh(d, x)); }
+
+HWY_INLINE VF32 sigmoid_of(F32 d, VF32 x) {
+  const VF32 one = hn::Set(d, 1.0f);
+  return hn::Div(one, hn::Add(one, exp_of(d, hn::Neg(x))));
+}
+
+/// sin or cos by Highway up to 39000 in size, lane by lane with <cmath> beyond.
+template <bool kSine>
+HWY_INLINE VF32 sine_or_cosine(F32 d, VF32 x) {
+  if (HWY_LIKELY(hn::AllTrue(d, hn::Lt(hn::Abs(x), hn::Set(d, 39000.0f)))))
+    return kSine ? hn::Sin(d, x) : hn::Cos(d, x);
+  alignas(64) float lanes[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(x, d, lanes);
+  for (size_t i = 0; i < hn::Lanes(d); ++i)
+    lanes[i] = kSine ? std::sin(lanes[i]) : std::cos(lanes[i]);
+  return hn::Load(d, lanes);
+}
+
+/// A NaN in either wins.
+HWY_INLINE VF32 maximum_of(VF32 a, VF32 b) { return keep_nan(a, keep_nan(b, hn::Max(a, b))); }
+HWY_INLINE VF32 minimum_of(VF32 a, VF32 b) { return keep_nan(a, keep_nan(b, hn::Min(a, b))); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kaiseki::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/cpu/pool.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "matrix/backend/cpu/pool_kernels.h"
+#include "matrix/threads.h"
+
+namespace kaiseki::cpu {
+namespace {
+
+/// Window `i` along one axis: the elements begin..end of the input, and its length with padding.
+struct Window {
+  int64_t begin, end, padded;
+};
+
+Window window(const PoolArgs& p, int axis, int64_t i, int64_t in) {
+  const int64_t first = i * p.stride[axis] - p.padding[axis];
+  const int64_t last = std::min(first + p.window[axis], in + p.padding[axis]);
+  return {std::max<int64_t>(first, 0), std::min(last, in), last - first};
+}
+
+float divisor(const PoolArgs& p, const Window& rows, const Window& columns) {
+  return static_cast<float>(p.count_padding
+                                ? rows.padded * columns.padded
+                                : (rows.end - rows.begin) * (columns.end - columns.begin));
+}
+
+bool is_2x2(const PoolArgs& p) {
+  constexpr std::array<int64_t, 2> kTwo{2, 2}, kNone{0, 0};
+  return p.window == kTwo && p.stride == kTwo && p.padding == kNone && 2 * p.out_h <= p.in_h &&
+         2 * p.out_w <= p.in_w;
+}
+
+void max_plane(const PoolArgs& p, const float* x, float* y, int32_t* indices) {
+  for (int64_t i = 0; i < p.out_h; ++i) {
+    const Window rows = window(p, 0, i, p.in_h);
+    for (int64_t j = 0; j < p.out_w; ++j) {
+      const Window columns = window(p, 1, j, p.in_w);
+      int64_t best = rows.begin * p.in_w + columns.begin;
+      for (int64_t r = rows.begin; r < rows.end; ++r)
+        for (int64_t place = r * p.in_w + columns.begin; place < r * p.in_w + columns.end; ++place)
+          if (x[place] > x[best] || x[place] != x[place]) best = place;
+      *y++ = x[best];
+      *indices++ = static_cast<int32_t>(best);
+    }
+  }
+}
+
+void average_plane(const PoolArgs& p, const float* x, float* y) {
+  for (int64_t i = 0; i < p.out_h; ++i) {
+    const Window rows = window(p, 0, i, p.in_h);
+    for (int64_t j = 0; j < p.out_w; ++j) {
+      const Window columns = window(p, 1, j, p.in_w);
+      float sum = 0;
+      for (int64_t r = rows.begin; r < rows.end; ++r)
+        for (int64_t c = columns.begin; c < columns.end; ++c) sum += x[r * p.in_w + c];
+      *y++ = sum / divisor(p, rows, columns);
+    }
+  }
+}
+
+void max_plane_backward(const PoolArgs& p, const float* dy, const int32_t* indices, float* dx) {
+  const int64_t size = p.in_h * p.in_w;
+  std::fill_n(dx, size, 0.0f);
+  for (int64_t i = 0; i < p.out_h * p.out_w; ++i)
+    if (indices[i] >= 0 && indices[i] < size) dx[indices[i]] += dy[i];
+}
+
+void average_plane_backward(const PoolArgs& p, const float* dy, float* dx) {
+  std::fill_n(dx, p.in_h * p.in_w, 0.0f);
+  for (int64_t i = 0; i < p.out_h; ++i) {
+    const Window rows = window(p, 0, i, p.in_h);
+    for (int64_t j = 0; j < p.out_w; ++j) {
+      const Window columns = window(p, 1, j, p.in_w);
+      const float part = *dy++ / divisor(p, rows, columns);
+      for (int64_t r = rows.begin; r < rows.end; ++r)
+        for (int64_t c = columns.begin; c < columns.end; ++c) dx[r * p.in_w + c] += part;
+    }
+  }
+}
+
+void plane_2x2(const PoolArgs& p, const float* x, float* y, int32_t* indices) {
+  for (int64_t i = 0; i < p.out_h; ++i) {
+    const int64_t first = 2 * i * p.in_w, to = i * p.out_w;
+    if (p.maximum)
+      max_row_2x2(x + first, p.in_w, p.out_w, static_cast<int32_t>(first), y + to, indices + to);
+    else
+      average_row_2x2(x + first, p.in_w, p.out_w, y + to);
+  }
+}
+
+void plane_2x2_backward(const PoolArgs& p, const float* dy, const int32_t* indices, float* dx) {
+  const int64_t covered = 2 * p.out_w;
+  for (int64_t i = 0; i < p.out_h; ++i) {
+    const int64_t first = 2 * i * p.in_w, from = i * p.out_w;
+    if (p.maximum)
+      max_row_2x2_backward(dy + from, indices + from, p.in_w, p.out_w, static_cast<int32_t>(first),
+                           dx + first);
+    else
+      average_row_2x2_backward(dy + from, p.in_w, p.out_w, dx + first);
+    std::fill(dx + first + covered, dx + first + p.in_w, 0.0f);
+    std::fill(dx + first + p.in_w + covered, dx + first + 2 * p.in_w, 0.0f);
+  }
+  std::fill(dx + 2 * p.out_h * p.in_w, dx + p.in_h * p.in_w, 0.0f);
+}
+
+int64_t planes_a_piece(const PoolArgs& p) {
+  constexpr int64_t kPieceFloats = 32 * 1024;
+  return std::max<int64_t>(1, kPieceFloats / std::max<int64_t>(1, p.in_h * p.in_w));
+}
+
+}  // namespace
+
+void pool_forward(const PoolArgs& p) {
+  const float* x = p.x->data<float>();
+  float* y = p.y->overwrite<float>();
+  int32_t* indices = p.maximum ? p.indices->overwrite<int32_t>() : nullptr;
+  const int64_t in = p.in_h * p.in_w, out = p.out_h * p.out_w;
+  const bool fast = is_2x2(p);
+  parallel_for(p.planes, planes_a_piece(p), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int32_t* places = indices ? indices + i * out : nullptr;
+      if (fast)
+        plane_2x2(p, x + i * in, y + i * out, places);
+      else if (p.maximum)
+        max_plane(p, x + i * in, y + i * out, places);
+      else
+        average_plane(p, x + i * in, y + i * out);
+    }
+  });
+}
+
+void pool_backward(const PoolArgs& p) {
+  const float* dy = p.dy->data<float>();
+  const int32_t* indices = p.maximum ? p.indices->data<int32_t>() : nullptr;
+  float* dx = p.dx->overwrite<float>();
+  const int64_t in = p.in_h * p.in_w, out = p.out_h * p.out_w;
+  const bool fast = is_2x2(p);
+  parallel_for(p.planes, planes_a_piece(p), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int32_t* places = indices ? indices + i * out : nullptr;
+      if (fast)
+        plane_2x2_backward(p, dy + i * out, places, dx + i * in);
+      else if (p.maximum)
+        max_plane_backward(p, dy + i * out, places, dx + i * in);
+      else
+        average_plane_backward(p, dy + i * out, dx + i * in);
+    }
+  });
+}
+
+}  // namespace kaiseki::cpu

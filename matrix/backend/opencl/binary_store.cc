@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/opencl/binary_store.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+namespace kaiseki::opencl {
+namespace {
+
+constexpr std::string_view kMagic = "kaiseki-opencl-1\n";
+
+uint64_t fnv1a(std::string_view text, uint64_t hash) {
+  for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
+  return hash;
+}
+
+std::string hex(uint64_t value) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text(16, '0');
+  for (int i = 15; i >= 0; --i, value >>= 4) text[i] = digits[value & 15];
+  return text;
+}
+
+}  // namespace
+
+std::string hash_name(std::string_view text) {
+  return hex(fnv1a(text, 0xcbf29ce484222325u)) + hex(fnv1a(text, 0x9ae16a3b2f90404fu));
+}
+
+std::string library_version() { return KAISEKI_VERSION; }
+
+bool write_atomically(const std::filesystem::path& file, std::string_view contents) {
+  static std::atomic<unsigned> serial;
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  std::filesystem::path temporary = file;
+  temporary += ".tmp" + std::to_string(getpid()) + "-" + std::to_string(serial++);
+  {
+    std::ofstream out(temporary, std::ios::binary);
+    out.write(contents.data(), static_cast<std::streamsize>(contents.size()));
+    out.close();
+    if (!out) {
+      std::filesystem::remove(temporary, error);
+      return false;
+    }
+  }
+  std::filesystem::rename(temporary, file, error);
+  if (!error) return true;
+  std::filesystem::remove(temporary, error);
+  return false;
+}
+
+std::string read_binary(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return {};
+  std::string all{std::istreambuf_iterator<char>(in), {}};
+  size_t header = kMagic.size() + 32 + 1;
+  if (all.size() <= header || !all.starts_with(kMagic)) return {};
+  std::string binary = all.substr(header);
+  return all.substr(kMagic.size(), 32) == hash_name(binary) ? binary : std::string();
+}
+
+bool write_binary(const std::filesystem::path& file, std::string_view binary) {
+  std::string all(kMagic);
+  all.append(hash_name(binary)).append("\n").append(binary);
+  return write_atomically(file, all);
+}
+
+void remove_oldest(const std::filesystem::path& folder, std::string_view extension,
+                   uint64_t limit) {
+  struct Entry {
+    std::filesystem::file_time_type written;
+    uint64_t bytes;
+    std::filesystem::path path;
+  };
+  std::vector<Entry> entries;
+  uint64_t total = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator i(folder, error), end; !error && i != end;
+       i.increment(error)) {
+    if (i->path().extension() != extension) continue;
+    std::error_code gone;
+    Entry entry{i->last_write_time(gone), i->file_size(gone), i->path()};
+    if (gone) continue;
+    total += entry.bytes;
+    entries.push_back(std::move(entry));
+  }
+  std::sort(entries.begin(), entries.end(), [](auto& a, auto& b) { return a.written < b.written; });
+  for (size_t i = 0; i < entries.size() && total > limit; ++i) {
+    std::filesystem::remove(entries[i].path, error);
+    total -= entries[i].bytes;
+  }
+}
+
+}  // namespace kaiseki::opencl

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Copies, fills, and rows by index.
+#include <algorithm>
+
+#include "matrix/backend/opencl/backend.h"
+#include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/status.h"
+
+namespace kaiseki::opencl {
+namespace {
+
+struct CopyLayout {
+  Shape dims, from, to;  // innermost last; neighbours that are one run in both are merged
+};
+
+CopyLayout collapse(const Tensor& from, const Tensor& to) {
+  CopyLayout layout;
+  for (int i = 0; i < from.rank(); ++i) {
+    if (from.dim(i) == 1) continue;
+    int last = layout.dims.rank() - 1;
+    if (last >= 0 && layout.from[last] == from.dim(i) * from.strides()[i] &&
+        layout.to[last] == to.dim(i) * to.strides()[i]) {
+      layout.dims[last] *= from.dim(i);
+      layout.from[last] = from.strides()[i];
+      layout.to[last] = to.strides()[i];
+    } else {
+      layout.dims.push_back(from.dim(i));
+      layout.from.push_back(from.strides()[i]);
+      layout.to.push_back(to.strides()[i]);
+    }
+  }
+  if (layout.dims.rank() == 0) layout.dims = layout.from = layout.to = Shape{1};
+  return layout;
+}
+
+}  // namespace
+
+void OpenclBackend::copy(const Tensor& from, Tensor& to) {
+  if (from.size() == 0) return;
+  size_t size = dtype_size(from.dtype());
+  CopyLayout layout = collapse(from, to);
+  int rank = layout.dims.rank();
+  if (rank == 1 && layout.from[0] == 1 && layout.to[0] == 1 && !from.shares_storage_with(to)) {
+    bool whole = to.bytes() == to.buffer().bytes();
+    auto source = static_cast<cl_mem>(from.buffer().on_device(Access::read));
+    auto target =
+        static_cast<cl_mem>(to.buffer().on_device(whole ? Access::write : Access::read_write));
+    check(cl().clEnqueueCopyBuffer(device_.queue(), source, target, from.offset() * size,
+                                   to.offset() * size, from.bytes(), 0, nullptr, nullptr),
+          "clEnqueueCopyBuffer", device_.label());
+    return;
+  }
+  Launch launch(device_, "copy.cl", "copy",
+                define("RANK", rank) + (size == 4 ? " -DTYPE=uint" : " -DTYPE=uchar"));
+  launch.index(from.size());
+  for (int i = 0; i < Shape::kMaxRank; ++i) launch.index(i < rank ? layout.dims[i] : 1);
+  for (int i = 0; i < Shape::kMaxRank; ++i) launch.index(i < rank ? layout.from[i] : 0);
+  for (int i = 0; i < Shape::kMaxRank; ++i) launch.index(i < rank ? layout.to[i] : 0);
+  launch.in(from);
+  (to.is_contiguous() ? launch.out(to) : launch.in_out(to)).over(from.size());
+}
+
+void OpenclBackend::fill(Tensor& t, float value) {
+  if (t.size() == 0) return;
+  bool is_float = t.dtype() == DType::f32;
+  Launch launch(device_, "fill.cl", "fill", is_float ? "-DTYPE=float" : "-DTYPE=int");
+  launch.index(t.size());
+  if (is_float)
+    launch.arg(value);
+  else
+    launch.arg(static_cast<int32_t>(value));
+  launch.out(t).over(t.size());
+}
+
+void OpenclBackend::gather(const GatherArgs& args) {
+  int64_t total = args.count * args.width;
+  if (total == 0) return;
+  Launch(device_, "gather.cl", "gather")
+      .index(total)
+      .index(args.n)
+      .index(args.width)
+      .in(*args.table)
+      .in(*args.rows)
+      .out(*args.output)
+      .over(total);
+}
+
+void OpenclBackend::scatter_add(const GatherArgs& args) {
+  if (args.count == 0 || args.width == 0) return;
+  Launch(device_, "gather.cl", "scatter_add")
+      .index(args.count)
+      .index(args.n)
+      .index(args.width)
+      .in(*args.rows)
+      .in(*args.source)
+      .in_out(*args.table_out)
+      .over(args.width);
+}
+
+}  // namespace kaiseki::opencl

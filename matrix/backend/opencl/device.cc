@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/opencl/device.h"
+
+#include <array>
+#include <map>
+
+#include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/status.h"
+#include "matrix/error.h"
+#include "matrix/opencl.h"
+
+namespace kaiseki {
+namespace {
+
+std::atomic<uint64_t> launches, distinct_kernels;
+
+}  // namespace
+
+OpenclKernelCount opencl_kernel_count() { return {launches, distinct_kernels}; }
+
+namespace opencl {
+
+void count_launch(bool first) {
+  ++launches;
+  if (first) ++distinct_kernels;
+}
+
+OpenclDevice::OpenclDevice(int index, const DeviceFacts& facts)
+    : index_(index),
+      facts_(facts),
+      label_("opencl:" + std::to_string(index) + " (" + facts.name + ")"),
+      style_(facts.is_cpu ? Style::cpu : Style::gpu) {
+  cl_int status = CL_SUCCESS;
+  cl_context_properties properties[] = {
+      CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(facts_.platform_id), 0};
+  context_ = cl().clCreateContext(properties, 1, &facts_.id, nullptr, nullptr, &status);
+  check(status, "clCreateContext", label_);
+  queue_ = cl().clCreateCommandQueue(context_, facts_.id, 0, &status);
+  if (status != CL_SUCCESS) cl().clReleaseContext(context_);
+  check(status, "clCreateCommandQueue", label_);
+  programs_ = std::make_unique<ProgramCache>(facts_, label_, context_);
+}
+
+OpenclDevice::~OpenclDevice() {
+  for (auto& [key, kernel] : kernels_) cl().clReleaseKernel(kernel.handle);
+  programs_.reset();
+  cl().clReleaseCommandQueue(queue_);
+  cl().clReleaseContext(context_);
+}
+
+Kernel& OpenclDevice::kernel(std::string_view program, Source kind, std::string_view name,
+                             const std::string& options) {
+  std::string key;
+  key.reserve(program.size() + name.size() + options.size() + 2);
+  key.append(program).append(1, '\n').append(name).append(1, '\n').append(options);
+  if (auto found = kernels_.find(key); found != kernels_.end()) return found->second;
+  cl_program built = programs_->get(program, kind, options);
+  cl_int status = CL_SUCCESS;
+  Kernel kernel;
+  kernel.handle = cl().clCreateKernel(built, std::string(name).c_str(), &status);
+  check(status, "clCreateKernel(" + std::string(name) + ")", label_);
+  cl().clGetKernelWorkGroupInfo(kernel.handle, facts_.id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t),
+                                &kernel.work_group_limit, nullptr);
+  return kernels_.emplace(std::move(key), kernel).first->second;
+}
+
+void OpenclDevice::finish() { check(cl().clFinish(queue_), "clFinish", label_); }
+
+void OpenclDevice::upload(void* block, const void* host, uint64_t bytes) {
+  if (bytes)
+    check(cl().clEnqueueWriteBuffer(queue_, static_cast<cl_mem>(block), CL_TRUE, 0, bytes, host, 0,
+                                    nullptr, nullptr),
+          "clEnqueueWriteBuffer", label_);
+}
+
+void OpenclDevice::download(void* host, void* block, uint64_t bytes) {
+  if (bytes)
+    check(cl().clEnqueueReadBuffer(queue_, static_cast<cl_mem>(block), CL_TRUE, 0, bytes, host, 0,
+                                   nullptr, nullptr),
+          "clEnqueueReadBuffer", label_);
+}
+
+void* OpenclDevice::allocate(uint64_t bytes) {
+  if (bytes > facts_.max_allocation)
+    throw DeviceError(message("opencl", "expected at most ", format_bytes(facts_.max_allocation),
+                              " in one buffer (CL_DEVICE_MAX_MEM_ALLOC_SIZE of ", label_, "), got ",
+                              format_bytes(bytes)));
+  cl_int status = CL_SUCCESS;
+  cl_mem block = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &status);
+  if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
+      status == CL_OUT_OF_HOST_MEMORY)
+    return nullptr;
+  check(status, "clCreateBuffer", label_);
+  return block;
+}
+
+void OpenclDevice::release(void* block) noexcept {
+  cl().clFinish(queue_);
+  cl().clReleaseMemObject(static_cast<cl_mem>(block));
+}
+
+void OpenclDevice::smoke_test() {
+  constexpr size_t kCount = 256;
+  std::array<float, kCount> values{};
+  void* block = allocate(sizeof(values));
+  if (!block) throw DeviceError(message("opencl", "no memory on ", label_));
+  cl_mem memory = static_cast<cl_mem>(block);
+  try {
+    std::lock_guard lock(launch_mutex_);
+    Kernel& first = kernel("smoke.cl", Source::file, "smoke", "");
+    float scale = 2;
+    check(cl().clSetKernelArg(first.handle, 0, sizeof(scale), &scale), "clSetKernelArg", label_);
+    check(cl().clSetKernelArg(first.handle, 1, sizeof(memory), &memory), "clSetKernelArg", label_);
+    size_t global = kCount, local = 16;
+    check(cl().clEnqueueNDRangeKernel(queue_, first.handle, 1, nullptr, &global, &local, 0, nullptr,
+                                      nullptr),
+          "clEnqueueNDRangeKernel", label_);
+    download(values.data(), block, sizeof(values));
+  } catch (...) {
+    release(block);
+    throw;
+  }
+  release(block);
+  for (size_t i = 0; i < kCount; ++i)
+    if (values[i] != 2.0f * static_cast<float>(i) + 1)
+      throw DeviceError(message("opencl", "a first kernel computed wrong values on ", label_));
+}
+
+OpenclDevice& opencl_device(int index) {
+  struct Slot {
+    std::unique_ptr<OpenclDevice> device;
+    std::string problem;
+  };
+  static std::mutex mutex;
+  static auto* slots = new std::map<int, Slot>;
+  std::lock_guard lock(mutex);
+  const Platforms& found = platforms();
+  if (!found.problem.empty()) throw DeviceError(found.problem);
+  if (index < 0 || index >= static_cast<int>(found.devices.size()))
+    throw DeviceError(message("opencl", "expected a device from 0 to ", found.devices.size() - 1,
+                              ", got opencl:", index));
+  Slot& slot = (*slots)[index];
+  if (!slot.problem.empty()) throw DeviceError(slot.problem);
+  if (!slot.device) try {
+      auto device = std::make_unique<OpenclDevice>(index, found.devices[index]);
+      device->smoke_test();
+      slot.device = std::move(device);
+    } catch (const Error& error) {
+      slot.problem = error.what();
+      throw;
+    }
+  return *slot.device;
+}
+
+}  // namespace opencl
+}  // namespace kaiseki

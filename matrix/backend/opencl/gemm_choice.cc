@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/opencl/gemm_choice.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "matrix/backend/opencl/choice_store.h"
+#include "matrix/backend/opencl/launch.h"
+#include "matrix/error.h"
+#include "matrix/log.h"
+
+namespace kaiseki::opencl {
+namespace {
+
+constexpr int64_t kSamples = 64;
+constexpr double kWorthMeasuring = 1e6;  // multiplications and additions
+
+int log2_of(int64_t n) { return std::bit_width(static_cast<uint64_t>(n)) - 1; }
+
+struct Choices {
+  std::mutex mutex;
+  std::map<std::string, const GemmCandidate*> chosen;
+};
+
+Choices& choices() {
+  static auto* all = new Choices;
+  return *all;
+}
+
+const GemmCandidate* find(std::span<const GemmCandidate> candidates, std::string_view name,
+                          const OpenclDevice& device, const GemmArgs& args) {
+  for (auto& candidate : candidates)
+    if (candidate.name == name && candidate.applicable(device, args)) return &candidate;
+  return nullptr;
+}
+
+/// Product and sum of absolute products of some elements of the first matrix of the batch.
+std::vector<float> expected(OpenclDevice& device, const GemmArgs& args) {
+  Tensor y(Shape{2 * kSamples}, DType::f32, args.c->device());
+  Launch launch(device, "gemm_check.cl", "gemm_check");
+  launch.index(kSamples).index(args.m).index(args.n).index(args.k);
+  launch.index(args.trans_a ? 1 : args.lda).index(args.trans_a ? args.lda : 1);
+  launch.index(args.trans_b ? 1 : args.ldb).index(args.trans_b ? args.ldb : 1);
+  launch.in(*args.a).in(*args.b).out(y).over(kSamples);
+  return y.to_vector();
+}
+
+/// Each product rounds at most k times: an error under 1e-7 * k of the absolute products.
+bool agrees(const Tensor& c, const GemmArgs& args, const std::vector<float>& reference) {
+  const float* values = c.data<float>();
+  for (int64_t i = 0; i < kSamples; ++i) {
+    auto number = static_cast<uint64_t>(i);
+    auto row = static_cast<int64_t>(number * 2654435761u % static_cast<uint64_t>(args.m));
+    auto column = static_cast<int64_t>(number * 2246822519u % static_cast<uint64_t>(args.n));
+    float difference = std::abs(values[row * args.n + column] - reference[2 * i]);
+    float bound = 1e-6f + 1e-7f * static_cast<float>(args.k + 10) * reference[2 * i + 1];
+    bool finite = std::isfinite(reference[2 * i]);
+    if (finite && !(difference <= bound)) return false;
+  }
+  return true;
+}
+
+double seconds_of(OpenclDevice& device, const GemmCandidate& candidate, const GemmArgs& args) {
+  auto start = std::chrono::steady_clock::now();
+  candidate.run(device, args);
+  device.finish();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// A candidate that needs over twice the best time is not run again.
+double best_seconds(OpenclDevice& device, const GemmCandidate& candidate, const GemmArgs& args,
+                    double best_yet) {
+  seconds_of(device, candidate, args);
+  double best = seconds_of(device, candidate, args);
+  for (int i = 0; i < 4 && best < 2 * best_yet && best < 0.05; ++i)
+    best = std::min(best, seconds_of(device, candidate, args));
+  return best;
+}
+
+const GemmCandidate& measure(OpenclDevice& device, const GemmArgs& args,
+                             std::span<const GemmCandidate> candidates, const std::string& key) {
+  GemmArgs trial = args;
+  Tensor c(Shape{args.batch * args.m * args.n}, DType::f32, args.c->device());
+  trial.c = &c;
+  trial.ldc = args.n;
+  trial.stride_c = args.m * args.n;
+  trial.alpha = 1;
+  trial.beta = 0;
+  trial.bias_kind = GemmArgs::Bias::none;
+  trial.activation = Activation::none;
+  std::vector<float> reference = expected(device, args);
+  const GemmCandidate* best = nullptr;
+  double best_time = 1e30;
+  for (auto& candidate : candidates) {
+    if (!candidate.applicable(device, trial)) continue;
+    try {
+      double time = best_seconds(device, candidate, trial, best_time);
+      if (time >= best_time) continue;
+      if (!agrees(c, args, reference)) {
+        log_warning_once(message("gemm", candidate.name, " computes wrong values on ",
+                                 device.label(), " and is not used"));
+        continue;
+      }
+      best = &candidate;
+      best_time = time;
+    } catch (const DeviceError& error) {
+      log_warning_once(error.what());
+    }
+  }
+  if (!best) throw DeviceError(message("gemm", "no kernel works on ", device.label()));
+  double flops = 2.0 * static_cast<double>(args.batch * args.m * args.n * args.k);
+  remember_choice(device.facts(), "gemm", key, best->name, flops / best_time * 1e-9);
+  return *best;
+}
+
+}  // namespace
+
+std::string gemm_class(const GemmArgs& args) {
+  std::string key = {args.trans_a ? 't' : 'n', args.trans_b ? 't' : 'n'};
+  const std::pair<char, int64_t> sizes[] = {
+      {'m', args.m}, {'n', args.n}, {'k', args.k}, {'b', args.batch}};
+  for (auto [name, size] : sizes)
+    key.append(1, ' ').append(1, name).append(std::to_string(log2_of(size)));
+  return key;
+}
+
+const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args) {
+  auto candidates = gemm_candidates(device.style());
+  double work = 2.0 * static_cast<double>(args.m) * static_cast<double>(args.n * args.k);
+  if (work * static_cast<double>(args.batch) < kWorthMeasuring)
+    for (auto& candidate : candidates)
+      if (candidate.applicable(device, args)) return candidate;
+  std::string shape = gemm_class(args);
+  std::string key =
+      std::to_string(device.index()) + (device.style() == Style::cpu ? " cpu " : " gpu ") + shape;
+  Choices& all = choices();
+  std::lock_guard lock(all.mutex);
+  const GemmCandidate*& chosen = all.chosen[key];
+  if (!chosen)
+    chosen = find(candidates, recall_choice(device.facts(), "gemm", shape), device, args);
+  if (!chosen) chosen = &measure(device, args, candidates, shape);
+  if (!chosen->applicable(device, args)) return candidates.front();
+  return *chosen;
+}
+
+void forget_gemm_choices() {
+  std::lock_guard lock(choices().mutex);
+  choices().chosen.clear();
+}
+
+}  // namespace kaiseki::opencl

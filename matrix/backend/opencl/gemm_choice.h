@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Which candidate computes a matrix product: measured once for each class of shapes (transposes,
+// powers of two of m, n, k and the batch), checked against another kernel, and remembered on disk.
+#pragma once
+
+#include <string>
+
+#include "matrix/backend/opencl/gemm_kernels.h"
+
+namespace kaiseki::opencl {
+
+/// "tn m5 n10 k10 b0"
+std::string gemm_class(const GemmArgs& args);
+
+/// The candidate for these arguments. The first product of a class measures all that apply.
+const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args);
+
+/// For tests and benchmarks: forgets what was measured in this process, not what is on disk.
+void forget_gemm_choices();
+
+}  // namespace kaiseki::opencl

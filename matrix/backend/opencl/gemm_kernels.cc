@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/opencl/gemm_kernels.h"
+
+#include <algorithm>
+
+#include "matrix/backend/opencl/launch.h"
+
+namespace kaiseki::opencl {
+namespace {
+
+std::string epilogue(const GemmArgs& args) {
+  return define("BIAS", static_cast<int>(args.bias_kind)) +
+         define("ACTIVATION", static_cast<int>(args.activation));
+}
+
+std::string transposes(const GemmArgs& args) {
+  return define("TRANS_A", args.trans_a) + define("TRANS_B", args.trans_b);
+}
+
+void operands(Launch& launch, const Tensor& a, const Tensor& b, const GemmArgs& args) {
+  launch.in(a).in(b).optional(args.bias_kind == GemmArgs::Bias::none ? nullptr : args.bias);
+  bool whole = args.beta == 0 && args.c->is_contiguous() &&
+               args.batch * args.m * args.n == args.c->size() && args.ldc == args.n;
+  if (whole)
+    launch.out(*args.c);
+  else
+    launch.in_out(*args.c);
+}
+
+void shape_arguments(Launch& launch, const GemmArgs& args) {
+  launch.index(args.m).index(args.n).index(args.k).index(args.lda).index(args.ldb).index(args.ldc);
+  launch.index(args.stride_a).index(args.stride_b).index(args.stride_c);
+  launch.arg(args.alpha).arg(args.beta).arg(args.slope);
+}
+
+template <int kTile, int kDepth>
+void tiled(OpenclDevice& device, const GemmArgs& args) {
+  Launch launch(device, "gemm_tiled.cl", "gemm_tiled",
+                define("TILE_M", kTile) + define("TILE_N", kTile) + define("TILE_K", kDepth) +
+                    transposes(args) + epilogue(args));
+  shape_arguments(launch, args);
+  operands(launch, *args.a, *args.b, args);
+  auto tiles = [](int64_t n) { return static_cast<size_t>((n + kTile - 1) / kTile); };
+  launch.over_groups({tiles(args.n), tiles(args.m), static_cast<size_t>(args.batch)}, {16, 16, 1});
+}
+
+template <int kTile, int kDepth>
+bool tile_fits(const OpenclDevice& device, const GemmArgs&) {
+  return device.facts().max_work_group >= 256 &&
+         device.facts().local_memory >= 2 * kDepth * (kTile + 4) * sizeof(float);
+}
+
+bool always(const OpenclDevice&, const GemmArgs&) { return true; }
+
+bool is_small(const OpenclDevice&, const GemmArgs& args) {
+  return args.m * args.n * args.k <= 64 * 64 * 64;
+}
+
+template <int kRows, int kVectors>
+void packed(OpenclDevice& device, const GemmArgs& args) {
+  constexpr int64_t kWidth = 16 * kVectors, kChunk = 256, kBlock = 384;
+  Device where = args.c->device();
+  std::string options = define("ROWS", kRows) + define("VECTORS", kVectors) + transposes(args);
+  int64_t panels_a = (args.m + kRows - 1) / kRows, panels_b = (args.n + kWidth - 1) / kWidth;
+  int64_t batch_a = args.stride_a ? args.batch : 1, batch_b = args.stride_b ? args.batch : 1;
+  int64_t chunks = (args.k + kChunk - 1) / kChunk;
+  int64_t size_a = panels_a * kRows * args.k, size_b = panels_b * kWidth * args.k;
+  Tensor a(Shape{batch_a * size_a}, DType::f32, where);
+  Tensor b(Shape{batch_b * size_b}, DType::f32, where);
+  auto pack = [&](const char* kernel, int64_t length, int64_t panels, int64_t ld, int64_t stride,
+                  int64_t batch, const Tensor& from, Tensor& to) {
+    Launch launch(device, "gemm_packed.cl", kernel, options);
+    launch.index(length).index(args.k).index(ld).index(stride).index(kChunk).index(chunks);
+    launch.in(from).out(to).over_groups(
+        {static_cast<size_t>(panels * chunks), static_cast<size_t>(batch), 1}, {1, 1, 1});
+  };
+  pack("pack_a", args.m, panels_a, args.lda, args.stride_a, batch_a, *args.a, a);
+  pack("pack_b", args.n, panels_b, args.ldb, args.stride_b, batch_b, *args.b, b);
+  int64_t tiles = panels_a * panels_b * args.batch;
+  int64_t strip = std::clamp<int64_t>(tiles / (8 * device.facts().compute_units), 1, 16);
+  Launch launch(device, "gemm_packed.cl", "gemm_packed", options + epilogue(args));
+  launch.index(args.m).index(args.n).index(args.k).index(kBlock).index(strip).index(args.ldc);
+  launch.index(args.stride_a ? size_a : 0).index(args.stride_b ? size_b : 0).index(args.stride_c);
+  launch.arg(args.alpha).arg(args.beta).arg(args.slope);
+  operands(launch, a, b, args);
+  launch.over_groups({static_cast<size_t>((panels_a + strip - 1) / strip),
+                      static_cast<size_t>(panels_b), static_cast<size_t>(args.batch)},
+                     {1, 1, 1});
+}
+
+constexpr GemmCandidate kCpu[] = {
+    {"packed 6x64", always, packed<6, 4>},
+    {"packed 12x32", always, packed<12, 2>},
+    {"packed 6x16", always, packed<6, 1>},
+    {"direct", is_small, gemm_direct},
+};
+
+constexpr GemmCandidate kGpu[] = {
+    {"tiled 64", tile_fits<64, 16>, tiled<64, 16>},
+    {"tiled 128", tile_fits<128, 8>, tiled<128, 8>},
+    {"tiled 32", tile_fits<32, 16>, tiled<32, 16>},
+    {"direct", is_small, gemm_direct},
+};
+
+}  // namespace
+
+std::span<const GemmCandidate> gemm_candidates(Style style) {
+  if (style == Style::cpu) return kCpu;
+  return kGpu;
+}
+
+void gemm_direct(OpenclDevice& device, const GemmArgs& args) {
+  Launch launch(device, "gemm_direct.cl", "gemm_direct", transposes(args) + epilogue(args));
+  shape_arguments(launch, args);
+  operands(launch, *args.a, *args.b, args);
+  launch.over(args.m * args.n, args.batch);
+}
+
+}  // namespace kaiseki::opencl

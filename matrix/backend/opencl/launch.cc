@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/opencl/launch.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "matrix/backend/opencl/status.h"
+#include "matrix/backend/opencl/text.h"
+#include "matrix/error.h"
+
+namespace kaiseki::opencl {
+namespace {
+
+constexpr int64_t kLargestInt = std::numeric_limits<int32_t>::max();
+constexpr size_t kWorkGroup = 256;
+
+}  // namespace
+
+std::string define(std::string_view name, int64_t value) {
+  return joined({" -D", name, "=", std::to_string(value)});
+}
+
+Launch::Launch(OpenclDevice& device, std::string_view file, std::string_view kernel,
+               std::string options)
+    : device_(device), program_(file), kernel_(kernel), options_(std::move(options)) {
+  arguments_.reserve(16);
+}
+
+Launch Launch::from_source(OpenclDevice& device, Source kind, std::string_view source,
+                           std::string_view kernel, std::string options) {
+  Launch launch(device, source, kernel, std::move(options));
+  launch.source_ = kind;
+  return launch;
+}
+
+Launch& Launch::out(Tensor& tensor) {
+  bool whole = tensor.bytes() == tensor.buffer().bytes();
+  return tensor_argument(tensor, whole ? Access::write : Access::read_write);
+}
+
+Launch& Launch::tensor_argument(const Tensor& tensor, Access access) {
+  if (static_cast<int64_t>(tensor.buffer().bytes() / dtype_size(tensor.dtype())) > kLargestInt)
+    wide_ = true;
+  memory(static_cast<cl_mem>(tensor.buffer().on_device(access)));
+  return arg(static_cast<uint64_t>(tensor.offset()));
+}
+
+Launch& Launch::optional(const Tensor* tensor) {
+  return tensor ? in(*tensor) : memory(nullptr).arg(uint64_t{0});
+}
+
+Launch& Launch::raw(const void* value, size_t bytes) {
+  Argument argument{{}, static_cast<uint8_t>(bytes), false};
+  std::memcpy(argument.bytes.data(), value, bytes);
+  arguments_.push_back(argument);
+  return *this;
+}
+
+Launch& Launch::index(int64_t value) {
+  if (value > kLargestInt || value < -kLargestInt) wide_ = true;
+  raw(&value, sizeof(value));
+  arguments_.back().is_index = true;
+  return *this;
+}
+
+void Launch::over(int64_t n) { over(n, 1); }
+
+void Launch::over(int64_t n, int64_t rows) {
+  if (n <= 0 || rows <= 0) return;
+  std::lock_guard lock(device_.launch_mutex());
+  Kernel& kernel = prepare();
+  size_t items = static_cast<size_t>(n);
+  size_t local = std::min(kWorkGroup, std::bit_ceil(items));
+  while (local > kernel.work_group_limit) local /= 2;
+  size_t globals[] = {(items + local - 1) / local * local, static_cast<size_t>(rows)};
+  size_t locals[] = {local, 1};
+  enqueue(kernel, globals, locals, rows == 1 ? 1 : 2);
+}
+
+void Launch::over_groups(std::array<size_t, 3> groups, std::array<size_t, 3> local) {
+  if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return;
+  std::lock_guard lock(device_.launch_mutex());
+  size_t global[] = {groups[0] * local[0], groups[1] * local[1], groups[2] * local[2]};
+  enqueue(prepare(), global, local.data(), 3);
+}
+
+void Launch::over_range(const std::vector<size_t>& global, const std::vector<size_t>& local) {
+  for (size_t items : global)
+    if (items == 0) return;
+  std::lock_guard lock(device_.launch_mutex());
+  enqueue(prepare(), global.data(), local.empty() ? nullptr : local.data(),
+          static_cast<cl_uint>(global.size()));
+}
+
+Kernel& Launch::prepare() {
+  Kernel& kernel =
+      device_.kernel(program_, source_, kernel_, wide_ ? options_ + " -DINDEX=long" : options_);
+  for (cl_uint i = 0; i < arguments_.size(); ++i) {
+    const Argument& argument = arguments_[i];
+    size_t size = argument.is_index ? (wide_ ? 8 : 4) : argument.size;  // both sides little-endian
+    cl_int status = cl().clSetKernelArg(kernel.handle, i, size, argument.bytes.data());
+    if (status != CL_SUCCESS)
+      check(status, "clSetKernelArg(" + kernel_ + ", " + std::to_string(i) + ")", device_.label());
+  }
+  return kernel;
+}
+
+void Launch::enqueue(Kernel& kernel, const size_t* global, const size_t* local,
+                     cl_uint dimensions) {
+  cl_int status = CL_SUCCESS;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    status = cl().clEnqueueNDRangeKernel(device_.queue(), kernel.handle, dimensions, nullptr,
+                                         global, local, 0, nullptr, nullptr);
+    if (status != CL_MEM_OBJECT_ALLOCATION_FAILURE) break;
+    Device::opencl(device_.index()).memory().trim();
+  }
+  if (status != CL_SUCCESS)
+    check(status, "clEnqueueNDRangeKernel(" + kernel_ + ")", device_.label());
+  count_launch(!kernel.launched);
+  kernel.launched = true;
+}
+
+}  // namespace kaiseki::opencl

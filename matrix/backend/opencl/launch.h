@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Launch: one kernel with its arguments in the order of its parameters, then the range it runs
+// over.
+//
+//   Launch(device, "fill.cl", "fill").index(n).arg(value).out(t).over(n);
+//
+// A tensor is two parameters: `__global T*` and the offset of its first element (ulong). Parameters
+// of type INDEX are int, or long when a tensor of the launch has 2^31 elements or more.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "matrix/backend/opencl/device.h"
+#include "matrix/tensor.h"
+
+namespace kaiseki::opencl {
+
+/// " -DNAME=VALUE"
+std::string define(std::string_view name, int64_t value);
+
+class Launch {
+ public:
+  Launch(OpenclDevice& device, std::string_view file, std::string_view kernel,
+         std::string options = "");
+  /// A kernel of a text that is not a file of cl_kernels.
+  static Launch from_source(OpenclDevice& device, Source kind, std::string_view source,
+                            std::string_view kernel, std::string options = "");
+
+  Launch& in(const Tensor& tensor) { return tensor_argument(tensor, Access::read); }
+  Launch& out(Tensor& tensor);  // every element of the tensor is written
+  Launch& in_out(Tensor& tensor) { return tensor_argument(tensor, Access::read_write); }
+  /// Without a tensor the kernel does not read this parameter.
+  Launch& optional(const Tensor* tensor);
+  Launch& arg(float value) { return raw(&value, sizeof(value)); }
+  Launch& arg(int32_t value) { return raw(&value, sizeof(value)); }
+  Launch& arg(uint32_t value) { return raw(&value, sizeof(value)); }
+  Launch& arg(uint64_t value) { return raw(&value, sizeof(value)); }
+  Launch& index(int64_t value);
+  Launch& raw(const void* value, size_t bytes);
+  Launch& memory(cl_mem block) { return raw(&block, sizeof(block)); }
+
+  /// Items 0..n-1, rounded up to whole work-groups: the kernel checks its number.
+  void over(int64_t n);
+  /// The same with a second dimension, which is not rounded.
+  void over(int64_t n, int64_t rows);
+  /// Exactly these items; without `local` the driver chooses the work-group.
+  void over_range(const std::vector<size_t>& global, const std::vector<size_t>& local);
+  void over_groups(std::array<size_t, 3> groups, std::array<size_t, 3> local);
+
+ private:
+  struct Argument {
+    std::array<unsigned char, 8> bytes;
+    uint8_t size;
+    bool is_index;
+  };
+  Launch& tensor_argument(const Tensor& tensor, Access access);
+  Kernel& prepare();
+  void enqueue(Kernel& kernel, const size_t* global, const size_t* local, cl_uint dimensions);
+
+  OpenclDevice& device_;
+  std::string program_, kernel_, options_;
+  Source source_ = Source::file;
+  bool wide_ = false;
+  std::vector<Argument> arguments_;
+};
+
+}  // namespace kaiseki::opencl

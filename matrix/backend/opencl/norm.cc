@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Batch normalisation and local response normalisation.
+#include "matrix/backend/opencl/backend.h"
+#include "matrix/backend/opencl/launch.h"
+
+namespace kaiseki::opencl {
+namespace {
+
+constexpr int64_t kGroup = 128;
+
+int64_t group_for(const OpenclDevice& device) {
+  return device.style() == Style::gpu &&
+                 device.facts().max_work_group >= static_cast<size_t>(kGroup)
+             ? kGroup
+             : 1;
+}
+
+Launch per_channel(OpenclDevice& device, const BatchNormArgs& args, std::string_view kernel) {
+  Launch launch(device, "batch_norm.cl", kernel,
+                define("GROUP", group_for(device)) + define("INFER", 0));
+  launch.index(args.n).index(args.c).index(args.inner);
+  return launch;
+}
+
+void over_channels(Launch& launch, OpenclDevice& device, int64_t channels) {
+  auto group = static_cast<size_t>(group_for(device));
+  launch.over_groups({static_cast<size_t>(channels), 1, 1}, {group, 1, 1});
+}
+
+Launch per_element(OpenclDevice& device, const BatchNormArgs& args, std::string_view kernel,
+                   bool infer) {
+  Launch launch(device, "batch_norm.cl", kernel,
+                define("GROUP", group_for(device)) + define("INFER", infer));
+  launch.index(args.n * args.c * args.inner).index(args.c).index(args.inner);
+  return launch;
+}
+
+void normalise(OpenclDevice& device, const BatchNormArgs& args, bool infer) {
+  per_element(device, args, "normalise", infer)
+      .arg(args.eps)
+      .in(*args.x)
+      .in(*args.gamma)
+      .in(*args.beta)
+      .in(infer ? *args.running_mean : *args.mean)
+      .in(infer ? *args.running_var : *args.inv_std)
+      .out(*args.y)
+      .over(args.n * args.c * args.inner);
+}
+
+Launch lrn(OpenclDevice& device, const LrnArgs& args, std::string_view kernel) {
+  Launch launch(device, "lrn.cl", kernel, define("SIZE", args.size));
+  launch.index(args.n * args.c * args.inner).index(args.c).index(args.inner).arg(args.alpha);
+  return launch;
+}
+
+}  // namespace
+
+void OpenclBackend::batch_norm_train(const BatchNormArgs& args) {
+  if (args.n * args.c * args.inner == 0) return;
+  Launch launch = per_channel(device_, args, "statistics");
+  launch.arg(args.eps)
+      .arg(args.momentum)
+      .in(*args.x)
+      .in_out(*args.running_mean)
+      .in_out(*args.running_var)
+      .out(*args.mean)
+      .out(*args.inv_std);
+  over_channels(launch, device_, args.c);
+  normalise(device_, args, false);
+}
+
+void OpenclBackend::batch_norm_infer(const BatchNormArgs& args) {
+  if (args.n * args.c * args.inner > 0) normalise(device_, args, true);
+}
+
+void OpenclBackend::batch_norm_backward(const BatchNormArgs& args) {
+  int64_t total = args.n * args.c * args.inner;
+  if (total == 0) return;
+  Tensor sums(Shape{2, args.c}, DType::f32, device());
+  Launch launch = per_channel(device_, args, "gradients");
+  launch.in(*args.x)
+      .in(*args.dy)
+      .in(*args.mean)
+      .in(*args.inv_std)
+      .out(sums)
+      .in_out(*args.dgamma)
+      .in_out(*args.dbeta);
+  over_channels(launch, device_, args.c);
+  per_element(device_, args, "backward", false)
+      .arg(static_cast<float>(args.n * args.inner))
+      .in(*args.x)
+      .in(*args.dy)
+      .in(*args.gamma)
+      .in(*args.mean)
+      .in(*args.inv_std)
+      .in(sums)
+      .out(*args.dx)
+      .over(total);
+}
+
+void OpenclBackend::lrn_forward(const LrnArgs& args) {
+  lrn(device_, args, "lrn_forward")
+      .arg(args.beta)
+      .arg(args.k)
+      .in(*args.x)
+      .out(*args.out)
+      .over(args.n * args.c * args.inner);
+}
+
+void OpenclBackend::lrn_backward(const LrnArgs& args) {
+  int64_t total = args.n * args.c * args.inner;
+  if (total == 0) return;
+  Tensor ratio(Shape{total}, DType::f32, device());
+  lrn(device_, args, "lrn_ratio")
+      .arg(args.k)
+      .in(*args.x)
+      .in(*args.y_in)
+      .in(*args.dy)
+      .out(ratio)
+      .over(total);
+  lrn(device_, args, "lrn_backward")
+      .arg(args.beta)
+      .arg(args.k)
+      .in(*args.x)
+      .in(*args.dy)
+      .in(ratio)
+      .out(*args.out)
+      .over(total);
+}
+
+}  // namespace kaiseki::opencl

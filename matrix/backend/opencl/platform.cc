@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/opencl/platform.h"
+
+#include <algorithm>
+
+#include "matrix/backend/opencl/status.h"
+#include "matrix/error.h"
+
+namespace kaiseki::opencl {
+namespace {
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+DeviceFacts facts_of(cl_platform_id platform, cl_device_id id) {
+  DeviceFacts facts;
+  facts.platform_id = platform;
+  facts.id = id;
+  facts.name = device_string(id, CL_DEVICE_NAME);
+  facts.vendor = device_string(id, CL_DEVICE_VENDOR);
+  facts.platform = platform_string(platform, CL_PLATFORM_NAME);
+  facts.driver = device_string(id, CL_DRIVER_VERSION);
+  auto type = device_number<cl_device_type>(id, CL_DEVICE_TYPE);
+  facts.is_gpu = type & CL_DEVICE_TYPE_GPU;
+  facts.is_cpu = type & CL_DEVICE_TYPE_CPU;
+  facts.unified_memory = device_number<cl_bool>(id, CL_DEVICE_HOST_UNIFIED_MEMORY);
+  facts.compute_units =
+      static_cast<int>(std::max(1u, device_number<cl_uint>(id, CL_DEVICE_MAX_COMPUTE_UNITS)));
+  facts.memory = device_number<cl_ulong>(id, CL_DEVICE_GLOBAL_MEM_SIZE);
+  facts.max_allocation = device_number<cl_ulong>(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  facts.local_memory = device_number<cl_ulong>(id, CL_DEVICE_LOCAL_MEM_SIZE);
+  facts.max_work_group = device_number<size_t>(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  facts.caches_programs =
+      contains(facts.platform, "Portable Computing Language") || contains(facts.platform, "NVIDIA");
+  return facts;
+}
+
+bool usable(cl_device_id id) {
+  return device_number<cl_bool>(id, CL_DEVICE_AVAILABLE) &&
+         device_number<cl_bool>(id, CL_DEVICE_COMPILER_AVAILABLE);
+}
+
+void add_devices(cl_platform_id platform, std::vector<DeviceFacts>& devices) {
+  cl_uint count = 0;
+  if (cl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) return;
+  std::vector<cl_device_id> ids(count);
+  if (cl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids.data(), nullptr) != CL_SUCCESS)
+    return;
+  for (cl_device_id id : ids)
+    if (usable(id)) devices.push_back(facts_of(platform, id));
+}
+
+int rank(const DeviceFacts& facts) {
+  if (facts.is_gpu) return facts.unified_memory ? 1 : 0;
+  return facts.is_cpu ? 3 : 2;
+}
+
+Platforms look() {
+  Platforms found;
+  try {
+    cl_uint count = 0;
+    cl_int status = cl().clGetPlatformIDs(0, nullptr, &count);
+    if (status != CL_SUCCESS || count == 0) {
+      found.problem = "[opencl] no platform: clGetPlatformIDs says " +
+                      (status == CL_SUCCESS ? "there are 0" : status_name(status)) +
+                      "; is a driver (an .icd file) installed?";
+      return found;
+    }
+    std::vector<cl_platform_id> ids(count);
+    check(cl().clGetPlatformIDs(count, ids.data(), nullptr), "clGetPlatformIDs", "this machine");
+    for (cl_platform_id id : ids) add_devices(id, found.devices);
+    std::stable_sort(found.devices.begin(), found.devices.end(),
+                     [](auto& a, auto& b) { return rank(a) < rank(b); });
+    if (found.devices.empty())
+      found.problem = message("opencl", "no device: ", count, " platform(s) without a usable one");
+  } catch (const Error& error) {
+    found.devices.clear();
+    found.problem = error.what();
+  }
+  return found;
+}
+
+}  // namespace
+
+const Platforms& platforms() {
+  static const Platforms* found = new Platforms(look());
+  return *found;
+}
+
+}  // namespace kaiseki::opencl

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/opencl/program_cache.h"
+
+#include "matrix/backend/opencl/binary_store.h"
+#include "matrix/backend/opencl/status.h"
+#include "matrix/environment.h"
+#include "matrix/error.h"
+
+namespace kaiseki::opencl {
+namespace {
+
+std::string first_lines(const std::string& text, int count) {
+  size_t end = 0;
+  for (int i = 0; i < count && end != std::string::npos; ++i) end = text.find('\n', end + (i > 0));
+  std::string lines = text.substr(0, end);
+  for (char& c : lines)
+    if (c == '\n') c = ' ';
+  return lines;
+}
+
+std::string build_log(cl_program program, cl_device_id device) {
+  size_t bytes = 0;
+  cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes);
+  std::string log(bytes, '\0');
+  if (bytes)
+    cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr);
+  return log.substr(0, log.find('\0'));
+}
+
+}  // namespace
+
+ProgramCache::ProgramCache(const DeviceFacts& facts, std::string label, cl_context context)
+    : facts_(facts),
+      label_(std::move(label)),
+      context_(context),
+      folder_(environment().cache_dir / "opencl"),
+      on_disk_(!facts.caches_programs) {}
+
+ProgramCache::~ProgramCache() {
+  for (auto& [key, program] : programs_) cl().clReleaseProgram(program);
+}
+
+void ProgramCache::keep_on_disk(uint64_t limit) {
+  on_disk_ = true;
+  limit_ = limit;
+}
+
+cl_program ProgramCache::get(std::string_view program, Source kind, const std::string& options) {
+  std::string key = std::string(program) + '\n' + options;
+  if (auto found = programs_.find(key); found != programs_.end()) return found->second;
+  std::string_view text = kind == Source::file ? embedded_kernel(program) : program;
+  if (text.empty())
+    throw DeviceError(message("opencl", "expected a kernel file, got '", program, "'"));
+  std::string source(text);
+  if (kind != Source::user) source.insert(0, embedded_kernel("common.cl"));
+  cl_program built = build(source, "-cl-std=CL1.2" + (options.empty() ? "" : " " + options));
+  programs_.emplace(std::move(key), built);
+  return built;
+}
+
+cl_program ProgramCache::build(const std::string& source, const std::string& options) {
+  std::filesystem::path file;
+  if (on_disk_) {
+    file = file_for(source, options);
+    if (cl_program loaded = load(file, options)) return loaded;
+  }
+  const char* text = source.c_str();
+  size_t length = source.size();
+  cl_int status = CL_SUCCESS;
+  cl_program program = cl().clCreateProgramWithSource(context_, 1, &text, &length, &status);
+  check(status, "clCreateProgramWithSource", label_);
+  try {
+    compile(program, source, options);
+  } catch (...) {
+    cl().clReleaseProgram(program);
+    throw;
+  }
+  ++builds_;
+  if (on_disk_) store(file, program);
+  return program;
+}
+
+void ProgramCache::compile(cl_program program, const std::string& source,
+                           const std::string& options) {
+  cl_int status = cl().clBuildProgram(program, 1, &facts_.id, options.c_str(), nullptr, nullptr);
+  if (status == CL_SUCCESS) return;
+  std::string log = build_log(program, facts_.id);
+  std::filesystem::path file = folder_ / ("build-" + hash_name(source + options) + ".log");
+  bool kept = write_atomically(file, options + "\n\n" + log + "\n\n" + source);
+  throw DeviceError(message("opencl", "clBuildProgram on ", label_, ": ", status_name(status), ": ",
+                            first_lines(log, 3),
+                            kept ? "; the whole log is in " + file.string() : std::string()));
+}
+
+std::filesystem::path ProgramCache::file_for(const std::string& source,
+                                             const std::string& options) const {
+  return folder_ /
+         (hash_name(facts_.name + '\n' + facts_.vendor + '\n' + facts_.platform + '\n' +
+                    facts_.driver + '\n' + library_version() + '\n' + options + '\n' + source) +
+          ".bin");
+}
+
+cl_program ProgramCache::load(const std::filesystem::path& file, const std::string& options) {
+  std::string binary = read_binary(file);
+  if (binary.empty()) return nullptr;
+  auto bytes = reinterpret_cast<const unsigned char*>(binary.data());
+  size_t length = binary.size();
+  cl_int status = CL_SUCCESS, loaded = CL_SUCCESS;
+  cl_program program =
+      cl().clCreateProgramWithBinary(context_, 1, &facts_.id, &length, &bytes, &loaded, &status);
+  if (status == CL_SUCCESS && loaded == CL_SUCCESS &&
+      cl().clBuildProgram(program, 1, &facts_.id, options.c_str(), nullptr, nullptr) ==
+          CL_SUCCESS) {
+    ++disk_hits_;
+    return program;
+  }
+  if (program) cl().clReleaseProgram(program);
+  return nullptr;
+}
+
+void ProgramCache::store(const std::filesystem::path& file, cl_program program) {
+  size_t length = 0;
+  if (cl().clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(length), &length, nullptr) !=
+          CL_SUCCESS ||
+      length == 0)
+    return;
+  std::string binary(length, '\0');
+  auto bytes = reinterpret_cast<unsigned char*>(binary.data());
+  if (cl().clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(bytes), &bytes, nullptr) !=
+      CL_SUCCESS)
+    return;
+  write_binary(file, binary);
+  remove_oldest(folder_, ".bin", limit_);
+}
+
+}  // namespace kaiseki::opencl

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Random numbers: words of Philox, the same as on every backend.
+#include "matrix/backend/opencl/backend.h"
+#include "matrix/backend/opencl/launch.h"
+
+namespace kaiseki::opencl {
+
+void OpenclBackend::random(const RandomArgs& args) {
+  int64_t n = args.output->size();
+  if (n == 0) return;
+  bool normal = args.kind == RandomArgs::Kind::normal;
+  int64_t items = normal ? n : (n + static_cast<int64_t>(args.position % 4) + 3) / 4;
+  Launch(device_, "random.cl", "random", define("KIND", static_cast<int>(args.kind)))
+      .index(n)
+      .arg(args.a)
+      .arg(args.b)
+      .arg(args.seed)
+      .arg(args.stream)
+      .arg(args.position)
+      .out(*args.output)
+      .over(items);
+}
+
+}  // namespace kaiseki::opencl

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// The inner loops of implicit GEMM convolution. Packed input: for each channel and each column tap
+// one plane [rows][out_w] of the input's rows, already shifted and padded, so that every filter tap
+// sees all output pixels of a block of rows as one contiguous run.
+#pragma once
+
+#include <cstdint>
+
+#include "matrix/conv/solver.h"
+
+namespace kaiseki::conv {
+
+/// Floats that a packed buffer must have behind its last plane: kernels read and write whole
+/// vectors.
+constexpr int64_t kPackSlack = 64;
+
+struct PackArgs {
+  const float* x;  // [channels][in_h][in_w]
+  int64_t channels, in_h, in_w;
+  const int64_t* rows;  // input row of each packed row, less first_row; outside 0..in_h: zeros
+  int64_t first_row;
+  int64_t row_count;
+  const int64_t* columns;  // input column of output column 0, for each column tap
+  int64_t column_taps, column_stride;
+  int64_t out_w;
+  float* padded;  // scratch: pack_scratch_floats()
+  float* out;     // [channels][column_taps][row_count][out_w] and slack
+};
+int64_t pack_scratch_floats(const PackArgs& args);
+void pack_planes(const PackArgs& args);
+
+/// c[i][p] = sum over t of a[t][i] * b[offsets[t] + p], for i < m and p < pixels. Rows of c lie at
+/// i * ldc, or at rows[i]: then rows that overlap are added to one after the other.
+struct MultiplyArgs {
+  const float* a;  // [ceil(m / block)][depth][block], rows past m are zeros
+  int64_t m, block, depth;
+  const float* b;
+  const int64_t* offsets;  // [depth]
+  int64_t pixels;
+  float* c;
+  int64_t ldc;
+  const int64_t* rows;  // [m] or nullptr
+  bool accumulate;      // add to c
+  bool finish;          // then add bias and apply the activation
+  const float* bias;    // [m] or nullptr
+  Activation activation;
+  float slope;
+};
+void multiply(const MultiplyArgs& args);
+/// The best `block` for m rows on this CPU.
+int64_t multiply_block(int64_t m);
+
+/// out[i][positions[j]] += sum over units u and pixels p of y[u][i][p] * b[u][offsets[j] + p].
+struct CorrelateArgs {
+  int64_t units, pixels;
+  const float* y;
+  int64_t y_unit, ldy, m;
+  const float* b;
+  int64_t b_unit;
+  const int64_t* offsets;    // [taps]
+  const int64_t* positions;  // [taps]
+  int64_t taps;
+  float* out;
+  int64_t ldo;
+};
+void correlate(const CorrelateArgs& args);
+
+}  // namespace kaiseki::conv

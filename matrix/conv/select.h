@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Chooses the solver of a convolution and runs it.
+#pragma once
+
+#include "matrix/backend.h"
+#include "matrix/conv/solver.h"
+
+namespace kaiseki {
+
+/// The first solver of the backend's list that can do it. Throws DeviceError when none can.
+const ConvSolver& select_solver(const Backend& backend, const ConvProblem& problem);
+
+/// Runs it with a workspace from the device's pool.
+void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args);
+
+}  // namespace kaiseki

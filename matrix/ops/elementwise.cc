@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// Binds the names of an expression to tensors and scalars, checks shapes, and merges dimensions
+// before a backend runs it.
+#include "matrix/ops/elementwise.h"
+
+#include "matrix/backend.h"
+#include "matrix/error.h"
+#include "matrix/ops/check.h"
+
+namespace kaiseki {
+namespace {
+
+constexpr std::string_view kName = "elementwise";
+
+class Call {
+ public:
+  Call(std::string_view text, const std::vector<Binding>& bindings) : bindings_(bindings) {
+    std::vector<std::string> scalars;
+    for (size_t i = 0; i < bindings.size(); ++i) {
+      for (size_t j = 0; j < i; ++j)
+        require(bindings[i].first != bindings[j].first, kName,
+                "expected each name bound once, got '", bindings[i].first, "' twice");
+      if (std::holds_alternative<float>(bindings[i].second))
+        scalars.emplace_back(bindings[i].first);
+    }
+    expression_ = Expression::parse(text, scalars);
+    for (const std::string& name : expression_->inputs()) inputs_.push_back(tensor(name));
+    for (const std::string& name : expression_->scalars())
+      args_.scalars.push_back(std::get<float>(*find(name)));
+  }
+
+  const Expression& expression() const { return *expression_; }
+  Device device() const { return inputs_.empty() ? default_device() : inputs_[0].device(); }
+
+  Shape input_shape() const {
+    Shape shape;
+    for (const Tensor& input : inputs_) shape = broadcast_shapes(shape, input.shape(), kName);
+    return shape;
+  }
+
+  Tensor tensor(const std::string& name) const {
+    const auto* value = find(name);
+    require(value != nullptr, kName, "expected every name of '", expression_->text(),
+            "' bound, got none for '", name, "'");
+    const Tensor& t = std::get<Tensor>(*value);
+    check_tensor(t, name, kName);
+    return t;
+  }
+
+  void run(std::vector<Tensor>& outputs) {
+    for (size_t i = 0; i < outputs.size(); ++i) check_output(outputs, i);
+    set_operands(outputs[0].shape());
+    if (outputs[0].size() == 0) return;
+    args_.expression = expression_.get();
+    for (Tensor& output : outputs) args_.outputs.push_back(&output);
+    backend_for(Op::elementwise, outputs[0]).elementwise(args_);
+  }
+
+ private:
+  const std::variant<float, Tensor>* find(const std::string& name) const {
+    for (const auto& [bound, value] : bindings_)
+      if (bound == name) return &value;
+    return nullptr;
+  }
+
+  void check_output(const std::vector<Tensor>& outputs, size_t i) const {
+    const Tensor& out = outputs[i];
+    check_tensor(out, "the result", kName);
+    require(out.is_contiguous(), kName, "expected a contiguous result, got strides ",
+            out.strides());
+    require(out.shape() == outputs[0].shape(), kName, "expected results of shape ",
+            outputs[0].shape(), ", got ", out.shape());
+    require(broadcast_shapes(out.shape(), input_shape(), kName) == out.shape(), kName,
+            "expected a result of shape ", input_shape(), ", got ", out.shape());
+    for (size_t j = 0; j < i; ++j)
+      require(!overlap(out, outputs[j]), kName, "expected results that do not overlap, got two");
+    for (const Tensor& in : inputs_) {
+      check_same_device(out, in, kName);
+      bool same_place =
+          in.is_contiguous() && in.offset() == out.offset() && in.size() == out.size();
+      require(same_place || !overlap(out, in), kName,
+              "expected a result that lies exactly on an input or apart from it, got shapes ",
+              out.shape(), " and ", in.shape(), " of one storage");
+    }
+  }
+
+  /// Drops dimensions of 1 and merges neighbours that every input walks with one stride.
+  void set_operands(const Shape& shape) {
+    std::vector<Shape> walked(inputs_.size());
+    Shape merged;
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      if (shape[axis] == 1) continue;
+      bool joins = merged.rank() > 0;
+      std::vector<int64_t> strides(inputs_.size());
+      for (size_t i = 0; i < inputs_.size(); ++i) {
+        int own = axis - (shape.rank() - inputs_[i].rank());
+        strides[i] = own < 0 || inputs_[i].dim(own) == 1 ? 0 : inputs_[i].strides()[own];
+        joins = joins && walked[i][-1] == strides[i] * shape[axis];
+      }
+      if (joins)
+        merged[-1] *= shape[axis];
+      else
+        merged.push_back(shape[axis]);
+      for (size_t i = 0; i < inputs_.size(); ++i)
+        if (joins)
+          walked[i][-1] = strides[i];
+        else
+          walked[i].push_back(strides[i]);
+    }
+    if (merged.rank() == 0) {
+      merged.push_back(1);
+      for (Shape& strides : walked) strides.push_back(1);
+    }
+    args_.shape = merged;
+    for (size_t i = 0; i < inputs_.size(); ++i) args_.inputs.push_back({&inputs_[i], walked[i]});
+  }
+
+  const std::vector<Binding>& bindings_;
+  std::shared_ptr<const Expression> expression_;
+  std::vector<Tensor> inputs_;
+  ElementwiseArgs args_;
+};
+
+void check_bare(const Expression& expression) {
+  require(expression.outputs().size() == 1 && expression.outputs()[0].name.empty(), kName,
+          "expected one expression, got assignments in '", expression.text(), "'");
+}
+
+}  // namespace
+
+Tensor elementwise(std::string_view expression, const std::vector<Binding>& bindings) {
+  Call call(expression, bindings);
+  check_bare(call.expression());
+  std::vector<Tensor> outputs{Tensor(call.input_shape(), DType::f32, call.device())};
+  call.run(outputs);
+  return outputs[0];
+}
+
+void elementwise_into(Tensor& out, std::string_view expression,
+                      const std::vector<Binding>& bindings) {
+  Call call(expression, bindings);
+  check_bare(call.expression());
+  std::vector<Tensor> outputs{out};
+  call.run(outputs);
+}
+
+void update(std::string_view statements, const std::vector<Binding>& bindings) {
+  Call call(statements, bindings);
+  std::vector<Tensor> outputs;
+  for (const auto& output : call.expression().outputs()) {
+    require(!output.name.empty(), kName, "expected assignments, got one expression '", statements,
+            "'");
+    outputs.push_back(call.tensor(output.name));
+  }
+  call.run(outputs);
+}
+
+Tensor add(const Tensor& a, const Tensor& b) { return elementwise("a+b", {{"a", a}, {"b", b}}); }
+Tensor subtract(const Tensor& a, const Tensor& b) {
+  return elementwise("a-b", {{"a", a}, {"b", b}});
+}
+Tensor multiply(const Tensor& a, const Tensor& b) {
+  return elementwise("a*b", {{"a", a}, {"b", b}});
+}
+Tensor divide(const Tensor& a, const Tensor& b) { return elementwise("a/b", {{"a", a}, {"b", b}}); }
+
+}  // namespace kaiseki

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/ops/norm.h"
+
+#include "matrix/backend.h"
+#include "matrix/ops/check.h"
+
+namespace kaiseki {
+namespace {
+
+constexpr std::string_view kBatchNorm = "batch_norm";
+constexpr std::string_view kLrn = "lrn";
+
+/// n, c and inner of x [n, c, ...].
+template <class Args>
+Args split(const Tensor& x, std::string_view name) {
+  check_tensor(x, "x", name);
+  require(x.rank() >= 2, name, "expected x of shape [n, c, ...], got ", x.shape());
+  check_operand(x, "x", x.shape(), x, name);
+  Args args{};
+  args.n = x.dim(0);
+  args.c = x.dim(1);
+  args.inner = 1;
+  for (int i = 2; i < x.rank(); ++i) args.inner *= x.dim(i);
+  args.x = &x;
+  return args;
+}
+
+void check_channels(const Tensor& t, std::string_view what, const Tensor& x) {
+  check_operand(t, what, Shape{x.dim(1)}, x, kBatchNorm);
+}
+
+LrnArgs lrn_args(const Tensor& x, const Lrn& norm) {
+  auto args = split<LrnArgs>(x, kLrn);
+  require(norm.size > 0, kLrn, "expected a size of 1 or more, got ", norm.size);
+  args.size = norm.size;
+  args.alpha = norm.alpha;
+  args.beta = norm.beta;
+  args.k = norm.k;
+  return args;
+}
+
+}  // namespace
+
+void batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                      const BatchNorm& norm, Tensor& running_mean, Tensor& running_var,
+                      Tensor& mean, Tensor& inv_std, Tensor& y) {
+  auto args = split<BatchNormArgs>(x, kBatchNorm);
+  require(args.c == 0 || x.size() > 0, kBatchNorm, "expected values in every channel, got shape ",
+          x.shape());
+  check_channels(gamma, "gamma", x);
+  check_channels(beta, "beta", x);
+  check_channels(running_mean, "running_mean", x);
+  check_channels(running_var, "running_var", x);
+  check_channels(mean, "mean", x);
+  check_channels(inv_std, "inv_std", x);
+  check_operand(y, "y", x.shape(), x, kBatchNorm);
+  if (x.size() == 0) return;
+  args.eps = norm.eps;
+  args.momentum = norm.momentum;
+  args.gamma = &gamma;
+  args.beta = &beta;
+  args.running_mean = &running_mean;
+  args.running_var = &running_var;
+  args.mean = &mean;
+  args.inv_std = &inv_std;
+  args.y = &y;
+  backend_for(Op::batch_norm, x).batch_norm_train(args);
+}
+
+void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                      const BatchNorm& norm, const Tensor& running_mean, const Tensor& running_var,
+                      Tensor& y) {
+  auto args = split<BatchNormArgs>(x, kBatchNorm);
+  check_channels(gamma, "gamma", x);
+  check_channels(beta, "beta", x);
+  check_channels(running_mean, "running_mean", x);
+  check_channels(running_var, "running_var", x);
+  check_operand(y, "y", x.shape(), x, kBatchNorm);
+  if (x.size() == 0) return;
+  Tensor mean = running_mean, var = running_var;
+  args.eps = norm.eps;
+  args.gamma = &gamma;
+  args.beta = &beta;
+  args.running_mean = &mean;
+  args.running_var = &var;
+  args.y = &y;
+  backend_for(Op::batch_norm, x).batch_norm_infer(args);
+}
+
+void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& gamma, const Tensor& mean,
+                         const Tensor& inv_std, Tensor& dx, Tensor& dgamma, Tensor& dbeta) {
+  auto args = split<BatchNormArgs>(x, kBatchNorm);
+  check_operand(dy, "dy", x.shape(), x, kBatchNorm);
+  check_operand(dx, "dx", x.shape(), x, kBatchNorm);
+  check_channels(gamma, "gamma", x);
+  check_channels(mean, "mean", x);
+  check_channels(inv_std, "inv_std", x);
+  check_channels(dgamma, "dgamma", x);
+  check_channels(dbeta, "dbeta", x);
+  if (x.size() == 0) return;
+  Tensor means = mean, inv_stds = inv_std;
+  args.dy = &dy;
+  args.gamma = &gamma;
+  args.mean = &means;
+  args.inv_std = &inv_stds;
+  args.dx = &dx;
+  args.dgamma = &dgamma;
+  args.dbeta = &dbeta;
+  backend_for(Op::batch_norm, x).batch_norm_backward(args);
+}
+
+void lrn(const Tensor& x, const Lrn& norm, Tensor& y) {
+  LrnArgs args = lrn_args(x, norm);
+  check_operand(y, "y", x.shape(), x, kLrn);
+  require(!overlap(x, y), kLrn, "expected y apart from x, got one storage for both");
+  if (x.size() == 0) return;
+  args.out = &y;
+  backend_for(Op::lrn, x).lrn_forward(args);
+}
+
+void lrn_backward(const Tensor& x, const Tensor& y, const Tensor& dy, const Lrn& norm, Tensor& dx) {
+  LrnArgs args = lrn_args(x, norm);
+  check_operand(y, "y", x.shape(), x, kLrn);
+  check_operand(dy, "dy", x.shape(), x, kLrn);
+  check_operand(dx, "dx", x.shape(), x, kLrn);
+  if (x.size() == 0) return;
+  args.y_in = &y;
+  args.dy = &dy;
+  args.out = &dx;
+  backend_for(Op::lrn, x).lrn_backward(args);
+}
+
+}  // namespace kaiseki

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "nn/data/cached_source.h"
+
+#include <atomic>
+#include <cstring>
+
+namespace kaiseki::nn {
+namespace {
+
+class CachedPictures : public PictureSource {
+ public:
+  CachedPictures(PictureSourcePtr source, PictureInfo shape)
+      : source_(std::move(source)),
+        shape_(shape),
+        bytes_(static_cast<size_t>(shape.height) * shape.width * shape.channels),
+        pixels_(new uint8_t[static_cast<size_t>(source_->size()) * bytes_]),
+        states_(static_cast<size_t>(source_->size())) {
+    class_names_ = source_->class_names();
+  }
+
+  int64_t size() const override { return source_->size(); }
+  int32_t label(int64_t index) const override { return source_->label(index); }
+
+  void read(int64_t index, int channels, Picture& picture) const override {
+    auto& state = states_[static_cast<size_t>(index)];
+    uint8_t* slot = pixels_.get() + static_cast<size_t>(index) * bytes_;
+    if (channels == shape_.channels && state.load(std::memory_order_acquire) == kReady) {
+      picture.height = shape_.height;
+      picture.width = shape_.width;
+      picture.channels = shape_.channels;
+      picture.pixels.assign(slot, slot + bytes_);
+      return;
+    }
+    source_->read(index, channels, picture);
+    bool fits = picture.height == shape_.height && picture.width == shape_.width &&
+                picture.channels == shape_.channels;
+    uint8_t empty = kEmpty;
+    if (!fits || !state.compare_exchange_strong(empty, kFilling)) return;
+    std::memcpy(slot, picture.pixels.data(), bytes_);
+    state.store(kReady, std::memory_order_release);
+  }
+
+ private:
+  enum State : uint8_t { kEmpty, kFilling, kReady };
+
+  PictureSourcePtr source_;
+  PictureInfo shape_;
+  size_t bytes_;
+  std::unique_ptr<uint8_t[]> pixels_;  // not touched until filled
+  mutable std::vector<std::atomic<uint8_t>> states_;
+};
+
+}  // namespace
+
+PictureSourcePtr cached(PictureSourcePtr source, PictureInfo shape) {
+  return std::make_unique<CachedPictures>(std::move(source), shape);
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "nn/data/class_split.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "matrix/error.h"
+
+namespace kaiseki::nn {
+namespace {
+
+enum class Part { none, train, test, validation };
+
+struct Place {
+  Part part = Part::none;
+  std::string class_name;
+};
+
+Part part_of(std::string_view folder) {
+  if (folder == "train" || folder == "training") return Part::train;
+  if (folder == "test" || folder == "testing") return Part::test;
+  if (folder == "val" || folder == "valid" || folder == "validation") return Part::validation;
+  return Part::none;
+}
+
+/// The last component of `path`, which it loses.
+std::string_view take_last(std::string_view& path) {
+  size_t slash = path.rfind('/');
+  std::string_view last = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+  path = slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+  return last;
+}
+
+Place place_of(std::string_view path) {
+  Place place;
+  take_last(path);
+  place.class_name = take_last(path);
+  place.part = part_of(take_last(path));
+  return place;
+}
+
+}  // namespace
+
+bool is_picture_name(std::string_view path) {
+  std::string_view name = take_last(path);
+  size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || name.starts_with("._")) return false;
+  std::string suffix(name.substr(dot + 1));
+  for (char& c : suffix) c = static_cast<char>(c | 0x20);
+  return suffix == "jpg" || suffix == "jpeg" || suffix == "png";
+}
+
+ClassSplit split_by_class(const std::vector<std::string>& paths, bool train,
+                          std::string_view source) {
+  std::vector<size_t> order(paths.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return paths[a] < paths[b]; });
+
+  std::vector<Place> places;
+  bool has[4] = {};
+  struct Class {
+    int32_t label = 0;
+    int64_t count = 0, seen = 0;
+  };
+  std::map<std::string, Class> classes;
+  for (const std::string& path : paths) {
+    places.push_back(place_of(path));
+    has[static_cast<int>(places.back().part)] = true;
+    ++classes[places.back().class_name].count;
+  }
+  if (classes.count(""))
+    throw Error(message("data", "expected one folder of pictures for each class in ", source,
+                        ", got pictures without a folder"));
+  ClassSplit split;
+  for (auto& [name, info] : classes) {
+    info.label = static_cast<int32_t>(split.class_names.size());
+    split.class_names.push_back(name);
+  }
+  Part held_out = has[static_cast<int>(Part::test)] ? Part::test : Part::validation;
+  bool by_folder = has[static_cast<int>(Part::train)] && has[static_cast<int>(held_out)];
+  for (size_t i : order) {
+    Class& info = classes[places[i].class_name];
+    int64_t index = info.seen++;
+    bool tenth = index % 10 == 9 || (info.count < 10 && index == info.count - 1);
+    bool mine = by_folder ? places[i].part == (train ? Part::train : held_out)
+                          : tenth != train || info.count == 1;
+    if (mine) split.items.push_back({i, info.label});
+  }
+  if (split.items.empty())
+    throw Error(message("data", "expected pictures (.jpg, .jpeg, .png) for ",
+                        train ? "training" : "testing", " in ", source, ", got none"));
+  return split;
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "nn/data/dataset.h"
+
+#include <charconv>
+
+#include "matrix/error.h"
+#include "nn/data/cached_source.h"
+#include "nn/data/source.h"
+
+namespace kaiseki::nn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Pictures of a source, made into samples.
+class PreparedDataset : public Dataset {
+ public:
+  PreparedDataset(PictureSourcePtr source, const DataOptions& options)
+      : source_(std::move(source)), how_(options.preprocessing), train_(options.train) {
+    Picture first;
+    source_->read(0, how_.channels, first);
+    how_.channels = first.channels;
+    if (!how_.height) how_.height = first.height;
+    if (!how_.width) how_.width = first.width;
+    std::vector<float> trial(static_cast<size_t>(sample_shape().elements()));
+    prepare_sample(first, how_, nullptr, trial.data());
+    uint64_t bytes = first.pixels.size() * static_cast<uint64_t>(source_->size());
+    if (!source_->in_memory() && bytes <= options.cache_bytes)
+      source_ = cached(std::move(source_), {first.height, first.width, first.channels});
+  }
+
+  int64_t size() const override { return source_->size(); }
+  Shape sample_shape() const override { return {how_.channels, how_.height, how_.width}; }
+  int classes() const override { return static_cast<int>(source_->class_names().size()); }
+  std::vector<std::string> class_names() const override { return source_->class_names(); }
+
+  void read(int64_t index, float* out, int32_t& label, Random& augmentation) const override {
+    if (index < 0 || index >= size())
+      throw Error(message("data", "expected an index under ", size(), ", got ", index));
+    thread_local Picture picture;
+    source_->read(index, how_.channels, picture);
+    prepare_sample(picture, how_, train_ ? &augmentation : nullptr, out);
+    label = source_->label(index);
+  }
+
+ private:
+  PictureSourcePtr source_;
+  Preprocessing how_;
+  bool train_;
+};
+
+uint64_t parse_count(std::string_view text, std::string_view spec) {
+  uint64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value > 1'000'000'000)
+    throw Error(message("data", "expected digits[:COUNT[:SEED]], got '", spec, "'"));
+  return value;
+}
+
+/// Tests hold a fifth as many as training.
+PictureSourcePtr open_digits(std::string_view spec, bool train) {
+  uint64_t count = 20000, seed = 1;
+  std::string_view rest = spec.substr(6);
+  if (!rest.empty()) {
+    rest.remove_prefix(1);
+    size_t colon = rest.find(':');
+    count = parse_count(rest.substr(0, colon), spec);
+    if (colon != std::string_view::npos) seed = parse_count(rest.substr(colon + 1), spec);
+  }
+  if (count == 0) throw Error(message("data", "expected one digit or more, got '", spec, "'"));
+  return make_digits(static_cast<int64_t>(train ? count : (count + 4) / 5), seed, train);
+}
+
+bool is_archive_name(const fs::path& path) {
+  std::string name = path.filename().string();
+  return name.ends_with(".tar") || name.ends_with(".tar.gz") || name.ends_with(".tgz");
+}
+
+PictureSourcePtr open_path(const fs::path& path, bool train) {
+  if (!fs::exists(path))
+    throw Error(message("data", "expected mnist, fashion-mnist, cifar10, digits, or a path, got '",
+                        path.string(), "', where there is nothing"));
+  if (!fs::is_directory(path)) return open_picture_archive(path, train);
+  if (is_idx_folder(path)) return open_idx_folder(path, train);
+  if (is_cifar_folder(path)) return open_cifar_folder(path, train);
+  if (is_cifar_folder(path / "cifar-10-batches-bin"))
+    return open_cifar_folder(path / "cifar-10-batches-bin", train);
+  std::vector<fs::path> archives;
+  for (const auto& entry : fs::directory_iterator(path))
+    if (is_archive_name(entry.path())) archives.push_back(entry.path());
+  if (archives.size() == 1) return open_picture_archive(archives[0], train);
+  return open_picture_folder(path, train);
+}
+
+PictureSourcePtr open_source(const DataOptions& options) {
+  const std::string& spec = options.spec;
+  if (spec == "digits" || spec.starts_with("digits:")) return open_digits(spec, options.train);
+  if (const RemoteSet* set = find_remote_set(spec))
+    return open_path(locate_set(*set, options.fetch), options.train);
+  return open_path(spec, options.train);
+}
+
+}  // namespace
+
+std::unique_ptr<Dataset> open_dataset(const DataOptions& options) {
+  PictureSourcePtr source = open_source(options);
+  if (source->size() == 0)
+    throw Error(message("data", "expected pictures in ", options.spec, ", got none"));
+  return std::make_unique<PreparedDataset>(std::move(source), options);
+}
+
+Batch read_batch(const Dataset& dataset, std::span<const int64_t> indices) {
+  Shape sample = dataset.sample_shape();
+  auto count = static_cast<int64_t>(indices.size());
+  Batch batch{Tensor({count, sample[0], sample[1], sample[2]}, DType::f32, Device::cpu()),
+              Tensor({count}, DType::i32, Device::cpu())};
+  float* images = batch.images.overwrite<float>();
+  int32_t* labels = batch.labels.overwrite<int32_t>();
+  for (int64_t i = 0; i < count; ++i) {
+    Random unused(0);
+    dataset.read(indices[static_cast<size_t>(i)], images + i * sample.elements(), labels[i],
+                 unused);
+  }
+  return batch;
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "nn/data/iterator.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "matrix/error.h"
+
+namespace kaiseki::nn {
+namespace {
+
+/// Streams of random numbers that no other part of the library uses: the top bits say what for.
+uint64_t shuffle_stream(int64_t epoch) { return uint64_t{3} << 62 | static_cast<uint64_t>(epoch); }
+uint64_t augmentation_stream(int64_t epoch, int64_t index) {
+  return uint64_t{2} << 62 | (static_cast<uint64_t>(epoch) & 0x3fffff) << 40 |
+         static_cast<uint64_t>(index);
+}
+
+using Order = std::shared_ptr<const std::vector<int64_t>>;
+
+Order make_order(int64_t size, bool shuffle, uint64_t seed, int64_t epoch) {
+  auto order = std::make_shared<std::vector<int64_t>>(static_cast<size_t>(size));
+  std::iota(order->begin(), order->end(), int64_t{0});
+  if (shuffle) {
+    Random random(seed, shuffle_stream(epoch));
+    for (size_t i = order->size(); i > 1; --i)
+      std::swap((*order)[i - 1], (*order)[random.below(i)]);
+  }
+  return order;
+}
+
+}  // namespace
+
+/// The background: threads take the next batch to make, and put it where next() takes it in turn.
+struct Iterator::Worker {
+  struct Job {
+    int64_t epoch = 0, position = 0, count = 0;
+    Order order;
+    Batch batch;
+    std::exception_ptr error;
+    bool ready = false;
+  };
+
+  Worker(const Dataset& data, const IteratorOptions& how, const IteratorState& from)
+      : dataset(data), options(how), state(from) {
+    int workers = options.workers;
+    if (workers == 0)
+      workers = std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 8);
+    for (int i = 0; i < workers; ++i) threads.emplace_back([this] { run(); });
+  }
+
+  ~Worker() {
+    {
+      std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    room.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  /// The next job of the sequence, or null when there is none to come. Under the lock.
+  Job* plan() {
+    if (state.position == dataset.size()) {
+      ++state.epoch;
+      state.position = 0;
+      order.reset();
+    }
+    if (!options.repeat && state.epoch > first_epoch) return nullptr;
+    if (!order) order = make_order(dataset.size(), options.shuffle, state.seed, state.epoch);
+    Job job;
+    job.epoch = state.epoch;
+    job.position = state.position;
+    job.count = std::min(options.batch_size, dataset.size() - state.position);
+    job.order = order;
+    state.position += job.count;
+    jobs.push_back(std::make_unique<Job>(std::move(job)));
+    return jobs.back().get();
+  }
+
+  void run() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      room.wait(lock, [&] {
+        return stopping || static_cast<int>(jobs.size()) < std::max(1, options.prefetch);
+      });
+      if (stopping) return;
+      Job* job = plan();
+      if (!job) {
+        finished = true;
+        done.notify_all();
+        return;
+      }
+      lock.unlock();
+      try {
+        make(*job);
+      } catch (...) {
+        job->error = std::current_exception();
+      }
+      lock.lock();
+      job->ready = true;
+      done.notify_all();
+    }
+  }
+
+  void make(Job& job) const {
+    Shape sample = dataset.sample_shape();
+    job.batch = {Tensor({job.count, sample[0], sample[1], sample[2]}, DType::f32, Device::cpu()),
+                 Tensor({job.count}, DType::i32, Device::cpu())};
+    float* images = job.batch.images.overwrite<float>();
+    int32_t* labels = job.batch.labels.overwrite<int32_t>();
+    int64_t elements = sample.elements();
+    for (int64_t i = 0; i < job.count; ++i) {
+      int64_t index = (*job.order)[static_cast<size_t>(job.position + i)];
+      Random augmentation(state.seed, augmentation_stream(job.epoch, index));
+      dataset.read(index, images + i * elements, labels[i], augmentation);
+    }
+  }
+
+  /// Waits for the first job of the queue and takes it; null at the end.
+  std::unique_ptr<Job> take() {
+    std::unique_lock lock(mutex);
+    done.wait(lock, [&] { return jobs.empty() ? finished : jobs.front()->ready; });
+    if (jobs.empty()) return nullptr;
+    auto job = std::move(jobs.front());
+    jobs.pop_front();
+    room.notify_one();
+    return job;
+  }
+
+  const Dataset& dataset;
+  IteratorOptions options;
+  IteratorState state;  // of the next job to be planned
+  int64_t first_epoch = state.epoch;
+  Order order;
+  std::deque<std::unique_ptr<Job>> jobs;
+  bool stopping = false, finished = false;
+  std::mutex mutex;
+  std::condition_variable room, done;
+  std::vector<std::thread> threads;
+};
+
+Iterator::Iterator(std::shared_ptr<const Dataset> dataset, const IteratorOptions& options)
+    : dataset_(std::move(dataset)), options_(options) {
+  if (!dataset_ || dataset_->size() == 0)
+    throw Error(message("iterator", "expected a data set with samples, got an empty one"));
+  if (options_.batch_size < 1)
+    throw Error(
+        message("iterator", "expected a batch size of 1 or more, got ", options_.batch_size));
+  state_.seed = options_.seed;
+}
+
+Iterator::~Iterator() = default;
+
+bool Iterator::next(Batch& batch) {
+  if (!worker_) worker_ = std::make_unique<Worker>(*dataset_, options_, state_);
+  auto job = worker_->take();
+  if (!job) return false;
+  if (job->error) {
+    worker_.reset();
+    std::rethrow_exception(job->error);
+  }
+  batch = std::move(job->batch);
+  state_.epoch = job->epoch;
+  state_.position = job->position + job->count;
+  is_new_epoch_ = state_.position == dataset_->size();
+  if (is_new_epoch_) {
+    ++state_.epoch;
+    state_.position = 0;
+  }
+  return true;
+}
+
+bool Iterator::is_new_epoch() const { return is_new_epoch_; }
+
+double Iterator::epoch_detail() const {
+  return static_cast<double>(state_.epoch) +
+         static_cast<double>(state_.position) / static_cast<double>(dataset_->size());
+}
+
+int64_t Iterator::batches_per_epoch() const {
+  return (dataset_->size() + options_.batch_size - 1) / options_.batch_size;
+}
+
+int64_t Iterator::batch_size() const { return options_.batch_size; }
+
+void Iterator::restore(const IteratorState& state) {
+  if (state.epoch < 0 || state.position < 0 || state.position >= dataset_->size())
+    throw Error(message("iterator", "expected a position in 0..", dataset_->size() - 1,
+                        ", got epoch ", state.epoch, ", position ", state.position));
+  worker_.reset();
+  state_ = state;
+  is_new_epoch_ = false;
+}
+
+}  // namespace kaiseki::nn

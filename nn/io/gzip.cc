@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "nn/io/gzip.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+
+#include "matrix/error.h"
+#include "nn/io/file.h"
+
+namespace kaiseki::nn {
+namespace {
+
+constexpr int kGzipWindow = 15 + 16;  // zlib's window bits, with gzip's header and checksum
+
+/// `first`, then the rest of `source`.
+class Rejoined : public ByteSource {
+ public:
+  Rejoined(ByteVector first, std::unique_ptr<ByteSource> rest)
+      : ByteSource(rest->name()), first_(std::move(first)), rest_(std::move(rest)) {}
+
+  size_t read(std::span<std::byte> out) override {
+    size_t from_first = 0;
+    if (position_ < first_.size()) {
+      from_first = std::min<size_t>(out.size(), first_.size() - position_);
+      std::copy_n(first_.begin() + static_cast<ptrdiff_t>(position_), from_first, out.begin());
+    }
+    size_t count = from_first + rest_->read(out.subspan(from_first));
+    position_ += count;
+    return count;
+  }
+
+  std::optional<uint64_t> remaining() const override {
+    auto left = rest_->remaining();
+    if (left && position_ < first_.size()) *left += first_.size() - position_;
+    return left;
+  }
+
+ private:
+  ByteVector first_;
+  std::unique_ptr<ByteSource> rest_;
+};
+
+}  // namespace
+
+struct GzipSource::State {
+  std::unique_ptr<ByteSource> packed;
+  uint64_t limit = 0;
+  z_stream stream{};
+  std::array<std::byte, 1 << 16> input;
+  bool at_end = false;
+
+  /// Makes sure that there is input, unless the file is at its end.
+  bool refill() {
+    if (stream.avail_in == 0) {
+      stream.next_in = reinterpret_cast<Bytef*>(input.data());
+      stream.avail_in = static_cast<uInt>(packed->read(input));
+    }
+    return stream.avail_in > 0;
+  }
+
+  /// After a member: true when another follows; zeros that fill up the file are passed over.
+  bool next_member() {
+    while (refill()) {
+      if (*stream.next_in == 0x1f) return inflateReset(&stream) == Z_OK;
+      if (*stream.next_in != 0) packed->fail("expected the end of the gzip stream, got more bytes");
+      ++stream.next_in;
+      --stream.avail_in;
+    }
+    return false;
+  }
+};
+
+GzipSource::GzipSource(std::unique_ptr<ByteSource> packed, uint64_t limit)
+    : ByteSource(packed->name()), state_(std::make_unique<State>()) {
+  state_->packed = std::move(packed);
+  state_->limit = limit;
+  if (inflateInit2(&state_->stream, kGzipWindow) != Z_OK)
+    throw Error(message("gzip", "expected zlib to start, got ", zError(Z_MEM_ERROR)));
+}
+
+GzipSource::~GzipSource() { inflateEnd(&state_->stream); }
+
+size_t GzipSource::read(std::span<std::byte> out) {
+  State& s = *state_;
+  size_t done = 0;
+  while (done < out.size() && !s.at_end) {
+    if (!s.refill()) s.packed->fail("expected more of the gzip stream, got the end of the file");
+    uInt room = static_cast<uInt>(std::min<size_t>(out.size() - done, 1u << 30));
+    s.stream.next_out = reinterpret_cast<Bytef*>(out.data() + done);
+    s.stream.avail_out = room;
+    int status = inflate(&s.stream, Z_NO_FLUSH);
+    done += room - s.stream.avail_out;
+    if (status == Z_STREAM_END)
+      s.at_end = !s.next_member();
+    else if (status != Z_OK && status != Z_BUF_ERROR)
+      s.packed->fail("expected a gzip stream, got damaged data (" +
+                     std::string(s.stream.msg ? s.stream.msg : zError(status)) + ")");
+    if (position_ + done > s.limit)
+      s.packed->fail("expected at most " + std::to_string(s.limit) + " unpacked bytes, got more");
+  }
+  position_ += done;
+  return done;
+}
+
+std::unique_ptr<ByteSource> maybe_gzip(std::unique_ptr<ByteSource> source, uint64_t limit) {
+  ByteVector first(2);
+  first.resize(source->read(first));
+  bool packed = first.size() == 2 && first[0] == std::byte{0x1f} && first[1] == std::byte{0x8b};
+  std::unique_ptr<ByteSource> whole =
+      std::make_unique<Rejoined>(std::move(first), std::move(source));
+  if (!packed) return whole;
+  return std::make_unique<GzipSource>(std::move(whole), limit);
+}
+
+std::unique_ptr<ByteSource> open_maybe_gzip(const std::filesystem::path& path, uint64_t limit) {
+  return maybe_gzip(std::make_unique<FileSource>(path), limit);
+}
+
+ByteVector gunzip(ByteView packed, uint64_t limit, std::string name) {
+  GzipSource source(std::make_unique<MemorySource>(packed, std::move(name)), limit);
+  return source.read_all(limit);
+}
+
+ByteVector gzip(ByteView bytes, int level) {
+  z_stream stream{};
+  if (deflateInit2(&stream, level, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw Error(message("gzip", "expected a level from 0 to 9, got ", level));
+  ByteVector packed(deflateBound(&stream, bytes.size()));
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  int status = deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  if (status != Z_STREAM_END || bytes.size() >> 32)
+    throw Error(message("gzip", "expected less than 4 GiB to pack, got ", bytes.size(), " bytes"));
+  return packed;
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "nn/io/idx.h"
+
+#include "matrix/error.h"
+#include "nn/io/gzip.h"
+
+namespace kaiseki::nn {
+namespace {
+
+constexpr uint64_t kMaxBytes = uint64_t{1} << 31;
+constexpr std::byte kUnsignedByte{8};
+
+}  // namespace
+
+IdxArray read_idx(ByteSource& source) {
+  std::byte head[4];
+  source.read_exactly(head, "an IDX header");
+  if (head[0] != std::byte{0} || head[1] != std::byte{0})
+    source.fail("expected the magic number of IDX, got other bytes");
+  if (head[2] != kUnsignedByte)
+    source.fail("expected elements of type 8 (unsigned byte), got type " +
+                std::to_string(std::to_integer<int>(head[2])));
+  int rank = std::to_integer<int>(head[3]);
+  if (rank < 1 || rank > Shape::kMaxRank)
+    source.fail("expected 1 to 8 dimensions, got " + std::to_string(rank));
+  IdxArray array;
+  uint64_t count = 1;
+  for (int i = 0; i < rank; ++i) {
+    std::byte dim[4];
+    source.read_exactly(dim, "a dimension");
+    uint64_t length = load_be<uint32_t>(dim);
+    array.shape.push_back(static_cast<int64_t>(length));
+    if (length && count > kMaxBytes / length)
+      source.fail("expected at most 2 GiB of elements, got shape " + array.shape.str());
+    count *= length;
+  }
+  array.bytes = source.read_bytes(count, "elements of shape " + array.shape.str());
+  std::byte extra[1];
+  if (source.read(extra)) source.fail("expected the end of the file, got more bytes");
+  return array;
+}
+
+IdxArray read_idx(const std::filesystem::path& path) {
+  return read_idx(*open_maybe_gzip(path, kMaxBytes + (1 << 20)));
+}
+
+ByteVector encode_idx(const IdxArray& array) {
+  ByteVector bytes = {std::byte{0}, std::byte{0}, kUnsignedByte,
+                      static_cast<std::byte>(array.shape.rank())};
+  for (int64_t dim : array.shape)
+    for (int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::byte>(dim >> shift));
+  bytes.insert(bytes.end(), array.bytes.begin(), array.bytes.end());
+  return bytes;
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "nn/io/safetensors.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "matrix/error.h"
+#include "nn/io/file.h"
+#include "nn/io/tensor_bytes.h"
+#include "nn/io/tensor_list.h"
+
+namespace kaiseki::nn {
+namespace {
+
+constexpr uint64_t kMaxHeader = 100'000'000;  // as the format's own library has it
+constexpr uint64_t kMaxFile = uint64_t{1} << 36;
+
+/// Header and tensors, in the order of the file.
+struct Encoded {
+  std::string head;
+  std::vector<Tensor> values;
+  std::vector<ByteView> parts;
+};
+
+Encoded encode(std::span<const NamedTensor> tensors, const Metadata& metadata) {
+  Encoded result;
+  std::vector<ListedTensor> list;
+  uint64_t end = 0;
+  for (const NamedTensor& tensor : tensors) {
+    result.values.push_back(for_file(tensor.value));
+    list.push_back(
+        {tensor.name, tensor.value.dtype(), tensor.value.shape(), end, end + tensor.value.bytes()});
+    end = list.back().end;
+  }
+  std::string header = format_tensor_list(list, true, metadata);
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  result.head.resize(8);
+  store_le<uint64_t>(header.size(), reinterpret_cast<std::byte*>(result.head.data()));
+  result.head += header;
+  result.parts.push_back(as_bytes(result.head));
+  for (const Tensor& value : result.values) result.parts.push_back(bytes_of(value));
+  return result;
+}
+
+}  // namespace
+
+std::vector<NamedTensor> read_safetensors(ByteSource& source, Metadata* metadata) {
+  if (!source.remaining()) {
+    ByteVector bytes = source.read_all(kMaxFile);
+    MemorySource known(bytes, source.name());
+    return read_safetensors(known, metadata);
+  }
+  std::byte head[8];
+  source.read_exactly(head, "the length of a safetensors header");
+  uint64_t length = load_le<uint64_t>(head);
+  if (length > kMaxHeader || length > *source.remaining())
+    source.fail("expected a safetensors header within the file, got a length of " +
+                std::to_string(length) + " bytes");
+  ByteVector text = source.read_bytes(length, "a safetensors header");
+  if (metadata) metadata->clear();
+  auto list = parse_tensor_list({reinterpret_cast<const char*>(text.data()), text.size()},
+                                source.name(), true, metadata);
+  std::stable_sort(list.begin(), list.end(), [](const ListedTensor& a, const ListedTensor& b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  uint64_t next = 0;
+  for (const ListedTensor& t : list) {
+    if (t.begin != next)
+      throw ParseError(source.name(), "header: \"" + t.name + "\"",
+                       "expected data_offsets from " + std::to_string(next) + ", got " +
+                           std::to_string(t.begin));
+    next = t.end;
+  }
+  if (next != *source.remaining())
+    source.fail("expected " + std::to_string(next) + " bytes of tensors, got " +
+                std::to_string(*source.remaining()));
+  std::vector<NamedTensor> tensors;
+  tensors.reserve(list.size());
+  for (const ListedTensor& t : list)
+    tensors.push_back({t.name, read_elements(source, t.shape, t.dtype)});
+  return tensors;
+}
+
+std::vector<NamedTensor> read_safetensors(const std::filesystem::path& path, Metadata* metadata) {
+  FileSource source(path);
+  return read_safetensors(source, metadata);
+}
+
+std::vector<NamedTensor> read_safetensors(ByteView bytes, Metadata* metadata) {
+  MemorySource source(bytes);
+  return read_safetensors(source, metadata);
+}
+
+void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
+                       const Metadata& metadata) {
+  write_file_atomic(path, encode(tensors, metadata).parts);
+}
+
+ByteVector encode_safetensors(std::span<const NamedTensor> tensors, const Metadata& metadata) {
+  ByteVector bytes;
+  Encoded encoded = encode(tensors, metadata);
+  for (ByteView part : encoded.parts) bytes.insert(bytes.end(), part.begin(), part.end());
+  return bytes;
+}
+
+}  // namespace kaiseki::nn

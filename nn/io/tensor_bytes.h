@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The elements of a tensor as the bytes of a file, and back. Files are little-endian.
+#pragma once
+
+#include <bit>
+
+#include "matrix/tensor.h"
+#include "nn/io/bytes.h"
+
+namespace kaiseki::nn {
+
+static_assert(std::endian::native == std::endian::little);
+
+/// The tensor's elements, row-major, on the CPU; bytes_of() its result.
+inline Tensor for_file(const Tensor& value) { return value.to(Device::cpu()).contiguous(); }
+
+/// Of a contiguous tensor on the CPU.
+inline ByteView bytes_of(const Tensor& value) {
+  if (value.size() == 0) return {};
+  return {static_cast<const std::byte*>(value.host_pointer(Access::read)), value.bytes()};
+}
+
+/// A new tensor on the CPU whose bytes come from the source.
+inline Tensor read_elements(ByteSource& source, const Shape& shape, DType dtype) {
+  Tensor value(shape, dtype, Device::cpu());
+  if (value.size() == 0) return value;
+  auto* first = static_cast<std::byte*>(value.host_pointer(Access::write));
+  source.read_exactly({first, value.bytes()}, "elements of shape " + shape.str());
+  if (dtype == DType::boolean)
+    for (uint64_t i = 0; i < value.bytes(); ++i) first[i] = std::byte{first[i] != std::byte{0}};
+  return value;
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Layer: one kind of step in a network, with an explicit forward and backward pass.
+// docs/adding-a-layer.md shows how to write one.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "matrix/conv/solver.h"
+#include "matrix/random.h"
+#include "matrix/tensor.h"
+#include "nn/initializer.h"
+#include "nn/layer_params.h"
+#include "nn/network.h"
+
+namespace kaiseki::nn {
+
+/// What a layer becomes for given inputs. Shapes are those of one sample, without the batch.
+struct LayerShape {
+  struct Trained {
+    std::string name;  // "weight"
+    Shape shape;
+    Initializer initializer;
+    int64_t fan_in = 1, fan_out = 1;
+    bool decay = true;
+  };
+  struct Kept {
+    std::string name;  // "running_mean"
+    Shape shape;
+    float value = 0;
+  };
+  Shape output;
+  std::vector<Trained> parameters = {};
+  std::vector<Kept> states = {};
+  int64_t multiply_adds = 0;
+};
+
+/// An elementwise function that the layer before can apply itself.
+struct FusedActivation {
+  Activation kind = Activation::none;
+  float slope = 0.01f;  // of leaky_relu
+};
+
+/// Which tensors of the forward pass the backward pass reads.
+struct Keeps {
+  bool input = false, output = false;
+};
+
+struct ForwardPass {
+  Phase phase;
+  std::span<const Tensor> inputs;  // [n, ...] each
+  std::span<Parameter> parameters;
+  std::span<State> states;
+  Tensor targets;                  // of losses
+  Random random;                   // this layer's own stream, new in every step
+  FusedActivation activation;      // to apply, where fuses_activation()
+  bool may_overwrite = false;      // the output may take the first input's storage
+  bool keep = false;               // a backward pass follows: put what it needs in `saved`
+  std::vector<Tensor>& saved;
+};
+
+struct BackwardPass {
+  Phase phase;
+  std::span<const Tensor> inputs;  // defined where keeps().input
+  std::span<const Shape> shapes;   // of the inputs, with the batch
+  Tensor output;                   // defined where keeps().output
+  Tensor grad_output;              // losses: not defined
+  bool may_overwrite = false;      // grad_output belongs to this pass
+  float scale = 1;                 // of losses: the gradient of the sum of all losses
+  std::span<Parameter> parameters;  // gradients are added to
+  std::span<State> states;
+  std::vector<Tensor>& saved;
+  std::vector<bool> wanted;         // which inputs need a gradient
+  std::vector<Tensor> grad_inputs;  // to fill in, where wanted
+  bool shared = false;              // the gradients of several inputs are one tensor
+};
+
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  /// Throws ShapeError "expected ..., got ...".
+  virtual LayerShape infer(std::span<const Shape> inputs) = 0;
+  virtual Tensor forward(ForwardPass& pass) const = 0;
+  virtual void backward(BackwardPass& pass) const = 0;
+
+  virtual Keeps keeps() const { return {}; }
+  /// A loss reads `targets`, gives one element (the mean over the batch), and begins the backward
+  /// pass.
+  virtual bool is_loss() const { return false; }
+  virtual double loss_weight() const { return 1; }
+  /// forward() applies pass.activation in the same pass over memory.
+  virtual bool fuses_activation() const { return false; }
+  /// This layer is nothing but that function.
+  virtual std::optional<FusedActivation> as_activation() const { return std::nullopt; }
+  /// The output is a view of the input, or the input itself.
+  virtual bool is_view(Phase) const { return false; }
+  /// A maximum of windows: an increasing function may as well be applied after it.
+  virtual bool takes_maximum() const { return false; }
+  /// Softmax over the elements of a sample: cross-entropy takes its input instead.
+  virtual bool is_softmax() const { return false; }
+};
+
+using LayerFactory = std::function<std::unique_ptr<Layer>(LayerParams& params)>;
+
+/// Makes a type of layer known to networks that are loaded from now on. Throws Error for a name
+/// that is taken.
+void register_layer(const std::string& type, LayerFactory factory);
+/// Throws ParseError for an unknown type.
+std::unique_ptr<Layer> make_layer(std::string_view type, LayerParams& params);
+/// All names, sorted.
+std::vector<std::string> layer_types();
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "nn/layers/activation.h"
+
+#include "matrix/ops/elementwise.h"
+
+namespace kaiseki::nn {
+namespace {
+
+// A NaN passes through each of them.
+std::string_view function_of(Activation kind) {
+  switch (kind) {
+    case Activation::relu:
+      return "x < 0 ? 0 : x";
+    case Activation::leaky_relu:
+      return "x < 0 ? slope * x : x";
+    case Activation::sigmoid:
+      return "sigmoid(x)";
+    case Activation::tanh:
+      return "tanh(x)";
+    case Activation::none:
+      break;
+  }
+  return "x";
+}
+
+std::string_view gradient_of(Activation kind) {
+  switch (kind) {
+    case Activation::relu:
+      return "y > 0 ? g : 0";
+    case Activation::leaky_relu:
+      return "y > 0 ? g : slope * g";
+    case Activation::sigmoid:
+      return "g * y * (1 - y)";
+    case Activation::tanh:
+      return "g * (1 - y * y)";
+    case Activation::none:
+      break;
+  }
+  return "g";
+}
+
+std::vector<Binding> with_slope(std::vector<Binding> bindings, const FusedActivation& activation) {
+  if (activation.kind == Activation::leaky_relu) bindings.push_back({"slope", activation.slope});
+  return bindings;
+}
+
+}  // namespace
+
+void apply_activation(const FusedActivation& activation, Tensor& y) {
+  if (activation.kind != Activation::none)
+    elementwise_into(y, function_of(activation.kind), with_slope({{"x", y}}, activation));
+}
+
+Tensor activation_gradient(const FusedActivation& activation, const Tensor& y, const Tensor& dy,
+                           bool may_overwrite) {
+  const std::vector<Binding> bindings = with_slope({{"g", dy}, {"y", y}}, activation);
+  if (!may_overwrite) return elementwise(gradient_of(activation.kind), bindings);
+  Tensor dx = dy;
+  elementwise_into(dx, gradient_of(activation.kind), bindings);
+  return dx;
+}
+
+Tensor ActivationLayer::forward(ForwardPass& pass) const {
+  Tensor y = pass.may_overwrite ? pass.inputs[0]
+                                : Tensor(pass.inputs[0].shape(), DType::f32, pass.inputs[0].device());
+  elementwise_into(y, function_of(activation_.kind),
+                   with_slope({{"x", pass.inputs[0]}}, activation_));
+  return y;
+}
+
+void ActivationLayer::backward(BackwardPass& pass) const {
+  if (pass.wanted[0])
+    pass.grad_inputs[0] =
+        activation_gradient(activation_, pass.output, pass.grad_output, pass.may_overwrite);
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Sum of inputs of one shape.
+#include "matrix/ops/elementwise.h"
+#include "nn/layers/layers.h"
+
+namespace kaiseki::nn {
+namespace {
+
+class Add : public Layer {
+ public:
+  LayerShape infer(std::span<const Shape> inputs) override {
+    require(inputs.size() >= 2, "add", "expected two or more inputs, got ", inputs.size());
+    for (const Shape& input : inputs)
+      require(input == inputs[0], "add", "expected inputs of shape ", inputs[0], ", got ", input);
+    return {.output = inputs[0]};
+  }
+  Tensor forward(ForwardPass& pass) const override {
+    Tensor y = add(pass.inputs[0], pass.inputs[1]);
+    for (const Tensor& x : pass.inputs.subspan(2)) update("y = y + x", {{"y", y}, {"x", x}});
+    return y;
+  }
+  void backward(BackwardPass& pass) const override {
+    for (size_t i = 0; i < pass.shapes.size(); ++i)
+      if (pass.wanted[i]) pass.grad_inputs[i] = pass.grad_output;
+    pass.shared = true;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_add(LayerParams&) { return std::make_unique<Add>(); }
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Batch normalisation per channel (Ioffe, Szegedy 2015): the batch's statistics in training, the
+// running ones in the test phase.
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/norm.h"
+#include "matrix/ops/reduce.h"
+#include "nn/layers/layers.h"
+
+namespace kaiseki::nn {
+namespace {
+
+class BatchNormalization : public Layer {
+ public:
+  explicit BatchNormalization(LayerParams& params) {
+    norm_.eps = static_cast<float>(params.number("eps", 1e-5, 1e-12, 1));
+    norm_.momentum = static_cast<float>(params.number("momentum", 0.1, 0, 1));
+  }
+
+  LayerShape infer(std::span<const Shape> inputs) override {
+    const Shape& x = only_input(inputs);
+    require(x.rank() > 0 && x[0] > 0, "batch_normalization",
+            "expected an input with channels, got ", x);
+    const Initializer one{Initializer::Kind::constant, 1};
+    LayerShape shape{.output = x};
+    shape.parameters = {{"weight", {x[0]}, one, 1, 1, false}, {"bias", {x[0]}, {}, 1, 1, false}};
+    shape.states = {{"running_mean", {x[0]}, 0}, {"running_var", {x[0]}, 1}};
+    return shape;
+  }
+
+  Tensor forward(ForwardPass& pass) const override {
+    const Tensor& x = pass.inputs[0];
+    const Tensor &gamma = pass.parameters[0].value, &beta = pass.parameters[1].value;
+    Tensor &mean = pass.states[0].value, &variance = pass.states[1].value;
+    Tensor y(x.shape(), DType::f32, x.device());
+    if (pass.phase == Phase::test) {
+      batch_norm_infer(x, gamma, beta, norm_, mean, variance, y);
+      return y;
+    }
+    Tensor batch_mean(gamma.shape(), DType::f32, x.device());
+    Tensor inv_std(gamma.shape(), DType::f32, x.device());
+    batch_norm_train(x, gamma, beta, norm_, mean, variance, batch_mean, inv_std, y);
+    if (pass.keep) pass.saved = {batch_mean, inv_std};
+    return y;
+  }
+
+  void backward(BackwardPass& pass) const override {
+    if (pass.phase == Phase::test) return backward_of_constants(pass);
+    Tensor dx(pass.shapes[0], DType::f32, pass.grad_output.device());
+    batch_norm_backward(pass.inputs[0], pass.grad_output, pass.parameters[0].value, pass.saved[0],
+                        pass.saved[1], dx, pass.parameters[0].grad, pass.parameters[1].grad);
+    if (pass.wanted[0]) pass.grad_inputs[0] = dx;
+  }
+
+  Keeps keeps() const override { return {.input = true}; }
+
+ private:
+  /// In the test phase the statistics do not depend on the input.
+  void backward_of_constants(BackwardPass& pass) const {
+    Shape per_channel = pass.shapes[0];
+    Axes others;
+    for (int axis = 0; axis < per_channel.rank(); ++axis) {
+      if (axis == 1) continue;
+      per_channel[axis] = 1;
+      others.push_back(axis);
+    }
+    const Tensor mean = pass.states[0].value.reshape(per_channel);
+    const Tensor variance = pass.states[1].value.reshape(per_channel);
+    const Tensor& dy = pass.grad_output;
+    const Tensor weighted = elementwise("g * (x - m) * rsqrt(v + eps)", {{"g", dy},
+                                                                         {"x", pass.inputs[0]},
+                                                                         {"m", mean},
+                                                                         {"v", variance},
+                                                                         {"eps", norm_.eps}});
+    reduce_into(Reduction::sum, weighted, others, pass.parameters[0].grad, 1);
+    reduce_into(Reduction::sum, dy, others, pass.parameters[1].grad, 1);
+    if (pass.wanted[0])
+      pass.grad_inputs[0] = elementwise("g * w * rsqrt(v + eps)",
+                                        {{"g", dy},
+                                         {"w", pass.parameters[0].value.reshape(per_channel)},
+                                         {"v", variance},
+                                         {"eps", norm_.eps}});
+  }
+
+  BatchNorm norm_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_batch_normalization(LayerParams& params) {
+  return std::make_unique<BatchNormalization>(params);
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Two-dimensional convolution. With "bias": "position" every position of the output has a bias of
+// its own, as in Sukiyaki.
+#include "matrix/ops/conv.h"
+
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/reduce.h"
+#include "nn/layers/layers.h"
+
+namespace kaiseki::nn {
+namespace {
+
+enum class Bias : uint8_t { none, channel, position };
+
+class Convolution : public Layer {
+ public:
+  explicit Convolution(LayerParams& params)
+      : outputs_(params.integer("output_channels", std::nullopt)),
+        kernel_(params.pair("kernel_size", std::nullopt, 1)),
+        bias_(read_bias(params)),
+        weight_init_(params.initializer("weight_initializer", {Initializer::Kind::he})),
+        bias_init_(params.initializer("bias_initializer", {})) {
+    conv_.stride = params.pair("stride", {{1, 1}}, 1);
+    conv_.padding = params.pair("padding", {{0, 0}}, 0);
+    conv_.dilation = params.pair("dilation", {{1, 1}}, 1);
+    conv_.groups = params.integer("groups", 1);
+  }
+
+  LayerShape infer(std::span<const Shape> inputs) override {
+    const Shape& x = only_input(inputs, 3, "[channels, height, width]");
+    require(x[0] % conv_.groups == 0 && outputs_ % conv_.groups == 0, "convolution",
+            "expected channels that ", conv_.groups, " groups divide, got ", x[0], " and ",
+            outputs_);
+    const Shape filter = {outputs_, x[0] / conv_.groups, kernel_[0], kernel_[1]};
+    const ConvProblem problem = conv_problem({1, x[0], x[1], x[2]}, filter, conv_);
+    const int64_t window = filter[1] * kernel_[0] * kernel_[1];
+    LayerShape shape{.output = {outputs_, problem.out_h(), problem.out_w()}};
+    shape.parameters.push_back({"weight", filter, weight_init_, window,
+                                outputs_ / conv_.groups * kernel_[0] * kernel_[1]});
+    if (bias_ != Bias::none)
+      shape.parameters.push_back({"bias",
+                                  bias_ == Bias::position ? shape.output : Shape{outputs_},
+                                  bias_init_, window, outputs_, false});
+    shape.multiply_adds = shape.output.elements() * window;
+    return shape;
+  }
+
+  Tensor forward(ForwardPass& pass) const override {
+    const Tensor& x = pass.inputs[0];
+    const Tensor& filter = pass.parameters[0].value;
+    const ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv_);
+    Tensor y({problem.n, problem.k, problem.out_h(), problem.out_w()}, DType::f32, x.device());
+    if (bias_ != Bias::position) {
+      const Tensor* bias = bias_ == Bias::channel ? &pass.parameters[1].value : nullptr;
+      conv2d(x, filter, bias, conv_, y, pass.activation.kind, pass.activation.slope);
+      return y;
+    }
+    conv2d(x, filter, nullptr, conv_, y);
+    elementwise_into(y, "y + b", {{"y", y}, {"b", pass.parameters[1].value}});
+    apply_activation(pass.activation, y);
+    return y;
+  }
+
+  void backward(BackwardPass& pass) const override {
+    const Tensor& dy = pass.grad_output;
+    conv2d_backward_filter(pass.inputs[0], dy, conv_, pass.parameters[0].grad, 1);
+    if (bias_ == Bias::channel)
+      reduce_into(Reduction::sum, dy, {0, 2, 3}, pass.parameters[1].grad, 1);
+    if (bias_ == Bias::position) reduce_into(Reduction::sum, dy, {0}, pass.parameters[1].grad, 1);
+    if (!pass.wanted[0]) return;
+    pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, dy.device());
+    conv2d_backward_data(dy, pass.parameters[0].value, conv_, pass.grad_inputs[0]);
+  }
+
+  Keeps keeps() const override { return {.input = true}; }
+  bool fuses_activation() const override { return true; }
+
+ private:
+  static Bias read_bias(LayerParams& params) {
+    const std::string kind = params.switch_or("bias", {"channel", "position"});
+    return kind == "false" ? Bias::none : kind == "position" ? Bias::position : Bias::channel;
+  }
+
+  int64_t outputs_;
+  std::array<int64_t, 2> kernel_;
+  Bias bias_;
+  Initializer weight_init_, bias_init_;
+  Conv2d conv_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_convolution(LayerParams& params) {
+  return std::make_unique<Convolution>(params);
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// One value for each channel: the mean or the maximum of its plane.
+#include "matrix/ops/pool.h"
+#include "nn/layers/layers.h"
+
+namespace kaiseki::nn {
+namespace {
+
+class GlobalPooling : public Layer {
+ public:
+  explicit GlobalPooling(LayerParams& params)
+      : maximum_(params.choice("kind", "average", {"average", "max"}) == "max") {}
+
+  LayerShape infer(std::span<const Shape> inputs) override {
+    const Shape& x = only_input(inputs, 3, "[channels, height, width]");
+    require(x[1] > 0 && x[2] > 0, "global_pooling", "expected a plane with elements, got ", x);
+    return {.output = {x[0], 1, 1}};
+  }
+
+  Tensor forward(ForwardPass& pass) const override {
+    const Tensor& x = pass.inputs[0];
+    const Pool2d pool = whole_plane(x.shape());
+    const Shape shape = {x.dim(0), x.dim(1), 1, 1};
+    Tensor y(shape, DType::f32, x.device());
+    if (!maximum_) {
+      average_pool2d(x, pool, y);
+      return y;
+    }
+    Tensor indices(shape, DType::i32, x.device());
+    max_pool2d(x, pool, y, indices);
+    if (pass.keep) pass.saved = {indices};
+    return y;
+  }
+
+  void backward(BackwardPass& pass) const override {
+    if (!pass.wanted[0]) return;
+    const Pool2d pool = whole_plane(pass.shapes[0]);
+    pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, pass.grad_output.device());
+    if (maximum_)
+      max_pool2d_backward(pass.grad_output, pass.saved[0], pool, pass.grad_inputs[0]);
+    else
+      average_pool2d_backward(pass.grad_output, pool, pass.grad_inputs[0]);
+  }
+
+  bool takes_maximum() const override { return maximum_; }
+
+ private:
+  static Pool2d whole_plane(const Shape& x) {
+    return {.window = {x[2], x[3]}, .stride = {x[2], x[3]}};
+  }
+  bool maximum_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_global_pooling(LayerParams& params) {
+  return std::make_unique<GlobalPooling>(params);
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Maximum over windows of each channel.
+#include "matrix/ops/pool.h"
+#include "nn/layers/layers.h"
+#include "nn/layers/pooling.h"
+
+namespace kaiseki::nn {
+namespace {
+
+class MaxPooling : public Layer {
+ public:
+  explicit MaxPooling(LayerParams& params) : pool_(read_pool(params)) {}
+
+  LayerShape infer(std::span<const Shape> inputs) override {
+    return {.output = pooled_shape(inputs, pool_)};
+  }
+
+  Tensor forward(ForwardPass& pass) const override {
+    const Tensor& x = pass.inputs[0];
+    const Shape shape = pool2d_shape(x.shape(), pool_);
+    Tensor y(shape, DType::f32, x.device()), indices(shape, DType::i32, x.device());
+    max_pool2d(x, pool_, y, indices);
+    if (pass.keep) pass.saved = {indices};
+    return y;
+  }
+
+  void backward(BackwardPass& pass) const override {
+    if (!pass.wanted[0]) return;
+    pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, pass.grad_output.device());
+    max_pool2d_backward(pass.grad_output, pass.saved[0], pool_, pass.grad_inputs[0]);
+  }
+
+  bool takes_maximum() const override { return true; }
+
+ private:
+  Pool2d pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_max_pooling(LayerParams& params) {
+  return std::make_unique<MaxPooling>(params);
+}
+
+}  // namespace kaiseki::nn

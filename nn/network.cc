@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "nn/network.h"
+
+#include <algorithm>
+
+#include "matrix/error.h"
+#include "matrix/ops/copy.h"
+#include "nn/io/file.h"
+#include "nn/network_impl.h"
+
+namespace kaiseki::nn {
+namespace {
+
+constexpr uint64_t kMaxFile = uint64_t{1} << 31;
+
+}  // namespace
+
+Network::Network(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Network::Network(Network&&) noexcept = default;
+Network& Network::operator=(Network&&) noexcept = default;
+Network::~Network() = default;
+
+Network Network::load(const std::filesystem::path& file, Device device) {
+  const ByteVector bytes = read_file(file, kMaxFile);
+  return parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string(), device);
+}
+
+Network Network::parse(std::string_view json, std::string_view source, Device device) {
+  auto impl = std::make_unique<Impl>();
+  impl->graph = build_graph(parse_network(json, source));
+  impl->device = device;
+  impl->allocate();
+  Network network(std::move(impl));
+  network.initialize(0);
+  network.impl_->load_inline_weights();
+  return network;
+}
+
+const std::string& Network::name() const { return impl_->graph.spec.name; }
+Device Network::device() const { return impl_->device; }
+Shape Network::input_shape() const { return impl_->graph.spec.inputs[0].shape; }
+Shape Network::output_shape() const { return impl_->graph.shape_of(impl_->graph.outputs[0]); }
+
+void Network::initialize(uint64_t seed) {
+  impl_->seed = seed;
+  impl_->random_step = 0;
+  impl_->last.reset();
+  for (const Node& node : impl_->graph.nodes) {
+    std::span<Parameter> parameters = impl_->parameters_of(node);
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const LayerShape::Trained& of = node.shape.parameters[i];
+      copy(draw(of.initializer, of.shape, of.fan_in, of.fan_out,
+                Random(seed, random_stream(parameters[i].name, 0))),
+           parameters[i].value);
+    }
+    std::span<State> states = impl_->states_of(node);
+    for (size_t i = 0; i < states.size(); ++i) fill(states[i].value, node.shape.states[i].value);
+  }
+}
+
+Tensor Network::forward(const Tensor& x, Phase phase) {
+  const Graph& graph = impl_->graph;
+  forward(std::map<std::string, Tensor>{{graph.spec.inputs[0].name, x}}, phase);
+  return impl_->last->values[static_cast<size_t>(impl_->last->plan->outputs[0])];
+}
+
+std::map<std::string, Tensor> Network::forward(const std::map<std::string, Tensor>& inputs,
+                                               Phase phase) {
+  const Graph& graph = impl_->graph;
+  Run run{.plan = &impl_->plan({.phase = phase,
+                                .backward = phase == Phase::train,
+                                .input_gradients = phase == Phase::train}),
+          .inputs = impl_->prepare(inputs)};
+  run.batch = run.inputs[0].dim(0);
+  run.random_step = impl_->random_step;
+  if (phase == Phase::train) ++impl_->random_step;
+  impl_->last.reset();
+  impl_->forward(run);
+  std::map<std::string, Tensor> outputs;
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    int maker = graph.maker_of(graph.outputs[i]);
+    while (maker >= 0 && graph.nodes[static_cast<size_t>(maker)].hidden)
+      maker = graph.maker_of(graph.nodes[static_cast<size_t>(maker)].inputs[0]);
+    const std::string& name = maker < 0 ? graph.spec.inputs[static_cast<size_t>(graph.outputs[i])].name
+                                        : graph.nodes[static_cast<size_t>(maker)].name;
+    outputs[name] = run.values[static_cast<size_t>(run.plan->outputs[i])];
+  }
+  impl_->last = std::move(run);
+  return outputs;
+}
+
+Network::Loss Network::forward_loss(const Tensor& x, const Tensor& targets, Phase phase) {
+  const bool train = phase == Phase::train;
+  Run run{.plan = &impl_->plan({.phase = phase, .loss = true, .backward = train}),
+          .inputs = impl_->prepare({{impl_->graph.spec.inputs[0].name, x}}),
+          .targets = targets.to(impl_->device)};
+  run.batch = run.inputs[0].dim(0);
+  run.random_step = impl_->random_step;
+  if (train) ++impl_->random_step;
+  impl_->last.reset();
+  impl_->forward(run);
+  Loss result{impl_->total_loss(run), {}};
+  if (!result.loss.defined())
+    throw Error(message("network", "expected a loss, or an output of shape [classes], got ",
+                        output_shape()));
+  const Plan& plan = *run.plan;
+  result.output = plan.folded_loss >= 0 ? run.saved[static_cast<size_t>(plan.folded_loss)][0]
+                                        : run.values[static_cast<size_t>(plan.outputs[0])];
+  impl_->last = std::move(run);
+  return result;
+}
+
+void Network::backward() {
+  Run run = impl_->take_last(true);
+  impl_->backward(run, {});
+}
+
+Tensor Network::backward(const Tensor& grad_output) {
+  Run run = impl_->take_last(false);
+  const auto output = static_cast<size_t>(run.plan->outputs[0]);
+  require(grad_output.shape() == run.values[output].shape(), "backward",
+          "expected a gradient of shape ", run.values[output].shape(), ", got ",
+          grad_output.shape());
+  std::vector<Tensor> seeds(run.values.size());
+  seeds[output] = grad_output.to(impl_->device).contiguous();
+  return impl_->backward(run, std::move(seeds))[0];
+}
+
+void Network::zero_grad() {
+  impl_->make_gradients();
+  for (Parameter& parameter : impl_->parameters) fill(parameter.grad, 0);
+}
+
+std::span<Parameter> Network::parameters() {
+  impl_->make_gradients();
+  return impl_->parameters;
+}
+std::span<State> Network::states() { return impl_->states; }
+uint64_t Network::random_position() const { return impl_->random_step; }
+void Network::set_random_position(uint64_t position) { impl_->random_step = position; }
+
+std::vector<LayerSummary> Network::summary() const {
+  std::vector<LayerSummary> result;
+  for (const Node& node : impl_->graph.nodes) {
+    if (node.hidden) continue;
+    LayerSummary row{.name = node.name, .type = node.type, .output = node.shape.output};
+    for (const LayerShape::Trained& parameter : node.shape.parameters)
+      row.parameters += parameter.shape.elements();
+    row.multiply_adds = node.shape.multiply_adds;
+    row.activation_bytes = static_cast<uint64_t>(row.output.elements()) * sizeof(float);
+    result.push_back(std::move(row));
+  }
+  return result;
+}
+
+std::string Network::json() const { return format_json(to_json(impl_->graph.spec)); }
+
+}  // namespace kaiseki::nn

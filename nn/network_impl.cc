@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "nn/network_impl.h"
+
+#include "matrix/error.h"
+#include "matrix/ops/copy.h"
+#include "nn/sukiyaki_weights.h"
+
+namespace kaiseki::nn {
+
+const Plan& Network::Impl::plan(const PlanOptions& options) {
+  const int key = (options.phase == Phase::train) | options.loss << 1 | options.backward << 2 |
+                  options.input_gradients << 3;
+  auto at = plans.find(key);
+  if (at == plans.end()) at = plans.emplace(key, make_plan(graph, options)).first;
+  return at->second;
+}
+
+std::span<Parameter> Network::Impl::parameters_of(const Node& node) {
+  return {parameters.data() + node.first_parameter, node.shape.parameters.size()};
+}
+
+std::span<State> Network::Impl::states_of(const Node& node) {
+  return {states.data() + node.first_state, node.shape.states.size()};
+}
+
+void Network::Impl::allocate() {
+  for (Node& node : graph.nodes) {
+    node.first_parameter = parameters.size();
+    node.first_state = states.size();
+    for (const LayerShape::Trained& of : node.shape.parameters)
+      parameters.push_back(
+          {node.name + "." + of.name, Tensor(of.shape, DType::f32, device), Tensor(), of.decay});
+    for (const LayerShape::Kept& of : node.shape.states)
+      states.push_back({node.name + "." + of.name, Tensor(of.shape, DType::f32, device)});
+  }
+}
+
+void Network::Impl::load_inline_weights() {
+  for (size_t i = 0; i < graph.spec.layers.size(); ++i) {
+    const LayerSpec& layer = graph.spec.layers[i];
+    for (const InlineWeights& weights : layer.weights) {
+      for (Parameter& parameter : parameters_of(graph.nodes[i])) {
+        if (parameter.name != layer.name + "." + weights.parameter) continue;
+        std::vector<float> values = weights.values;
+        const Shape& shape = parameter.value.shape();
+        if (shape.rank() == 1 && values.size() > static_cast<size_t>(shape[0]))
+          bias_per_channel(values, static_cast<size_t>(shape[0]));
+        if (static_cast<int64_t>(values.size()) != shape.elements())
+          throw ParseError(graph.spec.source, weights.path,
+                           "layer " + layer.name + ": expected " +
+                               std::to_string(shape.elements()) + " values for " +
+                               weights.parameter + " " + shape.str() + ", got " +
+                               std::to_string(weights.values.size()));
+        copy(Tensor::from(std::span<const float>(values), shape, Device::cpu()), parameter.value);
+      }
+    }
+  }
+  for (LayerSpec& layer : graph.spec.layers) layer.weights.clear();
+}
+
+void Network::Impl::make_gradients() {
+  for (Parameter& parameter : parameters)
+    if (!parameter.grad.defined())
+      parameter.grad = Tensor::zeros(parameter.value.shape(), DType::f32, device);
+}
+
+std::vector<Tensor> Network::Impl::prepare(const std::map<std::string, Tensor>& inputs) const {
+  std::vector<Tensor> result;
+  require(inputs.size() == graph.spec.inputs.size(), "network", "expected ",
+          graph.spec.inputs.size(), " inputs, got ", inputs.size());
+  for (const InputSpec& input : graph.spec.inputs) {
+    auto at = inputs.find(input.name);
+    if (at == inputs.end())
+      throw Error(message("network", "expected an input named ", input.name, ", got none"));
+    const Tensor& x = at->second;
+    require(x.defined() && x.dtype() == DType::f32 && x.rank() >= 1, "network",
+            "expected f32 tensors of shape [n, ...] as inputs, got another for ", input.name);
+    Shape wanted = {x.dim(0)};
+    for (int64_t dim : input.shape) wanted.push_back(dim);
+    const bool flat = input.shape.rank() == 1 && x.size() == wanted.elements();
+    require(x.shape() == wanted || flat, "network", "expected input ", input.name, " of shape [n, ",
+            input.shape.str().substr(1), ", got ", x.shape());
+    require(result.empty() || x.dim(0) == result[0].dim(0), "network",
+            "expected inputs of one batch size, got ", x.dim(0), " and ",
+            result.empty() ? 0 : result[0].dim(0));
+    const Tensor here = x.to(device).contiguous();
+    result.push_back(flat ? here.reshape(wanted) : here);
+  }
+  return result;
+}
+
+Run Network::Impl::take_last(bool loss) {
+  if (!last || last->plan->options.loss != loss)
+    throw Error(message("backward", "expected a ", loss ? "forward_loss()" : "forward()",
+                        " before, got none"));
+  Run run = std::move(*last);
+  last.reset();
+  make_gradients();
+  PlanOptions options = run.plan->options;
+  if (options.backward) return run;
+  options.backward = true;
+  options.input_gradients = !loss;
+  run.plan = &plan(options);
+  forward(run);
+  return run;
+}
+
+}  // namespace kaiseki::nn

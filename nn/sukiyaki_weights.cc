@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "nn/sukiyaki_weights.h"
+
+#include <cstring>
+#include <map>
+
+#include "matrix/error.h"
+#include "nn/graph.h"
+#include "nn/io/base64.h"
+
+namespace kaiseki::nn {
+namespace {
+
+class Writer {
+ public:
+  explicit Writer(Network& network)
+      : graph_(build_graph(parse_network(network.json(), network.name()))) {
+    for (const Parameter& parameter : network.parameters())
+      values_[parameter.name] = parameter.value.to_vector<float>();
+  }
+
+  std::string write() {
+    Json layers = Json::array(), status = Json::array();
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      if (node.layer->is_loss() || node.hidden) continue;
+      const bool chain = node.inputs.size() == 1 &&
+                         node.inputs[0] == (i == 0 ? 0 : graph_.value_of(i - 1)) && !node.phase;
+      if (!chain) refuse(node, "a chain of layers");
+      Json layer = Json::object();
+      layer.set("type", Json()).set("name", node.name).set("params", params_of(node, layer));
+      layers.items.push_back(std::move(layer));
+      status.items.push_back(status_of(node));
+    }
+    return format_json(Json::object().set("layer_params", layers).set("layer_status", status));
+  }
+
+ private:
+  [[noreturn]] static void refuse(const Node& node, const std::string& expected) {
+    throw Error(message("save_weights", "expected ", expected,
+                        " for Sukiyaki's format, got layer ", node.name, " of type ", node.type,
+                        "; use .safetensors"));
+  }
+
+  const Json& setting(const Node& node, std::string_view key, const Json& otherwise) const {
+    const Json* value = graph_.spec.layers[index_of(node)].params.find(key);
+    return value ? *value : otherwise;
+  }
+  size_t index_of(const Node& node) const { return static_cast<size_t>(&node - &graph_.nodes[0]); }
+
+  void only(const Node& node, std::string_view key, const Json& allowed) const {
+    if (!(setting(node, key, allowed) == allowed))
+      refuse(node, "\"" + std::string(key) + "\": " + allowed.describe());
+  }
+
+  double square(const Node& node, std::string_view key, const Json& otherwise) const {
+    const Json& value = setting(node, key, otherwise);
+    if (value.is(Json::Kind::number)) return value.number;
+    if (value.items.size() != 2 || !(value.items[0] == value.items[1]))
+      refuse(node, "a square " + std::string(key));
+    return value.items[0].number;
+  }
+
+  Json params_of(const Node& node, Json& layer) const {
+    Json params = Json::object();
+    const Shape& input = graph_.shape_of(node.inputs[0]);
+    const bool picture = node.type == "convolution" || node.type == "max_pooling";
+    if (picture)
+      params.set("input_rows", input[1]).set("input_cols", input[2]).set("input_depth", input[0]);
+    if (node.type == "convolution") {
+      only(node, "dilation", 1);
+      only(node, "groups", 1);
+      layer.set("type", "conv");
+      params.set("output_depth", node.shape.output[0])
+          .set("window_size", square(node, "kernel_size", 1))
+          .set("padding", square(node, "padding", 0));
+      if (const double stride = square(node, "stride", 1); stride != 1) params.set("stride", stride);
+    } else if (node.type == "max_pooling") {
+      only(node, "padding", 0);
+      only(node, "ceil_mode", false);
+      layer.set("type", "pool");
+      const double window = square(node, "kernel_size", 1);
+      params.set("window_size", window).set("stride", square(node, "stride", window));
+    } else if (node.type == "fully_connected") {
+      layer.set("type", "fc");
+      params.set("input_size", input.elements()).set("output_size", node.shape.output[0]);
+    } else {
+      layer.set("type", "act");
+      params.set("activation_type", activation_of(node));
+    }
+    return params;
+  }
+
+  std::string activation_of(const Node& node) const {
+    if (node.type == "sigmoid" && setting(node, "gain", 1) == Json(2)) return "tanh";
+    if (node.type == "sigmoid") only(node, "gain", 1);
+    if (node.type != "sigmoid" && node.type != "relu" && node.type != "softmax")
+      refuse(node, "conv, pool, fc or act");
+    return node.type;
+  }
+
+  Json status_of(const Node& node) {
+    Json status = Json::object();
+    if (node.shape.parameters.empty()) return status;
+    status.set("w", encode_floats(values_.at(node.name + ".weight")));
+    std::vector<float> bias(static_cast<size_t>(node.shape.output[0]));
+    if (auto at = values_.find(node.name + ".bias"); at != values_.end()) bias = at->second;
+    const auto positions = static_cast<size_t>(node.shape.output.elements()) / bias.size();
+    std::vector<float> spread;
+    for (float value : bias) spread.insert(spread.end(), positions, value);
+    return status.set("b", encode_floats(spread));
+  }
+
+  Graph graph_;
+  std::map<std::string, std::vector<float>> values_;
+};
+
+}  // namespace
+
+std::vector<float> decode_floats(std::string_view base64, const std::string& source) {
+  const ByteVector bytes = decode_base64(base64, source);
+  if (bytes.size() % sizeof(float) != 0)
+    throw ParseError(source, "Base64", "expected whole float32 values, got " +
+                                           std::to_string(bytes.size()) + " bytes");
+  std::vector<float> values(bytes.size() / sizeof(float));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+std::string encode_floats(const std::vector<float>& values) {
+  return encode_base64(std::as_bytes(std::span(values)));
+}
+
+bool bias_per_channel(std::vector<float>& values, size_t channels) {
+  if (channels == 0 || values.size() % channels != 0 || values.empty()) return false;
+  const size_t positions = values.size() / channels;
+  std::vector<float> result;
+  for (size_t c = 0; c < channels; ++c) {
+    const float* first = &values[c * positions];
+    for (size_t i = 1; i < positions; ++i)
+      if (std::memcmp(first, first + i, sizeof(float)) != 0) return false;
+    result.push_back(*first);
+  }
+  values = std::move(result);
+  return true;
+}
+
+std::string to_sukiyaki(Network& network) { return Writer(network).write(); }
+
+}  // namespace kaiseki::nn

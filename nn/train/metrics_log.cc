@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "nn/train/metrics_log.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "matrix/log.h"
+#include "matrix/memory/pool.h"
+#include "nn/train/json_line.h"
+#include "nn/train/trainer.h"
+
+namespace kaiseki::nn {
+
+MetricsLog::MetricsLog(const std::filesystem::path& file, int64_t every_steps)
+    : path_(file), every_(std::max<int64_t>(1, every_steps)) {}
+
+double MetricsLog::seconds_since(Clock::time_point start) const {
+  return std::max(1e-9, std::chrono::duration<double>(Clock::now() - start).count());
+}
+
+void MetricsLog::on_start(Trainer& trainer) {
+  file_.reset(std::fopen(path_.c_str(), trainer.step() ? "a" : "w"));
+  if (!file_)
+    throw Error(message("log", "expected a file to write, got ", path_.string(), ": ",
+                        std::strerror(errno)));
+  start_ = last_time_ = epoch_time_ = Clock::now();
+  last_ = trainer.running_totals();
+  epoch_samples_ = last_.samples;
+}
+
+void MetricsLog::on_step(Trainer& trainer) {
+  if (trainer.step() % every_ != 0 || trainer.updater().iterator().is_new_epoch()) return;
+  const MetricTotals totals = trainer.running_totals();
+  MetricTotals part = totals;
+  part.samples -= last_.samples;
+  part.loss_sum -= last_.loss_sum;
+  part.classified -= last_.classified;
+  part.correct -= last_.correct;
+  line(trainer, false, part, part.samples);
+  last_ = totals;
+  last_time_ = Clock::now();
+}
+
+void MetricsLog::on_epoch(Trainer& trainer) {
+  const MetricTotals& totals = trainer.epoch_totals();
+  line(trainer, true, totals, totals.samples - epoch_samples_);
+  last_ = {};
+  epoch_samples_ = 0;
+  last_time_ = epoch_time_ = Clock::now();
+}
+
+void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, int64_t samples) {
+  JsonLine json;
+  json.add("event", epoch ? "epoch" : "step")
+      .add("step", trainer.step())
+      .add("epoch", trainer.epoch() + !epoch)
+      .add("loss", totals.loss())
+      .add("accuracy", totals.accuracy())
+      .add("learning_rate", trainer.updater().learning_rate())
+      .add("images_per_second",
+           static_cast<double>(samples) / seconds_since(epoch ? epoch_time_ : last_time_))
+      .add("memory", trainer.updater().network().device().memory().account().peak)
+      .add("seconds", seconds_since(start_));
+  if (epoch && trainer.evaluation()) {
+    json.add("test_loss", trainer.evaluation()->loss);
+    json.add("test_accuracy", trainer.evaluation()->top1);
+    json.add("test_top5", trainer.evaluation()->top5);
+  }
+  const std::string text = json.str() + "\n";
+  if (std::fputs(text.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
+    log_warning_once(message("log", path_.string(), ": ", std::strerror(errno)));
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "nn/weights.h"
+
+#include <algorithm>
+#include <map>
+
+#include "matrix/error.h"
+#include "matrix/ops/copy.h"
+#include "nn/io/file.h"
+#include "nn/io/safetensors.h"
+#include "nn/io/tar_tensors.h"
+#include "nn/network_spec.h"
+#include "nn/sukiyaki_weights.h"
+
+namespace kaiseki::nn {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<NamedTensor> tensors_of(Network& network) {
+  std::vector<NamedTensor> tensors;
+  for (const Parameter& parameter : network.parameters())
+    tensors.push_back({parameter.name, parameter.value});
+  for (const State& state : network.states()) tensors.push_back({state.name, state.value});
+  return tensors;
+}
+
+/// Values of layers that stand in a network's JSON; one dimension each, as shapes are not known.
+std::vector<NamedTensor> tensors_in_json(const ByteVector& bytes, const std::string& source) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::vector<NamedTensor> tensors;
+  for (const LayerSpec& layer : parse_network(text, source).layers)
+    for (const InlineWeights& weights : layer.weights)
+      tensors.push_back({layer.name + "." + weights.parameter,
+                         Tensor::from(std::span<const float>(weights.values),
+                                      {static_cast<int64_t>(weights.values.size())},
+                                      Device::cpu())});
+  if (tensors.empty())
+    throw ParseError(source, "layer_status", "expected weights, got none");
+  return tensors;
+}
+
+bool is_json(const ByteVector& bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && (text[first] == '{' || text[first] == '[');
+}
+
+/// By content: a safetensors file has its header's '{' as ninth byte, and a tar's first block has
+/// a name there, or gzip's magic number.
+std::vector<NamedTensor> read_tensors(const fs::path& file, bool& flat) {
+  const ByteVector bytes = read_file(file);
+  flat = is_json(bytes);
+  if (flat) return tensors_in_json(bytes, file.string());
+  if (bytes.size() > 8 && bytes[8] == std::byte{'{'}) return read_safetensors(file);
+  return read_tar_tensors(file);
+}
+
+/// The found values in the wanted shape, where Sukiyaki's has no shape or another for biases.
+Tensor fitted(const Tensor& found, const Shape& wanted, bool flat) {
+  if (!flat || found.shape() == wanted) return found;
+  if (found.size() == wanted.elements()) return found.reshape(wanted);
+  std::vector<float> values = found.to_vector<float>();
+  if (wanted.rank() == 1 && bias_per_channel(values, static_cast<size_t>(wanted[0])))
+    return Tensor::from(std::span<const float>(values), wanted, Device::cpu());
+  return found;
+}
+
+void list(std::string& into, const char* what, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  into += std::to_string(names.size()) + " " + what + ":";
+  for (size_t i = 0; i < std::min<size_t>(names.size(), 8); ++i) into += " " + names[i];
+  into += names.size() > 8 ? " ...\n" : "\n";
+}
+
+}  // namespace
+
+std::string LoadReport::str() const {
+  std::string text = std::to_string(matched.size()) + " tensors loaded\n";
+  list(text, "missing in the file, left as they were", missing);
+  list(text, "in the file only", unexpected);
+  for (const Mismatch& m : mismatched)
+    text += m.name + ": expected shape " + m.expected.str() + ", got " + m.found.str() + "\n";
+  return text;
+}
+
+void save_weights(const fs::path& file, Network& network) {
+  const std::string suffix = file.extension().string();
+  if (suffix == ".safetensors")
+    write_safetensors(file, tensors_of(network), {{"format", "pt"}});
+  else if (suffix == ".tar")
+    write_tar_tensors(file, tensors_of(network));
+  else if (suffix == ".json")
+    write_file_atomic(file, as_bytes(to_sukiyaki(network)));
+  else
+    throw Error(message("save_weights", "expected a file .safetensors, .json or .tar, got ",
+                        file.string()));
+}
+
+LoadReport load_weights(const fs::path& file, Network& network, bool strict) {
+  bool flat = false;
+  std::map<std::string, Tensor> found;
+  for (NamedTensor& tensor : read_tensors(file, flat))
+    found.emplace(std::move(tensor.name), std::move(tensor.value));
+  LoadReport report;
+  std::vector<std::pair<Tensor, Tensor>> copies;
+  for (NamedTensor& wanted : tensors_of(network)) {
+    auto at = found.find(wanted.name);
+    if (at == found.end()) {
+      report.missing.push_back(wanted.name);
+      continue;
+    }
+    const Tensor value = fitted(at->second, wanted.value.shape(), flat);
+    found.erase(at);
+    if (value.shape() != wanted.value.shape() || value.dtype() != wanted.value.dtype()) {
+      report.mismatched.push_back({wanted.name, wanted.value.shape(), value.shape()});
+      continue;
+    }
+    copies.emplace_back(value, wanted.value);
+    report.matched.push_back(wanted.name);
+  }
+  for (const auto& [name, value] : found) report.unexpected.push_back(name);
+  if (strict && !report.complete())
+    throw Error(file.string() + ": expected the tensors of this network, got a difference\n" +
+                report.str());
+  for (auto& [from, to] : copies) copy(from, to);
+  return report;
+}
+
+}  // namespace kaiseki::nn

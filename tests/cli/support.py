@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the command share. Each test is a script: SCRIPT KAISEKI, run in a folder of its own."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+LENET = str(ROOT / "models" / "lenet.json")
+KAISEKI = str(pathlib.Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else "kaiseki"
+passed = failed = 0
+
+
+def check(condition, what, detail=""):
+    global passed, failed
+    if condition:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED: {what}\n{detail}", flush=True)
+
+
+def kaiseki(*arguments, env=None, **options):
+    """A finished run: returncode, stdout, stderr."""
+    settings = dict(os.environ, KAISEKI_DEVICE="cpu", **(env or {}))
+    return subprocess.run([KAISEKI, *map(str, arguments)], env=settings, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=300, **options)
+
+
+def start(*arguments):
+    return subprocess.Popen([KAISEKI, *map(str, arguments)], env=dict(os.environ, KAISEKI_DEVICE="cpu"),
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def works(*arguments, **options):
+    done = kaiseki(*arguments, **options)
+    check(done.returncode == 0, f"status 0 of {' '.join(map(str, arguments))}",
+          f"got {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def refuses(words, *arguments, **options):
+    """Status 1, one line on stderr with all of `words`."""
+    done = kaiseki(*arguments, **options)
+    line = done.stderr.strip()
+    check(done.returncode == 1 and line and "\n" not in line and all(word in line for word in words),
+          f"status 1 and one line with {words} from {' '.join(map(str, arguments))}",
+          f"got {done.returncode}\n{done.stderr}")
+    return done
+
+
+def train(*arguments, data="digits:600:1", **options):
+    return works("train", LENET, "--data", data, "--test-limit", 100, *arguments, **options)
+
+
+def main(*tests):
+    folder = tempfile.mkdtemp(prefix="kaiseki-test-")
+    try:
+        for test in tests:
+            here = pathlib.Path(folder, test.__name__)
+            here.mkdir()
+            os.chdir(here)
+            test()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"checks: {passed} passed, {failed} failed")
+    sys.exit(failed > 0)

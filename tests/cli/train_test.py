@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Trains, logs, evaluates, predicts: what a user sees when nothing is a terminal, and when it is one."""
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+
+from support import check, kaiseki, main, refuses, train, works, KAISEKI, LENET, ROOT
+
+
+def learns_and_says_so():
+    done = train("--epochs", 3, "--save", "w.safetensors", "--log", "log.jsonl", "--log-every", 10,
+                 data="digits:4000:1")
+    check("\x1b" not in done.stdout and "\r" not in done.stdout, "plain lines in a pipe", repr(done.stdout))
+    check(len(re.findall(r"^epoch \d/3 .*test accuracy", done.stdout, re.M)) == 3, "a line an epoch", done.stdout)
+    lines = [json.loads(line) for line in open("log.jsonl")]
+    epochs = [line for line in lines if line["event"] == "epoch"]
+    check([line["epoch"] for line in epochs] == [1, 2, 3], "an epoch's metrics each")
+    check(all(set(line) >= {"step", "epoch", "loss", "accuracy", "images_per_second", "memory"} for line in lines),
+          "all metrics in each line")
+    check([line["step"] for line in lines][:6] == [10, 20, 30, 40, 50, 60], "a line for ten steps")
+    check(epochs[-1]["test_accuracy"] > 0.9 and epochs[-1]["loss"] < epochs[0]["loss"], "it learns", str(epochs))
+
+    shown = works("eval", LENET, "--weights", "w.safetensors", "--data", "digits:4000:1", "--limit", 100)
+    check(all(word in shown.stdout for word in ("top-1", "top-5", "recall", "loss")), "evaluation", shown.stdout)
+    found = json.loads(works("eval", LENET, "--weights", "w.safetensors", "--data", "digits:4000:1", "--limit", 100,
+                             "--json", "--confusion", "c.csv").stdout)
+    check(found["top1"] == epochs[-1]["test_accuracy"], "the same accuracy as in training", str(found))
+    rows = [line.split(",") for line in pathlib.Path("c.csv").read_text().splitlines()]
+    counts = [[int(cell) for cell in row[1:]] for row in rows[1:]]
+    check(sum(map(sum, counts)) == 100 and sum(counts[i][i] for i in range(10)) == round(found["top1"] * 100),
+          "the confusion matrix adds up", str(rows))
+
+    picture = ROOT / "examples" / "seven.png"
+    said = works("predict", LENET, "--weights", "w.safetensors", picture, picture, "--json")
+    answers = [json.loads(line) for line in said.stdout.splitlines()]
+    check(len(answers) == 2 and answers[0]["class"] == "7" and answers[0] == answers[1], "a seven", said.stdout)
+    check("7" in works("predict", LENET, "--weights", "w.safetensors", picture, "--top", 2).stdout, "as text")
+    refuses(["nothing.png"], "predict", LENET, "--weights", "w.safetensors", "nothing.png")
+    refuses(["w.safetensors", "weights"], "eval", ROOT / "models/cifar.json", "--weights", "w.safetensors", "--data",
+            "digits:100")
+
+
+def start_from_weights():
+    train("--epochs", 1, "--save", "a.safetensors", "--seed", 1)
+    train("--epochs", 0, "--weights", "a.safetensors", "--save", "b.safetensors", "--seed", 2)
+    check(pathlib.Path("a.safetensors").read_bytes() == pathlib.Path("b.safetensors").read_bytes(), "no epoch, no change")
+    for suffix in ("json", "tar"):
+        train("--epochs", 0, "--weights", "a.safetensors", "--save", f"a.{suffix}")
+        one = works("eval", LENET, "--weights", f"a.{suffix}", "--data", "digits:300:1", "--json").stdout
+        two = works("eval", LENET, "--weights", "a.safetensors", "--data", "digits:300:1", "--json").stdout
+        check(one == two, f"the same weights as .{suffix}", one + two)
+
+
+def every_setting_trains():
+    for optimizer in ("sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"):
+        train("--optimizer", optimizer, "--lr", 0.001, "--epochs", 1, "--weight-decay", 1e-4, "--clip-norm", 5,
+              data="digits:200:1")
+    train("--schedule", "step", "--step-size", 1, "--gamma", 0.5, "--warmup", 0.5, "--epochs", 2, data="digits:200:1")
+    train("--schedule", "linear", "--epochs", 1, "--augment", "flip,crop", "--mean", 0.1, "--std", 0.3)
+    done = train("--early-stop", 1, "--epochs", 50, "--lr", 1e-9, data="digits:100:1")
+    check("stopped" in done.stdout and "no better" in done.stdout, "early stop", done.stdout)
+
+
+def on_a_terminal():
+    def look(columns, **settings):
+        child, terminal = pty.fork()
+        if child == 0:
+            os.environ.update(KAISEKI_DEVICE="cpu", TERM="xterm", LANG="C.UTF-8", **settings)
+            os.environ.pop("LC_ALL", None)
+            os.execv("/bin/sh", ["sh", "-c", f"stty cols {columns} && exec {KAISEKI} train {LENET} "
+                                 "--data digits:3000:1 --test-limit 100 --epochs 1"])
+        seen = b""
+        while select.select([terminal], [], [], 120)[0]:
+            try:
+                part = os.read(terminal, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            seen += part
+        check(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, "status 0 on a terminal", repr(seen))
+        return seen.decode()
+
+    for columns in (20, 60, 100, 200):
+        text = look(columns)
+        drawn = [re.sub(r"\x1b\[[0-9;]*[mK]", "", part) for line in text.split("\n")[1:] for part in line.split("\r")
+                 if "step" in part and "test" not in part]
+        check(drawn and max(map(len, drawn)) < columns, f"the live line fits {columns} columns", repr(drawn))
+        check("\x1b[1m" in text, "bold where colours are wanted")
+    check("━" in text and "images/s" in text and "left" in text, "a bar, the speed and the time left", repr(text))
+    text = look(120, NO_COLOR="1")
+    check(not re.search(r"\x1b\[[0-9;]+m", text) and "\x1b[K" in text, "NO_COLOR: no colours", repr(text))
+
+
+main(learns_and_says_so, start_from_weights, every_setting_trains, on_a_terminal)

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Convolutions that tests run: what layers use, and the odd ones.
+#pragma once
+
+#include <vector>
+
+#include "matrix/conv/solver.h"
+
+namespace kaiseki::test {
+
+inline std::vector<ConvProblem> conv_cases() {
+  const auto make = [](int64_t n, int64_t c, int64_t h, int64_t w, int64_t k, int64_t r, int64_t s,
+                       std::array<int64_t, 2> stride = {1, 1},
+                       std::array<int64_t, 2> padding = {0, 0},
+                       std::array<int64_t, 2> dilation = {1, 1}, int64_t groups = 1) {
+    return ConvProblem{
+        ConvDirection::forward, n, c, h, w, k, r, s, stride, padding, dilation, groups};
+  };
+  return {
+      make(3, 1, 28, 28, 20, 5, 5),
+      make(2, 20, 12, 12, 50, 5, 5),
+      make(2, 3, 32, 32, 16, 5, 5, {1, 1}, {2, 2}),
+      make(9, 20, 8, 8, 20, 5, 5, {1, 1}, {2, 2}),
+      make(1, 1, 1, 1, 1, 1, 1),
+      make(1, 3, 7, 11, 5, 1, 1),
+      make(2, 64, 4, 4, 13, 1, 1),
+      make(2, 5, 16, 16, 6, 1, 1, {2, 2}),
+      make(3, 7, 13, 17, 11, 3, 3, {1, 1}, {1, 1}),
+      make(2, 4, 7, 7, 29, 3, 3, {2, 2}, {1, 1}),
+      make(1, 2, 23, 19, 3, 7, 5, {3, 2}, {3, 1}),
+      make(1, 3, 9, 31, 2, 1, 7, {1, 2}, {0, 3}),
+      make(1, 3, 31, 9, 2, 7, 1, {2, 1}, {3, 0}),
+      make(2, 3, 3, 3, 4, 5, 5, {1, 1}, {1, 1}),
+      make(1, 1, 2, 2, 1, 6, 6, {1, 1}, {2, 2}),
+      make(1, 2, 5, 5, 3, 3, 3, {1, 1}, {4, 4}),
+      make(2, 3, 17, 15, 4, 3, 3, {1, 1}, {2, 2}, {2, 2}),
+      make(1, 2, 19, 23, 3, 3, 2, {2, 3}, {3, 4}, {3, 2}),
+      make(1, 2, 11, 11, 2, 2, 2, {5, 4}),
+      make(2, 6, 10, 9, 8, 3, 3, {1, 1}, {1, 1}, {1, 1}, 2),
+      make(2, 7, 9, 9, 7, 3, 3, {1, 1}, {1, 1}, {1, 1}, 7),
+      make(1, 5, 9, 8, 15, 3, 3, {2, 2}, {1, 1}, {1, 1}, 5),
+      make(1, 600, 5, 5, 3, 1, 1),
+      make(1, 130, 6, 6, 14, 3, 3, {1, 1}, {1, 1}),
+      make(1, 3, 67, 131, 5, 3, 3, {1, 1}, {1, 1}),
+      make(1, 40, 61, 67, 2, 3, 3, {1, 1}, {1, 1}),
+  };
+}
+
+}  // namespace kaiseki::test

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Convolution and its gradients by plain loops in double: what solvers are compared with.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "matrix/conv/solver.h"
+#include "matrix/tensor.h"
+#include "tests/support/reference.h"
+
+namespace kaiseki::test {
+
+/// Results for one problem, and for each the sum of the sizes of its products, by which a float
+/// result may be off.
+struct ConvReference {
+  Doubles y, dx, dfilter, y_size, dx_size, dfilter_size;
+};
+
+inline ConvReference conv_reference(const ConvProblem& p, const Doubles& x, const Doubles& filter,
+                                    const Doubles& dy) {
+  ConvReference out;
+  out.y = out.y_size = Doubles(static_cast<size_t>(p.n * p.k * p.out_h() * p.out_w()));
+  out.dx = out.dx_size = Doubles(x.size());
+  out.dfilter = out.dfilter_size = Doubles(filter.size());
+  const int64_t group_c = p.c / p.groups, group_k = p.k / p.groups;
+  for (int64_t n = 0; n < p.n; ++n)
+    for (int64_t k = 0; k < p.k; ++k)
+      for (int64_t i = 0; i < p.out_h(); ++i)
+        for (int64_t j = 0; j < p.out_w(); ++j)
+          for (int64_t c = 0; c < group_c; ++c)
+            for (int64_t r = 0; r < p.r; ++r)
+              for (int64_t s = 0; s < p.s; ++s) {
+                const int64_t row = i * p.stride[0] - p.padding[0] + r * p.dilation[0];
+                const int64_t column = j * p.stride[1] - p.padding[1] + s * p.dilation[1];
+                if (row < 0 || row >= p.h || column < 0 || column >= p.w) continue;
+                const int64_t channel = k / group_k * group_c + c;
+                const auto in =
+                    static_cast<size_t>(((n * p.c + channel) * p.h + row) * p.w + column);
+                const auto at =
+                    static_cast<size_t>(((n * p.k + k) * p.out_h() + i) * p.out_w() + j);
+                const auto tap = static_cast<size_t>(((k * group_c + c) * p.r + r) * p.s + s);
+                out.y[at] += x[in] * filter[tap];
+                out.y_size[at] += std::abs(x[in] * filter[tap]);
+                out.dx[in] += dy[at] * filter[tap];
+                out.dx_size[in] += std::abs(dy[at] * filter[tap]);
+                out.dfilter[tap] += x[in] * dy[at];
+                out.dfilter_size[tap] += std::abs(x[in] * dy[at]);
+              }
+  return out;
+}
+
+/// A float sum in any order is off by less than (number of terms) * epsilon * (sum of sizes); seen
+/// is about the square root of that, so 64 epsilon and one rounding of the result are ample.
+inline void check_sums(const Tensor& actual, const Doubles& expected, const Doubles& size) {
+  const Doubles values = doubles(actual);
+  REQUIRE(values.size() == expected.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double allowed = 1.2e-7 * (64 * size[i] + std::abs(expected[i]));
+    if (std::abs(values[i] - expected[i]) <= allowed) continue;
+    INFO("element " << i << ": " << values[i] << ", expected " << expected[i] << " within "
+                    << allowed);
+    FAIL_CHECK("values differ");
+    return;
+  }
+}
+
+}  // namespace kaiseki::test

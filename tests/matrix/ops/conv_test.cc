@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// The front ends of convolution: that they choose a solver, take views, and say what does not fit.
+#include "matrix/ops/conv.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "matrix/error.h"
+#include "matrix/ops/copy.h"
+#include "tests/matrix/conv/cases.h"
+#include "tests/matrix/conv/reference.h"
+#include "tests/support/devices.h"
+
+namespace kaiseki {
+namespace {
+
+Conv2d options(const ConvProblem& p) { return {p.stride, p.padding, p.dilation, p.groups}; }
+
+template <typename F>
+std::string error_of(const F& call) {
+  try {
+    call();
+  } catch (const ShapeError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("convolution agrees with plain loops in all directions") {
+  test::for_each_device([](Device device) {
+    for (const ConvProblem& p : test::conv_cases()) {
+      INFO(p.str());
+      const Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, device);
+      const Tensor filter = test::random_tensor({p.k, p.c / p.groups, p.r, p.s}, 2, device);
+      const Tensor dy = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 3, device);
+      const auto expected =
+          test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(dy));
+      CHECK(conv_problem(x.shape(), filter.shape(), options(p)) == p);
+      Tensor y(dy.shape(), DType::f32, device), dx(x.shape(), DType::f32, device);
+      Tensor dfilter(filter.shape(), DType::f32, device);
+      conv2d(x, filter, nullptr, options(p), y);
+      test::check_sums(y, expected.y, expected.y_size);
+      conv2d_backward_data(dy, filter, options(p), dx);
+      test::check_sums(dx, expected.dx, expected.dx_size);
+      conv2d_backward_filter(x, dy, options(p), dfilter);
+      test::check_sums(dfilter, expected.dfilter, expected.dfilter_size);
+    }
+  });
+}
+
+TEST_CASE("convolution takes inputs that are views") {
+  test::for_each_device([](Device device) {
+    const ConvProblem p = test::conv_cases()[8];
+    const int swap[] = {0, 1, 3, 2};
+    const Tensor x = test::random_tensor({p.n, p.c, p.w, p.h}, 1, device).permute(swap);
+    const Tensor filter = test::random_tensor({p.k + 2, p.c, p.r, p.s}, 2, device).slice(0, 1, p.k);
+    const Tensor dy =
+        test::random_tensor({p.n, p.k, p.out_w(), p.out_h()}, 3, device).permute(swap);
+    const Tensor bias =
+        test::random_tensor({p.k, 2}, 4, device).slice(1, 1, 1).clone().reshape({p.k});
+    const auto expected =
+        test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(dy));
+    Tensor y(dy.shape(), DType::f32, device), dx(x.shape(), DType::f32, device);
+    conv2d(x, filter, nullptr, options(p), y);
+    test::check_sums(y, expected.y, expected.y_size);
+    conv2d_backward_data(dy, filter, options(p), dx);
+    test::check_sums(dx, expected.dx, expected.dx_size);
+  });
+}
+
+TEST_CASE("convolution of an empty batch") {
+  test::for_each_device([](Device device) {
+    const Tensor x({0, 3, 8, 8}, DType::f32, device);
+    const Tensor filter = Tensor::full({4, 3, 3, 3}, 1, device);
+    Tensor y({0, 4, 6, 6}, DType::f32, device), dx({0, 3, 8, 8}, DType::f32, device);
+    conv2d(x, filter, nullptr, {}, y);
+    conv2d_backward_data(y, filter, {}, dx);
+    Tensor dfilter = Tensor::full({4, 3, 3, 3}, 2, device);
+    conv2d_backward_filter(x, y, {}, dfilter, 0.5f);
+    CHECK(dfilter.to_vector() == std::vector<float>(108, 1.0f));
+    conv2d_backward_filter(x, y, {}, dfilter);
+    CHECK(dfilter.to_vector() == std::vector<float>(108, 0.0f));
+  });
+}
+
+TEST_CASE("a NaN in the input reaches exactly the outputs that read it") {
+  const int64_t size = 9;
+  for (int64_t place = 0; place < size * size; ++place) {
+    Tensor x = Tensor::full({1, 1, size, size}, 1), filter = Tensor::full({1, 1, 3, 3}, 1);
+    x.mutable_data<float>()[place] = std::nanf("");
+    Tensor y({1, 1, size, size});
+    conv2d(x, filter, nullptr, {.padding = {1, 1}}, y, Activation::relu);
+    const std::vector<float> values = y.to_vector();
+    for (int64_t i = 0; i < size * size; ++i) {
+      const bool near =
+          std::abs(i / size - place / size) <= 1 && std::abs(i % size - place % size) <= 1;
+      CHECK(std::isnan(values[static_cast<size_t>(i)]) == near);
+    }
+  }
+}
+
+TEST_CASE("convolution says what does not fit") {
+  const Tensor x({2, 4, 8, 8}), filter({6, 4, 3, 3}), bias({5});
+  Tensor y({2, 6, 6, 6}), wrong({2, 6, 6, 5});
+  const auto forward = [&](const Tensor& input, const Tensor& weights, Conv2d conv, Tensor& out) {
+    return error_of([&] { conv2d(input, weights, nullptr, conv, out); });
+  };
+  CHECK(forward(x, filter, {}, y) == "no error");
+  CHECK(forward(x, filter, {}, wrong) ==
+        "[conv2d] expected an output of shape [2, 6, 6, 6], got [2, 6, 6, 5]");
+  CHECK(forward(x.reshape({2, 4, 64}), filter, {}, y) ==
+        "[conv2d] expected an input [n, c, h, w], got [2, 4, 64]");
+  CHECK(forward(x, Tensor({6, 3, 3, 3}), {}, y) ==
+        "[conv2d] expected 3 input channels for filter [6, 3, 3, 3] in 1 groups, got input [2, 4, "
+        "8, 8]");
+  CHECK(forward(x, filter, {.groups = 3}, y) ==
+        "[conv2d] expected channels that 3 groups divide, got input [2, 4, 8, 8] and filter [6, 4, "
+        "3, 3]");
+  CHECK(forward(x, filter, {.stride = {0, 1}}, y) ==
+        "[conv2d] expected a stride of at least 1, got 0");
+  CHECK(forward(x, filter, {.dilation = {4, 1}}, y) ==
+        "[conv2d] expected an input that holds the filter's 9x3 with its padding, got [2, 4, 8, 8] "
+        "padded by "
+        "0x0");
+  CHECK(forward(Tensor({2, 4, 8, 8}, DType::i32), filter, {}, y) ==
+        "[conv2d] expected f32 for the input, got i32");
+  CHECK(error_of([&] { conv2d(x, filter, &bias, {}, y); }) ==
+        "[conv2d] expected a bias of shape [6], got [5]");
+  Tensor dx({2, 4, 8, 8}), dfilter({6, 4, 3, 3});
+  CHECK(error_of([&] { conv2d_backward_data(wrong, filter, {}, dx); }) ==
+        "[conv2d_backward_data] expected an output's gradient of shape [2, 6, 6, 6], got [2, 6, 6, "
+        "5]");
+  CHECK(error_of([&] { conv2d_backward_filter(x, wrong, {}, dfilter); }) ==
+        "[conv2d_backward_filter] expected an output's gradient of shape [2, 6, 6, 6], got [2, 6, "
+        "6, 5]");
+}
+
+}  // namespace kaiseki

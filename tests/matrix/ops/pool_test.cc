@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// Pooling against plain loops in double, on every device.
+#include "matrix/ops/pool.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "matrix/error.h"
+#include "matrix/threads.h"
+#include "tests/support/devices.h"
+#include "tests/support/reference.h"
+
+namespace kaiseki {
+namespace {
+
+struct Case {
+  Shape x;
+  Pool2d pool;
+  Shape y;  // as PyTorch 1.13 gives it
+};
+
+const Case kCases[] = {
+    {{2, 3, 24, 24}, {}, {2, 3, 12, 12}},
+    {{2, 5, 8, 8}, {}, {2, 5, 4, 4}},
+    {{1, 2, 64, 66}, {}, {1, 2, 32, 33}},
+    {{3, 1, 7, 9}, {}, {3, 1, 3, 4}},
+    {{1, 1, 2, 2}, {}, {1, 1, 1, 1}},
+    {{1, 2, 7, 9}, {.ceil_mode = true}, {1, 2, 4, 5}},
+    {{2, 3, 13, 13}, {.window = {3, 3}, .stride = {2, 2}}, {2, 3, 6, 6}},
+    {{2, 3, 12, 14}, {.window = {3, 3}, .stride = {2, 2}, .ceil_mode = true}, {2, 3, 6, 7}},
+    {{1, 2, 14, 14}, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}, {1, 2, 7, 7}},
+    {{1, 2, 15, 10}, {.window = {3, 3}, .stride = {1, 1}, .padding = {1, 1}}, {1, 2, 15, 10}},
+    {{1, 2, 5, 5}, {.window = {2, 2}, .stride = {2, 2}, .padding = {1, 1}}, {1, 2, 3, 3}},
+    {{2, 1, 11, 17}, {.window = {2, 3}, .stride = {3, 1}, .padding = {1, 0}}, {2, 1, 4, 15}},
+    {{1, 4, 6, 5}, {.window = {6, 5}, .stride = {1, 1}}, {1, 4, 1, 1}},
+    {{1, 1, 1, 1}, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}, {1, 1, 1, 1}},
+    {{1, 1, 5, 6}, {.window = {2, 2}, .stride = {3, 4}, .ceil_mode = true}, {1, 1, 2, 2}},
+    {{0, 3, 8, 8}, {}, {0, 3, 4, 4}},
+};
+
+struct PoolReference {
+  test::Doubles maximum, average, max_dx, average_dx;
+  std::vector<int32_t> indices;
+};
+
+PoolReference pool_reference(const Case& c, bool count_padding, const test::Doubles& x,
+                             const test::Doubles& dy) {
+  PoolReference out;
+  out.max_dx = out.average_dx = test::Doubles(x.size());
+  const int64_t h = c.x[2], w = c.x[3];
+  const Pool2d& p = c.pool;
+  size_t at = 0;
+  for (int64_t plane = 0; plane < c.x[0] * c.x[1]; ++plane)
+    for (int64_t i = 0; i < c.y[2]; ++i)
+      for (int64_t j = 0; j < c.y[3]; ++j, ++at) {
+        double best = -std::numeric_limits<double>::infinity(), sum = 0;
+        int64_t place = -1, inside = 0, counted = 0;
+        for (int64_t row = i * p.stride[0] - p.padding[0], r = 0; r < p.window[0]; ++r, ++row)
+          for (int64_t column = j * p.stride[1] - p.padding[1], s = 0; s < p.window[1];
+               ++s, ++column) {
+            counted += row < h + p.padding[0] && column < w + p.padding[1];
+            if (row < 0 || row >= h || column < 0 || column >= w) continue;
+            ++inside;
+            const double v = x[static_cast<size_t>(plane * h * w + row * w + column)];
+            sum += v;
+            if (place < 0 || v > best) best = v, place = row * w + column;
+          }
+        out.maximum.push_back(best);
+        out.indices.push_back(static_cast<int32_t>(place));
+        const double count = static_cast<double>(count_padding ? counted : inside);
+        out.average.push_back(sum / count);
+        out.max_dx[static_cast<size_t>(plane * h * w + place)] += dy[at];
+        for (int64_t row = i * p.stride[0] - p.padding[0], r = 0; r < p.window[0]; ++r, ++row)
+          for (int64_t column = j * p.stride[1] - p.padding[1], s = 0; s < p.window[1];
+               ++s, ++column)
+            if (row >= 0 && row < h && column >= 0 && column < w)
+              out.average_dx[static_cast<size_t>(plane * h * w + row * w + column)] +=
+                  dy[at] / count;
+      }
+  return out;
+}
+
+/// Few different values, so that maxima tie: the first one wins.
+Tensor tied(const Shape& shape, Device device) {
+  Tensor t = test::random_tensor(shape, 5, Device::cpu(), 0, 4);
+  float* values = t.mutable_data<float>();
+  for (int64_t i = 0; i < t.size(); ++i) values[i] = std::floor(values[i]);
+  return t.to(device);
+}
+
+}  // namespace
+
+TEST_CASE("max pooling and its gradient") {
+  test::for_each_device([](Device device) {
+    for (const Case& c : kCases)
+      for (bool ties : {false, true}) {
+        INFO(c.x.str(), " to ", c.y.str());
+        REQUIRE(pool2d_shape(c.x, c.pool) == c.y);
+        const Tensor x = ties ? tied(c.x, device) : test::random_tensor(c.x, 1, device);
+        const Tensor dy = test::random_tensor(c.y, 2, device);
+        const auto expected = pool_reference(c, false, test::doubles(x), test::doubles(dy));
+        Tensor y(c.y, DType::f32, device), indices(c.y, DType::i32, device);
+        max_pool2d(x, c.pool, y, indices);
+        test::check_close(y, expected.maximum, 0);
+        CHECK(indices.to_vector<int32_t>() == expected.indices);
+        Tensor dx = Tensor::full(c.x, 7, device);
+        max_pool2d_backward(dy, indices, c.pool, dx);
+        test::check_close(dx, expected.max_dx, 1e-6, 1e-6);  // at most 9 float additions
+      }
+  });
+}
+
+TEST_CASE("average pooling and its gradient") {
+  test::for_each_device([](Device device) {
+    for (const Case& c : kCases)
+      for (bool count_padding : {false, true}) {
+        INFO(c.x.str(), " to ", c.y.str());
+        Pool2d pool = c.pool;
+        pool.count_padding = count_padding;
+        const Tensor x = test::random_tensor(c.x, 1, device),
+                     dy = test::random_tensor(c.y, 2, device);
+        const auto expected = pool_reference(c, count_padding, test::doubles(x), test::doubles(dy));
+        Tensor y(c.y, DType::f32, device), dx = Tensor::full(c.x, 7, device);
+        average_pool2d(x, pool, y);
+        test::check_close(y, expected.average, 1e-6, 2e-6);  // at most 30 float additions
+        average_pool2d_backward(dy, pool, dx);
+        test::check_close(dx, expected.average_dx, 1e-6, 2e-6);
+      }
+  });
+}
+
+TEST_CASE("a NaN wins a maximum, padding and minus infinity never do") {
+  test::for_each_device([](Device device) {
+    const float nan = std::nanf(""), infinity = std::numeric_limits<float>::infinity();
+    for (int64_t width : {2, 6, 34, 70})
+      for (int64_t place = 0; place < 2 * width; ++place) {
+        Tensor x = Tensor::full({1, 1, 2, width}, 1, Device::cpu());
+        x.mutable_data<float>()[place] = nan;
+        Tensor y({1, 1, 1, width / 2}, DType::f32, device), indices(y.shape(), DType::i32, device);
+        max_pool2d(x.to(device), {}, y, indices);
+        const auto window = static_cast<size_t>(place % width / 2);
+        CHECK(std::isnan(y.to_vector()[window]));
+        CHECK(indices.to_vector<int32_t>()[window] == place);
+      }
+    const Tensor x = Tensor::full({1, 1, 3, 3}, -infinity, device);
+    Tensor y({1, 1, 2, 2}, DType::f32, device), indices({1, 1, 2, 2}, DType::i32, device);
+    max_pool2d(x, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}, y, indices);
+    CHECK(y.to_vector() == std::vector<float>(4, -infinity));
+    CHECK(indices.to_vector<int32_t>() == std::vector<int32_t>{0, 1, 3, 4});
+  });
+}
+
+TEST_CASE("pooling gives the same bits with any number of threads") {
+  const Shape shape{16, 8, 40, 41};
+  const Tensor x = test::random_tensor(shape, 1);
+  const Pool2d pool{.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}};
+  std::vector<float> first;
+  for (int threads : {1, 2, 3}) {
+    set_thread_count(threads);
+    Tensor y(pool2d_shape(shape, pool)), indices(y.shape(), DType::i32), dx(shape);
+    max_pool2d(x, pool, y, indices);
+    max_pool2d_backward(y, indices, pool, dx);
+    if (first.empty()) first = dx.to_vector();
+    CHECK(first == dx.to_vector());
+  }
+  set_thread_count(0);
+}
+
+TEST_CASE("pooling says what does not fit") {
+  const auto error_of = [](const Shape& x, const Pool2d& pool) -> std::string {
+    try {
+      pool2d_shape(x, pool);
+    } catch (const ShapeError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  CHECK(error_of({2, 3, 4}, {}) == "[pool2d] expected an input [n, c, h, w], got [2, 3, 4]");
+  CHECK(error_of({1, 1, 4, 4}, {.window = {0, 2}}) ==
+        "[pool2d] expected a window of at least 1, got 0");
+  CHECK(error_of({1, 1, 4, 4}, {.padding = {2, 0}}) ==
+        "[pool2d] expected a padding of at most half the window 2, got 2");
+  CHECK(error_of({1, 1, 1, 4}, {}) ==
+        "[pool2d] expected an input that holds the window 2x2 with its padding, got [1, 1, 1, 4]");
+  const Tensor x({1, 1, 4, 4});
+  Tensor y({1, 1, 2, 3}), indices({1, 1, 2, 2}, DType::i32);
+  CHECK_THROWS_WITH_AS(max_pool2d(x, {}, y, indices),
+                       "[max_pool2d] expected an output of shape [1, 1, 2, 2], got [1, 1, 2, 3]",
+                       ShapeError);
+}
+
+}  // namespace kaiseki

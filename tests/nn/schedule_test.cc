@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "nn/schedule.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "matrix/error.h"
+
+namespace kaiseki::nn {
+
+TEST_CASE("constant, with and without warm-up") {
+  Schedule schedule;
+  schedule.base = 0.1;
+  CHECK(schedule.at(0) == 0.1);
+  CHECK(schedule.at(1000000) == 0.1);
+  schedule.warmup = 4;
+  CHECK(schedule.at(0) == doctest::Approx(0.025));
+  CHECK(schedule.at(2) == doctest::Approx(0.075));
+  CHECK(schedule.at(3) == 0.1);
+  CHECK(schedule.at(4) == 0.1);
+}
+
+TEST_CASE("step divides after each period") {
+  Schedule schedule{.name = "step", .base = 1, .period = 10, .gamma = 0.5};
+  schedule.check();
+  CHECK(schedule.at(9) == 1);
+  CHECK(schedule.at(10) == 0.5);
+  CHECK(schedule.at(29) == 0.25);
+  CHECK(schedule.at(30) == 0.125);
+}
+
+TEST_CASE("cosine and linear reach the minimum at the end and stay there") {
+  Schedule schedule{.name = "cosine", .base = 1, .warmup = 10, .total = 110, .minimum = 0.2};
+  schedule.check();
+  CHECK(schedule.at(4) == doctest::Approx(0.5));
+  CHECK(schedule.at(10) == 1);
+  CHECK(schedule.at(60) == doctest::Approx(0.6));
+  CHECK(schedule.at(35) == doctest::Approx(0.2 + 0.8 * (1 + std::sqrt(0.5)) / 2));
+  CHECK(schedule.at(110) == doctest::Approx(0.2));
+  CHECK(schedule.at(5000) == doctest::Approx(0.2));
+  schedule.name = "linear";
+  CHECK(schedule.at(60) == doctest::Approx(0.6));
+  CHECK(schedule.at(85) == doctest::Approx(0.4));
+  CHECK(schedule.at(5000) == doctest::Approx(0.2));
+}
+
+TEST_CASE("schedules that make no sense are refused") {
+  CHECK_THROWS_AS((Schedule{.name = "cosinus"}.check()), Error);
+  CHECK_THROWS_AS((Schedule{.base = 0}.check()), Error);
+  CHECK_THROWS_AS((Schedule{.base = NAN}.check()), Error);
+  CHECK_THROWS_AS((Schedule{.warmup = -1}.check()), Error);
+  CHECK_THROWS_AS((Schedule{.name = "step"}.check()), Error);
+  CHECK_THROWS_AS((Schedule{.name = "cosine"}.check()), Error);
+  CHECK_THROWS_AS((Schedule{.name = "linear", .base = 1, .total = 5, .minimum = 2}.check()), Error);
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// What tests compare with: values in double, computed by plain loops, and a comparison that says
+// where two results differ.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "matrix/random.h"
+#include "matrix/tensor.h"
+
+namespace kaiseki::test {
+
+using Doubles = std::vector<double>;
+
+inline Doubles doubles(const Tensor& t) {
+  std::vector<float> values = t.to_vector<float>();
+  return Doubles(values.begin(), values.end());
+}
+
+/// Uniform numbers in [low, high) from a seed.
+inline Tensor random_tensor(const Shape& shape, uint64_t seed, Device device = Device::cpu(),
+                            float low = -1, float high = 1) {
+  Random random(seed);
+  std::vector<float> values(static_cast<size_t>(shape.elements()));
+  for (float& v : values) v = low + (high - low) * random.uniform();
+  return Tensor::from(std::span<const float>(values), shape, device);
+}
+
+/// Calls body(index) for every index of `shape`, row-major.
+inline void for_each_index(const Shape& shape, const std::function<void(const Shape&)>& body) {
+  int64_t count = shape.elements();
+  Shape index = shape;
+  for (int i = 0; i < shape.rank(); ++i) index[i] = 0;
+  for (int64_t flat = 0; flat < count; ++flat) {
+    body(index);
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      if (++index[axis] < shape[axis]) break;
+      index[axis] = 0;
+    }
+  }
+}
+
+/// Position of `index` in a row-major tensor of `shape` that broadcasts to the index's shape.
+inline int64_t broadcast_position(const Shape& shape, const Shape& index) {
+  int64_t position = 0;
+  int lead = index.rank() - shape.rank();
+  for (int i = 0; i < shape.rank(); ++i)
+    position = position * shape[i] + (shape[i] == 1 ? 0 : index[lead + i]);
+  return position;
+}
+
+/// |actual - expected| <= absolute + relative * |expected|, element by element; a NaN or an
+/// infinity must meet its like.
+inline void check_close(const Doubles& actual, const Doubles& expected, double relative,
+                        double absolute = 0) {
+  REQUIRE(actual.size() == expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    double a = actual[i], e = expected[i];
+    bool same = std::isfinite(e) ? std::abs(a - e) <= absolute + relative * std::abs(e)
+                                 : (std::isnan(e) ? std::isnan(a) : a == e);
+    if (same) continue;
+    INFO("element " << i << ": " << a << ", expected " << e);
+    FAIL_CHECK("values differ");
+    return;
+  }
+}
+
+inline void check_close(const Tensor& actual, const Doubles& expected, double relative,
+                        double absolute = 0) {
+  check_close(doubles(actual), expected, relative, absolute);
+}
+
+}  // namespace kaiseki::test
