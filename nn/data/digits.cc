@@ -28,8 +28,8 @@ float between(Random& random, float low, float high) {
 
 Hand make_hand(Random& r) {
   Hand hand;
-  float width = between(r, 9.5f, 17.5f), height = between(r, 15.5f, 21.0f);
-  float slant = 0.22f * r.normal() - 0.12f, turn = 0.14f * r.normal();
+  float width = between(r, 11.5f, 20.0f), height = between(r, 15.5f, 21.5f);
+  float slant = 0.18f * r.normal() - 0.1f, turn = 0.11f * r.normal();
   slant = std::clamp(slant, -0.65f, 0.5f);
   turn = std::clamp(turn, -0.38f, 0.38f);
   float c = std::cos(turn), s = std::sin(turn);
@@ -39,8 +39,8 @@ Hand make_hand(Random& r) {
   hand.yy = s * slant * height + c * height;
   hand.cx = kSide / 2.0f + between(r, -1.8f, 1.8f);
   hand.cy = kSide / 2.0f + between(r, -1.6f, 1.6f);
-  hand.bend_x = 0.035f * r.normal();
-  hand.bend_y = 0.03f * r.normal();
+  hand.bend_x = 0.03f * r.normal();
+  hand.bend_y = 0.028f * r.normal();
   hand.phase = between(r, 0, 6.2831853f);
   hand.wave = between(r, 3.0f, 7.0f);
   hand.radius = between(r, 0.65f, 1.75f);
@@ -49,7 +49,7 @@ Hand make_hand(Random& r) {
   hand.softness = between(r, 0.55f, 1.05f);
   hand.ink = between(r, 0.78f, 1.0f);
   hand.noise = r.uniform() < 0.5f ? 0 : between(r, 0, 0.14f);
-  hand.jitter = between(r, 0.012f, 0.045f);
+  hand.jitter = between(r, 0.010f, 0.038f);
   return hand;
 }
 

@@ -43,10 +43,12 @@ void pack(int64_t k, int count, int width, const float* HWY_RESTRICT source, int
 }
 
 #if HWY_TARGET == HWY_SCALAR
-void transpose_block(const float* source, int64_t, float* panel, int64_t) { *panel = *source; }
+HWY_INLINE void transpose_block(const float* source, int64_t, float* panel, int64_t) {
+  *panel = *source;
+}
 #else
-void transpose_block(const float* HWY_RESTRICT source, int64_t stride, float* HWY_RESTRICT panel,
-                     int64_t width) {
+HWY_INLINE void transpose_block(const float* HWY_RESTRICT source, int64_t stride,
+                                float* HWY_RESTRICT panel, int64_t width) {
   const hn::Repartition<double, decltype(quad)> d2;
   const auto r0 = hn::LoadU(quad, source), r1 = hn::LoadU(quad, source + stride);
   const auto r2 = hn::LoadU(quad, source + 2 * stride), r3 = hn::LoadU(quad, source + 3 * stride);
