@@ -43,8 +43,9 @@ __kernel void random(INDEX n, float a, float b, ulong seed, ulong stream, ulong 
   float words[4];
   float4 u = convert_float4(block_of(position / 4 + get_global_id(0), seed, stream) >> 8) * 0x1p-24f;
 #if KIND == 0
-  float4 scaled = (b - a) * u;
-  vstore4(a + scaled, 0, words);
+  float4 scaled = (b - a) * u, value = a + scaled;
+  float below = b > a ? nextafter(b, a) : b;
+  vstore4(select((float4)(below), value, value < b), 0, words);
 #else
   vstore4(select((float4)(0.0f), (float4)(b), u < a), 0, words);
 #endif

@@ -124,6 +124,18 @@ Tensor Tensor::broadcast_to(const Shape& shape) const {
   return view(shape, strides, offset_);
 }
 
+Tensor Tensor::reinterpret(DType dtype) const {
+  auto from = static_cast<int64_t>(dtype_size(dtype_)),
+       to = static_cast<int64_t>(dtype_size(dtype));
+  require(is_contiguous() && offset_ * from % to == 0 && size_ * from % to == 0, "reinterpret",
+          "expected a contiguous tensor of whole elements of ", dtype_name(dtype), ", got ", shape_,
+          " of ", dtype_name(dtype_), " at offset ", offset_);
+  Shape shape{size_ * from / to};
+  Tensor result = view(shape, shape.contiguous_strides(), offset_ * from / to);
+  result.dtype_ = dtype;
+  return result;
+}
+
 Tensor Tensor::clone() const {
   Tensor result(shape_, dtype_, device());
   copy(*this, result);

@@ -58,6 +58,9 @@ class Tensor {
   Tensor permute(std::span<const int> axes) const;
   Tensor transpose() const;                       // the last two dimensions swapped
   Tensor broadcast_to(const Shape& shape) const;  // new dimensions have stride 0
+  /// The same bytes as elements of another type, in one dimension; contiguous, and aligned to that
+  /// type, only. For workspaces.
+  Tensor reinterpret(DType dtype) const;
 
   /// Row-major elements in new storage on the same device.
   Tensor clone() const;

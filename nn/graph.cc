@@ -54,7 +54,10 @@ class Builder {
   }
 
   void add(const LayerSpec& layer) {
-    Node node{.name = layer.name, .type = layer.type, .phase = layer.phase};
+    Node node;
+    node.name = layer.name;
+    node.type = layer.type;
+    node.phase = layer.phase;
     LayerParams params(layer.params, spec().source, layer.path, layer.name,
                        {"name", "type", "inputs", "phase"});
     node.layer = make_layer(layer.type, params);
@@ -140,7 +143,11 @@ class Builder {
   void append_hidden(const std::string& type, const std::string& name, int input) {
     const Json none = Json::object();
     LayerParams params(none, spec().source, "", name);
-    Node node{.name = name, .type = type, .layer = make_layer(type, params), .inputs = {input}};
+    Node node;
+    node.name = name;
+    node.type = type;
+    node.layer = make_layer(type, params);
+    node.inputs = {input};
     node.hidden = true;
     const Shape shape = graph_.shape_of(input);
     node.shape = node.layer->infer(std::span(&shape, 1));

@@ -23,16 +23,25 @@ constexpr D d;
 constexpr int64_t kLanes = HWY_LANES(float);
 constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
 
+/// The first `count` values of a vector, and zeros; nothing beyond them is touched.
 inline V load_part(const float* from, int64_t count) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, from);
+#else
   HWY_ALIGN float part[kLanes] = {};
   for (int64_t i = 0; i < count; ++i) part[i] = from[i];
   return hn::Load(d, part);
+#endif
 }
 
 inline void store_part(V v, float* to, int64_t count) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(count)), d, to);
+#else
   HWY_ALIGN float part[kLanes];
   hn::Store(v, d, part);
   for (int64_t i = 0; i < count; ++i) to[i] = part[i];
+#endif
 }
 
 void pack_planes(const PackArgs& p) {
@@ -70,6 +79,53 @@ void pack_planes(const PackArgs& p) {
   }
 }
 
+/// Adds to row `to` what the rows of all column taps, `plane` floats apart, hold for it.
+void unpack_row(const UnpackArgs& p, const float* from, int64_t plane, bool fresh, float* to) {
+  const hn::RebindToSigned<D> di;
+  const auto lanes = hn::Iota(di, 0), width = hn::Set(di, static_cast<int32_t>(p.out_w));
+  for (int64_t j = 0; j < p.in_w; j += kLanes) {
+    const int64_t count = std::min(kLanes, p.in_w - j);
+    V sum = hn::Zero(d);
+    if (!fresh) sum = count == kLanes ? hn::LoadU(d, to + j) : load_part(to + j, count);
+    for (int64_t s = 0; s < p.column_taps; ++s) {
+      const int64_t first = j - p.columns[s];
+      if (first <= -kLanes || first >= p.out_w) continue;
+      const auto place = hn::Add(lanes, hn::Set(di, static_cast<int32_t>(first)));
+      const auto inside = hn::And(hn::Gt(place, hn::Set(di, -1)), hn::Lt(place, width));
+      sum = hn::Add(sum, hn::IfThenElseZero(hn::RebindMask(d, inside),
+                                            hn::LoadU(d, from + s * plane + first)));
+    }
+    if (count == kLanes)
+      hn::StoreU(sum, d, to + j);
+    else
+      store_part(sum, to + j, count);
+  }
+}
+
+void unpack_row_strided(const UnpackArgs& p, const float* from, int64_t plane, float* to) {
+  for (int64_t s = 0; s < p.column_taps; ++s) {
+    const int64_t origin = p.columns[s], step = p.column_stride;
+    const int64_t begin = origin >= 0 ? 0 : (-origin + step - 1) / step;
+    const int64_t end = std::min(p.out_w, (p.in_w - origin + step - 1) / step);
+    for (int64_t j = begin; j < end; ++j) to[origin + j * step] += from[s * plane + j];
+  }
+}
+
+void unpack_planes(const UnpackArgs& p) {
+  const int64_t plane = p.row_count * p.out_w;
+  for (int64_t c = 0; c < p.channels; ++c)
+    for (int64_t i = 0; i < p.row_count; ++i) {
+      const int64_t y = p.rows[i] + p.first_row;
+      if (y < 0 || y >= p.in_h) continue;
+      const float* from = p.packed + c * p.column_taps * plane + i * p.out_w;
+      float* to = p.x + (c * p.in_h + y) * p.in_w;
+      if (p.column_stride == 1)
+        unpack_row(p, from, plane, y >= p.fresh, to);
+      else
+        unpack_row_strided(p, from, plane, to);
+    }
+}
+
 inline V activate(V v, const MultiplyArgs& t) {
   switch (t.activation) {
     case Activation::none:
@@ -90,7 +146,7 @@ HWY_NOINLINE void store_tile(const MultiplyArgs& t, const float* tile, int64_t w
   for (int64_t i = row; i < std::min(t.m, row + rows); ++i, tile += width) {
     const V bias = hn::Set(d, t.finish && t.bias ? t.bias[i] : 0.0f);
     for (int64_t j = 0; j < std::min(width, t.pixels - pixel); j += kLanes) {
-      float* to = t.c + i * t.ldc + pixel + j;
+      float* to = t.c + (t.rows ? t.rows[i] : i * t.ldc) + pixel + j;
       const int64_t count = std::min(kLanes, t.pixels - pixel - j);
       V v = hn::Load(d, tile + j);
       if (t.accumulate) v = hn::Add(v, count == kLanes ? hn::LoadU(d, to) : load_part(to, count));
@@ -126,7 +182,8 @@ void multiply_tile(const MultiplyArgs& t, const float* a, int64_t row, int64_t p
   }
   constexpr int64_t kWidth = kVectors * kLanes;
   const bool relu = t.activation == Activation::relu && t.finish;
-  if (row + kRows > t.m || pixel + kWidth > t.pixels || t.accumulate ||
+  const bool part = row + kRows > t.m || pixel + kWidth > t.pixels;
+  if (part || (t.finish && t.accumulate) ||
       (t.finish && !relu && t.activation != Activation::none)) {
     HWY_ALIGN float tile[kRows * kWidth];
     HWY_UNROLL(16)
@@ -135,6 +192,16 @@ void multiply_tile(const MultiplyArgs& t, const float* a, int64_t row, int64_t p
       for (int j = 0; j < kVectors; ++j) hn::Store(acc[i][j], d, tile + i * kWidth + j * kLanes);
     }
     return store_tile(t, tile, kWidth, row, pixel, kRows);
+  }
+  if (t.accumulate) {
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) {
+      float* c = t.c + (t.rows ? t.rows[row + i] : (row + i) * t.ldc) + pixel;
+      HWY_UNROLL(2)
+      for (int j = 0; j < kVectors; ++j)
+        hn::StoreU(hn::Add(acc[i][j], hn::LoadU(d, c + j * kLanes)), d, c + j * kLanes);
+    }
+    return;
   }
   static constexpr float kNoBias[kRows] = {};
   const float* bias = t.finish && t.bias ? t.bias + row : kNoBias;
@@ -229,15 +296,13 @@ void correlate_tile(const CorrelateArgs& t, int64_t row, int64_t tap) {
   }
   const int64_t rows = std::min<int64_t>(kRows, t.m - row);
   const int64_t taps = std::min<int64_t>(kTaps, t.taps - tap);
-  const int64_t whole = t.pixels / kLanes * kLanes;
+  const int64_t whole = t.pixels / kLanes * kLanes, rest = t.pixels - whole;
+  const float *y[kRows], *b[kTaps];
+  HWY_UNROLL(16)
+  for (int i = 0; i < kRows; ++i) y[i] = t.y + (row + std::min<int64_t>(i, rows - 1)) * t.ldy;
+  HWY_UNROLL(16)
+  for (int j = 0; j < kTaps; ++j) b[j] = t.b + t.offsets[tap + std::min<int64_t>(j, taps - 1)];
   for (int64_t unit = 0; unit < t.units; ++unit) {
-    const float *y[kRows], *b[kTaps];
-    HWY_UNROLL(16)
-    for (int i = 0; i < kRows; ++i)
-      y[i] = t.y + unit * t.y_unit + (row + std::min<int64_t>(i, rows - 1)) * t.ldy;
-    HWY_UNROLL(16)
-    for (int j = 0; j < kTaps; ++j)
-      b[j] = t.b + unit * t.b_unit + t.offsets[tap + std::min<int64_t>(j, taps - 1)];
     for (int64_t p = 0; p < whole; p += kLanes) {
       V left[kRows];
       HWY_UNROLL(16)
@@ -249,16 +314,21 @@ void correlate_tile(const CorrelateArgs& t, int64_t row, int64_t tap) {
         for (int i = 0; i < kRows; ++i) acc[i][j] = hn::MulAdd(left[i], right, acc[i][j]);
       }
     }
-    if (whole == t.pixels) continue;
-    V left[kRows];
-    HWY_UNROLL(16)
-    for (int i = 0; i < kRows; ++i) left[i] = load_part(y[i] + whole, t.pixels - whole);
-    HWY_UNROLL(16)
-    for (int j = 0; j < kTaps; ++j) {
-      const V right = load_part(b[j] + whole, t.pixels - whole);
+    if (rest) {
+      V left[kRows];
       HWY_UNROLL(16)
-      for (int i = 0; i < kRows; ++i) acc[i][j] = hn::MulAdd(left[i], right, acc[i][j]);
+      for (int i = 0; i < kRows; ++i) left[i] = load_part(y[i] + whole, rest);
+      HWY_UNROLL(16)
+      for (int j = 0; j < kTaps; ++j) {
+        const V right = load_part(b[j] + whole, rest);
+        HWY_UNROLL(16)
+        for (int i = 0; i < kRows; ++i) acc[i][j] = hn::MulAdd(left[i], right, acc[i][j]);
+      }
     }
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) y[i] += t.y_unit;
+    HWY_UNROLL(16)
+    for (int j = 0; j < kTaps; ++j) b[j] += t.b_unit;
   }
   constexpr int kCount = kRows * kTaps;
   V all[kCount + kLanes];
@@ -296,6 +366,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kaiseki::conv {
 HWY_EXPORT(pack_planes);
+HWY_EXPORT(unpack_planes);
 HWY_EXPORT(multiply);
 HWY_EXPORT(multiply_block);
 HWY_EXPORT(correlate);
@@ -306,6 +377,7 @@ int64_t pack_scratch_floats(const PackArgs& p) {
 }
 
 void pack_planes(const PackArgs& args) { HWY_DYNAMIC_DISPATCH(pack_planes)(args); }
+void unpack_planes(const UnpackArgs& args) { HWY_DYNAMIC_DISPATCH(unpack_planes)(args); }
 void multiply(const MultiplyArgs& args) {
   HWY_DYNAMIC_DISPATCH(multiply)(args);
   if (args.finish &&

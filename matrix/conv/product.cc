@@ -79,6 +79,7 @@ void run_product(const Product& p, const Gather& gather, float* packed_filter) {
                   .pixels = pixels,
                   .c = tile,
                   .ldc = contiguous ? plane : pixels,
+                  .rows = nullptr,
                   .accumulate = c > 0,
                   .finish = c + depth_channels == channels,
                   .bias = p.bias ? p.bias + g * p.m : nullptr,

@@ -139,7 +139,7 @@ void run(Code code, const BlockOperand& a, const BlockOperand& b, const BlockOpe
     KAISEKI_COMPARE(greater, hn::Gt(x, y));
     KAISEKI_COMPARE(greater_equal, hn::Ge(x, y));
     KAISEKI_COMPARE(equal, hn::Eq(x, y));
-    KAISEKI_COMPARE(not_equal, hn::Ne(x, y));
+    KAISEKI_MAP2(not_equal, hn::IfThenZeroElse(hn::Eq(x, y), hn::Set(d, 1.0f)));
     case Code::power:
       return power(a, b, out, count);
     case Code::select:

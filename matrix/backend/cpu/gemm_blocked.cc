@@ -100,22 +100,53 @@ class Task {
     int64_t begin;
     int size;
   };
+  struct PieceB : Piece {
+    int vectors;
+    float* c;  // row 0 of these columns of C if they are whole vectors that lie together, else null
+  };
 
   void block(Range columns, Range k) {
-    const int width = kernels_.columns();
-    int pieces_b = 0;
-    for (int64_t j = columns.begin; j < columns.end; j += width) {
-      const int count = static_cast<int>(std::min<int64_t>(width, columns.end - j));
-      const int whole = static_cast<int>(ceil_div(count, kernels_.lanes)) * kernels_.lanes;
-      float* buffer = buffer_b_ + pieces_b * width * k.size();
-      b_[pieces_b++] = {p_.b->panel(k.begin, k.size(), j, count, whole, buffer), j, count};
-    }
+    const int pieces_b = pack_b(columns, k);
+    const BlockedOutput& out = p_.out;
+    const Scale scale{out.alpha, k.begin == depth_.begin ? out.beta : 1};
+    const bool last_k = k.end == depth_.end && !epilogue_.empty();
     for (int64_t first = 0; first < row_panels_; first += kPanelsA) {
       const int64_t last = std::min(first + kPanelsA, row_panels_);
       pack_a(first, last, k);
       for (int j = 0; j < pieces_b; ++j)
-        for (int64_t i = 0; i < last - first; ++i) tile(a_[i], b_[j], k);
+        for (int64_t i = 0; i < last - first; ++i) {
+          tile(a_[i], b_[j], k.size(), scale);
+          if (last_k) finish(a_[i], b_[j]);
+        }
     }
+  }
+
+  int pack_b(Range columns, Range k) {
+    const int width = kernels_.columns();
+    const int64_t step = std::min(k.size(), p_.b->k_step());
+    int pieces = 0;
+    for (int64_t at = 0; at < k.size(); at += step) {
+      pieces = 0;
+      for (int64_t j = columns.begin; j < columns.end; j += width) {
+        const int count = static_cast<int>(std::min<int64_t>(width, columns.end - j));
+        const int vectors = (count + kernels_.lanes - 1) / kernels_.lanes;
+        const int whole = vectors * kernels_.lanes;
+        float* buffer = buffer_b_ + pieces * width * k.size() + at * whole;
+        const Panel panel =
+            p_.b->panel(k.begin + at, std::min(step, k.size() - at), j, count, whole, buffer);
+        if (at == 0)
+          b_[pieces] = {{panel, j, count}, vectors, count == whole ? column(j, count) : nullptr};
+        ++pieces;
+      }
+    }
+    return pieces;
+  }
+
+  float* column(int64_t j, int count) const {
+    const BlockedOutput& out = p_.out;
+    if (out.group == 0) return out.c + j;
+    const int64_t at = j % out.group;
+    return at + count <= out.group ? out.c + j / out.group * out.group_stride + at : nullptr;
   }
 
   void pack_a(int64_t first, int64_t last, Range k) {
@@ -132,48 +163,40 @@ class Task {
     }
   }
 
-  void tile(const Piece& a, const Piece& b, Range k) {
-    const BlockedOutput& out = p_.out;
-    const int vectors = (b.size + kernels_.lanes - 1) / kernels_.lanes;
-    const TileFn multiply = kernels_.tile[a.panel.by_rows][vectors - 1][a.size - 1];
-    const float beta = k.begin == depth_.begin ? out.beta : 1;
-    const bool whole = b.size == vectors * kernels_.lanes &&
-                       (out.group == 0 || b.begin % out.group + b.size <= out.group);
-    if (whole) {
-      each_group(out, a.begin, b.begin, b.size, [&](int64_t, float* c, int64_t) {
-        multiply(k.size(), a.panel.data, a.panel.stride, b.panel.data, b.panel.stride,
-                 {out.alpha, beta}, c, out.ldc);
-      });
-    } else {
-      const int64_t stride = kernels_.columns();
-      multiply(k.size(), a.panel.data, a.panel.stride, b.panel.data, b.panel.stride, {1, 0},
-               edge_.data(), stride);
-      each_group(out, a.begin, b.begin, b.size, [&](int64_t offset, float* c, int64_t columns) {
-        kernels_.merge(a.size, columns, edge_.data() + offset, stride, out.alpha, beta, c, out.ldc);
-      });
-    }
-    if (k.end == depth_.end) finish(a, b);
+  void tile(const Piece& a, const PieceB& b, int64_t k, const Scale& scale) {
+    const TileFn multiply = kernels_.tile[a.panel.by_rows][b.vectors - 1][a.size - 1];
+    const int64_t ldc = p_.out.ldc;
+    if (b.c)
+      return multiply(k, a.panel.data, a.panel.stride, b.panel.data, b.panel.stride, scale,
+                      b.c + a.begin * ldc, ldc);
+    const int64_t stride = kernels_.columns();
+    multiply(k, a.panel.data, a.panel.stride, b.panel.data, b.panel.stride, {1, 0}, edge_.data(),
+             stride);
+    each_group(p_.out, a.begin, b.begin, b.size, [&](int64_t offset, float* c, int64_t columns) {
+      kernels_.merge(a.size, columns, edge_.data() + offset, stride, scale.alpha, scale.beta, c,
+                     ldc);
+    });
   }
 
-  void finish(const Piece& a, const Piece& b) {
-    const BlockedOutput& out = p_.out;
-    Epilogue epilogue{out.bias_row, out.bias_col, out.activation, out.slope};
-    if (epilogue.empty()) return;
-    if (out.bias_row) epilogue.bias_row = out.bias_row + a.begin;
-    each_group(out, a.begin, b.begin, b.size, [&](int64_t offset, float* c, int64_t columns) {
-      if (out.bias_col) epilogue.bias_col = out.bias_col + b.begin + offset;
-      kernels_.finish(epilogue, a.size, columns, c, out.ldc);
+  void finish(const Piece& a, const PieceB& b) const {
+    Epilogue epilogue = epilogue_;
+    if (epilogue.bias_row) epilogue.bias_row += a.begin;
+    if (epilogue.bias_col) epilogue.bias_col += b.begin;
+    each_group(p_.out, a.begin, b.begin, b.size, [&](int64_t, float* c, int64_t columns) {
+      kernels_.finish(epilogue, a.size, columns, c, p_.out.ldc);
+      if (epilogue.bias_col) epilogue.bias_col += columns;
     });
   }
 
   const GemmKernels& kernels_ = gemm_kernels();
   const Problem& p_;
   const Range rows_, columns_, depth_;
+  const Epilogue epilogue_{p_.out.bias_row, p_.out.bias_col, p_.out.activation, p_.out.slope};
   int64_t row_panels_, k_block_;
   int64_t held_row_ = -1, held_k_ = -1;
   float *buffer_a_, *buffer_b_;
   std::array<Piece, kPanelsA> a_;
-  std::array<Piece, kPanelsB> b_;
+  std::array<PieceB, kPanelsB> b_;
   alignas(64) std::array<float, GemmKernels::kMaxRows * 64> edge_;
 };
 
@@ -244,6 +267,11 @@ Panel MatrixSource::panel(int64_t k0, int64_t k, int64_t i0, int count, int widt
   const GemmKernels& kernels = gemm_kernels();
   (by_rows_ ? kernels.pack_transposed : kernels.pack)(k, count, width, first, stride_, buffer);
   return {buffer, width};
+}
+
+int64_t MatrixSource::k_step() const {
+  constexpr int64_t kFewRows = 16;
+  return in_place_ || by_rows_ ? std::numeric_limits<int64_t>::max() : kFewRows;
 }
 
 int64_t gemm_k_block(int64_t k) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "matrix/backend/cpu/gemm_kernel.h"
 
@@ -24,12 +25,15 @@ class PanelSource {
  public:
   virtual ~PanelSource() = default;
   /// Elements (p, i) for p in k0..k0+k and i in i0..i0+count. Either writes them to
-  /// `buffer[(p - k0) * width + (i - i0)]`, zeros for i - i0 in count..width, and returns
+  /// `buffer[(p - k0) * width + (i - i0)]`, any value for i - i0 in count..width, and returns
   /// {buffer, width}; or returns where they already lie (with `width` readable elements a row).
   /// buffer holds k * width floats, 64-byte aligned only when width is. width is a number of whole
   /// vectors for the right operand, and count for the left one.
   virtual Panel panel(int64_t k0, int64_t k, int64_t i0, int count, int width,
                       float* buffer) const = 0;
+  /// How many k to ask for at once where several panels are packed: few when neighbouring panels
+  /// lie in the same rows of memory, so that these are read from end to end.
+  virtual int64_t k_step() const { return std::numeric_limits<int64_t>::max(); }
 };
 
 /// An operand that is a matrix in memory; element (p, i) is at data[p * stride + i], or at
@@ -40,6 +44,7 @@ class MatrixSource final : public PanelSource {
       : data_(data), stride_(stride), by_rows_(by_rows), left_(left), in_place_(in_place) {}
   Panel panel(int64_t k0, int64_t k, int64_t i0, int count, int width,
               float* buffer) const override;
+  int64_t k_step() const override;
 
  private:
   const float* data_;

@@ -35,6 +35,7 @@ class OpenclBackend : public Backend {
   void cross_entropy_forward(const CrossEntropyArgs& args) override;
   void cross_entropy_backward(const CrossEntropyArgs& args) override;
 
+  std::span<const ConvSolver* const> conv_solvers() const override;
   void pool_forward(const PoolArgs& args) override;
   void pool_backward(const PoolArgs& args) override;
   void batch_norm_train(const BatchNormArgs& args) override;

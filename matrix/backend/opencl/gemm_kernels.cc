@@ -17,13 +17,8 @@ std::string transposes(const GemmArgs& args) {
   return define("TRANS_A", args.trans_a) + define("TRANS_B", args.trans_b);
 }
 
-/// Without a bias its parameter is filled by C, which the kernel then does not read there.
 void operands(Launch& launch, const Tensor& a, const Tensor& b, const GemmArgs& args) {
-  launch.in(a).in(b);
-  if (args.bias_kind == GemmArgs::Bias::none)
-    launch.memory(nullptr).arg(uint64_t{0});
-  else
-    launch.in(*args.bias);
+  launch.in(a).in(b).optional(args.bias_kind == GemmArgs::Bias::none ? nullptr : args.bias);
   bool whole = args.beta == 0 && args.c->is_contiguous() &&
                args.batch * args.m * args.n == args.c->size() && args.ldc == args.n;
   if (whole)

@@ -47,6 +47,10 @@ Launch& Launch::tensor_argument(const Tensor& tensor, Access access) {
   return arg(static_cast<uint64_t>(tensor.offset()));
 }
 
+Launch& Launch::optional(const Tensor* tensor) {
+  return tensor ? in(*tensor) : memory(nullptr).arg(uint64_t{0});
+}
+
 Launch& Launch::raw(const void* value, size_t bytes) {
   Argument argument{{}, static_cast<uint8_t>(bytes), false};
   std::memcpy(argument.bytes.data(), value, bytes);

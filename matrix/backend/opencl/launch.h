@@ -33,6 +33,8 @@ class Launch {
   Launch& in(const Tensor& tensor) { return tensor_argument(tensor, Access::read); }
   Launch& out(Tensor& tensor);  // every element of the tensor is written
   Launch& in_out(Tensor& tensor) { return tensor_argument(tensor, Access::read_write); }
+  /// Without a tensor the kernel does not read this parameter.
+  Launch& optional(const Tensor* tensor);
   Launch& arg(float value) { return raw(&value, sizeof(value)); }
   Launch& arg(int32_t value) { return raw(&value, sizeof(value)); }
   Launch& arg(uint32_t value) { return raw(&value, sizeof(value)); }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/opencl/conv.h"
+
+#include "matrix/backend/opencl/launch.h"
+
+namespace kaiseki::opencl {
+
+std::span<const ConvSolver* const> conv_solvers(Style style) {
+  static const ConvSolver* const cpu[] = {&conv_direct_solver(), &conv_direct_filter_solver(),
+                                          &conv_im2col_solver(), &conv_simple_solver()};
+  static const ConvSolver* const gpu[] = {&conv_im2col_solver(), &conv_simple_solver()};
+  if (style == Style::cpu) return cpu;
+  return gpu;
+}
+
+std::span<const ConvSolver* const> OpenclBackend::conv_solvers() const {
+  return opencl::conv_solvers(device_.style());
+}
+
+OpenclBackend& backend_of(const ConvArgs& args) {
+  return static_cast<OpenclBackend&>(args.x->device().backend());
+}
+
+std::string window_options(const ConvProblem& p) {
+  return define("R", p.r) + define("S", p.s) + define("STRIDE_H", p.stride[0]) +
+         define("STRIDE_W", p.stride[1]) + define("PAD_H", p.padding[0]) +
+         define("PAD_W", p.padding[1]) + define("DILATION_H", p.dilation[0]) +
+         define("DILATION_W", p.dilation[1]);
+}
+
+Tensor workspace_part(const ConvArgs& args, int64_t first, int64_t count) {
+  return args.workspace->reinterpret(DType::f32).slice(0, first, count);
+}
+
+}  // namespace kaiseki::opencl

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The convolution solvers of OpenCL devices.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "matrix/backend/opencl/backend.h"
+#include "matrix/conv/solver.h"
+
+namespace kaiseki::opencl {
+
+/// Stride 1, for CPUs: rows of pixels in vectors, no im2col.
+const ConvSolver& conv_direct_solver();
+const ConvSolver& conv_direct_filter_solver();
+/// Every problem of few groups: columns in slices of the batch that fit the workspace, then GEMM.
+const ConvSolver& conv_im2col_solver();
+/// Every problem, one work-item a result.
+const ConvSolver& conv_simple_solver();
+
+/// For each style of device, the one to prefer first.
+std::span<const ConvSolver* const> conv_solvers(Style style);
+
+/// The backend on which the tensors of a convolution lie.
+OpenclBackend& backend_of(const ConvArgs& args);
+
+/// Defines R, S, STRIDE_H/W, PAD_H/W and DILATION_H/W.
+std::string window_options(const ConvProblem& problem);
+
+/// A part of a workspace as a tensor of floats.
+Tensor workspace_part(const ConvArgs& args, int64_t first, int64_t count);
+
+}  // namespace kaiseki::opencl

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Help, versions, mistakes: every command says what it wants, in one line."""
+import json
+import os
+import pathlib
+import struct
+import time
+
+from support import LENET, ROOT, check, kaiseki, main, refuses, works
+
+COMMANDS = ["devices", "train", "eval", "predict", "run", "summary", "bench"]
+
+
+def help_has_examples():
+    text = works("--help").stdout
+    for command in COMMANDS:
+        check(command in text, f"{command} in the help")
+        check(f"Examples:\n  " in (own := works(command, "--help").stdout) and f"kaiseki {command}" in own,
+              f"examples of {command}", own)
+    check(works("--version").stdout.startswith("kaiseki "), "a version")
+
+
+def mistakes():
+    refuses(["kaiseki --help"])
+    refuses(["flambe"], "flambe")
+    refuses(["--epoch-count", "kaiseki train --help"], "train", LENET, "--data", "digits", "--epoch-count", 3)
+    refuses(["--batch-size"], "train", LENET, "--data", "digits", "--batch-size", 0)
+    refuses(["--optimizer", "adam"], "train", LENET, "--data", "digits", "--optimizer", "adem")
+    refuses(["--data"], "train", LENET)
+    refuses(["learning rate", "-1"], "train", LENET, "--data", "digits:100", "--lr", -1)
+    refuses(["momentum", "1.5"], "train", LENET, "--data", "digits:100", "--momentum", 1.5)
+    refuses(["period"], "train", LENET, "--data", "digits:100", "--schedule", "step")
+    refuses(["--augment", "shear"], "train", LENET, "--data", "digits:100", "--augment", "shear")
+    refuses(["nowhere.json", "no such file"], "summary", "nowhere.json")
+    refuses(["lennet", "models/lennet.json"], "summary", "lennet")
+    refuses(["nothing"], "train", LENET, "--data", "nothing")
+    refuses(["w.safetensors"], "eval", LENET, "--data", "digits:100", "--weights", "w.safetensors")
+    refuses(["cpu, opencl, opencl:N or auto", "'tpu'"], "train", LENET, "--data", "digits:100", "--device", "tpu")
+    refuses(["1000x1000x1000", "'12x'"], "bench", "gemm", "12x")
+    refuses(["n16c64", "'q1'"], "bench", "conv", "q1")
+    pathlib.Path("bad.json").write_text('{"layers": [{"type": "conv')
+    refuses(["bad.json"], "summary", "bad.json")
+    refuses(["log.jsonl"], "train", LENET, "--data", "digits:100", "--log", "missing/log.jsonl")
+    refuses(["checkpoint", "bad.json"], "train", LENET, "--data", "digits:100", "--checkpoint", "bad.json")
+
+
+def names_of_networks():
+    os.chdir(ROOT)
+    check(works("summary", "lenet").stdout == works("summary", LENET).stdout, "a bare name")
+    lines = [json.loads(line) for line in works("summary", "cifar", "--json").stdout.splitlines()]
+    check(sum(line["parameters"] for line in lines) == 22466, "JSON", str(lines))
+    total = works("summary", "lenet", "--batch-size", 64).stdout
+    check("431,080" in total and "batch of 64" in total, "LeNet's parameters", total)
+
+
+def starts_fast():
+    times = []
+    for _ in range(9):
+        start = time.perf_counter()
+        works("summary", LENET)
+        times.append(time.perf_counter() - start)
+    print(f"summary: {1e3 * min(times):.1f} ms at best, {1e3 * sorted(times)[4]:.1f} ms in the middle")
+    check(min(times) < 0.05, "summary in under 50 ms", str(times))
+
+
+def write_npy(path, shape, values):
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+    header += " " * (63 - (len(header) + 10) % 64) + "\n"
+    pathlib.Path(path).write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() +
+                                   struct.pack(f"<{len(values)}f", *values))
+
+
+def read_npy(path):
+    data = pathlib.Path(path).read_bytes()
+    start = 10 + struct.unpack("<H", data[8:10])[0]
+    return struct.unpack(f"<{(len(data) - start) // 4}f", data[start:])
+
+
+def runs_tensors():
+    write_npy("x.npy", (2, 1, 28, 28), [(i * 37 % 101) / 101 for i in range(2 * 784)])
+    write_npy("gy.npy", (2, 10), [(i % 7 - 3) / 10 for i in range(20)])
+    works("run", LENET, "--input", "x.npy", "--output", "y.npy", "--grad-output", "gy.npy", "--grads", "g", "--phase",
+          "train", "--seed", 4)
+    y = read_npy("y.npy")
+    check(len(y) == 20 and abs(sum(y[:10]) - 1) < 1e-5 and min(y) > 0, "probabilities", str(y))
+    names = sorted(file.name for file in pathlib.Path("g").iterdir())
+    check("input.npy" in names and "conv1.weight.npy" in names and len(names) == 9, "a gradient each", str(names))
+
+    # The gradient of the input, against a difference: the loss is sum(gy * y).
+    gradient, x = read_npy("g/input.npy"), list(read_npy("x.npy"))
+    gy = read_npy("gy.npy")
+    largest = max(range(784), key=lambda i: abs(gradient[i]))
+    losses = []
+    for sign in (1, -1):
+        moved = list(x)
+        moved[largest] += sign * 0.05
+        write_npy("moved.npy", (2, 1, 28, 28), moved)
+        works("run", LENET, "--input", "moved.npy", "--output", "m.npy", "--seed", 4)
+        losses.append(sum(a * b for a, b in zip(gy, read_npy("m.npy"))))
+    slope = (losses[0] - losses[1]) / 0.1
+    check(abs(slope - gradient[largest]) < 0.05 * abs(gradient[largest]) + 1e-6, "backward is the slope",
+          f"{slope} {gradient[largest]}")
+    refuses(["gy.npy", "[2, 10]", "[1, 20]"], "run", LENET, "--input", "x.npy", "--output", "y.npy", "--grads", "g",
+            "--grad-output", write_npy("gy.npy", (1, 20), [0] * 20) or "gy.npy")
+    write_npy("x.npy", (2, 1, 27, 28), [0] * 2 * 27 * 28)
+    refuses(["28"], "run", LENET, "--input", "x.npy", "--output", "y.npy")
+
+
+def benches():
+    for arguments in (["gemm", "33x17x9"], ["conv", "n2c3h9w9k4r3s3p1"], ["train", LENET, "--batch-size", 8]):
+        done = works("bench", *arguments, "--repeat", 1, "--seconds", 0.01)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        check(lines and all(line["bench"] == arguments[0] and line["milliseconds"] > 0 for line in lines),
+              f"bench {arguments[0]}", done.stdout)
+
+
+main(help_has_examples, mistakes, names_of_networks, starts_fast, runs_tensors, benches)

@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""docs/environment.md has one row for each variable that matrix/environment.h names, and the code reads no other."""
+import re
+import subprocess
+
+from support import ROOT, check, main, refuses, works
+
+
+def table_and_header_agree():
+    header = (ROOT / "matrix/environment.h").read_text()
+    fields = set(re.findall(r";\s*//\s*(KAISEKI_\w+)", header))
+    rows = re.findall(r"^\| `(KAISEKI_\w+)` \|", (ROOT / "docs/environment.md").read_text(), re.M)
+    check(len(rows) == len(set(rows)), "one row for each variable", str(rows))
+    check(set(rows) == fields, "the rows are the header's variables", f"{sorted(rows)} {sorted(fields)}")
+    read = set(re.findall(r'read\("(KAISEKI_\w+)"\)', (ROOT / "matrix/environment.cc").read_text()))
+    check(read == fields, "the code reads the header's variables", f"{sorted(read)} {sorted(fields)}")
+
+
+def nothing_else_reads_them():
+    sources = [*(ROOT / folder for folder in ("matrix", "nn", "cli", "ml", "dist"))]
+    files = [file for folder in sources for file in folder.rglob("*.cc") if file.name != "environment.cc"]
+    bad = [str(file) for file in files if re.search(r'getenv\("KAISEKI_', file.read_text())]
+    check(not bad, "only matrix/environment.cc reads KAISEKI_ variables", str(bad))
+
+
+def values_count():
+    check("cpu" in works("devices", env={"KAISEKI_DEVICE": "cpu"}).stdout, "KAISEKI_DEVICE")
+    check("3 CPU threads" in works("devices", env={"KAISEKI_THREADS": "3"}).stdout, "KAISEKI_THREADS")
+    check("512.0 MiB" in works("devices", env={"KAISEKI_DEVICE_MEMORY": "512M"}).stdout, "KAISEKI_DEVICE_MEMORY")
+    refuses(["KAISEKI_THREADS", "'many'"], "devices", env={"KAISEKI_THREADS": "many"})
+    refuses(["cpu, opencl, opencl:N or auto", "'gpu'"], "devices", env={"KAISEKI_DEVICE": "gpu"})
+
+
+main(table_and_header_agree, nothing_else_reads_them, values_count)
