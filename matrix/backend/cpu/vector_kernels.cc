@@ -189,6 +189,29 @@ void divide_by_power(const float* x, const float* base, float power, float* y, s
   });
 }
 
+void sum_rows(const float* x, size_t rows, size_t stride, float* y, size_t n) {
+  const F32 d;
+  each(y, n, [&](auto at) HWY_ATTR {
+    VF32 total = hn::Zero(d);
+    for (size_t row = 0; row < rows; ++row) total = hn::Add(total, at(x + row * stride));
+    return total;
+  });
+}
+
+void sum_squared_rows(const float* x, size_t rows, size_t stride, float scale, float k, float* y,
+                      size_t n) {
+  const F32 d;
+  const VF32 vs = hn::Set(d, scale), vk = hn::Set(d, k);
+  each(y, n, [&](auto at) HWY_ATTR {
+    VF32 total = hn::Zero(d);
+    for (size_t row = 0; row < rows; ++row) {
+      const VF32 v = at(x + row * stride);
+      total = hn::MulAdd(v, v, total);
+    }
+    return hn::MulAdd(vs, total, vk);
+  });
+}
+
 void product_quotient(const float* a, const float* b, const float* base, float* y, size_t n) {
   each(y, n, [&](auto at) HWY_ATTR { return hn::Div(hn::Mul(at(a), at(b)), at(base)); });
 }
@@ -265,6 +288,12 @@ KAISEKI_EXPORT(void, subtract_scaled_exp,
 KAISEKI_EXPORT(void, multiply_centred,
                (const float* a, const float* b, float centre, float* y, size_t n),
                (a, b, centre, y, n))
+KAISEKI_EXPORT(void, sum_rows, (const float* x, size_t rows, size_t stride, float* y, size_t n),
+               (x, rows, stride, y, n))
+KAISEKI_EXPORT(void, sum_squared_rows,
+               (const float* x, size_t rows, size_t stride, float scale, float k, float* y,
+                size_t n),
+               (x, rows, stride, scale, k, y, n))
 KAISEKI_EXPORT(void, product_quotient,
                (const float* a, const float* b, const float* d, float* y, size_t n),
                (a, b, d, y, n))
