@@ -226,19 +226,27 @@ void add_scaled_product(const float* a, const float* b, const float* c, float fa
 template <bool kStore>
 HWY_INLINE double exp_sum(const float* x, float shift, float* y, size_t n) {
   const F32 d;
+  const size_t lanes = hn::Lanes(d);
   const VF32 s = hn::Set(d, shift);
-  return accumulate(
-      n,
-      [&](size_t i) HWY_ATTR {
-        const VF32 e = exp_of(d, hn::Sub(hn::LoadU(d, x + i), s));
+  double total = 0;
+  for (size_t first = 0; first < n; first += kPiece) {
+    const size_t end = std::min(n, first + kPiece);
+    VF32 sum = hn::Zero(d);
+    for (size_t i = first; i < end; i += lanes) {
+      const size_t left = std::min(lanes, end - i);
+      const VF32 v = left == lanes ? hn::LoadU(d, x + i) : load_part(d, x + i, left);
+      const VF32 e = exp_of(d, hn::Sub(v, s));
+      if (left == lanes) {
         if (kStore) hn::StoreU(e, d, y + i);
-        return e;
-      },
-      [&](size_t i, size_t m) HWY_ATTR {
-        const VF32 e = exp_of(d, hn::Sub(load_part(d, x + i, m), s));
-        if (kStore) store_part(d, e, y + i, m);
-        return hn::IfThenElseZero(hn::FirstN(d, m), e);
-      });
+        sum = hn::Add(sum, e);
+      } else {
+        if (kStore) store_part(d, e, y + i, left);
+        sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, left), e));
+      }
+    }
+    total += hn::GetLane(hn::SumOfLanes(d, sum));
+  }
+  return total;
 }
 
 double exp_shifted(const float* x, float shift, float* y, size_t n) {

@@ -7,7 +7,8 @@
 namespace kaiseki::cpu {
 
 /// Sums are taken in pieces of 2048 values: a piece in float over at least 4 accumulators of 4
-/// lanes (at most 128 additions in a row), the pieces in double.
+/// lanes (at most 128 additions in a row; 512 of positive values in sums of exp), the pieces in
+/// double.
 double sum(const float* x, size_t n);
 double sum_of_squares(const float* x, size_t n);
 /// Of (x[i] - centre)^2.
