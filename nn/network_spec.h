@@ -29,9 +29,9 @@ struct InlineWeights {
 };
 
 struct LayerSpec {
-  std::string name, type, path;
-  std::vector<std::string> inputs;
-  std::optional<Phase> phase;  // in the other one the layer is passed over
+  std::string name, type = {}, path;
+  std::vector<std::string> inputs = {};
+  std::optional<Phase> phase = {};  // in the other one the layer is passed over
   Json params = Json::object();
   std::vector<SizeCheck> checks = {};
   std::vector<InlineWeights> weights = {};

@@ -18,13 +18,13 @@ struct PlanOptions {
 
 struct Step {
   int node = 0;
-  std::vector<int> inputs;  // values
+  std::vector<int> inputs = {};  // values
   int output = 0;
-  FusedActivation activation;
+  FusedActivation activation = {};
   bool may_overwrite = false;   // the output may take the first input's storage
   bool needs_backward = false;  // it has parameters, or an input needs a gradient
-  std::vector<int> dead;           // values that nothing reads after the forward step
-  std::vector<int> dead_backward;  // ... after the backward step
+  std::vector<int> dead = {};           // values that nothing reads after the forward step
+  std::vector<int> dead_backward = {};  // ... after the backward step
 };
 
 struct Plan {
