@@ -131,8 +131,8 @@ TEST_CASE("network: sizes beyond reason are refused before anything is allocated
       "elements in a sample");
   check_problem(with_layers(R"({"type": "fully_connected", "output_size": 16777216})"),
                 "expected at most 536870912 parameters in a network");
-  std::string many = R"({"type": "fully_connected", "output_size": 16000})";
-  for (int i = 0; i < 3; ++i) many += "," + many.substr(0, many.find('}') + 1);
+  const std::string large = R"({"type": "fully_connected", "output_size": 16000},)";
+  const std::string many = large + large + large + R"({"type": "relu"})";
   check_problem(with_layers(many), "parameters in a network");
   check_problem(
       with_layers(R"({"type": "convolution", "output_channels": 16777216, "kernel_size": 8})"),

@@ -200,7 +200,7 @@ TEST_CASE("network: a batch of one") {
 TEST_CASE("network: training LeNet waits for nothing, and learns") {
   for_each_device([](Device device) {
     Network network = Network::load(kModels / "lenet.json", device);
-    nn::Optimizer optimizer({.name = "momentum"});
+    nn::Optimizer optimizer;
     const Tensor x = random_tensor({16, 1, 28, 28}, 3, device, 0, 1);
     std::vector<int32_t> classes;
     for (int i = 0; i < 16; ++i) classes.push_back(i % 10);

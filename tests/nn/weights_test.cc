@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "matrix/error.h"
 #include "nn/sukiyaki_weights.h"
 #include "tests/support/gradcheck.h"
 
