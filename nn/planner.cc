@@ -17,8 +17,7 @@ class Planner {
   Plan make() {
     choose_steps();
     fuse_activations();
-    for (size_t i = 0; i < plan_.steps.size(); ++i)
-      if (plan_.steps[i].node == folded_) plan_.folded_loss = static_cast<int>(i);
+    find_folded_loss();
     find_gradients();
     find_ends();
     return std::move(plan_);
@@ -64,6 +63,11 @@ class Planner {
       plan_.steps.push_back(std::move(step));
     }
     std::reverse(plan_.steps.begin(), plan_.steps.end());
+  }
+
+  void find_folded_loss() {
+    for (size_t i = 0; i < plan_.steps.size(); ++i)
+      if (plan_.steps[i].node == folded_) plan_.folded_loss = static_cast<int>(i);
   }
 
   /// The node of a cross-entropy that reads what the network's last softmax reads.
