@@ -85,7 +85,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_row_grou
 }
 #endif
 
-// inner > 1, one work-item for each column of a piece.
+// inner > 1, one work-item for each column of a piece; sums of 64 are added up.
 __kernel void reduce_column(INDEX outer, INDEX n, INDEX inner, INDEX chunk, INDEX chunks,
                             float scale, float beta, __global const float* x, ulong x_at,
                             __global float* y, ulong y_at) {
@@ -96,6 +96,10 @@ __kernel void reduce_column(INDEX outer, INDEX n, INDEX inner, INDEX chunk, INDE
   INDEX count = min(chunk, n - first);
   x += x_at + (row * n + first) * inner + column;
   float result = START;
-  for (INDEX i = 0; i < count; ++i) result = JOIN(result, VALUE(x[i * inner]));
+  for (INDEX block = 0; block < count; block += 64) {
+    float part = START;
+    for (INDEX i = block; i < min(count, block + 64); ++i) part = JOIN(part, VALUE(x[i * inner]));
+    result = JOIN(result, part);
+  }
   put(y + y_at + item, result, scale, beta);
 }

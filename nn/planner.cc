@@ -24,7 +24,9 @@ class Planner {
   }
 
  private:
-  const Node& node_of(const Step& step) const { return graph_.nodes[static_cast<size_t>(step.node)]; }
+  const Node& node_of(const Step& step) const {
+    return graph_.nodes[static_cast<size_t>(step.node)];
+  }
   const Layer& layer_of(const Step& step) const { return *node_of(step).layer; }
 
   bool in_phase(const Node& node) const {

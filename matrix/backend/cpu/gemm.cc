@@ -9,6 +9,7 @@ namespace kaiseki::cpu {
 namespace {
 
 constexpr int64_t kSmallOperand = 128 * 1024 / 4;  // floats
+constexpr int64_t kAliasing = 4096 / 4;  // rows so far apart share one set of the first-level cache
 
 void scale_and_finish(const Gemm& g, float* c) {
   const GemmKernels& kernels = gemm_kernels();
@@ -23,7 +24,9 @@ void scale_and_finish(const Gemm& g, float* c) {
 void gemm_one(const Gemm& g, const float* a, const float* b, float* c) {
   if (g.k == 0 || g.alpha == 0) return scale_and_finish(g, c);
   const GemmKernels& kernels = gemm_kernels();
-  const bool use_a = g.n <= 4 * kernels.columns() || g.m * g.k <= kSmallOperand;
+  const bool aliased = g.lda % kAliasing == 0;
+  const bool use_a =
+      g.n <= 4 * kernels.columns() || g.m * g.k <= kSmallOperand || (!g.trans_a && !aliased);
   const bool use_b = g.m <= 2 * kernels.rows || g.k * g.n <= kSmallOperand;
   const MatrixSource left(a, g.lda, !g.trans_a, true, use_a);
   const MatrixSource right(b, g.ldb, g.trans_b, false, use_b);

@@ -25,7 +25,7 @@ class PanelSource {
  public:
   virtual ~PanelSource() = default;
   /// Elements (p, i) for p in k0..k0+k and i in i0..i0+count. Either writes them to
-  /// `buffer[(p - k0) * width + (i - i0)]`, zeros for i - i0 in count..width, and returns
+  /// `buffer[(p - k0) * width + (i - i0)]`, any value for i - i0 in count..width, and returns
   /// {buffer, width}; or returns where they already lie (with `width` readable elements a row).
   /// buffer holds k * width floats, 64-byte aligned only when width is. width is a number of whole
   /// vectors for the right operand, and count for the left one.

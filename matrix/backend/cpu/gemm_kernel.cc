@@ -42,41 +42,53 @@ void pack(int64_t k, int count, int width, const float* HWY_RESTRICT source, int
   }
 }
 
-#if HWY_TARGET == HWY_SCALAR
-HWY_INLINE void transpose_block(const float* source, int64_t, float* panel, int64_t) {
-  *panel = *source;
+#if HWY_TARGET != HWY_SCALAR
+/// Four k of rows 0, 4, 8 ... from `rows`, a row in each 128-bit block.
+template <class D>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const float* const* rows, int64_t p) {
+  if constexpr (hn::MaxLanes(d) == kQuad) {
+    return hn::LoadU(d, rows[0] + p);
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, load_blocks(half, rows + hn::MaxLanes(half), p),
+                       load_blocks(half, rows, p));
+  }
 }
-#else
-HWY_INLINE void transpose_block(const float* HWY_RESTRICT source, int64_t stride,
-                                float* HWY_RESTRICT panel, int64_t width) {
-  const hn::Repartition<double, decltype(quad)> d2;
-  const auto r0 = hn::LoadU(quad, source), r1 = hn::LoadU(quad, source + stride);
-  const auto r2 = hn::LoadU(quad, source + 2 * stride), r3 = hn::LoadU(quad, source + 3 * stride);
-  const auto low01 = hn::BitCast(d2, hn::InterleaveLower(quad, r0, r1));
-  const auto low23 = hn::BitCast(d2, hn::InterleaveLower(quad, r2, r3));
-  const auto high01 = hn::BitCast(d2, hn::InterleaveUpper(quad, r0, r1));
-  const auto high23 = hn::BitCast(d2, hn::InterleaveUpper(quad, r2, r3));
-  hn::StoreU(hn::BitCast(quad, hn::InterleaveLower(d2, low01, low23)), quad, panel);
-  hn::StoreU(hn::BitCast(quad, hn::InterleaveUpper(d2, low01, low23)), quad, panel + width);
-  hn::StoreU(hn::BitCast(quad, hn::InterleaveLower(d2, high01, high23)), quad, panel + 2 * width);
-  hn::StoreU(hn::BitCast(quad, hn::InterleaveUpper(d2, high01, high23)), quad, panel + 3 * width);
+
+/// Four k of as many rows as a vector has lanes, transposed: to[q * width + i] = rows[i][p + q].
+HWY_INLINE void transpose(const float* const* rows, int64_t p, float* HWY_RESTRICT to,
+                          int64_t width) {
+  const hn::ScalableTag<float> d;
+  const hn::Repartition<double, decltype(d)> d2;
+  const Vec r0 = load_blocks(d, rows, p), r1 = load_blocks(d, rows + 1, p);
+  const Vec r2 = load_blocks(d, rows + 2, p), r3 = load_blocks(d, rows + 3, p);
+  const auto low01 = hn::BitCast(d2, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(d2, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(d2, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(d2, hn::InterleaveUpper(d, r2, r3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, low01, low23)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, low01, low23)), d, to + width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, high01, high23)), d, to + 2 * width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, high01, high23)), d, to + 3 * width);
 }
 #endif
 
 void pack_transposed(int64_t k, int count, int width, const float* HWY_RESTRICT source,
                      int64_t stride, float* HWY_RESTRICT panel) {
-  const int64_t whole = count >= kQuad ? k - k % kQuad : 0;
-  for (int64_t p = 0; p < whole; p += kQuad) {
-    for (int i = 0; i < count; i += kQuad) {
-      const int first = std::min(i, count - kQuad);
-      transpose_block(source + first * stride + p, stride, panel + p * width + first, width);
-    }
+  constexpr int kLanes = hn::MaxLanes(hn::ScalableTag<float>());
+  for (int group = 0; group < width; group += kLanes) {
+    const int first = std::min(group, std::max(0, width - kLanes));
+    const float* rows[kLanes];
+    for (int i = 0; i < kLanes; ++i) rows[i] = source + std::min(first + i, count - 1) * stride;
+    int64_t p = 0;
+#if HWY_TARGET != HWY_SCALAR
+    // A panel narrower than a vector: what a store writes too much, the next one overwrites.
+    for (; (p + 3) * width + first + kLanes <= k * width && p + 4 <= k; p += 4)
+      transpose(rows, p, panel + p * width + first, width);
+#endif
+    for (; p < k; ++p)
+      for (int i = 0; i < std::min(kLanes, width); ++i) panel[p * width + first + i] = rows[i][p];
   }
-  for (int64_t p = whole; p < k; ++p)
-    for (int i = 0; i < count; ++i) panel[p * width + i] = source[i * stride + p];
-  if (count < width)
-    for (int64_t p = 0; p < k; ++p)
-      std::fill(panel + p * width + count, panel + (p + 1) * width, 0);
 }
 
 Vec load_part(const float* source, int64_t count) {

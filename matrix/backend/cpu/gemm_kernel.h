@@ -40,7 +40,7 @@ struct GemmKernels {
   /// panel[p * width + i] = source[p * stride + i] for p in 0..k, i in 0..count; 0 for i in
   /// count..width.
   void (*pack)(int64_t k, int count, int width, const float* source, int64_t stride, float* panel);
-  /// panel[p * width + i] = source[i * stride + p]; 0 for i in count..width.
+  /// panel[p * width + i] = source[i * stride + p]; any value for i in count..width.
   void (*pack_transposed)(int64_t k, int count, int width, const float* source, int64_t stride,
                           float* panel);
   /// C = beta * C + alpha * tile; with beta 0 C is not read.

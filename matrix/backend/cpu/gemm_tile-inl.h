@@ -33,8 +33,8 @@ inline void keep_out_of_loop(float*& c, int64_t& ldc) {
 #endif
 }
 
-/// One product more in every element of a tile: row p of B against column p of A.
-template <bool kByRows, typename V, int kRows, int kVectors>
+/// One product more in every element of a tile: a row of B against a column of A.
+template <bool kByRows, bool kFirst, typename V, int kRows, int kVectors>
 HWY_INLINE void multiply_add(const float* HWY_RESTRICT a, int64_t a_stride,
                              const float* HWY_RESTRICT b, V (&sum)[kRows][kVectors]) {
   const hn::DFromV<V> d;
@@ -45,7 +45,24 @@ HWY_INLINE void multiply_add(const float* HWY_RESTRICT a, int64_t a_stride,
   for (int i = 0; i < kRows; ++i) {
     const V left = hn::Set(d, kByRows ? a[i * a_stride] : a[i]);
 #pragma GCC unroll 2
-    for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::MulAdd(left, right[j], sum[i][j]);
+    for (int j = 0; j < kVectors; ++j)
+      sum[i][j] = kFirst ? hn::Mul(left, right[j]) : hn::MulAdd(left, right[j], sum[i][j]);
+  }
+}
+
+template <bool kScale, bool kAdd, typename V, int kRows, int kVectors>
+HWY_INLINE void store_tile(const V (&sum)[kRows][kVectors], const Scale& s, float* c, int64_t ldc) {
+  const hn::DFromV<V> d;
+  const V alpha = hn::Set(d, s.alpha), beta = hn::Set(d, s.beta);
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i, c += ldc) {
+#pragma GCC unroll 2
+    for (int j = 0; j < kVectors; ++j) {
+      float* target = c + j * hn::MaxLanes(d);
+      V v = kScale ? hn::Mul(alpha, sum[i][j]) : sum[i][j];
+      if (kAdd) v = hn::MulAdd(beta, hn::LoadU(d, target), v);
+      hn::StoreU(v, d, target);
+    }
   }
 }
 
@@ -55,28 +72,24 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t a_stride, const float*
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   constexpr int kLanes = hn::MaxLanes(d);
-  V sum[kRows][kVectors];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
     hwy::Prefetch(c + i * ldc);
     if (kVectors * kLanes > 16) hwy::Prefetch(c + i * ldc + kVectors * kLanes - 1);
-#pragma GCC unroll 2
-    for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
   }
-  for (; k > 0; --k, a += kByRows ? 1 : a_stride, b += b_stride)
-    multiply_add<kByRows>(a, a_stride, b, sum);
+  V sum[kRows][kVectors];
+  const int64_t a_step = kByRows ? 1 : a_stride;
+  multiply_add<kByRows, true>(a, a_stride, b, sum);
+  while (--k > 0) multiply_add<kByRows, false>(a += a_step, a_stride, b += b_stride, sum);
   keep_out_of_loop(c, ldc);
-  const V scale = hn::Set(d, s.alpha), keep = hn::Set(d, s.beta);
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 2
-    for (int j = 0; j < kVectors; ++j) {
-      float* target = c + i * ldc + j * kLanes;
-      V v = hn::Mul(scale, sum[i][j]);
-      if (s.beta != 0) v = hn::MulAdd(keep, hn::LoadU(d, target), v);
-      hn::StoreU(v, d, target);
-    }
-  }
+  if (s.alpha == 1 && s.beta == 0)
+    store_tile<false, false>(sum, s, c, ldc);
+  else if (s.alpha == 1)
+    store_tile<false, true>(sum, s, c, ldc);
+  else if (s.beta == 0)
+    store_tile<true, false>(sum, s, c, ldc);
+  else
+    store_tile<true, true>(sum, s, c, ldc);
 }
 
 }  // namespace kaiseki::cpu::HWY_NAMESPACE

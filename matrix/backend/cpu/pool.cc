@@ -41,7 +41,7 @@ void max_plane(const PoolArgs& p, const float* x, float* y, int32_t* indices) {
       int64_t best = rows.begin * p.in_w + columns.begin;
       for (int64_t r = rows.begin; r < rows.end; ++r)
         for (int64_t place = r * p.in_w + columns.begin; place < r * p.in_w + columns.end; ++place)
-          if (x[place] > x[best] || x[place] != x[place]) best = place;
+          if (x[place] > x[best] || (x[place] != x[place] && x[best] == x[best])) best = place;
       *y++ = x[best];
       *indices++ = static_cast<int32_t>(best);
     }

@@ -36,12 +36,12 @@ void store_pairs(D d, hn::Vec<D> even, hn::Vec<D> odd, float* to) {
   hn::StoreInterleaved2(even, odd, d, to);
 }
 
-/// Takes the candidate where it is larger or a NaN.
+/// Takes the candidate where it is larger, or the first NaN.
 template <class D>
 void challenge(D d, hn::Vec<D> value, hn::Vec<hn::RebindToSigned<D>> place, hn::Vec<D>& best,
                hn::Vec<hn::RebindToSigned<D>>& index) {
   const hn::RebindToSigned<D> di;
-  const auto wins = hn::Or(hn::Gt(value, best), hn::IsNaN(value));
+  const auto wins = hn::Or(hn::Gt(value, best), hn::AndNot(hn::IsNaN(best), hn::IsNaN(value)));
   best = hn::IfThenElse(wins, value, best);
   index = hn::IfThenElse(hn::RebindMask(di, wins), place, index);
   (void)d;
@@ -79,7 +79,8 @@ void max_row_2x2(const float* top, int64_t pitch, int64_t count, int32_t first, 
     const int64_t places[] = {2 * j, 2 * j + 1, pitch + 2 * j, pitch + 2 * j + 1};
     int64_t best = places[0];
     for (int64_t place : places)
-      if (top[place] > top[best] || top[place] != top[place]) best = place;
+      if (top[place] > top[best] || (top[place] != top[place] && top[best] == top[best]))
+        best = place;
     y[j] = top[best];
     indices[j] = first + static_cast<int32_t>(best);
   }
