@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "matrix/error.h"
+#include "nn/data/stb.h"
 #include "nn/io/file.h"
 
 namespace kaiseki::nn {
@@ -52,6 +53,12 @@ bool is_complete_jpeg(ByteView file) {
   return false;
 }
 
+/// 16 bytes for each pixel, twice for growing, and the picture filled up to whole blocks.
+size_t decoding_limit(const PictureInfo& info, ByteView file) {
+  size_t pixels = (static_cast<size_t>(info.width) + 64) * (static_cast<size_t>(info.height) + 64);
+  return (1 << 16) + 2 * file.size() + 32 * pixels;
+}
+
 const stbi_uc* pointer(ByteView file) { return reinterpret_cast<const stbi_uc*>(file.data()); }
 
 }  // namespace
@@ -84,6 +91,7 @@ Picture decode_picture(ByteView file, std::string_view source, int channels) {
                      "expected the rest of a JPEG, got the end of the file");
   Picture picture{0, 0, channels, {}};
   int stored = 0;
+  StbLimit limit(decoding_limit(info, file));
   std::unique_ptr<uint8_t, Free> pixels(
       stbi_load_from_memory(pointer(file), static_cast<int>(file.size()), &picture.width,
                             &picture.height, &stored, channels));

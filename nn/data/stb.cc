@@ -1,9 +1,34 @@
 // SPDX-License-Identifier: MIT
 // The one place where stb_image and stb_image_write are compiled: JPEG and PNG, from memory only.
+#include "nn/data/stb.h"
+
+#include <cstdint>
+#include <cstdlib>
+
+namespace {
+
+thread_local size_t largest_piece = SIZE_MAX;
+
+void* stb_realloc(void* block, size_t bytes) {
+  return bytes > largest_piece ? nullptr : std::realloc(block, bytes);
+}
+
+}  // namespace
+
+namespace kaiseki::nn {
+
+StbLimit::StbLimit(size_t bytes) { largest_piece = bytes; }
+StbLimit::~StbLimit() { largest_piece = SIZE_MAX; }
+
+}  // namespace kaiseki::nn
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wunused-function"
+#define STBI_MALLOC(bytes) stb_realloc(nullptr, bytes)
+#define STBI_REALLOC(block, bytes) stb_realloc(block, bytes)
+#define STBI_FREE(block) std::free(block)
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_PNG
 #define STBI_NO_STDIO

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "nn/data/picture.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -46,6 +47,14 @@ TEST_CASE("JPEG is decoded, and one that is cut short is refused") {
   test::check_changed(decode, file, 2000);
 }
 
+TEST_CASE("JPEG with more codes than a table holds is refused") {
+  ByteVector file = test::tiny_jpeg();
+  ByteView marker = as_bytes("\xff\xc4");
+  auto table = std::search(file.begin(), file.end(), marker.begin(), marker.end());
+  std::fill_n(table + 5, 16, std::byte{0xff});
+  CHECK(test::refuses(decode, file, "bad size list"));
+}
+
 TEST_CASE("PNG that is cut short, changed or claims to be huge is refused") {
   ByteVector file = encode_png(test::pattern(9, 11, 3));
   test::check_truncated(decode, ByteView(file).first(file.size() - 12));
@@ -55,6 +64,9 @@ TEST_CASE("PNG that is cut short, changed or claims to be huge is refused") {
   CHECK(test::refuses(decode, huge, "pixels in a file of this size"));
   for (size_t at : {16, 20}) huge[at] = std::byte{0x7f};
   CHECK(test::refuses(decode, huge, "x.png: header"));
+  ByteVector hostile = file;
+  for (size_t i = 33; i < 36; ++i) hostile[i] = std::byte{0x60};  // the length of the first IDAT
+  CHECK(test::refuses(decode, hostile, "x.png: pixels"));
   CHECK(test::refuses(decode, test::bytes_from("GIF89a"), "JPEG or PNG"));
   CHECK(test::refuses(decode, {}, "JPEG or PNG"));
 }
