@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "matrix/backend.h"
 #include "matrix/ops/check.h"
 
 namespace kaiseki {
@@ -10,86 +11,96 @@ namespace {
 
 constexpr std::string_view kName = "gemm";
 
-/// A matrix or a batch of them, as stored.
+/// One matrix, or a batch of them, as a backend wants it: rows `ld` elements apart.
 struct Operand {
-  int64_t batch, rows, columns, leading, stride;
+  int64_t batch, rows, columns, ld, stride;
+  bool transposed;
 };
 
-Operand operand(const Tensor& t, std::string_view what) {
+Operand view(const Tensor& t, std::string_view what, bool transposed, bool may_flip) {
   check_tensor(t, what, kName);
-  require(t.rank() == 2 || t.rank() == 3, kName, "expected ", what, " of rank 2 or 3, got ",
-          t.shape());
-  const int64_t rows = t.dim(-2), columns = t.dim(-1);
-  require(columns <= 1 || t.strides()[-1] == 1, kName, "expected contiguous columns of ", what,
-          ", got strides ", t.strides());
-  const int64_t leading = rows > 1 ? t.strides()[-2] : std::max<int64_t>(1, columns);
-  require(rows <= 1 || leading >= columns, kName, "expected rows of ", what,
-          " that do not overlap, got strides ", t.strides());
-  const int64_t batch = t.rank() == 3 ? t.dim(0) : 1;
-  return {batch, rows, columns, leading, batch > 1 ? t.strides()[0] : 0};
+  require(t.rank() == 2 || t.rank() == 3, kName, "expected ", what,
+          " of shape [rows, columns] or [batch, rows, columns], got ", t.shape());
+  const int rank = t.rank();
+  Operand m{rank == 3 ? t.dim(0) : 1,       t.dim(-2), t.dim(-1), t.strides()[-2],
+            rank == 3 ? t.strides()[0] : 0, transposed};
+  int64_t step = t.strides()[-1];
+  if (may_flip && step != 1 && m.columns > 1 && (m.ld == 1 || m.rows == 1)) {
+    std::swap(m.rows, m.columns);
+    m.ld = step;
+    step = 1;
+    m.transposed = !transposed;
+  }
+  require(step == 1 || m.columns <= 1, kName, "expected contiguous rows in ", what,
+          ", got strides ", t.strides(), " for shape ", t.shape());
+  require(m.ld >= m.columns || m.rows <= 1, kName, "expected rows of ", what,
+          " that do not overlap, got strides ", t.strides(), " for shape ", t.shape());
+  m.ld = std::max(m.ld, std::max<int64_t>(1, m.columns));
+  return m;
 }
 
-void check_bias(const Tensor* bias, int64_t size, const Tensor& c) {
-  if (bias) check_operand(*bias, "a bias", Shape{size}, c, kName);
+void set_bias(GemmArgs& args, const Tensor& c, const GemmOptions& options) {
+  require(!options.bias_per_row || !options.bias_per_column, kName,
+          "expected one bias, got one for the rows and one for the columns");
+  if (options.bias_per_row) {
+    check_operand(*options.bias_per_row, "bias_per_row", Shape{args.m}, c, kName);
+    args.bias_kind = GemmArgs::Bias::per_row;
+    args.bias = options.bias_per_row;
+  } else if (options.bias_per_column) {
+    check_operand(*options.bias_per_column, "bias_per_column", Shape{args.n}, c, kName);
+    args.bias_kind = GemmArgs::Bias::per_column;
+    args.bias = options.bias_per_column;
+  }
 }
 
 }  // namespace
 
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
-  const Operand left = operand(a, "A"), right = operand(b, "B"), out = operand(c, "C");
-  check_same_device(a, b, kName);
-  check_same_device(a, c, kName);
+  const Operand left = view(a, "A", options.transpose_a, true);
+  const Operand right = view(b, "B", options.transpose_b, true);
+  const Operand out = view(c, "C", false, false);
+  check_same_device(c, a, kName);
+  check_same_device(c, b, kName);
   GemmArgs args;
-  args.trans_a = options.transpose_a;
-  args.trans_b = options.transpose_b;
-  args.m = args.trans_a ? left.columns : left.rows;
-  args.k = args.trans_a ? left.rows : left.columns;
-  args.n = args.trans_b ? right.rows : right.columns;
-  const int64_t inner = args.trans_b ? right.columns : right.rows;
-  args.batch = out.batch;
-  require(args.k == inner, kName, "expected op(B) with ", args.k, " rows, got A ", a.shape(),
-          args.trans_a ? " transposed" : "", " and B ", b.shape(),
-          args.trans_b ? " transposed" : "");
+  args.trans_a = left.transposed, args.trans_b = right.transposed;
+  args.m = left.transposed ? left.columns : left.rows;
+  args.k = left.transposed ? left.rows : left.columns;
+  args.n = right.transposed ? right.rows : right.columns;
+  const int64_t inner = right.transposed ? right.columns : right.rows;
+  require(inner == args.k, kName, "expected op(B) with ", args.k, " rows for A ", a.shape(),
+          ", got ", inner, " in B ", b.shape());
   require(out.rows == args.m && out.columns == args.n, kName, "expected C of ", args.m, " x ",
-          args.n, ", got ", c.shape());
-  for (int64_t batch : {left.batch, right.batch})
-    require(batch == out.batch || batch == 1, kName, "expected a batch of ", out.batch,
-            " or 1, got ", batch);
+          args.n, " for A ", a.shape(), " and B ", b.shape(), ", got ", c.shape());
+  for (const Operand* m : {&left, &right})
+    require(m->batch == 1 || m->batch == out.batch, kName, "expected a batch of 1 or ", out.batch,
+            " for C ", c.shape(), ", got ", m->batch);
   require(!overlap(a, c) && !overlap(b, c), kName,
           "expected C apart from A and B, got shared storage");
-  require(!options.bias_per_row || !options.bias_per_column, kName, "expected one bias, got two");
-  check_bias(options.bias_per_row, args.m, c);
-  check_bias(options.bias_per_column, args.n, c);
-  if (out.batch == 0 || args.m == 0 || args.n == 0) return;
-
-  args.alpha = options.alpha;
-  args.beta = options.beta;
-  args.a = &a;
-  args.b = &b;
-  args.c = &c;
-  args.lda = left.leading;
-  args.ldb = right.leading;
-  args.ldc = out.leading;
+  args.batch = out.batch;
+  args.alpha = options.alpha, args.beta = options.beta;
+  args.a = &a, args.b = &b, args.c = &c;
+  args.lda = left.ld, args.ldb = right.ld, args.ldc = out.ld;
   args.stride_a = left.batch == 1 ? 0 : left.stride;
   args.stride_b = right.batch == 1 ? 0 : right.stride;
   args.stride_c = out.stride;
-  if (options.bias_per_row) args.bias_kind = GemmArgs::Bias::per_row;
-  if (options.bias_per_column) args.bias_kind = GemmArgs::Bias::per_column;
-  args.bias = options.bias_per_row ? options.bias_per_row : options.bias_per_column;
+  set_bias(args, c, options);
   args.activation = options.activation;
   args.slope = options.slope;
-  backend_for(Op::gemm, c).gemm(args);
+  if (c.size() != 0) backend_for(Op::gemm, c).gemm(args);
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
-  require(a.defined() && b.defined() && a.rank() >= 2 && b.rank() >= 2, "matmul",
-          "expected two matrices, got ", a.shape(), " and ", b.shape());
-  const int64_t m = a.dim(transpose_a ? -1 : -2), n = b.dim(transpose_b ? -2 : -1);
-  Shape shape{m, n};
+  check_tensor(a, "A", "matmul");
+  check_tensor(b, "B", "matmul");
+  require(std::min(a.rank(), b.rank()) >= 2 && std::max(a.rank(), b.rank()) <= 3, "matmul",
+          "expected matrices or batches of them, got ", a.shape(), " and ", b.shape());
+  Shape shape;
   if (a.rank() == 3 || b.rank() == 3) {
     const int64_t batch_a = a.rank() == 3 ? a.dim(0) : 1, batch_b = b.rank() == 3 ? b.dim(0) : 1;
-    shape = Shape{batch_a == 1 ? batch_b : batch_a, m, n};
+    shape.push_back(batch_a == 1 ? batch_b : batch_a);
   }
+  shape.push_back(a.dim(transpose_a ? -1 : -2));
+  shape.push_back(b.dim(transpose_b ? -2 : -1));
   Tensor c(shape, DType::f32, a.device());
   gemm(a, b, c, {.transpose_a = transpose_a, .transpose_b = transpose_b});
   return c;

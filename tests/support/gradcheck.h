@@ -26,7 +26,8 @@ inline Parameters parameters_of(nn::Network& network) {
 /// Values that are nobody's default: biases and scales too.
 inline void randomize(nn::Network& network, uint64_t seed) {
   for (nn::Parameter& parameter : network.parameters()) {
-    const Tensor values = random_tensor(parameter.value.shape(), ++seed, Device::cpu(), -0.9f, 0.9f);
+    const Tensor values =
+        random_tensor(parameter.value.shape(), ++seed, Device::cpu(), -0.9f, 0.9f);
     const float* from = values.data<float>();
     std::copy(from, from + values.size(), parameter.value.overwrite<float>());
   }

@@ -70,7 +70,8 @@ inline Doubles pooling(const PoolSizes& z, const Doubles& x) {
             sum += value;
             ++inside;
           }
-        const double count = static_cast<double>(z.count_padding ? z.window[0] * z.window[1] : inside);
+        const double count =
+            static_cast<double>(z.count_padding ? z.window[0] * z.window[1] : inside);
         y.push_back(z.maximum ? most : sum / count);
       }
   return y;
@@ -105,8 +106,7 @@ inline Doubles softmax_of(Doubles x, int64_t classes, int64_t inner = 1) {
     double most = -1e300, sum = 0;
     for (size_t i = 0; i < c; ++i) most = std::max(most, x[first + i * step]);
     for (size_t i = 0; i < c; ++i) sum += std::exp(x[first + i * step] - most);
-    for (size_t i = 0; i < c; ++i)
-      x[first + i * step] = std::exp(x[first + i * step] - most) / sum;
+    for (size_t i = 0; i < c; ++i) x[first + i * step] = std::exp(x[first + i * step] - most) / sum;
   }
   return x;
 }

@@ -11,15 +11,13 @@ TEST_CASE("fully_connected: with and without bias, of pictures, with an activati
                [](const Doubles& x, const Parameters& p) {
                  return with_bias(linear(x, p.at("f.weight"), 7), p.at("f.bias"), 1);
                });
-  check_layers(R"({"name": "f", "type": "fully_connected", "output_size": 1, "bias": false})",
-               {2, 3, 5, 1}, [](const Doubles& x, const Parameters& p) {
-                 return linear(x, p.at("f.weight"), 15);
-               });
   check_layers(
-      R"({"name": "f", "type": "fully_connected", "output_size": 17}, {"type": "relu"})", {1, 13},
-      [](const Doubles& x, const Parameters& p) {
-        return map(with_bias(linear(x, p.at("f.weight"), 13), p.at("f.bias"), 1), relu);
-      });
+      R"({"name": "f", "type": "fully_connected", "output_size": 1, "bias": false})", {2, 3, 5, 1},
+      [](const Doubles& x, const Parameters& p) { return linear(x, p.at("f.weight"), 15); });
+  check_layers(R"({"name": "f", "type": "fully_connected", "output_size": 17}, {"type": "relu"})",
+               {1, 13}, [](const Doubles& x, const Parameters& p) {
+                 return map(with_bias(linear(x, p.at("f.weight"), 13), p.at("f.bias"), 1), relu);
+               });
 }
 
 TEST_CASE("max_pooling, average_pooling, global_pooling") {
@@ -65,9 +63,8 @@ TEST_CASE("relu, leaky_relu, sigmoid, tanh, softmax, flatten") {
   check("\"tanh\"", [](double v) { return std::tanh(v); });
   check("\"flatten\"", [](double v) { return v; });
   for (auto [dims, inner] : std::vector<std::pair<Shape, int64_t>>{{{3, 7}, 1}, {{2, 7, 2, 3}, 6}})
-    check_layers(R"({"type": "softmax"})", dims, [&](const Doubles& x, const Parameters&) {
-      return softmax_of(x, 7, inner);
-    });
+    check_layers(R"({"type": "softmax"})", dims,
+                 [&](const Doubles& x, const Parameters&) { return softmax_of(x, 7, inner); });
 }
 
 TEST_CASE("batch_normalization: the batch's statistics in training") {
@@ -90,16 +87,15 @@ TEST_CASE("batch_normalization: running statistics are kept, and used in the tes
     CHECK(network.states()[0].value.to_vector()[0] == doctest::Approx(0.4));
     CHECK(network.states()[1].value.to_vector()[0] == doctest::Approx(0.9 + 2.0 / 3));
   });
-  check_layers(
-      R"({"name": "b", "type": "batch_normalization"})", {2, 3, 2, 2},
-      [](const Doubles& x, const Parameters& p) {
-        Doubles y;
-        for (size_t i = 0; i < x.size(); ++i)
-          y.push_back(p.at("b.weight")[i / 4 % 3] * x[i] / std::sqrt(1 + 1e-5) +
-                      p.at("b.bias")[i / 4 % 3]);
-        return y;
-      },
-      nn::Phase::test);
+  check_layers(R"({"name": "b", "type": "batch_normalization"})", {2, 3, 2, 2},
+               [](const Doubles& x, const Parameters& p) {
+                 Doubles y;
+                 for (size_t i = 0; i < x.size(); ++i)
+                   y.push_back(p.at("b.weight")[i / 4 % 3] * x[i] / std::sqrt(1 + 1e-5) +
+                               p.at("b.bias")[i / 4 % 3]);
+                 return y;
+               },
+               nn::Phase::test);
 }
 
 TEST_CASE("local_response_normalization: windows that are cut at both ends") {
@@ -128,8 +124,8 @@ TEST_CASE("fan-out adds gradients; add and concatenation") {
       R"({"name": "a", "type": "convolution", "output_channels": 3, "kernel_size": 1},
          {"name": "b", "type": "concatenation", "inputs": ["x", "a", "x"]})",
       {2, 2, 3, 1}, [](const Doubles& x, const Parameters& p) {
-        const Doubles a = with_bias(convolution({2, 2, 3, 1, 3, 1, 1}, x, p.at("a.weight")),
-                                    p.at("a.bias"), 3);
+        const Doubles a =
+            with_bias(convolution({2, 2, 3, 1, 3, 1, 1}, x, p.at("a.weight")), p.at("a.bias"), 3);
         Doubles y;
         for (size_t n = 0; n < 2; ++n) {
           y.insert(y.end(), x.begin() + n * 6, x.begin() + n * 6 + 6);
@@ -140,7 +136,8 @@ TEST_CASE("fan-out adds gradients; add and concatenation") {
       });
 }
 
-TEST_CASE("dropout: one mask for both directions, another in the next step, none in the test phase") {
+TEST_CASE(
+    "dropout: one mask for both directions, another in the next step, none in the test phase") {
   for_each_device([](Device device) {
     nn::Network network = nn::Network::parse(
         network_json({1, 1000}, R"({"type": "dropout", "ratio": 0.25})"), "test", device);

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// In place of Eigen where it, or OpenMP, is not installed.
+#include "bench/blas_peers.h"
+
+namespace kaiseki::bench {
+
+BlasPeer eigen_peer() { return {"eigen", "apt-get install libeigen3-dev", {}}; }
+
+}  // namespace kaiseki::bench

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/ops/gemm.h"
+
+#include "matrix/error.h"
+#include "tests/support/devices.h"
+#include "tests/support/reference.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+
+namespace {
+
+/// op(A) op(B) of one matrix each, in double.
+Doubles product(const Tensor& a, const Tensor& b, bool trans_a, bool trans_b) {
+  const Doubles x = doubles(a), y = doubles(b);
+  const int64_t m = a.dim(trans_a ? -1 : -2), k = a.dim(trans_a ? -2 : -1);
+  const int64_t n = b.dim(trans_b ? -2 : -1);
+  Doubles c(static_cast<size_t>(m * n));
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t p = 0; p < k; ++p)
+        c[i * n + j] += x[trans_a ? p * m + i : i * k + p] * y[trans_b ? j * k + p : p * n + j];
+  return c;
+}
+
+// Up to 41 products of numbers below 1: the sum's rounding stays well under 41 * 41 * 2^-24.
+constexpr double kTolerance = 1e-4;
+
+}  // namespace
+
+TEST_CASE("matmul: all four transpositions on every device") {
+  for_each_device([](Device device) {
+    for (int t = 0; t < 4; ++t) {
+      const bool ta = t & 1, tb = t & 2;
+      const Tensor a = random_tensor(ta ? Shape{41, 13} : Shape{13, 41}, 1, device);
+      const Tensor b = random_tensor(tb ? Shape{29, 41} : Shape{41, 29}, 2, device);
+      check_close(doubles(matmul(a, b, ta, tb)), product(a, b, ta, tb), kTolerance, kTolerance);
+    }
+  });
+}
+
+TEST_CASE("matmul: views with strided rows, and transposed views") {
+  for_each_device([](Device device) {
+    const Tensor wide = random_tensor({9, 20}, 3, device);
+    const Tensor a = wide.slice(1, 4, 7), b = random_tensor({7, 5}, 4, device);
+    check_close(doubles(matmul(a, b)), product(a.contiguous(), b, false, false), kTolerance,
+                kTolerance);
+    check_close(doubles(matmul(b.transpose(), a.transpose())),
+                product(b, a.contiguous(), true, true), kTolerance, kTolerance);
+  });
+}
+
+TEST_CASE("matmul: batches, and one matrix for all of a batch") {
+  for_each_device([](Device device) {
+    const Tensor a = random_tensor({3, 5, 7}, 5, device), b = random_tensor({7, 4}, 6, device);
+    const Tensor c = matmul(a, b);
+    REQUIRE(c.shape() == Shape{3, 5, 4});
+    for (int64_t i = 0; i < 3; ++i)
+      check_close(doubles(c.slice(0, i, 1)),
+                  product(a.slice(0, i, 1).clone().reshape({5, 7}), b, false, false), kTolerance,
+                  kTolerance);
+  });
+}
+
+TEST_CASE("gemm: alpha, beta, bias and activation") {
+  for_each_device([](Device device) {
+    const Tensor a = random_tensor({6, 11}, 7, device), b = random_tensor({11, 19}, 8, device);
+    const Tensor rows = random_tensor({6}, 9, device), columns = random_tensor({19}, 10, device);
+    for (bool per_row : {true, false}) {
+      Tensor c = random_tensor({6, 19}, 11, device);
+      Doubles want = doubles(c), sum = product(a, b, false, false);
+      for (size_t i = 0; i < want.size(); ++i) {
+        const double bias = per_row ? doubles(rows)[i / 19] : doubles(columns)[i % 19];
+        want[i] = std::max(0.0, 0.5 * sum[i] + 2 * want[i] + bias);
+      }
+      gemm(a, b, c,
+           {.alpha = 0.5f,
+            .beta = 2,
+            .bias_per_row = per_row ? &rows : nullptr,
+            .bias_per_column = per_row ? nullptr : &columns,
+            .activation = Activation::relu});
+      check_close(doubles(c), want, kTolerance, kTolerance);
+    }
+  });
+}
+
+TEST_CASE("gemm: no products give beta * C") {
+  for_each_device([](Device device) {
+    Tensor c = Tensor::full({2, 3}, 4, device);
+    gemm(Tensor({2, 0}, DType::f32, device), Tensor({0, 3}, DType::f32, device), c, {.beta = 0.5f});
+    CHECK(c.to_vector() == std::vector<float>(6, 2.0f));
+    CHECK(matmul(Tensor({0, 4}, DType::f32, device), Tensor({4, 3}, DType::f32, device)).size() ==
+          0);
+  });
+}
+
+TEST_CASE("gemm: what does not fit is refused with both shapes") {
+  Tensor a({2, 3}), b({3, 4}), c({2, 4}), wrong({2, 5}), vector({4});
+  CHECK_THROWS_WITH_AS(gemm(a, a, c),
+                       "[gemm] expected op(B) with 3 rows for A [2, 3], got 2 in B [2, 3]",
+                       ShapeError);
+  CHECK_THROWS_AS(gemm(a, b, wrong), ShapeError);
+  CHECK_THROWS_AS(gemm(a, vector, c), ShapeError);
+  CHECK_THROWS_AS(gemm(a, b, c, {.bias_per_row = &vector}), ShapeError);
+  CHECK_THROWS_AS(gemm(a, Tensor({3, 4}, DType::i32), c), ShapeError);
+  CHECK_THROWS_AS(gemm(a, Tensor(), c), ShapeError);
+  CHECK_THROWS_AS(matmul(vector, b), ShapeError);
+  Tensor square({4, 4});
+  CHECK_THROWS_AS(gemm(square, random_tensor({4, 4}, 1), square), ShapeError);
+  Tensor batch({2, 2, 4});
+  CHECK_THROWS_AS(gemm(random_tensor({3, 2, 3}, 1), b, batch), ShapeError);
+}
