@@ -77,9 +77,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_row_grou
   float result = START;
   for (INDEX i = local_id; i < count; i += GROUP) result = JOIN(result, VALUE(x[i]));
   shared[local_id] = result;
-  for (int half = GROUP / 2; half > 0; half /= 2) {
+  for (int reach = GROUP / 2; reach > 0; reach /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (local_id < half) shared[local_id] = JOIN(shared[local_id], shared[local_id + half]);
+    if (local_id < reach) shared[local_id] = JOIN(shared[local_id], shared[local_id + reach]);
   }
   if (local_id == 0) put(y + y_at + item, shared[0], scale, beta);
 }
