@@ -5,9 +5,9 @@ inline float group_sum(float value, __local float* shared) {
   int l = get_local_id(0);
   barrier(CLK_LOCAL_MEM_FENCE);
   shared[l] = value;
-  for (int half = GROUP / 2; half > 0; half /= 2) {
+  for (int reach = GROUP / 2; reach > 0; reach /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (l < half) shared[l] += shared[l + half];
+    if (l < reach) shared[l] += shared[l + reach];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   return shared[0];
@@ -22,13 +22,50 @@ inline float group_sum(float value, __local float* shared) {
 #define SHARED
 #endif
 
-// One row of `inner` at a time; on a GPU the group's items stride over the row.
-#define FOR_CHANNEL(body)                                                       \
-  for (INDEX image = 0; image < n; ++image) {                                   \
-    INDEX start = (image * c + channel) * inner;                                \
-    for (INDEX i = start + ITEM; i < start + inner; i += GROUP) { body }        \
-  }
+inline float total_of(float16 v) {
+  float8 a = v.lo + v.hi;
+  float4 b = a.lo + a.hi;
+  return (b.s0 + b.s2) + (b.s1 + b.s3);
+}
 
+// Sums over an image's row of a channel, added up image by image: in lanes on a CPU, this item's
+// share on a GPU.
+#if GROUP > 1
+#define ROW_SUM(value, lanes)                                  \
+  float sum = 0;                                               \
+  for (INDEX i = ITEM; i < inner; i += GROUP) sum += value(i); \
+  return sum;
+#else
+#define ROW_SUM(value, lanes)                           \
+  float16 sums = 0;                                     \
+  INDEX i = 0;                                          \
+  for (; i + 16 <= inner; i += 16) sums += lanes(i);    \
+  float sum = total_of(sums);                           \
+  for (; i < inner; ++i) sum += value(i);               \
+  return sum;
+#endif
+#define LANES(x, i) vload16(0, (x) + (i))
+
+inline float row_distance(__global const float* x, INDEX inner, float from) {
+#define DISTANCE(i) (x[i] - from)
+#define DISTANCES(i) (LANES(x, i) - from)
+  ROW_SUM(DISTANCE, DISTANCES)
+}
+
+inline float row_squares(__global const float* x, INDEX inner, float from) {
+#define SQUARE(i) ((x[i] - from) * (x[i] - from))
+#define SQUARES(i) ((LANES(x, i) - from) * (LANES(x, i) - from))
+  ROW_SUM(SQUARE, SQUARES)
+}
+
+inline float row_products(__global const float* x, __global const float* dy, INDEX inner,
+                          float mean) {
+#define PRODUCT(i) (dy[i] * (x[i] - mean))
+#define PRODUCTS(i) (LANES(dy, i) * (LANES(x, i) - mean))
+  ROW_SUM(PRODUCT, PRODUCTS)
+}
+
+// The mean is found from distances to the channel's first value, the variance from the mean.
 __kernel void statistics(INDEX n, INDEX c, INDEX inner, float eps, float momentum,
                          __global const float* x, ulong x_at, __global float* running_mean,
                          ulong running_mean_at, __global float* running_var, ulong running_var_at,
@@ -37,11 +74,11 @@ __kernel void statistics(INDEX n, INDEX c, INDEX inner, float eps, float momentu
   SHARED
   INDEX channel = CHANNEL;
   if (channel >= c) return;
-  x += x_at;
-  float count = (float)n * (float)inner, sum = 0, squares = 0;
-  FOR_CHANNEL(sum += x[i];)
-  float mean = group_sum(sum, shared) / count;
-  FOR_CHANNEL(float d = x[i] - mean; squares += d * d;)
+  x += x_at + channel * inner;
+  float count = (float)n * (float)inner, sum = 0, squares = 0, first = x[0];
+  for (INDEX image = 0; image < n; ++image) sum += row_distance(x + image * c * inner, inner, first);
+  float offset = group_sum(sum, shared) / count, mean = first + offset;
+  for (INDEX image = 0; image < n; ++image) squares += row_squares(x + image * c * inner, inner, mean);
   float variance = group_sum(squares, shared) / count;
   if (ITEM != 0) return;
   mean_out[mean_at + channel] = mean;
@@ -79,12 +116,15 @@ __kernel void gradients(INDEX n, INDEX c, INDEX inner, __global const float* x, 
   SHARED
   INDEX channel = CHANNEL;
   if (channel >= c) return;
-  x += x_at;
-  dy += dy_at;
-  float m = mean[mean_at + channel], s = inv_std[inv_std_at + channel], sum = 0, product = 0;
-  FOR_CHANNEL(sum += dy[i]; product += dy[i] * ((x[i] - m) * s);)
+  x += x_at + channel * inner;
+  dy += dy_at + channel * inner;
+  float m = mean[mean_at + channel], sum = 0, product = 0;
+  for (INDEX image = 0; image < n; ++image) {
+    sum += row_distance(dy + image * c * inner, inner, 0);
+    product += row_products(x + image * c * inner, dy + image * c * inner, inner, m);
+  }
   sum = group_sum(sum, shared);
-  product = group_sum(product, shared);
+  product = group_sum(product, shared) * inv_std[inv_std_at + channel];
   if (ITEM != 0) return;
   sums[sums_at + channel] = sum;
   sums[sums_at + c + channel] = product;

@@ -104,16 +104,14 @@ WIDE __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void conv_direct(
       }
 #pragma unroll
       for (int i = 0; i < KT; ++i) {
-        if (k0 + i >= k) break;
-#if BIAS
-        float shift = bias[bias_at + group * k + k0 + i];
-#else
         float shift = 0;
+#if BIAS
+        shift = bias[bias_at + group * k + min(k0 + i, k - 1)];
 #endif
 #pragma unroll
         for (int v = 0; v < VECTORS; ++v) {
           int at = row + v / VX * (HALF ? 2 : 1);
-          if (at < OH)
+          if (k0 + i < k && at < OH)
             store(activate16(sum[i][v] + shift, slope), y + (i * OH + at) * OW + starts[v % VX],
                   OH - at, starts[v % VX]);
         }

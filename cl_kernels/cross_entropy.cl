@@ -11,16 +11,19 @@ __kernel void cross_entropy_forward(INDEX rows, INDEX classes, __global const fl
   probabilities += probabilities_at + row * classes;
   float largest = -INFINITY, total = 0;
   for (INDEX i = 0; i < classes; ++i) largest = fmax(largest, x[i]);
-  for (INDEX i = 0; i < classes; ++i) {
-    float e = exp(x[i] - largest);
-    probabilities[i] = e;
-    total += e;
+  for (INDEX block = 0; block < classes; block += 64) {
+    float part = 0;
+    for (INDEX i = block; i < min(classes, block + 64); ++i) {
+      probabilities[i] = exp(x[i] - largest);
+      part += probabilities[i];
+    }
+    total += part;
   }
   float scale = 1.0f / total;
   for (INDEX i = 0; i < classes; ++i) probabilities[i] *= scale;
   int label = labels[labels_at + row];
   losses[losses_at + row] =
-      label >= 0 && label < classes ? log(total) + largest - x[label] : 0.0f;
+      label >= 0 && label < classes ? log(total) + (largest - x[label]) : 0.0f;
 }
 
 __kernel void cross_entropy_backward(INDEX total, INDEX classes, float scale,

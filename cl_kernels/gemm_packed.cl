@@ -46,10 +46,11 @@ WIDE __kernel void pack_b(INDEX n, INDEX k, INDEX ld, INDEX stride, INDEX chunk,
   packed += packed_at + (get_global_id(1) * panels + panel) * k * WIDTH;
   if (column0 + WIDTH <= n) {
 #if TRANS_B
-    for (int v = 0; v < WIDTH; ++v) {
-      __global const float* from = b + (column0 + v) * ld;
-      for (INDEX i = first; i < last; ++i) packed[i * WIDTH + v] = from[i];
-    }
+    for (INDEX i0 = first; i0 < last; i0 += 16)
+      for (int v = 0; v < WIDTH; ++v) {
+        __global const float* from = b + (column0 + v) * ld;
+        for (INDEX i = i0; i < min(last, i0 + 16); ++i) packed[i * WIDTH + v] = from[i];
+      }
 #else
     for (INDEX i = first; i < last; ++i)
 #pragma unroll

@@ -4,7 +4,7 @@
 inline float scale_at(__global const float* x, INDEX channel, INDEX c, INDEX inner, float alpha,
                       float k) {
   float sum = 0;
-  for (INDEX i = max(channel - (SIZE - 1) / 2, (INDEX)0); i <= min(channel + SIZE / 2, c - 1); ++i)
+  for (INDEX i = max(channel - SIZE / 2, (INDEX)0); i <= min(channel + (SIZE - 1) / 2, c - 1); ++i)
     sum += x[i * inner] * x[i * inner];
   return k + alpha / SIZE * sum;
 }
@@ -41,7 +41,7 @@ __kernel void lrn_backward(INDEX total, INDEX c, INDEX inner, float alpha, float
   x += x_at + i - channel * inner;
   ratio += ratio_at + i - channel * inner;
   float sum = 0;
-  for (INDEX j = max(channel - SIZE / 2, (INDEX)0); j <= min(channel + (SIZE - 1) / 2, c - 1); ++j)
+  for (INDEX j = max(channel - (SIZE - 1) / 2, (INDEX)0); j <= min(channel + SIZE / 2, c - 1); ++j)
     sum += ratio[j * inner];
   float s = scale_at(x, channel, c, inner, alpha, k);
   dx[dx_at + i] = dy[dy_at + i] * pow(s, -beta) - 2 * alpha * beta / SIZE * x[channel * inner] * sum;

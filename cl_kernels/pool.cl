@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Pooling over planes. WINDOW_H/W, STRIDE_H/W, PAD_H/W are defines; COUNT_PADDING divides by the
-// whole window. Backward passes gather, so that each result is one sum in a fixed order.
+// whole window, up to the end of the padding. Backward passes gather, so that each result is one sum in a fixed order.
 __kernel void max_pool(INDEX total, int in_h, int in_w, int out_h, int out_w,
                        __global const float* x, ulong x_at, __global float* y, ulong y_at,
                        __global int* indices, ulong indices_at) {
@@ -44,13 +44,13 @@ __kernel void max_pool_backward(INDEX total, int in_h, int in_w, int out_h, int 
 }
 
 inline float share(int row, int column, int in_h, int in_w) {
-#if COUNT_PADDING
-  return 1.0f / (WINDOW_H * WINDOW_W);
-#else
   int y0 = row * STRIDE_H - PAD_H, x0 = column * STRIDE_W - PAD_W;
+#if COUNT_PADDING
+  int height = min(y0 + WINDOW_H, in_h + PAD_H) - y0, width = min(x0 + WINDOW_W, in_w + PAD_W) - x0;
+#else
   int height = min(y0 + WINDOW_H, in_h) - max(y0, 0), width = min(x0 + WINDOW_W, in_w) - max(x0, 0);
-  return 1.0f / (height * width);
 #endif
+  return 1.0f / (height * width);
 }
 
 __kernel void average_pool(INDEX total, int in_h, int in_w, int out_h, int out_w,

@@ -7,9 +7,9 @@
     int l = get_local_id(0);                                        \
     barrier(CLK_LOCAL_MEM_FENCE);                                   \
     shared[l] = value;                                              \
-    for (int half = GROUP / 2; half > 0; half /= 2) {               \
+    for (int reach = GROUP / 2; reach > 0; reach /= 2) {               \
       barrier(CLK_LOCAL_MEM_FENCE);                                 \
-      if (l < half) shared[l] = join(shared[l], shared[l + half]);  \
+      if (l < reach) shared[l] = join(shared[l], shared[l + reach]);  \
     }                                                               \
     barrier(CLK_LOCAL_MEM_FENCE);                                   \
     return shared[0];                                               \
@@ -28,6 +28,15 @@ COMBINE(group_max, fmax)
 #define SHARED
 #endif
 
+// total += term(i) over the row, in blocks that are added up.
+#define ADD_UP(total, term)                                           \
+  for (INDEX block = FIRST; block < n; block += 64 * GROUP) {         \
+    float part = 0;                                                   \
+    for (INDEX i = block; i < min(n, block + 64 * GROUP); i += GROUP) \
+      part += (term);                                                 \
+    total += part;                                                    \
+  }
+
 __kernel void softmax_forward(INDEX rows, INDEX n, INDEX inner, __global const float* x, ulong x_at,
                               __global float* y, ulong y_at) {
   SHARED
@@ -39,11 +48,11 @@ __kernel void softmax_forward(INDEX rows, INDEX n, INDEX inner, __global const f
   float largest = -INFINITY, total = 0;
   for (INDEX i = FIRST; i < n; i += GROUP) largest = fmax(largest, x[i * inner]);
   largest = group_max(largest, shared);
-  for (INDEX i = FIRST; i < n; i += GROUP) total += exp(x[i * inner] - largest);
+  ADD_UP(total, exp(x[i * inner] - largest))
   total = group_sum(total, shared);
 #if LOG
-  float shift = largest + log(total);
-  for (INDEX i = FIRST; i < n; i += GROUP) y[i * inner] = x[i * inner] - shift;
+  float shift = log(total);
+  for (INDEX i = FIRST; i < n; i += GROUP) y[i * inner] = (x[i * inner] - largest) - shift;
 #else
   float scale = 1.0f / total;
   for (INDEX i = FIRST; i < n; i += GROUP) y[i * inner] = exp(x[i * inner] - largest) * scale;
@@ -62,12 +71,12 @@ __kernel void softmax_backward(INDEX rows, INDEX n, INDEX inner, __global const 
   dx += dx_at + base;
   float total = 0;
 #if LOG
-  for (INDEX i = FIRST; i < n; i += GROUP) total += dy[i * inner];
+  ADD_UP(total, dy[i * inner])
   total = group_sum(total, shared);
   for (INDEX i = FIRST; i < n; i += GROUP)
     dx[i * inner] = dy[i * inner] - exp(y[i * inner]) * total;
 #else
-  for (INDEX i = FIRST; i < n; i += GROUP) total += y[i * inner] * dy[i * inner];
+  ADD_UP(total, y[i * inner] * dy[i * inner])
   total = group_sum(total, shared);
   for (INDEX i = FIRST; i < n; i += GROUP) dx[i * inner] = y[i * inner] * (dy[i * inner] - total);
 #endif

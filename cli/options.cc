@@ -28,9 +28,11 @@ void add_data(CLI::App* app, DataOptions& options) {
   app->add_option("--limit", options.limit, "use only the first N samples")
       ->check(CLI::NonNegativeNumber);
   app->add_option("--mean", options.mean, "subtracted from pixels in 0..1, one for each channel")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->take_all();
   app->add_option("--std", options.std, "that pixels are then divided by, one for each channel")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->take_all();
 }
 
 CLI::Option* add_network(CLI::App* app, std::string& network) {
@@ -130,6 +132,7 @@ void add_predict(CLI::App& root, PredictCommand& c) {
   add_network(app, c.network);
   app->add_option("pictures", c.pictures, "PNG or JPEG files of any size")
       ->required()
+      ->take_all()
       ->type_name("PICTURE");
   app->add_option("--weights", c.weights, kWeightsHelp)->required();
   app->add_option("--top", c.top, "classes to show")
@@ -137,8 +140,11 @@ void add_predict(CLI::App& root, PredictCommand& c) {
       ->check(CLI::PositiveNumber);
   app->add_flag("--invert", c.invert, "exchange dark and light (dark digits on white paper)");
   app->add_option("--mean", c.mean, "as in training (default: what the weights say)")
-      ->delimiter(',');
-  app->add_option("--std", c.std, "as in training (default: what the weights say)")->delimiter(',');
+      ->delimiter(',')
+      ->take_all();
+  app->add_option("--std", c.std, "as in training (default: what the weights say)")
+      ->delimiter(',')
+      ->take_all();
   app->add_flag("--json", c.json, "print one JSON line for each picture");
   add_device(app, c.device);
   app->footer(
@@ -152,9 +158,11 @@ void add_run(CLI::App& root, RunCommand& c) {
   add_network(app, c.network);
   app->add_option("--weights", c.weights, kWeightsHelp);
   app->add_option("--input", c.inputs, "x.npy, or NAME=x.npy for each of several inputs")
-      ->required();
+      ->required()
+      ->take_all();
   app->add_option("--output", c.outputs, "y.npy, or NAME=y.npy for each of several outputs")
-      ->required();
+      ->required()
+      ->take_all();
   auto* grad =
       app->add_option("--grad-output", c.grad_output, "gradient of the output: go backward");
   app->add_option("--grads", c.grads, "folder for input.npy and a gradient for each parameter")
@@ -180,7 +188,8 @@ void add_bench(CLI::App& root, BenchCommand& c) {
       ->required()
       ->check(CLI::IsMember({"gemm", "conv", "train"}));
   app->add_option("cases", c.cases,
-                  "gemm: MxNxK; conv: n16c64h56w56k128r3s3p1; train: networks (default: a choice)");
+                  "gemm: MxNxK; conv: n16c64h56w56k128r3s3p1; train: networks (default: a choice)")
+      ->take_all();
   app->add_option("--batch-size", c.batch_size, "train: samples in a minibatch")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -204,6 +213,7 @@ std::optional<Command> parse_command_line(int argc, char** argv) {
   CLI::App root("Kaiseki trains neural networks on any OpenCL GPU and any CPU.", "kaiseki");
   root.set_version_flag("--version", "kaiseki " KAISEKI_VERSION);
   root.require_subcommand(1);
+  root.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   root.footer(
       "`kaiseki COMMAND --help` shows a command's options and examples.\n"
       "Status: 0 when all is well, else 1 and one line that says what was expected.");

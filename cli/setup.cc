@@ -7,6 +7,7 @@
 #include "cli/download.h"
 #include "cli/subset.h"
 #include "cli/text.h"
+#include "matrix/backend.h"
 #include "matrix/error.h"
 #include "matrix/threads.h"
 #include "nn/io/safetensors.h"
@@ -90,13 +91,10 @@ Device open_device(const DeviceOptions& options) {
 }
 
 std::string describe_device(Device device) {
-  for (const DeviceInfo& info : list_devices()) {
-    if (info.device != device) continue;
-    if (!device.is_cpu()) return device.name() + " (" + info.name + ")";
-    return "cpu (" + info.platform + ", " + std::to_string(thread_count()) +
-           (thread_count() == 1 ? " thread)" : " threads)");
-  }
-  return device.name();
+  const DeviceInfo info = device.backend().info();
+  if (!device.is_cpu()) return device.name() + " (" + info.name + ")";
+  return "cpu (" + info.platform + ", " + std::to_string(thread_count()) +
+         (thread_count() == 1 ? " thread)" : " threads)");
 }
 
 fs::path find_network(const std::string& name) {
@@ -115,6 +113,10 @@ fs::path find_network(const std::string& name) {
   throw Error(name + ": expected a network, got no such file (looked for " + looked + ")");
 }
 
+std::string title(const nn::Network& network, const fs::path& file) {
+  return network.name().empty() ? file.stem().string() : network.name();
+}
+
 nn::Metadata to_metadata(const WeightsInfo& info) {
   nn::Metadata metadata;
   if (!info.class_names.empty()) metadata["class_names"] = join(info.class_names, "\n");
@@ -131,7 +133,7 @@ WeightsInfo load_weights_for(const std::string& name, nn::Network& network) {
   if (!report.complete()) {
     std::string text = report.str();
     std::replace(text.begin(), text.end(), '\n', ' ');
-    throw Error(file.string() + ": expected the weights of " + network.name() + ", got " + text);
+    throw Error(file.string() + ": expected the weights of this network, got " + text);
   }
   WeightsInfo info;
   if (file.extension() == ".safetensors") {
@@ -176,8 +178,9 @@ std::shared_ptr<const nn::Dataset> open_data(const DataOptions& options, nn::Net
   std::shared_ptr<const nn::Dataset> data = nn::open_dataset(how);
   const Shape output = network.output_shape();
   if (output.rank() == 1 && data->classes() > output[0])
-    throw Error(message("data", "expected at most ", output[0], " classes for ", network.name(),
-                        ", got ", data->classes(), " in ", options.data));
+    throw Error(message("data", "expected at most ", output[0],
+                        " classes, as the network's output, got ", data->classes(), " in ",
+                        options.data));
   if (limit > 0 && limit < data->size()) data = std::make_shared<Subset>(data, limit);
   return data;
 }

@@ -23,6 +23,9 @@ std::string describe_device(Device device);
 /// installed models. Throws Error that says where it looked.
 std::filesystem::path find_network(const std::string& name);
 
+/// The network's own name, else that of its file.
+std::string title(const nn::Network& network, const std::filesystem::path& file);
+
 /// What goes with weights in their file.
 struct WeightsInfo {
   std::vector<std::string> class_names;

@@ -21,7 +21,8 @@ std::string shape_text(const Shape& shape) {
 }  // namespace
 
 int run_command(const SummaryCommand& c) {
-  const nn::Network network = nn::Network::load(find_network(c.network), Device::cpu());
+  const std::filesystem::path file = find_network(c.network);
+  const nn::Network network = nn::Network::load(file, Device::cpu());
   Table table({"layer", "type", "output", "parameters", "multiply-adds", "activations"});
   int64_t parameters = 0, multiply_adds = 0;
   uint64_t activations = 0;
@@ -47,7 +48,8 @@ int run_command(const SummaryCommand& c) {
   table.row({"total", "", "", format_count(parameters), format_count(multiply_adds),
              format_bytes(activations)});
   const uint64_t weights = static_cast<uint64_t>(parameters) * sizeof(float);
-  std::printf("%s  %s -> %s, batch of %s\n\n%s\n", styled(Style::bold, network.name()).c_str(),
+  std::printf("%s  %s -> %s, batch of %s\n\n%s\n",
+              styled(Style::bold, title(network, file)).c_str(),
               shape_text(network.input_shape()).c_str(), shape_text(network.output_shape()).c_str(),
               format_count(batch).c_str(), table.str().c_str());
   std::printf(

@@ -43,19 +43,19 @@ nn::Schedule make_schedule(const TrainCommand& c, int64_t steps_per_epoch) {
   return schedule;
 }
 
-void print_header(const nn::Network& network, const nn::Dataset& train, const nn::Dataset* test,
-                  const TrainCommand& c) {
+void print_header(const fs::path& file, const nn::Network& network, const nn::Dataset& train,
+                  const nn::Dataset* test, const TrainCommand& c) {
   int64_t parameters = 0;
   for (const nn::LayerSummary& layer : network.summary()) parameters += layer.parameters;
   std::string samples = format_count(train.size());
   if (test) samples += " + " + format_count(test->size());
   const std::string between = terminal().unicode ? " · " : ", ";
-  std::printf("%s\n",
-              join({styled(Style::bold, network.name()), format_count(parameters) + " parameters",
-                    c.data.data + " (" + samples + " samples)", c.optimizer.name + " " + c.schedule,
-                    describe_device(network.device())},
-                   between)
-                  .c_str());
+  std::printf("%s\n", join({styled(Style::bold, title(network, file)),
+                            format_count(parameters) + " parameters",
+                            c.data.data + " (" + samples + " samples)",
+                            c.optimizer.name + " " + c.schedule, describe_device(network.device())},
+                           between)
+                          .c_str());
   std::fflush(stdout);
 }
 
@@ -152,7 +152,7 @@ int run_command(const TrainCommand& c) {
   nn::Trainer trainer(updater, how);
   Outcome outcome = add_extensions(c, trainer, test, info);
 
-  print_header(network, *train, test.get(), c);
+  print_header(network_file, network, *train, test.get(), c);
   if (c.resume) {
     auto from = nn::resume(c.checkpoint, trainer);
     std::printf("%s\n", from ? ("continuing from " + from->string()).c_str()

@@ -23,7 +23,7 @@ void Shape::push_back(int64_t dim) {
 int Shape::index(int axis) const {
   int i = axis < 0 ? axis + rank_ : axis;
   require(i >= 0 && i < rank_, "shape", "expected an axis from ", -rank_, " to ", rank_ - 1, " of ",
-          str(), ", got ", axis);
+          *this, ", got ", axis);
   return i;
 }
 
@@ -32,12 +32,12 @@ int64_t Shape::elements() const {
   int64_t product = 1;
   bool zero = false;
   for (int64_t dim : *this) {
-    require(dim >= 0, "shape", "expected dimensions of 0 or more, got ", str());
+    require(dim >= 0, "shape", "expected dimensions of 0 or more, got ", *this);
     if (dim == 0) {
       zero = true;
       continue;
     }
-    require(product <= kLimit / dim, "shape", "expected under 2^62 elements, got ", str());
+    require(product <= kLimit / dim, "shape", "expected under 2^62 elements, got ", *this);
     product *= dim;
   }
   return zero ? 0 : product;

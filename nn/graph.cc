@@ -49,8 +49,8 @@ class Builder {
     double elements = 1;
     for (int64_t dim : shape) elements *= static_cast<double>(dim);
     if (elements > static_cast<double>(kMaxElements))
-      fail(path, text("expected at most ", kMaxElements, " elements in a sample, got shape ",
-                     shape));
+      fail(path,
+           text("expected at most ", kMaxElements, " elements in a sample, got shape ", shape));
   }
 
   void add(const LayerSpec& layer) {
@@ -73,8 +73,8 @@ class Builder {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const int maker = graph_.maker_of(node.inputs[i]);
       if (maker >= 0 && graph_.nodes[static_cast<size_t>(maker)].layer->is_loss())
-        fail(layer.path + ".inputs", "layer " + layer.name + ": expected no loss as input, got " +
-                                         layer.inputs[i]);
+        fail(layer.path + ".inputs",
+             "layer " + layer.name + ": expected no loss as input, got " + layer.inputs[i]);
       shapes.push_back(graph_.shape_of(node.inputs[i]));
     }
     for (const SizeCheck& check : layer.checks)
@@ -92,12 +92,13 @@ class Builder {
 
   void compare(const SizeCheck& check, const Shape& shape, const std::string& layer) const {
     const bool whole = check.axis < 0;
-    const int64_t expected = whole ? shape.elements()
-                             : check.axis < shape.rank() ? shape[check.axis] : 0;
+    const int64_t expected = whole                       ? shape.elements()
+                             : check.axis < shape.rank() ? shape[check.axis]
+                                                         : 0;
     if (expected != check.value)
       fail(check.path, text("layer ", layer, ": expected ", expected, " as the ",
-                               check.of_output ? "output" : "layer's input", " is ", shape,
-                               ", got ", check.value));
+                            check.of_output ? "output" : "layer's input", " is ", shape, ", got ",
+                            check.value));
   }
 
   void count(const LayerShape::Trained& parameter, const LayerSpec& layer) {
@@ -106,7 +107,7 @@ class Builder {
     parameters_ += std::min(elements, 1e18);
     if (parameters_ > static_cast<double>(kMaxParameters))
       fail(layer.path, text("layer ", layer.name, ": expected at most ", kMaxParameters,
-                               " parameters in a network, got ", parameters_));
+                            " parameters in a network, got ", parameters_));
   }
 
   void choose_outputs() {
@@ -177,9 +178,9 @@ class Builder {
         if (!from.phase || from.phase == node.phase) continue;
         const Shape& passed = graph_.shape_of(from.inputs[0]);
         if (passed != from.shape.output)
-          fail("layers", text("layer ", from.name, ": expected the shape of its input, ",
-                                 passed, ", as it is for one phase only and ", node.name,
-                                 " reads it, got ", from.shape.output));
+          fail("layers", text("layer ", from.name, ": expected the shape of its input, ", passed,
+                              ", as it is for one phase only and ", node.name, " reads it, got ",
+                              from.shape.output));
       }
     }
   }

@@ -17,14 +17,14 @@ struct Node {
   std::vector<int> inputs;  // values
   std::optional<Phase> phase;
   LayerShape shape;
-  bool hidden = false;                      // added by us: a loss, or the softmax that it implies
+  bool hidden = false;  // added by us: a loss, or the softmax that it implies
   size_t first_parameter = 0, first_state = 0;
 };
 
 struct Graph {
   NetworkSpec spec;
-  std::vector<Node> nodes;  // each after its inputs
-  std::vector<int> outputs; // values; the first is the network's output
+  std::vector<Node> nodes;   // each after its inputs
+  std::vector<int> outputs;  // values; the first is the network's output
 
   int value_of(size_t node) const { return static_cast<int>(spec.inputs.size() + node); }
   /// The node that makes a value, or -1 for an input.

@@ -12,8 +12,8 @@ namespace kaiseki::nn {
 Initializer read_initializer(LayerParams& params) {
   using Kind = Initializer::Kind;
   constexpr double kHuge = 1e30;
-  const std::string type = params.choice(
-      "type", "he", {"constant", "normal", "uniform", "xavier", "he", "lecun"});
+  const std::string type =
+      params.choice("type", "he", {"constant", "normal", "uniform", "xavier", "he", "lecun"});
   Initializer result;
   if (type == "constant") {
     result.a = params.number("value", 0, -kHuge, kHuge);
@@ -27,9 +27,8 @@ Initializer read_initializer(LayerParams& params) {
     result.b = params.number("high", 0.05, result.a, kHuge);
   } else {
     result.kind = type == "xavier" ? Kind::xavier : type == "he" ? Kind::he : Kind::lecun;
-    result.from_uniform =
-        params.choice("distribution", type == "xavier" ? "uniform" : "normal",
-                      {"uniform", "normal"}) == "uniform";
+    result.from_uniform = params.choice("distribution", type == "xavier" ? "uniform" : "normal",
+                                        {"uniform", "normal"}) == "uniform";
   }
   return result;
 }

@@ -31,7 +31,8 @@ class Parser {
     std::string got = "the end of the text";
     if (at_ < text_.size()) {
       const auto c = static_cast<unsigned char>(text_[at_]);
-      got = c > 32 && c < 127 ? "'" + std::string(1, text_[at_]) + "'" : "byte " + std::to_string(c);
+      got =
+          c > 32 && c < 127 ? "'" + std::string(1, text_[at_]) + "'" : "byte " + std::to_string(c);
     }
     throw ParseError(source_, "line " + std::to_string(line),
                      "expected " + std::string(expected) + ", got " + got);

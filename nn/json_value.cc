@@ -56,7 +56,8 @@ std::string format(const Json& value, size_t indent) {
   size_t length = indent;
   bool one_line = true;
   for (size_t i = 0; i < value.items.size(); ++i) {
-    parts.push_back((object ? quote(value.keys[i]) + ": " : "") + format(value.items[i], indent + 2));
+    parts.push_back((object ? quote(value.keys[i]) + ": " : "") +
+                    format(value.items[i], indent + 2));
     length += parts.back().size() + 2;
     one_line = one_line && parts.back().find('\n') == std::string::npos;
   }

@@ -55,22 +55,22 @@ struct ForwardPass {
   std::span<const Tensor> inputs;  // [n, ...] each
   std::span<Parameter> parameters;
   std::span<State> states;
-  Tensor targets;                  // of losses
-  Random random;                   // this layer's own stream, new in every step
-  FusedActivation activation;      // to apply, where fuses_activation()
-  bool may_overwrite = false;      // the output may take the first input's storage
-  bool keep = false;               // a backward pass follows: put what it needs in `saved`
+  Tensor targets;              // of losses
+  Random random;               // this layer's own stream, new in every step
+  FusedActivation activation;  // to apply, where fuses_activation()
+  bool may_overwrite = false;  // the output may take the first input's storage
+  bool keep = false;           // a backward pass follows: put what it needs in `saved`
   std::vector<Tensor>& saved;
 };
 
 struct BackwardPass {
   Phase phase;
-  std::span<const Tensor> inputs;  // defined where keeps().input
-  std::span<const Shape> shapes;   // of the inputs, with the batch
-  Tensor output;                   // defined where keeps().output
-  Tensor grad_output;              // losses: not defined
-  bool may_overwrite = false;      // grad_output belongs to this pass
-  float scale = 1;                 // of losses: the gradient of the sum of all losses
+  std::span<const Tensor> inputs;   // defined where keeps().input
+  std::span<const Shape> shapes;    // of the inputs, with the batch
+  Tensor output;                    // defined where keeps().output
+  Tensor grad_output;               // losses: not defined
+  bool may_overwrite = false;       // grad_output belongs to this pass
+  float scale = 1;                  // of losses: the gradient of the sum of all losses
   std::span<Parameter> parameters;  // gradients are added to
   std::span<State> states;
   std::vector<Tensor>& saved;

@@ -54,9 +54,9 @@ LayerParams::LayerParams(const Json& object, std::string_view source, std::strin
 
 void LayerParams::fail(std::string_view key, std::string_view expected,
                        std::string_view found) const {
-  throw ParseError(source_, path_ + (key.empty() ? "" : ".") + std::string(key),
-                   "layer " + layer_ + ": expected " + std::string(expected) + ", got " +
-                       std::string(found));
+  throw ParseError(
+      source_, path_ + (key.empty() ? "" : ".") + std::string(key),
+      "layer " + layer_ + ": expected " + std::string(expected) + ", got " + std::string(found));
 }
 
 const Json* LayerParams::ask(std::string_view key, bool required, std::string_view expected) {
@@ -90,7 +90,8 @@ std::array<int64_t, 2> LayerParams::pair(std::string_view key,
     const int64_t both = checked(key, *value, low, high);
     return {both, both};
   }
-  if (value->items.size() != 2) fail(key, "two integers", "a list of " + std::to_string(value->items.size()));
+  if (value->items.size() != 2)
+    fail(key, "two integers", "a list of " + std::to_string(value->items.size()));
   return {checked(key, value->items[0], low, high), checked(key, value->items[1], low, high)};
 }
 
@@ -114,7 +115,8 @@ std::string LayerParams::switch_or(std::string_view key, std::vector<std::string
   const Json* value = object_.find(key);
   if (!value || value->is(Json::Kind::boolean))
     return boolean(key, true) ? std::string(choices[0]) : "false";
-  return choice(key, choices[0], std::move(choices));
+  const std::string_view first = choices[0];
+  return choice(key, first, std::move(choices));
 }
 
 std::string LayerParams::choice(std::string_view key, std::string_view otherwise,
@@ -133,9 +135,12 @@ Initializer LayerParams::initializer(std::string_view key, const Initializer& ot
   const Json* value = ask(key, false, "");
   if (!value) return otherwise;
   Json object = Json::object();
-  if (value->is(Json::Kind::string)) object.set("type", *value);
-  else if (value->is(Json::Kind::object)) object = *value;
-  else fail(key, "the name of an initializer or an object", value->describe());
+  if (value->is(Json::Kind::string))
+    object.set("type", *value);
+  else if (value->is(Json::Kind::object))
+    object = *value;
+  else
+    fail(key, "the name of an initializer or an object", value->describe());
   LayerParams fields(object, source_, path_ + "." + std::string(key), layer_);
   const Initializer result = read_initializer(fields);
   fields.finish();

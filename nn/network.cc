@@ -81,8 +81,9 @@ std::map<std::string, Tensor> Network::forward(const std::map<std::string, Tenso
     int maker = graph.maker_of(graph.outputs[i]);
     while (maker >= 0 && graph.nodes[static_cast<size_t>(maker)].hidden)
       maker = graph.maker_of(graph.nodes[static_cast<size_t>(maker)].inputs[0]);
-    const std::string& name = maker < 0 ? graph.spec.inputs[static_cast<size_t>(graph.outputs[i])].name
-                                        : graph.nodes[static_cast<size_t>(maker)].name;
+    const std::string& name = maker < 0
+                                  ? graph.spec.inputs[static_cast<size_t>(graph.outputs[i])].name
+                                  : graph.nodes[static_cast<size_t>(maker)].name;
     outputs[name] = run.values[static_cast<size_t>(run.plan->outputs[i])];
   }
   impl_->last = std::move(run);

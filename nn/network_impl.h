@@ -14,12 +14,12 @@ namespace kaiseki::nn {
 /// One forward pass, from which a backward pass goes back.
 struct Run {
   const Plan* plan = nullptr;
-  std::vector<Tensor> inputs;
-  Tensor targets;
+  std::vector<Tensor> inputs = {};
+  Tensor targets = {};
   uint64_t random_step = 0;
-  std::vector<Tensor> values;
-  std::vector<std::vector<Tensor>> saved;  // by step
-  std::vector<Tensor> losses;              // by step
+  std::vector<Tensor> values = {};
+  std::vector<std::vector<Tensor>> saved = {};  // by step
+  std::vector<Tensor> losses = {};              // by step
   int64_t batch = 0;
 };
 

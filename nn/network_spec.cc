@@ -29,8 +29,7 @@ class Reader {
       fail("layers", "a list of 1 to 10000 layers", layers ? layers->describe() : "nothing");
     for (size_t i = 0; i < layers->items.size(); ++i)
       read_layer(layers->items[i], "layers[" + std::to_string(i) + "]", i);
-    if (const Json* outputs = document_.find("outputs"))
-      spec_.outputs = names(*outputs, "outputs");
+    if (const Json* outputs = document_.find("outputs")) spec_.outputs = names(*outputs, "outputs");
     return std::move(spec_);
   }
 
@@ -148,8 +147,9 @@ NetworkSpec parse_network(std::string_view json, std::string_view source) {
   if (document.is(Json::Kind::array) || document.find("layer_params"))
     return read_sukiyaki_format(document, source);
   if (document.is(Json::Kind::object)) return read_own_format(document, source);
-  throw ParseError(source, "line 1", "expected an object with \"layers\" or \"layer_params\", got " +
-                                         document.describe());
+  throw ParseError(
+      source, "line 1",
+      "expected an object with \"layers\" or \"layer_params\", got " + document.describe());
 }
 
 Json to_json(const NetworkSpec& spec) {

@@ -13,7 +13,8 @@
 
 namespace kaiseki::nn {
 
-/// A size that the JSON repeats: dimension `axis` of the layer's input or output (-1: all elements).
+/// A size that the JSON repeats: dimension `axis` of the layer's input or output (-1: all
+/// elements).
 struct SizeCheck {
   std::string path;  // "layer_params[1].params.input_rows"
   bool of_output = false;
@@ -29,9 +30,9 @@ struct InlineWeights {
 };
 
 struct LayerSpec {
-  std::string name, type, path;
-  std::vector<std::string> inputs;
-  std::optional<Phase> phase;  // in the other one the layer is passed over
+  std::string name, type = {}, path;
+  std::vector<std::string> inputs = {};
+  std::optional<Phase> phase = {};  // in the other one the layer is passed over
   Json params = Json::object();
   std::vector<SizeCheck> checks = {};
   std::vector<InlineWeights> weights = {};
@@ -45,8 +46,8 @@ struct InputSpec {
 struct NetworkSpec {
   std::string source, name;
   std::vector<InputSpec> inputs;
-  std::vector<LayerSpec> layers;     // each after its inputs
-  std::vector<std::string> outputs;  // empty: what the layers leave over
+  std::vector<LayerSpec> layers;                       // each after its inputs
+  std::vector<std::string> outputs;                    // empty: what the layers leave over
   std::string default_loss = "softmax_cross_entropy";  // of a network that has none
 };
 

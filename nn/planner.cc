@@ -17,13 +17,16 @@ class Planner {
   Plan make() {
     choose_steps();
     fuse_activations();
+    find_folded_loss();
     find_gradients();
     find_ends();
     return std::move(plan_);
   }
 
  private:
-  const Node& node_of(const Step& step) const { return graph_.nodes[static_cast<size_t>(step.node)]; }
+  const Node& node_of(const Step& step) const {
+    return graph_.nodes[static_cast<size_t>(step.node)];
+  }
   const Layer& layer_of(const Step& step) const { return *node_of(step).layer; }
 
   bool in_phase(const Node& node) const {
@@ -43,8 +46,8 @@ class Planner {
   void choose_steps() {
     std::vector<bool> wanted(values_);
     for (int& value : plan_.outputs) value = resolve(value);
-    const int folded = plan_.options.loss ? folding_loss() : -1;
-    for (size_t i = folded >= 0 ? 1 : 0; i < plan_.outputs.size(); ++i)
+    if (plan_.options.loss) folded_ = folding_loss();
+    for (size_t i = folded_ >= 0 ? 1 : 0; i < plan_.outputs.size(); ++i)
       wanted[static_cast<size_t>(plan_.outputs[i])] = true;
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
       const Node& node = graph_.nodes[i];
@@ -60,8 +63,11 @@ class Planner {
       plan_.steps.push_back(std::move(step));
     }
     std::reverse(plan_.steps.begin(), plan_.steps.end());
+  }
+
+  void find_folded_loss() {
     for (size_t i = 0; i < plan_.steps.size(); ++i)
-      if (plan_.steps[i].node == folded) plan_.folded_loss = static_cast<int>(i);
+      if (plan_.steps[i].node == folded_) plan_.folded_loss = static_cast<int>(i);
   }
 
   /// The node of a cross-entropy that reads what the network's last softmax reads.
@@ -201,6 +207,7 @@ class Planner {
 
   const Graph& graph_;
   size_t values_;
+  int folded_ = -1;  // node
   Plan plan_;
 };
 

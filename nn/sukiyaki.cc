@@ -37,7 +37,8 @@ class Reader {
     if ((!named && !list_->is(Json::Kind::array)) || list_->items.empty() ||
         list_->items.size() > kMaxLayers)
       fail(list_path_, "a list of 1 to 10000 layers", list_->describe());
-    if (status_ && (!status_->is(Json::Kind::array) || status_->items.size() != list_->items.size()))
+    if (status_ &&
+        (!status_->is(Json::Kind::array) || status_->items.size() != list_->items.size()))
       fail("layer_status", "a list with one entry for each layer", status_->describe());
     for (size_t i = 0; i < list_->items.size(); ++i) {
       const std::string index = "[" + std::to_string(i) + "]";
@@ -70,7 +71,8 @@ class Reader {
 
     const Json none = Json::object();
     const Json* found = layer.find("params");
-    if (found && !found->is(Json::Kind::object)) fail(path + ".params", "an object", found->describe());
+    if (found && !found->is(Json::Kind::object))
+      fail(path + ".params", "an object", found->describe());
     LayerParams params(found ? *found : none, source_, path + ".params", name);
     LayerSpec spec{.name = name, .path = path};
     spec.inputs = {index == 0 ? kInput : spec_.layers.back().name};
@@ -136,8 +138,7 @@ class Reader {
   void read_act(LayerParams& params, LayerSpec& spec) {
     const std::string kind =
         params.choice("activation_type", "", {"sigmoid", "tanh", "relu", "softmax"});
-    if (kind.empty())
-      params.fail("activation_type", "one of sigmoid tanh relu softmax", "nothing");
+    if (kind.empty()) params.fail("activation_type", "one of sigmoid tanh relu softmax", "nothing");
     spec.type = kind == "tanh" ? "sigmoid" : kind;
     if (kind == "tanh") spec.params.set("gain", 2);
   }

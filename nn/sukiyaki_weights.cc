@@ -37,9 +37,8 @@ class Writer {
 
  private:
   [[noreturn]] static void refuse(const Node& node, const std::string& expected) {
-    throw Error(message("save_weights", "expected ", expected,
-                        " for Sukiyaki's format, got layer ", node.name, " of type ", node.type,
-                        "; use .safetensors"));
+    throw Error(message("save_weights", "expected ", expected, " for Sukiyaki's format, got layer ",
+                        node.name, " of type ", node.type, "; use .safetensors"));
   }
 
   const Json& setting(const Node& node, std::string_view key, const Json& otherwise) const {
@@ -74,7 +73,8 @@ class Writer {
       params.set("output_depth", node.shape.output[0])
           .set("window_size", square(node, "kernel_size", 1))
           .set("padding", square(node, "padding", 0));
-      if (const double stride = square(node, "stride", 1); stride != 1) params.set("stride", stride);
+      if (const double stride = square(node, "stride", 1); stride != 1)
+        params.set("stride", stride);
     } else if (node.type == "max_pooling") {
       only(node, "padding", 0);
       only(node, "ceil_mode", false);
@@ -120,8 +120,9 @@ class Writer {
 std::vector<float> decode_floats(std::string_view base64, const std::string& source) {
   const ByteVector bytes = decode_base64(base64, source);
   if (bytes.size() % sizeof(float) != 0)
-    throw ParseError(source, "Base64", "expected whole float32 values, got " +
-                                           std::to_string(bytes.size()) + " bytes");
+    throw ParseError(
+        source, "Base64",
+        "expected whole float32 values, got " + std::to_string(bytes.size()) + " bytes");
   std::vector<float> values(bytes.size() / sizeof(float));
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;

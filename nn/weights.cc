@@ -31,12 +31,11 @@ std::vector<NamedTensor> tensors_in_json(const ByteVector& bytes, const std::str
   std::vector<NamedTensor> tensors;
   for (const LayerSpec& layer : parse_network(text, source).layers)
     for (const InlineWeights& weights : layer.weights)
-      tensors.push_back({layer.name + "." + weights.parameter,
-                         Tensor::from(std::span<const float>(weights.values),
-                                      {static_cast<int64_t>(weights.values.size())},
-                                      Device::cpu())});
-  if (tensors.empty())
-    throw ParseError(source, "layer_status", "expected weights, got none");
+      tensors.push_back(
+          {layer.name + "." + weights.parameter,
+           Tensor::from(std::span<const float>(weights.values),
+                        {static_cast<int64_t>(weights.values.size())}, Device::cpu())});
+  if (tensors.empty()) throw ParseError(source, "layer_status", "expected weights, got none");
   return tensors;
 }
 

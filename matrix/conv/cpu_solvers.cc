@@ -2,15 +2,17 @@
 #include "matrix/conv/cpu_solvers.h"
 
 #include "matrix/conv/direct.h"
+#include "matrix/conv/dot_filter.h"
 #include "matrix/conv/implicit_gemm.h"
+#include "matrix/conv/outer_filter.h"
+#include "matrix/conv/scatter_gemm.h"
 
 namespace kaiseki {
 
 std::span<const ConvSolver* const> cpu_conv_solvers() {
   static const ConvSolver* const solvers[] = {
-      &implicit_gemm_solver(),
-      &implicit_gemm_filter_solver(),
-      &direct_solver(),
+      &scatter_gemm_solver(), &implicit_gemm_solver(), &outer_filter_solver(),
+      &dot_filter_solver(),   &direct_solver(),
   };
   return solvers;
 }

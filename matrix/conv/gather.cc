@@ -36,6 +36,12 @@ Gather::Gather(int64_t channels, Taps rows, Taps columns, int64_t max_depth)
       std::max<int64_t>(1, balanced(rows_.out, (kBlockFloats / row_floats - halo) / rows_.stride));
   in_place_ = serves_in_place();
   packed_ = packed_rows(rows_, block_rows_);
+  set_offsets();
+}
+
+void Gather::set_offsets() {
+  offsets_.clear();
+  const auto column_taps = static_cast<int64_t>(columns_.offsets.size());
   const auto packed_count = static_cast<int64_t>(packed_.rows.size());
   for (int64_t c = 0; c < block_channels_; ++c)
     for (int64_t s = 0; s < column_taps; ++s)
@@ -43,6 +49,11 @@ Gather::Gather(int64_t channels, Taps rows, Taps columns, int64_t max_depth)
         offsets_.push_back(in_place_ ? (c * rows_.in + rows_.offsets[r]) * columns_.in
                                      : ((c * column_taps + s) * packed_count + packed_.start[r]) *
                                            columns_.out);
+}
+
+void Gather::never_in_place() {
+  in_place_ = false;
+  set_offsets();
 }
 
 bool Gather::serves_in_place() const {
@@ -99,6 +110,26 @@ const float* Gather::pack(const float* x, int64_t count, int64_t first_row, floa
                .padded = scratch,
                .out = packed});
   return packed;
+}
+
+int64_t Gather::last_row(int64_t first_row) const {
+  return *std::max_element(packed_.rows.begin(), packed_.rows.end()) + first_row * rows_.stride;
+}
+
+void Gather::unpack(const float* packed, int64_t count, int64_t first_row, float* x) const {
+  unpack_planes({.packed = packed,
+                 .channels = count,
+                 .in_h = rows_.in,
+                 .in_w = columns_.in,
+                 .rows = packed_.rows.data(),
+                 .first_row = first_row * rows_.stride,
+                 .row_count = static_cast<int64_t>(packed_.rows.size()),
+                 .columns = columns_.offsets.data(),
+                 .column_taps = static_cast<int64_t>(columns_.offsets.size()),
+                 .column_stride = columns_.stride,
+                 .out_w = columns_.out,
+                 .fresh = first_row == 0 ? 0 : last_row(first_row - block_rows_) + 1,
+                 .x = x});
 }
 
 float* thread_scratch(int slot, int64_t floats) {

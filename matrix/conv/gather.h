@@ -36,8 +36,16 @@ class Gather {
   /// returns `packed`, or where x itself serves.
   const float* pack(const float* x, int64_t count, int64_t first_row, float* packed,
                     float* scratch) const;
+  /// The transpose of pack(): adds to x, at first zeros, what is in `packed`, for one block of rows
+  /// after the other.
+  void unpack(const float* packed, int64_t count, int64_t first_row, float* x) const;
+  /// Packs even where the input would serve in place.
+  void never_in_place();
 
  private:
+  void set_offsets();
+  /// The last input row that the block of output rows from `first_row` reads.
+  int64_t last_row(int64_t first_row) const;
   bool serves_in_place() const;
 
   int64_t channels_, taps_, block_channels_ = 1, block_rows_ = 1;

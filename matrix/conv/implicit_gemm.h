@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Implicit GEMM: the matrix of im2col is never stored; blocks of input are packed while they are in
-// the cache, and only once for each column of the filter. Any stride, padding, dilation and groups.
+// Implicit GEMM, forward and backward-data: the matrix of im2col is never stored; blocks of input
+// are packed while they are in the cache, and only once for each column of the filter. Any stride,
+// padding, dilation and groups.
 #pragma once
 
 #include "matrix/conv/solver.h"
 
 namespace kaiseki {
 
-const ConvSolver& implicit_gemm_solver();         // forward and backward-data
-const ConvSolver& implicit_gemm_filter_solver();  // backward-filter
+const ConvSolver& implicit_gemm_solver();
 
 }  // namespace kaiseki

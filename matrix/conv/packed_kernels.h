@@ -29,6 +29,20 @@ struct PackArgs {
 int64_t pack_scratch_floats(const PackArgs& args);
 void pack_planes(const PackArgs& args);
 
+/// The transpose of pack_planes: adds every packed value to the element of x that it was read from.
+struct UnpackArgs {
+  const float* packed;  // as PackArgs::out, and slack before it too
+  int64_t channels, in_h, in_w;
+  const int64_t* rows;
+  int64_t first_row, row_count;
+  const int64_t* columns;
+  int64_t column_taps, column_stride;
+  int64_t out_w;
+  int64_t fresh;  // rows of x from here on are known to be zeros
+  float* x;
+};
+void unpack_planes(const UnpackArgs& args);
+
 /// c[i][p] = sum over t of a[t][i] * b[offsets[t] + p], for i < m and p < pixels. Rows of c lie at
 /// i * ldc, or at rows[i]: then rows that overlap are added to one after the other.
 struct MultiplyArgs {

@@ -24,7 +24,7 @@ std::string ConvProblem::str() const {
   std::ostringstream text;
   text << 'n' << n << 'c' << c << 'h' << h << 'w' << w << 'k' << k << 'r' << r << 's' << s;
   append(text, 'p', padding, 0);
-  append(text, 't', stride, 1);
+  append(text, 'u', stride, 1);
   append(text, 'd', dilation, 1);
   if (groups != 1) text << 'g' << groups;
   return text.str();

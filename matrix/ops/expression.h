@@ -7,7 +7,8 @@
 //
 // Operators: + - * / unary -, comparisons (1 or 0), ?: ; functions: abs sqrt rsqrt exp log sin cos
 // tanh sigmoid floor ceil round min max pow sign isnan. A name is an input tensor or a scalar, by
-// what is bound to it.
+// what is bound to it. A NaN wins min and max; comparisons with it are 0 but for !=; round goes to
+// the even neighbour at a half; sign is 0 at 0 and NaN at NaN.
 #pragma once
 
 #include <cstdint>

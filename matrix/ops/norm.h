@@ -29,7 +29,8 @@ struct Lrn {
   int64_t size = 5;
   float alpha = 1e-4f, beta = 0.75f, k = 1;
 };
-/// y = x / (k + alpha/size * sum of squares over the window)^beta
+/// y = x / (k + alpha/size * sum of squares over the window)^beta. The window holds size/2 channels
+/// before and (size-1)/2 after, as PyTorch's; those outside count as 0.
 void lrn(const Tensor& x, const Lrn& norm, Tensor& y);
 void lrn_backward(const Tensor& x, const Tensor& y, const Tensor& dy, const Lrn& norm, Tensor& dx);
 

@@ -61,8 +61,9 @@ Tensor activation_gradient(const FusedActivation& activation, const Tensor& y, c
 }
 
 Tensor ActivationLayer::forward(ForwardPass& pass) const {
-  Tensor y = pass.may_overwrite ? pass.inputs[0]
-                                : Tensor(pass.inputs[0].shape(), DType::f32, pass.inputs[0].device());
+  Tensor y = pass.may_overwrite
+                 ? pass.inputs[0]
+                 : Tensor(pass.inputs[0].shape(), DType::f32, pass.inputs[0].device());
   elementwise_into(y, function_of(activation_.kind),
                    with_slope({{"x", pass.inputs[0]}}, activation_));
   return y;

@@ -66,11 +66,9 @@ class BatchNormalization : public Layer {
     const Tensor mean = pass.states[0].value.reshape(per_channel);
     const Tensor variance = pass.states[1].value.reshape(per_channel);
     const Tensor& dy = pass.grad_output;
-    const Tensor weighted = elementwise("g * (x - m) * rsqrt(v + eps)", {{"g", dy},
-                                                                         {"x", pass.inputs[0]},
-                                                                         {"m", mean},
-                                                                         {"v", variance},
-                                                                         {"eps", norm_.eps}});
+    const Tensor weighted = elementwise(
+        "g * (x - m) * rsqrt(v + eps)",
+        {{"g", dy}, {"x", pass.inputs[0]}, {"m", mean}, {"v", variance}, {"eps", norm_.eps}});
     reduce_into(Reduction::sum, weighted, others, pass.parameters[0].grad, 1);
     reduce_into(Reduction::sum, dy, others, pass.parameters[1].grad, 1);
     if (pass.wanted[0])

@@ -26,9 +26,7 @@ class Concatenation : public Layer {
     for (const Shape& input : inputs) output[axis_] += input[axis_];
     return {.output = output};
   }
-  Tensor forward(ForwardPass& pass) const override {
-    return concatenate(pass.inputs, axis_ + 1);
-  }
+  Tensor forward(ForwardPass& pass) const override { return concatenate(pass.inputs, axis_ + 1); }
   void backward(BackwardPass& pass) const override {
     int64_t start = 0;
     for (size_t i = 0; i < pass.shapes.size(); ++i) {

@@ -2,7 +2,6 @@
 // Two-dimensional convolution. With "bias": "position" every position of the output has a bias of
 // its own, as in Sukiyaki.
 #include "matrix/ops/conv.h"
-
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
 #include "nn/layers/layers.h"
@@ -38,8 +37,7 @@ class Convolution : public Layer {
     shape.parameters.push_back({"weight", filter, weight_init_, window,
                                 outputs_ / conv_.groups * kernel_[0] * kernel_[1]});
     if (bias_ != Bias::none)
-      shape.parameters.push_back({"bias",
-                                  bias_ == Bias::position ? shape.output : Shape{outputs_},
+      shape.parameters.push_back({"bias", bias_ == Bias::position ? shape.output : Shape{outputs_},
                                   bias_init_, window, outputs_, false});
     shape.multiply_adds = shape.output.elements() * window;
     return shape;

@@ -20,8 +20,7 @@ class FullyConnected : public Layer {
     require(size > 0, "fully_connected", "expected an input with elements, got ", inputs[0]);
     LayerShape shape{.output = {outputs_}};
     shape.parameters.push_back({"weight", {outputs_, size}, weight_init_, size, outputs_});
-    if (bias_)
-      shape.parameters.push_back({"bias", {outputs_}, bias_init_, size, outputs_, false});
+    if (bias_) shape.parameters.push_back({"bias", {outputs_}, bias_init_, size, outputs_, false});
     shape.multiply_adds = outputs_ * size;
     return shape;
   }
@@ -29,9 +28,8 @@ class FullyConnected : public Layer {
   Tensor forward(ForwardPass& pass) const override {
     const Tensor x = as_rows(pass.inputs[0]);
     Tensor y({x.dim(0), outputs_}, DType::f32, x.device());
-    GemmOptions options{.transpose_b = true,
-                        .activation = pass.activation.kind,
-                        .slope = pass.activation.slope};
+    GemmOptions options{
+        .transpose_b = true, .activation = pass.activation.kind, .slope = pass.activation.slope};
     if (bias_) options.bias_per_column = &pass.parameters[1].value;
     gemm(x, pass.parameters[0].value, y, options);
     return y;

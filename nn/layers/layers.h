@@ -37,8 +37,9 @@ inline const Shape& only_input(std::span<const Shape> inputs, int rank = -1,
 
 /// x with all of a sample's dimensions as one.
 inline Tensor as_rows(const Tensor& x) {
-  if (x.rank() == 2) return x;
-  return x.reshape({x.dim(0), x.size() / std::max<int64_t>(1, x.dim(0))});
+  int64_t elements = 1;
+  for (int axis = 1; axis < x.rank(); ++axis) elements *= x.dim(axis);
+  return x.rank() == 2 ? x : x.reshape({x.dim(0), elements});
 }
 
 /// y = activation(y), in place.

@@ -19,8 +19,8 @@ class MeanSquaredError : public Layer {
   }
   Tensor forward(ForwardPass& pass) const override {
     const Tensor& x = pass.inputs[0];
-    const Tensor target = pass.targets.dtype() == DType::i32 ? one_hot(pass.targets, x)
-                                                             : pass.targets;
+    const Tensor target =
+        pass.targets.dtype() == DType::i32 ? one_hot(pass.targets, x) : pass.targets;
     require(target.shape() == x.shape(), "mean_squared_error", "expected targets of shape ",
             x.shape(), ", got ", target.shape());
     Tensor difference = subtract(x, target);

@@ -18,9 +18,8 @@ class ScaledSigmoid : public Layer {
   }
   void backward(BackwardPass& pass) const override {
     if (pass.wanted[0])
-      pass.grad_inputs[0] =
-          elementwise("gain * g * y * (1 - y)",
-                      {{"gain", gain_}, {"g", pass.grad_output}, {"y", pass.output}});
+      pass.grad_inputs[0] = elementwise(
+          "gain * g * y * (1 - y)", {{"gain", gain_}, {"g", pass.grad_output}, {"y", pass.output}});
   }
   Keeps keeps() const override { return {.output = true}; }
 

@@ -16,8 +16,7 @@ class Softmax : public Layer {
   }
   Tensor forward(ForwardPass& pass) const override { return softmax(pass.inputs[0], 1); }
   void backward(BackwardPass& pass) const override {
-    if (pass.wanted[0])
-      pass.grad_inputs[0] = softmax_backward(pass.output, pass.grad_output, 1);
+    if (pass.wanted[0]) pass.grad_inputs[0] = softmax_backward(pass.output, pass.grad_output, 1);
   }
   Keeps keeps() const override { return {.output = true}; }
   bool is_softmax() const override { return true; }

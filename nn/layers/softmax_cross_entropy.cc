@@ -9,8 +9,7 @@ namespace {
 
 class SoftmaxCrossEntropy : public Layer {
  public:
-  explicit SoftmaxCrossEntropy(LayerParams& params)
-      : weight_(params.number("weight", 1, 0, 1e6)) {}
+  explicit SoftmaxCrossEntropy(LayerParams& params) : weight_(params.number("weight", 1, 0, 1e6)) {}
 
   LayerShape infer(std::span<const Shape> inputs) override {
     const int64_t classes = only_input(inputs).elements();
@@ -25,10 +24,9 @@ class SoftmaxCrossEntropy : public Layer {
   }
   void backward(BackwardPass& pass) const override {
     const Shape& shape = pass.shapes[0];
-    pass.grad_inputs[0] =
-        softmax_cross_entropy_backward(pass.saved[0], pass.saved[1],
-                                       pass.scale / static_cast<float>(shape[0]))
-            .reshape(shape);
+    pass.grad_inputs[0] = softmax_cross_entropy_backward(pass.saved[0], pass.saved[1],
+                                                         pass.scale / static_cast<float>(shape[0]))
+                              .reshape(shape);
   }
   bool is_loss() const override { return true; }
   double loss_weight() const override { return weight_; }

@@ -79,6 +79,7 @@ void read_checkpoint(const fs::path& file, Trainer& trainer) {
     found.emplace(std::move(tensor.name), std::move(tensor.value));
   try {
     expect(state, "checkpoint", "1");
+    trainer.check(state);
     std::vector<NamedTensor> wanted = run_tensors(trainer);
     check_tensors(wanted, found);
     trainer.restore(state);

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "checkpoint-", kSuffix = ".safetensors";
+constexpr std::string_view kBest = "best.safetensors";
 
 bool is_checkpoint(const std::string& name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
@@ -23,6 +24,18 @@ bool is_checkpoint(const std::string& name) {
   digits.remove_suffix(kSuffix.size());
   return digits.size() >= 8 &&
          std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// What write_file_atomic() leaves behind when the process is killed.
+void clear_half_written(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const bool ours = name.starts_with(kPrefix) || name.starts_with(kBest);
+    if (ours && name.find(".safetensors.tmp-") != std::string::npos) files.push_back(entry.path());
+  }
+  for (const fs::path& file : files) fs::remove(file, ignored);
 }
 
 }  // namespace
@@ -67,6 +80,7 @@ Checkpointer::Checkpointer(const CheckpointerOptions& options) : options_(option
 }
 
 void Checkpointer::on_start(Trainer& trainer) {
+  clear_half_written(options_.folder);
   const fs::path present = checkpoint_file(options_.folder, trainer.step());
   if (trainer.step() == 0 || !fs::exists(present)) return;
   last_ = present;
@@ -83,7 +97,7 @@ void Checkpointer::on_epoch(Trainer& trainer) {
     Metadata metadata = options_.metadata;
     put(metadata, "step", trainer.step());
     put(metadata, "top1", evaluation->top1);
-    write_weights(options_.folder / "best.safetensors", trainer.updater().network(), metadata);
+    write_weights(options_.folder / kBest, trainer.updater().network(), metadata);
   } catch (const Error& error) {
     problem_ = error.what();
     log_warning(problem_);

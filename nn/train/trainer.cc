@@ -85,10 +85,13 @@ Metadata Trainer::state() {
   return state;
 }
 
-void Trainer::restore(const Metadata& state) {
+void Trainer::check(const Metadata& state) const {
   expect(state, "optimizer", updater_.optimizer().options().name);
   expect(state, "iterator.batch_size", std::to_string(updater_.iterator().batch_size()));
   expect(state, "iterator.samples", std::to_string(updater_.iterator().dataset().size()));
+}
+
+void Trainer::restore(const Metadata& state) {
   options_.seed = get<uint64_t>(state, "seed");
   updater_.network().initialize(options_.seed);
   updater_.network().set_random_position(get<uint64_t>(state, "random_position"));

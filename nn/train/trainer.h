@@ -61,8 +61,9 @@ class Trainer {
 
   /// Everything but tensors that a checkpoint holds.
   Metadata state();
-  /// Throws Error naming the key when the state does not fit this run. The tensors must be restored
-  /// after it, since it initialises the network anew.
+  /// Throws Error naming the key when the state does not fit this run.
+  void check(const Metadata& state) const;
+  /// After check(). The tensors must be restored after it, since it initialises the network anew.
   void restore(const Metadata& state);
 
  private:

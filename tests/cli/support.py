@@ -24,13 +24,13 @@ def check(condition, what, detail=""):
 
 def kaiseki(*arguments, env=None, **options):
     """A finished run: returncode, stdout, stderr."""
-    settings = dict(os.environ, KAISEKI_DEVICE="cpu", **(env or {}))
+    settings = {**os.environ, "KAISEKI_DEVICE": "cpu", **(env or {})}
     return subprocess.run([KAISEKI, *map(str, arguments)], env=settings, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=300, **options)
 
 
 def start(*arguments):
-    return subprocess.Popen([KAISEKI, *map(str, arguments)], env=dict(os.environ, KAISEKI_DEVICE="cpu"),
+    return subprocess.Popen([KAISEKI, *map(str, arguments)], env={**os.environ, "KAISEKI_DEVICE": "cpu"},
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

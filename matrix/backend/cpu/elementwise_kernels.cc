@@ -2,6 +2,8 @@
 // The instructions of elementwise expressions in Highway, one loop each.
 #include "matrix/backend/cpu/elementwise_kernels.h"
 
+#include <algorithm>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "matrix/backend/cpu/elementwise_kernels.cc"
 #include "hwy/foreach_target.h"
@@ -31,9 +33,13 @@ template <class Function>
 void map(const BlockOperand& a, float* out, size_t count, Function f) {
   const F32 d;
   const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(f(d, hn::LoadU(d, a.values + i)), d, out + i);
-  if (i < count) store_part(d, f(d, load_part(d, a.values + i, count - i)), out + i, count - i);
+  for (size_t i = 0; i < count; i += lanes) {
+    const size_t left = std::min(lanes, count - i);
+    const bool whole = left == lanes;
+    const VF32 x = whole ? hn::LoadU(d, a.values + i) : load_part(d, a.values + i, left);
+    const VF32 y = f(d, x);
+    whole ? hn::StoreU(y, d, out + i) : store_part(d, y, out + i, left);
+  }
 }
 
 template <bool kScalarA, bool kScalarB, class Function>

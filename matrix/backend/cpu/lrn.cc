@@ -42,10 +42,10 @@ void for_each_block(const LrnArgs& args, int64_t width, Body body) {
 
 /// d = k + alpha/size * (the sum of squares over the window of channel c).
 void denominator(const LrnArgs& args, const float* x, int64_t c, float* d, size_t count) {
-  std::fill_n(d, count, 0.0f);
   Window w = window(c, args.size / 2, (args.size - 1) / 2, args.c);
-  for (int64_t j = w.first; j < w.last; ++j) cpu::add_squares_to(d, x + j * args.inner, count);
-  cpu::affine(d, args.alpha / static_cast<float>(args.size), args.k, d, count);
+  cpu::sum_squared_rows(x + w.first * args.inner, static_cast<size_t>(w.last - w.first),
+                        static_cast<size_t>(args.inner), args.alpha / static_cast<float>(args.size),
+                        args.k, d, count);
 }
 
 }  // namespace
@@ -87,9 +87,9 @@ void CpuBackend::lrn_backward(const LrnArgs& args) {
     }
     for (int64_t c = 0; c < args.c; ++c) {
       int64_t at = offset + c * args.inner;
-      std::fill_n(sum, count, 0.0f);
       Window w = window(c, (args.size - 1) / 2, args.size / 2, args.c);
-      for (int64_t j = w.first; j < w.last; ++j) cpu::add_to(sum, ratio + j * width, count);
+      cpu::sum_rows(ratio + w.first * width, static_cast<size_t>(w.last - w.first),
+                    static_cast<size_t>(width), sum, count);
       cpu::add_scaled_product(direct + c * width, x + at, sum, factor, dx + at, count);
     }
   });

@@ -189,6 +189,29 @@ void divide_by_power(const float* x, const float* base, float power, float* y, s
   });
 }
 
+void sum_rows(const float* x, size_t rows, size_t stride, float* y, size_t n) {
+  const F32 d;
+  each(y, n, [&](auto at) HWY_ATTR {
+    VF32 total = hn::Zero(d);
+    for (size_t row = 0; row < rows; ++row) total = hn::Add(total, at(x + row * stride));
+    return total;
+  });
+}
+
+void sum_squared_rows(const float* x, size_t rows, size_t stride, float scale, float k, float* y,
+                      size_t n) {
+  const F32 d;
+  const VF32 vs = hn::Set(d, scale), vk = hn::Set(d, k);
+  each(y, n, [&](auto at) HWY_ATTR {
+    VF32 total = hn::Zero(d);
+    for (size_t row = 0; row < rows; ++row) {
+      const VF32 v = at(x + row * stride);
+      total = hn::MulAdd(v, v, total);
+    }
+    return hn::MulAdd(vs, total, vk);
+  });
+}
+
 void product_quotient(const float* a, const float* b, const float* base, float* y, size_t n) {
   each(y, n, [&](auto at) HWY_ATTR { return hn::Div(hn::Mul(at(a), at(b)), at(base)); });
 }
@@ -203,19 +226,27 @@ void add_scaled_product(const float* a, const float* b, const float* c, float fa
 template <bool kStore>
 HWY_INLINE double exp_sum(const float* x, float shift, float* y, size_t n) {
   const F32 d;
+  const size_t lanes = hn::Lanes(d);
   const VF32 s = hn::Set(d, shift);
-  return accumulate(
-      n,
-      [&](size_t i) HWY_ATTR {
-        const VF32 e = exp_of(d, hn::Sub(hn::LoadU(d, x + i), s));
+  double total = 0;
+  for (size_t first = 0; first < n; first += kPiece) {
+    const size_t end = std::min(n, first + kPiece);
+    VF32 sum = hn::Zero(d);
+    for (size_t i = first; i < end; i += lanes) {
+      const size_t left = std::min(lanes, end - i);
+      const VF32 v = left == lanes ? hn::LoadU(d, x + i) : load_part(d, x + i, left);
+      const VF32 e = exp_of(d, hn::Sub(v, s));
+      if (left == lanes) {
         if (kStore) hn::StoreU(e, d, y + i);
-        return e;
-      },
-      [&](size_t i, size_t m) HWY_ATTR {
-        const VF32 e = exp_of(d, hn::Sub(load_part(d, x + i, m), s));
-        if (kStore) store_part(d, e, y + i, m);
-        return hn::IfThenElseZero(hn::FirstN(d, m), e);
-      });
+        sum = hn::Add(sum, e);
+      } else {
+        if (kStore) store_part(d, e, y + i, left);
+        sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, left), e));
+      }
+    }
+    total += hn::GetLane(hn::SumOfLanes(d, sum));
+  }
+  return total;
 }
 
 double exp_shifted(const float* x, float shift, float* y, size_t n) {
@@ -265,6 +296,12 @@ KAISEKI_EXPORT(void, subtract_scaled_exp,
 KAISEKI_EXPORT(void, multiply_centred,
                (const float* a, const float* b, float centre, float* y, size_t n),
                (a, b, centre, y, n))
+KAISEKI_EXPORT(void, sum_rows, (const float* x, size_t rows, size_t stride, float* y, size_t n),
+               (x, rows, stride, y, n))
+KAISEKI_EXPORT(void, sum_squared_rows,
+               (const float* x, size_t rows, size_t stride, float scale, float k, float* y,
+                size_t n),
+               (x, rows, stride, scale, k, y, n))
 KAISEKI_EXPORT(void, product_quotient,
                (const float* a, const float* b, const float* d, float* y, size_t n),
                (a, b, d, y, n))

@@ -7,7 +7,8 @@
 namespace kaiseki::cpu {
 
 /// Sums are taken in pieces of 2048 values: a piece in float over at least 4 accumulators of 4
-/// lanes (at most 128 additions in a row), the pieces in double.
+/// lanes (at most 128 additions in a row; 512 of positive values in sums of exp), the pieces in
+/// double.
 double sum(const float* x, size_t n);
 double sum_of_squares(const float* x, size_t n);
 /// Of (x[i] - centre)^2.
@@ -46,6 +47,11 @@ void multiply_centred(const float* a, const float* b, float centre, float* y, si
 
 /// y[i] = x[i] * d[i]^-power.
 void divide_by_power(const float* x, const float* d, float power, float* y, size_t n);
+/// y[i] = the sum over `rows` of x[row * stride + i].
+void sum_rows(const float* x, size_t rows, size_t stride, float* y, size_t n);
+/// y[i] = k + scale * (the sum over `rows` of x[row * stride + i]^2).
+void sum_squared_rows(const float* x, size_t rows, size_t stride, float scale, float k, float* y,
+                      size_t n);
 /// y[i] = a[i] * b[i] / d[i].
 void product_quotient(const float* a, const float* b, const float* d, float* y, size_t n);
 /// y[i] = a[i] + factor * b[i] * c[i].

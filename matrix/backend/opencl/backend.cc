@@ -36,16 +36,30 @@ Backend& opencl_backend(int index) {
   return *backend;
 }
 
-std::vector<DeviceInfo> list_opencl_devices() {
+namespace {
+
+struct Found {
   std::vector<DeviceInfo> devices;
-  const auto& found = opencl::platforms().devices;
-  for (int i = 0; i < static_cast<int>(found.size()); ++i) try {
-      devices.push_back(opencl::device_info(i, found[i]));
-    } catch (const Error&) {
+  std::string problem;
+};
+
+/// Devices that open and run a first kernel; if there is none, why the first one does not.
+Found find_devices() {
+  Found found{{}, opencl::platforms().problem};
+  const auto& all = opencl::platforms().devices;
+  for (int i = 0; i < static_cast<int>(all.size()); ++i) try {
+      found.devices.push_back(opencl::device_info(i, all[i]));
+    } catch (const Error& error) {
+      if (found.problem.empty()) found.problem = error.what();
     }
-  return devices;
+  if (!found.devices.empty()) found.problem.clear();
+  return found;
 }
 
-std::string opencl_device_problem() { return opencl::platforms().problem; }
+}  // namespace
+
+std::vector<DeviceInfo> list_opencl_devices() { return find_devices().devices; }
+
+std::string opencl_device_problem() { return find_devices().problem; }
 
 }  // namespace kaiseki

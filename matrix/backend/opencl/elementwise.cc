@@ -35,7 +35,18 @@ std::string literal(float value) {
   return text;
 }
 
-std::string operation(const Expression::Instruction& i) {
+using Program = std::vector<Expression::Instruction>;
+
+/// pow is only good to 16 ulp.
+std::string power(const Program& program, const Expression::Instruction& i, const std::string& a,
+                  const std::string& b) {
+  const Expression::Instruction& exponent = program[i.b];
+  if (exponent.code == Expression::Code::constant && exponent.value == 2)
+    return joined({a, " * ", a});
+  return joined({"pow(", a, ", ", b, ")"});
+}
+
+std::string operation(const Program& program, const Expression::Instruction& i) {
   using Code = Expression::Code;
   auto value = [](int number) { return number < 0 ? "" : numbered("v", number); };
   std::string a = value(i.a), b = value(i.b), c = value(i.c);
@@ -69,7 +80,7 @@ std::string operation(const Expression::Instruction& i) {
     case Code::maximum:
       return extreme(" > ");
     case Code::power:
-      return joined({"pow(", a, ", ", b, ")"});
+      return power(program, i, a, b);
     case Code::less:
       return compare(" < ");
     case Code::less_equal:
@@ -130,7 +141,7 @@ class KernelWriter {
     for (size_t j = 0; j < layouts_.size(); ++j) write_load(numbered("x", j), layouts_[j]);
     auto& program = args_.expression->program();
     for (size_t j = 0; j < program.size(); ++j)
-      add({"  float ", numbered("v", j), " = ", operation(program[j]), ";\n"});
+      add({"  float ", numbered("v", j), " = ", operation(program, program[j]), ";\n"});
     auto& outputs = args_.expression->outputs();
     for (size_t j = 0; j < outputs.size(); ++j) {
       std::string y = numbered("y", j);

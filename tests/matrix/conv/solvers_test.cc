@@ -152,7 +152,7 @@ TEST_CASE("the CPU's solvers give the same bits with any number of threads") {
 
 TEST_CASE("a problem counts its work and names itself") {
   const ConvProblem p = test::conv_cases()[17];
-  CHECK(p.str() == "n1c2h19w23k3r3s2p3x4t2x3d3x2");
+  CHECK(p.str() == "n1c2h19w23k3r3s2p3x4u2x3d3x2");
   CHECK(p.out_h() == 10);
   CHECK(p.out_w() == 10);
   CHECK(p.flops() == 2.0 * 1 * 3 * 10 * 10 * 2 * 3 * 2);

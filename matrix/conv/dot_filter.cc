@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/conv/dot_filter.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "matrix/conv/filter_sums.h"
+#include "matrix/conv/gather.h"
+#include "matrix/conv/packed_kernels.h"
+
+namespace kaiseki {
+namespace {
+
+constexpr int64_t kDepth = 512;              // filter taps of one block of channels
+constexpr int64_t kUnitFloats = 160 * 1024;  // packed input that is summed over at a time
+
+conv::Gather gather(const ConvProblem& p) {
+  return {p.c / p.groups,
+          conv::forward_taps(p.h, p.out_h(), p.r, p.stride[0], p.padding[0], p.dilation[0]),
+          conv::forward_taps(p.w, p.out_w(), p.s, p.stride[1], p.padding[1], p.dilation[1]),
+          kDepth};
+}
+
+struct Task {
+  const ConvProblem& p;
+  const conv::Gather gather;
+  const std::vector<int64_t> positions;
+  const float *x, *dy;
+
+  void sum(int64_t begin, int64_t end, int64_t group, int64_t k, int64_t rows, float* sums) const;
+};
+
+void Task::sum(int64_t begin, int64_t end, int64_t group, int64_t k, int64_t rows,
+               float* sums) const {
+  const int64_t channels = p.c / p.groups, in_plane = p.h * p.w, plane = p.out_h() * p.out_w();
+  const int64_t first_k = group * (p.k / p.groups) + k;
+  const int64_t unit = gather.in_place() ? p.c * in_plane : gather.packed_floats();
+  const int64_t most =
+      gather.in_place() ? end - begin : std::clamp<int64_t>(kUnitFloats / unit, 1, end - begin);
+  float* packed = conv::thread_scratch(0, gather.in_place() ? 0 : most * unit);
+  float* scratch = conv::thread_scratch(1, gather.scratch_floats());
+  for (int64_t c = 0; c < channels; c += gather.block_channels()) {
+    const int64_t count = std::min(gather.block_channels(), channels - c);
+    for (int64_t row = 0; row < p.out_h(); row += gather.block_rows())
+      for (int64_t image = begin; image < end; image += most) {
+        const int64_t units = std::min(most, end - image);
+        const float* first = nullptr;
+        for (int64_t u = 0; u < units; ++u) {
+          const float* from = x + ((image + u) * p.c + group * channels + c) * in_plane;
+          const float* b = gather.pack(from, count, row, packed + u * unit, scratch);
+          if (u == 0) first = b;
+        }
+        conv::correlate({.units = units,
+                         .pixels = std::min(gather.block_rows(), p.out_h() - row) * p.out_w(),
+                         .y = dy + (image * p.k + first_k) * plane + row * p.out_w(),
+                         .y_unit = p.k * plane,
+                         .ldy = plane,
+                         .m = rows,
+                         .b = first,
+                         .b_unit = unit,
+                         .offsets = gather.offsets().data(),
+                         .positions = positions.data() + c * gather.taps(),
+                         .taps = count * gather.taps(),
+                         .out = sums,
+                         .ldo = channels * p.r * p.s});
+      }
+  }
+}
+
+class DotFilter final : public ConvSolver {
+ public:
+  std::string_view name() const override { return "dot_filter"; }
+
+  bool applicable(const ConvProblem& p) const override {
+    return p.direction == ConvDirection::backward_filter;
+  }
+
+  uint64_t workspace_bytes(const ConvProblem& p) const override {
+    return conv::filter_sums_bytes(p);
+  }
+
+  void run(const ConvProblem& p, const ConvArgs& args) const override {
+    const conv::Gather whole = gather(p);
+    const Task task{p, whole, whole.positions(p.s, p.r * p.s), args.x->data<float>(),
+                    args.y->data<float>()};
+    conv::sum_filter(p, args, false,
+                     [&](int64_t begin, int64_t end, int64_t group, int64_t k, int64_t rows,
+                         float* sums) { task.sum(begin, end, group, k, rows, sums); });
+  }
+};
+
+}  // namespace
+
+const ConvSolver& dot_filter_solver() {
+  static const DotFilter solver;
+  return solver;
+}
+
+}  // namespace kaiseki

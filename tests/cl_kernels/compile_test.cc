@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Compiles every kernel file with every set of defines that the backend uses, and counts kernels: a
+// kernel that no test runs cannot be broken unseen.
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "matrix/backend/opencl/launch.h"
+#include "tests/matrix/backend/opencl/support.h"
+
+namespace kaiseki::opencl {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+struct File {
+  std::string name;
+  Texts kernels;
+  std::vector<Texts> defines;  // one of each list
+};
+
+const Texts kTransposes = {"-DTRANS_A=0 -DTRANS_B=0", "-DTRANS_A=0 -DTRANS_B=1",
+                           "-DTRANS_A=1 -DTRANS_B=0", "-DTRANS_A=1 -DTRANS_B=1"};
+const Texts kBias = {"-DBIAS=0 -DACTIVATION=0", "-DBIAS=1 -DACTIVATION=1",
+                     "-DBIAS=2 -DACTIVATION=2", "-DBIAS=0 -DACTIVATION=3",
+                     "-DBIAS=1 -DACTIVATION=4"};
+const Texts kIndex = {"", "-DINDEX=long"};
+const std::string kWindow =
+    "-DR=3 -DS=2 -DSTRIDE_H=2 -DSTRIDE_W=1 -DPAD_H=1 -DPAD_W=0 -DDILATION_H=1 -DDILATION_W=2";
+const std::string kTile =
+    "-DR=3 -DS=3 -DDILATION_H=1 -DDILATION_W=1 -DWP=18 -DPS=144 -DOH=6 -DOW=9 -DROWS=2";
+
+const std::vector<File>& files() {
+  static const std::vector<File> all = {
+      {"arg_reduce.cl", {"arg_reduce"}, {{"-DMAXIMUM=0", "-DMAXIMUM=1"}, kIndex}},
+      {"batch_norm.cl",
+       {"statistics", "normalise", "gradients", "backward"},
+       {{"-DGROUP=1", "-DGROUP=128"}, {"-DINFER=0", "-DINFER=1"}}},
+      {"conv_direct.cl",
+       {"pack_filter", "conv_direct"},
+       {{kTile},
+        {"-DKT=6 -DVX=2 -DHALF=1", "-DKT=12 -DVX=1 -DHALF=0"},
+        {"-DFLIP=0 -DBIAS=1 -DACTIVATION=1", "-DFLIP=1 -DBIAS=0"},
+        kIndex}},
+      {"conv_direct_filter.cl",
+       {"conv_direct_filter"},
+       {{kTile}, {"-DKT=4 -DCT=2"}, {"-DHALF=0 -DOWP=16 -DOPS=96", "-DHALF=1 -DOWP=16 -DOPS=96"}}},
+      {"conv_im2col.cl", {"im2col", "col2im"}, {{kWindow}, kIndex}},
+      {"conv_simple.cl",
+       {"conv_forward", "conv_backward_data", "conv_backward_filter"},
+       {{kWindow}, {"-DBIAS=0", "-DBIAS=1 -DACTIVATION=1"}, kIndex}},
+      {"copy.cl",
+       {"copy"},
+       {{"-DRANK=1", "-DRANK=2", "-DRANK=3", "-DRANK=5", "-DRANK=8"},
+        {"-DTYPE=uint", "-DTYPE=uchar"}}},
+      {"cross_entropy.cl", {"cross_entropy_forward", "cross_entropy_backward"}, {kIndex}},
+      {"fill.cl", {"fill"}, {{"-DTYPE=float", "-DTYPE=int"}, kIndex}},
+      {"gather.cl", {"gather", "scatter_add"}, {kIndex}},
+      {"gemm_check.cl", {"gemm_check"}, {kIndex}},
+      {"gemm_direct.cl", {"gemm_direct"}, {kTransposes, kBias}},
+      {"gemm_packed.cl",
+       {"pack_a", "pack_b", "gemm_packed"},
+       {{"-DROWS=6 -DVECTORS=4", "-DROWS=12 -DVECTORS=2", "-DROWS=6 -DVECTORS=1"},
+        {kTransposes[0], kTransposes[3]},
+        {kBias[0], kBias[1], kBias[2]}}},
+      {"gemm_tiled.cl",
+       {"gemm_tiled"},
+       {{"-DTILE_M=64 -DTILE_N=64 -DTILE_K=16", "-DTILE_M=128 -DTILE_N=128 -DTILE_K=8",
+         "-DTILE_M=32 -DTILE_N=32 -DTILE_K=16"},
+        kTransposes,
+        {kBias[0], kBias[1]}}},
+      {"lrn.cl", {"lrn_forward", "lrn_ratio", "lrn_backward"}, {{"-DSIZE=5", "-DSIZE=2"}, kIndex}},
+      {"pad_planes.cl", {"pad_planes"}, {{kTile}, kIndex}},
+      {"pool.cl",
+       {"max_pool", "max_pool_backward", "average_pool", "average_pool_backward"},
+       {{"-DWINDOW_H=3 -DWINDOW_W=2 -DSTRIDE_H=2 -DSTRIDE_W=1 -DPAD_H=1 -DPAD_W=0"},
+        {"-DCOUNT_PADDING=0", "-DCOUNT_PADDING=1"},
+        kIndex}},
+      {"random.cl", {"random"}, {{"-DKIND=0", "-DKIND=1", "-DKIND=2"}, kIndex}},
+      {"reduce.cl",
+       {"reduce_row", "reduce_column"},
+       {{"-DKIND=0", "-DKIND=1", "-DKIND=2", "-DKIND=3"}, {"", "-DGROUP=128"}}},
+      {"smoke.cl", {"smoke"}, {}},
+      {"softmax.cl",
+       {"softmax_forward", "softmax_backward"},
+       {{"-DLOG=0", "-DLOG=1"}, {"-DGROUP=1", "-DGROUP=64"}}},
+  };
+  return all;
+}
+
+Texts combinations(const std::vector<Texts>& lists) {
+  Texts all = {""};
+  for (auto& list : lists) {
+    Texts longer;
+    for (auto& start : all)
+      for (auto& text : list) longer.push_back(start + " " + text);
+    all = longer;
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every kernel file compiles with every set of defines") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  OpenclDevice& device = backend->opencl();
+  ProgramCache programs(device.facts(), device.label(), device.context());
+  int programs_built = 0, kernels = 0;
+  for (const File& file : files())
+    for (const std::string& options : combinations(file.defines)) {
+      INFO(file.name, options);
+      cl_program program = programs.get(file.name, Source::file, options);
+      ++programs_built;
+      for (const std::string& name : file.kernels) {
+        cl_int status = CL_SUCCESS;
+        cl_kernel kernel = cl().clCreateKernel(program, name.c_str(), &status);
+        CHECK_MESSAGE(status == CL_SUCCESS, name);
+        if (status == CL_SUCCESS) cl().clReleaseKernel(kernel);
+        ++kernels;
+      }
+    }
+  MESSAGE(kernels << " kernels compiled in " << programs_built << " programs");
+  CHECK(kernels >= 200);
+}
+
+TEST_CASE("no kernel file is forgotten") {
+  std::set<std::string> listed = {"common.cl"}, embedded;
+  for (const File& file : files()) listed.insert(file.name);
+  for (auto file : embedded_kernel_files()) embedded.insert(std::string(file));
+  CHECK(listed == embedded);
+}
+
+}  // namespace kaiseki::opencl

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/cpu/cpu_backend.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "matrix/error.h"
+#include "matrix/threads.h"
+
+using namespace kaiseki;
+
+TEST_CASE("cpu backend: has every operation and describes itself") {
+  Backend& backend = cpu_backend();
+  for (int op = 0; op <= static_cast<int>(Op::gather); ++op)
+    CHECK(backend.has(static_cast<Op>(op)));
+  DeviceInfo info = backend.info();
+  CHECK(info.device == Device::cpu());
+  CHECK(!info.name.empty());
+  CHECK(info.platform.starts_with("Highway "));
+  CHECK(info.compute_units == thread_count());
+  CHECK(info.memory > 0);
+  CHECK(!backend.conv_solvers().empty());
+}
+
+TEST_CASE("cpu backend: an instruction set that is none is an error") {
+  const char* before = std::getenv("KAISEKI_CPU_TARGET");
+  std::string saved = before ? before : "";
+  setenv("KAISEKI_CPU_TARGET", "mmx", 1);
+  CHECK_THROWS_WITH_AS(CpuBackend(),
+                       "[environment] expected KAISEKI_CPU_TARGET as sse4, avx2 or avx3, got 'mmx'",
+                       Error);
+  setenv("KAISEKI_CPU_TARGET", saved.c_str(), 1);
+}

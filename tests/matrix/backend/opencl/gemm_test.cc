@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// Every candidate of matrix products against sums in double: transposes, odd sizes, batches,
+// strides, epilogues; and the choice among them.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "matrix/backend/opencl/choice_store.h"
+#include "matrix/backend/opencl/gemm_choice.h"
+#include "tests/matrix/backend/opencl/support.h"
+#include "tests/support/reference.h"
+
+namespace kaiseki::opencl {
+namespace {
+
+struct Case {
+  int64_t m, n, k, batch;
+  bool shared_a, shared_b;  // batch stride 0
+};
+
+constexpr Case kCases[] = {{1, 1, 1, 1, false, false},     {7, 5, 3, 1, false, false},
+                           {13, 70, 9, 2, true, false},    {6, 64, 1, 3, false, true},
+                           {50, 33, 401, 1, false, false}, {3, 130, 20, 1, false, false}};
+
+struct Data {
+  GemmArgs args;
+  Tensor a, b, c, bias;
+
+  Data(const Case& s, bool trans_a, bool trans_b, Device device) {
+    int64_t gap = 3;  // leading dimensions are longer than the rows
+    args.trans_a = trans_a;
+    args.trans_b = trans_b;
+    args.m = s.m;
+    args.n = s.n;
+    args.k = s.k;
+    args.batch = s.batch;
+    args.lda = (trans_a ? s.m : s.k) + gap;
+    args.ldb = (trans_b ? s.k : s.n) + gap;
+    args.ldc = s.n + gap;
+    int64_t size_a = args.lda * (trans_a ? s.k : s.m), size_b = args.ldb * (trans_b ? s.n : s.k);
+    args.stride_a = s.shared_a ? 0 : size_a;
+    args.stride_b = s.shared_b ? 0 : size_b;
+    args.stride_c = args.ldc * s.m;
+    a = test::random_tensor(Shape{size_a * s.batch}, 1, device);
+    b = test::random_tensor(Shape{size_b * s.batch}, 2, device);
+    c = test::random_tensor(Shape{args.stride_c * s.batch}, 3, device);
+    bias = test::random_tensor(Shape{std::max(s.m, s.n)}, 4, device);
+    args.a = &a;
+    args.b = &b;
+    args.c = &c;
+  }
+
+  test::Doubles expected() const {
+    test::Doubles left = test::doubles(a), right = test::doubles(b), out = test::doubles(c),
+                  shift = test::doubles(bias);
+    for (int64_t batch = 0; batch < args.batch; ++batch)
+      for (int64_t i = 0; i < args.m; ++i)
+        for (int64_t j = 0; j < args.n; ++j) {
+          double sum = 0;
+          for (int64_t p = 0; p < args.k; ++p)
+            sum +=
+                left[batch * args.stride_a + (args.trans_a ? p * args.lda + i : i * args.lda + p)] *
+                right[batch * args.stride_b + (args.trans_b ? j * args.ldb + p : p * args.ldb + j)];
+          double& value = out[batch * args.stride_c + i * args.ldc + j];
+          value = args.alpha * sum + args.beta * value;
+          if (args.bias_kind != GemmArgs::Bias::none)
+            value += shift[args.bias_kind == GemmArgs::Bias::per_row ? i : j];
+          if (args.activation == Activation::relu) value = std::max(0.0, value);
+          if (args.activation == Activation::leaky_relu && value < 0) value *= args.slope;
+          if (args.activation == Activation::sigmoid) value = 1 / (1 + std::exp(-value));
+          if (args.activation == Activation::tanh) value = std::tanh(value);
+        }
+    return out;
+  }
+};
+
+/// Products of numbers below 1 and k of them: 1e-7 for each addition, and the epilogue.
+double bound(const GemmArgs& args) { return 1e-6 + 1e-7 * static_cast<double>(args.k); }
+
+void for_each_candidate(OpenclBackend& backend,
+                        const std::function<void(const GemmCandidate&)>& body) {
+  for (Style style : {Style::cpu, Style::gpu}) {
+    test::WithStyle with(backend.opencl(), style);
+    for (auto& candidate : gemm_candidates(style)) {
+      INFO(std::string(candidate.name));
+      body(candidate);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("opencl gemm: every candidate, transposed or not, on odd sizes") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  for_each_candidate(*backend, [&](const GemmCandidate& candidate) {
+    for (bool trans_a : {false, true})
+      for (bool trans_b : {false, true})
+        for (const Case& s : kCases) {
+          Data data(s, trans_a, trans_b, Device::opencl(0));
+          data.args.alpha = 0.5f;
+          data.args.beta = s.m == 7 ? 0.0f : 0.25f;
+          if (!candidate.applicable(backend->opencl(), data.args)) continue;
+          INFO("m ", s.m, " n ", s.n, " k ", s.k, " transposed ", trans_a, trans_b);
+          test::Doubles expected = data.expected();
+          candidate.run(backend->opencl(), data.args);
+          test::check_close(data.c, expected, 0, bound(data.args));
+        }
+  });
+}
+
+TEST_CASE("opencl gemm: every epilogue of every candidate") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  for_each_candidate(*backend, [&](const GemmCandidate& candidate) {
+    for (int i = 0; i < 5; ++i) {
+      Data data({13, 21, 8, 1, false, false}, false, false, Device::opencl(0));
+      data.args.bias_kind = static_cast<GemmArgs::Bias>(i % 3);
+      data.args.bias = &data.bias;
+      data.args.activation = static_cast<Activation>(i);
+      data.args.slope = 0.1f;
+      INFO("epilogue ", i);
+      test::Doubles expected = data.expected();
+      candidate.run(backend->opencl(), data.args);
+      test::check_close(data.c, expected, 0, bound(data.args));
+    }
+  });
+}
+
+TEST_CASE("opencl gemm: nothing to multiply") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  Data data({3, 4, 5, 1, false, false}, false, false, Device::opencl(0));
+  data.args.k = 0;
+  data.args.beta = 0.5f;
+  test::Doubles expected = data.expected();
+  backend->gemm(data.args);
+  test::check_close(data.c, expected, 0, 1e-6);
+  data.args.m = 0;
+  backend->gemm(data.args);
+  test::check_close(data.c, expected, 0, 1e-6);
+}
+
+TEST_CASE("opencl gemm: a choice is measured once and remembered on disk") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  test::CacheFolder folder("gemm_choice");
+  forget_gemm_choices();
+  OpenclDevice& device = backend->opencl();
+  Data data({130, 70, 120, 1, false, false}, false, true, Device::opencl(0));
+  std::string which = gemm_class(data.args);
+  CHECK(which == "nt m7 n6 k6 b0");
+  const GemmCandidate& chosen = choose_gemm(device, data.args);
+  CHECK(recall_choice(device.facts(), "gemm", which) == chosen.name);
+
+  remember_choice(device.facts(), "gemm", which, "direct", 1);
+  CHECK(&choose_gemm(device, data.args) == &chosen);
+  remember_choice(device.facts(), "gemm", which, "packed 6x16", 1);
+  forget_gemm_choices();
+  if (device.style() == Style::cpu) CHECK(choose_gemm(device, data.args).name == "packed 6x16");
+
+  std::ofstream(folder.path() / "opencl" / "choices.jsonl") << "{\"device\":\n\0garbage}\n{}";
+  forget_gemm_choices();
+  CHECK(recall_choice(device.facts(), "gemm", which).empty());
+  test::Doubles expected = data.expected();
+  backend->gemm(data.args);
+  test::check_close(data.c, expected, 0, bound(data.args));
+  CHECK(!recall_choice(device.facts(), "gemm", which).empty());
+  forget_gemm_choices();
+}
+
+}  // namespace kaiseki::opencl

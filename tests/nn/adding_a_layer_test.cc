@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Follows docs/adding-a-layer.md: its code stands here, and the test compares the two.
+#include <fstream>
+#include <sstream>
+
+#include "matrix/error.h"
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/reduce.h"
+#include "nn/layer.h"
+#include "tests/support/gradcheck.h"
+
+// clang-format off
+namespace {
+// page: the layer
+using namespace kaiseki;
+
+// y = scale * x^2, with one trained scale for each element.
+class Square : public nn::Layer {
+ public:
+  explicit Square(nn::LayerParams& params) : start_(params.number("start", 1, -10, 10)) {}
+
+  nn::LayerShape infer(std::span<const Shape> inputs) override {
+    require(inputs.size() == 1, "square", "expected one input, got ", inputs.size());
+    nn::LayerShape shape{.output = inputs[0]};
+    shape.parameters.push_back({.name = "scale",
+                                .shape = inputs[0],
+                                .initializer = {nn::Initializer::Kind::constant, start_}});
+    return shape;
+  }
+
+  Tensor forward(nn::ForwardPass& pass) const override {
+    return elementwise("s * x * x", {{"s", pass.parameters[0].value}, {"x", pass.inputs[0]}});
+  }
+
+  void backward(nn::BackwardPass& pass) const override {
+    const Tensor &x = pass.inputs[0], &dy = pass.grad_output;
+    reduce_into(Reduction::sum, elementwise("dy * x * x", {{"dy", dy}, {"x", x}}), {0},
+                pass.parameters[0].grad, 1);
+    if (pass.wanted[0])
+      pass.grad_inputs[0] = elementwise(
+          "2 * s * x * dy", {{"s", pass.parameters[0].value}, {"x", x}, {"dy", dy}});
+  }
+
+  nn::Keeps keeps() const override { return {.input = true}; }
+
+ private:
+  double start_;
+};
+// page: end
+}  // namespace
+// clang-format on
+
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(std::string(KAISEKI_SOURCE_DIR) + "/" + path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string between(const std::string& text, const std::string& from, const std::string& to) {
+  const size_t first = text.find(from) + from.size();
+  return text.substr(first, text.find(to, first) - first);
+}
+
+}  // namespace
+
+TEST_CASE("adding a layer: the page's code is this code") {
+  const std::string page = text_of("docs/adding-a-layer.md");
+  const std::string code = text_of("tests/nn/adding_a_layer_test.cc");
+  const std::string layer = between(page, "```cpp\n", "```");
+  CHECK(layer.size() > 500);
+  CHECK(layer == between(code, "// page: the layer\n", "// page: end"));
+  const std::string registration =
+      between(page.substr(page.find("It is known after")), "```cpp\n", "```");
+  CHECK(registration == between(code, "// page: registration\n", "  // page: end"));
+}
+
+TEST_CASE("adding a layer: it trains like any other") {
+  // clang-format off
+  // page: registration
+nn::register_layer("square", [](nn::LayerParams& params) { return std::make_unique<Square>(params); });
+  // page: end
+  // clang-format on
+  test::check_layers(R"({"name": "q", "type": "square", "start": 0.5}, {"type": "relu"})", {3, 5},
+                     [](const test::Doubles& x, const test::Parameters& p) {
+                       test::Doubles y;
+                       for (size_t i = 0; i < x.size(); ++i)
+                         y.push_back(std::max(0.0, p.at("q.scale")[i % 5] * x[i] * x[i]));
+                       return y;
+                     });
+  const std::string json =
+      R"({"inputs": {"x": {"shape": [1]}}, "layers": [{"type": "square", "start": 0.5}]})";
+  nn::Network network = nn::Network::parse(json, "test", Device::cpu());
+  CHECK(network.forward(Tensor::from({3}, {1, 1})).item() == 4.5f);
+  CHECK_THROWS_AS(nn::register_layer("square", {}), Error);
+  CHECK_THROWS_AS(nn::register_layer("relu", {}), Error);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "nn/io/file.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "tests/nn/io/damage.h"
+#include "tests/nn/io/folder.h"
+
+using namespace kaiseki;
+using namespace kaiseki::nn;
+using test::bytes_from;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+size_t files_in(const fs::path& folder) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), {}));
+}
+
+}  // namespace
+
+TEST_CASE("a file is replaced whole, through a link, and nothing is left beside it") {
+  test::Folder folder;
+  fs::path path = folder.path / "w.bin", link = folder.path / "link";
+  write_file_atomic(path, as_bytes("old"));
+  fs::create_symlink(path, link);
+  ByteView parts[] = {as_bytes("new "), {}, as_bytes("contents")};
+  write_file_atomic(link, parts);
+  CHECK(read_file(path) == bytes_from("new contents"));
+  CHECK(fs::is_symlink(link));
+  CHECK(files_in(folder.path) == 2);
+  write_file_atomic("/dev/null", as_bytes("gone"));
+  CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("files that cannot be read or written are named, with the reason") {
+  test::Folder folder;
+  CHECK(error_of([&] { read_file(folder.path / "none"); }).find("none, got: No such file") !=
+        std::string::npos);
+  CHECK(error_of([&] { read_file(folder.path); }).find("Is a directory") != std::string::npos);
+  CHECK(error_of([&] {
+          write_file_atomic(folder.path / "no/file", as_bytes("x"));
+        }).find("no/file, got: No such file") != std::string::npos);
+  write_file_atomic(folder.path / "big", ByteVector(1000));
+  CHECK(error_of([&] { read_file(folder.path / "big", 999); }).find("at most 999 bytes") !=
+        std::string::npos);
+}
+
+TEST_CASE("a disk that is full leaves the old file, says so, and cleans up") {
+  test::Folder folder;
+  fs::path path = folder.path / "w.bin";
+  write_file_atomic(path, as_bytes("old"));
+  pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::string text = error_of([&] { write_file_atomic(path, ByteVector(100'000)); });
+    ::_exit(text.find("w.bin, got: File too large") == std::string::npos);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(read_file(path) == bytes_from("old"));
+  CHECK(files_in(folder.path) == 1);
+}
+
+TEST_CASE("sources skip, count and stop at the end") {
+  test::Folder folder;
+  ByteVector bytes(200'000);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7 >> 3);
+  write_file_atomic(folder.path / "f", bytes);
+  FileSource source(folder.path / "f");
+  source.skip(150'001, "it");
+  CHECK(source.position() == 150'001);
+  CHECK(source.read_bytes(9, "it") == ByteVector(bytes.begin() + 150'001, bytes.begin() + 150'010));
+  CHECK(*source.remaining() == 49'990);
+  CHECK(test::parse_error([&] { source.skip(49'991, "it"); }).find("byte") != std::string::npos);
+  std::byte numbers[] = {std::byte{1}, std::byte{2}, std::byte{0xff}, std::byte{4}};
+  CHECK(load_le<uint32_t>(numbers) == 0x04ff0201);
+  CHECK(load_be<uint32_t>(numbers) == 0x0102ff04);
+  CHECK(load_be<uint16_t>(numbers + 1) == 0x02ff);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "nn/io/gzip.h"
+
+#include "tests/nn/io/damage.h"
+
+using namespace kaiseki;
+using namespace kaiseki::nn;
+
+namespace {
+
+ByteVector sample(size_t bytes) {
+  ByteVector result(bytes);
+  for (size_t i = 0; i < bytes; ++i) result[i] = static_cast<std::byte>(i % 251 * (i >> 9));
+  return result;
+}
+
+void unpack(ByteView packed) { gunzip(packed, 1 << 20); }
+
+}  // namespace
+
+TEST_CASE("gzip brings back what was packed, member after member") {
+  ByteVector plain = sample(300'000);
+  ByteVector packed = gzip(plain);
+  CHECK(packed.size() < plain.size() / 2);
+  CHECK(gunzip(packed, plain.size()) == plain);
+  ByteVector two = packed;
+  ByteVector more = gzip(sample(10));
+  two.insert(two.end(), more.begin(), more.end());
+  two.resize(two.size() + 512);
+  CHECK(gunzip(two, 1 << 20).size() == 300'010);
+  CHECK(gunzip(gzip({}), 0).empty());
+}
+
+TEST_CASE("gzip reads streams from other programs") {
+  const char stream[] =
+      "\x1f\x8b\x08\x08\x00\x00\x00\x00\x02\x03x\x00\xcbH\xcd\xc9\xc9\x07\x00\x86\xa6\x10\x36\x05"
+      "\x00\x00\x00";
+  CHECK(gunzip(as_bytes({stream, sizeof stream - 1}), 100) == test::bytes_from("hello"));
+}
+
+TEST_CASE("gzip that is damaged, cut short or too large is refused") {
+  ByteVector packed = gzip(sample(3000));
+  test::check_truncated(unpack, packed);
+  test::check_changed(unpack, packed, 2000);
+  ByteVector wrong_sum = packed;
+  wrong_sum[packed.size() - 6] ^= std::byte{1};
+  CHECK(test::refuses(unpack, wrong_sum, "damaged data"));
+  ByteVector trailing = packed;
+  trailing.push_back(std::byte{'x'});
+  CHECK(test::refuses(unpack, trailing, "got more bytes"));
+  ByteVector bomb = gzip(ByteVector(64 << 20));
+  CHECK(test::refuses([](ByteView b) { gunzip(b, 100'000); }, bomb, "at most 100000 unpacked"));
+}
+
+TEST_CASE("plain bytes pass through where gzip is optional") {
+  ByteVector plain = sample(1000), packed = gzip(plain);
+  CHECK(maybe_gzip(std::make_unique<MemorySource>(plain), 5)->read_all(1000) == plain);
+  CHECK(maybe_gzip(std::make_unique<MemorySource>(packed), 1000)->read_all(1000) == plain);
+  CHECK(maybe_gzip(std::make_unique<MemorySource>(ByteView()), 5)->read_all(1000).empty());
+  CHECK(*maybe_gzip(std::make_unique<MemorySource>(plain), 5)->remaining() == 1000);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#include "nn/io/sha256.h"
+
+#include <doctest/doctest.h>
+
+using namespace kaiseki::nn;
+
+TEST_CASE("SHA-256 gives the vectors of FIPS 180-4, however the bytes come") {
+  CHECK(sha256({}) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256(as_bytes("abc")) ==
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256(as_bytes("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")) ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  ByteVector million(1'000'000, std::byte{'a'});
+  Sha256 hash;
+  for (size_t at = 0, step = 1; at < million.size(); at += step, step = step % 97 + 1)
+    hash.update(ByteView(million).subspan(at, std::min(step, million.size() - at)));
+  CHECK(hash.finish() == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "tests/support/gradcheck.h"
+#include "tests/support/layer_reference.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+
+namespace {
+
+void check(const std::string& settings, const ConvSizes& z, int bias) {
+  check_layers(R"({"name": "c", "type": "convolution", )" + settings + "}", {z.n, z.c, z.h, z.w},
+               [&](const Doubles& x, const Parameters& p) {
+                 Doubles y = convolution(z, x, p.at("c.weight"));
+                 if (bias == 0) return y;
+                 return with_bias(y, p.at("c.bias"), bias == 1 ? z.out_h() * z.out_w() : 1);
+               });
+}
+
+}  // namespace
+
+TEST_CASE("convolution: stride, padding, dilation, groups and kinds of bias") {
+  check(R"("output_channels": 3, "kernel_size": 3)", {2, 2, 5, 7, 3, 3, 3}, 1);
+  check(R"("output_channels": 2, "kernel_size": [3, 2], "stride": [2, 1], "padding": [1, 0])",
+        {3, 3, 7, 5, 2, 3, 2, {2, 1}, {1, 0}}, 1);
+  check(R"("output_channels": 4, "kernel_size": 2, "dilation": [2, 3], "groups": 2, "bias": false)",
+        {1, 4, 6, 7, 4, 2, 2, {1, 1}, {0, 0}, {2, 3}, 2}, 0);
+  check(R"("output_channels": 6, "kernel_size": 3, "padding": 1, "groups": 3, "stride": 2)",
+        {2, 3, 5, 5, 6, 3, 3, {2, 2}, {1, 1}, {1, 1}, 3}, 1);
+  check(R"("output_channels": 5, "kernel_size": 1)", {1, 1, 1, 1, 5, 1, 1}, 1);
+  check(R"("output_channels": 2, "kernel_size": 2, "bias": "position")", {3, 1, 4, 3, 2, 2, 2}, 2);
+}
+
+TEST_CASE("convolution: an activation is fused, alone and before a maximum") {
+  const ConvSizes z{2, 2, 6, 5, 3, 3, 3, {1, 1}, {1, 1}};
+  const std::string conv =
+      R"({"name": "c", "type": "convolution", "output_channels": 3, "kernel_size": 3, "padding": 1})";
+  auto convolved = [&](const Doubles& x, const Parameters& p) {
+    return with_bias(convolution(z, x, p.at("c.weight")), p.at("c.bias"), 30);
+  };
+  for (auto [name, f] : std::vector<std::pair<std::string, double (*)(double)>>{
+           {"relu", relu},
+           {"sigmoid", logistic},
+           {"tanh", [](double v) { return std::tanh(v); }},
+           {"leaky_relu", [](double v) { return v > 0 ? v : 0.01 * v; }}}) {
+    check_layers(conv + R"(, {"type": ")" + name + "\"}", {2, 2, 6, 5},
+                 [&](const Doubles& x, const Parameters& p) { return map(convolved(x, p), f); });
+    check_layers(
+        conv + R"(, {"type": ")" + name + R"("}, {"type": "max_pooling", "kernel_size": 2})",
+        {2, 2, 6, 5}, [&](const Doubles& x, const Parameters& p) {
+          return pooling({6, 6, 5, 3, 2, {2, 2}, {2, 2}}, map(convolved(x, p), f));
+        });
+  }
+}

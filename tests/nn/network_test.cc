@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "nn/network.h"
+
+#include <filesystem>
+
+#include "matrix/memory/pool.h"
+#include "nn/optimizer.h"
+#include "tests/support/gradcheck.h"
+#include "tests/support/layer_reference.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+using nn::Network;
+using nn::Phase;
+
+namespace {
+
+const std::filesystem::path kModels = std::filesystem::path(KAISEKI_SOURCE_DIR) / "models";
+
+Tensor labels_of(std::vector<int32_t> labels, Device device = Device::cpu()) {
+  return Tensor::from(std::span<const int32_t>(labels), {static_cast<int64_t>(labels.size())},
+                      device);
+}
+
+/// {parameters, multiply-adds}
+std::pair<int64_t, int64_t> totals(const Network& network) {
+  std::pair<int64_t, int64_t> sums{0, 0};
+  for (const nn::LayerSummary& layer : network.summary()) {
+    sums.first += layer.parameters;
+    sums.second += layer.multiply_adds;
+  }
+  return sums;
+}
+
+}  // namespace
+
+TEST_CASE("network: the paper's two networks") {
+  const Network lenet = Network::load(kModels / "lenet.json", Device::cpu());
+  CHECK(lenet.input_shape() == Shape{1, 28, 28});
+  CHECK(lenet.output_shape() == Shape{10});
+  CHECK(totals(lenet) == std::pair<int64_t, int64_t>{431'080, 2'293'000});
+  const Network cifar = Network::load(kModels / "cifar.json", Device::cpu());
+  // 16*(3*25)+16 + 20*(16*25)+20 + 20*(20*25)+20 + 10*320+10 and 1024*1200 + 256*8000 + 64*10000 +
+  // 3200
+  CHECK(totals(cifar) == std::pair<int64_t, int64_t>{22'466, 3'920'000});
+  const Network dag = Network::load(kModels / "lenet-dag.json", Device::cpu());
+  CHECK(dag.name() == "lenet");
+  CHECK(totals(dag) == totals(lenet));
+}
+
+TEST_CASE("network: figure 5's forms of the list mean one network") {
+  const std::string fc =
+      R"({"type": "fc", "name": "f", "params": {"input_size": 3, "output_size": 2}})";
+  const std::string act =
+      R"({"type": "act", "name": "a", "params": {"activation_type": "softmax"}})";
+  const std::string expected =
+      Network::parse("{\"layer_params\": [" + fc + "," + act + "]}", "1", Device::cpu()).json();
+  CHECK(Network::parse("[" + fc + "," + act + "]", "2", Device::cpu()).json() == expected);
+  CHECK(Network::parse("{\"layer_params\": {" + fc + "," + act + "}}", "3", Device::cpu()).json() ==
+        expected);
+  CHECK(Network::parse(
+            R"({"layer_params": {"f": {"type": "fc", "params": {"input_size": 3, "output_size": 2}},
+                           "a": {"type": "act", "params": {"activation_type": "softmax"}}}})",
+            "4", Device::cpu())
+            .json() == expected);
+  CHECK(Network::parse(expected, "5", Device::cpu()).json() == expected);
+}
+
+TEST_CASE("network: the same seed gives the same parameters on every device, another seed others") {
+  Network reference = Network::load(kModels / "lenet-dag.json", Device::cpu());
+  reference.initialize(7);
+  for_each_device([&](Device device) {
+    Network network = Network::load(kModels / "lenet-dag.json", device);
+    const std::vector<float> first = network.parameters()[0].value.to_vector();
+    network.initialize(7);
+    for (size_t i = 0; i < network.parameters().size(); ++i)
+      CHECK(network.parameters()[i].value.to_vector() ==
+            reference.parameters()[i].value.to_vector());
+    CHECK(network.parameters()[0].value.to_vector() != first);
+  });
+  // he: deviation sqrt(2 / 800) for fc3
+  double squares = 0;
+  const std::vector<float> weights = reference.parameters()[4].value.to_vector();
+  for (float w : weights) squares += double{w} * w;
+  CHECK(std::sqrt(squares / static_cast<double>(weights.size())) ==
+        doctest::Approx(0.05).epsilon(0.01));
+  CHECK_FALSE(reference.parameters()[5].decay);
+}
+
+TEST_CASE("network: softmax cross-entropy against differences in double") {
+  const std::string fc = R"({"name": "f", "type": "fully_connected", "output_size": 5})";
+  const std::vector<int32_t> labels = {4, 0, 2, 2, 1, 3, 0};
+  for (const std::string& end :
+       {std::string(), std::string(R"(, {"type": "softmax"})"),
+        std::string(R"(, {"type": "softmax_cross_entropy"})"),
+        std::string(R"(, {"type": "softmax"}, {"type": "softmax_cross_entropy"})")}) {
+    CAPTURE(end);
+    for_each_device([&](Device device) {
+      Network network = Network::parse(network_json({7, 3}, fc + end), "test", device);
+      randomize(network, 5);
+      const Tensor x = random_tensor({7, 3}, 6, device, -3, 3);
+      Parameters p = parameters_of(network);
+      const Doubles input = doubles(x);
+      auto logits = [&] {
+        return with_bias(linear(input, p.at("f.weight"), 3), p.at("f.bias"), 1);
+      };
+      const Network::Loss loss = network.forward_loss(x, labels_of(labels, device));
+      CHECK(loss.loss.item() == doctest::Approx(cross_entropy_of(logits(), labels)).epsilon(1e-5));
+      check_near(doubles(loss.output), end.empty() ? logits() : softmax_of(logits(), 5), "output");
+      CHECK(network.forward(x).to_vector() == loss.output.to_vector());
+      network.forward_loss(x, labels_of(labels, device));
+      network.zero_grad();
+      network.backward();
+      for (const nn::Parameter& parameter : network.parameters())
+        check_near(
+            doubles(parameter.grad),
+            differences(p.at(parameter.name), [&] { return cross_entropy_of(logits(), labels); }),
+            parameter.name);
+    });
+  }
+}
+
+TEST_CASE("network: mean squared error of values and of labels; losses are added with weights") {
+  const std::string layers = R"({"name": "f", "type": "fully_connected", "output_size": 4},
+      {"name": "s", "type": "sigmoid"}, {"name": "m", "type": "mean_squared_error"},
+      {"name": "c", "type": "softmax_cross_entropy", "inputs": ["f"], "weight": 0.3, "phase": "train"})";
+  const std::vector<int32_t> labels = {3, 1, 0};
+  for_each_device([&](Device device) {
+    Network network = Network::parse(network_json({3, 5}, layers), "test", device);
+    randomize(network, 5);
+    const Tensor x = random_tensor({3, 5}, 6, device, -3, 3);
+    Parameters p = parameters_of(network);
+    const Doubles input = doubles(x);
+    auto squares = [&](const Doubles& logits) {
+      double sum = 0;
+      for (size_t i = 0; i < 12; ++i)
+        sum += std::pow(logistic(logits[i]) - (static_cast<int32_t>(i % 4) == labels[i / 4]), 2);
+      return sum / 12;
+    };
+    auto total = [&] {
+      const Doubles logits = with_bias(linear(input, p.at("f.weight"), 5), p.at("f.bias"), 1);
+      return squares(logits) + 0.3 * cross_entropy_of(logits, labels);
+    };
+    const Tensor targets = labels_of(labels, device);
+    CHECK(network.forward_loss(x, targets).loss.item() == doctest::Approx(total()).epsilon(1e-5));
+    network.zero_grad();
+    network.backward();
+    for (const nn::Parameter& parameter : network.parameters())
+      check_near(doubles(parameter.grad), differences(p.at(parameter.name), total), parameter.name);
+    const Doubles logits = with_bias(linear(input, p.at("f.weight"), 5), p.at("f.bias"), 1);
+    CHECK(network.forward_loss(x, targets, Phase::test).loss.item() ==
+          doctest::Approx(squares(logits)).epsilon(1e-5));
+    std::vector<float> one_hot(12);
+    for (size_t i = 0; i < 3; ++i) one_hot[i * 4 + static_cast<size_t>(labels[i])] = 1;
+    const Tensor values = Tensor::from(std::span<const float>(one_hot), {3, 4}, device);
+    CHECK(network.forward_loss(x, values, Phase::test).loss.item() ==
+          doctest::Approx(squares(logits)).epsilon(1e-5));
+  });
+}
+
+TEST_CASE(
+    "network: gradients add up until zero_grad, and a pass in the test phase can go back too") {
+  for_each_device([](Device device) {
+    Network network = Network::load(kModels / "lenet-dag.json", device);
+    const Tensor x = random_tensor({3, 1, 28, 28}, 1, device, 0, 1);
+    const Tensor labels = labels_of({1, 2, 3}, device);
+    network.zero_grad();
+    network.forward_loss(x, labels);
+    network.backward();
+    const Doubles once = doubles(network.parameters()[0].grad);
+    network.forward_loss(x, labels, Phase::test);
+    network.backward();
+    check_close(network.parameters()[0].grad, map(once, [](double g) { return 2 * g; }), 1e-5,
+                1e-6);
+    network.zero_grad();
+    for (float g : network.parameters()[0].grad.to_vector()) CHECK(g == 0);
+  });
+}
+
+TEST_CASE("network: several inputs and outputs by name") {
+  const std::string json = R"({"inputs": {"a": {"shape": [2]}, "b": {"shape": [2]}},
+      "layers": [{"name": "sum", "type": "add", "inputs": ["a", "b"]},
+                 {"name": "big", "type": "relu", "inputs": "sum"}], "outputs": ["sum", "big"]})";
+  for_each_device([&](Device device) {
+    Network network = Network::parse(json, "test", device);
+    auto outputs = network.forward(
+        {{"a", Tensor::from({1, -2}, {1, 2})}, {"b", Tensor::from({3, -4}, {1, 2})}}, Phase::test);
+    CHECK(outputs.at("sum").to_vector() == std::vector<float>{4, -6});
+    CHECK(outputs.at("big").to_vector() == std::vector<float>{4, 0});
+  });
+}
+
+TEST_CASE("network: a batch of one") {
+  for_each_device([](Device device) {
+    Network network = Network::load(kModels / "cifar.json", device);
+    CHECK(network.forward(random_tensor({1, 3, 32, 32}, 1, device)).shape() == Shape{1, 10});
+  });
+}
+
+TEST_CASE("network: training LeNet waits for nothing, and learns") {
+  for_each_device([](Device device) {
+    Network network = Network::load(kModels / "lenet.json", device);
+    nn::Optimizer optimizer;
+    const Tensor x = random_tensor({16, 1, 28, 28}, 3, device, 0, 1);
+    std::vector<int32_t> classes;
+    for (int i = 0; i < 16; ++i) classes.push_back(i % 10);
+    const Tensor labels = labels_of(classes, device);
+    TransferCount before;
+    Tensor first, last;
+    for (int step = 0; step < 30; ++step) {
+      network.zero_grad();
+      last = network.forward_loss(x, labels).loss;
+      network.backward();
+      optimizer.step(network.parameters(), 0.05);
+      if (step == 0) first = last;
+      if (step == 10) before = transfer_count();  // kernels are chosen by then
+    }
+    CHECK(transfer_count().to_host == before.to_host);
+    CHECK(first.item() == doctest::Approx(std::log(10.0)).epsilon(0.2));
+    CHECK(last.item() < 0.5f * first.item());
+  });
+}
+
+TEST_CASE("network: activations are let go as soon as nothing reads them") {
+  Network network = Network::load(kModels / "cifar.json", Device::cpu());
+  const Tensor x = random_tensor({16, 3, 32, 32}, 3);
+  network.zero_grad();
+  const uint64_t before = Device::cpu().memory().account().in_use;
+  const Tensor labels = labels_of(std::vector<int32_t>(16, 1));
+  Tensor loss = network.forward_loss(x, labels).loss;
+  const uint64_t kept = Device::cpu().memory().account().in_use - before;
+  // x of conv2 and conv3, outputs and positions of three maxima, the input of fc4: not conv1's
+  // output
+  const uint64_t pooled = 16 * (16 * 16 * 16 + 20 * 8 * 8 + 20 * 4 * 4);
+  CHECK(kept < 2 * 4 * pooled + 16'384);
+  network.backward();
+  CHECK(Device::cpu().memory().account().in_use - before < 16'384);
+  network.forward(x);
+  CHECK(Device::cpu().memory().account().in_use - before < 16'384);
+}

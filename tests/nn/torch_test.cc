@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Agreement with PyTorch, whose results tests/reference/make_torch_cases.py has written.
+#include <filesystem>
+
+#include "nn/io/npy.h"
+#include "nn/weights.h"
+#include "tests/support/gradcheck.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// 1e-4 relative: f32 on both sides, sums of up to 231 terms of size about 1 in another order.
+void check_agrees(const Tensor& ours, const fs::path& file) {
+  CAPTURE(file);
+  const Tensor theirs = nn::read_npy(file);
+  CHECK(ours.shape() == theirs.shape());
+  check_close(ours, doubles(theirs), 1e-4, 1e-5);
+}
+
+void check_case(const fs::path& folder, Device device) {
+  nn::Network network = nn::Network::load(folder / "net.json", device);
+  if (fs::exists(folder / "weights.safetensors"))
+    REQUIRE(nn::load_weights(folder / "weights.safetensors", network, false).matched.size() ==
+            network.parameters().size());
+  network.zero_grad();
+  const Tensor x = nn::read_npy(folder / "x.npy");
+  if (fs::exists(folder / "gy.npy")) {
+    check_agrees(network.forward(x, nn::Phase::train), folder / "y.npy");
+    check_agrees(network.backward(nn::read_npy(folder / "gy.npy")), folder / "grads" / "input.npy");
+  } else {
+    const bool labels = fs::exists(folder / "labels.npy");
+    const auto [loss, output] =
+        network.forward_loss(x, nn::read_npy(folder / (labels ? "labels.npy" : "targets.npy")));
+    check_agrees(output, folder / "y.npy");
+    check_agrees(loss.reshape({1}), folder / "loss.npy");
+    network.backward();
+  }
+  for (const nn::Parameter& parameter : network.parameters())
+    check_agrees(parameter.grad, folder / "grads" / (parameter.name + ".npy"));
+}
+
+}  // namespace
+
+TEST_CASE("torch: every layer, forward and backward, on every device") {
+  int cases = 0;
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(KAISEKI_SOURCE_DIR) / "tests/reference/data")) {
+    const std::string name = entry.path().filename().string();
+    CAPTURE(name);
+    for_each_device([&](Device device) { check_case(entry.path(), device); });
+    ++cases;
+  }
+  CHECK(cases >= 26);
+}

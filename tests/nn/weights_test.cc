@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "nn/weights.h"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include "matrix/error.h"
+#include "nn/sukiyaki_weights.h"
+#include "tests/support/gradcheck.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+using nn::Network;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("kaiseki_weights_" + std::to_string(::getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+};
+
+const std::string kConv =
+    R"({"type": "conv", "name": "c", "params": {"input_rows": 4, "input_cols": 5,
+    "input_depth": 2, "output_depth": 3, "window_size": 3, "padding": 0}})";
+const std::string kFc =
+    R"({"type": "fc", "name": "f", "params": {"input_size": 18, "output_size": 2}})";
+
+std::vector<std::vector<float>> values_of(Network& network) {
+  std::vector<std::vector<float>> values;
+  for (const nn::Parameter& parameter : network.parameters())
+    values.push_back(parameter.value.to_vector());
+  for (const nn::State& state : network.states()) values.push_back(state.value.to_vector());
+  return values;
+}
+
+std::string status(const std::vector<float>& w, const std::vector<float>& b) {
+  return R"({"w": ")" + nn::encode_floats(w) + R"(", "b": ")" + nn::encode_floats(b) + "\"}";
+}
+
+std::vector<float> counted(size_t n, float from) {
+  std::vector<float> values;
+  for (size_t i = 0; i < n; ++i) values.push_back(from + static_cast<float>(i) / 16);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("weights: every format gives back every bit") {
+  Folder folder;
+  const std::string json = "[" + kConv + "," + kFc + "]";
+  for_each_device([&](Device device) {
+    for (const char* name : {"w.safetensors", "w.tar", "w.json"}) {
+      CAPTURE(name);
+      Network network = Network::parse(json, "test", device);
+      randomize(network, 3);
+      nn::save_weights(folder.path / name, network);
+      Network other = Network::parse(json, "test", device);
+      other.initialize(99);
+      const nn::LoadReport report = nn::load_weights(folder.path / name, other);
+      CHECK(report.complete());
+      CHECK(report.matched.size() == 4);
+      CHECK(values_of(other) == values_of(network));
+    }
+  });
+  Network network = Network::parse(json, "test", Device::cpu());
+  CHECK_THROWS_AS(nn::save_weights(folder.path / "w.bin", network), Error);
+}
+
+TEST_CASE("weights: states are saved, and Sukiyaki's format says what it cannot hold") {
+  Folder folder;
+  const std::string json =
+      network_json({1, 3, 2, 2}, R"({"name": "b", "type": "batch_normalization"})");
+  Network network = Network::parse(json, "test", Device::cpu());
+  network.forward(random_tensor({4, 3, 2, 2}, 1), nn::Phase::train);
+  nn::save_weights(folder.path / "w.safetensors", network);
+  Network other = Network::parse(json, "test", Device::cpu());
+  CHECK(nn::load_weights(folder.path / "w.safetensors", other).matched.size() == 4);
+  CHECK(values_of(other) == values_of(network));
+  CHECK_THROWS_WITH_AS(
+      nn::save_weights(folder.path / "w.json", network),
+      doctest::Contains("got layer b of type batch_normalization; use .safetensors"), Error);
+}
+
+TEST_CASE("weights: a file written by Sukiyaki, with one bias for each position") {
+  const std::vector<float> w = counted(54, -1), fw = counted(36, -1), fb = {1, 2};
+  std::vector<float> even, uneven = counted(18, 0);
+  for (float c : {1.0f, 2.0f, 3.0f}) even.insert(even.end(), 6, c);
+  auto json = [&](const std::vector<float>& bias) {
+    return "{\"layer_params\": [" + kConv + "," + kFc + "], \"layer_status\": [" + status(w, bias) +
+           "," + status(fw, fb) + "]}";
+  };
+  for_each_device([&](Device device) {
+    Network channel = Network::parse(json(even), "test", device);
+    CHECK(channel.parameters()[0].value.to_vector() == w);
+    CHECK(channel.parameters()[1].value.to_vector() == std::vector<float>{1, 2, 3});
+    Network position = Network::parse(json(uneven), "test", device);
+    CHECK(position.parameters()[1].value.shape() == Shape{3, 2, 3});
+    CHECK(position.parameters()[1].value.to_vector() == uneven);
+    // Written again, both have one bias for each position.
+    for (Network* network : {&channel, &position}) {
+      Network again = Network::parse(nn::to_sukiyaki(*network), "again", device);
+      CHECK(values_of(again) == values_of(*network));
+    }
+  });
+  CHECK_THROWS_AS(Network::parse(json(counted(17, 0)), "test", Device::cpu()), ParseError);
+}
+
+TEST_CASE("weights: a changed network gets a report of what matched") {
+  Folder folder;
+  const fs::path file = folder.path / "w.safetensors";
+  Network network = Network::parse(
+      network_json({1, 4}, R"({"name": "a", "type": "fully_connected", "output_size": 3},
+          {"name": "b", "type": "fully_connected", "output_size": 5})"),
+      "old", Device::cpu());
+  randomize(network, 1);
+  nn::save_weights(file, network);
+  Network changed = Network::parse(
+      network_json({1, 4}, R"({"name": "a", "type": "fully_connected", "output_size": 3},
+          {"name": "b", "type": "fully_connected", "output_size": 6, "bias": false},
+          {"name": "c", "type": "fully_connected", "output_size": 1})"),
+      "new", Device::cpu());
+  const auto before = values_of(changed);
+  CHECK_THROWS_AS(nn::load_weights(file, changed), Error);
+  CHECK(values_of(changed) == before);
+  const nn::LoadReport report = nn::load_weights(file, changed, false);
+  CHECK(report.matched == std::vector<std::string>{"a.weight", "a.bias"});
+  CHECK(report.missing == std::vector<std::string>{"c.weight", "c.bias"});
+  CHECK(report.unexpected == std::vector<std::string>{"b.bias"});
+  REQUIRE(report.mismatched.size() == 1);
+  CHECK(report.mismatched[0].expected == Shape{6, 3});
+  CHECK(report.mismatched[0].found == Shape{5, 3});
+  CHECK(report.str().find("b.weight: expected shape [6, 3], got [5, 3]") != std::string::npos);
+  CHECK(values_of(changed)[0] == values_of(network)[0]);
+  CHECK(values_of(changed)[2] == before[2]);
+}
+
+TEST_CASE("weights: damaged files are errors") {
+  Folder folder;
+  Network network = Network::parse("[" + kFc + "]", "test", Device::cpu());
+  for (const std::string& bytes : {std::string(), std::string("{}"), std::string("[1]"),
+                                   std::string(600, 'x'), "[" + kFc + "]"}) {
+    std::ofstream(folder.path / "w", std::ios::binary) << bytes;
+    CHECK_THROWS_AS(nn::load_weights(folder.path / "w", network), Error);
+  }
+  CHECK_THROWS_AS(nn::load_weights(folder.path / "nothing", network), Error);
+}
