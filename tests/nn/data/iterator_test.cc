@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "nn/data/iterator.h"
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <atomic>
 #include <numeric>

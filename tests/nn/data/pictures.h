@@ -2,8 +2,6 @@
 // Small pictures and data sets that tests make.
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <string>
 #include <vector>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The real sets, where KAISEKI_DATA names a folder that has them.
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
