@@ -11,7 +11,7 @@
 #define STBI_NO_LINEAR
 #define STBI_MAX_DIMENSIONS 16384
 #define STB_IMAGE_IMPLEMENTATION
-#include <stb/stb_image.h>
+#include <stb_image.h>  // the checked copy
 #define STBI_WRITE_NO_STDIO
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image_write.h>
