@@ -26,7 +26,8 @@ struct Transfer {
   const DownloadProgress& progress;
   CURL* curl;
   std::FILE* part;
-  uint64_t have;  // bytes in the file
+  uint64_t have;         // bytes in the file
+  bool started = false;  // whether this transfer gave any of them
   std::string problem;
 };
 
@@ -34,10 +35,11 @@ size_t receive(char* data, size_t, size_t count, void* context) {
   auto& t = *static_cast<Transfer*>(context);
   long status = 0;
   curl_easy_getinfo(t.curl, CURLINFO_RESPONSE_CODE, &status);
-  if (t.have && status == 200) {  // the server does not resume
+  if (!t.started && t.have && status == 200) {  // the server does not resume
     if (::ftruncate(::fileno(t.part), 0) != 0) return 0;
     t.have = 0;
   }
+  t.started = true;
   if (t.have + count > t.file.bytes) {
     t.problem = "expected " + std::to_string(t.file.bytes) + " bytes, got more";
     return 0;
@@ -59,7 +61,7 @@ std::string fetch(const nn::RemoteFile& file, const std::string& url, const fs::
   if (!out)
     throw Error(
         message("download", "expected to write ", part.string(), ", got: ", std::strerror(errno)));
-  Transfer transfer{file, progress, curl.get(), out.get(), fs::file_size(part), ""};
+  Transfer transfer{file, progress, curl.get(), out.get(), fs::file_size(part), false, ""};
   auto set = [&](CURLoption option, auto value) { curl_easy_setopt(curl.get(), option, value); };
   set(CURLOPT_URL, url.c_str());
   set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -101,14 +103,18 @@ void download_file(const nn::RemoteFile& file, std::span<const std::string> urls
   if (fs::file_size(part, ignored) > file.bytes) fs::remove(part, ignored);
   std::string answers;
   for (const std::string& url : urls) {
-    std::string problem = fetch(file, url, part, progress);
-    if (problem.empty()) {
+    std::string problem;
+    for (bool resumed = true; resumed;) {
+      resumed = fs::exists(part) && !fs::is_empty(part);
+      problem = fetch(file, url, part, progress);
+      if (!problem.empty()) break;
       problem = check(file, part);
       if (problem.empty()) {
         fs::rename(part, destination);
         return;
       }
-      if (fs::file_size(part) == file.bytes) fs::remove(part);
+      if (fs::file_size(part) != file.bytes) break;
+      fs::remove(part);
     }
     answers += "; " + url + ": " + problem;
   }

@@ -2,6 +2,9 @@
 # Compile options of our own targets: warnings, sanitizers. They do not reach the users of the library.
 function(kaiseki_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra $<$<BOOL:${KAISEKI_WERROR}>:-Werror>)
+  if(KAISEKI_BUILD_FUZZERS)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
   if(KAISEKI_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${KAISEKI_SANITIZE} -fno-omit-frame-pointer
                                              -fno-sanitize-recover=all)

@@ -56,12 +56,8 @@ class Pool {
   }
 
   ~Pool() {
-    {
-      std::lock_guard lock(mutex_);
-      stop_ = true;
-      generation_.fetch_add(1);
-    }
-    wake_.notify_all();
+    stop_.store(true);
+    announce();
     for (auto& worker : workers_) worker.join();
   }
 
@@ -71,46 +67,70 @@ class Pool {
     if (workers_.empty()) return job.work();
     std::unique_lock busy(busy_, std::try_to_lock);
     if (!busy) return job.work();
-    {
-      std::lock_guard lock(mutex_);
-      job_ = &job;
-      running_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
-      generation_.fetch_add(1, std::memory_order_release);
-    }
-    wake_.notify_all();
+    job_ = &job;
+    gate_.store(0, std::memory_order_release);
+    announce();
     inside_job = true;
     job.work();
     inside_job = false;
-    for (int spin = 0; running_.load(std::memory_order_acquire) != 0; ++spin)
-      if (spin > kSpins) std::this_thread::yield();
+    gate_.fetch_or(kClosed, std::memory_order_relaxed);
+    for (int spin = 0; gate_.load(std::memory_order_acquire) != kClosed; ++spin) {
+      if (spin < kSpins)
+        relax();
+      else
+        std::this_thread::yield();
+    }
   }
 
  private:
+  void announce() {
+    generation_.fetch_add(1);
+    if (sleepers_.load() == 0) return;
+    { std::lock_guard lock(mutex_); }
+    wake_.notify_all();
+  }
+
   void run() {
     inside_job = true;
-    uint64_t seen = 0;
-    for (;;) {
-      for (int spin = 0; spin < kSpins && generation_.load(std::memory_order_acquire) == seen;
-           ++spin)
-        relax();
-      {
-        std::unique_lock lock(mutex_);
-        wake_.wait(lock, [&] { return generation_.load(std::memory_order_relaxed) != seen; });
-        seen = generation_.load(std::memory_order_relaxed);
-        if (stop_) return;
-      }
+    for (uint64_t seen = 0;;) {
+      seen = next_generation(seen);
+      if (stop_.load()) return;
+      if (!enter()) continue;
       job_->work();
-      running_.fetch_sub(1, std::memory_order_release);
+      gate_.fetch_sub(1, std::memory_order_release);
     }
   }
+
+  uint64_t next_generation(uint64_t seen) {
+    for (int spin = 0; spin < kSpins; ++spin) {
+      if (const uint64_t now = generation_.load(std::memory_order_acquire); now != seen) return now;
+      relax();
+    }
+    std::unique_lock lock(mutex_);
+    sleepers_.fetch_add(1);
+    wake_.wait(lock, [&] { return generation_.load() != seen; });
+    sleepers_.fetch_sub(1);
+    return generation_.load();
+  }
+
+  /// False when the job is over: who wakes late is not waited for.
+  bool enter() {
+    uint32_t inside = gate_.load(std::memory_order_relaxed);
+    while (!(inside & kClosed))
+      if (gate_.compare_exchange_weak(inside, inside + 1, std::memory_order_acquire)) return true;
+    return false;
+  }
+
+  static constexpr uint32_t kClosed = 1u << 31;
 
   std::vector<std::thread> workers_;
   std::mutex busy_, mutex_;
   std::condition_variable wake_;
   std::atomic<uint64_t> generation_{0};
-  std::atomic<int> running_{0};
+  std::atomic<uint32_t> gate_{kClosed};  // workers inside the job, and whether it takes more
+  std::atomic<int> sleepers_{0};
+  std::atomic<bool> stop_{false};
   Job* job_ = nullptr;
-  bool stop_ = false;
 };
 
 std::mutex pool_mutex;

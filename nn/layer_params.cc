@@ -115,7 +115,8 @@ std::string LayerParams::switch_or(std::string_view key, std::vector<std::string
   const Json* value = object_.find(key);
   if (!value || value->is(Json::Kind::boolean))
     return boolean(key, true) ? std::string(choices[0]) : "false";
-  return choice(key, choices[0], std::move(choices));
+  const std::string_view first = choices[0];
+  return choice(key, first, std::move(choices));
 }
 
 std::string LayerParams::choice(std::string_view key, std::string_view otherwise,

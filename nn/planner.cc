@@ -46,8 +46,8 @@ class Planner {
   void choose_steps() {
     std::vector<bool> wanted(values_);
     for (int& value : plan_.outputs) value = resolve(value);
-    const int folded = plan_.options.loss ? folding_loss() : -1;
-    for (size_t i = folded >= 0 ? 1 : 0; i < plan_.outputs.size(); ++i)
+    if (plan_.options.loss) folded_ = folding_loss();
+    for (size_t i = folded_ >= 0 ? 1 : 0; i < plan_.outputs.size(); ++i)
       wanted[static_cast<size_t>(plan_.outputs[i])] = true;
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
       const Node& node = graph_.nodes[i];
@@ -63,7 +63,6 @@ class Planner {
       plan_.steps.push_back(std::move(step));
     }
     std::reverse(plan_.steps.begin(), plan_.steps.end());
-    folded_ = folded;
   }
 
   void find_folded_loss() {

@@ -62,7 +62,7 @@ void pack_planes(const PackArgs& p) {
       const float* from = plane + y * p.in_w + low;
       int64_t j = begin;
       for (; j + kLanes <= end; j += kLanes) hn::StoreU(hn::LoadU(d, from + j), d, row + j);
-      for (; j < end; ++j) row[j] = from[j];
+      if (j < end) hn::StoreU(load_part(from + j, end - j), d, row + j), j += kLanes;
       for (; j < span; j += kLanes) hn::StoreU(zero, d, row + j);
     }
     for (int64_t s = 0; s < p.column_taps; ++s) {

@@ -16,6 +16,7 @@ constexpr uint64_t kMaxFile = uint64_t{1} << 30;
 
 std::vector<fs::path> batches_of(const fs::path& folder, bool train) {
   std::vector<fs::path> files;
+  if (!fs::is_directory(folder)) return files;
   for (const auto& entry : fs::directory_iterator(folder))
     if (is_cifar_batch(entry.path().filename().string(), train)) files.push_back(entry.path());
   std::sort(files.begin(), files.end());

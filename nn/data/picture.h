@@ -36,13 +36,13 @@ ByteVector encode_png(const Picture& picture);
 
 /// How a picture becomes a sample. Deterministic parts apply always, random ones in training.
 struct Preprocessing {
-  int channels = 0;              // 1 or 3; 0: as the set has
-  int height = 0, width = 0;     // of samples; 0: as the set has
-  int resize = 0;                // scales the shorter side to this first; 0: just covers the sample
-  int padding = 0;               // training: zeros around the picture, then a crop at random
-  bool random_crop = false;      // training: the crop lies at random, not in the centre
-  bool flip = false;             // training: half of the pictures are mirrored left to right
-  std::vector<float> mean, std;  // for each channel (or one for all), of values in 0..1
+  int channels = 0;           // 1 or 3; 0: as the set has
+  int height = 0, width = 0;  // of samples; 0: as the set has
+  int resize = 0;             // scales the shorter side to this first; 0: just covers the sample
+  int padding = 0;            // training: zeros around the picture, then a crop at random
+  bool random_crop = false;   // training: the crop lies at random, not in the centre
+  bool flip = false;          // training: half of the pictures are mirrored left to right
+  std::vector<float> mean = {}, std = {};  // for each channel (or one for all), of values in 0..1
 };
 
 /// Writes [channels, height, width] floats: (pixel / 255 - mean) / std. `augmentation` null: no

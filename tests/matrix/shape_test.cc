@@ -23,7 +23,7 @@ TEST_CASE("impossible shapes are refused") {
                        "[shape] expected dimensions of 0 or more, got [2, -1]", ShapeError);
   int64_t big = int64_t{1} << 40;
   CHECK_THROWS_AS(Shape({big, big}).elements(), ShapeError);
-  CHECK(Shape({big, 0, big}).elements() == 0);
+  CHECK_THROWS_AS(Shape({big, 0, big}).elements(), ShapeError);
   CHECK_THROWS_AS(Shape({1, 1, 1, 1, 1, 1, 1, 1, 1}), ShapeError);
   CHECK_THROWS_AS(Shape({2})[1], ShapeError);
 }

@@ -212,11 +212,14 @@ Grid task_grid(const Problem& p) {
       threads == 1
           ? 1
           : static_cast<int64_t>(std::min<double>(threads * kTasksPerThread, flops / kTaskFlops));
+  const double row_cost = p.n * p.b->cost(), column_cost = p.m * p.a->cost();
   Grid grid;
   while (grid.rows * grid.columns < want) {
     const int64_t rows = p.m / grid.rows, columns = p.n / grid.columns;
-    if (rows < 2 * kernels.rows && columns < 2 * kernels.columns()) break;
-    if (rows >= columns && rows >= 2 * kernels.rows)
+    const bool can_rows = rows >= 2 * kernels.rows, can_columns = columns >= 2 * kernels.columns();
+    if (!can_rows && !can_columns) break;
+    const bool by_rows = row_cost == column_cost ? rows >= columns : row_cost < column_cost;
+    if (can_rows && (by_rows || !can_columns))
       grid.rows *= 2;
     else
       grid.columns *= 2;

@@ -34,6 +34,9 @@ class PanelSource {
   /// How many k to ask for at once where several panels are packed: few when neighbouring panels
   /// lie in the same rows of memory, so that these are read from end to end.
   virtual int64_t k_step() const { return std::numeric_limits<int64_t>::max(); }
+  /// What an element costs to gather, relative to a packed matrix; 0 where it is used in place. The
+  /// operand that costs more is gathered by fewer tasks.
+  virtual double cost() const { return 1; }
 };
 
 /// An operand that is a matrix in memory; element (p, i) is at data[p * stride + i], or at
@@ -45,6 +48,7 @@ class MatrixSource final : public PanelSource {
   Panel panel(int64_t k0, int64_t k, int64_t i0, int count, int width,
               float* buffer) const override;
   int64_t k_step() const override;
+  double cost() const override { return in_place_ ? 0 : 1; }
 
  private:
   const float* data_;

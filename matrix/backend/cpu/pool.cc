@@ -82,27 +82,22 @@ void average_plane_backward(const PoolArgs& p, const float* dy, float* dx) {
 }
 
 void plane_2x2(const PoolArgs& p, const float* x, float* y, int32_t* indices) {
-  for (int64_t i = 0; i < p.out_h; ++i) {
-    const int64_t first = 2 * i * p.in_w, to = i * p.out_w;
-    if (p.maximum)
-      max_row_2x2(x + first, p.in_w, p.out_w, static_cast<int32_t>(first), y + to, indices + to);
-    else
-      average_row_2x2(x + first, p.in_w, p.out_w, y + to);
-  }
+  const Plane2x2 plane{p.in_w, p.out_h, p.out_w};
+  if (p.maximum)
+    max_plane_2x2(plane, x, y, indices);
+  else
+    average_plane_2x2(plane, x, y);
 }
 
 void plane_2x2_backward(const PoolArgs& p, const float* dy, const int32_t* indices, float* dx) {
-  const int64_t covered = 2 * p.out_w;
-  for (int64_t i = 0; i < p.out_h; ++i) {
-    const int64_t first = 2 * i * p.in_w, from = i * p.out_w;
-    if (p.maximum)
-      max_row_2x2_backward(dy + from, indices + from, p.in_w, p.out_w, static_cast<int32_t>(first),
-                           dx + first);
-    else
-      average_row_2x2_backward(dy + from, p.in_w, p.out_w, dx + first);
-    std::fill(dx + first + covered, dx + first + p.in_w, 0.0f);
-    std::fill(dx + first + p.in_w + covered, dx + first + 2 * p.in_w, 0.0f);
-  }
+  const Plane2x2 plane{p.in_w, p.out_h, p.out_w};
+  if (p.maximum)
+    max_plane_2x2_backward(plane, dy, indices, dx);
+  else
+    average_plane_2x2_backward(plane, dy, dx);
+  if (2 * p.out_w < p.in_w)
+    for (int64_t i = 0; i < 2 * p.out_h; ++i)
+      std::fill(dx + i * p.in_w + 2 * p.out_w, dx + (i + 1) * p.in_w, 0.0f);
   std::fill(dx + 2 * p.out_h * p.in_w, dx + p.in_h * p.in_w, 0.0f);
 }
 

@@ -70,8 +70,8 @@ int64_t max_forward(const float* top, int64_t pitch, int64_t j, int64_t count, i
   return j;
 }
 
-void max_row_2x2(const float* top, int64_t pitch, int64_t count, int32_t first, float* y,
-                 int32_t* indices) {
+HWY_INLINE void max_row(const float* top, int64_t pitch, int64_t count, int32_t first, float* y,
+                        int32_t* indices) {
   int64_t j = max_forward<16>(top, pitch, 0, count, first, y, indices);
   j = max_forward<8>(top, pitch, j, count, first, y, indices);
   j = max_forward<4>(top, pitch, j, count, first, y, indices);
@@ -108,8 +108,8 @@ int64_t max_backward(const float* dy, const int32_t* indices, int64_t pitch, int
   return j;
 }
 
-void max_row_2x2_backward(const float* dy, const int32_t* indices, int64_t pitch, int64_t count,
-                          int32_t first, float* top) {
+HWY_INLINE void max_row_backward(const float* dy, const int32_t* indices, int64_t pitch,
+                                 int64_t count, int32_t first, float* top) {
   int64_t j = max_backward<16>(dy, indices, pitch, 0, count, first, top);
   j = max_backward<8>(dy, indices, pitch, j, count, first, top);
   j = max_backward<4>(dy, indices, pitch, j, count, first, top);
@@ -131,7 +131,7 @@ int64_t average_forward(const float* top, int64_t pitch, int64_t j, int64_t coun
   return j;
 }
 
-void average_row_2x2(const float* top, int64_t pitch, int64_t count, float* y) {
+HWY_INLINE void average_row(const float* top, int64_t pitch, int64_t count, float* y) {
   int64_t j = average_forward<16>(top, pitch, 0, count, y);
   j = average_forward<8>(top, pitch, j, count, y);
   j = average_forward<4>(top, pitch, j, count, y);
@@ -153,7 +153,7 @@ int64_t average_backward(const float* dy, int64_t pitch, int64_t j, int64_t coun
   return j;
 }
 
-void average_row_2x2_backward(const float* dy, int64_t pitch, int64_t count, float* top) {
+HWY_INLINE void average_row_backward(const float* dy, int64_t pitch, int64_t count, float* top) {
   int64_t j = average_backward<16>(dy, pitch, 0, count, top);
   j = average_backward<8>(dy, pitch, j, count, top);
   j = average_backward<4>(dy, pitch, j, count, top);
@@ -163,30 +163,50 @@ void average_row_2x2_backward(const float* dy, int64_t pitch, int64_t count, flo
   }
 }
 
+void max_plane_2x2(const Plane2x2& p, const float* x, float* y, int32_t* indices) {
+  for (int64_t i = 0; i < p.out_h; ++i)
+    max_row(x + 2 * i * p.in_w, p.in_w, p.out_w, static_cast<int32_t>(2 * i * p.in_w),
+            y + i * p.out_w, indices + i * p.out_w);
+}
+
+void max_plane_2x2_backward(const Plane2x2& p, const float* dy, const int32_t* indices, float* dx) {
+  for (int64_t i = 0; i < p.out_h; ++i)
+    max_row_backward(dy + i * p.out_w, indices + i * p.out_w, p.in_w, p.out_w,
+                     static_cast<int32_t>(2 * i * p.in_w), dx + 2 * i * p.in_w);
+}
+
+void average_plane_2x2(const Plane2x2& p, const float* x, float* y) {
+  for (int64_t i = 0; i < p.out_h; ++i)
+    average_row(x + 2 * i * p.in_w, p.in_w, p.out_w, y + i * p.out_w);
+}
+
+void average_plane_2x2_backward(const Plane2x2& p, const float* dy, float* dx) {
+  for (int64_t i = 0; i < p.out_h; ++i)
+    average_row_backward(dy + i * p.out_w, p.in_w, p.out_w, dx + 2 * i * p.in_w);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace kaiseki::cpu
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace kaiseki::cpu {
-HWY_EXPORT(max_row_2x2);
-HWY_EXPORT(max_row_2x2_backward);
-HWY_EXPORT(average_row_2x2);
-HWY_EXPORT(average_row_2x2_backward);
+HWY_EXPORT(max_plane_2x2);
+HWY_EXPORT(max_plane_2x2_backward);
+HWY_EXPORT(average_plane_2x2);
+HWY_EXPORT(average_plane_2x2_backward);
 
-void max_row_2x2(const float* top, int64_t pitch, int64_t count, int32_t first, float* y,
-                 int32_t* indices) {
-  HWY_DYNAMIC_DISPATCH(max_row_2x2)(top, pitch, count, first, y, indices);
+void max_plane_2x2(const Plane2x2& p, const float* x, float* y, int32_t* indices) {
+  HWY_DYNAMIC_DISPATCH(max_plane_2x2)(p, x, y, indices);
 }
-void max_row_2x2_backward(const float* dy, const int32_t* indices, int64_t pitch, int64_t count,
-                          int32_t first, float* top) {
-  HWY_DYNAMIC_DISPATCH(max_row_2x2_backward)(dy, indices, pitch, count, first, top);
+void max_plane_2x2_backward(const Plane2x2& p, const float* dy, const int32_t* indices, float* dx) {
+  HWY_DYNAMIC_DISPATCH(max_plane_2x2_backward)(p, dy, indices, dx);
 }
-void average_row_2x2(const float* top, int64_t pitch, int64_t count, float* y) {
-  HWY_DYNAMIC_DISPATCH(average_row_2x2)(top, pitch, count, y);
+void average_plane_2x2(const Plane2x2& p, const float* x, float* y) {
+  HWY_DYNAMIC_DISPATCH(average_plane_2x2)(p, x, y);
 }
-void average_row_2x2_backward(const float* dy, int64_t pitch, int64_t count, float* top) {
-  HWY_DYNAMIC_DISPATCH(average_row_2x2_backward)(dy, pitch, count, top);
+void average_plane_2x2_backward(const Plane2x2& p, const float* dy, float* dx) {
+  HWY_DYNAMIC_DISPATCH(average_plane_2x2_backward)(p, dy, dx);
 }
 }  // namespace kaiseki::cpu
 #endif

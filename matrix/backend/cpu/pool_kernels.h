@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Vector kernels of the commonest pooling, window 2x2 and stride 2, on rows of one output row.
+// Vector kernels of the commonest pooling, window 2x2 and stride 2 without padding, on one plane.
 #pragma once
 
 #include <cstdint>
 
 namespace kaiseki::cpu {
 
-/// y[j] and indices[j] of columns 0..count from input rows `top` and the one `pitch` floats below;
-/// `first` is the position of top[0] in its plane.
-void max_row_2x2(const float* top, int64_t pitch, int64_t count, int32_t first, float* y,
-                 int32_t* indices);
-/// Writes columns 0..2*count of both input rows: dy where an index points, zeros elsewhere.
-void max_row_2x2_backward(const float* dy, const int32_t* indices, int64_t pitch, int64_t count,
-                          int32_t first, float* top);
-void average_row_2x2(const float* top, int64_t pitch, int64_t count, float* y);
-void average_row_2x2_backward(const float* dy, int64_t pitch, int64_t count, float* top);
+/// One plane: x [.., in_w], y [out_h, out_w], where 2 * out_h and 2 * out_w lie within x.
+struct Plane2x2 {
+  int64_t in_w, out_h, out_w;
+};
+
+void max_plane_2x2(const Plane2x2& plane, const float* x, float* y, int32_t* indices);
+/// Writes what the windows cover: dy where an index points, zeros elsewhere.
+void max_plane_2x2_backward(const Plane2x2& plane, const float* dy, const int32_t* indices,
+                            float* dx);
+void average_plane_2x2(const Plane2x2& plane, const float* x, float* y);
+void average_plane_2x2_backward(const Plane2x2& plane, const float* dy, float* dx);
 
 }  // namespace kaiseki::cpu

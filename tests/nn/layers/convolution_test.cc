@@ -37,11 +37,13 @@ TEST_CASE("convolution: an activation is fused, alone and before a maximum") {
   auto convolved = [&](const Doubles& x, const Parameters& p) {
     return with_bias(convolution(z, x, p.at("c.weight")), p.at("c.bias"), 30);
   };
-  for (auto [name, f] : std::vector<std::pair<std::string, double (*)(double)>>{
+  for (const auto& [type, function] : std::vector<std::pair<std::string, double (*)(double)>>{
            {"relu", relu},
            {"sigmoid", logistic},
            {"tanh", [](double v) { return std::tanh(v); }},
            {"leaky_relu", [](double v) { return v > 0 ? v : 0.01 * v; }}}) {
+    const std::string name = type;  // clang 14 lets no lambda capture a structured binding
+    double (*const f)(double) = function;
     check_layers(conv + R"(, {"type": ")" + name + "\"}", {2, 2, 6, 5},
                  [&](const Doubles& x, const Parameters& p) { return map(convolved(x, p), f); });
     check_layers(

@@ -62,9 +62,11 @@ TEST_CASE("relu, leaky_relu, sigmoid, tanh, softmax, flatten") {
   check("\"sigmoid\", \"gain\": 2", [](double v) { return (std::tanh(v) + 1) / 2; });
   check("\"tanh\"", [](double v) { return std::tanh(v); });
   check("\"flatten\"", [](double v) { return v; });
-  for (auto [dims, inner] : std::vector<std::pair<Shape, int64_t>>{{{3, 7}, 1}, {{2, 7, 2, 3}, 6}})
+  for (const Shape& dims : {Shape{3, 7}, Shape{2, 7, 2, 3}}) {
+    const int64_t inner = dims.elements() / dims[0] / 7;
     check_layers(R"({"type": "softmax"})", dims,
                  [&](const Doubles& x, const Parameters&) { return softmax_of(x, 7, inner); });
+  }
 }
 
 TEST_CASE("batch_normalization: the batch's statistics in training") {

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// npy; what is read must be read again after writing.
+#include "nn/io/npy.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace kaiseki::nn;
+
+KAISEKI_FUZZ(bytes) {
+  kaiseki::Tensor value = read_npy(bytes);
+  if (read_npy(encode_npy(value)).shape() != value.shape()) __builtin_trap();
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// safetensors; what is read must be read again after writing.
+#include "nn/io/safetensors.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace kaiseki::nn;
+
+KAISEKI_FUZZ(bytes) {
+  Metadata metadata;
+  auto tensors = read_safetensors(bytes, &metadata);
+  auto again = read_safetensors(encode_safetensors(tensors, metadata));
+  if (again.size() != tensors.size()) __builtin_trap();
+}

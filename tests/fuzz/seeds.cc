@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// fuzz_seeds FOLDER: writes small valid inputs for every target, FOLDER/TARGET/NUMBER.
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "nn/io/base64.h"
+#include "nn/io/file.h"
+#include "nn/io/gzip.h"
+#include "nn/io/idx.h"
+#include "nn/io/npy.h"
+#include "nn/io/safetensors.h"
+#include "nn/io/tar.h"
+#include "nn/io/tar_tensors.h"
+#include "tests/nn/data/pictures.h"
+
+using namespace kaiseki;
+using namespace kaiseki::nn;
+
+namespace {
+
+ByteVector bytes_of(std::string_view text) {
+  ByteView view = as_bytes(text);
+  return ByteVector(view.begin(), view.end());
+}
+
+void save(const std::filesystem::path& folder, const std::vector<ByteVector>& seeds) {
+  std::filesystem::create_directories(folder);
+  for (size_t i = 0; i < seeds.size(); ++i) write_file_atomic(folder / std::to_string(i), seeds[i]);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::fputs("usage: fuzz_seeds FOLDER\n", stderr);
+    return 1;
+  }
+  std::filesystem::path folder = arguments[1];
+  Device cpu = Device::cpu();
+  std::vector<uint8_t> mask = {0, 1, 2};
+  std::vector<NamedTensor> tensors = {{"w", Tensor::from({1, 2, 3, 4, 5, 6}, {2, 3}, cpu)},
+                                      {"b", Tensor::from({7}, {}, cpu)}};
+  ByteVector text = bytes_of("kaiseki kaiseki kaiseki"), idx = encode_idx({{2, 3}, ByteVector(6)});
+  ByteVector tar, cifar(2 * 3073, std::byte{3});
+  append_tar_file(tar, "train/cat/1.png", text);
+  append_tar_file(tar, std::string(120, 'n'), {});
+  finish_tar(tar);
+  ByteVector fortran = encode_npy(tensors[0].value);
+  std::string_view order = "False";
+  for (size_t i = 0; i + order.size() < fortran.size(); ++i)
+    if (std::memcmp(&fortran[i], order.data(), order.size()) == 0)
+      std::memcpy(&fortran[i], "True ", order.size());
+
+  save(folder / "base64", {bytes_of(encode_base64(text)), bytes_of("Zg==\nZm8=")});
+  save(folder / "cifar", {cifar});
+  save(folder / "gzip", {gzip(text), gzip(ByteVector(5000)), gzip(text, 0)});
+  save(folder / "idx", {idx, gzip(idx)});
+  save(folder / "npy", {encode_npy(tensors[0].value), fortran,
+                        encode_npy(Tensor::from(std::span<const uint8_t>(mask), {3}, cpu))});
+  save(folder / "picture",
+       {encode_png(test::pattern(5, 7, 3)), encode_png(test::pattern(4, 3, 1)), test::tiny_jpeg()});
+  tensors.push_back({"m", Tensor::from(std::span<const uint8_t>(mask), {3, 1}, cpu)});
+  save(folder / "safetensors",
+       {encode_safetensors(tensors, {{"epoch", "1"}}), encode_safetensors({}, {})});
+  tensors.pop_back();
+  save(folder / "tar", {tar, encode_tar_tensors(tensors), gzip(encode_tar_tensors(tensors))});
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "nn/data/dataset.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+
+#include "matrix/error.h"
+#include "nn/data/class_split.h"
+#include "nn/data/source.h"
+#include "nn/io/gzip.h"
+#include "nn/io/idx.h"
+#include "nn/io/tar.h"
+#include "tests/nn/data/pictures.h"
+#include "tests/nn/io/damage.h"
+#include "tests/nn/io/folder.h"
+
+using namespace kaiseki;
+using namespace kaiseki::nn;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::unique_ptr<Dataset> open(const fs::path& spec, bool train, Preprocessing how = {}) {
+  DataOptions options;
+  options.spec = spec.string();
+  options.train = train;
+  options.preprocessing = how;
+  return open_dataset(options);
+}
+
+ByteVector png(int seed) { return encode_png(test::pattern(6, 6, 3, seed)); }
+
+void save(const fs::path& path, ByteView bytes) {
+  fs::create_directories(path.parent_path());
+  write_file_atomic(path, bytes);
+}
+
+/// Two records, classes 3 and 9; the pixels of channel c are 10 c + record.
+ByteVector cifar_batch() {
+  ByteVector file;
+  for (int record = 0; record < 2; ++record) {
+    file.push_back(static_cast<std::byte>(record ? 9 : 3));
+    for (int c = 0; c < 3; ++c)
+      file.insert(file.end(), 1024, static_cast<std::byte>(10 * c + record));
+  }
+  return file;
+}
+
+void check_cifar(const fs::path& path) {
+  auto train = open(path, true), test = open(path, false);
+  CHECK(train->size() == 4);
+  CHECK(test->size() == 2);
+  CHECK(train->sample_shape() == Shape{3, 32, 32});
+  CHECK(train->class_names()[3] == "cat");
+  int32_t label = 0;
+  auto sample = test::sample_of(*train, 3, &label);
+  CHECK(label == 9);
+  CHECK(sample[0] == 1 / 255.0f);
+  CHECK(sample[3 * 1024 - 1] == 21 / 255.0f);
+}
+
+}  // namespace
+
+TEST_CASE("a folder of IDX files is a data set") {
+  test::Folder folder;
+  ByteVector pixels(2 * 3 * 4);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::byte>(i);
+  save(folder.path / "train-images-idx3-ubyte.gz", gzip(encode_idx({{2, 3, 4}, pixels})));
+  ByteVector labels = {std::byte{5}, std::byte{7}};
+  save(folder.path / "train-labels-idx1-ubyte", encode_idx({{2}, labels}));
+  auto data = open(folder.path, true);
+  CHECK(data->size() == 2);
+  CHECK(data->sample_shape() == Shape{1, 3, 4});
+  CHECK(data->classes() == 10);
+  int32_t label = 0;
+  CHECK(test::sample_of(*data, 1, &label)[11] == 23 / 255.0f);
+  CHECK(label == 7);
+  CHECK_THROWS_WITH_AS(open(folder.path, false), doctest::Contains("t10k-images"), Error);
+  labels.pop_back();
+  save(folder.path / "train-labels-idx1-ubyte", encode_idx({{1}, labels}));
+  CHECK_THROWS_WITH_AS(open(folder.path, true), doctest::Contains("expected 2 classes"),
+                       ParseError);
+}
+
+TEST_CASE("CIFAR-10's binary batches are a data set, in folders and archives") {
+  test::Folder folder;
+  fs::path batches = folder.path / "a" / "cifar-10-batches-bin";
+  ByteVector archive;
+  for (const char* name : {"data_batch_1.bin", "data_batch_2.bin", "test_batch.bin"}) {
+    save(batches / name, cifar_batch());
+    append_tar_file(archive, std::string("cifar-10-batches-bin/") + name, cifar_batch());
+  }
+  finish_tar(archive);
+  save(folder.path / "b" / "cifar-10-binary.tar.gz", gzip(archive));
+  check_cifar(batches);
+  check_cifar(folder.path / "a");
+  check_cifar(folder.path / "b");
+  check_cifar(folder.path / "b" / "cifar-10-binary.tar.gz");
+}
+
+TEST_CASE("CIFAR-10's batches that are damaged are refused") {
+  auto parse = [](ByteView file) {
+    CifarBatch batch;
+    append_cifar_batch(file, "data_batch_1.bin", batch);
+  };
+  ByteVector file = cifar_batch();
+  CHECK(test::refuses(parse, ByteView(file).first(3072), "records of 3073 bytes"));
+  CHECK(test::refuses(parse, {}, "got 0 bytes"));
+  file[3073] = std::byte{10};
+  CHECK(test::refuses(parse, file, "byte 3073: expected a class from 0 to 9"));
+}
+
+TEST_CASE("folders of classes and tars of them are the same data set") {
+  test::Folder folder;
+  ByteVector archive;
+  int seed = 0;
+  for (const char* path : {"train/cat/1.png", "train/cat/2.PNG", "train/dog/1.png",
+                           "test/cat/9.png", "test/dog/9.png", "test/emu/9.png"}) {
+    save(folder.path / "tree" / path, png(++seed));
+    append_tar_file(archive, std::string("./top/") + path, png(seed));
+  }
+  save(folder.path / "tree/train/readme.txt", {});
+  append_tar_file(archive, "top/train/cat/._1.png", as_bytes("junk"));
+  finish_tar(archive);
+  save(folder.path / "a.tar", archive);
+  save(folder.path / "a.tar.gz", gzip(archive));
+  auto expected = open(folder.path / "tree", true);
+  CHECK(expected->size() == 3);
+  CHECK(expected->class_names() == std::vector<std::string>{"cat", "dog", "emu"});
+  for (const char* name : {"tree", "a.tar", "a.tar.gz"}) {
+    auto train = open(folder.path / name, true), test = open(folder.path / name, false);
+    CHECK(train->class_names() == expected->class_names());
+    CHECK(train->size() == 3);
+    CHECK(test->size() == 3);
+    for (int round = 0; round < 2; ++round)  // decoded, then from memory
+      for (int i = 0; i < 3; ++i) {
+        int32_t label = -1, wanted = -1;
+        CHECK(test::sample_of(*train, i, &label) == test::sample_of(*expected, i, &wanted));
+        CHECK(label == wanted);
+        test::sample_of(*test, i, &label);
+        CHECK(label == i);
+      }
+  }
+}
+
+TEST_CASE("pictures without parts are split, a tenth of each class for testing") {
+  std::vector<std::string> paths;
+  for (int i = 0; i < 25; ++i) paths.push_back("d/b/" + std::to_string(100 + i) + ".jpg");
+  for (int i = 0; i < 3; ++i) paths.push_back("d/a/" + std::to_string(i) + ".jpg");
+  paths.push_back("d/c/only.jpg");
+  std::reverse(paths.begin(), paths.end());
+  auto train = split_by_class(paths, true, "d"), test = split_by_class(paths, false, "d");
+  CHECK(train.class_names == std::vector<std::string>{"a", "b", "c"});
+  std::vector<std::string> held_out;
+  for (auto item : test.items) held_out.push_back(paths[item.path]);
+  CHECK(held_out ==
+        std::vector<std::string>{"d/a/2.jpg", "d/b/109.jpg", "d/b/119.jpg", "d/c/only.jpg"});
+  CHECK(train.items.size() == 26);
+  CHECK(train.items.back().label == 2);
+  CHECK_THROWS_AS(split_by_class({}, true, "d"), Error);
+  CHECK_THROWS_WITH_AS(split_by_class({"x.jpg"}, true, "d"), doctest::Contains("one folder"),
+                       Error);
+  CHECK(is_picture_name("a/b.JPEG"));
+  CHECK(!is_picture_name("a.png/b"));
+  CHECK(!is_picture_name("png"));
+}
+
+TEST_CASE("a damaged picture is named when it is read") {
+  test::Folder folder;
+  save(folder.path / "cat/1.png", png(1));
+  ByteVector broken = png(2);
+  broken.resize(broken.size() / 2);
+  save(folder.path / "cat/2.png", broken);
+  for (int i = 3; i < 12; ++i) save(folder.path / "cat" / (std::to_string(i) + ".png"), png(i));
+  auto data = open(folder.path, true);
+  std::string found;
+  for (int i = 0; i < data->size(); ++i)
+    found += test::parse_error([&] { test::sample_of(*data, i); });
+  CHECK(found.find("cat/2.png: pixels") != std::string::npos);
+}
+
+TEST_CASE("sets known by name are looked for in KAISEKI_DATA and the cache, then fetched") {
+  test::Folder folder;
+  std::string before = getenv("KAISEKI_DATA") ? getenv("KAISEKI_DATA") : "";
+  ::setenv("KAISEKI_DATA", (folder.path / "data").c_str(), 1);
+  ::setenv("KAISEKI_CACHE_DIR", (folder.path / "cache").c_str(), 1);
+  const RemoteSet* mnist = find_remote_set("mnist");
+  REQUIRE(mnist);
+  CHECK(!find_remote_set("mnist2"));
+  CHECK_THROWS_WITH_AS(locate_set(*mnist, {}), doctest::Contains("KAISEKI_DATA"), Error);
+  std::vector<std::string> asked;
+  Fetch fetch = [&](const RemoteFile& file, std::span<const std::string> urls, const fs::path& to) {
+    CHECK(urls.size() >= 2);
+    CHECK(urls[0].ends_with("/" + file.name));
+    CHECK(file.sha256.size() == 64);
+    asked.push_back(file.name);
+    save(to, as_bytes("x"));
+  };
+  CHECK(locate_set(*mnist, fetch) == folder.path / "cache/data/mnist");
+  CHECK(asked.size() == 4);
+  CHECK(locate_set(*mnist, {}) == folder.path / "cache/data/mnist");
+  for (const RemoteFile& file : mnist->files)
+    save(folder.path / "data" / file.name.substr(0, file.name.size() - 3), as_bytes("x"));
+  CHECK(locate_set(*mnist, {}) == folder.path / "data");
+  for (const RemoteFile& file : mnist->files) save(folder.path / "data/mnist" / file.name, {});
+  CHECK(locate_set(*mnist, {}) == folder.path / "data/mnist");
+  ::unsetenv("KAISEKI_CACHE_DIR");
+  before.empty() ? ::unsetenv("KAISEKI_DATA") : ::setenv("KAISEKI_DATA", before.c_str(), 1);
+}
+
+TEST_CASE("a path with nothing behind it is an error that says what may stand there") {
+  CHECK_THROWS_WITH_AS(open("no-such-thing", true), doctest::Contains("digits, or a path"), Error);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "nn/data/iterator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+#include "matrix/error.h"
+#include "tests/nn/data/pictures.h"
+
+using namespace kaiseki;
+using namespace kaiseki::nn;
+
+namespace {
+
+/// Sample i is {i, a random number}, its class i % 7.
+class Numbers : public Dataset {
+ public:
+  explicit Numbers(int64_t count, int64_t broken = -1) : count_(count), broken_(broken) {}
+  int64_t size() const override { return count_; }
+  Shape sample_shape() const override { return {1, 1, 2}; }
+  int classes() const override { return 7; }
+  std::vector<std::string> class_names() const override { return std::vector<std::string>(7); }
+  void read(int64_t index, float* out, int32_t& label, Random& augmentation) const override {
+    ++reads;
+    if (index == broken_) throw ParseError("7.jpg", "byte 3", "expected better");
+    out[0] = static_cast<float>(index);
+    out[1] = augmentation.uniform();
+    label = static_cast<int32_t>(index % 7);
+  }
+  mutable std::atomic<int64_t> reads = 0;
+
+ private:
+  int64_t count_, broken_;
+};
+
+std::vector<float> take(Iterator& iterator, int batches) {
+  std::vector<float> all;
+  Batch batch;
+  for (int i = 0; i < batches; ++i) {
+    REQUIRE(iterator.next(batch));
+    auto values = batch.images.to_vector();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+std::shared_ptr<Numbers> numbers(int64_t count, int64_t broken = -1) {
+  return std::make_shared<Numbers>(count, broken);
+}
+
+}  // namespace
+
+TEST_CASE("an epoch gives every sample once, in batches, the last one with the rest") {
+  Iterator iterator(numbers(23), {.batch_size = 5, .repeat = false});
+  CHECK(iterator.batches_per_epoch() == 5);
+  std::vector<int> seen;
+  Batch batch;
+  for (int i = 0; iterator.next(batch); ++i) {
+    CHECK(batch.images.shape() == Shape{i < 4 ? 5 : 3, 1, 1, 2});
+    CHECK(iterator.is_new_epoch() == (i == 4));
+    for (int64_t k = 0; k < batch.labels.size(); ++k) {
+      int index = static_cast<int>(batch.images.data<float>()[2 * k]);
+      CHECK(batch.labels.data<int32_t>()[k] == index % 7);
+      seen.push_back(index);
+    }
+  }
+  CHECK(iterator.epoch() == 1);
+  CHECK(iterator.position() == 0);
+  CHECK(!std::is_sorted(seen.begin(), seen.end()));
+  std::sort(seen.begin(), seen.end());
+  std::vector<int> all(23);
+  std::iota(all.begin(), all.end(), 0);
+  CHECK(seen == all);
+  CHECK(!iterator.next(batch));
+}
+
+TEST_CASE("order and augmentation follow from the seed, not from the number of threads") {
+  std::vector<float> one, first_epoch, second_epoch;
+  for (int workers : {1, 2, 3, 8}) {
+    Iterator iterator(numbers(101),
+                      {.batch_size = 7, .seed = 9, .workers = workers, .prefetch = 5});
+    auto all = take(iterator, 40);
+    if (one.empty()) one = all;
+    CHECK(all == one);
+  }
+  Iterator other(numbers(101), {.batch_size = 7, .seed = 10});
+  CHECK(take(other, 40) != one);
+  first_epoch.assign(one.begin(), one.begin() + 202);
+  second_epoch.assign(one.begin() + 202, one.begin() + 404);
+  CHECK(first_epoch != second_epoch);
+}
+
+TEST_CASE("without shuffling samples come in their order") {
+  Iterator iterator(numbers(10), {.batch_size = 4, .shuffle = false});
+  auto all = take(iterator, 3);
+  for (size_t i = 0; i < 10; ++i) CHECK(all[2 * i] == static_cast<float>(i));
+}
+
+TEST_CASE("a restored iterator continues with the very next batch") {
+  for (int before : {0, 1, 3, 5, 12}) {
+    Iterator whole(numbers(23), {.batch_size = 5, .seed = 4});
+    take(whole, before);
+    IteratorState state = whole.state();
+    Iterator resumed(numbers(23), {.batch_size = 5, .seed = 99, .workers = 3});
+    take(resumed, 2);
+    resumed.restore(state);
+    CHECK(resumed.state() == state);
+    CHECK(take(resumed, 8) == take(whole, 8));
+    CHECK(resumed.state() == whole.state());
+  }
+  Iterator iterator(numbers(23), {});
+  CHECK_THROWS_AS(iterator.restore({0, 0, 23}), Error);
+  CHECK_THROWS_AS(iterator.restore({0, -1, 0}), Error);
+}
+
+TEST_CASE("what a worker throws comes out at its batch, and again at the next try") {
+  Iterator iterator(numbers(20, 13), {.batch_size = 5, .shuffle = false, .workers = 2});
+  Batch batch;
+  CHECK(iterator.next(batch));
+  CHECK(iterator.next(batch));
+  for (int i = 0; i < 2; ++i)
+    CHECK_THROWS_WITH_AS(iterator.next(batch), doctest::Contains("7.jpg"), ParseError);
+}
+
+TEST_CASE("it runs ahead by no more than it may, and stops at once") {
+  auto data = numbers(1'000'000);
+  {
+    Iterator iterator(data, {.batch_size = 10, .workers = 4, .prefetch = 3});
+    take(iterator, 1);
+  }
+  CHECK(data->reads <= 10 * (1 + 3));
+  Iterator unused(data, {});
+  CHECK_THROWS_AS(Iterator(numbers(0), {}), Error);
+  CHECK_THROWS_AS(Iterator(numbers(1), {.batch_size = 0}), Error);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "nn/data/picture.h"
+
+#include <cmath>
+#include <set>
+
+#include "tests/nn/data/pictures.h"
+#include "tests/nn/io/damage.h"
+#include "tests/nn/io/folder.h"
+
+using namespace kaiseki;
+using namespace kaiseki::nn;
+
+namespace {
+
+void decode(ByteView file) { decode_picture(file, "x.png"); }
+
+std::vector<float> prepared(const Picture& picture, const Preprocessing& how,
+                            Random* random = nullptr) {
+  std::vector<float> out(static_cast<size_t>(how.channels) * how.height * how.width);
+  prepare_sample(picture, how, random, out.data());
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("PNG comes back pixel by pixel, in the channels asked for") {
+  for (int channels : {1, 3}) {
+    Picture picture = test::pattern(5, 7, channels);
+    Picture read = decode_picture(encode_png(picture), "x");
+    CHECK(read.channels == channels);
+    CHECK(read.height == 5);
+    CHECK(read.width == 7);
+    CHECK(read.pixels == picture.pixels);
+    CHECK(decode_picture(encode_png(picture), "x", 4 - channels).channels == 4 - channels);
+  }
+}
+
+TEST_CASE("JPEG is decoded, and one that is cut short is refused") {
+  ByteVector file = test::tiny_jpeg();
+  Picture picture = decode_picture(file, "x");
+  CHECK(picture.height == 8);
+  CHECK(picture.channels == 1);
+  for (uint8_t pixel : picture.pixels) CHECK(std::abs(pixel - 128) <= 1);
+  test::check_truncated(decode, file);
+  test::check_changed(decode, file, 2000);
+}
+
+TEST_CASE("PNG that is cut short, changed or claims to be huge is refused") {
+  ByteVector file = encode_png(test::pattern(9, 11, 3));
+  test::check_truncated(decode, ByteView(file).first(file.size() - 12));
+  test::check_changed(decode, file, 2000);
+  ByteVector huge = file;
+  for (size_t at : {17, 21}) huge[at + 1] = std::byte{0x3f};
+  CHECK(test::refuses(decode, huge, "pixels in a file of this size"));
+  for (size_t at : {16, 20}) huge[at] = std::byte{0x7f};
+  CHECK(test::refuses(decode, huge, "x.png: header"));
+  CHECK(test::refuses(decode, test::bytes_from("GIF89a"), "JPEG or PNG"));
+  CHECK(test::refuses(decode, {}, "JPEG or PNG"));
+}
+
+TEST_CASE("a sample is (pixel / 255 - mean) / std, channel by channel") {
+  Picture picture = test::pattern(4, 6, 3);
+  Preprocessing how{
+      .channels = 3, .height = 4, .width = 6, .mean = {0.1f, 0.2f, 0.3f}, .std = {0.5f, 0.25f, 2}};
+  auto sample = prepared(picture, how);
+  for (int c = 0; c < 3; ++c)
+    for (int y = 0; y < 4; ++y)
+      for (int x = 0; x < 6; ++x) {
+        double expected = (picture.pixels[(y * 6 + x) * 3 + c] / 255.0 - 0.1 * (c + 1)) /
+                          std::vector<double>{0.5, 0.25, 2}[c];
+        CHECK(sample[(c * 4 + y) * 6 + x] == doctest::Approx(expected).epsilon(1e-6));
+      }
+  how.std = {0};
+  CHECK_THROWS_AS(prepared(picture, how), ShapeError);
+  how.std = {1, 2};
+  CHECK_THROWS_AS(prepared(picture, how), ShapeError);
+}
+
+TEST_CASE("without random parts the crop lies in the centre") {
+  Picture picture = test::pattern(9, 8, 1);
+  Preprocessing how{.channels = 1, .height = 5, .width = 4, .resize = 8};
+  auto sample = prepared(picture, how);
+  for (int y = 0; y < 5; ++y)
+    for (int x = 0; x < 4; ++x)
+      CHECK(sample[y * 4 + x] == picture.pixels[(y + 2) * 8 + x + 2] / 255.0f);
+}
+
+TEST_CASE("random crops reach every place, mirror half of the time, and pad with black") {
+  Picture picture = test::pattern(4, 4, 1, 1);
+  Preprocessing how{.channels = 1, .height = 4, .width = 4, .padding = 1, .flip = true};
+  std::set<std::vector<float>> expected, seen;
+  for (int top = -1; top <= 1; ++top)
+    for (int left = -1; left <= 1; ++left)
+      for (int mirrored = 0; mirrored < 2; ++mirrored) {
+        std::vector<float> sample;
+        for (int y = 0; y < 4; ++y)
+          for (int x = 0; x < 4; ++x) {
+            int from_x = (mirrored ? 3 - x : x) + left, from_y = y + top;
+            bool inside = from_x >= 0 && from_x < 4 && from_y >= 0 && from_y < 4;
+            sample.push_back(inside ? picture.pixels[from_y * 4 + from_x] / 255.0f : 0);
+          }
+        expected.insert(sample);
+      }
+  CHECK(expected.size() == 18);
+  Random random(5);
+  for (int i = 0; i < 600; ++i) seen.insert(prepared(picture, how, &random));
+  CHECK(seen == expected);
+}
+
+TEST_CASE(
+    "resizing keeps flat pictures flat, agrees with bilinear weights, and covers the sample") {
+  Picture flat{13, 7, 3, std::vector<uint8_t>(13 * 7 * 3, 201)};
+  for (auto [h, w] : {std::pair{1, 1}, {5, 3}, {13, 7}, {40, 50}})
+    for (uint8_t pixel : resize_picture(flat, h, w).pixels) CHECK(pixel == 201);
+  Picture two{1, 2, 1, {0, 200}};
+  CHECK(resize_picture(two, 1, 4).pixels == std::vector<uint8_t>{0, 50, 150, 200});
+  CHECK(resize_picture({1, 4, 1, {0, 100, 100, 200}}, 1, 2).pixels ==
+        std::vector<uint8_t>{57, 143});  // weights 3, 3, 1 of 7
+  Preprocessing how{.channels = 3, .height = 20, .width = 31};
+  for (float value : prepared(flat, how)) CHECK(value == 201 / 255.0f);
+}
+
+TEST_CASE("a picture is read from a file as one sample") {
+  test::Folder folder;
+  write_file_atomic(folder.path / "a.png", encode_png(test::pattern(3, 5, 3)));
+  CHECK(read_picture(folder.path / "a.png", {}).shape() == Shape{1, 3, 3, 5});
+  CHECK(read_picture(folder.path / "a.png", {.channels = 1, .height = 2, .width = 2}).shape() ==
+        Shape{1, 1, 2, 2});
+}
