@@ -18,6 +18,7 @@
 #include "matrix/threads.h"
 #include "nn/data/dataset.h"
 #include "nn/data/iterator.h"
+#include "nn/layer.h"
 #include "nn/network.h"
 #include "nn/optimizer.h"
 #include "nn/weights.h"

@@ -43,7 +43,7 @@ inline float16 join_lanes(float16 a, float16 b) {
 #endif
 }
 
-// inner = 1, one work-item for each piece: four sums of sixteen lanes.
+// inner = 1, one work-item for each piece: four sums of sixteen lanes, over 1,024 values at a time.
 __kernel void reduce_row(INDEX outer, INDEX n, INDEX chunk, INDEX chunks, float scale, float beta,
                          __global const float* x, ulong x_at, __global float* y, ulong y_at) {
   INDEX item = get_global_id(0);
@@ -51,15 +51,19 @@ __kernel void reduce_row(INDEX outer, INDEX n, INDEX chunk, INDEX chunks, float 
   INDEX row = item / chunks, first = item % chunks * chunk;
   INDEX count = min(chunk, n - first), i = 0;
   x += x_at + row * n + first;
-  float16 s0 = START, s1 = START, s2 = START, s3 = START;
-  for (; i + 64 <= count; i += 64) {
-    s0 = join_lanes(s0, VALUE(vload16(0, x + i)));
-    s1 = join_lanes(s1, VALUE(vload16(1, x + i)));
-    s2 = join_lanes(s2, VALUE(vload16(2, x + i)));
-    s3 = join_lanes(s3, VALUE(vload16(3, x + i)));
+  float16 all = START;
+  while (i + 64 <= count) {
+    float16 s0 = START, s1 = START, s2 = START, s3 = START;
+    for (INDEX end = min(count, i + 1024); i + 64 <= end; i += 64) {
+      s0 = join_lanes(s0, VALUE(vload16(0, x + i)));
+      s1 = join_lanes(s1, VALUE(vload16(1, x + i)));
+      s2 = join_lanes(s2, VALUE(vload16(2, x + i)));
+      s3 = join_lanes(s3, VALUE(vload16(3, x + i)));
+    }
+    all = join_lanes(all, join_lanes(join_lanes(s0, s1), join_lanes(s2, s3)));
   }
-  for (; i + 16 <= count; i += 16) s0 = join_lanes(s0, VALUE(vload16(0, x + i)));
-  float result = join16(join_lanes(join_lanes(s0, s1), join_lanes(s2, s3)));
+  for (; i + 16 <= count; i += 16) all = join_lanes(all, VALUE(vload16(0, x + i)));
+  float result = join16(all);
   for (; i < count; ++i) result = JOIN(result, VALUE(x[i]));
   put(y + y_at + item, result, scale, beta);
 }
@@ -77,9 +81,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_row_grou
   float result = START;
   for (INDEX i = local_id; i < count; i += GROUP) result = JOIN(result, VALUE(x[i]));
   shared[local_id] = result;
-  for (int half = GROUP / 2; half > 0; half /= 2) {
+  for (int reach = GROUP / 2; reach > 0; reach /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (local_id < half) shared[local_id] = JOIN(shared[local_id], shared[local_id + half]);
+    if (local_id < reach) shared[local_id] = JOIN(shared[local_id], shared[local_id + reach]);
   }
   if (local_id == 0) put(y + y_at + item, shared[0], scale, beta);
 }

@@ -7,9 +7,9 @@
     int l = get_local_id(0);                                        \
     barrier(CLK_LOCAL_MEM_FENCE);                                   \
     shared[l] = value;                                              \
-    for (int half = GROUP / 2; half > 0; half /= 2) {               \
+    for (int reach = GROUP / 2; reach > 0; reach /= 2) {               \
       barrier(CLK_LOCAL_MEM_FENCE);                                 \
-      if (l < half) shared[l] = join(shared[l], shared[l + half]);  \
+      if (l < reach) shared[l] = join(shared[l], shared[l + reach]);  \
     }                                                               \
     barrier(CLK_LOCAL_MEM_FENCE);                                   \
     return shared[0];                                               \

@@ -27,8 +27,8 @@ class Shape {
   const int64_t* end() const { return dims_.data() + rank_; }
   void push_back(int64_t dim);
 
-  /// Product of the dimensions; 1 for rank 0. Throws ShapeError when one is negative, or when the product
-  /// of those that are not 0 is over 2^62.
+  /// Product of the dimensions; 1 for rank 0. Throws ShapeError when one is negative, or when the
+  /// product of those that are not 0 is over 2^62.
   int64_t elements() const;
   /// Strides of a contiguous tensor of this shape, in elements.
   Shape contiguous_strides() const;

@@ -18,13 +18,14 @@ namespace kaiseki::nn {
 struct OptimizerRule;
 
 struct OptimizerOptions {
-  std::string name = "momentum";       // sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw
-  double momentum = 0.9;               // momentum, nesterov
-  double alpha = 0.99;                 // rmsprop: smoothing of the squares
-  double beta1 = 0.9, beta2 = 0.999;   // adam, adamw
-  std::optional<double> epsilon;       // default 1e-10 for adagrad, 1e-8 for the others
-  std::optional<double> weight_decay;  // default 0.01 for adamw (decoupled), 0 for the others (L2)
-  double clip_norm = 0;                // > 0: all gradients together are scaled down to this norm
+  std::string name = "momentum";      // sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw
+  double momentum = 0.9;              // momentum, nesterov
+  double alpha = 0.99;                // rmsprop: smoothing of the squares
+  double beta1 = 0.9, beta2 = 0.999;  // adam, adamw
+  std::optional<double> epsilon{};    // default 1e-10 for adagrad, 1e-8 for the others
+  std::optional<double>
+      weight_decay{};    // default 0.01 for adamw (decoupled), 0 for the others (L2)
+  double clip_norm = 0;  // > 0: all gradients together are scaled down to this norm
 };
 
 class Optimizer {

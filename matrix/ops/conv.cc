@@ -3,6 +3,8 @@
 
 #include "matrix/conv/select.h"
 #include "matrix/error.h"
+#include "matrix/ops/copy.h"
+#include "matrix/ops/elementwise.h"
 
 namespace kaiseki {
 namespace {
@@ -121,6 +123,13 @@ void conv2d_backward_filter(const Tensor& x, const Tensor& dy, const Conv2d& con
   require(dy.shape() == output_shape(problem), kName, "expected an output's gradient of shape ",
           output_shape(problem), ", got ", dy.shape());
   check_output(kName, "a filter's gradient", dfilter, dfilter.shape());
+  if (problem.n == 0) {
+    if (beta == 0)
+      fill(dfilter, 0);
+    else
+      update("g = beta * g", {{"beta", beta}, {"g", dfilter}});
+    return;
+  }
   Tensor input = x.contiguous(), gradient = dy.contiguous();
   run_convolution(backend_for(Op::convolution, x), problem,
                   {.x = &input, .filter = &dfilter, .y = &gradient, .beta = beta});

@@ -42,6 +42,7 @@ void copy(const Tensor& from, Tensor& to) {
   require(from.dtype() == to.dtype(), "copy", "expected tensors of one type, got ",
           dtype_name(from.dtype()), " and ", dtype_name(to.dtype()));
   if (from.size() == 0) return;
+  if (overlap(from, to)) return copy(from.clone(), to);
   if (from.device() == to.device()) return backend_for(Op::copy, from).copy(from, to);
   bool fetches_much = !from.device().is_cpu() && !from.buffer().valid_on_host() &&
                       from.bytes() < from.buffer().bytes();
@@ -102,6 +103,8 @@ void scatter_add(Tensor& table, const Tensor& rows, const Tensor& source) {
   Shape shape = table.shape();
   shape[0] = args.count;
   check_operand(source, "the source", shape, table, "scatter_add");
+  require(!overlap(table, source), "scatter_add",
+          "expected a source apart from the table, got one storage for both");
   Backend& backend = backend_for(Op::gather, table);
   check_rows(rows, args.n, backend, "scatter_add");
   if (source.size() == 0) return;

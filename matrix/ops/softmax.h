@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Softmax, log-softmax and softmax cross-entropy. The maximum is subtracted first: finite input
-// never overflows. -infinity gives 0 (log: -infinity); rows of nothing else, and rows with +infinity
-// or NaN, give NaN.
+// never overflows. -infinity gives 0 (log: -infinity); rows of nothing else, and rows with
+// +infinity or NaN, give NaN.
 #pragma once
 
 #include "matrix/tensor.h"

@@ -43,9 +43,9 @@ struct DataOptions {
   std::string spec;
   bool train =
       true;  // the training part, with the random parts of `preprocessing`; else the test part
-  Preprocessing preprocessing;
+  Preprocessing preprocessing{};
   uint64_t cache_bytes = uint64_t{512} << 20;  // decoded pictures are kept when all fit in this
-  Fetch fetch;  // brings sets that are not on this machine; may be empty
+  Fetch fetch{};  // brings sets that are not on this machine; may be empty
 };
 
 /// Pictures are split by the top folders "train" and "test" ("val") where they exist; else every

@@ -60,8 +60,8 @@ std::vector<NamedTensor> read_safetensors(ByteSource& source, Metadata* metadata
   if (metadata) metadata->clear();
   auto list = parse_tensor_list({reinterpret_cast<const char*>(text.data()), text.size()},
                                 source.name(), true, metadata);
-  std::stable_sort(list.begin(), list.end(), [](const ListedTensor& a, const ListedTensor& b) {
-    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  std::sort(list.begin(), list.end(), [](const ListedTensor& a, const ListedTensor& b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
   uint64_t next = 0;
   for (const ListedTensor& t : list) {

@@ -112,9 +112,8 @@ TEST_CASE("network: sizes that Sukiyaki's format repeats are checked") {
   check_problem(
       "[" + conv + R"(, {"type": "fc", "params": {"input_size": 100, "output_size": 2}}])",
       "[1].params.input_size: layer fc2: expected 144 as the layer's input is [4, 6, 6], got 100");
-  check_problem(
-      R"([{"type": "act", "params": {"activation_type": "relu"}}])",
-      "[0].type: expected a first layer that gives its input's size, got act");
+  check_problem(R"([{"type": "act", "params": {"activation_type": "relu"}}])",
+                "[0].type: expected a first layer that gives its input's size, got act");
   check_problem(R"([{"type": "fc", "params": {"input_size": 2, "output_size": 2, "window": 3}}])",
                 "[0].params.window");
   check_problem(R"({"layer_params": [{"type": "fc", "params": {"input_size": 2, "output_size": 2}}],

@@ -66,21 +66,38 @@ HWY_INLINE void store_tile(const V (&sum)[kRows][kVectors], const Scale& s, floa
   }
 }
 
+template <int kVectors, class D>
+HWY_INLINE void prefetch_row(D d, const float* row) {
+  hwy::Prefetch(row);
+  if (kVectors * hn::MaxLanes(d) > 16) hwy::Prefetch(row + kVectors * hn::MaxLanes(d) - 1);
+}
+
+// In loops this long, C is fetched a row at a time: all at once would keep A and B waiting.
+constexpr int64_t kLongLoop = 128;
+
 template <int kRows, int kVectors, bool kByRows>
 void tile(int64_t k, const float* HWY_RESTRICT a, int64_t a_stride, const float* HWY_RESTRICT b,
           int64_t b_stride, const Scale& s, float* c, int64_t ldc) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
-  constexpr int kLanes = hn::MaxLanes(d);
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-    hwy::Prefetch(c + i * ldc);
-    if (kVectors * kLanes > 16) hwy::Prefetch(c + i * ldc + kVectors * kLanes - 1);
-  }
   V sum[kRows][kVectors];
   const int64_t a_step = kByRows ? 1 : a_stride;
   multiply_add<kByRows, true>(a, a_stride, b, sum);
-  while (--k > 0) multiply_add<kByRows, false>(a += a_step, a_stride, b += b_stride, sum);
+  --k;
+  if (k < kLongLoop) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) prefetch_row<kVectors>(d, c + i * ldc);
+  } else {
+    const float* row = c;
+    const int64_t each = k / kRows;
+    for (int left = kRows; left > 0; --left, row += ldc) {
+      prefetch_row<kVectors>(d, row);
+      k -= each;
+      for (int64_t p = each; p > 0; --p)
+        multiply_add<kByRows, false>(a += a_step, a_stride, b += b_stride, sum);
+    }
+  }
+  for (; k > 0; --k) multiply_add<kByRows, false>(a += a_step, a_stride, b += b_stride, sum);
   keep_out_of_loop(c, ldc);
   if (s.alpha == 1 && s.beta == 0)
     store_tile<false, false>(sum, s, c, ldc);

@@ -41,9 +41,9 @@ Layout layout_of(const ConvProblem& p) {
   l.k_tile = (l.k + l.k_tiles - 1) / l.k_tiles;
   l.c_tiles = (l.c + l.c_tile - 1) / l.c_tile;
   int64_t items = p.groups * l.k_tiles * l.c_tiles;
-  int64_t slices = std::clamp<int64_t>(32 / items, 1, p.n);
-  l.slice = (p.n + slices - 1) / slices;
-  l.slices = (p.n + l.slice - 1) / l.slice;
+  int64_t slices = std::clamp<int64_t>(32 / items, 1, std::max<int64_t>(1, p.n));
+  l.slice = std::max<int64_t>(1, (p.n + slices - 1) / slices);
+  l.slices = std::max<int64_t>(1, (p.n + l.slice - 1) / l.slice);
   l.x_floats = round_up(p.n * p.c * l.plane, 16);
   l.dy_floats = l.copies_dy ? round_up(p.n * p.k * l.out_plane, 16) : 0;
   l.part_floats = round_up(l.slices * p.k * l.c * p.r * p.s, 16);

@@ -13,35 +13,65 @@ std::string options(const PoolArgs& args) {
          define("COUNT_PADDING", args.count_padding);
 }
 
-Launch start(OpenclDevice& device, const PoolArgs& args, std::string_view kernel, int64_t total) {
-  Launch launch(device, "pool.cl", kernel, options(args));
-  launch.index(total)
-      .arg(static_cast<int32_t>(args.in_h))
-      .arg(static_cast<int32_t>(args.in_w))
-      .arg(static_cast<int32_t>(args.out_h))
-      .arg(static_cast<int32_t>(args.out_w));
-  return launch;
+/// Results that the kernel for windows of 2 x 2 takes at once.
+int64_t lanes(const PoolArgs& args) {
+  constexpr std::array<int64_t, 2> two = {2, 2}, none = {0, 0};
+  bool inside = 2 * args.out_h <= args.in_h && 2 * args.out_w <= args.in_w;
+  if (args.window != two || args.stride != two || args.padding != none || !inside) return 0;
+  for (int64_t n : {16, 8, 4})
+    if (args.out_w % n == 0) return n;
+  return args.out_w >= 8 ? 8 : 0;
 }
+
+/// On CPUs a work-item has a plane, on GPUs an element of the result.
+class PoolLaunch {
+ public:
+  PoolLaunch(OpenclDevice& device, const PoolArgs& args, const std::string& kernel, int64_t results)
+      : planes_(device.style() == Style::cpu),
+        items_(planes_ ? args.planes : results),
+        launch_(device, planes_ ? "pool_planes.cl" : "pool.cl",
+                planes_ ? kernel + "_planes" : kernel,
+                options(args) + (planes_ ? define("LANES", lanes(args)) : std::string())) {
+    launch_.index(items_)
+        .arg(static_cast<int32_t>(args.in_h))
+        .arg(static_cast<int32_t>(args.in_w))
+        .arg(static_cast<int32_t>(args.out_h))
+        .arg(static_cast<int32_t>(args.out_w));
+  }
+  Launch& arguments() { return launch_; }
+  void run() {
+    if (planes_)
+      launch_.over_groups({static_cast<size_t>(items_), 1, 1}, {1, 1, 1});
+    else
+      launch_.over(items_);
+  }
+
+ private:
+  bool planes_;
+  int64_t items_;
+  Launch launch_;
+};
 
 }  // namespace
 
 void OpenclBackend::pool_forward(const PoolArgs& args) {
   int64_t total = args.planes * args.out_h * args.out_w;
   if (total == 0) return;
-  Launch launch = start(device_, args, args.maximum ? "max_pool" : "average_pool", total);
-  launch.in(*args.x).out(*args.y);
-  if (args.maximum) launch.out(*args.indices);
-  launch.over(total);
+  PoolLaunch launch(device_, args, args.maximum ? "max_pool" : "average_pool", total);
+  launch.arguments().in(*args.x).out(*args.y);
+  if (args.maximum) launch.arguments().out(*args.indices);
+  launch.run();
 }
 
 void OpenclBackend::pool_backward(const PoolArgs& args) {
   int64_t total = args.planes * args.in_h * args.in_w;
   if (total == 0) return;
-  Launch launch =
-      start(device_, args, args.maximum ? "max_pool_backward" : "average_pool_backward", total);
-  launch.in(*args.dy);
-  if (args.maximum) launch.in(*args.indices);
-  launch.out(*args.dx).over(total);
+  PoolLaunch launch(device_, args, args.maximum ? "max_pool_backward" : "average_pool_backward",
+                    total);
+  launch.arguments().in(*args.dy);
+  if (args.maximum) launch.arguments().in(*args.indices);
+  launch.arguments().out(*args.dx);
+  launch.run();
 }
 
 }  // namespace kaiseki::opencl

@@ -69,6 +69,20 @@ TEST_CASE("copy: into views, the rest stays") {
   });
 }
 
+TEST_CASE("copy: within one storage, as if by way of another") {
+  for_each_device([](Device device) {
+    Tensor x = random_tensor({40, 40}, 8, device), down = x.slice(0, 3, 30);
+    Doubles expected = doubles(x.slice(0, 0, 30));
+    copy(x.slice(0, 0, 30), down);
+    check_close(down, expected, 0);
+    Doubles turned = doubles(x.transpose());
+    Tensor whole = x;
+    copy(x.transpose(), whole);
+    check_close(x, turned, 0);
+    CHECK_THROWS_AS(scatter_add(x, indices({0, 1}, device), x.slice(0, 4, 2)), ShapeError);
+  });
+}
+
 TEST_CASE("copy: every element type, and between devices") {
   for_each_device([](Device device) {
     std::vector<uint8_t> bytes(35 * 67);

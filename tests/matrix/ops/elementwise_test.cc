@@ -63,7 +63,8 @@ TEST_CASE("elementwise: shapes broadcast as in NumPy") {
       {{37, 1, 41}, {37, 19, 1}},
   };
   for_each_device([&](Device device) {
-    for (const auto& [left, right] : cases) {
+    for (const auto& shapes : cases) {
+      const Shape &left = shapes.first, &right = shapes.second;
       INFO(left.str());
       INFO(right.str());
       Tensor a = random_tensor(left, 3, device), b = random_tensor(right, 4, device);

@@ -91,12 +91,12 @@ TEST_CASE("reduce: every kind, any axes, odd shapes") {
       {{0, 4}, {{1}}},
   };
   for_each_device([&](Device device) {
-    for (const auto& [shape, lists] : cases)
-      for (const Axes& axes : lists)
+    for (const auto& one : cases)
+      for (const Axes& axes : one.second)
         for (Reduction kind : kAll) {
-          INFO(shape.str() << " axes " << Shape(std::vector<int64_t>(axes.begin(), axes.end()))
-                           << " kind " << static_cast<int>(kind));
-          check(kind, random_tensor(shape, 1, device, -0.5f, 1), axes);
+          INFO(one.first.str() << " axes " << Shape(std::vector<int64_t>(axes.begin(), axes.end()))
+                               << " kind " << static_cast<int>(kind));
+          check(kind, random_tensor(one.first, 1, device, -0.5f, 1), axes);
         }
   });
 }

@@ -52,7 +52,9 @@ const std::pair<Shape, int> kCases[] = {
 
 TEST_CASE("softmax: values along any axis") {
   for_each_device([](Device device) {
-    for (const auto& [shape, axis] : kCases) {
+    for (const auto& one : kCases) {
+      const Shape& shape = one.first;
+      int axis = one.second;
       INFO(shape.str() << " axis " << axis);
       Tensor x = random_tensor(shape, 1, device, -20, 20);
       Doubles expected = log_softmax_of(x, axis);
@@ -80,7 +82,9 @@ TEST_CASE("softmax: large, equal and infinite input") {
 
 TEST_CASE("softmax: gradients") {
   for_each_device([](Device device) {
-    for (const auto& [shape, axis] : kCases) {
+    for (const auto& one : kCases) {
+      const Shape& shape = one.first;
+      int axis = one.second;
       INFO(shape.str() << " axis " << axis);
       Tensor x = random_tensor(shape, 2, device, -3, 3), dy = random_tensor(shape, 3, device);
       Doubles log_y = log_softmax_of(x, axis), y = exp_of(log_y), g = doubles(dy);

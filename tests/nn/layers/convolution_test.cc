@@ -42,11 +42,12 @@ TEST_CASE("convolution: an activation is fused, alone and before a maximum") {
            {"sigmoid", logistic},
            {"tanh", [](double v) { return std::tanh(v); }},
            {"leaky_relu", [](double v) { return v > 0 ? v : 0.01 * v; }}}) {
-    check_layers(conv + R"(, {"type": ")" + name + "\"}", {2, 2, 6, 5},
-                 [&](const Doubles& x, const Parameters& p) { return map(convolved(x, p), f); });
+    check_layers(
+        conv + R"(, {"type": ")" + name + "\"}", {2, 2, 6, 5},
+        [&, f = f](const Doubles& x, const Parameters& p) { return map(convolved(x, p), f); });
     check_layers(
         conv + R"(, {"type": ")" + name + R"("}, {"type": "max_pooling", "kernel_size": 2})",
-        {2, 2, 6, 5}, [&](const Doubles& x, const Parameters& p) {
+        {2, 2, 6, 5}, [&, f = f](const Doubles& x, const Parameters& p) {
           return pooling({6, 6, 5, 3, 2, {2, 2}, {2, 2}}, map(convolved(x, p), f));
         });
   }

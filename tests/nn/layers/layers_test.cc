@@ -63,8 +63,9 @@ TEST_CASE("relu, leaky_relu, sigmoid, tanh, softmax, flatten") {
   check("\"tanh\"", [](double v) { return std::tanh(v); });
   check("\"flatten\"", [](double v) { return v; });
   for (auto [dims, inner] : std::vector<std::pair<Shape, int64_t>>{{{3, 7}, 1}, {{2, 7, 2, 3}, 6}})
-    check_layers(R"({"type": "softmax"})", dims,
-                 [&](const Doubles& x, const Parameters&) { return softmax_of(x, 7, inner); });
+    check_layers(
+        R"({"type": "softmax"})", dims,
+        [inner = inner](const Doubles& x, const Parameters&) { return softmax_of(x, 7, inner); });
 }
 
 TEST_CASE("batch_normalization: the batch's statistics in training") {

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// Runs every kernel, of both styles, on small tensors and compares with the CPU backend. Small
+// enough for oclgrind.sh, which runs this executable.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "matrix/backend/opencl/gemm_kernels.h"
+#include "matrix/backend/opencl/launch.h"
+#include "matrix/opencl.h"
+#include "matrix/ops/conv.h"
+#include "matrix/ops/copy.h"
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/gemm.h"
+#include "matrix/ops/norm.h"
+#include "matrix/ops/pool.h"
+#include "matrix/ops/random.h"
+#include "matrix/ops/reduce.h"
+#include "matrix/ops/softmax.h"
+#include "tests/matrix/backend/opencl/support.h"
+#include "tests/support/reference.h"
+
+namespace kaiseki {
+namespace {
+
+using Results = std::vector<Tensor>;
+using test::random_tensor;
+
+/// Both sides compute in float: a few units of the largest sums here.
+void compare(const std::function<Results(Device)>& compute) {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  Results expected = compute(Device::cpu());
+  for (opencl::Style style : {opencl::Style::cpu, opencl::Style::gpu}) {
+    test::WithStyle with(backend->opencl(), style);
+    INFO("style of a ", style == opencl::Style::cpu ? "CPU" : "GPU");
+    Results actual = compute(Device::opencl(0));
+    for (size_t i = 0; i < expected.size(); ++i) {
+      INFO("result ", i);
+      if (expected[i].dtype() == DType::i32)
+        CHECK(actual[i].to_vector<int32_t>() == expected[i].to_vector<int32_t>());
+      else if (expected[i].dtype() == DType::u8)
+        CHECK(actual[i].to_vector<uint8_t>() == expected[i].to_vector<uint8_t>());
+      else
+        test::check_close(actual[i], test::doubles(expected[i]), 1e-5, 1e-5);
+    }
+  }
+}
+
+Tensor labels(Device device) {
+  std::vector<int32_t> values = {1, -1, 0, 2};
+  return Tensor::from(std::span<const int32_t>(values), Shape{4}, device);
+}
+
+}  // namespace
+
+TEST_CASE("kernels: copies, fills, rows") {
+  compare([](Device device) -> Results {
+    Tensor x = random_tensor(Shape{2, 3, 4}, 1, device);
+    int order[] = {2, 0, 1};
+    Tensor bytes = Tensor::zeros(Shape{3, 2}, DType::u8, device);
+    Tensor numbers(Shape{5}, DType::i32, device), table = random_tensor(Shape{4, 3}, 2, device);
+    fill(numbers, -7);
+    Tensor sums = table.clone(), rows = labels(device);
+    std::vector<int32_t> valid = {3, 0, 3};
+    Tensor picked = Tensor::from(std::span<const int32_t>(valid), Shape{3}, device);
+    scatter_add(sums, picked, random_tensor(Shape{3, 3}, 3, device));
+    return {x.permute(order).clone(),
+            x.slice(1, 1, 2).clone(),
+            bytes.transpose().clone(),
+            numbers,
+            Tensor::full(Shape{3}, 1.5f, device),
+            gather(table, picked),
+            sums};
+  });
+}
+
+TEST_CASE("kernels: elementwise expressions in every layout") {
+  compare([](Device device) -> Results {
+    Tensor x = random_tensor(Shape{2, 3, 5}, 1, device), c = random_tensor(Shape{3, 1}, 2, device);
+    Tensor wide = random_tensor(Shape{3, 70}, 3, device), one = random_tensor(Shape{1}, 4, device);
+    Tensor v = x.clone(), w = x.clone();
+    update("v = 0.9*v - lr*g; w = w + v", {{"v", v}, {"w", w}, {"g", x}, {"lr", 0.1f}});
+    return {elementwise("max(x, 0) * c + y", {{"x", x}, {"c", c}, {"y", one}}),
+            elementwise("x > c ? tanh(x) : exp(-x)", {{"x", wide}, {"c", c}}), v, w};
+  });
+}
+
+TEST_CASE("kernels: matrix products by every candidate") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  for (opencl::Style style : {opencl::Style::cpu, opencl::Style::gpu})
+    for (auto& candidate : opencl::gemm_candidates(style))
+      for (int transposed = 0; transposed < 4; ++transposed) {
+        INFO(std::string(candidate.name), " transposed ", transposed);
+        bool trans_a = transposed & 1, trans_b = transposed & 2;
+        int64_t m = 7, n = 18, k = 5;
+        Tensor a = random_tensor(trans_a ? Shape{k, m} : Shape{m, k}, 1);
+        Tensor b = random_tensor(trans_b ? Shape{n, k} : Shape{k, n}, 2);
+        Tensor c = random_tensor(Shape{m, n}, 3), bias = random_tensor(Shape{n}, 4);
+        Tensor x = a.to(Device::opencl(0)), y = b.to(Device::opencl(0)),
+               z = c.to(Device::opencl(0)), shift = bias.to(Device::opencl(0));
+        gemm(a, b, c,
+             {.transpose_a = trans_a,
+              .transpose_b = trans_b,
+              .beta = 0.5f,
+              .bias_per_column = &bias,
+              .activation = Activation::relu});
+        GemmArgs args{.trans_a = trans_a, .trans_b = trans_b, .m = m, .n = n, .k = k, .beta = 0.5f};
+        args.a = &x;
+        args.b = &y;
+        args.c = &z;
+        args.lda = trans_a ? m : k;
+        args.ldb = trans_b ? k : n;
+        args.ldc = n;
+        args.bias = &shift;
+        args.bias_kind = GemmArgs::Bias::per_column;
+        args.activation = Activation::relu;
+        candidate.run(backend->opencl(), args);
+        test::check_close(z, test::doubles(c), 1e-5, 1e-5);
+      }
+  Tensor a = Tensor::full(Shape{2, 3}, 2, Device::opencl(0)),
+         y(Shape{4}, DType::f32, Device::opencl(0));
+  opencl::Launch(backend->opencl(), "gemm_check.cl", "gemm_check")
+      .index(2)
+      .index(2)
+      .index(2)
+      .index(3)
+      .index(3)
+      .index(1)
+      .index(1)
+      .index(3)
+      .in(a)
+      .in(a)
+      .out(y)
+      .over(2);
+  CHECK(y.to_vector() == std::vector<float>{12, 12, 12, 12});
+}
+
+TEST_CASE("kernels: reductions, in one step and in two") {
+  compare([](Device device) -> Results {
+    Tensor x = random_tensor(Shape{2, 3, 70}, 1, device),
+           y = random_tensor(Shape{300, 2}, 2, device);
+    Tensor out = Tensor::full(Shape{3}, 1, device);
+    reduce_into(Reduction::sum, x, {0, 2}, out, 0.5f);
+    return {sum(x),
+            mean(x, {2}),
+            max(x, {0}),
+            min(x, {0, 2}),
+            sum(y, {0}),
+            out,
+            reduce(Reduction::sum_of_squares, x, {1}),
+            sum(random_tensor(Shape{8200}, 3, device)),
+            argmax(x, 1),
+            argmin(x, 2)};
+  });
+}
+
+TEST_CASE("kernels: softmax and cross-entropy") {
+  compare([](Device device) -> Results {
+    Tensor x = random_tensor(Shape{2, 130}, 1, device),
+           dy = random_tensor(Shape{2, 130}, 2, device);
+    Tensor y = softmax(x), log_y = log_softmax(x), logits = random_tensor(Shape{4, 3}, 3, device);
+    CrossEntropy loss = softmax_cross_entropy(logits, labels(device));
+    return {y,
+            log_y,
+            softmax_backward(y, dy),
+            log_softmax_backward(log_y, dy),
+            softmax(x, 0),
+            loss.losses,
+            loss.probabilities,
+            softmax_cross_entropy_backward(loss.probabilities, labels(device), 0.25f)};
+  });
+}
+
+TEST_CASE("kernels: pooling") {
+  compare([](Device device) -> Results {
+    Pool2d pool{.window = {3, 2}, .stride = {2, 1}, .padding = {1, 0}};
+    Tensor x = random_tensor(Shape{1, 2, 5, 6}, 1, device);
+    Shape shape = pool2d_shape(x.shape(), pool);
+    Tensor y(shape, DType::f32, device), indices(shape, DType::i32, device),
+        average(shape, DType::f32, device), padded(shape, DType::f32, device);
+    Tensor dx(x.shape(), DType::f32, device), average_dx(x.shape(), DType::f32, device),
+        dy = random_tensor(shape, 2, device);
+    max_pool2d(x, pool, y, indices);
+    max_pool2d_backward(dy, indices, pool, dx);
+    average_pool2d(x, pool, average);
+    average_pool2d_backward(dy, pool, average_dx);
+    pool.count_padding = true;
+    average_pool2d(x, pool, padded);
+    return {y, indices, dx, average, average_dx, padded};
+  });
+}
+
+TEST_CASE("kernels: normalisation") {
+  compare([](Device device) -> Results {
+    Shape shape{2, 3, 4, 5}, channels{3};
+    auto ones = [&] { return Tensor::full(channels, 1, device); };
+    Tensor x = random_tensor(shape, 1, device), dy = random_tensor(shape, 2, device);
+    Tensor gamma = random_tensor(channels, 3, device), beta = random_tensor(channels, 4, device);
+    Tensor mean = ones(), var = ones(), batch_mean = ones(), inv_std = ones(), dgamma = ones(),
+           dbeta = ones();
+    auto empty = [&] { return Tensor(shape, DType::f32, device); };
+    Tensor y = empty(), inferred = empty(), dx = empty(), response = empty(), response_dx = empty();
+    batch_norm_train(x, gamma, beta, {}, mean, var, batch_mean, inv_std, y);
+    batch_norm_infer(x, gamma, beta, {}, mean, var, inferred);
+    batch_norm_backward(x, dy, gamma, batch_mean, inv_std, dx, dgamma, dbeta);
+    lrn(x, {.size = 2}, response);
+    lrn_backward(x, response, dy, {.size = 2}, response_dx);
+    return {y, mean, var, inferred, dx, dgamma, dbeta, response, response_dx};
+  });
+}
+
+TEST_CASE("kernels: random numbers") {
+  compare([](Device device) -> Results {
+    Random random(1, 2);
+    random.seek(3);
+    Tensor uniform(Shape{7}, DType::f32, device), normal(Shape{5}, DType::f32, device),
+        kept(Shape{9}, DType::f32, device);
+    random_uniform(uniform, random, -1, 2);
+    random_normal(normal, random);
+    random_bernoulli(kept, random, 0.5f, 2);
+    return {uniform, normal, kept};
+  });
+}
+
+TEST_CASE("kernels: convolution by every solver") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  ConvProblem problems[] = {
+      {.n = 2, .c = 2, .h = 5, .w = 6, .k = 3, .r = 3, .s = 3, .padding = {1, 1}},
+      {.n = 1, .c = 4, .h = 6, .w = 18, .k = 4, .r = 2, .s = 3, .groups = 2},
+      {.n = 2,
+       .c = 2,
+       .h = 5,
+       .w = 7,
+       .k = 2,
+       .r = 3,
+       .s = 2,
+       .stride = {2, 1},
+       .padding = {1, 0}}};
+  for (const ConvProblem& base : problems)
+    for (auto direction :
+         {ConvDirection::forward, ConvDirection::backward_data, ConvDirection::backward_filter})
+      for (opencl::Style style : {opencl::Style::cpu, opencl::Style::gpu}) {
+        test::WithStyle with(backend->opencl(), style);
+        for (const ConvSolver* solver : backend->conv_solvers()) {
+          ConvProblem p = base;
+          p.direction = direction;
+          if (!solver->applicable(p)) continue;
+          INFO(std::string(solver->name()), " ", p.str());
+          auto run = [&](Device device, const ConvSolver& chosen) {
+            Tensor x = random_tensor(Shape{p.n, p.c, p.h, p.w}, 1, device);
+            Tensor filter = random_tensor(Shape{p.k, p.c / p.groups, p.r, p.s}, 2, device);
+            Tensor y = random_tensor(Shape{p.n, p.k, p.out_h(), p.out_w()}, 3, device);
+            Tensor bias = random_tensor(Shape{p.k}, 4, device), workspace;
+            bool forward = direction == ConvDirection::forward;
+            ConvArgs args{.x = &x, .filter = &filter, .y = &y, .bias = forward ? &bias : nullptr};
+            if (uint64_t bytes = chosen.workspace_bytes(p)) {
+              workspace = Tensor(Shape{static_cast<int64_t>(bytes)}, DType::u8, device);
+              args.workspace = &workspace;
+            }
+            chosen.run(p, args);
+            return forward ? y : direction == ConvDirection::backward_data ? x : filter;
+          };
+          const ConvSolver* reference = nullptr;
+          for (const ConvSolver* s : Device::cpu().backend().conv_solvers())
+            if (!reference && s->applicable(p)) reference = s;
+          REQUIRE(reference);
+          test::check_close(run(Device::opencl(0), *solver),
+                            test::doubles(run(Device::cpu(), *reference)), 1e-5, 1e-5);
+        }
+      }
+}
+
+TEST_CASE("kernels: enough of them ran") {
+  if (!test::opencl_or_null()) return;
+  OpenclKernelCount count = opencl_kernel_count();
+  MESSAGE(count.distinct << " kernels ran, in " << count.launches << " launches");
+  CHECK(count.distinct >= 90);
+}
+
+}  // namespace kaiseki

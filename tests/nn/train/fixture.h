@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// A small run of training for tests: two classes of noisy patterns, a network of two layers with
+// dropout and batch normalisation.
+#pragma once
+
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nn/train/trainer.h"
+
+namespace kaiseki::nn {
+
+/// Sample i is of class i % 3: noise, and a bright row of that number. With `broken`, sample 5 is
+/// infinite.
+class Patterns : public Dataset {
+ public:
+  explicit Patterns(int64_t size, bool broken = false, bool augmented = true)
+      : size_(size), broken_(broken), augmented_(augmented) {}
+  int64_t size() const override { return size_; }
+  Shape sample_shape() const override { return {1, 4, 5}; }
+  int classes() const override { return 3; }
+  std::vector<std::string> class_names() const override { return {"top", "middle", "low"}; }
+  void read(int64_t index, float* out, int32_t& label, Random& augmentation) const override {
+    Random random(17, static_cast<uint64_t>(index));
+    label = static_cast<int32_t>(index % 3);
+    const float brightness = augmented_ ? 0.9f + 0.1f * augmentation.uniform() : 1;
+    for (int i = 0; i < 20; ++i)
+      out[i] = 0.6f * random.uniform() + (i / 5 == label ? brightness : 0);
+    if (broken_ && index == 5) out[0] = INFINITY;
+  }
+
+ private:
+  int64_t size_;
+  bool broken_, augmented_;
+};
+
+struct TrainingRun {
+  static constexpr const char* kNetwork = R"({"inputs": {"x": {"shape": [1, 4, 5]}}, "layers": [
+    {"name": "fc1", "type": "fully_connected", "output_size": 16},
+    {"name": "bn1", "type": "batch_normalization"},
+    {"name": "act1", "type": "relu"},
+    {"name": "drop1", "type": "dropout", "ratio": 0.25},
+    {"name": "fc2", "type": "fully_connected", "output_size": 3},
+    {"name": "probability", "type": "softmax"}]})";
+
+  Network network;
+  Optimizer optimizer;
+  Iterator iterator;
+  Updater updater;
+  Trainer trainer;
+
+  explicit TrainingRun(int64_t epochs, const char* rule = "momentum", double rate = 0.05,
+                       std::shared_ptr<const Dataset> data = std::make_shared<Patterns>(50))
+      : network(Network::parse(kNetwork, "test")),
+        optimizer(OptimizerOptions{.name = rule}),
+        iterator(std::move(data), IteratorOptions{.batch_size = 8, .seed = 4}),
+        updater(network, optimizer, iterator, Schedule{.base = rate}),
+        trainer(updater, TrainerOptions{.epochs = epochs, .seed = 9}) {
+    network.initialize(9);
+  }
+
+  std::vector<std::vector<float>> weights() {
+    std::vector<std::vector<float>> all;
+    for (Parameter& parameter : network.parameters()) all.push_back(parameter.value.to_vector());
+    for (State& state : network.states()) all.push_back(state.value.to_vector());
+    return all;
+  }
+};
+
+/// A folder that is there while this lives.
+struct TestFolder {
+  std::filesystem::path path;
+  explicit TestFolder(const std::string& name)
+      : path(std::filesystem::temp_directory_path() /
+             ("kaiseki-" + name + "-" + std::to_string(::getpid()))) {
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directories(path);
+  }
+  ~TestFolder() { std::filesystem::remove_all(path); }
+};
+
+}  // namespace kaiseki::nn
