@@ -72,7 +72,7 @@ const std::vector<File>& files() {
         kTransposes,
         {kBias[0], kBias[1]}}},
       {"lrn.cl", {"lrn_forward", "lrn_ratio", "lrn_backward"}, {{"-DSIZE=5", "-DSIZE=2"}, kIndex}},
-      {"pad_planes.cl", {"pad_planes"}, {{kTile}, kIndex}},
+      {"pad_planes.cl", {"pad_planes"}, {{kTile + " -DH=6 -DW=9 -DPAD_H=1 -DPAD_W=2"}, kIndex}},
       {"pool.cl",
        {"max_pool", "max_pool_backward", "average_pool", "average_pool_backward"},
        {{"-DWINDOW_H=3 -DWINDOW_W=2 -DSTRIDE_H=2 -DSTRIDE_W=1 -DPAD_H=1 -DPAD_W=0"},

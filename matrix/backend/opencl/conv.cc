@@ -28,6 +28,16 @@ std::string window_options(const ConvProblem& p) {
          define("DILATION_W", p.dilation[1]);
 }
 
+void pad_planes(OpenclDevice& device, const Padding& p, const Tensor& from, Tensor& to) {
+  Launch(device, "pad_planes.cl", "pad_planes",
+         define("H", p.h) + define("W", p.w) + define("PAD_H", p.pad_h) + define("PAD_W", p.pad_w) +
+             define("WP", p.width) + define("PS", p.plane))
+      .index(p.planes)
+      .in(from)
+      .out(to)
+      .over_groups({static_cast<size_t>(p.planes), 1, 1}, {1, 1, 1});
+}
+
 Tensor workspace_part(const ConvArgs& args, int64_t first, int64_t count) {
   return args.workspace->reinterpret(DType::f32).slice(0, first, count);
 }

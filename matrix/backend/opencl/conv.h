@@ -27,6 +27,13 @@ OpenclBackend& backend_of(const ConvArgs& args);
 /// Defines R, S, STRIDE_H/W, PAD_H/W and DILATION_H/W.
 std::string window_options(const ConvProblem& problem);
 
+/// Copies `planes` planes [h, w] with zeros around them: `pad` rows and columns before, and as many
+/// after as rows of `width` and planes of `plane` elements need.
+struct Padding {
+  int64_t planes, h, w, pad_h, pad_w, width, plane;
+};
+void pad_planes(OpenclDevice& device, const Padding& padding, const Tensor& from, Tensor& to);
+
 /// A part of a workspace as a tensor of floats.
 Tensor workspace_part(const ConvArgs& args, int64_t first, int64_t count);
 

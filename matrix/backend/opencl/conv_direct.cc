@@ -58,6 +58,8 @@ Tile choose_tile(const View& v) {
         // Loads are not free: a tile of few channels or few vectors has more of them.
         double loads = (half ? 3.0 : 1.5) * static_cast<double>(in_tile) + 0.5 * channels;
         double tile_work = static_cast<double>(in_tile * channels);
+        // A vector that is longer than the row is stored element by element.
+        if (v.out_w < (half ? 8 : 16)) work *= 1.2;
         work *= std::max(1.0, (loads + 2) / tile_work + 0.5) * (1 + 2 / tile_work);
         if (work < least) {
           least = work;
@@ -120,16 +122,9 @@ class DirectSolver : public ConvSolver {
         define("ROWS", l.tile.rows) + define("VX", l.tile.vectors) + define("HALF", l.tile.half) +
         define("FLIP", !forward) + define("BIAS", args.bias != nullptr) +
         define("ACTIVATION", static_cast<int>(args.activation));
-    int64_t planes = p.n * p.groups * v.in_channels;
-    Launch(device, "pad_planes.cl", "pad_planes", define("WP", l.width) + define("PS", l.plane))
-        .index(planes)
-        .arg(static_cast<int32_t>(v.in_h))
-        .arg(static_cast<int32_t>(v.in_w))
-        .arg(static_cast<int32_t>(v.pad_h))
-        .arg(static_cast<int32_t>(v.pad_w))
-        .in(input)
-        .out(padded)
-        .over_groups({static_cast<size_t>(planes), 1, 1}, {1, 1, 1});
+    pad_planes(device,
+               {p.n * p.groups * v.in_channels, v.in_h, v.in_w, v.pad_h, v.pad_w, l.width, l.plane},
+               input, padded);
     int64_t elements = p.groups * l.tiles * v.in_channels * p.r * p.s * l.tile.channels;
     Launch(device, "conv_direct.cl", "pack_filter", options)
         .index(elements)

@@ -69,11 +69,13 @@ class DirectFilterSolver : public ConvSolver {
     OpenclDevice& device = backend.opencl();
     Layout l = layout_of(p);
     Tensor x = workspace_part(args, 0, l.x_floats);
-    pad(device, *args.x, p.n * p.c, {p.h, p.w, p.padding[0], p.padding[1]}, l.width, l.plane, x);
+    pad_planes(device, {p.n * p.c, p.h, p.w, p.padding[0], p.padding[1], l.width, l.plane}, *args.x,
+               x);
     Tensor dy = *args.y;
     if (l.copies_dy) {
       dy = workspace_part(args, l.x_floats, l.dy_floats);
-      pad(device, *args.y, p.n * p.k, {p.out_h(), p.out_w(), 0, 0}, l.out_width, l.out_plane, dy);
+      pad_planes(device, {p.n * p.k, p.out_h(), p.out_w(), 0, 0, l.out_width, l.out_plane}, *args.y,
+                 dy);
     }
     int64_t size = p.k * l.c * p.r * p.s;
     Tensor parts = workspace_part(args, l.x_floats + l.dy_floats, l.slices * size);
@@ -101,16 +103,6 @@ class DirectFilterSolver : public ConvSolver {
                    .output = args.filter,
                    .beta = args.beta};
     backend.reduce(sum);
-  }
-
- private:
-  static void pad(OpenclDevice& device, const Tensor& from, int64_t planes,
-                  std::array<int64_t, 4> size_and_padding, int64_t width, int64_t plane,
-                  Tensor& to) {
-    Launch launch(device, "pad_planes.cl", "pad_planes", define("WP", width) + define("PS", plane));
-    launch.index(planes);
-    for (int64_t value : size_and_padding) launch.arg(static_cast<int32_t>(value));
-    launch.in(from).out(to).over_groups({static_cast<size_t>(planes), 1, 1}, {1, 1, 1});
   }
 };
 
