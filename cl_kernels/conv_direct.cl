@@ -2,6 +2,7 @@
 // Convolution of stride 1 for CPUs, without im2col: planes are copied with their padding (pad_planes.cl) to rows of
 // WP and planes of PS elements, and a work-item keeps a tile of KT channels by ROWS x VX vectors in
 // registers. HALF 0: a vector is 16 pixels of a row; HALF 1: 8 pixels of each of two rows.
+// The planes hold IN_H rows after PAD_H rows of zeros.
 // Backward-data is the same convolution with the filter turned (FLIP 1).
 #define WIDE __attribute__((min_vector_width(512)))
 #define STEP (HALF ? 8 : 16)
@@ -84,9 +85,12 @@ WIDE __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void conv_direct(
       int starts[VX];
 #pragma unroll
       for (int v = 0; v < VX; ++v) starts[v] = start_of(chunk * VX + v);
-      __global const float* w = filter;
+      // Taps whose rows are all padding add nothing.
+      int first_tap = max(0, (PAD_H - row - ROWS) / DILATION_H + (row + ROWS <= PAD_H));
+      int last_tap = min(R, (PAD_H + IN_H - row + DILATION_H - 1) / DILATION_H);
       for (int channel = 0; channel < c; ++channel) {
-        for (int r = 0; r < R; ++r) {
+        for (int r = first_tap; r < last_tap; ++r) {
+          __global const float* w = filter + ((INDEX)channel * R + r) * (S * KT);
           __global const float* from = x + (INDEX)channel * PS + (row + r * DILATION_H) * WP;
 #pragma unroll
           for (int s = 0; s < S; ++s) {

@@ -30,7 +30,8 @@ const Texts kIndex = {"", "-DINDEX=long"};
 const std::string kWindow =
     "-DR=3 -DS=2 -DSTRIDE_H=2 -DSTRIDE_W=1 -DPAD_H=1 -DPAD_W=0 -DDILATION_H=1 -DDILATION_W=2";
 const std::string kTile =
-    "-DR=3 -DS=3 -DDILATION_H=1 -DDILATION_W=1 -DWP=18 -DPS=144 -DOH=6 -DOW=9 -DROWS=2";
+    "-DR=3 -DS=3 -DDILATION_H=1 -DDILATION_W=1 -DWP=18 -DPS=144 -DOH=6 -DOW=9 -DROWS=2 -DIN_H=6 "
+    "-DPAD_H=1";
 
 const std::vector<File>& files() {
   static const std::vector<File> all = {
@@ -72,7 +73,7 @@ const std::vector<File>& files() {
         kTransposes,
         {kBias[0], kBias[1]}}},
       {"lrn.cl", {"lrn_forward", "lrn_ratio", "lrn_backward"}, {{"-DSIZE=5", "-DSIZE=2"}, kIndex}},
-      {"pad_planes.cl", {"pad_planes"}, {{kTile + " -DH=6 -DW=9 -DPAD_H=1 -DPAD_W=2"}, kIndex}},
+      {"pad_planes.cl", {"pad_planes"}, {{kTile + " -DH=6 -DW=9 -DPAD_W=2"}, kIndex}},
       {"pool.cl",
        {"max_pool", "max_pool_backward", "average_pool", "average_pool_backward"},
        {{"-DWINDOW_H=3 -DWINDOW_W=2 -DSTRIDE_H=2 -DSTRIDE_W=1 -DPAD_H=1 -DPAD_W=0"},

@@ -11,7 +11,7 @@ driver=$(ls /usr/lib/oclgrind/liboclgrind-rt-icd.so /usr/lib/*/oclgrind/liboclgr
 export OCL_ICD_VENDORS="$driver" OCLGRIND_CHECK_API=1 OCLGRIND_DATA_RACES=1 OCLGRIND_MAX_ERRORS=20
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-"$program" --no-intro > "$log" 2>&1
+"$program" "--source-file=*run_test.cc" --no-intro > "$log" 2>&1
 status=$?
 ran=$(grep -o '[0-9]* kernels ran, in [0-9]* launches' "$log")
 if [ $status -ne 0 ] || [ -z "$ran" ] || grep -qE 'Invalid (read|write)|[Dd]ata race|[Uu]ninitialized|divergence|Oclgrind|OpenCL (error|API)' "$log"; then

@@ -117,7 +117,8 @@ class DirectSolver : public ConvSolver {
     Tensor filter = workspace_part(args, l.padded_floats, l.filter_floats);
     std::string options =
         define("R", p.r) + define("S", p.s) + define("OH", v.out_h) + define("OW", v.out_w) +
-        define("WP", l.width) + define("PS", l.plane) + define("DILATION_H", p.dilation[0]) +
+        define("WP", l.width) + define("PS", l.plane) + define("IN_H", v.in_h) +
+        define("PAD_H", v.pad_h) + define("DILATION_H", p.dilation[0]) +
         define("DILATION_W", p.dilation[1]) + define("KT", l.tile.channels) +
         define("ROWS", l.tile.rows) + define("VX", l.tile.vectors) + define("HALF", l.tile.half) +
         define("FLIP", !forward) + define("BIAS", args.bias != nullptr) +
