@@ -45,7 +45,7 @@ void forward_by_name(const RunCommand& c, nn::Network& network, nn::Phase phase,
 int run_command(const RunCommand& c) {
   const Device device = open_device(c.device);
   nn::Network network = nn::Network::load(find_network(c.network), device);
-  network.initialize(c.seed);
+  if (!network.has_weights()) network.initialize(c.seed);
   if (!c.weights.empty()) load_weights_for(c.weights, network);
   const nn::Phase phase = c.phase == "train" ? nn::Phase::train : nn::Phase::test;
   const auto inputs = by_name(c.inputs, "--input"), outputs = by_name(c.outputs, "--output");

@@ -128,7 +128,7 @@ int run_command(const TrainCommand& c) {
   const Device device = open_device(c.device);
   const fs::path network_file = find_network(c.network);
   nn::Network network = nn::Network::load(network_file, device);
-  network.initialize(c.seed);
+  if (!network.has_weights()) network.initialize(c.seed);
   WeightsInfo info;
   if (!c.weights.empty()) info = load_weights_for(c.weights, network);
   DataOptions data = c.data;

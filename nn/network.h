@@ -44,6 +44,9 @@ class Network {
   Shape input_shape() const;
   Shape output_shape() const;
 
+  /// Whether the JSON held weights: they are then loaded already.
+  bool has_weights() const;
+
   /// Draws all parameters anew and restarts the random streams (dropout).
   void initialize(uint64_t seed);
 

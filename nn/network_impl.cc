@@ -52,6 +52,7 @@ void Network::Impl::load_inline_weights() {
                                weights.parameter + " " + shape.str() + ", got " +
                                std::to_string(weights.values.size()));
         copy(Tensor::from(std::span<const float>(values), shape, Device::cpu()), parameter.value);
+        has_weights = true;
       }
     }
   }

@@ -32,6 +32,7 @@ struct Network::Impl {
   std::vector<State> states;
   std::map<int, Plan> plans;
   std::optional<Run> last;
+  bool has_weights = false;
 
   const Plan& plan(const PlanOptions& options);
   std::span<Parameter> parameters_of(const Node& node);

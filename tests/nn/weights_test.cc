@@ -94,6 +94,7 @@ TEST_CASE("weights: a file written by Sukiyaki, with one bias for each position"
   };
   for_each_device([&](Device device) {
     Network channel = Network::parse(json(even), "test", device);
+    CHECK(channel.has_weights());
     CHECK(channel.parameters()[0].value.to_vector() == w);
     CHECK(channel.parameters()[1].value.to_vector() == std::vector<float>{1, 2, 3});
     Network position = Network::parse(json(uneven), "test", device);
