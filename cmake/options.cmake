@@ -5,6 +5,8 @@ function(kaiseki_options target)
   if(KAISEKI_BUILD_FUZZERS)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
+  # g++ 12 warns falsely of overlapping memory where strings are joined (GCC bug 105651).
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   if(KAISEKI_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${KAISEKI_SANITIZE} -fno-omit-frame-pointer
                                              -fno-sanitize-recover=all)
