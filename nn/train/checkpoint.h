@@ -38,9 +38,9 @@ std::optional<std::filesystem::path> resume(const std::filesystem::path& folder,
 
 struct CheckpointerOptions {
   std::filesystem::path folder;
-  int64_t every = 1;  // epochs
-  int64_t keep = 3;   // newest checkpoints that stay; "best.safetensors" stays besides
-  Metadata metadata;  // goes into every file
+  int64_t every = 1;    // epochs
+  int64_t keep = 3;     // newest checkpoints that stay; "best.safetensors" stays besides
+  Metadata metadata{};  // goes into every file
 };
 
 /// Saves after every `every`-th epoch and at the end. A file that cannot be written is reported as

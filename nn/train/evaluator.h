@@ -27,7 +27,7 @@ struct Evaluation {
 struct EvaluateOptions {
   int64_t batch_size = 256;
   /// Called between batches with the samples done; false stops early. May be empty.
-  std::function<bool(int64_t)> progress;
+  std::function<bool(int64_t)> progress{};
 };
 
 /// Test phase, in the data set's order. Throws Error for an empty data set.
