@@ -10,8 +10,6 @@ function(kaiseki_options target)
   if(KAISEKI_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${KAISEKI_SANITIZE} -fno-omit-frame-pointer
                                              -fno-sanitize-recover=all)
-    # g++ 12 warns of uninitialised values in the code that its sanitizers add.
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_link_options(${target} PUBLIC -fsanitize=${KAISEKI_SANITIZE})
   endif()
 endfunction()
