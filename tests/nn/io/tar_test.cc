@@ -47,7 +47,7 @@ ByteVector joined(std::initializer_list<ByteVector> parts) {
 
 ByteVector padded(std::string_view text) {
   ByteVector block = bytes_from(text);
-  block.resize(block.size() + tar_padding(block.size()));
+  block.insert(block.end(), tar_padding(block.size()), std::byte{0});
   return block;
 }
 
