@@ -4,10 +4,10 @@
 // y = scale * reduction + beta * y (scale and beta only for sums). A NaN wins maximum and minimum.
 #if KIND == 1
 #define START -INFINITY
-#define JOIN(a, b) ((a) > (b) || isnan(a) ? (a) : (b))
+#define JOIN(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
 #elif KIND == 2
 #define START INFINITY
-#define JOIN(a, b) ((a) < (b) || isnan(a) ? (a) : (b))
+#define JOIN(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
 #else
 #define START 0.0f
 #define JOIN(a, b) ((a) + (b))
@@ -35,9 +35,9 @@ inline float join16(float16 v) {
 
 inline float16 join_lanes(float16 a, float16 b) {
 #if KIND == 1
-  return select(b, a, (a > b) | isnan(a));
+  return ((a > b) | (a != a)) ? a : b;
 #elif KIND == 2
-  return select(b, a, (a < b) | isnan(a));
+  return ((a < b) | (a != a)) ? a : b;
 #else
   return a + b;
 #endif
