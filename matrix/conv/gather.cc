@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
-#include <new>
 
 #include "matrix/conv/packed_kernels.h"
+#include "matrix/memory/host.h"
 
 namespace kaiseki::conv {
 namespace {
@@ -133,23 +132,8 @@ void Gather::unpack(const float* packed, int64_t count, int64_t first_row, float
 }
 
 float* thread_scratch(int slot, int64_t floats) {
-  struct Block {
-    struct Free {
-      void operator()(float* p) const { ::operator delete[](p, std::align_val_t(64)); }
-    };
-    std::unique_ptr<float[], Free> memory;
-    int64_t size = 0;
-  };
-  thread_local Block blocks[3];
-  Block& block = blocks[slot];
-  if (block.size < floats) {
-    block.memory.reset();
-    block.size = 0;
-    block.memory.reset(static_cast<float*>(
-        ::operator new[](static_cast<size_t>(floats) * sizeof(float), std::align_val_t(64))));
-    block.size = floats;
-  }
-  return block.memory.get();
+  static thread_local Scratch scratch[3];
+  return scratch[slot].reserve(floats);
 }
 
 }  // namespace kaiseki::conv

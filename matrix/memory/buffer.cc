@@ -2,9 +2,9 @@
 #include "matrix/memory/buffer.h"
 
 #include <atomic>
-#include <new>
 
 #include "matrix/backend.h"
+#include "matrix/memory/host.h"
 #include "matrix/memory/pool.h"
 
 namespace kaiseki {
@@ -15,10 +15,8 @@ std::atomic<uint64_t> to_device, to_host, to_device_bytes, to_host_bytes;
 /// Host copies of tensors that live on other devices: not under any device's budget.
 class HostMemory : public RawMemory {
  public:
-  void* allocate(uint64_t bytes) override {
-    return ::operator new(bytes, std::align_val_t(64), std::nothrow);
-  }
-  void release(void* block) noexcept override { ::operator delete(block, std::align_val_t(64)); }
+  void* allocate(uint64_t bytes) override { return allocate_host(bytes); }
+  void release(void* block) noexcept override { release_host(block); }
 };
 
 MemoryPool& staging() {

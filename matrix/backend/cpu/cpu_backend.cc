@@ -6,7 +6,6 @@
 
 #include <cstring>
 #include <fstream>
-#include <new>
 
 #include "hwy/highway.h"
 #include "matrix/backend/cpu/gemm.h"
@@ -14,6 +13,7 @@
 #include "matrix/conv/cpu_solvers.h"
 #include "matrix/environment.h"
 #include "matrix/error.h"
+#include "matrix/memory/host.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -21,10 +21,8 @@ namespace {
 
 class CpuMemory : public RawMemory {
  public:
-  void* allocate(uint64_t bytes) override {
-    return ::operator new(bytes, std::align_val_t(64), std::nothrow);
-  }
-  void release(void* block) noexcept override { ::operator delete(block, std::align_val_t(64)); }
+  void* allocate(uint64_t bytes) override { return allocate_host(bytes); }
+  void release(void* block) noexcept override { release_host(block); }
 };
 
 void cap_instruction_set(const std::string& target) {

@@ -28,17 +28,16 @@ void gemm_one(const Gemm& g, const float* a, const float* b, float* c) {
   const bool use_a =
       g.n <= 4 * kernels.columns() || g.m * g.k <= kSmallOperand || (!g.trans_a && !aliased);
   const bool use_b = g.m <= 2 * kernels.rows || g.k * g.n <= kSmallOperand;
-  const MatrixSource left(a, g.lda, !g.trans_a, true, use_a);
-  const MatrixSource right(b, g.ldb, g.trans_b, false, use_b);
-  gemm_blocked(g.m, g.n, g.k, left, right,
-               {.c = c,
+  gemm_blocked({.m = g.m,
+                .n = g.n,
+                .k = g.k,
+                .a = {a, g.lda, !g.trans_a, use_a},
+                .b = {b, g.ldb, g.trans_b, use_b},
+                .c = c,
                 .ldc = g.ldc,
                 .alpha = g.alpha,
                 .beta = g.beta,
-                .bias_row = g.bias_row,
-                .bias_col = g.bias_col,
-                .activation = g.activation,
-                .slope = g.slope});
+                .epilogue = {g.bias_row, g.bias_col, g.activation, g.slope}});
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/memory/host.h"
+
+#include <cstdlib>
+#include <new>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace kaiseki {
+namespace {
+
+constexpr uint64_t kLine = 64, kLarge = 512 << 10, kLargePage = 2 << 20;
+
+}  // namespace
+
+void* allocate_host(uint64_t bytes) noexcept {
+  const bool large = bytes >= kLarge;
+  void* block = nullptr;
+  if (bytes > SIZE_MAX || posix_memalign(&block, large ? kLargePage : kLine, bytes) != 0)
+    return nullptr;
+#ifdef MADV_HUGEPAGE
+  if (large) madvise(block, bytes, MADV_HUGEPAGE);  // only a wish
+#endif
+  return block;
+}
+
+void release_host(void* block) noexcept { std::free(block); }
+
+float* Scratch::reserve(int64_t count) {
+  if (count > capacity_) {
+    data_.reset();
+    capacity_ = 0;
+    data_.reset(static_cast<float*>(allocate_host(static_cast<uint64_t>(count) * sizeof(float))));
+    if (!data_) throw std::bad_alloc();
+    capacity_ = count;
+  }
+  return data_.get();
+}
+
+}  // namespace kaiseki

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Host memory for numbers: aligned for vectors, and on large pages where that saves the processor
+// looking up addresses.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace kaiseki {
+
+/// Aligned to 64 bytes, uninitialised; null when there is none. Blocks of 1 MiB and more ask the
+/// system for large pages.
+void* allocate_host(uint64_t bytes) noexcept;
+void release_host(void* block) noexcept;
+
+struct ReleaseHost {
+  void operator()(float* block) const { release_host(block); }
+};
+
+/// Floats that grow and are kept between calls; their contents are not.
+class Scratch {
+ public:
+  /// At least `count` floats. Throws std::bad_alloc.
+  float* reserve(int64_t count);
+
+ private:
+  std::unique_ptr<float, ReleaseHost> data_;
+  int64_t capacity_ = 0;
+};
+
+}  // namespace kaiseki
