@@ -71,7 +71,7 @@ struct BackwardPass {
   Tensor grad_output;               // losses: not defined
   bool may_overwrite = false;       // grad_output belongs to this pass
   float scale = 1;                  // of losses: the gradient of the sum of all losses
-  std::span<Parameter> parameters;  // gradients are added to
+  std::span<Parameter> parameters;  // gradients are added to; see writes_gradients()
   std::span<State> states;
   std::vector<Tensor>& saved;
   std::vector<bool> wanted;         // which inputs need a gradient
@@ -86,6 +86,8 @@ class Layer {
   virtual LayerShape infer(std::span<const Shape> inputs) = 0;
   virtual Tensor forward(ForwardPass& pass) const = 0;
   virtual void backward(BackwardPass& pass) const = 0;
+  /// It calls keep_grad() of every parameter, and so spares the zeros a pass begins with.
+  virtual bool writes_gradients() const { return false; }
 
   virtual Keeps keeps() const { return {}; }
   /// A loss reads `targets`, gives one element (the mean over the batch), and begins the backward

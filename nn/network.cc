@@ -130,11 +130,12 @@ Tensor Network::backward(const Tensor& grad_output) {
 
 void Network::zero_grad() {
   impl_->make_gradients();
-  for (Parameter& parameter : impl_->parameters) fill(parameter.grad, 0);
+  for (Parameter& parameter : impl_->parameters) parameter.zero = true;
 }
 
 std::span<Parameter> Network::parameters() {
   impl_->make_gradients();
+  impl_->write_zeros(impl_->parameters);
   return impl_->parameters;
 }
 std::span<State> Network::states() { return impl_->states; }

@@ -65,6 +65,11 @@ void Network::Impl::make_gradients() {
       parameter.grad = Tensor::zeros(parameter.value.shape(), DType::f32, device);
 }
 
+void Network::Impl::write_zeros(std::span<Parameter> of) {
+  for (Parameter& parameter : of)
+    if (parameter.keep_grad() == 0) fill(parameter.grad, 0);
+}
+
 std::vector<Tensor> Network::Impl::prepare(const std::map<std::string, Tensor>& inputs) const {
   std::vector<Tensor> result;
   require(inputs.size() == graph.spec.inputs.size(), "network", "expected ",

@@ -40,6 +40,7 @@ struct Network::Impl {
   void allocate();
   void load_inline_weights();
   void make_gradients();
+  static void write_zeros(std::span<Parameter> of);
 
   std::vector<Tensor> prepare(const std::map<std::string, Tensor>& inputs) const;
   void forward(Run& run);

@@ -101,6 +101,7 @@ std::vector<Tensor> Network::Impl::backward(Run& run, std::vector<Tensor> seeds)
       shapes.push_back(with_batch(run.batch, graph.shape_of(value)));
       wanted.push_back(plan.needs_gradient[static_cast<size_t>(value)]);
     }
+    if (!layer.writes_gradients()) write_zeros(parameters_of(node));
     BackwardPass pass{.phase = plan.options.phase,
                       .inputs = inputs,
                       .shapes = shapes,

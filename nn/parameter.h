@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "matrix/tensor.h"
 
@@ -13,6 +14,10 @@ struct Parameter {
   Tensor value;
   Tensor grad;        // same shape; backward passes add to it
   bool decay = true;  // false for biases and normalisation: no weight decay
+  bool zero = false;  // grad counts as zeros that nobody has written yet
+
+  /// What a layer that writes gradients keeps of `grad`: 0 or 1 times what is there.
+  float keep_grad() { return std::exchange(zero, false) ? 0.0f : 1.0f; }
 };
 
 /// A tensor that is saved but not trained, such as a running mean.

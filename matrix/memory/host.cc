@@ -10,7 +10,7 @@
 namespace kaiseki {
 namespace {
 
-constexpr uint64_t kLine = 64, kLarge = 512 << 10, kLargePage = 2 << 20;
+constexpr uint64_t kLine = 64, kLarge = 4 << 20, kLargePage = 2 << 20;
 
 }  // namespace
 

@@ -61,10 +61,13 @@ class Convolution : public Layer {
 
   void backward(BackwardPass& pass) const override {
     const Tensor& dy = pass.grad_output;
-    conv2d_backward_filter(pass.inputs[0], dy, conv_, pass.parameters[0].grad, 1);
-    if (bias_ == Bias::channel)
-      reduce_into(Reduction::sum, dy, {0, 2, 3}, pass.parameters[1].grad, 1);
-    if (bias_ == Bias::position) reduce_into(Reduction::sum, dy, {0}, pass.parameters[1].grad, 1);
+    Parameter& weight = pass.parameters[0];
+    conv2d_backward_filter(pass.inputs[0], dy, conv_, weight.grad, weight.keep_grad());
+    if (bias_ != Bias::none) {
+      Parameter& bias = pass.parameters[1];
+      const Axes axes = bias_ == Bias::channel ? Axes{0, 2, 3} : Axes{0};
+      reduce_into(Reduction::sum, dy, axes, bias.grad, bias.keep_grad());
+    }
     if (!pass.wanted[0]) return;
     pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, dy.device());
     conv2d_backward_data(dy, pass.parameters[0].value, conv_, pass.grad_inputs[0]);
@@ -72,6 +75,7 @@ class Convolution : public Layer {
 
   Keeps keeps() const override { return {.input = true}; }
   bool fuses_activation() const override { return true; }
+  bool writes_gradients() const override { return true; }
 
  private:
   static Bias read_bias(LayerParams& params) {

@@ -37,8 +37,11 @@ class FullyConnected : public Layer {
 
   void backward(BackwardPass& pass) const override {
     const Tensor& dy = pass.grad_output;
-    gemm(dy, as_rows(pass.inputs[0]), pass.parameters[0].grad, {.transpose_a = true, .beta = 1});
-    if (bias_) reduce_into(Reduction::sum, dy, {0}, pass.parameters[1].grad, 1);
+    Parameter& weight = pass.parameters[0];
+    gemm(dy, as_rows(pass.inputs[0]), weight.grad,
+         {.transpose_a = true, .beta = weight.keep_grad()});
+    if (bias_)
+      reduce_into(Reduction::sum, dy, {0}, pass.parameters[1].grad, pass.parameters[1].keep_grad());
     if (!pass.wanted[0]) return;
     Tensor dx(pass.shapes[0], DType::f32, dy.device());
     Tensor rows = as_rows(dx);
@@ -48,6 +51,7 @@ class FullyConnected : public Layer {
 
   Keeps keeps() const override { return {.input = true}; }
   bool fuses_activation() const override { return true; }
+  bool writes_gradients() const override { return true; }
 
  private:
   int64_t outputs_;

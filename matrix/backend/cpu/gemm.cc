@@ -9,6 +9,8 @@ namespace kaiseki::cpu {
 namespace {
 
 constexpr int64_t kSmallOperand = 128 * 1024 / 4;  // floats
+constexpr int64_t kLongSum =
+    128;  // products an element, beside which a tile is transposed for little
 constexpr int64_t kAliasing = 4096 / 4;  // rows so far apart share one set of the first-level cache
 
 void scale_and_finish(const Gemm& g, float* c) {
@@ -23,7 +25,24 @@ void scale_and_finish(const Gemm& g, float* c) {
 
 void gemm_one(const Gemm& g, const float* a, const float* b, float* c) {
   if (g.k == 0 || g.alpha == 0) return scale_and_finish(g, c);
+  const Epilogue epilogue{g.bias_row, g.bias_col, g.activation, g.slope};
   const GemmKernels& kernels = gemm_kernels();
+  // Rows of B are read as they lie when C is computed transposed: with few rows of A packing B
+  // costs much.
+  if (g.trans_b && g.m < g.n && g.k >= kLongSum && g.ldb % kAliasing != 0) {
+    const bool in_place = g.trans_a && (g.n <= 2 * kernels.rows || g.m * g.k <= kSmallOperand);
+    return gemm_blocked({.m = g.n,
+                         .n = g.m,
+                         .k = g.k,
+                         .a = {b, g.ldb, true, true},
+                         .b = {a, g.lda, !g.trans_a, in_place},
+                         .c = c,
+                         .ldc = g.ldc,
+                         .transposed = true,
+                         .alpha = g.alpha,
+                         .beta = g.beta,
+                         .epilogue = epilogue});
+  }
   const bool aliased = g.lda % kAliasing == 0;
   const bool use_a =
       g.n <= 4 * kernels.columns() || g.m * g.k <= kSmallOperand || (!g.trans_a && !aliased);
@@ -37,7 +56,7 @@ void gemm_one(const Gemm& g, const float* a, const float* b, float* c) {
                 .ldc = g.ldc,
                 .alpha = g.alpha,
                 .beta = g.beta,
-                .epilogue = {g.bias_row, g.bias_col, g.activation, g.slope}});
+                .epilogue = epilogue});
 }
 
 }  // namespace

@@ -155,21 +155,28 @@ class Task {
     const int vectors = (b.size + kernels_.lanes - 1) / kernels_.lanes;
     const bool whole = vectors * kernels_.lanes == b.size;
     const TileFn multiply = kernels_.tile[p_.a.in_place && p_.a.by_rows][vectors - 1][a.size - 1];
-    float* c = p_.c + a.begin * p_.ldc + b.begin;
-    if (whole) {
-      multiply(k, a.data, a.stride, b.data, b.stride, scale, c, p_.ldc);
-      return;
-    }
+    float* c = at(a, b);
+    if (whole && !p_.transposed)
+      return multiply(k, a.data, a.stride, b.data, b.stride, scale, c, p_.ldc);
     const int64_t stride = kernels_.columns();
     multiply(k, a.data, a.stride, b.data, b.stride, {1, 0}, edge_.data(), stride);
-    kernels_.merge(a.size, b.size, edge_.data(), stride, scale.alpha, scale.beta, c, p_.ldc);
+    if (!p_.transposed)
+      return kernels_.merge(a.size, b.size, edge_.data(), stride, scale.alpha, scale.beta, c,
+                            p_.ldc);
+    kernels_.pack_transposed(b.size, a.size, a.size, edge_.data(), stride, turned_.data());
+    kernels_.merge(b.size, a.size, turned_.data(), a.size, scale.alpha, scale.beta, c, p_.ldc);
   }
 
   void finish(const Piece& a, const Piece& b) const {
+    const Piece &row = p_.transposed ? b : a, &column = p_.transposed ? a : b;
     Epilogue epilogue = p_.epilogue;
-    if (epilogue.bias_row) epilogue.bias_row += a.begin;
-    if (epilogue.bias_col) epilogue.bias_col += b.begin;
-    kernels_.finish(epilogue, a.size, b.size, p_.c + a.begin * p_.ldc + b.begin, p_.ldc);
+    if (epilogue.bias_row) epilogue.bias_row += row.begin;
+    if (epilogue.bias_col) epilogue.bias_col += column.begin;
+    kernels_.finish(epilogue, row.size, column.size, at(a, b), p_.ldc);
+  }
+
+  float* at(const Piece& a, const Piece& b) const {
+    return p_.c + (p_.transposed ? b.begin * p_.ldc + a.begin : a.begin * p_.ldc + b.begin);
   }
 
   const GemmKernels& kernels_ = gemm_kernels();
@@ -180,7 +187,7 @@ class Task {
   float *buffer_a_, *buffer_b_;
   std::array<Piece, kPanelsA> a_;
   std::array<Piece, kPanelsB> b_;
-  alignas(64) std::array<float, GemmKernels::kMaxRows * 64> edge_;
+  alignas(64) std::array<float, GemmKernels::kMaxRows * 64> edge_, turned_;
 };
 
 struct Grid {
@@ -226,7 +233,7 @@ void run_split(const Product& p, int64_t splits) {
   parallel_for(splits, 1, [&](int64_t begin, int64_t end) {
     for (int64_t s = begin; s < end; ++s) {
       Product part = p;
-      part.c = partial + s * size, part.ldc = p.n;
+      part.c = partial + s * size, part.ldc = p.transposed ? p.m : p.n;
       part.alpha = 1, part.beta = 0, part.epilogue = {};
       const Range pieces = piece_of({0, blocks}, splits, s);
       const Range depth{pieces.begin * k_block_of(p.k),
@@ -235,9 +242,11 @@ void run_split(const Product& p, int64_t splits) {
     }
   });
   const GemmKernels& kernels = gemm_kernels();
+  const int64_t rows = p.transposed ? p.n : p.m, columns = p.transposed ? p.m : p.n;
   for (int64_t s = 0; s < splits; ++s)
-    kernels.merge(p.m, p.n, partial + s * size, p.n, p.alpha, s == 0 ? p.beta : 1, p.c, p.ldc);
-  if (!p.epilogue.empty()) kernels.finish(p.epilogue, p.m, p.n, p.c, p.ldc);
+    kernels.merge(rows, columns, partial + s * size, columns, p.alpha, s == 0 ? p.beta : 1, p.c,
+                  p.ldc);
+  if (!p.epilogue.empty()) kernels.finish(p.epilogue, rows, columns, p.c, p.ldc);
 }
 
 }  // namespace

@@ -21,12 +21,14 @@ struct Operand {
   }
 };
 
-/// C = activation(alpha * A B + beta * C + bias); with beta 0 C is not read. A is k x m, B is k x n.
+/// C = activation(alpha * A B + beta * C + bias), m x n; with beta 0 C is not read. A is k x m, B
+/// is k x n. The epilogue's rows and columns are those of c as it lies.
 struct Product {
   int64_t m, n, k;
   Operand a, b;
   float* c;
   int64_t ldc;
+  bool transposed = false;  // c holds C's transpose, n x m
   float alpha = 1, beta = 0;
   Epilogue epilogue{};
 };

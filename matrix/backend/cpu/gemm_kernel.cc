@@ -14,6 +14,7 @@
 #include <hwy/contrib/math/math-inl.h>
 
 #include "matrix/backend/cpu/gemm_tile-inl.h"
+#include "matrix/backend/cpu/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kaiseki::cpu::HWY_NAMESPACE {
@@ -93,20 +94,6 @@ void pack_transposed(int64_t k, int count, int width, const float* HWY_RESTRICT 
   }
 }
 
-Vec load_part(const float* source, int64_t count) {
-  const hn::ScalableTag<float> d;
-  HWY_ALIGN float block[hn::MaxLanes(d)] = {};
-  std::copy_n(source, count, block);
-  return hn::Load(d, block);
-}
-
-void store_part(Vec v, float* target, int64_t count) {
-  const hn::ScalableTag<float> d;
-  HWY_ALIGN float block[hn::MaxLanes(d)];
-  hn::Store(v, d, block);
-  std::copy_n(block, count, target);
-}
-
 void merge(int64_t rows, int64_t columns, const float* tile, int64_t tile_stride, float alpha,
            float beta, float* c, int64_t ldc) {
   const hn::ScalableTag<float> d;
@@ -116,12 +103,13 @@ void merge(int64_t rows, int64_t columns, const float* tile, int64_t tile_stride
     for (int64_t j = 0; j < columns; j += lanes) {
       const int64_t part = std::min(lanes, columns - j);
       const bool whole = part == lanes;
-      Vec v = hn::Mul(scale, whole ? hn::LoadU(d, tile + j) : load_part(tile + j, part));
-      if (beta != 0) v = hn::MulAdd(keep, whole ? hn::LoadU(d, c + j) : load_part(c + j, part), v);
+      Vec v = hn::Mul(scale, whole ? hn::LoadU(d, tile + j) : load_part(d, tile + j, part));
+      if (beta != 0)
+        v = hn::MulAdd(keep, whole ? hn::LoadU(d, c + j) : load_part(d, c + j, part), v);
       if (whole)
         hn::StoreU(v, d, c + j);
       else
-        store_part(v, c + j, part);
+        store_part(d, v, c + j, part);
     }
   }
 }
@@ -151,15 +139,15 @@ void finish_as(const Epilogue& e, int64_t rows, int64_t columns, float* c, int64
     for (int64_t j = 0; j < columns; j += lanes) {
       const int64_t part = std::min(lanes, columns - j);
       const bool whole = part == lanes;
-      Vec v = whole ? hn::LoadU(d, c + j) : load_part(c + j, part);
+      Vec v = whole ? hn::LoadU(d, c + j) : load_part(d, c + j, part);
       if (e.bias_row) v = hn::Add(v, row);
       if (e.bias_col)
-        v = hn::Add(v, whole ? hn::LoadU(d, e.bias_col + j) : load_part(e.bias_col + j, part));
+        v = hn::Add(v, whole ? hn::LoadU(d, e.bias_col + j) : load_part(d, e.bias_col + j, part));
       v = activate<kActivation>(v, slope);
       if (whole)
         hn::StoreU(v, d, c + j);
       else
-        store_part(v, c + j, part);
+        store_part(d, v, c + j, part);
     }
   }
 }

@@ -10,11 +10,11 @@
 #endif
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
+#include "matrix/backend/cpu/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kaiseki::cpu {
@@ -23,19 +23,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using F32 = hn::ScalableTag<float>;
 using VF32 = hn::Vec<F32>;
-
-/// The first `count` values of a vector; the others are 0.
-HWY_INLINE VF32 load_part(F32 d, const float* from, size_t count) {
-  alignas(64) float lanes[HWY_MAX_BYTES / sizeof(float)] = {};
-  std::memcpy(lanes, from, count * sizeof(float));
-  return hn::Load(d, lanes);
-}
-
-HWY_INLINE void store_part(F32 d, VF32 v, float* to, size_t count) {
-  alignas(64) float lanes[HWY_MAX_BYTES / sizeof(float)];
-  hn::Store(v, d, lanes);
-  std::memcpy(to, lanes, count * sizeof(float));
-}
 
 HWY_INLINE VF32 keep_nan(VF32 x, VF32 y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
 
