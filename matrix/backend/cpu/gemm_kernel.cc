@@ -29,9 +29,10 @@ void pack(int64_t k, int count, int width, const float* HWY_RESTRICT source, int
   const hn::ScalableTag<float> d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   if (count == width && width == 2 * lanes) {
+    const int64_t ahead = k * stride;  // the rows that are packed next
     for (int64_t p = 0; p < k; ++p, source += stride, panel += width) {
-      hwy::Prefetch(source + width);  // the panel after this one
-      hwy::Prefetch(source + width + lanes);
+      hwy::Prefetch(source + ahead);
+      hwy::Prefetch(source + ahead + lanes);
       hn::StoreU(hn::LoadU(d, source), d, panel);
       hn::StoreU(hn::LoadU(d, source + lanes), d, panel + lanes);
     }
