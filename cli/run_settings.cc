@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/run_settings.h"
 
+#include <cstdio>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,11 +16,22 @@ namespace {
 
 constexpr std::string_view kPrefix = "setting.";
 
+/// A path may hold any bytes, metadata only UTF-8.
+std::string as_ascii(const std::string& path) {
+  std::string text;
+  for (char c : path) {
+    char escaped[8];
+    std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(c));
+    text += c >= ' ' && c <= '~' ? std::string(1, c) : escaped;
+  }
+  return text;
+}
+
 }  // namespace
 
 RunSettings::RunSettings(const TrainCommand& c) {
   auto set = [this](const char* option, const auto& value) { nn::put(settings_, option, value); };
-  set("--data", c.data.data);
+  set("--data", as_ascii(c.data.data));
   set("--limit", c.data.limit);
   for (const auto& [name, value] : to_metadata({{}, c.data.mean, c.data.std}))
     settings_["--" + name] = value;

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The folder of a run's checkpoints: runs are not mixed, other settings are named, an evaluation is not cut off."""
+import base64
 import json
 import os
-import pathlib
 import signal
 import time
+from pathlib import Path
 
-from support import check, kaiseki, main, refuses, start, train, works, LENET
+from support import check, main, refuses, start, train, works, LENET
 
 DATA = ["--data", "digits:200:1", "--test-limit", 10]
 
 
 def contents(folder):
-    return {file.name: file.read_bytes() for file in pathlib.Path(folder).iterdir()}
+    return {file.name: file.read_bytes() for file in Path(folder).iterdir()}
 
 
 def a_folder_of_another_run():
@@ -28,7 +29,7 @@ def a_folder_of_another_run():
 
 def interrupt_when(log_lines, *arguments, later=0.0):
     """A run that gets Ctrl-C once its log has so many lines; its output."""
-    log = pathlib.Path("interrupted.jsonl")
+    log = Path("interrupted.jsonl")
     log.unlink(missing_ok=True)
     process = start("train", LENET, *arguments, "--log", log, "--log-every", 1)
     while process.poll() is None and not (log.exists() and log.read_text().count("\n") >= log_lines):
@@ -78,7 +79,7 @@ def an_evaluation_is_done_to_its_end():
     works("train", LENET, *run, "--epochs", 2, "--checkpoint", "run", "--resume")
     works("train", LENET, *run, "--epochs", 2, "--checkpoint", "straight")
     for name in ("best.safetensors", "checkpoint-00000020.safetensors"):
-        check(pathlib.Path("run", name).read_bytes() == pathlib.Path("straight", name).read_bytes(),
+        check(Path("run", name).read_bytes() == Path("straight", name).read_bytes(),
               f"{name} is that of a run that was never stopped")
 
 
@@ -88,10 +89,7 @@ def early_stop_needs_evaluations():
     refuses(["--eval-every", "-1"], "train", LENET, *DATA, "--eval-every", -1)
 
 
-def a_limit_takes_all_classes():
-    """A folder of pictures lies in the order of its classes."""
-    from pathlib import Path
-    import base64
+def a_folder_of_pictures():
     png = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12NgAAAAAgAB4iG8MwAAAABJRU5ErkJggg==")
     for name in "abcd":
         Path("pictures", name).mkdir(parents=True)
@@ -103,6 +101,10 @@ def a_limit_takes_all_classes():
     rows = [line.split(",") for line in Path("c.csv").read_text().splitlines()[1:]]
     check([sum(map(int, row[1:])) for row in rows] == [2] * 4 + [0] * 6, "two of each class", str(rows))
 
+    os.rename("pictures", b"caf\xe9")
+    done = train("--epochs", 1, "--checkpoint", "run", data=os.fsdecode(b"caf\xe9"), errors="replace")
+    check(done.stderr == "", "a path that is not UTF-8 is no reason not to save", done.stderr)
+
 
 main(a_folder_of_another_run, every_rescue_has_a_folder_of_its_own, other_settings_are_named,
-     an_evaluation_is_done_to_its_end, early_stop_needs_evaluations, a_limit_takes_all_classes)
+     an_evaluation_is_done_to_its_end, early_stop_needs_evaluations, a_folder_of_pictures)
