@@ -86,7 +86,6 @@ int run_command(const EvalCommand& c) {
   how.progress = [&](int64_t done) {
     if (terminal().live && !c.json)
       draw_live_line("evaluating  " + format_count(done) + " of " + format_count(samples->size()));
-    return true;
   };
   nn::Evaluation e = nn::evaluate(network, samples, how);
   clear_live_line();

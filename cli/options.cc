@@ -25,7 +25,7 @@ void add_data(CLI::App* app, DataOptions& options) {
   app->add_option("--data", options.data,
                   "mnist, fashion-mnist, cifar10, digits, or a folder or tar of pictures by class")
       ->required();
-  app->add_option("--limit", options.limit, "use only the first N samples")
+  app->add_option("--limit", options.limit, "use only N samples, spread over all")
       ->check(CLI::NonNegativeNumber);
   app->add_option("--mean", options.mean, "subtracted from pixels in 0..1, one for each channel")
       ->delimiter(',')
@@ -74,10 +74,14 @@ void add_train(CLI::App& root, TrainCommand& c) {
 
   auto* input = app->add_option_group("Data");
   input->add_option("--augment", c.augment, "flip, crop or crop:PADDING, joined by commas");
-  input->add_option("--test-limit", c.test_limit, "evaluate on only the first N test samples");
+  input
+      ->add_option("--test-limit", c.test_limit, "evaluate on only N test samples, spread over all")
+      ->check(CLI::NonNegativeNumber);
   input->add_option("--eval-every", c.evaluate_every, "epochs between evaluations; 0: never")
-      ->capture_default_str();
-  input->add_option("--early-stop", c.early_stop, "stop after N evaluations without a better one");
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  input->add_option("--early-stop", c.early_stop, "stop after N evaluations without a better one")
+      ->check(CLI::NonNegativeNumber);
 
   auto* files = app->add_option_group("Files");
   files->add_option("--weights", c.weights, "start from these weights");
@@ -98,13 +102,13 @@ void add_train(CLI::App& root, TrainCommand& c) {
       ->check(CLI::PositiveNumber);
   app->footer(
       "Ctrl-C saves a checkpoint (in --checkpoint, else NET.checkpoint) and ends with status 0; a\n"
-      "second Ctrl-C ends at once.\n\n"
+      "second Ctrl-C ends at once. --resume takes the same command again.\n\n"
       "Examples:\n"
       "  kaiseki train lenet --data digits --epochs 3\n"
       "  kaiseki train models/lenet.json --data mnist --epochs 10 --schedule cosine \\\n"
       "      --save lenet.safetensors --checkpoint runs/lenet --log runs/lenet.jsonl\n"
-      "  kaiseki train models/lenet.json --data mnist --epochs 20 --checkpoint runs/lenet "
-      "--resume\n"
+      "  kaiseki train models/lenet.json --data mnist --epochs 10 --schedule cosine \\\n"
+      "      --save lenet.safetensors --checkpoint runs/lenet --log runs/lenet.jsonl --resume\n"
       "  kaiseki train models/cifar.json --data pictures.tar.gz --augment flip,crop:4 "
       "--device opencl");
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
 
@@ -103,7 +104,8 @@ void Progress::draw(nn::Trainer& trainer) {
 void Progress::show_evaluation(int64_t done, int64_t total) {
   if (!terminal().live || Seconds(Clock::now() - drawn_).count() < kRedraw) return;
   drawn_ = Clock::now();
-  draw_live_line(styled(Style::dim, "evaluating  ") +
+  const char* what = interrupted() ? "evaluating, then stopping  " : "evaluating  ";
+  draw_live_line(styled(Style::dim, what) +
                  progress_bar(static_cast<double>(done) / static_cast<double>(total), 30) + "  " +
                  format_count(done) + " of " + format_count(total));
 }

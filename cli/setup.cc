@@ -113,8 +113,8 @@ fs::path find_network(const std::string& name) {
   throw Error(name + ": expected a network, got no such file (looked for " + looked + ")");
 }
 
-std::string title(const nn::Network& network, const fs::path& file) {
-  return network.name().empty() ? file.stem().string() : network.name();
+std::string title(const std::string& name, const fs::path& file) {
+  return name.empty() ? file.stem().string() : name;
 }
 
 nn::Metadata to_metadata(const WeightsInfo& info) {

@@ -24,7 +24,7 @@ std::string describe_device(Device device);
 std::filesystem::path find_network(const std::string& name);
 
 /// The network's own name, else that of its file.
-std::string title(const nn::Network& network, const std::filesystem::path& file);
+std::string title(const std::string& name, const std::filesystem::path& file);
 
 /// What goes with weights in their file.
 struct WeightsInfo {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first samples of a data set, for --limit.
+// Some samples of a data set, for --limit: one from each of as many parts of the same size, so that
+// sets in the order of their classes give all of them, and periodic ones too.
 #pragma once
 
 #include <memory>
@@ -12,6 +13,7 @@ namespace kaiseki::cli {
 
 class Subset : public nn::Dataset {
  public:
+  /// `size` is from 1 to that of the whole.
   Subset(std::shared_ptr<const nn::Dataset> whole, int64_t size)
       : whole_(std::move(whole)), size_(size) {}
   int64_t size() const override { return size_; }
@@ -19,10 +21,21 @@ class Subset : public nn::Dataset {
   int classes() const override { return whole_->classes(); }
   std::vector<std::string> class_names() const override { return whole_->class_names(); }
   void read(int64_t index, float* out, int32_t& label, Random& augmentation) const override {
-    whole_->read(index, out, label, augmentation);
+    whole_->read(place(index), out, label, augmentation);
+  }
+
+  /// Of the whole set; rises with the index, and is the same in every run.
+  int64_t place(int64_t index) const {
+    const int64_t begin = start(index);
+    const auto room = static_cast<uint64_t>(start(index + 1) - begin);
+    return begin + static_cast<int64_t>(Random(0, static_cast<uint64_t>(index)).below(room));
   }
 
  private:
+  int64_t start(int64_t part) const {
+    const int64_t each = whole_->size() / size_, rest = whole_->size() % size_;
+    return part * each + part * rest / size_;
+  }
   std::shared_ptr<const nn::Dataset> whole_;
   int64_t size_;
 };

@@ -22,12 +22,12 @@ std::string shape_text(const Shape& shape) {
 
 int run_command(const SummaryCommand& c) {
   const std::filesystem::path file = find_network(c.network);
-  const nn::Network network = nn::Network::load(file, Device::cpu());
+  const nn::NetworkSummary network = nn::summarize(file);
   Table table({"layer", "type", "output", "parameters", "multiply-adds", "activations"});
   int64_t parameters = 0, multiply_adds = 0;
   uint64_t activations = 0;
   const int64_t batch = c.batch_size;
-  for (const nn::LayerSummary& layer : network.summary()) {
+  for (const nn::LayerSummary& layer : network.layers) {
     parameters += layer.parameters;
     multiply_adds += layer.multiply_adds * batch;
     activations += layer.activation_bytes * static_cast<uint64_t>(batch);
@@ -49,8 +49,8 @@ int run_command(const SummaryCommand& c) {
              format_bytes(activations)});
   const uint64_t weights = static_cast<uint64_t>(parameters) * sizeof(float);
   std::printf("%s  %s -> %s, batch of %s\n\n%s\n",
-              styled(Style::bold, title(network, file)).c_str(),
-              shape_text(network.input_shape()).c_str(), shape_text(network.output_shape()).c_str(),
+              styled(Style::bold, title(network.name, file)).c_str(),
+              shape_text(network.input).c_str(), shape_text(network.output).c_str(),
               format_count(batch).c_str(), table.str().c_str());
   std::printf(
       "memory  weights %s, with gradients and momentum %s, activations %s forward, about %s "

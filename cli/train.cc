@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/run_settings.h"
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
@@ -50,7 +51,7 @@ void print_header(const fs::path& file, const nn::Network& network, const nn::Da
   std::string samples = format_count(train.size());
   if (test) samples += " + " + format_count(test->size());
   const std::string between = terminal().unicode ? " · " : ", ";
-  std::printf("%s\n", join({styled(Style::bold, title(network, file)),
+  std::printf("%s\n", join({styled(Style::bold, title(network.name(), file)),
                             format_count(parameters) + " parameters",
                             c.data.data + " (" + samples + " samples)",
                             c.optimizer.name + " " + c.schedule, describe_device(network.device())},
@@ -59,8 +60,14 @@ void print_header(const fs::path& file, const nn::Network& network, const nn::Da
   std::fflush(stdout);
 }
 
-/// Where an interrupted run without --checkpoint goes.
-fs::path rescue_folder(const fs::path& network) { return network.stem().string() + ".checkpoint"; }
+/// Where an interrupted run without --checkpoint goes: no other run's folder, which --resume would
+/// continue instead.
+std::string rescue_folder(const fs::path& network) {
+  const std::string name = network.stem().string() + ".checkpoint";
+  std::string folder = name;
+  for (int i = 2; fs::exists(folder); ++i) folder = name + "-" + std::to_string(i);
+  return folder;
+}
 
 struct Outcome {
   const nn::Checkpointer* checkpointer = nullptr;
@@ -73,11 +80,11 @@ Outcome add_extensions(const TrainCommand& c, nn::Trainer& trainer,
   auto progress = std::make_unique<Progress>();
   outcome.progress = progress.get();
   trainer.extend(std::make_unique<Interrupt>());
+  trainer.extend(std::make_unique<RunSettings>(c));
   if (test) {
     nn::EvaluateOptions how;
     how.progress = [shown = progress.get(), total = test->size()](int64_t done) {
       shown->show_evaluation(done, total);
-      return !interrupted();
     };
     trainer.extend(std::make_unique<nn::Evaluator>(test, how, c.evaluate_every));
   }
@@ -105,8 +112,9 @@ void finish(const TrainCommand& c, nn::Trainer& trainer, const fs::path& network
                 trainer.stop_reason().c_str());
   fs::path last = outcome.checkpointer ? outcome.checkpointer->last() : fs::path();
   std::string folder = c.checkpoint;
-  if (interrupted() && !outcome.checkpointer) {
-    folder = rescue_folder(network_file).string();
+  const bool unfinished = interrupted() && trainer.epoch() < c.epochs;
+  if (unfinished && !outcome.checkpointer) {
+    folder = rescue_folder(network_file);
     fs::create_directories(folder);
     last = nn::checkpoint_file(folder, trainer.step());
     nn::write_checkpoint(last, trainer, to_metadata(info));
@@ -116,7 +124,7 @@ void finish(const TrainCommand& c, nn::Trainer& trainer, const fs::path& network
     std::printf("weights     %s\n", c.save.c_str());
   }
   if (!last.empty()) std::printf("checkpoint  %s\n", last.c_str());
-  if (interrupted())
+  if (unfinished)
     std::printf("continue with the same command and --checkpoint %s --resume\n", folder.c_str());
   if (outcome.checkpointer && !outcome.checkpointer->problem().empty())
     throw Error(outcome.checkpointer->problem());
@@ -125,6 +133,9 @@ void finish(const TrainCommand& c, nn::Trainer& trainer, const fs::path& network
 }  // namespace
 
 int run_command(const TrainCommand& c) {
+  if (c.early_stop > 0 && c.evaluate_every == 0)
+    throw Error("--early-stop: expected evaluations to judge by, got --eval-every 0");
+  if (!c.checkpoint.empty() && !c.resume) nn::expect_no_checkpoints(c.checkpoint);
   const Device device = open_device(c.device);
   const fs::path network_file = find_network(c.network);
   nn::Network network = nn::Network::load(network_file, device);

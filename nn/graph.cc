@@ -111,7 +111,12 @@ class Builder {
   }
 
   void choose_outputs() {
-    for (const std::string& name : spec().outputs) graph_.outputs.push_back(values_.at(name));
+    for (const std::string& name : spec().outputs) {
+      const int value = values_.at(name), maker = graph_.maker_of(value);
+      if (maker >= 0 && graph_.nodes[static_cast<size_t>(maker)].layer->is_loss())
+        fail("outputs", "expected no loss as output, got " + name);
+      graph_.outputs.push_back(value);
+    }
     if (!graph_.outputs.empty()) return;
     std::vector<bool> used(spec().inputs.size() + graph_.nodes.size());
     for (const Node& node : graph_.nodes) {

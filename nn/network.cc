@@ -13,7 +13,32 @@ namespace {
 
 constexpr uint64_t kMaxFile = uint64_t{1} << 31;
 
+std::string_view text_of(const ByteVector& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::vector<LayerSummary> layers_of(const Graph& graph) {
+  std::vector<LayerSummary> result;
+  for (const Node& node : graph.nodes) {
+    if (node.hidden) continue;
+    LayerSummary row{.name = node.name, .type = node.type, .output = node.shape.output};
+    for (const LayerShape::Trained& parameter : node.shape.parameters)
+      row.parameters += parameter.shape.elements();
+    row.multiply_adds = node.shape.multiply_adds;
+    row.activation_bytes = static_cast<uint64_t>(row.output.elements()) * sizeof(float);
+    result.push_back(std::move(row));
+  }
+  return result;
+}
+
 }  // namespace
+
+NetworkSummary summarize(const std::filesystem::path& file) {
+  const ByteVector bytes = read_file(file, kMaxFile);
+  const Graph graph = build_graph(parse_network(text_of(bytes), file.string()));
+  return {graph.spec.name, graph.spec.inputs[0].shape, graph.shape_of(graph.outputs[0]),
+          layers_of(graph)};
+}
 
 Network::Network(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Network::Network(Network&&) noexcept = default;
@@ -22,7 +47,7 @@ Network::~Network() = default;
 
 Network Network::load(const std::filesystem::path& file, Device device) {
   const ByteVector bytes = read_file(file, kMaxFile);
-  return parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string(), device);
+  return parse(text_of(bytes), file.string(), device);
 }
 
 Network Network::parse(std::string_view json, std::string_view source, Device device) {
@@ -142,19 +167,7 @@ std::span<State> Network::states() { return impl_->states; }
 uint64_t Network::random_position() const { return impl_->random_step; }
 void Network::set_random_position(uint64_t position) { impl_->random_step = position; }
 
-std::vector<LayerSummary> Network::summary() const {
-  std::vector<LayerSummary> result;
-  for (const Node& node : impl_->graph.nodes) {
-    if (node.hidden) continue;
-    LayerSummary row{.name = node.name, .type = node.type, .output = node.shape.output};
-    for (const LayerShape::Trained& parameter : node.shape.parameters)
-      row.parameters += parameter.shape.elements();
-    row.multiply_adds = node.shape.multiply_adds;
-    row.activation_bytes = static_cast<uint64_t>(row.output.elements()) * sizeof(float);
-    result.push_back(std::move(row));
-  }
-  return result;
-}
+std::vector<LayerSummary> Network::summary() const { return layers_of(impl_->graph); }
 
 std::string Network::json() const { return format_json(to_json(impl_->graph.spec)); }
 

@@ -26,6 +26,15 @@ struct LayerSummary {
   uint64_t activation_bytes = 0;  // of the output, for one sample
 };
 
+struct NetworkSummary {
+  std::string name;
+  Shape input, output;  // of one sample, as Network's
+  std::vector<LayerSummary> layers;
+};
+/// What a file describes, without memory for parameters and without a look at weights inside it.
+/// Throws ParseError as Network::load().
+NetworkSummary summarize(const std::filesystem::path& file);
+
 class Network {
  public:
   /// Sukiyaki's list format or ours, told apart by the content. Parameters are initialised from

@@ -2,6 +2,7 @@
 #include "nn/weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "matrix/error.h"
@@ -39,20 +40,24 @@ std::vector<NamedTensor> tensors_in_json(const ByteVector& bytes, const std::str
   return tensors;
 }
 
+/// The length of a header comes first; as text, eight bytes would be a length beyond any file.
+bool is_safetensors(const ByteVector& bytes) {
+  return bytes.size() > 8 && bytes[8] == std::byte{'{'} &&
+         load_le<uint64_t>(bytes.data()) <= bytes.size() - 8;
+}
+
 bool is_json(const ByteVector& bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const size_t first = text.find_first_not_of(" \t\r\n");
   return first != text.npos && (text[first] == '{' || text[first] == '[');
 }
 
-/// By content: a safetensors file has its header's '{' as ninth byte, and a tar's first block has
-/// a name there, or gzip's magic number.
+/// By content: what is neither of the two is a tar, plain or compressed.
 std::vector<NamedTensor> read_tensors(const fs::path& file, bool& flat) {
   const ByteVector bytes = read_file(file);
-  flat = is_json(bytes);
+  flat = !is_safetensors(bytes) && is_json(bytes);
   if (flat) return tensors_in_json(bytes, file.string());
-  if (bytes.size() > 8 && bytes[8] == std::byte{'{'}) return read_safetensors(file);
-  return read_tar_tensors(file);
+  return is_safetensors(bytes) ? read_safetensors(file) : read_tar_tensors(file);
 }
 
 /// The found values in the wanted shape, where Sukiyaki's has no shape or another for biases.
@@ -62,7 +67,16 @@ Tensor fitted(const Tensor& found, const Shape& wanted, bool flat) {
   std::vector<float> values = found.to_vector<float>();
   if (wanted.rank() == 1 && bias_per_channel(values, static_cast<size_t>(wanted[0])))
     return Tensor::from(std::span<const float>(values), wanted, Device::cpu());
+  if (wanted.rank() == 3 && found.size() == wanted[0])
+    return found.reshape({wanted[0], 1, 1}).broadcast_to(wanted).contiguous();
   return found;
+}
+
+/// Sukiyaki's layers always have a bias: zeros stand for none.
+bool stands_for_none(const std::string& name, const Tensor& value) {
+  const std::vector<float> values = value.to_vector<float>();
+  return name.ends_with(".bias") &&
+         std::all_of(values.begin(), values.end(), [](float x) { return x == 0; });
 }
 
 void list(std::string& into, const char* what, const std::vector<std::string>& names) {
@@ -83,12 +97,24 @@ std::string LoadReport::str() const {
   return text;
 }
 
+std::vector<NamedTensor> weights_to_save(Network& network) {
+  for (const Parameter& parameter : network.parameters()) {
+    const float* values = parameter.value.data<float>();
+    for (int64_t i = 0; i < parameter.value.size(); ++i)
+      if (!std::isfinite(values[i]))
+        throw Error(message("save", "expected finite weights, got ", values[i], " in ",
+                            parameter.name, "[", i, "]"));
+  }
+  return tensors_of(network);
+}
+
 void save_weights(const fs::path& file, Network& network) {
   const std::string suffix = file.extension().string();
+  const std::vector<NamedTensor> tensors = weights_to_save(network);
   if (suffix == ".safetensors")
-    write_safetensors(file, tensors_of(network), {{"format", "pt"}});
+    write_safetensors(file, tensors, {{"format", "pt"}});
   else if (suffix == ".tar")
-    write_tar_tensors(file, tensors_of(network));
+    write_tar_tensors(file, tensors);
   else if (suffix == ".json")
     write_file_atomic(file, as_bytes(to_sukiyaki(network)));
   else
@@ -118,7 +144,8 @@ LoadReport load_weights(const fs::path& file, Network& network, bool strict) {
     copies.emplace_back(value, wanted.value);
     report.matched.push_back(wanted.name);
   }
-  for (const auto& [name, value] : found) report.unexpected.push_back(name);
+  for (const auto& [name, value] : found)
+    if (!flat || !stands_for_none(name, value)) report.unexpected.push_back(name);
   if (strict && !report.complete())
     throw Error(file.string() + ": expected the tensors of this network, got a difference\n" +
                 report.str());

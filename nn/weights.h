@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/io/named_tensor.h"
 #include "nn/network.h"
 
 namespace kaiseki::nn {
@@ -27,8 +28,9 @@ struct LoadReport {
   std::string str() const;
 };
 
-/// Parameters and states, by temp + rename. Throws Error (full disk, no permission, unknown
-/// suffix).
+/// Parameters and states. Throws Error naming a parameter that is NaN or infinite.
+std::vector<NamedTensor> weights_to_save(Network& network);
+/// These, by temp + rename. Throws Error also for a full disk, no permission, an unknown suffix.
 void save_weights(const std::filesystem::path& file, Network& network);
 /// Throws ParseError for a damaged file; when `strict`, Error with the report unless it is
 /// complete.

@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -25,7 +26,13 @@ uint64_t augmentation_stream(int64_t epoch, int64_t index) {
 using Order = std::shared_ptr<const std::vector<int64_t>>;
 
 Order make_order(int64_t size, bool shuffle, uint64_t seed, int64_t epoch) {
-  auto order = std::make_shared<std::vector<int64_t>>(static_cast<size_t>(size));
+  auto order = std::make_shared<std::vector<int64_t>>();
+  try {
+    order->resize(static_cast<size_t>(size));
+  } catch (const std::exception&) {
+    throw Error(message("iterator", "expected memory for the order of ", size,
+                        " samples, 8 bytes each, got none"));
+  }
   std::iota(order->begin(), order->end(), int64_t{0});
   if (shuffle) {
     Random random(seed, shuffle_stream(epoch));
@@ -52,7 +59,13 @@ struct Iterator::Worker {
     int workers = options.workers;
     if (workers == 0)
       workers = std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 8);
-    for (int i = 0; i < workers; ++i) threads.emplace_back([this] { run(); });
+    threads.reserve(static_cast<size_t>(workers));
+    try {
+      for (int i = 0; i < workers; ++i) threads.emplace_back([this] { run(); });
+    } catch (const std::system_error& error) {
+      if (threads.empty())
+        throw Error(message("iterator", "expected a background thread, got ", error.what()));
+    }
   }
 
   ~Worker() {
@@ -89,8 +102,13 @@ struct Iterator::Worker {
       room.wait(lock, [&] {
         return stopping || static_cast<int>(jobs.size()) < std::max(1, options.prefetch);
       });
-      if (stopping) return;
-      Job* job = plan();
+      if (stopping || plan_error) return;
+      Job* job = nullptr;
+      try {
+        job = plan();
+      } catch (...) {
+        plan_error = std::current_exception();
+      }
       if (!job) {
         finished = true;
         done.notify_all();
@@ -122,14 +140,16 @@ struct Iterator::Worker {
     }
   }
 
-  /// Waits for the first job of the queue and takes it; null at the end.
+  /// Waits for the first job of the queue and takes it; null at the end. Throws what it threw.
   std::unique_ptr<Job> take() {
     std::unique_lock lock(mutex);
     done.wait(lock, [&] { return jobs.empty() ? finished : jobs.front()->ready; });
+    if (jobs.empty() && plan_error) std::rethrow_exception(plan_error);
     if (jobs.empty()) return nullptr;
     auto job = std::move(jobs.front());
     jobs.pop_front();
     room.notify_one();
+    if (job->error) std::rethrow_exception(job->error);
     return job;
   }
 
@@ -140,6 +160,7 @@ struct Iterator::Worker {
   Order order;
   std::deque<std::unique_ptr<Job>> jobs;
   bool stopping = false, finished = false;
+  std::exception_ptr plan_error;
   std::mutex mutex;
   std::condition_variable room, done;
   std::vector<std::thread> threads;
@@ -159,12 +180,14 @@ Iterator::~Iterator() = default;
 
 bool Iterator::next(Batch& batch) {
   if (!worker_) worker_ = std::make_unique<Worker>(*dataset_, options_, state_);
-  auto job = worker_->take();
-  if (!job) return false;
-  if (job->error) {
+  std::unique_ptr<Worker::Job> job;
+  try {
+    job = worker_->take();
+  } catch (...) {
     worker_.reset();
-    std::rethrow_exception(job->error);
+    throw;
   }
+  if (!job) return false;
   batch = std::move(job->batch);
   state_.epoch = job->epoch;
   state_.position = job->position + job->count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "nn/io/tensor_list.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -110,11 +111,7 @@ class ListHandler {
       fail(offsets_ ? "expected two data_offsets" : "expected no data_offsets");
     tensor_.name = name_;
     tensor_.shape = Shape(shape_);
-    try {
-      tensor_.shape.elements();
-    } catch (const ShapeError&) {
-      fail("expected a shape of fewer than 2^62 elements, got " + tensor_.shape.str());
-    }
+    check_elements();
     if (offsets_) {
       tensor_.begin = bounds_[0];
       tensor_.end = bounds_[1];
@@ -124,6 +121,14 @@ class ListHandler {
              std::to_string(tensor_.end));
     }
     tensors_.push_back(tensor_);
+  }
+
+  /// So few that their bytes have a number.
+  void check_elements() const {
+    double elements = 1;
+    for (int64_t dim : shape_) elements *= static_cast<double>(std::max<int64_t>(dim, 1));
+    if (elements > static_cast<double>(uint64_t{1} << 60))
+      fail("expected a shape of at most 2^60 elements, got " + tensor_.shape.str());
   }
 
   bool unexpected(std::string_view what) {

@@ -32,6 +32,7 @@ class Convolution : public Layer {
             outputs_);
     const Shape filter = {outputs_, x[0] / conv_.groups, kernel_[0], kernel_[1]};
     const ConvProblem problem = conv_problem({1, x[0], x[1], x[2]}, filter, conv_);
+    filter.elements();  // throws before a product of its dimensions overflows
     const int64_t window = filter[1] * kernel_[0] * kernel_[1];
     LayerShape shape{.output = {outputs_, problem.out_h(), problem.out_w()}};
     shape.parameters.push_back({"weight", filter, weight_init_, window,
@@ -39,7 +40,9 @@ class Convolution : public Layer {
     if (bias_ != Bias::none)
       shape.parameters.push_back({"bias", bias_ == Bias::position ? shape.output : Shape{outputs_},
                                   bias_init_, window, outputs_, false});
-    shape.multiply_adds = shape.output.elements() * window;
+    shape.multiply_adds =
+        Shape{filter[0], filter[1], filter[2], filter[3], problem.out_h(), problem.out_w()}
+            .elements();
     return shape;
   }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Mean of (x - target)^2 over all elements. Labels stand for their one-hot rows.
-#include "matrix/ops/copy.h"
+// Mean of (x - target)^2 over all elements. Labels stand for their one-hot rows; a row with label
+// -1 counts as right.
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
+#include "matrix/ops/softmax.h"
 #include "nn/layers/layers.h"
 
 namespace kaiseki::nn {
@@ -19,11 +20,8 @@ class MeanSquaredError : public Layer {
   }
   Tensor forward(ForwardPass& pass) const override {
     const Tensor& x = pass.inputs[0];
-    const Tensor target =
-        pass.targets.dtype() == DType::i32 ? one_hot(pass.targets, x) : pass.targets;
-    require(target.shape() == x.shape(), "mean_squared_error", "expected targets of shape ",
-            x.shape(), ", got ", target.shape());
-    Tensor difference = subtract(x, target);
+    Tensor difference = pass.targets.dtype() == DType::i32 ? minus_one_hot(x, pass.targets)
+                                                           : minus(x, pass.targets);
     if (pass.keep) pass.saved = {difference};
     return mean(elementwise("d * d", {{"d", difference}}));
   }
@@ -37,15 +35,17 @@ class MeanSquaredError : public Layer {
   double loss_weight() const override { return weight_; }
 
  private:
-  static Tensor one_hot(const Tensor& labels, const Tensor& like) {
-    require(like.rank() == 2 && labels.shape() == Shape{like.dim(0)}, "mean_squared_error",
-            "expected labels of shape [", like.dim(0), "] for an output of shape ", like.shape(),
+  static Tensor minus(const Tensor& x, const Tensor& target) {
+    require(target.shape() == x.shape(), "mean_squared_error", "expected targets of shape ",
+            x.shape(), ", got ", target.shape());
+    return subtract(x, target);
+  }
+  /// The gradient of cross-entropy for probabilities x.
+  static Tensor minus_one_hot(const Tensor& x, const Tensor& labels) {
+    require(x.rank() == 2 && labels.shape() == Shape{x.dim(0)}, "mean_squared_error",
+            "expected labels of shape [", x.dim(0), "] for an output of shape ", x.shape(),
             ", got ", labels.shape());
-    const int64_t classes = like.dim(1);
-    std::vector<float> identity(static_cast<size_t>(classes * classes));
-    for (int64_t i = 0; i < classes; ++i) identity[static_cast<size_t>(i * classes + i)] = 1;
-    return gather(Tensor::from(std::span<const float>(identity), {classes, classes}, like.device()),
-                  labels);
+    return softmax_cross_entropy_backward(x, labels, 1);
   }
   double weight_;
 };

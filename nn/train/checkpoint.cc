@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "nn/train/checkpoint.h"
 
-#include <cmath>
 #include <map>
 
 #include "matrix/error.h"
@@ -9,6 +8,7 @@
 #include "nn/io/safetensors.h"
 #include "nn/train/state_text.h"
 #include "nn/train/trainer.h"
+#include "nn/weights.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -17,28 +17,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kOptimizerPrefix = "optimizer/";
 
-void check_finite(const Parameter& parameter) {
-  const float* values = parameter.value.data<float>();
-  for (int64_t i = 0; i < parameter.value.size(); ++i)
-    if (!std::isfinite(values[i]))
-      throw Error(message("checkpoint", "expected finite weights, got ", values[i], " in ",
-                          parameter.name, "[", i, "]"));
-}
-
-std::vector<NamedTensor> network_tensors(Network& network) {
-  std::vector<NamedTensor> tensors;
-  for (const Parameter& parameter : network.parameters()) {
-    check_finite(parameter);
-    tensors.push_back({parameter.name, parameter.value});
-  }
-  for (const State& state : network.states()) tensors.push_back({state.name, state.value});
-  return tensors;
-}
-
 /// All tensors of a run, by their names in a checkpoint.
 std::vector<NamedTensor> run_tensors(Trainer& trainer) {
   Updater& updater = trainer.updater();
-  std::vector<NamedTensor> tensors = network_tensors(updater.network());
+  std::vector<NamedTensor> tensors = weights_to_save(updater.network());
   for (State& state : updater.optimizer().states(updater.network().parameters()))
     tensors.push_back({std::string(kOptimizerPrefix) + state.name, state.value});
   return tensors;
@@ -62,7 +44,7 @@ void check_tensors(const std::vector<NamedTensor>& wanted,
 }  // namespace
 
 void write_weights(const fs::path& file, Network& network, const Metadata& metadata) {
-  write_safetensors(file, network_tensors(network), metadata);
+  write_safetensors(file, weights_to_save(network), metadata);
 }
 
 void write_checkpoint(const fs::path& file, Trainer& trainer, const Metadata& metadata) {

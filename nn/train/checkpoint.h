@@ -31,6 +31,10 @@ std::filesystem::path checkpoint_file(const std::filesystem::path& folder, int64
 /// All such files of a folder, the newest first. Empty for a missing folder.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& folder);
 
+/// Throws Error naming the newest when there are any: a run that does not continue them must not
+/// mix its own with them.
+void expect_no_checkpoints(const std::filesystem::path& folder);
+
 /// Continues from the newest checkpoint of the folder that can be read; one that cannot is passed
 /// over with a warning. Gives the file, or nothing when there is none. Throws Error when all are
 /// damaged, or when the newest is of another run.
@@ -44,7 +48,8 @@ struct CheckpointerOptions {
 };
 
 /// Saves after every `every`-th epoch and at the end. A file that cannot be written is reported as
-/// a warning, and training goes on: the earlier checkpoints stay as they are.
+/// a warning, and training goes on: the earlier checkpoints stay as they are. Training throws Error
+/// at its start when the folder holds checkpoints and the run continues from none of them.
 class Checkpointer : public Extension {
  public:
   explicit Checkpointer(const CheckpointerOptions& options);
@@ -56,10 +61,12 @@ class Checkpointer : public Extension {
 
   /// The newest file written or resumed from; empty when there is none.
   const std::filesystem::path& last() const { return last_; }
-  /// Why the newest attempt failed; empty when it did not.
-  const std::string& problem() const { return problem_; }
+  /// Why the newest checkpoint, or else the best weights, could not be written; empty when all is
+  /// well.
+  const std::string& problem() const { return problem_.empty() ? best_problem_ : problem_; }
 
  private:
+  void write_best(Trainer& trainer);
   void write(Trainer& trainer);
   void prune() const;
 
@@ -67,7 +74,7 @@ class Checkpointer : public Extension {
   std::filesystem::path last_;
   int64_t last_step_ = -1;
   double best_ = -std::numeric_limits<double>::infinity();
-  std::string problem_;
+  std::string problem_, best_problem_;
 };
 
 }  // namespace kaiseki::nn

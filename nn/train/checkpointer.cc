@@ -38,6 +38,18 @@ void clear_half_written(const fs::path& folder) {
   for (const fs::path& file : files) fs::remove(file, ignored);
 }
 
+/// What goes wrong is warned of, and stays in `problem` until it goes well.
+template <typename Write>
+void attempt(std::string& problem, const Write& write) {
+  try {
+    write();
+    problem.clear();
+  } catch (const Error& error) {
+    problem = error.what();
+    log_warning(problem);
+  }
+}
+
 }  // namespace
 
 fs::path checkpoint_file(const fs::path& folder, int64_t step) {
@@ -56,6 +68,14 @@ std::vector<fs::path> list_checkpoints(const fs::path& folder) {
     return x.size() != y.size() ? x.size() > y.size() : x > y;
   });
   return files;
+}
+
+void expect_no_checkpoints(const fs::path& folder) {
+  const auto files = list_checkpoints(folder);
+  if (files.empty()) return;
+  throw Error(files[0].string() +
+              ": expected a folder without the checkpoints of another run, got this one; continue "
+              "that run with --resume, take another folder, or delete them");
 }
 
 std::optional<fs::path> resume(const fs::path& folder, Trainer& trainer) {
@@ -80,54 +100,57 @@ Checkpointer::Checkpointer(const CheckpointerOptions& options) : options_(option
 }
 
 void Checkpointer::on_start(Trainer& trainer) {
-  clear_half_written(options_.folder);
+  if (!last_.empty()) return;
   const fs::path present = checkpoint_file(options_.folder, trainer.step());
-  if (trainer.step() == 0 || !fs::exists(present)) return;
+  if (!fs::exists(present)) expect_no_checkpoints(options_.folder);
+  clear_half_written(options_.folder);
+  if (!fs::exists(present)) return;
   last_ = present;
   last_step_ = trainer.step();
 }
 
 void Checkpointer::on_epoch(Trainer& trainer) {
-  const auto& evaluation = trainer.evaluation();
-  const bool better = evaluation && evaluation->score() > best_;
-  if (better) best_ = evaluation->score();
+  if (trainer.evaluation() && trainer.evaluation()->score() > best_) write_best(trainer);
   if (trainer.epoch() % std::max<int64_t>(1, options_.every) == 0) write(trainer);
-  if (!better) return;
-  try {
-    Metadata metadata = options_.metadata;
-    put(metadata, "step", trainer.step());
-    put(metadata, "top1", evaluation->top1);
-    write_weights(options_.folder / kBest, trainer.updater().network(), metadata);
-  } catch (const Error& error) {
-    problem_ = error.what();
-    log_warning(problem_);
-  }
 }
 
 void Checkpointer::on_finish(Trainer& trainer) {
-  if (trainer.step() != last_step_ && trainer.step() > 0) write(trainer);
+  if (trainer.step() == last_step_ || trainer.step() == 0) return;
+  trainer.running_totals();  // throws before a diverged run is saved
+  write(trainer);
+}
+
+/// Before the checkpoint that says so: a process killed in between does it again.
+void Checkpointer::write_best(Trainer& trainer) {
+  const Evaluation& evaluation = *trainer.evaluation();
+  attempt(best_problem_, [&] {
+    Metadata metadata = options_.metadata;
+    put(metadata, "step", trainer.step());
+    put(metadata, "top1", evaluation.top1);
+    write_weights(options_.folder / kBest, trainer.updater().network(), metadata);
+    best_ = evaluation.score();
+  });
 }
 
 void Checkpointer::write(Trainer& trainer) {
-  trainer.running_totals();  // throws before a diverged run is saved
-  const fs::path file = checkpoint_file(options_.folder, trainer.step());
-  try {
+  attempt(problem_, [&] {
+    const fs::path file = checkpoint_file(options_.folder, trainer.step());
     write_checkpoint(file, trainer, options_.metadata);
     last_ = file;
     last_step_ = trainer.step();
-    problem_.clear();
     prune();
-  } catch (const Error& error) {
-    problem_ = error.what();
-    log_warning(problem_);
-  }
+  });
 }
 
+/// Later steps than the last are files that resume() could not read, or went back from.
 void Checkpointer::prune() const {
-  auto files = list_checkpoints(options_.folder);
+  const auto files = list_checkpoints(options_.folder);
+  const auto last = std::find(files.begin(), files.end(), last_) - files.begin();
+  const auto keep = std::max<int64_t>(1, options_.keep);
+  if (last == std::ssize(files)) return;
   std::error_code ignored;
-  for (size_t i = static_cast<size_t>(std::max<int64_t>(1, options_.keep)); i < files.size(); ++i)
-    fs::remove(files[i], ignored);
+  for (int64_t i = 0; i < std::ssize(files); ++i)
+    if (i < last || i >= last + keep) fs::remove(files[static_cast<size_t>(i)], ignored);
 }
 
 void Checkpointer::save(Metadata& state) const { put(state, "checkpointer.best", best_); }

@@ -2,6 +2,7 @@
 #include "nn/train/evaluator.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "matrix/error.h"
 #include "nn/data/iterator.h"
@@ -25,6 +26,7 @@ void count(const Network::Loss& result, const Tensor& labels, Counts& counts, Ev
   for (int64_t i = 0; i < n; ++i, scores += into.classes) {
     if (label[i] < 0 || label[i] >= into.classes) continue;
     const float own = scores[label[i]];
+    if (std::any_of(scores, scores + into.classes, [](float x) { return std::isnan(x); })) continue;
     int rank = 0;
     for (int c = 0; c < into.classes; ++c)
       rank += scores[c] > own || (scores[c] == own && c < label[i]);
@@ -54,7 +56,7 @@ Evaluation evaluate(Network& network, std::shared_ptr<const Dataset> data,
   for (Batch batch; iterator.next(batch);) {
     count(network.forward_loss(batch.images, batch.labels, Phase::test), batch.labels, counts,
           evaluation);
-    if (options.progress && !options.progress(counts.samples)) break;
+    if (options.progress) options.progress(counts.samples);
   }
   const double n = static_cast<double>(std::max<int64_t>(1, counts.samples));
   evaluation.samples = counts.samples;
@@ -70,8 +72,7 @@ Evaluator::Evaluator(std::shared_ptr<const Dataset> data, const EvaluateOptions&
 
 void Evaluator::on_epoch(Trainer& trainer) {
   if (trainer.epoch() % every_ != 0 && trainer.epoch() != trainer.options().epochs) return;
-  Evaluation result = evaluate(trainer.updater().network(), data_, options_);
-  if (result.samples == data_->size()) trainer.set_evaluation(std::move(result));
+  trainer.set_evaluation(evaluate(trainer.updater().network(), data_, options_));
 }
 
 }  // namespace kaiseki::nn

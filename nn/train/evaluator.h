@@ -17,17 +17,17 @@ namespace kaiseki::nn {
 struct Evaluation {
   int64_t samples = 0;
   double loss = 0;                 // mean
-  double top1 = 0, top5 = 0;       // 0..1; ties count for the lower class
+  double top1 = 0, top5 = 0;       // 0..1; ties count for the lower class, NaN for none
   int classes = 0;                 // 0: the output is no [n, classes]
-  std::vector<int64_t> confusion;  // [classes, classes]: rows true, columns predicted
+  std::vector<int64_t> confusion;  // [classes, classes]: rows true, columns predicted; no NaN
   /// What checkpoints compare, larger is better: top-1, or minus the loss without classes.
   double score() const { return classes ? top1 : -loss; }
 };
 
 struct EvaluateOptions {
   int64_t batch_size = 256;
-  /// Called between batches with the samples done; false stops early. May be empty.
-  std::function<bool(int64_t)> progress{};
+  /// Called between batches with the samples done. May be empty.
+  std::function<void(int64_t)> progress{};
 };
 
 /// Test phase, in the data set's order. Throws Error for an empty data set.

@@ -15,8 +15,8 @@ namespace kaiseki::nn {
 MetricsLog::MetricsLog(const std::filesystem::path& file, int64_t every_steps)
     : path_(file), every_(std::max<int64_t>(1, every_steps)) {}
 
-double MetricsLog::seconds_since(Clock::time_point start) const {
-  return std::max(1e-9, std::chrono::duration<double>(Clock::now() - start).count());
+double MetricsLog::seconds_between(Clock::time_point start, Clock::time_point end) {
+  return std::max(1e-9, std::chrono::duration<double>(end - start).count());
 }
 
 void MetricsLog::on_start(Trainer& trainer) {
@@ -30,6 +30,7 @@ void MetricsLog::on_start(Trainer& trainer) {
 }
 
 void MetricsLog::on_step(Trainer& trainer) {
+  step_time_ = Clock::now();
   if (trainer.step() % every_ != 0 || trainer.updater().iterator().is_new_epoch()) return;
   const MetricTotals totals = trainer.running_totals();
   MetricTotals part = totals;
@@ -59,9 +60,10 @@ void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, 
       .add("accuracy", totals.accuracy())
       .add("learning_rate", trainer.updater().learning_rate())
       .add("images_per_second",
-           static_cast<double>(samples) / seconds_since(epoch ? epoch_time_ : last_time_))
+           static_cast<double>(samples) / (epoch ? seconds_between(epoch_time_, step_time_)
+                                                 : seconds_between(last_time_, Clock::now())))
       .add("memory", trainer.updater().network().device().memory().account().peak)
-      .add("seconds", seconds_since(start_));
+      .add("seconds", seconds_between(start_, Clock::now()));
   if (epoch && trainer.evaluation()) {
     json.add("test_loss", trainer.evaluation()->loss);
     json.add("test_accuracy", trainer.evaluation()->top1);

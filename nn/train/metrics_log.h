@@ -14,9 +14,9 @@
 namespace kaiseki::nn {
 
 /// Lines have "event" ("step", "epoch"), "step", "epoch" (from 1), "loss", "accuracy",
-/// "learning_rate", "images_per_second", "memory" (peak bytes of the device's pool) and "seconds"
-/// (since the start of this run); those of epochs also "test_loss", "test_accuracy", "test_top5"
-/// when there was an evaluation.
+/// "learning_rate", "images_per_second" (of training alone), "memory" (peak bytes of the device's
+/// pool) and "seconds" (since the start of this run); those of epochs also "test_loss",
+/// "test_accuracy", "test_top5" when there was an evaluation.
 class MetricsLog : public Extension {
  public:
   /// Appends to the file when training is resumed, else replaces it. Throws Error when it cannot be
@@ -33,12 +33,12 @@ class MetricsLog : public Extension {
   using Clock = std::chrono::steady_clock;
 
   void line(Trainer& trainer, bool epoch, const MetricTotals& totals, int64_t samples);
-  double seconds_since(Clock::time_point start) const;
+  static double seconds_between(Clock::time_point start, Clock::time_point end);
 
   std::filesystem::path path_;
   int64_t every_;
   std::unique_ptr<std::FILE, Close> file_;
-  Clock::time_point start_, last_time_, epoch_time_;
+  Clock::time_point start_, last_time_, epoch_time_, step_time_;
   MetricTotals last_;
   int64_t epoch_samples_ = 0;  // of this epoch before this run began
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JPEG and PNG through stb_image.
+// JPEG and PNG through stb_image, and on to a sample.
 #include "nn/data/picture.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -9,4 +9,15 @@ KAISEKI_FUZZ(bytes) {
   Picture picture = decode_picture(bytes, "fuzz");
   size_t pixels = static_cast<size_t>(picture.height) * picture.width * picture.channels;
   if (picture.pixels.size() != pixels) __builtin_trap();
+  const Preprocessing how{.channels = picture.channels,
+                          .height = 24,
+                          .width = 17,
+                          .resize = static_cast<int>(pixels % 64),
+                          .padding = 2,
+                          .random_crop = true,
+                          .flip = true};
+  std::vector<float> sample(static_cast<size_t>(how.channels) * 24 * 17);
+  kaiseki::Random random(pixels);
+  prepare_sample(picture, how, nullptr, sample.data());
+  prepare_sample(picture, how, &random, sample.data());
 }

@@ -91,6 +91,10 @@ TEST_CASE("network: shapes that do not fit") {
       "expected inputs of shape [192], got [3, 8, 8]");
   check_problem(with_layers(R"({"name": "l", "type": "mean_squared_error"}, {"type": "relu"})"),
                 "expected no loss as input, got l");
+  check_problem(
+      R"({"inputs": {"x": {"shape": [3]}}, "layers": [{"name": "l", "type": "mean_squared_error"}],
+          "outputs": ["l"]})",
+      "outputs: expected no loss as output, got l");
   check_problem(with_layers(R"({"type": "softmax_cross_entropy"})"),
                 "expected an input of shape [classes]");
   check_problem(
@@ -140,6 +144,13 @@ TEST_CASE("network: sizes beyond reason are refused before anything is allocated
       with_layers(
           R"({"type": "convolution", "output_channels": 1, "kernel_size": 1, "padding": 16777216})"),
       "elements in a sample");
+  const std::string window = R"({"inputs": {"x": {"shape": [16777216, 1, 1]}}, "layers": [
+      {"type": "convolution", "output_channels": 1, "kernel_size": 16777216, "padding": 16777216,
+       "stride": 16777216}]})";
+  check_problem(window, "elements, got [1, 16777216, 16777216, 16777216]");
+  check_problem(with_layers(R"({"type": "convolution", "output_channels": 100000, "kernel_size": 30,
+                                "padding": 16777216})"),
+                "elements, got [100000, 3, 30, 30, ");
 }
 
 TEST_CASE("network: errors of calls") {

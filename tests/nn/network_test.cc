@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "nn/network.h"
 
+#include <unistd.h>
+
 #include <filesystem>
+#include <fstream>
 
 #include "matrix/memory/pool.h"
 #include "nn/optimizer.h"
@@ -120,6 +123,25 @@ TEST_CASE("network: softmax cross-entropy against differences in double") {
   }
 }
 
+TEST_CASE("network: a summary takes no memory for parameters") {
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("kaiseki_summary_" + std::to_string(::getpid()) + ".json");
+  std::ofstream(file) << network_json(
+      {1, 100}, R"({"name": "f", "type": "fully_connected", "output_size": 1000000},
+                   {"name": "a", "type": "relu"})");
+  MemoryPool& memory = Device::cpu().memory();
+  memory.trim();
+  memory.reset_peak();
+  const uint64_t before = memory.account().peak;
+  const nn::NetworkSummary summary = nn::summarize(file);
+  CHECK(memory.account().peak == before);
+  std::filesystem::remove(file);
+  CHECK(summary.input == Shape{100});
+  CHECK(summary.output == Shape{1000000});
+  REQUIRE(summary.layers.size() == 2);
+  CHECK(summary.layers[0].parameters == 101000000);
+}
+
 TEST_CASE("network: mean squared error of values and of labels; losses are added with weights") {
   const std::string layers = R"({"name": "f", "type": "fully_connected", "output_size": 4},
       {"name": "s", "type": "sigmoid"}, {"name": "m", "type": "mean_squared_error"},
@@ -143,6 +165,9 @@ TEST_CASE("network: mean squared error of values and of labels; losses are added
     };
     const Tensor targets = labels_of(labels, device);
     CHECK(network.forward_loss(x, targets).loss.item() == doctest::Approx(total()).epsilon(1e-5));
+    const uint64_t sent = transfer_count().to_device;
+    network.forward_loss(x, targets);
+    CHECK(transfer_count().to_device == sent);
     network.zero_grad();
     network.backward();
     for (const nn::Parameter& parameter : network.parameters())

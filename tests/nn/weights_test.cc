@@ -3,9 +3,12 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "matrix/error.h"
+#include "matrix/ops/copy.h"
+#include "nn/io/safetensors.h"
 #include "nn/sukiyaki_weights.h"
 #include "tests/support/gradcheck.h"
 
@@ -136,6 +139,58 @@ TEST_CASE("weights: a changed network gets a report of what matched") {
   CHECK(report.str().find("b.weight: expected shape [6, 3], got [5, 3]") != std::string::npos);
   CHECK(values_of(changed)[0] == values_of(network)[0]);
   CHECK(values_of(changed)[2] == before[2]);
+}
+
+TEST_CASE("weights: .json without a bias, and with even biases for positions, is read again") {
+  Folder folder;
+  const fs::path file = folder.path / "w.json";
+  const std::string json = network_json({1, 2, 4, 4}, R"(
+      {"name": "c", "type": "convolution", "output_channels": 3, "kernel_size": 3,
+       "bias": "position", "bias_initializer": {"type": "constant", "value": 0.5}},
+      {"name": "f", "type": "fully_connected", "output_size": 5, "bias": false})");
+  Network network = Network::parse(json, "test", Device::cpu());
+  nn::save_weights(file, network);
+  Network other = Network::parse(json, "test", Device::cpu());
+  other.initialize(99);
+  fill(other.parameters()[1].value, 7);
+  CHECK(nn::load_weights(file, other).matched.size() == 3);
+  CHECK(values_of(other) == values_of(network));
+
+  std::ofstream(file) << "{\"layer_params\": [" + kFc + "], \"layer_status\": [" +
+                             status(counted(36, 0), {0, 1}) + "]}";
+  Network plain = Network::parse(
+      network_json({1, 18},
+                   R"({"name": "f", "type": "fully_connected", "output_size": 2, "bias": false})"),
+      "test", Device::cpu());
+  CHECK(nn::load_weights(file, plain, false).unexpected == std::vector<std::string>{"f.bias"});
+}
+
+TEST_CASE("weights: a safetensors file whose header's length begins as JSON does") {
+  Folder folder;
+  const fs::path file = folder.path / "w";
+  Network network = Network::parse("[" + kFc + "]", "test", Device::cpu());
+  for (size_t length : {31520, 23328}) {  // " {" and " ["
+    CAPTURE(length);
+    std::vector<nn::NamedTensor> tensors = nn::weights_to_save(network);
+    const size_t plain = nn::load_le<uint64_t>(
+        nn::encode_safetensors(tensors, {{"note", std::string(20000, '-')}}).data());
+    nn::write_safetensors(file, tensors, {{"note", std::string(20000 + length - plain, '-')}});
+    Network other = Network::parse("[" + kFc + "]", "test", Device::cpu());
+    other.initialize(99);
+    CHECK(nn::load_weights(file, other).complete());
+    CHECK(values_of(other) == values_of(network));
+  }
+}
+
+TEST_CASE("weights: values that are not numbers are saved in no format") {
+  Folder folder;
+  Network network = Network::parse("[" + kFc + "]", "test", Device::cpu());
+  network.parameters()[1].value.mutable_data<float>()[1] = NAN;
+  for (const char* name : {"n.safetensors", "n.tar", "n.json"}) {
+    CHECK_THROWS_WITH_AS(nn::save_weights(folder.path / name, network),
+                         "[save] expected finite weights, got nan in f.bias[1]", Error);
+    CHECK(!fs::exists(folder.path / name));
+  }
 }
 
 TEST_CASE("weights: damaged files are errors") {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <numeric>
 
 #include "matrix/error.h"
@@ -135,4 +136,14 @@ TEST_CASE("it runs ahead by no more than it may, and stops at once") {
   Iterator unused(data, {});
   CHECK_THROWS_AS(Iterator(numbers(0), {}), Error);
   CHECK_THROWS_AS(Iterator(numbers(1), {.batch_size = 0}), Error);
+}
+
+TEST_CASE("an order that does not fit in memory is an error, not the end of the process") {
+  constexpr int64_t kSize = std::numeric_limits<int64_t>::max();
+  Iterator iterator(numbers(kSize), {.batch_size = 2, .workers = 3});
+  Batch batch;
+  for (int i = 0; i < 2; ++i)
+    CHECK_THROWS_WITH_AS(iterator.next(batch),
+                         doctest::Contains("expected memory for the order of 9223372036854775807"),
+                         Error);
 }

@@ -140,3 +140,34 @@ TEST_CASE("a picture is read from a file as one sample") {
   CHECK(read_picture(folder.path / "a.png", {.channels = 1, .height = 2, .width = 2}).shape() ==
         Shape{1, 1, 2, 2});
 }
+
+TEST_CASE("a crop is that part of the whole picture resized, and only that part is made") {
+  const Picture picture = test::pattern(9, 4, 3);
+  const Preprocessing how{
+      .channels = 3, .height = 6, .width = 7, .padding = 2, .random_crop = true};
+  const Picture whole = resize_picture(picture, 16, 7);
+  std::set<std::vector<float>> crops, seen;
+  for (int top = -2; top <= 12; ++top)
+    for (int left = -2; left <= 2; ++left) {
+      std::vector<float> sample;
+      for (int c = 0; c < 3; ++c)
+        for (int y = top; y < top + 6; ++y)
+          for (int x = left; x < left + 7; ++x) {
+            const bool inside = y >= 0 && y < 16 && x >= 0 && x < 7;
+            sample.push_back(inside ? whole.pixels[(y * 7 + x) * 3 + c] / 255.0f : 0);
+          }
+      crops.insert(sample);
+    }
+  CHECK(crops.size() == 75);
+  Random random(7);
+  for (int i = 0; i < 2000; ++i) seen.insert(prepared(picture, how, &random));
+  CHECK(seen == crops);
+
+  // Resized as a whole, this picture would take 2 GB.
+  const Picture line{16384, 1, 3, std::vector<uint8_t>(16384 * 3, 51)};
+  const Preprocessing square{.channels = 3, .height = 224, .width = 224, .random_crop = true};
+  test::reset_largest_allocation();
+  const std::vector<float> sample = prepared(line, square, &random);
+  CHECK(test::largest_allocation() < 4 << 20);
+  CHECK(sample == std::vector<float>(sample.size(), 51 / 255.0f));
+}

@@ -76,6 +76,83 @@ TEST_CASE("the folder keeps the newest and the best, and resume takes the newest
   CHECK_THROWS_AS(resume(folder.path, again.trainer), Error);
 }
 
+TEST_CASE("a run does not mix its checkpoints with those of another") {
+  const TestFolder folder("mixed");
+  const CheckpointerOptions options{.folder = folder.path, .keep = 2};
+  TrainingRun old(4);
+  old.trainer.extend(std::make_unique<Checkpointer>(options));
+  old.trainer.run();
+  const auto before = list_checkpoints(folder.path);
+  REQUIRE(before.size() == 2);
+
+  TrainingRun fresh(1);
+  fresh.trainer.extend(std::make_unique<Checkpointer>(options));
+  CHECK_THROWS_WITH_AS(fresh.trainer.run(), doctest::Contains("continue that run with --resume"),
+                       Error);
+  CHECK(fresh.trainer.step() == 0);
+  CHECK(list_checkpoints(folder.path) == before);
+
+  const TestFolder elsewhere("elsewhere");
+  TrainingRun other(6);
+  read_checkpoint(before[1], other.trainer);
+  other.trainer.run();
+  write_checkpoint(elsewhere.path / "c.safetensors", other.trainer);
+  TrainingRun stranger(7);
+  read_checkpoint(elsewhere.path / "c.safetensors", stranger.trainer);
+  stranger.trainer.extend(std::make_unique<Checkpointer>(options));
+  CHECK_THROWS_AS(stranger.trainer.run(), Error);
+  CHECK(list_checkpoints(folder.path) == before);
+}
+
+TEST_CASE("a newest checkpoint that is damaged gives way to those that are written after it") {
+  const TestFolder folder("damaged");
+  const CheckpointerOptions options{.folder = folder.path, .keep = 1};
+  TrainingRun run(2);
+  run.trainer.extend(std::make_unique<Checkpointer>(options));
+  run.trainer.run();
+  const auto damaged = checkpoint_file(folder.path, 42);
+  write_file_atomic(damaged, as_bytes("damaged"));
+
+  TrainingRun again(3);
+  again.trainer.extend(std::make_unique<Checkpointer>(options));
+  CHECK(resume(folder.path, again.trainer) == checkpoint_file(folder.path, 14));
+  again.trainer.run();
+  CHECK(list_checkpoints(folder.path) == std::vector{checkpoint_file(folder.path, 21)});
+}
+
+TEST_CASE("the best is known only when it is written, and before the checkpoint that says so") {
+  const TestFolder folder("best");
+  const auto best = folder.path / "best.safetensors";
+  std::filesystem::create_directory(best);  // nothing can be put in its place
+  write_file_atomic(best / "in the way", as_bytes("x"));
+  const CheckpointerOptions options{.folder = folder.path};
+  Metadata state;
+  {
+    TrainingRun run(1);
+    run.trainer.extend(std::make_unique<Evaluator>(std::make_shared<Patterns>(30)));
+    auto& checkpointer =
+        static_cast<Checkpointer&>(run.trainer.extend(std::make_unique<Checkpointer>(options)));
+    run.trainer.run();
+    CHECK(checkpointer.last() == checkpoint_file(folder.path, 7));
+    CHECK(checkpointer.problem().find("best.safetensors") != std::string::npos);
+    read_safetensors(checkpointer.last(), &state);
+    CHECK(state.at("checkpointer.best") == "-inf");
+  }
+  std::filesystem::remove_all(best);
+
+  TrainingRun run(3);
+  run.trainer.extend(std::make_unique<Evaluator>(std::make_shared<Patterns>(30)));
+  auto& checkpointer =
+      static_cast<Checkpointer&>(run.trainer.extend(std::make_unique<Checkpointer>(options)));
+  REQUIRE(resume(folder.path, run.trainer));
+  run.trainer.run();
+  CHECK(checkpointer.problem() == "");
+  Metadata of_best;
+  read_safetensors(best, &of_best);
+  read_safetensors(checkpointer.last(), &state);
+  CHECK(state.at("checkpointer.best") == of_best.at("top1"));
+}
+
 TEST_CASE("weights that are not numbers are not saved") {
   const TestFolder folder("finite");
   TrainingRun run(1);
@@ -84,7 +161,7 @@ TEST_CASE("weights that are not numbers are not saved") {
   const ByteVector good = read_file(file);
   run.network.parameters()[0].value.mutable_data<float>()[3] = NAN;
   CHECK_THROWS_WITH_AS(write_weights(file, run.network, {}),
-                       "[checkpoint] expected finite weights, got nan in fc1.weight[3]", Error);
+                       "[save] expected finite weights, got nan in fc1.weight[3]", Error);
   CHECK(read_file(file) == good);
 }
 

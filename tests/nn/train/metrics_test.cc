@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
+#include <thread>
 
 #include "nn/train/json_line.h"
 #include "nn/train/metrics_log.h"
@@ -52,6 +54,25 @@ TEST_CASE("JSON lines") {
         R"({"a": 3, "b": 0.25, "c": true})");
   CHECK(JsonLine().add("q\"", "x\\y\n\x01").str() == R"({"q\"": "x\\y\u000a\u0001"})");
   CHECK(JsonLine().add("nan", NAN).add("big", INFINITY).str() == R"({"nan": null, "big": null})");
+}
+
+TEST_CASE("images/s of an epoch is of training alone") {
+  class Slow : public Extension {
+    void on_epoch(Trainer&) override { std::this_thread::sleep_for(std::chrono::seconds(1)); }
+  };
+  const TestFolder folder("speed");
+  const auto file = folder.path / "run.jsonl";
+  TrainingRun run(1);
+  run.trainer.extend(std::make_unique<Slow>());
+  run.trainer.extend(std::make_unique<MetricsLog>(file, 100));
+  run.trainer.run();
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  const std::string key = "\"images_per_second\": ";
+  REQUIRE(line.find(key) != std::string::npos);
+  const double speed = std::stod(line.substr(line.find(key) + key.size()));
+  CHECK(speed > 50);  // 50 samples, and a second of something else
 }
 
 TEST_CASE("the log has a line for some steps and one for each epoch") {

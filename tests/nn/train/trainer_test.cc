@@ -103,6 +103,17 @@ TEST_CASE("evaluation agrees with losses and classes computed from the output") 
   CHECK(found.top1 == doctest::Approx(static_cast<double>(right) / 23));
 }
 
+TEST_CASE("an output that is not a number is right for no class, and in no column") {
+  TrainingRun run(1);
+  run.network.parameters()[0].value.mutable_data<float>()[3] = NAN;
+  const Evaluation found = evaluate(run.network, std::make_shared<Patterns>(23));
+  CHECK(found.samples == 23);
+  CHECK(std::isnan(found.loss));
+  CHECK(found.top1 == 0);
+  CHECK(found.top5 == 0);
+  CHECK(std::all_of(found.confusion.begin(), found.confusion.end(), [](int64_t n) { return !n; }));
+}
+
 TEST_CASE("stop() ends after the iteration and says why") {
   TrainingRun run(5);
   std::string text;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run_settings.h"
+
+#include <cstdio>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/setup.h"
+#include "cli/text.h"
+#include "matrix/log.h"
+#include "nn/train/state_text.h"
+
+namespace kaiseki::cli {
+namespace {
+
+constexpr std::string_view kPrefix = "setting.";
+
+/// A path may hold any bytes, metadata only UTF-8.
+std::string as_ascii(const std::string& path) {
+  std::string text;
+  for (char c : path) {
+    char escaped[8];
+    std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(c));
+    text += c >= ' ' && c <= '~' ? std::string(1, c) : escaped;
+  }
+  return text;
+}
+
+}  // namespace
+
+RunSettings::RunSettings(const TrainCommand& c) {
+  auto set = [this](const char* option, const auto& value) { nn::put(settings_, option, value); };
+  set("--data", as_ascii(c.data.data));
+  set("--limit", c.data.limit);
+  for (const auto& [name, value] : to_metadata({{}, c.data.mean, c.data.std}))
+    settings_["--" + name] = value;
+  set("--augment", c.augment);
+  set("--seed", c.seed);
+  set("--lr", c.learning_rate.value_or(nn::default_learning_rate(c.optimizer.name)));
+  set("--momentum", c.optimizer.momentum);
+  if (c.optimizer.weight_decay) set("--weight-decay", *c.optimizer.weight_decay);
+  set("--clip-norm", c.optimizer.clip_norm);
+  set("--schedule", c.schedule);
+  set("--warmup", c.warmup);
+  set("--step-size", c.step_size);
+  set("--gamma", c.gamma);
+  set("--min-lr", c.minimum_rate);
+  const bool falls_to_the_end = c.schedule == "cosine" || c.schedule == "linear";
+  if (falls_to_the_end) set("--epochs", c.epochs);
+  set("--test-limit", c.test_limit);
+  set("--eval-every", c.evaluate_every);
+  set("--early-stop", c.early_stop);
+}
+
+void RunSettings::save(nn::Metadata& state) const {
+  for (const auto& [option, value] : settings_) state[std::string(kPrefix) + option] = value;
+}
+
+void RunSettings::restore(const nn::Metadata& state) {
+  nn::Metadata there;
+  std::set<std::string> options;
+  for (const auto& [key, value] : state) {
+    if (!key.starts_with(kPrefix)) continue;
+    there[key.substr(kPrefix.size())] = value;
+    options.insert(key.substr(kPrefix.size()));
+  }
+  if (there.empty()) return;
+  for (const auto& [option, value] : settings_) options.insert(option);
+  auto value_of = [](const nn::Metadata& settings, const std::string& option) {
+    auto at = settings.find(option);
+    return at == settings.end() || at->second.empty() ? "none" : at->second;
+  };
+  std::vector<std::string> differences;
+  for (const std::string& option : options) {
+    const std::string here = value_of(settings_, option), before = value_of(there, option);
+    if (here != before) differences.push_back(option + " " + here + ", there " + before);
+  }
+  if (!differences.empty())
+    log_warning("continuing with other settings than the checkpoint's: " + join(differences, "; ") +
+                " (the checkpoint's seed is used)");
+}
+
+}  // namespace kaiseki::cli
