@@ -47,12 +47,12 @@ bool is_json(const ByteVector& bytes) {
 
 /// By content: a safetensors file has its header's '{' as ninth byte, and a tar's first block has
 /// a name there, or gzip's magic number.
-std::vector<NamedTensor> read_tensors(const fs::path& file, bool& flat) {
+std::vector<NamedTensor> read_tensors(const fs::path& file, bool& flat, Metadata* metadata) {
   const ByteVector bytes = read_file(file);
   flat = is_json(bytes);
   if (flat) return tensors_in_json(bytes, file.string());
-  if (bytes.size() > 8 && bytes[8] == std::byte{'{'}) return read_safetensors(file);
-  return read_tar_tensors(file);
+  if (bytes.size() > 8 && bytes[8] == std::byte{'{'}) return read_safetensors(file, metadata);
+  return read_tar_tensors(file, metadata);
 }
 
 /// The found values in the wanted shape, where Sukiyaki's has no shape or another for biases.
@@ -63,6 +63,12 @@ Tensor fitted(const Tensor& found, const Shape& wanted, bool flat) {
   if (wanted.rank() == 1 && bias_per_channel(values, static_cast<size_t>(wanted[0])))
     return Tensor::from(std::span<const float>(values), wanted, Device::cpu());
   return found;
+}
+
+/// Readers for PyTorch ask for it.
+Metadata with_format(Metadata metadata) {
+  metadata.emplace("format", "pt");
+  return metadata;
 }
 
 void list(std::string& into, const char* what, const std::vector<std::string>& names) {
@@ -83,12 +89,12 @@ std::string LoadReport::str() const {
   return text;
 }
 
-void save_weights(const fs::path& file, Network& network) {
+void save_weights(const fs::path& file, Network& network, const Metadata& metadata) {
   const std::string suffix = file.extension().string();
   if (suffix == ".safetensors")
-    write_safetensors(file, tensors_of(network), {{"format", "pt"}});
+    write_safetensors(file, tensors_of(network), with_format(metadata));
   else if (suffix == ".tar")
-    write_tar_tensors(file, tensors_of(network));
+    write_tar_tensors(file, tensors_of(network), metadata);
   else if (suffix == ".json")
     write_file_atomic(file, as_bytes(to_sukiyaki(network)));
   else
@@ -96,10 +102,10 @@ void save_weights(const fs::path& file, Network& network) {
                         file.string()));
 }
 
-LoadReport load_weights(const fs::path& file, Network& network, bool strict) {
+LoadReport load_weights(const fs::path& file, Network& network, bool strict, Metadata* metadata) {
   bool flat = false;
   std::map<std::string, Tensor> found;
-  for (NamedTensor& tensor : read_tensors(file, flat))
+  for (NamedTensor& tensor : read_tensors(file, flat, metadata))
     found.emplace(std::move(tensor.name), std::move(tensor.value));
   LoadReport report;
   std::vector<std::pair<Tensor, Tensor>> copies;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/io/named_tensor.h"
 #include "nn/network.h"
 
 namespace kaiseki::nn {
@@ -27,11 +28,13 @@ struct LoadReport {
   std::string str() const;
 };
 
-/// Parameters and states, by temp + rename. Throws Error (full disk, no permission, unknown
-/// suffix).
-void save_weights(const std::filesystem::path& file, Network& network);
+/// Parameters and states, by temp + rename, with metadata, for which .json has no place. Throws
+/// Error (full disk, no permission, unknown suffix).
+void save_weights(const std::filesystem::path& file, Network& network,
+                  const Metadata& metadata = {});
 /// Throws ParseError for a damaged file; when `strict`, Error with the report unless it is
-/// complete.
-LoadReport load_weights(const std::filesystem::path& file, Network& network, bool strict = true);
+/// complete. `metadata` may be null.
+LoadReport load_weights(const std::filesystem::path& file, Network& network, bool strict = true,
+                        Metadata* metadata = nullptr);
 
 }  // namespace kaiseki::nn
