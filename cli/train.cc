@@ -89,14 +89,13 @@ fs::path rescue_folder(const fs::path& network) { return network.stem().string()
 
 struct Outcome {
   const nn::Checkpointer* checkpointer = nullptr;
-  const Progress* progress = nullptr;
+  const nn::MetricsLog* log = nullptr;
 };
 
 Outcome add_extensions(const TrainCommand& c, nn::Trainer& trainer,
                        std::shared_ptr<const nn::Dataset> test, const WeightsInfo& info) {
   Outcome outcome;
   auto progress = std::make_unique<Progress>();
-  outcome.progress = progress.get();
   trainer.extend(std::make_unique<Interrupt>());
   trainer.extend(std::make_unique<SameClasses>(info.class_names));
   if (test) {
@@ -118,7 +117,11 @@ Outcome add_extensions(const TrainCommand& c, nn::Trainer& trainer,
     outcome.checkpointer = checkpointer.get();
     trainer.extend(std::move(checkpointer));
   }
-  if (!c.log.empty()) trainer.extend(std::make_unique<nn::MetricsLog>(c.log, c.log_every));
+  if (!c.log.empty()) {
+    auto log = std::make_unique<nn::MetricsLog>(c.log, c.log_every);
+    outcome.log = log.get();
+    trainer.extend(std::move(log));
+  }
   trainer.extend(std::move(progress));
   return outcome;
 }
@@ -146,6 +149,7 @@ void finish(const TrainCommand& c, nn::Trainer& trainer, const fs::path& network
     std::printf("continue with the same command and --checkpoint %s --resume\n", folder.c_str());
   if (outcome.checkpointer && !outcome.checkpointer->problem().empty())
     throw Error(outcome.checkpointer->problem());
+  if (outcome.log && !outcome.log->problem().empty()) throw Error(outcome.log->problem());
 }
 
 }  // namespace
