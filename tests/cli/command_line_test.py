@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 
 from npy import read_npy, write_npy
@@ -19,6 +20,21 @@ def help_has_examples():
         check(f"Examples:\n  " in (own := works(command, "--help").stdout) and f"kaiseki {command}" in own,
               f"examples of {command}", own)
     check(works("--version").stdout.startswith("kaiseki "), "a version")
+
+
+def pages_name_real_options():
+    """Every option of a command in README.md and docs/ is one that the command has; so in its own examples."""
+    helps = {command: works(command, "--help").stdout for command in COMMANDS}
+    pages = [ROOT / "README.md", ROOT / "quickstart", *sorted((ROOT / "docs").glob("*.md")),
+             *sorted((ROOT / "bench").glob("*.md"))]
+    texts = {page.name: page.read_text() for page in pages} | {f"{name} --help": text for name, text in helps.items()}
+    found = 0
+    for name, text in texts.items():
+        for command, arguments in re.findall(r"kaiseki (\w+)((?:[^`\n\\#]|\\\n)*)", text):
+            for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", arguments) if command in helps else []:
+                found += 1
+                check(re.search(rf"{option}\b", helps[command]), f"{name}: kaiseki {command} {option} is there")
+    check(found > 60, "the pages' commands were found", str(found))
 
 
 def mistakes():
@@ -127,5 +143,5 @@ def benches():
               f"bench {arguments[0]}", done.stdout)
 
 
-main(help_has_examples, mistakes, names_of_networks, starts_fast, runs_tensors,
+main(help_has_examples, pages_name_real_options, mistakes, names_of_networks, starts_fast, runs_tensors,
      names_stay_in_the_folder, benches)
