@@ -119,9 +119,8 @@ TEST_CASE("network-json: every key of the table is known, with the default it sa
   int defaults = 0;
   for (const auto& [type, keys] : documented_layers())
     for (const auto& [key, value] : keys) {
-      CAPTURE(type);
-      CAPTURE(key);
-      CAPTURE(value);
+      const std::string place = type + "." + key + ": " + value;
+      CAPTURE(place);
       if (value.empty()) {  // must be given: without it the network is refused, naming it
         CHECK((key == "kernel_size" || key == "output_channels" || key == "output_size"));
         std::string json = network_of(type, keys, "");
