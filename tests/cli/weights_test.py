@@ -75,8 +75,9 @@ def classes_go_by_name():
     check("cat, dog, emu" in done.stderr and "ant, emu" in done.stderr, "other classes are told", done.stderr)
 
     works("train", net, "--data", "three", "--epochs", 1, "--checkpoint", "run")
-    refuses(["checkpoint-", "cat, dog, emu", "cat, cow, emu"], "train", net, "--data",
-            pictures("cows", cat=5, cow=120, emu=250), "--epochs", 2, "--checkpoint", "run", "--resume")
+    os.rename("three/dog", "three/cow")
+    refuses(["checkpoint-", "cat, dog, emu", "cat, cow, emu"], "train", net, "--data", "three", "--epochs", 1,
+            "--checkpoint", "run", "--resume")
 
 
 def what_goes_with_weights():
