@@ -17,8 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr long kConnectSeconds = 20,
-               kStallSeconds = 30;  // a mirror that gives nothing for so long is left
+// A mirror that gives nothing for so long is left; three of them in less than quickstart waits.
+constexpr long kConnectSeconds = 8, kStallSeconds = 12;
+
+constexpr int kPlainPercent = 5;  // between lines where there is no terminal
 
 /// One transfer into the end of a file.
 struct Transfer {
@@ -119,25 +121,31 @@ void download_file(const nn::RemoteFile& file, std::span<const std::string> urls
     answers += "; " + url + ": " + problem;
   }
   throw Error(message("download", "expected ", file.name, " from a mirror, got none", answers,
-                      "; bring it to ", destination.string(), " by hand, or set KAISEKI_DATA"));
+                      "; bring it to ", destination.string(), " by hand"));
 }
 
 void download(const nn::RemoteFile& file, std::span<const std::string> urls,
               const fs::path& destination) {
   bool on_terminal = ::isatty(STDERR_FILENO);
-  int shown = -1;
+  int shown = on_terminal ? -1 : 0;
   DownloadProgress progress = [&](const std::string& name, uint64_t done, uint64_t all) {
     int percent = static_cast<int>(100 * done / all);
-    if (!on_terminal || percent == shown) return;
+    const int least = on_terminal ? 1 : kPlainPercent;
+    if (percent >= shown && percent < shown + least) return;
     shown = percent;
-    std::fprintf(stderr, "\rdownloading %s  %3d %%  %s%s", name.c_str(), percent,
-                 format_bytes(all).c_str(), done == all ? "\n" : " ");
+    std::fprintf(stderr, "%sdownloading %s  %3d %%  of %s%s", on_terminal ? "\r" : "", name.c_str(),
+                 percent, format_bytes(all).c_str(), !on_terminal || done == all ? "\n" : " ");
     std::fflush(stderr);
   };
   if (!on_terminal)
     std::fprintf(stderr, "downloading %s (%s)\n", file.name.c_str(),
                  format_bytes(file.bytes).c_str());
-  download_file(file, urls, destination, progress);
+  try {
+    download_file(file, urls, destination, progress);
+  } catch (...) {
+    if (on_terminal && shown >= 0) std::fputc('\n', stderr);
+    throw;
+  }
 }
 
 }  // namespace kaiseki::cli

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/classes.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
+#include "cli/weights_file.h"
 #include "nn/io/file.h"
 #include "nn/train/evaluator.h"
 #include "nn/train/json_line.h"
@@ -75,11 +77,13 @@ void write_confusion(const std::string& file, const nn::Evaluation& e,
 int run_command(const EvalCommand& c) {
   const Device device = open_device(c.device);
   nn::Network network = nn::Network::load(find_network(c.network), device);
-  WeightsInfo info = load_weights_for(c.weights, network);
+  const WeightsInfo info = load_weights_for(c.weights, network);
   DataOptions data = c.data;
   if (data.mean.empty()) data.mean = info.mean;
   if (data.std.empty()) data.std = info.std;
-  auto samples = open_data(data, network, c.train_part, "", c.data.limit);
+  auto samples = in_classes(open_data(data, network, c.train_part, "", c.data.limit),
+                            info.class_names, data.data);
+  if (!c.confusion.empty()) nn::expect_writable(c.confusion);
 
   nn::EvaluateOptions how;
   how.batch_size = c.batch_size;
@@ -89,7 +93,7 @@ int run_command(const EvalCommand& c) {
   };
   nn::Evaluation e = nn::evaluate(network, samples, how);
   clear_live_line();
-  const auto names = info.class_names.empty() ? samples->class_names() : info.class_names;
+  const auto names = info.class_names.empty() ? class_names_of(*samples) : info.class_names;
   if (!c.confusion.empty()) write_confusion(c.confusion, e, names);
   if (c.json) {
     nn::JsonLine line;

@@ -12,7 +12,9 @@ namespace {
 constexpr const char* kNetworkHelp =
     "network: a JSON file, or the name of one in ./models or in the installed models (lenet)";
 constexpr const char* kWeightsHelp =
-    "weights: .safetensors, .json, .tar, or a folder of checkpoints (its best one)";
+    "weights: .safetensors, .json, .tar, or a folder of checkpoints (its best one); not needed "
+    "when "
+    "NET holds weights itself";
 
 void add_device(CLI::App* app, DeviceOptions& options) {
   app->add_option("--device", options.device,
@@ -84,7 +86,8 @@ void add_train(CLI::App& root, TrainCommand& c) {
       ->check(CLI::NonNegativeNumber);
 
   auto* files = app->add_option_group("Files");
-  files->add_option("--weights", c.weights, "start from these weights");
+  files->add_option("--weights", c.weights,
+                    "start from these weights; what does not fit NET is told, and starts anew");
   files->add_option("--save", c.save, "write the weights here in the end");
   files->add_option("--checkpoint", c.checkpoint,
                     "folder of checkpoints, written after each epoch");
@@ -116,7 +119,7 @@ void add_train(CLI::App& root, TrainCommand& c) {
 void add_eval(CLI::App& root, EvalCommand& c) {
   auto* app = root.add_subcommand("eval", "Loss, top-1, top-5 and confusion matrix on a data set");
   add_network(app, c.network);
-  app->add_option("--weights", c.weights, kWeightsHelp)->required();
+  app->add_option("--weights", c.weights, kWeightsHelp);
   add_data(app, c.data);
   app->add_option("--batch-size", c.batch_size, "samples in a batch")
       ->capture_default_str()
@@ -138,7 +141,7 @@ void add_predict(CLI::App& root, PredictCommand& c) {
       ->required()
       ->take_all()
       ->type_name("PICTURE");
-  app->add_option("--weights", c.weights, kWeightsHelp)->required();
+  app->add_option("--weights", c.weights, kWeightsHelp);
   app->add_option("--top", c.top, "classes to show")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -169,7 +172,8 @@ void add_run(CLI::App& root, RunCommand& c) {
       ->take_all();
   auto* grad =
       app->add_option("--grad-output", c.grad_output, "gradient of the output: go backward");
-  app->add_option("--grads", c.grads, "folder for input.npy and a gradient for each parameter")
+  app->add_option("--grads", c.grads,
+                  "folder for input.npy and a gradient for each parameter (a / in its name: %2F)")
       ->needs(grad);
   grad->needs("--grads");
   app->add_option("--phase", c.phase, "test or train")

@@ -9,7 +9,9 @@
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
+#include "cli/weights_file.h"
 #include "matrix/error.h"
+#include "matrix/ops/softmax.h"
 #include "nn/data/picture.h"
 #include "nn/train/json_line.h"
 
@@ -76,7 +78,9 @@ int run_command(const PredictCommand& c) {
   for (const std::string& picture : c.pictures) {
     Tensor x = nn::read_picture(picture, how);
     if (c.invert) invert(x, how);
-    print_prediction(picture, network.forward(x).to_vector(), info.class_names, c);
+    Tensor y = network.forward(x);
+    if (network.gives_logits()) y = softmax(y);
+    print_prediction(picture, y.to_vector(), info.class_names, c);
   }
   return 0;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // kaiseki run: tensors in, tensors out, for comparing with any other framework.
+#include <cstdio>
 #include <filesystem>
 #include <map>
 
 #include "cli/commands.h"
 #include "cli/setup.h"
+#include "cli/weights_file.h"
 #include "matrix/error.h"
 #include "nn/io/npy.h"
 
@@ -27,11 +29,42 @@ std::map<std::string, std::string> by_name(const std::vector<std::string>& argum
   return files;
 }
 
+/// What the network says of a tensor's shape or type, with the file's name before it.
+template <typename Body>
+auto naming(const std::string& files, const Body& body) {
+  try {
+    return body();
+  } catch (const ShapeError& error) {
+    throw ShapeError(files + ": " + error.what());
+  }
+}
+
+/// A layer's name may hold any bytes: what would lead out of the folder, or is no text, becomes
+/// %2F as in a URL.
+std::string file_name(const std::string& tensor) {
+  std::string name;
+  for (const char c : tensor) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c != '/' && c != '%' && byte >= 0x20 && byte != 0x7f) {
+      name += c;
+      continue;
+    }
+    char escaped[8];
+    std::snprintf(escaped, sizeof escaped, "%%%02X", byte);
+    name += escaped;
+  }
+  return name + ".npy";
+}
+
 void forward_by_name(const RunCommand& c, nn::Network& network, nn::Phase phase,
                      const std::map<std::string, std::string>& outputs) {
   std::map<std::string, Tensor> inputs;
-  for (const auto& [name, file] : by_name(c.inputs, "--input")) inputs[name] = nn::read_npy(file);
-  const auto results = network.forward(inputs, phase);
+  std::string files;
+  for (const auto& [name, file] : by_name(c.inputs, "--input")) {
+    inputs[name] = nn::read_npy(file);
+    files += (files.empty() ? "" : ", ") + file;
+  }
+  const auto results = naming(files, [&] { return network.forward(inputs, phase); });
   for (const auto& [name, file] : outputs) {
     auto found = name.empty() && results.size() == 1 ? results.begin() : results.find(name);
     if (found == results.end())
@@ -55,21 +88,25 @@ int run_command(const RunCommand& c) {
     forward_by_name(c, network, phase, outputs);
     return 0;
   }
-  const Tensor y = network.forward(nn::read_npy(inputs.at("")), phase);
+  const std::string& input = inputs.at("");
+  const Tensor y = naming(input, [&] { return network.forward(nn::read_npy(input), phase); });
   nn::write_npy(outputs.at(""), y);
   if (c.grad_output.empty()) return 0;
 
   const Tensor grad_output = nn::read_npy(c.grad_output);
-  if (grad_output.shape() != y.shape())
-    throw Error(message(c.grad_output, "expected the output's shape ", y.shape(), ", got ",
-                        grad_output.shape()));
+  naming(c.grad_output, [&] {
+    require(grad_output.shape() == y.shape(), "run", "expected the output's shape ", y.shape(),
+            ", got ", grad_output.shape());
+    require(grad_output.dtype() == DType::f32, "run", "expected f32, got ",
+            dtype_name(grad_output.dtype()));
+  });
   network.zero_grad();
   const Tensor grad_input = network.backward(grad_output);
   const std::filesystem::path folder = c.grads;
   std::filesystem::create_directories(folder);
   nn::write_npy(folder / "input.npy", grad_input);
   for (const nn::Parameter& parameter : network.parameters())
-    nn::write_npy(folder / (parameter.name + ".npy"), parameter.grad);
+    nn::write_npy(folder / file_name(parameter.name), parameter.grad);
   return 0;
 }
 

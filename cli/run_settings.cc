@@ -8,6 +8,7 @@
 
 #include "cli/setup.h"
 #include "cli/text.h"
+#include "cli/weights_file.h"
 #include "matrix/log.h"
 #include "nn/train/state_text.h"
 

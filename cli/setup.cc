@@ -10,9 +10,6 @@
 #include "matrix/backend.h"
 #include "matrix/error.h"
 #include "matrix/threads.h"
-#include "nn/io/safetensors.h"
-#include "nn/train/checkpoint.h"
-#include "nn/weights.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -23,45 +20,6 @@ fs::path installed_models() {
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error);
   return program.parent_path().parent_path() / "share/kaiseki/models";
-}
-
-std::string floats_text(const std::vector<float>& values) {
-  std::string text;
-  for (float value : values) {
-    char buffer[40];
-    if (!text.empty()) text += ',';
-    text.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-  }
-  return text;
-}
-
-std::vector<float> parse_floats(const std::string& text) {
-  std::vector<float> values;
-  for (const std::string& part : split(text, ',')) {
-    float value = 0;
-    auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error == std::errc() && end == part.data() + part.size()) values.push_back(value);
-  }
-  return values;
-}
-
-WeightsInfo from_metadata(nn::Metadata& metadata) {
-  WeightsInfo info;
-  info.class_names = split(metadata["class_names"], '\n');
-  info.mean = parse_floats(metadata["mean"]);
-  info.std = parse_floats(metadata["std"]);
-  return info;
-}
-
-fs::path weights_file(const std::string& name) {
-  if (!fs::is_directory(name)) return name;
-  if (fs::path best = fs::path(name) / "best.safetensors"; fs::exists(best)) return best;
-  auto checkpoints = nn::list_checkpoints(name);
-  if (checkpoints.empty())
-    throw Error(name +
-                ": expected a file of weights or a folder of checkpoints, got a folder "
-                "without any");
-  return checkpoints.front();
 }
 
 void set_augmentation(const std::string& text, nn::Preprocessing& how) {
@@ -115,40 +73,6 @@ fs::path find_network(const std::string& name) {
 
 std::string title(const std::string& name, const fs::path& file) {
   return name.empty() ? file.stem().string() : name;
-}
-
-nn::Metadata to_metadata(const WeightsInfo& info) {
-  nn::Metadata metadata;
-  if (!info.class_names.empty()) metadata["class_names"] = join(info.class_names, "\n");
-  if (!info.mean.empty()) metadata["mean"] = floats_text(info.mean);
-  if (!info.std.empty()) metadata["std"] = floats_text(info.std);
-  return metadata;
-}
-
-WeightsInfo load_weights_for(const std::string& name, nn::Network& network) {
-  const fs::path file = weights_file(name);
-  nn::LoadReport report = nn::load_weights(file, network, false);
-  std::erase_if(report.unexpected,
-                [](const std::string& tensor) { return tensor.starts_with("optimizer/"); });
-  if (!report.complete()) {
-    std::string text = report.str();
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    throw Error(file.string() + ": expected the weights of this network, got " + text);
-  }
-  WeightsInfo info;
-  if (file.extension() == ".safetensors") {
-    nn::Metadata metadata;
-    nn::read_safetensors(file, &metadata);
-    info = from_metadata(metadata);
-  }
-  return info;
-}
-
-void save_weights_of(const fs::path& file, nn::Network& network, const WeightsInfo& info) {
-  if (file.extension() == ".safetensors")
-    nn::write_weights(file, network, to_metadata(info));
-  else
-    nn::save_weights(file, network);
 }
 
 nn::Preprocessing preprocessing_for(const nn::Network& network, const std::vector<float>& mean,

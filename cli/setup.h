@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What several subcommands share: the device, the network, its weights and the data set.
+// What several subcommands share: the device, the network and the data set.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,6 @@
 
 #include "cli/options.h"
 #include "nn/data/dataset.h"
-#include "nn/io/named_tensor.h"
 #include "nn/network.h"
 
 namespace kaiseki::cli {
@@ -25,20 +24,6 @@ std::filesystem::path find_network(const std::string& name);
 
 /// The network's own name, else that of its file.
 std::string title(const std::string& name, const std::filesystem::path& file);
-
-/// What goes with weights in their file.
-struct WeightsInfo {
-  std::vector<std::string> class_names;
-  std::vector<float> mean, std;
-};
-nn::Metadata to_metadata(const WeightsInfo& info);
-
-/// Loads weights, or the best (else the newest) checkpoint of a folder. Throws Error when a
-/// tensor of the network is missing or has another shape.
-WeightsInfo load_weights_for(const std::string& file, nn::Network& network);
-/// Writes weights; .safetensors with the metadata.
-void save_weights_of(const std::filesystem::path& file, nn::Network& network,
-                     const WeightsInfo& info);
 
 /// The training or the test part for this network: channels and size are those of its input, mean
 /// and std those of `options`. Throws Error when the classes do not fit.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kaiseki::cli {
@@ -19,6 +20,8 @@ std::string format_number(const char* format, double value);
 /// "a, b, c"
 std::string join(const std::vector<std::string>& parts, const std::string& between);
 std::vector<std::string> split(const std::string& text, char between);
+/// UTF-8 without control characters: every other byte stands as \xe9.
+std::string printable(std::string_view text);
 
 /// Columns that line up; the first is left-aligned, numbers are right-aligned.
 class Table {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/classes.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -12,6 +13,8 @@
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
+#include "cli/weights_file.h"
+#include "matrix/log.h"
 #include "nn/train/checkpoint.h"
 #include "nn/train/early_stop.h"
 #include "nn/train/metrics_log.h"
@@ -44,6 +47,28 @@ nn::Schedule make_schedule(const TrainCommand& c, int64_t steps_per_epoch) {
   return schedule;
 }
 
+/// What does not fit the network is told and begins anew, its classes with it.
+WeightsInfo start_from(const std::string& weights, nn::Network& network) {
+  nn::LoadReport report;
+  WeightsInfo info = load_weights_for(weights, network, &report);
+  if (report.complete()) return info;
+  std::printf("%s: %s", weights.c_str(), report.str().c_str());
+  if (!report.missing.empty() || !report.mismatched.empty()) info.class_names.clear();
+  return info;
+}
+
+/// Those of the weights where the data's are among them: labels keep their meaning.
+std::vector<std::string> classes_to_learn(const nn::Dataset& data,
+                                          const std::vector<std::string>& of_weights) {
+  const auto own = class_names_of(data);
+  if (of_weights.empty()) return own;
+  if (classes_fit(own, of_weights))
+    return own.size() == of_weights.size() && are_numbers(of_weights) ? own : of_weights;
+  log_warning("the weights know the classes " + join(of_weights, ", ") +
+              " and now learn others in their places: " + join(own, ", "));
+  return own;
+}
+
 void print_header(const fs::path& file, const nn::Network& network, const nn::Dataset& train,
                   const nn::Dataset* test, const TrainCommand& c) {
   int64_t parameters = 0;
@@ -71,16 +96,16 @@ std::string rescue_folder(const fs::path& network) {
 
 struct Outcome {
   const nn::Checkpointer* checkpointer = nullptr;
-  const Progress* progress = nullptr;
+  const nn::MetricsLog* log = nullptr;
 };
 
 Outcome add_extensions(const TrainCommand& c, nn::Trainer& trainer,
                        std::shared_ptr<const nn::Dataset> test, const WeightsInfo& info) {
   Outcome outcome;
   auto progress = std::make_unique<Progress>();
-  outcome.progress = progress.get();
   trainer.extend(std::make_unique<Interrupt>());
   trainer.extend(std::make_unique<RunSettings>(c));
+  trainer.extend(std::make_unique<SameClasses>(info.class_names));
   if (test) {
     nn::EvaluateOptions how;
     how.progress = [shown = progress.get(), total = test->size()](int64_t done) {
@@ -99,7 +124,11 @@ Outcome add_extensions(const TrainCommand& c, nn::Trainer& trainer,
     outcome.checkpointer = checkpointer.get();
     trainer.extend(std::move(checkpointer));
   }
-  if (!c.log.empty()) trainer.extend(std::make_unique<nn::MetricsLog>(c.log, c.log_every));
+  if (!c.log.empty()) {
+    auto log = std::make_unique<nn::MetricsLog>(c.log, c.log_every);
+    outcome.log = log.get();
+    trainer.extend(std::move(log));
+  }
   trainer.extend(std::move(progress));
   return outcome;
 }
@@ -128,6 +157,7 @@ void finish(const TrainCommand& c, nn::Trainer& trainer, const fs::path& network
     std::printf("continue with the same command and --checkpoint %s --resume\n", folder.c_str());
   if (outcome.checkpointer && !outcome.checkpointer->problem().empty())
     throw Error(outcome.checkpointer->problem());
+  if (outcome.log && !outcome.log->problem().empty()) throw Error(outcome.log->problem());
 }
 
 }  // namespace
@@ -141,7 +171,7 @@ int run_command(const TrainCommand& c) {
   nn::Network network = nn::Network::load(network_file, device);
   if (!network.has_weights()) network.initialize(c.seed);
   WeightsInfo info;
-  if (!c.weights.empty()) info = load_weights_for(c.weights, network);
+  if (!c.weights.empty()) info = start_from(c.weights, network);
   DataOptions data = c.data;
   if (data.mean.empty()) data.mean = info.mean;
   if (data.std.empty()) data.std = info.std;
@@ -149,7 +179,12 @@ int run_command(const TrainCommand& c) {
   auto train = open_data(data, network, true, c.augment, c.data.limit);
   std::shared_ptr<const nn::Dataset> test;
   if (c.evaluate_every > 0) test = open_data(data, network, false, "", c.test_limit);
-  info = {train->class_names(), data.mean, data.std};
+  info.class_names = classes_to_learn(*train, info.class_names);
+  train = in_classes(train, info.class_names, c.data.data);
+  if (test) test = in_classes(test, info.class_names, c.data.data);
+  info.mean = data.mean;
+  info.std = data.std;
+  if (!c.save.empty()) expect_to_save(c.save, network, info);
 
   nn::IteratorOptions order;
   order.batch_size = c.batch_size;

@@ -67,6 +67,13 @@ Device Network::device() const { return impl_->device; }
 Shape Network::input_shape() const { return impl_->graph.spec.inputs[0].shape; }
 Shape Network::output_shape() const { return impl_->graph.shape_of(impl_->graph.outputs[0]); }
 
+bool Network::gives_logits() const {
+  const Graph& graph = impl_->graph;
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+    return node.type == "softmax_cross_entropy" && node.inputs[0] == graph.outputs[0];
+  });
+}
+
 void Network::initialize(uint64_t seed) {
   impl_->seed = seed;
   impl_->random_step = 0;

@@ -53,6 +53,10 @@ class Network {
   Shape input_shape() const;
   Shape output_shape() const;
 
+  /// Whether forward() gives logits: the network has no softmax and no loss, and trains with
+  /// softmax cross-entropy on its output.
+  bool gives_logits() const;
+
   /// Whether the JSON held weights: they are then loaded already.
   bool has_weights() const;
 

@@ -79,8 +79,10 @@ std::vector<Tensor> Network::Impl::prepare(const std::map<std::string, Tensor>& 
     if (at == inputs.end())
       throw Error(message("network", "expected an input named ", input.name, ", got none"));
     const Tensor& x = at->second;
-    require(x.defined() && x.dtype() == DType::f32 && x.rank() >= 1, "network",
-            "expected f32 tensors of shape [n, ...] as inputs, got another for ", input.name);
+    require(x.defined(), "network", "expected a tensor as input ", input.name, ", got none");
+    require(x.dtype() == DType::f32 && x.rank() >= 1, "network",
+            "expected f32 of shape [n, ...] as input ", input.name, ", got ", dtype_name(x.dtype()),
+            " of shape ", x.shape());
     Shape wanted = {x.dim(0)};
     for (int64_t dim : input.shape) wanted.push_back(dim);
     const bool flat = input.shape.rank() == 1 && x.size() == wanted.elements();

@@ -53,11 +53,12 @@ bool is_json(const ByteVector& bytes) {
 }
 
 /// By content: what is neither of the two is a tar, plain or compressed.
-std::vector<NamedTensor> read_tensors(const fs::path& file, bool& flat) {
+std::vector<NamedTensor> read_tensors(const fs::path& file, bool& flat, Metadata* metadata) {
   const ByteVector bytes = read_file(file);
   flat = !is_safetensors(bytes) && is_json(bytes);
   if (flat) return tensors_in_json(bytes, file.string());
-  return is_safetensors(bytes) ? read_safetensors(file) : read_tar_tensors(file);
+  return is_safetensors(bytes) ? read_safetensors(file, metadata)
+                               : read_tar_tensors(file, metadata);
 }
 
 /// The found values in the wanted shape, where Sukiyaki's has no shape or another for biases.
@@ -77,6 +78,12 @@ bool stands_for_none(const std::string& name, const Tensor& value) {
   const std::vector<float> values = value.to_vector<float>();
   return name.ends_with(".bias") &&
          std::all_of(values.begin(), values.end(), [](float x) { return x == 0; });
+}
+
+/// Readers for PyTorch ask for it.
+Metadata with_format(Metadata metadata) {
+  metadata.emplace("format", "pt");
+  return metadata;
 }
 
 void list(std::string& into, const char* what, const std::vector<std::string>& names) {
@@ -108,13 +115,13 @@ std::vector<NamedTensor> weights_to_save(Network& network) {
   return tensors_of(network);
 }
 
-void save_weights(const fs::path& file, Network& network) {
+void save_weights(const fs::path& file, Network& network, const Metadata& metadata) {
   const std::string suffix = file.extension().string();
   const std::vector<NamedTensor> tensors = weights_to_save(network);
   if (suffix == ".safetensors")
-    write_safetensors(file, tensors, {{"format", "pt"}});
+    write_safetensors(file, tensors, with_format(metadata));
   else if (suffix == ".tar")
-    write_tar_tensors(file, tensors);
+    write_tar_tensors(file, tensors, metadata);
   else if (suffix == ".json")
     write_file_atomic(file, as_bytes(to_sukiyaki(network)));
   else
@@ -122,10 +129,10 @@ void save_weights(const fs::path& file, Network& network) {
                         file.string()));
 }
 
-LoadReport load_weights(const fs::path& file, Network& network, bool strict) {
+LoadReport load_weights(const fs::path& file, Network& network, bool strict, Metadata* metadata) {
   bool flat = false;
   std::map<std::string, Tensor> found;
-  for (NamedTensor& tensor : read_tensors(file, flat))
+  for (NamedTensor& tensor : read_tensors(file, flat, metadata))
     found.emplace(std::move(tensor.name), std::move(tensor.value));
   LoadReport report;
   std::vector<std::pair<Tensor, Tensor>> copies;

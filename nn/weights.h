@@ -30,10 +30,13 @@ struct LoadReport {
 
 /// Parameters and states. Throws Error naming a parameter that is NaN or infinite.
 std::vector<NamedTensor> weights_to_save(Network& network);
-/// These, by temp + rename. Throws Error also for a full disk, no permission, an unknown suffix.
-void save_weights(const std::filesystem::path& file, Network& network);
+/// These, by temp + rename, with metadata, for which .json has no place. Throws Error also for a
+/// full disk, no permission, an unknown suffix.
+void save_weights(const std::filesystem::path& file, Network& network,
+                  const Metadata& metadata = {});
 /// Throws ParseError for a damaged file; when `strict`, Error with the report unless it is
-/// complete.
-LoadReport load_weights(const std::filesystem::path& file, Network& network, bool strict = true);
+/// complete. `metadata` may be null.
+LoadReport load_weights(const std::filesystem::path& file, Network& network, bool strict = true,
+                        Metadata* metadata = nullptr);
 
 }  // namespace kaiseki::nn

@@ -74,18 +74,23 @@ fs::path locate_set(const RemoteSet& set, const Fetch& fetch) {
   // An archive is also used in another form: unpacked, or as a tar of pictures.
   if (set.files.size() == 1 && is_filled_folder(folders[0]) && folders[0] != cache)
     return folders[0];
-  if (!fetch) {
-    std::string looked;
-    for (const fs::path& folder : folders) looked += (looked.empty() ? "" : ", ") + folder.string();
+  std::string looked;
+  for (const fs::path& folder : folders) looked += (looked.empty() ? "" : ", ") + folder.string();
+  const std::string advice = "set KAISEKI_DATA to a folder that has " + set.name + "/";
+  if (!fetch)
     throw Error(message("data", "expected the files of ", set.name, " (", set.files[0].name,
-                        ", ...), got none in ", looked, "; set KAISEKI_DATA to the folder above"));
-  }
+                        ", ...), got none in ", looked, "; ", advice));
   fs::create_directories(cache);
   for (const RemoteFile& file : set.files) {
     if (fs::exists(cache / file.name)) continue;
     std::vector<std::string> urls;
     for (const std::string& mirror : set.mirrors) urls.push_back(mirror + file.name);
-    fetch(file, urls, cache / file.name);
+    try {
+      fetch(file, urls, cache / file.name);
+    } catch (const Error& error) {
+      throw Error(std::string(error.what()) + "; " + set.name + " was not in " + looked +
+                  " either; " + advice + ", or take digits, which needs no files");
+    }
   }
   return cache;
 }

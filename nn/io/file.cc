@@ -67,6 +67,12 @@ void sync_folder(const fs::path& file) {
   if (descriptor.value() >= 0) ::fsync(descriptor.value());
 }
 
+/// Through symbolic links, so that they stay.
+fs::path target_of(const fs::path& path) {
+  std::error_code error;
+  return fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path;
+}
+
 bool is_special(const fs::path& path) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
@@ -114,8 +120,7 @@ void write_file_atomic(const fs::path& path, std::span<const ByteView> parts) {
     for (ByteView part : parts) write_all(descriptor.value(), part, path);
     return;
   }
-  std::error_code error;
-  fs::path target = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path;
+  const fs::path target = target_of(path);
   Temporary temporary{temporary_beside(target)};
   Descriptor descriptor(temporary.path, O_WRONLY | O_CREAT | O_EXCL);
   if (descriptor.value() < 0) {
@@ -132,6 +137,16 @@ void write_file_atomic(const fs::path& path, std::span<const ByteView> parts) {
 
 void write_file_atomic(const fs::path& path, ByteView bytes) {
   write_file_atomic(path, std::span(&bytes, 1));
+}
+
+void expect_writable(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error) || path.filename().empty()) throw_errno("write", path, EISDIR);
+  const bool special = is_special(path);
+  Temporary temporary{special ? path : temporary_beside(target_of(path)), true};
+  Descriptor descriptor(temporary.path, special ? O_WRONLY : O_WRONLY | O_CREAT | O_EXCL);
+  if (descriptor.value() < 0) throw_errno("write", path, errno);
+  temporary.keep = special;
 }
 
 }  // namespace kaiseki::nn

@@ -37,4 +37,8 @@ ByteVector read_file(const std::filesystem::path& path, uint64_t limit = uint64_
 void write_file_atomic(const std::filesystem::path& path, std::span<const ByteView> parts);
 void write_file_atomic(const std::filesystem::path& path, ByteView bytes);
 
+/// Throws Error, as write_file_atomic() would, when no file can be made at `path`: to say so before
+/// long work. Leaves nothing behind.
+void expect_writable(const std::filesystem::path& path);
+
 }  // namespace kaiseki::nn

@@ -24,7 +24,7 @@ struct Encoded {
   std::vector<ByteView> parts;
 };
 
-Encoded encode(std::span<const NamedTensor> tensors) {
+Encoded encode(std::span<const NamedTensor> tensors, const Metadata& metadata) {
   Encoded result;
   result.own.reserve(tensors.size() + 1);
   std::vector<ListedTensor> list;
@@ -35,7 +35,8 @@ Encoded encode(std::span<const NamedTensor> tensors) {
     result.values.push_back(for_file(tensor.value));
     list.push_back({tensor.name, DType::f32, tensor.value.shape()});
   }
-  append_tar_file(result.own.emplace_back(), kIndex, as_bytes(format_tensor_list(list, false, {})));
+  append_tar_file(result.own.emplace_back(), kIndex,
+                  as_bytes(format_tensor_list(list, false, metadata)));
   result.parts.push_back(result.own.back());
   for (size_t i = 0; i < list.size(); ++i) {
     ByteView bytes = bytes_of(result.values[i]);
@@ -48,7 +49,7 @@ Encoded encode(std::span<const NamedTensor> tensors) {
   return result;
 }
 
-std::vector<NamedTensor> read(ByteSource& source) {
+std::vector<NamedTensor> read(ByteSource& source, Metadata* metadata) {
   TarReader tar(source);
   TarEntry entry;
   bool more = tar.next(entry);
@@ -56,7 +57,7 @@ std::vector<NamedTensor> read(ByteSource& source) {
     source.fail("expected index.json as the first file, got \"" + entry.path.substr(0, 80) + "\"");
   ByteVector text = tar.read(kMaxIndex);
   auto list = parse_tensor_list({reinterpret_cast<const char*>(text.data()), text.size()},
-                                source.name() + " (index.json)", false, nullptr);
+                                source.name() + " (index.json)", false, metadata);
   std::vector<NamedTensor> tensors;
   for (const ListedTensor& t : list) {
     std::string path = t.name + std::string(kSuffix);
@@ -77,21 +78,22 @@ std::vector<NamedTensor> read(ByteSource& source) {
 
 }  // namespace
 
-std::vector<NamedTensor> read_tar_tensors(const std::filesystem::path& path) {
-  return read(*open_maybe_gzip(path, kMaxFile));
+std::vector<NamedTensor> read_tar_tensors(const std::filesystem::path& path, Metadata* metadata) {
+  return read(*open_maybe_gzip(path, kMaxFile), metadata);
 }
 
-std::vector<NamedTensor> read_tar_tensors(ByteView bytes) {
-  return read(*maybe_gzip(std::make_unique<MemorySource>(bytes), kMaxFile));
+std::vector<NamedTensor> read_tar_tensors(ByteView bytes, Metadata* metadata) {
+  return read(*maybe_gzip(std::make_unique<MemorySource>(bytes), kMaxFile), metadata);
 }
 
-void write_tar_tensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors) {
-  write_file_atomic(path, encode(tensors).parts);
+void write_tar_tensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
+                       const Metadata& metadata) {
+  write_file_atomic(path, encode(tensors, metadata).parts);
 }
 
-ByteVector encode_tar_tensors(std::span<const NamedTensor> tensors) {
+ByteVector encode_tar_tensors(std::span<const NamedTensor> tensors, const Metadata& metadata) {
   ByteVector bytes;
-  Encoded encoded = encode(tensors);
+  Encoded encoded = encode(tensors, metadata);
   for (ByteView part : encoded.parts) bytes.insert(bytes.end(), part.begin(), part.end());
   return bytes;
 }

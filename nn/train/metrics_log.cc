@@ -70,8 +70,9 @@ void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, 
     json.add("test_top5", trainer.evaluation()->top5);
   }
   const std::string text = json.str() + "\n";
-  if (std::fputs(text.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
-    log_warning_once(message("log", path_.string(), ": ", std::strerror(errno)));
+  if (std::fputs(text.c_str(), file_.get()) >= 0 && std::fflush(file_.get()) == 0) return;
+  problem_ = message("log", "expected to write ", path_.string(), ", got: ", std::strerror(errno));
+  log_warning_once(problem_);
 }
 
 }  // namespace kaiseki::nn

@@ -26,6 +26,9 @@ class MetricsLog : public Extension {
   void on_step(Trainer& trainer) override;
   void on_epoch(Trainer& trainer) override;
 
+  /// Why a line could not be written; empty when all were. Training goes on without it.
+  const std::string& problem() const { return problem_; }
+
  private:
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
@@ -36,6 +39,7 @@ class MetricsLog : public Extension {
   static double seconds_between(Clock::time_point start, Clock::time_point end);
 
   std::filesystem::path path_;
+  std::string problem_;
   int64_t every_;
   std::unique_ptr<std::FILE, Close> file_;
   Clock::time_point start_, last_time_, epoch_time_, step_time_;

@@ -91,7 +91,7 @@ def early_stop_needs_evaluations():
 
 def a_folder_of_pictures():
     png = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12NgAAAAAgAB4iG8MwAAAABJRU5ErkJggg==")
-    for name in "abcd":
+    for name in "0123":
         Path("pictures", name).mkdir(parents=True)
         for i in range(20):
             Path("pictures", name, f"{i:02}.png").write_bytes(png)

@@ -4,9 +4,10 @@
 import json
 import os
 import pathlib
+import re
 import resource
-import struct
 
+from npy import read_npy, write_npy
 from support import LENET, ROOT, check, kaiseki, main, refuses, works
 
 COMMANDS = ["devices", "train", "eval", "predict", "run", "summary", "bench"]
@@ -19,6 +20,21 @@ def help_has_examples():
         check(f"Examples:\n  " in (own := works(command, "--help").stdout) and f"kaiseki {command}" in own,
               f"examples of {command}", own)
     check(works("--version").stdout.startswith("kaiseki "), "a version")
+
+
+def pages_name_real_options():
+    """Every option of a command in README.md and docs/ is one that the command has; so in its own examples."""
+    helps = {command: works(command, "--help").stdout for command in COMMANDS}
+    pages = [ROOT / "README.md", ROOT / "quickstart", *sorted((ROOT / "docs").glob("*.md")),
+             *sorted((ROOT / "bench").glob("*.md"))]
+    texts = {page.name: page.read_text() for page in pages} | {f"{name} --help": text for name, text in helps.items()}
+    found = 0
+    for name, text in texts.items():
+        for command, arguments in re.findall(r"kaiseki (\w+)((?:[^`\n\\#]|\\\n)*)", text):
+            for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", arguments) if command in helps else []:
+                found += 1
+                check(re.search(rf"{option}\b", helps[command]), f"{name}: kaiseki {command} {option} is there")
+    check(found > 60, "the pages' commands were found", str(found))
 
 
 def mistakes():
@@ -68,32 +84,19 @@ def starts_fast():
     check(min(times) < 0.05, "summary in under 50 ms of processor time", str(times))
 
 
-def write_npy(path, shape, values):
-    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
-    header += " " * (63 - (len(header) + 10) % 64) + "\n"
-    pathlib.Path(path).write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() +
-                                   struct.pack(f"<{len(values)}f", *values))
-
-
-def read_npy(path):
-    data = pathlib.Path(path).read_bytes()
-    start = 10 + struct.unpack("<H", data[8:10])[0]
-    return struct.unpack(f"<{(len(data) - start) // 4}f", data[start:])
-
-
 def runs_tensors():
     write_npy("x.npy", (2, 1, 28, 28), [(i * 37 % 101) / 101 for i in range(2 * 784)])
     write_npy("gy.npy", (2, 10), [(i % 7 - 3) / 10 for i in range(20)])
     works("run", LENET, "--input", "x.npy", "--output", "y.npy", "--grad-output", "gy.npy", "--grads", "g", "--phase",
           "train", "--seed", 4)
-    y = read_npy("y.npy")
+    y = read_npy("y.npy")[1]
     check(len(y) == 20 and abs(sum(y[:10]) - 1) < 1e-5 and min(y) > 0, "probabilities", str(y))
     names = sorted(file.name for file in pathlib.Path("g").iterdir())
     check("input.npy" in names and "conv1.weight.npy" in names and len(names) == 9, "a gradient each", str(names))
 
     # The gradient of the input, against a difference: the loss is sum(gy * y).
-    gradient, x = read_npy("g/input.npy"), list(read_npy("x.npy"))
-    gy = read_npy("gy.npy")
+    gradient, x = read_npy("g/input.npy")[1], list(read_npy("x.npy")[1])
+    gy = read_npy("gy.npy")[1]
     largest = max(range(784), key=lambda i: abs(gradient[i]))
     losses = []
     for sign in (1, -1):
@@ -101,14 +104,35 @@ def runs_tensors():
         moved[largest] += sign * 0.05
         write_npy("moved.npy", (2, 1, 28, 28), moved)
         works("run", LENET, "--input", "moved.npy", "--output", "m.npy", "--seed", 4)
-        losses.append(sum(a * b for a, b in zip(gy, read_npy("m.npy"))))
+        losses.append(sum(a * b for a, b in zip(gy, read_npy("m.npy")[1])))
     slope = (losses[0] - losses[1]) / 0.1
     check(abs(slope - gradient[largest]) < 0.05 * abs(gradient[largest]) + 1e-6, "backward is the slope",
           f"{slope} {gradient[largest]}")
     refuses(["gy.npy", "[2, 10]", "[1, 20]"], "run", LENET, "--input", "x.npy", "--output", "y.npy", "--grads", "g",
             "--grad-output", write_npy("gy.npy", (1, 20), [0] * 20) or "gy.npy")
     write_npy("x.npy", (2, 1, 27, 28), [0] * 2 * 27 * 28)
-    refuses(["28"], "run", LENET, "--input", "x.npy", "--output", "y.npy")
+    refuses(["x.npy", "[n, 1, 28, 28]", "[2, 1, 27, 28]"], "run", LENET, "--input", "x.npy", "--output", "y.npy")
+    refuses(["x.npy", "[2, 1, 27, 28]"], "run", LENET, "--input", "input=x.npy", "--output",
+            "y=y.npy")
+    write_npy("i.npy", (2, 1, 28, 28), [0] * 2 * 784, "i")
+    refuses(["i.npy", "f32", "i32"], "run", LENET, "--input", "i.npy", "--output", "y.npy")
+    write_npy("x.npy", (2, 1, 28, 28), [0] * 2 * 784)
+    write_npy("gi.npy", (2, 10), [0] * 20, "i")
+    refuses(["gi.npy", "f32", "i32"], "run", LENET, "--input", "x.npy", "--output", "y.npy", "--grads", "g",
+            "--grad-output", "gi.npy")
+
+
+def names_stay_in_the_folder():
+    """A layer may be called like a path; its gradients are files of the folder all the same."""
+    names = ["inception_3a/1x1", "../out", os.path.abspath("root"), "a%b"]
+    layers = [{"name": name, "type": "fully_connected", "output_size": 3, "bias": False} for name in names]
+    pathlib.Path("net.json").write_text(json.dumps({"inputs": {"x": {"shape": [3]}}, "layers": layers}))
+    write_npy("x.npy", (2, 3), [1, 2, 3, 4, 5, 6])
+    before = set(os.listdir())
+    works("run", "net.json", "--input", "x.npy", "--output", "y.npy", "--grad-output", "x.npy", "--grads", "g")
+    check(set(os.listdir()) - before == {"g", "y.npy"}, "nothing is written elsewhere", str(os.listdir()))
+    expected = {name.replace("%", "%25").replace("/", "%2F") + ".weight.npy" for name in names} | {"input.npy"}
+    check(set(os.listdir("g")) == expected, "a file for each layer", str(os.listdir("g")))
 
 
 def benches():
@@ -119,4 +143,5 @@ def benches():
               f"bench {arguments[0]}", done.stdout)
 
 
-main(help_has_examples, mistakes, names_of_networks, starts_fast, runs_tensors, benches)
+main(help_has_examples, pages_name_real_options, mistakes, names_of_networks, starts_fast, runs_tensors,
+     names_stay_in_the_folder, benches)

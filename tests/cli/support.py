@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the command share. Each test is a script: SCRIPT KAISEKI, run in a folder of its own."""
+import json
 import os
 import pathlib
 import shutil
@@ -29,8 +30,8 @@ def kaiseki(*arguments, env=None, **options):
                           stderr=subprocess.PIPE, text=True, timeout=300, **options)
 
 
-def start(*arguments):
-    return subprocess.Popen([KAISEKI, *map(str, arguments)], env={**os.environ, "KAISEKI_DEVICE": "cpu"},
+def start(*arguments, device="cpu"):
+    return subprocess.Popen([KAISEKI, *map(str, arguments)], env={**os.environ, "KAISEKI_DEVICE": device},
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -53,6 +54,23 @@ def refuses(words, *arguments, **options):
 
 def train(*arguments, data="digits:600:1", **options):
     return works("train", LENET, "--data", data, "--test-limit", 100, *arguments, **options)
+
+
+def opencl_is_there():
+    """Without a device the test fails if KAISEKI_TEST_REQUIRE_OPENCL is set, as ./check does, else it is skipped."""
+    devices = [json.loads(line)["device"] for line in kaiseki("devices", "--json").stdout.splitlines()]
+    if "opencl:0" in devices:
+        return True
+    problem = kaiseki("devices").stdout.partition("no OpenCL device: ")[2].split("\n")[0]
+    if "KAISEKI_TEST_REQUIRE_OPENCL" in os.environ:
+        check(False, "expected an OpenCL device, as KAISEKI_TEST_REQUIRE_OPENCL is set", problem)
+    else:
+        skip(f"no OpenCL device: {problem}")
+    return False
+
+
+def skip(reason):
+    print(f"SKIPPED: {reason}", flush=True)
 
 
 def main(*tests):

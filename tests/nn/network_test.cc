@@ -142,6 +142,25 @@ TEST_CASE("network: a summary takes no memory for parameters") {
   CHECK(summary.layers[0].parameters == 101000000);
 }
 
+TEST_CASE("network: it says when its output is logits") {
+  auto gives = [](const std::string& layers, const std::string& more = "") {
+    return Network::parse(R"({"inputs": {"x": {"shape": [5]}}, "layers": [{"name": "f", "type":
+        "fully_connected", "output_size": 3})" +
+                              layers + "]" + more + "}",
+                          "test", Device::cpu())
+        .gives_logits();
+  };
+  const std::string cross_entropy = R"({"name": "l", "type": "softmax_cross_entropy"})";
+  CHECK(gives(""));
+  CHECK(gives(R"(, {"type": "relu"})"));
+  CHECK_FALSE(gives(R"(, {"type": "softmax"})"));
+  CHECK_FALSE(gives(", " + cross_entropy));
+  CHECK_FALSE(gives(", " + cross_entropy, R"(, "outputs": ["f"])"));
+  CHECK_FALSE(gives(R"(, {"type": "softmax"}, )" + cross_entropy));
+  CHECK_FALSE(gives(R"(, {"type": "mean_squared_error"})"));
+  CHECK_FALSE(Network::load(kModels / "lenet.json", Device::cpu()).gives_logits());
+}
+
 TEST_CASE("network: mean squared error of values and of labels; losses are added with weights") {
   const std::string layers = R"({"name": "f", "type": "fully_connected", "output_size": 4},
       {"name": "s", "type": "sigmoid"}, {"name": "m", "type": "mean_squared_error"},

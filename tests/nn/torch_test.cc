@@ -23,8 +23,7 @@ void check_agrees(const Tensor& ours, const fs::path& file) {
 void check_case(const fs::path& folder, Device device) {
   nn::Network network = nn::Network::load(folder / "net.json", device);
   if (fs::exists(folder / "weights.safetensors"))
-    REQUIRE(nn::load_weights(folder / "weights.safetensors", network, false).matched.size() ==
-            network.parameters().size());
+    nn::load_weights(folder / "weights.safetensors", network);
   network.zero_grad();
   const Tensor x = nn::read_npy(folder / "x.npy");
   if (fs::exists(folder / "gy.npy")) {

@@ -72,6 +72,23 @@ TEST_CASE("weights: every format gives back every bit") {
   CHECK_THROWS_AS(nn::save_weights(folder.path / "w.bin", network), Error);
 }
 
+TEST_CASE("weights: metadata goes with safetensors and tar") {
+  Folder folder;
+  Network network = Network::parse("[" + kConv + ", " + kFc + "]", "test", Device::cpu());
+  const nn::Metadata metadata{{"class_names", "ein\nÄpfel"}, {"mean", "0.5"}};
+  for (const char* name : {"w.safetensors", "w.tar"}) {
+    nn::save_weights(folder.path / name, network, metadata);
+    nn::Metadata found;
+    CHECK(nn::load_weights(folder.path / name, network, true, &found).complete());
+    CHECK(found["class_names"] == "ein\nÄpfel");
+    CHECK(found["mean"] == "0.5");
+  }
+  nn::Metadata none;
+  nn::save_weights(folder.path / "w.json", network, metadata);
+  nn::load_weights(folder.path / "w.json", network, true, &none);
+  CHECK(none.empty());
+}
+
 TEST_CASE("weights: states are saved, and Sukiyaki's format says what it cannot hold") {
   Folder folder;
   const std::string json =

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <functional>
 #include <vector>
 
@@ -11,8 +12,20 @@
 
 namespace kaiseki::test {
 
+/// Whether an OpenCL device is there. Without one the test fails if KAISEKI_TEST_REQUIRE_OPENCL is
+/// set, as ./check does.
+inline bool opencl_is_there() {
+  for (const DeviceInfo& info : list_devices())
+    if (!info.device.is_cpu()) return true;
+  if (std::getenv("KAISEKI_TEST_REQUIRE_OPENCL"))
+    FAIL("expected an OpenCL device, as KAISEKI_TEST_REQUIRE_OPENCL is set, got none: "
+         << opencl_problem());
+  return false;
+}
+
 /// The CPU, and every OpenCL device that opens.
 inline std::vector<Device> all_devices() {
+  opencl_is_there();
   std::vector<Device> devices;
   for (const DeviceInfo& info : list_devices()) devices.push_back(info.device);
   return devices;

@@ -81,6 +81,26 @@ TEST_CASE("a disk that is full leaves the old file, says so, and cleans up") {
   CHECK(files_in(folder.path) == 1);
 }
 
+TEST_CASE("a place where no file can be made is known before") {
+  test::Folder folder;
+  const fs::path& in = folder.path;
+  expect_writable(in / "new");
+  CHECK(files_in(in) == 0);
+  write_file_atomic(in / "old", bytes_from("old"));
+  expect_writable(in / "old");
+  CHECK(read_file(in / "old") == bytes_from("old"));
+  fs::create_symlink("old", in / "link");
+  expect_writable(in / "link");
+  expect_writable("/dev/null");
+  CHECK(error_of([&] { expect_writable(in / "none" / "f"); }).find("No such file") !=
+        std::string::npos);
+  CHECK(error_of([&] { expect_writable(in); }).find("directory") != std::string::npos);
+  CHECK(error_of([&] { expect_writable(in / ""); }).find("directory") != std::string::npos);
+  CHECK(error_of([&] { expect_writable(in / "old" / "f"); }).find("ot a directory") !=
+        std::string::npos);
+  CHECK(files_in(in) == 2);
+}
+
 TEST_CASE("sources skip, count and stop at the end") {
   test::Folder folder;
   ByteVector bytes(200'000);

@@ -4,19 +4,22 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include "matrix/backend/opencl/backend.h"
 #include "matrix/environment.h"
+#include "tests/support/devices.h"
 
 namespace kaiseki::test {
 
-/// nullptr, with a message, on a machine without OpenCL: the suite's count of kernels shows it.
+/// nullptr on a machine without OpenCL, where the test counts as skipped or fails:
+/// opencl_is_there().
 inline opencl::OpenclBackend* opencl_or_null() {
-  if (list_opencl_devices().empty()) {
-    MESSAGE("no OpenCL device: " << opencl_device_problem());
+  if (!opencl_is_there()) {
+    std::printf("SKIPPED: no OpenCL device: %s\n", opencl_device_problem().c_str());
     return nullptr;
   }
   return static_cast<opencl::OpenclBackend*>(&Device::opencl(0).backend());

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Files of weights: refused before training, not after it; with the classes they know; into a changed network."""
+import json
+import os
+import pathlib
+
+from npy import write_png
+from support import LENET, ROOT, check, main, refuses, train, works
+
+DATA = ["--data", "digits:100:1", "--test-limit", 10]
+
+
+def small_net(file, classes, *layers, inputs=(1, 8, 8)):
+    pathlib.Path(file).write_text(json.dumps({
+        "inputs": {"x": {"shape": list(inputs)}},
+        "layers": [{"name": "conv", "type": "convolution", "output_channels": 4, "kernel_size": 3},
+                   {"name": "act", "type": "relu"},
+                   {"name": f"fc{classes}", "type": "fully_connected", "output_size": classes}, *layers]}))
+    return file
+
+
+def pictures(folder, **levels):
+    """Squares of a class's own grey, told apart by their order alone."""
+    for name, level in levels.items():
+        for i in range(20):
+            write_png(pathlib.Path(folder, name, f"{i:02}.png"), 8, level + i % 4)
+    return folder
+
+
+def saving_is_looked_at_first():
+    pathlib.Path("folder.safetensors").mkdir()
+    for file, words in (("lenet", [".safetensors, .json or .tar", "lenet"]),
+                        ("missing/w.safetensors", ["missing/w.safetensors", "No such file"]),
+                        ("folder.safetensors", ["folder.safetensors", "directory"])):
+        done = refuses(words, "train", LENET, *DATA, "--epochs", 1, "--save", file)
+        check("epoch" not in done.stdout, f"--save {file} is refused before the training", done.stdout)
+    net = small_net("bn.json", 10, {"type": "batch_normalization"}, inputs=(1, 28, 28))
+    done = refuses(["batch_normalization", "use .safetensors"], "train", net, *DATA, "--epochs", 1, "--save", "w.json")
+    check("epoch" not in done.stdout, "what .json has no word for is refused before the training", done.stdout)
+    check(sorted(os.listdir()) == ["bn.json", "folder.safetensors"], "a trial leaves nothing", str(os.listdir()))
+
+
+def classes_of_any_bytes():
+    net = small_net("net.json", 2, {"type": "softmax_cross_entropy"})
+    pictures("data", dark=10)
+    os.rename("data/dark", b"data/caf\xe9\n")
+    pictures("data", light=240)
+    done = works("train", net, "--data", "data", "--epochs", 1, "--checkpoint", "run", "--save", "w.safetensors")
+    check("warning" not in done.stderr, "checkpoints are written", done.stderr)
+    said = works("predict", net, "--weights", "w.safetensors", "data/light/00.png").stdout
+    check("caf\\xe9\\x0a" in said, "a name that is no UTF-8 is shown by its bytes", said)
+    works("eval", net, "--weights", "run", "--data", "data")
+
+
+def classes_go_by_name():
+    net = small_net("net.json", 3, {"type": "softmax_cross_entropy"})
+    pictures("three", cat=5, dog=120, emu=250)
+    works("train", net, "--data", "three", "--epochs", 40, "--lr", 0.05, "--save", "w.safetensors")
+    whole = json.loads(works("eval", net, "--weights", "w.safetensors", "--data", "three", "--json").stdout)
+    check(whole["top1"] == 1, "three greys are learnt", str(whole))
+    pictures("two", cat=5, emu=250)
+    shown = works("eval", net, "--weights", "w.safetensors", "--data", "two").stdout
+    check("100.00 %" in shown.split("top-1")[1].split("\n")[0], "emu is emu where there is no dog", shown)
+    refuses(["others", "cat, dog, emu", "ant, emu"], "eval", net, "--weights", "w.safetensors", "--data",
+            pictures("others", ant=5, emu=250))
+    works("train", small_net("ten.json", 10), *DATA, "--epochs", 0, "--save", "ten.safetensors")
+    refuses(["0, 1, 2", "cat, dog, emu"], "eval", "ten.json", "--weights", "ten.safetensors", "--data", "three")
+
+    # Training goes on with the weights' labels, and their names stay.
+    works("train", net, "--data", "two", "--weights", "w.safetensors", "--epochs", 0, "--save", "again.safetensors")
+    same = json.loads(works("eval", net, "--weights", "again.safetensors", "--data", "three", "--json").stdout)
+    check(same == whole, "the names of all three stay", f"{same} {whole}")
+    done = works("train", net, "--data", "others", "--weights", "w.safetensors", "--epochs", 1)
+    check("cat, dog, emu" in done.stderr and "ant, emu" in done.stderr, "other classes are told", done.stderr)
+
+    works("train", net, "--data", "three", "--epochs", 1, "--checkpoint", "run")
+    os.rename("three/dog", "three/cow")
+    refuses(["checkpoint-", "cat, dog, emu", "cat, cow, emu"], "train", net, "--data", "three", "--epochs", 1,
+            "--checkpoint", "run", "--resume")
+
+
+def what_goes_with_weights():
+    norm = ["--mean", "0.25", "--std", "0.5"]
+    net = small_net("net.json", 2, {"type": "softmax_cross_entropy"})
+    pictures("data", dark=10, light=240)
+    train_it = ["train", net, "--data", "data", "--epochs", 20, "--lr", 0.05, *norm, "--save"]
+    works(*train_it, "w.safetensors")
+    done = works(*train_it, "w.tar")
+    check("warning" not in done.stderr, "a tar has a place for all", done.stderr)
+    answers = [works("predict", net, "--weights", f"w.{suffix}", "data/dark/00.png", "--json").stdout
+               for suffix in ("safetensors", "tar")]
+    check(answers[0] == answers[1] and '"dark"' in answers[0], "names, mean and std from a tar", str(answers))
+    done = works(*train_it, "w.json")
+    check("no place" in done.stderr and "--mean" in done.stderr and "w.json" in done.stderr,
+          "the loss of names, mean and std is told", done.stderr)
+    done = train("--epochs", 0, "--save", "w.json")
+    check(done.stderr == "", "nothing is lost of digits", done.stderr)
+
+
+def into_a_changed_network():
+    ten = small_net("ten.json", 10, {"type": "softmax_cross_entropy"}, inputs=(1, 28, 28))
+    two = small_net("two.json", 2, {"type": "softmax_cross_entropy"}, inputs=(1, 28, 28))
+    works("train", ten, *DATA, "--epochs", 1, "--save", "ten.safetensors")
+    pictures("data", dark=10, light=240)
+    done = works("train", two, "--data", "data", "--weights", "ten.safetensors", "--epochs", 0, "--save",
+                 "two.safetensors")
+    report = "ten.safetensors: 2 tensors loaded\n2 missing in the file, left as they were: fc2.weight fc2.bias\n" \
+             "2 in the file only: fc10.bias fc10.weight\n"
+    check(report in done.stdout, "a report of what matched and what did not", done.stdout)
+    answers = [works("predict", net, "--weights", weights, "data/dark/00.png").stdout
+               for net, weights in ((two, "two.safetensors"),)]
+    check("dark" in answers[0] or "light" in answers[0], "the new classes' names", answers[0])
+    refuses(["two.safetensors", "fc10.weight"], "eval", ten, *DATA[:2], "--weights", "two.safetensors")
+    refuses(["two.safetensors", "0 tensors loaded"], "train", LENET, *DATA, "--weights", "two.safetensors")
+
+
+def weights_inside_the_network():
+    train("--epochs", 1, "--save", "w.json")
+    inside = works("eval", "w.json", "--data", "digits:300:1", "--json").stdout
+    beside = works("eval", LENET, "--weights", "w.json", "--data", "digits:300:1", "--json").stdout
+    check(inside == beside, "one file is network and weights", inside + beside)
+    works("predict", "w.json", ROOT / "examples/seven.png")
+    refuses(["--weights", "no weights"], "eval", LENET, "--data", "digits:300:1")
+    refuses(["--weights", "no weights"], "predict", LENET, ROOT / "examples/seven.png")
+
+
+def probabilities_without_a_softmax():
+    """With no loss and no softmax in the JSON the output is logits: what is shown is their softmax."""
+    train_it = [*DATA, "--epochs", 2, "--seed", 1]
+    plain = small_net("plain.json", 10, inputs=(1, 28, 28))
+    soft = small_net("soft.json", 10, {"type": "softmax"}, inputs=(1, 28, 28))
+    answers = []
+    for net in (plain, soft):
+        works("train", net, *train_it, "--save", f"{net}.safetensors")
+        said = works("predict", net, "--weights", f"{net}.safetensors", ROOT / "examples/seven.png", "--json", "--top",
+                     10).stdout
+        answers.append(json.loads(said))
+        shares = [value for key, value in answers[-1].items() if key.startswith("probability")]
+        check(len(shares) == 10 and abs(sum(shares) - 1) < 1e-4 and min(shares) >= 0, f"{net}: probabilities", said)
+    check(answers[0] == answers[1], "the same as with a softmax in the JSON", str(answers))
+
+
+main(saving_is_looked_at_first, classes_of_any_bytes, classes_go_by_name, what_goes_with_weights,
+     into_a_changed_network, weights_inside_the_network, probabilities_without_a_softmax)

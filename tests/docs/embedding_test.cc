@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// The programs of README.md and docs/training.md: their code stands here, with kaiseki.h as the
+// only header of Kaiseki's, and the tests compare the two.
+// clang-format off
+// page: README
+#include <kaiseki.h>
+using namespace kaiseki;
+
+// page: end
+// clang-format on
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/docs/page.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder with models/ in it, where the programs run.
+class WithModels {
+ public:
+  WithModels()
+      : before_(fs::current_path()),
+        folder_(fs::temp_directory_path() / ("kaiseki_docs_" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+    fs::create_directory_symlink(fs::path(KAISEKI_SOURCE_DIR) / "models", folder_ / "models");
+    fs::current_path(folder_);
+  }
+  ~WithModels() {
+    fs::current_path(before_);
+    fs::remove_all(folder_);
+  }
+
+ private:
+  fs::path before_, folder_;
+};
+
+double accuracy(nn::Network& network) {
+  return nn::evaluate(network, nn::open_dataset({.spec = "digits:500", .train = false})).top1;
+}
+
+std::string own_code() { return test::text_of("tests/docs/embedding_test.cc"); }
+
+}  // namespace
+
+// clang-format off
+TEST_CASE("README: the program trains a network") {
+  WithModels here;
+// page: README, the rest
+nn::Network network = nn::Network::load("models/lenet.json");
+nn::Iterator batches(nn::open_dataset({.spec = "digits:2000"}), {.batch_size = 64});
+nn::Optimizer optimizer({.name = "momentum"});
+nn::Batch batch;
+while (batches.epoch() < 2) {
+  batches.next(batch);
+  network.zero_grad();
+  auto [loss, output] = network.forward_loss(batch.images, batch.labels);
+  network.backward();
+  optimizer.step(network.parameters(), 0.01);
+}
+// page: end
+  CHECK(accuracy(network) > 0.5);
+  CHECK(test::code_blocks(test::text_of("README.md"), "cpp")[0] ==
+        test::between(own_code(), "// page: README\n", "// page: end") +
+            test::between(own_code(), "// page: README, the rest\n", "// page: end"));
+}
+
+TEST_CASE("README: an operation of one's own is one expression") {
+  const Tensor x = Tensor::from({-2, 0, 3}, Shape{3});
+// page: README, an operation
+Tensor y = elementwise("a * x / (1 + abs(x))", {{"a", 2.0f}, {"x", x}});
+// page: end
+  CHECK(y.to_vector()[2] == doctest::Approx(1.5));
+  CHECK(y.to_vector()[0] == doctest::Approx(-4.0 / 3));
+  const std::string line = test::between(own_code(), "// page: README, an operation\n", "// page: end");
+  CHECK(test::code_blocks(test::text_of("README.md"), "cpp")[1] == line);
+  CHECK(test::code_blocks(test::text_of("docs/adding-an-operation.md"), "cpp")[0] == line);
+}
+
+TEST_CASE("training: the program trains a network and leaves checkpoints") {
+  WithModels here;
+// page: training
+nn::Network network = nn::Network::load("models/lenet.json");
+auto data = std::shared_ptr<const nn::Dataset>(nn::open_dataset({.spec = "digits:2000"}));
+nn::Iterator iterator(data, {.batch_size = 64});
+nn::Optimizer optimizer({.name = "adam"});
+nn::Updater updater(network, optimizer, iterator, {.base = 0.001});
+nn::Trainer trainer(updater, {.epochs = 3});
+trainer.extend(std::make_unique<nn::Checkpointer>(nn::CheckpointerOptions{.folder = "runs/lenet"}));
+trainer.run();
+// page: end
+  CHECK(accuracy(network) > 0.5);
+  CHECK(nn::list_checkpoints("runs/lenet").size() == 3);
+  CHECK(test::code_blocks(test::text_of("docs/training.md"), "cpp")[0] ==
+        test::between(own_code(), "// page: training\n", "// page: end"));
+}
+// clang-format on

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks README.md, CONTRIBUTING.md and docs/: the files that they name exist, and so do the functions and classes of the
+adding-a-* pages. (What the pages' code does is tested by tests/docs, their commands by tests/cli.)"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FILES = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
+                       text=True, check=True).stdout.split()
+PAGES = ["README.md", "CONTRIBUTING.md", *(name for name in FILES if re.fullmatch(r"(docs|bench)/[\w-]+\.md", name))]
+FOLDERS = {str(parent) for name in FILES for parent in pathlib.PurePath(name).parents}
+TOP = {name.split("/")[0] for name in FILES if "/" in name}
+EXAMPLES = re.compile(r"scan|square|NAME|Scan|\*")  # what the reader is going to write
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!http)([^)#]+)")
+TICKED = re.compile(r"`([^`\n]+)`")
+NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def exists(path):
+    return path.rstrip("/") in FOLDERS or path in FILES or path + ".cc" in FILES  # bench/conv is a program
+
+
+def problems():
+    code = "\n".join((ROOT / name).read_text(errors="replace") for name in FILES
+                     if pathlib.Path(name).suffix in {".cc", ".h", ".cl", ".txt", ".py"})
+    words = set(NAME.findall(code))
+    for page in PAGES:
+        text = FENCE.sub("", (ROOT / page).read_text())
+        here = pathlib.PurePath(page).parent
+        for target in LINK.findall(text):
+            if not exists(str(pathlib.PurePath(here, target)).replace("docs/../", "")):
+                yield f"{page}: a link to {target}, which is not there"
+        for quoted in TICKED.findall(text):
+            if EXAMPLES.search(quoted):
+                continue
+            path = quoted.removeprefix("./")
+            if re.fullmatch(r"[\w.{},-]+(/[\w.{},-]+)*/?", path) and path.split("/")[0] in TOP and "/" in path:
+                missing = [one for one in spread(path) if not exists(one)]
+                if missing:
+                    yield f"{page}: names {missing[0]}, which is not there"
+            elif page.startswith("docs/adding-a") and re.search(r"_|::|\(|[a-z][A-Z]|^[A-Z]", quoted) and "{" not in quoted:
+                for name in NAME.findall(re.sub(r'"[^"]*"', "", quoted)):
+                    if name not in words and name != "NAME":
+                        yield f"{page}: names {name}, which no source has"
+
+
+def spread(path):
+    """a/{b,c}.h is a/b.h and a/c.h."""
+    found = re.search(r"\{([^}]*)\}", path)
+    return [path[:found.start()] + one + path[found.end():] for one in found[1].split(",")] if found else [path]
+
+
+def operations():
+    """docs/adding-an-operation.md: each public header has its source, its test, and a line in kaiseki.h."""
+    umbrella = (ROOT / "kaiseki.h").read_text()
+    headers = [pathlib.PurePath(name) for name in FILES if re.fullmatch(r"matrix/ops/\w+\.h", name)]
+    for header in headers:
+        if header.stem in ("check", "expression"):  # what operations share
+            continue
+        for part in (f"matrix/ops/{header.stem}.cc", f"tests/matrix/ops/{header.stem}_test.cc"):
+            if part not in FILES:
+                yield f"{header}: expected {part} beside it, got none"
+        if f'#include "{header}"' not in umbrella:
+            yield f"{header}: expected it in kaiseki.h"
+
+
+found = [*problems(), *operations()]
+print("\n".join(found) if found else "pages: no problem found")
+sys.exit(bool(found))
