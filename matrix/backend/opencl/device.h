@@ -42,6 +42,10 @@ class OpenclDevice : public RawMemory {
   Style style() const { return style_; }
   /// For tests: runs the other kind's variants on this device.
   void set_style(Style style) { style_ = style; }
+  /// Work-groups that one launch has in its second and in its third dimension at most: NVIDIA's
+  /// driver takes no more. Settable for tests.
+  size_t most_groups() const { return most_groups_; }
+  void set_most_groups(size_t most) { most_groups_ = most; }
   /// Kernels kept; where there are more, the oldest is built anew when it is needed again.
   void set_kernel_limit(size_t most) { kernel_limit_ = most; }
   size_t kernel_count() const { return kernels_.size(); }
@@ -83,7 +87,7 @@ class OpenclDevice : public RawMemory {
   std::unique_ptr<ProgramCache> programs_;
   std::unordered_map<std::string, Kernel> kernels_;
   std::deque<std::string> kernel_order_;  // keys of kernels_, the oldest first
-  size_t kernel_limit_ = 2048;
+  size_t kernel_limit_ = 2048, most_groups_ = 65535;
 };
 
 /// The device with this number, made on first use. Throws DeviceError, with the reason.

@@ -106,12 +106,11 @@ Kernel& Launch::prepare() {
   return kernel;
 }
 
-// NVIDIA's driver takes at most 65,535 work-groups in the second and third dimension: more go in
-// parts. Kernels therefore count rows by get_global_id, not by get_group_id.
+// More groups than one launch takes go in parts. Kernels therefore count rows by get_global_id, not
+// by get_group_id.
 void Launch::enqueue_parts(Kernel& kernel, const std::array<size_t, 3>& global,
                            const std::array<size_t, 3>& local, cl_uint dimensions) {
-  constexpr size_t kMostGroups = 65535;
-  const size_t most_y = kMostGroups * local[1], most_z = kMostGroups * local[2];
+  const size_t most_y = device_.most_groups() * local[1], most_z = device_.most_groups() * local[2];
   for (size_t z = 0; z < global[2]; z += most_z)
     for (size_t y = 0; y < global[1]; y += most_y) {
       const size_t offset[] = {0, y, z};
