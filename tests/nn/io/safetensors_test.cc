@@ -88,6 +88,9 @@ TEST_CASE("safetensors refuse every way in which a header can lie") {
   CHECK(refuses(parse,
                 one(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]})"),
                 "2^62"));
+  CHECK(refuses(
+      parse, file(R"({"w":{"dtype":"F32","shape":[2147483648,2147483648],"data_offsets":[0,0]}})"),
+      "2^62"));
   CHECK(refuses(parse,
                 one(R"({"dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,4]})"),
                 "2^62"));
