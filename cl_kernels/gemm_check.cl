@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Some elements of op(A) op(B), A and B from elements `first_a` and `first_b` on, each at a row and a column that spread over the matrix, and the sum
-// of absolute products, for judging the result of another kernel: y[2 * i], y[2 * i + 1].
+// Some elements of op(A) op(B), A and B from elements `first_a` and `first_b` on, each at a row and a
+// column that spread over the matrix, and the sum of absolute products, for judging the result of
+// another kernel: y[2 * i], y[2 * i + 1].
 __kernel void gemm_check(INDEX samples, INDEX m, INDEX n, INDEX k, INDEX row_stride_a,
                          INDEX depth_stride_a, INDEX depth_stride_b, INDEX column_stride_b,
                          INDEX first_a, INDEX first_b,

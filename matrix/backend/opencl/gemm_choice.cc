@@ -89,6 +89,7 @@ double seconds_of(OpenclDevice& device, const GemmCandidate& candidate, const Ge
 struct Trial {
   const GemmCandidate* candidate;
   double seconds = kNever;
+  bool failed = false;
 };
 
 /// Runs all in turn, several times, so that a busy moment of the machine hits all; what needs over
@@ -112,24 +113,29 @@ std::vector<Trial> time_candidates(OpenclDevice& device, const GemmArgs& args,
     }
   double best = kNever, spent = 0;
   for (int round = 0; round < kRounds && spent < kLongest; ++round)
-    for (Trial& trial : trials) {
-      if (trial.seconds != kNever && trial.seconds > 2 * best) continue;
-      double seconds = seconds_of(device, *trial.candidate, args);
-      trial.seconds = std::min(trial.seconds, seconds);
-      best = std::min(best, seconds);
-      spent += seconds;
-    }
+    for (Trial& trial : trials) try {
+        if (trial.failed || (trial.seconds != kNever && trial.seconds > 2 * best)) continue;
+        double seconds = seconds_of(device, *trial.candidate, args);
+        trial.seconds = std::min(trial.seconds, seconds);
+        best = std::min(best, seconds);
+        spent += seconds;
+      } catch (const DeviceError& error) {
+        log_warning_once(error.what());
+        trial.failed = true;
+      }
+  std::erase_if(trials, [](const Trial& trial) { return trial.failed; });
   return trials;
 }
 
 }  // namespace
 
-std::string gemm_class(const GemmArgs& args) {
+std::string gemm_class(OpenclDevice& device, const GemmArgs& args) {
   std::string key = {args.trans_a ? 't' : 'n', args.trans_b ? 't' : 'n'};
   const std::pair<char, int64_t> sizes[] = {
       {'m', args.m}, {'n', args.n}, {'k', args.k}, {'b', args.batch}};
   for (auto [name, size] : sizes)
     key.append(1, ' ').append(1, name).append(std::to_string(log2_of(size)));
+  if (find(gemm_candidates(device.style()), "clblast", device, args)) key.append(" clblast");
   return key;
 }
 
@@ -152,7 +158,7 @@ const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args,
   for (const Trial& one : trials)
     if (one.seconds < kClearly * best->seconds) best = &one;
   double flops = 2.0 * static_cast<double>(args.batch * args.m * args.n * args.k);
-  remember_choice(device.facts(), "gemm", gemm_class(args), best->candidate->name,
+  remember_choice(device.facts(), "gemm", gemm_class(device, args), best->candidate->name,
                   flops / best->seconds * 1e-9);
   return *best->candidate;
 }
@@ -162,7 +168,7 @@ const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args) {
   double work = 2.0 * static_cast<double>(args.m) * static_cast<double>(args.n * args.k);
   if (work * static_cast<double>(args.batch) < kWorthMeasuring)
     return first_applicable(candidates, device, args);
-  std::string shape = gemm_class(args);
+  std::string shape = gemm_class(device, args);
   std::string key =
       std::to_string(device.index()) + (device.style() == Style::cpu ? " cpu " : " gpu ") + shape;
   Choices& all = choices();

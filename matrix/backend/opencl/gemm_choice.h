@@ -9,8 +9,8 @@
 
 namespace kaiseki::opencl {
 
-/// "tn m5 n10 k10 b0"
-std::string gemm_class(const GemmArgs& args);
+/// "tn m5 n10 k10 b0"; and "clblast" where that is a candidate, so that installing it counts.
+std::string gemm_class(OpenclDevice& device, const GemmArgs& args);
 
 /// The candidate for these arguments. The first product of a class measures all that apply; where
 /// the device has no room for that, the best guess is taken and nothing remembered.

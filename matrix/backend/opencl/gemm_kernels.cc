@@ -5,6 +5,8 @@
 
 #include "matrix/backend/opencl/clblast.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/error.h"
+#include "matrix/log.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -52,17 +54,22 @@ void tiled(OpenclDevice& device, const GemmArgs& args) {
   launch.over_groups({tiles(args.n), tiles(args.m), static_cast<size_t>(args.batch)}, {16, 16, 1});
 }
 
-/// The device may have room for the work-group, and a kernel of so many registers not.
+/// The device may have room for the work-group, and a kernel of so many registers not; or it may
+/// not build.
 template <int kTile, int kDepth>
 bool tile_fits(OpenclDevice& device, const GemmArgs& args) {
   if (device.facts().max_work_group < kTileItems ||
       device.facts().local_memory < 2 * kDepth * (kTile + 4) * sizeof(float))
     return false;
   std::lock_guard lock(device.launch_mutex());
-  return device
-             .kernel("gemm_tiled.cl", Source::file, "gemm_tiled",
-                     tiled_options<kTile, kDepth>(args))
-             .work_group_limit >= kTileItems;
+  try {
+    const Kernel& kernel = device.kernel("gemm_tiled.cl", Source::file, "gemm_tiled",
+                                         tiled_options<kTile, kDepth>(args));
+    return kernel.work_group_limit >= kTileItems;
+  } catch (const DeviceError& error) {
+    log_warning_once(error.what());
+    return false;
+  }
 }
 
 bool always(OpenclDevice&, const GemmArgs&) { return true; }
