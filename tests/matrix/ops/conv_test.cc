@@ -7,9 +7,9 @@
 #include <string>
 
 #include "matrix/error.h"
+#include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
-#include "matrix/ops/copy.h"
 #include "tests/matrix/conv/cases.h"
 #include "tests/matrix/conv/reference.h"
 #include "tests/support/devices.h"
