@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Rows of a table by index, and their sum back into it. An index outside 0..n-1 gives zeros, and
-// adds nothing.
-__kernel void gather(INDEX total, INDEX n, INDEX width, __global const float* table, ulong table_at,
-                     __global const int* rows, ulong rows_at, __global float* y, ulong y_at) {
+// adds nothing. TYPE: uint or uchar, an element of the table; sums are of float.
+#ifdef TYPE
+__kernel void gather(INDEX total, INDEX n, INDEX width, __global const TYPE* table, ulong table_at,
+                     __global const int* rows, ulong rows_at, __global TYPE* y, ulong y_at) {
   INDEX i = get_global_id(0);
   if (i >= total) return;
   INDEX row = rows[rows_at + i / width];
-  y[y_at + i] = row >= 0 && row < n ? table[table_at + row * width + i % width] : 0.0f;
+  y[y_at + i] = row >= 0 && row < n ? table[table_at + row * width + i % width] : 0;
 }
+#endif
 
 // One work-item for each column: additions to a row stay in the order of the indices.
 __kernel void scatter_add(INDEX count, INDEX n, INDEX width, __global const int* rows,

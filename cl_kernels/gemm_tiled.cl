@@ -13,10 +13,10 @@ __kernel __attribute__((reqd_work_group_size(16, 16, 1))) void gemm_tiled(
   __local float tile_a[TILE_K][TILE_M + 4];
   __local float tile_b[TILE_K][TILE_N + 4];
   int tx = get_local_id(0), ty = get_local_id(1), item = ty * 16 + tx;
-  INDEX row0 = (INDEX)get_group_id(1) * TILE_M, column0 = (INDEX)get_group_id(0) * TILE_N;
-  a += a_at + get_group_id(2) * stride_a;
-  b += b_at + get_group_id(2) * stride_b;
-  c += c_at + get_group_id(2) * stride_c;
+  INDEX row0 = (INDEX)get_global_id(1) / 16 * TILE_M, column0 = (INDEX)get_group_id(0) * TILE_N;
+  a += a_at + get_global_id(2) * stride_a;
+  b += b_at + get_global_id(2) * stride_b;
+  c += c_at + get_global_id(2) * stride_c;
   float sum[ROWS][COLUMNS];
 #pragma unroll
   for (int i = 0; i < ROWS; ++i)

@@ -9,11 +9,14 @@ __kernel void pad_planes(INDEX planes, __global const float* restrict from, ulon
   to += to_at + plane * PS;
   for (int i = 0; i < PAD_H * WP + PAD_W; ++i) to[i] = 0;
   to += PAD_H * WP + PAD_W;
+  int left = PS - PAD_H * WP - PAD_W;  // of the plane: its last row may end with it
   for (int y = 0; y < H; ++y) {
+    int row = min(left, WP);
     for (int x = 0; x < W; ++x) to[x] = from[x];
-    for (int x = W; x < WP; ++x) to[x] = 0;
+    for (int x = W; x < row; ++x) to[x] = 0;
     from += W;
     to += WP;
+    left -= WP;
   }
-  for (int i = 0; i < PS - (PAD_H + H) * WP - PAD_W; ++i) to[i] = 0;
+  for (int i = 0; i < left; ++i) to[i] = 0;
 }

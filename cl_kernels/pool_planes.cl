@@ -85,7 +85,10 @@ __kernel void max_pool_backward_planes(INDEX planes, int in_h, int in_w, int out
   indices += indices_at + plane * count;
   dx += dx_at + plane * in_h * in_w;
   for (int i = 0; i < in_h * in_w; ++i) dx[i] = 0;
-  for (int i = 0; i < count; ++i) dx[indices[i]] += dy[i];
+  for (int i = 0; i < count; ++i) {
+    int at = indices[i];
+    if (at >= 0 && at < in_h * in_w) dx[at] += dy[i];
+  }
 }
 
 inline int extent(int start, int window, int pad, int size) {

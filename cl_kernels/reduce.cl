@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reduction of [outer, n, inner] over n, cut in `chunks` pieces of `chunk`: y[outer, chunks, inner].
 // Each piece is reduced in a fixed order. KIND 0: sum, 1: maximum, 2: minimum, 3: sum of squares.
-// y = scale * reduction + beta * y (scale and beta only for sums). A NaN wins maximum and minimum.
+// y = scale * reduction + beta * y. A NaN wins maximum and minimum.
 #if KIND == 1
 #define START -INFINITY
 #define JOIN(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
@@ -19,11 +19,7 @@
 #endif
 
 inline void put(__global float* y, float value, float scale, float beta) {
-#if KIND == 1 || KIND == 2
-  *y = value;
-#else
   *y = beta == 0 ? scale * value : scale * value + beta * *y;
-#endif
 }
 
 inline float join16(float16 v) {

@@ -29,7 +29,7 @@ int run_command(const DevicesCommand& c) {
   if (c.json) return 0;
   std::printf("%s\n", table.str().c_str());
   if (const std::string problem = opencl_problem(); !problem.empty())
-    std::printf("no OpenCL device: %s\n", problem.c_str());
+    std::printf("not available: %s\n", problem.c_str());
   const Environment settings = environment();
   std::printf("default: %s, %d CPU %s%s\n", Device::parse("").name().c_str(), thread_count(),
               thread_count() == 1 ? "thread" : "threads",

@@ -25,11 +25,9 @@ Device Device::opencl(int index) {
 
 Device Device::automatic() {
   for (const DeviceInfo& info : list_opencl_devices())
-    if (info.is_gpu) try {
-        return opencl(info.device.index());
-      } catch (const Error& error) {
-        log_warning_once(error.what());
-      }
+    if (info.is_gpu) return info.device;
+  if (std::string problem = opencl_device_problem(); !problem.empty())
+    log_warning_once(problem + "; computing on the CPU");
   return cpu();
 }
 

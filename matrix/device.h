@@ -22,7 +22,8 @@ class Device {
   static Device cpu() { return Device(); }
   /// Throws DeviceError, with the reason, when there is no such device.
   static Device opencl(int index = 0);
-  /// The best OpenCL GPU if there is one that works, else the CPU.
+  /// The best OpenCL GPU if there is one that works, else the CPU; if something of OpenCL failed,
+  /// the log says so once.
   static Device automatic();
   /// "cpu", "opencl", "opencl:N", "auto", or "" (KAISEKI_DEVICE, else auto). Throws DeviceError.
   static Device parse(std::string_view text);
@@ -64,7 +65,8 @@ struct DeviceInfo {
 /// The CPU first, then every OpenCL device.
 std::vector<DeviceInfo> list_devices();
 
-/// Why there is no OpenCL device, for people; empty when there is one.
+/// The first of what failed in OpenCL, for people: why there is no device, or why one of several is
+/// left out. Empty when nothing failed.
 std::string opencl_problem();
 
 }  // namespace kaiseki

@@ -33,6 +33,14 @@ int parse_threads(const std::string& text) {
   return value;
 }
 
+uint64_t device_memory(const std::string& text) {
+  const uint64_t bytes = parse_bytes(text, "KAISEKI_DEVICE_MEMORY");
+  if (bytes == 0)
+    throw Error(message("environment", "expected KAISEKI_DEVICE_MEMORY over 0 (unset: no limit)",
+                        ", got '", text, "'"));
+  return bytes;
+}
+
 }  // namespace
 
 uint64_t parse_bytes(std::string_view text, std::string_view what) {
@@ -58,7 +66,7 @@ Environment environment() {
   Environment result;
   result.device = read("KAISEKI_DEVICE");
   if (auto text = read("KAISEKI_DEVICE_MEMORY"); !text.empty())
-    result.device_memory = parse_bytes(text, "KAISEKI_DEVICE_MEMORY");
+    result.device_memory = device_memory(text);
   result.threads = parse_threads(read("KAISEKI_THREADS"));
   result.cache_dir = cache_directory();
   result.data_dir = read("KAISEKI_DATA");

@@ -9,11 +9,12 @@ ParseError::ParseError(std::string_view source, std::string_view place, std::str
     : Error(std::string(source) + ": " + std::string(place) + ": " + std::string(what)) {}
 
 OutOfMemory::OutOfMemory(std::string_view device, uint64_t asked_bytes, uint64_t used_bytes,
-                         uint64_t cached_bytes, uint64_t budget_bytes)
+                         uint64_t cached_bytes, uint64_t budget_bytes, std::string_view cause)
     : Error(message("memory", device, " is out of memory: asked for ", format_bytes(asked_bytes),
                     ", in use ", format_bytes(used_bytes), ", cached ", format_bytes(cached_bytes),
                     budget_bytes ? ", budget " + format_bytes(budget_bytes) : "",
-                    "; use a smaller batch or a larger KAISEKI_DEVICE_MEMORY")),
+                    cause.empty() ? "" : ", after ", cause, "; use a smaller batch",
+                    budget_bytes ? " or a larger KAISEKI_DEVICE_MEMORY" : "")),
       asked(asked_bytes),
       used(used_bytes),
       cached(cached_bytes),

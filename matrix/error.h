@@ -29,11 +29,13 @@ class ParseError : public Error {
   ParseError(std::string_view source, std::string_view place, std::string_view what);
 };
 
-/// A device or its budget has no room: bytes asked for, in use by tensors, and kept for reuse.
+/// A device or its budget has no room: bytes asked for (as the pool rounds them), in use by
+/// tensors, and kept for reuse. `cause`: the call and status by which the device said so, if it
+/// did.
 class OutOfMemory : public Error {
  public:
   OutOfMemory(std::string_view device, uint64_t asked, uint64_t used, uint64_t cached,
-              uint64_t budget);
+              uint64_t budget, std::string_view cause = {});
   uint64_t asked, used, cached, budget;  // bytes; budget 0: no limit but the device's own
 };
 

@@ -37,7 +37,7 @@ int64_t Shape::elements() const {
       zero = true;
       continue;
     }
-    require(product <= kLimit / dim, "shape", "expected under 2^62 elements, got ", *this);
+    require(product <= (kLimit - 1) / dim, "shape", "expected under 2^62 elements, got ", *this);
     product *= dim;
   }
   return zero ? 0 : product;

@@ -28,7 +28,7 @@ class Shape {
   void push_back(int64_t dim);
 
   /// Product of the dimensions; 1 for rank 0. Throws ShapeError when one is negative, or when the
-  /// product of those that are not 0 is over 2^62.
+  /// product of those that are not 0 is 2^62 or more.
   int64_t elements() const;
   /// Strides of a contiguous tensor of this shape, in elements.
   Shape contiguous_strides() const;

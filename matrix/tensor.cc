@@ -10,7 +10,8 @@
 namespace kaiseki {
 
 Tensor::Tensor(const Shape& shape, DType dtype, Device device)
-    : shape_(shape), strides_(shape.contiguous_strides()), size_(shape.elements()), dtype_(dtype) {
+    : shape_(shape), size_(shape.elements()), dtype_(dtype) {
+  strides_ = shape.contiguous_strides();
   buffer_ = std::make_shared<Buffer>(bytes(), device);
 }
 
@@ -62,16 +63,14 @@ Tensor Tensor::reshape(const Shape& shape) const {
           " for shape ", shape_, "; use contiguous() first");
   Shape target = shape;
   int unknown = -1;
-  int64_t known = 1;
   for (int i = 0; i < shape.rank(); ++i) {
-    if (shape[i] == -1) {
-      require(unknown < 0, "reshape", "expected at most one -1, got ", shape);
-      unknown = i;
-    } else {
-      known *= shape[i];
-    }
+    if (shape[i] != -1) continue;
+    require(unknown < 0, "reshape", "expected at most one -1, got ", shape);
+    unknown = i;
+    target[i] = 1;
   }
   if (unknown >= 0) {
+    const int64_t known = target.elements();
     require(known > 0 && size_ % known == 0, "reshape", "expected a shape of ", size_,
             " elements, got ", shape);
     target[unknown] = size_ / known;

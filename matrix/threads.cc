@@ -9,11 +9,13 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "matrix/environment.h"
 #include "matrix/error.h"
+#include "matrix/log.h"
 
 namespace kaiseki {
 namespace {
@@ -52,7 +54,12 @@ thread_local bool inside_job = false;
 class Pool {
  public:
   explicit Pool(int threads) {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { run(); });
+    try {
+      for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { run(); });
+    } catch (const std::system_error& error) {  // a limit of the process or the container
+      log_warning_once(
+          message("threads", "expected ", threads, " threads, got ", size(), ": ", error.what()));
+    }
   }
 
   ~Pool() {

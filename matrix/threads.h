@@ -8,7 +8,7 @@
 namespace kaiseki {
 
 /// Threads that operations use, the calling one included. Starts at KAISEKI_THREADS, else one for
-/// each core that this process may run on.
+/// each core that this process may run on; fewer, with a warning, where the system gives no more.
 int thread_count();
 
 /// 0 restores the default. Not while another thread computes.

@@ -137,7 +137,7 @@ class OuterFilter final : public ConvSolver {
 
   /// Where a run of taps fills two vectors or more.
   bool applicable(const ConvProblem& p) const override {
-    return p.direction == ConvDirection::backward_filter &&
+    return p.direction == ConvDirection::backward_filter && !conv::some_taps_idle(p) &&
            Plan(p).run_taps() * (p.c / p.groups) >= 32;
   }
 

@@ -120,7 +120,8 @@ class ScatterGemm final : public ConvSolver {
 
   /// Where it computes less than gathering does.
   bool applicable(const ConvProblem& p) const override {
-    return p.direction == ConvDirection::backward_data && scatter_work(p) < gather_work(p);
+    return p.direction == ConvDirection::backward_data && !conv::some_taps_idle(p) &&
+           scatter_work(p) < gather_work(p);
   }
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {

@@ -9,16 +9,29 @@ namespace {
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
+/// Leaves a tap out that meets padding alone: it adds nothing, and may lie far away.
+void add_tap(Taps& taps, int64_t offset, int64_t index) {
+  if (offset >= taps.in || offset + (taps.out - 1) * taps.stride < 0) return;
+  taps.offsets.push_back(offset);
+  taps.index.push_back(index);
+}
+
 }  // namespace
 
 Taps forward_taps(int64_t in, int64_t out, int64_t filter, int64_t stride, int64_t padding,
                   int64_t dilation) {
   Taps taps{in, out, stride, 0, 1, {}, {}};
-  for (int64_t r = 0; r < filter; ++r) {
-    taps.offsets.push_back(r * dilation - padding);
-    taps.index.push_back(r);
-  }
+  for (int64_t r = 0; r < filter; ++r) add_tap(taps, r * dilation - padding, r);
   return taps;
+}
+
+bool some_taps_idle(const ConvProblem& p) {
+  const auto used = [&](int axis, int64_t in, int64_t out, int64_t filter) {
+    return static_cast<int64_t>(
+        forward_taps(in, out, filter, p.stride[axis], p.padding[axis], p.dilation[axis])
+            .index.size());
+  };
+  return used(0, p.h, p.out_h(), p.r) < p.r || used(1, p.w, p.out_w(), p.s) < p.s;
 }
 
 std::vector<Taps> backward_taps(int64_t in, int64_t out, int64_t filter, int64_t stride,
@@ -28,9 +41,7 @@ std::vector<Taps> backward_taps(int64_t in, int64_t out, int64_t filter, int64_t
     Taps taps{out, (in - first + stride - 1) / stride, 1, first, stride, {}, {}};
     for (int64_t r = 0; r < filter; ++r) {
       const int64_t position = first + padding - r * dilation;
-      if (position % stride != 0) continue;
-      taps.offsets.push_back(position / stride);
-      taps.index.push_back(r);
+      if (position % stride == 0) add_tap(taps, position / stride, r);
     }
     all.push_back(std::move(taps));
   }

@@ -7,17 +7,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "matrix/conv/solver.h"
+
 namespace kaiseki::conv {
 
 struct Taps {
   int64_t in = 0, out = 0, stride = 1;
   int64_t first = 0, step = 1;   // output i is element first + i * step of the whole axis
-  std::vector<int64_t> offsets;  // of each tap
+  std::vector<int64_t> offsets;  // of each tap that meets more than padding
   std::vector<int64_t> index;    // of each tap, in the filter
 };
 
 Taps forward_taps(int64_t in, int64_t out, int64_t filter, int64_t stride, int64_t padding,
                   int64_t dilation);
+/// Whether taps meet padding alone, so that forward_taps leaves them out: for solvers that take
+/// all.
+bool some_taps_idle(const ConvProblem& problem);
 /// One for each residue that has elements; `in` and `out` are those of the convolution.
 std::vector<Taps> backward_taps(int64_t in, int64_t out, int64_t filter, int64_t stride,
                                 int64_t padding, int64_t dilation);

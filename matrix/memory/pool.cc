@@ -50,7 +50,7 @@ void* MemoryPool::allocate(uint64_t bytes) {
       block = try_allocate(size);
     }
     if (!block)
-      throw OutOfMemory(device_name_, bytes, account_.in_use, account_.cached, account_.budget);
+      throw OutOfMemory(device_name_, size, account_.in_use, account_.cached, account_.budget);
   }
   account_.in_use += size;
   account_.peak = std::max(account_.peak, account_.in_use + account_.cached);

@@ -2,7 +2,7 @@
 #include "matrix/ops/conv.h"
 
 #include "matrix/conv/select.h"
-#include "matrix/error.h"
+#include "matrix/ops/check.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 
@@ -18,27 +18,36 @@ void check_tensor(std::string_view operation, std::string_view name, const Tenso
 }
 
 void check_output(std::string_view operation, std::string_view name, const Tensor& t,
-                  const Shape& shape) {
+                  const Shape& shape, std::initializer_list<const Tensor*> inputs) {
   require(t.shape() == shape, operation, "expected ", name, " of shape ", shape, ", got ",
           t.shape());
   require(t.is_contiguous(), operation, "expected ", name, " to be contiguous, got strides ",
           t.strides());
+  for (const Tensor* input : inputs)
+    require(!overlap(*input, t), operation, "expected ", name,
+            " apart from what is read, got one storage for both");
+}
+
+/// Sides of at most 2^29: a position in the padded input is an int, and no product overflows.
+void check_range(std::string_view operation, std::string_view name, int64_t value, int64_t least) {
+  constexpr int64_t kMost = int64_t{1} << 29;
+  require(value >= least && value <= kMost, operation, "expected ", name, " from ", least, " to ",
+          kMost, ", got ", value);
 }
 
 ConvProblem checked_problem(std::string_view operation, const Shape& x, const Shape& filter,
                             const Conv2d& conv) {
   require(x.rank() == 4, operation, "expected an input [n, c, h, w], got ", x);
   require(filter.rank() == 4, operation, "expected a filter [k, c/groups, r, s], got ", filter);
-  for (int i = 0; i < 2; ++i) {
-    require(conv.stride[i] >= 1, operation, "expected a stride of at least 1, got ",
-            conv.stride[i]);
-    require(conv.padding[i] >= 0, operation, "expected a padding of at least 0, got ",
-            conv.padding[i]);
-    require(conv.dilation[i] >= 1, operation, "expected a dilation of at least 1, got ",
-            conv.dilation[i]);
-  }
   require(filter[0] >= 1 && filter[1] >= 1 && filter[2] >= 1 && filter[3] >= 1, operation,
           "expected a filter with elements, got ", filter);
+  for (int i = 0; i < 2; ++i) {
+    check_range(operation, "a stride", conv.stride[i], 1);
+    check_range(operation, "a padding", conv.padding[i], 0);
+    check_range(operation, "a dilation", conv.dilation[i], 1);
+    check_range(operation, "a filter's side", filter[2 + i], 1);
+    check_range(operation, "an input's side", x[2 + i], 0);
+  }
   require(conv.groups >= 1 && x[1] % conv.groups == 0 && filter[0] % conv.groups == 0, operation,
           "expected channels that ", conv.groups, " groups divide, got input ", x, " and filter ",
           filter);
@@ -78,12 +87,14 @@ void conv2d(const Tensor& x, const Tensor& filter, const Tensor* bias, const Con
   check_tensor(kName, "the filter", filter, x.device());
   check_tensor(kName, "the output", y, x.device());
   const ConvProblem problem = checked_problem(kName, x.shape(), filter.shape(), conv);
-  check_output(kName, "an output", y, output_shape(problem));
+  check_output(kName, "an output", y, output_shape(problem), {&x, &filter});
   Tensor input = x.contiguous(), weights = filter.contiguous(), shift;
   if (bias) {
     check_tensor(kName, "the bias", *bias, x.device());
     require(bias->shape() == Shape{problem.k}, kName, "expected a bias of shape ", Shape{problem.k},
             ", got ", bias->shape());
+    require(!overlap(*bias, y), kName,
+            "expected an output apart from the bias, got one storage for both");
     shift = bias->contiguous();
   }
   if (y.size() == 0) return;
@@ -105,7 +116,7 @@ void conv2d_backward_data(const Tensor& dy, const Tensor& filter, const Conv2d& 
   problem.direction = ConvDirection::backward_data;
   require(dy.shape() == output_shape(problem), kName, "expected an output's gradient of shape ",
           output_shape(problem), ", got ", dy.shape());
-  check_output(kName, "an input's gradient", dx, dx.shape());
+  check_output(kName, "an input's gradient", dx, dx.shape(), {&dy, &filter});
   if (dx.size() == 0) return;
   Tensor gradient = dy.contiguous(), weights = filter.contiguous();
   run_convolution(backend_for(Op::convolution, dy), problem,
@@ -122,7 +133,7 @@ void conv2d_backward_filter(const Tensor& x, const Tensor& dy, const Conv2d& con
   problem.direction = ConvDirection::backward_filter;
   require(dy.shape() == output_shape(problem), kName, "expected an output's gradient of shape ",
           output_shape(problem), ", got ", dy.shape());
-  check_output(kName, "a filter's gradient", dfilter, dfilter.shape());
+  check_output(kName, "a filter's gradient", dfilter, dfilter.shape(), {&x, &dy});
   if (problem.n == 0) {
     if (beta == 0)
       fill(dfilter, 0);

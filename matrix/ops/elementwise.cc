@@ -66,6 +66,7 @@ class Call {
   void check_output(const std::vector<Tensor>& outputs, size_t i) const {
     const Tensor& out = outputs[i];
     check_tensor(out, "the result", kName);
+    check_same_device(outputs[0], out, kName);
     require(out.is_contiguous(), kName, "expected a contiguous result, got strides ",
             out.strides());
     require(out.shape() == outputs[0].shape(), kName, "expected results of shape ",

@@ -123,6 +123,9 @@ void lrn_backward(const Tensor& x, const Tensor& y, const Tensor& dy, const Lrn&
   check_operand(y, "y", x.shape(), x, kLrn);
   check_operand(dy, "dy", x.shape(), x, kLrn);
   check_operand(dx, "dx", x.shape(), x, kLrn);
+  for (const Tensor* in : {&x, &y, &dy})
+    require(!overlap(*in, dx), kLrn,
+            "expected dx apart from x, y and dy, got one storage for both");
   if (x.size() == 0) return;
   args.y_in = &y;
   args.dy = &dy;

@@ -2,7 +2,7 @@
 #include "matrix/ops/pool.h"
 
 #include "matrix/backend.h"
-#include "matrix/error.h"
+#include "matrix/ops/check.h"
 
 namespace kaiseki {
 namespace {
@@ -42,11 +42,14 @@ void check_tensor(std::string_view operation, std::string_view name, const Tenso
 }
 
 void check_output(std::string_view operation, std::string_view name, const Tensor& t,
-                  const Shape& shape) {
+                  const Shape& shape, std::initializer_list<const Tensor*> others) {
   require(t.shape() == shape, operation, "expected ", name, " of shape ", shape, ", got ",
           t.shape());
   require(t.is_contiguous(), operation, "expected ", name, " to be contiguous, got strides ",
           t.strides());
+  for (const Tensor* other : others)
+    require(!overlap(*other, t), operation, "expected ", name,
+            " apart from the other tensors, got one storage for both");
 }
 
 PoolArgs pool_args(const Shape& x, const Shape& y, const Pool2d& pool, bool maximum) {
@@ -69,10 +72,10 @@ void forward(std::string_view operation, const Tensor& x, const Pool2d& pool, Te
   check_tensor(operation, "the input", x, DType::f32, x.device());
   check_tensor(operation, "the output", y, DType::f32, x.device());
   const Shape shape = checked_shape(operation, x.shape(), pool);
-  check_output(operation, "an output", y, shape);
+  check_output(operation, "an output", y, shape, {&x});
   if (indices) {
     check_tensor(operation, "the indices", *indices, DType::i32, x.device());
-    check_output(operation, "indices", *indices, shape);
+    check_output(operation, "indices", *indices, shape, {&x, &y});
   }
   if (y.size() == 0) return;
   const Tensor input = x.contiguous();
@@ -90,7 +93,7 @@ void backward(std::string_view operation, const Tensor& dy, const Tensor* indice
   const Shape shape = checked_shape(operation, dx.shape(), pool);
   require(dy.shape() == shape, operation, "expected an output's gradient of shape ", shape,
           ", got ", dy.shape());
-  check_output(operation, "an input's gradient", dx, dx.shape());
+  check_output(operation, "an input's gradient", dx, dx.shape(), {&dy});
   Tensor positions;
   if (indices) {
     check_tensor(operation, "the indices", *indices, DType::i32, dy.device());

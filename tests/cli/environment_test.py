@@ -4,7 +4,7 @@
 import re
 import subprocess
 
-from support import ROOT, check, main, refuses, works
+from support import LENET, ROOT, check, main, refuses, works
 
 
 def table_and_header_agree():
@@ -28,8 +28,27 @@ def values_count():
     check("cpu" in works("devices", env={"KAISEKI_DEVICE": "cpu"}).stdout, "KAISEKI_DEVICE")
     check("3 CPU threads" in works("devices", env={"KAISEKI_THREADS": "3"}).stdout, "KAISEKI_THREADS")
     check("512.0 MiB" in works("devices", env={"KAISEKI_DEVICE_MEMORY": "512M"}).stdout, "KAISEKI_DEVICE_MEMORY")
+    refuses(["KAISEKI_DEVICE_MEMORY", "'0'"], "devices", env={"KAISEKI_DEVICE_MEMORY": "0"})
     refuses(["KAISEKI_THREADS", "'many'"], "devices", env={"KAISEKI_THREADS": "many"})
     refuses(["cpu, opencl, opencl:N or auto", "'gpu'"], "devices", env={"KAISEKI_DEVICE": "gpu"})
 
 
-main(table_and_header_agree, nothing_else_reads_them, values_count)
+def documented_targets_count():
+    row = re.search(r"^\| `KAISEKI_CPU_TARGET` \|(.*?)\|", (ROOT / "docs/environment.md").read_text(), re.M).group(1)
+    targets = re.findall(r"`(\w+)`", row)
+    check(len(targets) >= 3, "the row names the targets", row)
+    for target in targets:
+        seen = works("devices", env={"KAISEKI_CPU_TARGET": target}).stdout
+        check(target != "sse4" or "Highway SSE4" in seen, "sse4 caps the instruction set", seen)
+
+
+def a_small_device_says_so():
+    devices = works("devices", "--json").stdout
+    for device in ["cpu"] + ["opencl"] * ("opencl:0" in devices):
+        refuses(["out of memory", "asked for", "in use", "budget 4.0 MiB", "KAISEKI_DEVICE_MEMORY"],
+                "train", LENET, "--data", "digits:600:1", "--device", device,
+                env={"KAISEKI_DEVICE_MEMORY": "4M"})
+
+
+main(table_and_header_agree, nothing_else_reads_them, values_count, documented_targets_count,
+     a_small_device_says_so)

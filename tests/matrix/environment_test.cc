@@ -26,6 +26,12 @@ TEST_CASE("a bad variable is an error that names it") {
   unsetenv("KAISEKI_THREADS");
   setenv("KAISEKI_DEVICE_MEMORY", "lots", 1);
   CHECK_THROWS_AS(environment(), Error);
+  setenv("KAISEKI_DEVICE_MEMORY", "0M", 1);
+  CHECK_THROWS_WITH(
+      environment(),
+      "[environment] expected KAISEKI_DEVICE_MEMORY over 0 (unset: no limit), got '0M'");
+  setenv("KAISEKI_DEVICE_MEMORY", "4M", 1);
+  CHECK(environment().device_memory == uint64_t{4} << 20);
   unsetenv("KAISEKI_DEVICE_MEMORY");
 }
 

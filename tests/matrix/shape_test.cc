@@ -24,6 +24,9 @@ TEST_CASE("impossible shapes are refused") {
   int64_t big = int64_t{1} << 40;
   CHECK_THROWS_AS(Shape({big, big}).elements(), ShapeError);
   CHECK_THROWS_AS(Shape({big, 0, big}).elements(), ShapeError);
+  int64_t half = int64_t{1} << 31;
+  CHECK_THROWS_AS(Shape({half, half}).elements(), ShapeError);  // 2^62: 0 bytes of f32 modulo 2^64
+  CHECK(Shape({half, half - 1}).elements() == half * (half - 1));
   CHECK_THROWS_AS(Shape({1, 1, 1, 1, 1, 1, 1, 1, 1}), ShapeError);
   CHECK_THROWS_AS(Shape({2})[1], ShapeError);
 }

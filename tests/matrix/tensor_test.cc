@@ -73,4 +73,14 @@ TEST_CASE("writing every element of a view keeps the rest of its storage") {
   CHECK(t.to_vector() == std::vector<float>{0, 1, 2, -1, -1, -1});
 }
 
+TEST_CASE("shapes too large for any memory are refused without overflow") {
+  const int64_t big = int64_t{1} << 40;
+  CHECK_THROWS_AS(Tensor({3, big, big}), ShapeError);
+  CHECK_THROWS_AS(Tensor({int64_t{1} << 31, int64_t{1} << 31}), ShapeError);
+  Tensor x({6});
+  CHECK_THROWS_AS(x.reshape({-1, big, big}), ShapeError);
+  CHECK_THROWS_AS(x.reshape({-1, 0}), ShapeError);
+  CHECK(x.reshape({-1, 2}).shape() == Shape{3, 2});
+}
+
 }  // namespace kaiseki

@@ -2,13 +2,26 @@
 #include "matrix/threads.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "matrix/error.h"
+#include "matrix/log.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KAISEKI_SANITIZED 1
+#elif defined(__has_feature)
+#define KAISEKI_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define KAISEKI_SANITIZED 0
+#endif
 
 namespace kaiseki {
 
@@ -59,5 +72,31 @@ TEST_CASE("several threads may compute at once") {
   CHECK(total == int64_t{3} * 200 * 64 * 63 / 2);
   set_thread_count(0);
 }
+
+#if !KAISEKI_SANITIZED  // sanitizers need address space of their own
+TEST_CASE("where no more threads can be started, those that there are do the work") {
+  std::vector<std::string> warnings;
+  set_log_sink([&](LogLevel, std::string_view text) { warnings.emplace_back(text); });
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit old{};
+  REQUIRE(getrlimit(RLIMIT_AS, &old) == 0);
+  rlimit tight = old;
+  tight.rlim_cur = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) + (uint64_t{256} << 20);
+  REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
+  set_thread_count(1024);
+  const int threads = thread_count();
+  std::atomic<int64_t> total = 0;
+  parallel_for(1000, 10, [&](int64_t begin, int64_t end) { total += end - begin; });
+  set_thread_count(0);
+  setrlimit(RLIMIT_AS, &old);
+  set_log_sink({});
+  CHECK(threads >= 1);
+  CHECK(threads < 1024);
+  CHECK(total == 1000);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].starts_with("[threads] expected 1024 threads, got " + std::to_string(threads)));
+}
+#endif
 
 }  // namespace kaiseki

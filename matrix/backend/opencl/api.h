@@ -22,7 +22,6 @@ namespace kaiseki::opencl {
   X(clEnqueueReadBuffer)            \
   X(clEnqueueWriteBuffer)           \
   X(clFinish)                       \
-  X(clFlush)                        \
   X(clGetDeviceIDs)                 \
   X(clGetDeviceInfo)                \
   X(clGetKernelWorkGroupInfo)       \

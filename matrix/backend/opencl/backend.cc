@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/backend/opencl/backend.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,6 +25,14 @@ DeviceInfo device_info(int index, const DeviceFacts& facts) {
   return info;
 }
 
+bool OpenclBackend::has(Op op) const {
+  constexpr Op kOperations[] = {Op::copy,        Op::fill,       Op::gemm,       Op::elementwise,
+                                Op::reduce,      Op::arg_reduce, Op::softmax,    Op::cross_entropy,
+                                Op::convolution, Op::pooling,    Op::batch_norm, Op::lrn,
+                                Op::random,      Op::gather};
+  return std::find(std::begin(kOperations), std::end(kOperations), op) != std::end(kOperations);
+}
+
 DeviceInfo OpenclBackend::info() const { return device_info(device_.index(), device_.facts()); }
 
 }  // namespace opencl
@@ -43,7 +53,7 @@ struct Found {
   std::string problem;
 };
 
-/// Devices that open and run a first kernel; if there is none, why the first one does not.
+/// Devices that open and run a first kernel, and the first reason why something else does not.
 Found find_devices() {
   Found found{{}, opencl::platforms().problem};
   const auto& all = opencl::platforms().devices;
@@ -52,7 +62,6 @@ Found find_devices() {
     } catch (const Error& error) {
       if (found.problem.empty()) found.problem = error.what();
     }
-  if (!found.devices.empty()) found.problem.clear();
   return found;
 }
 

@@ -14,7 +14,7 @@ class OpenclBackend : public Backend {
   OpenclDevice& opencl() const { return device_; }
   Device device() const override { return Device::opencl(device_.index()); }
   DeviceInfo info() const override;
-  bool has(Op) const override { return true; }
+  bool has(Op op) const override;
   void synchronize() override { device_.finish(); }
   RawMemory& raw_memory() override { return device_; }
   void upload(void* block, const void* host, uint64_t bytes) override {

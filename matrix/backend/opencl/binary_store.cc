@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <vector>
@@ -81,10 +82,14 @@ void remove_oldest(const std::filesystem::path& folder, std::string_view extensi
   std::vector<Entry> entries;
   uint64_t total = 0;
   std::error_code error;
+  const auto stale = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
   for (std::filesystem::directory_iterator i(folder, error), end; !error && i != end;
        i.increment(error)) {
-    if (i->path().extension() != extension) continue;
     std::error_code gone;
+    if (i->path().extension().string().starts_with(".tmp") && i->last_write_time(gone) < stale &&
+        !gone)
+      std::filesystem::remove(i->path(), gone);
+    if (i->path().extension() != extension) continue;
     Entry entry{i->last_write_time(gone), i->file_size(gone), i->path()};
     if (gone) continue;
     total += entry.bytes;

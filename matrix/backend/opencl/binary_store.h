@@ -24,7 +24,8 @@ std::string read_binary(const std::filesystem::path& file);
 bool write_binary(const std::filesystem::path& file, std::string_view binary);
 
 /// Removes the files of the folder with this extension that were written first until the rest is at
-/// most `limit` bytes.
+/// most `limit` bytes, and what a process that was killed while it wrote left an hour ago or
+/// longer.
 void remove_oldest(const std::filesystem::path& folder, std::string_view extension, uint64_t limit);
 
 }  // namespace kaiseki::opencl

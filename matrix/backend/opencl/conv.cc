@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/backend/opencl/conv.h"
 
+#include <algorithm>
+
 #include "matrix/backend/opencl/launch.h"
 
 namespace kaiseki::opencl {
@@ -36,6 +38,14 @@ void pad_planes(OpenclDevice& device, const Padding& p, const Tensor& from, Tens
       .in(from)
       .out(to)
       .over_groups({static_cast<size_t>(p.planes), 1, 1}, {1, 1, 1});
+}
+
+bool little_padding(const ConvProblem& p) {
+  auto side = [&](int axis, int64_t in, int64_t out, int64_t filter) {
+    return static_cast<double>(std::max(in, out) + p.dilation[axis] * (filter - 1));
+  };
+  const double padded = side(0, p.h, p.out_h(), p.r) * side(1, p.w, p.out_w(), p.s);
+  return padded <= 16.0 * static_cast<double>(p.h * p.w + p.out_h() * p.out_w() + 256);
 }
 
 Tensor workspace_part(const ConvArgs& args, int64_t first, int64_t count) {

@@ -34,6 +34,10 @@ struct Padding {
 };
 void pad_planes(OpenclDevice& device, const Padding& padding, const Tensor& from, Tensor& to);
 
+/// Whether planes with their padding are not so much larger than without it that they should not be
+/// copied.
+bool little_padding(const ConvProblem& problem);
+
 /// A part of a workspace as a tensor of floats.
 Tensor workspace_part(const ConvArgs& args, int64_t first, int64_t count);
 

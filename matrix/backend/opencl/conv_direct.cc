@@ -95,7 +95,8 @@ class DirectSolver : public ConvSolver {
   std::string_view name() const override { return "opencl_direct"; }
 
   bool applicable(const ConvProblem& p) const override {
-    if (p.direction == ConvDirection::backward_filter || p.stride[0] != 1 || p.stride[1] != 1)
+    if (p.direction == ConvDirection::backward_filter || p.stride[0] != 1 || p.stride[1] != 1 ||
+        !little_padding(p))
       return false;
     View v = view_of(p);
     return v.pad_h >= 0 && v.pad_w >= 0 && v.out_channels >= 2;

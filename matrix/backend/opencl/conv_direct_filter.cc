@@ -56,7 +56,7 @@ class DirectFilterSolver : public ConvSolver {
 
   bool applicable(const ConvProblem& p) const override {
     return p.direction == ConvDirection::backward_filter && p.stride[0] == 1 && p.stride[1] == 1 &&
-           p.s <= 12;
+           p.s <= 12 && little_padding(p);
   }
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {

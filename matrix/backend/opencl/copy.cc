@@ -4,7 +4,6 @@
 
 #include "matrix/backend/opencl/backend.h"
 #include "matrix/backend/opencl/launch.h"
-#include "matrix/backend/opencl/status.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -33,6 +32,11 @@ CopyLayout collapse(const Tensor& from, const Tensor& to) {
   return layout;
 }
 
+/// Elements are moved, not read: by their size.
+std::string element_type(const Tensor& t) {
+  return dtype_size(t.dtype()) == 4 ? " -DTYPE=uint" : " -DTYPE=uchar";
+}
+
 }  // namespace
 
 void OpenclBackend::copy(const Tensor& from, Tensor& to) {
@@ -45,13 +49,12 @@ void OpenclBackend::copy(const Tensor& from, Tensor& to) {
     auto source = static_cast<cl_mem>(from.buffer().on_device(Access::read));
     auto target =
         static_cast<cl_mem>(to.buffer().on_device(whole ? Access::write : Access::read_write));
-    check(cl().clEnqueueCopyBuffer(device_.queue(), source, target, from.offset() * size,
-                                   to.offset() * size, from.bytes(), 0, nullptr, nullptr),
-          "clEnqueueCopyBuffer", device_.label());
-    return;
+    return device_.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), [&] {
+      return cl().clEnqueueCopyBuffer(device_.queue(), source, target, from.offset() * size,
+                                      to.offset() * size, from.bytes(), 0, nullptr, nullptr);
+    });
   }
-  Launch launch(device_, "copy.cl", "copy",
-                define("RANK", rank) + (size == 4 ? " -DTYPE=uint" : " -DTYPE=uchar"));
+  Launch launch(device_, "copy.cl", "copy", define("RANK", rank) + element_type(from));
   launch.index(from.size());
   for (int i = 0; i < Shape::kMaxRank; ++i) launch.index(i < rank ? layout.dims[i] : 1);
   for (int i = 0; i < Shape::kMaxRank; ++i) launch.index(i < rank ? layout.from[i] : 0);
@@ -75,7 +78,7 @@ void OpenclBackend::fill(Tensor& t, float value) {
 void OpenclBackend::gather(const GatherArgs& args) {
   int64_t total = args.count * args.width;
   if (total == 0) return;
-  Launch(device_, "gather.cl", "gather")
+  Launch(device_, "gather.cl", "gather", element_type(*args.table))
       .index(total)
       .index(args.n)
       .index(args.width)

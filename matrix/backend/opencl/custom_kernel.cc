@@ -42,7 +42,8 @@ void CustomKernel::run(Device device, const std::vector<Argument>& arguments,
         whole = tensor->clone();
         copied.emplace_back(*tensor, whole);
       }
-      launch.memory(static_cast<cl_mem>(whole.buffer().on_device(Access::read_write)));
+      launch.memory(static_cast<cl_mem>(whole.buffer().on_device(Access::read_write)),
+                    whole.buffer().bytes());
     } else {
       std::visit(
           [&](const auto& value) {

@@ -7,6 +7,7 @@
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/opencl/status.h"
 #include "matrix/error.h"
+#include "matrix/log.h"
 #include "matrix/opencl.h"
 
 namespace kaiseki {
@@ -59,25 +60,67 @@ Kernel& OpenclDevice::kernel(std::string_view program, Source kind, std::string_
   Kernel kernel;
   kernel.handle = cl().clCreateKernel(built, std::string(name).c_str(), &status);
   check(status, "clCreateKernel(" + std::string(name) + ")", label_);
-  cl().clGetKernelWorkGroupInfo(kernel.handle, facts_.id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t),
-                                &kernel.work_group_limit, nullptr);
-  return kernels_.emplace(std::move(key), kernel).first->second;
+  try {
+    check(cl().clGetKernelWorkGroupInfo(kernel.handle, facts_.id, CL_KERNEL_WORK_GROUP_SIZE,
+                                        sizeof(size_t), &kernel.work_group_limit, nullptr),
+          "clGetKernelWorkGroupInfo(" + std::string(name) + ")", label_);
+    drop_oldest_kernels();
+    kernel_order_.push_back(key);
+    return kernels_.emplace(std::move(key), kernel).first->second;
+  } catch (...) {
+    cl().clReleaseKernel(kernel.handle);
+    throw;
+  }
+}
+
+// A kernel that is queued stays alive in the driver until it has run.
+void OpenclDevice::drop_oldest_kernels() {
+  while (!kernel_order_.empty() && kernels_.size() >= kernel_limit_) {
+    if (auto oldest = kernels_.find(kernel_order_.front()); oldest != kernels_.end()) {
+      cl().clReleaseKernel(oldest->second.handle);
+      kernels_.erase(oldest);
+    }
+    kernel_order_.pop_front();
+  }
+}
+
+void OpenclDevice::enqueue(std::string_view name, uint64_t bytes,
+                           const std::function<cl_int()>& call) {
+  auto no_room = [](cl_int status) {
+    return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
+           status == CL_OUT_OF_HOST_MEMORY;
+  };
+  cl_int status = call();
+  if (status == CL_SUCCESS) return;
+  if (no_room(status)) {
+    MemoryPool& pool = Device::opencl(index_).memory();
+    pool.trim();
+    status = call();
+    if (no_room(status)) {
+      MemoryAccount account = pool.account();
+      throw OutOfMemory(label_, bytes, account.in_use, account.cached, account.budget,
+                        std::string(name) + " said " + status_name(status));
+    }
+  }
+  check(status, name, label_);
 }
 
 void OpenclDevice::finish() { check(cl().clFinish(queue_), "clFinish", label_); }
 
 void OpenclDevice::upload(void* block, const void* host, uint64_t bytes) {
   if (bytes)
-    check(cl().clEnqueueWriteBuffer(queue_, static_cast<cl_mem>(block), CL_TRUE, 0, bytes, host, 0,
-                                    nullptr, nullptr),
-          "clEnqueueWriteBuffer", label_);
+    enqueue("clEnqueueWriteBuffer", bytes, [&] {
+      return cl().clEnqueueWriteBuffer(queue_, static_cast<cl_mem>(block), CL_TRUE, 0, bytes, host,
+                                       0, nullptr, nullptr);
+    });
 }
 
 void OpenclDevice::download(void* host, void* block, uint64_t bytes) {
   if (bytes)
-    check(cl().clEnqueueReadBuffer(queue_, static_cast<cl_mem>(block), CL_TRUE, 0, bytes, host, 0,
-                                   nullptr, nullptr),
-          "clEnqueueReadBuffer", label_);
+    enqueue("clEnqueueReadBuffer", bytes, [&] {
+      return cl().clEnqueueReadBuffer(queue_, static_cast<cl_mem>(block), CL_TRUE, 0, bytes, host,
+                                      0, nullptr, nullptr);
+    });
 }
 
 void* OpenclDevice::allocate(uint64_t bytes) {
@@ -95,8 +138,14 @@ void* OpenclDevice::allocate(uint64_t bytes) {
 }
 
 void OpenclDevice::release(void* block) noexcept {
-  cl().clFinish(queue_);
-  cl().clReleaseMemObject(static_cast<cl_mem>(block));
+  try {
+    for (cl_int status :
+         {cl().clFinish(queue_), cl().clReleaseMemObject(static_cast<cl_mem>(block))})
+      if (status != CL_SUCCESS)
+        log_warning_once(
+            message("opencl", "memory of ", label_, " is not given back: ", status_name(status)));
+  } catch (...) {  // no memory for the message
+  }
 }
 
 void OpenclDevice::smoke_test() {
@@ -115,7 +164,9 @@ void OpenclDevice::smoke_test() {
     check(cl().clEnqueueNDRangeKernel(queue_, first.handle, 1, nullptr, &global, &local, 0, nullptr,
                                       nullptr),
           "clEnqueueNDRangeKernel", label_);
-    download(values.data(), block, sizeof(values));
+    check(cl().clEnqueueReadBuffer(queue_, memory, CL_TRUE, 0, sizeof(values), values.data(), 0,
+                                   nullptr, nullptr),
+          "clEnqueueReadBuffer", label_);
   } catch (...) {
     release(block);
     throw;
@@ -135,7 +186,7 @@ OpenclDevice& opencl_device(int index) {
   static auto* slots = new std::map<int, Slot>;
   std::lock_guard lock(mutex);
   const Platforms& found = platforms();
-  if (!found.problem.empty()) throw DeviceError(found.problem);
+  if (found.devices.empty()) throw DeviceError(found.problem);
   if (index < 0 || index >= static_cast<int>(found.devices.size()))
     throw DeviceError(message("opencl", "expected a device from 0 to ", found.devices.size() - 1,
                               ", got opencl:", index));

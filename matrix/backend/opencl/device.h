@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,6 +42,13 @@ class OpenclDevice : public RawMemory {
   Style style() const { return style_; }
   /// For tests: runs the other kind's variants on this device.
   void set_style(Style style) { style_ = style; }
+  /// Work-groups that one launch has in its second and in its third dimension at most: NVIDIA's
+  /// driver takes no more. Settable for tests.
+  size_t most_groups() const { return most_groups_; }
+  void set_most_groups(size_t most) { most_groups_ = most; }
+  /// Kernels kept; where there are more, the oldest is built anew when it is needed again.
+  void set_kernel_limit(size_t most) { kernel_limit_ = most; }
+  size_t kernel_count() const { return kernels_.size(); }
   cl_context context() const { return context_; }
   cl_command_queue queue() const { return queue_; }
   /// Held while the arguments of a kernel are set and it is enqueued.
@@ -49,6 +58,11 @@ class OpenclDevice : public RawMemory {
   /// DeviceError.
   Kernel& kernel(std::string_view program, Source kind, std::string_view name,
                  const std::string& options);
+
+  /// Makes a call that queues work on `bytes` of buffers. Drivers that find room only now may say
+  /// that there is none: the pool's cache is given back and the call made once more, then it throws
+  /// OutOfMemory. Any other failure is a DeviceError.
+  void enqueue(std::string_view name, uint64_t bytes, const std::function<cl_int()>& call);
 
   /// Runs a first kernel. Throws DeviceError when that fails or computes wrong values.
   void smoke_test();
@@ -61,6 +75,8 @@ class OpenclDevice : public RawMemory {
   void release(void* block) noexcept override;
 
  private:
+  void drop_oldest_kernels();
+
   int index_;
   DeviceFacts facts_;
   std::string label_;
@@ -70,6 +86,8 @@ class OpenclDevice : public RawMemory {
   std::mutex launch_mutex_;
   std::unique_ptr<ProgramCache> programs_;
   std::unordered_map<std::string, Kernel> kernels_;
+  std::deque<std::string> kernel_order_;  // keys of kernels_, the oldest first
+  size_t kernel_limit_ = 2048, most_groups_ = 65535;
 };
 
 /// The device with this number, made on first use. Throws DeviceError, with the reason.

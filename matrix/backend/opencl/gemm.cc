@@ -3,13 +3,25 @@
 #include "matrix/backend/opencl/backend.h"
 #include "matrix/backend/opencl/gemm_choice.h"
 #include "matrix/backend/opencl/gemm_kernels.h"
+#include "matrix/error.h"
+#include "matrix/log.h"
 
 namespace kaiseki::opencl {
 
 void OpenclBackend::gemm(const GemmArgs& args) {
   if (args.m == 0 || args.n == 0 || args.batch == 0) return;
-  if (args.k == 0) return gemm_direct(device_, args);
-  choose_gemm(device_, args).run(device_, args);
+  if (args.k == 0 || args.alpha == 0) {  // A and B are not read: a NaN in them counts for nothing
+    GemmArgs scaled = args;
+    scaled.k = 0;
+    return gemm_direct(device_, scaled);
+  }
+  try {
+    choose_gemm(device_, args).run(device_, args);
+  } catch (const OutOfMemory& error) {
+    log_warning_once(std::string(error.what()) +
+                     "; computing matrix products without packing them, which is slower");
+    gemm_direct(device_, args);
+  }
 }
 
 }  // namespace kaiseki::opencl

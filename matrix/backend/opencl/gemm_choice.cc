@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "matrix/backend/opencl/choice_store.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
+#include "matrix/ops/copy.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -36,26 +38,35 @@ Choices& choices() {
 }
 
 const GemmCandidate* find(std::span<const GemmCandidate> candidates, std::string_view name,
-                          const OpenclDevice& device, const GemmArgs& args) {
+                          OpenclDevice& device, const GemmArgs& args) {
   for (auto& candidate : candidates)
     if (candidate.name == name && candidate.applicable(device, args)) return &candidate;
   return nullptr;
 }
 
-/// Product and sum of absolute products of some elements of the first matrix of the batch.
+/// The best guess. The last candidate of each style can do what the others cannot.
+const GemmCandidate& first_applicable(std::span<const GemmCandidate> candidates,
+                                      OpenclDevice& device, const GemmArgs& args) {
+  for (auto& candidate : candidates)
+    if (candidate.applicable(device, args)) return candidate;
+  return candidates.back();
+}
+
+/// Product and sum of absolute products of some elements of the last matrix of the batch.
 std::vector<float> expected(OpenclDevice& device, const GemmArgs& args) {
   Tensor y(Shape{2 * kSamples}, DType::f32, args.c->device());
   Launch launch(device, "gemm_check.cl", "gemm_check");
   launch.index(kSamples).index(args.m).index(args.n).index(args.k);
   launch.index(args.trans_a ? 1 : args.lda).index(args.trans_a ? args.lda : 1);
   launch.index(args.trans_b ? 1 : args.ldb).index(args.trans_b ? args.ldb : 1);
+  launch.index((args.batch - 1) * args.stride_a).index((args.batch - 1) * args.stride_b);
   launch.in(*args.a).in(*args.b).out(y).over(kSamples);
   return y.to_vector();
 }
 
 /// Each product rounds at most k times: an error under 1e-7 * k of the absolute products.
 bool agrees(const Tensor& c, const GemmArgs& args, const std::vector<float>& reference) {
-  const float* values = c.data<float>();
+  const float* values = c.data<float>() + (args.batch - 1) * args.m * args.n;
   for (int64_t i = 0; i < kSamples; ++i) {
     auto number = static_cast<uint64_t>(i);
     auto row = static_cast<int64_t>(number * 2654435761u % static_cast<uint64_t>(args.m));
@@ -78,17 +89,19 @@ double seconds_of(OpenclDevice& device, const GemmCandidate& candidate, const Ge
 struct Trial {
   const GemmCandidate* candidate;
   double seconds = kNever;
+  bool failed = false;
 };
 
 /// Runs all in turn, several times, so that a busy moment of the machine hits all; what needs over
-/// twice the best time is not run again. Results of candidates that fail are judged by `right`.
+/// twice the best time is not run again. Each first result is judged by `right`, in a C that was
+/// full of NaN: what a candidate does not write is wrong. Candidates that fail are left out.
 std::vector<Trial> time_candidates(OpenclDevice& device, const GemmArgs& args,
                                    std::span<const GemmCandidate> candidates,
                                    const std::function<bool()>& right) {
   std::vector<Trial> trials;
-  for (auto& candidate : candidates) {
-    if (!candidate.applicable(device, args)) continue;
-    try {
+  for (auto& candidate : candidates) try {
+      if (!candidate.applicable(device, args)) continue;
+      fill(*args.c, std::numeric_limits<float>::quiet_NaN());
       seconds_of(device, candidate, args);
       if (right())
         trials.push_back({&candidate});
@@ -98,21 +111,36 @@ std::vector<Trial> time_candidates(OpenclDevice& device, const GemmArgs& args,
     } catch (const DeviceError& error) {
       log_warning_once(error.what());
     }
-  }
   double best = kNever, spent = 0;
   for (int round = 0; round < kRounds && spent < kLongest; ++round)
-    for (Trial& trial : trials) {
-      if (trial.seconds != kNever && trial.seconds > 2 * best) continue;
-      double seconds = seconds_of(device, *trial.candidate, args);
-      trial.seconds = std::min(trial.seconds, seconds);
-      best = std::min(best, seconds);
-      spent += seconds;
-    }
+    for (Trial& trial : trials) try {
+        if (trial.failed || (trial.seconds != kNever && trial.seconds > 2 * best)) continue;
+        double seconds = seconds_of(device, *trial.candidate, args);
+        trial.seconds = std::min(trial.seconds, seconds);
+        best = std::min(best, seconds);
+        spent += seconds;
+      } catch (const DeviceError& error) {
+        log_warning_once(error.what());
+        trial.failed = true;
+      }
+  std::erase_if(trials, [](const Trial& trial) { return trial.failed; });
   return trials;
 }
 
-const GemmCandidate& measure(OpenclDevice& device, const GemmArgs& args,
-                             std::span<const GemmCandidate> candidates, const std::string& key) {
+}  // namespace
+
+std::string gemm_class(OpenclDevice& device, const GemmArgs& args) {
+  std::string key = {args.trans_a ? 't' : 'n', args.trans_b ? 't' : 'n'};
+  const std::pair<char, int64_t> sizes[] = {
+      {'m', args.m}, {'n', args.n}, {'k', args.k}, {'b', args.batch}};
+  for (auto [name, size] : sizes)
+    key.append(1, ' ').append(1, name).append(std::to_string(log2_of(size)));
+  if (find(gemm_candidates(device.style()), "clblast", device, args)) key.append(" clblast");
+  return key;
+}
+
+const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args,
+                                  std::span<const GemmCandidate> candidates) {
   GemmArgs trial = args;
   Tensor c(Shape{args.batch * args.m * args.n}, DType::f32, args.c->device());
   trial.c = &c;
@@ -130,28 +158,17 @@ const GemmCandidate& measure(OpenclDevice& device, const GemmArgs& args,
   for (const Trial& one : trials)
     if (one.seconds < kClearly * best->seconds) best = &one;
   double flops = 2.0 * static_cast<double>(args.batch * args.m * args.n * args.k);
-  remember_choice(device.facts(), "gemm", key, best->candidate->name, flops / best->seconds * 1e-9);
+  remember_choice(device.facts(), "gemm", gemm_class(device, args), best->candidate->name,
+                  flops / best->seconds * 1e-9);
   return *best->candidate;
-}
-
-}  // namespace
-
-std::string gemm_class(const GemmArgs& args) {
-  std::string key = {args.trans_a ? 't' : 'n', args.trans_b ? 't' : 'n'};
-  const std::pair<char, int64_t> sizes[] = {
-      {'m', args.m}, {'n', args.n}, {'k', args.k}, {'b', args.batch}};
-  for (auto [name, size] : sizes)
-    key.append(1, ' ').append(1, name).append(std::to_string(log2_of(size)));
-  return key;
 }
 
 const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args) {
   auto candidates = gemm_candidates(device.style());
   double work = 2.0 * static_cast<double>(args.m) * static_cast<double>(args.n * args.k);
   if (work * static_cast<double>(args.batch) < kWorthMeasuring)
-    for (auto& candidate : candidates)
-      if (candidate.applicable(device, args)) return candidate;
-  std::string shape = gemm_class(args);
+    return first_applicable(candidates, device, args);
+  std::string shape = gemm_class(device, args);
   std::string key =
       std::to_string(device.index()) + (device.style() == Style::cpu ? " cpu " : " gpu ") + shape;
   Choices& all = choices();
@@ -159,9 +176,12 @@ const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args) {
   const GemmCandidate*& chosen = all.chosen[key];
   if (!chosen)
     chosen = find(candidates, recall_choice(device.facts(), "gemm", shape), device, args);
-  if (!chosen) chosen = &measure(device, args, candidates, shape);
-  if (!chosen->applicable(device, args)) return candidates.front();
-  return *chosen;
+  if (!chosen) try {
+      chosen = &measure_gemm(device, args, candidates);
+    } catch (const OutOfMemory&) {  // not remembered: there may be more room next time
+      return first_applicable(candidates, device, args);
+    }
+  return chosen->applicable(device, args) ? *chosen : first_applicable(candidates, device, args);
 }
 
 void forget_gemm_choices() {

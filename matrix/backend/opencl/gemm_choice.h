@@ -9,11 +9,17 @@
 
 namespace kaiseki::opencl {
 
-/// "tn m5 n10 k10 b0"
-std::string gemm_class(const GemmArgs& args);
+/// "tn m5 n10 k10 b0"; and "clblast" where that is a candidate, so that installing it counts.
+std::string gemm_class(OpenclDevice& device, const GemmArgs& args);
 
-/// The candidate for these arguments. The first product of a class measures all that apply.
+/// The candidate for these arguments. The first product of a class measures all that apply; where
+/// the device has no room for that, the best guess is taken and nothing remembered.
 const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args);
+
+/// The fastest of these whose results are right, remembered for the class. Throws DeviceError when
+/// none is, OutOfMemory where the device has no room for a second C or for what a candidate packs.
+const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args,
+                                  std::span<const GemmCandidate> candidates);
 
 /// For tests and benchmarks: forgets what was measured in this process, not what is on disk.
 void forget_gemm_choices();

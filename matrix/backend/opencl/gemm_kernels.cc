@@ -3,10 +3,16 @@
 
 #include <algorithm>
 
+#include "matrix/backend/opencl/clblast.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/error.h"
+#include "matrix/log.h"
 
 namespace kaiseki::opencl {
 namespace {
+
+constexpr size_t kTileItems = 256;  // of a work-group of gemm_tiled.cl
+constexpr int64_t kBlock = 384;     // terms that gemm_packed.cl adds up at a time
 
 std::string epilogue(const GemmArgs& args) {
   return define("BIAS", static_cast<int>(args.bias_kind)) +
@@ -34,31 +40,62 @@ void shape_arguments(Launch& launch, const GemmArgs& args) {
 }
 
 template <int kTile, int kDepth>
+std::string tiled_options(const GemmArgs& args) {
+  return define("TILE_M", kTile) + define("TILE_N", kTile) + define("TILE_K", kDepth) +
+         transposes(args) + epilogue(args);
+}
+
+template <int kTile, int kDepth>
 void tiled(OpenclDevice& device, const GemmArgs& args) {
-  Launch launch(device, "gemm_tiled.cl", "gemm_tiled",
-                define("TILE_M", kTile) + define("TILE_N", kTile) + define("TILE_K", kDepth) +
-                    transposes(args) + epilogue(args));
+  Launch launch(device, "gemm_tiled.cl", "gemm_tiled", tiled_options<kTile, kDepth>(args));
   shape_arguments(launch, args);
   operands(launch, *args.a, *args.b, args);
   auto tiles = [](int64_t n) { return static_cast<size_t>((n + kTile - 1) / kTile); };
   launch.over_groups({tiles(args.n), tiles(args.m), static_cast<size_t>(args.batch)}, {16, 16, 1});
 }
 
+/// The device may have room for the work-group, and a kernel of so many registers not; or it may
+/// not build.
 template <int kTile, int kDepth>
-bool tile_fits(const OpenclDevice& device, const GemmArgs&) {
-  return device.facts().max_work_group >= 256 &&
-         device.facts().local_memory >= 2 * kDepth * (kTile + 4) * sizeof(float);
+bool tile_fits(OpenclDevice& device, const GemmArgs& args) {
+  if (device.facts().max_work_group < kTileItems ||
+      device.facts().local_memory < 2 * kDepth * (kTile + 4) * sizeof(float))
+    return false;
+  std::lock_guard lock(device.launch_mutex());
+  try {
+    const Kernel& kernel = device.kernel("gemm_tiled.cl", Source::file, "gemm_tiled",
+                                         tiled_options<kTile, kDepth>(args));
+    return kernel.work_group_limit >= kTileItems;
+  } catch (const DeviceError& error) {
+    log_warning_once(error.what());
+    return false;
+  }
 }
 
-bool always(const OpenclDevice&, const GemmArgs&) { return true; }
+bool always(OpenclDevice&, const GemmArgs&) { return true; }
 
-bool is_small(const OpenclDevice&, const GemmArgs& args) {
-  return args.m * args.n * args.k <= 64 * 64 * 64;
+/// A depth that the packed kernel adds up in one block, as the direct one does.
+bool is_small(OpenclDevice&, const GemmArgs& args) {
+  return args.m * args.n * args.k <= 64 * 64 * 64 && args.k <= kBlock;
+}
+
+bool no_tile_fits(OpenclDevice& device, const GemmArgs& args) {
+  return !tile_fits<32, 16>(device, args);
+}
+
+/// A device with a budget has no room for CLBlast's own temporary memory. On CPUs, where compiling
+/// its kernels takes many seconds for each class, small products are not worth that.
+bool clblast_serves(OpenclDevice& device, const GemmArgs& args) {
+  constexpr double kWorthCompiling = 2e8;  // multiplications and additions
+  const double work = 2.0 * static_cast<double>(args.batch) * static_cast<double>(args.m) *
+                      static_cast<double>(args.n * args.k);
+  return (device.style() == Style::gpu || work >= kWorthCompiling) && has_clblast() &&
+         Device::opencl(device.index()).memory().account().budget == 0;
 }
 
 template <int kRows, int kVectors>
 void packed(OpenclDevice& device, const GemmArgs& args) {
-  constexpr int64_t kWidth = 16 * kVectors, kChunk = 256, kBlock = 384;
+  constexpr int64_t kWidth = 16 * kVectors, kChunk = 256;
   Device where = args.c->device();
   std::string options = define("ROWS", kRows) + define("VECTORS", kVectors) + transposes(args);
   int64_t panels_a = (args.m + kRows - 1) / kRows, panels_b = (args.n + kWidth - 1) / kWidth;
@@ -89,17 +126,15 @@ void packed(OpenclDevice& device, const GemmArgs& args) {
 }
 
 constexpr GemmCandidate kCpu[] = {
-    {"packed 6x64", always, packed<6, 4>},
-    {"packed 12x32", always, packed<12, 2>},
-    {"packed 6x16", always, packed<6, 1>},
-    {"direct", is_small, gemm_direct},
+    {"packed 6x64", always, packed<6, 4>},     {"packed 12x32", always, packed<12, 2>},
+    {"packed 6x16", always, packed<6, 1>},     {"direct", is_small, gemm_direct},
+    {"clblast", clblast_serves, gemm_clblast},
 };
 
 constexpr GemmCandidate kGpu[] = {
-    {"tiled 64", tile_fits<64, 16>, tiled<64, 16>},
-    {"tiled 128", tile_fits<128, 8>, tiled<128, 8>},
-    {"tiled 32", tile_fits<32, 16>, tiled<32, 16>},
-    {"direct", is_small, gemm_direct},
+    {"tiled 64", tile_fits<64, 16>, tiled<64, 16>}, {"tiled 128", tile_fits<128, 8>, tiled<128, 8>},
+    {"tiled 32", tile_fits<32, 16>, tiled<32, 16>}, {"direct", is_small, gemm_direct},
+    {"clblast", clblast_serves, gemm_clblast},      {"direct, any size", no_tile_fits, gemm_direct},
 };
 
 }  // namespace

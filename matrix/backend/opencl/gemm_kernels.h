@@ -12,11 +12,14 @@ namespace kaiseki::opencl {
 
 struct GemmCandidate {
   std::string_view name;
-  bool (*applicable)(const OpenclDevice& device, const GemmArgs& args);
+  bool (*applicable)(OpenclDevice& device, const GemmArgs& args);
   void (*run)(OpenclDevice& device, const GemmArgs& args);
 };
 
-/// All of them, the best guess for each style of device first.
+/// All of them, the best guess for each style of device first; one of them applies to any product.
+/// With the same candidate the same product has the same bits. On one device all candidates of ours
+/// add up a product's terms in the same order, so that the choice among them changes no bits of a
+/// sum; CLBlast has an order of its own.
 std::span<const GemmCandidate> gemm_candidates(Style style);
 
 /// One work-item an element: works for every product, k = 0 too.

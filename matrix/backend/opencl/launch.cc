@@ -43,7 +43,7 @@ Launch& Launch::out(Tensor& tensor) {
 Launch& Launch::tensor_argument(const Tensor& tensor, Access access) {
   if (static_cast<int64_t>(tensor.buffer().bytes() / dtype_size(tensor.dtype())) > kLargestInt)
     wide_ = true;
-  memory(static_cast<cl_mem>(tensor.buffer().on_device(access)));
+  memory(static_cast<cl_mem>(tensor.buffer().on_device(access)), tensor.buffer().bytes());
   return arg(static_cast<uint64_t>(tensor.offset()));
 }
 
@@ -74,23 +74,22 @@ void Launch::over(int64_t n, int64_t rows) {
   size_t items = static_cast<size_t>(n);
   size_t local = std::min(kWorkGroup, std::bit_ceil(items));
   while (local > kernel.work_group_limit) local /= 2;
-  size_t globals[] = {(items + local - 1) / local * local, static_cast<size_t>(rows)};
-  size_t locals[] = {local, 1};
-  enqueue(kernel, globals, locals, rows == 1 ? 1 : 2);
+  enqueue_parts(kernel, {(items + local - 1) / local * local, static_cast<size_t>(rows), 1},
+                {local, 1, 1}, rows == 1 ? 1 : 2);
 }
 
 void Launch::over_groups(std::array<size_t, 3> groups, std::array<size_t, 3> local) {
   if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return;
   std::lock_guard lock(device_.launch_mutex());
-  size_t global[] = {groups[0] * local[0], groups[1] * local[1], groups[2] * local[2]};
-  enqueue(prepare(), global, local.data(), 3);
+  enqueue_parts(prepare(), {groups[0] * local[0], groups[1] * local[1], groups[2] * local[2]},
+                local, 3);
 }
 
 void Launch::over_range(const std::vector<size_t>& global, const std::vector<size_t>& local) {
   for (size_t items : global)
     if (items == 0) return;
   std::lock_guard lock(device_.launch_mutex());
-  enqueue(prepare(), global.data(), local.empty() ? nullptr : local.data(),
+  enqueue(prepare(), nullptr, global.data(), local.empty() ? nullptr : local.data(),
           static_cast<cl_uint>(global.size()));
 }
 
@@ -107,17 +106,26 @@ Kernel& Launch::prepare() {
   return kernel;
 }
 
-void Launch::enqueue(Kernel& kernel, const size_t* global, const size_t* local,
-                     cl_uint dimensions) {
-  cl_int status = CL_SUCCESS;
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    status = cl().clEnqueueNDRangeKernel(device_.queue(), kernel.handle, dimensions, nullptr,
-                                         global, local, 0, nullptr, nullptr);
-    if (status != CL_MEM_OBJECT_ALLOCATION_FAILURE) break;
-    Device::opencl(device_.index()).memory().trim();
-  }
-  if (status != CL_SUCCESS)
-    check(status, "clEnqueueNDRangeKernel(" + kernel_ + ")", device_.label());
+// More groups than one launch takes go in parts. Kernels therefore count rows by get_global_id, not
+// by get_group_id.
+void Launch::enqueue_parts(Kernel& kernel, const std::array<size_t, 3>& global,
+                           const std::array<size_t, 3>& local, cl_uint dimensions) {
+  const size_t most_y = device_.most_groups() * local[1], most_z = device_.most_groups() * local[2];
+  for (size_t z = 0; z < global[2]; z += most_z)
+    for (size_t y = 0; y < global[1]; y += most_y) {
+      const size_t offset[] = {0, y, z};
+      const size_t part[] = {global[0], std::min(most_y, global[1] - y),
+                             std::min(most_z, global[2] - z)};
+      enqueue(kernel, y || z ? offset : nullptr, part, local.data(), dimensions);
+    }
+}
+
+void Launch::enqueue(Kernel& kernel, const size_t* offset, const size_t* global,
+                     const size_t* local, cl_uint dimensions) {
+  device_.enqueue("clEnqueueNDRangeKernel(" + kernel_ + ")", bytes_, [&] {
+    return cl().clEnqueueNDRangeKernel(device_.queue(), kernel.handle, dimensions, offset, global,
+                                       local, 0, nullptr, nullptr);
+  });
   count_launch(!kernel.launched);
   kernel.launched = true;
 }

@@ -41,7 +41,10 @@ class Launch {
   Launch& arg(uint64_t value) { return raw(&value, sizeof(value)); }
   Launch& index(int64_t value);
   Launch& raw(const void* value, size_t bytes);
-  Launch& memory(cl_mem block) { return raw(&block, sizeof(block)); }
+  Launch& memory(cl_mem block, uint64_t bytes = 0) {
+    bytes_ += bytes;
+    return raw(&block, sizeof(block));
+  }
 
   /// Items 0..n-1, rounded up to whole work-groups: the kernel checks its number.
   void over(int64_t n);
@@ -59,12 +62,16 @@ class Launch {
   };
   Launch& tensor_argument(const Tensor& tensor, Access access);
   Kernel& prepare();
-  void enqueue(Kernel& kernel, const size_t* global, const size_t* local, cl_uint dimensions);
+  void enqueue_parts(Kernel& kernel, const std::array<size_t, 3>& global,
+                     const std::array<size_t, 3>& local, cl_uint dimensions);
+  void enqueue(Kernel& kernel, const size_t* offset, const size_t* global, const size_t* local,
+               cl_uint dimensions);
 
   OpenclDevice& device_;
   std::string program_, kernel_, options_;
   Source source_ = Source::file;
   bool wide_ = false;
+  uint64_t bytes_ = 0;  // of the tensors' buffers
   std::vector<Argument> arguments_;
 };
 

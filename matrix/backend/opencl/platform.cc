@@ -41,14 +41,33 @@ bool usable(cl_device_id id) {
          device_number<cl_bool>(id, CL_DEVICE_COMPILER_AVAILABLE);
 }
 
-void add_devices(cl_platform_id platform, std::vector<DeviceFacts>& devices) {
+std::vector<cl_device_id> device_ids(cl_platform_id platform) {
   cl_uint count = 0;
-  if (cl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) return;
+  cl_int status = cl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
+  if (status == CL_DEVICE_NOT_FOUND) return {};
+  std::string name = "platform " + platform_string(platform, CL_PLATFORM_NAME);
+  check(status, "clGetDeviceIDs", name);
   std::vector<cl_device_id> ids(count);
-  if (cl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids.data(), nullptr) != CL_SUCCESS)
-    return;
-  for (cl_device_id id : ids)
-    if (usable(id)) devices.push_back(facts_of(platform, id));
+  check(cl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids.data(), nullptr),
+        "clGetDeviceIDs", name);
+  return ids;
+}
+
+/// What one platform or device cannot answer is no reason to leave out the others.
+void add_devices(cl_platform_id platform, Platforms& found) {
+  auto attempt = [&](auto body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      if (found.problem.empty()) found.problem = error.what();
+    }
+  };
+  attempt([&] {
+    for (cl_device_id id : device_ids(platform))
+      attempt([&] {
+        if (usable(id)) found.devices.push_back(facts_of(platform, id));
+      });
+  });
 }
 
 int rank(const DeviceFacts& facts) {
@@ -69,13 +88,12 @@ Platforms look() {
     }
     std::vector<cl_platform_id> ids(count);
     check(cl().clGetPlatformIDs(count, ids.data(), nullptr), "clGetPlatformIDs", "this machine");
-    for (cl_platform_id id : ids) add_devices(id, found.devices);
+    for (cl_platform_id id : ids) add_devices(id, found);
     std::stable_sort(found.devices.begin(), found.devices.end(),
                      [](auto& a, auto& b) { return rank(a) < rank(b); });
-    if (found.devices.empty())
+    if (found.devices.empty() && found.problem.empty())
       found.problem = message("opencl", "no device: ", count, " platform(s) without a usable one");
   } catch (const Error& error) {
-    found.devices.clear();
     found.problem = error.what();
   }
   return found;

@@ -24,7 +24,7 @@ struct DeviceFacts {
 
 struct Platforms {
   std::vector<DeviceFacts> devices;
-  std::string problem;  // why there is no device; empty when there is one
+  std::string problem;  // the first of what failed, with other devices or without; empty: nothing
 };
 
 /// Looked up once in a process.

@@ -9,6 +9,9 @@
 namespace kaiseki::opencl {
 namespace {
 
+constexpr uint64_t kLogLimit = uint64_t{1} << 20;  // bytes of build logs kept
+constexpr size_t kProgramLimit = 1024;             // programs kept in memory
+
 std::string first_lines(const std::string& text, int count) {
   size_t end = 0;
   for (int i = 0; i < count && end != std::string::npos; ++i) end = text.find('\n', end + (i > 0));
@@ -20,10 +23,13 @@ std::string first_lines(const std::string& text, int count) {
 
 std::string build_log(cl_program program, cl_device_id device) {
   size_t bytes = 0;
-  cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes);
+  cl_int status =
+      cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes);
   std::string log(bytes, '\0');
-  if (bytes)
-    cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr);
+  if (status == CL_SUCCESS && bytes)
+    status = cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, log.data(),
+                                        nullptr);
+  if (status != CL_SUCCESS) return "no build log: " + status_name(status);
   return log.substr(0, log.find('\0'));
 }
 
@@ -54,6 +60,10 @@ cl_program ProgramCache::get(std::string_view program, Source kind, const std::s
   std::string source(text);
   if (kind != Source::user) source.insert(0, embedded_kernel("common.cl"));
   cl_program built = build(source, "-cl-std=CL1.2" + (options.empty() ? "" : " " + options));
+  if (programs_.size() >= kProgramLimit) {  // their kernels keep what they need of them
+    for (auto& [old, unused] : programs_) cl().clReleaseProgram(unused);
+    programs_.clear();
+  }
   programs_.emplace(std::move(key), built);
   return built;
 }
@@ -87,6 +97,7 @@ void ProgramCache::compile(cl_program program, const std::string& source,
   std::string log = build_log(program, facts_.id);
   std::filesystem::path file = folder_ / ("build-" + hash_name(source + options) + ".log");
   bool kept = write_atomically(file, options + "\n\n" + log + "\n\n" + source);
+  remove_oldest(folder_, ".log", kLogLimit);
   throw DeviceError(message("opencl", "clBuildProgram on ", label_, ": ", status_name(status), ": ",
                             first_lines(log, 3),
                             kept ? "; the whole log is in " + file.string() : std::string()));

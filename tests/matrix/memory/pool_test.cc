@@ -6,14 +6,21 @@
 #include <cstdlib>
 
 #include "matrix/error.h"
+#include "matrix/ops/conv.h"
+#include "matrix/ops/reduce.h"
 #include "matrix/tensor.h"
+#include "tests/support/devices.h"
+#include "tests/support/reference.h"
 
 namespace kaiseki {
 namespace {
 
 struct CountedMemory : RawMemory {
   void* allocate(uint64_t bytes) override {
-    if (bytes > limit) return nullptr;
+    if (live >= most_live) {
+      ++refusals;
+      return nullptr;
+    }
     ++live;
     return std::aligned_alloc(64, (bytes + 63) / 64 * 64);
   }
@@ -21,8 +28,7 @@ struct CountedMemory : RawMemory {
     --live;
     std::free(block);
   }
-  uint64_t limit = ~uint64_t{0};
-  int live = 0;
+  int most_live = 1000, live = 0, refusals = 0;
 };
 
 }  // namespace
@@ -58,7 +64,7 @@ TEST_CASE("a budget gives cached blocks back before it refuses, and a refusal ch
     pool.allocate(2000);
     FAIL("expected OutOfMemory");
   } catch (const OutOfMemory& error) {
-    CHECK(error.asked == 2000);
+    CHECK(error.asked == 2048);  // as the pool rounds it
     CHECK(error.used == 3072);
     CHECK(error.cached == 0);
     CHECK(error.budget == 4096);
@@ -73,10 +79,33 @@ TEST_CASE("a budget gives cached blocks back before it refuses, and a refusal ch
 TEST_CASE("a device that refuses is asked again after its cache was returned") {
   CountedMemory raw;
   MemoryPool pool("test", raw, {});
-  raw.limit = 1024;
-  CHECK_THROWS_AS(pool.allocate(4096), OutOfMemory);
+  raw.most_live = 1;
+  pool.release(pool.allocate(512), 512);
+  CHECK(pool.account().cached == 512);
+  void* other = pool.allocate(1024);  // refused while the 512 are live
+  CHECK(raw.refusals == 1);
+  CHECK(pool.account().cached == 0);
+  CHECK_THROWS_AS(pool.allocate(512), OutOfMemory);
+  CHECK(raw.refusals == 2);  // nothing was cached: not asked again
+  pool.release(other, 1024);
   CHECK_THROWS_AS(pool.allocate(~uint64_t{0}), OutOfMemory);
   pool.release(pool.allocate(512), 512);
+}
+
+TEST_CASE("the message of a refusal fits what was refused") {
+  CountedMemory raw;
+  MemoryPool pool("test", raw, 1000000);
+  CHECK_THROWS_WITH_AS(pool.allocate(1000000),
+                       "[memory] test is out of memory: asked for 1.0 MiB, in use 0 B, cached 0 B, "
+                       "budget 976.6 KiB; use a smaller batch or a larger KAISEKI_DEVICE_MEMORY",
+                       OutOfMemory);
+  pool.set_budget({});
+  raw.most_live = 0;
+  CHECK_THROWS_WITH_AS(
+      pool.allocate(64),
+      "[memory] test is out of memory: asked for 64 B, in use 0 B, cached 0 B; use "
+      "a smaller batch",
+      OutOfMemory);
 }
 
 TEST_CASE("tensors obey the device's budget and the process stays usable") {
@@ -87,6 +116,35 @@ TEST_CASE("tensors obey the device's budget and the process stays usable") {
   Tensor small({1000}, DType::f32, Device::cpu());
   CHECK(small.defined());
   pool.set_budget({});
+}
+
+TEST_CASE("a device made small says so in the midst of work, and works again when it is not") {
+  test::for_each_device([](Device device) {
+    Tensor x = test::random_tensor({8, 16, 32, 32}, 1, device),
+           filter = test::random_tensor({16, 16, 3, 3}, 2, device);
+    auto twice = [&] {
+      Tensor y({8, 16, 30, 30}, DType::f32, device), z({8, 16, 28, 28}, DType::f32, device);
+      conv2d(x, filter, nullptr, {}, y);
+      conv2d(y, filter, nullptr, {}, z);
+      return sum(z).item();
+    };
+    const float expected = twice();
+    MemoryPool& pool = device.memory();
+    pool.trim();
+    const uint64_t before = pool.account().in_use;
+    pool.set_budget(before + (400 << 10));
+    try {
+      twice();
+      FAIL("expected OutOfMemory");
+    } catch (const OutOfMemory& error) {
+      CHECK(error.used >= before);
+      CHECK(error.budget == before + (400 << 10));
+      CHECK(std::string(error.what()).find("asked for") != std::string::npos);
+    }
+    CHECK(pool.account().in_use == before);
+    pool.set_budget({});
+    CHECK(twice() == expected);
+  });
 }
 
 }  // namespace kaiseki

@@ -8,6 +8,8 @@
 
 #include "matrix/error.h"
 #include "matrix/ops/copy.h"
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/reduce.h"
 #include "tests/matrix/conv/cases.h"
 #include "tests/matrix/conv/reference.h"
 #include "tests/support/devices.h"
@@ -102,6 +104,41 @@ TEST_CASE("a NaN in the input reaches exactly the outputs that read it") {
   }
 }
 
+TEST_CASE("convolution writes where it does not read") {
+  Tensor all({2 * 36 + 6}), x = all.slice(0, 0, 36).reshape({1, 1, 6, 6}),
+                            y = all.slice(0, 36, 36).reshape({1, 1, 6, 6}),
+                            near = all.slice(0, 35, 36).reshape({1, 1, 6, 6});
+  Tensor filter = Tensor::zeros({1, 1, 1, 1}), inside = y.reshape({36}).slice(0, 3, 1);
+  conv2d(x, filter, nullptr, {}, y);
+  CHECK_THROWS_AS(conv2d(x, filter, nullptr, {}, x), ShapeError);
+  CHECK_THROWS_AS(conv2d(x, filter, nullptr, {}, near), ShapeError);
+  CHECK_THROWS_AS(conv2d(x, filter, &inside, {}, y), ShapeError);
+  CHECK_THROWS_AS(conv2d_backward_data(x, filter, {}, near), ShapeError);
+  Tensor one = x.reshape({36}).slice(0, 1, 1).reshape({1, 1, 1, 1});
+  CHECK_THROWS_AS(conv2d_backward_filter(x, y, {}, one), ShapeError);
+}
+
+TEST_CASE("convolution whose taps lie far away in the padding") {
+  test::for_each_device([](Device device) {
+    const int64_t far = int64_t{1} << 24;
+    const Conv2d conv{.padding = {far, far}, .dilation = {far, far}};
+    const Tensor x = Tensor::full({1, 64, 1, 1}, 2, device),
+                 filter = test::random_tensor({2, 64, 3, 3}, 1, device);
+    Tensor y({1, 2, 1, 1}, DType::f32, device), dx(x.shape(), DType::f32, device),
+        dfilter(filter.shape(), DType::f32, device);
+    conv2d(x, filter, nullptr, conv, y);
+    const Tensor middle = filter.slice(2, 1, 1).slice(3, 1, 1).contiguous();
+    test::check_close(y, test::doubles(sum(multiply(middle, x), {1})), 1e-5, 1e-5);
+    conv2d_backward_data(y, filter, conv, dx);
+    const Tensor outer = multiply(middle, y.reshape({2, 1, 1, 1}));
+    test::check_close(dx, test::doubles(sum(outer, {0})), 1e-5, 1e-5);
+    conv2d_backward_filter(x, y, conv, dfilter);
+    const std::vector<float> result = y.to_vector(), gradient = dfilter.to_vector();
+    for (size_t i = 0; i < gradient.size(); ++i)
+      CHECK(gradient[i] == (i % 9 == 4 ? 2 * result[i / 576] : 0));
+  });
+}
+
 TEST_CASE("convolution says what does not fit") {
   const Tensor x({2, 4, 8, 8}), filter({6, 4, 3, 3}), bias({5});
   Tensor y({2, 6, 6, 6}), wrong({2, 6, 6, 5});
@@ -120,7 +157,12 @@ TEST_CASE("convolution says what does not fit") {
         "[conv2d] expected channels that 3 groups divide, got input [2, 4, 8, 8] and filter [6, 4, "
         "3, 3]");
   CHECK(forward(x, filter, {.stride = {0, 1}}, y) ==
-        "[conv2d] expected a stride of at least 1, got 0");
+        "[conv2d] expected a stride from 1 to 536870912, got 0");
+  const int64_t huge = int64_t{1} << 62;
+  CHECK(forward(x, Tensor({6, 4, 5, 5}), {.dilation = {huge, huge}}, y) ==
+        "[conv2d] expected a dilation from 1 to 536870912, got 4611686018427387904");
+  CHECK(forward(x, filter, {.padding = {0, huge}}, y) ==
+        "[conv2d] expected a padding from 0 to 536870912, got 4611686018427387904");
   CHECK(forward(x, filter, {.dilation = {4, 1}}, y) ==
         "[conv2d] expected an input that holds the filter's 9x3 with its padding, got [2, 4, 8, 8] "
         "padded by "

@@ -150,6 +150,23 @@ TEST_CASE("concatenate: along every axis") {
   });
 }
 
+TEST_CASE("gather: rows of every element type") {
+  for_each_device([](Device device) {
+    std::vector<uint8_t> bytes(12);
+    std::iota(bytes.begin(), bytes.end(), uint8_t{250});                 // wraps
+    std::vector<int32_t> integers = {1, -2, 3, 1 << 30, 5, 0x7fc00001};  // the last a NaN as f32
+    Tensor rows = indices({3, 1, 3}, device);
+    Tensor picture = Tensor::from(std::span<const uint8_t>(bytes), {4, 3}, device);
+    CHECK(gather(picture, rows).to_vector<uint8_t>() ==
+          std::vector<uint8_t>{3, 4, 5, 253, 254, 255, 3, 4, 5});
+    Tensor labels = Tensor::from(std::span<const int32_t>(integers), {6}, device);
+    CHECK(gather(labels, indices({5, 3, 1}, device)).to_vector<int32_t>() ==
+          std::vector<int32_t>{0x7fc00001, 1 << 30, -2});
+    Tensor flags = Tensor::zeros({2, 2}, DType::boolean, device);
+    CHECK(gather(flags, indices({1}, device)).shape() == Shape{1, 2});
+  });
+}
+
 TEST_CASE("gather, scatter_add: rows by index") {
   for_each_device([](Device device) {
     for (const Shape& shape : {Shape{5}, Shape{4, 3}, Shape{7, 2, 300}, Shape{3, 0}}) {

@@ -232,6 +232,15 @@ TEST_CASE("update: what is overwritten is read first where it must be") {
   });
 }
 
+TEST_CASE("update: results without inputs lie on one device") {
+  for_each_device([](Device device) {
+    Tensor a({3}, DType::f32, device), b({3}, DType::f32, device), c({3});
+    update("a = 1; b = 2", {{"a", a}, {"b", b}});
+    check_close(b, Doubles(3, 2), 0);
+    if (!device.is_cpu()) CHECK_THROWS_AS(update("a = 1; c = 2", {{"a", a}, {"c", c}}), ShapeError);
+  });
+}
+
 TEST_CASE("update: broadcasts into its results") {
   for_each_device([](Device device) {
     Tensor x = random_tensor({5, 7}, 18, device), row = random_tensor({7}, 19, device);

@@ -94,6 +94,15 @@ TEST_CASE("gemm: no products give beta * C") {
   });
 }
 
+TEST_CASE("gemm: with alpha 0, A and B count for nothing, a NaN in them neither") {
+  for_each_device([](Device device) {
+    Tensor a = Tensor::full({3, 4}, std::nanf(""), device), b = Tensor::full({4, 2}, 1, device),
+           c = Tensor::full({3, 2}, 6, device);
+    gemm(a, b, c, {.alpha = 0, .beta = 0.5f});
+    check_close(c, Doubles(6, 3), 0);
+  });
+}
+
 TEST_CASE("gemm: what does not fit is refused with both shapes") {
   Tensor a({2, 3}), b({3, 4}), c({2, 4}), wrong({2, 5}), vector({4});
   CHECK_THROWS_WITH_AS(gemm(a, a, c),

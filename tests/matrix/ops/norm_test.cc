@@ -217,6 +217,9 @@ TEST_CASE("norms: bad shapes are errors, empty input is none") {
   CHECK_THROWS_AS(batch_norm_train(x, d, c, {}, c, c, c, c, y), ShapeError);
   CHECK_THROWS_AS(batch_norm_train(x, c, c, {}, c, c, c, c, d), ShapeError);
   CHECK_THROWS_AS(lrn(x, {0}, y), ShapeError);
+  Tensor gradient(x.shape());
+  CHECK_THROWS_AS(lrn_backward(x, gradient, gradient, {}, x), ShapeError);
+  CHECK_THROWS_AS(lrn_backward(x, x, gradient, {}, gradient), ShapeError);
   CHECK_THROWS_AS(lrn(x, {}, x), ShapeError);
   CHECK_THROWS_AS(lrn(d, {}, d), ShapeError);
   Tensor none({0, 3, 4}), out({0, 3, 4});

@@ -171,6 +171,31 @@ TEST_CASE("pooling gives the same bits with any number of threads") {
   set_thread_count(0);
 }
 
+TEST_CASE("pooling's gradient leaves out indices of another plane") {
+  test::for_each_device([](Device device) {
+    std::vector<int32_t> places = {0, 18, -1, 15};
+    const Tensor indices = Tensor::from(std::span<const int32_t>(places), {1, 1, 2, 2}, device);
+    const Tensor dy = Tensor::from({1, 2, 3, 4}, {1, 1, 2, 2}, device);
+    Tensor whole = Tensor::full({64}, 7, device), dx = whole.slice(0, 0, 16).reshape({1, 1, 4, 4});
+    max_pool2d_backward(dy, indices, {}, dx);
+    test::Doubles expected(64, 7);
+    std::fill_n(expected.begin(), 16, 0);
+    expected[0] = 1;
+    expected[15] = 4;
+    test::check_close(whole, expected, 0);
+  });
+}
+
+TEST_CASE("pooling writes where it does not read") {
+  Tensor all({64}), x = all.slice(0, 0, 16).reshape({1, 1, 4, 4}),
+                    y = all.slice(0, 15, 4).reshape({1, 1, 2, 2}), other({1, 1, 2, 2});
+  Tensor indices(y.shape(), DType::i32);
+  CHECK_THROWS_AS(max_pool2d(x, {}, y, indices), ShapeError);
+  CHECK_THROWS_AS(average_pool2d(x, {}, y), ShapeError);
+  CHECK_THROWS_AS(average_pool2d_backward(y, {}, x), ShapeError);
+  average_pool2d(x, {}, other);
+}
+
 TEST_CASE("pooling says what does not fit") {
   const auto error_of = [](const Shape& x, const Pool2d& pool) -> std::string {
     try {

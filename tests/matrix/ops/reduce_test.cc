@@ -177,6 +177,23 @@ TEST_CASE("reduce_into: adds to what is there, or does not read it") {
   });
 }
 
+TEST_CASE("reduce_into: beta counts for every kind, in one step and in two") {
+  for_each_device([](Device device) {
+    for (int64_t n : {3, 20000})
+      for (auto kind : {Reduction::sum, Reduction::mean, Reduction::max, Reduction::min,
+                        Reduction::sum_of_squares}) {
+        INFO("kind ", static_cast<int>(kind), " of ", n);
+        Tensor x = Tensor::full({2, n, 3}, 1, device), out = Tensor::full({2, 3}, 5, device);
+        reduce_into(kind, x, {1}, out, 0.5f);
+        bool adds = kind == Reduction::sum || kind == Reduction::sum_of_squares;
+        check_close(out, Doubles(6, (adds ? static_cast<double>(n) : 1.0) + 2.5), 1e-6);
+        Tensor row = Tensor::full({2}, 5, device);
+        reduce_into(kind, x.reshape({2, 3 * n}), {1}, row, 1);
+        check_close(row, Doubles(2, (adds ? 3.0 * static_cast<double>(n) : 1.0) + 5), 1e-6);
+      }
+  });
+}
+
 TEST_CASE("argmax, argmin: the first of equals, along any axis") {
   for_each_device([](Device device) {
     for (Shape shape : {Shape{1}, Shape{33}, Shape{5, 7}, Shape{3, 4, 5}, Shape{2, 1000}})

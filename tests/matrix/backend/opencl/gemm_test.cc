@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Every candidate of matrix products against sums in double: transposes, odd sizes, batches,
 // strides, epilogues; and the choice among them.
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <fstream>
 
 #include "matrix/backend/opencl/choice_store.h"
+#include "matrix/backend/opencl/clblast.h"
 #include "matrix/backend/opencl/gemm_choice.h"
+#include "matrix/error.h"
+#include "matrix/ops/copy.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/support/reference.h"
 
@@ -120,6 +124,7 @@ TEST_CASE("opencl gemm: every epilogue of every candidate") {
       data.args.bias = &data.bias;
       data.args.activation = static_cast<Activation>(i);
       data.args.slope = 0.1f;
+      if (!candidate.applicable(backend->opencl(), data.args)) continue;
       INFO("epilogue ", i);
       test::Doubles expected = data.expected();
       candidate.run(backend->opencl(), data.args);
@@ -149,8 +154,8 @@ TEST_CASE("opencl gemm: a choice is measured once and remembered on disk") {
   forget_gemm_choices();
   OpenclDevice& device = backend->opencl();
   Data data({130, 70, 120, 1, false, false}, false, true, Device::opencl(0));
-  std::string which = gemm_class(data.args);
-  CHECK(which == "nt m7 n6 k6 b0");
+  std::string which = gemm_class(backend->opencl(), data.args);
+  CHECK(which.starts_with("nt m7 n6 k6 b0"));
   const GemmCandidate& chosen = choose_gemm(device, data.args);
   CHECK(recall_choice(device.facts(), "gemm", which) == chosen.name);
 
@@ -168,6 +173,157 @@ TEST_CASE("opencl gemm: a choice is measured once and remembered on disk") {
   test::check_close(data.c, expected, 0, bound(data.args));
   CHECK(!recall_choice(device.facts(), "gemm", which).empty());
   forget_gemm_choices();
+}
+
+TEST_CASE("opencl gemm: CLBlast takes part where it is installed, and only there") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  void* library = dlopen("libclblast.so.1", RTLD_NOW | RTLD_LOCAL);
+  CHECK(has_clblast() == (library != nullptr));
+  if (!library) {
+    MESSAGE("without libclblast.so.1");
+    return;
+  }
+  for (Style style : {Style::cpu, Style::gpu}) {
+    test::WithStyle with(backend->opencl(), style);
+    int found = 0;
+    for (auto& candidate : gemm_candidates(style)) {
+      if (candidate.name != "clblast") continue;
+      ++found;
+      // On CPUs only for large products.
+      const int64_t m = style == Style::cpu ? 300 : 70, n = 265, k = m == 300 ? 500 : 50;
+      CHECK(candidate.applicable(
+                backend->opencl(),
+                Data({70, 65, 50, 3, false, false}, true, false, Device::opencl(0)).args) ==
+            (style == Style::gpu));
+      Data data({m, n, k, 3, false, false}, true, false, Device::opencl(0));
+      CHECK(candidate.applicable(backend->opencl(), data.args));
+      data.c = Tensor::zeros(Shape{3 * m * n}, DType::f32, Device::opencl(0));
+      data.args.ldc = n;
+      data.args.stride_c = m * n;
+      data.args.bias = &data.bias;
+      data.args.bias_kind = GemmArgs::Bias::per_row;
+      data.args.activation = Activation::leaky_relu;
+      test::Doubles expected = data.expected();
+      fill(data.c, std::nanf(""));  // which beta 0 must not read
+      test::CacheFolder folder("clblast");
+      CHECK(measure_gemm(backend->opencl(), data.args, {&candidate, 1}).name == "clblast");
+      CHECK(gemm_class(backend->opencl(), data.args).ends_with(" clblast"));
+      candidate.run(backend->opencl(), data.args);
+      test::check_close(data.c, expected, 0, bound(data.args));
+      MemoryPool& pool = Device::opencl(0).memory();
+      pool.set_budget(uint64_t{1} << 40);
+      CHECK_FALSE(candidate.applicable(backend->opencl(), data.args));  // its memory is not counted
+      pool.set_budget({});
+    }
+    CHECK(found == 1);
+  }
+}
+
+TEST_CASE("opencl gemm: what a candidate does not write is wrong, what fails is left out") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  test::CacheFolder folder("gemm_wrong");
+  constexpr GemmCandidate kDirect = {"direct", [](OpenclDevice&, const GemmArgs&) { return true; },
+                                     gemm_direct};
+  constexpr GemmCandidate kIdle = {"idle", kDirect.applicable,
+                                   [](OpenclDevice&, const GemmArgs&) {}};
+  constexpr GemmCandidate kFirstOnly = {"first only", kDirect.applicable,
+                                        [](OpenclDevice& device, const GemmArgs& args) {
+                                          GemmArgs one = args;
+                                          one.batch = 1;
+                                          gemm_direct(device, one);
+                                        }};
+  constexpr GemmCandidate kBroken = {
+      "broken", kDirect.applicable,
+      [](OpenclDevice&, const GemmArgs&) { throw DeviceError("[gemm] broken"); }};
+  static int runs = 0;
+  runs = 0;
+  constexpr GemmCandidate kFailsLater = {"fails later", kDirect.applicable,
+                                         [](OpenclDevice& device, const GemmArgs& args) {
+                                           if (runs++) throw DeviceError("[gemm] later");
+                                           gemm_direct(device, args);
+                                         }};
+  const GemmCandidate all[] = {kFailsLater, kBroken, kDirect, kIdle, kFirstOnly};
+  Data data({30, 20, 10, 2, false, false}, false, false, Device::opencl(0));
+  CHECK(measure_gemm(backend->opencl(), data.args, all).name == "direct");
+  CHECK_THROWS_WITH_AS(measure_gemm(backend->opencl(), data.args, {&kIdle, 1}),
+                       doctest::Contains("[gemm] no kernel works on opencl:0"), DeviceError);
+}
+
+TEST_CASE("opencl gemm: without room for measuring or packing the product is still computed") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  test::CacheFolder folder("gemm_room");
+  forget_gemm_choices();
+  Data data({150, 140, 130, 1, false, false}, false, false, Device::opencl(0));
+  test::Doubles expected = data.expected();
+  MemoryPool& pool = Device::opencl(0).memory();
+  for (const Tensor* t : {&data.a, &data.b, &data.c, &data.bias})
+    t->buffer().on_device(Access::read);
+  pool.trim();
+  pool.set_budget(pool.account().in_use);
+  CHECK(choose_gemm(backend->opencl(), data.args).name != "clblast");
+  CHECK(recall_choice(backend->opencl().facts(), "gemm", gemm_class(backend->opencl(), data.args))
+            .empty());
+  backend->gemm(data.args);
+  pool.set_budget({});
+  test::check_close(data.c, expected, 0, bound(data.args));
+}
+
+TEST_CASE("opencl gemm: our candidates add up in one order: the choice changes no bits") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  for (Style style : {Style::cpu, Style::gpu}) {
+    test::WithStyle with(backend->opencl(), style);
+    for (const Case& s : {Case{20, 30, 300, 4, false, false}, Case{13, 21, 900, 4, false, false}}) {
+      std::vector<float> first;
+      int compared = 0;
+      for (auto& candidate : gemm_candidates(style)) {
+        Data data(s, false, false, Device::opencl(0));
+        if (candidate.name == "clblast" || !candidate.applicable(backend->opencl(), data.args))
+          continue;
+        INFO(std::string(candidate.name), " k ", s.k);
+        candidate.run(backend->opencl(), data.args);
+        if (first.empty()) first = data.c.to_vector();
+        CHECK(data.c.to_vector() == first);
+        ++compared;
+      }
+      CHECK(compared >= 3);
+    }
+  }
+}
+
+TEST_CASE("opencl gemm: a device of small work-groups has a candidate for every size") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  DeviceFacts facts = backend->opencl().facts();
+  facts.max_work_group = 64;
+  OpenclDevice small(backend->opencl().index(), facts);
+  small.set_style(Style::gpu);
+  Data data({200, 200, 200, 1, false, false}, false, false, Device::opencl(0));
+  int applicable = 0;
+  for (auto& candidate : gemm_candidates(Style::gpu))
+    if (candidate.name != "clblast" && candidate.applicable(small, data.args)) {
+      CHECK((candidate.run == gemm_direct));
+      ++applicable;
+    }
+  CHECK(applicable == 1);
+}
+
+TEST_CASE("opencl gemm: more rows and matrices than a launch takes work-groups in a dimension") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  const size_t most = backend->opencl().most_groups();
+  backend->opencl().set_most_groups(2);
+  for_each_candidate(*backend, [&](const GemmCandidate& candidate) {
+    Data data({300, 260, 5, 5, true, false}, false, false, Device::opencl(0));
+    if (candidate.name == "clblast" || !candidate.applicable(backend->opencl(), data.args)) return;
+    test::Doubles expected = data.expected();
+    candidate.run(backend->opencl(), data.args);
+    test::check_close(data.c, expected, 0, bound(data.args));
+  });
+  backend->opencl().set_most_groups(most);
 }
 
 }  // namespace kaiseki::opencl

@@ -36,7 +36,13 @@ TEST_CASE("without a working OpenCL device the CPU is chosen, and the reason is 
   CHECK(problem.starts_with("[opencl] "));
   CHECK(problem.find('\n') == std::string::npos);
   MESSAGE(problem);
+  std::vector<std::string> warnings;
+  set_log_sink([&](LogLevel, std::string_view text) { warnings.emplace_back(text); });
   CHECK(Device::automatic().is_cpu());
+  CHECK(Device::parse("auto").is_cpu());
+  CHECK(Device::parse("").is_cpu());
+  set_log_sink({});
+  CHECK(warnings == std::vector<std::string>{problem + "; computing on the CPU"});
   CHECK(list_devices().size() == 1);
   CHECK_THROWS_AS(Device::opencl(0), DeviceError);
   CHECK_THROWS_AS(Device::parse("opencl"), DeviceError);

@@ -2,6 +2,7 @@
 // Programs on disk: found again, replaced when damaged, the oldest removed.
 #include "matrix/backend/opencl/program_cache.h"
 
+#include <chrono>
 #include <fstream>
 
 #include "matrix/backend/opencl/binary_store.h"
@@ -73,6 +74,31 @@ TEST_CASE("opencl program cache: files are whole or not there") {
   CHECK_FALSE(std::filesystem::exists(file));
   CHECK(std::filesystem::exists(folder.path() / "deep" / "b.bin"));
   remove_oldest(folder.path() / "not there", ".bin", 0);
+}
+
+TEST_CASE("opencl program cache: logs are bounded, and what a killed process left goes") {
+  test::CacheFolder folder("logs");
+  std::filesystem::create_directories(folder.path());
+  auto write = [&](const std::string& name, std::chrono::hours age) {
+    std::ofstream(folder.path() / name) << std::string(1000, 'x');
+    std::filesystem::last_write_time(folder.path() / name,
+                                     std::filesystem::file_time_type::clock::now() - age);
+  };
+  auto there = [&](const std::string& name) {
+    return std::filesystem::exists(folder.path() / name);
+  };
+  using std::chrono::hours;
+  write("build-1.log", hours(3));
+  write("build-2.log", hours(2));
+  write("a.bin", hours(9));
+  write("b.bin.tmp77-1", hours(2));
+  write("c.bin.tmp78-2", hours(0));
+  remove_oldest(folder.path(), ".log", 1500);
+  CHECK_FALSE(there("build-1.log"));
+  CHECK(there("build-2.log"));
+  CHECK(there("a.bin"));
+  CHECK_FALSE(there("b.bin.tmp77-1"));
+  CHECK(there("c.bin.tmp78-2"));
 }
 
 TEST_CASE("opencl program cache: sources are embedded") {

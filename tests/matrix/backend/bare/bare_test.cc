@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// Follows docs/adding-a-backend.md, adding-an-operation.md and adding-a-solver.md on a backend that
+// begins with no operation at all: everything works on it through the CPU, with counted transfers.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "matrix/backend.h"
+#include "matrix/error.h"
+#include "matrix/log.h"
+#include "matrix/ops/conv.h"
+#include "matrix/ops/copy.h"
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/gemm.h"
+#include "matrix/ops/norm.h"
+#include "matrix/ops/pool.h"
+#include "matrix/ops/random.h"
+#include "matrix/ops/reduce.h"
+#include "matrix/ops/softmax.h"
+#include "tests/matrix/backend/bare/bare_backend.h"
+#include "tests/support/reference.h"
+
+namespace kaiseki {
+namespace {
+
+using test::random_tensor;
+
+struct Operation {
+  Op op;
+  std::function<Tensor(Device)> run;
+};
+
+Tensor numbers(std::vector<int32_t> values, Device device) {
+  return Tensor::from(std::span<const int32_t>(values), {static_cast<int64_t>(values.size())},
+                      device);
+}
+
+Tensor convolution(Device d) {
+  Tensor x = random_tensor({1, 2, 5, 5}, 1, d), filter = random_tensor({3, 2, 3, 3}, 2, d);
+  Tensor y({1, 3, 3, 3}, DType::f32, d), dx(x.shape(), DType::f32, d);
+  conv2d(x, filter, nullptr, {}, y);
+  conv2d_backward_data(y, filter, {}, dx);
+  conv2d_backward_filter(x, y, {}, filter);
+  return add(sum(dx), sum(filter));
+}
+
+Tensor pooling(Device d) {
+  Tensor x = random_tensor({1, 2, 4, 4}, 1, d), y({1, 2, 2, 2}, DType::f32, d), dx = x.clone();
+  Tensor indices(y.shape(), DType::i32, d);
+  max_pool2d(x, {}, y, indices);
+  max_pool2d_backward(y, indices, {}, dx);
+  return dx;
+}
+
+Tensor normalised(Device d) {
+  Tensor x = random_tensor({2, 3, 4}, 1, d), y(x.shape(), DType::f32, d);
+  Tensor one = Tensor::full({3}, 1, d), mean = one.clone(), var = one.clone(),
+         deviation = one.clone(), statistics = one.clone();
+  batch_norm_train(x, one, one, {}, mean, var, statistics, deviation, y);
+  return y;
+}
+
+Tensor response(Device d) {
+  Tensor x = random_tensor({1, 3, 4}, 1, d), y(x.shape(), DType::f32, d);
+  lrn(x, {}, y);
+  return y;
+}
+
+Tensor drawn(Device d) {
+  Tensor y({7}, DType::f32, d);
+  Random random(3);
+  random_uniform(y, random, 0, 1);
+  return y;
+}
+
+const std::vector<Operation>& operations() {
+  static const std::vector<Operation> all = {
+      {Op::copy,
+       [](Device d) {
+         return random_tensor({3, 4}, 1, d).transpose().clone();
+       }},
+      {Op::fill, [](Device d) { return Tensor::full({5}, 2, d); }},
+      {Op::gemm,
+       [](Device d) {
+         return matmul(random_tensor({3, 4}, 1, d), random_tensor({4, 2}, 2, d));
+       }},
+      {Op::elementwise,
+       [](Device d) { return multiply(random_tensor({3}, 1, d), random_tensor({3}, 2, d)); }},
+      {Op::reduce,
+       [](Device d) {
+         return sum(random_tensor({3, 4}, 1, d), {1});
+       }},
+      {Op::arg_reduce,
+       [](Device d) {
+         return argmax(random_tensor({3, 4}, 1, d), 1);
+       }},
+      {Op::softmax,
+       [](Device d) {
+         return softmax(random_tensor({3, 4}, 1, d));
+       }},
+      {Op::cross_entropy,
+       [](Device d) {
+         return softmax_cross_entropy(random_tensor({3, 4}, 1, d), numbers({1, 0, 3}, d)).losses;
+       }},
+      {Op::convolution, convolution},
+      {Op::pooling, pooling},
+      {Op::batch_norm, normalised},
+      {Op::lrn, response},
+      {Op::random, drawn},
+      {Op::gather,
+       [](Device d) {
+         return gather(random_tensor({4, 2}, 1, d), numbers({2, 2, 0}, d));
+       }},
+  };
+  return all;
+}
+
+std::vector<float> values(const Tensor& t) {
+  if (t.dtype() == DType::f32) return t.to_vector();
+  std::vector<int32_t> integers = t.to_vector<int32_t>();
+  return {integers.begin(), integers.end()};
+}
+
+/// The solver of docs/adding-a-solver.md, for filters of one element and one channel each.
+class ScaleSolver : public ConvSolver {
+ public:
+  std::string_view name() const override { return "scale"; }
+  bool applicable(const ConvProblem& p) const override {
+    return p.direction == ConvDirection::forward && p.r * p.s == 1 && p.c == 1 && p.k == 1 &&
+           p.out_h() == p.h && p.out_w() == p.w;
+  }
+  uint64_t workspace_bytes(const ConvProblem&) const override { return 12; }
+  void run(const ConvProblem&, const ConvArgs& args) const override {
+    ++runs;
+    workspace = args.workspace->size();
+    const float factor = args.filter->data<float>()[0];
+    const float* x = args.x->data<float>();
+    float* y = args.y->overwrite<float>();
+    for (int64_t i = 0; i < args.y->size(); ++i) y[i] = factor * x[i];
+  }
+  mutable int runs = 0;
+  mutable int64_t workspace = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a backend without operations: each one falls back to the CPU, counted and told once") {
+  int warnings = 0;
+  set_log_sink([&](LogLevel, std::string_view text) {
+    warnings += text.find("lacks this operation") != std::string_view::npos;
+  });
+  for (int round = 0; round < 2; ++round)
+    for (const Operation& one : operations()) {
+      INFO(std::string(op_name(one.op)));
+      const uint64_t before = fallback_count();
+      const Tensor y = one.run(Device::opencl(0));
+      CHECK(y.device() == Device::opencl(0));
+      CHECK(fallback_count() > before);
+      CHECK(values(y) == values(one.run(Device::cpu())));
+    }
+  set_log_sink({});
+  CHECK(warnings == static_cast<int>(operations().size()));
+}
+
+TEST_CASE("an operation that arrives is used, and costs the transfers that it needs") {
+  test::BareBackend& backend = test::bare_backend();
+  backend.operations = {Op::fill};
+  const uint64_t fallbacks = fallback_count();
+  const TransferCount before = transfer_count();
+  Tensor x = Tensor::full({1000}, 3, Device::opencl(0));
+  CHECK(backend.fills == 1);
+  CHECK(fallback_count() == fallbacks);
+  CHECK(transfer_count().to_host == before.to_host);
+  CHECK(sum(x).item() == 3000);
+  CHECK(fallback_count() == fallbacks + 1);
+  TransferCount after = transfer_count();
+  CHECK(after.to_host == before.to_host + 1);
+  CHECK(after.to_host_bytes == before.to_host_bytes + 4000);
+  CHECK(sum(x).item() == 3000);
+  CHECK(transfer_count().to_host == after.to_host);  // what is valid is not copied again
+  fill(x, 4);
+  CHECK(sum(x).item() == 4000);
+  CHECK(transfer_count().to_host == after.to_host + 1);
+  backend.operations.clear();
+}
+
+TEST_CASE("an operation that is claimed and not there is an error that names it") {
+  test::BareBackend& backend = test::bare_backend();
+  backend.operations = {Op::gemm};
+  CHECK_THROWS_WITH_AS(operations()[2].run(Device::opencl(0)),
+                       "[gemm] expected a device that has this operation, got opencl:0",
+                       DeviceError);
+  backend.operations.clear();
+}
+
+TEST_CASE("a solver in the backend's list is taken for what it can do, with its workspace") {
+  test::BareBackend& backend = test::bare_backend();
+  ScaleSolver solver;
+  backend.operations = {Op::convolution};
+  backend.solvers = {&solver};
+  const Tensor x = random_tensor({2, 1, 3, 3}, 1, Device::opencl(0));
+  const Tensor filter = Tensor::full({1, 1, 1, 1}, 2, Device::opencl(0));
+  Tensor y(x.shape(), DType::f32, Device::opencl(0));
+  conv2d(x, filter, nullptr, {}, y);
+  CHECK(solver.runs == 1);
+  CHECK(solver.workspace == 12);
+  test::check_close(y, test::doubles(multiply(x.to(Device::cpu()), Tensor::full({1}, 2))), 0);
+  const Tensor wide = Tensor::full({1, 1, 2, 2}, 2, Device::opencl(0));
+  Tensor small({2, 1, 2, 2}, DType::f32, Device::opencl(0));
+  CHECK_THROWS_WITH_AS(conv2d(x, wide, nullptr, {}, small),
+                       "[conv2d] expected a solver for n2c1h3w3k1r2s2 on opencl:0, got none",
+                       DeviceError);
+  backend.solvers.clear();
+  backend.operations.clear();
+}
+
+TEST_CASE("a device's memory is counted and limited by its pool from the first") {
+  MemoryPool& pool = Device::opencl(0).memory();
+  pool.trim();
+  const uint64_t before = pool.account().in_use;
+  Tensor x({1 << 18}, DType::f32, Device::opencl(0));
+  CHECK(pool.account().in_use == before + (1 << 20));
+  pool.set_budget(pool.account().in_use);
+  CHECK_THROWS_AS(Tensor({1 << 18}, DType::f32, Device::opencl(0)), OutOfMemory);
+  pool.set_budget({});
+}
+
+}  // namespace kaiseki

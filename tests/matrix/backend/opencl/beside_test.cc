@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// A driver that fails in every way (broken_driver.cc) beside one that works: run with an
+// environment in which the loader finds both (CMakeLists.txt).
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "matrix/backend.h"
+#include "matrix/log.h"
+#include "matrix/ops/reduce.h"
+
+namespace kaiseki {
+
+TEST_CASE("a driver that fails hides no other, and the first failure is told once under auto") {
+  std::vector<DeviceInfo> devices = list_opencl_devices();
+  REQUIRE(devices.size() == 1);
+  CHECK(devices[0].platform == "Portable Computing Language");
+  CHECK(sum(Tensor::full({7}, 2, devices[0].device)).item() == 14);
+
+  std::string problem = opencl_device_problem();
+  MESSAGE(problem);
+  CHECK(problem == "[opencl] clGetDeviceIDs on platform no list: CL_OUT_OF_HOST_MEMORY");
+  std::vector<std::string> warnings;
+  set_log_sink([&](LogLevel, std::string_view text) { warnings.emplace_back(text); });
+  CHECK(Device::automatic().is_cpu());
+  CHECK(Device::automatic().is_cpu());
+  set_log_sink({});
+  CHECK(warnings == std::vector<std::string>{problem + "; computing on the CPU"});
+  CHECK_THROWS_WITH(
+      Device::opencl(0),
+      doctest::Contains("clCreateContext on opencl:0 (broken): CL_DEVICE_NOT_AVAILABLE"));
+}
+
+}  // namespace kaiseki
