@@ -6,13 +6,14 @@
 #include "matrix/conv/implicit_gemm.h"
 #include "matrix/conv/outer_filter.h"
 #include "matrix/conv/scatter_gemm.h"
+#include "matrix/conv/winograd.h"
 
 namespace kaiseki {
 
 std::span<const ConvSolver* const> cpu_conv_solvers() {
   static const ConvSolver* const solvers[] = {
-      &scatter_gemm_solver(), &implicit_gemm_solver(), &outer_filter_solver(),
-      &dot_filter_solver(),   &direct_solver(),
+      &winograd_solver(),     &scatter_gemm_solver(), &implicit_gemm_solver(),
+      &outer_filter_solver(), &dot_filter_solver(),   &direct_solver(),
   };
   return solvers;
 }

@@ -20,6 +20,8 @@ struct Data {
         bias(test::random_tensor({p.k}, 4, device)) {}
 };
 
+bool mixes_sums(const ConvSolver& solver) { return solver.name() == "winograd"; }
+
 void run(const ConvSolver& solver, const ConvProblem& problem, ConvArgs args, Device device) {
   Tensor workspace;
   if (const uint64_t bytes = solver.workspace_bytes(problem)) {
@@ -43,13 +45,13 @@ TEST_CASE("every solver agrees with plain loops") {
         if (solver->applicable(p)) {
           Tensor y = Tensor::full(data.y.shape(), 7, device);
           run(*solver, p, {.x = &data.x, .filter = &data.filter, .y = &y}, device);
-          test::check_sums(y, expected.y, expected.y_size);
+          test::check_sums(y, expected.y, expected.y_size, mixes_sums(*solver));
         }
         p.direction = ConvDirection::backward_data;
         if (solver->applicable(p)) {
           Tensor dx = Tensor::full(data.x.shape(), 7, device);
           run(*solver, p, {.x = &dx, .filter = &data.filter, .y = &data.y}, device);
-          test::check_sums(dx, expected.dx, expected.dx_size);
+          test::check_sums(dx, expected.dx, expected.dx_size, mixes_sums(*solver));
         }
         p.direction = ConvDirection::backward_filter;
         if (solver->applicable(p)) {
@@ -107,7 +109,7 @@ TEST_CASE("every solver adds the bias, applies the activation, and keeps beta of
                .activation = activation,
                .slope = 0.1f},
               device);
-          test::check_sums(y, values, size);
+          test::check_sums(y, values, size, mixes_sums(*solver));
         }
         p.direction = ConvDirection::backward_filter;
         if (!solver->applicable(p)) continue;
