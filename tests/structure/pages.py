@@ -43,7 +43,7 @@ def problems():
                 if missing:
                     yield f"{page}: names {missing[0]}, which is not there"
             elif page.startswith("docs/adding-a") and re.search(r"_|::|\(|[a-z][A-Z]|^[A-Z]", quoted) and "{" not in quoted:
-                for name in NAME.findall(re.sub(r'"[^"]*"', "", quoted)):
+                for name in NAME.findall(re.sub(r'"[^"]*"|\B-D', "", quoted)):
                     if name not in words and name != "NAME":
                         yield f"{page}: names {name}, which no source has"
 
