@@ -106,8 +106,8 @@ Options parse(int argc, char** argv) {
 }
 
 int run_threads(int threads, const Options& options) {
-  if (std::string problem = opencl_device_problem(); !problem.empty()) {
-    std::fprintf(stderr, "opencl_vs_cpu: %s\n", problem.c_str());
+  if (list_opencl_devices().empty()) {
+    std::fprintf(stderr, "opencl_vs_cpu: %s\n", opencl_device_problem().c_str());
     return 1;
   }
   set_thread_count(threads);

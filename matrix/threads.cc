@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -54,11 +55,12 @@ thread_local bool inside_job = false;
 class Pool {
  public:
   explicit Pool(int threads) {
+    workers_.reserve(static_cast<size_t>(threads));
     try {
       for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { run(); });
     } catch (const std::system_error& error) {  // a limit of the process or the container
-      log_warning_once(
-          message("threads", "expected ", threads, " threads, got ", size(), ": ", error.what()));
+      problem_ =
+          message("threads", "expected ", threads, " threads, got ", size(), ": ", error.what());
     }
   }
 
@@ -69,6 +71,7 @@ class Pool {
   }
 
   int size() const { return static_cast<int>(workers_.size()) + 1; }
+  const std::string& problem() const { return problem_; }
 
   void submit(Job& job) {
     if (workers_.empty()) return job.work();
@@ -131,6 +134,7 @@ class Pool {
   static constexpr uint32_t kClosed = 1u << 31;
 
   std::vector<std::thread> workers_;
+  std::string problem_;
   std::mutex busy_, mutex_;
   std::condition_variable wake_;
   std::atomic<uint64_t> generation_{0};
@@ -152,10 +156,18 @@ int default_threads() {
 }
 
 Pool& pool() {
-  std::lock_guard lock(pool_mutex);
-  if (!pool_instance)
-    pool_instance = std::make_unique<Pool>(requested ? +requested : default_threads());
-  return *pool_instance;
+  std::string problem;
+  Pool* found;
+  {
+    std::lock_guard lock(pool_mutex);
+    if (!pool_instance) {
+      pool_instance = std::make_unique<Pool>(requested ? +requested : default_threads());
+      problem = pool_instance->problem();
+    }
+    found = pool_instance.get();
+  }
+  if (!problem.empty()) log_warning_once(problem);  // whoever listens may use the pool
+  return *found;
 }
 
 }  // namespace

@@ -82,6 +82,8 @@ class Network {
   /// After forward(x, Phase::train or test): adds the gradients for a given gradient of the output,
   /// and returns that of the input.
   Tensor backward(const Tensor& grad_output);
+  /// From here gradients count as zeros; in memory they are once parameters() or backward() is
+  /// called.
   void zero_grad();
 
   std::span<Parameter> parameters();

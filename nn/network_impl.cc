@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "nn/network_impl.h"
 
+#include <utility>
+
 #include "matrix/error.h"
 #include "matrix/ops/copy.h"
 #include "nn/sukiyaki_weights.h"
@@ -67,7 +69,7 @@ void Network::Impl::make_gradients() {
 
 void Network::Impl::write_zeros(std::span<Parameter> of) {
   for (Parameter& parameter : of)
-    if (parameter.keep_grad() == 0) fill(parameter.grad, 0);
+    if (std::exchange(parameter.zero, false)) fill(parameter.grad, 0);
 }
 
 std::vector<Tensor> Network::Impl::prepare(const std::map<std::string, Tensor>& inputs) const {

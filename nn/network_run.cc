@@ -115,6 +115,7 @@ std::vector<Tensor> Network::Impl::backward(Run& run, std::vector<Tensor> seeds)
                       .wanted = wanted,
                       .grad_inputs = std::vector<Tensor>(inputs.size())};
     layer.backward(pass);
+    for (Parameter& parameter : pass.parameters) parameter.zero = false;
     for (size_t k = 0; k < step.inputs.size(); ++k) {
       if (!wanted[k]) continue;
       Tensor& given = pass.grad_inputs[k];
@@ -125,6 +126,7 @@ std::vector<Tensor> Network::Impl::backward(Run& run, std::vector<Tensor> seeds)
     run.saved[i].clear();
     for (int value : step.dead_backward) run.values[static_cast<size_t>(value)] = Tensor();
   }
+  write_zeros(parameters);
   std::vector<Tensor> of_inputs;
   for (size_t i = 0; i < graph.spec.inputs.size(); ++i) of_inputs.push_back(gradients[i].value);
   return of_inputs;

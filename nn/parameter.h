@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "matrix/tensor.h"
 
@@ -17,7 +16,7 @@ struct Parameter {
   bool zero = false;  // grad counts as zeros that nobody has written yet
 
   /// What a layer that writes gradients keeps of `grad`: 0 or 1 times what is there.
-  float keep_grad() { return std::exchange(zero, false) ? 0.0f : 1.0f; }
+  float keep_grad() const { return zero ? 0.0f : 1.0f; }
 };
 
 /// A tensor that is saved but not trained, such as a running mean.

@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/conv/select.h"
 
+#include <exception>
+
 #include "matrix/error.h"
 
 namespace kaiseki {
+namespace {
 
-const ConvSolver& select_solver(const Backend& backend, const ConvProblem& problem) {
-  for (const ConvSolver* solver : backend.conv_solvers())
-    if (solver->applicable(problem)) return *solver;
+[[noreturn]] void throw_no_solver(const Backend& backend, const ConvProblem& problem) {
   throw DeviceError(message("conv2d", "expected a solver for ", problem.str(), " on ",
                             backend.device().name(), ", got none"));
 }
 
+}  // namespace
+
+const ConvSolver& select_solver(const Backend& backend, const ConvProblem& problem) {
+  for (const ConvSolver* solver : backend.conv_solvers())
+    if (solver->applicable(problem)) return *solver;
+  throw_no_solver(backend, problem);
+}
+
 void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args) {
-  const ConvSolver& solver = select_solver(backend, problem);
-  Tensor workspace;
-  if (const uint64_t bytes = solver.workspace_bytes(problem)) {
-    workspace = Tensor({static_cast<int64_t>(bytes)}, DType::u8, backend.device());
-    args.workspace = &workspace;
+  std::exception_ptr no_room;
+  for (const ConvSolver* solver : backend.conv_solvers()) {
+    if (!solver->applicable(problem)) continue;
+    Tensor workspace;
+    if (const uint64_t bytes = solver->workspace_bytes(problem)) try {
+        workspace = Tensor({static_cast<int64_t>(bytes)}, DType::u8, backend.device());
+        args.workspace = &workspace;
+      } catch (const OutOfMemory&) {
+        if (!no_room) no_room = std::current_exception();
+        continue;
+      }
+    return solver->run(problem, args);
   }
-  solver.run(problem, args);
+  if (no_room) std::rethrow_exception(no_room);
+  throw_no_solver(backend, problem);
 }
 
 }  // namespace kaiseki

@@ -8,7 +8,7 @@
 
 namespace kaiseki {
 
-/// Aligned to 64 bytes, uninitialised; null when there is none. Blocks of 1 MiB and more ask the
+/// Aligned to 64 bytes, uninitialised; null when there is none. Blocks of 4 MiB and more ask the
 /// system for large pages.
 void* allocate_host(uint64_t bytes) noexcept;
 void release_host(void* block) noexcept;

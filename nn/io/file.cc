@@ -142,11 +142,14 @@ void write_file_atomic(const fs::path& path, ByteView bytes) {
 void expect_writable(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error) || path.filename().empty()) throw_errno("write", path, EISDIR);
-  const bool special = is_special(path);
-  Temporary temporary{special ? path : temporary_beside(target_of(path)), true};
-  Descriptor descriptor(temporary.path, special ? O_WRONLY : O_WRONLY | O_CREAT | O_EXCL);
+  if (is_special(path)) {  // whoever reads a pipe would take a trial for the end
+    if (::access(path.c_str(), W_OK) != 0) throw_errno("write", path, errno);
+    return;
+  }
+  Temporary temporary{temporary_beside(target_of(path)), true};
+  Descriptor descriptor(temporary.path, O_WRONLY | O_CREAT | O_EXCL);
   if (descriptor.value() < 0) throw_errno("write", path, errno);
-  temporary.keep = special;
+  temporary.keep = false;
 }
 
 }  // namespace kaiseki::nn

@@ -71,7 +71,8 @@ std::vector<fs::path> list_checkpoints(const fs::path& folder) {
 }
 
 void expect_no_checkpoints(const fs::path& folder) {
-  const auto files = list_checkpoints(folder);
+  auto files = list_checkpoints(folder);
+  if (fs::is_regular_file(folder / kBest)) files.push_back(folder / kBest);
   if (files.empty()) return;
   throw Error(files[0].string() +
               ": expected a folder without the checkpoints of another run, got this one; continue "

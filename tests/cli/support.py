@@ -61,7 +61,7 @@ def opencl_is_there():
     devices = [json.loads(line)["device"] for line in kaiseki("devices", "--json").stdout.splitlines()]
     if "opencl:0" in devices:
         return True
-    problem = kaiseki("devices").stdout.partition("no OpenCL device: ")[2].split("\n")[0]
+    problem = kaiseki("devices").stdout.partition("not available: ")[2].split("\n")[0]
     if "KAISEKI_TEST_REQUIRE_OPENCL" in os.environ:
         check(False, "expected an OpenCL device, as KAISEKI_TEST_REQUIRE_OPENCL is set", problem)
     else:

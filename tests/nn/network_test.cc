@@ -212,10 +212,17 @@ TEST_CASE(
     network.forward_loss(x, labels);
     network.backward();
     const Doubles once = doubles(network.parameters()[0].grad);
+    std::vector<Doubles> all;
+    for (const auto& parameter : network.parameters()) all.push_back(doubles(parameter.grad));
     network.forward_loss(x, labels, Phase::test);
     network.backward();
     check_close(network.parameters()[0].grad, map(once, [](double g) { return 2 * g; }), 1e-5,
                 1e-6);
+    network.zero_grad();  // what is in memory still is written over, not added to
+    network.forward_loss(x, labels);
+    network.backward();
+    for (size_t i = 0; i < network.parameters().size(); ++i)
+      check_close(network.parameters()[i].grad, all[i], 1e-5, 1e-6);
     network.zero_grad();
     for (float g : network.parameters()[0].grad.to_vector()) CHECK(g == 0);
   });

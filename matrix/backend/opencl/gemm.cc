@@ -18,6 +18,7 @@ void OpenclBackend::gemm(const GemmArgs& args) {
   try {
     choose_gemm(device_, args).run(device_, args);
   } catch (const OutOfMemory& error) {
+    if (args.beta != 0) throw;  // C may hold a part of the result already
     log_warning_once(std::string(error.what()) +
                      "; computing matrix products without packing them, which is slower");
     gemm_direct(device_, args);

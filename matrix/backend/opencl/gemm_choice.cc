@@ -178,8 +178,8 @@ const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args) {
     chosen = find(candidates, recall_choice(device.facts(), "gemm", shape), device, args);
   if (!chosen) try {
       chosen = &measure_gemm(device, args, candidates);
-    } catch (const OutOfMemory&) {  // not remembered: there may be more room next time
-      return first_applicable(candidates, device, args);
+    } catch (const OutOfMemory&) {  // another process may have more room: not on disk
+      chosen = &first_applicable(candidates, device, args);
     }
   return chosen->applicable(device, args) ? *chosen : first_applicable(candidates, device, args);
 }

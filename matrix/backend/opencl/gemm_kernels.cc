@@ -2,6 +2,10 @@
 #include "matrix/backend/opencl/gemm_kernels.h"
 
 #include <algorithm>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "matrix/backend/opencl/clblast.h"
 #include "matrix/backend/opencl/launch.h"
@@ -61,13 +65,17 @@ bool tile_fits(OpenclDevice& device, const GemmArgs& args) {
   if (device.facts().max_work_group < kTileItems ||
       device.facts().local_memory < 2 * kDepth * (kTile + 4) * sizeof(float))
     return false;
-  std::lock_guard lock(device.launch_mutex());
+  std::string options = tiled_options<kTile, kDepth>(args);
+  static std::mutex mutex;
+  static std::set<std::pair<int, std::string>> broken;  // devices and options that do not build
+  std::scoped_lock lock(mutex, device.launch_mutex());
+  if (broken.contains({device.index(), options})) return false;
   try {
-    const Kernel& kernel = device.kernel("gemm_tiled.cl", Source::file, "gemm_tiled",
-                                         tiled_options<kTile, kDepth>(args));
+    const Kernel& kernel = device.kernel("gemm_tiled.cl", Source::file, "gemm_tiled", options);
     return kernel.work_group_limit >= kTileItems;
   } catch (const DeviceError& error) {
     log_warning_once(error.what());
+    broken.emplace(device.index(), options);
     return false;
   }
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "matrix/memory/pool.h"
 #include "matrix/ops/conv.h"
 #include "matrix/threads.h"
 #include "tests/matrix/conv/cases.h"
@@ -88,6 +89,27 @@ TEST_CASE("winograd: error below 1e-4 of the largest value with many channels") 
   }
   CHECK(worst < 1e-4 * largest);
   MESSAGE("largest error " << worst / largest << " of the largest value");
+}
+
+TEST_CASE("winograd: without room for its workspace another solver computes") {
+  const ConvProblem p = problem(2, 64, 28, 28, 64, 1);
+  Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
+  Tensor filter = test::random_tensor({p.k, p.c, 3, 3}, 2, Device::cpu());
+  const test::Doubles expected = test::doubles(run(p, x, filter));
+  Tensor y = Tensor::full({p.n, p.k, p.out_h(), p.out_w()}, 7, Device::cpu());
+  MemoryPool& pool = Device::cpu().memory();
+  for (uint64_t room : {winograd_solver().workspace_bytes(p) / 2, uint64_t{0}}) {
+    y = Tensor::full(y.shape(), 7, Device::cpu());
+    pool.trim();
+    pool.set_budget(pool.account().in_use + room);
+    conv2d(x, filter, nullptr, {.padding = {1, 1}}, y);
+    pool.set_budget({});
+    const test::Doubles values = test::doubles(y);
+    double worst = 0;
+    for (size_t i = 0; i < values.size(); ++i)
+      worst = std::max(worst, std::abs(values[i] - expected[i]));
+    CHECK(worst < 1e-3);
+  }
 }
 
 TEST_CASE("winograd: the same bits with any number of threads") {

@@ -8,10 +8,11 @@
 #include <new>
 
 TEST_CASE("host memory: aligned at every size, and null when there is none") {
-  for (uint64_t bytes : {uint64_t{1}, uint64_t{63}, uint64_t{524288}, uint64_t{3} << 20}) {
+  for (uint64_t bytes :
+       {uint64_t{1}, uint64_t{63}, uint64_t{3} << 20, uint64_t{4} << 20, (uint64_t{5} << 20) + 1}) {
     void* block = kaiseki::allocate_host(bytes);
     REQUIRE(block);
-    CHECK(reinterpret_cast<uintptr_t>(block) % 64 == 0);
+    CHECK(reinterpret_cast<uintptr_t>(block) % (bytes < 4 << 20 ? 64 : 2 << 20) == 0);
     std::memset(block, 1, bytes);
     kaiseki::release_host(block);
   }

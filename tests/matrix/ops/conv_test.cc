@@ -88,7 +88,7 @@ TEST_CASE("convolution of an empty batch") {
   });
 }
 
-TEST_CASE("a NaN in the input reaches exactly the outputs that read it") {
+TEST_CASE("where sums are direct, a NaN in the input reaches exactly the outputs that read it") {
   const int64_t size = 9;
   for (int64_t place = 0; place < size * size; ++place) {
     Tensor x = Tensor::full({1, 1, size, size}, 1), filter = Tensor::full({1, 1, 3, 3}, 1);

@@ -2,6 +2,7 @@
 #include "nn/io/file.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,6 +93,9 @@ TEST_CASE("a place where no file can be made is known before") {
   fs::create_symlink("old", in / "link");
   expect_writable(in / "link");
   expect_writable("/dev/null");
+  REQUIRE(::mkfifo((in / "pipe").c_str(), 0600) == 0);
+  expect_writable(in / "pipe");  // and does not wait for a reader
+  fs::remove(in / "pipe");
   CHECK(error_of([&] { expect_writable(in / "none" / "f"); }).find("No such file") !=
         std::string::npos);
   CHECK(error_of([&] { expect_writable(in); }).find("directory") != std::string::npos);
