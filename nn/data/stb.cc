@@ -9,6 +9,9 @@ namespace {
 
 thread_local size_t largest_piece = SIZE_MAX;
 
+/// Zeros: a JPEG may name a table that it does not give, or end before its last pixel.
+void* stb_malloc(size_t bytes) { return bytes > largest_piece ? nullptr : std::calloc(1, bytes); }
+
 void* stb_realloc(void* block, size_t bytes) {
   return bytes > largest_piece ? nullptr : std::realloc(block, bytes);
 }
@@ -26,7 +29,7 @@ StbLimit::~StbLimit() { largest_piece = SIZE_MAX; }
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wunused-function"
-#define STBI_MALLOC(bytes) stb_realloc(nullptr, bytes)
+#define STBI_MALLOC(bytes) stb_malloc(bytes)
 #define STBI_REALLOC(block, bytes) stb_realloc(block, bytes)
 #define STBI_FREE(block) std::free(block)
 #define STBI_ASSERT(condition) (static_cast<void>(0))  // damaged files break some of them

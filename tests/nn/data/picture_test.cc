@@ -55,6 +55,23 @@ TEST_CASE("JPEG with more codes than a table holds is refused") {
   CHECK(test::refuses(decode, file, "bad size list"));
 }
 
+TEST_CASE("JPEG whose scan uses tables that it does not give is the same each time") {
+  std::vector<int> file = {0xff, 0xd8, 0xff, 0xdb, 0, 67, 0};
+  file.insert(file.end(), 64, 1);
+  for (int byte : {0xff, 0xc0, 0, 11, 8, 0, 8,    0, 8,  1, 1, 0x11, 0,  // 8x8, one component
+                   0xff, 0xda, 0, 8,  1, 1, 0x33, 0, 63, 0})             // tables 3 and 3
+    file.push_back(byte);
+  file.insert(file.end(), 64, 0x5a);
+  for (int byte : {0xff, 0xd9}) file.push_back(byte);
+  ByteVector bytes;
+  for (int byte : file) bytes.push_back(static_cast<std::byte>(byte));
+  const Picture first = decode_picture(bytes, "x");
+  for (int i = 0; i < 20; ++i) {
+    { const std::vector<char> used(static_cast<size_t>(1000 * i), static_cast<char>(i)); }
+    CHECK(decode_picture(bytes, "x").pixels == first.pixels);
+  }
+}
+
 TEST_CASE("PNG that is cut short, changed or claims to be huge is refused") {
   ByteVector file = encode_png(test::pattern(9, 11, 3));
   test::check_truncated(decode, ByteView(file).first(file.size() - 12));
