@@ -6,21 +6,6 @@
 #include "matrix/error.h"
 
 namespace kaiseki {
-namespace {
-
-[[noreturn]] void throw_no_solver(const Backend& backend, const ConvProblem& problem) {
-  throw DeviceError(message("conv2d", "expected a solver for ", problem.str(), " on ",
-                            backend.device().name(), ", got none"));
-}
-
-}  // namespace
-
-const ConvSolver& select_solver(const Backend& backend, const ConvProblem& problem) {
-  for (const ConvSolver* solver : backend.conv_solvers())
-    if (solver->applicable(problem)) return *solver;
-  throw_no_solver(backend, problem);
-}
-
 void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args) {
   std::exception_ptr no_room;
   for (const ConvSolver* solver : backend.conv_solvers()) {
@@ -36,7 +21,8 @@ void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args
     return solver->run(problem, args);
   }
   if (no_room) std::rethrow_exception(no_room);
-  throw_no_solver(backend, problem);
+  throw DeviceError(message("conv2d", "expected a solver for ", problem.str(), " on ",
+                            backend.device().name(), ", got none"));
 }
 
 }  // namespace kaiseki

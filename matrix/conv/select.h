@@ -7,11 +7,9 @@
 
 namespace kaiseki {
 
-/// The first solver of the backend's list that can do it. Throws DeviceError when none can.
-const ConvSolver& select_solver(const Backend& backend, const ConvProblem& problem);
-
-/// Runs it with a workspace from the device's pool, or the next one for whose workspace there is
-/// room. Throws OutOfMemory when there is room for none.
+/// Runs the first solver of the backend's list that can do it and for whose workspace, taken from
+/// the device's pool, there is room. Throws DeviceError when none can, OutOfMemory when none has
+/// room.
 void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args);
 
 }  // namespace kaiseki

@@ -9,8 +9,7 @@ namespace kaiseki::cpu {
 namespace {
 
 constexpr int64_t kSmallOperand = 128 * 1024 / 4;  // floats
-constexpr int64_t kLongSum =
-    128;  // products an element, beside which a tile is transposed for little
+constexpr int64_t kLongSum = 128;  // products an element, beside which turning a tile costs little
 constexpr int64_t kAliasing = 4096 / 4;  // rows so far apart share one set of the first-level cache
 
 void scale_and_finish(const Gemm& g, float* c) {

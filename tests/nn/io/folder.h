@@ -11,6 +11,7 @@ namespace kaiseki::test {
 
 struct Folder {
   Folder() {
+    // mkdtemp() replaces the last six letters, so that no two tests share a folder.
     std::string name = (std::filesystem::temp_directory_path() / "kaiseki-XXXXXX").string();
     path = ::mkdtemp(name.data());
   }
