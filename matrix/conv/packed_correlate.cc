@@ -11,20 +11,11 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include "matrix/backend/cpu/part-inl.h"
+#include "matrix/conv/packed-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kaiseki::conv {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-using cpu::HWY_NAMESPACE::load_part;
-using cpu::HWY_NAMESPACE::store_part;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-constexpr D d;
-constexpr int64_t kLanes = HWY_LANES(float);
-constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
 
 #if HWY_TARGET == HWY_SCALAR
 inline V add_pairs(V, V low) { return low; }

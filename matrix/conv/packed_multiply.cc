@@ -12,34 +12,11 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include "matrix/backend/cpu/part-inl.h"
+#include "matrix/conv/packed-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kaiseki::conv {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-using cpu::HWY_NAMESPACE::load_part;
-using cpu::HWY_NAMESPACE::store_part;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-constexpr D d;
-constexpr int64_t kLanes = HWY_LANES(float);
-constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
-
-inline V activate(V v, const MultiplyArgs& t) {
-  switch (t.activation) {
-    case Activation::none:
-      break;
-    case Activation::relu:
-      return hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
-    case Activation::leaky_relu:
-      return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(v, hn::Set(d, t.slope)), v);
-    default:
-      break;
-  }
-  return v;
-}
 
 /// Adds a tile [rows][width] to its place, or writes it, with what else is asked for.
 HWY_NOINLINE void store_tile(const MultiplyArgs& t, const float* tile, int64_t width, int64_t row,
@@ -52,7 +29,7 @@ HWY_NOINLINE void store_tile(const MultiplyArgs& t, const float* tile, int64_t w
       V v = hn::Load(d, tile + j);
       if (t.accumulate)
         v = hn::Add(v, count == kLanes ? hn::LoadU(d, to) : load_part(d, to, count));
-      if (t.finish) v = activate(hn::Add(v, bias), t);
+      if (t.finish) v = activate(d, hn::Add(v, bias), t.activation, t.slope);
       if (count == kLanes)
         hn::StoreU(v, d, to);
       else

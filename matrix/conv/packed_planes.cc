@@ -11,19 +11,11 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include "matrix/backend/cpu/part-inl.h"
+#include "matrix/conv/packed-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kaiseki::conv {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-using cpu::HWY_NAMESPACE::load_part;
-using cpu::HWY_NAMESPACE::store_part;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-constexpr D d;
-constexpr int64_t kLanes = HWY_LANES(float);
 
 void pack_planes(const PackArgs& p) {
   const int64_t low = *std::min_element(p.columns, p.columns + p.column_taps);

@@ -10,12 +10,11 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include "matrix/backend/cpu/part-inl.h"
+#include "matrix/conv/packed-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kaiseki::conv {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
 template <size_t kLanes>
 using Tag = hn::CappedTag<float, kLanes>;
@@ -112,15 +111,6 @@ void input(const WinogradTiles& t, const float* x, int64_t h, int64_t w, int64_t
   }
 }
 
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V finish(D d, V v, const WinogradFinish& f) {
-  v = hn::Add(v, hn::Set(d, f.bias));
-  if (f.activation == Activation::relu) return hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
-  if (f.activation == Activation::leaky_relu)
-    return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(v, hn::Set(d, f.slope)), v);
-  return v;
-}
-
 /// Tiles in the lanes; row i of the result goes to y + i * pitch for i < rows, `columns` of it.
 template <size_t kLanes>
 HWY_INLINE void output_vector(const float* in, int64_t stride, const WinogradFinish& last, float* y,
@@ -144,7 +134,8 @@ HWY_INLINE void output_vector(const float* in, int64_t stride, const WinogradFin
     for (int s = 0; s < 6; ++s) x[s] = hn::Load(d, half[i][s]);
     transform_output(d, x, z);
     HWY_UNROLL(4)
-    for (int j = 0; j < 4; ++j) z[j] = finish(d, z[j], last);
+    for (int j = 0; j < 4; ++j)
+      z[j] = activate(d, hn::Add(z[j], hn::Set(d, last.bias)), last.activation, last.slope);
     if (columns >= static_cast<int64_t>(4 * kMax)) {
       hn::StoreInterleaved4(z[0], z[1], z[2], z[3], d, y + i * pitch);
     } else {
@@ -193,9 +184,6 @@ HWY_INLINE void transform_filter(D d, V a, V b, V c, V (&y)[6]) {
 
 void filters(const float* from, int64_t count, int64_t filter_stride, bool turned, float* out,
              int64_t stride) {
-  const hn::ScalableTag<float> d;
-  using V = hn::Vec<hn::ScalableTag<float>>;
-  constexpr int64_t kLanes = hn::MaxLanes(d);
   for (int64_t i = 0; i < count; i += kLanes, from += kLanes * filter_stride, out += kLanes) {
     HWY_ALIGN float taps[9][kLanes] = {};
     for (int64_t lane = 0; lane < std::min(kLanes, count - i); ++lane)
@@ -217,7 +205,7 @@ void filters(const float* from, int64_t count, int64_t filter_stride, bool turne
       for (int s = 0; s < 6; ++s) {
         float* to = out + (r * 6 + s) * stride;
         if (count - i < kLanes)
-          cpu::HWY_NAMESPACE::store_part(d, y[s], to, count - i);
+          store_part(d, y[s], to, count - i);
         else
           hn::StoreU(y[s], d, to);
       }

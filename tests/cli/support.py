@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import pty
+import select
 import shutil
 import subprocess
 import sys
@@ -33,6 +35,27 @@ def kaiseki(*arguments, env=None, **options):
 def start(*arguments, device="cpu"):
     return subprocess.Popen([KAISEKI, *map(str, arguments)], env={**os.environ, "KAISEKI_DEVICE": device},
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def on_a_terminal(program, env):
+    """Runs program (a list) on a terminal with what env sets (None: unsets); its status and all that it wrote."""
+    child, terminal = pty.fork()
+    if child == 0:
+        for name, value in env.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        os.execv(program[0], program)
+    seen = b""
+    while select.select([terminal], [], [], 120)[0]:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        seen += part
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), seen.decode(errors="replace")
 
 
 def works(*arguments, **options):

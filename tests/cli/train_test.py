@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Trains, logs, evaluates, predicts: what a user sees when nothing is a terminal, and when it is one."""
 import json
-import os
 import pathlib
-import pty
 import re
-import select
 
-from support import check, kaiseki, main, refuses, train, works, KAISEKI, LENET, ROOT
+from support import check, kaiseki, main, on_a_terminal, refuses, train, works, KAISEKI, LENET, ROOT
 
 
 def learns_and_says_so():
@@ -65,25 +62,14 @@ def every_setting_trains():
     check("stopped" in done.stdout and "no better" in done.stdout, "early stop", done.stdout)
 
 
-def on_a_terminal():
+def live_line():
     def look(columns, **settings):
-        child, terminal = pty.fork()
-        if child == 0:
-            os.environ.update(KAISEKI_DEVICE="cpu", TERM="xterm", LANG="C.UTF-8", **settings)
-            os.environ.pop("LC_ALL", None)
-            os.execv("/bin/sh", ["sh", "-c", f"stty cols {columns} && exec {KAISEKI} train {LENET} "
-                                 "--data digits:3000:1 --test-limit 100 --epochs 1"])
-        seen = b""
-        while select.select([terminal], [], [], 120)[0]:
-            try:
-                part = os.read(terminal, 65536)
-            except OSError:
-                break
-            if not part:
-                break
-            seen += part
-        check(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, "status 0 on a terminal", repr(seen))
-        return seen.decode()
+        status, seen = on_a_terminal(
+            ["/bin/sh", "-c", f"stty cols {columns} && exec {KAISEKI} train {LENET} --data digits:3000:1 "
+             "--test-limit 100 --epochs 1"],
+            {"KAISEKI_DEVICE": "cpu", "TERM": "xterm", "LANG": "C.UTF-8", "LC_ALL": None, **settings})
+        check(status == 0, "status 0 on a terminal", seen)
+        return seen
 
     for columns in (20, 60, 100, 200):
         text = look(columns)
@@ -97,4 +83,4 @@ def on_a_terminal():
     check(not re.search(r"\x1b\[[0-9;]+m", text) and "\x1b[K" in text, "NO_COLOR: no colours", repr(text))
 
 
-main(learns_and_says_so, start_from_weights, every_setting_trains, on_a_terminal)
+main(learns_and_says_so, start_from_weights, every_setting_trains, live_line)

@@ -58,6 +58,28 @@ TEST_CASE("winograd: every overhang of the tiles, in both directions") {
   CHECK(ran == 84);
 }
 
+TEST_CASE("winograd: a NaN reaches every output that reads it, and none beyond its tiles") {
+  const ConvProblem p = problem(1, 3, 13, 22, 2, 1);
+  constexpr int64_t kChannel = 1, kRow = 6, kColumn = 11;
+  Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
+  Tensor filter = test::random_tensor({p.k, p.c, 3, 3}, 2, Device::cpu());
+  x.mutable_data<float>()[(kChannel * p.h + kRow) * p.w + kColumn] = NAN;
+  const test::Doubles y = test::doubles(run(p, x, filter));
+  const auto within = [](int64_t first, int64_t value, int64_t last) {
+    return first <= value && value <= last;
+  };
+  for (int64_t k = 0; k < p.k; ++k)
+    for (int64_t i = 0; i < p.h; ++i)
+      for (int64_t j = 0; j < p.w; ++j) {
+        const bool reads = within(kRow - 1, i, kRow + 1) && within(kColumn - 1, j, kColumn + 1);
+        const int64_t top = i / 4 * 4 - 1, left = j / 4 * 4 - 1;  // of the 6x6 that its tile reads
+        const bool tile = within(top, kRow, top + 5) && within(left, kColumn, left + 5);
+        INFO(k << ' ' << i << ' ' << j);
+        const bool is_nan = std::isnan(y[static_cast<size_t>((k * p.h + i) * p.w + j)]);
+        CHECK((is_nan ? tile : !reads));
+      }
+}
+
 TEST_CASE("winograd: serves what it can do and where it pays") {
   ConvProblem p = problem(2, 64, 28, 28, 64, 1);
   CHECK(winograd_solver().applicable(p));
