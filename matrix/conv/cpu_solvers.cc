@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/conv/cpu_solvers.h"
 
+#include <vector>
+
 #include "matrix/conv/direct.h"
 #include "matrix/conv/dot_filter.h"
 #include "matrix/conv/implicit_gemm.h"
@@ -11,10 +13,13 @@
 namespace kaiseki {
 
 std::span<const ConvSolver* const> cpu_conv_solvers() {
-  static const ConvSolver* const solvers[] = {
-      &winograd_solver(),     &scatter_gemm_solver(), &implicit_gemm_solver(),
-      &outer_filter_solver(), &dot_filter_solver(),   &direct_solver(),
-  };
+  static const auto solvers = [] {
+    const auto fast = winograd_solvers();
+    std::vector<const ConvSolver*> all(fast.begin(), fast.end());
+    all.insert(all.end(), {&scatter_gemm_solver(), &implicit_gemm_solver(), &outer_filter_solver(),
+                           &dot_filter_solver(), &direct_solver()});
+    return all;
+  }();
   return solvers;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Tiles lie in the lanes of a vector, across the ends of their rows: the input is sorted first by
+// its place in a tile, so that what a vector of tiles reads lies side by side.
 #include "matrix/conv/winograd_kernels.h"
 
 #include <algorithm>
@@ -12,16 +14,38 @@
 
 #include "matrix/conv/packed-inl.h"
 
+#ifndef KAISEKI_CONV_WINOGRAD_SHARED_
+#define KAISEKI_CONV_WINOGRAD_SHARED_
+namespace kaiseki::conv {
+constexpr int64_t kMostLanes = 16;
+constexpr int64_t kSortedTiles = 128;  // sorted at once: they stay in the first-level cache
+
+inline int64_t sorted_rows(int64_t tiles_w) {
+  return std::max<int64_t>(1, kSortedTiles / std::max<int64_t>(1, tiles_w));
+}
+/// Values of one row and one column of a tile: a part of what is sorted.
+inline int64_t part_floats(const WinogradForm& form, int64_t tile_rows, int64_t tiles_w) {
+  return (tile_rows + (form.tile() - 1) / form.outputs) * tiles_w + kMostLanes;
+}
+inline int64_t row_floats(const WinogradForm& form, int64_t tiles_w) {
+  return form.outputs * (tiles_w + kMostLanes) + form.tile() + kMostLanes;
+}
+}  // namespace kaiseki::conv
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace kaiseki::conv {
 namespace HWY_NAMESPACE {
 
-template <size_t kLanes>
-using Tag = hn::CappedTag<float, kLanes>;
+template <int64_t kLanes>
+using Tag = hn::CappedTag<float, static_cast<size_t>(kLanes)>;
+template <int64_t kLanes>
+constexpr int64_t kWidth = static_cast<int64_t>(hn::MaxLanes(Tag<kLanes>()));
 
-/// B^T of a column of six.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE void transform_input(D d, const V (&x)[6], V (&y)[6]) {
+/// B^T of a column. A tile of six has the points 0, 1, -1, 2, -2 and infinity, whatever its
+/// outputs.
+template <class Tag, class V = hn::Vec<Tag>>
+HWY_INLINE void transform_input(Tag d, const V (&x)[6], V (&y)[6]) {
   const V four = hn::Set(d, 4.0f), five = hn::Set(d, 5.0f);
   const V even = hn::NegMulAdd(four, x[2], x[4]), odd = hn::NegMulAdd(four, x[1], x[3]);
   const V near = hn::Sub(x[4], x[2]), far = hn::Sub(x[3], x[1]);
@@ -34,9 +58,18 @@ HWY_INLINE void transform_input(D d, const V (&x)[6], V (&y)[6]) {
   y[5] = hn::MulAdd(four, x[1], hn::NegMulAdd(five, x[3], x[5]));
 }
 
-/// A^T of a column of six.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE void transform_output(D d, const V (&x)[6], V (&y)[4]) {
+/// A tile of four: 0, 1, -1 and infinity.
+template <class Tag, class V = hn::Vec<Tag>>
+HWY_INLINE void transform_input(Tag, const V (&x)[4], V (&y)[4]) {
+  y[0] = hn::Sub(x[0], x[2]);
+  y[1] = hn::Add(x[1], x[2]);
+  y[2] = hn::Sub(x[2], x[1]);
+  y[3] = hn::Sub(x[3], x[1]);
+}
+
+/// A^T of a column.
+template <class Tag, class V = hn::Vec<Tag>>
+HWY_INLINE void transform_output(Tag d, const V (&x)[6], V (&y)[4]) {
   const V sum = hn::Add(x[1], x[2]), difference = hn::Sub(x[1], x[2]);
   const V far_sum = hn::Add(x[3], x[4]), far_difference = hn::Sub(x[3], x[4]);
   y[0] = hn::Add(hn::Add(x[0], sum), far_sum);
@@ -45,172 +78,306 @@ HWY_INLINE void transform_output(D d, const V (&x)[6], V (&y)[4]) {
   y[3] = hn::Add(hn::MulAdd(hn::Set(d, 8.0f), far_difference, difference), x[5]);
 }
 
-/// Tiles in the lanes, from six rows that lie `pitch` apart.
-template <size_t kLanes>
-HWY_INLINE void input_vector(const float* rows, int64_t pitch, float* out, int64_t stride) {
+template <class Tag, class V = hn::Vec<Tag>>
+HWY_INLINE void transform_output(Tag d, const V (&x)[6], V (&y)[2]) {
+  const V difference = hn::Sub(x[1], x[2]), far_difference = hn::Sub(x[3], x[4]);
+  y[0] = hn::Add(hn::Add(x[0], hn::Add(x[1], x[2])), hn::Add(x[3], x[4]));
+  y[1] = hn::Add(hn::MulAdd(hn::Set(d, 2.0f), far_difference, difference), x[5]);
+}
+
+template <class Tag, class V = hn::Vec<Tag>>
+HWY_INLINE void transform_output(Tag, const V (&x)[4], V (&y)[2]) {
+  y[0] = hn::Add(x[0], hn::Add(x[1], x[2]));
+  y[1] = hn::Add(hn::Sub(x[1], x[2]), x[3]);
+}
+
+/// G of a column: its polynomial at every point of six, each divided by what B^T leaves out.
+template <class Tag, class V = hn::Vec<Tag>, size_t kTaps>
+HWY_INLINE void transform_filter(Tag d, const V (&g)[kTaps], V (&y)[6]) {
+  const V four = hn::Set(d, 4.0f), sixth = hn::Set(d, -1.0f / 6), small = hn::Set(d, 1.0f / 24);
+  V near_even = hn::Add(g[0], g[2]), far_even = hn::MulAdd(four, g[2], g[0]);
+  V near_odd = g[1], far_odd = g[1];
+  if constexpr (kTaps == 5) {
+    near_even = hn::Add(near_even, g[4]);
+    far_even = hn::MulAdd(hn::Set(d, 16.0f), g[4], far_even);
+    near_odd = hn::Add(near_odd, g[3]);
+    far_odd = hn::MulAdd(four, g[3], far_odd);
+  }
+  far_odd = hn::Add(far_odd, far_odd);
+  y[0] = hn::Mul(g[0], hn::Set(d, 0.25f));
+  y[1] = hn::Mul(hn::Add(near_even, near_odd), sixth);
+  y[2] = hn::Mul(hn::Sub(near_even, near_odd), sixth);
+  y[3] = hn::Mul(hn::Add(far_even, far_odd), small);
+  y[4] = hn::Mul(hn::Sub(far_even, far_odd), small);
+  y[5] = g[kTaps - 1];
+}
+
+template <class Tag, class V = hn::Vec<Tag>>
+HWY_INLINE void transform_filter(Tag d, const V (&g)[3], V (&y)[4]) {
+  const V half = hn::Set(d, 0.5f), even = hn::Add(g[0], g[2]);
+  y[0] = g[0];
+  y[1] = hn::Mul(hn::Add(even, g[1]), half);
+  y[2] = hn::Mul(hn::Sub(even, g[1]), half);
+  y[3] = g[2];
+}
+
+/// to[c * stride + t] = row[kOut * t + c], for every column c of a tile.
+template <int kOut, int kTile, int64_t kLanes>
+HWY_INLINE void sort_vector(const float* row, float* to, int64_t stride) {
+  const Tag<kLanes> d;
+  hn::Vec<Tag<kLanes>> v[kOut];
+  HWY_UNROLL(6)
+  for (int c = 0; c < kTile; ++c) {
+    if (c % kOut == 0) {
+      if constexpr (kOut == 4)
+        hn::LoadInterleaved4(d, row + c, v[0], v[1], v[2], v[3]);
+      else
+        hn::LoadInterleaved2(d, row + c, v[0], v[1]);
+    }
+    hn::StoreU(v[c % kOut], d, to + c * stride);
+  }
+}
+
+template <int kOut, int kTile>
+void sort_row(const float* row, int64_t tiles, float* to, int64_t stride) {
+  for (int64_t t = 0; t < tiles;) {
+    const float* from = row + kOut * t;
+    if (tiles - t > 8)
+      sort_vector<kOut, kTile, 16>(from, to + t, stride), t += kWidth<16>;
+    else if (tiles - t > 4)
+      sort_vector<kOut, kTile, 8>(from, to + t, stride), t += kWidth<8>;
+    else
+      sort_vector<kOut, kTile, 4>(from, to + t, stride), t += kWidth<4>;
+  }
+}
+
+struct Plane {
+  const float* x;
+  int64_t h, w, top, left;
+};
+
+/// [column of a tile][row % kOut][row / kOut][tiles_w]: row r of tile row t is row kOut * t + r.
+template <int kOut, int kTile>
+void sort_plane(const WinogradTiles& t, const Plane& plane, float* row, float* sorted,
+                int64_t part) {
+  constexpr int64_t kMore = (kTile - 1) / kOut, kLast = (kTile - 1) % kOut;
+  const int64_t needed = kOut * (t.tiles_w - 1) + kTile;
+  const int64_t begin = std::clamp<int64_t>(plane.left, 0, needed);
+  const int64_t end = std::clamp<int64_t>(plane.w + plane.left, begin, needed);
+  for (int64_t group = 0; group < t.tile_rows + kMore; ++group)
+    for (int64_t i = 0; i <= (group + 1 == t.tile_rows + kMore ? kLast : kOut - 1); ++i) {
+      const int64_t y = kOut * (t.tile_row + group) + i - plane.top;
+      const bool inside = y >= 0 && y < plane.h && begin < end;
+      std::fill_n(row, inside ? begin : needed, 0.0f);
+      if (inside) {
+        std::copy_n(plane.x + y * plane.w + begin - plane.left, end - begin, row + begin);
+        std::fill(row + end, row + needed, 0.0f);
+      }
+      sort_row<kOut, kTile>(row, t.tiles_w, sorted + i * part + group * t.tiles_w, kOut * part);
+    }
+}
+
+template <int kOut, int kTile, int64_t kLanes>
+HWY_INLINE void input_vector(const float* sorted, int64_t part, int64_t tiles_w, float* out,
+                             int64_t stride) {
   const Tag<kLanes> d;
   using V = hn::Vec<Tag<kLanes>>;
-  constexpr size_t kMax = hn::MaxLanes(d);
-  HWY_ALIGN float half[6][6][kMax];  // [column][row of B^T]
-  V x[6][6];                         // [column][row]
+  HWY_ALIGN float half[kTile][kTile][kWidth<kLanes>];  // [column][row of B^T]
   HWY_UNROLL(6)
-  for (int r = 0; r < 6; ++r) {
-    V unused[2];
-    hn::LoadInterleaved4(d, rows + r * pitch, x[0][r], x[1][r], x[2][r], x[3][r]);
-    hn::LoadInterleaved4(d, rows + r * pitch + 4, x[4][r], x[5][r], unused[0], unused[1]);
+  for (int s = 0; s < kTile; ++s) {
+    V x[kTile], y[kTile];
+    HWY_UNROLL(6)
+    for (int r = 0; r < kTile; ++r)
+      x[r] = hn::LoadU(d, sorted + (s * kOut + r % kOut) * part + r / kOut * tiles_w);
+    transform_input(d, x, y);
+    HWY_UNROLL(6)
+    for (int r = 0; r < kTile; ++r) hn::Store(y[r], d, half[s][r]);
   }
   HWY_UNROLL(6)
-  for (int s = 0; s < 6; ++s) {
-    V y[6];
-    transform_input(d, x[s], y);
+  for (int r = 0; r < kTile; ++r) {
+    V row[kTile], y[kTile];
     HWY_UNROLL(6)
-    for (int r = 0; r < 6; ++r) hn::Store(y[r], d, half[s][r]);
-  }
-  HWY_UNROLL(6)
-  for (int r = 0; r < 6; ++r) {
-    V row[6], y[6];
-    HWY_UNROLL(6)
-    for (int s = 0; s < 6; ++s) row[s] = hn::Load(d, half[s][r]);
+    for (int s = 0; s < kTile; ++s) row[s] = hn::Load(d, half[s][r]);
     transform_input(d, row, y);
     HWY_UNROLL(6)
-    for (int s = 0; s < 6; ++s) hn::StoreU(y[s], d, out + (r * 6 + s) * stride);
+    for (int s = 0; s < kTile; ++s) hn::StoreU(y[s], d, out + (r * kTile + s) * stride);
   }
 }
 
-void input(const WinogradTiles& t, const float* x, int64_t h, int64_t w, int64_t top, int64_t left,
-           float* rows, float* out) {
-  const int64_t pitch = winograd_row_floats(t.tiles_w) / 6, needed = 4 * t.tiles_w + 2;
-  const int64_t begin = std::clamp<int64_t>(left, 0, needed);
-  const int64_t end = std::clamp<int64_t>(w + left, begin, needed);
-  for (int64_t ty = t.tile_row; ty < t.tile_row + t.tile_rows; ++ty, out += t.tiles_w) {
-    for (int64_t r = 0; r < 6; ++r) {
-      float* row = rows + r * pitch;
-      const int64_t y = 4 * ty + r - top;
-      if (y < 0 || y >= h) {
-        std::fill_n(row, needed, 0.0f);
-        continue;
-      }
-      std::fill_n(row, begin, 0.0f);
-      std::copy_n(x + y * w + begin - left, end - begin, row + begin);
-      std::fill(row + end, row + needed, 0.0f);
+template <int kOut, int kTaps>
+void input(const WinogradTiles& all, const Plane& plane, float* scratch, float* out) {
+  constexpr int kTile = kOut + kTaps - 1;
+  constexpr WinogradForm kForm{kOut, kTaps};
+  WinogradTiles t = all;
+  float* row = scratch;
+  float* sorted = scratch + row_floats(kForm, t.tiles_w);
+  const int64_t last_row = all.tile_row + all.tile_rows;
+  for (; t.tile_row < last_row; t.tile_row += t.tile_rows) {
+    t.tile_rows = std::min(sorted_rows(t.tiles_w), last_row - t.tile_row);
+    const int64_t part = part_floats(kForm, t.tile_rows, t.tiles_w);
+    sort_plane<kOut, kTile>(t, plane, row, sorted, part);
+    const int64_t count = t.tile_rows * t.tiles_w;
+    for (int64_t i = 0; i < count;) {
+      const float* from = sorted + i;
+      if (count - i > 8)
+        input_vector<kOut, kTile, 16>(from, part, t.tiles_w, out + i, t.element_stride),
+            i += kWidth<16>;
+      else if (count - i > 4)
+        input_vector<kOut, kTile, 8>(from, part, t.tiles_w, out + i, t.element_stride),
+            i += kWidth<8>;
+      else
+        input_vector<kOut, kTile, 4>(from, part, t.tiles_w, out + i, t.element_stride),
+            i += kWidth<4>;
     }
-    for (int64_t tx = 0; tx < t.tiles_w;) {
-      const int64_t rest = t.tiles_w - tx;
-      const float* from = rows + 4 * tx;
-      if (rest > 8) {
-        input_vector<16>(from, pitch, out + tx, t.element_stride);
-        tx += static_cast<int64_t>(hn::MaxLanes(Tag<16>()));
-      } else if (rest > 4) {
-        input_vector<8>(from, pitch, out + tx, t.element_stride);
-        tx += static_cast<int64_t>(hn::MaxLanes(Tag<8>()));
-      } else {
-        input_vector<4>(from, pitch, out + tx, t.element_stride);
-        tx += static_cast<int64_t>(hn::MaxLanes(Tag<4>()));
-      }
-    }
+    out += count;
   }
 }
 
-/// Tiles in the lanes; row i of the result goes to y + i * pitch for i < rows, `columns` of it.
-template <size_t kLanes>
+/// Row i of the tiles' outputs goes to y + i * pitch.
+template <int kOut, int kTile, int64_t kLanes>
 HWY_INLINE void output_vector(const float* in, int64_t stride, const WinogradFinish& last, float* y,
-                              int64_t pitch, int64_t rows, int64_t columns) {
+                              int64_t pitch) {
   const Tag<kLanes> d;
   using V = hn::Vec<Tag<kLanes>>;
-  constexpr size_t kMax = hn::MaxLanes(d);
-  HWY_ALIGN float half[4][6][kMax];  // [row of A^T][column]
+  HWY_ALIGN float half[kOut][kTile][kWidth<kLanes>];  // [row of A^T][column]
   HWY_UNROLL(6)
-  for (int s = 0; s < 6; ++s) {
-    V x[6], z[4];
+  for (int s = 0; s < kTile; ++s) {
+    V x[kTile], z[kOut];
     HWY_UNROLL(6)
-    for (int r = 0; r < 6; ++r) x[r] = hn::LoadU(d, in + (r * 6 + s) * stride);
+    for (int r = 0; r < kTile; ++r) x[r] = hn::LoadU(d, in + (r * kTile + s) * stride);
     transform_output(d, x, z);
     HWY_UNROLL(4)
-    for (int i = 0; i < 4; ++i) hn::Store(z[i], d, half[i][s]);
+    for (int i = 0; i < kOut; ++i) hn::Store(z[i], d, half[i][s]);
   }
-  for (int64_t i = 0; i < rows; ++i) {
-    V x[6], z[4];
+  for (int i = 0; i < kOut; ++i) {
+    V x[kTile], z[kOut];
     HWY_UNROLL(6)
-    for (int s = 0; s < 6; ++s) x[s] = hn::Load(d, half[i][s]);
+    for (int s = 0; s < kTile; ++s) x[s] = hn::Load(d, half[i][s]);
     transform_output(d, x, z);
     HWY_UNROLL(4)
-    for (int j = 0; j < 4; ++j)
+    for (int j = 0; j < kOut; ++j)
       z[j] = activate(d, hn::Add(z[j], hn::Set(d, last.bias)), last.activation, last.slope);
-    if (columns >= static_cast<int64_t>(4 * kMax)) {
+    if constexpr (kOut == 4)
       hn::StoreInterleaved4(z[0], z[1], z[2], z[3], d, y + i * pitch);
-    } else {
-      HWY_ALIGN float row[4 * kMax];
-      hn::StoreInterleaved4(z[0], z[1], z[2], z[3], d, row);
-      std::copy_n(row, columns, y + i * pitch);
-    }
+    else
+      hn::StoreInterleaved2(z[0], z[1], d, y + i * pitch);
   }
 }
 
+struct Target {
+  float* y;
+  int64_t h, w, tiles_w;
+};
+
+/// Copies `count` tiles from `tile` on, side by side in `rows`, each to its place.
+template <int kOut>
+void place_tiles(const float* rows, int64_t pitch, int64_t tile, int64_t count, const Target& to) {
+  int64_t ty = tile / to.tiles_w, tx = tile % to.tiles_w;
+  while (count > 0) {
+    const int64_t side_by_side = std::min(to.tiles_w - tx, count);
+    const int64_t columns = std::min(kOut * side_by_side, to.w - kOut * tx);
+    for (int64_t i = 0; i < std::min<int64_t>(kOut, to.h - kOut * ty); ++i) {
+      float* y = to.y + (kOut * ty + i) * to.w + kOut * tx;
+      for (int64_t j = 0; j < columns; j += kLanes)
+        store_part(d, hn::LoadU(d, rows + i * pitch + j), y + j, std::min(kLanes, columns - j));
+    }
+    rows += kOut * side_by_side, count -= side_by_side;
+    tx = 0, ++ty;
+  }
+}
+
+/// One vector of tiles from number `tile` of the plane on, at most `rest`; how many it were.
+template <int kOut, int kTile, int64_t kLanes>
+int64_t output_tiles(const float* in, int64_t stride, const WinogradFinish& last, int64_t tile,
+                     int64_t rest, const Target& to) {
+  constexpr int64_t kCount = kWidth<kLanes>, kPitch = kOut * kCount + kMostLanes;
+  const int64_t ty = tile / to.tiles_w, tx = tile % to.tiles_w;
+  if (kOut * (tx + kCount) <= to.w && kOut * (ty + 1) <= to.h) {
+    output_vector<kOut, kTile, kLanes>(in, stride, last, to.y + kOut * (ty * to.w + tx), to.w);
+  } else {
+    HWY_ALIGN float rows[kOut * kPitch];
+    output_vector<kOut, kTile, kLanes>(in, stride, last, rows, kPitch);
+    place_tiles<kOut>(rows, kPitch, tile, std::min(kCount, rest), to);
+  }
+  return std::min(kCount, rest);
+}
+
+template <int kOut, int kTaps>
 void output(const WinogradTiles& t, const float* in, const WinogradFinish& last, float* y,
             int64_t h, int64_t w) {
-  for (int64_t ty = t.tile_row; ty < t.tile_row + t.tile_rows; ++ty, in += t.tiles_w) {
-    const int64_t rows = std::min<int64_t>(4, h - 4 * ty);
-    for (int64_t tx = 0; tx < t.tiles_w;) {
-      const int64_t rest = t.tiles_w - tx, columns = w - 4 * tx;
-      float* to = y + 4 * ty * w + 4 * tx;
-      if (rest > 8) {
-        output_vector<16>(in + tx, t.element_stride, last, to, w, rows, columns);
-        tx += static_cast<int64_t>(hn::MaxLanes(Tag<16>()));
-      } else if (rest > 4) {
-        output_vector<8>(in + tx, t.element_stride, last, to, w, rows, columns);
-        tx += static_cast<int64_t>(hn::MaxLanes(Tag<8>()));
-      } else {
-        output_vector<4>(in + tx, t.element_stride, last, to, w, rows, columns);
-        tx += static_cast<int64_t>(hn::MaxLanes(Tag<4>()));
-      }
-    }
+  constexpr int kTile = kOut + kTaps - 1;
+  const Target to{y, h, w, t.tiles_w};
+  const int64_t count = t.tile_rows * t.tiles_w, first = t.tile_row * t.tiles_w;
+  for (int64_t i = 0; i < count;) {
+    const int64_t rest = count - i;
+    if (rest > 8)
+      i += output_tiles<kOut, kTile, 16>(in + i, t.element_stride, last, first + i, rest, to);
+    else if (rest > 4)
+      i += output_tiles<kOut, kTile, 8>(in + i, t.element_stride, last, first + i, rest, to);
+    else
+      i += output_tiles<kOut, kTile, 4>(in + i, t.element_stride, last, first + i, rest, to);
   }
 }
 
-/// G of a column of three.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE void transform_filter(D d, V a, V b, V c, V (&y)[6]) {
-  const V sixth = hn::Set(d, -1.0f / 6), small = hn::Set(d, 1.0f / 24);
-  const V even = hn::Mul(hn::Add(a, c), sixth), near = hn::Mul(b, sixth);
-  const V far = hn::MulAdd(hn::Set(d, 1.0f / 6), c, hn::Mul(a, small));
-  const V half = hn::Mul(b, hn::Set(d, 1.0f / 12));
-  y[0] = hn::Mul(a, hn::Set(d, 0.25f));
-  y[1] = hn::Add(even, near);
-  y[2] = hn::Sub(even, near);
-  y[3] = hn::Add(far, half);
-  y[4] = hn::Sub(far, half);
-  y[5] = c;
-}
-
+template <int kOut, int kTaps>
 void filters(const float* from, int64_t count, int64_t filter_stride, bool turned, float* out,
              int64_t stride) {
+  constexpr int kTile = kOut + kTaps - 1, kSize = kTaps * kTaps;
   for (int64_t i = 0; i < count; i += kLanes, from += kLanes * filter_stride, out += kLanes) {
-    HWY_ALIGN float taps[9][kLanes] = {};
+    HWY_ALIGN float taps[kSize][kLanes] = {};
     for (int64_t lane = 0; lane < std::min(kLanes, count - i); ++lane)
-      for (int t = 0; t < 9; ++t) taps[turned ? 8 - t : t][lane] = from[lane * filter_stride + t];
-    V half[6][3];
-    HWY_UNROLL(3)
-    for (int s = 0; s < 3; ++s) {
-      V y[6];
-      transform_filter(d, hn::Load(d, taps[s]), hn::Load(d, taps[3 + s]), hn::Load(d, taps[6 + s]),
-                       y);
+      for (int t = 0; t < kSize; ++t)
+        taps[turned ? kSize - 1 - t : t][lane] = from[lane * filter_stride + t];
+    V half[kTile][kTaps];
+    HWY_UNROLL(5)
+    for (int s = 0; s < kTaps; ++s) {
+      V g[kTaps], y[kTile];
+      HWY_UNROLL(5)
+      for (int r = 0; r < kTaps; ++r) g[r] = hn::Load(d, taps[r * kTaps + s]);
+      transform_filter(d, g, y);
       HWY_UNROLL(6)
-      for (int r = 0; r < 6; ++r) half[r][s] = y[r];
+      for (int r = 0; r < kTile; ++r) half[r][s] = y[r];
     }
     HWY_UNROLL(6)
-    for (int r = 0; r < 6; ++r) {
-      V y[6];
-      transform_filter(d, half[r][0], half[r][1], half[r][2], y);
+    for (int r = 0; r < kTile; ++r) {
+      V y[kTile];
+      transform_filter(d, half[r], y);
       HWY_UNROLL(6)
-      for (int s = 0; s < 6; ++s) {
-        float* to = out + (r * 6 + s) * stride;
-        if (count - i < kLanes)
-          store_part(d, y[s], to, count - i);
-        else
-          hn::StoreU(y[s], d, to);
-      }
+      for (int s = 0; s < kTile; ++s)
+        store_part(d, y[s], out + (r * kTile + s) * stride, std::min(kLanes, count - i));
     }
   }
+}
+
+void any_input(const WinogradForm& form, const WinogradTiles& tiles, const float* x, int64_t h,
+               int64_t w, int64_t top, int64_t left, float* scratch, float* out) {
+  const Plane plane{x, h, w, top, left};
+  if (form.outputs == 4)
+    input<4, 3>(tiles, plane, scratch, out);
+  else if (form.taps == 5)
+    input<2, 5>(tiles, plane, scratch, out);
+  else
+    input<2, 3>(tiles, plane, scratch, out);
+}
+
+void any_output(const WinogradForm& form, const WinogradTiles& tiles, const float* in,
+                const WinogradFinish& last, float* y, int64_t h, int64_t w) {
+  if (form.outputs == 4)
+    output<4, 3>(tiles, in, last, y, h, w);
+  else if (form.taps == 5)
+    output<2, 5>(tiles, in, last, y, h, w);
+  else
+    output<2, 3>(tiles, in, last, y, h, w);
+}
+
+void any_filters(const WinogradForm& form, const float* from, int64_t count, int64_t filter_stride,
+                 bool turned, float* out, int64_t stride) {
+  if (form.outputs == 4)
+    filters<4, 3>(from, count, filter_stride, turned, out, stride);
+  else if (form.taps == 5)
+    filters<2, 5>(from, count, filter_stride, turned, out, stride);
+  else
+    filters<2, 3>(from, count, filter_stride, turned, out, stride);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -219,25 +386,29 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace kaiseki::conv {
-HWY_EXPORT(input);
-HWY_EXPORT(output);
-HWY_EXPORT(filters);
+HWY_EXPORT(any_input);
+HWY_EXPORT(any_output);
+HWY_EXPORT(any_filters);
 
-int64_t winograd_row_floats(int64_t tiles_w) { return 6 * (4 * ((tiles_w + 15) / 16 * 16) + 8); }
-
-void winograd_input(const WinogradTiles& tiles, const float* x, int64_t h, int64_t w, int64_t top,
-                    int64_t left, float* rows, float* out) {
-  HWY_DYNAMIC_DISPATCH(input)(tiles, x, h, w, top, left, rows, out);
+int64_t winograd_scratch_floats(const WinogradForm& form, int64_t tiles_w) {
+  return row_floats(form, tiles_w) +
+         form.tile() * form.outputs * part_floats(form, sorted_rows(tiles_w), tiles_w);
 }
 
-void winograd_output(const WinogradTiles& tiles, const float* in, const WinogradFinish& last,
-                     float* y, int64_t h, int64_t w) {
-  HWY_DYNAMIC_DISPATCH(output)(tiles, in, last, y, h, w);
+void winograd_input(const WinogradForm& form, const WinogradTiles& tiles, const float* x, int64_t h,
+                    int64_t w, int64_t top, int64_t left, float* scratch, float* out) {
+  HWY_DYNAMIC_DISPATCH(any_input)(form, tiles, x, h, w, top, left, scratch, out);
 }
 
-void winograd_filters(const float* filters, int64_t count, int64_t filter_stride, bool turned,
-                      float* out, int64_t element_stride) {
-  HWY_DYNAMIC_DISPATCH(filters)(filters, count, filter_stride, turned, out, element_stride);
+void winograd_output(const WinogradForm& form, const WinogradTiles& tiles, const float* in,
+                     const WinogradFinish& last, float* y, int64_t h, int64_t w) {
+  HWY_DYNAMIC_DISPATCH(any_output)(form, tiles, in, last, y, h, w);
+}
+
+void winograd_filters(const WinogradForm& form, const float* filters, int64_t count,
+                      int64_t filter_stride, bool turned, float* out, int64_t element_stride) {
+  HWY_DYNAMIC_DISPATCH(any_filters)
+  (form, filters, count, filter_stride, turned, out, element_stride);
 }
 }  // namespace kaiseki::conv
 #endif

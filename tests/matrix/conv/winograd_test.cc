@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "matrix/memory/pool.h"
 #include "matrix/ops/conv.h"
@@ -16,111 +18,140 @@
 namespace kaiseki {
 namespace {
 
-ConvProblem problem(int64_t n, int64_t c, int64_t h, int64_t w, int64_t k, int64_t padding) {
-  ConvProblem p{ConvDirection::forward, n, c, h, w, k, 3, 3};
+struct Form {
+  const ConvSolver& solver;
+  int64_t outputs, taps;
+};
+
+std::vector<Form> forms() {
+  const auto solvers = winograd_solvers();
+  return {{*solvers[0], 4, 3}, {*solvers[1], 2, 5}, {*solvers[2], 2, 3}};
+}
+
+ConvProblem problem(int64_t n, int64_t c, int64_t h, int64_t w, int64_t k, int64_t padding,
+                    int64_t taps = 3) {
+  ConvProblem p{ConvDirection::forward, n, c, h, w, k, taps, taps};
   p.padding = {padding, padding};
   return p;
 }
 
-Tensor run(const ConvProblem& p, Tensor& x, Tensor& filter) {
-  Tensor y({p.n, p.k, p.out_h(), p.out_w()}, DType::f32, Device::cpu());
-  Tensor workspace({static_cast<int64_t>(winograd_solver().workspace_bytes(p))}, DType::u8,
-                   Device::cpu());
-  winograd_solver().run(p, {.x = &x, .filter = &filter, .y = &y, .workspace = &workspace});
+Tensor random_filter(const ConvProblem& p) {
+  return test::random_tensor({p.k, p.c / p.groups, p.r, p.s}, 2, Device::cpu());
+}
+
+Tensor run(const ConvSolver& solver, const ConvProblem& p, Tensor& x, Tensor& filter) {
+  Tensor y = Tensor::full({p.n, p.k, p.out_h(), p.out_w()}, 7, Device::cpu());
+  Tensor workspace({static_cast<int64_t>(solver.workspace_bytes(p))}, DType::u8, Device::cpu());
+  solver.run(p, {.x = &x, .filter = &filter, .y = &y, .workspace = &workspace});
   return y;
 }
 
 }  // namespace
 
-TEST_CASE("winograd: every overhang of the tiles, in both directions") {
+TEST_CASE("winograd: every overhang of the tiles, in both directions and in groups") {
   int ran = 0;
-  for (int64_t h : {1, 2, 3, 4, 5, 7, 9})
-    for (int64_t w : {1, 4, 6, 17, 35, 67})
-      for (int64_t padding : {1, 2}) {
-        const ConvProblem p = problem(2, 3, h, w, 2, padding);
-        Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
-        Tensor filter = test::random_tensor({p.k, p.c, 3, 3}, 2, Device::cpu());
-        Tensor y = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 3, Device::cpu());
-        const auto expected =
-            test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(y));
-        INFO(p.str());
-        test::check_sums(run(p, x, filter), expected.y, expected.y_size, true);
-        ConvProblem back = p;
-        back.direction = ConvDirection::backward_data;
-        Tensor dx = Tensor::full(x.shape(), 7, Device::cpu());
-        Tensor workspace({static_cast<int64_t>(winograd_solver().workspace_bytes(back))}, DType::u8,
-                         Device::cpu());
-        winograd_solver().run(back,
-                              {.x = &dx, .filter = &filter, .y = &y, .workspace = &workspace});
-        test::check_sums(dx, expected.dx, expected.dx_size, true);
-        ++ran;
-      }
-  CHECK(ran == 84);
+  for (const Form& form : forms())
+    for (int64_t h : {1, 2, 3, 4, 5, 7, 9})
+      for (int64_t w : {1, 4, 6, 17, 35, 67})
+        for (int64_t padding : {form.taps / 2, form.taps - 1}) {
+          ConvProblem p = problem(2, 6, h, w, 4, padding, form.taps);
+          p.groups = w % 2 + 1;
+          Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
+          Tensor filter = random_filter(p);
+          Tensor y = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 3, Device::cpu());
+          const auto expected =
+              test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(y));
+          INFO(form.solver.name(), ' ', p.str());
+          test::check_sums(run(form.solver, p, x, filter), expected.y, expected.y_size, true);
+          p.direction = ConvDirection::backward_data;
+          Tensor dx = Tensor::full(x.shape(), 7, Device::cpu());
+          Tensor workspace({static_cast<int64_t>(form.solver.workspace_bytes(p))}, DType::u8,
+                           Device::cpu());
+          form.solver.run(p, {.x = &dx, .filter = &filter, .y = &y, .workspace = &workspace});
+          test::check_sums(dx, expected.dx, expected.dx_size, true);
+          ++ran;
+        }
+  CHECK(ran == 3 * 84);
 }
 
 TEST_CASE("winograd: a NaN reaches every output that reads it, and none beyond its tiles") {
-  const ConvProblem p = problem(1, 3, 13, 22, 2, 1);
-  constexpr int64_t kChannel = 1, kRow = 6, kColumn = 11;
-  Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
-  Tensor filter = test::random_tensor({p.k, p.c, 3, 3}, 2, Device::cpu());
-  x.mutable_data<float>()[(kChannel * p.h + kRow) * p.w + kColumn] = NAN;
-  const test::Doubles y = test::doubles(run(p, x, filter));
-  const auto within = [](int64_t first, int64_t value, int64_t last) {
-    return first <= value && value <= last;
-  };
-  for (int64_t k = 0; k < p.k; ++k)
-    for (int64_t i = 0; i < p.h; ++i)
-      for (int64_t j = 0; j < p.w; ++j) {
-        const bool reads = within(kRow - 1, i, kRow + 1) && within(kColumn - 1, j, kColumn + 1);
-        const int64_t top = i / 4 * 4 - 1, left = j / 4 * 4 - 1;  // of the 6x6 that its tile reads
-        const bool tile = within(top, kRow, top + 5) && within(left, kColumn, left + 5);
-        INFO(k << ' ' << i << ' ' << j);
-        const bool is_nan = std::isnan(y[static_cast<size_t>((k * p.h + i) * p.w + j)]);
-        CHECK((is_nan ? tile : !reads));
-      }
+  for (const Form& form : forms()) {
+    const ConvProblem p = problem(1, 3, 13, 22, 2, form.taps / 2, form.taps);
+    constexpr int64_t kChannel = 1, kRow = 6, kColumn = 11;
+    Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
+    Tensor filter = random_filter(p);
+    x.mutable_data<float>()[(kChannel * p.h + kRow) * p.w + kColumn] = NAN;
+    const test::Doubles y = test::doubles(run(form.solver, p, x, filter));
+    const auto within = [](int64_t first, int64_t value, int64_t last) {
+      return first <= value && value <= last;
+    };
+    for (int64_t k = 0; k < p.k; ++k)
+      for (int64_t i = 0; i < p.h; ++i)
+        for (int64_t j = 0; j < p.w; ++j) {
+          const int64_t reach = form.taps / 2;
+          const bool reads =
+              within(kRow - reach, i, kRow + reach) && within(kColumn - reach, j, kColumn + reach);
+          const int64_t top = i / form.outputs * form.outputs - reach;  // of what its tile reads
+          const int64_t left = j / form.outputs * form.outputs - reach;
+          const int64_t more = form.outputs + form.taps - 2;
+          const bool tile = within(top, kRow, top + more) && within(left, kColumn, left + more);
+          INFO(k << ' ' << i << ' ' << j);
+          const bool is_nan = std::isnan(y[static_cast<size_t>((k * p.h + i) * p.w + j)]);
+          CHECK((is_nan ? tile : !reads));
+        }
+  }
 }
 
 TEST_CASE("winograd: serves what it can do and where it pays") {
+  const ConvSolver &wide = *winograd_solvers()[0], &large = *winograd_solvers()[1];
   ConvProblem p = problem(2, 64, 28, 28, 64, 1);
-  CHECK(winograd_solver().applicable(p));
+  CHECK(wide.applicable(p));
+  CHECK_FALSE(large.applicable(p));
   p.direction = ConvDirection::backward_data;
-  CHECK(winograd_solver().applicable(p));
+  CHECK(wide.applicable(p));
   p.direction = ConvDirection::backward_filter;
-  CHECK_FALSE(winograd_solver().applicable(p));
+  CHECK_FALSE(wide.applicable(p));
   p = problem(2, 64, 28, 28, 64, 1), p.stride = {2, 2};
-  CHECK_FALSE(winograd_solver().applicable(p));
+  CHECK_FALSE(wide.applicable(p));
   p = problem(2, 64, 28, 28, 64, 2), p.dilation = {2, 2};
-  CHECK_FALSE(winograd_solver().applicable(p));
-  p = problem(2, 64, 28, 28, 64, 1), p.groups = 2;
-  CHECK_FALSE(winograd_solver().applicable(p));
-  CHECK_FALSE(winograd_solver().applicable(problem(2, 64, 28, 28, 64, 3)));
-  CHECK_FALSE(winograd_solver().applicable(problem(1, 512, 7, 7, 512, 1)));
+  CHECK_FALSE(wide.applicable(p));
+  p = problem(2, 64, 28, 28, 64, 1), p.groups = 4;
+  CHECK(wide.applicable(p));
+  p.groups = 8;
+  CHECK_FALSE(wide.applicable(p));
+  CHECK_FALSE(wide.applicable(problem(2, 64, 28, 28, 64, 3)));
+  CHECK_FALSE(wide.applicable(problem(1, 512, 7, 7, 512, 1)));
+  CHECK(large.applicable(problem(64, 20, 12, 12, 50, 0, 5)));
+  CHECK_FALSE(large.applicable(problem(64, 20, 12, 12, 50, 5, 5)));
 }
 
 TEST_CASE("winograd: error below 1e-4 of the largest value with many channels") {
-  const ConvProblem p = problem(1, 512, 14, 14, 8, 1);
-  Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
-  Tensor filter = test::random_tensor({p.k, p.c, 3, 3}, 2, Device::cpu());
-  const test::Doubles y = test::doubles(run(p, x, filter));
-  const auto expected =
-      test::conv_reference(p, test::doubles(x), test::doubles(filter), test::Doubles(y.size()));
-  double worst = 0, largest = 0;
-  for (size_t i = 0; i < y.size(); ++i) {
-    worst = std::max(worst, std::abs(y[i] - expected.y[i]));
-    largest = std::max(largest, std::abs(expected.y[i]));
+  for (const Form& form : forms()) {
+    const ConvProblem p = problem(1, 512, 14, 14, 8, form.taps / 2, form.taps);
+    Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
+    Tensor filter = random_filter(p);
+    const test::Doubles y = test::doubles(run(form.solver, p, x, filter));
+    const auto expected =
+        test::conv_reference(p, test::doubles(x), test::doubles(filter), test::Doubles(y.size()));
+    double worst = 0, largest = 0;
+    for (size_t i = 0; i < y.size(); ++i) {
+      worst = std::max(worst, std::abs(y[i] - expected.y[i]));
+      largest = std::max(largest, std::abs(expected.y[i]));
+    }
+    CHECK(worst < 1e-4 * largest);
+    MESSAGE(std::string(form.solver.name())
+            << ": largest error " << worst / largest << " of the largest value");
   }
-  CHECK(worst < 1e-4 * largest);
-  MESSAGE("largest error " << worst / largest << " of the largest value");
 }
 
 TEST_CASE("winograd: without room for its workspace another solver computes") {
   const ConvProblem p = problem(2, 64, 28, 28, 64, 1);
   Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
-  Tensor filter = test::random_tensor({p.k, p.c, 3, 3}, 2, Device::cpu());
-  const test::Doubles expected = test::doubles(run(p, x, filter));
+  Tensor filter = random_filter(p);
+  const test::Doubles expected = test::doubles(run(*winograd_solvers()[0], p, x, filter));
   Tensor y = Tensor::full({p.n, p.k, p.out_h(), p.out_w()}, 7, Device::cpu());
   MemoryPool& pool = Device::cpu().memory();
-  for (uint64_t room : {winograd_solver().workspace_bytes(p) / 2, uint64_t{0}}) {
+  for (uint64_t room : {winograd_solvers()[0]->workspace_bytes(p) / 2, uint64_t{0}}) {
     y = Tensor::full(y.shape(), 7, Device::cpu());
     pool.trim();
     pool.set_budget(pool.account().in_use + room);
@@ -137,11 +168,11 @@ TEST_CASE("winograd: without room for its workspace another solver computes") {
 TEST_CASE("winograd: the same bits with any number of threads") {
   const ConvProblem p = problem(3, 20, 19, 23, 18, 1);
   Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
-  Tensor filter = test::random_tensor({p.k, p.c, 3, 3}, 2, Device::cpu());
+  Tensor filter = random_filter(p);
   test::Doubles first;
   for (int threads : {1, 2, 3, 7}) {
     set_thread_count(threads);
-    const test::Doubles y = test::doubles(run(p, x, filter));
+    const test::Doubles y = test::doubles(run(*winograd_solvers()[0], p, x, filter));
     if (first.empty()) first = y;
     CHECK(first == y);
   }
