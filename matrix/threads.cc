@@ -146,6 +146,7 @@ class Pool {
 
 std::mutex pool_mutex;
 std::unique_ptr<Pool> pool_instance;
+std::atomic<Pool*> pool_ready{nullptr};  // spares small operations the lock
 std::atomic<int> requested{0};
 
 int default_threads() {
@@ -156,6 +157,7 @@ int default_threads() {
 }
 
 Pool& pool() {
+  if (Pool* ready = pool_ready.load(std::memory_order_acquire)) return *ready;
   std::string problem;
   Pool* found;
   {
@@ -165,6 +167,7 @@ Pool& pool() {
       problem = pool_instance->problem();
     }
     found = pool_instance.get();
+    pool_ready.store(found, std::memory_order_release);
   }
   if (!problem.empty()) log_warning_once(problem);  // whoever listens may use the pool
   return *found;
@@ -179,6 +182,7 @@ void set_thread_count(int threads) {
     throw Error(message("threads", "expected 0 to 1024 threads, got ", threads));
   std::lock_guard lock(pool_mutex);
   requested = threads;
+  pool_ready = nullptr;
   pool_instance.reset();
 }
 

@@ -20,7 +20,7 @@ constexpr int64_t kBlockB = 1 << 18;  // floats: half of the second-level cache
 constexpr int64_t kRowsB = 16;        // rows of B packed at once
 constexpr double kTaskFlops = 1e6;    // about 10 us: less is not worth another thread's attention
 constexpr int kUnevenTasks = 4;  // a thread, where the grid's powers of two fit the threads badly
-constexpr int64_t kFewTiles = 16;
+constexpr int64_t kFewTiles = 16, kLeastPieces = 3;  // where k is split
 constexpr int64_t kSplits = 32;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -28,69 +28,76 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// The length of the pieces in which k is cut.
 int64_t k_block_of(int64_t k) {
   constexpr int64_t kStep = 8;
+  if (k <= kMaxK) return (k + kStep - 1) / kStep * kStep;
   return ceil_div(ceil_div(k, ceil_div(k, kMaxK)), kStep) * kStep;
 }
 
 thread_local Scratch scratch_a, scratch_b, scratch_partial;
 
 struct Range {
-  int64_t begin, end;
+  int64_t begin = 0, end = 0;
   int64_t size() const { return end - begin; }
 };
 
-/// A Range cut in `pieces` of nearly the same size.
-Range piece_of(Range range, int64_t pieces, int64_t index) {
-  return {range.begin + range.size() * index / pieces,
-          range.begin + range.size() * (index + 1) / pieces};
-}
+/// A Range cut in pieces of nearly the same size. Small products feel every division.
+class Pieces {
+ public:
+  Pieces(Range range, int64_t count)
+      : range_(range),
+        size_(count == 1 ? range.size() : range.size() / count),
+        longer_(count == 1 ? 0 : range.size() - size_ * count) {}
+  Range operator[](int64_t index) const {
+    const int64_t begin = range_.begin + index * size_ + std::min(index, longer_);
+    return {begin, begin + size_ + (index < longer_ ? 1 : 0)};
+  }
+
+ private:
+  Range range_;
+  int64_t size_, longer_;
+};
 
 class Task {
  public:
   Task(const Product& product, Range rows, Range columns, Range depth)
-      : p_(product), rows_(rows), columns_(columns), depth_(depth) {
+      : p_(product), columns_(columns), depth_(depth) {
     row_panels_ = ceil_div(rows.size(), kernels_.rows);
+    panel_rows_ = Pieces(rows, row_panels_);
     k_block_ = k_block_of(p_.k);
-    const int64_t panel_rows = ceil_div(rows.size(), row_panels_), width = kernels_.columns();
-    buffer_a_ = scratch_a.reserve(std::min(row_panels_, kPanelsA) * panel_rows * k_block_);
-    pitch_b_ = width * k_block_ + kLine;  // panels that start in different sets of the cache
-    const int64_t panels = ceil_div(columns.size(), width);
-    const int64_t most = std::clamp<int64_t>(kBlockB / pitch_b_, 1, kPanelsB);
-    column_blocks_ = ceil_div(panels, most);
-    buffer_b_ = scratch_b.reserve(ceil_div(panels, column_blocks_) * pitch_b_);
+    buffer_a_ = scratch_a.reserve(std::min(row_panels_, kPanelsA) * kernels_.rows * k_block_);
+    pitch_b_ =
+        kernels_.columns() * k_block_ + kLine;  // panels start in different sets of the cache
+    panels_ = ceil_div(columns.size(), kernels_.columns());
+    if (panels_ > kPanelsB || panels_ * pitch_b_ > kBlockB)
+      column_blocks_ = ceil_div(panels_, std::clamp<int64_t>(kBlockB / pitch_b_, 1, kPanelsB));
+    block_panels_ = Pieces({0, panels_}, column_blocks_);
+    buffer_b_ = scratch_b.reserve(block_panels_[0].size() * pitch_b_);
   }
 
   /// A is packed once for each piece of k, B once for each chunk of rows.
   void run() {
-    const int64_t blocks = column_blocks_;
-    const int64_t pieces = ceil_div(depth_.size(), k_block_);
+    const int64_t pieces = depth_.size() <= k_block_ ? 1 : ceil_div(depth_.size(), k_block_);
     const bool k_first = !p_.a.in_place;
-    for (int64_t t = 0; t < blocks * pieces; ++t) {
-      const auto at = [&](int64_t index) {
-        return Block{k_first ? index % blocks : index / pieces,
-                     k_first ? index / blocks : index % pieces};
-      };
-      block(columns_of(at(t)), k_of(at(t)));
-    }
+    const int64_t outer = k_first ? pieces : column_blocks_;
+    const int64_t inner = k_first ? column_blocks_ : pieces;
+    for (int64_t i = 0; i < outer; ++i)
+      for (int64_t j = 0; j < inner; ++j) block(columns_of(k_first ? j : i), k_of(k_first ? i : j));
   }
 
  private:
-  struct Block {
-    int64_t columns, k;
-  };
   struct Piece {
     const float* data;
     int64_t stride, begin;
     int size;
   };
 
-  Range columns_of(Block b) const {
+  Range columns_of(int64_t block) const {
+    const Range panels = block_panels_[block];
     const int64_t width = kernels_.columns();
-    const Range panels = piece_of({0, ceil_div(columns_.size(), width)}, column_blocks_, b.columns);
     return {columns_.begin + panels.begin * width,
             std::min(columns_.begin + panels.end * width, columns_.end)};
   }
-  Range k_of(Block b) const {
-    const int64_t begin = depth_.begin + b.k * k_block_;
+  Range k_of(int64_t piece) const {
+    const int64_t begin = depth_.begin + piece * k_block_;
     return {begin, std::min(begin + k_block_, depth_.end)};
   }
 
@@ -137,7 +144,7 @@ class Task {
     held_k_ = k.begin;
     float* buffer = buffer_a_;
     for (int64_t i = first; i < last; ++i) {
-      const Range rows = piece_of(rows_, row_panels_, i);
+      const Range rows = panel_rows_[i];
       const int count = static_cast<int>(rows.size());
       const float* source = p_.a.at(k.begin, rows.begin);
       if (p_.a.in_place) {
@@ -181,8 +188,9 @@ class Task {
 
   const GemmKernels& kernels_ = gemm_kernels();
   const Product& p_;
-  const Range rows_, columns_, depth_;
-  int64_t row_panels_, k_block_, pitch_b_, column_blocks_;
+  const Range columns_, depth_;
+  int64_t row_panels_, k_block_, pitch_b_, panels_, column_blocks_ = 1;
+  Pieces panel_rows_{{}, 1}, block_panels_{{}, 1};
   int64_t held_row_ = -1, held_k_ = -1;
   float *buffer_a_, *buffer_b_;
   std::array<Piece, kPanelsA> a_;
@@ -196,14 +204,13 @@ struct Grid {
 
 /// Cuts the side whose other operand costs less to pack again.
 Grid task_grid(const Product& p) {
+  const double most = 2.0 * p.m * p.n * p.k / kTaskFlops;
+  if (most < 2 || thread_count() == 1) return {};
   const GemmKernels& kernels = gemm_kernels();
   const int threads = thread_count();
   const bool even = std::has_single_bit(static_cast<unsigned>(threads));
-  const double flops = 2.0 * p.m * p.n * p.k;
-  const int64_t want = threads == 1
-                           ? 1
-                           : static_cast<int64_t>(std::min<double>(
-                                 even ? threads : threads * kUnevenTasks, flops / kTaskFlops));
+  const auto want =
+      static_cast<int64_t>(std::min<double>(even ? threads : threads * kUnevenTasks, most));
   const double row_cost = p.b.in_place ? 0 : p.n, column_cost = p.a.in_place ? 0 : p.m;
   Grid grid;
   while (grid.rows * grid.columns < want) {
@@ -222,7 +229,7 @@ Grid task_grid(const Product& p) {
 /// Cut where whole tiles end, so that no task has narrow ones in its middle.
 Range columns_of(const Product& p, const Grid& grid, int64_t index) {
   const int64_t width = gemm_kernels().columns();
-  const Range tiles = piece_of({0, ceil_div(p.n, width)}, grid.columns, index);
+  const Range tiles = Pieces({0, ceil_div(p.n, width)}, grid.columns)[index];
   return {tiles.begin * width, std::min(tiles.end * width, p.n)};
 }
 
@@ -235,7 +242,7 @@ void run_split(const Product& p, int64_t splits) {
       Product part = p;
       part.c = partial + s * size, part.ldc = p.transposed ? p.m : p.n;
       part.alpha = 1, part.beta = 0, part.epilogue = {};
-      const Range pieces = piece_of({0, blocks}, splits, s);
+      const Range pieces = Pieces({0, blocks}, splits)[s];
       const Range depth{pieces.begin * k_block_of(p.k),
                         std::min(pieces.end * k_block_of(p.k), p.k)};
       Task(part, {0, p.m}, {0, p.n}, depth).run();
@@ -253,14 +260,16 @@ void run_split(const Product& p, int64_t splits) {
 
 void gemm_blocked(const Product& p) {
   if (p.m == 0 || p.n == 0) return;
-  const GemmKernels& kernels = gemm_kernels();
-  const int64_t tiles = ceil_div(p.m, kernels.rows) * ceil_div(p.n, kernels.columns());
-  const int64_t k_blocks = ceil_div(p.k, k_block_of(p.k));
-  if (tiles <= kFewTiles && k_blocks >= 4) return run_split(p, std::min(k_blocks, kSplits));
+  if (p.k > kLeastPieces * kMaxK) {
+    const GemmKernels& kernels = gemm_kernels();
+    const int64_t tiles = ceil_div(p.m, kernels.rows) * ceil_div(p.n, kernels.columns());
+    if (tiles <= kFewTiles) return run_split(p, std::min(ceil_div(p.k, k_block_of(p.k)), kSplits));
+  }
   const Grid grid = task_grid(p);
+  if (grid.rows * grid.columns == 1) return Task(p, {0, p.m}, {0, p.n}, {0, p.k}).run();
   parallel_for(grid.rows * grid.columns, 1, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
-      const Range rows = piece_of({0, p.m}, grid.rows, t / grid.columns);
+      const Range rows = Pieces({0, p.m}, grid.rows)[t / grid.columns];
       const Range columns = columns_of(p, grid, t % grid.columns);
       if (rows.size() > 0 && columns.size() > 0) Task(p, rows, columns, {0, p.k}).run();
     }
