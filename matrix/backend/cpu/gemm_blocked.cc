@@ -18,7 +18,7 @@ constexpr int64_t kPanelsA = 148;  // what is packed of A at once (2072 x 640)
 constexpr int64_t kPanelsB = 16;   // most panels in a block of B, which has at most
 constexpr int64_t kBlockB = 1 << 18;  // floats: half of the second-level cache
 constexpr int64_t kRowsB = 16;        // rows of B packed at once
-constexpr double kTaskFlops = 1e6;    // about 10 us: less is not worth another thread's attention
+constexpr double kTaskFlops = 2.5e6;  // about 15 us: less is not worth another thread's attention
 constexpr int kUnevenTasks = 4;  // a thread, where the grid's powers of two fit the threads badly
 constexpr int64_t kFewTiles = 16, kLeastPieces = 3;  // where k is split
 constexpr int64_t kSplits = 32;
@@ -32,7 +32,7 @@ int64_t k_block_of(int64_t k) {
   return ceil_div(ceil_div(k, ceil_div(k, kMaxK)), kStep) * kStep;
 }
 
-thread_local Scratch scratch_a, scratch_b, scratch_partial;
+thread_local Scratch scratch_a, scratch_b, scratch_shared, scratch_partial;
 
 struct Range {
   int64_t begin = 0, end = 0;
@@ -56,14 +56,24 @@ class Pieces {
   int64_t size_, longer_;
 };
 
+void pack_rows(const Product& p, Range rows, Range k, float* to) {
+  const GemmKernels& kernels = gemm_kernels();
+  const int count = static_cast<int>(rows.size());
+  (p.a.by_rows ? kernels.pack_transposed : kernels.pack)(
+      k.size(), count, count, p.a.at(k.begin, rows.begin), p.a.stride, to);
+}
+
 class Task {
  public:
-  Task(const Product& product, Range rows, Range columns, Range depth)
-      : p_(product), columns_(columns), depth_(depth) {
+  /// packed_a: what pack_rows() wrote of all rows and this depth, or nullptr.
+  Task(const Product& product, Range rows, Range columns, Range depth,
+       const float* packed_a = nullptr)
+      : p_(product), columns_(columns), depth_(depth), packed_a_(packed_a) {
     row_panels_ = ceil_div(rows.size(), kernels_.rows);
     panel_rows_ = Pieces(rows, row_panels_);
     k_block_ = k_block_of(p_.k);
-    buffer_a_ = scratch_a.reserve(std::min(row_panels_, kPanelsA) * kernels_.rows * k_block_);
+    if (!packed_a && !p_.a.in_place)
+      buffer_a_ = scratch_a.reserve(std::min(row_panels_, kPanelsA) * kernels_.rows * k_block_);
     pitch_b_ =
         kernels_.columns() * k_block_ + kLine;  // panels start in different sets of the cache
     panels_ = ceil_div(columns.size(), kernels_.columns());
@@ -146,15 +156,15 @@ class Task {
     for (int64_t i = first; i < last; ++i) {
       const Range rows = panel_rows_[i];
       const int count = static_cast<int>(rows.size());
-      const float* source = p_.a.at(k.begin, rows.begin);
       if (p_.a.in_place) {
-        a_[i - first] = {source, p_.a.stride, rows.begin, count};
-        continue;
+        a_[i - first] = {p_.a.at(k.begin, rows.begin), p_.a.stride, rows.begin, count};
+      } else if (packed_a_) {
+        a_[i - first] = {packed_a_ + rows.begin * k.size(), count, rows.begin, count};
+      } else {
+        pack_rows(p_, rows, k, buffer);
+        a_[i - first] = {buffer, count, rows.begin, count};
+        buffer += count * k.size();
       }
-      (p_.a.by_rows ? kernels_.pack_transposed : kernels_.pack)(k.size(), count, count, source,
-                                                                p_.a.stride, buffer);
-      a_[i - first] = {buffer, count, rows.begin, count};
-      buffer += count * k.size();
     }
   }
 
@@ -189,10 +199,11 @@ class Task {
   const GemmKernels& kernels_ = gemm_kernels();
   const Product& p_;
   const Range columns_, depth_;
+  const float* const packed_a_;
   int64_t row_panels_, k_block_, pitch_b_, panels_, column_blocks_ = 1;
   Pieces panel_rows_{{}, 1}, block_panels_{{}, 1};
   int64_t held_row_ = -1, held_k_ = -1;
-  float *buffer_a_, *buffer_b_;
+  float *buffer_a_ = nullptr, *buffer_b_;
   std::array<Piece, kPanelsA> a_;
   std::array<Piece, kPanelsB> b_;
   alignas(64) std::array<float, GemmKernels::kMaxRows * 64> edge_, turned_;
@@ -201,6 +212,9 @@ class Task {
 struct Grid {
   int64_t rows = 1, columns = 1;
 };
+
+/// Whether packed A is small enough to be packed by all threads for all.
+bool shares_a(const Product& p) { return !p.a.in_place && p.m <= kPanelsA * gemm_kernels().rows; }
 
 /// Cuts the side whose other operand costs less to pack again.
 Grid task_grid(const Product& p) {
@@ -211,7 +225,8 @@ Grid task_grid(const Product& p) {
   const bool even = std::has_single_bit(static_cast<unsigned>(threads));
   const auto want =
       static_cast<int64_t>(std::min<double>(even ? threads : threads * kUnevenTasks, most));
-  const double row_cost = p.b.in_place ? 0 : p.n, column_cost = p.a.in_place ? 0 : p.m;
+  const double row_cost = p.b.in_place ? 0 : p.n;
+  const double column_cost = p.a.in_place || shares_a(p) ? 0 : p.m;
   Grid grid;
   while (grid.rows * grid.columns < want) {
     const int64_t rows = p.m / grid.rows, columns = p.n / grid.columns;
@@ -231,6 +246,28 @@ Range columns_of(const Product& p, const Grid& grid, int64_t index) {
   const int64_t width = gemm_kernels().columns();
   const Range tiles = Pieces({0, ceil_div(p.n, width)}, grid.columns)[index];
   return {tiles.begin * width, std::min(tiles.end * width, p.n)};
+}
+
+/// All of A is packed together, a piece of k at a time, before the tasks share it.
+void run_columns(const Product& p, const Grid& grid) {
+  const int64_t k_block = k_block_of(p.k), panels = ceil_div(p.m, gemm_kernels().rows);
+  const Pieces rows({0, p.m}, panels);
+  float* packed = scratch_shared.reserve(p.m * k_block);
+  for (int64_t begin = 0; begin < p.k; begin += k_block) {
+    const Range k{begin, std::min(begin + k_block, p.k)};
+    parallel_for(panels, ceil_div(panels, grid.columns), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i)
+        pack_rows(p, rows[i], k, packed + rows[i].begin * k.size());
+    });
+    Product part = p;
+    if (begin > 0) part.beta = 1;
+    if (k.end < p.k) part.epilogue = {};
+    parallel_for(grid.columns, 1, [&](int64_t first, int64_t last) {
+      for (int64_t t = first; t < last; ++t)
+        if (const Range columns = columns_of(p, grid, t); columns.size() > 0)
+          Task(part, {0, p.m}, columns, k, packed).run();
+    });
+  }
 }
 
 /// A small C and a long k: each task sums some pieces of k, and the sums are added in order.
@@ -267,6 +304,7 @@ void gemm_blocked(const Product& p) {
   }
   const Grid grid = task_grid(p);
   if (grid.rows * grid.columns == 1) return Task(p, {0, p.m}, {0, p.n}, {0, p.k}).run();
+  if (grid.rows == 1 && shares_a(p)) return run_columns(p, grid);
   parallel_for(grid.rows * grid.columns, 1, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
       const Range rows = Pieces({0, p.m}, grid.rows)[t / grid.columns];
