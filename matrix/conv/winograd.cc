@@ -19,6 +19,7 @@ using conv::WinogradForm;
 constexpr int64_t kBlockFloats = 512 * 1024;  // of transformed input and output: about an L2 cache
 constexpr int64_t kLeastTiles = 96;           // of a block, below which its products are too narrow
 constexpr int64_t kMostTiles = 512;
+constexpr int64_t kFilterLanes = 16;
 
 /// Forward and backward-data as one: y = x correlated with the filter, group by group.
 struct Plan {
@@ -54,16 +55,18 @@ struct Plan {
   int64_t filter_stride() const { return groups * outputs * inputs + kWinogradSlack; }
 };
 
-/// [element][group][outputs][inputs]
+/// [element][group][outputs][inputs]. A turned filter's inputs lie far apart, and some outputs of
+/// each share a line of the cache.
 void transform_filter(const Plan& p, const float* filter, float* out) {
-  const int64_t size = p.filter_size();
-  parallel_for(p.groups * p.outputs, 8, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t k = i % p.outputs;
-      const float* from = filter + ((i - k) * p.inputs + (p.turned ? k : k * p.inputs)) * size;
-      conv::winograd_filters(p.form, from, p.inputs, p.turned ? p.outputs * size : size, p.turned,
-                             out + i * p.inputs, p.filter_stride());
-    }
+  const int64_t size = p.filter_size(), most = p.turned ? kFilterLanes : p.inputs;
+  parallel_for(p.groups * p.outputs, kFilterLanes, [&](int64_t begin, int64_t end) {
+    for (int64_t c = 0; c < p.inputs; c += most)
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t k = i % p.outputs, step = p.turned ? p.outputs * size : size;
+        const float* from = filter + ((i - k) * p.inputs + k * (p.turned ? 1 : p.inputs)) * size;
+        conv::winograd_filters(p.form, from + c * step, std::min(most, p.inputs - c), step,
+                               p.turned, out + i * p.inputs + c, p.filter_stride());
+      }
   });
 }
 
@@ -167,13 +170,13 @@ class Winograd final : public ConvSolver {
   /// each element and channel, of products that sum few terms and of those that sum many.
   bool pays(const ConvProblem& p) const {
     constexpr double kInput = 0.8, kOutput = 0.4, kFilter = 2.5, kShort = 2.0 / 45,
-                     kLong = 1.0 / 51;
+                     kLong = 1.0 / 51, kClearly = 0.85;
     const Plan plan(form_, p);
     const double in = static_cast<double>(plan.inputs), out = static_cast<double>(plan.outputs);
     const double tiles = static_cast<double>(plan.rows() * plan.tiles_w);
     const double element = tiles * (kShort * in * out + kInput * in + kOutput * out);
     return static_cast<double>(form_.elements() * plan.groups) * (element + kFilter * in * out) <
-           kLong * p.flops();
+           kClearly * kLong * p.flops();
   }
 
   std::string_view name_;

@@ -343,8 +343,13 @@ void filters(const float* from, int64_t count, int64_t filter_stride, bool turne
       V y[kTile];
       transform_filter(d, half[r], y);
       HWY_UNROLL(6)
-      for (int s = 0; s < kTile; ++s)
-        store_part(d, y[s], out + (r * kTile + s) * stride, std::min(kLanes, count - i));
+      for (int s = 0; s < kTile; ++s) {
+        float* to = out + (r * kTile + s) * stride;
+        if (count - i < kLanes)
+          store_part(d, y[s], to, count - i);
+        else
+          hn::StoreU(y[s], d, to);
+      }
     }
   }
 }
