@@ -37,6 +37,13 @@ Backend& backend_for(Op op, const Tensor& tensor) {
 
 uint64_t fallback_count() { return fallbacks; }
 
+void note_refusal(Op op, Device device, const KernelError& refusal) {
+  ++fallbacks;
+  log_warning_once(message(op_name(op), device.name(),
+                           " refuses a kernel: it runs on the CPU, with transfers (",
+                           refusal.what(), ')'));
+}
+
 void Backend::copy(const Tensor&, Tensor&) { lacks(*this, Op::copy); }
 void Backend::fill(Tensor&, float) { lacks(*this, Op::fill); }
 void Backend::gemm(const GemmArgs&) { lacks(*this, Op::gemm); }

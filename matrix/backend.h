@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "matrix/conv/solver.h"
+#include "matrix/error.h"
 #include "matrix/memory/pool.h"
 #include "matrix/ops/expression.h"
 #include "matrix/tensor.h"
@@ -202,7 +203,7 @@ class Backend {
 
 /// The tensor's own backend, or the CPU's if it lacks the operation (logged once, counted).
 Backend& backend_for(Op op, const Tensor& tensor);
-/// How often backend_for() fell back to the CPU since the program started.
+/// How often an operation went to the CPU instead since the program started.
 uint64_t fallback_count();
 
 /// The backends themselves. opencl_backend throws DeviceError with the reason; in a build without
@@ -211,5 +212,20 @@ Backend& cpu_backend();
 Backend& opencl_backend(int index);
 std::vector<DeviceInfo> list_opencl_devices();
 std::string opencl_device_problem();
+
+/// Says once that the device's driver refuses a kernel of this operation, and counts it.
+void note_refusal(Op op, Device device, const KernelError& refusal);
+
+/// Runs the operation with the tensor's own backend; with the CPU's where that lacks it or its
+/// driver refuses a kernel.
+template <typename Run>
+void run_operation(Op op, const Tensor& tensor, const Run& run) {
+  try {
+    run(backend_for(op, tensor));
+  } catch (const KernelError& refusal) {
+    note_refusal(op, tensor.device(), refusal);
+    run(cpu_backend());
+  }
+}
 
 }  // namespace kaiseki

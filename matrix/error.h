@@ -45,6 +45,13 @@ class DeviceError : public Error {
   using Error::Error;
 };
 
+/// A kernel that the device's driver does not build. Nothing of the operation has been computed, or
+/// all of it can be computed again.
+class KernelError : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 /// "[operation] " followed by all arguments, streamed.
 template <typename... Args>
 std::string message(std::string_view operation, const Args&... args) {

@@ -4,10 +4,12 @@
 #include <exception>
 
 #include "matrix/error.h"
+#include "matrix/log.h"
 
 namespace kaiseki {
+
 void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args) {
-  std::exception_ptr no_room;
+  std::exception_ptr no_room, refused;
   for (const ConvSolver* solver : backend.conv_solvers()) {
     if (!solver->applicable(problem)) continue;
     Tensor workspace;
@@ -18,8 +20,14 @@ void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args
         if (!no_room) no_room = std::current_exception();
         continue;
       }
-    return solver->run(problem, args);
+    try {
+      return solver->run(problem, args);
+    } catch (const KernelError& error) {
+      log_warning_once(error.what());
+      refused = std::current_exception();
+    }
   }
+  if (refused) std::rethrow_exception(refused);
   if (no_room) std::rethrow_exception(no_room);
   throw DeviceError(message("conv2d", "expected a solver for ", problem.str(), " on ",
                             backend.device().name(), ", got none"));

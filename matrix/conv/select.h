@@ -8,8 +8,9 @@
 namespace kaiseki {
 
 /// Runs the first solver of the backend's list that can do it and for whose workspace, taken from
-/// the device's pool, there is room. Throws DeviceError when none can, OutOfMemory when none has
-/// room.
+/// the device's pool, there is room. One whose kernels the driver refuses gives way to the next.
+/// Throws KernelError when none is left for that reason, OutOfMemory when none has room,
+/// DeviceError when none can.
 void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args);
 
 }  // namespace kaiseki

@@ -98,13 +98,15 @@ void conv2d(const Tensor& x, const Tensor& filter, const Tensor* bias, const Con
     shift = bias->contiguous();
   }
   if (y.size() == 0) return;
-  run_convolution(backend_for(Op::convolution, x), problem,
-                  {.x = &input,
-                   .filter = &weights,
-                   .y = &y,
-                   .bias = bias ? &shift : nullptr,
-                   .activation = activation,
-                   .slope = slope});
+  run_operation(Op::convolution, x, [&](Backend& backend) {
+    run_convolution(backend, problem,
+                    {.x = &input,
+                     .filter = &weights,
+                     .y = &y,
+                     .bias = bias ? &shift : nullptr,
+                     .activation = activation,
+                     .slope = slope});
+  });
 }
 
 void conv2d_backward_data(const Tensor& dy, const Tensor& filter, const Conv2d& conv, Tensor& dx) {
@@ -119,8 +121,9 @@ void conv2d_backward_data(const Tensor& dy, const Tensor& filter, const Conv2d& 
   check_output(kName, "an input's gradient", dx, dx.shape(), {&dy, &filter});
   if (dx.size() == 0) return;
   Tensor gradient = dy.contiguous(), weights = filter.contiguous();
-  run_convolution(backend_for(Op::convolution, dy), problem,
-                  {.x = &dx, .filter = &weights, .y = &gradient});
+  run_operation(Op::convolution, dy, [&](Backend& backend) {
+    run_convolution(backend, problem, {.x = &dx, .filter = &weights, .y = &gradient});
+  });
 }
 
 void conv2d_backward_filter(const Tensor& x, const Tensor& dy, const Conv2d& conv, Tensor& dfilter,
@@ -142,8 +145,10 @@ void conv2d_backward_filter(const Tensor& x, const Tensor& dy, const Conv2d& con
     return;
   }
   Tensor input = x.contiguous(), gradient = dy.contiguous();
-  run_convolution(backend_for(Op::convolution, x), problem,
-                  {.x = &input, .filter = &dfilter, .y = &gradient, .beta = beta});
+  run_operation(Op::convolution, x, [&](Backend& backend) {
+    run_convolution(backend, problem,
+                    {.x = &input, .filter = &dfilter, .y = &gradient, .beta = beta});
+  });
 }
 
 }  // namespace kaiseki

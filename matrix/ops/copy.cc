@@ -43,7 +43,8 @@ void copy(const Tensor& from, Tensor& to) {
           dtype_name(from.dtype()), " and ", dtype_name(to.dtype()));
   if (from.size() == 0) return;
   if (overlap(from, to)) return copy(from.clone(), to);
-  if (from.device() == to.device()) return backend_for(Op::copy, from).copy(from, to);
+  if (from.device() == to.device())
+    return run_operation(Op::copy, from, [&](Backend& b) { b.copy(from, to); });
   bool fetches_much = !from.device().is_cpu() && !from.buffer().valid_on_host() &&
                       from.bytes() < from.buffer().bytes();
   cpu_backend().copy(fetches_much ? from.clone() : from, to);
@@ -54,7 +55,7 @@ void fill(Tensor& t, float value) {
   require(t.dtype() == DType::f32 || t.dtype() == DType::i32, "fill",
           "expected a tensor of type f32 or i32, got ", dtype_name(t.dtype()));
   require(t.is_contiguous(), "fill", "expected a contiguous tensor, got strides ", t.strides());
-  if (t.size()) backend_for(Op::fill, t).fill(t, value);
+  if (t.size()) run_operation(Op::fill, t, [&](Backend& b) { b.fill(t, value); });
 }
 
 Tensor concatenate(std::span<const Tensor> parts, int axis) {
@@ -93,7 +94,7 @@ Tensor gather(const Tensor& table, const Tensor& rows) {
   if (output.size() == 0) return output;
   args.table = &source;
   args.output = &output;
-  backend.gather(args);
+  run_operation(Op::gather, table, [&](Backend& b) { b.gather(args); });
   return output;
 }
 
@@ -110,7 +111,7 @@ void scatter_add(Tensor& table, const Tensor& rows, const Tensor& source) {
   if (source.size() == 0) return;
   args.source = &source;
   args.table_out = &table;
-  backend.scatter_add(args);
+  run_operation(Op::gather, table, [&](Backend& b) { b.scatter_add(args); });
 }
 
 }  // namespace kaiseki

@@ -53,7 +53,7 @@ class Call {
     if (outputs[0].size() == 0) return;
     args_.expression = expression_.get();
     for (Tensor& output : outputs) args_.outputs.push_back(&output);
-    backend_for(Op::elementwise, outputs[0]).elementwise(args_);
+    run_operation(Op::elementwise, outputs[0], [&](Backend& b) { b.elementwise(args_); });
   }
 
  private:

@@ -86,7 +86,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   set_bias(args, c, options);
   args.activation = options.activation;
   args.slope = options.slope;
-  if (c.size() != 0) backend_for(Op::gemm, c).gemm(args);
+  if (c.size() != 0) run_operation(Op::gemm, c, [&](Backend& b) { b.gemm(args); });
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {

@@ -64,7 +64,7 @@ void batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
   args.mean = &mean;
   args.inv_std = &inv_std;
   args.y = &y;
-  backend_for(Op::batch_norm, x).batch_norm_train(args);
+  run_operation(Op::batch_norm, x, [&](Backend& b) { b.batch_norm_train(args); });
 }
 
 void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta,
@@ -84,7 +84,7 @@ void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta,
   args.running_mean = &mean;
   args.running_var = &var;
   args.y = &y;
-  backend_for(Op::batch_norm, x).batch_norm_infer(args);
+  run_operation(Op::batch_norm, x, [&](Backend& b) { b.batch_norm_infer(args); });
 }
 
 void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& gamma, const Tensor& mean,
@@ -106,7 +106,7 @@ void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& gamma,
   args.dx = &dx;
   args.dgamma = &dgamma;
   args.dbeta = &dbeta;
-  backend_for(Op::batch_norm, x).batch_norm_backward(args);
+  run_operation(Op::batch_norm, x, [&](Backend& b) { b.batch_norm_backward(args); });
 }
 
 void lrn(const Tensor& x, const Lrn& norm, Tensor& y) {
@@ -115,7 +115,7 @@ void lrn(const Tensor& x, const Lrn& norm, Tensor& y) {
   require(!overlap(x, y), kLrn, "expected y apart from x, got one storage for both");
   if (x.size() == 0) return;
   args.out = &y;
-  backend_for(Op::lrn, x).lrn_forward(args);
+  run_operation(Op::lrn, x, [&](Backend& b) { b.lrn_forward(args); });
 }
 
 void lrn_backward(const Tensor& x, const Tensor& y, const Tensor& dy, const Lrn& norm, Tensor& dx) {
@@ -130,7 +130,7 @@ void lrn_backward(const Tensor& x, const Tensor& y, const Tensor& dy, const Lrn&
   args.y_in = &y;
   args.dy = &dy;
   args.out = &dx;
-  backend_for(Op::lrn, x).lrn_backward(args);
+  run_operation(Op::lrn, x, [&](Backend& b) { b.lrn_backward(args); });
 }
 
 }  // namespace kaiseki

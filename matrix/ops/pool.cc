@@ -83,7 +83,7 @@ void forward(std::string_view operation, const Tensor& x, const Pool2d& pool, Te
   args.x = &input;
   args.y = &y;
   args.indices = indices;
-  backend_for(Op::pooling, x).pool_forward(args);
+  run_operation(Op::pooling, x, [&](Backend& b) { b.pool_forward(args); });
 }
 
 void backward(std::string_view operation, const Tensor& dy, const Tensor* indices,
@@ -107,7 +107,7 @@ void backward(std::string_view operation, const Tensor& dy, const Tensor* indice
   args.dy = &gradient;
   args.indices = indices ? &positions : nullptr;
   args.dx = &dx;
-  backend_for(Op::pooling, dy).pool_backward(args);
+  run_operation(Op::pooling, dy, [&](Backend& b) { b.pool_backward(args); });
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ void run(RandomArgs::Kind kind, Tensor& out, Random& random, float a, float b,
          uint64_t words_each) {
   check_operand(out, "the result", out.shape(), out, "random");
   if (out.size() == 0) return;
-  backend_for(Op::random, out)
-      .random({kind, a, b, random.seed(), random.stream(), random.position(), &out});
+  const RandomArgs args{kind, a, b, random.seed(), random.stream(), random.position(), &out};
+  run_operation(Op::random, out, [&](Backend& b) { b.random(args); });
   random.seek(random.position() + words_each * static_cast<uint64_t>(out.size()));
 }
 

@@ -58,7 +58,7 @@ void run(Reduction kind, const Tensor& x, const Flags& reduced, Tensor& out, flo
   args.input = &input;
   args.output = &out;
   args.beta = beta;
-  backend_for(Op::reduce, out).reduce(args);
+  run_operation(Op::reduce, out, [&](Backend& b) { b.reduce(args); });
 }
 
 Tensor arg_reduce(bool maximum, const Tensor& x, int axis) {
@@ -79,7 +79,7 @@ Tensor arg_reduce(bool maximum, const Tensor& x, int axis) {
   Tensor input = x.contiguous();
   args.input = &input;
   args.output = &out;
-  backend_for(Op::arg_reduce, out).arg_reduce(args);
+  run_operation(Op::arg_reduce, out, [&](Backend& b) { b.arg_reduce(args); });
   return out;
 }
 

@@ -26,7 +26,7 @@ Tensor forward(const Tensor& x, int axis, bool log, std::string_view name) {
   Tensor input = x.contiguous();
   args.x = &input;
   args.out = &out;
-  backend_for(Op::softmax, out).softmax_forward(args);
+  run_operation(Op::softmax, out, [&](Backend& b) { b.softmax_forward(args); });
   return out;
 }
 
@@ -39,7 +39,7 @@ Tensor backward(const Tensor& y, const Tensor& dy, int axis, bool log, std::stri
   args.y_in = &y;
   args.dy = &dy;
   args.out = &out;
-  backend_for(Op::softmax, out).softmax_backward(args);
+  run_operation(Op::softmax, out, [&](Backend& b) { b.softmax_backward(args); });
   return out;
 }
 
@@ -82,7 +82,7 @@ CrossEntropy softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
   args.labels = &labels;
   args.probabilities = &result.probabilities;
   args.losses = &result.losses;
-  backend.cross_entropy_forward(args);
+  run_operation(Op::cross_entropy, logits, [&](Backend& b) { b.cross_entropy_forward(args); });
   return result;
 }
 
@@ -101,7 +101,8 @@ Tensor softmax_cross_entropy_backward(const Tensor& probabilities, const Tensor&
   args.probabilities_in = &probabilities;
   args.scale = scale;
   args.grad_logits = &gradient;
-  backend.cross_entropy_backward(args);
+  run_operation(Op::cross_entropy, probabilities,
+                [&](Backend& b) { b.cross_entropy_backward(args); });
   return gradient;
 }
 

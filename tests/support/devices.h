@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "matrix/backend.h"
 #include "matrix/device.h"
 
 namespace kaiseki::test {
@@ -36,7 +37,9 @@ inline void for_each_device(const std::function<void(Device)>& body) {
   for (Device device : all_devices()) {
     std::string name = device.name();
     CAPTURE(name);
+    const uint64_t fallbacks = fallback_count();
     body(device);
+    CHECK(fallback_count() == fallbacks);  // the device itself computed
   }
 }
 

@@ -59,7 +59,9 @@ Kernel& OpenclDevice::kernel(std::string_view program, Source kind, std::string_
   cl_int status = CL_SUCCESS;
   Kernel kernel;
   kernel.handle = cl().clCreateKernel(built, std::string(name).c_str(), &status);
-  check(status, "clCreateKernel(" + std::string(name) + ")", label_);
+  if (status != CL_SUCCESS)  // some drivers compile only now
+    throw KernelError(
+        message("opencl", "clCreateKernel(", name, ") on ", label_, ": ", status_name(status)));
   try {
     check(cl().clGetKernelWorkGroupInfo(kernel.handle, facts_.id, CL_KERNEL_WORK_GROUP_SIZE,
                                         sizeof(size_t), &kernel.work_group_limit, nullptr),

@@ -153,7 +153,7 @@ const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args,
   std::vector<float> reference = expected(device, args);
   auto trials =
       time_candidates(device, trial, candidates, [&] { return agrees(c, args, reference); });
-  if (trials.empty()) throw DeviceError(message("gemm", "no kernel works on ", device.label()));
+  if (trials.empty()) throw KernelError(message("gemm", "no kernel works on ", device.label()));
   const Trial* best = &trials.front();
   for (const Trial& one : trials)
     if (one.seconds < kClearly * best->seconds) best = &one;
