@@ -5,9 +5,16 @@
 #include <functional>
 
 #include "cli/options.h"
-#include "matrix/device.h"
+#include "matrix/tensor.h"
+#include "nn/network.h"
 
 namespace kaiseki::cli {
+
+struct Samples {
+  Tensor x, labels;
+};
+/// Random ones, for a network whose output is classes.
+Samples random_samples(const nn::Network& network, int64_t count);
 
 void bench_gemm(const BenchCommand& command, Device device);
 void bench_conv(const BenchCommand& command, Device device);

@@ -19,28 +19,6 @@ namespace {
 
 constexpr int kBatches = 8;
 
-struct Samples {
-  Tensor x, labels;
-};
-
-std::vector<Samples> make_samples(const nn::Network& network, int64_t batch_size) {
-  Random random(1);
-  Shape shape{batch_size};
-  for (int64_t dim : network.input_shape()) shape.push_back(dim);
-  const int64_t classes = network.output_shape()[0];
-  std::vector<Samples> batches;
-  for (int i = 0; i < kBatches; ++i) {
-    Samples batch{Tensor(shape, DType::f32, Device::cpu()),
-                  Tensor({batch_size}, DType::i32, Device::cpu())};
-    random_uniform(batch.x, random);
-    int32_t* labels = batch.labels.overwrite<int32_t>();
-    for (int64_t n = 0; n < batch_size; ++n)
-      labels[n] = static_cast<int32_t>(random.below(static_cast<uint64_t>(classes)));
-    batches.push_back(batch);
-  }
-  return batches;
-}
-
 uint64_t peak_process_memory() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -49,6 +27,20 @@ uint64_t peak_process_memory() {
 
 }  // namespace
 
+Samples random_samples(const nn::Network& network, int64_t count) {
+  static Random random(1);
+  Shape shape{count};
+  for (int64_t dim : network.input_shape()) shape.push_back(dim);
+  Samples samples{Tensor(shape, DType::f32, Device::cpu()),
+                  Tensor({count}, DType::i32, Device::cpu())};
+  random_uniform(samples.x, random);
+  int32_t* labels = samples.labels.overwrite<int32_t>();
+  for (int64_t n = 0; n < count; ++n)
+    labels[n] =
+        static_cast<int32_t>(random.below(static_cast<uint64_t>(network.output_shape()[0])));
+  return samples;
+}
+
 void bench_train(const BenchCommand& c, Device device) {
   std::vector<std::string> cases = c.cases;
   if (cases.empty()) cases = {"lenet", "cifar"};
@@ -56,7 +48,8 @@ void bench_train(const BenchCommand& c, Device device) {
     nn::Network network = nn::Network::load(find_network(name), device);
     network.initialize(0);
     nn::Optimizer optimizer;
-    const std::vector<Samples> batches = make_samples(network, c.batch_size);
+    std::vector<Samples> batches;
+    for (int i = 0; i < kBatches; ++i) batches.push_back(random_samples(network, c.batch_size));
     size_t next = 0;
     const double seconds = median_seconds(device, c.repeat, c.seconds, [&] {
       const Samples& batch = batches[next++ % batches.size()];

@@ -12,6 +12,7 @@ int run_command(const EvalCommand& command);
 int run_command(const PredictCommand& command);
 int run_command(const RunCommand& command);
 int run_command(const SummaryCommand& command);
+int run_command(const TuneCommand& command);
 int run_command(const BenchCommand& command);
 
 }  // namespace kaiseki::cli

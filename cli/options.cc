@@ -41,6 +41,21 @@ CLI::Option* add_network(CLI::App* app, std::string& network) {
   return app->add_option("network", network, kNetworkHelp)->required()->type_name("NET");
 }
 
+void add_tune(CLI::App& root, TuneCommand& c) {
+  auto* app = root.add_subcommand(
+      "tune",
+      "Measure every way to compute a network's convolutions, and use the fastest from then");
+  add_network(app, c.network);
+  app->add_option("--batch-size", c.batch_size, "samples in a minibatch, as in training")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  add_device(app, c.device);
+  app->add_flag("--json", c.json, "one JSON line for each solver of each convolution");
+  app->footer(
+      "Examples:\n  kaiseki tune cifar\n"
+      "  kaiseki tune models/lenet.json --batch-size 64 --threads 1");
+}
+
 void add_train(CLI::App& root, TrainCommand& c) {
   auto* app = root.add_subcommand("train", "Train a network on a data set");
   add_network(app, c.network);
@@ -249,6 +264,8 @@ std::optional<Command> parse_command_line(int argc, char** argv) {
   summary_app->footer(
       "Examples:\n  kaiseki summary lenet\n"
       "  kaiseki summary models/cifar.json --batch-size 64");
+  TuneCommand tune;
+  add_tune(root, tune);
   BenchCommand bench;
   add_bench(root, bench);
 
@@ -271,6 +288,7 @@ std::optional<Command> parse_command_line(int argc, char** argv) {
   if (name == "predict") return predict;
   if (name == "run") return run;
   if (name == "summary") return summary;
+  if (name == "tune") return tune;
   return bench;
 }
 

@@ -78,6 +78,13 @@ struct SummaryCommand {
   bool json = false;
 };
 
+struct TuneCommand {
+  std::string network;
+  DeviceOptions device;
+  int64_t batch_size = 64;
+  bool json = false;
+};
+
 struct BenchCommand {
   std::string what;  // gemm, conv, train
   DeviceOptions device;
@@ -87,7 +94,7 @@ struct BenchCommand {
 };
 
 using Command = std::variant<DevicesCommand, TrainCommand, EvalCommand, PredictCommand, RunCommand,
-                             SummaryCommand, BenchCommand>;
+                             SummaryCommand, TuneCommand, BenchCommand>;
 
 /// The command, or nothing when --help or --version was printed. Throws Error, one line, for a
 /// command line that is not understood.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ struct ConvProblem {
   double flops() const;
   /// "n16c64h56w56k128r3s3p1": what the case is called in tuning files and benchmarks.
   std::string str() const;
-  bool operator==(const ConvProblem&) const = default;
+  auto operator<=>(const ConvProblem&) const = default;
 };
 
 /// All tensors are contiguous f32. forward: reads x, filter, bias; writes y = activation(x*filter +

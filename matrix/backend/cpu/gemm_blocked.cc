@@ -18,7 +18,7 @@ constexpr int64_t kPanelsA = 148;  // what is packed of A at once (2072 x 640)
 constexpr int64_t kPanelsB = 16;   // most panels in a block of B, which has at most
 constexpr int64_t kBlockB = 1 << 18;  // floats: half of the second-level cache
 constexpr int64_t kRowsB = 16;        // rows of B packed at once
-constexpr double kTaskFlops = 1e6;  // about 6 us: less is not worth another thread's attention
+constexpr double kTaskFlops = 1e6;    // about 6 us: less is not worth another thread's attention
 constexpr int kUnevenTasks = 4;  // a thread, where the grid's powers of two fit the threads badly
 constexpr int64_t kFewTiles = 16, kLeastPieces = 3;  // where k is split
 constexpr int64_t kSplits = 32;

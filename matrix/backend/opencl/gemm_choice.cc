@@ -9,7 +9,6 @@
 #include <limits>
 #include <map>
 
-#include "matrix/backend/opencl/choice_store.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
@@ -127,8 +126,6 @@ std::vector<Trial> time_candidates(OpenclDevice& device, const GemmArgs& args,
   return trials;
 }
 
-}  // namespace
-
 std::string gemm_class(OpenclDevice& device, const GemmArgs& args) {
   std::string key = {args.trans_a ? 't' : 'n', args.trans_b ? 't' : 'n'};
   const std::pair<char, int64_t> sizes[] = {
@@ -137,6 +134,12 @@ std::string gemm_class(OpenclDevice& device, const GemmArgs& args) {
     key.append(1, ' ').append(1, name).append(std::to_string(log2_of(size)));
   if (find(gemm_candidates(device.style()), "clblast", device, args)) key.append(" clblast");
   return key;
+}
+
+}  // namespace
+
+TuningKey gemm_key(OpenclDevice& device, const GemmArgs& args) {
+  return {device.facts().name, device.facts().driver, 0, "gemm", gemm_class(device, args)};
 }
 
 const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args,
@@ -157,9 +160,8 @@ const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args,
   const Trial* best = &trials.front();
   for (const Trial& one : trials)
     if (one.seconds < kClearly * best->seconds) best = &one;
-  double flops = 2.0 * static_cast<double>(args.batch * args.m * args.n * args.k);
-  remember_choice(device.facts(), "gemm", gemm_class(device, args), best->candidate->name,
-                  flops / best->seconds * 1e-9);
+  remember_tuning(gemm_key(device, args),
+                  {{std::string(best->candidate->name), 1e3 * best->seconds}});
   return *best->candidate;
 }
 
@@ -168,14 +170,15 @@ const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args) {
   double work = 2.0 * static_cast<double>(args.m) * static_cast<double>(args.n * args.k);
   if (work * static_cast<double>(args.batch) < kWorthMeasuring)
     return first_applicable(candidates, device, args);
-  std::string shape = gemm_class(device, args);
-  std::string key =
-      std::to_string(device.index()) + (device.style() == Style::cpu ? " cpu " : " gpu ") + shape;
+  const TuningKey tuning = gemm_key(device, args);
+  const std::string key = std::to_string(device.index()) +
+                          (device.style() == Style::cpu ? " cpu " : " gpu ") + tuning.which;
   Choices& all = choices();
   std::lock_guard lock(all.mutex);
   const GemmCandidate*& chosen = all.chosen[key];
   if (!chosen)
-    chosen = find(candidates, recall_choice(device.facts(), "gemm", shape), device, args);
+    for (const TuningResult& known : recall_tuning(tuning))
+      chosen = find(candidates, known.candidate, device, args);
   if (!chosen) try {
       chosen = &measure_gemm(device, args, candidates);
     } catch (const OutOfMemory&) {  // another process may have more room: not on disk

@@ -3,14 +3,14 @@
 // powers of two of m, n, k and the batch), checked against another kernel, and remembered on disk.
 #pragma once
 
-#include <string>
-
 #include "matrix/backend/opencl/gemm_kernels.h"
+#include "matrix/tuning_file.h"
 
 namespace kaiseki::opencl {
 
-/// "tn m5 n10 k10 b0"; and "clblast" where that is a candidate, so that installing it counts.
-std::string gemm_class(OpenclDevice& device, const GemmArgs& args);
+/// The class "tn m5 n10 k10 b0" on this device; and "clblast" where that is a candidate, so that
+/// installing it counts.
+TuningKey gemm_key(OpenclDevice& device, const GemmArgs& args);
 
 /// The candidate for these arguments. The first product of a class measures all that apply; where
 /// the device has no room for that, the best guess is taken and nothing remembered.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/backend/opencl/program_cache.h"
 
-#include "matrix/backend/opencl/binary_store.h"
 #include "matrix/backend/opencl/status.h"
+#include "matrix/cache_file.h"
 #include "matrix/environment.h"
 #include "matrix/error.h"
 

@@ -4,12 +4,14 @@
 #include <doctest/doctest.h>
 
 #include "matrix/backend.h"
+#include "matrix/conv/select.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
 #include "tests/matrix/backend/bare/bare_backend.h"
+#include "tests/support/cache_folder.h"
 #include "tests/support/operations.h"
 
 namespace kaiseki {
@@ -111,6 +113,43 @@ TEST_CASE("a solver in the backend's list is taken for what it can do, with its 
                        DeviceError);
   backend.solvers.clear();
   backend.operations.clear();
+  forget_solver_orders();
+}
+
+TEST_CASE("a solver that computes wrong values is measured and not used") {
+  class Wrong : public ScaleSolver {
+   public:
+    std::string_view name() const override { return "wrong"; }
+    void run(const ConvProblem&, const ConvArgs& args) const override {
+      float* y = args.y->overwrite<float>();
+      for (int64_t i = 0; i < args.y->size(); ++i) y[i] = 1;
+    }
+  };
+  test::CacheFolder folder("bare");
+  test::BareBackend& backend = test::bare_backend();
+  const Wrong wrong;
+  const ScaleSolver right;
+  backend.operations = {Op::convolution};
+  backend.solvers = {&wrong, &right};
+  const Tensor x = random_tensor({2, 1, 3, 3}, 1, Device::opencl(0));
+  const Tensor filter = Tensor::full({1, 1, 1, 1}, 3, Device::opencl(0));
+  Tensor y(x.shape(), DType::f32, Device::opencl(0));
+  std::string warned;
+  set_log_sink([&](LogLevel, std::string_view text) { warned += text; });
+  {
+    TuneConvolutions tune([](const ConvProblem&, const std::vector<TuningResult>& results) {
+      REQUIRE(results.size() == 1);
+      CHECK(results[0].candidate == "scale");
+      CHECK(results[0].workspace == 12);
+    });
+    conv2d(x, filter, nullptr, {}, y);
+  }
+  set_log_sink({});
+  CHECK(warned.find("wrong computes wrong values for n2c1h3w3k1r1s1") != std::string::npos);
+  test::check_close(y, test::doubles(multiply(x.to(Device::cpu()), Tensor::full({1}, 3))), 0);
+  backend.solvers.clear();
+  backend.operations.clear();
+  forget_solver_orders();
 }
 
 TEST_CASE("a device's memory is counted and limited by its pool from the first") {

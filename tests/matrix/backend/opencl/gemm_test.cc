@@ -7,11 +7,11 @@
 #include <cmath>
 #include <fstream>
 
-#include "matrix/backend/opencl/choice_store.h"
 #include "matrix/backend/opencl/clblast.h"
 #include "matrix/backend/opencl/gemm_choice.h"
 #include "matrix/error.h"
 #include "matrix/ops/copy.h"
+#include "matrix/tuning_file.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/support/reference.h"
 
@@ -154,24 +154,25 @@ TEST_CASE("opencl gemm: a choice is measured once and remembered on disk") {
   forget_gemm_choices();
   OpenclDevice& device = backend->opencl();
   Data data({130, 70, 120, 1, false, false}, false, true, Device::opencl(0));
-  std::string which = gemm_class(backend->opencl(), data.args);
-  CHECK(which.starts_with("nt m7 n6 k6 b0"));
+  const TuningKey key = gemm_key(device, data.args);
+  CHECK(key.which.starts_with("nt m7 n6 k6 b0"));
   const GemmCandidate& chosen = choose_gemm(device, data.args);
-  CHECK(recall_choice(device.facts(), "gemm", which) == chosen.name);
+  REQUIRE(recall_tuning(key).size() == 1);
+  CHECK(recall_tuning(key)[0].candidate == chosen.name);
 
-  remember_choice(device.facts(), "gemm", which, "direct", 1);
+  remember_tuning(key, {{"direct", 1}});
   CHECK(&choose_gemm(device, data.args) == &chosen);
-  remember_choice(device.facts(), "gemm", which, "packed 6x16", 1);
+  remember_tuning(key, {{"packed 6x16", 1}});
   forget_gemm_choices();
   if (device.style() == Style::cpu) CHECK(choose_gemm(device, data.args).name == "packed 6x16");
 
-  std::ofstream(folder.path() / "opencl" / "choices.jsonl") << "{\"device\":\n\0garbage}\n{}";
+  std::ofstream(folder.path() / "tuning.jsonl") << "{\"device\":\n\0garbage}\n{}";
   forget_gemm_choices();
-  CHECK(recall_choice(device.facts(), "gemm", which).empty());
+  CHECK(recall_tuning(key).empty());
   test::Doubles expected = data.expected();
   backend->gemm(data.args);
   test::check_close(data.c, expected, 0, bound(data.args));
-  CHECK(!recall_choice(device.facts(), "gemm", which).empty());
+  CHECK(!recall_tuning(key).empty());
   forget_gemm_choices();
 }
 
@@ -208,7 +209,7 @@ TEST_CASE("opencl gemm: CLBlast takes part where it is installed, and only there
       fill(data.c, std::nanf(""));  // which beta 0 must not read
       test::CacheFolder folder("clblast");
       CHECK(measure_gemm(backend->opencl(), data.args, {&candidate, 1}).name == "clblast");
-      CHECK(gemm_class(backend->opencl(), data.args).ends_with(" clblast"));
+      CHECK(gemm_key(backend->opencl(), data.args).which.ends_with(" clblast"));
       candidate.run(backend->opencl(), data.args);
       test::check_close(data.c, expected, 0, bound(data.args));
       MemoryPool& pool = Device::opencl(0).memory();
@@ -264,8 +265,7 @@ TEST_CASE("opencl gemm: without room for measuring or packing the product is sti
   pool.trim();
   pool.set_budget(pool.account().in_use);
   CHECK(choose_gemm(backend->opencl(), data.args).name != "clblast");
-  CHECK(recall_choice(backend->opencl().facts(), "gemm", gemm_class(backend->opencl(), data.args))
-            .empty());
+  CHECK(recall_tuning(gemm_key(backend->opencl(), data.args)).empty());
   backend->gemm(data.args);
   pool.set_budget({});
   test::check_close(data.c, expected, 0, bound(data.args));

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <fstream>
 
-#include "matrix/backend/opencl/binary_store.h"
+#include "matrix/cache_file.h"
 #include "tests/matrix/backend/opencl/support.h"
 
 namespace kaiseki::opencl {

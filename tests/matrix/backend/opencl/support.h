@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
-// For tests of the OpenCL backend: the first device, and a cache folder of one's own.
+// For tests of the OpenCL backend: the first device, and its styles.
 #pragma once
 
 #include <doctest/doctest.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <string>
 
 #include "matrix/backend/opencl/backend.h"
 #include "matrix/environment.h"
+#include "tests/support/cache_folder.h"
 #include "tests/support/devices.h"
 
 namespace kaiseki::test {
@@ -24,29 +22,6 @@ inline opencl::OpenclBackend* opencl_or_null() {
   }
   return static_cast<opencl::OpenclBackend*>(&Device::opencl(0).backend());
 }
-
-/// A cache folder that is empty at first and gone at the end.
-class CacheFolder {
- public:
-  explicit CacheFolder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / ("kaiseki_test_" + name)) {
-    if (const char* old = std::getenv("KAISEKI_CACHE_DIR")) old_ = old;
-    std::filesystem::remove_all(path_);
-    setenv("KAISEKI_CACHE_DIR", path_.c_str(), 1);
-  }
-  ~CacheFolder() {
-    std::filesystem::remove_all(path_);
-    if (old_.empty())
-      unsetenv("KAISEKI_CACHE_DIR");
-    else
-      setenv("KAISEKI_CACHE_DIR", old_.c_str(), 1);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-  std::string old_;
-};
 
 /// Runs a device's kernels of the other style while it lives.
 class WithStyle {

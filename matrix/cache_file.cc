@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "matrix/backend/opencl/binary_store.h"
+#include "matrix/cache_file.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include <iterator>
 #include <vector>
 
-namespace kaiseki::opencl {
+namespace kaiseki {
 namespace {
 
 constexpr std::string_view kMagic = "kaiseki-opencl-1\n";
@@ -102,4 +102,4 @@ void remove_oldest(const std::filesystem::path& folder, std::string_view extensi
   }
 }
 
-}  // namespace kaiseki::opencl
+}  // namespace kaiseki

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files of the program cache: written under another name and moved into place, checked when read,
+// Files of the cache folder: written under another name and moved into place, checked when read,
 // and the oldest removed when they grow too many.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace kaiseki::opencl {
+namespace kaiseki {
 
 /// Sixteen hexadecimal digits of the text's FNV-1a hash, twice seeded.
 std::string hash_name(std::string_view text);
@@ -28,4 +28,4 @@ bool write_binary(const std::filesystem::path& file, std::string_view binary);
 /// longer.
 void remove_oldest(const std::filesystem::path& folder, std::string_view extension, uint64_t limit);
 
-}  // namespace kaiseki::opencl
+}  // namespace kaiseki

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Some values of a convolution's result, computed by plain loops in double: by them a solver is
+// judged before it is trusted.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "matrix/conv/solver.h"
+
+namespace kaiseki::conv {
+
+class Sample {
+ public:
+  /// Values of x * filter, without bias and activation, and of the gradients, at up to 32 places.
+  Sample(const ConvProblem& problem, const ConvArgs& args);
+
+  /// Whether `result` has them, but for 2e-5 of the largest sum of sizes: what Winograd's F(4x4,
+  /// 3x3) needs twice over. Places whose value is no number are passed over.
+  bool agrees(const Tensor& result) const;
+
+ private:
+  struct Value {
+    int64_t place;
+    double sum, size;
+  };
+  std::vector<Value> values_;
+};
+
+}  // namespace kaiseki::conv

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Measurements on disk: found again, replaced, shared by processes; a damaged file costs them
+// alone.
+#include "matrix/tuning_file.h"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "tests/support/cache_folder.h"
+
+namespace kaiseki {
+namespace {
+
+TuningKey key(const std::string& which) {
+  return {"a \"chip\"", "1.2\\3", 2, "convolution", which};
+}
+
+const std::vector<TuningResult> kResults = {{"fast", 0.25, 1024}, {"slow", 1e3, 0}};
+
+std::string contents() {
+  std::ifstream in(tuning_file());
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_CASE("tuning file: what was remembered is recalled, by its whole key") {
+  test::CacheFolder folder("tuning");
+  CHECK(recall_tuning(key("one")).empty());
+  remember_tuning(key("one"), kResults);
+  remember_tuning(key("two"), {{"other", 3, 7}});
+  CHECK(recall_tuning(key("one")) == kResults);
+  CHECK(recall_tuning(key("two")).size() == 1);
+  for (int i = 0; i < 4; ++i) {
+    TuningKey other = key("one");
+    if (i == 0) other.device += "2";
+    if (i == 1) other.driver = "";
+    if (i == 2) other.threads = 1;
+    if (i == 3) other.operation = "gemm";
+    CHECK(recall_tuning(other).empty());
+  }
+  remember_tuning(key("one"), {{"slow", 0.5, 0}});
+  CHECK(recall_tuning(key("one")) == std::vector<TuningResult>{{"slow", 0.5, 0}});
+  CHECK(recall_tuning(key("two")).size() == 1);
+}
+
+TEST_CASE("tuning file: cut off anywhere, of another version, or no file of ours at all") {
+  test::CacheFolder folder("tuning_damaged");
+  remember_tuning(key("one"), kResults);
+  const std::string whole = contents();
+  for (size_t length = 0; length <= whole.size(); ++length) {
+    std::ofstream(tuning_file(), std::ios::trunc) << whole.substr(0, length);
+    const auto results = recall_tuning(key("one"));
+    CHECK(results.size() <= 2);
+    for (const TuningResult& result : results)
+      CHECK((result == kResults[0] || result == kResults[1]));
+  }
+  std::string other = whole;
+  other.replace(other.find("\"version\":\"") + 11, 1, "x");
+  for (std::string bad :
+       {other, std::string("\0\xff{}", 4), std::string(100000, '{'),
+        whole.substr(0, whole.find("0.25")) + "nan,\"workspace\":1}\n",
+        whole.substr(0, whole.find("0.25")) + "-1,\"workspace\":1}\n",
+        whole.substr(0, whole.find("0.25")) + "1,\"workspace\":99999999999999999999}\n"}) {
+    std::ofstream(tuning_file(), std::ios::trunc) << bad;
+    const auto results = recall_tuning(key("one"));
+    for (const TuningResult& result : results) CHECK(result == kResults[1]);
+    remember_tuning(key("one"), kResults);
+    CHECK(recall_tuning(key("one")) == kResults);
+  }
+}
+
+TEST_CASE("tuning file: a folder that cannot be written is no error") {
+  test::CacheFolder folder("tuning_file_as_folder");
+  std::ofstream(folder.path()) << "a file where the folder should be";
+  remember_tuning(key("one"), kResults);
+  CHECK(recall_tuning(key("one")).empty());
+}
+
+TEST_CASE(
+    "tuning file: two processes at once leave a file that can be read, with the last of one") {
+  test::CacheFolder folder("tuning_processes");
+  remember_tuning(key("before"), kResults);
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 200; ++i) remember_tuning(key("child"), {{"c", static_cast<double>(i), 0}});
+    _exit(0);
+  }
+  bool whole = true;
+  for (int i = 0; i < 200; ++i) {
+    remember_tuning(key("parent"), {{"p", static_cast<double>(i), 0}});
+    whole = whole && recall_tuning(key("before")) == kResults;
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(whole);
+  const auto parent = recall_tuning(key("parent")), other = recall_tuning(key("child"));
+  CHECK(parent.size() <= 1);
+  CHECK(other.size() <= 1);
+  CHECK(parent.size() + other.size() >= 1);
+}
+
+}  // namespace kaiseki
