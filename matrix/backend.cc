@@ -39,9 +39,9 @@ uint64_t fallback_count() { return fallbacks; }
 
 void note_refusal(Op op, Device device, const KernelError& refusal) {
   ++fallbacks;
-  log_warning_once(message(op_name(op), device.name(),
-                           " refuses a kernel: it runs on the CPU, with transfers (",
-                           refusal.what(), ')'));
+  const std::string what =
+      message(op_name(op), device.name(), " refuses a kernel: it runs on the CPU, with transfers");
+  log_warning_once(what, what + " (" + refusal.what() + ')');
 }
 
 void Backend::copy(const Tensor&, Tensor&) { lacks(*this, Op::copy); }

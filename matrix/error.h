@@ -45,8 +45,8 @@ class DeviceError : public Error {
   using Error::Error;
 };
 
-/// A kernel that the device's driver does not build. Nothing of the operation has been computed, or
-/// all of it can be computed again.
+/// A kernel that the device's driver does not build. Whoever throws it has computed nothing of the
+/// operation, or only what is computed again from the same values.
 class KernelError : public DeviceError {
  public:
   using DeviceError::DeviceError;

@@ -34,10 +34,12 @@ void set_log_sink(LogSink sink) {
 void log_info(std::string_view message) { log(LogLevel::info, message); }
 void log_warning(std::string_view message) { log(LogLevel::warning, message); }
 
-void log_warning_once(std::string_view message) {
+void log_warning_once(std::string_view message) { log_warning_once(message, message); }
+
+void log_warning_once(std::string_view part, std::string_view message) {
   {
     std::lock_guard lock(state().mutex);
-    if (!state().seen.emplace(message).second) return;
+    if (!state().seen.emplace(part).second) return;
   }
   log(LogLevel::warning, message);
 }

@@ -19,5 +19,7 @@ void log_warning(std::string_view message);
 
 /// Logs a warning the first time that this text is seen in this process.
 void log_warning_once(std::string_view message);
+/// The same by a part of it, where the rest may differ.
+void log_warning_once(std::string_view part, std::string_view message);
 
 }  // namespace kaiseki

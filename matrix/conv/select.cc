@@ -12,6 +12,7 @@
 #include "matrix/conv/measure.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
+#include "matrix/opencl.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -82,6 +83,7 @@ void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args
   std::exception_ptr no_room, refused;
   for (const ConvSolver* solver : solver_order(backend, problem)) {
     Tensor workspace;
+    args.workspace = nullptr;
     if (const uint64_t bytes = solver->workspace_bytes(problem)) try {
         workspace = Tensor({static_cast<int64_t>(bytes)}, DType::u8, backend.device());
         args.workspace = &workspace;
@@ -89,10 +91,15 @@ void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args
         if (!no_room) no_room = std::current_exception();
         continue;
       }
+    const uint64_t launches = opencl_kernel_count().launches;
     try {
       return solver->run(problem, args);
     } catch (const KernelError& error) {
-      log_warning_once(error.what());
+      if (args.beta != 0 && opencl_kernel_count().launches != launches)
+        throw DeviceError(std::string(error.what()) + "; part of a gradient was added already");
+      const std::string what =
+          message("conv2d", backend.device().name(), " refuses kernels of ", solver->name());
+      log_warning_once(what, what + " (" + error.what() + ')');
       refused = std::current_exception();
     }
   }

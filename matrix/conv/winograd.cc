@@ -44,7 +44,8 @@ struct Plan {
         left(turned ? p.s - 1 - p.padding[1] : p.padding[1]),
         tiles_h((out_h + form.outputs - 1) / form.outputs),
         tiles_w((out_w + form.outputs - 1) / form.outputs) {
-    const int64_t fit = kBlockFloats / (form.elements() * (inputs + outputs));
+    const int64_t channels = std::max<int64_t>(1, inputs + outputs);
+    const int64_t fit = kBlockFloats / (form.elements() * channels);
     const int64_t tiles = std::clamp(fit, kLeastTiles, kMostTiles);
     const int64_t share = (rows() + thread_count() - 1) / thread_count();
     block_rows =
@@ -159,10 +160,12 @@ class Winograd final : public ConvSolver {
             .run(x, filter, args, y);
       }
     });
-    if (args.activation == Activation::tanh || args.activation == Activation::sigmoid)
-      cpu::gemm_kernels().finish({.activation = args.activation},
-                                 plan.images * plan.groups * plan.outputs, plan.out_h * plan.out_w,
-                                 y, plan.out_h * plan.out_w);
+    if (args.activation != Activation::tanh && args.activation != Activation::sigmoid) return;
+    const int64_t plane = plan.out_h * plan.out_w;
+    parallel_for(plan.images * plan.groups * plan.outputs, 8, [&](int64_t begin, int64_t end) {
+      cpu::gemm_kernels().finish({.activation = args.activation}, end - begin, plane,
+                                 y + begin * plane, plane);
+    });
   }
 
  private:

@@ -19,7 +19,7 @@ ConvProblem conv_problem(const Shape& x, const Shape& filter, const Conv2d& conv
 
 /// y = activation(x * filter + bias); y [n, k, out_h, out_w] is overwritten. bias [k] or nullptr.
 /// A NaN or an infinity in x reaches the outputs that read it, and where Winograd's solver computes
-/// (3x3 filters with many channels) their neighbours up to three rows and columns on.
+/// (filters of 3x3 and 5x5 with many channels) their neighbours up to three rows and columns on.
 void conv2d(const Tensor& x, const Tensor& filter, const Tensor* bias, const Conv2d& conv,
             Tensor& y, Activation activation = Activation::none, float slope = 0.01f);
 /// dx, of the shape of x, overwritten.

@@ -11,6 +11,8 @@ namespace kaiseki {
 namespace {
 
 /// Indices are checked where they can be read without waiting for a device.
+/// By the host's copy, which the CPU must have; a device's kernels pass over rows that are not
+/// there.
 void check_rows(const Tensor& rows, int64_t n, const Backend& backend, std::string_view name) {
   if (!backend.device().is_cpu() && !rows.buffer().valid_on_host()) return;
   const int32_t* index = rows.data<int32_t>();
@@ -85,8 +87,6 @@ Tensor concatenate(std::span<const Tensor> parts, int axis) {
 
 Tensor gather(const Tensor& table, const Tensor& rows) {
   GatherArgs args = gather_args(table, rows, "gather");
-  Backend& backend = backend_for(Op::gather, table);
-  check_rows(rows, args.n, backend, "gather");
   Tensor source = table.contiguous();
   Shape shape = table.shape();
   shape[0] = args.count;
@@ -94,7 +94,10 @@ Tensor gather(const Tensor& table, const Tensor& rows) {
   if (output.size() == 0) return output;
   args.table = &source;
   args.output = &output;
-  run_operation(Op::gather, table, [&](Backend& b) { b.gather(args); });
+  run_operation(Op::gather, table, [&](Backend& b) {
+    check_rows(rows, args.n, b, "gather");
+    b.gather(args);
+  });
   return output;
 }
 
@@ -106,12 +109,13 @@ void scatter_add(Tensor& table, const Tensor& rows, const Tensor& source) {
   check_operand(source, "the source", shape, table, "scatter_add");
   require(!overlap(table, source), "scatter_add",
           "expected a source apart from the table, got one storage for both");
-  Backend& backend = backend_for(Op::gather, table);
-  check_rows(rows, args.n, backend, "scatter_add");
   if (source.size() == 0) return;
   args.source = &source;
   args.table_out = &table;
-  run_operation(Op::gather, table, [&](Backend& b) { b.scatter_add(args); });
+  run_operation(Op::gather, table, [&](Backend& b) {
+    check_rows(rows, args.n, b, "scatter_add");
+    b.scatter_add(args);
+  });
 }
 
 }  // namespace kaiseki

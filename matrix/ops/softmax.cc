@@ -43,12 +43,17 @@ Tensor backward(const Tensor& y, const Tensor& dy, int axis, bool log, std::stri
   return out;
 }
 
-void check_labels(const Tensor& labels, const Tensor& rows, const Backend& backend,
-                  std::string_view name) {
+void check_shapes(const Tensor& labels, const Tensor& rows, std::string_view name) {
   require(rows.rank() == 2 && rows.dim(1) > 0, name,
           "expected logits of shape [rows, classes], got ", rows.shape());
   check_operand(rows, "logits", rows.shape(), rows, name);
   check_operand(labels, "labels", Shape{rows.dim(0)}, rows, name, DType::i32);
+}
+
+/// By the host's copy, which the CPU must have; a device's kernels pass over labels that are not
+/// there.
+void check_labels(const Tensor& labels, const Tensor& rows, const Backend& backend,
+                  std::string_view name) {
   if (!backend.device().is_cpu() && !labels.buffer().valid_on_host()) return;
   const int32_t* label = labels.data<int32_t>();
   for (int64_t i = 0; i < labels.size(); ++i)
@@ -70,8 +75,7 @@ Tensor log_softmax_backward(const Tensor& y, const Tensor& dy, int axis) {
 CrossEntropy softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
   constexpr std::string_view kName = "softmax_cross_entropy";
   check_tensor(logits, "logits", kName);
-  Backend& backend = backend_for(Op::cross_entropy, logits);
-  check_labels(labels, logits, backend, kName);
+  check_shapes(labels, logits, kName);
   CrossEntropy result{Tensor(labels.shape(), DType::f32, logits.device()),
                       Tensor(logits.shape(), DType::f32, logits.device())};
   if (logits.size() == 0) return result;
@@ -82,7 +86,10 @@ CrossEntropy softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
   args.labels = &labels;
   args.probabilities = &result.probabilities;
   args.losses = &result.losses;
-  run_operation(Op::cross_entropy, logits, [&](Backend& b) { b.cross_entropy_forward(args); });
+  run_operation(Op::cross_entropy, logits, [&](Backend& b) {
+    check_labels(labels, logits, b, kName);
+    b.cross_entropy_forward(args);
+  });
   return result;
 }
 
@@ -90,8 +97,7 @@ Tensor softmax_cross_entropy_backward(const Tensor& probabilities, const Tensor&
                                       float scale) {
   constexpr std::string_view kName = "softmax_cross_entropy_backward";
   check_tensor(probabilities, "probabilities", kName);
-  Backend& backend = backend_for(Op::cross_entropy, probabilities);
-  check_labels(labels, probabilities, backend, kName);
+  check_shapes(labels, probabilities, kName);
   Tensor gradient(probabilities.shape(), DType::f32, probabilities.device());
   if (gradient.size() == 0) return gradient;
   CrossEntropyArgs args{};
@@ -101,8 +107,10 @@ Tensor softmax_cross_entropy_backward(const Tensor& probabilities, const Tensor&
   args.probabilities_in = &probabilities;
   args.scale = scale;
   args.grad_logits = &gradient;
-  run_operation(Op::cross_entropy, probabilities,
-                [&](Backend& b) { b.cross_entropy_backward(args); });
+  run_operation(Op::cross_entropy, probabilities, [&](Backend& b) {
+    check_labels(labels, probabilities, b, kName);
+    b.cross_entropy_backward(args);
+  });
   return gradient;
 }
 

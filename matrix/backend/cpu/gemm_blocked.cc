@@ -270,26 +270,28 @@ void run_columns(const Product& p, const Grid& grid) {
   }
 }
 
-/// A small C and a long k: each task sums some pieces of k, and the sums are added in order.
-void run_split(const Product& p, int64_t splits) {
-  const int64_t blocks = ceil_div(p.k, k_block_of(p.k)), size = p.m * p.n;
-  float* partial = scratch_partial.reserve(splits * size);
-  parallel_for(splits, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t s = begin; s < end; ++s) {
-      Product part = p;
-      part.c = partial + s * size, part.ldc = p.transposed ? p.m : p.n;
-      part.alpha = 1, part.beta = 0, part.epilogue = {};
-      const Range pieces = Pieces({0, blocks}, splits)[s];
-      const Range depth{pieces.begin * k_block_of(p.k),
-                        std::min(pieces.end * k_block_of(p.k), p.k)};
-      Task(part, {0, p.m}, {0, p.n}, depth).run();
-    }
-  });
+/// A small C and a long k: the pieces of k are summed apart, some at a time, and added in order, as
+/// one task would.
+void run_split(const Product& p) {
   const GemmKernels& kernels = gemm_kernels();
+  const int64_t k_block = k_block_of(p.k), pieces = ceil_div(p.k, k_block), size = p.m * p.n;
   const int64_t rows = p.transposed ? p.n : p.m, columns = p.transposed ? p.m : p.n;
-  for (int64_t s = 0; s < splits; ++s)
-    kernels.merge(rows, columns, partial + s * size, columns, p.alpha, s == 0 ? p.beta : 1, p.c,
-                  p.ldc);
+  float* partial = scratch_partial.reserve(std::min(pieces, kSplits) * size);
+  for (int64_t first = 0; first < pieces; first += kSplits) {
+    const int64_t count = std::min(kSplits, pieces - first);
+    parallel_for(count, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t s = begin; s < end; ++s) {
+        Product part = p;
+        part.c = partial + s * size, part.ldc = columns;
+        part.alpha = 1, part.beta = 0, part.epilogue = {};
+        const int64_t k = (first + s) * k_block;
+        Task(part, {0, p.m}, {0, p.n}, {k, std::min(k + k_block, p.k)}).run();
+      }
+    });
+    for (int64_t s = 0; s < count; ++s)
+      kernels.merge(rows, columns, partial + s * size, columns, p.alpha,
+                    first + s == 0 ? p.beta : 1, p.c, p.ldc);
+  }
   if (!p.epilogue.empty()) kernels.finish(p.epilogue, rows, columns, p.c, p.ldc);
 }
 
@@ -300,7 +302,7 @@ void gemm_blocked(const Product& p) {
   if (p.k > kLeastPieces * kMaxK) {
     const GemmKernels& kernels = gemm_kernels();
     const int64_t tiles = ceil_div(p.m, kernels.rows) * ceil_div(p.n, kernels.columns());
-    if (tiles <= kFewTiles) return run_split(p, std::min(ceil_div(p.k, k_block_of(p.k)), kSplits));
+    if (tiles <= kFewTiles) return run_split(p);
   }
   const Grid grid = task_grid(p);
   if (grid.rows * grid.columns == 1) return Task(p, {0, p.m}, {0, p.n}, {0, p.k}).run();

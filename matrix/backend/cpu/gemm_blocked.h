@@ -35,7 +35,8 @@ struct Product {
 
 /// Runs on the thread pool (on the calling thread inside a parallel_for). k is cut in the same
 /// pieces whatever the number of threads, so the bits of the result do not depend on it. Needs k
-/// >= 1. Memory: buffers of at most 7 MiB a thread, kept for the next call.
+/// >= 1. Memory: buffers of at most 7 MiB a thread, and 5 MiB that the threads share, kept for the
+/// next call.
 void gemm_blocked(const Product& product);
 
 }  // namespace kaiseki::cpu

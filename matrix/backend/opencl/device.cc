@@ -55,13 +55,19 @@ Kernel& OpenclDevice::kernel(std::string_view program, Source kind, std::string_
   key.reserve(program.size() + name.size() + options.size() + 2);
   key.append(program).append(1, '\n').append(name).append(1, '\n').append(options);
   if (auto found = kernels_.find(key); found != kernels_.end()) return found->second;
-  cl_program built = programs_->get(program, kind, options);
-  cl_int status = CL_SUCCESS;
+  if (auto found = refused_.find(key); found != refused_.end()) throw KernelError(found->second);
   Kernel kernel;
-  kernel.handle = cl().clCreateKernel(built, std::string(name).c_str(), &status);
-  if (status != CL_SUCCESS)  // some drivers compile only now
-    throw KernelError(
-        message("opencl", "clCreateKernel(", name, ") on ", label_, ": ", status_name(status)));
+  try {
+    cl_program built = programs_->get(program, kind, options);
+    cl_int status = CL_SUCCESS;
+    kernel.handle = cl().clCreateKernel(built, std::string(name).c_str(), &status);
+    if (status != CL_SUCCESS)  // some drivers compile only now
+      refuse(status, message("opencl", "clCreateKernel(", name, ") on ", label_, ": ",
+                             status_name(status)));
+  } catch (const KernelError& error) {  // asked for again in every step
+    if (refused_.size() < kernel_limit_) refused_.emplace(std::move(key), error.what());
+    throw;
+  }
   try {
     check(cl().clGetKernelWorkGroupInfo(kernel.handle, facts_.id, CL_KERNEL_WORK_GROUP_SIZE,
                                         sizeof(size_t), &kernel.work_group_limit, nullptr),

@@ -86,7 +86,8 @@ class OpenclDevice : public RawMemory {
   std::mutex launch_mutex_;
   std::unique_ptr<ProgramCache> programs_;
   std::unordered_map<std::string, Kernel> kernels_;
-  std::deque<std::string> kernel_order_;  // keys of kernels_, the oldest first
+  std::unordered_map<std::string, std::string> refused_;  // kernels, and why
+  std::deque<std::string> kernel_order_;                  // keys of kernels_, the oldest first
   size_t kernel_limit_ = 2048, most_groups_ = 65535;
 };
 

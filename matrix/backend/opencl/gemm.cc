@@ -8,6 +8,25 @@
 
 namespace kaiseki::opencl {
 
+namespace {
+
+/// Where the driver refuses the kernels of a candidate, by the next one. A candidate's own kernels
+/// only read A and B until the last, which writes C.
+void run_gemm(OpenclDevice& device, const GemmArgs& args) {
+  const GemmCandidate& chosen = choose_gemm(device, args);
+  try {
+    return chosen.run(device, args);
+  } catch (const KernelError&) {
+    for (const GemmCandidate& other : gemm_candidates(device.style())) try {
+        if (&other != &chosen && other.applicable(device, args)) return other.run(device, args);
+      } catch (const KernelError&) {
+      }
+    throw;
+  }
+}
+
+}  // namespace
+
 void OpenclBackend::gemm(const GemmArgs& args) {
   if (args.m == 0 || args.n == 0 || args.batch == 0) return;
   if (args.k == 0 || args.alpha == 0) {  // A and B are not read: a NaN in them counts for nothing
@@ -16,7 +35,7 @@ void OpenclBackend::gemm(const GemmArgs& args) {
     return gemm_direct(device_, scaled);
   }
   try {
-    choose_gemm(device_, args).run(device_, args);
+    run_gemm(device_, args);
   } catch (const OutOfMemory& error) {
     if (args.beta != 0) throw;  // C may hold a part of the result already
     log_warning_once(std::string(error.what()) +

@@ -181,6 +181,8 @@ const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args) {
       chosen = find(candidates, known.candidate, device, args);
   if (!chosen) try {
       chosen = &measure_gemm(device, args, candidates);
+    } catch (const KernelError&) {  // of the check, or of all: gemm() goes on from here
+      chosen = &first_applicable(candidates, device, args);
     } catch (const OutOfMemory&) {  // another process may have more room: not on disk
       chosen = &first_applicable(candidates, device, args);
     }

@@ -93,9 +93,17 @@ void Launch::over_range(const std::vector<size_t>& global, const std::vector<siz
           static_cast<cl_uint>(global.size()));
 }
 
+Kernel& Launch::kernel() {
+  return device_.kernel(program_, source_, kernel_, wide_ ? options_ + " -DINDEX=long" : options_);
+}
+
+void Launch::build() {
+  std::lock_guard lock(device_.launch_mutex());
+  kernel();
+}
+
 Kernel& Launch::prepare() {
-  Kernel& kernel =
-      device_.kernel(program_, source_, kernel_, wide_ ? options_ + " -DINDEX=long" : options_);
+  Kernel& kernel = this->kernel();
   for (cl_uint i = 0; i < arguments_.size(); ++i) {
     const Argument& argument = arguments_[i];
     size_t size = argument.is_index ? (wide_ ? 8 : 4) : argument.size;  // both sides little-endian

@@ -46,6 +46,10 @@ class Launch {
     return raw(&block, sizeof(block));
   }
 
+  /// Builds the kernel, once all parameters are given: an operation of several kernels that changes
+  /// what it reads has to know beforehand that the driver takes them all.
+  void build();
+
   /// Items 0..n-1, rounded up to whole work-groups: the kernel checks its number.
   void over(int64_t n);
   /// The same with a second dimension, which is not rounded.
@@ -61,6 +65,7 @@ class Launch {
     bool is_index;
   };
   Launch& tensor_argument(const Tensor& tensor, Access access);
+  Kernel& kernel();
   Kernel& prepare();
   void enqueue_parts(Kernel& kernel, const std::array<size_t, 3>& global,
                      const std::array<size_t, 3>& local, cl_uint dimensions);

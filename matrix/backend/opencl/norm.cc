@@ -35,16 +35,16 @@ Launch per_element(OpenclDevice& device, const BatchNormArgs& args, std::string_
   return launch;
 }
 
-void normalise(OpenclDevice& device, const BatchNormArgs& args, bool infer) {
-  per_element(device, args, "normalise", infer)
-      .arg(args.eps)
+Launch normalise(OpenclDevice& device, const BatchNormArgs& args, bool infer) {
+  Launch launch = per_element(device, args, "normalise", infer);
+  launch.arg(args.eps)
       .in(*args.x)
       .in(*args.gamma)
       .in(*args.beta)
       .in(infer ? *args.running_mean : *args.mean)
       .in(infer ? *args.running_var : *args.inv_std)
-      .out(*args.y)
-      .over(args.n * args.c * args.inner);
+      .out(*args.y);
+  return launch;
 }
 
 Launch lrn(OpenclDevice& device, const LrnArgs& args, std::string_view kernel) {
@@ -65,12 +65,15 @@ void OpenclBackend::batch_norm_train(const BatchNormArgs& args) {
       .in_out(*args.running_var)
       .out(*args.mean)
       .out(*args.inv_std);
+  Launch second = normalise(device_, args, false);
+  second.build();
   over_channels(launch, device_, args.c);
-  normalise(device_, args, false);
+  second.over(args.n * args.c * args.inner);
 }
 
 void OpenclBackend::batch_norm_infer(const BatchNormArgs& args) {
-  if (args.n * args.c * args.inner > 0) normalise(device_, args, true);
+  const int64_t total = args.n * args.c * args.inner;
+  if (total > 0) normalise(device_, args, true).over(total);
 }
 
 void OpenclBackend::batch_norm_backward(const BatchNormArgs& args) {
@@ -85,17 +88,18 @@ void OpenclBackend::batch_norm_backward(const BatchNormArgs& args) {
       .out(sums)
       .in_out(*args.dgamma)
       .in_out(*args.dbeta);
-  over_channels(launch, device_, args.c);
-  per_element(device_, args, "backward", false)
-      .arg(static_cast<float>(args.n * args.inner))
+  Launch second = per_element(device_, args, "backward", false);
+  second.arg(static_cast<float>(args.n * args.inner))
       .in(*args.x)
       .in(*args.dy)
       .in(*args.gamma)
       .in(*args.mean)
       .in(*args.inv_std)
       .in(sums)
-      .out(*args.dx)
-      .over(total);
+      .out(*args.dx);
+  second.build();
+  over_channels(launch, device_, args.c);
+  second.over(total);
 }
 
 void OpenclBackend::lrn_forward(const LrnArgs& args) {

@@ -59,14 +59,7 @@ cl_program ProgramCache::get(std::string_view program, Source kind, const std::s
     throw DeviceError(message("opencl", "expected a kernel file, got '", program, "'"));
   std::string source(text);
   if (kind != Source::user) source.insert(0, embedded_kernel("common.cl"));
-  if (auto found = refused_.find(key); found != refused_.end()) throw KernelError(found->second);
-  cl_program built;
-  try {
-    built = build(source, "-cl-std=CL1.2" + (options.empty() ? "" : " " + options));
-  } catch (const KernelError& error) {  // asked for again in every step
-    if (refused_.size() < kProgramLimit) refused_.emplace(std::move(key), error.what());
-    throw;
-  }
+  cl_program built = build(source, "-cl-std=CL1.2" + (options.empty() ? "" : " " + options));
   if (programs_.size() >= kProgramLimit) {  // their kernels keep what they need of them
     for (auto& [old, unused] : programs_) cl().clReleaseProgram(unused);
     programs_.clear();
@@ -105,9 +98,9 @@ void ProgramCache::compile(cl_program program, const std::string& source,
   std::filesystem::path file = folder_ / ("build-" + hash_name(source + options) + ".log");
   bool kept = write_atomically(file, options + "\n\n" + log + "\n\n" + source);
   remove_oldest(folder_, ".log", kLogLimit);
-  throw KernelError(message("opencl", "clBuildProgram on ", label_, ": ", status_name(status), ": ",
-                            first_lines(log, 3),
-                            kept ? "; the whole log is in " + file.string() : std::string()));
+  refuse(status, message("opencl", "clBuildProgram on ", label_, ": ", status_name(status), ": ",
+                         first_lines(log, 3),
+                         kept ? "; the whole log is in " + file.string() : std::string()));
 }
 
 std::filesystem::path ProgramCache::file_for(const std::string& source,

@@ -53,7 +53,6 @@ class ProgramCache {
   uint64_t limit_ = uint64_t{64} << 20;
   uint64_t disk_hits_ = 0, builds_ = 0;
   std::map<std::string, cl_program> programs_;
-  std::map<std::string, std::string> refused_;  // and why
 };
 
 }  // namespace kaiseki::opencl

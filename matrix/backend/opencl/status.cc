@@ -88,6 +88,13 @@ void check(cl_int status, std::string_view call, std::string_view device) {
     throw DeviceError(message("opencl", call, " on ", device, ": ", status_name(status)));
 }
 
+void refuse(cl_int status, const std::string& text) {
+  if (status == CL_OUT_OF_HOST_MEMORY || status == CL_OUT_OF_RESOURCES ||
+      status == CL_MEM_OBJECT_ALLOCATION_FAILURE)
+    throw DeviceError(text);
+  throw KernelError(text);
+}
+
 std::string device_string(cl_device_id device, cl_device_info question) {
   return read_string([&](size_t bytes, void* into, size_t* needed) {
     return cl().clGetDeviceInfo(device, question, bytes, into, needed);

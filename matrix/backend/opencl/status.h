@@ -14,6 +14,9 @@ std::string status_name(cl_int status);
 
 /// Throws DeviceError "[opencl] clFinish on NAME: CL_OUT_OF_RESOURCES" unless status is CL_SUCCESS.
 void check(cl_int status, std::string_view call, std::string_view device);
+/// Throws what a failure to build a kernel is: DeviceError where memory was short and it may
+/// succeed later, else KernelError.
+[[noreturn]] void refuse(cl_int status, const std::string& text);
 
 /// What the device (or platform) answers to a question about a string.
 std::string device_string(cl_device_id device, cl_device_info question);

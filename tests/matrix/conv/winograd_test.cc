@@ -166,16 +166,20 @@ TEST_CASE("winograd: without room for its workspace another solver computes") {
 }
 
 TEST_CASE("winograd: the same bits with any number of threads") {
-  const ConvProblem p = problem(3, 20, 19, 23, 18, 1);
-  Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
-  Tensor filter = random_filter(p);
-  test::Doubles first;
-  for (int threads : {1, 2, 3, 7}) {
-    set_thread_count(threads);
-    const test::Doubles y = test::doubles(run(*winograd_solvers()[0], p, x, filter));
-    if (first.empty()) first = y;
-    CHECK(first == y);
-  }
+  for (const Form& form : forms())
+    for (int64_t groups : {1, 2}) {
+      ConvProblem p = problem(3, 20, 19, 23, 18, 1, form.taps);
+      p.groups = groups;
+      Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
+      Tensor filter = random_filter(p);
+      test::Doubles first;
+      for (int threads : {1, 2, 3, 7}) {
+        set_thread_count(threads);
+        const test::Doubles y = test::doubles(run(form.solver, p, x, filter));
+        if (first.empty()) first = y;
+        CHECK(first == y);
+      }
+    }
   set_thread_count(0);
 }
 

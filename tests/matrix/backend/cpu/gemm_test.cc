@@ -214,10 +214,25 @@ TEST_CASE("gemm: the same bits with any number of threads") {
         Case c(s.m, s.n, s.k, t & 1, t & 2);
         c.point();
         c.g.beta = 0.5f;
+        c.g.activation = kaiseki::Activation::leaky_relu;
         kaiseki::cpu::gemm(c.g);
         if (first.empty()) first = c.c;
         CHECK(first == c.c);
       }
     }
   kaiseki::set_thread_count(0);
+}
+
+TEST_CASE("gemm: the same bits whether a long k is split or not, which the columns decide") {
+  constexpr int64_t kRows = 3, kWide = 700, kNarrow = 32, kLong = 22000;
+  Case wide(kRows, kWide, kLong, false, false);
+  wide.point();
+  kaiseki::cpu::gemm(wide.g);
+  std::vector<float> narrow(kRows * kNarrow);
+  kaiseki::cpu::Gemm g = wide.g;
+  g.n = kNarrow, g.c = narrow.data(), g.ldc = kNarrow;
+  kaiseki::cpu::gemm(g);
+  for (int64_t i = 0; i < kRows; ++i)
+    for (int64_t j = 0; j < kNarrow; ++j)
+      CHECK(narrow[i * kNarrow + j] == wide.g.c[i * wide.g.ldc + j]);
 }

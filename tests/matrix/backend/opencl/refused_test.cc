@@ -1,85 +1,94 @@
 // SPDX-License-Identifier: MIT
-// A driver that opens and then refuses kernels: other kernels take over, and in the end the CPU.
+// A driver that refuses some kernels: others take over, and in the end the CPU.
 #include <doctest/doctest.h>
 
-#include <string>
 #include <vector>
 
-#include "matrix/backend/opencl/api.h"
+#include "matrix/backend/opencl/gemm_choice.h"
 #include "matrix/error.h"
-#include "matrix/log.h"
 #include "matrix/opencl.h"
+#include "tests/matrix/backend/opencl/refusal.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/support/operations.h"
 
 namespace kaiseki {
-namespace {
 
-/// While it lives, the driver builds no program.
-class Refusal {
- public:
-  Refusal() : entry_(const_cast<opencl::Api&>(opencl::cl()).clBuildProgram), real_(entry_) {
-    entry_ = refuse;
-    builds = 0;
-  }
-  ~Refusal() { entry_ = real_; }
+using test::check_near;
+using test::Refusal;
 
-  static inline int builds = 0;
-
- private:
-  static cl_int CL_API_CALL refuse(cl_program, cl_uint, const cl_device_id*, const char*,
-                                   void(CL_CALLBACK*)(cl_program, void*), void*) {
-    ++builds;
-    return CL_BUILD_PROGRAM_FAILURE;
-  }
-
-  decltype(&::clBuildProgram)& entry_;
-  decltype(&::clBuildProgram) real_;
-};
-
-void check_close(const std::vector<float>& values, const std::vector<float>& expected) {
-  REQUIRE(values.size() == expected.size());
-  for (size_t i = 0; i < values.size(); ++i)
-    CHECK(values[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+TEST_CASE("an operation of two kernels of which the second is refused computes nothing twice") {
+  test::CacheFolder folder("refused_second");
+  if (!test::opencl_or_null()) return;
+  const auto statistics = [](Device d) {
+    const Tensor x = test::random_tensor({2, 5, 4}, 1, d), one = Tensor::full({5}, 1, d);
+    Tensor y(x.shape(), DType::f32, d), mean = one.clone(), var = one.clone(), a = one.clone(),
+                                        b = one.clone();
+    batch_norm_train(x, one, one, {}, mean, var, a, b, y);
+    return concatenate(std::vector{mean, var}, 0);
+  };
+  const std::vector<float> expected = test::values(statistics(Device::cpu()));
+  const Device device = Device::opencl(0);
+  const uint64_t fallbacks = fallback_count();
+  const Refusal refusal("no such option", "normalise");
+  check_near(test::values(statistics(device)), expected);
+  CHECK(fallback_count() == fallbacks + 1);
 }
 
-}  // namespace
-
-TEST_CASE("where the driver refuses kernels the CPU computes, and says so once") {
-  test::CacheFolder folder("refused");
+TEST_CASE("where memory is short a build fails, and succeeds later") {
+  test::CacheFolder folder("refused_memory");
   if (!test::opencl_or_null()) return;
   const Device device = Device::opencl(0);
-  const Refusal refusal;
-  std::vector<std::string> warnings;
-  set_log_sink([&](LogLevel, std::string_view text) { warnings.emplace_back(text); });
-  for (const test::Operation& one : test::operations()) {
-    INFO(std::string(op_name(one.op)));
-    const std::vector<float> expected = test::values(one.run(Device::cpu()));
-    const uint64_t fallbacks = fallback_count();
-    for (int round = 0; round < 2; ++round) {
-      const Tensor y = one.run(device);
-      CHECK(y.device() == device);
-      check_close(test::values(y), expected);
-    }
-    if (one.op != Op::copy && one.op != Op::fill) CHECK(fallback_count() > fallbacks);
+  const Tensor x = test::random_tensor({3, 5}, 1, device);
+  const uint64_t fallbacks = fallback_count();
+  {
+    const Refusal refusal("", "none", CL_OUT_OF_HOST_MEMORY);
+    CHECK_THROWS_AS(elementwise("x * 3 + 1.25", {{"x", x}}), DeviceError);
   }
-  set_log_sink({});
-  for (size_t i = 0; i < warnings.size(); ++i)
-    for (size_t j = 0; j < i; ++j) CHECK(warnings[i] != warnings[j]);
-  CHECK(Refusal::builds > 10);
-  const int builds = Refusal::builds;
-  softmax(test::random_tensor({3, 4}, 1, device));
-  CHECK(Refusal::builds == builds);  // a refusal is remembered
+  check_near(test::values(elementwise("x * 3 + 1.25", {{"x", x}})),
+             test::values(elementwise("x * 3 + 1.25", {{"x", x.to(Device::cpu())}})));
+  CHECK(fallback_count() == fallbacks);
+}
+
+TEST_CASE("one candidate of a matrix product is refused: another computes on the device") {
+  test::CacheFolder folder("refused_gemm");
+  if (!test::opencl_or_null()) return;
+  const Device device = Device::opencl(0);
+  opencl::forget_gemm_choices();
+  const Tensor a = test::random_tensor({33, 29}, 1, device),
+               b = test::random_tensor({29, 31}, 2, device);
+  const uint64_t fallbacks = fallback_count();
+  const Refusal refusal("VECTORS=4");
+  check_near(test::values(matmul(a, b)),
+             test::values(matmul(a.to(Device::cpu()), b.to(Device::cpu()))));
+  CHECK(fallback_count() == fallbacks);
+  opencl::forget_gemm_choices();
 }
 
 TEST_CASE("a user's own kernel that does not build stays an error") {
   test::CacheFolder folder("refused_user");
   if (!test::opencl_or_null()) return;
-  const Refusal refusal;
+  const Refusal refusal("");
   const uint64_t fallbacks = fallback_count();
   const CustomKernel kernel("__kernel void k() {}", "k");
   CHECK_THROWS_AS(kernel.run(Device::opencl(0), {}, {1}), DeviceError);
   CHECK(fallback_count() == fallbacks);
+}
+
+TEST_CASE("rows and labels that only the device knew are checked before the CPU uses them") {
+  test::CacheFolder folder("refused_rows");
+  if (!test::opencl_or_null()) return;
+  const Device device = Device::opencl(0);
+  const Tensor far = argmax(Tensor::from({0, 0, 9}, {1, 3}, device), 1);  // {2}, on the device
+  const Tensor table = Tensor::full({2, 3}, 1, device);
+  {
+    const Refusal refusal("no such option", "gather");
+    CHECK_THROWS_AS(gather(table, far), ShapeError);
+    CHECK(Refusal::refusals == 1);
+  }
+  const Tensor label = argmax(Tensor::from({0, 0, 9}, {1, 3}, device), 1);
+  const Refusal refusal("no such option", "cross_entropy_forward");
+  CHECK_THROWS_AS(softmax_cross_entropy(Tensor::full({1, 2}, 1, device), label), ShapeError);
+  CHECK(Refusal::refusals == 1);
 }
 
 }  // namespace kaiseki
