@@ -14,7 +14,7 @@ struct Samples {
   Tensor x, labels;
 };
 /// Random ones, for a network whose output is classes.
-Samples random_samples(const nn::Network& network, int64_t count);
+Samples random_samples(const nn::Network& network, int64_t count, uint64_t seed = 1);
 
 void bench_gemm(const BenchCommand& command, Device device);
 void bench_conv(const BenchCommand& command, Device device);

@@ -27,8 +27,8 @@ uint64_t peak_process_memory() {
 
 }  // namespace
 
-Samples random_samples(const nn::Network& network, int64_t count) {
-  static Random random(1);
+Samples random_samples(const nn::Network& network, int64_t count, uint64_t seed) {
+  Random random(seed);
   Shape shape{count};
   for (int64_t dim : network.input_shape()) shape.push_back(dim);
   Samples samples{Tensor(shape, DType::f32, Device::cpu()),
@@ -49,7 +49,8 @@ void bench_train(const BenchCommand& c, Device device) {
     network.initialize(0);
     nn::Optimizer optimizer;
     std::vector<Samples> batches;
-    for (int i = 0; i < kBatches; ++i) batches.push_back(random_samples(network, c.batch_size));
+    for (uint64_t i = 0; i < kBatches; ++i)
+      batches.push_back(random_samples(network, c.batch_size, i));
     size_t next = 0;
     const double seconds = median_seconds(device, c.repeat, c.seconds, [&] {
       const Samples& batch = batches[next++ % batches.size()];

@@ -2,13 +2,14 @@
 // kaiseki tune: one step of training, in which every convolution is measured.
 #include <algorithm>
 #include <cstdio>
-#include <map>
+#include <utility>
 
 #include "cli/bench.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
+#include "matrix/conv/measure.h"
 #include "matrix/conv/select.h"
 #include "matrix/environment.h"
 #include "matrix/error.h"
@@ -21,30 +22,26 @@ struct Row {
   ConvProblem problem;
   std::vector<TuningResult> results;
 
-  /// Without a measurement the first of the backend's list runs.
-  const TuningResult& untuned() const { return results.front(); }
+  /// What runs without measurements: the first that can.
+  const TuningResult& untuned() const {
+    return *std::ranges::find_if(results, [this](const TuningResult& result) {
+      return result.milliseconds < kRefusedMilliseconds || &result == &results.back();
+    });
+  }
   const TuningResult& best() const {
     return *std::ranges::min_element(results, {}, &TuningResult::milliseconds);
   }
 };
 
-ConvProblem forward_of(ConvProblem problem) {
-  problem.direction = ConvDirection::forward;
-  return problem;
-}
-
-/// Runs the step. Gives a row for each different convolution, and the layers that each stands for.
+/// Runs the step. Gives a row for each different convolution, in the order of their layers.
 class Tuning {
  public:
-  Tuning(nn::Network& network, int64_t batch_size) {
-    for (const nn::LayerSummary& layer : network.summary())
-      if (layer.type == "convolution") layers_.push_back(layer.name);
+  Tuning(nn::Network& network, int64_t batch_size) : layers_(network.summary()) {
     const Samples samples = random_samples(network, batch_size);
     TuneConvolutions tune(
         [this](const ConvProblem& problem, const std::vector<TuningResult>& results) {
-          if (problem.direction == ConvDirection::forward && next_ < layers_.size())
-            names_[problem].push_back(layers_[next_++]);
-          if (std::ranges::find(rows_, problem, &Row::problem) != rows_.end()) return;
+          if (results.empty() || std::ranges::find(rows_, problem, &Row::problem) != rows_.end())
+            return;
           rows_.push_back({problem, results});
           draw_live_line("measured " + names(problem) + ' ' +
                          std::string(direction_name(problem.direction)) + ", " +
@@ -52,28 +49,35 @@ class Tuning {
         });
     network.forward_loss(samples.x, samples.labels);
     network.backward();
+    kept_ = tune.kept();
     clear_live_line();
-    std::erase_if(rows_, [](const Row& row) { return row.results.empty(); });
-    std::ranges::stable_sort(rows_, {}, [this](const Row& row) { return place(row); });
+    std::ranges::stable_sort(rows_, {}, [this](const Row& row) {
+      const auto first =
+          std::ranges::find_if(layers_, [&](const auto& layer) { return is(layer, row.problem); });
+      return std::pair{first - layers_.begin(), row.problem.direction};
+    });
   }
 
   const std::vector<Row>& rows() const { return rows_; }
+  bool kept() const { return kept_; }
+
+  /// The layers of this shape.
   std::string names(const ConvProblem& problem) const {
-    const auto found = names_.find(forward_of(problem));
-    return found == names_.end() ? "" : join(found->second, ", ");
+    std::vector<std::string> all;
+    for (const nn::LayerSummary& layer : layers_)
+      if (is(layer, problem)) all.push_back(layer.name);
+    return join(all, ", ");
   }
 
  private:
-  /// Of the first layer of this shape, in the network's order.
-  std::pair<ptrdiff_t, ConvDirection> place(const Row& row) const {
-    const auto layer = std::ranges::find(layers_, names_.at(forward_of(row.problem)).front());
-    return {layer - layers_.begin(), row.problem.direction};
+  static bool is(const nn::LayerSummary& layer, const ConvProblem& p) {
+    return layer.type == "convolution" && layer.output == Shape{p.k, p.out_h(), p.out_w()} &&
+           2.0 * static_cast<double>(layer.multiply_adds * p.n) == p.flops();
   }
 
-  std::vector<std::string> layers_;
-  std::map<ConvProblem, std::vector<std::string>> names_;
+  std::vector<nn::LayerSummary> layers_;
   std::vector<Row> rows_;
-  size_t next_ = 0;
+  bool kept_ = true;
 };
 
 std::string milliseconds(double value) { return format_number("%.3g", value); }
@@ -94,7 +98,8 @@ std::string others(const Row& row) {
   std::ranges::sort(sorted, {}, &TuningResult::milliseconds);
   std::vector<std::string> parts;
   for (size_t i = 1; i < sorted.size(); ++i)
-    parts.push_back(sorted[i].candidate + ' ' + milliseconds(sorted[i].milliseconds));
+    if (sorted[i].milliseconds < kRefusedMilliseconds)
+      parts.push_back(sorted[i].candidate + ' ' + milliseconds(sorted[i].milliseconds));
   return join(parts, ", ");
 }
 
@@ -109,7 +114,8 @@ void print_table(const Tuning& tuning) {
   }
   table.rule();
   table.row({"total", "", "", milliseconds(tuned), "", "untuned " + milliseconds(untuned)});
-  std::printf("%s\nkept in %s\n", table.str().c_str(), tuning_file().string().c_str());
+  std::printf("%s\n", table.str().c_str());
+  if (tuning.kept()) std::printf("kept in %s\n", tuning_file().string().c_str());
 }
 
 }  // namespace
@@ -125,12 +131,16 @@ int run_command(const TuneCommand& c) {
                 format_count(c.batch_size).c_str(), describe_device(device).c_str());
   const Tuning tuning(network, c.batch_size);
   if (tuning.rows().empty())
-    throw Error(
-        message("tune", "expected a network with convolutions, got none in ", file.string()));
+    throw Error(message("tune",
+                        "expected a network with convolutions, got none that could be measured in ",
+                        file.string()));
   if (c.json)
     for (const Row& row : tuning.rows()) print_json(tuning, row);
   else
     print_table(tuning);
+  if (!tuning.kept())
+    throw Error(message("tune", "expected to write ", tuning_file().string(),
+                        ", which failed: what was measured is lost"));
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <locale>
 #include <mutex>
 #include <optional>
 #include <sstream>
@@ -32,6 +33,7 @@ std::string in_quotes(std::string_view text) {
 /// What a line must begin with to be about this case.
 std::string beginning(const TuningKey& key) {
   std::ostringstream out;
+  out.imbue(std::locale::classic());
   out << "{\"device\":" << in_quotes(key.device) << ",\"driver\":" << in_quotes(key.driver)
       << ",\"version\":" << in_quotes(library_version()) << ",\"threads\":" << key.threads
       << ",\"operation\":" << in_quotes(key.operation) << ",\"case\":" << in_quotes(key.which)
@@ -89,18 +91,19 @@ std::vector<TuningResult> recall_tuning(const TuningKey& key) {
   return results;
 }
 
-void remember_tuning(const TuningKey& key, const std::vector<TuningResult>& results) {
+bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& results) {
   std::lock_guard lock(mutex);
   const std::string start = beginning(key);
   std::vector<std::string> lines = read_lines();
   std::erase_if(lines, [&](const std::string& line) { return line.starts_with(start); });
   if (lines.size() >= kMostLines) lines.erase(lines.begin(), lines.begin() + kMostLines / 2);
   std::ostringstream text;
+  text.imbue(std::locale::classic());
   for (const std::string& line : lines) text << line << '\n';
   for (const TuningResult& result : results)
     text << start << result.candidate << "\",\"milliseconds\":" << result.milliseconds
          << ",\"workspace\":" << result.workspace << "}\n";
-  write_atomically(tuning_file(), text.str());
+  return write_atomically(tuning_file(), text.str());
 }
 
 }  // namespace kaiseki

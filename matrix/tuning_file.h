@@ -37,8 +37,9 @@ std::vector<TuningResult> recall_tuning(const TuningKey& key);
 /// Where they are kept.
 std::filesystem::path tuning_file();
 
-/// Puts these results in the place of those that the case had. A file that cannot be written is no
-/// error: what was measured then lasts for this process.
-void remember_tuning(const TuningKey& key, const std::vector<TuningResult>& results);
+/// Puts these results in the place of those that the case had. Of two processes that do so at the
+/// same moment one may lose what it adds. False where the file cannot be written: what was measured
+/// then lasts for this process.
+bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& results);
 
 }  // namespace kaiseki

@@ -15,16 +15,18 @@ namespace kaiseki {
 namespace {
 
 constexpr int kRuns = 3;
-constexpr double kLost = 1.5;      // times the best: not run again
-constexpr double kLostCold = 4.0;  // by the first run, which met cold caches
-constexpr double kHopeless = 8.0;  // times the best, by one image: not run at all
+constexpr double kLost = 1.5;  // times the best: not run again
+// Not run on all images: by one, this many times the best and this long.
+constexpr double kHopeless = 8.0, kHopelessMilliseconds = 1000;
 
 struct Trial {
   const ConvSolver* solver;
-  std::vector<double> milliseconds;
   uint64_t workspace;
+  std::vector<double> milliseconds{};
+  double estimate = 0;  // of a hopeless one
 
   double median() const {
+    if (milliseconds.empty()) return estimate;
     std::vector<double> sorted = milliseconds;
     std::ranges::sort(sorted);
     return sorted[sorted.size() / 2];
@@ -43,27 +45,26 @@ class Measurement {
   }
 
   std::vector<TuningResult> run() {
-    const conv::Sample sample(problem_, args_);
     for (const ConvSolver* solver : backend_.conv_solvers())
-      if (solver->applicable(problem_)) attempt(*solver, sample);
+      if (solver->applicable(problem_)) attempt(*solver);
     for (int round = 0; round < kRuns; ++round)
       for (Trial& trial : trials_)
-        if (trial.median() <= (round == 0 ? kLostCold : kLost) * best()) {
-          const double milliseconds = time(*trial.solver, problem_, args_);
-          if (round == 0) trial.milliseconds.clear();
-          trial.milliseconds.push_back(milliseconds);
-        }
-    std::vector<TuningResult> results;
+        if (trial.estimate == 0 && (round == 0 || trial.median() <= kLost * best()))
+          trial.milliseconds.push_back(time(*trial.solver, problem_, args_));
     for (const Trial& trial : trials_)
-      results.push_back({std::string(trial.solver->name()), trial.median(), trial.workspace});
-    return results;
+      results_.push_back({std::string(trial.solver->name()), trial.median(), trial.workspace});
+    std::ranges::sort(results_, {}, [&](const TuningResult& result) {
+      return std::ranges::find(backend_.conv_solvers(), result.candidate, &ConvSolver::name) -
+             backend_.conv_solvers().begin();
+    });
+    return std::move(results_);
   }
 
  private:
-  Tensor& output() const {
-    return problem_.direction == ConvDirection::forward         ? *args_.y
-           : problem_.direction == ConvDirection::backward_data ? *args_.x
-                                                                : *args_.filter;
+  Tensor& output(const ConvArgs& args) const {
+    return problem_.direction == ConvDirection::forward         ? *args.y
+           : problem_.direction == ConvDirection::backward_data ? *args.x
+                                                                : *args.filter;
   }
 
   double best() const {
@@ -85,52 +86,56 @@ class Measurement {
     return 1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
-  /// By the first image alone.
-  double estimate(const ConvSolver& solver) const {
-    ConvProblem one = problem_;
-    one.n = 1;
-    if (!solver.applicable(one)) return 0;
-    Tensor x, y;
-    ConvArgs args = args_;
-    x = args.x->slice(0, 0, 1), y = args.y->slice(0, 0, 1);
-    args.x = &x, args.y = &y;
-    return static_cast<double>(problem_.n) * time(solver, one, args);
+  /// What a solver does not write stays NaN.
+  bool right(const ConvSolver& solver, const ConvProblem& problem, const ConvArgs& args) const {
+    fill(output(args), std::numeric_limits<float>::quiet_NaN());
+    time(solver, problem, args);
+    if (conv::Sample(problem, args).agrees(output(args))) return true;
+    log_warning_once(message("conv2d", solver.name(), " computes wrong values for ", problem_.str(),
+                             " on ", backend_.device().name(), " and is not used"));
+    return false;
   }
 
-  /// A first run, whose result is judged: what a solver does not write stays NaN.
-  void attempt(const ConvSolver& solver, const conv::Sample& sample) try {
-    const uint64_t workspace = solver.workspace_bytes(problem_);
-    if (problem_.n > 1 && !trials_.empty()) {
-      const double expected = estimate(solver);
-      if (expected > kHopeless * best()) {
-        trials_.push_back({&solver, {expected}, workspace});
-        return;
-      }
+  /// Judges a solver, first on one image: that run builds kernels and starts threads, and is not
+  /// timed; neither is the first on all.
+  void attempt(const ConvSolver& solver) try {
+    Trial trial{&solver, solver.workspace_bytes(problem_)};
+    ConvProblem one = problem_;
+    one.n = 1;
+    Tensor x = args_.x->slice(0, 0, 1), y = args_.y->slice(0, 0, 1);
+    ConvArgs args = args_;
+    args.x = &x, args.y = &y;
+    bool serves = !solver.applicable(one) || right(solver, one, args);
+    if (serves && problem_.n > 1 && solver.applicable(one)) {
+      const double all = static_cast<double>(problem_.n) * time(solver, one, args);
+      if (all > kHopelessMilliseconds && all > kHopeless * likely_) trial.estimate = all;
+      likely_ = std::min(likely_, all);
     }
-    fill(output(), std::numeric_limits<float>::quiet_NaN());
-    const double milliseconds = time(solver, problem_, args_);
-    if (sample.agrees(output()))
-      trials_.push_back({&solver, {milliseconds}, workspace});
+    if (serves && trial.estimate == 0 && one != problem_) serves = right(solver, problem_, args_);
+    if (serves)
+      trials_.push_back(trial);
     else
-      log_warning_once(message("conv2d", solver.name(), " computes wrong values for ",
-                               problem_.str(), " on ", backend_.device().name(),
-                               " and is not used"));
+      results_.push_back({std::string(solver.name()), kWrongMilliseconds, trial.workspace});
   } catch (const KernelError&) {  // run_convolution() says so
-  } catch (const OutOfMemory&) {  // nor is there room for it in training
+    results_.push_back({std::string(solver.name()), kRefusedMilliseconds, 0});
   }
 
   Backend& backend_;
   const ConvProblem problem_;
   ConvArgs args_;
   Tensor gradient_;
+  double likely_ = std::numeric_limits<double>::infinity();  // the best, by one image
   std::vector<Trial> trials_;
+  std::vector<TuningResult> results_;
 };
 
 }  // namespace
 
 std::vector<TuningResult> measure_convolution(Backend& backend, const ConvProblem& problem,
-                                              const ConvArgs& args) {
+                                              const ConvArgs& args) try {
   return Measurement(backend, problem, args).run();
+} catch (const OutOfMemory&) {
+  return {};
 }
 
 }  // namespace kaiseki

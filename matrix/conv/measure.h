@@ -9,12 +9,16 @@
 
 namespace kaiseki {
 
-/// Milliseconds (median of three runs after a first one) and workspace of every solver that can do
-/// it, in the backend's order. Left out: what has no room, what the driver refuses, and what
-/// computes wrong values. A solver that needs over 1.5 times the best (4 times at first) is not run
-/// again; one that is hopeless on a single image is not run on all, and its time is an estimate.
-/// Writes the output, which has to be computed again; a filter's gradient is written elsewhere.
-/// Tensors as for ConvSolver::run().
+/// Milliseconds of a solver that computes wrong values, and of one whose kernels the driver
+/// refuses.
+constexpr double kWrongMilliseconds = 1e300, kRefusedMilliseconds = 1e200;
+
+/// Milliseconds (median of three warm runs) and workspace of every solver that can do it, in the
+/// backend's order; nothing
+/// where there is no room for one of them, as another time there may be. A solver that needs over
+/// 1.5 times the best is not run again; one that by a single image would need over 8 times the best
+/// and a second is not run on all, and its time is an estimate. Writes the output, which has to be
+/// computed again; a filter's gradient is written elsewhere. Tensors as for ConvSolver::run().
 std::vector<TuningResult> measure_convolution(Backend& backend, const ConvProblem& problem,
                                               const ConvArgs& args);
 

@@ -33,17 +33,24 @@ Known& known() {
 
 TuneConvolutions* tuner = nullptr;  // the one that lives
 
-Order make_order(Backend& backend, const ConvProblem& problem, std::vector<TuningResult> measured) {
-  std::ranges::stable_sort(measured, {}, &TuningResult::milliseconds);
+/// The backend's order, unless there is a measurement of each: a part of them says nothing of the
+/// others.
+Order make_order(Backend& backend, const ConvProblem& problem,
+                 const std::vector<TuningResult>& measured) {
+  std::vector<std::pair<double, const ConvSolver*>> solvers;
+  bool all = true;
+  for (const ConvSolver* solver : backend.conv_solvers()) {
+    if (!solver->applicable(problem)) continue;
+    const auto found = std::ranges::find(measured, solver->name(), &TuningResult::candidate);
+    all = all && found != measured.end();
+    solvers.emplace_back(found == measured.end() ? 0 : found->milliseconds, solver);
+  }
+  if (all) {
+    std::ranges::stable_sort(solvers, {}, &std::pair<double, const ConvSolver*>::first);
+    std::erase_if(solvers, [](const auto& one) { return one.first >= kWrongMilliseconds; });
+  }
   Order order;
-  const auto add = [&](const ConvSolver* solver) {
-    if (solver->applicable(problem) && std::ranges::find(order, solver) == order.end())
-      order.push_back(solver);
-  };
-  for (const TuningResult& result : measured)
-    for (const ConvSolver* solver : backend.conv_solvers())
-      if (solver->name() == result.candidate) add(solver);
-  for (const ConvSolver* solver : backend.conv_solvers()) add(solver);
+  for (const auto& [milliseconds, solver] : solvers) order.push_back(solver);
   return order;
 }
 
@@ -114,11 +121,17 @@ TuneConvolutions::TuneConvolutions(ConvReport report) : report_(std::move(report
 TuneConvolutions::~TuneConvolutions() { tuner = nullptr; }
 
 void TuneConvolutions::before(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
-  const auto [found, fresh] = results_.try_emplace({&backend, problem});
-  if (fresh) {
-    found->second = measure_convolution(backend, problem, args);
-    remember_tuning(convolution_key(backend, problem), found->second);
-    set_order(backend, problem, make_order(backend, problem, found->second));
+  const std::pair key{&backend, problem};
+  auto found = results_.find(key);
+  if (found == results_.end()) {
+    found = results_.emplace(key, measure_convolution(backend, problem, args)).first;
+    if (found->second.empty()) {
+      log_warning_once(message("tune", "no room to measure ", problem.str(), " on ",
+                               backend.device().name(), ": it stays as it was"));
+    } else {
+      kept_ = remember_tuning(convolution_key(backend, problem), found->second) && kept_;
+      set_order(backend, problem, make_order(backend, problem, found->second));
+    }
   }
   report_(problem, found->second);
 }

@@ -20,7 +20,8 @@ namespace kaiseki {
 /// none can.
 void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args);
 
-/// The solvers that can do it: those with measurements first, the fastest before the others.
+/// The solvers that can do it, the fastest first where each was measured, and without those that
+/// computed wrong values; else in the backend's order.
 std::vector<const ConvSolver*> solver_order(Backend& backend, const ConvProblem& problem);
 
 /// "forward", "backward_data" or "backward_filter".
@@ -42,10 +43,13 @@ class TuneConvolutions {
   TuneConvolutions(const TuneConvolutions&) = delete;
   TuneConvolutions& operator=(const TuneConvolutions&) = delete;
 
+  /// Whether all results could be written to the tuning file.
+  bool kept() const { return kept_; }
   void before(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
 
  private:
   ConvReport report_;
+  bool kept_ = true;
   std::map<std::pair<Backend*, ConvProblem>, std::vector<TuningResult>> results_;
 };
 

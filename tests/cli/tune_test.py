@@ -37,7 +37,7 @@ def losses(cache, name):
     return [line["loss"] for line in lines if "loss" in line]
 
 
-def training_uses_it():
+def training_takes_the_same_way():
     cache = {"KAISEKI_CACHE_DIR": os.path.abspath("cache")}
     before = losses(cache, "before.jsonl")
     works("tune", LENET, "--batch-size", 8, "--threads", 1, env=cache)
@@ -48,6 +48,25 @@ def training_uses_it():
     for damaged in (b"", whole[:len(whole) // 2], b"\0" * 1000, whole.replace(b'"version":"', b'"version":"other ')):
         pathlib.Path("cache/tuning.jsonl").write_bytes(damaged)
         check(len(losses(cache, "damaged.jsonl")) == len(before), "a damaged file stops no training", str(damaged[:80]))
+
+
+def layers_are_named_by_their_shape():
+    pathlib.Path("phases.json").write_text(json.dumps({
+        "name": "phases", "inputs": {"image": {"shape": [1, 8, 8]}},
+        "layers": [
+            {"name": "aside", "type": "convolution", "output_channels": 5, "kernel_size": 5, "inputs": ["image"]},
+            {"name": "first", "type": "convolution", "output_channels": 4, "kernel_size": 3, "inputs": ["image"]},
+            {"name": "last", "type": "fully_connected", "output_size": 3}],
+        "outputs": ["last"]}))
+    lines = [json.loads(line) for line in
+             works("tune", "phases.json", "--batch-size", 2, "--json",
+                   env={"KAISEKI_CACHE_DIR": "cache"}).stdout.splitlines()]
+    check({line["layer"] for line in lines} == {"first"}, "the layer that ran is named", str(lines))
+
+
+def a_cache_that_cannot_be_written():
+    pathlib.Path("file").write_text("no folder")
+    refuses(["file/tuning.jsonl"], "tune", LENET, "--batch-size", 1, "--json", env={"KAISEKI_CACHE_DIR": "file"})
 
 
 def refuses_what_has_no_convolution():
@@ -67,4 +86,5 @@ def on_opencl():
     check(found and {line["threads"] for line in found} == {0}, "kept for the OpenCL device", str(found))
 
 
-main(shows_and_keeps, training_uses_it, refuses_what_has_no_convolution, on_opencl)
+main(shows_and_keeps, training_takes_the_same_way, layers_are_named_by_their_shape,
+     a_cache_that_cannot_be_written, refuses_what_has_no_convolution, on_opencl)

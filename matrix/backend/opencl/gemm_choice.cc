@@ -178,7 +178,7 @@ const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args) {
   const GemmCandidate*& chosen = all.chosen[key];
   if (!chosen)
     for (const TuningResult& known : recall_tuning(tuning))
-      chosen = find(candidates, known.candidate, device, args);
+      if (auto* one = find(candidates, known.candidate, device, args)) chosen = one;
   if (!chosen) try {
       chosen = &measure_gemm(device, args, candidates);
     } catch (const KernelError&) {  // of the check, or of all: gemm() goes on from here

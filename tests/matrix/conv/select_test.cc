@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "matrix/conv/measure.h"
 #include "matrix/ops/conv.h"
 #include "matrix/threads.h"
 #include "tests/matrix/conv/cases.h"
@@ -48,27 +49,34 @@ void check_convolution(const ConvProblem& p, Device device) {
 
 }  // namespace
 
-TEST_CASE(
-    "solver order: measured ones by their time, then the others; the rest of a line is ignored") {
+TEST_CASE("solver order: the fastest first where each was measured, else as the backend has it") {
   test::CacheFolder folder("select");
   test::for_each_device([](Device device) {
     Backend& backend = device.backend();
     forget_solver_orders();
     const std::vector<std::string> untuned = names(solver_order(backend, kProblem));
     REQUIRE(untuned.size() >= 2);
-    remember_tuning(convolution_key(backend, kProblem),
-                    {{untuned[0], 5, 0}, {"gone", 0.1, 0}, {untuned.back(), 1, 0}});
-    CHECK(names(solver_order(backend, kProblem)) == untuned);  // as this process knows it
-    forget_solver_orders();
-    const std::vector<std::string> tuned = names(solver_order(backend, kProblem));
-    CHECK(tuned[0] == untuned.back());
-    CHECK(tuned[1] == untuned[0]);
-    CHECK(std::set(tuned.begin(), tuned.end()) == std::set(untuned.begin(), untuned.end()));
-    CHECK(tuned.size() == untuned.size());
+    std::vector<TuningResult> all = {{"gone", 0.1, 0}};
+    for (size_t i = 0; i < untuned.size(); ++i)
+      all.push_back({untuned[i], 10.0 - static_cast<double>(i), 0});
+    const auto order_with = [&](const std::vector<TuningResult>& results) {
+      remember_tuning(convolution_key(backend, kProblem), results);
+      forget_solver_orders();
+      return names(solver_order(backend, kProblem));
+    };
+    const std::vector<std::string> reversed(untuned.rbegin(), untuned.rend());
+    CHECK(order_with(all) == reversed);
+    check_convolution(kProblem, device);
+    all.pop_back();
+    CHECK(order_with(all) == untuned);  // one is missing: a damaged line, say
+    all.push_back({untuned.back(), kWrongMilliseconds, 0});
+    CHECK(order_with(all) == std::vector(reversed.begin() + 1, reversed.end()));
+    check_convolution(kProblem, device);
+    all.back().milliseconds = kRefusedMilliseconds;
+    CHECK(order_with(all).back() == untuned.back());
     ConvProblem other = kProblem;
     other.n = 4;
-    CHECK(names(solver_order(backend, other))[0] == untuned[0]);
-    check_convolution(kProblem, device);
+    CHECK(names(solver_order(backend, other)) == untuned);
   });
   forget_solver_orders();
 }
@@ -78,7 +86,10 @@ TEST_CASE("solver order: measurements with other threads are not ours") {
   Backend& backend = Device::cpu().backend();
   set_thread_count(1);
   const std::vector<std::string> untuned = names(solver_order(backend, kProblem));
-  remember_tuning(convolution_key(backend, kProblem), {{untuned.back(), 1, 0}});
+  std::vector<TuningResult> all;
+  for (size_t i = 0; i < untuned.size(); ++i)
+    all.push_back({untuned[i], 10.0 - static_cast<double>(i), 0});
+  remember_tuning(convolution_key(backend, kProblem), all);
   forget_solver_orders();
   CHECK(names(solver_order(backend, kProblem))[0] == untuned.back());
   set_thread_count(2);

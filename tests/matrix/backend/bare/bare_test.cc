@@ -3,7 +3,11 @@
 // begins with no operation at all: everything works on it through the CPU, with counted transfers.
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "matrix/backend.h"
+#include "matrix/conv/measure.h"
 #include "matrix/conv/select.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
@@ -138,15 +142,67 @@ TEST_CASE("a solver that computes wrong values is measured and not used") {
   set_log_sink([&](LogLevel, std::string_view text) { warned += text; });
   {
     TuneConvolutions tune([](const ConvProblem&, const std::vector<TuningResult>& results) {
-      REQUIRE(results.size() == 1);
-      CHECK(results[0].candidate == "scale");
-      CHECK(results[0].workspace == 12);
+      REQUIRE(results.size() == 2);
+      CHECK(results[0] == TuningResult{"wrong", kWrongMilliseconds, 12});
+      CHECK(results[1].candidate == "scale");
+      CHECK(results[1].milliseconds < 1000);
+      CHECK(results[1].workspace == 12);
     });
     conv2d(x, filter, nullptr, {}, y);
   }
   set_log_sink({});
+  MemoryPool& pool = Device::opencl(0).memory();
+  Tensor other(y.shape(), DType::f32, Device::opencl(0));
+  other.buffer().on_device(Access::write);
+  pool.trim();
+  pool.set_budget(pool.account().in_use);
+  CHECK_THROWS_AS(conv2d(x, filter, nullptr, {}, other), OutOfMemory);  // nor where none has room
+  pool.set_budget({});
   CHECK(warned.find("wrong computes wrong values for n2c1h3w3k1r1s1") != std::string::npos);
   test::check_close(y, test::doubles(multiply(x.to(Device::cpu()), Tensor::full({1}, 3))), 0);
+  backend.solvers.clear();
+  backend.operations.clear();
+  forget_solver_orders();
+}
+
+TEST_CASE(
+    "a solver that is slow at first, as one that builds kernels, is measured when it is warm") {
+  class LateBloomer : public ScaleSolver {
+   public:
+    std::string_view name() const override { return "late"; }
+    void run(const ConvProblem& p, const ConvArgs& args) const override {
+      if (runs == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      ScaleSolver::run(p, args);
+    }
+  };
+  class Steady : public ScaleSolver {
+   public:
+    std::string_view name() const override { return "steady"; }
+    void run(const ConvProblem& p, const ConvArgs& args) const override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      ScaleSolver::run(p, args);
+    }
+  };
+  test::CacheFolder folder("late");
+  test::BareBackend& backend = test::bare_backend();
+  const LateBloomer late;
+  const Steady steady;
+  backend.operations = {Op::convolution};
+  const Tensor x = random_tensor({2, 1, 3, 3}, 1, Device::opencl(0));
+  const Tensor filter = Tensor::full({1, 1, 1, 1}, 3, Device::opencl(0));
+  Tensor y(x.shape(), DType::f32, Device::opencl(0));
+  for (bool first : {true, false}) {
+    late.runs = 0;
+    backend.solvers = first ? std::vector<const ConvSolver*>{&late, &steady}
+                            : std::vector<const ConvSolver*>{&steady, &late};
+    TuneConvolutions tune([](const ConvProblem&, const std::vector<TuningResult>& results) {
+      REQUIRE(results.size() == 2);
+      for (const TuningResult& result : results)
+        CHECK((result.candidate == "late") == (result.milliseconds < 10));
+    });
+    conv2d(x, filter, nullptr, {}, y);
+    CHECK(late.runs >= 5);
+  }
   backend.solvers.clear();
   backend.operations.clear();
   forget_solver_orders();
