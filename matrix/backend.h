@@ -170,6 +170,8 @@ class Backend {
   virtual DeviceInfo info() const = 0;
   virtual bool has(Op op) const = 0;
   virtual void synchronize() = 0;
+  /// Kernels queued since the program started, where operations consist of several.
+  virtual uint64_t queued_kernels() const { return 0; }
 
   /// The device's memory; copies are ordered after the work queued before.
   virtual RawMemory& raw_memory() = 0;

@@ -12,7 +12,6 @@
 #include "matrix/conv/measure.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
-#include "matrix/opencl.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -98,11 +97,11 @@ void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args
         if (!no_room) no_room = std::current_exception();
         continue;
       }
-    const uint64_t launches = opencl_kernel_count().launches;
+    const uint64_t queued = backend.queued_kernels();
     try {
       return solver->run(problem, args);
     } catch (const KernelError& error) {
-      if (args.beta != 0 && opencl_kernel_count().launches != launches)
+      if (args.beta != 0 && backend.queued_kernels() != queued)
         throw DeviceError(std::string(error.what()) + "; part of a gradient was added already");
       const std::string what =
           message("conv2d", backend.device().name(), " refuses kernels of ", solver->name());

@@ -4,6 +4,7 @@
 
 #include "matrix/backend.h"
 #include "matrix/backend/opencl/device.h"
+#include "matrix/opencl.h"
 
 namespace kaiseki::opencl {
 
@@ -16,6 +17,7 @@ class OpenclBackend : public Backend {
   DeviceInfo info() const override;
   bool has(Op op) const override;
   void synchronize() override { device_.finish(); }
+  uint64_t queued_kernels() const override { return opencl_kernel_count().launches; }
   RawMemory& raw_memory() override { return device_; }
   void upload(void* block, const void* host, uint64_t bytes) override {
     device_.upload(block, host, bytes);
