@@ -23,6 +23,24 @@ void add_device(CLI::App* app, DeviceOptions& options) {
       ->check(CLI::Range(0, 1024));
 }
 
+/// For commands that compute convolutions.
+void add_convolutions(CLI::App* app, DeviceOptions& options) {
+  auto* group = app->add_option_group("Convolutions");
+  group
+      ->add_option("--workspace", options.workspace,
+                   "memory that convolutions may use to be faster: auto (what is free), none, or "
+                   "bytes such as 8M")
+      ->capture_default_str();
+  group
+      ->add_option("--tune", options.tune,
+                   "off, cached (use what was measured), hybrid (measure large convolutions that "
+                   "are not known), exhaustive (measure all anew) or amortised (while training)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"off", "cached", "hybrid", "exhaustive", "amortised"}));
+  group->add_flag("--deterministic", options.deterministic,
+                  "the same bits with any number of threads: no choice by measurements");
+}
+
 void add_data(CLI::App* app, DataOptions& options) {
   app->add_option("--data", options.data,
                   "mnist, fashion-mnist, cifar10, digits, or a folder or tar of pictures by class")
@@ -68,6 +86,7 @@ void add_train(CLI::App& root, TrainCommand& c) {
       ->check(CLI::PositiveNumber);
   app->add_option("--seed", c.seed, "of weights, order and augmentation")->capture_default_str();
   add_device(app, c.device);
+  add_convolutions(app, c.device);
 
   auto* optimizer = app->add_option_group("Optimizer");
   optimizer->add_option("--optimizer", c.optimizer.name, "the update rule")
@@ -115,6 +134,7 @@ void add_train(CLI::App& root, TrainCommand& c) {
   files->add_flag("--resume", c.resume, "continue from the newest checkpoint of --checkpoint")
       ->needs("--checkpoint");
   files->add_option("--log", c.log, "metrics as JSON lines");
+  files->add_flag("--memory", c.memory, "show in the end how the device's memory was used");
   files->add_option("--log-every", c.log_every, "steps between lines of the log")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -143,6 +163,7 @@ void add_eval(CLI::App& root, EvalCommand& c) {
   app->add_option("--confusion", c.confusion, "write the confusion matrix as CSV");
   app->add_flag("--json", c.json, "print one JSON line");
   add_device(app, c.device);
+  add_convolutions(app, c.device);
   app->footer(
       "Examples:\n"
       "  kaiseki eval lenet --weights lenet.safetensors --data mnist\n"
@@ -169,6 +190,7 @@ void add_predict(CLI::App& root, PredictCommand& c) {
       ->take_all();
   app->add_flag("--json", c.json, "print one JSON line for each picture");
   add_device(app, c.device);
+  add_convolutions(app, c.device);
   app->footer(
       "Examples:\n"
       "  kaiseki predict lenet --weights lenet.safetensors seven.png\n"
@@ -197,6 +219,7 @@ void add_run(CLI::App& root, RunCommand& c) {
   app->add_option("--seed", c.seed, "of weights that are not given, and of dropout")
       ->capture_default_str();
   add_device(app, c.device);
+  add_convolutions(app, c.device);
   app->footer(
       "Examples:\n"
       "  kaiseki run net.json --weights w.safetensors --input x.npy --output y.npy\n"
@@ -223,6 +246,7 @@ void add_bench(CLI::App& root, BenchCommand& c) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   add_device(app, c.device);
+  add_convolutions(app, c.device);
   app->footer(
       "Examples:\n"
       "  kaiseki bench gemm 1000x1000x1000 --threads 1\n"

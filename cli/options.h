@@ -13,8 +13,11 @@
 namespace kaiseki::cli {
 
 struct DeviceOptions {
-  std::string device;  // as Device::parse()
-  int threads = 0;     // 0: KAISEKI_THREADS, else one for each core
+  std::string device;              // as Device::parse()
+  int threads = 0;                 // 0: KAISEKI_THREADS, else one for each core
+  std::string workspace = "auto";  // of convolutions: auto, none, or bytes
+  std::string tune = "hybrid";     // as TuneMode's names
+  bool deterministic = false;
 };
 
 struct DataOptions {
@@ -42,7 +45,7 @@ struct TrainCommand {
   std::string augment;
   std::string weights, save, checkpoint, log;
   int64_t checkpoint_every = 1, keep = 3;
-  bool resume = false;
+  bool resume = false, memory = false;
   int64_t log_every = 50, evaluate_every = 1, early_stop = 0, test_limit = 0;
 };
 

@@ -8,7 +8,11 @@
 #include "cli/subset.h"
 #include "cli/text.h"
 #include "matrix/backend.h"
+#include "matrix/conv/tuning.h"
+#include "matrix/environment.h"
 #include "matrix/error.h"
+#include "matrix/memory/pool.h"
+#include "matrix/memory/workspace.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cli {
@@ -39,12 +43,28 @@ void set_augmentation(const std::string& text, nn::Preprocessing& how) {
   }
 }
 
+std::optional<uint64_t> workspace_limit(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  return text == "none" ? 0 : parse_bytes(text, "--workspace auto, none or");
+}
+
+TuneMode tune_mode(const std::string& name) {
+  constexpr std::pair<std::string_view, TuneMode> kModes[] = {{"off", TuneMode::off},
+                                                              {"cached", TuneMode::cached},
+                                                              {"hybrid", TuneMode::hybrid},
+                                                              {"exhaustive", TuneMode::exhaustive},
+                                                              {"amortised", TuneMode::amortised}};
+  return std::ranges::find(kModes, name, &std::pair<std::string_view, TuneMode>::first)->second;
+}
+
 }  // namespace
 
 Device open_device(const DeviceOptions& options) {
   if (options.threads) set_thread_count(options.threads);
   Device device = Device::parse(options.device);
   set_default_device(device);
+  device.workspace().set_limit(workspace_limit(options.workspace));
+  set_conv_policy({tune_mode(options.tune), options.deterministic});
   return device;
 }
 
@@ -53,6 +73,12 @@ std::string describe_device(Device device) {
   if (!device.is_cpu()) return device.name() + " (" + info.name + ")";
   return "cpu (" + info.platform + ", " + std::to_string(thread_count()) +
          (thread_count() == 1 ? " thread)" : " threads)");
+}
+
+std::string describe_memory(Device device) {
+  const MemoryAccount account = device.memory().account();
+  return "in use " + format_bytes(account.in_use) + ", pooled " + format_bytes(account.cached) +
+         ", workspace " + format_bytes(account.workspace) + ", peak " + format_bytes(account.peak);
 }
 
 fs::path find_network(const std::string& name) {

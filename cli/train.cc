@@ -153,6 +153,7 @@ void finish(const TrainCommand& c, nn::Trainer& trainer, const fs::path& network
     std::printf("weights     %s\n", c.save.c_str());
   }
   if (!last.empty()) std::printf("checkpoint  %s\n", last.c_str());
+  if (c.memory) std::printf("memory      %s\n", describe_memory(network.device()).c_str());
   if (unfinished)
     std::printf("continue with the same command and --checkpoint %s --resume\n", folder.c_str());
   if (outcome.checkpointer && !outcome.checkpointer->problem().empty())

@@ -52,6 +52,7 @@ void MetricsLog::on_epoch(Trainer& trainer) {
 }
 
 void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, int64_t samples) {
+  const MemoryAccount memory = trainer.updater().network().device().memory().account();
   JsonLine json;
   json.add("event", epoch ? "epoch" : "step")
       .add("step", trainer.step())
@@ -62,7 +63,10 @@ void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, 
       .add("images_per_second",
            static_cast<double>(samples) / (epoch ? seconds_between(epoch_time_, step_time_)
                                                  : seconds_between(last_time_, Clock::now())))
-      .add("memory", trainer.updater().network().device().memory().account().peak)
+      .add("memory", memory.peak)
+      .add("memory_in_use", memory.in_use)
+      .add("memory_pooled", memory.cached)
+      .add("memory_workspace", memory.workspace)
       .add("seconds", seconds_between(start_, Clock::now()));
   if (epoch && trainer.evaluation()) {
     json.add("test_loss", trainer.evaluation()->loss);
