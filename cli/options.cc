@@ -207,13 +207,14 @@ void add_run(CLI::App& root, RunCommand& c) {
 
 void add_bench(CLI::App& root, BenchCommand& c) {
   auto* app = root.add_subcommand("bench", "Measure, one JSON line a case");
-  app->add_option("what", c.what, "gemm, conv or train")
+  app->add_option("what", c.what, "gemm, conv, train or data")
       ->required()
-      ->check(CLI::IsMember({"gemm", "conv", "train"}));
+      ->check(CLI::IsMember({"gemm", "conv", "train", "data"}));
   app->add_option("cases", c.cases,
-                  "gemm: MxNxK; conv: n16c64h56w56k128r3s3p1; train: networks (default: a choice)")
+                  "gemm: MxNxK; conv: n16c64h56w56k128r3s3p1; train: networks (default: a choice); "
+                  "data: sets of pictures")
       ->take_all();
-  app->add_option("--batch-size", c.batch_size, "train: samples in a minibatch")
+  app->add_option("--batch-size", c.batch_size, "train, data: samples in a minibatch")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app->add_option("--repeat", c.repeat, "runs of each case; the median counts")
@@ -227,7 +228,8 @@ void add_bench(CLI::App& root, BenchCommand& c) {
       "Examples:\n"
       "  kaiseki bench gemm 1000x1000x1000 --threads 1\n"
       "  kaiseki bench conv n64c20h12w12k50r5s5 --device opencl\n"
-      "  kaiseki bench train lenet cifar --batch-size 64");
+      "  kaiseki bench train lenet cifar --batch-size 64\n"
+      "  kaiseki bench data pictures.tar --threads 2");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ struct TuneCommand {
 };
 
 struct BenchCommand {
-  std::string what;  // gemm, conv, train
+  std::string what;  // gemm, conv, train, data
   DeviceOptions device;
   std::vector<std::string> cases;
   int64_t batch_size = 64, repeat = 5;
