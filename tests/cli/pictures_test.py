@@ -9,17 +9,18 @@ import re
 from npy import write_png
 from support import check, main, refuses, skip, works
 
-NETWORK = {"name": "small", "input": [3, 224, 224], "layers": [
+LAYERS = [
     {"name": "conv", "type": "convolution", "output_channels": 4, "kernel_size": 11, "stride": 8},
     {"name": "relu", "type": "relu"},
     {"name": "pool", "type": "max_pooling", "kernel_size": 3, "stride": 3},
     {"name": "fc", "type": "fully_connected", "output_size": 1000},
-    {"name": "loss", "type": "softmax_cross_entropy"}]}
+    {"name": "loss", "type": "softmax_cross_entropy"}]
 IMAGENET = ("--resize", 256, "--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225")
 
 
 def network(side):
-    pathlib.Path("net.json").write_text(json.dumps({**NETWORK, "input": [3, side, side]}))
+    pathlib.Path("net.json").write_text(json.dumps(
+        {"name": "small", "inputs": {"image": {"shape": [3, side, side]}}, "layers": LAYERS}))
     return "net.json"
 
 
