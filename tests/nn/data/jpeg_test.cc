@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nn/data/iterator.h"
 #include "tests/nn/data/pictures.h"
 #include "tests/nn/io/damage.h"
 #include "tests/nn/io/folder.h"
@@ -187,4 +188,40 @@ TEST_CASE("a JPEG that is not scaled down comes whole") {
     CHECK(picture.width == 203);
     CHECK(picture.pixels == decode_picture(file, "large", 3).pixels);
   }
+}
+
+TEST_CASE(
+    "samples of scaled pictures do not depend on what is kept, on workers, or on other sets") {
+  test::Folder folder;
+  for (const std::string name : {"a/0.jpg", "a/1.jpg", "a/2.jpg", "b/0.jpg", "b/1.jpg"}) {
+    std::filesystem::create_directories((folder.path / name).parent_path());
+    write_file_atomic(folder.path / name, stored(name == "a/1.jpg" ? "progressive" : "large"));
+  }
+  DataOptions options;
+  options.spec = folder.path.string();
+  options.preprocessing = {
+      .channels = 3, .height = 20, .width = 20, .resize = 24, .random_crop = true, .flip = true};
+  auto two_epochs = [&](uint64_t cache_bytes, int workers) {
+    options.cache_bytes = cache_bytes;
+    const std::shared_ptr<const Dataset> data = open_dataset(options);
+    Iterator iterator(data, {.batch_size = 1, .workers = workers});
+    std::vector<float> all;
+    Batch batch;
+    for (int i = 0; i < 6; ++i) {
+      REQUIRE(iterator.next(batch));
+      for (float value : batch.images.to_vector()) all.push_back(value);
+    }
+    return all;
+  };
+  const std::vector<float> first = two_epochs(0, 1);
+  CHECK(first == two_epochs(0, 3));
+  CHECK(first == two_epochs(1 << 20, 1));
+  CHECK(first == two_epochs(1 << 20, 3));
+
+  DataOptions digits;
+  digits.spec = "digits:5";
+  const std::shared_ptr<const Dataset> other = open_dataset(digits), data = open_dataset(options);
+  const std::vector<float> before = test::sample_of(*other, 3);
+  test::sample_of(*data, 0);
+  CHECK(test::sample_of(*other, 3) == before);
 }
