@@ -47,6 +47,10 @@ void add_data(CLI::App* app, DataOptions& options) {
       ->required();
   app->add_option("--limit", options.limit, "use only N samples, spread over all")
       ->check(CLI::NonNegativeNumber);
+  app->add_option("--resize", options.resize,
+                  "scale the shorter side to N pixels, then crop (default: as --weights say, else "
+                  "just enough to cover the network's input)")
+      ->check(CLI::Range(1, 16384));
   app->add_option("--mean", options.mean, "subtracted from pixels in 0..1, one for each channel")
       ->delimiter(',')
       ->take_all();
@@ -109,7 +113,12 @@ void add_train(CLI::App& root, TrainCommand& c) {
   optimizer->add_option("--min-lr", c.minimum_rate, "cosine, linear: the last learning rate");
 
   auto* input = app->add_option_group("Data");
-  input->add_option("--augment", c.augment, "flip, crop or crop:PADDING, joined by commas");
+  input->add_option("--augment", c.augment,
+                    "flip, crop or crop:PADDING, joined by commas (PADDING: 4, with --resize 0)");
+  input
+      ->add_option("--workers", c.workers,
+                   "threads that make batches ready (default: half of the cores, at most 8)")
+      ->check(CLI::Range(1, 1024));
   input
       ->add_option("--test-limit", c.test_limit, "evaluate on only N test samples, spread over all")
       ->check(CLI::NonNegativeNumber);
@@ -148,7 +157,9 @@ void add_train(CLI::App& root, TrainCommand& c) {
       "  kaiseki train models/lenet.json --data mnist --epochs 10 --schedule cosine \\\n"
       "      --save lenet.safetensors --checkpoint runs/lenet --log runs/lenet.jsonl --resume\n"
       "  kaiseki train models/cifar.json --data pictures.tar.gz --augment flip,crop:4 "
-      "--device opencl");
+      "--device opencl\n"
+      "  kaiseki train net.json --data pictures.tar --resize 256 --augment crop,flip \\\n"
+      "      --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225");
 }
 
 void add_eval(CLI::App& root, EvalCommand& c) {
@@ -182,6 +193,8 @@ void add_predict(CLI::App& root, PredictCommand& c) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app->add_flag("--invert", c.invert, "exchange dark and light (dark digits on white paper)");
+  app->add_option("--resize", c.resize, "as in training (default: what the weights say)")
+      ->check(CLI::Range(1, 16384));
   app->add_option("--mean", c.mean, "as in training (default: what the weights say)")
       ->delimiter(',')
       ->take_all();
@@ -230,13 +243,14 @@ void add_run(CLI::App& root, RunCommand& c) {
 
 void add_bench(CLI::App& root, BenchCommand& c) {
   auto* app = root.add_subcommand("bench", "Measure, one JSON line a case");
-  app->add_option("what", c.what, "gemm, conv or train")
+  app->add_option("what", c.what, "gemm, conv, train or data")
       ->required()
-      ->check(CLI::IsMember({"gemm", "conv", "train"}));
+      ->check(CLI::IsMember({"gemm", "conv", "train", "data"}));
   app->add_option("cases", c.cases,
-                  "gemm: MxNxK; conv: n16c64h56w56k128r3s3p1; train: networks (default: a choice)")
+                  "gemm: MxNxK; conv: n16c64h56w56k128r3s3p1; train: networks (default: a choice); "
+                  "data: sets of pictures")
       ->take_all();
-  app->add_option("--batch-size", c.batch_size, "train: samples in a minibatch")
+  app->add_option("--batch-size", c.batch_size, "train, data: samples in a minibatch")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app->add_option("--repeat", c.repeat, "runs of each case; the median counts")
@@ -251,7 +265,8 @@ void add_bench(CLI::App& root, BenchCommand& c) {
       "Examples:\n"
       "  kaiseki bench gemm 1000x1000x1000 --threads 1\n"
       "  kaiseki bench conv n64c20h12w12k50r5s5 --device opencl\n"
-      "  kaiseki bench train lenet cifar --batch-size 64");
+      "  kaiseki bench train lenet cifar --batch-size 64\n"
+      "  kaiseki bench data pictures.tar --threads 2");
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ struct DataOptions {
   std::string data;
   int64_t limit = 0;  // samples used; 0: all
   std::vector<float> mean, std;
+  int resize = 0;  // the shorter side, before the crop; 0: just covers the sample
 };
 
 struct DevicesCommand {
@@ -43,6 +44,7 @@ struct TrainCommand {
   double step_size = 0;  // epochs
   double gamma = 0.1, minimum_rate = 0;
   std::string augment;
+  int workers = 0;  // threads that make batches ready; 0: a number that suits the machine
   std::string weights, save, checkpoint, log;
   int64_t checkpoint_every = 1, keep = 3;
   bool resume = false, memory = false;
@@ -65,6 +67,7 @@ struct PredictCommand {
   int64_t top = 3;
   bool invert = false, json = false;
   std::vector<float> mean, std;
+  int resize = 0;
 };
 
 struct RunCommand {
@@ -89,7 +92,7 @@ struct TuneCommand {
 };
 
 struct BenchCommand {
-  std::string what;  // gemm, conv, train
+  std::string what;  // gemm, conv, train, data
   DeviceOptions device;
   std::vector<std::string> cases;
   int64_t batch_size = 64, repeat = 5;

@@ -33,7 +33,7 @@ void set_augmentation(const std::string& text, nn::Preprocessing& how) {
       continue;
     }
     how.random_crop = true;
-    how.padding = 4;
+    how.padding = how.resize ? 0 : 4;
     if (part == "crop") continue;
     auto [end, error] = std::from_chars(part.data() + std::min<size_t>(5, part.size()),
                                         part.data() + part.size(), how.padding);
@@ -102,7 +102,7 @@ std::string title(const std::string& name, const fs::path& file) {
 }
 
 nn::Preprocessing preprocessing_for(const nn::Network& network, const std::vector<float>& mean,
-                                    const std::vector<float>& std) {
+                                    const std::vector<float>& std, int resize) {
   const Shape input = network.input_shape();
   if (input.rank() != 3)
     throw Error(message("data", "expected a network whose input is [channels, height, width], got ",
@@ -113,6 +113,7 @@ nn::Preprocessing preprocessing_for(const nn::Network& network, const std::vecto
   how.width = static_cast<int>(input[2]);
   how.mean = mean;
   how.std = std;
+  how.resize = resize;
   return how;
 }
 
@@ -122,7 +123,7 @@ std::shared_ptr<const nn::Dataset> open_data(const DataOptions& options, nn::Net
   nn::DataOptions how;
   how.spec = options.data;
   how.train = train;
-  how.preprocessing = preprocessing_for(network, options.mean, options.std);
+  how.preprocessing = preprocessing_for(network, options.mean, options.std, options.resize);
   set_augmentation(augment, how.preprocessing);
   how.fetch = download;
   std::shared_ptr<const nn::Dataset> data = nn::open_dataset(how);

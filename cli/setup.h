@@ -35,6 +35,6 @@ std::shared_ptr<const nn::Dataset> open_data(const DataOptions& options, nn::Net
                                              int64_t limit = 0);
 /// Channels and size of the network's input. Throws Error unless that is [channels, height, width].
 nn::Preprocessing preprocessing_for(const nn::Network& network, const std::vector<float>& mean,
-                                    const std::vector<float>& std);
+                                    const std::vector<float>& std, int resize);
 
 }  // namespace kaiseki::cli

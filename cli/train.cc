@@ -176,6 +176,7 @@ int run_command(const TrainCommand& c) {
   DataOptions data = c.data;
   if (data.mean.empty()) data.mean = info.mean;
   if (data.std.empty()) data.std = info.std;
+  if (!data.resize) data.resize = info.resize;
 
   auto train = open_data(data, network, true, c.augment, c.data.limit);
   std::shared_ptr<const nn::Dataset> test;
@@ -185,11 +186,13 @@ int run_command(const TrainCommand& c) {
   if (test) test = in_classes(test, info.class_names, c.data.data);
   info.mean = data.mean;
   info.std = data.std;
+  info.resize = data.resize;
   if (!c.save.empty()) expect_to_save(c.save, network, info);
 
   nn::IteratorOptions order;
   order.batch_size = c.batch_size;
   order.seed = c.seed;
+  order.workers = c.workers;
   nn::Iterator iterator(train, order);
   nn::Optimizer optimizer(c.optimizer);
   nn::Updater updater(network, optimizer, iterator, make_schedule(c, iterator.batches_per_epoch()));

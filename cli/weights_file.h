@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files of weights, and what goes with the weights in them: the classes' names, mean and std.
+// Files of weights, and what goes with the weights in them: the classes' names, mean, std and
+// resize.
 #pragma once
 
 #include <filesystem>
@@ -15,6 +16,7 @@ namespace kaiseki::cli {
 struct WeightsInfo {
   std::vector<std::string> class_names;
   std::vector<float> mean, std;
+  int resize = 0;
 };
 nn::Metadata to_metadata(const WeightsInfo& info);
 WeightsInfo from_metadata(const nn::Metadata& metadata);

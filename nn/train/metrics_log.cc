@@ -27,6 +27,7 @@ void MetricsLog::on_start(Trainer& trainer) {
   start_ = last_time_ = epoch_time_ = Clock::now();
   last_ = trainer.running_totals();
   epoch_samples_ = last_.samples;
+  last_wait_ = epoch_wait_ = trainer.updater().iterator().wait_seconds();
 }
 
 void MetricsLog::on_step(Trainer& trainer) {
@@ -40,6 +41,7 @@ void MetricsLog::on_step(Trainer& trainer) {
   part.correct -= last_.correct;
   line(trainer, false, part, part.samples);
   last_ = totals;
+  last_wait_ = trainer.updater().iterator().wait_seconds();
   last_time_ = Clock::now();
 }
 
@@ -48,6 +50,7 @@ void MetricsLog::on_epoch(Trainer& trainer) {
   line(trainer, true, totals, totals.samples - epoch_samples_);
   last_ = {};
   epoch_samples_ = 0;
+  last_wait_ = epoch_wait_ = trainer.updater().iterator().wait_seconds();
   last_time_ = epoch_time_ = Clock::now();
 }
 
@@ -67,6 +70,8 @@ void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, 
       .add("memory_in_use", memory.in_use)
       .add("memory_pooled", memory.cached)
       .add("memory_workspace", memory.workspace)
+      .add("data_wait",
+           trainer.updater().iterator().wait_seconds() - (epoch ? epoch_wait_ : last_wait_))
       .add("seconds", seconds_between(start_, Clock::now()));
   if (epoch && trainer.evaluation()) {
     json.add("test_loss", trainer.evaluation()->loss);
