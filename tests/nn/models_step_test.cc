@@ -19,13 +19,13 @@ namespace {
 
 constexpr int kBatch = 2;
 /// f32 on both sides; sums of up to 25,088 terms, fifty layers one after the other.
-constexpr double kForward = 1e-4;
+constexpr double kForward = 2e-5;
 /// Of a gradient's norm. Where the input of a ReLU is so near to 0 that rounding decides its sign,
 /// or two maxima are that near, one element's share of the gradient comes or goes: PyTorch's own
-/// step in float is up to 5e-3 away from the one in double (last column of step.txt).
+/// step in float is up to 9e-3 away from the one in double (last column of step.txt).
 constexpr double kGradient = 2e-2;
 /// Of the elements' root mean square: such a share falls on few elements.
-constexpr double kElement = 0.2;
+constexpr double kElement = 0.1;
 
 /// The script's hash of one number after another.
 class Hash {
@@ -152,7 +152,8 @@ void check_everywhere(const std::string& name) {
 }  // namespace
 
 TEST_CASE("models: a step of AlexNet") { check_everywhere("alexnet"); }
-TEST_CASE("models: a step of VGG-16") { check_everywhere("vgg16"); }
+/// On the CPU alone: it has no type of layer that AlexNet has not, and takes PoCL a minute.
+TEST_CASE("models: a step of VGG-16") { check_step("vgg16", Device::cpu()); }
 TEST_CASE("models: a step of GoogLeNet") { check_everywhere("googlenet"); }
 TEST_CASE("models: a step of ResNet-18") { check_everywhere("resnet18"); }
 TEST_CASE("models: a step of ResNet-50") { check_everywhere("resnet50"); }
