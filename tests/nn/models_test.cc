@@ -168,8 +168,8 @@ TEST_CASE("models: the inception modules of GoogLeNet have about the parameters 
   std::map<std::string, double> sums;
   for (const nn::LayerSummary& layer : summary_of("googlenet").layers)
     sums[layer.name.substr(0, layer.name.find('/'))] += static_cast<double>(layer.parameters);
-  for (const auto& [name, thousands] : table) {
-    CAPTURE(name);
-    CHECK(sums[name] / 1024 == doctest::Approx(thousands).epsilon(0.08));
+  for (const auto& row : table) {
+    CAPTURE(row.first);
+    CHECK(sums[row.first] / 1024 == doctest::Approx(row.second).epsilon(0.08));
   }
 }
