@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Weights of a network in files: safetensors (default), Sukiyaki's JSON with Base64 (.json), tar of
-// raw float32 (.tar); the format follows from the file's name when saving, its content when
-// loading.
+// raw float32 (.tar), ONNX (.onnx, the network with them); the format follows from the file's name
+// when saving, its content when loading.
 #pragma once
 
 #include <filesystem>
