@@ -170,7 +170,7 @@ int run_command(const TrainCommand& c) {
   const fs::path network_file = find_network(c.network);
   nn::Network network = nn::Network::load(network_file, device);
   if (!network.has_weights()) network.initialize(c.seed);
-  WeightsInfo info;
+  WeightsInfo info = from_metadata(network.metadata());
   if (!c.weights.empty()) info = start_from(c.weights, network);
   DataOptions data = c.data;
   if (data.mean.empty()) data.mean = info.mean;
@@ -184,7 +184,7 @@ int run_command(const TrainCommand& c) {
   if (test) test = in_classes(test, info.class_names, c.data.data);
   info.mean = data.mean;
   info.std = data.std;
-  if (!c.save.empty()) expect_to_save(c.save, network, info);
+  if (!c.save.empty()) expect_to_save("--save", c.save, network, info);
 
   nn::IteratorOptions order;
   order.batch_size = c.batch_size;

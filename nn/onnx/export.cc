@@ -318,6 +318,8 @@ ByteVector encode_onnx(Network& network, const Metadata& metadata) {
   return exporter.write(metadata).encode();
 }
 
+void expect_onnx(Network& network) { Exporter(network).write({}); }
+
 void write_onnx(const std::filesystem::path& file, Network& network, const Metadata& metadata) {
   Exporter exporter(network);
   const ProtoWriter model = exporter.write(metadata);

@@ -13,7 +13,7 @@
 namespace kaiseki::nn::onnx {
 
 /// TensorProto.DataType, as far as it is told apart here.
-enum class ElementType : int32_t { undefined = 0, float32 = 1, int32 = 6, int64 = 7 };
+enum class ElementType : int32_t { undefined = 0, float32 = 1, int32 = 6, int64 = 7, float64 = 11 };
 /// "float16" for 10; "type 99".
 std::string element_type_name(int64_t type);
 

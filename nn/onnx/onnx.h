@@ -19,6 +19,8 @@ NetworkSpec read_onnx(ByteView bytes, std::string_view source);
 /// The network in the test phase with its weights, operator set 13; the same network gives the same
 /// bytes. Throws Error naming a layer for which ONNX has no operator.
 ByteVector encode_onnx(Network& network, const Metadata& metadata = {});
+/// Throws what encode_onnx() would throw, and encodes nothing.
+void expect_onnx(Network& network);
 /// The same into a file, replaced in one step (write_file_atomic).
 void write_onnx(const std::filesystem::path& file, Network& network, const Metadata& metadata = {});
 

@@ -192,6 +192,16 @@ std::vector<int64_t> Op::constant_integers(size_t i) const {
     fail(what + "a list of at most 64 integers, got the shape " + list_text(tensor.dims));
   if (tensor.type == static_cast<int64_t>(ElementType::int64))
     return elements_of<int64_t>(tensor, importer_.model_.source, place_, tensor.int_data, "int64");
+  if (tensor.type == static_cast<int64_t>(ElementType::float64)) {  // before a Cast, in old files
+    std::vector<int64_t> whole;
+    for (double number :
+         elements_of<double>(tensor, importer_.model_.source, place_, {}, "float64")) {
+      if (!(std::abs(number) < 0x1p31) || number != std::floor(number))
+        fail(what + "whole numbers, got " + std::to_string(number));
+      whole.push_back(static_cast<int64_t>(number));
+    }
+    return whole;
+  }
   if (tensor.type != static_cast<int64_t>(ElementType::int32))
     fail(what + "integers, got " + element_type_name(tensor.type));
   const std::vector<int32_t> listed(tensor.int_data.begin(), tensor.int_data.end());

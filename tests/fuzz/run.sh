@@ -12,6 +12,8 @@ mkdir -p "$build/findings"
 "$build/tests/fuzz/fuzz_seeds" "$build/seeds"
 mkdir -p "$build/seeds/network_json"
 cp "$root"/models/*.json "$build/seeds/network_json/"
+mkdir -p "$build/seeds/onnx"
+cp "$root"/tests/reference/onnx/*.onnx "$build/seeds/onnx/"
 
 run_target() {
   local name=$1 log="$build/findings/$1.log"
