@@ -260,16 +260,16 @@ class Exporter {
     const bool counts = !maximum && params.boolean("count_padding", false);
     const Shape& x = graph_.shape_of(node.inputs[0]);
     std::array<int64_t, 2> end = pool.padding;
-    bool ceil_mode = pool.ceil_mode;
+    bool up = true, down = true;  // whether rounding up, or down, gives the size
     for (int i = 0; i < 2; ++i) {
-      const int64_t free = x[i + 1] + 2 * pool.padding[i] - pool.window[i];
-      const int64_t length = node.shape.output[i + 1];
-      const int64_t beyond = (length - 1) * pool.stride[i] - free;
-      if (counts && beyond > 0) refuse(node, "windows within the padding where it is counted");
-      if (pool.ceil_mode && (free + pool.stride[i] - 1) / pool.stride[i] + 1 != length)
-        ceil_mode = false;
+      const int64_t free = x[i + 1] + 2 * pool.padding[i] - pool.window[i], step = pool.stride[i];
+      const int64_t last = (node.shape.output[i + 1] - 1) * step;
+      if (counts && last > free) refuse(node, "windows within the padding where it is counted");
+      up = up && (free + step - 1) / step * step == last;
+      down = down && free / step * step == last;
     }
-    for (int i = 0; i < 2 && pool.ceil_mode && !ceil_mode; ++i)
+    const bool ceil_mode = pool.ceil_mode && up;
+    for (int i = 0; i < 2 && !ceil_mode && !down; ++i)
       end[i] = std::max<int64_t>(0, (node.shape.output[i + 1] - 1) * pool.stride[i] +
                                         pool.window[i] - x[i + 1] - pool.padding[i]);
     NodeWriter writer(maximum ? "MaxPool" : "AveragePool", node.name, inputs, output);

@@ -81,7 +81,7 @@ NewLayer pooling(Op& op, const Window& window, const Shape& input, bool counts) 
                       pads_text(window));
   for (int i = 0; i < 2; ++i) {
     const int64_t last = (window.length(i, input[i + 1]) - 1) * window.stride[i] + window.kernel[i];
-    if (counts && last > input[i + 1] + window.begin[i])
+    if (counts && last > input[i + 1] + 2 * window.begin[i])
       op.fail_attribute("count_include_pad", "0 where a window reaches beyond the padding", "1");
   }
   NewLayer layer;

@@ -60,7 +60,8 @@ def to_onnx_and_back():
     works("train", "net.json", "--data", "three", "--epochs", 30, "--lr", 0.05, "--mean", 0.5, "--save", "net.onnx",
           "--checkpoint", "run")
     by_file = json.loads(works("eval", "net.onnx", "--data", "three", "--json").stdout)
-    by_json = json.loads(works("eval", "net.json", "--weights", "run", "--data", "three", "--json").stdout)
+    newest = max(pathlib.Path("run").glob("checkpoint-*"), key=lambda file: int(re.search(r"\d+", file.name)[0]))
+    by_json = json.loads(works("eval", "net.json", "--weights", newest, "--data", "three", "--json").stdout)
     check(by_file == by_json and by_file["top1"] == 1, "one network in two files", f"{by_file} {by_json}")
     check("emu" in works("predict", "net.onnx", "three/emu/00.png").stdout, "the classes' names are in it")
     weights = works("eval", "net.json", "--weights", "net.onnx", "--data", "three", "--json").stdout

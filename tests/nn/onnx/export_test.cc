@@ -115,9 +115,10 @@ TEST_CASE("onnx: training's layers are left out, several outputs keep their orde
   Network network = Network::parse(R"({"inputs": {"x": {"shape": [5]}}, "layers": [
       {"name": "noise", "type": "dropout", "phase": "train"},
       {"name": "a", "type": "fully_connected", "output_size": 3},
-      {"name": "aux", "type": "softmax_cross_entropy", "phase": "train", "weight": 0.3},
       {"name": "b", "type": "tanh", "inputs": "noise"},
-      {"name": "unread", "type": "relu", "inputs": "a"}], "outputs": ["b", "a"]})",
+      {"name": "unread", "type": "relu", "inputs": "a"},
+      {"name": "aux", "type": "softmax_cross_entropy", "phase": "train", "weight": 0.3}],
+      "outputs": ["b", "a"]})",
                                    "test", Device::cpu());
   randomize_all(network);
   Network again = read(nn::encode_onnx(network));
@@ -132,10 +133,10 @@ TEST_CASE("onnx: training's layers are left out, several outputs keep their orde
 }
 
 TEST_CASE("onnx: the loss of a network that trains on squares, and metadata, go with it") {
-  Network network = Network::parse(
-      one({4}, R"({"name": "f", "type": "fully_connected", "output_size": 3},
+  Network network =
+      Network::parse(one({4}, R"({"name": "f", "type": "fully_connected", "output_size": 3},
                   {"name": "s", "type": "sigmoid"}, {"type": "mean_squared_error"})"),
-      "test", Device::cpu());
+                     "test", Device::cpu());
   const nn::Metadata metadata{{"class_names", "ein\nÄpfel"}, {"mean", "0.5"}};
   Network again = read(nn::encode_onnx(network, metadata));
   CHECK(again.metadata().at("class_names") == "ein\nÄpfel");
@@ -160,9 +161,9 @@ TEST_CASE("onnx: what has no word there is refused by the layer's name") {
   CHECK(refusal(R"({"name": "q", "type": "average_pooling", "kernel_size": 3, "stride": 3,
       "padding": 1, "ceil_mode": true, "count_padding": true})")
             .find("got layer q of type average_pooling") != std::string::npos);
-  Network broken = Network::parse(
-      one({2}, R"({"name": "f", "type": "fully_connected", "output_size": 1})"), "t",
-      Device::cpu());
+  Network broken =
+      Network::parse(one({2}, R"({"name": "f", "type": "fully_connected", "output_size": 1})"), "t",
+                     Device::cpu());
   broken.parameters()[0].value.mutable_data<float>()[1] = std::numeric_limits<float>::quiet_NaN();
   CHECK_THROWS_WITH_AS(nn::save_weights("w.onnx", broken), doctest::Contains("f.weight[1]"), Error);
 }
