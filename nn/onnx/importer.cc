@@ -35,8 +35,8 @@ NetworkSpec Importer::run() {
     fail("opset_import", "expected an operator set from 7 to 17, got " +
                              (model_.opset ? std::to_string(model_.opset) : "none"));
   spec_.source = model_.source;
-  const bool own_name = !model_.name.starts_with("torch") && model_.name != "main_graph";
-  if (own_name) spec_.name = printable_name(model_.name);  // PyTorch's are all the same
+  const std::set<std::string> of_any = {"torch_jit", "torch-jit-export", "main_graph", "network"};
+  if (!of_any.contains(model_.name)) spec_.name = printable_name(model_.name);
   spec_.metadata = model_.metadata;
   spec_.has_weights = true;
   count_readers();

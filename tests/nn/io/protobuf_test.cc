@@ -78,10 +78,10 @@ TEST_CASE("protobuf: what is written is read") {
 }
 
 TEST_CASE("protobuf: damage is told with its place") {
-  CHECK(refuses(read_all, raw({0x0b}), "got 3"));                            // a group
-  CHECK(refuses(read_all, raw({0x00, 0x01}), "field number"));               // number 0
-  CHECK(refuses(read_all, raw({0x12, 0x7f, 0x01}), "expected 127 bytes"));   // beyond the end
-  CHECK(refuses(read_all, raw({0x4a, 0x02, 0x0d, 0x01}), "byte 3"));         // within a message
+  CHECK(refuses(read_all, raw({0x0b}), "got 3"));                               // a group
+  CHECK(refuses(read_all, raw({0x00, 0x01}), "field number"));                  // number 0
+  CHECK(refuses(read_all, raw({0x12, 0x7f, 0x01}), "expected 127 bytes"));      // beyond the end
+  CHECK(refuses(read_all, raw({0x4a, 0x02, 0x0d, 0x01}), "byte 3"));            // within a message
   CHECK(refuses(read_all, raw({0x4a, 0x05, 0x0d, 0, 0, 0, 0}), "an integer"));  // of another kind
   nn::ByteVector endless(12, std::byte{0xff});
   endless[0] = std::byte{0x08};
