@@ -10,11 +10,11 @@ namespace kaiseki::cli {
 namespace {
 
 constexpr const char* kNetworkHelp =
-    "network: a JSON file, or the name of one in ./models or in the installed models (lenet)";
+    "network: a JSON or ONNX file, or the name of one in ./models or in the installed models "
+    "(lenet)";
 constexpr const char* kWeightsHelp =
-    "weights: .safetensors, .json, .tar, or a folder of checkpoints (its best one); not needed "
-    "when "
-    "NET holds weights itself";
+    "weights: .safetensors, .json, .tar, .onnx, or a folder of checkpoints (its best one); not "
+    "needed when NET holds weights itself";
 
 void add_device(CLI::App* app, DeviceOptions& options) {
   app->add_option("--device", options.device,
@@ -131,7 +131,8 @@ void add_train(CLI::App& root, TrainCommand& c) {
   auto* files = app->add_option_group("Files");
   files->add_option("--weights", c.weights,
                     "start from these weights; what does not fit NET is told, and starts anew");
-  files->add_option("--save", c.save, "write the weights here in the end");
+  files->add_option("--save", c.save,
+                    "write the weights here in the end (.onnx: the network with them)");
   files->add_option("--checkpoint", c.checkpoint,
                     "folder of checkpoints, written after each epoch");
   files->add_option("--checkpoint-every", c.checkpoint_every, "epochs between checkpoints")
@@ -207,7 +208,8 @@ void add_predict(CLI::App& root, PredictCommand& c) {
   app->footer(
       "Examples:\n"
       "  kaiseki predict lenet --weights lenet.safetensors seven.png\n"
-      "  kaiseki predict models/cifar.json --weights cifar.safetensors --top 5 *.jpg");
+      "  kaiseki predict models/cifar.json --weights cifar.safetensors --top 5 *.jpg\n"
+      "  kaiseki predict resnet.onnx --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225 cat.jpg");
 }
 
 void add_run(CLI::App& root, RunCommand& c) {
@@ -239,6 +241,20 @@ void add_run(CLI::App& root, RunCommand& c) {
       "  kaiseki run net.json --weights w.safetensors --input x.npy --output y.npy --phase train "
       "\\\n"
       "      --grad-output gy.npy --grads gradients");
+}
+
+void add_export(CLI::App& root, ExportCommand& c) {
+  auto* app = root.add_subcommand(
+      "export", "Write a network with its weights as ONNX, or its weights in another format");
+  add_network(app, c.network);
+  app->add_option("--weights", c.weights, kWeightsHelp);
+  app->add_option("--output", c.output,
+                  ".onnx: the network and its weights; .safetensors, .json, .tar: the weights")
+      ->required();
+  app->footer(
+      "Examples:\n"
+      "  kaiseki export lenet --weights lenet.safetensors --output lenet.onnx\n"
+      "  kaiseki export resnet.onnx --output resnet.safetensors");
 }
 
 void add_bench(CLI::App& root, BenchCommand& c) {
@@ -301,10 +317,12 @@ std::optional<Command> parse_command_line(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   summary_app->add_flag("--json", summary.json, "one JSON line a layer");
   summary_app->footer(
-      "Examples:\n  kaiseki summary lenet\n"
+      "Examples:\n  kaiseki summary lenet\n  kaiseki summary resnet.onnx\n"
       "  kaiseki summary models/cifar.json --batch-size 64");
   TuneCommand tune;
   add_tune(root, tune);
+  ExportCommand exported;
+  add_export(root, exported);
   BenchCommand bench;
   add_bench(root, bench);
 
@@ -328,6 +346,7 @@ std::optional<Command> parse_command_line(int argc, char** argv) {
   if (name == "run") return run;
   if (name == "summary") return summary;
   if (name == "tune") return tune;
+  if (name == "export") return exported;
   return bench;
 }
 

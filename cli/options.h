@@ -84,6 +84,10 @@ struct SummaryCommand {
   bool json = false;
 };
 
+struct ExportCommand {
+  std::string network, weights, output;
+};
+
 struct TuneCommand {
   std::string network;
   DeviceOptions device;
@@ -100,7 +104,7 @@ struct BenchCommand {
 };
 
 using Command = std::variant<DevicesCommand, TrainCommand, EvalCommand, PredictCommand, RunCommand,
-                             SummaryCommand, TuneCommand, BenchCommand>;
+                             SummaryCommand, TuneCommand, ExportCommand, BenchCommand>;
 
 /// The command, or nothing when --help or --version was printed. Throws Error, one line, for a
 /// command line that is not understood.

@@ -86,7 +86,8 @@ fs::path find_network(const std::string& name) {
   const bool bare = name.find('/') == std::string::npos;
   std::vector<fs::path> places;
   if (bare) {
-    const std::string file = name.ends_with(".json") ? name : name + ".json";
+    const bool whole = name.ends_with(".json") || name.ends_with(".onnx");
+    const std::string file = whole ? name : name + ".json";
     places = {file, fs::path("models") / file, installed_models() / file};
   }
   std::string looked = name;

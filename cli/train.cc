@@ -171,7 +171,7 @@ int run_command(const TrainCommand& c) {
   const fs::path network_file = find_network(c.network);
   nn::Network network = nn::Network::load(network_file, device);
   if (!network.has_weights()) network.initialize(c.seed);
-  WeightsInfo info;
+  WeightsInfo info = from_metadata(network.metadata());
   if (!c.weights.empty()) info = start_from(c.weights, network);
   DataOptions data = c.data;
   if (data.mean.empty()) data.mean = info.mean;
@@ -187,7 +187,7 @@ int run_command(const TrainCommand& c) {
   info.mean = data.mean;
   info.std = data.std;
   info.resize = data.resize;
-  if (!c.save.empty()) expect_to_save(c.save, network, info);
+  if (!c.save.empty()) expect_to_save("--save", c.save, network, info);
 
   nn::IteratorOptions order;
   order.batch_size = c.batch_size;

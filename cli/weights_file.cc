@@ -10,6 +10,7 @@
 #include "matrix/log.h"
 #include "nn/data/picture.h"
 #include "nn/io/file.h"
+#include "nn/onnx/onnx.h"
 #include "nn/sukiyaki_weights.h"
 #include "nn/train/checkpoint.h"
 
@@ -82,8 +83,8 @@ WeightsInfo from_metadata(const nn::Metadata& metadata) {
 WeightsInfo load_weights_for(const std::string& name, nn::Network& network,
                              nn::LoadReport* report) {
   if (name.empty()) {
-    if (network.has_weights()) return {};
-    throw Error("--weights: expected a file, as the network's JSON holds no weights, got none");
+    if (network.has_weights()) return from_metadata(network.metadata());
+    throw Error("--weights: expected a file, as the network's own holds no weights, got none");
   }
   const fs::path file = weights_file(name);
   nn::Metadata metadata;
@@ -96,11 +97,14 @@ WeightsInfo load_weights_for(const std::string& name, nn::Network& network,
   return from_metadata(metadata);
 }
 
-void expect_to_save(const fs::path& file, nn::Network& network, const WeightsInfo& info) {
+void expect_to_save(const std::string& option, const fs::path& file, nn::Network& network,
+                    const WeightsInfo& info) {
   const fs::path suffix = file.extension();
-  if (suffix != ".safetensors" && suffix != ".json" && suffix != ".tar")
-    throw Error("--save: expected a file .safetensors, .json or .tar, got " + file.string());
+  if (suffix != ".safetensors" && suffix != ".json" && suffix != ".tar" && suffix != ".onnx")
+    throw Error(option + ": expected a file .safetensors, .json, .tar or .onnx, got " +
+                file.string());
   nn::expect_writable(file);
+  if (suffix == ".onnx") nn::expect_onnx(network);
   if (suffix != ".json") return;
   nn::to_sukiyaki(network);
   if (!info.mean.empty() || !info.std.empty() || info.resize || !are_numbers(info.class_names))

@@ -64,6 +64,7 @@ Network Network::parse(std::string_view json, std::string_view source, Device de
 
 const std::string& Network::name() const { return impl_->graph.spec.name; }
 bool Network::has_weights() const { return impl_->has_weights; }
+const Metadata& Network::metadata() const { return impl_->graph.spec.metadata; }
 Device Network::device() const { return impl_->device; }
 Shape Network::input_shape() const { return impl_->graph.spec.inputs[0].shape; }
 Shape Network::output_shape() const { return impl_->graph.shape_of(impl_->graph.outputs[0]); }
