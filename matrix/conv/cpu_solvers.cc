@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "matrix/conv/depthwise.h"
 #include "matrix/conv/direct.h"
 #include "matrix/conv/dot_filter.h"
 #include "matrix/conv/implicit_gemm.h"
@@ -17,9 +18,9 @@ std::span<const ConvSolver* const> cpu_conv_solvers() {
   static const auto solvers = [] {
     const auto fast = winograd_solvers();
     std::vector<const ConvSolver*> all(fast.begin(), fast.end());
-    all.insert(all.end(), {&pointwise_solver(), &pointwise_filter_solver(), &scatter_gemm_solver(),
-                           &implicit_gemm_solver(), &outer_filter_solver(), &dot_filter_solver(),
-                           &direct_solver()});
+    all.insert(all.end(), {&depthwise_solver(), &pointwise_solver(), &pointwise_filter_solver(),
+                           &scatter_gemm_solver(), &implicit_gemm_solver(), &outer_filter_solver(),
+                           &dot_filter_solver(), &direct_solver()});
     return all;
   }();
   return solvers;

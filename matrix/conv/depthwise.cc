@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/conv/depthwise.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "matrix/backend/cpu/gemm_kernel.h"
+#include "matrix/conv/depthwise_kernels.h"
+#include "matrix/conv/gather.h"
+#include "matrix/threads.h"
+
+namespace kaiseki {
+namespace {
+
+using conv::kRunSlack;
+using conv::PackedPlane;
+using conv::Taps;
+
+constexpr int64_t kMostOutputs = 4;     // of a group: with more, products of matrices are faster
+constexpr int64_t kPieceWork = 100000;  // multiplications worth another thread's attention
+
+/// Either direction as a gather: one pair of axes, or one for each pair of residues of dx.
+struct Plan {
+  const ConvProblem& p;
+  std::vector<Taps> rows, columns;
+  PackedPlane plane;
+  int64_t outputs;  // of a group
+
+  static std::vector<Taps> taps(const ConvProblem& p, int axis) {
+    const int64_t in = axis ? p.w : p.h, out = axis ? p.out_w() : p.out_h();
+    const int64_t filter = axis ? p.s : p.r;
+    if (p.direction == ConvDirection::backward_data)
+      return conv::backward_taps(in, out, filter, p.stride[axis], p.padding[axis],
+                                 p.dilation[axis]);
+    return {conv::forward_taps(in, out, filter, p.stride[axis], p.padding[axis], p.dilation[axis])};
+  }
+  explicit Plan(const ConvProblem& problem)
+      : p(problem),
+        rows(taps(p, 0)),
+        columns(taps(p, 1)),
+        plane{conv::PackedAxis(rows), conv::PackedAxis(columns)},
+        outputs(p.k / p.groups) {}
+
+  int64_t in_plane() const { return p.h * p.w; }
+  int64_t out_plane() const { return p.out_h() * p.out_w(); }
+  int64_t filter_size() const { return p.r * p.s; }
+  int64_t grain() const {
+    return std::max<int64_t>(1, kPieceWork / (out_plane() * filter_size() * outputs));
+  }
+};
+
+/// The taps of one pair of axes, in a packed plane and in the filter.
+struct Selected {
+  std::vector<int64_t> offsets, index;
+  Selected(const Plan& t, const Taps& rows, const Taps& columns) {
+    for (size_t r = 0; r < rows.offsets.size(); ++r)
+      for (size_t s = 0; s < columns.offsets.size(); ++s) {
+        offsets.push_back(t.plane.offset(rows.offsets[r], columns.offsets[s]));
+        index.push_back(rows.index[r] * t.p.s + columns.index[s]);
+      }
+  }
+};
+
+void forward(const Plan& t, const ConvArgs& args) {
+  const Selected taps(t, t.rows[0], t.columns[0]);
+  const float *x = args.x->data<float>(), *filter = args.filter->data<float>();
+  const float* bias = args.bias ? args.bias->data<float>() : nullptr;
+  float* y = args.y->overwrite<float>();
+  const int64_t count = t.plane.run(t.p.out_h(), t.p.out_w());
+  const bool curved = args.activation == Activation::tanh || args.activation == Activation::sigmoid;
+  parallel_for(t.p.n * t.p.c, t.grain(), [&](int64_t begin, int64_t end) {
+    float* packed = conv::thread_scratch(0, t.plane.floats());
+    float* run = conv::thread_scratch(1, count + kRunSlack);
+    float* row = conv::thread_scratch(2, t.plane.scratch_floats());
+    std::vector<float> weights(taps.index.size());
+    for (int64_t i = begin; i < end; ++i) {
+      conv::pack_plane(t.plane, x + i * t.in_plane(), row, packed);
+      for (int64_t o = 0; o < t.outputs; ++o) {
+        const int64_t k = i % t.p.c * t.outputs + o;
+        for (size_t j = 0; j < weights.size(); ++j)
+          weights[j] = filter[k * t.filter_size() + taps.index[j]];
+        conv::correlate_run(count, taps.offsets, weights.data(), packed, bias ? bias[k] : 0, run);
+        float* to = y + (i * t.outputs + o) * t.out_plane();
+        conv::narrow_rows(t.p.out_h(), t.p.out_w(), run, t.plane.pitch(), args.activation,
+                          args.slope, to, t.p.out_w());
+        if (curved)
+          cpu::gemm_kernels().finish({.activation = args.activation}, 1, t.out_plane(), to,
+                                     t.out_plane());
+      }
+    }
+  });
+}
+
+/// Writes the elements of dx of one pair of residues of the rows, and of all of the columns.
+void store_rows(const Plan& t, const Taps& rows, const std::vector<const float*>& runs, float* dx) {
+  const int64_t pitch = t.plane.pitch(), down = rows.step * t.p.w;
+  dx += rows.first * t.p.w;
+  if (t.p.stride[1] == 1)
+    return conv::narrow_rows(rows.out, t.p.w, runs[0], pitch, Activation::none, 0, dx, down);
+  if (runs.size() == 2)
+    return conv::narrow_pairs(rows.out, t.p.w, runs[0], runs[1], pitch, dx, down);
+  for (size_t c = 0; c < runs.size(); ++c) {
+    const Taps& columns = t.columns[c];
+    for (int64_t i = 0; i < rows.out; ++i)
+      for (int64_t j = 0; j < columns.out; ++j)
+        dx[i * down + columns.first + j * columns.step] = runs[c][i * pitch + j];
+  }
+}
+
+void backward_data(const Plan& t, const ConvArgs& args) {
+  std::vector<Selected> taps;  // of the outputs of a group, one after the other
+  const int64_t floats = t.plane.floats();
+  for (const Taps& rows : t.rows)
+    for (const Taps& columns : t.columns) taps.emplace_back(t, rows, columns);
+  for (Selected& one : taps) {
+    const size_t count = one.index.size();
+    for (int64_t o = 1; o < t.outputs; ++o)
+      for (size_t j = 0; j < count; ++j) {
+        one.offsets.push_back(one.offsets[j] + o * floats);
+        one.index.push_back(one.index[j] + o * t.filter_size());
+      }
+  }
+  const float *dy = args.y->data<float>(), *filter = args.filter->data<float>();
+  float* dx = args.x->overwrite<float>();
+  const int64_t size = t.plane.run(t.rows[0].out, t.columns[0].out) + kRunSlack;
+  const auto residues = static_cast<int64_t>(t.columns.size());
+  parallel_for(t.p.n * t.p.c, t.grain(), [&](int64_t begin, int64_t end) {
+    float* packed = conv::thread_scratch(0, t.outputs * floats);
+    float* run = conv::thread_scratch(1, residues * size);
+    float* row = conv::thread_scratch(2, t.plane.scratch_floats());
+    std::vector<float> weights;
+    std::vector<const float*> runs;
+    for (int64_t c = 0; c < residues; ++c) runs.push_back(run + c * size);
+    for (int64_t i = begin; i < end; ++i) {
+      for (int64_t o = 0; o < t.outputs; ++o)
+        conv::pack_plane(t.plane, dy + (i * t.outputs + o) * t.out_plane(), row,
+                         packed + o * floats);
+      for (size_t r = 0; r < t.rows.size(); ++r) {
+        for (size_t c = 0; c < t.columns.size(); ++c) {
+          const Selected& one = taps[r * t.columns.size() + c];
+          weights.clear();
+          for (int64_t index : one.index)
+            weights.push_back(filter[i % t.p.c * t.outputs * t.filter_size() + index]);
+          conv::correlate_run(t.plane.run(t.rows[r].out, t.columns[c].out), one.offsets,
+                              weights.data(), packed, 0, run + static_cast<int64_t>(c) * size);
+        }
+        store_rows(t, t.rows[r], runs, dx + i * t.in_plane());
+      }
+    }
+  });
+}
+
+void backward_filter(const Plan& t, const ConvArgs& args) {
+  const Selected taps(t, t.rows[0], t.columns[0]);
+  const float *x = args.x->data<float>(), *dy = args.y->data<float>();
+  float* out =
+      args.beta == 0 ? args.filter->overwrite<float>() : args.filter->mutable_data<float>();
+  const int64_t count = t.plane.run(t.p.out_h(), t.p.out_w());
+  const int64_t grain = std::max<int64_t>(1, t.grain() / std::max<int64_t>(1, t.p.n));
+  parallel_for(t.p.k, grain, [&](int64_t begin, int64_t end) {
+    float* packed = conv::thread_scratch(0, t.plane.floats());
+    float* run = conv::thread_scratch(1, t.p.out_h() * t.plane.pitch() + kRunSlack);
+    float* row = conv::thread_scratch(2, t.plane.scratch_floats());
+    std::vector<float> sums(taps.index.size() * conv::kRunLanes);
+    for (int64_t k = begin; k < end; ++k) {
+      std::ranges::fill(sums, 0.0f);
+      for (int64_t n = 0; n < t.p.n; ++n) {
+        conv::pack_plane(t.plane, x + (n * t.p.c + k / t.outputs) * t.in_plane(), row, packed);
+        conv::widen_rows(t.p.out_h(), t.p.out_w(), dy + (n * t.p.k + k) * t.out_plane(),
+                         t.plane.pitch(), run);
+        conv::sum_run(count, taps.offsets, run, packed, sums.data());
+      }
+      float* to = out + k * t.filter_size();
+      for (int64_t j = 0; j < t.filter_size(); ++j) to[j] = args.beta == 0 ? 0 : args.beta * to[j];
+      for (size_t j = 0; j < taps.index.size(); ++j) {
+        float sum = 0;
+        for (size_t lane = 0; lane < conv::kRunLanes; ++lane)
+          sum += sums[j * conv::kRunLanes + lane];
+        to[taps.index[j]] += sum;
+      }
+    }
+  });
+}
+
+class Depthwise final : public ConvSolver {
+ public:
+  std::string_view name() const override { return "depthwise"; }
+  bool applicable(const ConvProblem& p) const override {
+    return p.c == p.groups && p.k <= kMostOutputs * p.groups;
+  }
+  uint64_t workspace_bytes(const ConvProblem&) const override { return 0; }
+
+  void run(const ConvProblem& p, const ConvArgs& args) const override {
+    const Plan plan(p);
+    switch (p.direction) {
+      case ConvDirection::forward:
+        return forward(plan, args);
+      case ConvDirection::backward_data:
+        return backward_data(plan, args);
+      case ConvDirection::backward_filter:
+        return backward_filter(plan, args);
+    }
+  }
+};
+
+}  // namespace
+
+const ConvSolver& depthwise_solver() {
+  static const Depthwise solver;
+  return solver;
+}
+
+}  // namespace kaiseki
