@@ -17,6 +17,7 @@ using conv::PackedPlane;
 using conv::Taps;
 
 constexpr int64_t kMostOutputs = 4;     // of a group: with more, products of matrices are faster
+constexpr int64_t kChunk = 2048;        // of a plane's outputs: they stay in the L1 cache
 constexpr int64_t kPieceWork = 100000;  // multiplications worth another thread's attention
 
 /// Either direction as a gather: one pair of axes, or one for each pair of residues of dx.
@@ -38,7 +39,7 @@ struct Plan {
       : p(problem),
         rows(taps(p, 0)),
         columns(taps(p, 1)),
-        plane{conv::PackedAxis(rows), conv::PackedAxis(columns)},
+        plane{conv::PackedAxis(rows, false), conv::PackedAxis(columns, true)},
         outputs(p.k / p.groups) {}
 
   int64_t in_plane() const { return p.h * p.w; }
@@ -50,27 +51,59 @@ struct Plan {
 };
 
 /// The taps of one pair of axes, in a packed plane and in the filter.
-struct Selected {
-  std::vector<int64_t> offsets, index;
-  Selected(const Plan& t, const Taps& rows, const Taps& columns) {
-    for (size_t r = 0; r < rows.offsets.size(); ++r)
-      for (size_t s = 0; s < columns.offsets.size(); ++s) {
-        offsets.push_back(t.plane.offset(rows.offsets[r], columns.offsets[s]));
-        index.push_back(rows.index[r] * t.p.s + columns.index[s]);
+struct Selected : conv::RunTaps {
+  std::vector<int64_t> index;
+  Selected(const Plan& t, const Taps& rows_of, const Taps& columns) {
+    rows = static_cast<int64_t>(rows_of.offsets.size());
+    for (size_t s = 0; s < columns.offsets.size(); ++s) {
+      for (size_t r = 0; r < rows_of.offsets.size(); ++r) {
+        offsets.push_back(t.plane.offset(rows_of.offsets[r], columns.offsets[s]));
+        index.push_back(rows_of.index[r] * t.p.s + columns.index[s]);
       }
+      if (t.plane.columns.tight) masks.push_back(mask(t, columns, columns.offsets[s], rows_of.out));
+    }
+  }
+
+ private:
+  static std::vector<uint32_t> mask(const Plan& t, const Taps& columns, int64_t offset,
+                                    int64_t rows) {
+    std::vector<uint32_t> bits(static_cast<size_t>(rows * t.plane.pitch() + kRunSlack));
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns.out; ++j) {
+        const int64_t position = offset + j * columns.stride;
+        if (position >= 0 && position < columns.in)
+          bits[static_cast<size_t>(i * t.plane.pitch() + j)] = ~0u;
+      }
+    return bits;
   }
 };
+
+/// Computes one whole plane `to`.
+void correlate_plane(const Plan& t, const Selected& taps, const float* weights, const float* packed,
+                     float bias, const ConvArgs& args, float* run, float* to) {
+  const Taps &rows = t.rows[0], &columns = t.columns[0];
+  if (!t.plane.columns.tight) {
+    conv::correlate_run(0, t.plane.run(rows.out, columns.out), taps, weights, packed, bias, run);
+    return conv::narrow_rows(rows.out, columns.out, run, t.plane.pitch(), args.activation,
+                             args.slope, to, columns.out);
+  }
+  const int64_t count = rows.out * columns.out;
+  for (int64_t q = 0; q < count; q += kChunk) {
+    const int64_t end = std::min(count, q + kChunk);
+    conv::correlate_run(q, end, taps, weights, packed, bias, run);
+    conv::narrow_rows(1, end - q, run, 0, args.activation, args.slope, to + q, 0);
+  }
+}
 
 void forward(const Plan& t, const ConvArgs& args) {
   const Selected taps(t, t.rows[0], t.columns[0]);
   const float *x = args.x->data<float>(), *filter = args.filter->data<float>();
   const float* bias = args.bias ? args.bias->data<float>() : nullptr;
   float* y = args.y->overwrite<float>();
-  const int64_t count = t.plane.run(t.p.out_h(), t.p.out_w());
   const bool curved = args.activation == Activation::tanh || args.activation == Activation::sigmoid;
   parallel_for(t.p.n * t.p.c, t.grain(), [&](int64_t begin, int64_t end) {
     float* packed = conv::thread_scratch(0, t.plane.floats());
-    float* run = conv::thread_scratch(1, count + kRunSlack);
+    float* run = conv::thread_scratch(1, t.plane.run(t.p.out_h(), t.p.out_w()) + kRunSlack);
     float* row = conv::thread_scratch(2, t.plane.scratch_floats());
     std::vector<float> weights(taps.index.size());
     for (int64_t i = begin; i < end; ++i) {
@@ -79,10 +112,8 @@ void forward(const Plan& t, const ConvArgs& args) {
         const int64_t k = i % t.p.c * t.outputs + o;
         for (size_t j = 0; j < weights.size(); ++j)
           weights[j] = filter[k * t.filter_size() + taps.index[j]];
-        conv::correlate_run(count, taps.offsets, weights.data(), packed, bias ? bias[k] : 0, run);
         float* to = y + (i * t.outputs + o) * t.out_plane();
-        conv::narrow_rows(t.p.out_h(), t.p.out_w(), run, t.plane.pitch(), args.activation,
-                          args.slope, to, t.p.out_w());
+        correlate_plane(t, taps, weights.data(), packed, bias ? bias[k] : 0, args, run, to);
         if (curved)
           cpu::gemm_kernels().finish({.activation = args.activation}, 1, t.out_plane(), to,
                                      t.out_plane());
@@ -95,7 +126,7 @@ void forward(const Plan& t, const ConvArgs& args) {
 void store_rows(const Plan& t, const Taps& rows, const std::vector<const float*>& runs, float* dx) {
   const int64_t pitch = t.plane.pitch(), down = rows.step * t.p.w;
   dx += rows.first * t.p.w;
-  if (t.p.stride[1] == 1)
+  if (runs.size() == 1 && t.columns[0].step == 1)
     return conv::narrow_rows(rows.out, t.p.w, runs[0], pitch, Activation::none, 0, dx, down);
   if (runs.size() == 2)
     return conv::narrow_pairs(rows.out, t.p.w, runs[0], runs[1], pitch, dx, down);
@@ -113,16 +144,19 @@ void backward_data(const Plan& t, const ConvArgs& args) {
   for (const Taps& rows : t.rows)
     for (const Taps& columns : t.columns) taps.emplace_back(t, rows, columns);
   for (Selected& one : taps) {
-    const size_t count = one.index.size();
+    const size_t count = one.index.size(), masks = one.masks.size();
     for (int64_t o = 1; o < t.outputs; ++o)
       for (size_t j = 0; j < count; ++j) {
         one.offsets.push_back(one.offsets[j] + o * floats);
         one.index.push_back(one.index[j] + o * t.filter_size());
       }
+    for (int64_t o = 1; o < t.outputs; ++o)
+      for (size_t j = 0; j < masks; ++j) one.masks.push_back(one.masks[j]);
   }
   const float *dy = args.y->data<float>(), *filter = args.filter->data<float>();
   float* dx = args.x->overwrite<float>();
   const int64_t size = t.plane.run(t.rows[0].out, t.columns[0].out) + kRunSlack;
+  const bool whole = t.p.stride == std::array<int64_t, 2>{1, 1};
   const auto residues = static_cast<int64_t>(t.columns.size());
   parallel_for(t.p.n * t.p.c, t.grain(), [&](int64_t begin, int64_t end) {
     float* packed = conv::thread_scratch(0, t.outputs * floats);
@@ -135,16 +169,21 @@ void backward_data(const Plan& t, const ConvArgs& args) {
       for (int64_t o = 0; o < t.outputs; ++o)
         conv::pack_plane(t.plane, dy + (i * t.outputs + o) * t.out_plane(), row,
                          packed + o * floats);
+      float* to = dx + i * t.in_plane();
       for (size_t r = 0; r < t.rows.size(); ++r) {
         for (size_t c = 0; c < t.columns.size(); ++c) {
           const Selected& one = taps[r * t.columns.size() + c];
           weights.clear();
           for (int64_t index : one.index)
             weights.push_back(filter[i % t.p.c * t.outputs * t.filter_size() + index]);
-          conv::correlate_run(t.plane.run(t.rows[r].out, t.columns[c].out), one.offsets,
-                              weights.data(), packed, 0, run + static_cast<int64_t>(c) * size);
+          if (whole) {
+            correlate_plane(t, one, weights.data(), packed, 0, args, run, to);
+          } else {
+            conv::correlate_run(0, t.plane.run(t.rows[r].out, t.columns[c].out), one,
+                                weights.data(), packed, 0, run + static_cast<int64_t>(c) * size);
+          }
         }
-        store_rows(t, t.rows[r], runs, dx + i * t.in_plane());
+        if (!whole) store_rows(t, t.rows[r], runs, to);
       }
     }
   });
@@ -168,7 +207,7 @@ void backward_filter(const Plan& t, const ConvArgs& args) {
         conv::pack_plane(t.plane, x + (n * t.p.c + k / t.outputs) * t.in_plane(), row, packed);
         conv::widen_rows(t.p.out_h(), t.p.out_w(), dy + (n * t.p.k + k) * t.out_plane(),
                          t.plane.pitch(), run);
-        conv::sum_run(count, taps.offsets, run, packed, sums.data());
+        conv::sum_run(count, taps, run, packed, sums.data());
       }
       float* to = out + k * t.filter_size();
       for (int64_t j = 0; j < t.filter_size(); ++j) to[j] = args.beta == 0 ? 0 : args.beta * to[j];

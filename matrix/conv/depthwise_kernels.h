@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "matrix/conv/solver.h"
 #include "matrix/conv/taps.h"
@@ -18,16 +19,19 @@ constexpr int64_t kRunSlack = 64;
 /// One axis of a packed plane: residue (position - low) % stride, then (position - low) / stride.
 struct PackedAxis {
   int64_t in = 0, stride = 1, low = 0, length = 0;
-  /// Serves all of `taps`, which agree in `in` and `stride`.
-  explicit PackedAxis(std::span<const Taps> taps);
+  bool tight = false;  // no padding: taps that reach beyond are masked
+  /// Serves all of `taps`, which agree in `in` and `stride`; tight where the input's residues are
+  /// as long as the output and that is allowed.
+  PackedAxis(std::span<const Taps> taps, bool may_be_tight);
 };
 
-/// [row residue][column residue][rows.length][columns.length] and slack
+/// [row residue][column residue][rows.length][columns.length], each pair of residues with slack
 struct PackedPlane {
   PackedAxis rows, columns;
   int64_t pitch() const { return columns.length; }
   /// Of one pair of residues: rows are written in ascending order, and a little too far.
-  int64_t part() const { return rows.length * columns.length + kRunSlack; }
+  int64_t lead() const { return columns.tight ? columns.length : 0; }
+  int64_t part() const { return 2 * lead() + rows.length * columns.length + kRunSlack; }
   int64_t floats() const { return rows.stride * columns.stride * part(); }
   int64_t scratch_floats() const { return 2 * columns.length + kRunSlack; }
   /// Where tap (row position, column position) of output (0, 0) lies.
@@ -37,15 +41,23 @@ struct PackedPlane {
 };
 void pack_plane(const PackedPlane& plane, const float* x, float* scratch, float* out);
 
-/// out[q] = bias + sum over taps t of weights[t] * in[offsets[t] + q], for q < count.
-void correlate_run(int64_t count, std::span<const int64_t> offsets, const float* weights,
+/// Taps of a run, by column where the plane is tight: then tap i is of column i / rows, whose bits
+/// are set for the outputs that it reaches.
+struct RunTaps {
+  std::vector<int64_t> offsets;
+  int64_t rows = 0;                          // taps of a column
+  std::vector<std::vector<uint32_t>> masks;  // of each column, none where the plane is not tight
+};
+
+/// out[q - begin] = bias + sum over taps t of weights[t] * in[offsets[t] + q], for begin <= q <
+/// end.
+void correlate_run(int64_t begin, int64_t end, const RunTaps& taps, const float* weights,
                    const float* in, float bias, float* out);
 
 /// sums[t] += the sum over q < count of dy[q] * in[offsets[t] + q], lane by lane: kRunLanes floats
 /// for each tap.
 constexpr int64_t kRunLanes = 16;
-void sum_run(int64_t count, std::span<const int64_t> offsets, const float* dy, const float* in,
-             float* sums);
+void sum_run(int64_t count, const RunTaps& taps, const float* dy, const float* in, float* sums);
 
 /// Rows of a plane to a run of the given pitch, with zeros between them.
 void widen_rows(int64_t rows, int64_t width, const float* y, int64_t pitch, float* run);
