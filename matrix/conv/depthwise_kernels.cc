@@ -156,8 +156,33 @@ HWY_INLINE void correlate_vectors(int64_t q, const RunTaps& taps, const float* w
   for (int i = 0; i < kVectors; ++i) hn::StoreU(total[i], d, out + i * kLanes);
 }
 
+/// Three masked columns of three taps, whose weights stay in registers.
+void correlate_three(int64_t begin, int64_t end, const RunTaps& taps, const float* weights,
+                     const float* in, float bias, float* out) {
+  const hn::RebindToUnsigned<D> du;
+  V w[9];
+  const float* from[9];
+  HWY_UNROLL(9)
+  for (int t = 0; t < 9; ++t) w[t] = hn::Set(d, weights[t]), from[t] = in + taps.offsets[t];
+  const V first = hn::Set(d, bias);
+  const uint32_t* bits[3] = {taps.masks[0].data(), taps.masks[1].data(), taps.masks[2].data()};
+  for (int64_t q = begin; q < end; q += kLanes) {
+    V total = first;
+    HWY_UNROLL(3)
+    for (int c = 0; c < 3; ++c) {
+      V acc = hn::Mul(w[3 * c], hn::LoadU(d, from[3 * c] + q));
+      acc = hn::MulAdd(w[3 * c + 1], hn::LoadU(d, from[3 * c + 1] + q), acc);
+      acc = hn::MulAdd(w[3 * c + 2], hn::LoadU(d, from[3 * c + 2] + q), acc);
+      total = hn::Add(total, hn::And(acc, hn::BitCast(d, hn::LoadU(du, bits[c] + q))));
+    }
+    hn::StoreU(total, d, out + q - begin);
+  }
+}
+
 void correlate_run(int64_t begin, int64_t end, const RunTaps& taps, const float* weights,
                    const float* in, float bias, float* out) {
+  if (kManyRegisters && taps.masks.size() == 3 && taps.rows == 3)
+    return correlate_three(begin, end, taps, weights, in, bias, out);
   int64_t q = begin;
   for (; q + 3 * kLanes < end; q += 4 * kLanes)
     correlate_vectors<4>(q, taps, weights, in, bias, out + q - begin);
