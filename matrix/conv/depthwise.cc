@@ -2,6 +2,7 @@
 #include "matrix/conv/depthwise.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "matrix/backend/cpu/gemm_kernel.h"
@@ -16,8 +17,8 @@ using conv::kRunSlack;
 using conv::PackedPlane;
 using conv::Taps;
 
-constexpr int64_t kMostOutputs = 4;     // of a group: with more, products of matrices are faster
-constexpr int64_t kChunk = 2048;        // of a plane's outputs: they stay in the L1 cache
+constexpr int64_t kMostOutputs = 4;  // of a group: with more, products of matrices are faster
+constexpr int64_t kChunk = 1024;     // outputs of a tight plane: with their masks, in the L1 cache
 constexpr int64_t kPieceWork = 100000;  // multiplications worth another thread's attention
 
 /// Either direction as a gather: one pair of axes, or one for each pair of residues of dx.
@@ -45,6 +46,11 @@ struct Plan {
   int64_t in_plane() const { return p.h * p.w; }
   int64_t out_plane() const { return p.out_h() * p.out_w(); }
   int64_t filter_size() const { return p.r * p.s; }
+  /// Rows that are computed at a time.
+  int64_t chunk_rows() const {
+    return plane.columns.tight ? std::max<int64_t>(1, kChunk / plane.pitch())
+                               : std::numeric_limits<int64_t>::max();
+  }
   int64_t grain() const {
     return std::max<int64_t>(1, kPieceWork / (out_plane() * filter_size() * outputs));
   }
@@ -60,7 +66,9 @@ struct Selected : conv::RunTaps {
         offsets.push_back(t.plane.offset(rows_of.offsets[r], columns.offsets[s]));
         index.push_back(rows_of.index[r] * t.p.s + columns.index[s]);
       }
-      if (t.plane.columns.tight) masks.push_back(mask(t, columns, columns.offsets[s], rows_of.out));
+      if (t.plane.columns.tight)
+        masks.push_back(
+            mask(t, columns, columns.offsets[s], std::min(rows_of.out, t.chunk_rows())));
     }
   }
 
@@ -78,21 +86,25 @@ struct Selected : conv::RunTaps {
   }
 };
 
+/// Calls f(first output, outputs) for some rows at a time.
+template <typename F>
+void each_chunk(const Plan& t, int64_t rows, int64_t columns, F f) {
+  for (int64_t i = 0; i < rows; i += std::min(rows, t.chunk_rows()))
+    f(i * t.plane.pitch(), t.plane.run(std::min(rows - i, t.chunk_rows()), columns));
+}
+
 /// Computes one whole plane `to`.
 void correlate_plane(const Plan& t, const Selected& taps, const float* weights, const float* packed,
                      float bias, const ConvArgs& args, float* run, float* to) {
-  const Taps &rows = t.rows[0], &columns = t.columns[0];
-  if (!t.plane.columns.tight) {
-    conv::correlate_run(0, t.plane.run(rows.out, columns.out), taps, weights, packed, bias, run);
-    return conv::narrow_rows(rows.out, columns.out, run, t.plane.pitch(), args.activation,
-                             args.slope, to, columns.out);
-  }
-  const int64_t count = rows.out * columns.out;
-  for (int64_t q = 0; q < count; q += kChunk) {
-    const int64_t end = std::min(count, q + kChunk);
-    conv::correlate_run(q, end, taps, weights, packed, bias, run);
-    conv::narrow_rows(1, end - q, run, 0, args.activation, args.slope, to + q, 0);
-  }
+  const int64_t height = t.rows[0].out, width = t.columns[0].out;
+  each_chunk(t, height, width, [&](int64_t q, int64_t count) {
+    conv::correlate_run(count, taps, weights, packed + q, bias, run);
+    if (t.plane.columns.tight)
+      conv::narrow_rows(1, count, run, 0, args.activation, args.slope, to + q, 0);
+    else
+      conv::narrow_rows(height, width, run, t.plane.pitch(), args.activation, args.slope, to,
+                        width);
+  });
 }
 
 void forward(const Plan& t, const ConvArgs& args) {
@@ -179,8 +191,10 @@ void backward_data(const Plan& t, const ConvArgs& args) {
           if (whole) {
             correlate_plane(t, one, weights.data(), packed, 0, args, run, to);
           } else {
-            conv::correlate_run(0, t.plane.run(t.rows[r].out, t.columns[c].out), one,
-                                weights.data(), packed, 0, run + static_cast<int64_t>(c) * size);
+            float* out = run + static_cast<int64_t>(c) * size;
+            each_chunk(t, t.rows[r].out, t.columns[c].out, [&](int64_t q, int64_t count) {
+              conv::correlate_run(count, one, weights.data(), packed + q, 0, out + q);
+            });
           }
         }
         if (!whole) store_rows(t, t.rows[r], runs, to);
@@ -194,7 +208,6 @@ void backward_filter(const Plan& t, const ConvArgs& args) {
   const float *x = args.x->data<float>(), *dy = args.y->data<float>();
   float* out =
       args.beta == 0 ? args.filter->overwrite<float>() : args.filter->mutable_data<float>();
-  const int64_t count = t.plane.run(t.p.out_h(), t.p.out_w());
   const int64_t grain = std::max<int64_t>(1, t.grain() / std::max<int64_t>(1, t.p.n));
   parallel_for(t.p.k, grain, [&](int64_t begin, int64_t end) {
     float* packed = conv::thread_scratch(0, t.plane.floats());
@@ -207,7 +220,9 @@ void backward_filter(const Plan& t, const ConvArgs& args) {
         conv::pack_plane(t.plane, x + (n * t.p.c + k / t.outputs) * t.in_plane(), row, packed);
         conv::widen_rows(t.p.out_h(), t.p.out_w(), dy + (n * t.p.k + k) * t.out_plane(),
                          t.plane.pitch(), run);
-        conv::sum_run(count, taps, run, packed, sums.data());
+        each_chunk(t, t.p.out_h(), t.p.out_w(), [&](int64_t q, int64_t count) {
+          conv::sum_run(count, taps, run + q, packed + q, sums.data());
+        });
       }
       float* to = out + k * t.filter_size();
       for (int64_t j = 0; j < t.filter_size(); ++j) to[j] = args.beta == 0 ? 0 : args.beta * to[j];

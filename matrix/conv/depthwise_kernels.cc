@@ -157,8 +157,8 @@ HWY_INLINE void correlate_vectors(int64_t q, const RunTaps& taps, const float* w
 }
 
 /// Three masked columns of three taps, whose weights stay in registers.
-void correlate_three(int64_t begin, int64_t end, const RunTaps& taps, const float* weights,
-                     const float* in, float bias, float* out) {
+void correlate_three(int64_t count, const RunTaps& taps, const float* weights, const float* in,
+                     float bias, float* out) {
   const hn::RebindToUnsigned<D> du;
   V w[9];
   const float* from[9];
@@ -166,7 +166,7 @@ void correlate_three(int64_t begin, int64_t end, const RunTaps& taps, const floa
   for (int t = 0; t < 9; ++t) w[t] = hn::Set(d, weights[t]), from[t] = in + taps.offsets[t];
   const V first = hn::Set(d, bias);
   const uint32_t* bits[3] = {taps.masks[0].data(), taps.masks[1].data(), taps.masks[2].data()};
-  for (int64_t q = begin; q < end; q += kLanes) {
+  for (int64_t q = 0; q < count; q += kLanes) {
     V total = first;
     HWY_UNROLL(3)
     for (int c = 0; c < 3; ++c) {
@@ -175,18 +175,18 @@ void correlate_three(int64_t begin, int64_t end, const RunTaps& taps, const floa
       acc = hn::MulAdd(w[3 * c + 2], hn::LoadU(d, from[3 * c + 2] + q), acc);
       total = hn::Add(total, hn::And(acc, hn::BitCast(d, hn::LoadU(du, bits[c] + q))));
     }
-    hn::StoreU(total, d, out + q - begin);
+    hn::StoreU(total, d, out + q);
   }
 }
 
-void correlate_run(int64_t begin, int64_t end, const RunTaps& taps, const float* weights,
-                   const float* in, float bias, float* out) {
+void correlate_run(int64_t count, const RunTaps& taps, const float* weights, const float* in,
+                   float bias, float* out) {
   if (kManyRegisters && taps.masks.size() == 3 && taps.rows == 3)
-    return correlate_three(begin, end, taps, weights, in, bias, out);
-  int64_t q = begin;
-  for (; q + 3 * kLanes < end; q += 4 * kLanes)
-    correlate_vectors<4>(q, taps, weights, in, bias, out + q - begin);
-  for (; q < end; q += kLanes) correlate_vectors<1>(q, taps, weights, in, bias, out + q - begin);
+    return correlate_three(count, taps, weights, in, bias, out);
+  int64_t q = 0;
+  for (; q + 3 * kLanes < count; q += 4 * kLanes)
+    correlate_vectors<4>(q, taps, weights, in, bias, out + q);
+  for (; q < count; q += kLanes) correlate_vectors<1>(q, taps, weights, in, bias, out + q);
 }
 
 /// The sums of kColumns columns of kTaps taps, each column with its mask.
@@ -323,9 +323,9 @@ int64_t PackedPlane::offset(int64_t row, int64_t column) const {
 void pack_plane(const PackedPlane& plane, const float* x, float* scratch, float* out) {
   HWY_DYNAMIC_DISPATCH(pack_plane)(plane, x, scratch, out);
 }
-void correlate_run(int64_t begin, int64_t end, const RunTaps& taps, const float* weights,
-                   const float* in, float bias, float* out) {
-  HWY_DYNAMIC_DISPATCH(correlate_run)(begin, end, taps, weights, in, bias, out);
+void correlate_run(int64_t count, const RunTaps& taps, const float* weights, const float* in,
+                   float bias, float* out) {
+  HWY_DYNAMIC_DISPATCH(correlate_run)(count, taps, weights, in, bias, out);
 }
 void sum_run(int64_t count, const RunTaps& taps, const float* dy, const float* in, float* sums) {
   HWY_DYNAMIC_DISPATCH(sum_run)(count, taps, dy, in, sums);

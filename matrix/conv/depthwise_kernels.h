@@ -49,10 +49,9 @@ struct RunTaps {
   std::vector<std::vector<uint32_t>> masks;  // of each column, none where the plane is not tight
 };
 
-/// out[q - begin] = bias + sum over taps t of weights[t] * in[offsets[t] + q], for begin <= q <
-/// end.
-void correlate_run(int64_t begin, int64_t end, const RunTaps& taps, const float* weights,
-                   const float* in, float bias, float* out);
+/// out[q] = bias + sum over taps t of weights[t] * in[offsets[t] + q], for q < count.
+void correlate_run(int64_t count, const RunTaps& taps, const float* weights, const float* in,
+                   float bias, float* out);
 
 /// sums[t] += the sum over q < count of dy[q] * in[offsets[t] + q], lane by lane: kRunLanes floats
 /// for each tap.
