@@ -6,6 +6,7 @@
 #include "matrix/conv/depthwise.h"
 #include "matrix/conv/direct.h"
 #include "matrix/conv/dot_filter.h"
+#include "matrix/conv/im2col.h"
 #include "matrix/conv/implicit_gemm.h"
 #include "matrix/conv/outer_filter.h"
 #include "matrix/conv/pointwise.h"
@@ -18,9 +19,10 @@ std::span<const ConvSolver* const> cpu_conv_solvers() {
   static const auto solvers = [] {
     const auto fast = winograd_solvers();
     std::vector<const ConvSolver*> all(fast.begin(), fast.end());
-    all.insert(all.end(), {&depthwise_solver(), &pointwise_solver(), &pointwise_filter_solver(),
-                           &scatter_gemm_solver(), &implicit_gemm_solver(), &outer_filter_solver(),
-                           &dot_filter_solver(), &direct_solver()});
+    all.insert(all.end(),
+               {&depthwise_solver(), &pointwise_solver(), &pointwise_filter_solver(),
+                &scatter_gemm_solver(), &implicit_gemm_solver(), &outer_filter_solver(),
+                &dot_filter_solver(), &im2col_solver(), &im2col_sliced_solver(), &direct_solver()});
     return all;
   }();
   return solvers;
