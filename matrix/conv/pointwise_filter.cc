@@ -21,12 +21,15 @@ constexpr int64_t kMostPieces = 16;        // of the pixels, each with sums of i
 constexpr int64_t kSums = 1 << 20;         // floats of all sums
 constexpr int64_t kTasks = 4;              // a thread
 constexpr int64_t kLine = 16;
+constexpr int64_t kLongRow = 144;
+constexpr int64_t kAliasing = 4096 / 4;  // rows so far apart share one set of the first-level cache
 
 /// A filter's gradient [m][width] is a sum over the pixels of all samples, in blocks.
 struct Plan {
   const ConvProblem& p;
   int64_t m, width, pixels, depth, blocks, pieces;
   int64_t row_panels, panels, chunk_panels, chunks, splits;
+  bool in_place;  // rows of dy are long enough to be read as they lie
 
   explicit Plan(const ConvProblem& problem)
       : p(problem), m(p.k / p.groups), width(p.c / p.groups), pixels(p.n * p.out_h() * p.out_w()) {
@@ -41,7 +44,10 @@ struct Plan {
     const int64_t tasks = p.groups * pieces * chunks;
     splits = std::clamp<int64_t>(kTasks * thread_count() / tasks, 1, (row_panels + 3) / 4);
     if (thread_count() == 1) splits = 1;
+    in_place = p.stride == std::array<int64_t, 2>{1, 1} && out_plane() >= kLongRow &&
+               out_plane() % kAliasing != 0;
   }
+  int64_t out_plane() const { return p.out_h() * p.out_w(); }
   int64_t size() const { return p.k * width; }
   int64_t panel_floats() const { return depth * gemm_kernels().columns() + kLine; }
   int64_t row(int64_t panel) const { return m * panel / row_panels; }
@@ -68,9 +74,10 @@ class Task {
       for (int64_t i = first_row; i < last_row; ++i) {
         const int64_t row = t_.row(i);
         const int height = static_cast<int>(t_.row(i + 1) - row);
-        pack_dy(runs, group * t_.m + row, height, rows);
+        if (!t_.in_place) pack_dy(runs, group * t_.m + row, height, rows);
+        const Rows left{group * t_.m + row, height, end - pixel, rows};
         for (int64_t j = 0; j < count; ++j)
-          multiply(end - pixel, rows, height, packed + j * t_.panel_floats(), columns(first + j),
+          multiply(left, runs, packed + j * t_.panel_floats(), columns(first + j),
                    block == begin ? 0.0f : 1.0f, tile,
                    sums + row * t_.width + (first + j) * kernels_.columns());
       }
@@ -78,6 +85,14 @@ class Task {
   }
 
  private:
+  /// Rows of dy, of which `packed` holds this block where they are not read in place.
+  struct Rows {
+    int64_t row;
+    int height;
+    int64_t depth;
+    const float* packed;
+  };
+
   int64_t columns(int64_t panel) const {
     return std::min<int64_t>(kernels_.columns(), t_.width - panel * kernels_.columns());
   }
@@ -103,20 +118,29 @@ class Task {
   }
 
   void pack_dy(const std::vector<ColumnRun>& runs, int64_t row, int height, float* to) const {
-    const int64_t plane = t_.p.out_h() * t_.p.out_w();
+    const int64_t plane = t_.out_plane();
     for (const ColumnRun& run : runs)
       kernels_.pack_transposed(run.count, height, height, dy_ + row * plane + run.y, plane,
                                to + run.first * height);
   }
 
-  void multiply(int64_t depth, const float* rows, int height, const float* packed, int64_t count,
-                float beta, float* tile, float* sums) const {
+  void multiply(const Rows& left, const std::vector<ColumnRun>& runs, const float* packed,
+                int64_t count, float beta, float* tile, float* sums) const {
     const int width = wide(count);
-    const cpu::TileFn multiply = kernels_.tile[0][width / kernels_.lanes - 1][height - 1];
-    if (count == width)
-      return multiply(depth, rows, height, packed, width, {1, beta}, sums, t_.width);
-    multiply(depth, rows, height, packed, width, {1, 0}, tile, width);
-    kernels_.merge(height, count, tile, width, 1, beta, sums, t_.width);
+    const bool whole = count == width;
+    float* to = whole ? sums : tile;
+    const int64_t stride = whole ? t_.width : width;
+    const float first_beta = whole ? beta : 0.0f;
+    const cpu::TileFn multiply =
+        kernels_.tile[t_.in_place][width / kernels_.lanes - 1][left.height - 1];
+    if (!t_.in_place)
+      multiply(left.depth, left.packed, left.height, packed, width, {1, first_beta}, to, stride);
+    else
+      for (const ColumnRun& run : runs)
+        multiply(run.count, dy_ + left.row * t_.out_plane() + run.y, t_.out_plane(),
+                 packed + run.first * width, width, {1, run.first == 0 ? first_beta : 1.0f}, to,
+                 stride);
+    if (!whole) kernels_.merge(left.height, count, tile, width, 1, beta, sums, t_.width);
   }
 
   const GemmKernels& kernels_ = gemm_kernels();
