@@ -13,7 +13,8 @@ namespace {
 
 constexpr int64_t kSliceFloats = 96 * 1024;  // of columns: with their product in an L2 cache
 constexpr int64_t kSliceDepth = 256;         // about how many rows a slice of columns has
-constexpr int64_t kFillFloats = 1 << 16;     // of a tensor cleared at a time
+constexpr uint64_t kMostWorkspace = uint64_t{1} << 30;
+constexpr int64_t kFillFloats = 1 << 16;  // of a tensor cleared at a time
 
 /// One sample's groups seen as matrices: filter [m][depth], columns [depth][plane], y [m][plane].
 struct Matrices {
@@ -38,7 +39,9 @@ void clear(Tensor& tensor) {
 class Im2col final : public ConvSolver {
  public:
   std::string_view name() const override { return "im2col"; }
-  bool applicable(const ConvProblem&) const override { return true; }
+  bool applicable(const ConvProblem& p) const override {
+    return workspace_bytes(p) <= kMostWorkspace;
+  }
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {
     const Matrices t(p);
