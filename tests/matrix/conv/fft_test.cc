@@ -35,10 +35,10 @@ Tensor run(const ConvSolver& solver, const ConvProblem& p, Tensor& in, Tensor& f
 TEST_CASE("fft: every overhang of the tiles, in both directions and in groups") {
   int ran = 0;
   for (const ConvSolver* solver : fft_solvers())
-    for (int64_t h : {5, 11, 12, 13, 24, 29})
-      for (int64_t w : {6, 12, 25, 37})
-        for (int64_t padding : {0, 2, 5}) {
-          ConvProblem p = problem(2, 6, h, w, 34, 5, 6, padding);
+    for (int64_t h : {5, 11, 13, 29})
+      for (int64_t w : {12, 25, 37})
+        for (int64_t padding : {0, 5}) {
+          ConvProblem p = problem(1, 4, h, w, 18, 5, 6, padding);
           p.groups = w % 2 + 1;
           Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
           Tensor filter = test::random_tensor({p.k, p.c / p.groups, p.r, p.s}, 2, Device::cpu());
@@ -54,7 +54,7 @@ TEST_CASE("fft: every overhang of the tiles, in both directions and in groups") 
                            true);
           ++ran;
         }
-  CHECK(ran == 2 * 72);
+  CHECK(ran == 2 * 24);
 }
 
 TEST_CASE("fft: serves large filters of stride and dilation 1 that fit its tile twice") {
