@@ -20,7 +20,9 @@ struct Data {
         bias(test::random_tensor({p.k}, 4, device)) {}
 };
 
-bool mixes_sums(const ConvSolver& solver) { return solver.name().starts_with("winograd"); }
+bool mixes_sums(const ConvSolver& solver) {
+  return solver.name().starts_with("winograd") || solver.name().starts_with("fft");
+}
 
 void run(const ConvSolver& solver, const ConvProblem& problem, ConvArgs args, Device device) {
   Tensor workspace;
