@@ -32,6 +32,9 @@ const std::string kWindow =
 const std::string kTile =
     "-DR=3 -DS=3 -DDILATION_H=1 -DDILATION_W=1 -DWP=18 -DPS=144 -DOH=6 -DOW=9 -DROWS=2 -DIN_H=6 "
     "-DPAD_H=1";
+const Texts kWinograd = {"-DOUTPUTS=4 -DTAPS=3 -DROW=46 -DLANES=1",
+                         "-DOUTPUTS=4 -DTAPS=3 -DROW=46 -DLANES=8",
+                         "-DOUTPUTS=2 -DTAPS=5 -DROW=26 -DLANES=2"};
 
 const std::vector<File>& files() {
   static const std::vector<File> all = {
@@ -94,6 +97,12 @@ const std::vector<File>& files() {
       {"softmax.cl",
        {"softmax_forward", "softmax_backward"},
        {{"-DLOG=0", "-DLOG=1"}, {"-DGROUP=1", "-DGROUP=64"}}},
+      {"winograd_input.cl",
+       {"winograd_input", "winograd_filter"},
+       {kWinograd, {"-DGRADIENT=0 -DTURNED=0", "-DGRADIENT=0 -DTURNED=1", "-DGRADIENT=1"}}},
+      {"winograd_output.cl",
+       {"winograd_output", "winograd_gradient"},
+       {kWinograd, {"-DBIAS=0", "-DBIAS=1 -DACTIVATION=1"}, kIndex}},
   };
   return all;
 }

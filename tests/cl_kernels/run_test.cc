@@ -60,6 +60,7 @@ void check_convolutions(std::string_view name, bool others) {
       {.n = 2, .c = 2, .h = 5, .w = 6, .k = 3, .r = 3, .s = 3, .padding = {1, 1}},
       {.n = 1, .c = 4, .h = 6, .w = 18, .k = 4, .r = 2, .s = 3, .groups = 2},
       {.n = 1, .c = 1, .h = 1, .w = 56, .k = 2, .r = 1, .s = 1, .padding = {0, 20}},
+      {.n = 1, .c = 2, .h = 4, .w = 9, .k = 2, .r = 5, .s = 5, .padding = {2, 2}},
       {.n = 2,
        .c = 2,
        .h = 5,

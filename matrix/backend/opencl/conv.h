@@ -10,6 +10,8 @@
 
 namespace kaiseki::opencl {
 
+/// F(4x4, 3x3) and F(2x2, 5x5) in slices of tiles, all directions.
+std::span<const ConvSolver* const> conv_winograd_solvers(Style style);
 /// Stride 1, for CPUs: rows of pixels in vectors, no im2col.
 const ConvSolver& conv_direct_solver();
 const ConvSolver& conv_direct_filter_solver();
