@@ -52,6 +52,7 @@ const std::vector<File>& files() {
        {"conv_direct_filter"},
        {{kTile}, {"-DKT=4 -DCT=2"}, {"-DHALF=0 -DOWP=16 -DOPS=96", "-DHALF=1 -DOWP=16 -DOPS=96"}}},
       {"conv_im2col.cl", {"im2col", "col2im"}, {{kWindow}, kIndex}},
+      {"conv_im2col_rows.cl", {"im2col_rows", "col2im_rows"}, {{kWindow + " -DHALVED=16"}, kIndex}},
       {"conv_simple.cl",
        {"conv_forward", "conv_backward_data", "conv_backward_filter"},
        {{kWindow}, {"-DBIAS=0", "-DBIAS=1 -DACTIVATION=1"}, kIndex}},
