@@ -13,11 +13,14 @@ namespace {
 std::vector<const ConvSolver*> make_list(Style style) {
   const auto winograd = conv_winograd_solvers(style);
   std::vector<const ConvSolver*> all(winograd.begin(), winograd.end());
+  all.push_back(&conv_pointwise_solver());
   if (style == Style::cpu)
-    all.insert(all.end(), {&conv_direct_solver(), &conv_direct_filter_solver(),
-                           &conv_im2col_sliced_solver(), &conv_im2col_solver()});
+    all.insert(all.end(),
+               {&conv_direct_solver(), &conv_direct_filter_solver(), &conv_depthwise_solver(style),
+                &conv_im2col_sliced_solver(), &conv_im2col_solver()});
   else
-    all.insert(all.end(), {&conv_im2col_solver(), &conv_im2col_sliced_solver()});
+    all.insert(all.end(), {&conv_depthwise_solver(style), &conv_im2col_solver(),
+                           &conv_im2col_sliced_solver()});
   all.push_back(&conv_simple_solver());
   return all;
 }

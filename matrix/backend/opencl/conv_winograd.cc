@@ -242,8 +242,7 @@ class WinogradSolver : public ConvSolver {
   bool applicable(const ConvProblem& p) const override {
     constexpr std::array<int64_t, 2> kOne{1, 1};
     return p.r == form_.taps && p.s == form_.taps && p.stride == kOne && p.dilation == kOne &&
-           p.padding[0] < form_.taps && p.padding[1] < form_.taps && p.n > 0 && p.groups <= 4 &&
-           std::min(p.c, p.k) / p.groups >= 2;
+           p.padding[0] < form_.taps && p.padding[1] < form_.taps && p.n > 0 && pays(p);
   }
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {
@@ -258,6 +257,13 @@ class WinogradSolver : public ConvSolver {
   }
 
  private:
+  /// Transforms cost as much as the products of so many channels, by what was measured with PoCL.
+  bool pays(const ConvProblem& p) const {
+    const int64_t c = p.c / p.groups, k = p.k / p.groups;
+    const int64_t least = form_.outputs == 4 ? 32 : 96;
+    return 2 * c * k >= least * (c + k);
+  }
+
   std::string_view name_;
   Form form_;
   Style style_;
