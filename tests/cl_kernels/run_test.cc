@@ -133,7 +133,8 @@ void check_convolutions(std::string_view name, bool others) {
 
 TEST_CASE("kernels: copies, fills, rows") {
   compare([](Device device) -> Results {
-    Tensor x = random_tensor(Shape{2, 3, 4}, 1, device);
+    Tensor x = random_tensor(Shape{2, 3, 4}, 1, device),
+           wide = random_tensor(Shape{3, 45}, 4, device);
     int order[] = {2, 0, 1};
     Tensor bytes = Tensor::zeros(Shape{3, 2}, DType::u8, device);
     std::vector<uint8_t> counted = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -146,6 +147,7 @@ TEST_CASE("kernels: copies, fills, rows") {
     scatter_add(sums, picked, random_tensor(Shape{3, 3}, 3, device));
     return {x.permute(order).clone(),
             x.slice(1, 1, 2).clone(),
+            wide.slice(1, 3, 40).clone(),
             bytes.transpose().clone(),
             numbers,
             Tensor::full(Shape{3}, 1.5f, device),
@@ -282,7 +284,7 @@ TEST_CASE("kernels: pooling") {
 
 TEST_CASE("kernels: normalisation") {
   compare([](Device device) -> Results {
-    Shape shape{2, 3, 4, 5}, channels{3};
+    Shape shape{2, 3, 4, 9}, channels{3};
     auto ones = [&] { return Tensor::full(channels, 1, device); };
     Tensor x = random_tensor(shape, 1, device), dy = random_tensor(shape, 2, device);
     Tensor gamma = random_tensor(channels, 3, device), beta = random_tensor(channels, 4, device);
