@@ -100,7 +100,7 @@ const std::vector<File>& files() {
         "average_pool_backward_planes"},
        {{"-DWINDOW_H=2 -DWINDOW_W=2 -DSTRIDE_H=2 -DSTRIDE_W=2 -DPAD_H=0 -DPAD_W=0"},
         {"-DCOUNT_PADDING=0", "-DCOUNT_PADDING=1"},
-        {"-DLANES=0", "-DLANES=4", "-DLANES=8", "-DLANES=16"}}},
+        {"-DLANES=0 -DROW=8 -DPARTS=9 -DMARGIN=0", "-DLANES=4", "-DLANES=8", "-DLANES=16"}}},
       {"random.cl", {"random"}, {{"-DKIND=0", "-DKIND=1", "-DKIND=2"}, kIndex}},
       {"reduce.cl",
        {"reduce_row", "reduce_column"},
