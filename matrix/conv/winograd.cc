@@ -196,7 +196,7 @@ class Winograd final : public ConvSolver {
   /// Whether it is likely to be faster, by clock ticks as measured with 16 lanes: of transforms for
   /// each element and channel, of products that sum few terms and of those that sum many.
   bool pays(const ConvProblem& p) const {
-    constexpr double kInput = 0.8, kOutput = 0.4, kFilter = 2.5, kShort = 2.0 / 45,
+    constexpr double kInput = 0.6, kOutput = 0.5, kFilter = 1.25, kShort = 2.0 / 45,
                      kLong = 1.0 / 51, kClearly = 0.85;
     const Plan plan(form_, p);
     const double in = static_cast<double>(plan.inputs), out = static_cast<double>(plan.outputs);

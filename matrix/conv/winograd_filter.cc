@@ -2,7 +2,7 @@
 #include "matrix/conv/winograd_filter.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <vector>
 
 #include "matrix/backend/cpu/gemm_kernel.h"
 #include "matrix/conv/gather.h"
@@ -11,13 +11,10 @@
 namespace kaiseki::conv {
 namespace {
 
-static const int64_t kChunkFloats =
-    getenv("CF") ? atoll(getenv("CF")) << 20 : 8 << 20;  // of tiles' elements at a time
-static const int64_t kDepth =
-    getenv("DP") ? atoll(getenv("DP")) : 256;  // tiles summed in registers
-static const int64_t kBlockOutputs = getenv("BO") ? atoll(getenv("BO")) : 32,
-                     kBlockPanels = getenv("BP") ? atoll(getenv("BP")) : 4;
-constexpr int64_t kEnoughBlocks = 16;
+constexpr int64_t kCacheFloats = 256 * 1024;  // half of a second-level cache
+constexpr int64_t kDepth = 256;               // tiles summed in registers
+constexpr int64_t kBlockOutputs = 128;        // of a task
+constexpr int64_t kPieces = 8, kPieceChunks = 4;
 constexpr int64_t kLine = 16;  // floats between elements, so that they differ in sets of the cache
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -27,9 +24,10 @@ struct Plan {
   const WinogradForm form;
   const ConvProblem& p;
   int64_t inputs, outputs;  // channels of a group
-  int64_t tiles_h, tiles_w, chunk_rows, chunks;
-  int64_t panel, panels;  // inputs that lie side by side
-  int64_t block_outputs, block_panels, blocks_k, blocks_c;
+  int64_t tiles_h, tiles_w;
+  int64_t pieces, piece_rows, chunk_rows;  // of tiles
+  int64_t panel, panels;                   // inputs that lie side by side
+  int64_t block_outputs, blocks;           // of a group
 
   Plan(const WinogradForm& f, const ConvProblem& problem)
       : form(f),
@@ -41,81 +39,60 @@ struct Plan {
         panel(std::max<int64_t>(kWinogradChannels, cpu::gemm_kernels().columns())),
         panels(ceil_div(inputs, panel)),
         block_outputs(std::min(kBlockOutputs, winograd_padded(outputs))),
-        block_panels(std::min(kBlockPanels, panels)),
-        blocks_k(ceil_div(outputs, block_outputs)),
-        blocks_c(ceil_div(panels, block_panels)) {
-    const int64_t floats = p.groups * (panels * panel + winograd_padded(outputs)) * form.elements();
-    const int64_t rows = std::clamp<int64_t>(kChunkFloats / (floats * tiles_w), 1, all_rows());
-    chunks = ceil_div(all_rows(), rows);
-    chunk_rows = ceil_div(all_rows(), chunks);
+        blocks(ceil_div(outputs, block_outputs)) {
+    const int64_t channels = panels * panel + winograd_padded(outputs);
+    const int64_t fit = kCacheFloats / (p.groups * channels * form.elements());
+    const int64_t most = std::max(fit, inputs * outputs / channels);
+    chunk_rows = std::clamp<int64_t>(most / tiles_w, 1, all_rows());
+    const bool small = p.groups * blocks * sums() <= kCacheFloats;
+    pieces = small ? std::clamp<int64_t>(chunks(all_rows()) / kPieceChunks, 1, kPieces) : 1;
+    piece_rows = ceil_div(all_rows(), pieces);
+    pieces = ceil_div(all_rows(), piece_rows);
+    chunk_rows = ceil_div(piece_rows, chunks(piece_rows));
   }
 
+  int64_t chunks(int64_t rows) const { return ceil_div(rows, chunk_rows); }
   int64_t all_rows() const { return p.n * tiles_h; }
   int64_t tiles() const { return chunk_rows * tiles_w; }
   int64_t x_stride() const { return p.groups * panels * panel * tiles() + kLine; }
   int64_t y_stride() const { return p.groups * winograd_padded(outputs) * tiles() + kLine; }
-  int64_t blocks() const { return p.groups * blocks_k * blocks_c; }
-  int64_t pitch() const { return block_panels * panel; }
+  int64_t pitch() const { return panels * panel; }
   int64_t sums_stride() const { return block_outputs * pitch() + kLine; }
   int64_t sums() const { return form.elements() * sums_stride(); }
-  /// Whether a task computes all elements of a block.
-  bool whole() const { return blocks() >= kEnoughBlocks; }
-  bool keeps_sums() const { return chunks > 1 || !whole(); }
+  int64_t piece_floats() const {
+    return form.elements() * (x_stride() + y_stride()) + p.groups * blocks * sums();
+  }
 };
 
-class Run {
+/// The sums of one piece of the batch. Where there are several, the tasks of each run one after the
+/// other.
+class Piece {
  public:
-  Run(const Plan& plan, const ConvArgs& args)
+  Piece(const Plan& plan, const ConvArgs& args, float* workspace, int64_t index)
       : p_(plan),
-        beta_(args.beta),
         x_(args.x->data<float>()),
         dy_(args.y->data<float>()),
-        filter_(args.beta == 0 ? args.filter->overwrite<float>()
-                               : args.filter->mutable_data<float>()),
-        tiles_x_(reinterpret_cast<float*>(args.workspace->overwrite<uint8_t>())),
+        tiles_x_(workspace + index * p_.piece_floats()),
         tiles_y_(tiles_x_ + p_.form.elements() * p_.x_stride()),
-        sums_(tiles_y_ + p_.form.elements() * p_.y_stride()) {}
+        sums_(tiles_y_ + p_.form.elements() * p_.y_stride()),
+        begin_(std::min(p_.all_rows(), index * p_.piece_rows)),
+        end_(std::min(p_.all_rows(), begin_ + p_.piece_rows)) {}
+
+  /// [group and block][element][output][input]
+  float* sums() const { return sums_; }
 
   void run() {
-    for (int64_t chunk = 0; chunk < p_.chunks; ++chunk) {
-      row_ = chunk * p_.chunk_rows;
-      rows_ = std::min(p_.chunk_rows, p_.all_rows() - row_);
-      if (rows_ <= 0) break;
+    for (row_ = begin_; row_ < end_; row_ += rows_) {
+      rows_ = std::min(p_.chunk_rows, end_ - row_);
       transform();
-      const bool last = row_ + rows_ == p_.all_rows();
-      const int64_t parts = p_.whole() ? 1 : p_.form.elements();
-      parallel_for(p_.blocks() * parts, 1, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t block = i / parts;
-          float* sums = p_.keeps_sums() ? sums_ + block * p_.sums() : thread_scratch(0, p_.sums());
-          const int64_t first = i % parts, elements = p_.form.elements() / parts;
-          for (int64_t e = first; e < first + elements; ++e)
-            multiply(block, e, sums + e * p_.sums_stride());
-          if (last && p_.whole()) finish(block, 0, p_.block_outputs, sums);
-        }
+      const int64_t elements = p_.form.elements();
+      parallel_for(p_.p.groups * p_.blocks * elements, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) multiply(i / elements, i % elements);
       });
     }
-    if (p_.whole()) return;
-    parallel_for(p_.blocks() * p_.block_outputs, 8, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t block = i / p_.block_outputs, k = i % p_.block_outputs;
-        finish(block, k, k + 1, sums_ + block * p_.sums());
-      }
-    });
   }
 
  private:
-  struct Block {
-    int64_t group, k, panel, outputs, panels;
-  };
-  Block block_of(int64_t index) const {
-    const int64_t k = index / p_.blocks_c % p_.blocks_k * p_.block_outputs;
-    const int64_t panel = index % p_.blocks_c * p_.block_panels;
-    return {index / (p_.blocks_c * p_.blocks_k), k, panel,
-            std::min(p_.block_outputs, p_.outputs - k),
-            std::min(p_.block_panels, p_.panels - panel)};
-  }
-
   /// x as [element][group][panel of inputs][tile][panel], and dy as [element][group][16
   /// outputs][tile][16].
   void transform() const {
@@ -160,28 +137,26 @@ class Run {
                       to, {kWinogradChannels, p_.y_stride()});
   }
 
-  /// Adds an element's products of all tiles to [outputs][inputs] of a block.
-  void multiply(int64_t index, int64_t element, float* sums) const {
-    const Block block = block_of(index);
+  /// Adds an element's products of all tiles of the chunk to the sums of a block.
+  void multiply(int64_t index, int64_t element) const {
     const auto& kernels = cpu::gemm_kernels();
+    const int64_t group = index / p_.blocks, first_k = index % p_.blocks * p_.block_outputs;
+    const int64_t outputs = std::min(p_.block_outputs, p_.outputs - first_k);
     const int64_t step = kernels.rows >= 8 ? 8 : 4, tiles = rows_ * p_.tiles_w;
-    const float* x = tiles_x_ + element * p_.x_stride() +
-                     (block.group * p_.panels + block.panel) * p_.tiles() * p_.panel;
+    const float* x = tiles_x_ + element * p_.x_stride() + group * p_.panels * p_.panel * p_.tiles();
     const float* y = tiles_y_ + element * p_.y_stride() +
-                     (block.group * winograd_padded(p_.outputs) + block.k) * p_.tiles();
-    const int64_t inputs =
-        std::min(block.panels * p_.panel, winograd_padded(p_.inputs) - block.panel * p_.panel);
-    const int64_t pieces = ceil_div(tiles, kDepth);
+                     (group * winograd_padded(p_.outputs) + first_k) * p_.tiles();
+    float* sums = sums_ + index * p_.sums() + element * p_.sums_stride();
+    const int64_t pieces = ceil_div(tiles, kDepth), inputs = winograd_padded(p_.inputs);
     for (int64_t piece = 0; piece < pieces; ++piece) {
       const int64_t tile = tiles * piece / pieces, depth = tiles * (piece + 1) / pieces - tile;
-      const cpu::Scale scale{1, row_ + piece > 0 ? 1.0f : 0.0f};
+      const cpu::Scale scale{1, row_ == begin_ && piece == 0 ? 0.0f : 1.0f};
       for (int64_t c = 0; c < inputs; c += kernels.columns()) {
         const int64_t vectors = std::min<int64_t>(2, (inputs - c) / kernels.lanes);
         const float* b = x + (c / p_.panel * p_.tiles() + tile) * p_.panel + c % p_.panel;
-        for (int64_t k = 0; k < block.outputs; k += step) {
-          const int64_t rows = std::min(step, block.outputs - k);
-          const float* a = y + k / kWinogradChannels * kWinogradChannels * p_.tiles() +
-                           tile * kWinogradChannels + k % kWinogradChannels;
+        for (int64_t k = 0; k < outputs; k += step) {
+          const int64_t rows = std::min(step, outputs - k), lane = k % kWinogradChannels;
+          const float* a = y + (k - lane) * p_.tiles() + tile * kWinogradChannels + lane;
           kernels.tile[0][vectors - 1][rows - 1](depth, a, kWinogradChannels, b, p_.panel, scale,
                                                  sums + k * p_.pitch() + c, p_.pitch());
         }
@@ -189,37 +164,56 @@ class Run {
     }
   }
 
-  /// Filters of outputs begin..end of a block, from their sums.
-  void finish(int64_t index, int64_t begin, int64_t end, const float* sums) const {
-    const Block block = block_of(index);
-    const int64_t c = block.panel * p_.panel, size = p_.form.taps * p_.form.taps;
-    const int64_t count = std::min(block.panels * p_.panel, p_.inputs - c);
-    for (int64_t k = begin; k < std::min(end, block.outputs); ++k)
-      winograd_filter_gradient(
-          p_.form, sums + k * p_.pitch(), p_.sums_stride(), count, beta_,
-          filter_ + ((block.group * p_.outputs + block.k + k) * p_.inputs + c) * size);
-  }
-
   const Plan& p_;
-  const float beta_;
   const float *x_, *dy_;
-  float *filter_, *tiles_x_, *tiles_y_, *sums_;
+  float *tiles_x_, *tiles_y_, *sums_;
+  const int64_t begin_, end_;
   int64_t row_ = 0, rows_ = 0;
 };
+
+/// Adds the sums of all pieces to the first one's, in order, and makes the filters of them.
+void finish(const Plan& p, const std::vector<Piece>& pieces, const ConvArgs& args) {
+  float* filter =
+      args.beta == 0 ? args.filter->overwrite<float>() : args.filter->mutable_data<float>();
+  const int64_t size = p.inputs * p.form.taps * p.form.taps;
+  parallel_for(p.p.k, 8, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t group = i / p.outputs, k = i % p.outputs;
+      const int64_t at =
+          (group * p.blocks + k / p.block_outputs) * p.sums() + k % p.block_outputs * p.pitch();
+      float* sums = pieces[0].sums() + at;
+      for (size_t piece = 1; piece < pieces.size(); ++piece)
+        for (int64_t e = 0; e < p.form.elements(); ++e) {
+          const float* from = pieces[piece].sums() + at + e * p.sums_stride();
+          for (int64_t c = 0; c < winograd_padded(p.inputs); ++c)
+            sums[e * p.sums_stride() + c] += from[c];
+        }
+      winograd_filter_gradient(p.form, sums, p.sums_stride(), p.inputs, args.beta,
+                               filter + i * size);
+    }
+  });
+}
 
 }  // namespace
 
 uint64_t winograd_filter_bytes(const WinogradForm& form, const ConvProblem& problem) {
   const Plan plan(form, problem);
-  const int64_t tiles = form.elements() * (plan.x_stride() + plan.y_stride());
-  const int64_t sums = plan.keeps_sums() ? plan.blocks() * plan.sums() : 0;
-  return static_cast<uint64_t>(tiles + sums) * sizeof(float);
+  return static_cast<uint64_t>(plan.pieces * plan.piece_floats()) * sizeof(float);
 }
 
 void run_winograd_filter(const WinogradForm& form, const ConvProblem& problem,
                          const ConvArgs& args) {
   const Plan plan(form, problem);
-  Run(plan, args).run();
+  auto* workspace = reinterpret_cast<float*>(args.workspace->overwrite<uint8_t>());
+  std::vector<Piece> pieces;
+  for (int64_t i = 0; i < plan.pieces; ++i) pieces.emplace_back(plan, args, workspace, i);
+  if (plan.pieces == 1)
+    pieces[0].run();
+  else
+    parallel_for(plan.pieces, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) pieces[static_cast<size_t>(i)].run();
+    });
+  finish(plan, pieces, args);
 }
 
 }  // namespace kaiseki::conv

@@ -46,9 +46,17 @@ Tensor run(const ConvSolver& solver, const ConvProblem& p, Tensor& x, Tensor& fi
   return y;
 }
 
+Tensor filter_gradient(const ConvSolver& solver, ConvProblem p, Tensor& x, Tensor& dy) {
+  p.direction = ConvDirection::backward_filter;
+  Tensor filter = Tensor::full({p.k, p.c / p.groups, p.r, p.s}, 7, Device::cpu());
+  Tensor workspace({static_cast<int64_t>(solver.workspace_bytes(p))}, DType::u8, Device::cpu());
+  solver.run(p, {.x = &x, .filter = &filter, .y = &dy, .workspace = &workspace});
+  return filter;
+}
+
 }  // namespace
 
-TEST_CASE("winograd: every overhang of the tiles, in both directions and in groups") {
+TEST_CASE("winograd: every overhang of the tiles, in all directions and in groups") {
   int ran = 0;
   for (const Form& form : forms())
     for (int64_t h : {1, 2, 3, 4, 5, 7, 9})
@@ -69,6 +77,8 @@ TEST_CASE("winograd: every overhang of the tiles, in both directions and in grou
                            Device::cpu());
           form.solver.run(p, {.x = &dx, .filter = &filter, .y = &y, .workspace = &workspace});
           test::check_sums(dx, expected.dx, expected.dx_size, true);
+          test::check_sums(filter_gradient(form.solver, p, x, y), expected.dfilter,
+                           expected.dfilter_size, true);
           ++ran;
         }
   CHECK(ran == 3 * 84);
@@ -110,7 +120,7 @@ TEST_CASE("winograd: serves what it can do and where it pays") {
   p.direction = ConvDirection::backward_data;
   CHECK(wide.applicable(p));
   p.direction = ConvDirection::backward_filter;
-  CHECK_FALSE(wide.applicable(p));
+  CHECK(wide.applicable(p));
   p = problem(2, 64, 28, 28, 64, 1), p.stride = {2, 2};
   CHECK_FALSE(wide.applicable(p));
   p = problem(2, 64, 28, 28, 64, 2), p.dilation = {2, 2};
@@ -144,6 +154,29 @@ TEST_CASE("winograd: error below 1e-4 of the largest value with many channels") 
   }
 }
 
+TEST_CASE(
+    "winograd: a gradient is cut in chunks, in pieces of the batch and in blocks of outputs") {
+  for (const Form& form : forms())
+    for (ConvProblem p : {problem(1, 3, 224, 224, 2, form.taps / 2, form.taps),
+                          problem(1, 34, 9, 5, 260, 1, form.taps),
+                          problem(35, 33, 4, 3, 17, form.taps / 2, form.taps)}) {
+      Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
+      Tensor filter = random_filter(p);
+      Tensor dy = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 3, Device::cpu());
+      const auto expected =
+          test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(dy));
+      const test::Doubles sums = test::doubles(filter_gradient(form.solver, p, x, dy));
+      double worst = 0, largest = 0;
+      for (size_t i = 0; i < sums.size(); ++i) {
+        worst = std::max(worst, std::abs(sums[i] - expected.dfilter[i]));
+        largest = std::max(largest, std::abs(expected.dfilter[i]));
+      }
+      CHECK(worst < 1e-5 * largest);
+      MESSAGE(std::string(form.solver.name()) << " " << p.str() << ": largest error "
+                                              << worst / largest << " of the largest value");
+    }
+}
+
 TEST_CASE("winograd: without room for its workspace another solver computes") {
   const ConvProblem p = problem(2, 64, 28, 28, 64, 1);
   Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
@@ -168,16 +201,19 @@ TEST_CASE("winograd: without room for its workspace another solver computes") {
 TEST_CASE("winograd: the same bits with any number of threads") {
   for (const Form& form : forms())
     for (int64_t groups : {1, 2}) {
-      ConvProblem p = problem(3, 20, 19, 23, 18, 1, form.taps);
+      ConvProblem p = problem(3, 20, 19, 43, 18, 1, form.taps);
       p.groups = groups;
       Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
       Tensor filter = random_filter(p);
-      test::Doubles first;
+      test::Doubles first, first_sums;
       for (int threads : {1, 2, 3, 7}) {
         set_thread_count(threads);
         const test::Doubles y = test::doubles(run(form.solver, p, x, filter));
-        if (first.empty()) first = y;
+        Tensor dy = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 3, Device::cpu());
+        const test::Doubles sums = test::doubles(filter_gradient(form.solver, p, x, dy));
+        if (first.empty()) first = y, first_sums = sums;
         CHECK(first == y);
+        CHECK(first_sums == sums);
       }
     }
   set_thread_count(0);
