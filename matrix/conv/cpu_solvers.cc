@@ -8,6 +8,7 @@
 #include "matrix/conv/implicit_gemm.h"
 #include "matrix/conv/outer_filter.h"
 #include "matrix/conv/scatter_gemm.h"
+#include "matrix/conv/strided_winograd.h"
 #include "matrix/conv/winograd.h"
 
 namespace kaiseki {
@@ -16,7 +17,7 @@ std::span<const ConvSolver* const> cpu_conv_solvers() {
   static const auto solvers = [] {
     const auto fast = winograd_solvers();
     std::vector<const ConvSolver*> all(fast.begin(), fast.end());
-    all.insert(all.end(), {&scatter_gemm_solver(), &implicit_gemm_solver(), &outer_filter_solver(),
+    all.insert(all.end(), {&strided_winograd_solver(), &scatter_gemm_solver(), &implicit_gemm_solver(), &outer_filter_solver(),
                            &dot_filter_solver(), &direct_solver()});
     return all;
   }();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "matrix/conv/strided_winograd.h"
 #include "matrix/memory/pool.h"
 #include "matrix/ops/conv.h"
 #include "matrix/threads.h"
@@ -84,6 +85,33 @@ TEST_CASE("winograd: every overhang of the tiles, in all directions and in group
   CHECK(ran == 3 * 84);
 }
 
+TEST_CASE("winograd: strides, by phases, at every overhang") {
+  const ConvSolver& solver = strided_winograd_solver();
+  for (std::array<int64_t, 2> stride : {std::array<int64_t, 2>{2, 3}, {4, 2}})
+    for (int64_t more : {1, 2})
+      for (int64_t h : {13, 14, 16, 31})
+        for (int64_t padding : {0, 3}) {
+          ConvProblem p = problem(2, 2, h, 26 - h / 2, 4, padding);
+          p.r = 2 * stride[0] + more, p.s = 2 * stride[1] + 1;
+          p.stride = stride, p.groups = more;
+          Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
+          Tensor filter = random_filter(p);
+          Tensor y = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 3, Device::cpu());
+          const auto expected =
+              test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(y));
+          INFO(p.str());
+          test::check_sums(run(solver, p, x, filter), expected.y, expected.y_size, true);
+          test::check_sums(filter_gradient(solver, p, x, y), expected.dfilter,
+                           expected.dfilter_size, true);
+          p.direction = ConvDirection::backward_data;
+          Tensor dx = Tensor::full(x.shape(), 7, Device::cpu());
+          Tensor workspace({static_cast<int64_t>(solver.workspace_bytes(p))}, DType::u8,
+                           Device::cpu());
+          solver.run(p, {.x = &dx, .filter = &filter, .y = &y, .workspace = &workspace});
+          test::check_sums(dx, expected.dx, expected.dx_size, true);
+        }
+}
+
 TEST_CASE("winograd: a NaN reaches every output that reads it, and none beyond its tiles") {
   for (const Form& form : forms()) {
     const ConvProblem p = problem(1, 3, 13, 22, 2, form.taps / 2, form.taps);
@@ -133,6 +161,17 @@ TEST_CASE("winograd: serves what it can do and where it pays") {
   CHECK_FALSE(wide.applicable(problem(1, 512, 7, 7, 512, 1)));
   CHECK(large.applicable(problem(64, 20, 12, 12, 50, 0, 5)));
   CHECK_FALSE(large.applicable(problem(64, 20, 12, 12, 50, 5, 5)));
+  const ConvSolver& strided = strided_winograd_solver();
+  p = problem(2, 3, 227, 227, 96, 0, 11), p.stride = {4, 4};
+  CHECK(strided.applicable(p));
+  p.direction = ConvDirection::backward_filter;
+  CHECK(strided.applicable(p));
+  p.stride = {4, 6};
+  CHECK_FALSE(strided.applicable(p));
+  p.stride = {4, 4}, p.dilation = {2, 2};
+  CHECK_FALSE(strided.applicable(p));
+  p = problem(2, 64, 56, 56, 64, 2, 5), p.stride = {2, 2};  // a quarter of its products are padding
+  CHECK_FALSE(strided.applicable(p));
 }
 
 TEST_CASE("winograd: error below 1e-4 of the largest value with many channels") {
