@@ -17,8 +17,9 @@ std::span<const ConvSolver* const> cpu_conv_solvers() {
   static const auto solvers = [] {
     const auto fast = winograd_solvers();
     std::vector<const ConvSolver*> all(fast.begin(), fast.end());
-    all.insert(all.end(), {&strided_winograd_solver(), &scatter_gemm_solver(), &implicit_gemm_solver(), &outer_filter_solver(),
-                           &dot_filter_solver(), &direct_solver()});
+    all.insert(all.end(),
+               {&strided_winograd_solver(), &scatter_gemm_solver(), &implicit_gemm_solver(),
+                &outer_filter_solver(), &dot_filter_solver(), &direct_solver()});
     return all;
   }();
   return solvers;
