@@ -18,7 +18,7 @@ using conv::WinogradForm;
 using conv::WinogradLayout;
 
 constexpr int64_t kBlockFloats = 256 * 1024;  // of transformed input and output: half an L2 cache
-constexpr int64_t kMostTiles = 512;
+constexpr int64_t kMostTiles = 256;
 constexpr int64_t kLine = 16;  // floats between elements, so that they differ in sets of the cache
 
 /// Forward and backward-data as one: y = x correlated with the filter, group by group.
@@ -47,8 +47,9 @@ struct Plan {
         tiles_w((out_w + form.outputs - 1) / form.outputs),
         panel(std::max<int64_t>(kWinogradChannels, cpu::gemm_kernels().columns())) {
     const int64_t channels = std::max<int64_t>(1, inputs + outputs);
+    // Each block reads all filters: the more there are, the more tiles share that.
     const int64_t fit = kBlockFloats / (form.elements() * channels);
-    const int64_t tiles = std::min(kMostTiles, std::max(fit, inputs * outputs / (2 * channels)));
+    const int64_t tiles = std::min(kMostTiles, std::max(fit, inputs * outputs / channels));
     const int64_t share = (rows() + thread_count() - 1) / thread_count();
     block_rows =
         std::clamp<int64_t>(tiles / std::max<int64_t>(1, tiles_w), 1, std::max<int64_t>(1, share));
