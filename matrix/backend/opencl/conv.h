@@ -19,8 +19,8 @@ const ConvSolver& conv_depthwise_solver(Style style);
 /// Stride 1, for CPUs: rows of pixels in vectors, no im2col.
 const ConvSolver& conv_direct_solver();
 const ConvSolver& conv_direct_filter_solver();
-/// Every problem of few groups: columns in slices of some images or rows, then GEMM. Slices of about
-/// 64 MB, for GPUs, and of 1 MB, for caches and small workspaces.
+/// Every problem of few groups: columns in slices of some images or rows, then GEMM. Slices of
+/// about 64 MB, for GPUs, and of 1 MB, for caches and small workspaces.
 const ConvSolver& conv_im2col_solver();
 const ConvSolver& conv_im2col_sliced_solver();
 /// Every problem, one work-item a result.
