@@ -2,7 +2,6 @@
 #include "matrix/memory/workspace.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "matrix/backend.h"
 #include "matrix/memory/pool.h"
@@ -33,7 +32,7 @@ void Workspace::register_size(uint64_t bytes) {
 
 void Workspace::end_iteration() {
   std::lock_guard lock(mutex_);
-  for (uint64_t bytes : registered_ | std::views::reverse)
+  for (uint64_t bytes : registered_)
     if (bytes <= size() || take(bytes)) break;
   registered_.clear();
 }

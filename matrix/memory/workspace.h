@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -62,7 +63,7 @@ class Workspace {
   std::optional<uint64_t> limit_;
   bool gave_way_ = false;
   mutable uint64_t physical_ = 0;  // of the device, once it was asked
-  std::set<uint64_t> registered_;
+  std::set<uint64_t, std::greater<>> registered_;
   Tensor block_;
 };
 
