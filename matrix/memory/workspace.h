@@ -51,8 +51,12 @@ class Workspace {
     Tensor memory;  // u8; no tensor where there is not as much as asked for
   };
   Use use(uint64_t bytes);
+  /// The same for a trial: where the block is smaller, automatic workspace gives unused memory that
+  /// is returned at the end.
+  Use try_out(uint64_t bytes);
 
  private:
+  bool fits(uint64_t bytes) const;
   uint64_t device_memory() const;
   bool take(uint64_t bytes);
   void give_way();
