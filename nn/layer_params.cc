@@ -99,7 +99,7 @@ double LayerParams::number(std::string_view key, std::optional<double> otherwise
                            double high) {
   const Json* value = ask(key, !otherwise, "a number");
   if (!value) return *otherwise;
-  if (!value->is(Json::Kind::number) || value->number < low || value->number > high)
+  if (!value->is(Json::Kind::number) || !(value->number >= low && value->number <= high))
     fail(key, range("a number", low, high), value->describe());
   return value->number;
 }

@@ -61,6 +61,7 @@ struct Iterator::Worker {
     if (workers == 0)
       workers = std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 8);
     threads.reserve(static_cast<size_t>(workers));
+    most_jobs = static_cast<size_t>(std::max(options.prefetch, workers + 1));
     try {
       for (int i = 0; i < workers; ++i) threads.emplace_back([this] { run(); });
     } catch (const std::system_error& error) {
@@ -100,9 +101,7 @@ struct Iterator::Worker {
   void run() {
     std::unique_lock lock(mutex);
     for (;;) {
-      room.wait(lock, [&] {
-        return stopping || static_cast<int>(jobs.size()) < std::max(1, options.prefetch);
-      });
+      room.wait(lock, [&] { return stopping || jobs.size() < most_jobs; });
       if (stopping || plan_error) return;
       Job* job = nullptr;
       try {
@@ -155,6 +154,7 @@ struct Iterator::Worker {
   }
 
   const Dataset& dataset;
+  size_t most_jobs = 0;  // ready or being made
   IteratorOptions options;
   IteratorState state;  // of the next job to be planned
   int64_t first_epoch = state.epoch;

@@ -16,7 +16,7 @@ struct IteratorOptions {
   bool repeat = true;  // false: one epoch, then next() gives false
   uint64_t seed = 0;
   int workers = 0;   // background threads; 0: a number that suits the machine
-  int prefetch = 4;  // batches that may be ready ahead
+  int prefetch = 4;  // batches that may be ready ahead, or one more than workers if those are more
 };
 
 /// Where an iterator stands; restoring it continues with the very next batch, bit for bit.

@@ -87,6 +87,7 @@ void import_conv(Op& op) {
   if (x.is_constant() || x.gain || x.shape.rank() != 3) op.data(0, 3);
   const TensorData& weight = op.constant(1, {-1, -1, -1, -1});
   const std::array<int64_t, 2> kernel = {weight.dims[2], weight.dims[3]};
+  if (!pads.empty()) expect_no_automatic_padding(op);
   Window window = read_window(op, x.shape, kernel);
   if (window.kernel != kernel)
     op.fail_attribute("kernel_shape", "that of the weights " + list_text(weight.dims),

@@ -105,6 +105,12 @@ Json pair_json(const std::array<int64_t, 2>& pair) {
   return pair[0] == pair[1] ? Json(pair[0]) : Json::array({Json(pair[0]), Json(pair[1])});
 }
 
+void expect_no_automatic_padding(Op& op) {
+  const std::string automatic = op.text("auto_pad", "NOTSET");
+  if (automatic.starts_with("SAME"))
+    op.fail_attribute("auto_pad", "NOTSET or VALID after a Pad", automatic);
+}
+
 Window read_window(Op& op, const Shape& input, std::array<int64_t, 2> kernel) {
   Window window;
   window.kernel = read_pair(op, "kernel_shape", kernel);
@@ -128,6 +134,7 @@ void import_average_pool(Op& op) {
   bool counts = op.integer("count_include_pad", 0) != 0;
   const std::vector<int64_t> pads = std::exchange(x.pads, {});
   if (x.is_constant() || x.gain || x.shape.rank() != 3) op.data(0, 3);
+  if (!pads.empty()) expect_no_automatic_padding(op);
   Window window = read_window(op, x.shape, {0, 0});
   const bool padded =
       window.begin != std::array<int64_t, 2>{} || window.end != std::array<int64_t, 2>{};

@@ -20,6 +20,8 @@ struct Window {
 
 /// Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode for a picture [c, h, w].
 /// `kernel`: what the weights say, or zeros.
+/// After a Pad, whose pads it would not know: throws ParseError where padding is automatic.
+void expect_no_automatic_padding(Op& op);
 Window read_window(Op& op, const Shape& input, std::array<int64_t, 2> kernel);
 
 /// One number for both directions, or [vertical, horizontal].

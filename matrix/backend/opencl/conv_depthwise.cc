@@ -22,7 +22,8 @@ class DepthwiseSolver : public ConvSolver {
   bool applicable(const ConvProblem& p) const override {
     const bool serves = style_ == Style::cpu || p.direction == ConvDirection::backward_filter;
     return serves && p.groups == p.c && p.groups > 1 && p.k % p.groups == 0 &&
-           p.r * p.s <= kMostTaps && p.w + 2 * p.padding[1] <= kLongestRow;
+           p.r * p.s <= kMostTaps &&
+           p.w + 2 * p.padding[1] + p.stride[1] * 16 + p.dilation[1] * p.s <= kLongestRow;
   }
 
   uint64_t workspace_bytes(const ConvProblem&) const override { return 0; }

@@ -8,6 +8,7 @@
 namespace kaiseki::opencl {
 namespace {
 
+constexpr int64_t kMostRows = 64;   // of a filter, whose sums are in private memory
 constexpr int64_t kTaps = 6;        // vectors of x in registers
 constexpr int64_t kRegisters = 24;  // sums in registers
 
@@ -56,7 +57,7 @@ class DirectFilterSolver : public ConvSolver {
 
   bool applicable(const ConvProblem& p) const override {
     return p.direction == ConvDirection::backward_filter && p.stride[0] == 1 && p.stride[1] == 1 &&
-           p.s <= 12 && little_padding(p);
+           p.s <= 12 && p.r <= kMostRows && little_padding(p);
   }
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {

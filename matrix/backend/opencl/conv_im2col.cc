@@ -10,6 +10,8 @@
 namespace kaiseki::opencl {
 namespace {
 
+constexpr int64_t kLongestRow = 16384;  // that im2col and back keep in private memory
+
 struct Sizes {
   int64_t k, c, depth, pixels;  // channels of a group; rows and columns of an image's matrix
   int64_t images, rows;         // of a slice: whole images, or rows of the output of one
@@ -119,11 +121,17 @@ class Im2colSolver : public ConvSolver {
     Tensor filter() const { return part(*args.filter, group * s.k * s.depth, s.k * s.depth); }
   };
 
+  /// On CPUs a work-item has a row, in private memory.
+  static bool by_rows(const Slice& slice) {
+    return backend_of(slice.args).opencl().style() == Style::cpu &&
+           slice.p.w + 2 * slice.p.stride[1] <= kLongestRow;
+  }
+
   /// Both kernels, for each style of device.
   static Launch launch(const Slice& slice, const std::string& kernel) {
     const ConvProblem& p = slice.p;
     OpenclDevice& device = backend_of(slice.args).opencl();
-    if (device.style() != Style::cpu) return {device, "conv_im2col.cl", kernel, window_options(p)};
+    if (!by_rows(slice)) return {device, "conv_im2col.cl", kernel, window_options(p)};
     const auto halved = std::bit_ceil(static_cast<uint64_t>(p.w / p.stride[1] + 1));
     return {device, "conv_im2col_rows.cl", kernel + "_rows",
             window_options(p) + define("HALVED", static_cast<int64_t>(halved))};
@@ -139,7 +147,7 @@ class Im2colSolver : public ConvSolver {
   }
 
   static void im2col(const Slice& slice, Tensor& columns) {
-    const bool rows = backend_of(slice.args).opencl().style() == Style::cpu;
+    const bool rows = by_rows(slice);
     const int64_t lines = slice.images * slice.s.depth;
     Launch launch = Im2colSolver::launch(slice, "im2col");
     if (!rows) launch.index(slice.pixels());
@@ -153,7 +161,7 @@ class Im2colSolver : public ConvSolver {
   }
 
   static void col2im(const Slice& slice, const Tensor& columns, Tensor& dx) {
-    const bool rows = backend_of(slice.args).opencl().style() == Style::cpu;
+    const bool rows = by_rows(slice);
     const int64_t planes = slice.images * slice.s.c, total = planes * slice.p.h * slice.p.w;
     Launch launch = Im2colSolver::launch(slice, "col2im");
     if (!rows) launch.index(total);

@@ -12,6 +12,7 @@
 namespace kaiseki::opencl {
 namespace {
 
+constexpr int64_t kLongestRow = 4096;  // some are in private memory
 constexpr int64_t kTile = 6, kElements = kTile * kTile;
 constexpr int64_t kSlack = 16;  // keeps elements from lying whole pages apart
 constexpr int64_t kLeastTiles = 256;
@@ -47,8 +48,9 @@ struct Plan {
     if (on_cpu) tiles_w = std::max<int64_t>(tiles_w, 2);
     const int64_t all = std::max<int64_t>(1, p.n * tiles_h);
     const int64_t each = kElements * (inputs + outputs) * tiles_w;
-    const int64_t fit = std::max((on_cpu ? kCpuFloats : kGpuFloats) / each, kLeastTiles / tiles_w);
-    const int64_t slices = (all + fit - 1) / std::max<int64_t>(1, fit);
+    const int64_t fit =
+        std::max({int64_t{1}, (on_cpu ? kCpuFloats : kGpuFloats) / each, kLeastTiles / tiles_w});
+    const int64_t slices = (all + fit - 1) / fit;
     rows = (all + slices - 1) / slices;
   }
   int64_t tiles() const { return rows * tiles_w; }
@@ -242,7 +244,8 @@ class WinogradSolver : public ConvSolver {
   bool applicable(const ConvProblem& p) const override {
     constexpr std::array<int64_t, 2> kOne{1, 1};
     return p.r == form_.taps && p.s == form_.taps && p.stride == kOne && p.dilation == kOne &&
-           p.padding[0] < form_.taps && p.padding[1] < form_.taps && p.n > 0 && pays(p);
+           p.padding[0] < form_.taps && p.padding[1] < form_.taps && p.n > 0 &&
+           std::max(p.w, p.out_w()) <= kLongestRow && pays(p);
   }
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {

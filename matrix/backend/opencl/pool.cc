@@ -40,11 +40,16 @@ std::string row_options(const PoolArgs& args) {
          define("PARTS", std::max(last + columns, margin + row(args.in_w / stride + 1)));
 }
 
+/// Private memory has to hold as many elements as the stride and the padded row take.
+bool rows_are_short(const PoolArgs& args) {
+  return args.in_w + 2 * args.padding[1] + args.stride[1] * 16 + args.window[1] <= kLongestRow;
+}
+
 /// On CPUs a work-item has a plane, on GPUs an element of the result.
 class PoolLaunch {
  public:
   PoolLaunch(OpenclDevice& device, const PoolArgs& args, const std::string& kernel, int64_t results)
-      : planes_(device.style() == Style::cpu && args.in_w + 2 * args.padding[1] <= kLongestRow),
+      : planes_(device.style() == Style::cpu && rows_are_short(args)),
         items_(planes_ ? args.planes : results),
         launch_(device, planes_ ? "pool_planes.cl" : "pool.cl",
                 planes_ ? kernel + "_planes" : kernel,

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -62,6 +63,7 @@ TEST_CASE("solver order: the fastest first where each was measured, else as the 
     for (size_t i = 0; i < untuned.size(); ++i)
       all.push_back({untuned[i], 10.0 - static_cast<double>(i), 0});
     const auto order_with = [&](const std::vector<TuningResult>& results) {
+      std::filesystem::remove(tuning_file());
       remember_tuning(convolution_key(backend, kProblem), results);
       forget_convolutions();
       return order(backend, kProblem);

@@ -81,6 +81,8 @@ TEST_CASE("onnx: padding in its several words") {
                   .constants = filter()};
   padded.constants.push_back(onnx_integers("p", {0, 0, 2, 1, 0, 0, 2, 1}));
   check_says(padded, "\"padding\": [2, 1]");
+  padded.nodes[1].with("auto_pad", std::string("SAME_UPPER"));
+  check_says(padded, "attribute auto_pad: expected NOTSET or VALID after a Pad, got SAME_UPPER");
   padded.nodes[1] = OnnxNode("Relu", {"a"}, "y");
   check_says(padded, "got that of Pad");
   padded.nodes.pop_back();
