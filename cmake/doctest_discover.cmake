@@ -1,7 +1,21 @@
 # SPDX-License-Identifier: MIT
 # One ctest entry for each source file of a test executable: fine enough to run in parallel and to
-# name what failed, coarse enough that starting processes costs little.
+# name what failed, coarse enough that starting processes costs little. Where WebAssembly has two
+# programs of the target's objects, each gets the entries, less the cases that it leaves out.
 function(kaiseki_discover_tests target)
+  kaiseki_discover_tests_of(${target} ${target} ${left_out_cases} ${left_out_without_threads})
+  if(EMSCRIPTEN)
+    kaiseki_discover_tests_of(${target} ${target}_threads ${left_out_cases})
+  endif()
+endfunction()
+
+# `program` runs the sources of `target`, without the cases whose names follow.
+function(kaiseki_discover_tests_of target program)
+  set(leave_out "")
+  if(ARGN)
+    list(JOIN ARGN "," cases)
+    set(leave_out "--test-case-exclude=${cases}")
+  endif()
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     if(source MATCHES "_test\\.cc$")
@@ -9,9 +23,10 @@ function(kaiseki_discover_tests target)
       cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests)
       string(REGEX REPLACE "_test\\.cc$" "" stem ${source})
       string(REPLACE "/" "." stem ${stem})
-      add_test(NAME ${target}.${stem}
-               COMMAND ${target} "--source-file=*tests/${source}" --no-skipped-summary --no-intro)
-      set_tests_properties(${target}.${stem} PROPERTIES
+      add_test(NAME ${program}.${stem}
+               COMMAND ${program} "--source-file=*tests/${source}" ${leave_out}
+                       --no-skipped-summary --no-intro)
+      set_tests_properties(${program}.${stem} PROPERTIES
         FAIL_REGULAR_EXPRESSION "test cases:[ ]+0 \\|")
     endif()
   endforeach()

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# Programs for WebAssembly. Objects are compiled once; each program is linked without threads and with them.
+foreach(rule COMPILE LINK)
+  set_property(GLOBAL PROPERTY RULE_LAUNCH_${rule}
+    "${CMAKE_COMMAND} -E env EM_CONFIG=${CMAKE_CURRENT_LIST_DIR}/emscripten/config.py")
+endforeach()
+
+# Memory grows to what 32 bits can address; to run out of it is an exception, not the end.
+add_link_options(-msimd128 -fwasm-exceptions -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sABORTING_MALLOC=0
+                 -Wno-pthreads-mem-growth)
+
+# Both variants of a test executable, for Node, with its files. The second's main() runs beside Node's own thread, which
+# starts the other threads.
+function(kaiseki_wasm_test name)
+  set(options -O1 -sNODERAWFS -sEXIT_RUNTIME)
+  target_link_options(${name} PRIVATE ${options})
+  add_executable(${name}_threads $<TARGET_OBJECTS:${name}>)
+  set_target_properties(${name}_threads PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${name}_threads PRIVATE kaiseki_nn)
+  target_link_options(${name}_threads PRIVATE ${options} -pthread -sPROXY_TO_PTHREAD)
+endfunction()
