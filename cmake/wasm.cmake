@@ -5,16 +5,22 @@ foreach(rule COMPILE LINK)
     "${CMAKE_COMMAND} -E env EM_CONFIG=${CMAKE_CURRENT_LIST_DIR}/emscripten/config.py")
 endforeach()
 
+# Not with the flags of the compiler, whose -pthread would give every program threads.
+set(CMAKE_CXX_LINK_EXECUTABLE "<CMAKE_CXX_COMPILER> <LINK_FLAGS> <OBJECTS> -o <TARGET> <LINK_LIBRARIES>")
+
 # Memory grows to what 32 bits can address; to run out of it is an exception, not the end.
 add_link_options(-msimd128 -fwasm-exceptions -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sABORTING_MALLOC=0
                  -Wno-pthreads-mem-growth)
+
+add_library(kaiseki_no_threads OBJECT ${CMAKE_CURRENT_LIST_DIR}/emscripten/no_threads.cc)
 
 # Both variants of a test executable, for Node, with its files. The second's main() runs beside Node's own thread, which
 # starts the other threads.
 function(kaiseki_wasm_test name)
   set(options -O1 -sNODERAWFS -sEXIT_RUNTIME)
   target_link_options(${name} PRIVATE ${options})
-  add_executable(${name}_threads $<TARGET_OBJECTS:${name}>)
+  target_sources(${name} PRIVATE $<TARGET_OBJECTS:kaiseki_no_threads>)
+  add_executable(${name}_threads $<TARGET_OBJECTS:${name}> $<TARGET_OBJECTS:kaiseki_test_main>)
   set_target_properties(${name}_threads PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${name}_threads PRIVATE kaiseki_nn)
   target_link_options(${name}_threads PRIVATE ${options} -pthread -sPROXY_TO_PTHREAD)
