@@ -15,7 +15,7 @@ add_link_options(-msimd128 -fwasm-exceptions -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEM
 add_library(kaiseki_no_threads OBJECT ${CMAKE_CURRENT_LIST_DIR}/emscripten/no_threads.cc)
 
 # Both variants of a test executable, for Node, with its files. The second's main() runs beside Node's own thread, which
-# starts the other threads.
+# starts the other threads; two are ready, so that an early end does not wait for one that Node can no longer start.
 function(kaiseki_wasm_test name)
   set(options -O1 -sNODERAWFS -sEXIT_RUNTIME)
   target_link_options(${name} PRIVATE ${options})
@@ -23,5 +23,6 @@ function(kaiseki_wasm_test name)
   add_executable(${name}_threads $<TARGET_OBJECTS:${name}> $<TARGET_OBJECTS:kaiseki_test_main>)
   set_target_properties(${name}_threads PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${name}_threads PRIVATE kaiseki_nn)
-  target_link_options(${name}_threads PRIVATE ${options} -pthread -sPROXY_TO_PTHREAD)
+  target_link_options(${name}_threads PRIVATE ${options} -pthread -sPROXY_TO_PTHREAD
+                      -sPTHREAD_POOL_SIZE=2)
 endfunction()

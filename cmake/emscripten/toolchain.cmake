@@ -5,7 +5,8 @@ set(ENV{EM_CONFIG} ${CMAKE_CURRENT_LIST_DIR}/config.py)
 set(CMAKE_AR /usr/bin/llvm-ar-19 CACHE FILEPATH "")
 set(CMAKE_RANLIB /usr/bin/llvm-ranlib-19 CACHE FILEPATH "")
 include(/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake)
-set(CMAKE_CROSSCOMPILING_EMULATOR "/usr/bin/node;--no-experimental-fetch;--stack-size=4000" CACHE STRING "")
+# Emscripten's code would fetch its own file, where there is a fetch().
+set(CMAKE_CROSSCOMPILING_EMULATOR /usr/bin/node --no-experimental-fetch)
 
 # Libraries that are headers alone serve every machine. /usr/include itself must not be searched.
 set(headers ${CMAKE_BINARY_DIR}/system/include)
