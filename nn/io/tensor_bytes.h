@@ -26,7 +26,8 @@ inline Tensor read_elements(ByteSource& source, const Shape& shape, DType dtype)
   Tensor value(shape, dtype, Device::cpu());
   if (value.size() == 0) return value;
   auto* first = static_cast<std::byte*>(value.host_pointer(Access::write));
-  source.read_exactly({first, static_cast<size_t>(value.bytes())}, "elements of shape " + shape.str());
+  source.read_exactly({first, static_cast<size_t>(value.bytes())},
+                      "elements of shape " + shape.str());
   if (dtype == DType::boolean)
     for (uint64_t i = 0; i < value.bytes(); ++i) first[i] = std::byte{first[i] != std::byte{0}};
   return value;
