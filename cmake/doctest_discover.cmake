@@ -9,7 +9,8 @@ function(kaiseki_discover_tests target)
   endif()
 endfunction()
 
-# `program` runs the sources of `target`, without the cases whose names follow.
+# `program` runs the sources of `target`, without the cases whose names follow,
+# and without the sources that need threads where it has none.
 function(kaiseki_discover_tests_of target program)
   set(leave_out "")
   if(ARGN)
@@ -18,6 +19,10 @@ function(kaiseki_discover_tests_of target program)
   endif()
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
+    cmake_path(GET source FILENAME name)
+    if(program STREQUAL target AND name IN_LIST left_out_sources_without_threads)
+      continue()
+    endif()
     if(source MATCHES "_test\\.cc$")
       cmake_path(ABSOLUTE_PATH source NORMALIZE)
       cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests)
