@@ -30,8 +30,9 @@ function(kaiseki_discover_tests_of target program)
       string(REPLACE "/" "." stem ${stem})
       add_test(NAME ${program}.${stem}
                COMMAND ${program} "--source-file=*tests/${source}" ${leave_out}
-                       --no-skipped-summary --no-intro)
+                       --no-skipped-summary --no-intro --no-colors)
       set_tests_properties(${program}.${stem} PROPERTIES
+        RESOURCE_LOCK ${target}.${stem}  # two programs have the same temporary files
         FAIL_REGULAR_EXPRESSION "test cases:[ ]+0 \\|")
     endif()
   endforeach()
