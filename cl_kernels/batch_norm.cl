@@ -90,21 +90,40 @@ __kernel void statistics(INDEX n, INDEX c, INDEX inner, float eps, float momentu
   *rv = (1 - momentum) * *rv + momentum * unbiased;
 }
 
+// What is computed element by element: on a CPU a plane to a work-item, in lanes; on a GPU an element.
+#if GROUP > 1
+#define FOR_EACH(total, inner, value, lanes) \
+  INDEX i = get_global_id(0);                \
+  if (i < total) TO(i) = value(i);
+#define PLANE (get_global_id(0) / inner)
+#else
+#define FOR_EACH(total, inner, value, lanes)                               \
+  INDEX i = get_global_id(0) * inner, end = i + inner;                     \
+  if (i >= total) return;                                                  \
+  for (; i + 16 <= end; i += 16) vstore16(lanes(i), 0, &TO(i));            \
+  for (; i < end; ++i) TO(i) = value(i);
+#define PLANE get_global_id(0)
+#endif
+
 // INFER: `spread` is the variance; else its inverse square root.
 __kernel void normalise(INDEX total, INDEX c, INDEX inner, float eps, __global const float* x,
                         ulong x_at, __global const float* gamma, ulong gamma_at,
                         __global const float* beta, ulong beta_at, __global const float* mean,
                         ulong mean_at, __global const float* spread, ulong spread_at,
                         __global float* y, ulong y_at) {
-  INDEX i = get_global_id(0);
-  if (i >= total) return;
-  INDEX channel = i / inner % c;
-  float s = spread[spread_at + channel];
+  INDEX channel = PLANE % c;
+  float s = spread[spread_at + channel], m = mean[mean_at + channel];
 #if INFER
   s = 1.0f / sqrt(s + eps);
 #endif
-  float centred = x[x_at + i] - mean[mean_at + channel];
-  y[y_at + i] = centred * s * gamma[gamma_at + channel] + beta[beta_at + channel];
+  float g = gamma[gamma_at + channel], shift = beta[beta_at + channel];
+  x += x_at;
+  y += y_at;
+#define TO(i) y[i]
+#define NORMALISED(i) ((x[i] - m) * s * g + shift)
+#define NORMALISED_LANES(i) ((LANES(x, i) - m) * s * g + shift)
+  FOR_EACH(total, inner, NORMALISED, NORMALISED_LANES)
+#undef TO
 }
 
 // dgamma and dbeta are added to; sums[0..c) = sum of dy, sums[c..2c) = sum of dy * normalised x.
@@ -138,12 +157,16 @@ __kernel void backward(INDEX total, INDEX c, INDEX inner, float count, __global 
                        ulong mean_at, __global const float* inv_std, ulong inv_std_at,
                        __global const float* sums, ulong sums_at, __global float* dx,
                        ulong dx_at) {
-  INDEX i = get_global_id(0);
-  if (i >= total) return;
-  INDEX channel = i / inner % c;
-  float s = inv_std[inv_std_at + channel];
-  float normalised = (x[x_at + i] - mean[mean_at + channel]) * s;
-  float sum = sums[sums_at + channel], product = sums[sums_at + c + channel];
-  dx[dx_at + i] = gamma[gamma_at + channel] * s *
-                  (dy[dy_at + i] - sum / count - normalised * (product / count));
+  INDEX channel = PLANE % c;
+  float s = inv_std[inv_std_at + channel], m = mean[mean_at + channel];
+  float sum = sums[sums_at + channel] / count, product = sums[sums_at + c + channel] / count;
+  float g = gamma[gamma_at + channel] * s;
+  x += x_at;
+  dy += dy_at;
+  dx += dx_at;
+#define TO(i) dx[i]
+#define GRADIENT(i) (g * (dy[i] - sum - (x[i] - m) * s * product))
+#define GRADIENT_LANES(i) (g * (LANES(dy, i) - sum - (LANES(x, i) - m) * s * product))
+  FOR_EACH(total, inner, GRADIENT, GRADIENT_LANES)
+#undef TO
 }

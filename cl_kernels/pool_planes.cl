@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Pooling for CPUs, one work-item a plane. WINDOW_H/W, STRIDE_H/W, PAD_H/W and COUNT_PADDING as in
 // pool.cl. LANES 4, 8 or 16: windows of 2 x 2 and stride 2 take so many results at once; 0: others.
+// Maxima of those: rows of x are sorted by column % STRIDE_W, with MARGIN times -INFINITY before them
+// and as much after as rows of ROW >= out_w results read, PARTS in all.
 #define JOIN(a, b) a##b
 #define TYPE(name, lanes) JOIN(name, lanes)
 
 inline bool beats(float v, float best) { return v > best || (v != v && best == best); }
 
+#if LANES
 inline void max_at(__global const float* x, int row, int column, int in_h, int in_w,
                    __global float* y, __global int* index) {
   int y0 = row * STRIDE_H - PAD_H, x0 = column * STRIDE_W - PAD_W;
@@ -24,7 +27,6 @@ inline void max_at(__global const float* x, int row, int column, int in_h, int i
   *index = at;
 }
 
-#if LANES
 #define VALUES TYPE(float, LANES)
 #define PLACES TYPE(int, LANES)
 #define LOAD TYPE(vload, LANES)
@@ -63,15 +65,44 @@ __kernel void max_pool_planes(INDEX planes, int in_h, int in_w, int out_h, int o
   x += x_at + plane * in_h * in_w;
   y += y_at + plane * out_h * out_w;
   indices += indices_at + plane * out_h * out_w;
+#if LANES
   for (int row = 0; row < out_h; ++row, y += out_w, indices += out_w) {
     int column = 0;
-#if LANES
     for (; column + LANES <= out_w; column += LANES)
       max_of_lanes(x, 2 * row * in_w + 2 * column, in_w, y + column, indices + column);
-#endif
     for (; column < out_w; ++column)
       max_at(x, row, column, in_h, in_w, y + column, indices + column);
   }
+#else
+  float parts[STRIDE_W][PARTS], best[ROW];
+  int at[ROW];
+  for (int part = 0; part < STRIDE_W; ++part)
+    for (int j = 0; j < PARTS; ++j) parts[part][j] = -INFINITY;
+  for (int row = 0; row < out_h; ++row, y += out_w, indices += out_w) {
+    int y0 = row * STRIDE_H - PAD_H, first = max(y0, 0), last = min(y0 + WINDOW_H, in_h);
+    for (int j = 0; j < ROW; ++j) {
+      best[j] = -INFINITY;
+      at[j] = first * in_w + max(j * STRIDE_W - PAD_W, 0);
+    }
+    for (int r = first; r < last; ++r) {
+      for (int part = 0; part < STRIDE_W; ++part)
+        for (int j = 0; j * STRIDE_W + part < in_w; ++j)
+          parts[part][MARGIN + j] = x[r * in_w + j * STRIDE_W + part];
+      for (int s = 0; s < WINDOW_W; ++s) {
+        int left = s - PAD_W + MARGIN * STRIDE_W, place = r * in_w + s - PAD_W;
+        const float* taps = parts[left % STRIDE_W] + left / STRIDE_W;
+        for (int j = 0; j < ROW; ++j) {
+          float v = taps[j];
+          bool better = (v > best[j]) | ((v != v) & (best[j] == best[j]));
+          best[j] = better ? v : best[j];
+          at[j] = better ? place + j * STRIDE_W : at[j];
+        }
+      }
+    }
+    for (int j = 0; j < out_w; ++j) y[j] = best[j];
+    for (int j = 0; j < out_w; ++j) indices[j] = at[j];
+  }
+#endif
 }
 
 __kernel void max_pool_backward_planes(INDEX planes, int in_h, int in_w, int out_h, int out_w,

@@ -139,6 +139,8 @@ int run_command(const BenchCommand& c) {
     bench_gemm(c, device);
   else if (c.what == "conv")
     bench_conv(c, device);
+  else if (c.what == "data")
+    bench_data(c);
   else
     bench_train(c, device);
   return 0;

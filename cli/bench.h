@@ -18,6 +18,8 @@ Samples random_samples(const nn::Network& network, int64_t count, uint64_t seed 
 
 void bench_gemm(const BenchCommand& command, Device device);
 void bench_conv(const BenchCommand& command, Device device);
+/// Workers are --threads; nothing runs on the device.
+void bench_data(const BenchCommand& command);
 void bench_train(const BenchCommand& command, Device device);
 
 /// Seconds of one call of `body`: the median of `repeat` runs that last about `seconds` each, after

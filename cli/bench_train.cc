@@ -2,6 +2,7 @@
 // kaiseki bench train: steps of training on random samples that already lie in memory.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -17,7 +18,8 @@
 namespace kaiseki::cli {
 namespace {
 
-constexpr int kBatches = 8;
+constexpr uint64_t kBatches = 8;
+constexpr uint64_t kBytes = 16 << 20;  // of all batches, unless one alone is larger
 
 uint64_t peak_process_memory() {
   rusage usage{};
@@ -48,8 +50,10 @@ void bench_train(const BenchCommand& c, Device device) {
     nn::Network network = nn::Network::load(find_network(name), device);
     network.initialize(0);
     nn::Optimizer optimizer;
+    const uint64_t bytes =
+        4 * static_cast<uint64_t>(c.batch_size * network.input_shape().elements());
     std::vector<Samples> batches;
-    for (uint64_t i = 0; i < kBatches; ++i)
+    for (uint64_t i = 0; i < std::clamp<uint64_t>(kBytes / bytes, 1, kBatches); ++i)
       batches.push_back(random_samples(network, c.batch_size, i));
     size_t next = 0;
     const double seconds = median_seconds(device, c.repeat, c.seconds, [&] {

@@ -13,6 +13,7 @@ int run_command(const PredictCommand& command);
 int run_command(const RunCommand& command);
 int run_command(const SummaryCommand& command);
 int run_command(const TuneCommand& command);
+int run_command(const ExportCommand& command);
 int run_command(const BenchCommand& command);
 
 }  // namespace kaiseki::cli

@@ -81,6 +81,7 @@ int run_command(const EvalCommand& c) {
   DataOptions data = c.data;
   if (data.mean.empty()) data.mean = info.mean;
   if (data.std.empty()) data.std = info.std;
+  if (!data.resize) data.resize = info.resize;
   auto samples = in_classes(open_data(data, network, c.train_part, "", c.data.limit),
                             info.class_names, data.data);
   if (!c.confusion.empty()) nn::expect_writable(c.confusion);

@@ -23,7 +23,7 @@ int fail(const char* what) {
 int main(int argc, char** argv) {
   using namespace kaiseki;
   set_log_sink([](LogLevel level, std::string_view text) {
-    if (level == LogLevel::info) return;
+    if (level == LogLevel::info) return cli::draw_live_line(std::string(text));
     cli::clear_live_line();
     std::fprintf(stderr, "kaiseki: warning: %.*s\n", static_cast<int>(text.size()), text.data());
   });

@@ -10,11 +10,11 @@ namespace kaiseki::cli {
 namespace {
 
 constexpr const char* kNetworkHelp =
-    "network: a JSON file, or the name of one in ./models or in the installed models (lenet)";
+    "network: a JSON or ONNX file, or the name of one in ./models or in the installed models "
+    "(lenet)";
 constexpr const char* kWeightsHelp =
-    "weights: .safetensors, .json, .tar, or a folder of checkpoints (its best one); not needed "
-    "when "
-    "NET holds weights itself";
+    "weights: .safetensors, .json, .tar, .onnx, or a folder of checkpoints (its best one); not "
+    "needed when NET holds weights itself";
 
 void add_device(CLI::App* app, DeviceOptions& options) {
   app->add_option("--device", options.device,
@@ -23,12 +23,34 @@ void add_device(CLI::App* app, DeviceOptions& options) {
       ->check(CLI::Range(0, 1024));
 }
 
+/// For commands that compute convolutions.
+void add_convolutions(CLI::App* app, DeviceOptions& options) {
+  auto* group = app->add_option_group("Convolutions");
+  group
+      ->add_option("--workspace", options.workspace,
+                   "memory that convolutions may use to be faster: auto (what is free), none, or "
+                   "bytes such as 8M")
+      ->capture_default_str();
+  group
+      ->add_option("--tune", options.tune,
+                   "off, cached (use what was measured), hybrid (measure large convolutions that "
+                   "are not known), exhaustive (measure all anew) or amortised (while training)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"off", "cached", "hybrid", "exhaustive", "amortised"}));
+  group->add_flag("--deterministic", options.deterministic,
+                  "the same bits with any number of threads: no choice by measurements");
+}
+
 void add_data(CLI::App* app, DataOptions& options) {
   app->add_option("--data", options.data,
                   "mnist, fashion-mnist, cifar10, digits, or a folder or tar of pictures by class")
       ->required();
   app->add_option("--limit", options.limit, "use only N samples, spread over all")
       ->check(CLI::NonNegativeNumber);
+  app->add_option("--resize", options.resize,
+                  "scale the shorter side to N pixels, then crop (default: as --weights say, else "
+                  "just enough to cover the network's input)")
+      ->check(CLI::Range(1, 16384));
   app->add_option("--mean", options.mean, "subtracted from pixels in 0..1, one for each channel")
       ->delimiter(',')
       ->take_all();
@@ -68,6 +90,7 @@ void add_train(CLI::App& root, TrainCommand& c) {
       ->check(CLI::PositiveNumber);
   app->add_option("--seed", c.seed, "of weights, order and augmentation")->capture_default_str();
   add_device(app, c.device);
+  add_convolutions(app, c.device);
 
   auto* optimizer = app->add_option_group("Optimizer");
   optimizer->add_option("--optimizer", c.optimizer.name, "the update rule")
@@ -90,7 +113,12 @@ void add_train(CLI::App& root, TrainCommand& c) {
   optimizer->add_option("--min-lr", c.minimum_rate, "cosine, linear: the last learning rate");
 
   auto* input = app->add_option_group("Data");
-  input->add_option("--augment", c.augment, "flip, crop or crop:PADDING, joined by commas");
+  input->add_option("--augment", c.augment,
+                    "flip, crop or crop:PADDING, joined by commas (PADDING: 4, with --resize 0)");
+  input
+      ->add_option("--workers", c.workers,
+                   "threads that make batches ready (default: half of the cores, at most 8)")
+      ->check(CLI::Range(1, 1024));
   input
       ->add_option("--test-limit", c.test_limit, "evaluate on only N test samples, spread over all")
       ->check(CLI::NonNegativeNumber);
@@ -103,7 +131,8 @@ void add_train(CLI::App& root, TrainCommand& c) {
   auto* files = app->add_option_group("Files");
   files->add_option("--weights", c.weights,
                     "start from these weights; what does not fit NET is told, and starts anew");
-  files->add_option("--save", c.save, "write the weights here in the end");
+  files->add_option("--save", c.save,
+                    "write the weights here in the end (.onnx: the network with them)");
   files->add_option("--checkpoint", c.checkpoint,
                     "folder of checkpoints, written after each epoch");
   files->add_option("--checkpoint-every", c.checkpoint_every, "epochs between checkpoints")
@@ -115,6 +144,7 @@ void add_train(CLI::App& root, TrainCommand& c) {
   files->add_flag("--resume", c.resume, "continue from the newest checkpoint of --checkpoint")
       ->needs("--checkpoint");
   files->add_option("--log", c.log, "metrics as JSON lines");
+  files->add_flag("--memory", c.memory, "show in the end how the device's memory was used");
   files->add_option("--log-every", c.log_every, "steps between lines of the log")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -128,7 +158,9 @@ void add_train(CLI::App& root, TrainCommand& c) {
       "  kaiseki train models/lenet.json --data mnist --epochs 10 --schedule cosine \\\n"
       "      --save lenet.safetensors --checkpoint runs/lenet --log runs/lenet.jsonl --resume\n"
       "  kaiseki train models/cifar.json --data pictures.tar.gz --augment flip,crop:4 "
-      "--device opencl");
+      "--device opencl\n"
+      "  kaiseki train net.json --data pictures.tar --resize 256 --augment crop,flip \\\n"
+      "      --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225");
 }
 
 void add_eval(CLI::App& root, EvalCommand& c) {
@@ -143,6 +175,7 @@ void add_eval(CLI::App& root, EvalCommand& c) {
   app->add_option("--confusion", c.confusion, "write the confusion matrix as CSV");
   app->add_flag("--json", c.json, "print one JSON line");
   add_device(app, c.device);
+  add_convolutions(app, c.device);
   app->footer(
       "Examples:\n"
       "  kaiseki eval lenet --weights lenet.safetensors --data mnist\n"
@@ -161,6 +194,8 @@ void add_predict(CLI::App& root, PredictCommand& c) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app->add_flag("--invert", c.invert, "exchange dark and light (dark digits on white paper)");
+  app->add_option("--resize", c.resize, "as in training (default: what the weights say)")
+      ->check(CLI::Range(1, 16384));
   app->add_option("--mean", c.mean, "as in training (default: what the weights say)")
       ->delimiter(',')
       ->take_all();
@@ -169,10 +204,12 @@ void add_predict(CLI::App& root, PredictCommand& c) {
       ->take_all();
   app->add_flag("--json", c.json, "print one JSON line for each picture");
   add_device(app, c.device);
+  add_convolutions(app, c.device);
   app->footer(
       "Examples:\n"
       "  kaiseki predict lenet --weights lenet.safetensors seven.png\n"
-      "  kaiseki predict models/cifar.json --weights cifar.safetensors --top 5 *.jpg");
+      "  kaiseki predict models/cifar.json --weights cifar.safetensors --top 5 *.jpg\n"
+      "  kaiseki predict resnet.onnx --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225 cat.jpg");
 }
 
 void add_run(CLI::App& root, RunCommand& c) {
@@ -197,6 +234,7 @@ void add_run(CLI::App& root, RunCommand& c) {
   app->add_option("--seed", c.seed, "of weights that are not given, and of dropout")
       ->capture_default_str();
   add_device(app, c.device);
+  add_convolutions(app, c.device);
   app->footer(
       "Examples:\n"
       "  kaiseki run net.json --weights w.safetensors --input x.npy --output y.npy\n"
@@ -205,15 +243,30 @@ void add_run(CLI::App& root, RunCommand& c) {
       "      --grad-output gy.npy --grads gradients");
 }
 
+void add_export(CLI::App& root, ExportCommand& c) {
+  auto* app = root.add_subcommand(
+      "export", "Write a network with its weights as ONNX, or its weights in another format");
+  add_network(app, c.network);
+  app->add_option("--weights", c.weights, kWeightsHelp);
+  app->add_option("--output", c.output,
+                  ".onnx: the network and its weights; .safetensors, .json, .tar: the weights")
+      ->required();
+  app->footer(
+      "Examples:\n"
+      "  kaiseki export lenet --weights lenet.safetensors --output lenet.onnx\n"
+      "  kaiseki export resnet.onnx --output resnet.safetensors");
+}
+
 void add_bench(CLI::App& root, BenchCommand& c) {
   auto* app = root.add_subcommand("bench", "Measure, one JSON line a case");
-  app->add_option("what", c.what, "gemm, conv or train")
+  app->add_option("what", c.what, "gemm, conv, train or data")
       ->required()
-      ->check(CLI::IsMember({"gemm", "conv", "train"}));
+      ->check(CLI::IsMember({"gemm", "conv", "train", "data"}));
   app->add_option("cases", c.cases,
-                  "gemm: MxNxK; conv: n16c64h56w56k128r3s3p1; train: networks (default: a choice)")
+                  "gemm: MxNxK; conv: n16c64h56w56k128r3s3p1; train: networks (default: a choice); "
+                  "data: sets of pictures")
       ->take_all();
-  app->add_option("--batch-size", c.batch_size, "train: samples in a minibatch")
+  app->add_option("--batch-size", c.batch_size, "train, data: samples in a minibatch")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app->add_option("--repeat", c.repeat, "runs of each case; the median counts")
@@ -223,11 +276,13 @@ void add_bench(CLI::App& root, BenchCommand& c) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   add_device(app, c.device);
+  add_convolutions(app, c.device);
   app->footer(
       "Examples:\n"
       "  kaiseki bench gemm 1000x1000x1000 --threads 1\n"
       "  kaiseki bench conv n64c20h12w12k50r5s5 --device opencl\n"
-      "  kaiseki bench train lenet cifar --batch-size 64");
+      "  kaiseki bench train lenet cifar --batch-size 64\n"
+      "  kaiseki bench data pictures.tar --threads 2");
 }
 
 }  // namespace
@@ -262,10 +317,12 @@ std::optional<Command> parse_command_line(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   summary_app->add_flag("--json", summary.json, "one JSON line a layer");
   summary_app->footer(
-      "Examples:\n  kaiseki summary lenet\n"
+      "Examples:\n  kaiseki summary lenet\n  kaiseki summary resnet.onnx\n"
       "  kaiseki summary models/cifar.json --batch-size 64");
   TuneCommand tune;
   add_tune(root, tune);
+  ExportCommand exported;
+  add_export(root, exported);
   BenchCommand bench;
   add_bench(root, bench);
 
@@ -289,6 +346,7 @@ std::optional<Command> parse_command_line(int argc, char** argv) {
   if (name == "run") return run;
   if (name == "summary") return summary;
   if (name == "tune") return tune;
+  if (name == "export") return exported;
   return bench;
 }
 

@@ -13,14 +13,18 @@
 namespace kaiseki::cli {
 
 struct DeviceOptions {
-  std::string device;  // as Device::parse()
-  int threads = 0;     // 0: KAISEKI_THREADS, else one for each core
+  std::string device;              // as Device::parse()
+  int threads = 0;                 // 0: KAISEKI_THREADS, else one for each core
+  std::string workspace = "auto";  // of convolutions: auto, none, or bytes
+  std::string tune = "hybrid";     // as TuneMode's names
+  bool deterministic = false;
 };
 
 struct DataOptions {
   std::string data;
   int64_t limit = 0;  // samples used; 0: all
   std::vector<float> mean, std;
+  int resize = 0;  // the shorter side, before the crop; 0: just covers the sample
 };
 
 struct DevicesCommand {
@@ -40,9 +44,10 @@ struct TrainCommand {
   double step_size = 0;  // epochs
   double gamma = 0.1, minimum_rate = 0;
   std::string augment;
+  int workers = 0;  // threads that make batches ready; 0: a number that suits the machine
   std::string weights, save, checkpoint, log;
   int64_t checkpoint_every = 1, keep = 3;
-  bool resume = false;
+  bool resume = false, memory = false;
   int64_t log_every = 50, evaluate_every = 1, early_stop = 0, test_limit = 0;
 };
 
@@ -62,6 +67,7 @@ struct PredictCommand {
   int64_t top = 3;
   bool invert = false, json = false;
   std::vector<float> mean, std;
+  int resize = 0;
 };
 
 struct RunCommand {
@@ -78,6 +84,10 @@ struct SummaryCommand {
   bool json = false;
 };
 
+struct ExportCommand {
+  std::string network, weights, output;
+};
+
 struct TuneCommand {
   std::string network;
   DeviceOptions device;
@@ -86,7 +96,7 @@ struct TuneCommand {
 };
 
 struct BenchCommand {
-  std::string what;  // gemm, conv, train
+  std::string what;  // gemm, conv, train, data
   DeviceOptions device;
   std::vector<std::string> cases;
   int64_t batch_size = 64, repeat = 5;
@@ -94,7 +104,7 @@ struct BenchCommand {
 };
 
 using Command = std::variant<DevicesCommand, TrainCommand, EvalCommand, PredictCommand, RunCommand,
-                             SummaryCommand, TuneCommand, BenchCommand>;
+                             SummaryCommand, TuneCommand, ExportCommand, BenchCommand>;
 
 /// The command, or nothing when --help or --version was printed. Throws Error, one line, for a
 /// command line that is not understood.

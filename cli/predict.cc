@@ -70,8 +70,9 @@ int run_command(const PredictCommand& c) {
   const Device device = open_device(c.device);
   nn::Network network = nn::Network::load(find_network(c.network), device);
   const WeightsInfo info = load_weights_for(c.weights, network);
-  const nn::Preprocessing how = preprocessing_for(network, c.mean.empty() ? info.mean : c.mean,
-                                                  c.std.empty() ? info.std : c.std);
+  const nn::Preprocessing how =
+      preprocessing_for(network, c.mean.empty() ? info.mean : c.mean,
+                        c.std.empty() ? info.std : c.std, c.resize ? c.resize : info.resize);
   if (network.output_shape().rank() != 1)
     throw Error(message("predict", "expected a network whose output is [classes], got ",
                         network.output_shape()));

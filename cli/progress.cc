@@ -13,6 +13,7 @@ namespace kaiseki::cli {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
+constexpr double kLeastWait = 1, kLeastShare = 0.1;  // of which it is told: seconds, of an epoch
 constexpr double kRedraw = 0.1, kPlainLine = 10, kWindow = 5;  // seconds
 
 std::string metrics_text(const nn::MetricTotals& totals) {
@@ -130,10 +131,22 @@ void Progress::on_epoch(nn::Trainer& trainer) {
           " images/s  " + format_duration(Seconds(now - epoch_start_).count());
   clear_live_line();
   std::printf("%s\n", line.c_str());
+  advise(trainer, seconds);
   std::fflush(stdout);
   epoch_start_ = drawn_ = trained_ = now;
   epoch_samples_ = 0;
   marks_ = {{now, samples_}};
+}
+
+void Progress::advise(nn::Trainer& trainer, double seconds) {
+  const double wait = trainer.updater().iterator().wait_seconds() - data_wait_;
+  data_wait_ += wait;
+  if (advised_ || wait < kLeastWait || wait < kLeastShare * seconds) return;
+  advised_ = true;
+  std::printf(
+      "training waited for data %s of the time: more --workers, or pictures that are stored "
+      "smaller, make it faster\n",
+      format_percent(wait / seconds, 0).c_str());
 }
 
 void Progress::on_finish(nn::Trainer&) { clear_live_line(); }

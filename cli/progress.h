@@ -32,6 +32,8 @@ class Progress : public nn::Extension {
   double images_per_second() const;
   double seconds_left(nn::Trainer& trainer) const;
   void draw(nn::Trainer& trainer);
+  /// Says once when training has waited for data in this epoch, which took so many seconds.
+  void advise(nn::Trainer& trainer, double seconds);
 
   Clock::time_point start_, drawn_, epoch_start_, trained_;
   std::deque<Mark> marks_;  // of the last seconds
@@ -39,6 +41,8 @@ class Progress : public nn::Extension {
   int64_t epoch_samples_ = 0;
   double evaluation_seconds_ = 0;  // of one evaluation
   double best_ = -1;
+  double data_wait_ = 0;  // until the last epoch's end
+  bool advised_ = false;  // of data that come too slowly
 };
 
 /// "━━━━━━━━╸━━━━" in two colours, or "#####-----".

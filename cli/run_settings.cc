@@ -34,7 +34,7 @@ RunSettings::RunSettings(const TrainCommand& c) {
   auto set = [this](const char* option, const auto& value) { nn::put(settings_, option, value); };
   set("--data", as_ascii(c.data.data));
   set("--limit", c.data.limit);
-  for (const auto& [name, value] : to_metadata({{}, c.data.mean, c.data.std}))
+  for (const auto& [name, value] : to_metadata({{}, c.data.mean, c.data.std, c.data.resize}))
     settings_["--" + name] = value;
   set("--augment", c.augment);
   set("--seed", c.seed);

@@ -8,7 +8,11 @@
 #include "cli/subset.h"
 #include "cli/text.h"
 #include "matrix/backend.h"
+#include "matrix/conv/tuning.h"
+#include "matrix/environment.h"
 #include "matrix/error.h"
+#include "matrix/memory/pool.h"
+#include "matrix/memory/workspace.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cli {
@@ -29,7 +33,7 @@ void set_augmentation(const std::string& text, nn::Preprocessing& how) {
       continue;
     }
     how.random_crop = true;
-    how.padding = 4;
+    how.padding = how.resize ? 0 : 4;
     if (part == "crop") continue;
     auto [end, error] = std::from_chars(part.data() + std::min<size_t>(5, part.size()),
                                         part.data() + part.size(), how.padding);
@@ -39,12 +43,28 @@ void set_augmentation(const std::string& text, nn::Preprocessing& how) {
   }
 }
 
+std::optional<uint64_t> workspace_limit(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  return text == "none" ? 0 : parse_bytes(text, "--workspace auto, none or");
+}
+
+TuneMode tune_mode(const std::string& name) {
+  constexpr std::pair<std::string_view, TuneMode> kModes[] = {{"off", TuneMode::off},
+                                                              {"cached", TuneMode::cached},
+                                                              {"hybrid", TuneMode::hybrid},
+                                                              {"exhaustive", TuneMode::exhaustive},
+                                                              {"amortised", TuneMode::amortised}};
+  return std::ranges::find(kModes, name, &std::pair<std::string_view, TuneMode>::first)->second;
+}
+
 }  // namespace
 
 Device open_device(const DeviceOptions& options) {
   if (options.threads) set_thread_count(options.threads);
   Device device = Device::parse(options.device);
   set_default_device(device);
+  device.workspace().set_limit(workspace_limit(options.workspace));
+  set_conv_policy({tune_mode(options.tune), options.deterministic});
   return device;
 }
 
@@ -55,12 +75,19 @@ std::string describe_device(Device device) {
          (thread_count() == 1 ? " thread)" : " threads)");
 }
 
+std::string describe_memory(Device device) {
+  const MemoryAccount account = device.memory().account();
+  return "in use " + format_bytes(account.in_use) + ", pooled " + format_bytes(account.cached) +
+         ", workspace " + format_bytes(account.workspace) + ", peak " + format_bytes(account.peak);
+}
+
 fs::path find_network(const std::string& name) {
   if (fs::is_regular_file(name)) return name;
   const bool bare = name.find('/') == std::string::npos;
   std::vector<fs::path> places;
   if (bare) {
-    const std::string file = name.ends_with(".json") ? name : name + ".json";
+    const bool whole = name.ends_with(".json") || name.ends_with(".onnx");
+    const std::string file = whole ? name : name + ".json";
     places = {file, fs::path("models") / file, installed_models() / file};
   }
   std::string looked = name;
@@ -76,7 +103,7 @@ std::string title(const std::string& name, const fs::path& file) {
 }
 
 nn::Preprocessing preprocessing_for(const nn::Network& network, const std::vector<float>& mean,
-                                    const std::vector<float>& std) {
+                                    const std::vector<float>& std, int resize) {
   const Shape input = network.input_shape();
   if (input.rank() != 3)
     throw Error(message("data", "expected a network whose input is [channels, height, width], got ",
@@ -87,6 +114,7 @@ nn::Preprocessing preprocessing_for(const nn::Network& network, const std::vecto
   how.width = static_cast<int>(input[2]);
   how.mean = mean;
   how.std = std;
+  how.resize = resize;
   return how;
 }
 
@@ -96,7 +124,7 @@ std::shared_ptr<const nn::Dataset> open_data(const DataOptions& options, nn::Net
   nn::DataOptions how;
   how.spec = options.data;
   how.train = train;
-  how.preprocessing = preprocessing_for(network, options.mean, options.std);
+  how.preprocessing = preprocessing_for(network, options.mean, options.std, options.resize);
   set_augmentation(augment, how.preprocessing);
   how.fetch = download;
   std::shared_ptr<const nn::Dataset> data = nn::open_dataset(how);

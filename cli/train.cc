@@ -153,6 +153,7 @@ void finish(const TrainCommand& c, nn::Trainer& trainer, const fs::path& network
     std::printf("weights     %s\n", c.save.c_str());
   }
   if (!last.empty()) std::printf("checkpoint  %s\n", last.c_str());
+  if (c.memory) std::printf("memory      %s\n", describe_memory(network.device()).c_str());
   if (unfinished)
     std::printf("continue with the same command and --checkpoint %s --resume\n", folder.c_str());
   if (outcome.checkpointer && !outcome.checkpointer->problem().empty())
@@ -170,11 +171,12 @@ int run_command(const TrainCommand& c) {
   const fs::path network_file = find_network(c.network);
   nn::Network network = nn::Network::load(network_file, device);
   if (!network.has_weights()) network.initialize(c.seed);
-  WeightsInfo info;
+  WeightsInfo info = from_metadata(network.metadata());
   if (!c.weights.empty()) info = start_from(c.weights, network);
   DataOptions data = c.data;
   if (data.mean.empty()) data.mean = info.mean;
   if (data.std.empty()) data.std = info.std;
+  if (!data.resize) data.resize = info.resize;
 
   auto train = open_data(data, network, true, c.augment, c.data.limit);
   std::shared_ptr<const nn::Dataset> test;
@@ -184,11 +186,13 @@ int run_command(const TrainCommand& c) {
   if (test) test = in_classes(test, info.class_names, c.data.data);
   info.mean = data.mean;
   info.std = data.std;
-  if (!c.save.empty()) expect_to_save(c.save, network, info);
+  info.resize = data.resize;
+  if (!c.save.empty()) expect_to_save("--save", c.save, network, info);
 
   nn::IteratorOptions order;
   order.batch_size = c.batch_size;
   order.seed = c.seed;
+  order.workers = c.workers;
   nn::Iterator iterator(train, order);
   nn::Optimizer optimizer(c.optimizer);
   nn::Updater updater(network, optimizer, iterator, make_schedule(c, iterator.batches_per_epoch()));

@@ -13,6 +13,7 @@
 #include "matrix/conv/select.h"
 #include "matrix/environment.h"
 #include "matrix/error.h"
+#include "matrix/memory/workspace.h"
 #include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
@@ -33,23 +34,26 @@ struct Row {
   }
 };
 
-/// Runs the step. Gives a row for each different convolution, in the order of their layers.
+/// Runs steps. Gives a row for each different convolution, in the order of their layers.
 class Tuning {
  public:
   Tuning(nn::Network& network, int64_t batch_size) : layers_(network.summary()) {
     const Samples samples = random_samples(network, batch_size);
-    TuneConvolutions tune(
-        [this](const ConvProblem& problem, const std::vector<TuningResult>& results) {
-          if (results.empty() || std::ranges::find(rows_, problem, &Row::problem) != rows_.end())
-            return;
-          rows_.push_back({problem, results});
-          draw_live_line("measured " + names(problem) + ' ' +
-                         std::string(direction_name(problem.direction)) + ", " +
-                         format_count(static_cast<int64_t>(rows_.size())) + " convolutions so far");
-        });
-    network.forward_loss(samples.x, samples.labels);
-    network.backward();
-    kept_ = tune.kept();
+    Workspace& workspace = network.device().workspace();
+    set_conv_policy({TuneMode::exhaustive});
+    observe_convolutions([this](Backend& backend, const ConvProblem& problem) {
+      add(problem, conv_results(backend, problem));
+    });
+    // Again where the workspace grew: what had no room before is measured with it.
+    for (bool grew = true; grew;) {
+      const uint64_t before = workspace.size();
+      network.forward_loss(samples.x, samples.labels);
+      network.backward();
+      workspace.end_iteration();
+      grew = workspace.size() > before && before > 0;
+    }
+    observe_convolutions({});
+    set_conv_policy({});
     clear_live_line();
     std::ranges::stable_sort(rows_, {}, [this](const Row& row) {
       const auto first =
@@ -59,7 +63,6 @@ class Tuning {
   }
 
   const std::vector<Row>& rows() const { return rows_; }
-  bool kept() const { return kept_; }
 
   /// The layers of this shape.
   std::string names(const ConvProblem& problem) const {
@@ -70,6 +73,18 @@ class Tuning {
   }
 
  private:
+  void add(const ConvProblem& problem, const std::vector<TuningResult>& results) {
+    if (results.empty()) return;
+    if (const auto row = std::ranges::find(rows_, problem, &Row::problem); row != rows_.end()) {
+      row->results = results;
+      return;
+    }
+    rows_.push_back({problem, results});
+    draw_live_line("measured " + names(problem) + ' ' +
+                   std::string(direction_name(problem.direction)) + ", " +
+                   format_count(static_cast<int64_t>(rows_.size())) + " convolutions so far");
+  }
+
   static bool is(const nn::LayerSummary& layer, const ConvProblem& p) {
     return layer.type == "convolution" && layer.output == Shape{p.k, p.out_h(), p.out_w()} &&
            2.0 * static_cast<double>(layer.multiply_adds * p.n) == p.flops();
@@ -77,7 +92,6 @@ class Tuning {
 
   std::vector<nn::LayerSummary> layers_;
   std::vector<Row> rows_;
-  bool kept_ = true;
 };
 
 std::string milliseconds(double value) { return format_number("%.3g", value); }
@@ -115,7 +129,7 @@ void print_table(const Tuning& tuning) {
   table.rule();
   table.row({"total", "", "", milliseconds(tuned), "", "untuned " + milliseconds(untuned)});
   std::printf("%s\n", table.str().c_str());
-  if (tuning.kept()) std::printf("kept in %s\n", tuning_file().string().c_str());
+  if (conv_results_kept()) std::printf("kept in %s\n", tuning_file().string().c_str());
 }
 
 }  // namespace
@@ -138,7 +152,7 @@ int run_command(const TuneCommand& c) {
     for (const Row& row : tuning.rows()) print_json(tuning, row);
   else
     print_table(tuning);
-  if (!tuning.kept())
+  if (!conv_results_kept())
     throw Error(message("tune", "expected to write ", tuning_file().string(),
                         ", which failed: what was measured is lost"));
   return 0;

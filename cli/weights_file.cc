@@ -8,7 +8,9 @@
 #include "cli/text.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
+#include "nn/data/picture.h"
 #include "nn/io/file.h"
+#include "nn/onnx/onnx.h"
 #include "nn/sukiyaki_weights.h"
 #include "nn/train/checkpoint.h"
 
@@ -61,6 +63,7 @@ nn::Metadata to_metadata(const WeightsInfo& info) {
   if (!info.class_names.empty()) metadata["class_names"] = join(info.class_names, "\n");
   if (!info.mean.empty()) metadata["mean"] = floats_text(info.mean);
   if (!info.std.empty()) metadata["std"] = floats_text(info.std);
+  if (info.resize) metadata["resize"] = std::to_string(info.resize);
   return metadata;
 }
 
@@ -69,15 +72,19 @@ WeightsInfo from_metadata(const nn::Metadata& metadata) {
     auto at = metadata.find(key);
     return at == metadata.end() ? std::string() : at->second;
   };
-  return {split(value("class_names"), '\n'), parse_floats(value("mean")),
-          parse_floats(value("std"))};
+  WeightsInfo info{split(value("class_names"), '\n'), parse_floats(value("mean")),
+                   parse_floats(value("std"))};
+  const std::string resize = value("resize");
+  std::from_chars(resize.data(), resize.data() + resize.size(), info.resize);
+  if (info.resize < 0 || info.resize > nn::kMaxPictureSide) info.resize = 0;
+  return info;
 }
 
 WeightsInfo load_weights_for(const std::string& name, nn::Network& network,
                              nn::LoadReport* report) {
   if (name.empty()) {
-    if (network.has_weights()) return {};
-    throw Error("--weights: expected a file, as the network's JSON holds no weights, got none");
+    if (network.has_weights()) return from_metadata(network.metadata());
+    throw Error("--weights: expected a file, as the network's own holds no weights, got none");
   }
   const fs::path file = weights_file(name);
   nn::Metadata metadata;
@@ -90,17 +97,20 @@ WeightsInfo load_weights_for(const std::string& name, nn::Network& network,
   return from_metadata(metadata);
 }
 
-void expect_to_save(const fs::path& file, nn::Network& network, const WeightsInfo& info) {
+void expect_to_save(const std::string& option, const fs::path& file, nn::Network& network,
+                    const WeightsInfo& info) {
   const fs::path suffix = file.extension();
-  if (suffix != ".safetensors" && suffix != ".json" && suffix != ".tar")
-    throw Error("--save: expected a file .safetensors, .json or .tar, got " + file.string());
+  if (suffix != ".safetensors" && suffix != ".json" && suffix != ".tar" && suffix != ".onnx")
+    throw Error(option + ": expected a file .safetensors, .json, .tar or .onnx, got " +
+                file.string());
   nn::expect_writable(file);
+  if (suffix == ".onnx") nn::expect_onnx(network);
   if (suffix != ".json") return;
   nn::to_sukiyaki(network);
-  if (!info.mean.empty() || !info.std.empty() || !are_numbers(info.class_names))
+  if (!info.mean.empty() || !info.std.empty() || info.resize || !are_numbers(info.class_names))
     log_warning(file.string() +
-                ": .json has no place for the names of classes, mean and std: give --mean and "
-                "--std again with these weights, or save .safetensors");
+                ": .json has no place for the names of classes, mean, std and resize: give --mean, "
+                "--std and --resize again with these weights, or save .safetensors");
 }
 
 void save_weights_of(const fs::path& file, nn::Network& network, const WeightsInfo& info) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/cache_file.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,11 +10,13 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <thread>
 #include <vector>
 
 namespace kaiseki {
 namespace {
 
+constexpr int kLockAttempts = 1000;  // a millisecond each
 constexpr std::string_view kMagic = "kaiseki-opencl-1\n";
 
 uint64_t fnv1a(std::string_view text, uint64_t hash) {
@@ -54,6 +58,18 @@ bool write_atomically(const std::filesystem::path& file, std::string_view conten
   if (!error) return true;
   std::filesystem::remove(temporary, error);
   return false;
+}
+
+CacheLock::CacheLock(const std::filesystem::path& file) {
+  std::error_code ignored;
+  std::filesystem::create_directories(file.parent_path(), ignored);
+  file_ = open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+  for (int i = 0; file_ >= 0 && i < kLockAttempts && flock(file_, LOCK_EX | LOCK_NB) != 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+CacheLock::~CacheLock() {
+  if (file_ >= 0) close(file_);
 }
 
 std::string read_binary(const std::filesystem::path& file) {

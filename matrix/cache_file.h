@@ -18,6 +18,19 @@ std::string library_version();
 /// False when the file could not be written; nothing is left behind then.
 bool write_atomically(const std::filesystem::path& file, std::string_view contents);
 
+/// While it lives, other processes that take the same lock wait, but not for long: one that was
+/// stopped holds nobody up.
+class CacheLock {
+ public:
+  explicit CacheLock(const std::filesystem::path& file);
+  ~CacheLock();
+  CacheLock(const CacheLock&) = delete;
+  CacheLock& operator=(const CacheLock&) = delete;
+
+ private:
+  int file_;
+};
+
 /// A binary with a header (magic, length, hash). Empty when there is no such file, or a damaged
 /// one.
 std::string read_binary(const std::filesystem::path& file);

@@ -10,11 +10,33 @@
 #include "matrix/environment.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
+#include "matrix/memory/pool.h"
+#include "matrix/memory/workspace.h"
 
 namespace kaiseki {
 namespace {
 
 Device current_default;
+
+struct DeviceMemory {
+  explicit DeviceMemory(Device device)
+      : pool(device.name(), device.backend().raw_memory(), environment().device_memory),
+        workspace(device, pool) {}
+  MemoryPool pool;
+  Workspace workspace;
+};
+
+DeviceMemory& memory_of(Device device) {
+  static std::mutex mutex;
+  static auto* all = new std::map<Device, std::unique_ptr<DeviceMemory>>;
+  static DeviceMemory* of_cpu = nullptr;
+  std::lock_guard lock(mutex);
+  if (device.is_cpu() && of_cpu) return *of_cpu;
+  auto& memory = (*all)[device];
+  if (!memory) memory = std::make_unique<DeviceMemory>(device);
+  if (device.is_cpu()) of_cpu = memory.get();
+  return *memory;
+}
 
 }  // namespace
 
@@ -53,19 +75,9 @@ std::string Device::name() const { return is_cpu() ? "cpu" : "opencl:" + std::to
 
 Backend& Device::backend() const { return is_cpu() ? cpu_backend() : opencl_backend(index_); }
 
-MemoryPool& Device::memory() const {
-  static std::mutex mutex;
-  static auto* pools = new std::map<Device, std::unique_ptr<MemoryPool>>;
-  static MemoryPool* cpu_pool = nullptr;
-  std::lock_guard lock(mutex);
-  if (is_cpu() && cpu_pool) return *cpu_pool;
-  auto& pool = (*pools)[*this];
-  if (!pool)
-    pool =
-        std::make_unique<MemoryPool>(name(), backend().raw_memory(), environment().device_memory);
-  if (is_cpu()) cpu_pool = pool.get();
-  return *pool;
-}
+MemoryPool& Device::memory() const { return memory_of(*this).pool; }
+
+Workspace& Device::workspace() const { return memory_of(*this).workspace; }
 
 void Device::synchronize() const { backend().synchronize(); }
 

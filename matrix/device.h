@@ -12,6 +12,7 @@ namespace kaiseki {
 
 class Backend;
 class MemoryPool;
+class Workspace;
 
 /// A value: the kind of a device and its number.
 class Device {
@@ -36,6 +37,7 @@ class Device {
 
   Backend& backend() const;
   MemoryPool& memory() const;
+  Workspace& workspace() const;
   /// Waits until all work of this device is done.
   void synchronize() const;
 

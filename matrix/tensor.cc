@@ -2,9 +2,11 @@
 #include "matrix/tensor.h"
 
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "matrix/error.h"
+#include "matrix/memory/pool.h"
 #include "matrix/ops/copy.h"
 
 namespace kaiseki {
@@ -13,6 +15,19 @@ Tensor::Tensor(const Shape& shape, DType dtype, Device device)
     : shape_(shape), size_(shape.elements()), dtype_(dtype) {
   strides_ = shape.contiguous_strides();
   buffer_ = std::make_shared<Buffer>(bytes(), device);
+}
+
+Tensor Tensor::of_unused_memory(uint64_t bytes, Device device) {
+  Tensor t;
+  if (bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return t;
+  void* block = device.memory().allocate_unused(bytes);
+  if (!block) return t;
+  t.buffer_ = std::make_shared<Buffer>(bytes, device, block);
+  t.shape_ = {static_cast<int64_t>(bytes)};
+  t.strides_ = t.shape_.contiguous_strides();
+  t.size_ = t.shape_.elements();
+  t.dtype_ = DType::u8;
+  return t;
 }
 
 Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {

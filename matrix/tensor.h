@@ -23,6 +23,8 @@ class Tensor {
   /// Uninitialised contents. Throws ShapeError, OutOfMemory.
   explicit Tensor(const Shape& shape, DType dtype = DType::f32, Device device = default_device());
 
+  /// u8 [bytes] of memory that is neither in use nor cached; no tensor when there is not that much.
+  static Tensor of_unused_memory(uint64_t bytes, Device device);
   static Tensor zeros(const Shape& shape, DType dtype = DType::f32,
                       Device device = default_device());
   static Tensor full(const Shape& shape, float value, Device device = default_device());

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "matrix/cache_file.h"
 #include "matrix/environment.h"
@@ -69,12 +70,32 @@ std::optional<TuningResult> parse_result(std::string_view rest) {
   return result;
 }
 
-std::vector<std::string> read_lines() {
-  std::vector<std::string> lines;
-  std::ifstream in(tuning_file());
+/// The file as it was when it was last read, and when that was. The lock is held.
+struct Contents {
+  std::filesystem::path path{};
+  std::filesystem::file_time_type written{};
+  uintmax_t bytes = 0;
+  std::vector<std::string> lines{};
+  bool readable = true;  // or not there
+
+  bool is_of_same_file(const Contents& other) const {
+    return path == other.path && written == other.written && bytes == other.bytes;
+  }
+};
+Contents last_read;
+
+void read_contents() {
+  Contents now{.path = tuning_file()};
+  std::error_code missing, error;
+  now.written = std::filesystem::last_write_time(now.path, missing);
+  now.bytes = std::filesystem::file_size(now.path, error);
+  if (!missing && now.is_of_same_file(last_read)) return;
+  std::ifstream in(now.path);
+  now.readable = in.is_open() || missing;
   for (std::string line; std::getline(in, line);)
-    if (line.starts_with("{\"device\":") && line.ends_with("}")) lines.push_back(std::move(line));
-  return lines;
+    if (line.starts_with("{\"device\":") && line.ends_with("}"))
+      now.lines.push_back(std::move(line));
+  last_read = std::move(now);
 }
 
 }  // namespace
@@ -85,7 +106,8 @@ std::vector<TuningResult> recall_tuning(const TuningKey& key) {
   std::lock_guard lock(mutex);
   const std::string start = beginning(key);
   std::vector<TuningResult> results;
-  for (std::string_view line : read_lines())
+  read_contents();
+  for (std::string_view line : last_read.lines)
     if (take(line, start))
       if (auto result = parse_result(line)) results.push_back(*std::move(result));
   return results;
@@ -94,7 +116,11 @@ std::vector<TuningResult> recall_tuning(const TuningKey& key) {
 bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& results) {
   std::lock_guard lock(mutex);
   const std::string start = beginning(key);
-  std::vector<std::string> lines = read_lines();
+  const CacheLock turn(tuning_file() += ".lock");
+  last_read = {};  // its time may be too coarse to tell
+  read_contents();
+  if (!last_read.readable) return false;
+  std::vector<std::string> lines = std::exchange(last_read, {}).lines;
   std::erase_if(lines, [&](const std::string& line) { return line.starts_with(start); });
   if (lines.size() >= kMostLines) lines.erase(lines.begin(), lines.begin() + kMostLines / 2);
   std::ostringstream text;

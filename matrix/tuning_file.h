@@ -37,8 +37,7 @@ std::vector<TuningResult> recall_tuning(const TuningKey& key);
 /// Where they are kept.
 std::filesystem::path tuning_file();
 
-/// Puts these results in the place of those that the case had. Of two processes that do so at the
-/// same moment one may lose what it adds. False where the file cannot be written: what was measured
+/// Puts these results in the place of those that the case had. Processes take turns. False where the file cannot be written: what was measured
 /// then lasts for this process.
 bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& results);
 

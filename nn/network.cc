@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "matrix/error.h"
+#include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
 #include "nn/io/file.h"
 #include "nn/network_impl.h"
@@ -63,6 +64,7 @@ Network Network::parse(std::string_view json, std::string_view source, Device de
 
 const std::string& Network::name() const { return impl_->graph.spec.name; }
 bool Network::has_weights() const { return impl_->has_weights; }
+const Metadata& Network::metadata() const { return impl_->graph.spec.metadata; }
 Device Network::device() const { return impl_->device; }
 Shape Network::input_shape() const { return impl_->graph.spec.inputs[0].shape; }
 Shape Network::output_shape() const { return impl_->graph.shape_of(impl_->graph.outputs[0]); }
@@ -120,6 +122,7 @@ std::map<std::string, Tensor> Network::forward(const std::map<std::string, Tenso
     outputs[name] = run.values[static_cast<size_t>(run.plan->outputs[i])];
   }
   impl_->last = std::move(run);
+  if (phase == Phase::test) impl_->device.workspace().end_iteration();
   return outputs;
 }
 
@@ -141,6 +144,7 @@ Network::Loss Network::forward_loss(const Tensor& x, const Tensor& targets, Phas
   result.output = plan.folded_loss >= 0 ? run.saved[static_cast<size_t>(plan.folded_loss)][0]
                                         : run.values[static_cast<size_t>(plan.outputs[0])];
   impl_->last = std::move(run);
+  if (!train) impl_->device.workspace().end_iteration();
   return result;
 }
 

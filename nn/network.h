@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "matrix/tensor.h"
+#include "nn/io/named_tensor.h"
 #include "nn/parameter.h"
 
 namespace kaiseki::nn {
@@ -37,9 +38,9 @@ NetworkSummary summarize(const std::filesystem::path& file);
 
 class Network {
  public:
-  /// Sukiyaki's list format or ours, told apart by the content. Parameters are initialised from
-  /// seed 0; weights inside the JSON are loaded. Throws ParseError naming file, JSON path, layer,
-  /// what was expected and what was found.
+  /// Sukiyaki's list format, ours or ONNX, told apart by the content. Parameters are initialised
+  /// from seed 0; weights inside the file are loaded. Throws ParseError naming file, JSON path (or
+  /// ONNX node), layer, what was expected and what was found.
   static Network load(const std::filesystem::path& file, Device device = default_device());
   static Network parse(std::string_view json, std::string_view source,
                        Device device = default_device());
@@ -57,8 +58,10 @@ class Network {
   /// softmax cross-entropy on its output.
   bool gives_logits() const;
 
-  /// Whether the JSON held weights: they are then loaded already.
+  /// Whether the network's file held weights: they are then loaded already.
   bool has_weights() const;
+  /// What came with these weights: the classes' names, mean and std (of ONNX; else empty).
+  const Metadata& metadata() const;
 
   /// Draws all parameters anew and restarts the random streams (dropout).
   void initialize(uint64_t seed);

@@ -38,27 +38,33 @@ void Network::Impl::allocate() {
 }
 
 void Network::Impl::load_inline_weights() {
+  has_weights = graph.spec.has_weights;
   for (size_t i = 0; i < graph.spec.layers.size(); ++i) {
-    const LayerSpec& layer = graph.spec.layers[i];
-    for (const InlineWeights& weights : layer.weights) {
-      for (Parameter& parameter : parameters_of(graph.nodes[i])) {
-        if (parameter.name != layer.name + "." + weights.parameter) continue;
-        std::vector<float> values = weights.values;
-        const Shape& shape = parameter.value.shape();
-        if (shape.rank() == 1 && values.size() > static_cast<size_t>(shape[0]))
-          bias_per_channel(values, static_cast<size_t>(shape[0]));
-        if (static_cast<int64_t>(values.size()) != shape.elements())
-          throw ParseError(graph.spec.source, weights.path,
-                           "layer " + layer.name + ": expected " +
-                               std::to_string(shape.elements()) + " values for " +
-                               weights.parameter + " " + shape.str() + ", got " +
-                               std::to_string(weights.values.size()));
-        copy(Tensor::from(std::span<const float>(values), shape, Device::cpu()), parameter.value);
-        has_weights = true;
-      }
+    LayerSpec& layer = graph.spec.layers[i];
+    for (InlineWeights& weights : layer.weights) {
+      const std::string name = layer.name + "." + weights.parameter;
+      for (Parameter& parameter : parameters_of(graph.nodes[i]))
+        if (parameter.name == name) load_inline(layer, weights, parameter.value);
+      for (State& state : states_of(graph.nodes[i]))
+        if (state.name == name) load_inline(layer, weights, state.value);
     }
+    layer.weights.clear();
   }
-  for (LayerSpec& layer : graph.spec.layers) layer.weights.clear();
+}
+
+void Network::Impl::load_inline(const LayerSpec& layer, InlineWeights& weights, Tensor& to) {
+  std::vector<float>& values = weights.values;
+  const Shape& shape = to.shape();
+  const size_t found = values.size();
+  if (shape.rank() == 1 && found > static_cast<size_t>(shape[0]))
+    bias_per_channel(values, static_cast<size_t>(shape[0]));
+  if (static_cast<int64_t>(values.size()) != shape.elements())
+    throw ParseError(graph.spec.source, weights.path,
+                     "layer " + layer.name + ": expected " + std::to_string(shape.elements()) +
+                         " values for " + weights.parameter + " " + shape.str() + ", got " +
+                         std::to_string(found));
+  copy(Tensor::from(std::span<const float>(values), shape, Device::cpu()), to);
+  has_weights = true;
 }
 
 void Network::Impl::make_gradients() {

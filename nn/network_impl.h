@@ -39,6 +39,7 @@ struct Network::Impl {
   std::span<State> states_of(const Node& node);
   void allocate();
   void load_inline_weights();
+  void load_inline(const LayerSpec& layer, InlineWeights& weights, Tensor& to);
   void make_gradients();
   static void write_zeros(std::span<Parameter> of);
 

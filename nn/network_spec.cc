@@ -7,6 +7,7 @@
 
 #include "matrix/error.h"
 #include "nn/layer_params.h"
+#include "nn/onnx/onnx.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -142,8 +143,9 @@ NetworkSpec read_own_format(const Json& document, std::string_view source) {
   return Reader(document, source).read();
 }
 
-NetworkSpec parse_network(std::string_view json, std::string_view source) {
-  const Json document = parse_json(json, source);
+NetworkSpec parse_network(std::string_view text, std::string_view source) {
+  if (is_onnx(as_bytes(text), source)) return read_onnx(as_bytes(text), source);
+  const Json document = parse_json(text, source);
   if (document.is(Json::Kind::array) || document.find("layer_params"))
     return read_sukiyaki_format(document, source);
   if (document.is(Json::Kind::object)) return read_own_format(document, source);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "matrix/shape.h"
+#include "nn/io/named_tensor.h"
 #include "nn/json.h"
 #include "nn/network.h"
 
@@ -22,7 +23,7 @@ struct SizeCheck {
   int64_t value = 0;
 };
 
-/// Values of one parameter that stand in the JSON itself.
+/// Values of one parameter or state that stand in the network's own file.
 struct InlineWeights {
   std::string parameter;  // "weight"
   std::string path;
@@ -49,10 +50,12 @@ struct NetworkSpec {
   std::vector<LayerSpec> layers;                       // each after its inputs
   std::vector<std::string> outputs;                    // empty: what the layers leave over
   std::string default_loss = "softmax_cross_entropy";  // of a network that has none
+  bool has_weights = false;                            // of all layers, in their `weights`
+  Metadata metadata;                                   // that came with these weights
 };
 
-/// Throws ParseError.
-NetworkSpec parse_network(std::string_view json, std::string_view source);
+/// JSON in either format, or ONNX. Throws ParseError.
+NetworkSpec parse_network(std::string_view text, std::string_view source);
 NetworkSpec read_own_format(const Json& document, std::string_view source);
 NetworkSpec read_sukiyaki_format(const Json& document, std::string_view source);
 /// In our format, without weights.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "matrix/error.h"
+#include "matrix/memory/workspace.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
 #include "nn/optimizer_rules.h"
@@ -104,6 +105,7 @@ void Optimizer::step(std::span<Parameter> parameters, double learning_rate) {
       bindings.emplace_back("decay", static_cast<float>(weight_decay_));
     update(statements_[decay], bindings);
   }
+  parameters[0].value.device().workspace().end_iteration();
 }
 
 std::vector<State> Optimizer::states(std::span<const Parameter> parameters) {

@@ -11,6 +11,7 @@
 #include "nn/io/safetensors.h"
 #include "nn/io/tar_tensors.h"
 #include "nn/network_spec.h"
+#include "nn/onnx/onnx.h"
 #include "nn/sukiyaki_weights.h"
 
 namespace kaiseki::nn {
@@ -26,11 +27,15 @@ std::vector<NamedTensor> tensors_of(Network& network) {
   return tensors;
 }
 
-/// Values of layers that stand in a network's JSON; one dimension each, as shapes are not known.
-std::vector<NamedTensor> tensors_in_json(ByteView bytes, const std::string& source) {
+/// Values of layers that stand in a network's own file; one dimension each, as shapes are not
+/// known.
+std::vector<NamedTensor> tensors_in_network(ByteView bytes, const std::string& source,
+                                            Metadata* metadata) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::vector<NamedTensor> tensors;
-  for (const LayerSpec& layer : parse_network(text, source).layers)
+  const NetworkSpec spec = parse_network(text, source);
+  if (metadata) *metadata = spec.metadata;
+  for (const LayerSpec& layer : spec.layers)
     for (const InlineWeights& weights : layer.weights)
       tensors.push_back(
           {layer.name + "." + weights.parameter,
@@ -52,23 +57,23 @@ bool is_json(ByteView bytes) {
   return first != text.npos && (text[first] == '{' || text[first] == '[');
 }
 
-/// By content: what is neither of the two is a tar, plain or compressed.
+/// By content: what is none of the three is a tar, plain or compressed.
 std::vector<NamedTensor> read_tensors(const fs::path& file, bool& flat, Metadata* metadata) {
   const ByteVector bytes = read_file(file);
-  flat = !is_safetensors(bytes) && is_json(bytes);
-  if (flat) return tensors_in_json(bytes, file.string());
+  flat = !is_safetensors(bytes) && (is_json(bytes) || is_onnx(bytes, file.string()));
+  if (flat) return tensors_in_network(bytes, file.string(), metadata);
   return is_safetensors(bytes) ? read_safetensors(file, metadata)
                                : read_tar_tensors(file, metadata);
 }
 
 std::vector<NamedTensor> read_tensors(ByteView bytes, bool& flat, Metadata* metadata) {
-  flat = !is_safetensors(bytes) && is_json(bytes);
-  if (flat) return tensors_in_json(bytes, "memory");
+  flat = !is_safetensors(bytes) && (is_json(bytes) || is_onnx(bytes, "memory"));
+  if (flat) return tensors_in_network(bytes, "memory", metadata);
   return is_safetensors(bytes) ? read_safetensors(bytes, metadata)
                                : read_tar_tensors(bytes, metadata);
 }
 
-/// The found values in the wanted shape, where Sukiyaki's has no shape or another for biases.
+/// The found values in the wanted shape, where a network's file has no shape or another for biases.
 Tensor fitted(const Tensor& found, const Shape& wanted, bool flat) {
   if (!flat || found.shape() == wanted) return found;
   if (found.size() == wanted.elements()) return found.reshape(wanted);
@@ -162,8 +167,10 @@ void save_weights(const fs::path& file, Network& network, const Metadata& metada
     write_tar_tensors(file, tensors, metadata);
   else if (suffix == ".json")
     write_file_atomic(file, as_bytes(to_sukiyaki(network)));
+  else if (suffix == ".onnx")
+    write_onnx(file, network, metadata);
   else
-    throw Error(message("save_weights", "expected a file .safetensors, .json or .tar, got ",
+    throw Error(message("save_weights", "expected a file .safetensors, .json, .tar or .onnx, got ",
                         file.string()));
 }
 

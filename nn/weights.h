@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Weights of a network in files: safetensors (default), Sukiyaki's JSON with Base64 (.json), tar of
-// raw float32 (.tar); the format follows from the file's name when saving, its content when
-// loading.
+// raw float32 (.tar), ONNX (.onnx, the network with them); the format follows from the file's name
+// when saving, its content when loading.
 #pragma once
 
 #include <filesystem>
@@ -32,7 +32,8 @@ struct LoadReport {
 
 /// Parameters and states. Throws Error naming a parameter that is NaN or infinite.
 std::vector<NamedTensor> weights_to_save(Network& network);
-/// These, by temp + rename, with metadata, for which .json has no place. Throws Error also for a
+/// These, by temp + rename, with metadata, for which .json has no place; .onnx gets the network
+/// too. Throws Error also for a
 /// full disk, no permission, an unknown suffix.
 void save_weights(const std::filesystem::path& file, Network& network,
                   const Metadata& metadata = {});

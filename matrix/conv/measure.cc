@@ -3,139 +3,168 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <string>
 
 #include "matrix/conv/sample.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
+#include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
 
 namespace kaiseki {
 namespace {
 
-constexpr int kRuns = 3;
+constexpr size_t kRuns = 3;
 constexpr double kLost = 1.5;  // times the best: not run again
-// Not run on all images: by one, this many times the best and this long.
-constexpr double kHopeless = 8.0, kHopelessMilliseconds = 1000;
+// Not run on all images: by one, this many times the best and this long. One image does not keep
+// all threads busy.
+constexpr double kHopeless = 6.0, kHopelessMilliseconds = 200;
+// Nor where so much memory would be touched for what is slower by one image.
+constexpr uint64_t kLargeWorkspace = uint64_t{64} << 20;
 
-struct Trial {
-  const ConvSolver* solver;
-  uint64_t workspace;
-  std::vector<double> milliseconds{};
-  double estimate = 0;  // of a hopeless one
+struct NoRoom {};
 
-  double median() const {
-    if (milliseconds.empty()) return estimate;
-    std::vector<double> sorted = milliseconds;
-    std::ranges::sort(sorted);
-    return sorted[sorted.size() / 2];
+/// The convolution alone, with the filter's gradient in a place of its own.
+ConvArgs bare(const ConvArgs& args, ConvDirection direction, Tensor& gradient) {
+  ConvArgs plain = args;
+  plain.bias = nullptr, plain.activation = Activation::none, plain.beta = 0;
+  if (direction == ConvDirection::backward_filter) {
+    gradient = Tensor(args.filter->shape(), DType::f32, args.filter->device());
+    plain.filter = &gradient;
   }
-};
+  return plain;
+}
 
-class Measurement {
- public:
-  Measurement(Backend& backend, const ConvProblem& problem, const ConvArgs& args)
-      : backend_(backend), problem_(problem), args_(args) {
-    args_.bias = nullptr, args_.activation = Activation::none, args_.beta = 0;
-    if (problem.direction == ConvDirection::backward_filter) {
-      gradient_ = Tensor(args.filter->shape(), DType::f32, backend.device());
-      args_.filter = &gradient_;
-    }
-  }
-
-  std::vector<TuningResult> run() {
-    for (const ConvSolver* solver : backend_.conv_solvers())
-      if (solver->applicable(problem_)) attempt(*solver);
-    for (int round = 0; round < kRuns; ++round)
-      for (Trial& trial : trials_)
-        if (trial.estimate == 0 && (round == 0 || trial.median() <= kLost * best()))
-          trial.milliseconds.push_back(time(*trial.solver, problem_, args_));
-    for (const Trial& trial : trials_)
-      results_.push_back({std::string(trial.solver->name()), trial.median(), trial.workspace});
-    std::ranges::sort(results_, {}, [&](const TuningResult& result) {
-      return std::ranges::find(backend_.conv_solvers(), result.candidate, &ConvSolver::name) -
-             backend_.conv_solvers().begin();
-    });
-    return std::move(results_);
-  }
-
- private:
-  Tensor& output(const ConvArgs& args) const {
-    return problem_.direction == ConvDirection::forward         ? *args.y
-           : problem_.direction == ConvDirection::backward_data ? *args.x
-                                                                : *args.filter;
-  }
-
-  double best() const {
-    double least = std::numeric_limits<double>::infinity();
-    for (const Trial& trial : trials_) least = std::min(least, trial.median());
-    return least;
-  }
-
-  double time(const ConvSolver& solver, const ConvProblem& problem, ConvArgs args) const {
-    Tensor workspace;
-    if (const uint64_t bytes = solver.workspace_bytes(problem)) {
-      workspace = Tensor({static_cast<int64_t>(bytes)}, DType::u8, backend_.device());
-      args.workspace = &workspace;
-    }
-    backend_.synchronize();
-    const auto start = std::chrono::steady_clock::now();
-    solver.run(problem, args);
-    backend_.synchronize();
-    return 1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-
-  /// What a solver does not write stays NaN.
-  bool right(const ConvSolver& solver, const ConvProblem& problem, const ConvArgs& args) const {
-    fill(output(args), std::numeric_limits<float>::quiet_NaN());
-    time(solver, problem, args);
-    if (conv::Sample(problem, args).agrees(output(args))) return true;
-    log_warning_once(message("conv2d", solver.name(), " computes wrong values for ", problem_.str(),
-                             " on ", backend_.device().name(), " and is not used"));
-    return false;
-  }
-
-  /// Judges a solver, first on one image: that run builds kernels and starts threads, and is not
-  /// timed; neither is the first on all.
-  void attempt(const ConvSolver& solver) try {
-    Trial trial{&solver, solver.workspace_bytes(problem_)};
-    ConvProblem one = problem_;
-    one.n = 1;
-    Tensor x = args_.x->slice(0, 0, 1), y = args_.y->slice(0, 0, 1);
-    ConvArgs args = args_;
-    args.x = &x, args.y = &y;
-    bool serves = !solver.applicable(one) || right(solver, one, args);
-    if (serves && problem_.n > 1 && solver.applicable(one)) {
-      const double all = static_cast<double>(problem_.n) * time(solver, one, args);
-      if (all > kHopelessMilliseconds && all > kHopeless * likely_) trial.estimate = all;
-      likely_ = std::min(likely_, all);
-    }
-    if (serves && trial.estimate == 0 && one != problem_) serves = right(solver, problem_, args_);
-    if (serves)
-      trials_.push_back(trial);
-    else
-      results_.push_back({std::string(solver.name()), kWrongMilliseconds, trial.workspace});
-  } catch (const KernelError&) {  // run_convolution() says so
-    results_.push_back({std::string(solver.name()), kRefusedMilliseconds, 0});
-  }
-
-  Backend& backend_;
-  const ConvProblem problem_;
-  ConvArgs args_;
-  Tensor gradient_;
-  double likely_ = std::numeric_limits<double>::infinity();  // the best, by one image
-  std::vector<Trial> trials_;
-  std::vector<TuningResult> results_;
-};
+Tensor& output(const ConvProblem& problem, const ConvArgs& args) {
+  return problem.direction == ConvDirection::forward         ? *args.y
+         : problem.direction == ConvDirection::backward_data ? *args.x
+                                                             : *args.filter;
+}
 
 }  // namespace
 
-std::vector<TuningResult> measure_convolution(Backend& backend, const ConvProblem& problem,
-                                              const ConvArgs& args) try {
-  return Measurement(backend, problem, args).run();
-} catch (const OutOfMemory&) {
-  return {};
+double ConvMeasurement::Trial::milliseconds() const {
+  if (verdict) return *verdict;
+  if (runs.empty()) return std::numeric_limits<double>::infinity();
+  std::vector<double> sorted = runs;
+  std::ranges::sort(sorted);
+  return sorted[sorted.size() / 2];
+}
+
+ConvMeasurement::ConvMeasurement(Backend& backend, const ConvProblem& problem,
+                                 const std::vector<const ConvSolver*>& candidates)
+    : backend_(backend), problem_(problem) {
+  for (const ConvSolver* solver : candidates)
+    trials_.push_back({solver, solver->workspace_bytes(problem)});
+}
+
+double ConvMeasurement::best() const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Trial& trial : trials_) least = std::min(least, trial.milliseconds());
+  return least;
+}
+
+const ConvMeasurement::Trial* ConvMeasurement::next() const {
+  for (const Trial& trial : trials_)
+    if (!trial.judged) return &trial;
+  for (size_t round = 0; round < kRuns; ++round)
+    for (const Trial& trial : trials_)
+      if (!trial.verdict && !trial.no_room && trial.runs.size() == round &&
+          (round == 0 || trial.milliseconds() <= kLost * best()))
+        return &trial;
+  return nullptr;
+}
+
+bool ConvMeasurement::step(const ConvArgs& args) {
+  Trial& trial = const_cast<Trial&>(*next());
+  try {
+    if (trial.judged) {
+      trial.runs.push_back(time(*trial.solver, problem_, args));
+      return true;
+    }
+    trial.judged = true;
+    judge(trial, args);
+  } catch (const KernelError&) {  // run_convolution() says so
+    trial.verdict = kRefusedMilliseconds;
+  } catch (const OutOfMemory&) {
+    trial.no_room = true;
+  } catch (const NoRoom&) {
+    trial.no_room = true;
+  }
+  return false;
+}
+
+void ConvMeasurement::run(const ConvArgs& args) try {
+  Tensor gradient;
+  const ConvArgs plain = bare(args, problem_.direction, gradient);
+  while (!done()) step(plain);
+} catch (const OutOfMemory&) {  // not even for the gradient
+  for (Trial& trial : trials_) trial.judged = trial.no_room = true;
+}
+
+std::vector<TuningResult> ConvMeasurement::results() const {
+  std::vector<TuningResult> results;
+  for (const Trial& trial : trials_)
+    if (!trial.no_room && (trial.verdict || !trial.runs.empty()))
+      results.push_back({std::string(trial.solver->name()), trial.milliseconds(), trial.workspace});
+  return results;
+}
+
+double ConvMeasurement::time(const ConvSolver& solver, const ConvProblem& problem,
+                             ConvArgs args) const {
+  Workspace::Use workspace;
+  if (const uint64_t bytes = solver.workspace_bytes(problem)) {
+    Workspace& shared = backend_.device().workspace();
+    if (bytes <= shared.size())
+      workspace = shared.use(bytes);
+    else
+      workspace.memory = Tensor::of_unused_memory(bytes, backend_.device());
+    if (!workspace.memory.defined()) throw NoRoom();
+    args.workspace = &workspace.memory;
+  }
+  backend_.synchronize();
+  const auto start = std::chrono::steady_clock::now();
+  solver.run(problem, args);
+  backend_.synchronize();
+  return 1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// What a solver does not write stays NaN.
+bool ConvMeasurement::right(const ConvSolver& solver, const ConvProblem& problem,
+                            const ConvArgs& args) const {
+  fill(output(problem, args), std::numeric_limits<float>::quiet_NaN());
+  time(solver, problem, args);
+  if (conv::Sample(problem, args).agrees(output(problem, args))) return true;
+  log_warning_once(message("conv2d", solver.name(), " computes wrong values for ", problem_.str(),
+                           " on ", backend_.device().name(), " and is not used"));
+  return false;
+}
+
+/// First on one image: that run builds kernels and starts threads, and is not timed; neither is the
+/// first on all.
+void ConvMeasurement::judge(Trial& trial, const ConvArgs& real) {
+  const ConvSolver& solver = *trial.solver;
+  Tensor gradient;
+  const ConvArgs all = bare(real, problem_.direction, gradient);
+  ConvProblem one = problem_;
+  one.n = 1;
+  bool serves = true;
+  if (problem_.n > 1 && solver.applicable(one)) {
+    Tensor x = all.x->slice(0, 0, 1), y = all.y->slice(0, 0, 1);
+    ConvArgs args = all;
+    args.x = &x, args.y = &y;
+    serves = right(solver, one, args);
+    const double estimate = serves ? static_cast<double>(problem_.n) * time(solver, one, args) : 0;
+    const double limit = trial.workspace > kLargeWorkspace
+                             ? kLost * likely_
+                             : std::max(kHopeless * likely_, kHopelessMilliseconds);
+    if (estimate > limit) {
+      trial.verdict = estimate;
+      return;
+    }
+    if (serves) likely_ = std::min(likely_, estimate);
+  }
+  if (!serves || !right(solver, problem_, all)) trial.verdict = kWrongMilliseconds;
 }
 
 }  // namespace kaiseki

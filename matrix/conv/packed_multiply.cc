@@ -97,16 +97,26 @@ void multiply_tile(const MultiplyArgs& t, const float* a, int64_t row, int64_t p
 }
 
 template <int kRows>
+void multiply_block_at(const MultiplyArgs& t, int64_t block, int64_t pixel) {
+  const float* a = t.a + block * kRows * t.depth;
+  if (t.pixels - pixel > kLanes)
+    multiply_tile<kRows, 2>(t, a, block * kRows, pixel);
+  else
+    multiply_tile<kRows, 1>(t, a, block * kRows, pixel);
+}
+
+/// A short product leaves time for little but its result, of which then few rows at a time are
+/// written.
+template <int kRows>
 void multiply_rows(const MultiplyArgs& t) {
   const int64_t blocks = (t.m + kRows - 1) / kRows;
-  for (int64_t p = 0; p < t.pixels; p += 2 * kLanes)
-    for (int64_t block = 0; block < blocks; ++block) {
-      const float* a = t.a + block * kRows * t.depth;
-      if (t.pixels - p > kLanes)
-        multiply_tile<kRows, 2>(t, a, block * kRows, p);
-      else
-        multiply_tile<kRows, 1>(t, a, block * kRows, p);
-    }
+  constexpr int64_t kShortDepth = 64;
+  if (t.depth <= kShortDepth)
+    for (int64_t block = 0; block < blocks; ++block)
+      for (int64_t p = 0; p < t.pixels; p += 2 * kLanes) multiply_block_at<kRows>(t, block, p);
+  else
+    for (int64_t p = 0; p < t.pixels; p += 2 * kLanes)
+      for (int64_t block = 0; block < blocks; ++block) multiply_block_at<kRows>(t, block, p);
 }
 
 void multiply(const MultiplyArgs& t) {

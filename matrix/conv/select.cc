@@ -2,142 +2,235 @@
 #include "matrix/conv/select.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
+#include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
 #include <utility>
 
-#include "matrix/conv/measure.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
+#include "matrix/memory/workspace.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
 namespace {
 
-using Order = std::vector<const ConvSolver*>;
+/// Images first to last - 1 of a convolution. The tensors are those of `args`.
+struct Piece {
+  Piece(const ConvProblem& whole, const ConvArgs& all, int64_t first, int64_t last)
+      : problem(whole),
+        args(all),
+        x(all.x->slice(0, first, last - first)),
+        y(all.y->slice(0, first, last - first)) {
+    problem.n = last - first;
+    args.x = &x, args.y = &y;
+    if (first > 0) args.beta = 1;
+  }
+  Piece(const Piece&) = delete;
+  ConvProblem problem;
+  ConvArgs args;
 
-/// What is known of convolutions, by backend, threads and problem.
-struct Known {
-  std::mutex mutex;
-  std::map<std::tuple<Backend*, int, ConvProblem>, Order> orders;
+ private:
+  Tensor x, y;
 };
 
-Known& known() {
-  static auto* all = new Known;
-  return *all;
-}
+/// A plan, what it was made for, and the sizes of workspace that would allow a better one.
+struct Planned {
+  ConvPlan plan;
+  std::vector<uint64_t> wanted;
+  uint64_t generation = 0, available = 0;
+  bool settled = false;
+};
 
-TuneConvolutions* tuner = nullptr;  // the one that lives
+class Planner {
+ public:
+  Planner(Backend& backend, const ConvProblem& problem, const ConvArgs& args)
+      : backend_(backend), problem_(problem), args_(args) {}
 
-/// The backend's order, unless there is a measurement of each: a part of them says nothing of the
-/// others.
-Order make_order(Backend& backend, const ConvProblem& problem,
-                 const std::vector<TuningResult>& measured) {
-  std::vector<std::pair<double, const ConvSolver*>> solvers;
-  bool all = true;
-  for (const ConvSolver* solver : backend.conv_solvers()) {
-    if (!solver->applicable(problem)) continue;
-    const auto found = std::ranges::find(measured, solver->name(), &TuningResult::candidate);
-    all = all && found != measured.end();
-    solvers.emplace_back(found == measured.end() ? 0 : found->milliseconds, solver);
+  /// Sets `computed` when measuring left the output as it is to be.
+  Planned make(bool& computed) {
+    const ConvTuning tuning = tune_convolution(backend_, problem_, args_);
+    computed = tuning.computed, planned_.settled = tuning.settled;
+    planned_.generation = conv_generation();
+    planned_.available = backend_.device().workspace().available();
+    const auto candidates = conv_candidates(backend_, problem_);
+    for (const ConvCandidate& candidate : candidates)
+      planned_.plan.order.push_back(candidate.solver);
+    const auto whole = std::ranges::find_if(
+        candidates, [&](const ConvCandidate& c) { return c.workspace <= planned_.available; });
+    if (whole != candidates.end()) least_ = whole->milliseconds;
+    for (auto candidate = candidates.begin(); candidate != candidates.end(); ++candidate) {
+      const bool untried = std::isinf(candidate->milliseconds) && measures_convolution(problem_);
+      if (candidate->workspace <= planned_.available || (candidate > whole && !untried)) continue;
+      want(*candidate->solver);
+      try_pieces(*candidate->solver);
+    }
+    return std::move(planned_);
   }
-  if (all) {
-    std::ranges::stable_sort(solvers, {}, &std::pair<double, const ConvSolver*>::first);
-    std::erase_if(solvers, [](const auto& one) { return one.first >= kWrongMilliseconds; });
+
+ private:
+  ConvProblem of_size(int64_t n) const {
+    ConvProblem part = problem_;
+    part.n = n;
+    return part;
   }
-  Order order;
-  for (const auto& [milliseconds, solver] : solvers) order.push_back(solver);
-  return order;
+  int64_t size_of(int64_t pieces) const { return (problem_.n + pieces - 1) / pieces; }
+
+  void want(const ConvSolver& solver) {
+    for (int64_t pieces = 1; pieces <= problem_.n; pieces *= 2) {
+      const ConvProblem part = of_size(size_of(pieces));
+      const uint64_t bytes = solver.applicable(part) ? solver.workspace_bytes(part) : 0;
+      if (bytes > planned_.available) planned_.wanted.push_back(bytes);
+    }
+  }
+
+  void try_pieces(const ConvSolver& solver) {
+    int64_t pieces = 2;
+    while (pieces <= problem_.n &&
+           solver.workspace_bytes(of_size(size_of(pieces))) > planned_.available)
+      pieces *= 2;
+    const ConvProblem part = of_size(size_of(pieces));
+    if (pieces > problem_.n || !solver.applicable(part)) return;
+    Piece piece(problem_, args_, 0, part.n);
+    const double all =
+        static_cast<double>(pieces) * measured_time(backend_, part, piece.args, solver);
+    if (all >= least_) return;
+    least_ = all;
+    planned_.plan.pieces = pieces;
+    auto& order = planned_.plan.order;
+    std::rotate(order.begin(), std::ranges::find(order, &solver),
+                std::ranges::find(order, &solver) + 1);
+  }
+
+  Backend& backend_;
+  const ConvProblem problem_;
+  const ConvArgs args_;
+  double least_ = std::numeric_limits<double>::infinity();
+  Planned planned_;
+};
+
+struct Plans {
+  std::mutex mutex;
+  std::map<std::tuple<Backend*, int, ConvProblem>, std::shared_ptr<const Planned>> all;
+  ConvObserver observer;
+};
+
+Plans& plans() {
+  static auto* one = new Plans;
+  return *one;
 }
 
-int threads_of(Backend& backend) { return backend.device().is_cpu() ? thread_count() : 0; }
-
-void set_order(Backend& backend, const ConvProblem& problem, Order order) {
-  std::lock_guard lock(known().mutex);
-  known().orders[{&backend, threads_of(backend), problem}] = std::move(order);
+std::shared_ptr<const Planned> find_plan(Backend& backend, const ConvProblem& problem,
+                                         const ConvArgs& args, bool& computed) {
+  const std::tuple key{&backend, backend.device().is_cpu() ? thread_count() : 0, problem};
+  const uint64_t available = backend.device().workspace().available();
+  {
+    std::lock_guard lock(plans().mutex);
+    const auto found = plans().all.find(key);
+    if (found != plans().all.end() && found->second->settled &&
+        found->second->generation == conv_generation() && found->second->available == available)
+      return found->second;
+  }
+  auto planned = std::make_shared<const Planned>(Planner(backend, problem, args).make(computed));
+  std::lock_guard lock(plans().mutex);
+  return plans().all[key] = std::move(planned);
 }
+
+/// Runs solvers in their order.
+class Run {
+ public:
+  Run(Backend& backend, const ConvPlan& plan) : backend_(backend), order_(plan.order) {}
+
+  void compute(const ConvProblem& problem, ConvArgs args) {
+    no_room_.clear();
+    for (const ConvSolver* solver : order_) {
+      if (!solver->applicable(problem)) continue;
+      Workspace::Use workspace;
+      args.workspace = nullptr;
+      if (const uint64_t bytes = solver->workspace_bytes(problem)) {
+        workspace = backend_.device().workspace().use(bytes);
+        if (!workspace.memory.defined()) {
+          no_room_.push_back({bytes, solver});
+          continue;
+        }
+        args.workspace = &workspace.memory;
+      }
+      if (attempt(*solver, problem, args)) return;
+    }
+    from_pool(problem, args);
+  }
+
+ private:
+  /// Nothing runs without workspace: the least is taken as any tensor is.
+  void from_pool(const ConvProblem& problem, ConvArgs args) {
+    std::ranges::stable_sort(no_room_, {}, &std::pair<uint64_t, const ConvSolver*>::first);
+    for (const auto& [bytes, solver] : no_room_) {
+      Tensor workspace({static_cast<int64_t>(bytes)}, DType::u8, backend_.device());
+      args.workspace = &workspace;
+      if (attempt(*solver, problem, args)) return;
+    }
+    if (refused_) std::rethrow_exception(refused_);
+    throw DeviceError(message("conv2d", "expected a solver for ", problem.str(), " on ",
+                              backend_.device().name(), ", got none"));
+  }
+
+  /// False when the driver refuses a kernel.
+  bool attempt(const ConvSolver& solver, const ConvProblem& problem, const ConvArgs& args) {
+    const uint64_t queued = backend_.queued_kernels();
+    try {
+      solver.run(problem, args);
+      return true;
+    } catch (const KernelError& error) {
+      if (args.beta != 0 && backend_.queued_kernels() != queued)
+        throw DeviceError(std::string(error.what()) + "; part of a gradient was added already");
+      const std::string what =
+          message("conv2d", backend_.device().name(), " refuses kernels of ", solver.name());
+      log_warning_once(what, what + " (" + error.what() + ')');
+      refused_ = std::current_exception();
+      return false;
+    }
+  }
+
+  Backend& backend_;
+  const std::vector<const ConvSolver*>& order_;
+  std::vector<std::pair<uint64_t, const ConvSolver*>> no_room_;
+  std::exception_ptr refused_;
+};
 
 }  // namespace
 
-std::string_view direction_name(ConvDirection direction) {
-  constexpr std::string_view kNames[] = {"forward", "backward_data", "backward_filter"};
-  return kNames[static_cast<int>(direction)];
+ConvPlan conv_plan(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
+  bool computed = false;
+  return find_plan(backend, problem, args, computed)->plan;
 }
 
-TuningKey convolution_key(Backend& backend, const ConvProblem& problem) {
-  const DeviceInfo info = backend.info();
-  return {info.name, backend.device().is_cpu() ? info.platform : info.driver, threads_of(backend),
-          "convolution", std::string(direction_name(problem.direction)) + ' ' + problem.str()};
-}
-
-std::vector<const ConvSolver*> solver_order(Backend& backend, const ConvProblem& problem) {
+void run_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
+  bool computed = false;
+  const auto planned = find_plan(backend, problem, args, computed);
+  for (uint64_t bytes : planned->wanted) backend.device().workspace().register_size(bytes);
+  const int64_t pieces = computed ? 0 : planned->plan.pieces;
+  Run run(backend, planned->plan);
+  if (pieces == 1) run.compute(problem, args);
+  for (int64_t i = 0; pieces > 1 && i < pieces; ++i) {
+    const Piece piece(problem, args, i * problem.n / pieces, (i + 1) * problem.n / pieces);
+    run.compute(piece.problem, piece.args);
+  }
+  ConvObserver observer;
   {
-    std::lock_guard lock(known().mutex);
-    const auto found = known().orders.find({&backend, threads_of(backend), problem});
-    if (found != known().orders.end()) return found->second;
+    std::lock_guard lock(plans().mutex);
+    observer = plans().observer;
   }
-  Order order = make_order(backend, problem, recall_tuning(convolution_key(backend, problem)));
-  set_order(backend, problem, order);
-  return order;
+  if (observer) observer(backend, problem);
 }
 
-void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args) {
-  if (tuner) tuner->before(backend, problem, args);
-  std::exception_ptr no_room, refused;
-  for (const ConvSolver* solver : solver_order(backend, problem)) {
-    Tensor workspace;
-    args.workspace = nullptr;
-    if (const uint64_t bytes = solver->workspace_bytes(problem)) try {
-        workspace = Tensor({static_cast<int64_t>(bytes)}, DType::u8, backend.device());
-        args.workspace = &workspace;
-      } catch (const OutOfMemory&) {
-        if (!no_room) no_room = std::current_exception();
-        continue;
-      }
-    const uint64_t queued = backend.queued_kernels();
-    try {
-      return solver->run(problem, args);
-    } catch (const KernelError& error) {
-      if (args.beta != 0 && backend.queued_kernels() != queued)
-        throw DeviceError(std::string(error.what()) + "; part of a gradient was added already");
-      const std::string what =
-          message("conv2d", backend.device().name(), " refuses kernels of ", solver->name());
-      log_warning_once(what, what + " (" + error.what() + ')');
-      refused = std::current_exception();
-    }
-  }
-  if (refused) std::rethrow_exception(refused);
-  if (no_room) std::rethrow_exception(no_room);
-  throw DeviceError(message("conv2d", "expected a solver for ", problem.str(), " on ",
-                            backend.device().name(), ", got none"));
-}
-
-TuneConvolutions::TuneConvolutions(ConvReport report) : report_(std::move(report)) { tuner = this; }
-
-TuneConvolutions::~TuneConvolutions() { tuner = nullptr; }
-
-void TuneConvolutions::before(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
-  const std::pair key{&backend, problem};
-  auto found = results_.find(key);
-  if (found == results_.end()) {
-    found = results_.emplace(key, measure_convolution(backend, problem, args)).first;
-    if (found->second.empty()) {
-      log_warning_once(message("tune", "no room to measure ", problem.str(), " on ",
-                               backend.device().name(), ": it stays as it was"));
-    } else {
-      kept_ = remember_tuning(convolution_key(backend, problem), found->second) && kept_;
-      set_order(backend, problem, make_order(backend, problem, found->second));
-    }
-  }
-  report_(problem, found->second);
-}
-
-void forget_solver_orders() {
-  std::lock_guard lock(known().mutex);
-  known().orders.clear();
+void observe_convolutions(ConvObserver observer) {
+  std::lock_guard lock(plans().mutex);
+  plans().observer = std::move(observer);
 }
 
 }  // namespace kaiseki

@@ -1,59 +1,32 @@
 // SPDX-License-Identifier: MIT
-// Chooses the solver of a convolution and runs it: the fastest as measured on this machine where it
-// was measured, else the first of the backend's list that can do it.
+// Chooses how a convolution is computed with the workspace that there is, and computes it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
-#include <map>
-#include <utility>
 #include <vector>
 
-#include "matrix/backend.h"
-#include "matrix/conv/solver.h"
-#include "matrix/tuning_file.h"
+#include "matrix/conv/tuning.h"
 
 namespace kaiseki {
 
-/// Runs the first solver in this order that can do it and for whose workspace, taken from the
-/// device's pool, there is room. One whose kernels the driver refuses gives way to the next. Throws
-/// KernelError when none is left for that reason, OutOfMemory when none has room, DeviceError when
-/// none can.
-void run_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args);
-
-/// The solvers that can do it, the fastest first where each was measured, and without those that
-/// computed wrong values; else in the backend's order.
-std::vector<const ConvSolver*> solver_order(Backend& backend, const ConvProblem& problem);
-
-/// "forward", "backward_data" or "backward_filter".
-std::string_view direction_name(ConvDirection direction);
-/// Under which name the tuning file knows a convolution on a device with its present threads.
-TuningKey convolution_key(Backend& backend, const ConvProblem& problem);
-
-/// Called with every convolution before it runs; `results` as measure_convolution().
-using ConvReport =
-    std::function<void(const ConvProblem& problem, const std::vector<TuningResult>& results)>;
-
-/// While it lives, every convolution that it did not yet meet is measured, and the results are
-/// remembered for all that follow, in this process and others. One at a time; other threads may not
-/// compute meanwhile.
-class TuneConvolutions {
- public:
-  explicit TuneConvolutions(ConvReport report);
-  ~TuneConvolutions();
-  TuneConvolutions(const TuneConvolutions&) = delete;
-  TuneConvolutions& operator=(const TuneConvolutions&) = delete;
-
-  /// Whether all results could be written to the tuning file.
-  bool kept() const { return kept_; }
-  void before(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
-
- private:
-  ConvReport report_;
-  bool kept_ = true;
-  std::map<std::pair<Backend*, ConvProblem>, std::vector<TuningResult>> results_;
+struct ConvPlan {
+  std::vector<const ConvSolver*> order;  // the first that has room and is not refused runs
+  int64_t pieces = 1;  // of the minibatch, each as large as the others or one less
 };
 
-/// For tests: what this process knows of the tuning file is read anew.
-void forget_solver_orders();
+/// The way that takes the least time, as far as it was measured: the fastest solver among those
+/// that have room, or a faster one on pieces of the minibatch so small that it has. Measures by
+/// tune_convolution().
+ConvPlan conv_plan(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
+
+/// Computes it by its plan, and registers with the device's Workspace what would make it faster. A
+/// solver whose kernels the driver refuses gives way to the next. Throws KernelError when none is
+/// left for that reason, OutOfMemory when none has room, DeviceError when none can.
+void run_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
+
+/// Called with every convolution of this process after it ran; an empty function ends it.
+using ConvObserver = std::function<void(Backend& backend, const ConvProblem& problem)>;
+void observe_convolutions(ConvObserver observer);
 
 }  // namespace kaiseki

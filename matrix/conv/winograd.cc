@@ -4,22 +4,22 @@
 #include <algorithm>
 #include <array>
 
-#include "matrix/backend/cpu/gemm.h"
 #include "matrix/backend/cpu/gemm_kernel.h"
 #include "matrix/conv/gather.h"
+#include "matrix/conv/winograd_filter.h"
 #include "matrix/conv/winograd_kernels.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
 namespace {
 
-using conv::kWinogradSlack;
+using conv::kWinogradChannels;
 using conv::WinogradForm;
+using conv::WinogradLayout;
 
-constexpr int64_t kBlockFloats = 512 * 1024;  // of transformed input and output: about an L2 cache
-constexpr int64_t kLeastTiles = 96;           // of a block, below which its products are too narrow
-constexpr int64_t kMostTiles = 512;
-constexpr int64_t kFilterLanes = 16;
+constexpr int64_t kBlockFloats = 256 * 1024;  // of transformed input and output: half an L2 cache
+constexpr int64_t kMostTiles = 256;
+constexpr int64_t kLine = 16;  // floats between elements, so that they differ in sets of the cache
 
 /// Forward and backward-data as one: y = x correlated with the filter, group by group.
 struct Plan {
@@ -28,6 +28,7 @@ struct Plan {
   int64_t images, groups, inputs, outputs;  // channels of a group
   int64_t h, w, out_h, out_w, top, left;
   int64_t tiles_h, tiles_w, block_rows;
+  int64_t panel;  // outputs whose filters lie side by side
 
   Plan(const WinogradForm& tile, const ConvProblem& p)
       : form(tile),
@@ -43,31 +44,37 @@ struct Plan {
         top(turned ? p.r - 1 - p.padding[0] : p.padding[0]),
         left(turned ? p.s - 1 - p.padding[1] : p.padding[1]),
         tiles_h((out_h + form.outputs - 1) / form.outputs),
-        tiles_w((out_w + form.outputs - 1) / form.outputs) {
+        tiles_w((out_w + form.outputs - 1) / form.outputs),
+        panel(std::max<int64_t>(kWinogradChannels, cpu::gemm_kernels().columns())) {
     const int64_t channels = std::max<int64_t>(1, inputs + outputs);
+    // Each block reads all filters: the more there are, the more tiles share that.
     const int64_t fit = kBlockFloats / (form.elements() * channels);
-    const int64_t tiles = std::clamp(fit, kLeastTiles, kMostTiles);
+    const int64_t tiles = std::min(kMostTiles, std::max(fit, inputs * outputs / channels));
     const int64_t share = (rows() + thread_count() - 1) / thread_count();
     block_rows =
         std::clamp<int64_t>(tiles / std::max<int64_t>(1, tiles_w), 1, std::max<int64_t>(1, share));
   }
   int64_t rows() const { return images * tiles_h; }
   int64_t filter_size() const { return form.taps * form.taps; }
-  int64_t filter_stride() const { return groups * outputs * inputs + kWinogradSlack; }
+  int64_t panels() const { return (outputs + panel - 1) / panel; }
+  int64_t filter_stride() const { return groups * panels() * panel * inputs + kLine; }
 };
 
-/// [element][group][outputs][inputs]. A turned filter's inputs lie far apart, and some outputs of
-/// each share a line of the cache.
+/// [element][group][panel of outputs][inputs][panel]
 void transform_filter(const Plan& p, const float* filter, float* out) {
-  const int64_t size = p.filter_size(), most = p.turned ? kFilterLanes : p.inputs;
-  parallel_for(p.groups * p.outputs, kFilterLanes, [&](int64_t begin, int64_t end) {
-    for (int64_t c = 0; c < p.inputs; c += most)
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t k = i % p.outputs, step = p.turned ? p.outputs * size : size;
-        const float* from = filter + ((i - k) * p.inputs + k * (p.turned ? 1 : p.inputs)) * size;
-        conv::winograd_filters(p.form, from + c * step, std::min(most, p.inputs - c), step,
-                               p.turned, out + i * p.inputs + c, p.filter_stride());
-      }
+  const int64_t size = p.filter_size(),
+                parts = conv::winograd_padded(p.outputs) / kWinogradChannels;
+  parallel_for(p.groups * parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t group = i / parts, k = i % parts * kWinogradChannels;
+      const float* from = filter + group * p.outputs * p.inputs * size;
+      float* to = out + (group * p.panels() + k / p.panel) * p.inputs * p.panel + k % p.panel;
+      for (int64_t c = 0; c < p.inputs; ++c, to += p.panel)
+        conv::winograd_filters(p.form,
+                               from + (p.turned ? c * p.outputs + k : k * p.inputs + c) * size,
+                               std::min(kWinogradChannels, p.outputs - k),
+                               p.turned ? size : p.inputs * size, p.turned, to, p.filter_stride());
+    }
   });
 }
 
@@ -75,58 +82,74 @@ void transform_filter(const Plan& p, const float* filter, float* out) {
 class Block {
  public:
   Block(const Plan& plan, int64_t group, int64_t row, int64_t rows)
-      : p_(plan), group_(group), row_(row), rows_(rows), tiles_(rows * plan.tiles_w) {}
+      : p_(plan),
+        group_(group),
+        row_(row),
+        rows_(rows),
+        tiles_(rows * plan.tiles_w),
+        in_{conv::winograd_padded(plan.inputs),
+            conv::winograd_padded(plan.inputs) * tiles_ + kLine},
+        out_{conv::winograd_padded(plan.outputs),
+             conv::winograd_padded(plan.outputs) * tiles_ + kLine} {}
 
   void run(const float* x, const float* filter, const ConvArgs& args, float* y) const {
     const int64_t elements = p_.form.elements();
-    const int64_t in_stride = p_.inputs * tiles_ + kWinogradSlack;
-    const int64_t out_stride = p_.outputs * tiles_ + kWinogradSlack;
-    float* in = conv::thread_scratch(0, elements * in_stride);
-    float* out = conv::thread_scratch(1, elements * out_stride);
+    float* in = conv::thread_scratch(0, elements * in_.element_stride);
+    float* out = conv::thread_scratch(1, elements * out_.element_stride);
     float* scratch = conv::thread_scratch(2, conv::winograd_scratch_floats(p_.form, p_.tiles_w));
-    for (int64_t c = 0; c < p_.inputs; ++c)
-      each_image(in_stride, [&](int64_t image, const conv::WinogradTiles& tiles, int64_t offset) {
-        const int64_t plane = (image * p_.groups + group_) * p_.inputs + c;
-        conv::winograd_input(p_.form, tiles, x + plane * p_.h * p_.w, p_.h, p_.w, p_.top, p_.left,
-                             scratch, in + c * tiles_ + offset);
-      });
-    cpu::gemm({.m = p_.outputs,
-               .n = tiles_,
-               .k = p_.inputs,
-               .batch = elements,
-               .a = filter + group_ * p_.outputs * p_.inputs,
-               .lda = p_.inputs,
-               .stride_a = p_.filter_stride(),
-               .b = in,
-               .ldb = tiles_,
-               .stride_b = in_stride,
-               .c = out,
-               .ldc = tiles_,
-               .stride_c = out_stride});
+    each_strip(p_.inputs, p_.h, p_.w,
+               [&](int64_t plane, const conv::WinogradStrip& strip, int64_t c, int64_t tile) {
+                 conv::winograd_input(p_.form, strip, x + plane * p_.h * p_.w, p_.top, p_.left,
+                                      scratch, in + tile * in_.tile_stride + c, in_);
+               });
+    for (int64_t e = 0; e < elements; ++e)
+      multiply(in + e * in_.element_stride,
+               filter + e * p_.filter_stride() + group_ * p_.panels() * p_.inputs * p_.panel,
+               out + e * out_.element_stride);
     const float* bias = args.bias ? args.bias->data<float>() + group_ * p_.outputs : nullptr;
-    for (int64_t k = 0; k < p_.outputs; ++k)
-      each_image(out_stride, [&](int64_t image, const conv::WinogradTiles& tiles, int64_t offset) {
-        const int64_t plane = (image * p_.groups + group_) * p_.outputs + k;
-        conv::winograd_output(p_.form, tiles, out + k * tiles_ + offset,
-                              {bias ? bias[k] : 0.0f, args.activation, args.slope},
-                              y + plane * p_.out_h * p_.out_w, p_.out_h, p_.out_w);
-      });
+    each_strip(p_.outputs, p_.out_h, p_.out_w,
+               [&](int64_t plane, const conv::WinogradStrip& strip, int64_t k, int64_t tile) {
+                 conv::winograd_output(p_.form, strip, out + tile * out_.tile_stride + k, out_,
+                                       {bias ? bias + k : nullptr, args.activation, args.slope},
+                                       scratch, y + plane * p_.out_h * p_.out_w);
+               });
   }
 
  private:
-  /// Calls f(image, its tiles, the number of its first tile in the block).
-  template <typename F>
-  void each_image(int64_t stride, F f) const {
-    for (int64_t done = 0; done < rows_;) {
-      const int64_t image = (row_ + done) / p_.tiles_h, first = (row_ + done) % p_.tiles_h;
-      const int64_t count = std::min(p_.tiles_h - first, rows_ - done);
-      f(image, conv::WinogradTiles{first, count, p_.tiles_w, stride}, done * p_.tiles_w);
-      done += count;
+  /// One element of all tiles: [tiles][inputs] by the filters' panels.
+  void multiply(const float* in, const float* filter, float* out) const {
+    const auto& kernels = cpu::gemm_kernels();
+    const int64_t pieces = (tiles_ + kernels.rows - 1) / kernels.rows;
+    for (int64_t k = 0; k < conv::winograd_padded(p_.outputs); k += kernels.columns()) {
+      const float* b = filter + k / p_.panel * p_.inputs * p_.panel + k % p_.panel;
+      const int64_t vectors =
+          std::min<int64_t>(2, (conv::winograd_padded(p_.outputs) - k) / kernels.lanes);
+      for (int64_t i = 0; i < pieces; ++i) {
+        const int64_t tile = tiles_ * i / pieces, rows = tiles_ * (i + 1) / pieces - tile;
+        kernels.tile[1][vectors - 1][rows - 1](p_.inputs, in + tile * in_.tile_stride,
+                                               in_.tile_stride, b, p_.panel, {},
+                                               out + tile * out_.tile_stride + k, out_.tile_stride);
+      }
     }
+  }
+
+  /// Calls f(first plane, its strip, its first channel in the group, the number of its first tile
+  /// in the block).
+  template <typename F>
+  void each_strip(int64_t channels, int64_t h, int64_t w, F f) const {
+    conv::each_image(row_, rows_, p_.tiles_h,
+                     [&](int64_t image, int64_t first, int64_t count, int64_t before) {
+                       for (int64_t c = 0; c < channels; c += kWinogradChannels)
+                         f((image * p_.groups + group_) * channels + c,
+                           conv::WinogradStrip{std::min(kWinogradChannels, channels - c), h, w,
+                                               first, count, p_.tiles_w},
+                           c, before * p_.tiles_w);
+                     });
   }
 
   const Plan& p_;
   int64_t group_, row_, rows_, tiles_;
+  WinogradLayout in_, out_;
 };
 
 class Winograd final : public ConvSolver {
@@ -137,16 +160,18 @@ class Winograd final : public ConvSolver {
 
   bool applicable(const ConvProblem& p) const override {
     constexpr std::array<int64_t, 2> kOne{1, 1};
-    return p.direction != ConvDirection::backward_filter && p.r == form_.taps &&
-           p.s == form_.taps && p.stride == kOne && p.dilation == kOne &&
+    return p.r == form_.taps && p.s == form_.taps && p.stride == kOne && p.dilation == kOne &&
            p.padding[0] < form_.taps && p.padding[1] < form_.taps && pays(p);
   }
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {
+    if (p.direction == ConvDirection::backward_filter) return conv::winograd_filter_bytes(form_, p);
     return static_cast<uint64_t>(form_.elements() * Plan(form_, p).filter_stride()) * sizeof(float);
   }
 
   void run(const ConvProblem& p, const ConvArgs& args) const override {
+    if (p.direction == ConvDirection::backward_filter)
+      return conv::run_winograd_filter(form_, p, args);
     const Plan plan(form_, p);
     auto* filter = reinterpret_cast<float*>(args.workspace->overwrite<uint8_t>());
     transform_filter(plan, args.filter->data<float>(), filter);
@@ -172,7 +197,7 @@ class Winograd final : public ConvSolver {
   /// Whether it is likely to be faster, by clock ticks as measured with 16 lanes: of transforms for
   /// each element and channel, of products that sum few terms and of those that sum many.
   bool pays(const ConvProblem& p) const {
-    constexpr double kInput = 0.8, kOutput = 0.4, kFilter = 2.5, kShort = 2.0 / 45,
+    constexpr double kInput = 0.6, kOutput = 0.5, kFilter = 1.25, kShort = 2.0 / 45,
                      kLong = 1.0 / 51, kClearly = 0.85;
     const Plan plan(form_, p);
     const double in = static_cast<double>(plan.inputs), out = static_cast<double>(plan.outputs);

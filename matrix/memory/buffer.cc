@@ -33,8 +33,14 @@ Buffer::Buffer(uint64_t bytes, Device device) : bytes_(bytes), device_(device) {
   block_ = device.memory().allocate(bytes);
 }
 
+Buffer::Buffer(uint64_t bytes, Device device, void* unused)
+    : bytes_(bytes), device_(device), block_(unused), unused_(true) {}
+
 Buffer::~Buffer() {
-  device_.memory().release(block_, bytes_);
+  if (unused_)
+    device_.memory().release_unused(block_, bytes_);
+  else
+    device_.memory().release(block_, bytes_);
   if (host_) staging().release(host_, bytes_);
 }
 

@@ -23,6 +23,8 @@ class Buffer {
  public:
   /// Uninitialised. Throws OutOfMemory.
   Buffer(uint64_t bytes, Device device);
+  /// Around a block of the device's MemoryPool::allocate_unused().
+  Buffer(uint64_t bytes, Device device, void* unused);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -43,7 +45,7 @@ class Buffer {
   Device device_;
   void* host_ = nullptr;
   void* block_ = nullptr;
-  bool host_valid_ = false, block_valid_ = false;
+  bool host_valid_ = false, block_valid_ = false, unused_ = false;
 };
 
 }  // namespace kaiseki

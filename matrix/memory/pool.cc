@@ -24,20 +24,15 @@ MemoryPool::~MemoryPool() { trim_locked(); }
 // partial batch still meet blocks of their class.
 uint64_t MemoryPool::rounded(uint64_t bytes) {
   uint64_t step = std::max<uint64_t>(64, std::bit_floor(std::max<uint64_t>(1, bytes)) / 8);
-  return (bytes + step - 1) / step * step;
+  return (std::max<uint64_t>(1, bytes) + step - 1) / step * step;
 }
 
 void* MemoryPool::try_allocate(uint64_t bytes) {
-  if (account_.budget && account_.in_use + account_.cached + bytes > account_.budget)
-    return nullptr;
+  if (account_.budget && held() + bytes > account_.budget) return nullptr;
   return raw_.allocate(bytes);
 }
 
-void* MemoryPool::allocate(uint64_t bytes) {
-  std::lock_guard lock(mutex_);
-  if (bytes > kLargest)
-    throw OutOfMemory(device_name_, bytes, account_.in_use, account_.cached, account_.budget);
-  uint64_t size = std::max<uint64_t>(64, rounded(bytes));
+void* MemoryPool::allocate_locked(uint64_t size) {
   void* block = nullptr;
   if (auto found = free_.find(size); found != free_.end()) {
     block = found->second;
@@ -49,17 +44,42 @@ void* MemoryPool::allocate(uint64_t bytes) {
       trim_locked();
       block = try_allocate(size);
     }
-    if (!block)
-      throw OutOfMemory(device_name_, size, account_.in_use, account_.cached, account_.budget);
+    if (!block) return nullptr;
   }
   account_.in_use += size;
-  account_.peak = std::max(account_.peak, account_.in_use + account_.cached);
+  account_.peak = std::max(account_.peak, held());
+  return block;
+}
+
+void* MemoryPool::allocate(uint64_t bytes) {
+  std::unique_lock lock(mutex_);
+  const uint64_t size = bytes > kLargest ? bytes : rounded(bytes);
+  void* block = bytes > kLargest ? nullptr : allocate_locked(size);
+  if (!block && account_.workspace && bytes <= kLargest) {
+    lock.unlock();  // giving way releases a block here
+    give_way_();
+    lock.lock();
+    block = allocate_locked(size);
+  }
+  if (!block)
+    throw OutOfMemory(device_name_, size, account_.in_use, account_.cached, account_.budget);
+  return block;
+}
+
+void* MemoryPool::allocate_unused(uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (bytes > kLargest) return nullptr;
+  const uint64_t size = rounded(bytes);
+  void* block = try_allocate(size);
+  if (!block) return nullptr;
+  account_.workspace += size;
+  account_.peak = std::max(account_.peak, held());
   return block;
 }
 
 void MemoryPool::release(void* block, uint64_t bytes) noexcept {
   std::lock_guard lock(mutex_);
-  uint64_t size = std::max<uint64_t>(64, rounded(bytes));
+  uint64_t size = rounded(bytes);
   account_.in_use -= size;
   try {
     free_.emplace(size, block);
@@ -67,6 +87,12 @@ void MemoryPool::release(void* block, uint64_t bytes) noexcept {
   } catch (...) {
     raw_.release(block);
   }
+}
+
+void MemoryPool::release_unused(void* block, uint64_t bytes) noexcept {
+  std::lock_guard lock(mutex_);
+  account_.workspace -= rounded(bytes);
+  raw_.release(block);
 }
 
 void MemoryPool::trim_locked() {
@@ -80,6 +106,16 @@ void MemoryPool::trim() {
   trim_locked();
 }
 
+void MemoryPool::reclaim() {
+  trim();
+  if (account().workspace) give_way_();
+}
+
+void MemoryPool::set_give_way(std::function<void()> give_way) {
+  std::lock_guard lock(mutex_);
+  give_way_ = std::move(give_way);
+}
+
 MemoryAccount MemoryPool::account() const {
   std::lock_guard lock(mutex_);
   return account_;
@@ -87,7 +123,7 @@ MemoryAccount MemoryPool::account() const {
 
 void MemoryPool::reset_peak() {
   std::lock_guard lock(mutex_);
-  account_.peak = account_.in_use + account_.cached;
+  account_.peak = held();
 }
 
 void MemoryPool::set_budget(std::optional<uint64_t> bytes) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // MemoryPool: one for each device. Freed blocks are kept by size and used again; a budget
-// (KAISEKI_DEVICE_MEMORY) makes any device as small as wanted; the account is honest.
+// (KAISEKI_DEVICE_MEMORY) makes any device as small as wanted; the account is honest. What is held
+// beside the tensors, a workspace, gives way to them.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -14,10 +16,11 @@ namespace kaiseki {
 
 /// Bytes of one device.
 struct MemoryAccount {
-  uint64_t in_use = 0;  // held by tensors
-  uint64_t cached = 0;  // freed, kept for reuse
-  uint64_t peak = 0;    // highest in_use + cached since reset_peak()
-  uint64_t budget = 0;  // 0: no limit but the device's own
+  uint64_t in_use = 0;     // held by tensors
+  uint64_t cached = 0;     // freed, kept for reuse
+  uint64_t workspace = 0;  // set aside for convolutions
+  uint64_t peak = 0;       // highest sum of these three since reset_peak()
+  uint64_t budget = 0;     // 0: no limit but the device's own
 };
 
 /// Where a pool's memory comes from. Both functions are called under the pool's lock.
@@ -35,14 +38,24 @@ class MemoryPool {
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
 
-  /// A block of at least this many bytes, aligned to 64. Throws OutOfMemory, after the cache was
-  /// given back to the device and the allocation tried once more.
+  /// A block of at least this many bytes, aligned to 64. Throws OutOfMemory, after the cache, and
+  /// then what gives way, were given back to the device and the allocation tried once more each.
   void* allocate(uint64_t bytes);
+  /// The same of memory that is neither in use nor cached, for a workspace; nullptr when there is
+  /// not that much.
+  void* allocate_unused(uint64_t bytes);
   /// `bytes` as at allocation.
   void release(void* block, uint64_t bytes) noexcept;
+  /// A block of allocate_unused(), back to the device.
+  void release_unused(void* block, uint64_t bytes) noexcept;
 
   /// Gives all cached blocks back to the device.
   void trim();
+  /// Gives back all that can be: the cache, and what gives way.
+  void reclaim();
+  /// `give_way` gives back blocks of allocate_unused(); it is called by allocate() and reclaim(),
+  /// on any thread.
+  void set_give_way(std::function<void()> give_way);
   MemoryAccount account() const;
   void reset_peak();
   void set_budget(std::optional<uint64_t> bytes);
@@ -50,10 +63,13 @@ class MemoryPool {
  private:
   static uint64_t rounded(uint64_t bytes);
   void* try_allocate(uint64_t bytes);
+  void* allocate_locked(uint64_t size);
   void trim_locked();
+  uint64_t held() const { return account_.in_use + account_.cached + account_.workspace; }
 
   std::string device_name_;
   RawMemory& raw_;
+  std::function<void()> give_way_;
   mutable std::mutex mutex_;
   std::multimap<uint64_t, void*> free_;
   MemoryAccount account_;

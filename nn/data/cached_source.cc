@@ -7,12 +7,16 @@
 namespace kaiseki::nn {
 namespace {
 
+Picture without_pixels(const Picture& p) {
+  return {p.height, p.width, p.channels, {}, p.eighths, p.whole_height, p.whole_width};
+}
+
 class CachedPictures : public PictureSource {
  public:
-  CachedPictures(PictureSourcePtr source, PictureInfo shape)
+  CachedPictures(PictureSourcePtr source, const Picture& shape)
       : source_(std::move(source)),
-        shape_(shape),
-        bytes_(static_cast<size_t>(shape.height) * shape.width * shape.channels),
+        shape_(without_pixels(shape)),
+        bytes_(shape.pixels.size()),
         pixels_(new uint8_t[static_cast<size_t>(source_->size()) * bytes_]),
         states_(static_cast<size_t>(source_->size())) {
     class_names_ = source_->class_names();
@@ -21,19 +25,21 @@ class CachedPictures : public PictureSource {
   int64_t size() const override { return source_->size(); }
   int32_t label(int64_t index) const override { return source_->label(index); }
 
-  void read(int64_t index, int channels, Picture& picture) const override {
+  void read(int64_t index, const Preprocessing& how, Picture& picture) const override {
     auto& state = states_[static_cast<size_t>(index)];
     uint8_t* slot = pixels_.get() + static_cast<size_t>(index) * bytes_;
-    if (channels == shape_.channels && state.load(std::memory_order_acquire) == kReady) {
-      picture.height = shape_.height;
-      picture.width = shape_.width;
-      picture.channels = shape_.channels;
+    if (how.channels == shape_.channels && state.load(std::memory_order_acquire) == kReady) {
+      std::vector<uint8_t> pixels = std::move(picture.pixels);
+      picture = shape_;
+      picture.pixels = std::move(pixels);
       picture.pixels.assign(slot, slot + bytes_);
       return;
     }
-    source_->read(index, channels, picture);
+    source_->read(index, how, picture);
     bool fits = picture.height == shape_.height && picture.width == shape_.width &&
-                picture.channels == shape_.channels;
+                picture.channels == shape_.channels && picture.eighths == shape_.eighths &&
+                picture.whole_height == shape_.whole_height &&
+                picture.whole_width == shape_.whole_width;
     uint8_t empty = kEmpty;
     if (!fits || !state.compare_exchange_strong(empty, kFilling)) return;
     std::memcpy(slot, picture.pixels.data(), bytes_);
@@ -44,7 +50,7 @@ class CachedPictures : public PictureSource {
   enum State : uint8_t { kEmpty, kFilling, kReady };
 
   PictureSourcePtr source_;
-  PictureInfo shape_;
+  Picture shape_;  // without pixels
   size_t bytes_;
   std::unique_ptr<uint8_t[]> pixels_;  // not touched until filled
   mutable std::vector<std::atomic<uint8_t>> states_;
@@ -52,7 +58,7 @@ class CachedPictures : public PictureSource {
 
 }  // namespace
 
-PictureSourcePtr cached(PictureSourcePtr source, PictureInfo shape) {
+PictureSourcePtr cached(PictureSourcePtr source, const Picture& shape) {
   return std::make_unique<CachedPictures>(std::move(source), shape);
 }
 

@@ -7,7 +7,8 @@
 
 namespace kaiseki::nn {
 
-/// The same pictures; those of exactly `shape` are kept. Takes size * shape bytes as they fill up.
-PictureSourcePtr cached(PictureSourcePtr source, PictureInfo shape);
+/// The same pictures, always read in one way; those of the sides of `shape` are kept. Takes
+/// size * shape bytes as they fill up.
+PictureSourcePtr cached(PictureSourcePtr source, const Picture& shape);
 
 }  // namespace kaiseki::nn

@@ -18,7 +18,7 @@ class PreparedDataset : public Dataset {
   PreparedDataset(PictureSourcePtr source, const DataOptions& options)
       : source_(std::move(source)), how_(options.preprocessing), train_(options.train) {
     Picture first;
-    source_->read(0, how_.channels, first);
+    source_->read(0, how_, first);
     how_.channels = first.channels;
     if (!how_.height) how_.height = first.height;
     if (!how_.width) how_.width = first.width;
@@ -26,7 +26,7 @@ class PreparedDataset : public Dataset {
     prepare_sample(first, how_, nullptr, trial.data());
     uint64_t bytes = first.pixels.size() * static_cast<uint64_t>(source_->size());
     if (!source_->in_memory() && bytes <= options.cache_bytes)
-      source_ = cached(std::move(source_), {first.height, first.width, first.channels});
+      source_ = cached(std::move(source_), first);
   }
 
   int64_t size() const override { return source_->size(); }
@@ -38,7 +38,7 @@ class PreparedDataset : public Dataset {
     if (index < 0 || index >= size())
       throw Error(message("data", "expected an index under ", size(), ", got ", index));
     thread_local Picture picture;
-    source_->read(index, how_.channels, picture);
+    source_->read(index, how_, picture);
     prepare_sample(picture, how_, train_ ? &augmentation : nullptr, out);
     label = source_->label(index);
   }

@@ -141,7 +141,7 @@ class Digits : public PictureSource {
   int64_t size() const override { return count_; }
   int32_t label(int64_t index) const override { return static_cast<int32_t>(index % 10); }
 
-  void read(int64_t index, int channels, Picture& picture) const override {
+  void read(int64_t index, const Preprocessing& how, Picture& picture) const override {
     uint64_t stream = uint64_t{1} << 62 | uint64_t{train_} << 61 | static_cast<uint64_t>(index);
     Random random(seed_, stream);
     auto glyphs = glyphs_of(label(index));
@@ -156,9 +156,10 @@ class Digits : public PictureSource {
     }
     picture.height = picture.width = kSide;
     picture.channels = 1;
+    picture.eighths = 8;
     picture.pixels.resize(kSide * kSide);
     finish(canvas, hand, seed_, stream, picture.pixels.data());
-    convert_channels(picture, channels);
+    convert_channels(picture, how.channels);
   }
 
  private:

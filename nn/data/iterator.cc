@@ -2,6 +2,7 @@
 #include "nn/data/iterator.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -179,14 +180,19 @@ Iterator::Iterator(std::shared_ptr<const Dataset> dataset, const IteratorOptions
 Iterator::~Iterator() = default;
 
 bool Iterator::next(Batch& batch) {
-  if (!worker_) worker_ = std::make_unique<Worker>(*dataset_, options_, state_);
+  const bool first = !worker_;
+  if (first) worker_ = std::make_unique<Worker>(*dataset_, options_, state_);
   std::unique_ptr<Worker::Job> job;
+  const auto start = std::chrono::steady_clock::now();
   try {
     job = worker_->take();
   } catch (...) {
     worker_.reset();
     throw;
   }
+  if (!first)
+    wait_seconds_ +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!job) return false;
   batch = std::move(job->batch);
   state_.epoch = job->epoch;

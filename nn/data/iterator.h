@@ -50,6 +50,10 @@ class Iterator {
   int64_t batch_size() const;
   const Dataset& dataset() const { return *dataset_; }
 
+  /// Seconds that next() has waited for batches to become ready. The first one after the start or
+  /// restore() does not count: nothing could have made it ready ahead.
+  double wait_seconds() const { return wait_seconds_; }
+
   IteratorState state() const { return state_; }
   /// Throws Error when the state does not fit the data set (position beyond its size).
   void restore(const IteratorState& state);
@@ -61,6 +65,7 @@ class Iterator {
   IteratorOptions options_;
   IteratorState state_;
   bool is_new_epoch_ = false;
+  double wait_seconds_ = 0;
   std::unique_ptr<Worker> worker_;
 };
 

@@ -12,14 +12,15 @@ MemoryPictures::MemoryPictures(PictureInfo shape, std::vector<uint8_t> pixels,
   class_names_ = std::move(class_names);
 }
 
-void MemoryPictures::read(int64_t index, int channels, Picture& picture) const {
+void MemoryPictures::read(int64_t index, const Preprocessing& how, Picture& picture) const {
   size_t bytes = static_cast<size_t>(shape_.height) * shape_.width * shape_.channels;
   const uint8_t* first = pixels_.data() + static_cast<size_t>(index) * bytes;
   picture.height = shape_.height;
   picture.width = shape_.width;
   picture.channels = shape_.channels;
+  picture.eighths = 8;
   picture.pixels.assign(first, first + bytes);
-  convert_channels(picture, channels);
+  convert_channels(picture, how.channels);
 }
 
 void convert_channels(Picture& picture, int channels) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "nn/data/picture.h"
 
-#define STBI_NO_STDIO
 #define STBI_WRITE_NO_STDIO
-#include <stb/stb_image.h>
 #include <stb/stb_image_write.h>
 
+#include <algorithm>
 #include <cstring>
-#include <memory>
 
 #include "matrix/error.h"
+#include "nn/data/jpeg.h"
+#include "nn/data/resize.h"
 #include "nn/data/stb.h"
 #include "nn/io/file.h"
 
@@ -21,10 +21,6 @@ constexpr int64_t kMaxPixels = int64_t{1} << 26;
 /// packs at most 1032 bytes, of eight pixels each, into one.
 constexpr int64_t kPixelsPerByteOfJpeg = 1024, kPixelsPerByteOfPng = 8 * 1032;
 
-struct Free {
-  void operator()(uint8_t* pixels) const { stbi_image_free(pixels); }
-};
-
 bool is_jpeg(ByteView file) {
   return file.size() > 3 && file[0] == std::byte{0xff} && file[1] == std::byte{0xd8};
 }
@@ -33,8 +29,7 @@ bool is_png(ByteView file) {
   return file.size() > 8 && std::memcmp(file.data(), "\x89PNG\r\n\x1a\n", 8) == 0;
 }
 
-/// Whether the markers of a JPEG lead to its end: stb fills what is missing with grey, and says
-/// nothing.
+/// Whether the markers of a JPEG lead to its end: decoders fill what is missing with grey.
 bool is_complete_jpeg(ByteView file) {
   size_t at = 2;
   while (at + 1 < file.size()) {
@@ -53,26 +48,16 @@ bool is_complete_jpeg(ByteView file) {
   return false;
 }
 
-/// 16 bytes for each pixel, twice for growing, and the picture filled up to whole blocks.
-size_t decoding_limit(const PictureInfo& info, ByteView file) {
-  size_t pixels = (static_cast<size_t>(info.width) + 64) * (static_cast<size_t>(info.height) + 64);
-  return (1 << 16) + 2 * file.size() + 32 * pixels;
-}
-
-const stbi_uc* pointer(ByteView file) { return reinterpret_cast<const stbi_uc*>(file.data()); }
-
 }  // namespace
 
 PictureInfo picture_info(ByteView file, std::string_view source) {
   auto fail = [&](const std::string& what) { throw ParseError(source, "header", what); };
   if (!is_jpeg(file) && !is_png(file)) fail("expected a JPEG or PNG picture, got other bytes");
   if (file.size() > (1u << 30)) fail("expected a picture of at most 1 GiB, got a larger file");
-  PictureInfo info;
-  int size = static_cast<int>(file.size());
-  if (!stbi_info_from_memory(pointer(file), size, &info.width, &info.height, &info.channels))
-    fail(std::string("expected the header of a picture, got: ") + stbi_failure_reason());
-  int64_t pixels = int64_t{info.width} * info.height;
-  int64_t most = size * (is_jpeg(file) ? kPixelsPerByteOfJpeg : kPixelsPerByteOfPng);
+  const PictureInfo info = is_jpeg(file) ? jpeg_info(file, source) : stb_info(file, source);
+  const int64_t pixels = int64_t{info.width} * info.height;
+  const int64_t most = static_cast<int64_t>(file.size()) *
+                       (is_jpeg(file) ? kPixelsPerByteOfJpeg : kPixelsPerByteOfPng);
   if (info.width > kMaxPictureSide || info.height > kMaxPictureSide || pixels > kMaxPixels ||
       pixels > most)
     fail("expected at most " + std::to_string(std::min(most, kMaxPixels)) +
@@ -82,25 +67,19 @@ PictureInfo picture_info(ByteView file, std::string_view source) {
 }
 
 Picture decode_picture(ByteView file, std::string_view source, int channels) {
-  PictureInfo info = picture_info(file, source);
-  if (channels == 0) channels = info.channels <= 2 ? 1 : 3;
+  return decode_for(file, source, {.channels = channels});
+}
+
+Picture decode_for(ByteView file, std::string_view source, const Preprocessing& how) {
+  const PictureInfo info = picture_info(file, source);
+  const int channels = how.channels ? how.channels : info.channels <= 2 ? 1 : 3;
   require(channels == 1 || channels == 3, "decode_picture", "expected 1 or 3 channels, got ",
           channels);
-  if (is_jpeg(file) && !is_complete_jpeg(file))
+  if (!is_jpeg(file)) return stb_decode(file, source, info, channels);
+  if (!is_complete_jpeg(file))
     throw ParseError(source, "byte " + std::to_string(file.size()),
                      "expected the rest of a JPEG, got the end of the file");
-  Picture picture{0, 0, channels, {}};
-  int stored = 0;
-  StbLimit limit(decoding_limit(info, file));
-  std::unique_ptr<uint8_t, Free> pixels(
-      stbi_load_from_memory(pointer(file), static_cast<int>(file.size()), &picture.width,
-                            &picture.height, &stored, channels));
-  if (!pixels)
-    throw ParseError(source, "pixels",
-                     std::string("expected a picture, got: ") + stbi_failure_reason());
-  size_t bytes = static_cast<size_t>(picture.width) * picture.height * channels;
-  picture.pixels.assign(pixels.get(), pixels.get() + bytes);
-  return picture;
+  return decode_jpeg(file, source, info, channels, eighths_needed({info.height, info.width}, how));
 }
 
 ByteVector encode_png(const Picture& picture) {
@@ -118,7 +97,7 @@ ByteVector encode_png(const Picture& picture) {
 
 Tensor read_picture(const std::filesystem::path& path, const Preprocessing& how) {
   ByteVector file = read_file(path, 1u << 30);
-  Picture picture = decode_picture(file, path.string(), how.channels);
+  Picture picture = decode_for(file, path.string(), how);
   Preprocessing known = how;
   known.channels = picture.channels;
   if (!known.height) known.height = picture.height;

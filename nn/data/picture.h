@@ -19,6 +19,10 @@ namespace kaiseki::nn {
 struct Picture {
   int height = 0, width = 0, channels = 0;
   std::vector<uint8_t> pixels;
+  /// Below 8 when this is whole_height x whole_width pixels, decoded with each side at that many
+  /// eighths; the last row and column then stand for a part that may lie outside.
+  int eighths = 8;
+  int whole_height = 0, whole_width = 0;
 };
 
 struct PictureInfo {
@@ -32,6 +36,8 @@ inline constexpr int kMaxPictureSide = 16384;
 PictureInfo picture_info(ByteView file, std::string_view source);
 /// `channels` 1 or 3; 0 keeps grey as 1 and makes everything else 3. Throws ParseError.
 Picture decode_picture(ByteView file, std::string_view source, int channels = 0);
+/// What decodes JPEG: "libjpeg-turbo" or "stb_image".
+const char* jpeg_decoder();
 ByteVector encode_png(const Picture& picture);
 
 /// How a picture becomes a sample. Deterministic parts apply always, random ones in training.
@@ -44,6 +50,10 @@ struct Preprocessing {
   bool flip = false;          // training: half of the pictures are mirrored left to right
   std::vector<float> mean = {}, std = {};  // for each channel (or one for all), of values in 0..1
 };
+
+/// As decode_picture() with how.channels, but a JPEG that `how` scales down may come at a reduced
+/// size, which is faster. The sides of `how` may be 0: then it comes as it is.
+Picture decode_for(ByteView file, std::string_view source, const Preprocessing& how);
 
 /// Writes [channels, height, width] floats: (pixel / 255 - mean) / std. `augmentation` null: no
 /// random parts. All three sizes of `how` must be given. Throws ShapeError.

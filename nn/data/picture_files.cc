@@ -41,9 +41,9 @@ class FolderPictures : public EncodedPictures {
   FolderPictures(ClassSplit split, fs::path folder, std::vector<std::string> paths)
       : EncodedPictures(std::move(split)), folder_(std::move(folder)), paths_(std::move(paths)) {}
 
-  void read(int64_t index, int channels, Picture& picture) const override {
+  void read(int64_t index, const Preprocessing& how, Picture& picture) const override {
     fs::path path = folder_ / paths_[items_[static_cast<size_t>(index)].path];
-    picture = decode_picture(read_file(path, kMaxPicture), path.string(), channels);
+    picture = decode_for(read_file(path, kMaxPicture), path.string(), how);
   }
 
  private:
@@ -72,12 +72,12 @@ class ArchivePictures : public EncodedPictures {
   }
   ~ArchivePictures() override { ::close(descriptor_); }
 
-  void read(int64_t index, int channels, Picture& picture) const override {
+  void read(int64_t index, const Preprocessing& how, Picture& picture) const override {
     size_t path = items_[static_cast<size_t>(index)].path;
     const Member& member = members_[path];
     std::string source = archive_.string() + ": " + paths_[path];
     if (!member.contents.empty()) {
-      picture = decode_picture(member.contents, source, channels);
+      picture = decode_for(member.contents, source, how);
       return;
     }
     ByteVector file(member.bytes);
@@ -86,7 +86,7 @@ class ArchivePictures : public EncodedPictures {
     if (got != static_cast<ssize_t>(file.size()))
       throw ParseError(source, "byte " + std::to_string(member.position),
                        "expected a picture, got the end of the file");
-    picture = decode_picture(file, source, channels);
+    picture = decode_for(file, source, how);
   }
 
  private:

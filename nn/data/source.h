@@ -19,8 +19,8 @@ class PictureSource {
  public:
   virtual ~PictureSource() = default;
   virtual int64_t size() const = 0;
-  /// Into `picture`, whose memory is used again. `channels` 0, 1 or 3, as decode_picture() has it.
-  virtual void read(int64_t index, int channels, Picture& picture) const = 0;
+  /// Into `picture`, whose memory is used again: what decode_for() makes of it.
+  virtual void read(int64_t index, const Preprocessing& how, Picture& picture) const = 0;
   virtual int32_t label(int64_t index) const = 0;
   /// Whether read() costs no more than a copy.
   virtual bool in_memory() const { return false; }
@@ -38,7 +38,7 @@ class MemoryPictures : public PictureSource {
   MemoryPictures(PictureInfo shape, std::vector<uint8_t> pixels, std::vector<int32_t> labels,
                  std::vector<std::string> class_names);
   int64_t size() const override { return static_cast<int64_t>(labels_.size()); }
-  void read(int64_t index, int channels, Picture& picture) const override;
+  void read(int64_t index, const Preprocessing& how, Picture& picture) const override;
   int32_t label(int64_t index) const override { return labels_[static_cast<size_t>(index)]; }
   bool in_memory() const override { return true; }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "matrix/error.h"
+#include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
 #include "nn/io/safetensors.h"
 #include "nn/train/state_text.h"
@@ -51,6 +52,7 @@ void write_checkpoint(const fs::path& file, Trainer& trainer, const Metadata& me
   Metadata state = trainer.state();
   state.insert(metadata.begin(), metadata.end());
   put(state, "checkpoint", "1");
+  put(state, "workspace", trainer.updater().network().device().workspace().size());
   write_safetensors(file, run_tensors(trainer), state);
 }
 
@@ -66,6 +68,8 @@ void read_checkpoint(const fs::path& file, Trainer& trainer) {
     check_tensors(wanted, found);
     trainer.restore(state);
     for (NamedTensor& tensor : wanted) copy(found.at(tensor.name), tensor.value);
+    if (state.contains("workspace"))  // which solvers can run depends on it
+      trainer.updater().network().device().workspace().reserve(get<uint64_t>(state, "workspace"));
   } catch (const Error& error) {
     throw Error(file.string() + ": " + error.what());
   }

@@ -27,6 +27,7 @@ void MetricsLog::on_start(Trainer& trainer) {
   start_ = last_time_ = epoch_time_ = Clock::now();
   last_ = trainer.running_totals();
   epoch_samples_ = last_.samples;
+  last_wait_ = epoch_wait_ = trainer.updater().iterator().wait_seconds();
 }
 
 void MetricsLog::on_step(Trainer& trainer) {
@@ -40,6 +41,7 @@ void MetricsLog::on_step(Trainer& trainer) {
   part.correct -= last_.correct;
   line(trainer, false, part, part.samples);
   last_ = totals;
+  last_wait_ = trainer.updater().iterator().wait_seconds();
   last_time_ = Clock::now();
 }
 
@@ -48,10 +50,12 @@ void MetricsLog::on_epoch(Trainer& trainer) {
   line(trainer, true, totals, totals.samples - epoch_samples_);
   last_ = {};
   epoch_samples_ = 0;
+  last_wait_ = epoch_wait_ = trainer.updater().iterator().wait_seconds();
   last_time_ = epoch_time_ = Clock::now();
 }
 
 void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, int64_t samples) {
+  const MemoryAccount memory = trainer.updater().network().device().memory().account();
   JsonLine json;
   json.add("event", epoch ? "epoch" : "step")
       .add("step", trainer.step())
@@ -62,7 +66,12 @@ void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, 
       .add("images_per_second",
            static_cast<double>(samples) / (epoch ? seconds_between(epoch_time_, step_time_)
                                                  : seconds_between(last_time_, Clock::now())))
-      .add("memory", trainer.updater().network().device().memory().account().peak)
+      .add("memory", memory.peak)
+      .add("memory_in_use", memory.in_use)
+      .add("memory_pooled", memory.cached)
+      .add("memory_workspace", memory.workspace)
+      .add("data_wait",
+           trainer.updater().iterator().wait_seconds() - (epoch ? epoch_wait_ : last_wait_))
       .add("seconds", seconds_between(start_, Clock::now()));
   if (epoch && trainer.evaluation()) {
     json.add("test_loss", trainer.evaluation()->loss);

@@ -14,7 +14,8 @@
 namespace kaiseki::nn {
 
 /// Lines have "event" ("step", "epoch"), "step", "epoch" (from 1), "loss", "accuracy",
-/// "learning_rate", "images_per_second" (of training alone), "memory" (peak bytes of the device's
+/// "learning_rate", "images_per_second" (of training alone), "data_wait" (seconds of that in which
+/// no batch was ready), "memory" (peak bytes of the device's
 /// pool) and "seconds" (since the start of this run); those of epochs also "test_loss",
 /// "test_accuracy", "test_top5" when there was an evaluation.
 class MetricsLog : public Extension {
@@ -44,6 +45,7 @@ class MetricsLog : public Extension {
   std::unique_ptr<std::FILE, Close> file_;
   Clock::time_point start_, last_time_, epoch_time_, step_time_;
   MetricTotals last_;
+  double last_wait_ = 0, epoch_wait_ = 0;
   int64_t epoch_samples_ = 0;  // of this epoch before this run began
 };
 

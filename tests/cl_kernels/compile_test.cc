@@ -32,6 +32,9 @@ const std::string kWindow =
 const std::string kTile =
     "-DR=3 -DS=3 -DDILATION_H=1 -DDILATION_W=1 -DWP=18 -DPS=144 -DOH=6 -DOW=9 -DROWS=2 -DIN_H=6 "
     "-DPAD_H=1";
+const Texts kWinograd = {"-DOUTPUTS=4 -DTAPS=3 -DROW=46 -DLANES=1",
+                         "-DOUTPUTS=4 -DTAPS=3 -DROW=46 -DLANES=8",
+                         "-DOUTPUTS=2 -DTAPS=5 -DROW=26 -DLANES=2"};
 
 const std::vector<File>& files() {
   static const std::vector<File> all = {
@@ -39,6 +42,14 @@ const std::vector<File>& files() {
       {"batch_norm.cl",
        {"statistics", "normalise", "gradients", "backward"},
        {{"-DGROUP=1", "-DGROUP=128"}, {"-DINFER=0", "-DINFER=1"}}},
+      {"conv_depthwise.cl",
+       {"depthwise_forward", "depthwise_backward_data", "depthwise_backward_filter"},
+       {{kWindow + " -DMULTIPLIER=2 -DROW=16 -DMARGIN=0 -DPARTS=20"},
+        {"-DBIAS=0", "-DBIAS=1 -DACTIVATION=1"},
+        kIndex}},
+      {"conv_depthwise_group.cl",
+       {"depthwise_backward_filter_group"},
+       {{kWindow + " -DMULTIPLIER=2"}, {"-DGROUP=1", "-DGROUP=128"}, kIndex}},
       {"conv_direct.cl",
        {"pack_filter", "conv_direct"},
        {{kTile},
@@ -49,6 +60,7 @@ const std::vector<File>& files() {
        {"conv_direct_filter"},
        {{kTile}, {"-DKT=4 -DCT=2"}, {"-DHALF=0 -DOWP=16 -DOPS=96", "-DHALF=1 -DOWP=16 -DOPS=96"}}},
       {"conv_im2col.cl", {"im2col", "col2im"}, {{kWindow}, kIndex}},
+      {"conv_im2col_rows.cl", {"im2col_rows", "col2im_rows"}, {{kWindow + " -DHALVED=16"}, kIndex}},
       {"conv_simple.cl",
        {"conv_forward", "conv_backward_data", "conv_backward_filter"},
        {{kWindow}, {"-DBIAS=0", "-DBIAS=1 -DACTIVATION=1"}, kIndex}},
@@ -74,6 +86,9 @@ const std::vector<File>& files() {
         kTransposes,
         {kBias[0], kBias[1]}}},
       {"lrn.cl", {"lrn_forward", "lrn_ratio", "lrn_backward"}, {{"-DSIZE=5", "-DSIZE=2"}, kIndex}},
+      {"lrn_lanes.cl",
+       {"lrn_forward_lanes", "lrn_backward_lanes"},
+       {{"-DSIZE=5", "-DSIZE=2"}, kIndex}},
       {"pad_planes.cl", {"pad_planes"}, {{kTile + " -DH=6 -DW=9 -DPAD_W=2"}, kIndex}},
       {"pool.cl",
        {"max_pool", "max_pool_backward", "average_pool", "average_pool_backward"},
@@ -85,7 +100,7 @@ const std::vector<File>& files() {
         "average_pool_backward_planes"},
        {{"-DWINDOW_H=2 -DWINDOW_W=2 -DSTRIDE_H=2 -DSTRIDE_W=2 -DPAD_H=0 -DPAD_W=0"},
         {"-DCOUNT_PADDING=0", "-DCOUNT_PADDING=1"},
-        {"-DLANES=0", "-DLANES=4", "-DLANES=8", "-DLANES=16"}}},
+        {"-DLANES=0 -DROW=8 -DPARTS=9 -DMARGIN=0", "-DLANES=4", "-DLANES=8", "-DLANES=16"}}},
       {"random.cl", {"random"}, {{"-DKIND=0", "-DKIND=1", "-DKIND=2"}, kIndex}},
       {"reduce.cl",
        {"reduce_row", "reduce_column"},
@@ -94,6 +109,13 @@ const std::vector<File>& files() {
       {"softmax.cl",
        {"softmax_forward", "softmax_backward"},
        {{"-DLOG=0", "-DLOG=1"}, {"-DGROUP=1", "-DGROUP=64"}}},
+      {"winograd_input.cl",
+       {"winograd_input", "winograd_filter"},
+       {kWinograd,
+        {"-DGRADIENT=0 -DTURNED=0", "-DGRADIENT=0 -DTURNED=1", "-DGRADIENT=1 -DTURNED=0"}}},
+      {"winograd_output.cl",
+       {"winograd_output", "winograd_gradient"},
+       {kWinograd, {"-DBIAS=0", "-DBIAS=1 -DACTIVATION=1"}, kIndex}},
   };
   return all;
 }
@@ -131,7 +153,7 @@ TEST_CASE("every kernel file compiles with every set of defines") {
       }
     }
   MESSAGE(kernels << " kernels compiled in " << programs_built << " programs");
-  CHECK(kernels >= 200);
+  CHECK(kernels >= 340);
 }
 
 TEST_CASE("no kernel file is forgotten") {

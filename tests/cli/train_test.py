@@ -16,8 +16,9 @@ def learns_and_says_so():
     lines = [json.loads(line) for line in open("log.jsonl")]
     epochs = [line for line in lines if line["event"] == "epoch"]
     check([line["epoch"] for line in epochs] == [1, 2, 3], "an epoch's metrics each")
-    check(all(set(line) >= {"step", "epoch", "loss", "accuracy", "images_per_second", "memory"} for line in lines),
+    check(all(set(line) >= {"step", "epoch", "loss", "accuracy", "images_per_second", "data_wait", "memory"} for line in lines),
           "all metrics in each line")
+    check(all(0 <= line["data_wait"] <= line["seconds"] for line in lines), "a time of waiting within the run")
     check([line["step"] for line in lines][:6] == [10, 20, 30, 40, 50, 60], "a line for ten steps")
     check(epochs[-1]["test_accuracy"] > 0.9 and epochs[-1]["loss"] < epochs[0]["loss"], "it learns", str(epochs))
 

@@ -30,7 +30,7 @@ def pictures(folder, **levels):
 
 def saving_is_looked_at_first():
     pathlib.Path("folder.safetensors").mkdir()
-    for file, words in (("lenet", [".safetensors, .json or .tar", "lenet"]),
+    for file, words in (("lenet", [".safetensors, .json, .tar or .onnx", "lenet"]),
                         ("missing/w.safetensors", ["missing/w.safetensors", "No such file"]),
                         ("folder.safetensors", ["folder.safetensors", "directory"])):
         done = refuses(words, "train", LENET, *DATA, "--epochs", 1, "--save", file)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JPEG and PNG through stb_image, and on to a sample.
+// JPEG and PNG, whole and at a reduced size, and on to a sample.
 #include "nn/data/picture.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -20,4 +20,5 @@ KAISEKI_FUZZ(bytes) {
   kaiseki::Random random(pixels);
   prepare_sample(picture, how, nullptr, sample.data());
   prepare_sample(picture, how, &random, sample.data());
+  prepare_sample(decode_for(bytes, "fuzz", how), how, &random, sample.data());
 }

@@ -12,6 +12,11 @@ mkdir -p "$build/findings"
 "$build/tests/fuzz/fuzz_seeds" "$build/seeds"
 mkdir -p "$build/seeds/network_json"
 cp "$root"/models/*.json "$build/seeds/network_json/"
+mkdir -p "$build/seeds/jpeg_stb"
+cp "$root"/tests/nn/data/jpeg/*.jpg "$build/seeds/picture/"
+cp "$root"/tests/nn/data/jpeg/*.jpg "$build/seeds/jpeg_stb/"
+mkdir -p "$build/seeds/onnx"
+cp "$root"/tests/reference/onnx/*.onnx "$build/seeds/onnx/"
 
 run_target() {
   local name=$1 log="$build/findings/$1.log"

@@ -18,6 +18,7 @@ namespace kaiseki::opencl {
   X(clCreateProgramWithBinary)      \
   X(clCreateProgramWithSource)      \
   X(clEnqueueCopyBuffer)            \
+  X(clEnqueueCopyBufferRect)        \
   X(clEnqueueNDRangeKernel)         \
   X(clEnqueueReadBuffer)            \
   X(clEnqueueWriteBuffer)           \

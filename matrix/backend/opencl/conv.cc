@@ -2,17 +2,34 @@
 #include "matrix/backend/opencl/conv.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "matrix/backend/opencl/launch.h"
 
 namespace kaiseki::opencl {
 
+namespace {
+
+std::vector<const ConvSolver*> make_list(Style style) {
+  const auto winograd = conv_winograd_solvers(style);
+  std::vector<const ConvSolver*> all(winograd.begin(), winograd.end());
+  all.push_back(&conv_pointwise_solver());
+  if (style == Style::cpu)
+    all.insert(all.end(),
+               {&conv_direct_solver(), &conv_direct_filter_solver(), &conv_depthwise_solver(style),
+                &conv_im2col_sliced_solver(), &conv_im2col_solver()});
+  else
+    all.insert(all.end(), {&conv_depthwise_solver(style), &conv_im2col_solver(),
+                           &conv_im2col_sliced_solver()});
+  all.push_back(&conv_simple_solver());
+  return all;
+}
+
+}  // namespace
+
 std::span<const ConvSolver* const> conv_solvers(Style style) {
-  static const ConvSolver* const cpu[] = {&conv_direct_solver(), &conv_direct_filter_solver(),
-                                          &conv_im2col_solver(), &conv_simple_solver()};
-  static const ConvSolver* const gpu[] = {&conv_im2col_solver(), &conv_simple_solver()};
-  if (style == Style::cpu) return cpu;
-  return gpu;
+  static const auto cpu = make_list(Style::cpu), gpu = make_list(Style::gpu);
+  return style == Style::cpu ? cpu : gpu;
 }
 
 std::span<const ConvSolver* const> OpenclBackend::conv_solvers() const {

@@ -10,11 +10,19 @@
 
 namespace kaiseki::opencl {
 
+/// F(4x4, 3x3) and F(2x2, 5x5) in slices of tiles, all directions.
+std::span<const ConvSolver* const> conv_winograd_solvers(Style style);
+/// Filters of one element, stride 1: a product for each image.
+const ConvSolver& conv_pointwise_solver();
+/// One input channel a group, for CPUs; for GPUs the gradient of the filter.
+const ConvSolver& conv_depthwise_solver(Style style);
 /// Stride 1, for CPUs: rows of pixels in vectors, no im2col.
 const ConvSolver& conv_direct_solver();
 const ConvSolver& conv_direct_filter_solver();
-/// Every problem of few groups: columns in slices of the batch that fit the workspace, then GEMM.
+/// Every problem of few groups: columns in slices of some images or rows, then GEMM. Slices of
+/// about 64 MB, for GPUs, and of 1 MB, for caches and small workspaces.
 const ConvSolver& conv_im2col_solver();
+const ConvSolver& conv_im2col_sliced_solver();
 /// Every problem, one work-item a result.
 const ConvSolver& conv_simple_solver();
 

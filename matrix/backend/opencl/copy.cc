@@ -32,6 +32,13 @@ CopyLayout collapse(const Tensor& from, const Tensor& to) {
   return layout;
 }
 
+/// Long runs of elements, equally far apart on both sides.
+bool is_rectangle(const CopyLayout& layout) {
+  constexpr int64_t kLong = 32;
+  return layout.dims.rank() == 2 && layout.dims[1] >= kLong && layout.from[1] == 1 &&
+         layout.to[1] == 1 && layout.from[0] >= layout.dims[1] && layout.to[0] >= layout.dims[1];
+}
+
 /// Elements are moved, not read: by their size.
 std::string element_type(const Tensor& t) {
   return dtype_size(t.dtype()) == 4 ? " -DTYPE=uint" : " -DTYPE=uchar";
@@ -52,6 +59,18 @@ void OpenclBackend::copy(const Tensor& from, Tensor& to) {
     return device_.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), [&] {
       return cl().clEnqueueCopyBuffer(device_.queue(), source, target, from.offset() * size,
                                       to.offset() * size, from.bytes(), 0, nullptr, nullptr);
+    });
+  }
+  if (is_rectangle(layout) && !from.shares_storage_with(to)) {
+    auto source = static_cast<cl_mem>(from.buffer().on_device(Access::read));
+    auto target = static_cast<cl_mem>(to.buffer().on_device(Access::read_write));
+    auto bytes = [&](int64_t n) { return static_cast<size_t>(n) * size; };
+    const size_t from_at[] = {bytes(from.offset()), 0, 0}, to_at[] = {bytes(to.offset()), 0, 0};
+    const size_t region[] = {bytes(layout.dims[1]), static_cast<size_t>(layout.dims[0]), 1};
+    return device_.enqueue("clEnqueueCopyBufferRect", from.bytes() + to.bytes(), [&] {
+      return cl().clEnqueueCopyBufferRect(device_.queue(), source, target, from_at, to_at, region,
+                                          bytes(layout.from[0]), 0, bytes(layout.to[0]), 0, 0,
+                                          nullptr, nullptr);
     });
   }
   Launch launch(device_, "copy.cl", "copy", define("RANK", rank) + element_type(from));

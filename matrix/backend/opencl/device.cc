@@ -102,7 +102,7 @@ void OpenclDevice::enqueue(std::string_view name, uint64_t bytes,
   if (status == CL_SUCCESS) return;
   if (no_room(status)) {
     MemoryPool& pool = Device::opencl(index_).memory();
-    pool.trim();
+    pool.reclaim();
     status = call();
     if (no_room(status)) {
       MemoryAccount account = pool.account();

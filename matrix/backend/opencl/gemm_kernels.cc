@@ -92,12 +92,14 @@ bool no_tile_fits(OpenclDevice& device, const GemmArgs& args) {
 }
 
 /// A device with a budget has no room for CLBlast's own temporary memory. On CPUs, where compiling
-/// its kernels takes many seconds for each class, small products are not worth that.
+/// its kernels takes many seconds for each class, small products are not worth that; its batched
+/// kernel (1.5.3) crashes with PoCL.
 bool clblast_serves(OpenclDevice& device, const GemmArgs& args) {
   constexpr double kWorthCompiling = 2e8;  // multiplications and additions
   const double work = 2.0 * static_cast<double>(args.batch) * static_cast<double>(args.m) *
                       static_cast<double>(args.n * args.k);
-  return (device.style() == Style::gpu || work >= kWorthCompiling) && has_clblast() &&
+  const bool worth = args.batch == 1 && work >= kWorthCompiling;
+  return (device.style() == Style::gpu || worth) && has_clblast() &&
          Device::opencl(device.index()).memory().account().budget == 0;
 }
 

@@ -35,6 +35,14 @@ Launch per_element(OpenclDevice& device, const BatchNormArgs& args, std::string_
   return launch;
 }
 
+/// On CPUs a plane to a work-item.
+void over_elements(Launch& launch, const OpenclDevice& device, const BatchNormArgs& args) {
+  if (group_for(device) > 1)
+    launch.over(args.n * args.c * args.inner);
+  else
+    launch.over_groups({static_cast<size_t>(args.n * args.c), 1, 1}, {1, 1, 1});
+}
+
 Launch normalise(OpenclDevice& device, const BatchNormArgs& args, bool infer) {
   Launch launch = per_element(device, args, "normalise", infer);
   launch.arg(args.eps)
@@ -45,6 +53,17 @@ Launch normalise(OpenclDevice& device, const BatchNormArgs& args, bool infer) {
       .in(infer ? *args.running_var : *args.inv_std)
       .out(*args.y);
   return launch;
+}
+
+/// 16 neighbouring elements of all channels to a work-item.
+template <typename Operands>
+void lrn_lanes(OpenclDevice& device, const LrnArgs& args, std::string_view kernel,
+               const Operands& operands) {
+  Launch launch(device, "lrn_lanes.cl", kernel, define("SIZE", args.size));
+  launch.index(args.c).index(args.inner).arg(args.alpha).arg(args.beta).arg(args.k);
+  operands(launch);
+  launch.over_groups({static_cast<size_t>((args.inner + 15) / 16), static_cast<size_t>(args.n), 1},
+                     {1, 1, 1});
 }
 
 Launch lrn(OpenclDevice& device, const LrnArgs& args, std::string_view kernel) {
@@ -68,12 +87,13 @@ void OpenclBackend::batch_norm_train(const BatchNormArgs& args) {
   Launch second = normalise(device_, args, false);
   second.build();
   over_channels(launch, device_, args.c);
-  second.over(args.n * args.c * args.inner);
+  over_elements(second, device_, args);
 }
 
 void OpenclBackend::batch_norm_infer(const BatchNormArgs& args) {
-  const int64_t total = args.n * args.c * args.inner;
-  if (total > 0) normalise(device_, args, true).over(total);
+  if (args.n * args.c * args.inner == 0) return;
+  Launch launch = normalise(device_, args, true);
+  over_elements(launch, device_, args);
 }
 
 void OpenclBackend::batch_norm_backward(const BatchNormArgs& args) {
@@ -99,10 +119,14 @@ void OpenclBackend::batch_norm_backward(const BatchNormArgs& args) {
       .out(*args.dx);
   second.build();
   over_channels(launch, device_, args.c);
-  second.over(total);
+  over_elements(second, device_, args);
 }
 
 void OpenclBackend::lrn_forward(const LrnArgs& args) {
+  if (args.n * args.c * args.inner == 0) return;
+  if (device_.style() == Style::cpu)
+    return lrn_lanes(device_, args, "lrn_forward_lanes",
+                     [&](Launch& launch) { launch.in(*args.x).out(*args.out); });
   lrn(device_, args, "lrn_forward")
       .arg(args.beta)
       .arg(args.k)
@@ -112,9 +136,13 @@ void OpenclBackend::lrn_forward(const LrnArgs& args) {
 }
 
 void OpenclBackend::lrn_backward(const LrnArgs& args) {
-  int64_t total = args.n * args.c * args.inner;
+  const int64_t total = args.n * args.c * args.inner;
   if (total == 0) return;
   Tensor ratio(Shape{total}, DType::f32, device());
+  if (device_.style() == Style::cpu)
+    return lrn_lanes(device_, args, "lrn_backward_lanes", [&](Launch& launch) {
+      launch.in(*args.x).in(*args.y_in).in(*args.dy).out(ratio).out(*args.out);
+    });
   lrn(device_, args, "lrn_ratio")
       .arg(args.k)
       .in(*args.x)

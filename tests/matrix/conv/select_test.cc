@@ -14,6 +14,7 @@
 #include "tests/matrix/conv/cases.h"
 #include "tests/matrix/conv/reference.h"
 #include "tests/support/cache_folder.h"
+#include "tests/support/conv_policy.h"
 #include "tests/support/devices.h"
 
 namespace kaiseki {
@@ -21,9 +22,10 @@ namespace {
 
 const ConvProblem kProblem{ConvDirection::forward, 3, 17, 13, 11, 19, 3, 3, {1, 1}, {1, 1}};
 
-std::vector<std::string> names(const std::vector<const ConvSolver*>& solvers) {
+std::vector<std::string> order(Backend& backend, const ConvProblem& problem) {
   std::vector<std::string> all;
-  for (const ConvSolver* solver : solvers) all.emplace_back(solver->name());
+  for (const ConvCandidate& candidate : conv_candidates(backend, problem))
+    all.emplace_back(candidate.solver->name());
   return all;
 }
 
@@ -51,18 +53,18 @@ void check_convolution(const ConvProblem& p, Device device) {
 
 TEST_CASE("solver order: the fastest first where each was measured, else as the backend has it") {
   test::CacheFolder folder("select");
+  test::WithConvPolicy policy({TuneMode::cached});
   test::for_each_device([](Device device) {
     Backend& backend = device.backend();
-    forget_solver_orders();
-    const std::vector<std::string> untuned = names(solver_order(backend, kProblem));
+    const std::vector<std::string> untuned = order(backend, kProblem);
     REQUIRE(untuned.size() >= 2);
     std::vector<TuningResult> all = {{"gone", 0.1, 0}};
     for (size_t i = 0; i < untuned.size(); ++i)
       all.push_back({untuned[i], 10.0 - static_cast<double>(i), 0});
     const auto order_with = [&](const std::vector<TuningResult>& results) {
       remember_tuning(convolution_key(backend, kProblem), results);
-      forget_solver_orders();
-      return names(solver_order(backend, kProblem));
+      forget_convolutions();
+      return order(backend, kProblem);
     };
     const std::vector<std::string> reversed(untuned.rbegin(), untuned.rend());
     CHECK(order_with(all) == reversed);
@@ -76,65 +78,105 @@ TEST_CASE("solver order: the fastest first where each was measured, else as the 
     CHECK(order_with(all).back() == untuned.back());
     ConvProblem other = kProblem;
     other.n = 4;
-    CHECK(names(solver_order(backend, other)) == untuned);
+    CHECK(order(backend, other) == untuned);
+    all.back().milliseconds = 0.5;
+    CHECK(order_with(all) == reversed);
+    set_conv_policy({TuneMode::off});
+    CHECK(order(backend, kProblem) == untuned);
+    set_conv_policy({TuneMode::cached, true});  // not by measurements
+    CHECK(order(backend, kProblem) == untuned);
+    set_conv_policy({TuneMode::cached});
+    forget_convolutions();
   });
-  forget_solver_orders();
 }
 
 TEST_CASE("solver order: measurements with other threads are not ours") {
   test::CacheFolder folder("select_threads");
+  test::WithConvPolicy policy({TuneMode::cached});
   Backend& backend = Device::cpu().backend();
   set_thread_count(1);
-  const std::vector<std::string> untuned = names(solver_order(backend, kProblem));
+  const std::vector<std::string> untuned = order(backend, kProblem);
   std::vector<TuningResult> all;
   for (size_t i = 0; i < untuned.size(); ++i)
     all.push_back({untuned[i], 10.0 - static_cast<double>(i), 0});
   remember_tuning(convolution_key(backend, kProblem), all);
-  forget_solver_orders();
-  CHECK(names(solver_order(backend, kProblem))[0] == untuned.back());
+  forget_convolutions();
+  CHECK(order(backend, kProblem)[0] == untuned.back());
   set_thread_count(2);
-  CHECK(names(solver_order(backend, kProblem))[0] == untuned[0]);
+  CHECK(order(backend, kProblem)[0] == untuned[0]);
   set_thread_count(0);
-  forget_solver_orders();
 }
 
 TEST_CASE("tuning: every solver that can do it is measured, the results stay right and are kept") {
   test::CacheFolder folder("select_tune");
-  test::for_each_device([](Device device) {
+  test::WithConvPolicy policy({TuneMode::exhaustive});
+  test::for_each_device([&](Device device) {
+    Backend& backend = device.backend();
     for (size_t index : {1, 8, 10, 19, 20}) {
       const ConvProblem p = test::conv_cases()[index];
-      forget_solver_orders();
-      std::vector<ConvProblem> met;
-      {
-        TuneConvolutions tune(
-            [&](const ConvProblem& problem, const std::vector<TuningResult>& results) {
-              INFO(problem.str());
-              met.push_back(problem);
-              std::set<std::string> measured, able;
-              for (const TuningResult& result : results) {
-                CHECK(result.milliseconds > 0);
-                measured.insert(result.candidate);
-              }
-              for (const ConvSolver* solver : device.backend().conv_solvers())
-                if (solver->applicable(problem)) able.emplace(solver->name());
-              CHECK(measured == able);
-            });
-        check_convolution(p, device);
-        check_convolution(p, device);
+      std::set<ConvProblem> met;
+      observe_convolutions([&](Backend&, const ConvProblem& problem) { met.insert(problem); });
+      for (int i = 0; i < 2; ++i) check_convolution(p, device);
+      observe_convolutions({});
+      CHECK(met.size() == 3);
+      for (const ConvProblem& problem : met) {
+        INFO(problem.str());
+        std::set<std::string> measured, able;
+        for (const TuningResult& result : conv_results(backend, problem)) {
+          CHECK(result.milliseconds > 0);
+          measured.insert(result.candidate);
+        }
+        for (const ConvSolver* solver : backend.conv_solvers())
+          if (solver->applicable(problem)) able.emplace(solver->name());
+        CHECK(measured == able);
       }
-      CHECK(met.size() == 6);
-      check_convolution(p, device);
-      CHECK(met.size() == 6);
-      forget_solver_orders();
-      for (size_t i = 0; i < 3; ++i) {
-        auto results = recall_tuning(convolution_key(device.backend(), met[i]));
+      CHECK(conv_results_kept());
+      set_conv_policy({TuneMode::cached});
+      forget_convolutions();
+      for (const ConvProblem& problem : met) {
+        auto results = recall_tuning(convolution_key(backend, problem));
         REQUIRE_FALSE(results.empty());
         const auto best = std::ranges::min_element(results, {}, &TuningResult::milliseconds);
-        CHECK(solver_order(device.backend(), met[i])[0]->name() == best->candidate);
+        CHECK(order(backend, problem)[0] == best->candidate);
+      }
+      set_conv_policy({TuneMode::exhaustive});
+    }
+  });
+}
+
+TEST_CASE("tuning: hybrid measures a large convolution once, amortised one trial a call") {
+  test::for_each_device([](Device device) {
+    Backend& backend = device.backend();
+    const Conv2d conv{.padding = {1, 1}};
+    const Tensor x = test::random_tensor({4, 32, 56, 56}, 1, device);
+    const Tensor filter = test::random_tensor({80, 32, 3, 3}, 2, device);
+    const ConvProblem p = conv_problem(x.shape(), filter.shape(), conv);
+    REQUIRE(p.flops() > 0.5e9);
+    Tensor y({4, 80, 56, 56}, DType::f32, device);
+    std::vector<float> expected;
+    for (TuneMode mode : {TuneMode::off, TuneMode::cached, TuneMode::hybrid, TuneMode::amortised}) {
+      CAPTURE(static_cast<int>(mode));
+      test::CacheFolder folder("select_hybrid");
+      test::WithConvPolicy policy({mode});
+      size_t calls = 0, known = 0;
+      for (; calls < 60 && (known == 0 || calls < 3); ++calls) {
+        conv2d(x, filter, nullptr, conv, y);
+        const std::vector<float> values = y.to_vector();
+        if (expected.empty()) expected = values;
+        double worst = 0;
+        for (size_t i = 0; i < values.size(); ++i)
+          worst = std::max<double>(worst, std::abs(values[i] - expected[i]));
+        CHECK(worst < 2e-3);  // sums of 288 products of values in -1..1; Winograd's error is 1e-5
+        known = conv_results(backend, p).size();
+        if (mode == TuneMode::hybrid) CHECK(known > 1);
+      }
+      if (mode == TuneMode::off || mode == TuneMode::cached) CHECK(known == 0);
+      if (mode == TuneMode::amortised) {
+        CHECK(known > 1);
+        CHECK(calls > 3);
       }
     }
   });
-  forget_solver_orders();
 }
 
 }  // namespace kaiseki

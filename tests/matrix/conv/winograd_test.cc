@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "matrix/conv/strided_winograd.h"
 #include "matrix/memory/pool.h"
 #include "matrix/ops/conv.h"
 #include "matrix/threads.h"
@@ -46,9 +47,17 @@ Tensor run(const ConvSolver& solver, const ConvProblem& p, Tensor& x, Tensor& fi
   return y;
 }
 
+Tensor filter_gradient(const ConvSolver& solver, ConvProblem p, Tensor& x, Tensor& dy) {
+  p.direction = ConvDirection::backward_filter;
+  Tensor filter = Tensor::full({p.k, p.c / p.groups, p.r, p.s}, 7, Device::cpu());
+  Tensor workspace({static_cast<int64_t>(solver.workspace_bytes(p))}, DType::u8, Device::cpu());
+  solver.run(p, {.x = &x, .filter = &filter, .y = &dy, .workspace = &workspace});
+  return filter;
+}
+
 }  // namespace
 
-TEST_CASE("winograd: every overhang of the tiles, in both directions and in groups") {
+TEST_CASE("winograd: every overhang of the tiles, in all directions and in groups") {
   int ran = 0;
   for (const Form& form : forms())
     for (int64_t h : {1, 2, 3, 4, 5, 7, 9})
@@ -69,9 +78,38 @@ TEST_CASE("winograd: every overhang of the tiles, in both directions and in grou
                            Device::cpu());
           form.solver.run(p, {.x = &dx, .filter = &filter, .y = &y, .workspace = &workspace});
           test::check_sums(dx, expected.dx, expected.dx_size, true);
+          test::check_sums(filter_gradient(form.solver, p, x, y), expected.dfilter,
+                           expected.dfilter_size, true);
           ++ran;
         }
   CHECK(ran == 3 * 84);
+}
+
+TEST_CASE("winograd: strides, by phases, at every overhang") {
+  const ConvSolver& solver = strided_winograd_solver();
+  for (std::array<int64_t, 2> stride : {std::array<int64_t, 2>{2, 3}, {4, 2}})
+    for (int64_t more : {1, 2})
+      for (int64_t h : {13, 14, 16, 31})
+        for (int64_t padding : {0, 3}) {
+          ConvProblem p = problem(2, 2, h, 26 - h / 2, 4, padding);
+          p.r = 2 * stride[0] + more, p.s = 2 * stride[1] + 1;
+          p.stride = stride, p.groups = more;
+          Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
+          Tensor filter = random_filter(p);
+          Tensor y = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 3, Device::cpu());
+          const auto expected =
+              test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(y));
+          INFO(p.str());
+          test::check_sums(run(solver, p, x, filter), expected.y, expected.y_size, true);
+          test::check_sums(filter_gradient(solver, p, x, y), expected.dfilter,
+                           expected.dfilter_size, true);
+          p.direction = ConvDirection::backward_data;
+          Tensor dx = Tensor::full(x.shape(), 7, Device::cpu());
+          Tensor workspace({static_cast<int64_t>(solver.workspace_bytes(p))}, DType::u8,
+                           Device::cpu());
+          solver.run(p, {.x = &dx, .filter = &filter, .y = &y, .workspace = &workspace});
+          test::check_sums(dx, expected.dx, expected.dx_size, true);
+        }
 }
 
 TEST_CASE("winograd: a NaN reaches every output that reads it, and none beyond its tiles") {
@@ -110,7 +148,7 @@ TEST_CASE("winograd: serves what it can do and where it pays") {
   p.direction = ConvDirection::backward_data;
   CHECK(wide.applicable(p));
   p.direction = ConvDirection::backward_filter;
-  CHECK_FALSE(wide.applicable(p));
+  CHECK(wide.applicable(p));
   p = problem(2, 64, 28, 28, 64, 1), p.stride = {2, 2};
   CHECK_FALSE(wide.applicable(p));
   p = problem(2, 64, 28, 28, 64, 2), p.dilation = {2, 2};
@@ -123,6 +161,17 @@ TEST_CASE("winograd: serves what it can do and where it pays") {
   CHECK_FALSE(wide.applicable(problem(1, 512, 7, 7, 512, 1)));
   CHECK(large.applicable(problem(64, 20, 12, 12, 50, 0, 5)));
   CHECK_FALSE(large.applicable(problem(64, 20, 12, 12, 50, 5, 5)));
+  const ConvSolver& strided = strided_winograd_solver();
+  p = problem(2, 3, 227, 227, 96, 0, 11), p.stride = {4, 4};
+  CHECK(strided.applicable(p));
+  p.direction = ConvDirection::backward_filter;
+  CHECK(strided.applicable(p));
+  p.stride = {4, 6};
+  CHECK_FALSE(strided.applicable(p));
+  p.stride = {4, 4}, p.dilation = {2, 2};
+  CHECK_FALSE(strided.applicable(p));
+  p = problem(2, 64, 56, 56, 64, 2, 5), p.stride = {2, 2};  // a quarter of its products are padding
+  CHECK_FALSE(strided.applicable(p));
 }
 
 TEST_CASE("winograd: error below 1e-4 of the largest value with many channels") {
@@ -142,6 +191,29 @@ TEST_CASE("winograd: error below 1e-4 of the largest value with many channels") 
     MESSAGE(std::string(form.solver.name())
             << ": largest error " << worst / largest << " of the largest value");
   }
+}
+
+TEST_CASE(
+    "winograd: a gradient is cut in chunks, in pieces of the batch and in blocks of outputs") {
+  for (const Form& form : forms())
+    for (ConvProblem p : {problem(1, 3, 224, 224, 2, form.taps / 2, form.taps),
+                          problem(1, 34, 9, 5, 260, 1, form.taps),
+                          problem(35, 33, 4, 3, 17, form.taps / 2, form.taps)}) {
+      Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
+      Tensor filter = random_filter(p);
+      Tensor dy = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 3, Device::cpu());
+      const auto expected =
+          test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(dy));
+      const test::Doubles sums = test::doubles(filter_gradient(form.solver, p, x, dy));
+      double worst = 0, largest = 0;
+      for (size_t i = 0; i < sums.size(); ++i) {
+        worst = std::max(worst, std::abs(sums[i] - expected.dfilter[i]));
+        largest = std::max(largest, std::abs(expected.dfilter[i]));
+      }
+      CHECK(worst < 1e-5 * largest);
+      MESSAGE(std::string(form.solver.name()) << " " << p.str() << ": largest error "
+                                              << worst / largest << " of the largest value");
+    }
 }
 
 TEST_CASE("winograd: without room for its workspace another solver computes") {
@@ -168,16 +240,19 @@ TEST_CASE("winograd: without room for its workspace another solver computes") {
 TEST_CASE("winograd: the same bits with any number of threads") {
   for (const Form& form : forms())
     for (int64_t groups : {1, 2}) {
-      ConvProblem p = problem(3, 20, 19, 23, 18, 1, form.taps);
+      ConvProblem p = problem(3, 20, 19, 43, 18, 1, form.taps);
       p.groups = groups;
       Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
       Tensor filter = random_filter(p);
-      test::Doubles first;
+      test::Doubles first, first_sums;
       for (int threads : {1, 2, 3, 7}) {
         set_thread_count(threads);
         const test::Doubles y = test::doubles(run(form.solver, p, x, filter));
-        if (first.empty()) first = y;
+        Tensor dy = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 3, Device::cpu());
+        const test::Doubles sums = test::doubles(filter_gradient(form.solver, p, x, dy));
+        if (first.empty()) first = y, first_sums = sums;
         CHECK(first == y);
+        CHECK(first_sums == sums);
       }
     }
   set_thread_count(0);

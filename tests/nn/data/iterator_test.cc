@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <numeric>
+#include <thread>
 
 #include "matrix/error.h"
 #include "tests/nn/data/pictures.h"
@@ -124,6 +126,27 @@ TEST_CASE("what a worker throws comes out at its batch, and again at the next tr
   CHECK(iterator.next(batch));
   for (int i = 0; i < 2; ++i)
     CHECK_THROWS_WITH_AS(iterator.next(batch), doctest::Contains("7.jpg"), ParseError);
+}
+
+TEST_CASE("time without a batch ready counts as waiting, but for the first batch") {
+  class Slow : public Numbers {
+   public:
+    Slow() : Numbers(100) {}
+    void read(int64_t index, float* out, int32_t& label, Random& augmentation) const override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      Numbers::read(index, out, label, augmentation);
+    }
+  };
+  Iterator iterator(std::make_shared<Slow>(), {.batch_size = 1, .workers = 1});
+  CHECK(iterator.wait_seconds() == 0);
+  take(iterator, 1);
+  CHECK(iterator.wait_seconds() == 0);
+  take(iterator, 10);
+  const double waited = iterator.wait_seconds();
+  CHECK(waited > 0);
+  iterator.restore(iterator.state());
+  take(iterator, 1);
+  CHECK(iterator.wait_seconds() == waited);
 }
 
 TEST_CASE("it runs ahead by no more than it may, and stops at once") {

@@ -16,6 +16,7 @@
 #include "matrix/ops/reduce.h"
 #include "tests/matrix/backend/bare/bare_backend.h"
 #include "tests/support/cache_folder.h"
+#include "tests/support/conv_policy.h"
 #include "tests/support/operations.h"
 
 namespace kaiseki {
@@ -117,7 +118,7 @@ TEST_CASE("a solver in the backend's list is taken for what it can do, with its 
                        DeviceError);
   backend.solvers.clear();
   backend.operations.clear();
-  forget_solver_orders();
+  forget_convolutions();
 }
 
 TEST_CASE("a solver that computes wrong values is measured and not used") {
@@ -140,16 +141,14 @@ TEST_CASE("a solver that computes wrong values is measured and not used") {
   Tensor y(x.shape(), DType::f32, Device::opencl(0));
   std::string warned;
   set_log_sink([&](LogLevel, std::string_view text) { warned += text; });
-  {
-    TuneConvolutions tune([](const ConvProblem&, const std::vector<TuningResult>& results) {
-      REQUIRE(results.size() == 2);
-      CHECK(results[0] == TuningResult{"wrong", kWrongMilliseconds, 12});
-      CHECK(results[1].candidate == "scale");
-      CHECK(results[1].milliseconds < 1000);
-      CHECK(results[1].workspace == 12);
-    });
-    conv2d(x, filter, nullptr, {}, y);
-  }
+  test::WithConvPolicy policy({TuneMode::exhaustive});
+  conv2d(x, filter, nullptr, {}, y);
+  const auto results = conv_results(backend, conv_problem(x.shape(), filter.shape(), {}));
+  REQUIRE(results.size() == 2);
+  CHECK(results[0] == TuningResult{"wrong", kWrongMilliseconds, 12});
+  CHECK(results[1].candidate == "scale");
+  CHECK(results[1].milliseconds < 1000);
+  CHECK(results[1].workspace == 12);
   set_log_sink({});
   MemoryPool& pool = Device::opencl(0).memory();
   Tensor other(y.shape(), DType::f32, Device::opencl(0));
@@ -162,7 +161,7 @@ TEST_CASE("a solver that computes wrong values is measured and not used") {
   test::check_close(y, test::doubles(multiply(x.to(Device::cpu()), Tensor::full({1}, 3))), 0);
   backend.solvers.clear();
   backend.operations.clear();
-  forget_solver_orders();
+  forget_convolutions();
 }
 
 TEST_CASE(
@@ -195,17 +194,17 @@ TEST_CASE(
     late.runs = 0;
     backend.solvers = first ? std::vector<const ConvSolver*>{&late, &steady}
                             : std::vector<const ConvSolver*>{&steady, &late};
-    TuneConvolutions tune([](const ConvProblem&, const std::vector<TuningResult>& results) {
-      REQUIRE(results.size() == 2);
-      for (const TuningResult& result : results)
-        CHECK((result.candidate == "late") == (result.milliseconds < 10));
-    });
+    test::WithConvPolicy policy({TuneMode::exhaustive});
     conv2d(x, filter, nullptr, {}, y);
     CHECK(late.runs >= 5);
+    const auto results = conv_results(backend, conv_problem(x.shape(), filter.shape(), {}));
+    REQUIRE(results.size() == 2);
+    for (const TuningResult& result : results)
+      CHECK((result.candidate == "late") == (result.milliseconds < 10));
   }
   backend.solvers.clear();
   backend.operations.clear();
-  forget_solver_orders();
+  forget_convolutions();
 }
 
 TEST_CASE("a device's memory is counted and limited by its pool from the first") {

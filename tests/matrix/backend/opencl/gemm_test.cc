@@ -191,15 +191,16 @@ TEST_CASE("opencl gemm: CLBlast takes part where it is installed, and only there
     for (auto& candidate : gemm_candidates(style)) {
       if (candidate.name != "clblast") continue;
       ++found;
-      // On CPUs only for large products.
-      const int64_t m = style == Style::cpu ? 300 : 70, n = 265, k = m == 300 ? 500 : 50;
+      // On CPUs only for large products, and not for batches.
+      const bool cpu = style == Style::cpu;
+      const int64_t m = cpu ? 800 : 70, n = 265, k = cpu ? 500 : 50, batch = cpu ? 1 : 3;
       CHECK(candidate.applicable(
                 backend->opencl(),
                 Data({70, 65, 50, 3, false, false}, true, false, Device::opencl(0)).args) ==
             (style == Style::gpu));
-      Data data({m, n, k, 3, false, false}, true, false, Device::opencl(0));
+      Data data({m, n, k, batch, false, false}, true, false, Device::opencl(0));
       CHECK(candidate.applicable(backend->opencl(), data.args));
-      data.c = Tensor::zeros(Shape{3 * m * n}, DType::f32, Device::opencl(0));
+      data.c = Tensor::zeros(Shape{batch * m * n}, DType::f32, Device::opencl(0));
       data.args.ldc = n;
       data.args.stride_c = m * n;
       data.args.bias = &data.bias;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Depthwise convolution (cl_kernels/conv_depthwise.cl): each group has one input channel.
+#include <algorithm>
+#include <bit>
+
+#include "matrix/backend/opencl/conv.h"
+#include "matrix/backend/opencl/launch.h"
+
+namespace kaiseki::opencl {
+namespace {
+
+constexpr int64_t kMostTaps = 49;      // of a filter, in registers
+constexpr int64_t kLongestRow = 2048;  // in private memory, with padding
+
+/// On GPUs the gradient of the filter only: the other directions are conv_simple.cl's.
+class DepthwiseSolver : public ConvSolver {
+ public:
+  explicit DepthwiseSolver(Style style) : style_(style) {}
+
+  std::string_view name() const override { return "opencl_depthwise"; }
+
+  bool applicable(const ConvProblem& p) const override {
+    const bool serves = style_ == Style::cpu || p.direction == ConvDirection::backward_filter;
+    return serves && p.groups == p.c && p.groups > 1 && p.k % p.groups == 0 &&
+           p.r * p.s <= kMostTaps && p.w + 2 * p.padding[1] <= kLongestRow;
+  }
+
+  uint64_t workspace_bytes(const ConvProblem&) const override { return 0; }
+
+  void run(const ConvProblem& p, const ConvArgs& args) const override {
+    switch (p.direction) {
+      case ConvDirection::forward:
+        start(p, args, "depthwise_forward")
+            .arg(static_cast<int32_t>(p.k))
+            .arg(args.slope)
+            .in(*args.x)
+            .in(*args.filter)
+            .optional(args.bias)
+            .out(*args.y)
+            .over_groups({static_cast<size_t>(p.n * p.k), 1, 1}, {1, 1, 1});
+        break;
+      case ConvDirection::backward_data:
+        start(p, args, "depthwise_backward_data")
+            .arg(static_cast<int32_t>(p.c))
+            .in(*args.y)
+            .in(*args.filter)
+            .out(*args.x)
+            .over_groups({static_cast<size_t>(p.n * p.c), 1, 1}, {1, 1, 1});
+        break;
+      case ConvDirection::backward_filter:
+        backward_filter(p, args);
+    }
+  }
+
+ private:
+  static std::string options(const ConvProblem& p, const ConvArgs& args) {
+    const auto row = [](int64_t n) {
+      return static_cast<int64_t>(std::bit_ceil(std::max<uint64_t>(8, static_cast<uint64_t>(n))));
+    };
+    const int64_t stride = p.stride[1], columns = row(p.out_w());
+    const int64_t margin = (p.padding[1] + stride - 1) / stride;
+    const int64_t last = (p.dilation[1] * (p.s - 1) - p.padding[1] + margin * stride) / stride;
+    return window_options(p) + define("MULTIPLIER", p.k / p.groups) + define("ROW", columns) +
+           define("MARGIN", margin) +
+           define("PARTS", std::max(last + columns, margin + row(p.w / stride + 1))) +
+           define("BIAS", args.bias != nullptr) +
+           define("ACTIVATION", static_cast<int>(args.activation));
+  }
+
+  static Launch sized(Launch launch, const ConvProblem& p) {
+    for (int64_t size : {p.h, p.w, p.out_h(), p.out_w()}) launch.arg(static_cast<int32_t>(size));
+    return launch;
+  }
+
+  static Launch start(const ConvProblem& p, const ConvArgs& args, std::string_view kernel) {
+    return sized({backend_of(args).opencl(), "conv_depthwise.cl", kernel, options(p, args)}, p);
+  }
+
+  void backward_filter(const ConvProblem& p, const ConvArgs& args) const {
+    OpenclDevice& device = backend_of(args).opencl();
+    size_t group = 1;
+    if (style_ == Style::gpu)
+      group = std::bit_floor(std::min<size_t>(128, device.facts().max_work_group));
+    Launch launch =
+        style_ == Style::cpu
+            ? Launch(device, "conv_depthwise.cl", "depthwise_backward_filter", options(p, args))
+            : Launch(device, "conv_depthwise_group.cl", "depthwise_backward_filter_group",
+                     window_options(p) + define("MULTIPLIER", p.k / p.groups) +
+                         define("GROUP", static_cast<int64_t>(group)));
+    launch.arg(static_cast<int32_t>(p.n));
+    sized(std::move(launch), p)
+        .arg(static_cast<int32_t>(p.k))
+        .arg(args.beta)
+        .in(*args.x)
+        .in(*args.y)
+        .in_out(*args.filter)
+        .over_groups({static_cast<size_t>(p.k), 1, 1}, {group, 1, 1});
+  }
+
+  Style style_;
+};
+
+}  // namespace
+
+const ConvSolver& conv_depthwise_solver(Style style) {
+  static const DepthwiseSolver cpu(Style::cpu), gpu(Style::gpu);
+  return style == Style::cpu ? cpu : gpu;
+}
+
+}  // namespace kaiseki::opencl

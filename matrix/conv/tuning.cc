@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/conv/tuning.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "matrix/conv/measure.h"
+#include "matrix/error.h"
+#include "matrix/log.h"
+#include "matrix/memory/workspace.h"
+#include "matrix/threads.h"
+
+namespace kaiseki {
+namespace {
+
+// Smaller ones gain less by measuring than it costs, and so their bits do not depend on it.
+constexpr double kWorthMeasuring = 0.5e9;  // multiplications and additions
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
+struct Known {
+  std::vector<TuningResult> results;
+  std::unique_ptr<ConvMeasurement> trials{};  // amortised, not done
+  std::optional<uint64_t> tried{};            // with so much workspace all that had room for it was
+};
+
+struct Table {
+  std::mutex mutex;
+  std::mutex measuring;  // one convolution at a time: they would slow each other
+  ConvPolicy policy;
+  bool kept = true, told = false;
+  std::map<std::tuple<Backend*, int, ConvProblem>, Known> all;
+};
+
+std::atomic<uint64_t> generation{1};
+
+Table& table() {
+  static auto* one = new Table;
+  return *one;
+}
+
+int threads_of(Backend& backend) { return backend.device().is_cpu() ? thread_count() : 0; }
+
+/// The lock is held. Read from the file when it is met first.
+Known& known(Backend& backend, const ConvProblem& problem) {
+  const auto [at, is_new] = table().all.try_emplace({&backend, threads_of(backend), problem});
+  if (is_new && table().policy.mode != TuneMode::exhaustive)
+    at->second.results = recall_tuning(convolution_key(backend, problem));
+  return at->second;
+}
+
+bool uses_measurements(const ConvPolicy& policy) {
+  return policy.mode != TuneMode::off && !policy.deterministic;
+}
+
+bool measures(const ConvPolicy& policy, const ConvProblem& problem) {
+  if (!uses_measurements(policy) || policy.mode == TuneMode::cached) return false;
+  return policy.mode == TuneMode::exhaustive || problem.flops() >= kWorthMeasuring;
+}
+
+const TuningResult* find(const std::vector<TuningResult>& results, const ConvSolver& solver) {
+  const auto found = std::ranges::find(results, solver.name(), &TuningResult::candidate);
+  return found == results.end() ? nullptr : &*found;
+}
+
+/// The solvers that are not measured, though there may be room for their workspace.
+std::vector<const ConvSolver*> untried_solvers(Backend& backend, const ConvProblem& problem,
+                                               const Known& of, uint64_t available) {
+  const Workspace& workspace = backend.device().workspace();
+  std::vector<const ConvSolver*> untried;
+  for (const ConvSolver* solver : backend.conv_solvers()) {
+    if (!solver->applicable(problem) || find(of.results, *solver)) continue;
+    const uint64_t bytes = solver->workspace_bytes(problem);
+    if (of.tried ? bytes > *of.tried && bytes <= available : workspace.allows(bytes))
+      untried.push_back(solver);
+  }
+  return untried;
+}
+
+/// The lock is held.
+void keep(Backend& backend, const ConvProblem& problem, Known& of,
+          const std::vector<TuningResult>& more) {
+  if (more.empty()) return;
+  for (const TuningResult& result : more) {
+    std::erase_if(of.results,
+                  [&](const TuningResult& old) { return old.candidate == result.candidate; });
+    of.results.push_back(result);
+  }
+  const auto solvers = backend.conv_solvers();
+  std::ranges::stable_sort(of.results, {}, [&](const TuningResult& result) {
+    return std::ranges::find(solvers, result.candidate, &ConvSolver::name) - solvers.begin();
+  });
+  const bool written = remember_tuning(convolution_key(backend, problem), of.results);
+  table().kept = table().kept && written;
+  ++generation;
+}
+
+void tell_once(Table& of, Device device) {
+  if (of.told || of.policy.mode == TuneMode::exhaustive) return;
+  of.told = true;
+  log_info(message("conv2d", "measuring the ways to compute large convolutions on ", device.name(),
+                   ", once for each shape"));
+}
+
+}  // namespace
+
+void set_conv_policy(const ConvPolicy& policy) {
+  std::lock_guard lock(table().mutex);
+  if (policy.mode == TuneMode::exhaustive) table().all.clear();
+  table().policy = policy;
+  ++generation;
+}
+
+uint64_t conv_generation() { return generation; }
+
+ConvPolicy conv_policy() {
+  std::lock_guard lock(table().mutex);
+  return table().policy;
+}
+
+std::string_view direction_name(ConvDirection direction) {
+  constexpr std::string_view kNames[] = {"forward", "backward_data", "backward_filter"};
+  return kNames[static_cast<int>(direction)];
+}
+
+TuningKey convolution_key(Backend& backend, const ConvProblem& problem) {
+  const DeviceInfo info = backend.info();
+  return {info.name, backend.device().is_cpu() ? info.platform : info.driver, threads_of(backend),
+          "convolution", std::string(direction_name(problem.direction)) + ' ' + problem.str()};
+}
+
+std::vector<ConvCandidate> conv_candidates(Backend& backend, const ConvProblem& problem) {
+  const uint64_t available = backend.device().workspace().available();
+  std::lock_guard lock(table().mutex);
+  const ConvPolicy& policy = table().policy;
+  const bool by_time = uses_measurements(policy);
+  std::vector<ConvCandidate> candidates;
+  bool all = true;
+  for (const ConvSolver* solver : backend.conv_solvers()) {
+    if (!solver->applicable(problem) || (policy.deterministic && !solver->deterministic()))
+      continue;
+    const auto* measured = by_time ? find(known(backend, problem).results, *solver) : nullptr;
+    const uint64_t bytes = solver->workspace_bytes(problem);
+    if (!measured && bytes <= available) all = false;
+    if (!measured || measured->milliseconds < kWrongMilliseconds)
+      candidates.push_back({solver, measured ? measured->milliseconds : kUnknown, bytes});
+  }
+  if (all) std::ranges::stable_sort(candidates, {}, &ConvCandidate::milliseconds);
+  return candidates;
+}
+
+bool measures_convolution(const ConvProblem& problem) {
+  std::lock_guard lock(table().mutex);
+  return measures(table().policy, problem);
+}
+
+ConvTuning tune_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
+  Table& all = table();
+  std::unique_lock lock(all.mutex);
+  if (!measures(all.policy, problem)) return {};
+  const bool amortised = all.policy.mode == TuneMode::amortised;
+  lock.unlock();
+  std::lock_guard measuring(all.measuring);
+  const uint64_t available = backend.device().workspace().available();
+  lock.lock();
+  auto trials = std::move(known(backend, problem).trials);
+  if (!trials) {
+    const Known& of = known(backend, problem);
+    auto untried = untried_solvers(backend, problem, of, available);
+    if (untried.empty()) return {};
+    trials = std::make_unique<ConvMeasurement>(backend, problem, untried);
+    tell_once(all, backend.device());
+  }
+  lock.unlock();
+  bool computed = false;
+  if (amortised)
+    computed = trials->step(args);
+  else
+    trials->run(args);
+  lock.lock();
+  Known& of = known(backend, problem);
+  if (!trials->done()) {
+    of.trials = std::move(trials);
+    return {computed, false};
+  }
+  of.tried = std::max(of.tried.value_or(0), available);
+  keep(backend, problem, of, trials->results());
+  return {computed, true};
+}
+
+double measured_time(Backend& backend, const ConvProblem& problem, const ConvArgs& args,
+                     const ConvSolver& solver) {
+  Table& all = table();
+  std::unique_lock lock(all.mutex);
+  if (!uses_measurements(all.policy)) return kUnknown;
+  if (const auto* result = find(known(backend, problem).results, solver))
+    return result->milliseconds;
+  if (!measures(all.policy, problem)) return kUnknown;
+  lock.unlock();
+  std::lock_guard measuring(all.measuring);
+  ConvMeasurement trial(backend, problem, {&solver});
+  trial.run(args);
+  lock.lock();
+  const std::vector<TuningResult> results = trial.results();
+  keep(backend, problem, known(backend, problem), results);
+  return results.empty() ? kUnknown : results[0].milliseconds;
+}
+
+std::vector<TuningResult> conv_results(Backend& backend, const ConvProblem& problem) {
+  std::lock_guard lock(table().mutex);
+  return known(backend, problem).results;
+}
+
+bool conv_results_kept() {
+  std::lock_guard lock(table().mutex);
+  return table().kept;
+}
+
+void forget_convolutions() {
+  std::lock_guard lock(table().mutex);
+  table().all.clear();
+  table().kept = true;
+  ++generation;
+}
+
+}  // namespace kaiseki

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// JPEG by libjpeg-turbo. It reports errors by a call that must not return; from here that is a jump
+// back into run(), past frames that own nothing.
+//
+// Each of these headers uses what the one before declares.
+// clang-format off
+#include <cstdio>
+#include <jpeglib.h>
+#include <jerror.h>
+// clang-format on
+
+#include <algorithm>
+#include <bit>
+#include <csetjmp>
+
+#include "matrix/error.h"
+#include "nn/data/jpeg.h"
+#include "nn/data/source.h"
+
+namespace kaiseki::nn {
+namespace {
+
+constexpr int kMaxScans = 100;  // a few bytes may ask for one more pass over all pixels
+constexpr int kRowsAtOnce = 16;
+
+struct Decoder {
+  jpeg_decompress_struct jpeg{};
+  jpeg_error_mgr errors{};
+  jpeg_progress_mgr progress{};
+  std::jmp_buf failed{};
+  char what[JMSG_LENGTH_MAX] = "";
+
+  Decoder() = default;
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+  ~Decoder() { jpeg_destroy_decompress(&jpeg); }
+
+  /// Whether `body`, whose frames must own nothing, came to its end; else `what` says why not.
+  template <typename Body>
+  bool run(Body body) {
+    if (setjmp(failed)) return false;
+    body();
+    return true;
+  }
+};
+
+Decoder& decoder_of(j_common_ptr jpeg) { return *static_cast<Decoder*>(jpeg->client_data); }
+
+void give_up(j_common_ptr jpeg) {
+  Decoder& decoder = decoder_of(jpeg);
+  jpeg->err->format_message(jpeg, decoder.what);
+  std::longjmp(decoder.failed, 1);
+}
+
+/// What stb_image takes for damage is damage here too; other warnings leave a picture to use.
+void look_at_warning(j_common_ptr jpeg, int level) {
+  const int code = jpeg->err->msg_code;
+  if (level < 0 &&
+      (code == JWRN_HUFF_BAD_CODE || code == JWRN_ARITH_BAD_CODE || code == JWRN_JPEG_EOF))
+    give_up(jpeg);
+}
+
+void count_scans(j_common_ptr jpeg) {
+  Decoder& decoder = decoder_of(jpeg);
+  if (decoder.jpeg.input_scan_number <= kMaxScans) return;
+  std::snprintf(decoder.what, sizeof decoder.what, "more than %d scans", kMaxScans);
+  std::longjmp(decoder.failed, 1);
+}
+
+void print_nothing(j_common_ptr) {}
+
+bool read_header(Decoder& decoder, ByteView file) {
+  jpeg_decompress_struct& jpeg = decoder.jpeg;
+  jpeg.err = jpeg_std_error(&decoder.errors);
+  decoder.errors.error_exit = give_up;
+  decoder.errors.emit_message = look_at_warning;
+  decoder.errors.output_message = print_nothing;
+  decoder.progress.progress_monitor = count_scans;
+  jpeg.client_data = &decoder;
+  return decoder.run([&] {
+    jpeg_create_decompress(&jpeg);
+    jpeg.progress = &decoder.progress;
+    jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(file.data()), file.size());
+    jpeg_read_header(&jpeg, TRUE);
+  });
+}
+
+/// Photoshop, whose marker says so, stores the share of light and not of ink.
+void cmyk_to_rgb(const std::vector<uint8_t>& cmyk, bool light, std::vector<uint8_t>& rgb) {
+  const int ink = light ? 0 : 255;
+  rgb.resize(cmyk.size() / 4 * 3);
+  for (size_t i = 0; i < cmyk.size() / 4; ++i)
+    for (size_t c = 0; c < 3; ++c)
+      rgb[3 * i + c] =
+          static_cast<uint8_t>(((cmyk[4 * i + c] ^ ink) * (cmyk[4 * i + 3] ^ ink) + 127) / 255);
+}
+
+}  // namespace
+
+PictureInfo jpeg_info(ByteView file, std::string_view source) {
+  Decoder decoder;
+  if (!read_header(decoder, file))
+    throw ParseError(source, "header",
+                     std::string("expected the header of a JPEG, got: ") + decoder.what);
+  const int components = decoder.jpeg.num_components;
+  if (components != 1 && components != 3 && components != 4)
+    throw ParseError(source, "header",
+                     "expected a JPEG of 1, 3 or 4 components, got " + std::to_string(components));
+  return {static_cast<int>(decoder.jpeg.image_height), static_cast<int>(decoder.jpeg.image_width),
+          components == 1 ? 1 : 3};
+}
+
+Picture decode_jpeg(ByteView file, std::string_view source, const PictureInfo& info, int channels,
+                    int eighths) {
+  Decoder decoder;
+  jpeg_decompress_struct& jpeg = decoder.jpeg;
+  Picture picture{0, 0, channels, {}};
+  picture.eighths = jpeg_eighths(eighths);
+  picture.whole_height = info.height;
+  picture.whole_width = info.width;
+  bool ok = read_header(decoder, file) && decoder.run([&] {
+    jpeg.scale_num = static_cast<unsigned>(picture.eighths);
+    jpeg.scale_denom = 8;
+    jpeg.out_color_space = jpeg.num_components == 4 ? JCS_CMYK
+                           : channels == 1          ? JCS_GRAYSCALE
+                                                    : JCS_RGB;
+    jpeg_start_decompress(&jpeg);
+  });
+  std::vector<uint8_t> cmyk;
+  const bool four = ok && jpeg.output_components == 4;
+  std::vector<uint8_t>& pixels = four ? cmyk : picture.pixels;
+  if (ok) {
+    const size_t row = static_cast<size_t>(jpeg.output_width) * jpeg.output_components;
+    pixels.resize(row * jpeg.output_height);
+    uint8_t* first = pixels.data();
+    ok = decoder.run([&jpeg, first, row] {
+      while (jpeg.output_scanline < jpeg.output_height) {
+        JSAMPROW rows[kRowsAtOnce];
+        for (unsigned i = 0; i < kRowsAtOnce; ++i)
+          rows[i] = first + row * std::min(jpeg.output_scanline + i, jpeg.output_height - 1);
+        jpeg_read_scanlines(&jpeg, rows, kRowsAtOnce);
+      }
+    });
+  }
+  if (!ok)
+    throw ParseError(source, "pixels", std::string("expected a picture, got: ") + decoder.what);
+  picture.height = static_cast<int>(jpeg.output_height);
+  picture.width = static_cast<int>(jpeg.output_width);
+  if (four) {
+    cmyk_to_rgb(cmyk, jpeg.saw_Adobe_marker, picture.pixels);
+    picture.channels = 3;
+    convert_channels(picture, channels);
+  }
+  return picture;
+}
+
+/// Of 1, 2, 4 and 8, which the library has vector code for: the others take longer than 8.
+int jpeg_eighths(int eighths) {
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(eighths)));
+}
+
+const char* jpeg_decoder() { return "libjpeg-turbo"; }
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Operators whose constants become the weights of a layer.
+#include <utility>
+
+#include "nn/onnx/operators.h"
+#include "nn/onnx/windows.h"
+
+namespace kaiseki::nn::onnx {
+namespace {
+
+/// "conv1" of an initializer "conv1.weight"; else "", and the node's own name is taken.
+std::string name_from(const TensorData& weight) {
+  constexpr std::string_view kEnd = ".weight";
+  if (!weight.name.ends_with(kEnd)) return "";
+  return weight.name.substr(0, weight.name.size() - kEnd.size());
+}
+
+InlineWeights weights(Op& op, const char* parameter, const TensorData& tensor, float factor = 1) {
+  InlineWeights result{.parameter = parameter, .path = op.place(), .values = op.values(tensor)};
+  if (factor != 1)
+    for (float& value : result.values) value *= factor;
+  return result;
+}
+
+/// [inputs, outputs] as [outputs, inputs].
+void transpose(std::vector<float>& values, size_t inputs, size_t outputs) {
+  std::vector<float> turned(values.size());
+  for (size_t i = 0; i < inputs; ++i)
+    for (size_t o = 0; o < outputs; ++o) turned[o * inputs + i] = values[i * outputs + o];
+  values = std::move(turned);
+}
+
+NewLayer fully_connected(Op& op, const Value& x, bool transposed, float factor) {
+  const int64_t inputs = x.shape[0];
+  const TensorData& weight = op.constant(
+      1, transposed ? std::vector<int64_t>{-1, inputs} : std::vector<int64_t>{inputs, -1});
+  const int64_t outputs = weight.dims[transposed ? 0 : 1];
+  if (outputs < 1) op.fail("expected weights of one output or more, got " + list_text(weight.dims));
+  NewLayer layer{.type = "fully_connected", .name = name_from(weight)};
+  layer.params.set("output_size", outputs);
+  layer.weights.push_back(weights(op, "weight", weight, factor));
+  if (!transposed)
+    transpose(layer.weights[0].values, static_cast<size_t>(inputs), static_cast<size_t>(outputs));
+  return layer;
+}
+
+/// A bias of `outputs` values that may be given as one, or with ones before.
+InlineWeights bias_of(Op& op, const TensorData& tensor, int64_t outputs, float factor) {
+  const int64_t count = tensor.elements();
+  const bool row = !tensor.dims.empty() && tensor.dims.back() == count;
+  if (count != 1 && !(row && count == outputs))
+    op.fail("expected a bias of " + std::to_string(outputs) + " values, got the shape " +
+            list_text(tensor.dims));
+  InlineWeights bias = weights(op, "bias", tensor, factor);
+  bias.values.resize(static_cast<size_t>(outputs), bias.values[0]);
+  return bias;
+}
+
+/// x + constant is a bias of the layer that gives x, if that has none yet.
+void add_bias(Op& op, const Value& x, const TensorData& tensor) {
+  LayerSpec* layer = op.without_bias(x);
+  if (!layer)
+    op.fail(
+        "expected a constant to be added to a Conv, Gemm or MatMul without a bias that nothing "
+        "else reads, got one added to \"" +
+        x.layer + "\"");
+  std::vector<int64_t> dims = tensor.dims;
+  while (static_cast<int>(dims.size()) > x.shape.rank() && dims[0] == 1) dims.erase(dims.begin());
+  const std::vector<int64_t> whole(x.shape.begin(), x.shape.end());
+  std::vector<int64_t> channel(whole.size(), 1);
+  channel[0] = whole[0];
+  if (dims != whole && dims != channel)
+    op.fail("expected a bias of shape " + list_text(channel) + " or " + list_text(whole) +
+            ", got " + list_text(tensor.dims));
+  layer->weights.push_back(weights(op, "bias", tensor));
+  layer->params.keys.pop_back();  // "bias": false, which its importer has put last
+  layer->params.items.pop_back();
+  if (dims != channel) layer->params.set("bias", "position");
+  op.set(x);
+}
+
+}  // namespace
+
+void import_conv(Op& op) {
+  Value x = op.input(0);
+  const std::vector<int64_t> pads = std::exchange(x.pads, {});
+  if (x.is_constant() || x.gain || x.shape.rank() != 3) op.data(0, 3);
+  const TensorData& weight = op.constant(1, {-1, -1, -1, -1});
+  const std::array<int64_t, 2> kernel = {weight.dims[2], weight.dims[3]};
+  Window window = read_window(op, x.shape, kernel);
+  if (window.kernel != kernel)
+    op.fail_attribute("kernel_shape", "that of the weights " + list_text(weight.dims),
+                      list_text({window.kernel[0], window.kernel[1]}));
+  for (int i = 0; i < 2 && !pads.empty(); ++i)
+    window.begin[i] += pads[i], window.end[i] += pads[i + 2];
+  Window even = window;
+  even.end = window.begin;
+  for (int i = 0; i < 2; ++i)
+    if (even.length(i, x.shape[i + 1]) != window.length(i, x.shape[i + 1]))
+      op.fail_attribute(
+          "pads", "the same at both ends",
+          list_text({window.begin[0], window.begin[1], window.end[0], window.end[1]}));
+  const int64_t groups = op.integer("group", 1);
+  if (groups < 1 || x.shape[0] % groups != 0 || weight.dims[1] != x.shape[0] / groups)
+    op.fail("expected weights for " + std::to_string(x.shape[0]) + " channels in " +
+            std::to_string(groups) + " groups, got the shape " + list_text(weight.dims));
+
+  NewLayer layer{.type = "convolution", .name = name_from(weight)};
+  layer.params.set("output_channels", weight.dims[0]).set("kernel_size", pair_json(kernel));
+  constexpr std::array<int64_t, 2> kOne{1, 1}, kZero{0, 0};
+  if (window.stride != kOne) layer.params.set("stride", pair_json(window.stride));
+  if (window.begin != kZero) layer.params.set("padding", pair_json(window.begin));
+  if (window.dilation != kOne) layer.params.set("dilation", pair_json(window.dilation));
+  if (groups != 1) layer.params.set("groups", groups);
+  layer.weights.push_back(weights(op, "weight", weight));
+  if (op.has_input(2))
+    layer.weights.push_back(weights(op, "bias", op.constant(2, {weight.dims[0]})));
+  else
+    layer.params.set("bias", false);
+  op.add(std::move(layer), {&x});
+}
+
+void import_gemm(Op& op) {
+  const Value& x = op.data(0, 1);
+  op.only("transA", 0);
+  const auto alpha = static_cast<float>(op.number("alpha", 1));
+  const auto beta = static_cast<float>(op.number("beta", 1));
+  NewLayer layer = fully_connected(op, x, op.integer("transB", 0) != 0, alpha);
+  if (op.has_input(2)) {
+    const auto outputs = static_cast<int64_t>(layer.params.find("output_size")->number);
+    layer.weights.push_back(bias_of(op, op.constant(2), outputs, beta));
+  } else {
+    layer.params.set("bias", false);
+  }
+  op.add(std::move(layer));
+}
+
+void import_matmul(Op& op) {
+  NewLayer layer = fully_connected(op, op.data(0, 1), false, 1);
+  layer.params.set("bias", false);
+  op.add(std::move(layer));
+}
+
+void import_batch_normalization(Op& op) {
+  const Value& x = op.data(0);
+  if (op.opset() < 9) op.only("spatial", 1);
+  if (op.opset() >= 14) op.only("training_mode", 0);
+  const double eps = op.number("epsilon", 1e-5), kept = op.number("momentum", 0.9);
+  const double momentum = shortest(static_cast<float>(1 - kept));
+  NewLayer layer{.type = "batch_normalization", .name = name_from(op.constant(1))};
+  if (eps != 1e-5) layer.params.set("eps", eps);
+  if (momentum != 0.1) layer.params.set("momentum", momentum);
+  constexpr const char* kNames[] = {"weight", "bias", "running_mean", "running_var"};
+  for (size_t i = 0; i < 4; ++i)
+    layer.weights.push_back(weights(op, kNames[i], op.constant(i + 1, {x.shape[0]})));
+  op.add(std::move(layer));
+}
+
+void import_add(Op& op) {
+  if (op.inputs() == 2 && (op.input(0).is_constant() || op.input(1).is_constant())) {
+    const size_t constant = op.input(0).is_constant() ? 0 : 1;
+    return add_bias(op, op.data(1 - constant), op.constant(constant));
+  }
+  if (op.inputs() == 1) return op.set(op.data(0));
+  std::vector<const Value*> inputs;
+  for (size_t i = 0; i < op.inputs(); ++i) inputs.push_back(&op.data(i));
+  op.add({.type = "add"}, inputs);
+}
+
+}  // namespace kaiseki::nn::onnx

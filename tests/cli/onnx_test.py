@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ONNX files as networks, and networks as ONNX files, which ONNX's own checker takes and NumPy computes alike."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+from npy import read_npy, write_npy, write_png
+from support import LENET, ROOT, check, main, refuses, skip, train, works
+
+CASES = ROOT / "tests/reference/onnx"
+REFERENCE = pathlib.Path(__file__).parent / "onnx_reference.py"
+# f32 against f64 through up to ten layers, with sums of up to 800 terms of size about 1.
+TOLERANCE = 1e-5
+
+
+def agrees(ours, theirs, what):
+    (shape, values), (wanted_shape, wanted) = read_npy(ours), read_npy(theirs)
+    far = [(a, b) for a, b in zip(values, wanted) if not abs(a - b) <= TOLERANCE * max(1, abs(b))]
+    check(shape == wanted_shape and wanted and not far, what, f"{shape} {wanted_shape} {far[:3]}")
+
+
+def python_with_onnx():
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import onnx"], stderr=subprocess.DEVNULL).returncode == 0:
+            return python
+    return None
+
+
+def networks_of_pytorch():
+    files = sorted(CASES.glob("*.onnx"))
+    for file in files:
+        x = file.with_suffix(".x.npy")
+        works("run", file, "--input", x, "--output", "y.npy")
+        agrees("y.npy", file.with_suffix(".y.npy"), f"{file.name}: PyTorch's results")
+        works("export", file, "--output", "again.onnx")
+        works("run", "again.onnx", "--input", x, "--output", "again.npy")
+        check(read_npy("again.npy") == read_npy("y.npy"), f"{file.name}: the same bits after an export")
+    check(len(files) >= 14, "the files are there", str(files))
+
+
+def summary_knows_them():
+    shown = works("summary", CASES / "resnet_12.onnx").stdout
+    check(shown.startswith("resnet_12") and "3x19x19 -> 5" in shown and "fully_connected" in shown, "a summary", shown)
+    rows = [json.loads(line) for line in works("summary", CASES / "vgg_11.onnx", "--json").stdout.splitlines()]
+    check([row["parameters"] for row in rows if row["parameters"]] == [112, 148, 222, 485], "parameters", str(rows))
+
+
+def to_onnx_and_back():
+    """Trained, saved as .onnx, evaluated, used for pictures, trained on: the classes go with it."""
+    for name, level in (("cat", 5), ("dog", 120), ("emu", 250)):
+        for i in range(20):
+            write_png(pathlib.Path("three", name, f"{i:02}.png"), 8, level + i % 4)
+    pathlib.Path("net.json").write_text(json.dumps({"inputs": {"x": {"shape": [1, 8, 8]}}, "layers": [
+        {"name": "conv", "type": "convolution", "output_channels": 4, "kernel_size": 3}, {"type": "relu"},
+        {"name": "fc", "type": "fully_connected", "output_size": 3}, {"type": "softmax_cross_entropy"}]}))
+    works("train", "net.json", "--data", "three", "--epochs", 30, "--lr", 0.05, "--mean", 0.5, "--save", "net.onnx",
+          "--checkpoint", "run")
+    by_file = json.loads(works("eval", "net.onnx", "--data", "three", "--json").stdout)
+    newest = max(pathlib.Path("run").glob("checkpoint-*"), key=lambda file: int(re.search(r"\d+", file.name)[0]))
+    by_json = json.loads(works("eval", "net.json", "--weights", newest, "--data", "three", "--json").stdout)
+    check(by_file == by_json and by_file["top1"] == 1, "one network in two files", f"{by_file} {by_json}")
+    check("emu" in works("predict", "net.onnx", "three/emu/00.png").stdout, "the classes' names are in it")
+    weights = works("eval", "net.json", "--weights", "net.onnx", "--data", "three", "--json").stdout
+    check(json.loads(weights) == by_file, "its weights fit the network in JSON", weights)
+    works("export", "net.onnx", "--output", "w.safetensors")
+    again = works("eval", "net.json", "--weights", "w.safetensors", "--data", "three", "--json").stdout
+    check(json.loads(again) == by_file, "weights, names, mean by way of export", again)
+    works("export", "net.json", "--weights", "w.safetensors", "--output", "same.onnx")
+    check(pathlib.Path("same.onnx").read_bytes() == pathlib.Path("net.onnx").read_bytes(), "the same bytes")
+    works("train", "net.onnx", "--data", "three", "--epochs", 0, "--save", "still.onnx")
+    check(json.loads(works("eval", "still.onnx", "--data", "three", "--json").stdout) == by_file, "trained on from it")
+
+
+def mistakes():
+    refuses(["missing.onnx", "no such file"], "summary", "missing.onnx")
+    pathlib.Path("empty.onnx").touch()
+    refuses(["empty.onnx", "expected a graph"], "summary", "empty.onnx")
+    whole = (CASES / "vgg_11.onnx").read_bytes()
+    pathlib.Path("half.onnx").write_bytes(whole[:len(whole) // 2])
+    refuses(["half.onnx", "byte"], "summary", "half.onnx")
+    refuses(["--output", ".onnx", "net.bin"], "export", CASES / "vgg_11.onnx", "--output", "net.bin")
+    refuses(["--weights"], "export", LENET, "--output", "lenet.onnx")
+    pathlib.Path("even.json").write_text(json.dumps({"inputs": {"x": {"shape": [1, 28, 28]}}, "layers": [
+        {"name": "even", "type": "local_response_normalization", "size": 4},
+        {"type": "fully_connected", "output_size": 10}]}))
+    done = refuses(["even", "odd number"], "train", "even.json", "--data", "digits:100:1", "--epochs", 1, "--save", "e.onnx")
+    check("epoch" not in done.stdout, "what has no word is refused before the training", done.stdout)
+
+
+def another_reader_agrees():
+    python = python_with_onnx()
+    if not python:
+        return skip("no python3-onnx: our ONNX files are not checked by another reader")
+    train("--epochs", 0, "--save", "lenet.safetensors")
+    works("export", LENET, "--weights", "lenet.safetensors", "--output", "lenet.onnx")
+    shape = [2, 1, 28, 28]
+    write_npy("x.npy", shape, [((i * 37) % 101) / 50 - 1 for i in range(2 * 28 * 28)])
+    files = [("lenet", "x.npy")]
+    for file in sorted(CASES.glob("*.onnx")):
+        works("export", file, "--output", f"{file.stem}.onnx")
+        files.append((file.stem, file.with_suffix(".x.npy")))
+    for case in sorted((ROOT / "tests/reference/data").iterdir()):
+        weights = ["--weights", case / "weights.safetensors"] if (case / "weights.safetensors").exists() else []
+        works("export", case / "net.json", *weights, "--output", f"{case.name}.onnx")
+        files.append((case.name, case / "x.npy"))
+    for name, x in files:
+        done = subprocess.run([python, REFERENCE, f"{name}.onnx", x, "theirs.npy"], capture_output=True, text=True)
+        check(done.returncode == 0, f"{name}: ONNX's checker and NumPy take it", done.stderr)
+        works("run", f"{name}.onnx", "--input", x, "--output", "ours.npy")
+        agrees("ours.npy", "theirs.npy", f"{name}: NumPy's results")
+    check(len(files) >= 40, "the files were found", str(files))
+
+
+main(networks_of_pytorch, summary_knows_them, to_onnx_and_back, mistakes, another_reader_agrees)

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--workspace, --tune, --deterministic and --memory: what they do to memory, and that nothing fails for them."""
+import json
+import os
+import pathlib
+import re
+
+from support import LENET, check, main, opencl_is_there, refuses, works
+
+LAYERS = [{"name": "conv1", "type": "convolution", "output_channels": 32, "kernel_size": 3, "padding": 1},
+          {"name": "relu1", "type": "relu"},
+          {"name": "conv2", "type": "convolution", "output_channels": 64, "kernel_size": 3, "padding": 1},
+          {"name": "pool", "type": "max_pooling", "kernel_size": 4},
+          {"name": "fc", "type": "fully_connected", "output_size": 10}]
+
+
+def network():
+    """Its second convolution is large enough to be measured."""
+    pathlib.Path("net.json").write_text(json.dumps(
+        {"name": "net", "inputs": {"image": {"shape": [1, 28, 28]}}, "layers": LAYERS}))
+    return "net.json"
+
+
+def train(*options, env=None, size=64, **more):
+    return works("train", network(), "--data", "digits:192:1", "--batch-size", size, "--epochs", 1, "--test-limit", 64, *options,
+                 env={"KAISEKI_CACHE_DIR": os.path.abspath("cache"), **(env or {})}, **more)
+
+
+def measured(cache="cache"):
+    file = pathlib.Path(cache, "tuning.jsonl")
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [line for line in map(json.loads, lines) if line["operation"] == "convolution"]
+
+
+def large_convolutions_are_measured_once():
+    train("--tune", "cached")
+    check(not measured(), "cached measures nothing", str(measured()))
+    train("--tune", "hybrid")
+    first = measured()
+    check({line["case"].split()[0] for line in first} == {"forward", "backward_data", "backward_filter"} and
+          all("c32" in line["case"] for line in first), "hybrid measures the large convolution", str(first))
+    train()
+    check(measured() == first, "hybrid is the default, and measures nothing twice", str(measured()))
+    train("--tune", "amortised", size=48)
+    check(len(measured()) >= len(first), "amortised keeps what was there", str(measured()))
+
+
+def memory_is_told():
+    text = train("--memory", "--workspace", "8M", "--log", "log.jsonl", "--log-every", 1).stdout
+    numbers = re.search(r"memory +in use \S+ \S+, pooled \S+ \S+, workspace (\S+) \S+, peak \S+ \S+", text)
+    check(numbers and float(numbers[1]) > 0, "--memory tells the account", text)
+    for line in map(json.loads, pathlib.Path("log.jsonl").read_text().splitlines()):
+        parts = line["memory_in_use"] + line["memory_pooled"] + line["memory_workspace"]
+        check(0 < parts <= line["memory"] and 0 < line["memory_workspace"] <= 8 << 20, "the log's account", str(line))
+    text = train("--memory", "--workspace", "none").stdout
+    check("workspace 0 B" in text, "none is none", text)
+    refuses(["--workspace", "512M", "lots"], "train", LENET, "--data", "digits:64", "--workspace", "lots")
+    refuses(["--tune", "sometimes"], "train", LENET, "--data", "digits:64", "--tune", "sometimes")
+
+
+def the_same_bits():
+    files = []
+    for threads in (1, 2):
+        files.append(pathlib.Path(f"{threads}.safetensors"))
+        train("--deterministic", "--threads", threads, "--save", files[-1])
+    check(not measured(), "nothing is measured", str(measured()))
+    check(files[0].read_bytes() == files[1].read_bytes(), "--deterministic: the same bits with 1 and 2 threads")
+
+
+def small_memory(device="cpu"):
+    env = {"KAISEKI_DEVICE": device, "KAISEKI_CACHE_DIR": os.path.abspath("cache")}
+    need = json.loads(works("bench", "train", network(), "--batch-size", 64, "--repeat", 1, "--seconds", 0.01,
+                            "--workspace", "none", env=env).stdout)["memory"]
+    for part in (1.0, 1.1, 1.5, 3.0):
+        line = json.loads(works("bench", "train", "net.json", "--batch-size", 64, "--repeat", 2, "--seconds", 0.01,
+                                env={**env, "KAISEKI_DEVICE_MEMORY": str(int(need * part))}).stdout)
+        check(line["memory"] <= int(need * part), f"{device}: {part} times what it needs is kept", str(line))
+    refuses(["out of memory", "KAISEKI_DEVICE_MEMORY"], "bench", "train", "net.json", "--batch-size", 64,
+            env={**env, "KAISEKI_DEVICE_MEMORY": str(need // 2)})
+
+
+def small_memory_on_opencl():
+    if opencl_is_there():
+        small_memory("opencl")
+
+
+main(large_convolutions_are_measured_once, memory_is_told, the_same_bits, small_memory, small_memory_on_opencl)

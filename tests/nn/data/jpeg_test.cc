@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// JPEG in its forms, against the surface that tests/nn/data/make_jpegs.py drew. Built a second time
+// with stb_image in place of libjpeg-turbo, where that is installed.
+#include "nn/data/jpeg.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/data/iterator.h"
+#include "tests/nn/data/pictures.h"
+#include "tests/nn/io/damage.h"
+#include "tests/nn/io/folder.h"
+
+using namespace kaiseki;
+using namespace kaiseki::nn;
+
+namespace {
+
+constexpr const char* kNames[] = {"grey",        "one_pixel", "full_colour", "half_colour",
+                                  "progressive", "cmyk",      "ycck"};
+
+ByteVector stored(const std::string& name) {
+  return read_file(std::filesystem::path(KAISEKI_SOURCE_DIR) / "tests/nn/data/jpeg" /
+                   (name + ".jpg"));
+}
+
+double surface(int x, int y, int c) {
+  return 128 + 60 * std::cos(0.11 * x + 0.7 * c) + 50 * std::sin(0.09 * y - 0.5 * c);
+}
+
+struct Difference {
+  double largest = 0, mean = 0;
+};
+
+/// From what was drawn; a fifth of black takes a fifth of the light.
+Difference from_surface(const Picture& picture, double light) {
+  Difference found;
+  size_t i = 0;
+  for (int y = 0; y < picture.height; ++y)
+    for (int x = 0; x < picture.width; ++x)
+      for (int c = 0; c < picture.channels; ++c) {
+        const double d = std::abs(picture.pixels[i++] - light * surface(x, y, c));
+        found.largest = std::max(found.largest, d);
+        found.mean += d;
+      }
+  found.mean /= static_cast<double>(i);
+  return found;
+}
+
+Difference between(const std::vector<float>& a, const std::vector<float>& b) {
+  Difference found;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double d = std::abs(a[i] - b[i]);
+    found.largest = std::max(found.largest, d);
+    found.mean += d;
+  }
+  found.mean /= static_cast<double>(a.size());
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("JPEG in grey, colour, CMYK and YCCK, baseline and progressive, shows what was drawn") {
+  for (const std::string name : kNames) {
+    CAPTURE(name);
+    const Picture picture = decode_picture(stored(name), name);
+    CHECK(picture.channels == (name == "grey" ? 1 : 3));
+    CHECK(picture.eighths == 8);
+    const bool ink = name == "cmyk" || name == "ycck";
+    const Difference found = from_surface(picture, ink ? 0.8 : 1.0);
+    // Quality 95 rounds coefficients to steps of up to 10; colour at half the resolution is
+    // interpolated across a pixel.
+    CHECK(found.largest <= 8);
+    CHECK(found.mean <= 2);
+  }
+}
+
+TEST_CASE("JPEG comes in the channels asked for") {
+  for (const std::string name : {"grey", "full_colour", "progressive", "cmyk"}) {
+    CAPTURE(name);
+    const Picture own = decode_picture(stored(name), name);
+    const Picture grey = decode_picture(stored(name), name, 1);
+    const Picture colour = decode_picture(stored(name), name, 3);
+    CHECK(grey.channels == 1);
+    CHECK(colour.channels == 3);
+    for (size_t i = 0; i < grey.pixels.size(); ++i) {
+      const double r = colour.pixels[3 * i], g = colour.pixels[3 * i + 1],
+                   b = colour.pixels[3 * i + 2];
+      // Each colour was rounded, and clamped, once more than the grey.
+      CHECK(std::abs(grey.pixels[i] - (0.299 * r + 0.587 * g + 0.114 * b)) <= 2);
+    }
+    CHECK((own.channels == 1 ? grey : colour).pixels == own.pixels);
+  }
+}
+
+TEST_CASE("JPEG that is cut short anywhere is refused, and the file named") {
+  for (const std::string name : kNames) {
+    CAPTURE(name);
+    const ByteVector file = stored(name);
+    test::check_truncated([](ByteView part) { decode_picture(part, "x.jpg"); }, file);
+    const std::string text = test::parse_error(
+        [&] { decode_picture(ByteView(file).first(file.size() / 2), "cut.jpg"); });
+    CHECK(text.find("cut.jpg") != std::string::npos);
+  }
+}
+
+TEST_CASE("JPEG with changed bytes gives a picture or an error, the same each time") {
+  for (const std::string name : {"grey", "half_colour", "progressive", "ycck"}) {
+    ByteVector file = stored(name);
+    Random random(3);
+    for (int round = 0; round < 300; ++round) {
+      const size_t at = random.below(file.size());
+      const std::byte before = file[at];
+      file[at] = static_cast<std::byte>(random.next());
+      std::vector<uint8_t> pixels[2];
+      std::string problems[2];
+      for (int i : {0, 1})
+        problems[i] = test::parse_error([&] { pixels[i] = decode_picture(file, "x.jpg").pixels; });
+      CHECK(pixels[0] == pixels[1]);
+      CHECK(problems[0] == problems[1]);
+      file[at] = before;
+    }
+  }
+}
+
+TEST_CASE("JPEG that claims sides beyond its bytes is refused without memory for them") {
+  ByteVector file = stored("half_colour");
+  const ByteView marker = as_bytes("\xff\xc0");
+  auto sides = std::search(file.begin(), file.end(), marker.begin(), marker.end()) + 5;
+  auto decode = [](ByteView bytes) { decode_picture(bytes, "x.jpg"); };
+  std::fill_n(sides, 4, std::byte{0x3f});
+  CHECK(test::refuses(decode, file, "x.jpg: header: expected at most"));
+  std::fill_n(sides, 4, std::byte{0xff});
+  CHECK(test::refuses(decode, file, "x.jpg: header"));
+  std::fill_n(sides, 4, std::byte{0});
+  CHECK(test::refuses(decode, file, "x.jpg: header"));
+}
+
+TEST_CASE("a progressive JPEG of more scans than any writer makes is refused by libjpeg-turbo") {
+  std::string text("\xff\xd8\xff\xdb\x00\x43\x00", 7);
+  text += std::string(64, '\x01');
+  text += std::string("\xff\xc2\x00\x0b\x08\x00\x08\x00\x08\x01\x01\x11\x00", 13);
+  for (char table : {'\0', '\x10'})
+    text += std::string("\xff\xc4\x00\x14", 4) + table + '\x01' + std::string(16, '\0');
+  text += std::string("\xff\xda\x00\x08\x01\x01\x00\x00\x00\x00\x3f", 11);
+  const std::string scan("\xff\xda\x00\x08\x01\x01\x00\x01\x3f\x00\x3f", 11);
+  auto decode = [&](int scans) {
+    std::string file = text;
+    for (int i = 0; i < scans; ++i) file += scan;
+    file += "\xff\xd9";
+    return test::parse_error([&] { decode_picture(as_bytes(file), "x.jpg"); });
+  };
+  CHECK(decode(90).empty());
+  const bool turbo = std::string(jpeg_decoder()) == "libjpeg-turbo";
+  CHECK(decode(110).empty() == !turbo);
+}
+
+TEST_CASE("a JPEG that is scaled down is the whole one resized, whatever the size and the crop") {
+  const ByteVector file = stored("large");  // 203 x 151
+  for (int resize : {150, 140, 100, 76, 75, 40, 38, 19, 18, 5}) {
+    CAPTURE(resize);
+    const int side = std::max(1, resize - 3);
+    const Preprocessing how{
+        .channels = 3, .height = side, .width = side, .resize = resize, .random_crop = true};
+    const Picture whole = decode_picture(file, "large"), part = decode_for(file, "large", how);
+    CHECK(std::min(part.height, part.width) >= resize);
+    for (uint64_t seed : {0, 1, 2}) {
+      std::vector<float> from_whole(static_cast<size_t>(3 * side * side)), from_part = from_whole;
+      Random one(seed), other(seed);
+      prepare_sample(whole, how, &one, from_whole.data());
+      prepare_sample(part, how, &other, from_part.data());
+      const Difference found = between(from_whole, from_part);
+      // A box and then a triangle against one triangle: over 8 pixels they damp the surface's
+      // waves, 110 levels in all, by 3 % and 6 %, and more at the edges.
+      CHECK(found.mean <= 3.0 / 255);
+      CHECK(found.largest <= 12.0 / 255);
+    }
+  }
+}
+
+TEST_CASE("a JPEG that is not scaled down comes whole") {
+  const ByteVector file = stored("large");
+  for (const Preprocessing& how : {Preprocessing{.channels = 3},
+                                   {.channels = 3, .height = 151, .width = 203},
+                                   {.channels = 3, .height = 8, .width = 8, .resize = 200}}) {
+    const Picture picture = decode_for(file, "large", how);
+    CHECK(picture.height == 151);
+    CHECK(picture.width == 203);
+    CHECK(picture.pixels == decode_picture(file, "large", 3).pixels);
+  }
+}
+
+TEST_CASE(
+    "samples of scaled pictures do not depend on what is kept, on workers, or on other sets") {
+  test::Folder folder;
+  for (const std::string name : {"a/0.jpg", "a/1.jpg", "a/2.jpg", "b/0.jpg", "b/1.jpg"}) {
+    std::filesystem::create_directories((folder.path / name).parent_path());
+    write_file_atomic(folder.path / name, stored(name == "a/1.jpg" ? "progressive" : "large"));
+  }
+  DataOptions options;
+  options.spec = folder.path.string();
+  options.preprocessing = {
+      .channels = 3, .height = 20, .width = 20, .resize = 24, .random_crop = true, .flip = true};
+  auto two_epochs = [&](uint64_t cache_bytes, int workers) {
+    options.cache_bytes = cache_bytes;
+    const std::shared_ptr<const Dataset> data = open_dataset(options);
+    Iterator iterator(data, {.batch_size = 1, .workers = workers});
+    std::vector<float> all;
+    Batch batch;
+    for (int i = 0; i < 6; ++i) {
+      REQUIRE(iterator.next(batch));
+      for (float value : batch.images.to_vector()) all.push_back(value);
+    }
+    return all;
+  };
+  const std::vector<float> first = two_epochs(0, 1);
+  CHECK(first == two_epochs(0, 3));
+  CHECK(first == two_epochs(1 << 20, 1));
+  CHECK(first == two_epochs(1 << 20, 3));
+
+  DataOptions digits;
+  digits.spec = "digits:5";
+  const std::shared_ptr<const Dataset> other = open_dataset(digits), data = open_dataset(options);
+  const std::vector<float> before = test::sample_of(*other, 3);
+  test::sample_of(*data, 0);
+  CHECK(test::sample_of(*other, 3) == before);
+}

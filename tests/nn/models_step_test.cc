@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// A step of training of each network of models/, of two pictures of full size, against PyTorch's in
+// double (tests/reference/make_network_cases.py).
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "nn/network.h"
+#include "tests/support/devices.h"
+#include "tests/support/reference.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kBatch = 2;
+/// f32 on both sides; sums of up to 25,088 terms, fifty layers one after the other.
+constexpr double kForward = 2e-5;
+/// Of a gradient's norm. Where the input of a ReLU is so near to 0 that rounding decides its sign,
+/// or two maxima are that near, one element's share of the gradient comes or goes: PyTorch's own
+/// step in float is up to 9e-3 away from the one in double (last column of step.txt).
+constexpr double kGradient = 2e-2;
+/// Of the elements' root mean square: such a share falls on few elements.
+constexpr double kElement = 0.1;
+
+/// The script's hash of one number after another.
+class Hash {
+ public:
+  explicit Hash(const std::string& name) {
+    for (const char c : name) seed_ = (seed_ ^ static_cast<uint8_t>(c)) * 16777619u;
+  }
+  uint32_t bits(size_t i) const {
+    uint32_t h = static_cast<uint32_t>(i) * 2654435769u + seed_;
+    h = (h ^ (h >> 16)) * 0x85EBCA6Bu;
+    h = (h ^ (h >> 13)) * 0xC2B2AE35u;
+    return h ^ (h >> 16);
+  }
+  float uniform(size_t i) const { return static_cast<float>(bits(i) >> 8) * 0x1p-23f - 1; }
+
+ private:
+  uint32_t seed_ = 2166136261u;
+};
+
+void start(const std::string& network, nn::Parameter& parameter) {
+  const Hash hash(parameter.name);
+  const Shape& shape = parameter.value.shape();
+  const auto count = static_cast<size_t>(shape.elements());
+  const auto he = static_cast<float>(std::sqrt(6.0 * static_cast<double>(shape[0]) / count));
+  const bool scale = parameter.name.ends_with(".weight");
+  float* values = parameter.value.overwrite<float>();
+  for (size_t i = 0; i < count; ++i) {
+    const float u = hash.uniform(i);
+    if (shape.rank() > 1)
+      values[i] = u * he;
+    else if (scale)
+      values[i] = u * 0.25f + 0.75f;
+    else if (network.starts_with("resnet"))
+      values[i] = u < 0 ? u - 2 : u + 2;
+    else
+      values[i] = network == "mobilenet" ? u * 0.5f + 2 : u * 0.125f;
+  }
+}
+
+/// One line of step.txt.
+struct Expected {
+  std::string kind, name;
+  double norm = 0, product = 0, elements[4] = {}, error = 0;
+};
+
+std::vector<Expected> read_step(const std::string& network) {
+  std::ifstream file(fs::path(KAISEKI_SOURCE_DIR) / "tests/reference/networks" / network /
+                     "step.txt");
+  std::vector<Expected> lines;
+  for (Expected e; file >> e.kind >> e.name >> e.norm >> e.product >> e.elements[0] >>
+                   e.elements[1] >> e.elements[2] >> e.elements[3] >> e.error;)
+    lines.push_back(e);
+  return lines;
+}
+
+void check_agrees(const Tensor& tensor, const Expected& expected) {
+  CAPTURE(expected.kind);
+  CAPTURE(expected.name);
+  const Tensor host = tensor.to(Device::cpu());
+  const float* values = host.data<float>();
+  const auto count = static_cast<size_t>(host.size());
+  const Hash product_with(expected.name + " product"), chosen(expected.name + " elements");
+  double squares = 0, product = 0;
+  for (size_t i = 0; i < count; ++i) {
+    squares += double{values[i]} * values[i];
+    product += double{values[i]} * product_with.uniform(i);
+  }
+  const bool gradient = expected.kind == "gradient";
+  const double tolerance = (gradient ? kGradient : kForward) * expected.norm;
+  CHECK(std::abs(std::sqrt(squares) - expected.norm) <= tolerance);
+  CHECK(std::abs(product - expected.product) <= tolerance);
+  const double of_elements = (gradient ? kElement : kForward) * expected.norm / std::sqrt(count);
+  for (size_t k = 0; k < 4; ++k) {
+    const double theirs = expected.elements[k];
+    CHECK(std::abs(values[chosen.bits(k) % count] - theirs) <=
+          of_elements + (gradient ? kGradient : kForward) * std::abs(theirs));
+  }
+}
+
+void check_step(const std::string& name, Device device) {
+  CAPTURE(name);
+  std::ifstream file(fs::path(KAISEKI_SOURCE_DIR) / "models" / (name + ".json"));
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string json =  // its random numbers are not PyTorch's
+      std::regex_replace(text.str(), std::regex(R"("ratio": 0\.\d)"), "\"ratio\": 0");
+  nn::Network network = nn::Network::parse(json, name, device);
+  std::map<std::string, Tensor> ours;
+  for (nn::Parameter& parameter : network.parameters()) start(name, parameter);
+
+  Shape shape = {kBatch};
+  for (int64_t dim : network.input_shape()) shape.push_back(dim);
+  Tensor x(shape, DType::f32, device), labels({kBatch}, DType::i32, device);
+  const Hash image("image"), label("labels");
+  float* pixels = x.overwrite<float>();
+  for (size_t i = 0; i < static_cast<size_t>(x.size()); ++i) pixels[i] = image.uniform(i);
+  int32_t* classes = labels.overwrite<int32_t>();
+  for (size_t i = 0; i < kBatch; ++i) classes[i] = static_cast<int32_t>(label.bits(i) % 1000);
+
+  network.zero_grad();
+  const nn::Network::Loss loss = network.forward_loss(x, labels);
+  network.backward();
+  ours["loss train"] = loss.loss.reshape({1});
+  ours["output probabilities"] = loss.output;
+  for (const nn::Parameter& parameter : network.parameters())
+    ours["gradient " + parameter.name] = parameter.grad;
+  for (const nn::State& state : network.states()) ours["state " + state.name] = state.value;
+  ours["loss test"] = network.forward_loss(x, labels, nn::Phase::test).loss.reshape({1});
+
+  const std::vector<Expected> expected = read_step(name);
+  CHECK(expected.size() == ours.size());
+  for (const Expected& one : expected) {
+    const auto at = ours.find(one.kind + " " + one.name);
+    CAPTURE(one.name);
+    REQUIRE(at != ours.end());
+    check_agrees(at->second, one);
+  }
+}
+
+void check_everywhere(const std::string& name) {
+  for_each_device([&](Device device) { check_step(name, device); });
+}
+
+}  // namespace
+
+TEST_CASE("models: a step of AlexNet") { check_everywhere("alexnet"); }
+/// On the CPU alone: it has no type of layer that AlexNet has not, and takes PoCL a minute.
+TEST_CASE("models: a step of VGG-16") { check_step("vgg16", Device::cpu()); }
+TEST_CASE("models: a step of GoogLeNet") { check_everywhere("googlenet"); }
+TEST_CASE("models: a step of ResNet-18") { check_everywhere("resnet18"); }
+TEST_CASE("models: a step of ResNet-50") { check_everywhere("resnet50"); }
+TEST_CASE("models: a step of MobileNet") { check_everywhere("mobilenet"); }
+TEST_CASE("models: a step of SqueezeNet") { check_everywhere("squeezenet"); }

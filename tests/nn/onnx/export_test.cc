@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Ours to ONNX and back: every layer, the shipped networks, the same bits.
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "nn/io/file.h"
+#include "nn/layer.h"
+#include "nn/onnx/onnx.h"
+#include "nn/weights.h"
+#include "tests/support/gradcheck.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+using nn::Network;
+namespace fs = std::filesystem;
+
+namespace {
+
+Network read(const nn::ByteVector& bytes) {
+  return Network::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "again.onnx",
+                        Device::cpu());
+}
+
+void randomize_all(Network& network) {
+  randomize(network, 3);
+  for (nn::State& state : network.states()) {
+    float* values = state.value.mutable_data<float>();
+    for (int64_t i = 0; i < state.value.size(); ++i)
+      values[i] = 0.5f + 0.25f * static_cast<float>(i % 5);
+  }
+}
+
+/// The outputs are the same bits, and a second time the file has the same bytes.
+void check_round_trip(const std::string& json) {
+  CAPTURE(json);
+  Network network = Network::parse(json, "test", Device::cpu());
+  randomize_all(network);
+  const nn::ByteVector file = nn::encode_onnx(network);
+  CHECK(nn::encode_onnx(network) == file);
+  Network again = read(file);
+  CHECK(again.has_weights());
+  CHECK(nn::encode_onnx(again) == file);
+  CHECK(again.input_shape() == network.input_shape());
+  CHECK(again.output_shape() == network.output_shape());
+  CHECK(again.gives_logits() == network.gives_logits());
+  Shape batch = {3};
+  for (int64_t dim : network.input_shape()) batch.push_back(dim);
+  const Tensor x = random_tensor(batch, 5);
+  CHECK(again.forward(x).to_vector() == network.forward(x).to_vector());
+}
+
+std::string one(const Shape& input, const std::string& layer) {
+  Shape batch = {1};
+  for (int64_t dim : input) batch.push_back(dim);
+  return network_json(batch, layer);
+}
+
+}  // namespace
+
+TEST_CASE("onnx: every layer goes there and back") {
+  const std::vector<std::string> layers = {
+      R"({"name": "q", "type": "convolution", "output_channels": 4, "kernel_size": 3})",
+      R"({"name": "q", "type": "convolution", "output_channels": 6, "kernel_size": [3, 2],
+          "stride": [2, 1], "padding": [2, 1], "dilation": [1, 2], "groups": 3, "bias": false})",
+      R"({"name": "q", "type": "convolution", "output_channels": 2, "kernel_size": 2,
+          "bias": "position"})",
+      R"({"name": "q", "type": "max_pooling", "kernel_size": 2})",
+      R"({"name": "q", "type": "max_pooling", "kernel_size": [3, 2], "stride": 2, "padding": 1})",
+      R"({"name": "q", "type": "max_pooling", "kernel_size": 2, "stride": 2, "padding": 1,
+          "ceil_mode": true})",
+      R"({"name": "q", "type": "max_pooling", "kernel_size": 3, "stride": 2, "ceil_mode": true})",
+      R"({"name": "q", "type": "average_pooling", "kernel_size": 3, "stride": 2, "padding": 1})",
+      R"({"name": "q", "type": "average_pooling", "kernel_size": 3, "stride": 2, "padding": 1,
+          "count_padding": true})",
+      R"({"name": "q", "type": "average_pooling", "kernel_size": 2, "ceil_mode": true})",
+      R"({"name": "q", "type": "global_pooling"})",
+      R"({"name": "q", "type": "global_pooling", "kind": "max"})",
+      R"({"name": "q", "type": "fully_connected", "output_size": 4})",
+      R"({"name": "q", "type": "fully_connected", "output_size": 4, "bias": false})",
+      R"({"name": "q", "type": "relu"})",
+      R"({"name": "q", "type": "tanh"})",
+      R"({"name": "q", "type": "leaky_relu", "slope": 0.2})",
+      R"({"name": "q", "type": "sigmoid"})",
+      R"({"name": "q", "type": "sigmoid", "gain": 2})",
+      R"({"name": "q", "type": "softmax"})",
+      R"({"name": "q", "type": "dropout", "ratio": 0.3})",
+      R"({"name": "q", "type": "batch_normalization", "eps": 1e-3, "momentum": 0.2})",
+      R"({"name": "q", "type": "local_response_normalization", "size": 3, "alpha": 0.1, "k": 2})",
+      R"({"name": "p", "type": "relu"}, {"name": "q", "type": "concatenation", "axis": 1,
+          "inputs": ["p", "p", "x"]})",
+      R"({"name": "p", "type": "relu"}, {"name": "q", "type": "add", "inputs": ["p", "x"]})",
+      R"({"name": "p", "type": "relu"}, {"name": "q", "type": "add", "inputs": ["p", "x", "p"]})",
+      R"({"name": "q", "type": "flatten"})",
+      R"({"name": "p", "type": "fully_connected", "output_size": 4},
+         {"name": "q", "type": "softmax_cross_entropy"})",
+      R"({"name": "p", "type": "fully_connected", "output_size": 4},
+         {"name": "q", "type": "mean_squared_error"})"};
+  for (const std::string& layer : layers) check_round_trip(one({3, 7, 6}, layer));
+  for (const std::string& type : nn::layer_types())
+    CHECK(std::any_of(layers.begin(), layers.end(), [&](const std::string& layer) {
+      return layer.find("\"" + type + "\"") != layer.npos;
+    }));
+}
+
+TEST_CASE("onnx: the shipped networks go there and back") {
+  for (const char* name : {"lenet", "lenet-dag", "cifar"}) {
+    const nn::ByteVector json =
+        nn::read_file(fs::path(KAISEKI_SOURCE_DIR) / "models" / (std::string(name) + ".json"));
+    check_round_trip({reinterpret_cast<const char*>(json.data()), json.size()});
+  }
+}
+
+TEST_CASE("onnx: training's layers are left out, several outputs keep their order and names") {
+  Network network = Network::parse(R"({"inputs": {"x": {"shape": [5]}}, "layers": [
+      {"name": "noise", "type": "dropout", "phase": "train"},
+      {"name": "a", "type": "fully_connected", "output_size": 3},
+      {"name": "b", "type": "tanh", "inputs": "noise"},
+      {"name": "unread", "type": "relu", "inputs": "a"},
+      {"name": "aux", "type": "softmax_cross_entropy", "phase": "train", "weight": 0.3}],
+      "outputs": ["b", "a"]})",
+                                   "test", Device::cpu());
+  randomize_all(network);
+  Network again = read(nn::encode_onnx(network));
+  std::vector<std::string> names;
+  for (const nn::LayerSummary& layer : again.summary()) names.push_back(layer.name);
+  CHECK(names == std::vector<std::string>{"a", "b"});
+  const Tensor x = random_tensor({2, 5}, 1);
+  CHECK(again.forward(x).to_vector() == network.forward(x).to_vector());
+  const auto outputs = again.forward({{"x", x}}, nn::Phase::test);
+  CHECK(outputs.at("a").shape() == Shape{2, 3});
+  CHECK(outputs.size() == 2);
+}
+
+TEST_CASE("onnx: the loss of a network that trains on squares, and metadata, go with it") {
+  Network network =
+      Network::parse(one({4}, R"({"name": "f", "type": "fully_connected", "output_size": 3},
+                  {"name": "s", "type": "sigmoid"}, {"type": "mean_squared_error"})"),
+                     "test", Device::cpu());
+  const nn::Metadata metadata{{"class_names", "ein\nÄpfel"}, {"mean", "0.5"}};
+  Network again = read(nn::encode_onnx(network, metadata));
+  CHECK(again.metadata().at("class_names") == "ein\nÄpfel");
+  CHECK(again.metadata().at("mean") == "0.5");
+  const Tensor x = random_tensor({2, 4}, 1), t = random_tensor({2, 3}, 2);
+  CHECK(again.forward_loss(x, t).loss.item() == network.forward_loss(x, t).loss.item());
+}
+
+TEST_CASE("onnx: what has no word there is refused by the layer's name") {
+  const auto refusal = [](const std::string& layer) {
+    Network network = Network::parse(one({3, 7, 6}, layer), "test", Device::cpu());
+    try {
+      nn::encode_onnx(network);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal(R"({"name": "q", "type": "local_response_normalization", "size": 4})") ==
+        "[onnx] expected windows of an odd number of channels, got layer q of type "
+        "local_response_normalization");
+  CHECK(refusal(R"({"name": "q", "type": "average_pooling", "kernel_size": 3, "stride": 3,
+      "padding": 1, "ceil_mode": true, "count_padding": true})")
+            .find("got layer q of type average_pooling") != std::string::npos);
+  Network broken =
+      Network::parse(one({2}, R"({"name": "f", "type": "fully_connected", "output_size": 1})"), "t",
+                     Device::cpu());
+  broken.parameters()[0].value.mutable_data<float>()[1] = std::numeric_limits<float>::quiet_NaN();
+  CHECK_THROWS_WITH_AS(nn::save_weights("w.onnx", broken), doctest::Contains("f.weight[1]"), Error);
+}

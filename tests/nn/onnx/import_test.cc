@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Files that PyTorch wrote (tests/reference/make_onnx_cases.py), and files that are damaged.
+#include <filesystem>
+#include <set>
+
+#include "nn/io/file.h"
+#include "nn/io/npy.h"
+#include "nn/onnx/onnx.h"
+#include "nn/weights.h"
+#include "tests/nn/io/damage.h"
+#include "tests/nn/onnx/graph.h"
+#include "tests/support/devices.h"
+#include "tests/support/reference.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+using nn::Network;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path kFolder = fs::path(KAISEKI_SOURCE_DIR) / "tests/reference/onnx";
+
+nn::ByteVector two_layers() {
+  OnnxFile file{.input = {-1, 2, 3, 3}};
+  file.constants = {onnx_tensor("c.weight", {2, 2, 1, 1}, {1, 2, 3, 4}),
+                    onnx_integers("shape", {0, -1})};
+  file.nodes = {OnnxNode("Conv", {"x", "c.weight"}, "a"), OnnxNode("Reshape", {"a", "shape"}, "y")};
+  return bytes_from(file.bytes());
+}
+
+void check_case(const std::string& name, Device device) {
+  CAPTURE(name);
+  const Tensor x = nn::read_npy(kFolder / (name + ".x.npy"));
+  const Tensor y = nn::read_npy(kFolder / (name + ".y.npy"));
+  Network network = Network::load(kFolder / (name + ".onnx"), device);
+  CHECK(network.has_weights());
+  const Tensor ours = network.forward(x);
+  CHECK(ours.shape() == y.shape());
+  // y is of float64; f32 rounds each of up to ten layers' sums of up to 150 terms to 6e-8.
+  check_close(ours, doubles(y), 1e-5, 1e-5);
+  // The file's batch, where it is a number, is no limit.
+  CHECK(network.forward(x.slice(0, 0, 1)).dim(0) == 1);
+}
+
+void parse(nn::ByteView bytes) { nn::read_onnx(bytes, "damaged.onnx"); }
+
+}  // namespace
+
+TEST_CASE("onnx: networks that PyTorch wrote give PyTorch's results") {
+  std::set<std::string> opsets, networks;
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
+    if (entry.path().extension() != ".onnx") continue;
+    const std::string name = entry.path().stem().string();
+    networks.insert(name.substr(0, name.find('_')));
+    opsets.insert(name.substr(name.find('_') + 1));
+    check_case(name, Device::cpu());
+  }
+  CHECK(networks.size() == 7);
+  CHECK(opsets == std::set<std::string>{"7", "8", "9", "10", "11", "12", "13"});
+  for_each_device([](Device device) { check_case("preactivated_13", device); });
+}
+
+TEST_CASE("onnx: what was imported trains, and its weights fit the layers' names") {
+  Network network = Network::load(kFolder / "vgg_11.onnx", Device::cpu());
+  CHECK(network.gives_logits());
+  CHECK(network.parameters()[0].name == "0.weight");  // as in PyTorch's state_dict
+  const Tensor x = nn::read_npy(kFolder / "vgg_11.x.npy");
+  const std::vector<int32_t> labels = {1, 3};
+  auto [loss, output] =
+      network.forward_loss(x, Tensor::from(std::span<const int32_t>(labels), {2}, Device::cpu()));
+  network.zero_grad();
+  network.backward();
+  CHECK(loss.item() > 0);
+
+  Network other = Network::load(kFolder / "vgg_11.onnx", Device::cpu());
+  other.initialize(9);
+  CHECK(nn::load_weights(kFolder / "vgg_11.onnx", other).complete());
+  CHECK(other.parameters()[0].value.to_vector() == network.parameters()[0].value.to_vector());
+}
+
+TEST_CASE("onnx: a file is known by its content or its name") {
+  const nn::ByteVector file = two_layers();
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  CHECK(Network::parse(text, "net", Device::cpu()).input_shape() == Shape{2, 3, 3});
+  CHECK_THROWS_WITH_AS(Network::parse("", "empty.onnx", Device::cpu()),
+                       doctest::Contains("empty.onnx: graph: expected a graph, got none"),
+                       ParseError);
+  CHECK_THROWS_AS(Network::parse("{}", "net.onnx", Device::cpu()), ParseError);
+}
+
+TEST_CASE("onnx: damaged files are refused, and ask for no memory that they do not fill") {
+  const nn::ByteVector file = two_layers();
+  check_truncated(parse, file);
+  check_changed(parse, file, 3000);
+  for (const char* name : {"resnet_12.onnx", "googlenet_10.onnx"})
+    check_changed(parse, nn::read_file(kFolder / name), 300);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Two networks in one process under a device memory in which they only just fit: nothing fails that
+// does not fail without workspace.
+#include <doctest/doctest.h>
+
+#include "matrix/error.h"
+#include "matrix/memory/pool.h"
+#include "matrix/memory/workspace.h"
+#include "nn/network.h"
+#include "nn/optimizer.h"
+#include "tests/support/cache_folder.h"
+#include "tests/support/conv_policy.h"
+#include "tests/support/devices.h"
+#include "tests/support/reference.h"
+
+namespace kaiseki {
+namespace {
+
+nn::Network convolutions(int channels, Device device) {
+  const std::string conv = R"("type": "convolution", "kernel_size": 3, "padding": 1,
+      "output_channels": )" +
+                           std::to_string(channels);
+  return nn::Network::parse(
+      R"({"inputs": {"x": {"shape": [3, 20, 20]}}, "layers": [{"name": "a", )" + conv +
+          R"(}, {"name": "b", )" + conv +
+          R"(}, {"name": "f", "type": "fully_connected", "output_size": 5}]})",
+      "test", device);
+}
+
+/// Trains one and evaluates the other, in turn; the losses.
+std::vector<float> run(Device device) {
+  nn::Network train = convolutions(24, device), other = convolutions(40, device);
+  nn::Optimizer optimizer;
+  const Tensor x = test::random_tensor({6, 3, 20, 20}, 1, Device::cpu());
+  const Tensor many = test::random_tensor({9, 3, 20, 20}, 2, Device::cpu());
+  Tensor labels = Tensor::zeros({6}, DType::i32, Device::cpu());
+  std::vector<float> losses;
+  for (int i = 0; i < 4; ++i) {
+    train.zero_grad();
+    losses.push_back(train.forward_loss(x, labels).loss.item());
+    train.backward();
+    optimizer.step(train.parameters(), 0.01);
+    if (i % 2) losses.push_back(other.forward(many).to_vector()[0]);
+  }
+  return losses;
+}
+
+}  // namespace
+
+TEST_CASE("memory: two networks that only just fit, with automatic workspace") {
+  test::for_each_device([](Device device) {
+    test::CacheFolder folder("memory");
+    for (TuneMode mode : {TuneMode::off, TuneMode::exhaustive}) {
+      test::WithConvPolicy policy({mode});
+      MemoryPool& pool = device.memory();
+      Workspace& workspace = device.workspace();
+      const auto with = [&](std::optional<uint64_t> limit, std::optional<uint64_t> budget) {
+        workspace.set_limit(limit);
+        pool.trim();
+        pool.set_budget(budget);
+        pool.reset_peak();
+        const auto losses = run(device);
+        pool.set_budget({});
+        return losses;
+      };
+      // The least with which they run, to a KiB.
+      const uint64_t used = pool.account().in_use;
+      uint64_t fails = used, fits = used + (64 << 20);
+      const std::vector<float> expected = with(0, fits);
+      while (fits - fails > 1024) {
+        const uint64_t middle = (fits + fails) / 2;
+        try {
+          with(0, middle);
+          fits = middle;
+        } catch (const OutOfMemory&) {
+          fails = middle;
+        }
+      }
+      for (const uint64_t budget : {fits, fits + (fits - used) / 10, fits + 2 * (fits - used)}) {
+        const std::vector<float> losses = with({}, budget);
+        CHECK(pool.account().peak <= budget);
+        REQUIRE(losses.size() == expected.size());
+        for (size_t i = 0; i < losses.size(); ++i)  // other solvers, four steps
+          CHECK(losses[i] == doctest::Approx(expected[i]).epsilon(1e-3));
+      }
+      workspace.set_limit({});
+    }
+  });
+}
+
+}  // namespace kaiseki
