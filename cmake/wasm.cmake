@@ -26,3 +26,15 @@ function(kaiseki_wasm_test name)
   target_link_options(${name}_threads PRIVATE ${options} -pthread -sPROXY_TO_PTHREAD
                       -sPTHREAD_POOL_SIZE=2)
 endfunction()
+
+# Compiles for size the sources of a target that match: those where next to no time is spent.
+function(kaiseki_small target pattern)
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(folder ${target} SOURCE_DIR)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder})
+    if(source MATCHES "${pattern}")
+      set_property(SOURCE ${source} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS -Oz)
+    endif()
+  endforeach()
+endfunction()

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -64,7 +65,9 @@ CacheLock::CacheLock(const std::filesystem::path& file) {
   std::error_code ignored;
   std::filesystem::create_directories(file.parent_path(), ignored);
   file_ = open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-  for (int i = 0; file_ >= 0 && i < kLockAttempts && flock(file_, LOCK_EX | LOCK_NB) != 0; ++i)
+  for (int i = 0; file_ >= 0 && i < kLockAttempts && flock(file_, LOCK_EX | LOCK_NB) != 0 &&
+                  errno == EWOULDBLOCK;
+       ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 

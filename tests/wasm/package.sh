@@ -9,7 +9,7 @@ project=$build/project
 
 archive=$(cd "$build/package" && npm pack --silent --pack-destination "$build")
 rm -rf "$project" && mkdir -p "$project/wasm"
-cp -r models "$project"
+cp -r models tests/reference/onnx "$project"
 cp -r wasm/test "$project/wasm"
 mv "$project/wasm/test/package.json" "$project"
 cd "$project"

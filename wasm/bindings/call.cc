@@ -7,6 +7,7 @@
 #include <new>
 
 #include "matrix/backend.h"
+#include "matrix/conv/tuning.h"
 #include "matrix/device.h"
 #include "matrix/memory/pool.h"
 #include "matrix/threads.h"
@@ -67,9 +68,12 @@ KAISEKI_EXPORT void kaiseki_memory(double* account) {
 /// Gives freed memory back, for tensors of other sizes.
 KAISEKI_EXPORT void kaiseki_trim() { Device::cpu().memory().trim(); }
 
-KAISEKI_EXPORT int kaiseki_threads(int threads) {
+/// To be called first. Convolutions are not measured: what a module computes must not depend on
+/// time, so that others can verify it.
+KAISEKI_EXPORT int kaiseki_start(int threads) {
   return guarded([&] {
-    if (threads > 0) set_thread_count(threads);
+    set_conv_policy({TuneMode::off, true});
+    set_thread_count(threads);
     return thread_count();
   });
 }

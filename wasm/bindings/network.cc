@@ -6,7 +6,8 @@
 #include <string>
 
 #include "matrix/ops/reduce.h"
-#include "nn/data/dataset.h"
+#include "nn/data/picture.h"
+#include "nn/data/source.h"
 #include "nn/optimizer.h"
 #include "nn/weights.h"
 #include "wasm/bindings/call.h"
@@ -44,8 +45,8 @@ Parameter& parameter(Network& network, int index) {
 /// How many bytes the last call gave, the 0 after them left out.
 KAISEKI_EXPORT double kaiseki_result_size() { return static_cast<double>(result.size()) - 1; }
 
-KAISEKI_EXPORT Network* kaiseki_network(const char* json) {
-  return guarded([&] { return handle(Network::parse(json, "network", Device::cpu())); });
+KAISEKI_EXPORT Network* kaiseki_network(const char* file, size_t size) {
+  return guarded([&] { return handle(Network::parse({file, size}, "network", Device::cpu())); });
 }
 KAISEKI_EXPORT void kaiseki_network_delete(Network* network) { release(network); }
 
@@ -126,16 +127,24 @@ KAISEKI_EXPORT double kaiseki_default_learning_rate(const char* optimizer) {
 /// Images f32 [count, 1, 28, 28] and labels i32 [count] of the built-in digits.
 KAISEKI_EXPORT int kaiseki_digits(int count, double seed, bool train, Tensor** out) {
   return guarded([&] {
-    DataOptions options;
-    options.spec =
-        "digits:" + std::to_string(count) + ':' + std::to_string(static_cast<uint64_t>(seed));
-    options.train = train;
-    const auto data = open_dataset(options);
-    std::vector<int64_t> indices(static_cast<size_t>(data->size()));
-    for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int64_t>(i);
-    Batch batch = read_batch(*data, indices);
-    out[0] = handle(std::move(batch.images));
-    out[1] = handle(std::move(batch.labels));
+    if (count < 1) throw Error(message("data", "expected one digit or more, got ", count));
+    const auto source =
+        make_digits(train ? count : (count + 4) / 5, static_cast<uint64_t>(seed), train);
+    Picture picture;
+    source->read(0, {}, picture);
+    const Preprocessing how{picture.channels, picture.height, picture.width};
+    const Shape sample{how.channels, how.height, how.width};
+    Tensor images({source->size(), sample[0], sample[1], sample[2]}, DType::f32, Device::cpu());
+    Tensor labels({source->size()}, DType::i32, Device::cpu());
+    float* values = images.overwrite<float>();
+    int32_t* classes = labels.overwrite<int32_t>();
+    for (int64_t i = 0; i < source->size(); ++i, values += sample.elements()) {
+      source->read(i, how, picture);
+      prepare_sample(picture, how, nullptr, values);
+      classes[i] = source->label(i);
+    }
+    out[0] = handle(std::move(images));
+    out[1] = handle(std::move(labels));
     return 1;
   });
 }

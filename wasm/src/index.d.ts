@@ -143,8 +143,8 @@ export interface Kaiseki {
   maxPool2d(x: Tensor, options?: { window?: Pair; stride?: Pair; padding?: Pair }): Tensor;
   averagePool2d(x: Tensor, options?: { window?: Pair; stride?: Pair; padding?: Pair }): Tensor;
 
-  /** From JSON, as text or parsed: Kaiseki's format or Sukiyaki's, weights inside it included. */
-  network(json: string | object): Network;
+  /** From JSON, as text or parsed: Kaiseki's format or Sukiyaki's, weights inside it included; or the bytes of an ONNX file. */
+  network(source: string | object | Uint8Array): Network;
   /** sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw. */
   optimizer(name?: string, options?: OptimizerOptions): Optimizer;
   /** Built-in digits like handwriting: images f32 [count, 1, 28, 28], labels i32 [count], the classes in turn. */

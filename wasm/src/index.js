@@ -110,8 +110,8 @@ class Kaiseki {
       this.module.call('kaiseki_pool2d', true, x.address, numbers));
   }
 
-  network(json) {
-    return new Network(this, json);
+  network(source) {
+    return new Network(this, source);
   }
 
   optimizer(name = 'momentum', options = {}) {

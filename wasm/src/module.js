@@ -41,7 +41,7 @@ export class Module {
     });
     const pool = module.functions.PThread;
     if (node && pool) for (const worker of [...pool.unusedWorkers, ...pool.runningWorkers]) worker.unref();
-    module.threads = module.call('kaiseki_threads', several ? threads : 1);
+    module.threads = module.call('kaiseki_start', several ? threads : 1);
     return module;
   }
 

@@ -15,10 +15,12 @@ export class Optimizer extends Handle {
 }
 
 export class Network extends Handle {
-  constructor(kaiseki, json) {
+  constructor(kaiseki, source) {
     const { module } = kaiseki;
+    const bytes = source instanceof Uint8Array ? source
+      : new TextEncoder().encode(typeof source === 'string' ? source : JSON.stringify(source));
     super(kaiseki, 'kaiseki_network_delete', module.scratch((reserve) => module.call('kaiseki_network',
-      module.putText(reserve, typeof json === 'string' ? json : JSON.stringify(json)))));
+      module.put(reserve, Uint8Array, bytes), bytes.length)));
   }
 
   get json() {

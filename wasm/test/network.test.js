@@ -46,6 +46,20 @@ describe('networks', () => {
     }
   });
 
+  test('a network comes from ONNX, with its weights', () => {
+    const onnx = new URL('../../onnx/preactivated_13', import.meta.url);
+    const values = (what) => new Float32Array(new Uint8Array(readFileSync(`${onnx.pathname}.${what}.npy`)).buffer, 128);
+    const file = new Uint8Array(readFileSync(`${onnx.pathname}.onnx`));
+    const network = kaiseki.network(file), other = kaiseki.network(network.json);
+    other.initialize(1);
+    other.loadWeights(file);
+    for (const found of [network, other]) {
+      const y = found.predict(kaiseki.tensor(values('x'), [2, 3, 11, 11])).toTypedArray();
+      // PyTorch's results in float64; ten layers' sums of up to 150 terms are rounded to 6e-8 each.
+      values('y').forEach((wanted, i) => assert.ok(Math.abs(y[i] - wanted) <= 1e-5 * (1 + Math.abs(wanted)), `${y} at ${i}`));
+    }
+  });
+
   test('parameters share the network\'s storage', () => {
     const network = kaiseki.network(lenet);
     const { name, value } = network.parameters.find((parameter) => parameter.name === 'fc4.bias');
