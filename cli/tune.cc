@@ -46,11 +46,11 @@ class Tuning {
     });
     // Again where the workspace grew: what had no room before is measured with it.
     for (bool grew = true; grew;) {
-      const uint64_t before = workspace.size();
+      const uint64_t before = workspace.available();
       network.forward_loss(samples.x, samples.labels);
       network.backward();
       workspace.end_iteration();
-      grew = workspace.size() > before && before > 0;
+      grew = workspace.available() > before;
     }
     observe_convolutions({});
     set_conv_policy({});

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -64,11 +63,15 @@ bool write_atomically(const std::filesystem::path& file, std::string_view conten
 CacheLock::CacheLock(const std::filesystem::path& file) {
   std::error_code ignored;
   std::filesystem::create_directories(file.parent_path(), ignored);
+  static std::atomic<bool> was_held_up;  // once is enough
   file_ = open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-  for (int i = 0; file_ >= 0 && i < kLockAttempts && flock(file_, LOCK_EX | LOCK_NB) != 0 &&
-                  errno == EWOULDBLOCK;
-       ++i)
+  for (int i = 0; file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) != 0; ++i) {
+    if (was_held_up || i == kLockAttempts) {
+      was_held_up = true;
+      break;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 CacheLock::~CacheLock() {

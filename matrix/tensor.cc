@@ -20,7 +20,11 @@ Tensor::Tensor(const Shape& shape, DType dtype, Device device)
 Tensor Tensor::of_unused_memory(uint64_t bytes, Device device) {
   Tensor t;
   if (bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return t;
-  void* block = device.memory().allocate_unused(bytes);
+  void* block = nullptr;
+  try {
+    block = device.memory().allocate_unused(bytes);
+  } catch (const DeviceError&) {  // more than the device has in one piece
+  }
   if (!block) return t;
   t.buffer_ = std::make_shared<Buffer>(bytes, device, block);
   t.shape_ = {static_cast<int64_t>(bytes)};

@@ -121,7 +121,10 @@ bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& resu
   read_contents();
   if (!last_read.readable) return false;
   std::vector<std::string> lines = std::exchange(last_read, {}).lines;
-  std::erase_if(lines, [&](const std::string& line) { return line.starts_with(start); });
+  for (const TuningResult& result : results)
+    std::erase_if(lines, [one = start + result.candidate + '"'](const std::string& line) {
+      return line.starts_with(one);
+    });
   if (lines.size() >= kMostLines) lines.erase(lines.begin(), lines.begin() + kMostLines / 2);
   std::ostringstream text;
   text.imbue(std::locale::classic());

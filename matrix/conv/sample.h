@@ -16,7 +16,8 @@ class Sample {
   Sample(const ConvProblem& problem, const ConvArgs& args);
 
   /// Whether `result` has them, but for 2e-5 of the largest sum of sizes: what Winograd's F(4x4,
-  /// 3x3) needs twice over. Places whose value is no number are passed over.
+  /// 3x3) needs twice over. Places whose value is no number, or too large for one, are passed over,
+  /// and sums too small to judge by agree.
   bool agrees(const Tensor& result) const;
 
  private:

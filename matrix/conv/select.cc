@@ -68,7 +68,10 @@ class Planner {
       const bool untried = std::isinf(candidate->milliseconds) && measures_convolution(problem_);
       if (candidate->workspace <= planned_.available || (candidate > whole && !untried)) continue;
       want(*candidate->solver);
-      try_pieces(*candidate->solver);
+      if (computed)  // measuring pieces would write the output again
+        planned_.settled = false;
+      else
+        try_pieces(*candidate->solver);
     }
     return std::move(planned_);
   }
@@ -91,11 +94,13 @@ class Planner {
 
   void try_pieces(const ConvSolver& solver) {
     int64_t pieces = 2;
-    while (pieces <= problem_.n &&
-           solver.workspace_bytes(of_size(size_of(pieces))) > planned_.available)
-      pieces *= 2;
+    for (; pieces <= problem_.n; pieces *= 2) {
+      const ConvProblem part = of_size(size_of(pieces));
+      if (!solver.applicable(part)) return;
+      if (solver.workspace_bytes(part) <= planned_.available) break;
+    }
+    if (pieces > problem_.n) return;
     const ConvProblem part = of_size(size_of(pieces));
-    if (pieces > problem_.n || !solver.applicable(part)) return;
     Piece piece(problem_, args_, 0, part.n);
     const double all =
         static_cast<double>(pieces) * measured_time(backend_, part, piece.args, solver);
@@ -179,15 +184,24 @@ class Run {
                               backend_.device().name(), ", got none"));
   }
 
-  /// False when the driver refuses a kernel.
+  /// False when the driver refuses a kernel, or a solver with a workspace finds no room for more
+  /// than that.
   bool attempt(const ConvSolver& solver, const ConvProblem& problem, const ConvArgs& args) {
     const uint64_t queued = backend_.queued_kernels();
+    const auto expect_nothing_added = [&](const Error& error) {
+      if (args.beta != 0 && backend_.queued_kernels() != queued)
+        throw DeviceError(std::string(error.what()) + "; part of a gradient was added already");
+    };
     try {
       solver.run(problem, args);
       return true;
+    } catch (const OutOfMemory& error) {
+      if (!args.workspace) throw;
+      expect_nothing_added(error);
+      refused_ = std::current_exception();
+      return false;
     } catch (const KernelError& error) {
-      if (args.beta != 0 && backend_.queued_kernels() != queued)
-        throw DeviceError(std::string(error.what()) + "; part of a gradient was added already");
+      expect_nothing_added(error);
       const std::string what =
           message("conv2d", backend_.device().name(), " refuses kernels of ", solver.name());
       log_warning_once(what, what + " (" + error.what() + ')');

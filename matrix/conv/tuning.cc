@@ -77,8 +77,10 @@ std::vector<const ConvSolver*> untried_solvers(Backend& backend, const ConvProbl
   for (const ConvSolver* solver : backend.conv_solvers()) {
     if (!solver->applicable(problem) || find(of.results, *solver)) continue;
     const uint64_t bytes = solver->workspace_bytes(problem);
-    if (of.tried ? bytes > *of.tried && bytes <= available : workspace.allows(bytes))
-      untried.push_back(solver);
+    const bool anew = !of.tried           ? workspace.allows(bytes)
+                      : bytes > *of.tried ? bytes <= available
+                                          : bytes > 0 && bytes <= workspace.size();
+    if (anew) untried.push_back(solver);
   }
   return untried;
 }
@@ -145,12 +147,16 @@ std::vector<ConvCandidate> conv_candidates(Backend& backend, const ConvProblem& 
   for (const ConvSolver* solver : backend.conv_solvers()) {
     if (!solver->applicable(problem) || (policy.deterministic && !solver->deterministic()))
       continue;
-    const auto* measured = by_time ? find(known(backend, problem).results, *solver) : nullptr;
+    const Known* of = by_time ? &known(backend, problem) : nullptr;
+    const auto* measured = of ? find(of->results, *solver) : nullptr;
     const uint64_t bytes = solver->workspace_bytes(problem);
-    if (!measured && bytes <= available) all = false;
-    if (!measured || measured->milliseconds < kWrongMilliseconds)
-      candidates.push_back({solver, measured ? measured->milliseconds : kUnknown, bytes});
+    const bool had_no_room = of && of->tried && bytes <= *of->tried;
+    if (!measured && bytes <= available && !had_no_room) all = false;
+    candidates.push_back({solver, measured ? measured->milliseconds : kUnknown, bytes});
   }
+  const auto wrong = [](const ConvCandidate& c) { return c.milliseconds == kWrongMilliseconds; };
+  if (std::ranges::all_of(candidates, wrong)) return candidates;  // nobody is left to believe
+  std::erase_if(candidates, wrong);
   if (all) std::ranges::stable_sort(candidates, {}, &ConvCandidate::milliseconds);
   return candidates;
 }
@@ -175,6 +181,7 @@ ConvTuning tune_convolution(Backend& backend, const ConvProblem& problem, const 
     auto untried = untried_solvers(backend, problem, of, available);
     if (untried.empty()) return {};
     trials = std::make_unique<ConvMeasurement>(backend, problem, untried);
+    known(backend, problem).tried = std::max(of.tried.value_or(0), available);
     tell_once(all, backend.device());
   }
   lock.unlock();
@@ -189,7 +196,6 @@ ConvTuning tune_convolution(Backend& backend, const ConvProblem& problem, const 
     of.trials = std::move(trials);
     return {computed, false};
   }
-  of.tried = std::max(of.tried.value_or(0), available);
   keep(backend, problem, of, trials->results());
   return {computed, true};
 }
@@ -201,7 +207,10 @@ double measured_time(Backend& backend, const ConvProblem& problem, const ConvArg
   if (!uses_measurements(all.policy)) return kUnknown;
   if (const auto* result = find(known(backend, problem).results, solver))
     return result->milliseconds;
-  if (!measures(all.policy, problem)) return kUnknown;
+  const uint64_t bytes = solver.workspace_bytes(problem);
+  Known& of = known(backend, problem);
+  if (!measures(all.policy, problem) || (of.tried && bytes <= *of.tried)) return kUnknown;
+  of.tried = std::max(of.tried.value_or(0), bytes);
   lock.unlock();
   std::lock_guard measuring(all.measuring);
   ConvMeasurement trial(backend, problem, {&solver});

@@ -10,6 +10,7 @@ namespace kaiseki {
 namespace {
 
 constexpr uint64_t kLargest = uint64_t{1} << 60;
+constexpr int kAttempts = 3;
 
 }  // namespace
 
@@ -55,7 +56,8 @@ void* MemoryPool::allocate(uint64_t bytes) {
   std::unique_lock lock(mutex_);
   const uint64_t size = bytes > kLargest ? bytes : rounded(bytes);
   void* block = bytes > kLargest ? nullptr : allocate_locked(size);
-  if (!block && account_.workspace && bytes <= kLargest) {
+  // Another thread may take the block again in between.
+  for (int i = 0; i < kAttempts && !block && account_.workspace && bytes <= kLargest; ++i) {
     lock.unlock();  // giving way releases a block here
     give_way_();
     lock.lock();

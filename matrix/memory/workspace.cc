@@ -2,6 +2,8 @@
 #include "matrix/memory/workspace.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "matrix/backend.h"
 #include "matrix/memory/pool.h"
@@ -10,8 +12,9 @@ namespace kaiseki {
 namespace {
 
 constexpr uint64_t kEarlyPart = 16;
+constexpr int kPatience = 10'000;  // milliseconds that a tensor waits for a convolution's end
 
-}
+}  // namespace
 
 Workspace::Workspace(Device device, MemoryPool& pool) : device_(device), pool_(pool) {
   pool_.set_give_way([this] { give_way(); });
@@ -32,8 +35,8 @@ void Workspace::register_size(uint64_t bytes) {
 
 void Workspace::end_iteration() {
   std::lock_guard lock(mutex_);
-  for (auto bytes = registered_.rbegin(); bytes != registered_.rend(); ++bytes)
-    if (*bytes <= size() || take(*bytes)) break;
+  for (uint64_t bytes : registered_)
+    if (bytes <= size() || take(bytes)) break;
   registered_.clear();
 }
 
@@ -71,22 +74,39 @@ uint64_t Workspace::device_memory() const {
   return physical_;
 }
 
-/// A device without a budget may promise more memory than it has.
-bool Workspace::take(uint64_t bytes) {
-  const uint64_t before = size();
-  block_ = {};
+Workspace::Use Workspace::try_out(uint64_t bytes) {
+  Use trial{std::unique_lock(mutex_), {}};
+  if (bytes <= size() || limit_) return use(bytes);
+  if (fits(bytes)) trial.memory = Tensor::of_unused_memory(bytes, device_);
+  return trial;
+}
+
+/// In place of the present block. A device without a budget may promise more memory than it has.
+bool Workspace::fits(uint64_t bytes) const {
   const MemoryAccount account = pool_.account();
   const uint64_t memory = device_memory();  // 0: not known
-  if (!memory || account.in_use + account.cached + bytes <= memory)
-    block_ = Tensor::of_unused_memory(bytes, device_);
+  return !memory || account.in_use + account.cached + bytes <= memory;
+}
+
+bool Workspace::take(uint64_t bytes) {
+  if (!fits(bytes)) return false;
+  const uint64_t before = size();
+  block_ = {};
+  block_ = Tensor::of_unused_memory(bytes, device_);
   if (block_.defined()) return true;
   if (before) block_ = Tensor::of_unused_memory(before, device_);
   return false;
 }
 
-/// A convolution on another thread ends first. One on this thread keeps its block till its end.
+/// A convolution on another thread ends first, unless it waits for what this thread holds. One on
+/// this thread keeps its block till its end.
 void Workspace::give_way() {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  for (int i = 0; i < kPatience && !lock.owns_lock(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lock.try_lock();
+  }
+  if (!lock.owns_lock()) return;
   gave_way_ = true;
   block_ = {};
 }

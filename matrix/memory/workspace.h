@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -50,8 +51,12 @@ class Workspace {
     Tensor memory;  // u8; no tensor where there is not as much as asked for
   };
   Use use(uint64_t bytes);
+  /// The same for a trial: where the block is smaller, automatic workspace gives unused memory that
+  /// is returned at the end.
+  Use try_out(uint64_t bytes);
 
  private:
+  bool fits(uint64_t bytes) const;
   uint64_t device_memory() const;
   bool take(uint64_t bytes);
   void give_way();
@@ -62,7 +67,7 @@ class Workspace {
   std::optional<uint64_t> limit_;
   bool gave_way_ = false;
   mutable uint64_t physical_ = 0;  // of the device, once it was asked
-  std::set<uint64_t> registered_;
+  std::set<uint64_t, std::greater<>> registered_;
   Tensor block_;
 };
 

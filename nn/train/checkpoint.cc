@@ -4,6 +4,7 @@
 #include <map>
 
 #include "matrix/error.h"
+#include "matrix/memory/pool.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
 #include "nn/io/safetensors.h"
@@ -68,6 +69,8 @@ void read_checkpoint(const fs::path& file, Trainer& trainer) {
     check_tensors(wanted, found);
     trainer.restore(state);
     for (NamedTensor& tensor : wanted) copy(found.at(tensor.name), tensor.value);
+    found.clear();
+    Device::cpu().memory().trim();
     if (state.contains("workspace"))  // which solvers can run depends on it
       trainer.updater().network().device().workspace().reserve(get<uint64_t>(state, "workspace"));
   } catch (const Error& error) {

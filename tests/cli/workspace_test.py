@@ -44,6 +44,9 @@ def large_convolutions_are_measured_once():
     check(measured() == first, "hybrid is the default, and measures nothing twice", str(measured()))
     train("--tune", "amortised", size=48)
     check(len(measured()) >= len(first), "amortised keeps what was there", str(measured()))
+    works("train", "net.json", "--data", "digits:3200:1", "--batch-size", 50, "--epochs", 1, "--eval-every", 0, "--tune", "amortised",
+          env={"KAISEKI_CACHE_DIR": os.path.abspath("cache")})
+    check(any("n50c32" in line["case"] for line in measured()), "amortised measures while it trains", str(measured()))
 
 
 def memory_is_told():

@@ -5,26 +5,15 @@
 #include <limits>
 
 #include "matrix/backend/cpu/pool_kernels.h"
+#include "matrix/backend/cpu/pool_rows_kernels.h"
+#include "matrix/backend/cpu/pool_window.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cpu {
 namespace {
 
-/// Window `i` along one axis: the elements begin..end of the input, and its length with padding.
-struct Window {
-  int64_t begin, end, padded;
-};
-
-Window window(const PoolArgs& p, int axis, int64_t i, int64_t in) {
-  const int64_t first = i * p.stride[axis] - p.padding[axis];
-  const int64_t last = std::min(first + p.window[axis], in + p.padding[axis]);
-  return {std::max<int64_t>(first, 0), std::min(last, in), last - first};
-}
-
-float divisor(const PoolArgs& p, const Window& rows, const Window& columns) {
-  return static_cast<float>(p.count_padding
-                                ? rows.padded * columns.padded
-                                : (rows.end - rows.begin) * (columns.end - columns.begin));
+float divisor(const PoolArgs& p, const PoolWindow& rows, const PoolWindow& columns) {
+  return pool_divisor(p, rows) * pool_divisor(p, columns);
 }
 
 bool is_2x2(const PoolArgs& p) {
@@ -35,9 +24,9 @@ bool is_2x2(const PoolArgs& p) {
 
 void max_plane(const PoolArgs& p, const float* x, float* y, int32_t* indices) {
   for (int64_t i = 0; i < p.out_h; ++i) {
-    const Window rows = window(p, 0, i, p.in_h);
+    const PoolWindow rows = pool_window(p, 0, i, p.in_h);
     for (int64_t j = 0; j < p.out_w; ++j) {
-      const Window columns = window(p, 1, j, p.in_w);
+      const PoolWindow columns = pool_window(p, 1, j, p.in_w);
       int64_t best = rows.begin * p.in_w + columns.begin;
       for (int64_t r = rows.begin; r < rows.end; ++r)
         for (int64_t place = r * p.in_w + columns.begin; place < r * p.in_w + columns.end; ++place)
@@ -50,9 +39,9 @@ void max_plane(const PoolArgs& p, const float* x, float* y, int32_t* indices) {
 
 void average_plane(const PoolArgs& p, const float* x, float* y) {
   for (int64_t i = 0; i < p.out_h; ++i) {
-    const Window rows = window(p, 0, i, p.in_h);
+    const PoolWindow rows = pool_window(p, 0, i, p.in_h);
     for (int64_t j = 0; j < p.out_w; ++j) {
-      const Window columns = window(p, 1, j, p.in_w);
+      const PoolWindow columns = pool_window(p, 1, j, p.in_w);
       float sum = 0;
       for (int64_t r = rows.begin; r < rows.end; ++r)
         for (int64_t c = columns.begin; c < columns.end; ++c) sum += x[r * p.in_w + c];
@@ -71,9 +60,9 @@ void max_plane_backward(const PoolArgs& p, const float* dy, const int32_t* indic
 void average_plane_backward(const PoolArgs& p, const float* dy, float* dx) {
   std::fill_n(dx, p.in_h * p.in_w, 0.0f);
   for (int64_t i = 0; i < p.out_h; ++i) {
-    const Window rows = window(p, 0, i, p.in_h);
+    const PoolWindow rows = pool_window(p, 0, i, p.in_h);
     for (int64_t j = 0; j < p.out_w; ++j) {
-      const Window columns = window(p, 1, j, p.in_w);
+      const PoolWindow columns = pool_window(p, 1, j, p.in_w);
       const float part = *dy++ / divisor(p, rows, columns);
       for (int64_t r = rows.begin; r < rows.end; ++r)
         for (int64_t c = columns.begin; c < columns.end; ++c) dx[r * p.in_w + c] += part;
@@ -113,8 +102,11 @@ void pool_forward(const PoolArgs& p) {
   float* y = p.y->overwrite<float>();
   int32_t* indices = p.maximum ? p.indices->overwrite<int32_t>() : nullptr;
   const int64_t in = p.in_h * p.in_w, out = p.out_h * p.out_w;
-  const bool fast = is_2x2(p);
+  const bool fast = is_2x2(p), by_rows = !fast && pools_rows(p);
   parallel_for(p.planes, planes_a_piece(p), [&](int64_t begin, int64_t end) {
+    if (by_rows)
+      return pool_rows(p, end - begin, x + begin * in, y + begin * out,
+                       indices ? indices + begin * out : nullptr);
     for (int64_t i = begin; i < end; ++i) {
       int32_t* places = indices ? indices + i * out : nullptr;
       if (fast)
@@ -132,8 +124,9 @@ void pool_backward(const PoolArgs& p) {
   const int32_t* indices = p.maximum ? p.indices->data<int32_t>() : nullptr;
   float* dx = p.dx->overwrite<float>();
   const int64_t in = p.in_h * p.in_w, out = p.out_h * p.out_w;
-  const bool fast = is_2x2(p);
+  const bool fast = is_2x2(p), by_rows = !fast && !p.maximum && pools_rows(p);
   parallel_for(p.planes, planes_a_piece(p), [&](int64_t begin, int64_t end) {
+    if (by_rows) return average_rows_backward(p, end - begin, dy + begin * out, dx + begin * in);
     for (int64_t i = begin; i < end; ++i) {
       const int32_t* places = indices ? indices + i * out : nullptr;
       if (fast)

@@ -210,7 +210,7 @@ TEST_CASE(
         worst = std::max(worst, std::abs(sums[i] - expected.dfilter[i]));
         largest = std::max(largest, std::abs(expected.dfilter[i]));
       }
-      CHECK(worst < 1e-5 * largest);
+      CHECK(worst < 3e-5 * largest);  // 1.1e-5 without fused multiply-add (SSE4)
       MESSAGE(std::string(form.solver.name()) << " " << p.str() << ": largest error "
                                               << worst / largest << " of the largest value");
     }

@@ -38,6 +38,12 @@ const Case kCases[] = {
     {{1, 4, 6, 5}, {.window = {6, 5}, .stride = {1, 1}}, {1, 4, 1, 1}},
     {{1, 1, 1, 1}, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}, {1, 1, 1, 1}},
     {{1, 1, 5, 6}, {.window = {2, 2}, .stride = {3, 4}, .ceil_mode = true}, {1, 1, 2, 2}},
+    {{2, 3, 55, 55}, {.window = {3, 3}, .stride = {2, 2}}, {2, 3, 27, 27}},
+    {{1, 2, 28, 29}, {.window = {3, 3}, .stride = {1, 1}, .padding = {1, 1}}, {1, 2, 28, 29}},
+    {{1, 2, 9, 46}, {.window = {3, 4}, .stride = {2, 2}, .padding = {1, 2}}, {1, 2, 5, 24}},
+    {{1, 2, 9, 40},
+     {.window = {5, 5}, .stride = {3, 2}, .padding = {2, 1}, .ceil_mode = true},
+     {1, 2, 4, 20}},
     {{0, 3, 8, 8}, {}, {0, 3, 4, 4}},
 };
 
@@ -66,7 +72,8 @@ PoolReference pool_reference(const Case& c, bool count_padding, const test::Doub
             ++inside;
             const double v = x[static_cast<size_t>(plane * h * w + row * w + column)];
             sum += v;
-            if (place < 0 || v > best) best = v, place = row * w + column;
+            if (place < 0 || v > best || (std::isnan(v) && !std::isnan(best)))
+              best = v, place = row * w + column;
           }
         out.maximum.push_back(best);
         out.indices.push_back(static_cast<int32_t>(place));
@@ -91,6 +98,18 @@ Tensor tied(const Shape& shape, Device device) {
   return t.to(device);
 }
 
+/// NaNs, infinities (most of them negative, whole windows of them) and few numbers, which tie.
+Tensor with_extremes(const Shape& shape, uint64_t seed) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Tensor kinds = test::random_tensor(shape, seed, Device::cpu(), 0, 8);
+  float* values = kinds.mutable_data<float>();
+  for (int64_t i = 0; i < kinds.size(); ++i) {
+    const float v = std::floor(values[i]);
+    values[i] = v == 0 ? std::nanf("") : v == 1 ? kInfinity : v < 5 ? -kInfinity : v - 6;
+  }
+  return kinds;
+}
+
 }  // namespace
 
 TEST_CASE("max pooling and its gradient") {
@@ -111,6 +130,43 @@ TEST_CASE("max pooling and its gradient") {
         test::check_close(dx, expected.max_dx, 1e-6, 1e-6);  // at most 9 float additions
       }
   });
+}
+
+TEST_CASE("pooling rows of any length around a vector's") {
+  int cases = 0;
+  for (int64_t width : {4, 5, 7, 8, 9, 11, 15, 16, 17, 18, 19, 31, 32, 33, 34, 35, 37, 67})
+    for (std::array<int64_t, 3> column : {std::array<int64_t, 3>{1, 1, 0},
+                                          {1, 2, 0},
+                                          {2, 1, 1},
+                                          {2, 2, 1},
+                                          {3, 1, 0},
+                                          {3, 1, 1},
+                                          {3, 2, 0},
+                                          {3, 2, 1},
+                                          {4, 2, 2},
+                                          {4, 1, 2}})
+      for (bool ceil_mode : {false, true}) {
+        Case c{{1, 3, 5, width}, {}, {}};
+        c.pool = {{3, column[0]}, {2, column[1]}, {1, column[2]}, ceil_mode, ceil_mode};
+        c.y = pool2d_shape(c.x, c.pool);
+        INFO(c.x.str(), " to ", c.y.str(), ", window ", column[0], ", stride ", column[1]);
+        Tensor x = test::random_tensor(c.x, 3);
+        const Tensor dy = test::random_tensor(c.y, 4);
+        auto expected = pool_reference(c, ceil_mode, test::doubles(x), test::doubles(dy));
+        Tensor y(c.y), dx = Tensor::full(c.x, 7), indices(c.y, DType::i32);
+        average_pool2d(x, c.pool, y);
+        test::check_close(y, expected.average, 1e-6, 1e-6);  // at most 12 float additions
+        average_pool2d_backward(dy, c.pool, dx);
+        test::check_close(dx, expected.average_dx, 1e-6, 1e-6);
+
+        x = with_extremes(c.x, static_cast<uint64_t>(++cases));
+        expected = pool_reference(c, false, test::doubles(x), test::doubles(dy));
+        max_pool2d(x, c.pool, y, indices);
+        test::check_close(y, expected.maximum, 0);
+        CHECK(indices.to_vector<int32_t>() == expected.indices);
+        max_pool2d_backward(dy, indices, c.pool, dx);
+        test::check_close(dx, expected.max_dx, 1e-6, 1e-6);
+      }
 }
 
 TEST_CASE("average pooling and its gradient") {

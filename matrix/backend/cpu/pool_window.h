@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Which elements of the input a pooling's windows cover.
+#pragma once
+
+#include <algorithm>
+
+#include "matrix/backend.h"
+
+namespace kaiseki::cpu {
+
+/// Window `i` along one axis: the elements begin..end of the input, and its length with padding.
+struct PoolWindow {
+  int64_t begin, end, padded;
+};
+
+inline PoolWindow pool_window(const PoolArgs& p, int axis, int64_t i, int64_t in) {
+  const int64_t first = i * p.stride[axis] - p.padding[axis];
+  const int64_t last = std::min(first + p.window[axis], in + p.padding[axis]);
+  return {std::max<int64_t>(first, 0), std::min(last, in), last - first};
+}
+
+/// By how many elements along one axis an average divides.
+inline float pool_divisor(const PoolArgs& p, const PoolWindow& w) {
+  return static_cast<float>(p.count_padding ? w.padded : w.end - w.begin);
+}
+
+}  // namespace kaiseki::cpu
