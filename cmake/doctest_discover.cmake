@@ -1,17 +1,38 @@
 # SPDX-License-Identifier: MIT
 # One ctest entry for each source file of a test executable: fine enough to run in parallel and to
-# name what failed, coarse enough that starting processes costs little.
+# name what failed, coarse enough that starting processes costs little. Where WebAssembly has two
+# programs of the target's objects, each gets the entries, less the cases that it leaves out.
 function(kaiseki_discover_tests target)
+  kaiseki_discover_tests_of(${target} ${target} ${left_out_cases} ${left_out_without_threads})
+  if(EMSCRIPTEN)
+    kaiseki_discover_tests_of(${target} ${target}_threads ${left_out_cases})
+  endif()
+endfunction()
+
+# `program` runs the sources of `target`, without the cases whose names follow,
+# and without the sources that need threads where it has none.
+function(kaiseki_discover_tests_of target program)
+  set(leave_out "")
+  if(ARGN)
+    list(JOIN ARGN "," cases)
+    set(leave_out "--test-case-exclude=${cases}")
+  endif()
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
+    cmake_path(GET source FILENAME name)
+    if(program STREQUAL target AND name IN_LIST left_out_sources_without_threads)
+      continue()
+    endif()
     if(source MATCHES "_test\\.cc$")
       cmake_path(ABSOLUTE_PATH source NORMALIZE)
       cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests)
       string(REGEX REPLACE "_test\\.cc$" "" stem ${source})
       string(REPLACE "/" "." stem ${stem})
-      add_test(NAME ${target}.${stem}
-               COMMAND ${target} "--source-file=*tests/${source}" --no-skipped-summary --no-intro)
-      set_tests_properties(${target}.${stem} PROPERTIES
+      add_test(NAME ${program}.${stem}
+               COMMAND ${program} "--source-file=*tests/${source}" ${leave_out}
+                       --no-skipped-summary --no-intro --no-colors)
+      set_tests_properties(${program}.${stem} PROPERTIES
+        RESOURCE_LOCK ${target}.${stem}  # two programs have the same temporary files
         FAIL_REGULAR_EXPRESSION "test cases:[ ]+0 \\|")
     endif()
   endforeach()

@@ -149,11 +149,19 @@ std::unique_ptr<Pool> pool_instance;
 std::atomic<Pool*> pool_ready{nullptr};  // spares small operations the lock
 std::atomic<int> requested{0};
 
+#ifdef __linux__
+int usable_cores() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+#else
+int usable_cores() { return 0; }
+#endif
+
 int default_threads() {
   if (int threads = environment().threads) return threads;
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
+  if (int cores = usable_cores()) return cores;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 Pool& pool() {

@@ -29,7 +29,7 @@ std::vector<NamedTensor> tensors_of(Network& network) {
 
 /// Values of layers that stand in a network's own file; one dimension each, as shapes are not
 /// known.
-std::vector<NamedTensor> tensors_in_network(const ByteVector& bytes, const std::string& source,
+std::vector<NamedTensor> tensors_in_network(ByteView bytes, const std::string& source,
                                             Metadata* metadata) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::vector<NamedTensor> tensors;
@@ -46,12 +46,12 @@ std::vector<NamedTensor> tensors_in_network(const ByteVector& bytes, const std::
 }
 
 /// The length of a header comes first; as text, eight bytes would be a length beyond any file.
-bool is_safetensors(const ByteVector& bytes) {
+bool is_safetensors(ByteView bytes) {
   return bytes.size() > 8 && bytes[8] == std::byte{'{'} &&
          load_le<uint64_t>(bytes.data()) <= bytes.size() - 8;
 }
 
-bool is_json(const ByteVector& bytes) {
+bool is_json(ByteView bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const size_t first = text.find_first_not_of(" \t\r\n");
   return first != text.npos && (text[first] == '{' || text[first] == '[');
@@ -64,6 +64,13 @@ std::vector<NamedTensor> read_tensors(const fs::path& file, bool& flat, Metadata
   if (flat) return tensors_in_network(bytes, file.string(), metadata);
   return is_safetensors(bytes) ? read_safetensors(file, metadata)
                                : read_tar_tensors(file, metadata);
+}
+
+std::vector<NamedTensor> read_tensors(ByteView bytes, bool& flat, Metadata* metadata) {
+  flat = !is_safetensors(bytes) && (is_json(bytes) || is_onnx(bytes, "memory"));
+  if (flat) return tensors_in_network(bytes, "memory", metadata);
+  return is_safetensors(bytes) ? read_safetensors(bytes, metadata)
+                               : read_tar_tensors(bytes, metadata);
 }
 
 /// The found values in the wanted shape, where a network's file has no shape or another for biases.
@@ -96,6 +103,37 @@ void list(std::string& into, const char* what, const std::vector<std::string>& n
   into += std::to_string(names.size()) + " " + what + ":";
   for (size_t i = 0; i < std::min<size_t>(names.size(), 8); ++i) into += " " + names[i];
   into += names.size() > 8 ? " ...\n" : "\n";
+}
+
+LoadReport put_weights(std::vector<NamedTensor> tensors, bool flat, const std::string& source,
+                       Network& network, bool strict) {
+  std::map<std::string, Tensor> found;
+  for (NamedTensor& tensor : tensors)
+    found.emplace(std::move(tensor.name), std::move(tensor.value));
+  LoadReport report;
+  std::vector<std::pair<Tensor, Tensor>> copies;
+  for (NamedTensor& wanted : tensors_of(network)) {
+    auto at = found.find(wanted.name);
+    if (at == found.end()) {
+      report.missing.push_back(wanted.name);
+      continue;
+    }
+    const Tensor value = fitted(at->second, wanted.value.shape(), flat);
+    found.erase(at);
+    if (value.shape() != wanted.value.shape() || value.dtype() != wanted.value.dtype()) {
+      report.mismatched.push_back({wanted.name, wanted.value.shape(), value.shape()});
+      continue;
+    }
+    copies.emplace_back(value, wanted.value);
+    report.matched.push_back(wanted.name);
+  }
+  for (const auto& [name, value] : found)
+    if (!flat || !stands_for_none(name, value)) report.unexpected.push_back(name);
+  if (strict && !report.complete())
+    throw Error(source + ": expected the tensors of this network, got a difference\n" +
+                report.str());
+  for (auto& [from, to] : copies) copy(from, to);
+  return report;
 }
 
 }  // namespace
@@ -136,35 +174,27 @@ void save_weights(const fs::path& file, Network& network, const Metadata& metada
                         file.string()));
 }
 
+ByteVector encode_weights(std::string_view format, Network& network, const Metadata& metadata) {
+  const std::vector<NamedTensor> tensors = weights_to_save(network);
+  if (format == "safetensors") return encode_safetensors(tensors, with_format(metadata));
+  if (format == "tar") return encode_tar_tensors(tensors, metadata);
+  if (format != "json")
+    throw Error(message("encode_weights", "expected safetensors, json or tar, got '", format, "'"));
+  const std::string text = to_sukiyaki(network);
+  const ByteView bytes = as_bytes(text);
+  return {bytes.begin(), bytes.end()};
+}
+
 LoadReport load_weights(const fs::path& file, Network& network, bool strict, Metadata* metadata) {
   bool flat = false;
-  std::map<std::string, Tensor> found;
-  for (NamedTensor& tensor : read_tensors(file, flat, metadata))
-    found.emplace(std::move(tensor.name), std::move(tensor.value));
-  LoadReport report;
-  std::vector<std::pair<Tensor, Tensor>> copies;
-  for (NamedTensor& wanted : tensors_of(network)) {
-    auto at = found.find(wanted.name);
-    if (at == found.end()) {
-      report.missing.push_back(wanted.name);
-      continue;
-    }
-    const Tensor value = fitted(at->second, wanted.value.shape(), flat);
-    found.erase(at);
-    if (value.shape() != wanted.value.shape() || value.dtype() != wanted.value.dtype()) {
-      report.mismatched.push_back({wanted.name, wanted.value.shape(), value.shape()});
-      continue;
-    }
-    copies.emplace_back(value, wanted.value);
-    report.matched.push_back(wanted.name);
-  }
-  for (const auto& [name, value] : found)
-    if (!flat || !stands_for_none(name, value)) report.unexpected.push_back(name);
-  if (strict && !report.complete())
-    throw Error(file.string() + ": expected the tensors of this network, got a difference\n" +
-                report.str());
-  for (auto& [from, to] : copies) copy(from, to);
-  return report;
+  std::vector<NamedTensor> tensors = read_tensors(file, flat, metadata);
+  return put_weights(std::move(tensors), flat, file.string(), network, strict);
+}
+
+LoadReport load_weights(ByteView bytes, Network& network, bool strict, Metadata* metadata) {
+  bool flat = false;
+  std::vector<NamedTensor> tensors = read_tensors(bytes, flat, metadata);
+  return put_weights(std::move(tensors), flat, "memory", network, strict);
 }
 
 }  // namespace kaiseki::nn

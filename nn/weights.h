@@ -6,8 +6,10 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "nn/io/bytes.h"
 #include "nn/io/named_tensor.h"
 #include "nn/network.h"
 
@@ -35,9 +37,15 @@ std::vector<NamedTensor> weights_to_save(Network& network);
 /// full disk, no permission, an unknown suffix.
 void save_weights(const std::filesystem::path& file, Network& network,
                   const Metadata& metadata = {});
+/// The bytes of such a file; `format` is safetensors, json or tar. Throws Error.
+ByteVector encode_weights(std::string_view format, Network& network, const Metadata& metadata = {});
+
 /// Throws ParseError for a damaged file; when `strict`, Error with the report unless it is
 /// complete. `metadata` may be null.
 LoadReport load_weights(const std::filesystem::path& file, Network& network, bool strict = true,
+                        Metadata* metadata = nullptr);
+/// The same of a file's bytes.
+LoadReport load_weights(ByteView bytes, Network& network, bool strict = true,
                         Metadata* metadata = nullptr);
 
 }  // namespace kaiseki::nn

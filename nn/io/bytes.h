@@ -16,7 +16,9 @@ namespace kaiseki::nn {
 using ByteView = std::span<const std::byte>;
 using ByteVector = std::vector<std::byte>;
 
-inline ByteView as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+inline ByteView as_bytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 
 /// A stream of bytes. Not thread-safe.
 class ByteSource {

@@ -17,7 +17,8 @@ inline Tensor for_file(const Tensor& value) { return value.to(Device::cpu()).con
 /// Of a contiguous tensor on the CPU.
 inline ByteView bytes_of(const Tensor& value) {
   if (value.size() == 0) return {};
-  return {static_cast<const std::byte*>(value.host_pointer(Access::read)), value.bytes()};
+  return {static_cast<const std::byte*>(value.host_pointer(Access::read)),
+          static_cast<size_t>(value.bytes())};
 }
 
 /// A new tensor on the CPU whose bytes come from the source.
@@ -25,7 +26,8 @@ inline Tensor read_elements(ByteSource& source, const Shape& shape, DType dtype)
   Tensor value(shape, dtype, Device::cpu());
   if (value.size() == 0) return value;
   auto* first = static_cast<std::byte*>(value.host_pointer(Access::write));
-  source.read_exactly({first, value.bytes()}, "elements of shape " + shape.str());
+  source.read_exactly({first, static_cast<size_t>(value.bytes())},
+                      "elements of shape " + shape.str());
   if (dtype == DType::boolean)
     for (uint64_t i = 0; i < value.bytes(); ++i) first[i] = std::byte{first[i] != std::byte{0}};
   return value;

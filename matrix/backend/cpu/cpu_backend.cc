@@ -57,7 +57,7 @@ DeviceInfo CpuBackend::info() const {
   DeviceInfo info;
   info.device = device();
   info.name = processor_name();
-  int64_t targets = hwy::SupportedTargets() & HWY_TARGETS;
+  int64_t targets = HWY_SUPPORTED_TARGETS & HWY_TARGETS;
   info.platform = std::string("Highway ") + hwy::TargetName(targets & -targets);
   info.compute_units = thread_count();
   info.memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);

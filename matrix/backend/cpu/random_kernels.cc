@@ -20,18 +20,8 @@ namespace HWY_NAMESPACE {
 
 int64_t philox_blocks(uint64_t, uint64_t, uint64_t, int64_t, uint32_t*) { return 0; }
 
-void normals(const uint32_t* words, float mean, float deviation, float* out, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    double u = (words[2 * i] + 1.0) * 0x1p-32, v = words[2 * i + 1] * 0x1p-32;
-    out[i] = mean + deviation * static_cast<float>(std::sqrt(-2 * std::log(u)) *
-                                                   std::cos(6.283185307179586 * v));
-  }
-}
-
 #else
 
-using F64 = hn::ScalableTag<double>;
-using VF64 = hn::Vec<F64>;
 using U64 = hn::ScalableTag<uint64_t>;
 using U32 = hn::Repartition<uint32_t, U64>;
 using VU64 = hn::Vec<U64>;
@@ -74,6 +64,23 @@ int64_t philox_blocks(uint64_t seed, uint64_t stream, uint64_t counter, int64_t 
   }
   return done * 4;
 }
+
+#endif
+
+#if HWY_TARGET == HWY_SCALAR || !HWY_HAVE_FLOAT64
+
+void normals(const uint32_t* words, float mean, float deviation, float* out, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    double u = (words[2 * i] + 1.0) * 0x1p-32, v = words[2 * i + 1] * 0x1p-32;
+    out[i] = mean + deviation * static_cast<float>(std::sqrt(-2 * std::log(u)) *
+                                                   std::cos(6.283185307179586 * v));
+  }
+}
+
+#else
+
+using F64 = hn::ScalableTag<double>;
+using VF64 = hn::Vec<F64>;
 
 /// Whole numbers below 2^32 as double.
 HWY_INLINE VF64 to_double(U64 d, VU64 v) {

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::unique_ptr<Dataset> open(const fs::path& spec, bool train, Preprocessing how = {}) {
+std::unique_ptr<Dataset> opened(const fs::path& spec, bool train, Preprocessing how = {}) {
   DataOptions options;
   options.spec = spec.string();
   options.train = train;
@@ -48,7 +48,7 @@ ByteVector cifar_batch() {
 }
 
 void check_cifar(const fs::path& path) {
-  auto train = open(path, true), test = open(path, false);
+  auto train = opened(path, true), test = opened(path, false);
   CHECK(train->size() == 4);
   CHECK(test->size() == 2);
   CHECK(train->sample_shape() == Shape{3, 32, 32});
@@ -69,17 +69,17 @@ TEST_CASE("a folder of IDX files is a data set") {
   save(folder.path / "train-images-idx3-ubyte.gz", gzip(encode_idx({{2, 3, 4}, pixels})));
   ByteVector labels = {std::byte{5}, std::byte{7}};
   save(folder.path / "train-labels-idx1-ubyte", encode_idx({{2}, labels}));
-  auto data = open(folder.path, true);
+  auto data = opened(folder.path, true);
   CHECK(data->size() == 2);
   CHECK(data->sample_shape() == Shape{1, 3, 4});
   CHECK(data->classes() == 10);
   int32_t label = 0;
   CHECK(test::sample_of(*data, 1, &label)[11] == 23 / 255.0f);
   CHECK(label == 7);
-  CHECK_THROWS_WITH_AS(open(folder.path, false), doctest::Contains("t10k-images"), Error);
+  CHECK_THROWS_WITH_AS(opened(folder.path, false), doctest::Contains("t10k-images"), Error);
   labels.pop_back();
   save(folder.path / "train-labels-idx1-ubyte", encode_idx({{1}, labels}));
-  CHECK_THROWS_WITH_AS(open(folder.path, true), doctest::Contains("expected 2 classes"),
+  CHECK_THROWS_WITH_AS(opened(folder.path, true), doctest::Contains("expected 2 classes"),
                        ParseError);
 }
 
@@ -125,11 +125,11 @@ TEST_CASE("folders of classes and tars of them are the same data set") {
   finish_tar(archive);
   save(folder.path / "a.tar", archive);
   save(folder.path / "a.tar.gz", gzip(archive));
-  auto expected = open(folder.path / "tree", true);
+  auto expected = opened(folder.path / "tree", true);
   CHECK(expected->size() == 3);
   CHECK(expected->class_names() == std::vector<std::string>{"cat", "dog", "emu"});
   for (const char* name : {"tree", "a.tar", "a.tar.gz"}) {
-    auto train = open(folder.path / name, true), test = open(folder.path / name, false);
+    auto train = opened(folder.path / name, true), test = opened(folder.path / name, false);
     CHECK(train->class_names() == expected->class_names());
     CHECK(train->size() == 3);
     CHECK(test->size() == 3);
@@ -173,7 +173,7 @@ TEST_CASE("a damaged picture is named when it is read") {
   broken.resize(broken.size() / 2);
   save(folder.path / "cat/2.png", broken);
   for (int i = 3; i < 12; ++i) save(folder.path / "cat" / (std::to_string(i) + ".png"), png(i));
-  auto data = open(folder.path, true);
+  auto data = opened(folder.path, true);
   std::string found;
   for (int i = 0; i < data->size(); ++i)
     found += test::parse_error([&] { test::sample_of(*data, i); });
@@ -210,5 +210,6 @@ TEST_CASE("sets known by name are looked for in KAISEKI_DATA and the cache, then
 }
 
 TEST_CASE("a path with nothing behind it is an error that says what may stand there") {
-  CHECK_THROWS_WITH_AS(open("no-such-thing", true), doctest::Contains("digits, or a path"), Error);
+  CHECK_THROWS_WITH_AS(opened("no-such-thing", true), doctest::Contains("digits, or a path"),
+                       Error);
 }

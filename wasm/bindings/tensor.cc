@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Tensors and views of them.
+#include "matrix/tensor.h"
+
+#include "matrix/ops/copy.h"
+#include "wasm/bindings/call.h"
+
+namespace kaiseki::wasm {
+
+/// Uninitialised.
+KAISEKI_EXPORT Tensor* kaiseki_tensor(int dtype, int rank, const int32_t* dims) {
+  return guarded([&] {
+    return handle(Tensor(shape_of(dims, rank), static_cast<DType>(dtype), Device::cpu()));
+  });
+}
+
+KAISEKI_EXPORT void kaiseki_tensor_delete(Tensor* tensor) { release(tensor); }
+
+/// Type, rank and dimensions, into 2 + Shape::kMaxRank numbers.
+KAISEKI_EXPORT void kaiseki_tensor_describe(const Tensor* tensor, int32_t* out) {
+  out[0] = static_cast<int32_t>(tensor->dtype());
+  out[1] = tensor->rank();
+  for (int i = 0; i < tensor->rank(); ++i) out[2 + i] = static_cast<int32_t>(tensor->dim(i));
+}
+
+/// The first element; the tensor becomes contiguous, in storage of its own, if it is not.
+KAISEKI_EXPORT void* kaiseki_tensor_data(Tensor* tensor) {
+  return guarded([&] {
+    *tensor = tensor->contiguous();
+    return tensor->host_pointer(Access::read_write);
+  });
+}
+
+KAISEKI_EXPORT Tensor* kaiseki_clone(const Tensor* tensor) {
+  return guarded([&] { return handle(tensor->clone()); });
+}
+
+KAISEKI_EXPORT Tensor* kaiseki_reshape(const Tensor* tensor, int rank, const int32_t* dims) {
+  return guarded([&] { return handle(tensor->contiguous().reshape(shape_of(dims, rank))); });
+}
+
+KAISEKI_EXPORT Tensor* kaiseki_broadcast(const Tensor* tensor, int rank, const int32_t* dims) {
+  return guarded([&] { return handle(tensor->broadcast_to(shape_of(dims, rank))); });
+}
+
+KAISEKI_EXPORT Tensor* kaiseki_slice(const Tensor* tensor, int axis, int start, int length) {
+  return guarded([&] { return handle(tensor->slice(axis, start, length)); });
+}
+
+KAISEKI_EXPORT Tensor* kaiseki_permute(const Tensor* tensor, int count, const int* axes) {
+  return guarded([&] { return handle(tensor->permute({axes, static_cast<size_t>(count)})); });
+}
+
+KAISEKI_EXPORT int kaiseki_copy(const Tensor* from, Tensor* to) {
+  return guarded([&] { return copy(*from, *to), 1; });
+}
+
+}  // namespace kaiseki::wasm

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+import { KaisekiError } from './error.js';
+import { Handle } from './handle.js';
+
+export const TYPES = { f32: Float32Array, i32: Int32Array, u8: Uint8Array, bool: Uint8Array };
+export const NAMES = Object.keys(TYPES);
+const REDUCTIONS = ['sum', 'mean', 'max', 'min'];
+
+export class Tensor extends Handle {
+  constructor(kaiseki, address) {
+    super(kaiseki, 'kaiseki_tensor_delete', address);
+    const { module } = kaiseki;
+    module.scratch((reserve) => {
+      const numbers = reserve(40);
+      module.call('kaiseki_tensor_describe', address, numbers);
+      const [dtype, rank, ...dims] = module.array(Int32Array, numbers, 10);
+      this.dtype = NAMES[dtype];
+      this.shape = Object.freeze(dims.slice(0, rank));
+    });
+    this.size = this.shape.reduce((product, dim) => product * dim, 1);
+  }
+
+  #elements() {
+    const { module } = this.kaiseki;
+    const first = module.call('kaiseki_tensor_data', this.address);
+    return module.array(TYPES[this.dtype], first, this.size);
+  }
+
+  toTypedArray() {
+    return this.#elements().slice();
+  }
+
+  item() {
+    if (this.size !== 1) throw new KaisekiError('ShapeError', `[item] expected one element, got shape [${this.shape.join(', ')}]`);
+    return this.#elements()[0];
+  }
+
+  set(values) {
+    if (values.length !== this.size)
+      throw new KaisekiError('ShapeError', `[set] expected ${this.size} values, got ${values.length}`);
+    this.#elements().set(values);
+    return this;
+  }
+
+  #make(name, ...args) {
+    return new Tensor(this.kaiseki, this.kaiseki.module.call(name, ...args));
+  }
+
+  #withNumbers(numbers, body) {
+    const { module } = this.kaiseki;
+    return module.scratch((reserve) => body(module.put(reserve, Int32Array, numbers)));
+  }
+
+  clone() {
+    return this.#make('kaiseki_clone', this.address);
+  }
+
+  reshape(shape) {
+    return this.#withNumbers(shape, (dims) => this.#make('kaiseki_reshape', this.address, shape.length, dims));
+  }
+
+  broadcastTo(shape) {
+    return this.#withNumbers(shape, (dims) => this.#make('kaiseki_broadcast', this.address, shape.length, dims));
+  }
+
+  slice(axis, start, length) {
+    return this.#make('kaiseki_slice', this.address, axis, start, length);
+  }
+
+  permute(axes) {
+    return this.#withNumbers(axes, (at) => this.#make('kaiseki_permute', this.address, axes.length, at));
+  }
+
+  transpose() {
+    const axes = this.shape.map((_, axis) => axis);
+    axes.push(...axes.splice(-2).reverse());
+    return this.permute(axes);
+  }
+
+  matmul(other, { transposeA = false, transposeB = false } = {}) {
+    return this.#make('kaiseki_matmul', this.address, other.address, transposeA, transposeB);
+  }
+
+  #binary(operator, other) {
+    return this.kaiseki.elementwise(`a ${operator} b`, { a: this, b: other });
+  }
+  add(other) { return this.#binary('+', other); }
+  sub(other) { return this.#binary('-', other); }
+  mul(other) { return this.#binary('*', other); }
+  div(other) { return this.#binary('/', other); }
+
+  #reduce(kind, axes = [], keepDims = false) {
+    return this.#withNumbers(axes, (at) =>
+      this.#make('kaiseki_reduce', REDUCTIONS.indexOf(kind), this.address, axes.length, at, keepDims));
+  }
+  sum(axes, keepDims) { return this.#reduce('sum', axes, keepDims); }
+  mean(axes, keepDims) { return this.#reduce('mean', axes, keepDims); }
+  max(axes, keepDims) { return this.#reduce('max', axes, keepDims); }
+  min(axes, keepDims) { return this.#reduce('min', axes, keepDims); }
+
+  argmax(axis = -1) { return this.#make('kaiseki_arg', true, this.address, axis); }
+  argmin(axis = -1) { return this.#make('kaiseki_arg', false, this.address, axis); }
+  softmax(axis = -1) { return this.#make('kaiseki_softmax', false, this.address, axis); }
+  logSoftmax(axis = -1) { return this.#make('kaiseki_softmax', true, this.address, axis); }
+
+  /** The rows (first dimension) that `rows`, i32 [count], names. */
+  gather(rows) {
+    return this.#make('kaiseki_gather', this.address, rows.address);
+  }
+}

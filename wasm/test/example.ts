@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// An example that uses every part of the API's types; compiled, and not run.
+import { KaisekiError, Tensor, load, type Kaiseki, type Network } from 'kaiseki';
+
+function train(kaiseki: Kaiseki, network: Network): number {
+  const { images, labels } = kaiseki.digits({ count: 1000, seed: 1 });
+  const optimizer = kaiseki.optimizer('adam', { learningRate: 0.001, clipNorm: 5 });
+  const { loss, correct } = network.trainStep(optimizer, images.slice(0, 0, 64), labels.slice(0, 0, 64));
+  const { accuracy } = network.evaluate(images, labels, { batchSize: 100 });
+  return loss + correct + accuracy;
+}
+
+export async function main(json: string): Promise<Uint8Array> {
+  const kaiseki = await load({ threads: 2 });
+  const a: Tensor = kaiseki.tensor(new Float32Array(6), [2, 3]);
+  const b: Tensor = kaiseki.tidy(() => a.transpose().matmul(a).add(1).sum([0]));
+  const y: Tensor = kaiseki.elementwise('s*x', { s: 2, x: kaiseki.conv2d(a, b, { stride: [1, 2], bias: b }) });
+  const network = kaiseki.network(json);
+  try {
+    train(kaiseki, network);
+  } catch (error) {
+    if (error instanceof KaisekiError && error.kind === 'OutOfMemory') kaiseki.trim();
+  }
+  // @ts-expect-error: not the name of a type
+  kaiseki.empty([1], 'f64');
+  // @ts-expect-error: not a format of weights
+  network.saveWeights('onnx');
+  for (const { name, value } of network.parameters) console.log(name, value.shape.length, y.item());
+  return network.saveWeights('safetensors');
+}

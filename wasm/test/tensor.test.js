@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { KaisekiError, load } from 'kaiseki';
+
+for (const threads of [1, 2]) {
+  describe(`tensors, threads: ${threads}`, async () => {
+    const kaiseki = await load({ threads });
+    after(() => kaiseki.close());
+    const list = (tensor) => Array.from(tensor.toTypedArray());
+
+    test('the variant has the threads that were asked for', () => assert.equal(kaiseki.threads, threads));
+
+    test('values go in and out, of every type', () => {
+      assert.deepEqual(list(kaiseki.tensor([1, 2.5, -3, 4], [2, 2])), [1, 2.5, -3, 4]);
+      const whole = kaiseki.tensor(new Int32Array([7, -8]));
+      assert.deepEqual([whole.dtype, whole.shape, list(whole)], ['i32', [2], [7, -8]]);
+      assert.equal(kaiseki.tensor(new Uint8Array([255])).item(), 255);
+      assert.deepEqual(list(kaiseki.tensor([], [0, 3])), []);
+    });
+
+    test('views: reshape, slice, permute, transpose, broadcast', () => {
+      const x = kaiseki.tensor([0, 1, 2, 3, 4, 5], [2, 3]);
+      assert.deepEqual(x.transpose().shape, [3, 2]);
+      assert.deepEqual(list(x.transpose()), [0, 3, 1, 4, 2, 5]);
+      assert.deepEqual(list(x.slice(1, 1, 2)), [1, 2, 4, 5]);
+      assert.deepEqual(x.reshape([3, -1]).shape, [3, 2]);
+      assert.deepEqual(list(kaiseki.tensor([1, 2], [2, 1]).broadcastTo([2, 3])), [1, 1, 1, 2, 2, 2]);
+      assert.deepEqual(list(x.gather(kaiseki.tensor(new Int32Array([1, 0, 1])))), [3, 4, 5, 0, 1, 2, 3, 4, 5]);
+    });
+
+    test('products agree with plain loops', () => {
+      const [m, k, n] = [37, 53, 29];
+      const a = kaiseki.uniform([m, k], { seed: 1, low: -1 }), b = kaiseki.uniform([k, n], { seed: 2, low: -1 });
+      const x = a.toTypedArray(), y = b.toTypedArray(), z = a.matmul(b).toTypedArray();
+      for (let i = 0; i < m; ++i)
+        for (let j = 0; j < n; ++j) {
+          let sum = 0;
+          for (let p = 0; p < k; ++p) sum += x[i * k + p] * y[p * n + j];
+          assert.ok(Math.abs(sum - z[i * n + j]) < 1e-5, `${i}, ${j}`);
+        }
+      assert.deepEqual(list(a.transpose().clone().matmul(b, { transposeA: true })), Array.from(z));
+    });
+
+    test('element by element, with broadcasting, and reductions', () => {
+      const x = kaiseki.tensor([1, 2, 3, 4], [2, 2]);
+      assert.deepEqual(list(x.add(kaiseki.tensor([10, 20])).mul(2)), [22, 44, 26, 48]);
+      assert.deepEqual(list(kaiseki.elementwise('x > t ? x : 0', { x, t: 2 })), [0, 0, 3, 4]);
+      assert.equal(x.sum().item(), 10);
+      assert.deepEqual(list(x.mean([0])), [2, 3]);
+      assert.deepEqual(x.max([1], true).shape, [2, 1]);
+      assert.deepEqual(list(x.argmax()), [1, 1]);
+      assert.deepEqual(list(x.sub(x).softmax()), [0.5, 0.5, 0.5, 0.5]);
+      assert.deepEqual(list(kaiseki.concatenate([x, x.div(x)], 1)), [1, 2, 1, 1, 3, 4, 1, 1]);
+    });
+
+    test('convolution and pooling', () => {
+      const x = kaiseki.tensor(Float32Array.from({ length: 16 }, (_, i) => i), [1, 1, 4, 4]);
+      const y = kaiseki.conv2d(x, kaiseki.tensor([1, 0, 0, 1], [1, 1, 2, 2]), { bias: kaiseki.tensor([100]) });
+      assert.deepEqual(list(y), [105, 107, 109, 113, 115, 117, 121, 123, 125]);
+      assert.deepEqual(list(kaiseki.maxPool2d(x)), [5, 7, 13, 15]);
+      assert.deepEqual(list(kaiseki.averagePool2d(x, { window: 4 })), [7.5]);
+    });
+
+    test('errors carry the message of the library', () => {
+      const x = kaiseki.tensor([1, 2]);
+      assert.throws(() => x.reshape([3]), (error) =>
+        error instanceof KaisekiError && error.kind === 'ShapeError' && /^\[reshape\] expected .*, got /.test(error.message));
+      assert.throws(() => kaiseki.elementwise('x +', { x }), KaisekiError);
+      assert.throws(() => kaiseki.tensor([1, 2], [3]), /expected 3 values/);
+      x.dispose();
+      x.dispose();
+      assert.throws(() => x.sum(), /expected a live object, got a disposed one/);
+    });
+
+    test('what is disposed, by hand or by tidy, is not live', () => {
+      const before = kaiseki.memory();
+      const kept = kaiseki.tidy(() => {
+        const x = kaiseki.uniform([1000]);
+        kaiseki.tidy(() => x.add(1).mul(2));
+        return x.add(x);
+      });
+      assert.equal(kept.size, 1000);
+      assert.equal(kaiseki.memory().handles, before.handles + 1);
+      assert.throws(() => kaiseki.tidy(() => {
+        kaiseki.uniform([10]);
+        throw new Error('out');
+      }), /out/);
+      kept.dispose();
+      assert.equal(kaiseki.memory().handles, before.handles);
+      assert.equal(kaiseki.memory().inUse, before.inUse);
+    });
+
+    test('out of memory is an exception, and the module goes on', () => {
+      const large = [];
+      const free = () => large.splice(0).forEach((tensor) => tensor.dispose());
+      assert.throws(() => {
+        for (;;) large.push(kaiseki.empty([200 << 20]));
+      }, (error) => error instanceof KaisekiError && error.kind === 'OutOfMemory');
+      assert.ok(large.length >= 2);
+      free();
+      kaiseki.trim();
+      assert.equal(kaiseki.tensor([1, 2, 3]).sum().item(), 6);
+      assert.throws(() => kaiseki.empty([2000, 1 << 20]), { kind: 'OutOfMemory' });
+      large.push(kaiseki.empty([300 << 20]));
+      free();
+    });
+  });
+}
+
+test('an impossible number of threads is refused', async () => {
+  await assert.rejects(load({ threads: 0 }), /expected 1 or more threads, got 0/);
+});
