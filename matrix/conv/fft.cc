@@ -6,6 +6,7 @@
 
 #include "matrix/backend/cpu/gemm.h"
 #include "matrix/backend/cpu/gemm_kernel.h"
+#include "matrix/conv/correlation.h"
 #include "matrix/conv/fft_kernels.h"
 #include "matrix/conv/gather.h"
 #include "matrix/threads.h"
@@ -25,24 +26,14 @@ int64_t whole_lanes(int64_t channels) { return (channels + kFftLanes - 1) / kFft
 /// Forward and backward-data as one: y = x correlated with the filter, group by group. Spectra are
 /// [element][real, imaginary][group][...]: of the filter [inputs][outputs], of x [tiles][inputs],
 /// of y [tiles][outputs], channels last in whole lanes.
-struct Plan {
+struct Plan : conv::Correlation {
   const ConvProblem& p;
-  int64_t size;
-  bool turned;  // the filter is read backwards, and its two channel dimensions are swapped
-  int64_t inputs, outputs, h, w, out_h, out_w, top, left, tile_h, tile_w, tiles_h, tiles_w;
+  int64_t size, tile_h, tile_w, tiles_h, tiles_w;
 
   Plan(int64_t tile, const ConvProblem& problem)
-      : p(problem),
+      : Correlation(problem),
+        p(problem),
         size(tile),
-        turned(p.direction == ConvDirection::backward_data),
-        inputs((turned ? p.k : p.c) / p.groups),
-        outputs((turned ? p.c : p.k) / p.groups),
-        h(turned ? p.out_h() : p.h),
-        w(turned ? p.out_w() : p.w),
-        out_h(turned ? p.h : p.out_h()),
-        out_w(turned ? p.w : p.out_w()),
-        top(turned ? p.r - 1 - p.padding[0] : p.padding[0]),
-        left(turned ? p.s - 1 - p.padding[1] : p.padding[1]),
         tile_h(size - p.r + 1),
         tile_w(size - p.s + 1),
         tiles_h((out_h + tile_h - 1) / tile_h),

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "matrix/backend/cpu/gemm_kernel.h"
+#include "matrix/conv/correlation.h"
 #include "matrix/conv/gather.h"
 #include "matrix/conv/winograd_filter.h"
 #include "matrix/conv/winograd_kernels.h"
@@ -22,27 +23,17 @@ constexpr int64_t kMostTiles = 256;
 constexpr int64_t kLine = 16;  // floats between elements, so that they differ in sets of the cache
 
 /// Forward and backward-data as one: y = x correlated with the filter, group by group.
-struct Plan {
+struct Plan : conv::Correlation {
   WinogradForm form;
-  bool turned;  // the filter is read backwards, and its two channel dimensions are swapped
-  int64_t images, groups, inputs, outputs;  // channels of a group
-  int64_t h, w, out_h, out_w, top, left;
+  int64_t images, groups;
   int64_t tiles_h, tiles_w, block_rows;
   int64_t panel;  // outputs whose filters lie side by side
 
   Plan(const WinogradForm& tile, const ConvProblem& p)
-      : form(tile),
-        turned(p.direction == ConvDirection::backward_data),
+      : Correlation(p),
+        form(tile),
         images(p.n),
         groups(p.groups),
-        inputs((turned ? p.k : p.c) / p.groups),
-        outputs((turned ? p.c : p.k) / p.groups),
-        h(turned ? p.out_h() : p.h),
-        w(turned ? p.out_w() : p.w),
-        out_h(turned ? p.h : p.out_h()),
-        out_w(turned ? p.w : p.out_w()),
-        top(turned ? p.r - 1 - p.padding[0] : p.padding[0]),
-        left(turned ? p.s - 1 - p.padding[1] : p.padding[1]),
         tiles_h((out_h + form.outputs - 1) / form.outputs),
         tiles_w((out_w + form.outputs - 1) / form.outputs),
         panel(std::max<int64_t>(kWinogradChannels, cpu::gemm_kernels().columns())) {

@@ -5,12 +5,16 @@
 
 #include "matrix/backend/opencl/conv.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/rows.h"
 
 namespace kaiseki::opencl {
 namespace {
 
-constexpr int64_t kMostTaps = 49;      // of a filter, in registers
-constexpr int64_t kLongestRow = 2048;  // in private memory, with padding
+constexpr int64_t kMostTaps = 49;  // of a filter, in registers
+
+Rows rows_of(const ConvProblem& p) {
+  return {p.w, p.out_w(), p.stride[1], p.padding[1], p.s, p.dilation[1]};
+}
 
 /// On GPUs the gradient of the filter only: the other directions are conv_simple.cl's.
 class DepthwiseSolver : public ConvSolver {
@@ -22,8 +26,7 @@ class DepthwiseSolver : public ConvSolver {
   bool applicable(const ConvProblem& p) const override {
     const bool serves = style_ == Style::cpu || p.direction == ConvDirection::backward_filter;
     return serves && p.groups == p.c && p.groups > 1 && p.k % p.groups == 0 &&
-           p.r * p.s <= kMostTaps &&
-           p.w + 2 * p.padding[1] + p.stride[1] * 16 + p.dilation[1] * p.s <= kLongestRow;
+           p.r * p.s <= kMostTaps && fits_private_memory(rows_of(p));
   }
 
   uint64_t workspace_bytes(const ConvProblem&) const override { return 0; }
@@ -55,15 +58,7 @@ class DepthwiseSolver : public ConvSolver {
 
  private:
   static std::string options(const ConvProblem& p, const ConvArgs& args) {
-    const auto row = [](int64_t n) {
-      return static_cast<int64_t>(std::bit_ceil(std::max<uint64_t>(8, static_cast<uint64_t>(n))));
-    };
-    const int64_t stride = p.stride[1], columns = row(p.out_w());
-    const int64_t margin = (p.padding[1] + stride - 1) / stride;
-    const int64_t last = (p.dilation[1] * (p.s - 1) - p.padding[1] + margin * stride) / stride;
-    return window_options(p) + define("MULTIPLIER", p.k / p.groups) + define("ROW", columns) +
-           define("MARGIN", margin) +
-           define("PARTS", std::max(last + columns, margin + row(p.w / stride + 1))) +
+    return window_options(p) + define("MULTIPLIER", p.k / p.groups) + row_options(rows_of(p)) +
            define("BIAS", args.bias != nullptr) +
            define("ACTIVATION", static_cast<int>(args.activation));
   }

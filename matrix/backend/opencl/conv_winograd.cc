@@ -8,6 +8,7 @@
 
 #include "matrix/backend/opencl/conv.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/conv/correlation.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -25,24 +26,14 @@ struct Form {
 /// All directions as products [m, depth] [depth, n] for each element. Forward and backward-data: m
 /// output and `depth` input channels, n tiles; backward-filter: m output and n input channels, and
 /// tiles for depth.
-struct Plan {
-  bool turned, gradient, on_cpu;
-  int64_t inputs, outputs;  // channels of a group
-  int64_t h, w, out_h, out_w, top, left;
+struct Plan : conv::Correlation {
+  bool gradient, on_cpu;
   int64_t tiles_h, tiles_w, rows;  // rows of tiles of a slice
 
   Plan(const Form& form, const ConvProblem& p, Style style)
-      : turned(p.direction == ConvDirection::backward_data),
+      : Correlation(p),
         gradient(p.direction == ConvDirection::backward_filter),
         on_cpu(style == Style::cpu),
-        inputs((turned ? p.k : p.c) / p.groups),
-        outputs((turned ? p.c : p.k) / p.groups),
-        h(turned ? p.out_h() : p.h),
-        w(turned ? p.out_w() : p.w),
-        out_h(turned ? p.h : p.out_h()),
-        out_w(turned ? p.w : p.out_w()),
-        top(turned ? p.r - 1 - p.padding[0] : p.padding[0]),
-        left(turned ? p.s - 1 - p.padding[1] : p.padding[1]),
         tiles_h((out_h + form.outputs - 1) / form.outputs),
         tiles_w((out_w + form.outputs - 1) / form.outputs) {
     if (on_cpu) tiles_w = std::max<int64_t>(tiles_w, 2);

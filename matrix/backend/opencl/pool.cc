@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Maximum and average pooling.
-#include <algorithm>
-#include <bit>
+#include <array>
 
 #include "matrix/backend/opencl/backend.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/rows.h"
 
 namespace kaiseki::opencl {
 namespace {
-
-constexpr int64_t kLongestRow = 2048;  // in private memory, with padding
 
 std::string options(const PoolArgs& args) {
   return define("WINDOW_H", args.window[0]) + define("WINDOW_W", args.window[1]) +
@@ -28,32 +26,20 @@ int64_t lanes(const PoolArgs& args) {
   return args.out_w >= 8 ? 8 : 0;
 }
 
-/// Of rows of private memory, as pool_planes.cl and conv_depthwise.cl sort them.
-std::string row_options(const PoolArgs& args) {
-  const auto row = [](int64_t n) {
-    return static_cast<int64_t>(std::bit_ceil(std::max<uint64_t>(8, static_cast<uint64_t>(n))));
-  };
-  const int64_t stride = args.stride[1], columns = row(args.out_w);
-  const int64_t margin = (args.padding[1] + stride - 1) / stride;
-  const int64_t last = (args.window[1] - 1 - args.padding[1] + margin * stride) / stride;
-  return define("LANES", lanes(args)) + define("ROW", columns) + define("MARGIN", margin) +
-         define("PARTS", std::max(last + columns, margin + row(args.in_w / stride + 1)));
-}
-
-/// Private memory has to hold as many elements as the stride and the padded row take.
-bool rows_are_short(const PoolArgs& args) {
-  return args.in_w + 2 * args.padding[1] + args.stride[1] * 16 + args.window[1] <= kLongestRow;
+Rows rows_of(const PoolArgs& args) {
+  return {args.in_w, args.out_w, args.stride[1], args.padding[1], args.window[1]};
 }
 
 /// On CPUs a work-item has a plane, on GPUs an element of the result.
 class PoolLaunch {
  public:
   PoolLaunch(OpenclDevice& device, const PoolArgs& args, const std::string& kernel, int64_t results)
-      : planes_(device.style() == Style::cpu && rows_are_short(args)),
+      : planes_(device.style() == Style::cpu && fits_private_memory(rows_of(args))),
         items_(planes_ ? args.planes : results),
         launch_(device, planes_ ? "pool_planes.cl" : "pool.cl",
                 planes_ ? kernel + "_planes" : kernel,
-                options(args) + (planes_ ? row_options(args) : std::string())) {
+                options(args) + (planes_ ? define("LANES", lanes(args)) + row_options(rows_of(args))
+                                         : std::string())) {
     launch_.index(items_)
         .arg(static_cast<int32_t>(args.in_h))
         .arg(static_cast<int32_t>(args.in_w))
