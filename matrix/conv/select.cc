@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "matrix/error.h"
 #include "matrix/log.h"
@@ -37,6 +38,11 @@ struct Piece {
 
  private:
   Tensor x, y;
+};
+
+struct ConvPlan {
+  std::vector<const ConvSolver*> order;  // the first that has room and is not refused runs
+  int64_t pieces = 1;  // of the minibatch, each as large as the others or one less
 };
 
 /// A plan, what it was made for, and the sizes of workspace that would allow a better one.
@@ -217,11 +223,6 @@ class Run {
 };
 
 }  // namespace
-
-ConvPlan conv_plan(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
-  bool computed = false;
-  return find_plan(backend, problem, args, computed)->plan;
-}
 
 void run_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
   bool computed = false;
