@@ -7,6 +7,7 @@
 #include "matrix/log.h"
 #include "matrix/opencl.h"
 #include "matrix/ops/conv.h"
+#include "matrix/ops/conv_pool.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"

@@ -75,6 +75,7 @@ class Ours {
   }
   const ConvProblem& problem() const { return problem_; }
   void run(int direction) {
+    filter_.mutable_data<float>();  // other weights each time, as in training: none is prepared
     if (direction == 0) conv2d(x_, filter_, nullptr, conv_, y_);
     if (direction == 1) conv2d_backward_data(y_, filter_, conv_, x_);
     if (direction == 2) conv2d_backward_filter(x_, y_, conv_, filter_);

@@ -105,9 +105,10 @@ __kernel void statistics(INDEX n, INDEX c, INDEX inner, float eps, float momentu
 #define PLANE get_global_id(0)
 #endif
 
-// INFER: `spread` is the variance; else its inverse square root.
-__kernel void normalise(INDEX total, INDEX c, INDEX inner, float eps, __global const float* x,
-                        ulong x_at, __global const float* gamma, ulong gamma_at,
+// INFER: `spread` is the variance; else its inverse square root. A NaN is not below `low`, and stays.
+__kernel void normalise(INDEX total, INDEX c, INDEX inner, float eps, float low,
+                        __global const float* x, ulong x_at, __global const float* gamma,
+                        ulong gamma_at,
                         __global const float* beta, ulong beta_at, __global const float* mean,
                         ulong mean_at, __global const float* spread, ulong spread_at,
                         __global float* y, ulong y_at) {
@@ -120,8 +121,10 @@ __kernel void normalise(INDEX total, INDEX c, INDEX inner, float eps, __global c
   x += x_at;
   y += y_at;
 #define TO(i) y[i]
-#define NORMALISED(i) ((x[i] - m) * s * g + shift)
-#define NORMALISED_LANES(i) ((LANES(x, i) - m) * s * g + shift)
+#define ABOVE(value) ((value) < low ? low : (value))
+#define ABOVE_LANES(value) ((value) < (float16)low ? (float16)low : (value))
+#define NORMALISED(i) ABOVE((x[i] - m) * s * g + shift)
+#define NORMALISED_LANES(i) ABOVE_LANES((LANES(x, i) - m) * s * g + shift)
   FOR_EACH(total, inner, NORMALISED, NORMALISED_LANES)
 #undef TO
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What Winograd's convolution F(OUTPUTS x OUTPUTS, TAPS x TAPS) multiplies: tiles of 6 x 6 of planes
-// and filters, transformed; element e of all lies at e * element_stride. The points are 0, 1, -1, 2,
-// -2 and infinity. LANES 1, for GPUs: a work-item has one tile or filter; 2 to 16, for CPUs: as many
+// What Winograd's convolution F(OUTPUTS x OUTPUTS, TAPS x TAPS) multiplies: tiles of 6 x 6 or
+// 4 x 4 of planes and filters, transformed; element e of all lies at e * element_stride. The points
+// are 0, 1, -1, of 6 also 2 and -2, and infinity. LANES 1, for GPUs: a work-item has one tile or filter; 2 to 16, for CPUs: as many
 // side by side. GRADIENT 1: planes are gradients, in tiles of OUTPUTS x OUTPUTS, which take the place
 // of the filter. TURNED 1: filters are read backwards and
 // [inputs][outputs]. ROW: at least the pixels that a row of tiles reads.
-#define TILE 6
+#define TILE (OUTPUTS + TAPS - 1)
 #define PATCH (GRADIENT ? OUTPUTS : TILE)
 #define FILTER (TAPS * TAPS)
 #define JOIN(a, b) a##b
@@ -22,6 +22,12 @@ typedef TYPE(float, LANES) VEC;
 
 // B^T.
 inline void spread_input(const VEC* x, VEC* y) {
+#if TILE == 4
+  y[0] = x[0] - x[2];
+  y[1] = x[2] + x[1];
+  y[2] = x[2] - x[1];
+  y[3] = x[3] - x[1];
+#else
   VEC even = x[4] - 4.0f * x[2], odd = x[3] - 4.0f * x[1];
   VEC near = x[4] - x[2], twice = 2.0f * (x[3] - x[1]);
   y[0] = 4.0f * x[0] - 5.0f * x[2] + x[4];
@@ -30,6 +36,7 @@ inline void spread_input(const VEC* x, VEC* y) {
   y[3] = near + twice;
   y[4] = near - twice;
   y[5] = 4.0f * x[1] - 5.0f * x[3] + x[5];
+#endif
 }
 
 // G: a polynomial of `count` terms at the points, divided by what B^T leaves out.
@@ -40,12 +47,18 @@ inline void spread_terms(const VEC* g, int count, VEC* y) {
     near[i % 2] += g[i];
     far[i % 2] += (float)(1 << i) * g[i];
   }
+#if TILE == 4
+  y[0] = g[0];
+  y[1] = (near[0] + near[1]) * 0.5f;
+  y[2] = (near[0] - near[1]) * 0.5f;
+#else
   y[0] = 0.25f * g[0];
   y[1] = (near[0] + near[1]) * (-1.0f / 6);
   y[2] = (near[0] - near[1]) * (-1.0f / 6);
   y[3] = (far[0] + far[1]) * (1.0f / 24);
   y[4] = (far[0] - far[1]) * (1.0f / 24);
-  y[5] = g[count - 1];
+#endif
+  y[TILE - 1] = g[count - 1];
 }
 
 inline void spread_plane(const VEC* x, VEC* y) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What Winograd's convolution F(OUTPUTS x OUTPUTS, TAPS x TAPS) has multiplied, transformed back:
 // outputs, and gradients of filters. Elements, LANES and work-items as in winograd_input.cl.
-#define TILE 6
+#define TILE (OUTPUTS + TAPS - 1)
 #define FILTER (TAPS * TAPS)
 #define JOIN(a, b) a##b
 #define TYPE(name, lanes) JOIN(name, lanes)
@@ -17,11 +17,16 @@ typedef TYPE(float, LANES) VEC;
 
 // A^T: `count` sums over the points, each with one more power of them.
 inline void gather_points(const VEC* x, int count, VEC* y) {
-  VEC near[2] = {x[1] + x[2], x[1] - x[2]}, far[2] = {x[3] + x[4], x[3] - x[4]};
+  VEC near[2] = {x[1] + x[2], x[1] - x[2]};
+#if TILE == 6
+  VEC far[2] = {x[3] + x[4], x[3] - x[4]};
+#else
+  VEC far[2] = {0, 0};
+#endif
 #pragma unroll
   for (int i = 0; i < count; ++i) y[i] = near[i % 2] + (float)(1 << i) * far[i % 2];
   y[0] += x[0];
-  y[count - 1] += x[5];
+  y[count - 1] += x[TILE - 1];
 }
 
 inline VEC get(__global const float* from) {

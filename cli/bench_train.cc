@@ -58,7 +58,7 @@ void bench_train(const BenchCommand& c, Device device) {
     size_t next = 0;
     const double seconds = median_seconds(device, c.repeat, c.seconds, [&] {
       const Samples& batch = batches[next++ % batches.size()];
-      network.zero_grad();
+      network.zero_grad(optimizer);
       network.forward_loss(batch.x, batch.labels);
       network.backward();
       optimizer.step(network.parameters(), 0.01);

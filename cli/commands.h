@@ -15,5 +15,7 @@ int run_command(const SummaryCommand& command);
 int run_command(const TuneCommand& command);
 int run_command(const ExportCommand& command);
 int run_command(const BenchCommand& command);
+int run_command(const ServeCommand& command);
+int run_command(const JoinCommand& command);
 
 }  // namespace kaiseki::cli

@@ -78,6 +78,51 @@ void add_tune(CLI::App& root, TuneCommand& c) {
       "  kaiseki tune models/lenet.json --batch-size 64 --threads 1");
 }
 
+void add_pool(CLI::App* app, PoolTrainCommand& c) {
+  auto* pool = app->add_option_group("Pool");
+  auto* where = pool->add_option("--pool", c.where,
+                                 "have nodes compute that join (kaiseki join). serve: coordinate "
+                                 "them here; a URL: through the coordinator there (kaiseki serve). "
+                                 "Without nodes it trains alone");
+  where->type_name("serve|URL")->check([](const std::string& given) {
+    const bool known = given == "serve" || given.find("://") != std::string::npos;
+    return known ? "" : "expected serve or a URL such as http://127.0.0.1:8080, got " + given;
+  });
+  pool->add_option("--pool-token-file", c.token_file,
+                   "of --pool URL: the coordinator's token for authors (default: that of "
+                   "KAISEKI_STATE_DIR)")
+      ->needs(where);
+  pool->add_option("--pool-tls-ca", c.certificates,
+                   "of --pool URL: certificates to trust, in PEM format (default: the system's)")
+      ->needs(where);
+  pool->add_option("--pool-port", c.port, "of --pool serve (default: 8080); 0: any that is free")
+      ->check(CLI::Range(0, 65535))
+      ->needs(where);
+  pool->add_option("--pool-mode", c.mode,
+                   "what nodes compute: data (all gradients), paper (those of the convolutions), "
+                   "border (the layers before the border) or auto (the fastest of them)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "data", "paper", "border"}))
+      ->needs(where);
+  pool->add_option("--pool-wire", c.wire, "numbers on the wire: f32 (exact), f16 or i8")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"f32", "f16", "i8"}))
+      ->needs(where);
+  pool->add_option("--pool-border", c.border,
+                   "the last layer that nodes compute (default: that before the first fully "
+                   "connected one)")
+      ->needs(where);
+  pool->add_option("--pool-ticket", c.ticket_samples,
+                   "samples of a ticket (default: an eighth of a minibatch, but 16 or more)")
+      ->check(CLI::Range(1, 1 << 20))
+      ->needs(where);
+  pool->add_option("--pool-after", c.after,
+                   "accuracy=NUMBER: train alone until an epoch reached it (0.5 is half)")
+      ->needs(where);
+  pool->add_option("--pool-log", c.log, "of --pool serve: what happens in the pool, as JSON lines")
+      ->needs(where);
+}
+
 void add_train(CLI::App& root, TrainCommand& c) {
   auto* app = root.add_subcommand("train", "Train a network on a data set");
   add_network(app, c.network);
@@ -148,6 +193,7 @@ void add_train(CLI::App& root, TrainCommand& c) {
   files->add_option("--log-every", c.log_every, "steps between lines of the log")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  add_pool(app, c.pool);
   app->footer(
       "Ctrl-C saves a checkpoint (in --checkpoint, else NET.checkpoint) and ends with status 0; a\n"
       "second Ctrl-C ends at once. --resume takes the same command again.\n\n"
@@ -157,6 +203,7 @@ void add_train(CLI::App& root, TrainCommand& c) {
       "      --save lenet.safetensors --checkpoint runs/lenet --log runs/lenet.jsonl\n"
       "  kaiseki train models/lenet.json --data mnist --epochs 10 --schedule cosine \\\n"
       "      --save lenet.safetensors --checkpoint runs/lenet --log runs/lenet.jsonl --resume\n"
+      "  kaiseki train lenet --data mnist --pool serve\n"
       "  kaiseki train models/cifar.json --data pictures.tar.gz --augment flip,crop:4 "
       "--device opencl\n"
       "  kaiseki train net.json --data pictures.tar --resize 256 --augment crop,flip \\\n"
@@ -285,6 +332,64 @@ void add_bench(CLI::App& root, BenchCommand& c) {
       "  kaiseki bench data pictures.tar --threads 2");
 }
 
+void add_serve(CLI::App& root, ServeCommand& c) {
+  auto* app = root.add_subcommand(
+      "serve", "Coordinate a pool: hand tickets to the nodes that join, and keep the results");
+  app->add_option("--host", c.host, "address to listen on; beyond this machine only with TLS")
+      ->capture_default_str();
+  app->add_option("--port", c.port, "0: any that is free")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 65535));
+  app->add_option("--tls-cert", c.certificate, "certificate chain in PEM format");
+  app->add_option("--tls-key", c.key, "its private key in PEM format");
+  app->add_option("--name", c.names, "a further host name by which requests may call it")
+      ->take_all();
+  app->add_option("--origin", c.origins,
+                  "a further origin of pages that may join, such as https://example.org")
+      ->take_all();
+  app->add_option_function<std::string>(
+         "--web", [&c](const std::string& folder) { c.web = folder; },
+         "folder of pages to serve; without a folder, those built into this command")
+      ->expected(0, 1)
+      ->type_name("[DIR]");
+  app->add_option("--state", c.state,
+                  "folder of tickets, results and tokens (default: KAISEKI_STATE_DIR)");
+  app->add_option("--log", c.log, "events as JSON lines (default: standard error)");
+  app->add_flag("--trust-proxy", c.trust_proxy,
+                "requests from this machine are a proxy's: whose they are says X-Forwarded-For");
+  app->add_option("--limit", c.limits, "NAME=NUMBER, one of docs/serve.md's limits")->take_all();
+  app->footer(
+      "Ctrl-C or SIGTERM: gives out no more work, waits for what is being computed, ends.\n\n"
+      "Examples:\n"
+      "  kaiseki serve\n"
+      "  kaiseki serve --web\n"
+      "  kaiseki serve --host 0.0.0.0 --port 8443 --tls-cert cert.pem --tls-key key.pem \\\n"
+      "      --name pool.example.org --web web/dist");
+}
+
+void add_join(CLI::App& root, JoinCommand& c) {
+  auto* app = root.add_subcommand("join", "Compute tickets of a coordinator");
+  app->add_option("url", c.url, "of the coordinator, such as http://127.0.0.1:8080")
+      ->required()
+      ->type_name("URL");
+  app->add_option("--token-file", c.token_file,
+                  "the coordinator's token for nodes (default: that of KAISEKI_STATE_DIR)");
+  app->add_option("--tls-ca", c.certificates,
+                  "certificates to trust, in PEM format (default: the system's)");
+  app->add_option("--name", c.name, "shown to the operator (default: this machine's)");
+  app->add_option("--jobs", c.jobs, "tickets computed at once (default: one for each thread)")
+      ->check(CLI::Range(1, 1024));
+  app->add_option("--gflops", c.gflops, "this device's speed (default: measured for 2 s)")
+      ->check(CLI::PositiveNumber);
+  add_device(app, c.device);
+  add_convolutions(app, c.device);
+  app->footer(
+      "Ctrl-C or SIGTERM: gives back the tickets that are not done, ends.\n\n"
+      "Examples:\n"
+      "  kaiseki join http://127.0.0.1:8080\n"
+      "  kaiseki join https://pool.example.org --token-file node.token --jobs 4");
+}
+
 }  // namespace
 
 std::optional<Command> parse_command_line(int argc, char** argv) {
@@ -325,6 +430,10 @@ std::optional<Command> parse_command_line(int argc, char** argv) {
   add_export(root, exported);
   BenchCommand bench;
   add_bench(root, bench);
+  ServeCommand serve;
+  add_serve(root, serve);
+  JoinCommand join;
+  add_join(root, join);
 
   try {
     root.parse(argc, argv);
@@ -347,6 +456,8 @@ std::optional<Command> parse_command_line(int argc, char** argv) {
   if (name == "summary") return summary;
   if (name == "tune") return tune;
   if (name == "export") return exported;
+  if (name == "serve") return serve;
+  if (name == "join") return join;
   return bench;
 }
 

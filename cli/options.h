@@ -31,6 +31,14 @@ struct DevicesCommand {
   bool json = false;
 };
 
+struct PoolTrainCommand {
+  std::string where;  // "serve", or a coordinator's URL; empty: no pool
+  std::string token_file, certificates;
+  std::string mode = "auto", wire = "f16", border, after, log;
+  std::optional<int> port;     // of serve
+  int64_t ticket_samples = 0;  // 0: an eighth of a minibatch, but 16 or more
+};
+
 struct TrainCommand {
   std::string network;
   DeviceOptions device;
@@ -49,6 +57,7 @@ struct TrainCommand {
   int64_t checkpoint_every = 1, keep = 3;
   bool resume = false, memory = false;
   int64_t log_every = 50, evaluate_every = 1, early_stop = 0, test_limit = 0;
+  PoolTrainCommand pool;
 };
 
 struct EvalCommand {
@@ -103,8 +112,24 @@ struct BenchCommand {
   double seconds = 1;
 };
 
+struct ServeCommand {
+  std::string host = "127.0.0.1", certificate, key, state, log;
+  std::optional<std::string> web;  // "": the page in the command
+  int port = 8080;
+  bool trust_proxy = false;
+  std::vector<std::string> names, origins, limits;
+};
+
+struct JoinCommand {
+  std::string url, token_file, certificates, name;
+  DeviceOptions device;
+  int jobs = 0;       // tickets at once; 0: one for each thread
+  double gflops = 0;  // 0: measured
+};
+
 using Command = std::variant<DevicesCommand, TrainCommand, EvalCommand, PredictCommand, RunCommand,
-                             SummaryCommand, TuneCommand, ExportCommand, BenchCommand>;
+                             SummaryCommand, TuneCommand, ExportCommand, BenchCommand, ServeCommand,
+                             JoinCommand>;
 
 /// The command, or nothing when --help or --version was printed. Throws Error, one line, for a
 /// command line that is not understood.

@@ -86,7 +86,8 @@ void Progress::draw(nn::Trainer& trainer) {
       trainer.updater().iterator().epoch_detail() - static_cast<double>(trainer.epoch());
   const std::string left = format_duration(seconds_left(trainer)) + " left";
   std::string head = "epoch " + std::to_string(trainer.epoch() + 1) + "/" + std::to_string(epochs);
-  const std::string speed = format_count(static_cast<int64_t>(images_per_second())) + " images/s";
+  std::string speed = format_count(static_cast<int64_t>(images_per_second())) + " images/s";
+  if (also_) speed += "  " + also_();
   const std::string step = "step " + format_count(trainer.step());
   if (!terminal().live) {
     std::printf("%s  %s  %s  %s  %s\n", head.c_str(), step.c_str(), metrics_text(totals).c_str(),

@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "nn/train/trainer.h"
 
@@ -21,6 +23,8 @@ class Progress : public nn::Extension {
   /// For the evaluation in between: draws how far it is.
   void show_evaluation(int64_t done, int64_t total);
   double best_accuracy() const { return best_; }
+  /// A text in each line that is drawn while training.
+  void show_also(std::function<std::string()> text) { also_ = std::move(text); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -42,6 +46,7 @@ class Progress : public nn::Extension {
   double evaluation_seconds_ = 0;  // of one evaluation
   double best_ = -1;
   double data_wait_ = 0;  // until the last epoch's end
+  std::function<std::string()> also_;
   bool advised_ = false;  // of data that come too slowly
 };
 

@@ -52,6 +52,10 @@ RunSettings::RunSettings(const TrainCommand& c) {
   set("--test-limit", c.test_limit);
   set("--eval-every", c.evaluate_every);
   set("--early-stop", c.early_stop);
+  if (c.pool.where.empty()) return;
+  set("--pool-mode", c.pool.mode);
+  set("--pool-wire", c.pool.wire);
+  set("--pool-border", c.pool.border);
 }
 
 void RunSettings::save(nn::Metadata& state) const {

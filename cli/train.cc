@@ -8,6 +8,7 @@
 #include "cli/classes.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/pool_training.h"
 #include "cli/progress.h"
 #include "cli/run_settings.h"
 #include "cli/setup.h"
@@ -100,9 +101,11 @@ struct Outcome {
 };
 
 Outcome add_extensions(const TrainCommand& c, nn::Trainer& trainer,
-                       std::shared_ptr<const nn::Dataset> test, const WeightsInfo& info) {
+                       std::shared_ptr<const nn::Dataset> test, const WeightsInfo& info,
+                       PoolTraining* pool) {
   Outcome outcome;
   auto progress = std::make_unique<Progress>();
+  if (pool) progress->show_also([pool] { return pool->status(); });
   trainer.extend(std::make_unique<Interrupt>());
   trainer.extend(std::make_unique<RunSettings>(c));
   trainer.extend(std::make_unique<SameClasses>(info.class_names));
@@ -113,6 +116,7 @@ Outcome add_extensions(const TrainCommand& c, nn::Trainer& trainer,
     };
     trainer.extend(std::make_unique<nn::Evaluator>(test, how, c.evaluate_every));
   }
+  if (pool) pool->extend(trainer);
   if (c.early_stop > 0) trainer.extend(std::make_unique<nn::EarlyStop>(c.early_stop));
   if (!c.checkpoint.empty()) {
     nn::CheckpointerOptions how;
@@ -195,14 +199,23 @@ int run_command(const TrainCommand& c) {
   order.workers = c.workers;
   nn::Iterator iterator(train, order);
   nn::Optimizer optimizer(c.optimizer);
-  nn::Updater updater(network, optimizer, iterator, make_schedule(c, iterator.batches_per_epoch()));
+  const nn::Schedule schedule = make_schedule(c, iterator.batches_per_epoch());
+  std::unique_ptr<PoolTraining> pool;
+  if (!c.pool.where.empty()) pool = std::make_unique<PoolTraining>(c.pool);
+  const auto updater =
+      pool ? pool->make_updater(network, optimizer, iterator, schedule, data.mean, data.std)
+           : std::make_unique<nn::Updater>(network, optimizer, iterator, schedule);
   nn::TrainerOptions how;
   how.epochs = c.epochs;
   how.seed = c.seed;
-  nn::Trainer trainer(updater, how);
-  Outcome outcome = add_extensions(c, trainer, test, info);
+  nn::Trainer trainer(*updater, how);
+  Outcome outcome = add_extensions(c, trainer, test, info, pool.get());
 
   print_header(network_file, network, *train, test.get(), c);
+  if (pool) {
+    std::printf("pool        nodes: kaiseki join %s\n", pool->url().c_str());
+    std::fflush(stdout);
+  }
   if (c.resume) {
     auto from = nn::resume(c.checkpoint, trainer);
     std::printf("%s\n", from ? ("continuing from " + from->string()).c_str()
@@ -217,6 +230,7 @@ int run_command(const TrainCommand& c) {
       kept = "; the last good checkpoint is " + outcome.checkpointer->last().string();
     throw Error(error.what() + kept);
   }
+  if (pool) std::printf("pool        %s\n", pool->summary().c_str());
   finish(c, trainer, network_file, outcome, info);
   return 0;
 }

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: MIT
 # Installs the libraries, the headers beside their folders' names, and the package that find_package(kaiseki) reads.
 include(CMakePackageConfigHelpers)
-install(TARGETS kaiseki_matrix kaiseki_nn EXPORT kaiseki_targets
+set(installed_targets kaiseki_matrix kaiseki_nn)
+set(installed_folders matrix nn)
+if(KAISEKI_DIST)
+  list(APPEND installed_targets kaiseki_dist kaiseki_dist_train)
+  list(APPEND installed_folders dist)
+endif()
+install(TARGETS ${installed_targets} EXPORT kaiseki_targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(folder matrix nn)
+foreach(folder ${installed_folders})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kaiseki
           FILES_MATCHING PATTERN "*.h" PATTERN "backend/*" EXCLUDE)
 endforeach()

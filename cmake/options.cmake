@@ -8,7 +8,7 @@ function(kaiseki_options target)
   # g++ 12 warns falsely of overlapping memory where strings are joined (GCC bug 105651).
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   if(KAISEKI_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${KAISEKI_SANITIZE} -fno-omit-frame-pointer
+    target_compile_options(${target} PRIVATE -g1 -fsanitize=${KAISEKI_SANITIZE} -fno-omit-frame-pointer
                                              -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=${KAISEKI_SANITIZE})
   endif()

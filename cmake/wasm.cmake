@@ -25,6 +25,13 @@ function(kaiseki_wasm_test name)
   target_link_libraries(${name}_threads PRIVATE kaiseki_nn)
   target_link_options(${name}_threads PRIVATE ${options} -pthread -sPROXY_TO_PTHREAD
                       -sPTHREAD_POOL_SIZE=2)
+
+  # A third for pages (tests/wasm/pages.js), with threads and with files in memory.
+  add_executable(${name}_page $<TARGET_OBJECTS:${name}> $<TARGET_OBJECTS:kaiseki_test_main>)
+  set_target_properties(${name}_page PROPERTIES LINKER_LANGUAGE CXX RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/pages)
+  target_link_libraries(${name}_page PRIVATE kaiseki_nn)
+  target_link_options(${name}_page PRIVATE -O1 -sEXIT_RUNTIME -sENVIRONMENT=web,worker -sFORCE_FILESYSTEM -pthread
+                      -sPROXY_TO_PTHREAD -sPTHREAD_POOL_SIZE=4)
 endfunction()
 
 # Compiles for size the sources of a target that match: those where next to no time is spent.

@@ -58,6 +58,7 @@ void Backend::pool_forward(const PoolArgs&) { lacks(*this, Op::pooling); }
 void Backend::pool_backward(const PoolArgs&) { lacks(*this, Op::pooling); }
 void Backend::batch_norm_train(const BatchNormArgs&) { lacks(*this, Op::batch_norm); }
 void Backend::batch_norm_infer(const BatchNormArgs&) { lacks(*this, Op::batch_norm); }
+void Backend::batch_norm_apply(const BatchNormArgs&) { lacks(*this, Op::batch_norm); }
 void Backend::batch_norm_backward(const BatchNormArgs&) { lacks(*this, Op::batch_norm); }
 void Backend::lrn_forward(const LrnArgs&) { lacks(*this, Op::lrn); }
 void Backend::lrn_backward(const LrnArgs&) { lacks(*this, Op::lrn); }

@@ -128,9 +128,10 @@ struct PoolArgs {
 struct BatchNormArgs {
   int64_t n, c, inner;
   float eps, momentum;  // running = (1 - momentum) * running + momentum * batch (unbiased variance)
+  bool relu;            // y = max(y, 0)
   const Tensor *x, *gamma, *beta;
   Tensor *y, *running_mean, *running_var;  // forward
-  Tensor *mean, *inv_std;                  // forward in training: written; backward: read
+  Tensor *mean, *inv_std;                  // forward in training: written; later: read
   const Tensor* dy;                        // backward
   Tensor *dx, *dgamma, *dbeta;             // backward: dx overwritten, dgamma and dbeta added to
 };
@@ -195,6 +196,7 @@ class Backend {
   virtual void pool_backward(const PoolArgs& args);
   virtual void batch_norm_train(const BatchNormArgs& args);
   virtual void batch_norm_infer(const BatchNormArgs& args);
+  virtual void batch_norm_apply(const BatchNormArgs& args);
   virtual void batch_norm_backward(const BatchNormArgs& args);
   virtual void lrn_forward(const LrnArgs& args);
   virtual void lrn_backward(const LrnArgs& args);

@@ -14,12 +14,12 @@ std::string read(const char* name) {
   return value ? value : "";
 }
 
-std::filesystem::path cache_directory() {
-  if (auto own = read("KAISEKI_CACHE_DIR"); !own.empty()) return own;
-  if (auto xdg = read("XDG_CACHE_HOME"); !xdg.empty())
-    return std::filesystem::path(xdg) / "kaiseki";
+/// `own`, else "kaiseki" in the folder that `xdg` names, else below home.
+std::filesystem::path directory(const std::string& own, const char* xdg, const char* below_home) {
+  if (!own.empty()) return own;
+  if (auto folder = read(xdg); !folder.empty()) return std::filesystem::path(folder) / "kaiseki";
   if (auto home = read("HOME"); !home.empty())
-    return std::filesystem::path(home) / ".cache" / "kaiseki";
+    return std::filesystem::path(home) / below_home / "kaiseki";
   return std::filesystem::temp_directory_path() / "kaiseki";
 }
 
@@ -68,7 +68,8 @@ Environment environment() {
   if (auto text = read("KAISEKI_DEVICE_MEMORY"); !text.empty())
     result.device_memory = device_memory(text);
   result.threads = parse_threads(read("KAISEKI_THREADS"));
-  result.cache_dir = cache_directory();
+  result.cache_dir = directory(read("KAISEKI_CACHE_DIR"), "XDG_CACHE_HOME", ".cache");
+  result.state_dir = directory(read("KAISEKI_STATE_DIR"), "XDG_STATE_HOME", ".local/state");
   result.data_dir = read("KAISEKI_DATA");
   result.cpu_target = read("KAISEKI_CPU_TARGET");
   return result;

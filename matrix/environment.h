@@ -16,6 +16,7 @@ struct Environment {
   std::optional<uint64_t> device_memory;  // KAISEKI_DEVICE_MEMORY: bytes that a device may use
   int threads = 0;                        // KAISEKI_THREADS: 0 means one for each core
   std::filesystem::path cache_dir;        // KAISEKI_CACHE_DIR, else XDG_CACHE_HOME/kaiseki
+  std::filesystem::path state_dir;        // KAISEKI_STATE_DIR, else XDG_STATE_HOME/kaiseki
   std::filesystem::path data_dir;         // KAISEKI_DATA: where data sets lie; may be empty
   std::string cpu_target;                 // KAISEKI_CPU_TARGET: caps the instruction set ("avx2")
 };

@@ -100,6 +100,7 @@ class Tensor {
 
   /// For backends: storage, and the host pointer at this tensor's offset whatever its strides.
   Buffer& buffer() const { return *buffer_; }
+  std::weak_ptr<const Buffer> storage() const { return buffer_; }
   void* host_pointer(Access access) const;
 
  private:

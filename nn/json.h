@@ -46,5 +46,7 @@ Json parse_json(std::string_view text, std::string_view source);
 
 /// Short arrays and objects stand on one line.
 std::string format_json(const Json& value);
+/// On one line, without its end.
+std::string format_json_line(const Json& value);
 
 }  // namespace kaiseki::nn

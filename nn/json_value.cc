@@ -49,7 +49,7 @@ std::string scalar(const Json& value) {
   }
 }
 
-std::string format(const Json& value, size_t indent) {
+std::string format(const Json& value, size_t indent, size_t width) {
   const bool object = value.is(Json::Kind::object);
   if (!object && !value.is(Json::Kind::array)) return scalar(value);
   std::vector<std::string> parts;
@@ -57,11 +57,11 @@ std::string format(const Json& value, size_t indent) {
   bool one_line = true;
   for (size_t i = 0; i < value.items.size(); ++i) {
     parts.push_back((object ? quote(value.keys[i]) + ": " : "") +
-                    format(value.items[i], indent + 2));
+                    format(value.items[i], indent + 2, width));
     length += parts.back().size() + 2;
     one_line = one_line && parts.back().find('\n') == std::string::npos;
   }
-  one_line = one_line && length < kLineLength;
+  one_line = one_line && length < width;
   const std::string line = one_line ? "" : "\n" + std::string(indent + 2, ' ');
   std::string out(1, object ? '{' : '[');
   for (size_t i = 0; i < parts.size(); ++i)
@@ -112,6 +112,8 @@ std::string Json::describe() const {
   return text.size() <= 60 ? text : text.substr(0, 57) + "...";
 }
 
-std::string format_json(const Json& value) { return format(value, 0) + "\n"; }
+std::string format_json(const Json& value) { return format(value, 0, kLineLength) + "\n"; }
+
+std::string format_json_line(const Json& value) { return format(value, 0, std::string::npos); }
 
 }  // namespace kaiseki::nn

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "matrix/conv/solver.h"
+#include "matrix/ops/pool.h"
 #include "matrix/random.h"
 #include "matrix/tensor.h"
 #include "nn/initializer.h"
@@ -45,6 +46,9 @@ struct FusedActivation {
   float slope = 0.01f;  // of leaky_relu
 };
 
+/// A maximum of windows that the layer before can take itself, before the activation.
+using FusedPooling = std::optional<Pool2d>;
+
 /// Which tensors of the forward pass the backward pass reads.
 struct Keeps {
   bool input = false, output = false;
@@ -57,14 +61,27 @@ struct ForwardPass {
   std::span<State> states;
   Tensor targets;              // of losses
   Random random;               // this layer's own stream, new in every step
+  int64_t first_sample = 0;    // of this batch, in the one that the stream is drawn for
   FusedActivation activation;  // to apply, where fuses_activation()
+  FusedPooling pooling;        // to apply, where fuses_pooling()
   bool may_overwrite = false;  // the output may take the first input's storage
   bool keep = false;           // a backward pass follows: put what it needs in `saved`
   std::vector<Tensor>& saved;
 };
 
+/// The forward pass once more, for a layer of one input.
+struct RemakePass {
+  Phase phase;
+  const Tensor& input;
+  std::span<Parameter> parameters;
+  std::span<State> states;
+  FusedActivation activation;
+  const std::vector<Tensor>& saved;
+};
+
 struct BackwardPass {
   Phase phase;
+  FusedPooling pooling;             // as in the forward pass: grad_output is that of its output
   std::span<const Tensor> inputs;   // defined where keeps().input
   std::span<const Shape> shapes;    // of the inputs, with the batch
   Tensor output;                    // defined where keeps().output
@@ -96,10 +113,19 @@ class Layer {
   virtual double loss_weight() const { return 1; }
   /// forward() applies pass.activation in the same pass over memory.
   virtual bool fuses_activation() const { return false; }
+  /// forward() takes pass.pooling, then pass.activation, and backward() goes back through the
+  /// pooling: for layers that keep no output.
+  virtual bool fuses_pooling() const { return false; }
+  /// remake() gives the output again from the input, in little time: the output is then let go
+  /// until the backward pass reads it. For layers of one input that they keep.
+  virtual bool remakes_output() const { return false; }
+  virtual Tensor remake(const RemakePass&) const { return {}; }
   /// This layer is nothing but that function.
   virtual std::optional<FusedActivation> as_activation() const { return std::nullopt; }
   /// The output is a view of the input, or the input itself.
   virtual bool is_view(Phase) const { return false; }
+  /// This layer is nothing but that maximum.
+  virtual FusedPooling as_pooling() const { return std::nullopt; }
   /// A maximum of windows: an increasing function may as well be applied after it.
   virtual bool takes_maximum() const { return false; }
   /// Softmax over the elements of a sample: cross-entropy takes its input instead.

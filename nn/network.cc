@@ -2,12 +2,14 @@
 #include "nn/network.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "matrix/error.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
 #include "nn/io/file.h"
 #include "nn/network_impl.h"
+#include "nn/optimizer.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -108,6 +110,7 @@ std::map<std::string, Tensor> Network::forward(const std::map<std::string, Tenso
           .inputs = impl_->prepare(inputs)};
   run.batch = run.inputs[0].dim(0);
   run.random_step = impl_->random_step;
+  run.first_sample = impl_->first_sample;
   if (phase == Phase::train) ++impl_->random_step;
   impl_->last.reset();
   impl_->forward(run);
@@ -126,13 +129,18 @@ std::map<std::string, Tensor> Network::forward(const std::map<std::string, Tenso
   return outputs;
 }
 
-Network::Loss Network::forward_loss(const Tensor& x, const Tensor& targets, Phase phase) {
+Network::Loss Network::forward_loss(const Tensor& x, const Tensor& targets, Phase phase,
+                                    bool input_gradient) {
   const bool train = phase == Phase::train;
-  Run run{.plan = &impl_->plan({.phase = phase, .loss = true, .backward = train}),
+  Run run{.plan = &impl_->plan({.phase = phase,
+                                .loss = true,
+                                .backward = train || input_gradient,
+                                .input_gradients = input_gradient}),
           .inputs = impl_->prepare({{impl_->graph.spec.inputs[0].name, x}}),
           .targets = targets.to(impl_->device)};
   run.batch = run.inputs[0].dim(0);
   run.random_step = impl_->random_step;
+  run.first_sample = impl_->first_sample;
   if (train) ++impl_->random_step;
   impl_->last.reset();
   impl_->forward(run);
@@ -148,9 +156,9 @@ Network::Loss Network::forward_loss(const Tensor& x, const Tensor& targets, Phas
   return result;
 }
 
-void Network::backward() {
+Tensor Network::backward() {
   Run run = impl_->take_last(true);
-  impl_->backward(run, {});
+  return impl_->backward(run, {})[0];
 }
 
 Tensor Network::backward(const Tensor& grad_output) {
@@ -165,16 +173,25 @@ Tensor Network::backward(const Tensor& grad_output) {
 }
 
 void Network::zero_grad() {
+  for (Parameter& parameter : impl_->parameters)
+    if (std::exchange(parameter.carry, 0.0f) != 0) parameter.grad = Tensor();
   impl_->make_gradients();
-  for (Parameter& parameter : impl_->parameters) parameter.zero = true;
+  for (Parameter& parameter : impl_->parameters) parameter.begins = true;
+}
+
+void Network::zero_grad(Optimizer& optimizer) {
+  if (!optimizer.lend_velocity(impl_->parameters)) return zero_grad();
+  for (Parameter& parameter : impl_->parameters) parameter.begins = true;
 }
 
 std::span<Parameter> Network::parameters() {
   impl_->make_gradients();
-  impl_->write_zeros(impl_->parameters);
+  impl_->write_beginnings(impl_->parameters);
   return impl_->parameters;
 }
 std::span<State> Network::states() { return impl_->states; }
+uint64_t Network::seed() const { return impl_->seed; }
+void Network::set_first_sample(int64_t first) { impl_->first_sample = first; }
 uint64_t Network::random_position() const { return impl_->random_step; }
 void Network::set_random_position(uint64_t position) { impl_->random_step = position; }
 

@@ -17,6 +17,8 @@
 
 namespace kaiseki::nn {
 
+class Optimizer;
+
 enum class Phase : uint8_t { train, test };
 
 struct LayerSummary {
@@ -79,18 +81,31 @@ class Network {
   /// Loss of a batch. Targets: i32 labels [n], or f32 of the output's shape for mean squared error.
   /// A network without a loss layer gets softmax cross-entropy on its output (with its own final
   /// softmax, if any, folded in).
-  Loss forward_loss(const Tensor& x, const Tensor& targets, Phase phase = Phase::train);
-  /// After forward_loss(): adds d loss / d parameter to every gradient.
-  void backward();
+  /// With `input_gradient`, backward() gives d loss / d x too.
+  Loss forward_loss(const Tensor& x, const Tensor& targets, Phase phase = Phase::train,
+                    bool input_gradient = false);
+  /// After forward_loss(): adds d loss / d parameter to every gradient. No tensor, unless the
+  /// gradient of the input was asked for.
+  Tensor backward();
   /// After forward(x, Phase::train or test): adds the gradients for a given gradient of the output,
   /// and returns that of the input.
   Tensor backward(const Tensor& grad_output);
   /// From here gradients count as zeros; in memory they are once parameters() or backward() is
   /// called.
   void zero_grad();
+  /// The same for a pass that this optimizer's step follows, with no memory for gradients where its
+  /// rule is plain momentum: backward() then adds them straight to the velocity, and
+  /// Parameter::grad is momentum * velocity + gradient, from parameters() on. After a backward()
+  /// that threw, the velocity is of no use any more.
+  void zero_grad(Optimizer& optimizer);
 
   std::span<Parameter> parameters();
   std::span<State> states();
+  /// That initialize() was given.
+  uint64_t seed() const;
+  /// The batches that follow begin at this sample of a larger one: dropout draws for each sample
+  /// what it draws for it there.
+  void set_first_sample(int64_t first);
   /// Steps of the dropout streams, for checkpoints.
   uint64_t random_position() const;
   void set_random_position(uint64_t position);

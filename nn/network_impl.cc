@@ -5,6 +5,7 @@
 
 #include "matrix/error.h"
 #include "matrix/ops/copy.h"
+#include "matrix/ops/elementwise.h"
 #include "nn/sukiyaki_weights.h"
 
 namespace kaiseki::nn {
@@ -73,9 +74,14 @@ void Network::Impl::make_gradients() {
       parameter.grad = Tensor::zeros(parameter.value.shape(), DType::f32, device);
 }
 
-void Network::Impl::write_zeros(std::span<Parameter> of) {
-  for (Parameter& parameter : of)
-    if (std::exchange(parameter.zero, false)) fill(parameter.grad, 0);
+void Network::Impl::write_beginnings(std::span<Parameter> of) {
+  for (Parameter& parameter : of) {
+    if (!std::exchange(parameter.begins, false)) continue;
+    if (parameter.carry == 0)
+      fill(parameter.grad, 0);
+    else
+      update("g = m*g", {{"g", parameter.grad}, {"m", parameter.carry}});
+  }
 }
 
 std::vector<Tensor> Network::Impl::prepare(const std::map<std::string, Tensor>& inputs) const {

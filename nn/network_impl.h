@@ -17,6 +17,7 @@ struct Run {
   std::vector<Tensor> inputs = {};
   Tensor targets = {};
   uint64_t random_step = 0;
+  int64_t first_sample = 0;
   std::vector<Tensor> values = {};
   std::vector<std::vector<Tensor>> saved = {};  // by step
   std::vector<Tensor> losses = {};              // by step
@@ -28,6 +29,7 @@ struct Network::Impl {
   Device device;
   uint64_t seed = 0;
   uint64_t random_step = 0;
+  int64_t first_sample = 0;
   std::vector<Parameter> parameters;
   std::vector<State> states;
   std::map<int, Plan> plans;
@@ -41,11 +43,13 @@ struct Network::Impl {
   void load_inline_weights();
   void load_inline(const LayerSpec& layer, InlineWeights& weights, Tensor& to);
   void make_gradients();
-  static void write_zeros(std::span<Parameter> of);
+  static void write_beginnings(std::span<Parameter> of);
 
   std::vector<Tensor> prepare(const std::map<std::string, Tensor>& inputs) const;
   void forward(Run& run);
   Tensor total_loss(const Run& run) const;
+  /// Makes a value again that was let go, in a backward pass.
+  void remake(Run& run, int value);
   /// Goes back through the steps; `gradients` holds those of the values that have one already.
   /// Returns those of the inputs, where the plan wants them.
   std::vector<Tensor> backward(Run& run, std::vector<Tensor> gradients);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The forward and backward pass over a plan's steps.
+#include <algorithm>
+
 #include "matrix/error.h"
 #include "matrix/ops/elementwise.h"
 #include "nn/layers/layers.h"
@@ -52,7 +54,9 @@ void Network::Impl::forward(Run& run) {
                      .states = states_of(node),
                      .targets = node.layer->is_loss() ? run.targets : Tensor(),
                      .random = Random(seed, random_stream(node.name, stream)),
+                     .first_sample = run.first_sample,
                      .activation = step.activation,
+                     .pooling = step.pooling,
                      .may_overwrite = step.may_overwrite,
                      .keep = step.needs_backward,
                      .saved = run.saved[i]};
@@ -77,6 +81,23 @@ Tensor Network::Impl::total_loss(const Run& run) const {
   return total;
 }
 
+void Network::Impl::remake(Run& run, int value) {
+  Tensor& output = run.values[static_cast<size_t>(value)];
+  if (output.defined()) return;
+  const auto& steps = run.plan->steps;
+  const auto maker = std::find_if(steps.begin(), steps.end(),
+                                  [&](const Step& step) { return step.output == value; });
+  if (maker == steps.end() || !maker->remade) return;
+  remake(run, maker->inputs[0]);
+  Node& node = graph.nodes[static_cast<size_t>(maker->node)];
+  output = node.layer->remake({.phase = run.plan->options.phase,
+                               .input = run.values[static_cast<size_t>(maker->inputs[0])],
+                               .parameters = parameters_of(node),
+                               .states = states_of(node),
+                               .activation = maker->activation,
+                               .saved = run.saved[static_cast<size_t>(maker - steps.begin())]});
+}
+
 std::vector<Tensor> Network::Impl::backward(Run& run, std::vector<Tensor> seeds) {
   const Plan& plan = *run.plan;
   std::vector<Gradient> gradients(run.values.size());
@@ -88,25 +109,31 @@ std::vector<Tensor> Network::Impl::backward(Run& run, std::vector<Tensor> seeds)
     Gradient from = std::exchange(gradients[static_cast<size_t>(step.output)], {});
     if (!step.needs_backward || (!from.value.defined() && !layer.is_loss())) continue;
     const Keeps keeps = layer.keeps();
+    if (keeps.output || step.activation.kind != Activation::none) remake(run, step.output);
     const Tensor& output = run.values[static_cast<size_t>(step.output)];
     if (step.activation.kind != Activation::none) {
       from.value = activation_gradient(step.activation, output, from.value, from.owned);
       from.owned = true;
     }
+    const bool last =
+        std::ranges::find(step.dead_backward, step.output) != step.dead_backward.end();
+    if (last && !keeps.output) run.values[static_cast<size_t>(step.output)] = Tensor();
     std::vector<Tensor> inputs;
     std::vector<Shape> shapes;
     std::vector<bool> wanted;
     for (int value : step.inputs) {
+      if (keeps.input) remake(run, value);
       inputs.push_back(keeps.input ? run.values[static_cast<size_t>(value)] : Tensor());
       shapes.push_back(with_batch(run.batch, graph.shape_of(value)));
       wanted.push_back(plan.needs_gradient[static_cast<size_t>(value)]);
     }
-    if (!layer.writes_gradients()) write_zeros(parameters_of(node));
+    if (!layer.writes_gradients()) write_beginnings(parameters_of(node));
     BackwardPass pass{.phase = plan.options.phase,
+                      .pooling = step.pooling,
                       .inputs = inputs,
                       .shapes = shapes,
                       .output = keeps.output ? output : Tensor(),
-                      .grad_output = from.value,
+                      .grad_output = step.pooling ? std::exchange(from.value, {}) : from.value,
                       .may_overwrite = from.owned,
                       .scale = static_cast<float>(layer.loss_weight()),
                       .parameters = parameters_of(node),
@@ -115,7 +142,7 @@ std::vector<Tensor> Network::Impl::backward(Run& run, std::vector<Tensor> seeds)
                       .wanted = wanted,
                       .grad_inputs = std::vector<Tensor>(inputs.size())};
     layer.backward(pass);
-    for (Parameter& parameter : pass.parameters) parameter.zero = false;
+    for (Parameter& parameter : pass.parameters) parameter.begins = false;
     for (size_t k = 0; k < step.inputs.size(); ++k) {
       if (!wanted[k]) continue;
       Tensor& given = pass.grad_inputs[k];
@@ -126,7 +153,7 @@ std::vector<Tensor> Network::Impl::backward(Run& run, std::vector<Tensor> seeds)
     run.saved[i].clear();
     for (int value : step.dead_backward) run.values[static_cast<size_t>(value)] = Tensor();
   }
-  write_zeros(parameters);
+  write_beginnings(parameters);
   std::vector<Tensor> of_inputs;
   for (size_t i = 0; i < graph.spec.inputs.size(); ++i) of_inputs.push_back(gradients[i].value);
   return of_inputs;

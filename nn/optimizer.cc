@@ -5,6 +5,7 @@
 
 #include "matrix/error.h"
 #include "matrix/memory/workspace.h"
+#include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
 #include "nn/optimizer_rules.h"
@@ -95,6 +96,10 @@ void Optimizer::step(std::span<Parameter> parameters, double learning_rate) {
   for (Parameter& parameter : parameters) {
     const bool decay = decays && parameter.decay;
     const std::vector<Tensor>& slots = slots_of(parameter);
+    if (parameter.carry != 0) {
+      step_accumulated(parameter, decay, lr);
+      continue;
+    }
     std::vector<Binding> bindings = {{"w", parameter.value}, {"g", parameter.grad}};
     for (size_t i = 0; i < slots.size(); ++i)
       bindings.emplace_back(rule_->slots[i].symbol, slots[i]);
@@ -106,6 +111,33 @@ void Optimizer::step(std::span<Parameter> parameters, double learning_rate) {
     update(statements_[decay], bindings);
   }
   parameters[0].value.device().workspace().end_iteration();
+}
+
+bool Optimizer::lend_velocity(std::span<Parameter> parameters) {
+  const auto momentum = static_cast<float>(options_.momentum);
+  if (rule_->accumulated.empty() || options_.clip_norm > 0 || momentum == 0) return false;
+  for (Parameter& parameter : parameters) {
+    std::vector<Tensor>& slots = slots_[parameter.name];
+    if (slots.empty() && parameter.grad.defined() && parameter.carry == 0) {
+      fill(parameter.grad, 0);
+      slots.push_back(parameter.grad);
+    }
+    parameter.grad = slots_of(parameter)[0];
+    parameter.carry = momentum;
+  }
+  return true;
+}
+
+void Optimizer::step_accumulated(Parameter& parameter, bool decay, double learning_rate) {
+  const Tensor& velocity = slots_of(parameter)[0];
+  require(parameter.grad.shares_storage_with(velocity), "optimizer",
+          "expected gradients made by a pass after zero_grad() with this optimizer, got those of "
+          "another for ",
+          parameter.name);
+  std::vector<Binding> bindings = {
+      {"w", parameter.value}, {"v", velocity}, {"lr", static_cast<float>(learning_rate)}};
+  if (decay) bindings.emplace_back("decay", static_cast<float>(weight_decay_));
+  update((decay ? "v = v + decay*w; " : "") + std::string(rule_->accumulated), bindings);
 }
 
 std::vector<State> Optimizer::states(std::span<const Parameter> parameters) {

@@ -35,8 +35,11 @@ class Optimizer {
 
   const OptimizerOptions& options() const { return options_; }
 
-  /// One step on every parameter. Gradients are read, not changed.
+  /// One step on every parameter. Gradients are read, not changed, but where they are the velocity.
   void step(std::span<Parameter> parameters, double learning_rate);
+  /// Plain momentum without clipping: makes the velocity the memory of the gradients, for
+  /// Network::zero_grad(optimizer). False, with nothing done, for other rules.
+  bool lend_velocity(std::span<Parameter> parameters);
   /// The factor that clipping would apply, min(1, clip_norm / (norm + 1e-6)), on the device.
   Tensor clip_factor(std::span<const Parameter> parameters) const;
 
@@ -48,6 +51,7 @@ class Optimizer {
 
  private:
   std::vector<Tensor>& slots_of(const Parameter& parameter);
+  void step_accumulated(Parameter& parameter, bool decay, double learning_rate);
 
   OptimizerOptions options_;
   const OptimizerRule* rule_;

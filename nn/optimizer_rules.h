@@ -20,6 +20,9 @@ struct OptimizerRule {
   std::vector<Slot> slots;
   std::string_view statements;
   std::vector<std::string_view> scalars;
+  /// The rule where the velocity v is m*v + gradient already; empty for rules that read the
+  /// gradient besides.
+  std::string_view accumulated;
   double learning_rate, epsilon, weight_decay;
   bool decoupled_decay;
 };

@@ -11,12 +11,14 @@ namespace kaiseki::nn {
 struct Parameter {
   std::string name;  // "conv1.weight"
   Tensor value;
-  Tensor grad;        // same shape; backward passes add to it
-  bool decay = true;  // false for biases and normalisation: no weight decay
-  bool zero = false;  // grad counts as zeros that nobody has written yet
+  Tensor grad;          // same shape; backward passes add to it
+  bool decay = true;    // false for biases and normalisation: no weight decay
+  float carry = 0;      // of grad, what the next pass begins with: the momentum where grad is also
+                        // the optimizer's velocity
+  bool begins = false;  // grad counts as carry * grad, which nobody has written yet
 
-  /// What a layer that writes gradients keeps of `grad`: 0 or 1 times what is there.
-  float keep_grad() const { return zero ? 0.0f : 1.0f; }
+  /// What a layer that writes gradients keeps of `grad`: this much of what is there.
+  float keep_grad() const { return begins ? carry : 1.0f; }
 };
 
 /// A tensor that is saved but not trained, such as a running mean.

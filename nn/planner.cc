@@ -17,6 +17,7 @@ class Planner {
   Plan make() {
     choose_steps();
     fuse_activations();
+    fuse_poolings();
     find_folded_loss();
     find_gradients();
     find_ends();
@@ -142,6 +143,25 @@ class Planner {
     return true;
   }
 
+  /// After the activations, so that those before a maximum stand behind it.
+  void fuse_poolings() {
+    for (size_t i = 0; i < plan_.steps.size();) {
+      Step& step = plan_.steps[i];
+      const FusedPooling pooling = layer_of(step).as_pooling();
+      Step* maker = pooling ? maker_step(step.inputs[0]) : nullptr;
+      if (!maker || !layer_of(*maker).fuses_pooling() || is_output(maker->output) ||
+          readers_of(maker->output).size() != 1 || maker->activation.kind != Activation::none ||
+          maker->pooling) {
+        ++i;
+        continue;
+      }
+      maker->pooling = pooling;
+      maker->activation = step.activation;
+      maker->output = step.output;
+      plan_.steps.erase(plan_.steps.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
   void find_gradients() {
     plan_.needs_gradient.assign(values_, false);
     if (!plan_.options.backward) return;
@@ -156,21 +176,34 @@ class Planner {
   }
 
   /// Which values the backward pass reads.
-  std::vector<bool> find_kept() const {
-    std::vector<bool> kept(values_);
+  std::vector<bool> find_read_backward() const {
+    std::vector<bool> read(values_);
     for (const Step& step : plan_.steps) {
       if (!step.needs_backward) continue;
       const Keeps keeps = layer_of(step).keeps();
       if (keeps.output || step.activation.kind != Activation::none)
-        kept[static_cast<size_t>(step.output)] = true;
+        read[static_cast<size_t>(step.output)] = true;
       if (keeps.input)
-        for (int value : step.inputs) kept[static_cast<size_t>(value)] = true;
+        for (int value : step.inputs) read[static_cast<size_t>(value)] = true;
+    }
+    return read;
+  }
+
+  /// Of what the backward pass reads, lets go what it can make again.
+  std::vector<bool> find_remade(const std::vector<bool>& read) {
+    std::vector<bool> kept = read;
+    for (Step& step : plan_.steps) {
+      const auto v = static_cast<size_t>(step.output);
+      step.remade = step.needs_backward && layer_of(step).remakes_output() && read[v] &&
+                    !is_output(step.output);
+      if (step.remade) kept[v] = false;
     }
     return kept;
   }
 
   void find_ends() {
-    const std::vector<bool> kept = find_kept();
+    const std::vector<bool> read_backward = find_read_backward();
+    const std::vector<bool> kept = find_remade(read_backward);
     std::vector<bool> seen(values_), seen_backward(values_);
     for (size_t i = plan_.steps.size(); i-- > 0;) {
       Step& step = plan_.steps[i];
@@ -191,7 +224,7 @@ class Planner {
       if (keeps.output || step.activation.kind != Activation::none) read.push_back(step.output);
       for (int value : read) {
         const auto v = static_cast<size_t>(value);
-        if (!step.needs_backward || seen_backward[v] || !kept[v]) continue;
+        if (!step.needs_backward || seen_backward[v] || !read_backward[v]) continue;
         seen_backward[v] = true;
         if (!is_output(value)) step.dead_backward.push_back(value);
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Plan: the steps of one pass over a graph, with activations fused into the steps before them, and
-// when each tensor can be let go.
+// Plan: the steps of one pass over a graph, with activations and poolings fused into the steps
+// before them, and when each tensor can be let go.
 #pragma once
 
 #include <vector>
@@ -21,8 +21,10 @@ struct Step {
   std::vector<int> inputs = {};  // values
   int output = 0;
   FusedActivation activation = {};
+  FusedPooling pooling = {};            // before the activation
   bool may_overwrite = false;           // the output may take the first input's storage
   bool needs_backward = false;          // it has parameters, or an input needs a gradient
+  bool remade = false;                  // the output is let go, and made again in the backward pass
   std::vector<int> dead = {};           // values that nothing reads after the forward step
   std::vector<int> dead_backward = {};  // ... after the backward step
 };

@@ -2,11 +2,13 @@
 #include "matrix/conv/dot_filter.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "matrix/conv/filter_sums.h"
 #include "matrix/conv/gather.h"
 #include "matrix/conv/packed_kernels.h"
+#include "matrix/conv/pooled.h"
 
 namespace kaiseki {
 namespace {
@@ -26,6 +28,7 @@ struct Task {
   const conv::Gather gather;
   const std::vector<int64_t> positions;
   const float *x, *dy;
+  const std::optional<conv::PoolSource> pool;  // instead of dy
 
   void sum(int64_t begin, int64_t end, int64_t group, int64_t k, int64_t rows, float* sums) const;
 };
@@ -50,19 +53,24 @@ void Task::sum(int64_t begin, int64_t end, int64_t group, int64_t k, int64_t row
           const float* b = gather.pack(from, count, row, packed + u * unit, scratch);
           if (u == 0) first = b;
         }
-        conv::correlate({.units = units,
-                         .pixels = std::min(gather.block_rows(), p.out_h() - row) * p.out_w(),
-                         .y = dy + (image * p.k + first_k) * plane + row * p.out_w(),
-                         .y_unit = p.k * plane,
-                         .ldy = plane,
-                         .m = rows,
-                         .b = first,
-                         .b_unit = unit,
-                         .offsets = gather.offsets().data(),
-                         .positions = positions.data() + c * gather.taps(),
-                         .taps = count * gather.taps(),
-                         .out = sums,
-                         .ldo = channels * p.r * p.s});
+        const int64_t height = std::min(gather.block_rows(), p.out_h() - row);
+        std::optional<conv::UnpooledRows> band;
+        if (pool) band.emplace(*pool, image * p.k + first_k, rows, row, row + height, units, p.k);
+        const int64_t stride = band ? band->rows() * p.out_w() : plane;
+        conv::correlate(
+            {.units = units,
+             .pixels = height * p.out_w(),
+             .y = band ? band->data() : dy + (image * p.k + first_k) * plane + row * p.out_w(),
+             .y_unit = (band ? rows : p.k) * stride,
+             .ldy = stride,
+             .m = rows,
+             .b = first,
+             .b_unit = unit,
+             .offsets = gather.offsets().data(),
+             .positions = positions.data() + c * gather.taps(),
+             .taps = count * gather.taps(),
+             .out = sums,
+             .ldo = channels * p.r * p.s});
       }
   }
 }
@@ -79,10 +87,17 @@ class DotFilter final : public ConvSolver {
     return conv::filter_sums_bytes(p);
   }
 
+  bool pools(const ConvProblem&) const override { return true; }
+
   void run(const ConvProblem& p, const ConvArgs& args) const override {
     const conv::Gather whole = gather(p);
-    const Task task{p, whole, whole.positions(p.s, p.r * p.s), args.x->data<float>(),
-                    args.y->data<float>()};
+    const Task task{
+        p,
+        whole,
+        whole.positions(p.s, p.r * p.s),
+        args.x->data<float>(),
+        args.pool ? nullptr : args.y->data<float>(),
+        args.pool ? std::optional<conv::PoolSource>(std::in_place, *args.pool) : std::nullopt};
     conv::sum_filter(p, args, false,
                      [&](int64_t begin, int64_t end, int64_t group, int64_t k, int64_t rows,
                          float* sums) { task.sum(begin, end, group, k, rows, sums); });

@@ -6,72 +6,28 @@
 
 #include "matrix/backend/cpu/gemm.h"
 #include "matrix/backend/cpu/gemm_kernel.h"
-#include "matrix/conv/correlation.h"
-#include "matrix/conv/fft_kernels.h"
+#include "matrix/conv/fft_filter.h"
+#include "matrix/conv/fft_plan.h"
 #include "matrix/conv/gather.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
 namespace {
 
+using conv::FftPlace;
+using conv::FftPlan;
+using conv::FftSpectra;
 using conv::kFftLanes;
 using cpu::gemm_kernels;
 
-constexpr int64_t kLeastTaps = 25;
-constexpr uint64_t kMostWorkspace = uint64_t{1} << 30;
-constexpr int64_t kLine = 16;  // floats: elements start in different sets of the caches
-
-int64_t whole_lanes(int64_t channels) { return (channels + kFftLanes - 1) / kFftLanes * kFftLanes; }
-
-/// Forward and backward-data as one: y = x correlated with the filter, group by group. Spectra are
-/// [element][real, imaginary][group][...]: of the filter [inputs][outputs], of x [tiles][inputs],
-/// of y [tiles][outputs], channels last in whole lanes.
-struct Plan : conv::Correlation {
-  const ConvProblem& p;
-  int64_t size, tile_h, tile_w, tiles_h, tiles_w;
-
-  Plan(int64_t tile, const ConvProblem& problem)
-      : Correlation(problem),
-        p(problem),
-        size(tile),
-        tile_h(size - p.r + 1),
-        tile_w(size - p.s + 1),
-        tiles_h((out_h + tile_h - 1) / tile_h),
-        tiles_w((out_w + tile_w - 1) / tile_w) {}
-
-  int64_t elements() const { return conv::fft_elements(size); }
-  int64_t tiles() const { return p.n * tiles_h * tiles_w; }
-  int64_t in_lanes() const { return whole_lanes(inputs); }
-  int64_t out_lanes() const { return whole_lanes(outputs); }
-  int64_t filter_part() const { return p.groups * inputs * out_lanes() + kLine; }
-  int64_t in_part() const { return p.groups * tiles() * in_lanes() + kLine; }
-  int64_t out_part() const { return p.groups * tiles() * out_lanes() + kLine; }
-  int64_t floats() const { return 2 * elements() * (filter_part() + in_part() + out_part()); }
-};
-
-struct Spectra {
-  float *filter, *in, *out;
-  Spectra(const Plan& t, float* workspace)
-      : filter(workspace),
-        in(filter + 2 * t.elements() * t.filter_part()),
-        out(in + 2 * t.elements() * t.in_part()) {}
-};
-
-float* tile_scratch(const Plan& t) {
-  return conv::thread_scratch(0, conv::fft_tile_floats(t.size));
-}
-float* line_scratch(const Plan& t) {
-  return conv::thread_scratch(1, conv::fft_scratch_floats(t.size));
-}
-
 /// Tasks are one input channel and as many outputs as there are lanes.
-void transform_filter(const Plan& t, const float* filter, float* spectrum) {
+void transform_filter(const FftPlan& t, const float* filter, float* spectrum) {
   const int64_t lanes = t.out_lanes(), blocks = lanes / kFftLanes, taps = t.p.r * t.p.s;
   const int64_t in_step = t.turned ? t.outputs * taps : taps;
   const int64_t out_step = t.turned ? taps : t.inputs * taps;
   const float scale = 1.0f / static_cast<float>(t.size * t.size);
   parallel_for(t.p.groups * t.inputs * blocks, 4, [&](int64_t begin, int64_t end) {
-    float* tile = tile_scratch(t);
+    float* tile = conv::fft_tile_scratch(t);
     for (int64_t task = begin; task < end; ++task) {
       const int64_t group_input = task / blocks, first = task % blocks * kFftLanes;
       const int64_t group = group_input / t.inputs, input = group_input % t.inputs;
@@ -85,45 +41,12 @@ void transform_filter(const Plan& t, const float* filter, float* spectrum) {
         }
       float* to = spectrum + group_input * lanes + first;
       conv::fft_forward(t.size, t.p.r, tile, to, to + t.filter_part(), 2 * t.filter_part(),
-                        line_scratch(t));
+                        conv::fft_line_scratch(t));
     }
   });
 }
 
-/// A tile of some channels of one group.
-struct Place {
-  int64_t group, tile, channel, count;  // channels from `channel` on
-  int64_t plane, row, column;           // first channel's plane; of the tile's first output
-  Place(const Plan& t, int64_t task, int64_t channels) {
-    const int64_t blocks = whole_lanes(channels) / kFftLanes;
-    channel = task % blocks * kFftLanes, count = std::min(kFftLanes, channels - channel);
-    group = task / blocks / t.tiles(), tile = task / blocks % t.tiles();
-    const int64_t image = tile / (t.tiles_h * t.tiles_w);
-    plane = (image * t.p.groups + group) * channels + channel;
-    row = tile / t.tiles_w % t.tiles_h * t.tile_h, column = tile % t.tiles_w * t.tile_w;
-  }
-};
-
-void load_tile(const Plan& t, const Place& at, const float* x, float* tile) {
-  const int64_t column = at.column - t.left, width = t.size * kFftLanes;
-  const int64_t begin = std::clamp<int64_t>(-column, 0, t.size);
-  const int64_t end = std::clamp<int64_t>(t.w - column, begin, t.size);
-  const float* planes = x + at.plane * t.h * t.w;
-  for (int64_t i = 0; i < t.size; ++i, tile += width) {
-    const int64_t row = at.row - t.top + i;
-    if (row < 0 || row >= t.h || begin == end) {
-      std::fill_n(tile, width, 0.0f);
-      continue;
-    }
-    std::fill_n(tile, begin * kFftLanes, 0.0f);
-    gemm_kernels().pack_transposed(end - begin, static_cast<int>(at.count), kFftLanes,
-                                   planes + row * t.w + column + begin, t.h * t.w,
-                                   tile + begin * kFftLanes);
-    std::fill(tile + end * kFftLanes, tile + width, 0.0f);
-  }
-}
-
-void store_tile(const Plan& t, const Place& at, const float* tile, const cpu::Epilogue& last,
+void store_tile(const FftPlan& t, const FftPlace& at, const float* tile, const cpu::Epilogue& last,
                 float* scratch, float* y) {
   const int64_t columns = std::min(t.tile_w, t.out_w - at.column), plane = t.out_h * t.out_w;
   for (int64_t i = 0; i < std::min(t.tile_h, t.out_h - at.row); ++i) {
@@ -137,22 +60,16 @@ void store_tile(const Plan& t, const Place& at, const float* tile, const cpu::Ep
 }
 
 /// y = x * conjugate(filter), for each element and group.
-void multiply(const Plan& t, const Spectra& s) {
+void multiply(const FftPlan& t, const FftSpectra& s, const float* filter) {
   parallel_for(t.elements() * t.p.groups, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t e = task / t.p.groups, group = task % t.p.groups;
       const float* x = s.in + 2 * e * t.in_part() + group * t.tiles() * t.in_lanes();
-      const float* f = s.filter + 2 * e * t.filter_part() + group * t.inputs * t.out_lanes();
+      const float* f = filter + 2 * e * t.filter_part() + group * t.inputs * t.out_lanes();
       float* y = s.out + 2 * e * t.out_part() + group * t.tiles() * t.out_lanes();
       cpu::Gemm g{.m = t.tiles(), .n = t.outputs, .k = t.inputs};
       g.lda = t.in_lanes(), g.ldb = g.ldc = t.out_lanes();
-      const auto add = [&](int x_part, int f_part, int y_part, float alpha, float beta) {
-        g.a = x + x_part * t.in_part(), g.b = f + f_part * t.filter_part();
-        g.c = y + y_part * t.out_part(), g.alpha = alpha, g.beta = beta;
-        cpu::gemm(g);
-      };
-      add(0, 0, 0, 1, 0), add(1, 1, 0, 1, 1);
-      add(1, 0, 1, 1, 0), add(0, 1, 1, -1, 1);
+      conv::fft_multiply(g, x, t.in_part(), f, t.filter_part(), y, t.out_part());
     }
   });
 }
@@ -163,42 +80,44 @@ class Fft final : public ConvSolver {
   std::string_view name() const override { return name_; }
 
   bool applicable(const ConvProblem& p) const override {
-    constexpr std::array<int64_t, 2> kOne{1, 1};
-    return p.direction != ConvDirection::backward_filter && p.stride == kOne &&
-           p.dilation == kOne && p.r * p.s >= kLeastTaps && 2 * std::max(p.r, p.s) <= size_ &&
-           workspace_bytes(p) <= kMostWorkspace;
+    return fft_serves(size_, p) && workspace_bytes(p) <= kMostFftWorkspace;
   }
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {
-    return static_cast<uint64_t>(Plan(size_, p).floats()) * sizeof(float);
+    return static_cast<uint64_t>(FftPlan(size_, p).floats()) * sizeof(float);
+  }
+
+  uint64_t prepared_bytes(const ConvProblem& p) const override {
+    if (p.direction == ConvDirection::backward_filter) return 0;
+    return static_cast<uint64_t>(FftPlan(size_, p).filter_floats()) * sizeof(float);
+  }
+
+  void prepare(const ConvProblem& p, const Tensor& filter, Tensor& prepared) const override {
+    transform_filter(FftPlan(size_, p), filter.data<float>(),
+                     reinterpret_cast<float*>(prepared.overwrite<uint8_t>()));
   }
 
   void run(const ConvProblem& p, const ConvArgs& args) const override {
-    const Plan t(size_, p);
-    const Spectra spectra(t, reinterpret_cast<float*>(args.workspace->overwrite<uint8_t>()));
+    const FftPlan t(size_, p);
+    const FftSpectra spectra(t, reinterpret_cast<float*>(args.workspace->overwrite<uint8_t>()));
+    if (p.direction == ConvDirection::backward_filter)
+      return conv::fft_backward_filter(t, spectra, args);
     const float* x = (t.turned ? args.y : args.x)->data<float>();
     float* y = (t.turned ? args.x : args.y)->overwrite<float>();
-    transform_filter(t, args.filter->data<float>(), spectra.filter);
-    parallel_for(
-        t.p.groups * t.tiles() * t.in_lanes() / kFftLanes, 1, [&](int64_t begin, int64_t end) {
-          for (int64_t task = begin; task < end; ++task) {
-            const Place at(t, task, t.inputs);
-            float* tile = tile_scratch(t);
-            load_tile(t, at, x, tile);
-            float* to = spectra.in + (at.group * t.tiles() + at.tile) * t.in_lanes() + at.channel;
-            conv::fft_forward(t.size, t.size, tile, to, to + t.in_part(), 2 * t.in_part(),
-                              line_scratch(t));
-          }
-        });
-    multiply(t, spectra);
+    if (!args.prepared) transform_filter(t, args.filter->data<float>(), spectra.filter);
+    const float* filter = args.prepared
+                              ? reinterpret_cast<const float*>(args.prepared->data<uint8_t>())
+                              : spectra.filter;
+    conv::fft_transform_input(t, x, spectra.in);
+    multiply(t, spectra, filter);
     const float* bias = args.bias ? args.bias->data<float>() : nullptr;
     parallel_for(
         t.p.groups * t.tiles() * t.out_lanes() / kFftLanes, 1, [&](int64_t begin, int64_t end) {
           for (int64_t task = begin; task < end; ++task) {
-            const Place at(t, task, t.outputs);
+            const FftPlace at(t, task, t.outputs);
             const float* from =
                 spectra.out + (at.group * t.tiles() + at.tile) * t.out_lanes() + at.channel;
-            float *tile = tile_scratch(t), *lines = line_scratch(t);
+            float *tile = conv::fft_tile_scratch(t), *lines = conv::fft_line_scratch(t);
             conv::fft_inverse(t.size, at.count, from, from + t.out_part(), 2 * t.out_part(), tile,
                               lines);
             cpu::Epilogue last{nullptr, nullptr, args.activation, args.slope};

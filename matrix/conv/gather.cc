@@ -132,7 +132,7 @@ void Gather::unpack(const float* packed, int64_t count, int64_t first_row, float
 }
 
 float* thread_scratch(int slot, int64_t floats) {
-  static thread_local Scratch scratch[3];
+  static thread_local Scratch scratch[4];
   return scratch[slot].reserve(floats);
 }
 

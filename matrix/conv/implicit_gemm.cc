@@ -2,6 +2,7 @@
 #include "matrix/conv/implicit_gemm.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "matrix/conv/product.h"
@@ -66,12 +67,20 @@ class ImplicitGemm final : public ConvSolver {
     return static_cast<uint64_t>(floats) * sizeof(float);
   }
 
+  bool pools(const ConvProblem& p) const override {
+    return p.direction == ConvDirection::forward && conv::shares_evenly(p.n * p.groups);
+  }
+
   void run(const ConvProblem& p, const ConvArgs& args) const override {
+    std::optional<conv::PoolTarget> pool;
     conv::Product whole = product(p);
     whole.filter = args.filter->data<float>();
     if (p.direction == ConvDirection::forward) {
       whole.x = args.x->data<float>();
-      whole.y = args.y->overwrite<float>();
+      if (args.pool)
+        whole.pool = &pool.emplace(*args.pool);
+      else
+        whole.y = args.y->overwrite<float>();
       whole.bias = args.bias ? args.bias->data<float>() : nullptr;
       whole.activation = args.activation;
       whole.slope = args.slope;

@@ -14,7 +14,8 @@
 namespace kaiseki {
 namespace {
 
-constexpr size_t kRuns = 3;
+constexpr size_t kRuns = 3, kQuickRuns = 7;
+constexpr double kQuick = 10;  // milliseconds: a busy moment is longer than several of its runs
 constexpr double kLost = 1.5;  // times the best: not run again
 // Not run on all images: by one, this many times the best and this long. One image does not keep
 // all threads busy.
@@ -64,13 +65,16 @@ double ConvMeasurement::best() const {
   return least;
 }
 
+/// One that would run unmeasured is not stopped, or a busy moment in its only run would send it
+/// away for good.
 const ConvMeasurement::Trial* ConvMeasurement::next() const {
   for (const Trial& trial : trials_)
     if (!trial.judged) return &trial;
-  for (size_t round = 0; round < kRuns; ++round)
+  const size_t rounds = best() < kQuick ? kQuickRuns : kRuns;
+  for (size_t round = 0; round < rounds; ++round)
     for (const Trial& trial : trials_)
       if (!trial.verdict && !trial.no_room && trial.runs.size() == round &&
-          (round == 0 || trial.milliseconds() <= kLost * best()))
+          (round == 0 || &trial == &trials_.front() || trial.milliseconds() <= kLost * best()))
         return &trial;
   return nullptr;
 }

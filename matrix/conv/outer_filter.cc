@@ -2,12 +2,14 @@
 #include "matrix/conv/outer_filter.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "matrix/backend/cpu/gemm_kernel.h"
 #include "matrix/conv/filter_sums.h"
 #include "matrix/conv/gather.h"
 #include "matrix/conv/packed_kernels.h"
+#include "matrix/conv/pooled.h"
 
 namespace kaiseki {
 namespace {
@@ -58,7 +60,13 @@ void pack_input(const Plan& t, const float* x, int64_t count, int64_t first_row,
 
 class Task {
  public:
-  Task(const ConvProblem& p, const float* x, const float* dy) : plan_(p), p_(p), x_(x), dy_(dy) {}
+  Task(const ConvProblem& p, const ConvArgs& args)
+      : plan_(p),
+        p_(p),
+        x_(args.x->data<float>()),
+        dy_(args.pool ? nullptr : args.y->data<float>()) {
+    if (args.pool) pool_.emplace(*args.pool);
+  }
 
   void sum(int64_t begin, int64_t end, int64_t group, int64_t k, int64_t rows, float* sums) const {
     for (int64_t first = 0; first < rows; first += kMaxRows)
@@ -77,12 +85,21 @@ class Task {
     const int64_t blocks = (rows + block - 1) / block;
     float* gradients = conv::thread_scratch(1, blocks * block * depth);
     for (int64_t b = 0; b < blocks; ++b)
-      for (int64_t u = 0; u < units; ++u)
-        cpu::gemm_kernels().pack_transposed(
-            pixels, static_cast<int>(std::min(block, rows - b * block)), static_cast<int>(block),
-            dy_ + ((image + u) * p_.k + group * (p_.k / p_.groups) + k + b * block) * plane +
-                row * p_.out_w(),
-            plane, gradients + (b * depth + u * pixels) * block);
+      for (int64_t u = 0; u < units; ++u) {
+        const int64_t first = (image + u) * p_.k + group * (p_.k / p_.groups) + k + b * block;
+        const int64_t count = std::min(block, rows - b * block);
+        float* to = gradients + (b * depth + u * pixels) * block;
+        const auto pack = [&](const float* dy, int64_t stride) {
+          cpu::gemm_kernels().pack_transposed(pixels, static_cast<int>(count),
+                                              static_cast<int>(block), dy, stride, to);
+        };
+        if (pool_) {
+          const conv::UnpooledRows dy(*pool_, first, count, row, row + pixels / p_.out_w());
+          pack(dy.data(), dy.rows() * p_.out_w());
+        } else {
+          pack(dy_ + first * plane + row * p_.out_w(), plane);
+        }
+      }
     float* packed = conv::thread_scratch(0, units * plan_.unit_floats + conv::kPackSlack);
     std::fill_n(packed + units * plan_.unit_floats, conv::kPackSlack, 0.0f);
     std::vector<int64_t> offsets(static_cast<size_t>(depth));
@@ -129,6 +146,7 @@ class Task {
   Plan plan_;
   const ConvProblem& p_;
   const float *x_, *dy_;
+  std::optional<conv::PoolSource> pool_;  // instead of dy
 };
 
 class OuterFilter final : public ConvSolver {
@@ -145,8 +163,10 @@ class OuterFilter final : public ConvSolver {
     return conv::filter_sums_bytes(p);
   }
 
+  bool pools(const ConvProblem&) const override { return true; }
+
   void run(const ConvProblem& p, const ConvArgs& args) const override {
-    const Task task(p, args.x->data<float>(), args.y->data<float>());
+    const Task task(p, args);
     conv::sum_filter(p, args, true,
                      [&](int64_t begin, int64_t end, int64_t group, int64_t k, int64_t rows,
                          float* sums) { task.sum(begin, end, group, k, rows, sums); });

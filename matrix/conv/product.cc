@@ -57,36 +57,52 @@ void run_product(const Product& p, const Gather& gather, float* packed_filter) {
   const bool contiguous = rows.step == 1 && columns.step == 1;
   const int64_t in_plane = rows.in * columns.in, plane = p.plane_h * p.plane_w;
   const int64_t row_blocks = gather.row_blocks();
+  /// A block of rows of one image and group to c, or after a stride to y.
+  const auto compute = [&](int64_t image_group, int64_t row_block, float* c, int64_t ldc) {
+    const int64_t first_row = row_block * gather.block_rows(), g = image_group % p.groups;
+    const int64_t count = std::min(gather.block_rows(), rows.out - first_row);
+    const int64_t pixels = count * columns.out;
+    float* const tile = c ? c : thread_scratch(2, p.m * pixels);
+    for (int64_t channel = 0; channel < channels; channel += gather.block_channels()) {
+      const int64_t depth_channels = std::min(gather.block_channels(), channels - channel);
+      const float* b = gather.pack(
+          p.x + (image_group * channels + channel) * in_plane, depth_channels, first_row,
+          thread_scratch(0, gather.packed_floats()), thread_scratch(1, gather.scratch_floats()));
+      multiply({.a = packed_filter + (g * channels + channel) * taps * padded_rows(p.m, block),
+                .m = p.m,
+                .block = block,
+                .depth = depth_channels * taps,
+                .b = b,
+                .offsets = gather.offsets().data(),
+                .pixels = pixels,
+                .c = tile,
+                .ldc = c ? ldc : pixels,
+                .rows = nullptr,
+                .accumulate = channel > 0,
+                .finish = channel + depth_channels == channels,
+                .bias = p.bias ? p.bias + g * p.m : nullptr,
+                .activation = p.activation,
+                .slope = p.slope});
+    }
+    if (!c) scatter(p, rows, columns, first_row, count, tile, p.y + image_group * p.m * plane);
+    return count;
+  };
+  if (p.pool) {
+    parallel_for(p.images * p.groups, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        PooledPlanes pooled(*p.pool, i * p.m, p.m, gather.block_rows());
+        for (int64_t row_block = 0; row_block < row_blocks; ++row_block)
+          pooled.add(compute(i, row_block, pooled.next(), pooled.rows() * p.plane_w));
+      }
+    });
+    return;
+  }
   parallel_for(p.images * p.groups * row_blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t first_row = task % row_blocks * gather.block_rows();
-      const int64_t image_group = task / row_blocks, g = image_group % p.groups;
-      const int64_t count = std::min(gather.block_rows(), rows.out - first_row);
-      const int64_t pixels = count * columns.out;
-      float* const y = p.y + image_group * p.m * plane;
-      float* const tile = contiguous ? y + first_row * p.plane_w : thread_scratch(2, p.m * pixels);
-      for (int64_t c = 0; c < channels; c += gather.block_channels()) {
-        const int64_t depth_channels = std::min(gather.block_channels(), channels - c);
-        const float* b = gather.pack(p.x + (image_group * channels + c) * in_plane, depth_channels,
-                                     first_row, thread_scratch(0, gather.packed_floats()),
-                                     thread_scratch(1, gather.scratch_floats()));
-        multiply({.a = packed_filter + (g * channels + c) * taps * padded_rows(p.m, block),
-                  .m = p.m,
-                  .block = block,
-                  .depth = depth_channels * taps,
-                  .b = b,
-                  .offsets = gather.offsets().data(),
-                  .pixels = pixels,
-                  .c = tile,
-                  .ldc = contiguous ? plane : pixels,
-                  .rows = nullptr,
-                  .accumulate = c > 0,
-                  .finish = c + depth_channels == channels,
-                  .bias = p.bias ? p.bias + g * p.m : nullptr,
-                  .activation = p.activation,
-                  .slope = p.slope});
-      }
-      if (!contiguous) scatter(p, rows, columns, first_row, count, tile, y);
+      const int64_t image_group = task / row_blocks, row_block = task % row_blocks;
+      float* const c =
+          p.y + image_group * p.m * plane + row_block * gather.block_rows() * p.plane_w;
+      compute(image_group, row_block, contiguous ? c : nullptr, plane);
     }
   });
 }

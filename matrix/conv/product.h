@@ -3,6 +3,7 @@
 #pragma once
 
 #include "matrix/conv/gather.h"
+#include "matrix/conv/pooled.h"
 #include "matrix/conv/solver.h"
 
 namespace kaiseki::conv {
@@ -17,6 +18,7 @@ struct Product {
   const float* bias = nullptr;
   Activation activation = Activation::none;
   float slope = 0;
+  const PoolTarget* pool = nullptr;  // instead of y; where the gather names all of it
 };
 
 int64_t packed_filter_floats(const Product& product, const Gather& gather);

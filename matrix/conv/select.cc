@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "matrix/error.h"
 #include "matrix/log.h"
 #include "matrix/memory/workspace.h"
+#include "matrix/ops/copy.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -125,9 +127,15 @@ class Planner {
   Planned planned_;
 };
 
+using PlanKey = std::tuple<Backend*, int, ConvProblem>;
+
+PlanKey plan_key(Backend& backend, const ConvProblem& problem) {
+  return {&backend, backend.device().is_cpu() ? thread_count() : 0, problem};
+}
+
 struct Plans {
   std::mutex mutex;
-  std::map<std::tuple<Backend*, int, ConvProblem>, std::shared_ptr<const Planned>> all;
+  std::map<PlanKey, std::shared_ptr<const Planned>> all;
   ConvObserver observer;
 };
 
@@ -136,20 +144,67 @@ Plans& plans() {
   return *one;
 }
 
+/// The plan that is kept, if it still holds.
+std::shared_ptr<const Planned> kept_plan(Backend& backend, const ConvProblem& problem) {
+  const uint64_t available = backend.device().workspace().available();
+  std::lock_guard lock(plans().mutex);
+  const auto found = plans().all.find(plan_key(backend, problem));
+  const bool holds = found != plans().all.end() && found->second->settled &&
+                     found->second->generation == conv_generation() &&
+                     found->second->available == available;
+  return holds ? found->second : nullptr;
+}
+
+std::shared_ptr<const Planned> keep_plan(Backend& backend, const ConvProblem& problem,
+                                         Planned planned) {
+  std::lock_guard lock(plans().mutex);
+  return plans().all[plan_key(backend, problem)] =
+             std::make_shared<const Planned>(std::move(planned));
+}
+
 std::shared_ptr<const Planned> find_plan(Backend& backend, const ConvProblem& problem,
                                          const ConvArgs& args, bool& computed) {
-  const std::tuple key{&backend, backend.device().is_cpu() ? thread_count() : 0, problem};
-  const uint64_t available = backend.device().workspace().available();
+  if (auto kept = kept_plan(backend, problem)) return kept;
+  return keep_plan(backend, problem, Planner(backend, problem, args).make(computed));
+}
+
+/// The same where no tensors are needed for it, because nothing is left to be measured and the
+/// fastest solver has room; else nullptr.
+std::shared_ptr<const Planned> find_plan_unmeasured(Backend& backend, const ConvProblem& problem) {
+  if (auto kept = kept_plan(backend, problem)) return kept;
+  if (!convolution_known(backend, problem)) return nullptr;
+  Planned planned;
+  planned.generation = conv_generation();
+  planned.available = backend.device().workspace().available();
+  planned.settled = true;
+  const bool measures = measures_convolution(problem);
+  for (const ConvCandidate& candidate : conv_candidates(backend, problem)) {
+    const bool first = planned.plan.order.empty();
+    const bool untried = std::isinf(candidate.milliseconds) && measures;
+    if (candidate.workspace > planned.available && (first || untried)) return nullptr;
+    planned.plan.order.push_back(candidate.solver);
+  }
+  return keep_plan(backend, problem, std::move(planned));
+}
+
+void finish(Backend& backend, const ConvProblem& problem) {
+  ConvObserver observer;
   {
     std::lock_guard lock(plans().mutex);
-    const auto found = plans().all.find(key);
-    if (found != plans().all.end() && found->second->settled &&
-        found->second->generation == conv_generation() && found->second->available == available)
-      return found->second;
+    observer = plans().observer;
   }
-  auto planned = std::make_shared<const Planned>(Planner(backend, problem, args).make(computed));
-  std::lock_guard lock(plans().mutex);
-  return plans().all[key] = std::move(planned);
+  if (observer) observer(backend, problem);
+}
+
+/// The solver's filter, where it was prepared for these weights before.
+Workspace::Use prepare(Backend& backend, const ConvSolver& solver, const ConvProblem& problem,
+                       const ConvArgs& args) {
+  const uint64_t bytes = solver.prepared_bytes(problem);
+  if (bytes == 0) return {};
+  const int64_t variant = 4 * problem.groups + static_cast<int64_t>(problem.direction);
+  return backend.device().workspace().keep(
+      *args.filter, {&solver, variant, bytes},
+      [&](Tensor& to) { solver.prepare(problem, *args.filter, to); });
 }
 
 /// Runs solvers in their order.
@@ -194,12 +249,19 @@ class Run {
   /// than that.
   bool attempt(const ConvSolver& solver, const ConvProblem& problem, const ConvArgs& args) {
     const uint64_t queued = backend_.queued_kernels();
+    const Tensor before = backup(solver, problem, args);
     const auto expect_nothing_added = [&](const Error& error) {
-      if (args.beta != 0 && backend_.queued_kernels() != queued)
+      if (args.beta == 0 || backend_.queued_kernels() == queued) return;
+      if (!before.defined())
         throw DeviceError(std::string(error.what()) + "; part of a gradient was added already");
+      copy(before, *args.filter);
     };
     try {
-      solver.run(problem, args);
+      const Workspace::Use prepared = prepare(backend_, solver, problem, args);
+      ConvArgs all = args;
+      if (prepared.memory.defined()) all.prepared = &prepared.memory;
+      solver.run(problem, all);
+      if (before.defined()) remember_run(solver, problem);
       return true;
     } catch (const OutOfMemory& error) {
       if (!args.workspace) throw;
@@ -214,6 +276,34 @@ class Run {
       refused_ = std::current_exception();
       return false;
     }
+  }
+
+  /// What a solver's first run adds to: its kernels may be refused when some have run.
+  Tensor backup(const ConvSolver& solver, const ConvProblem& problem, const ConvArgs& args) const {
+    if (args.beta == 0 || backend_.device().is_cpu()) return {};
+    {
+      std::lock_guard lock(runs().mutex);
+      if (runs().done.contains({&backend_, &solver, problem})) return {};
+    }
+    try {
+      return args.filter->clone();
+    } catch (const OutOfMemory&) {
+      return {};
+    }
+  }
+
+  void remember_run(const ConvSolver& solver, const ConvProblem& problem) const {
+    std::lock_guard lock(runs().mutex);
+    runs().done.insert({&backend_, &solver, problem});
+  }
+
+  struct Runs {
+    std::mutex mutex;
+    std::set<std::tuple<const Backend*, const ConvSolver*, ConvProblem>> done;
+  };
+  static Runs& runs() {
+    static auto* one = new Runs;
+    return *one;
   }
 
   Backend& backend_;
@@ -235,12 +325,31 @@ void run_convolution(Backend& backend, const ConvProblem& problem, const ConvArg
     const Piece piece(problem, args, i * problem.n / pieces, (i + 1) * problem.n / pieces);
     run.compute(piece.problem, piece.args);
   }
-  ConvObserver observer;
+  finish(backend, problem);
+}
+
+bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args) {
+  const auto planned = find_plan_unmeasured(backend, problem);
+  if (!planned || planned->plan.pieces != 1) return false;
+  const auto& order = planned->plan.order;
+  const auto chosen = std::ranges::find_if(order, [&](const ConvSolver* solver) {
+    return solver->workspace_bytes(problem) <= planned->available;
+  });
+  if (chosen == order.end() || !(*chosen)->pools(problem)) return false;
   {
-    std::lock_guard lock(plans().mutex);
-    observer = plans().observer;
+    Workspace::Use workspace;
+    if (const uint64_t bytes = (*chosen)->workspace_bytes(problem)) {
+      workspace = backend.device().workspace().use(bytes);
+      if (!workspace.memory.defined()) return false;
+      args.workspace = &workspace.memory;
+    }
+    for (uint64_t bytes : planned->wanted) backend.device().workspace().register_size(bytes);
+    const Workspace::Use prepared = prepare(backend, **chosen, problem, args);
+    if (prepared.memory.defined()) args.prepared = &prepared.memory;
+    (*chosen)->run(problem, args);
   }
-  if (observer) observer(backend, problem);
+  finish(backend, problem);
+  return true;
 }
 
 void observe_convolutions(ConvObserver observer) {

@@ -15,6 +15,11 @@ namespace kaiseki {
 /// left for that reason, OutOfMemory when none has room, DeviceError when none can.
 void run_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
 
+/// The same with args.pool, in one pass: by the solver that run_convolution() would take. False,
+/// and nothing is computed, where that one does not pool, only pieces of the minibatch have room,
+/// or the convolution is to be measured first.
+bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args);
+
 /// Called with every convolution of this process after it ran; an empty function ends it.
 using ConvObserver = std::function<void(Backend& backend, const ConvProblem& problem)>;
 void observe_convolutions(ConvObserver observer);

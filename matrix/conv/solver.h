@@ -13,6 +13,8 @@
 
 namespace kaiseki {
 
+struct PoolArgs;
+
 enum class Activation : uint8_t { none, relu, leaky_relu, sigmoid, tanh };
 enum class ConvDirection : uint8_t { forward, backward_data, backward_filter };
 
@@ -42,6 +44,11 @@ struct ConvArgs {
   Activation activation = Activation::none;
   float slope = 0.01f;
   float beta = 0;
+  const Tensor* prepared = nullptr;  // what prepare() made of the filter; may be nullptr
+  /// Maximum pooling of y, in the same pass: of y there is no more than its shape. forward writes
+  /// pool->y and, unless that is nullptr, pool->indices; the other directions take y (= dy) from
+  /// pool->dy and pool->indices.
+  const PoolArgs* pool = nullptr;
   Tensor* workspace = nullptr;  // u8, at least workspace_bytes(problem); may be nullptr for 0
 };
 
@@ -52,6 +59,12 @@ class ConvSolver {
   virtual bool applicable(const ConvProblem& problem) const = 0;
   virtual uint64_t workspace_bytes(const ConvProblem& problem) const = 0;
   virtual bool deterministic() const { return true; }
+  /// Of what run() first makes of the filter, a transform: the same for every n, h and w. It may be
+  /// made once, for all runs as long as the filter stays as it is. 0: nothing is made.
+  virtual uint64_t prepared_bytes(const ConvProblem&) const { return 0; }
+  virtual void prepare(const ConvProblem&, const Tensor& /*filter*/, Tensor& /*prepared*/) const {}
+  /// Whether run() takes args.pool.
+  virtual bool pools(const ConvProblem&) const { return false; }
   virtual void run(const ConvProblem& problem, const ConvArgs& args) const = 0;
 };
 

@@ -8,10 +8,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 
 #include "matrix/conv/measure.h"
+#include "matrix/conv/shipped.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
 #include "matrix/memory/workspace.h"
@@ -22,10 +24,15 @@ namespace {
 
 // Smaller ones gain less by measuring than it costs, and so their bits do not depend on it.
 constexpr double kWorthMeasuring = 0.5e9;  // multiplications and additions
+// What would run unmeasured is left for another one that is this much faster, as the next
+// measurement may say otherwise.
+constexpr double kWorthChanging = 0.95;
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 struct Known {
   std::vector<TuningResult> results;
+  std::set<std::string> estimated{};          // of the results, those that are another machine's
+  bool scaled = false;                        // which are adapted to this one
   std::unique_ptr<ConvMeasurement> trials{};  // amortised, not done
   std::optional<uint64_t> tried{};            // with so much workspace all that had room for it was
 };
@@ -47,12 +54,34 @@ Table& table() {
 
 int threads_of(Backend& backend) { return backend.device().is_cpu() ? thread_count() : 0; }
 
+/// What is shipped, of solvers that there are.
+std::vector<TuningResult> estimates(Backend& backend, const ConvProblem& problem,
+                                    const TuningKey& key) {
+  std::vector<TuningResult> results;
+  if (problem.flops() < kWorthMeasuring) return results;
+  for (TuningResult& result : shipped_tuning(key))
+    for (const ConvSolver* solver : backend.conv_solvers())
+      if (solver->name() == result.candidate && solver->applicable(problem)) {
+        result.workspace = solver->workspace_bytes(problem);
+        results.push_back(std::move(result));
+        break;
+      }
+  return results;
+}
+
 /// The lock is held. Read from the file when it is met first.
 Known& known(Backend& backend, const ConvProblem& problem) {
   const auto [at, is_new] = table().all.try_emplace({&backend, threads_of(backend), problem});
-  if (is_new && table().policy.mode != TuneMode::exhaustive)
-    at->second.results = recall_tuning(convolution_key(backend, problem));
-  return at->second;
+  Known& of = at->second;
+  if (is_new && table().policy.mode != TuneMode::exhaustive) {
+    const TuningKey key = convolution_key(backend, problem);
+    of.results = recall_tuning(key);
+    if (of.results.empty()) {
+      of.results = estimates(backend, problem, key);
+      for (const TuningResult& result : of.results) of.estimated.insert(result.candidate);
+    }
+  }
+  return of;
 }
 
 bool uses_measurements(const ConvPolicy& policy) {
@@ -85,11 +114,25 @@ std::vector<const ConvSolver*> untried_solvers(Backend& backend, const ConvProbl
   return untried;
 }
 
+/// The lock is held. What is measured is no estimate any more; the first that is tells how much
+/// slower than the other machine this one is.
+void adapt_estimates(Known& of, const TuningResult& measured) {
+  const auto old = std::ranges::find(of.results, measured.candidate, &TuningResult::candidate);
+  if (!of.estimated.erase(measured.candidate) || of.scaled ||
+      measured.milliseconds >= kRefusedMilliseconds)
+    return;
+  const double factor = measured.milliseconds / old->milliseconds;
+  for (TuningResult& other : of.results)
+    if (of.estimated.contains(other.candidate)) other.milliseconds *= factor;
+  of.scaled = true;
+}
+
 /// The lock is held.
 void keep(Backend& backend, const ConvProblem& problem, Known& of,
           const std::vector<TuningResult>& more) {
   if (more.empty()) return;
   for (const TuningResult& result : more) {
+    adapt_estimates(of, result);
     std::erase_if(of.results,
                   [&](const TuningResult& old) { return old.candidate == result.candidate; });
     of.results.push_back(result);
@@ -98,7 +141,11 @@ void keep(Backend& backend, const ConvProblem& problem, Known& of,
   std::ranges::stable_sort(of.results, {}, [&](const TuningResult& result) {
     return std::ranges::find(solvers, result.candidate, &ConvSolver::name) - solvers.begin();
   });
-  const bool written = remember_tuning(convolution_key(backend, problem), of.results);
+  std::vector<TuningResult> believed = of.results;
+  if (!of.scaled)
+    std::erase_if(believed,
+                  [&](const TuningResult& r) { return of.estimated.contains(r.candidate); });
+  const bool written = remember_tuning(convolution_key(backend, problem), believed);
   table().kept = table().kept && written;
   ++generation;
 }
@@ -151,13 +198,18 @@ std::vector<ConvCandidate> conv_candidates(Backend& backend, const ConvProblem& 
     const auto* measured = of ? find(of->results, *solver) : nullptr;
     const uint64_t bytes = solver->workspace_bytes(problem);
     const bool had_no_room = of && of->tried && bytes <= *of->tried;
-    if (!measured && bytes <= available && !had_no_room) all = false;
+    const bool estimates = of && !of->estimated.empty();  // may not have a newer solver
+    if (!measured && bytes <= available && !had_no_room && !estimates) all = false;
     candidates.push_back({solver, measured ? measured->milliseconds : kUnknown, bytes});
   }
   const auto wrong = [](const ConvCandidate& c) { return c.milliseconds == kWrongMilliseconds; };
   if (std::ranges::all_of(candidates, wrong)) return candidates;  // nobody is left to believe
   std::erase_if(candidates, wrong);
-  if (all) std::ranges::stable_sort(candidates, {}, &ConvCandidate::milliseconds);
+  if (!all || candidates.empty()) return candidates;
+  const ConvSolver* first = candidates.front().solver;
+  std::ranges::stable_sort(candidates, {}, [&](const ConvCandidate& c) {
+    return c.milliseconds * (c.solver == first ? kWorthChanging : 1);
+  });
   return candidates;
 }
 
@@ -165,6 +217,38 @@ bool measures_convolution(const ConvProblem& problem) {
   std::lock_guard lock(table().mutex);
   return measures(table().policy, problem);
 }
+
+namespace {
+
+/// Measures what is said to be the fastest until one is right and has room now: nothing runs that
+/// was not checked here. `measuring` is held, the lock is not.
+void try_estimates(Backend& backend, const ConvProblem& problem, const ConvArgs& args,
+                   uint64_t available) {
+  std::unique_lock lock(table().mutex);
+  if (known(backend, problem).estimated.empty()) return;
+  std::vector<TuningResult> fastest = known(backend, problem).results;
+  std::ranges::stable_sort(fastest, {}, &TuningResult::milliseconds);
+  for (const TuningResult& result : fastest) {
+    if (!backend.device().workspace().allows(result.workspace)) continue;
+    double time = result.milliseconds;
+    if (known(backend, problem).estimated.contains(result.candidate)) {
+      const auto solvers = backend.conv_solvers();
+      const auto solver = std::ranges::find(solvers, result.candidate, &ConvSolver::name);
+      tell_once(table(), backend.device());
+      lock.unlock();
+      ConvMeasurement trial(backend, problem, {*solver});
+      trial.run(args);
+      lock.lock();
+      const std::vector<TuningResult> measured = trial.results();
+      if (measured.empty()) continue;  // no room
+      keep(backend, problem, known(backend, problem), measured);
+      time = measured[0].milliseconds;
+    }
+    if (result.workspace <= available && time < kRefusedMilliseconds) return;
+  }
+}
+
+}  // namespace
 
 ConvTuning tune_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
   Table& all = table();
@@ -174,6 +258,7 @@ ConvTuning tune_convolution(Backend& backend, const ConvProblem& problem, const 
   lock.unlock();
   std::lock_guard measuring(all.measuring);
   const uint64_t available = backend.device().workspace().available();
+  try_estimates(backend, problem, args, available);
   lock.lock();
   auto trials = std::move(known(backend, problem).trials);
   if (!trials) {
@@ -200,15 +285,32 @@ ConvTuning tune_convolution(Backend& backend, const ConvProblem& problem, const 
   return {computed, true};
 }
 
+bool convolution_known(Backend& backend, const ConvProblem& problem) {
+  const Workspace& workspace = backend.device().workspace();
+  const uint64_t available = workspace.available();
+  std::lock_guard lock(table().mutex);
+  if (!measures(table().policy, problem)) return true;
+  const Known& of = known(backend, problem);
+  if (of.trials) return false;
+  std::vector<TuningResult> fastest = of.results;
+  std::ranges::stable_sort(fastest, {}, &TuningResult::milliseconds);
+  for (const TuningResult& result : fastest) {  // as try_estimates()
+    if (!workspace.allows(result.workspace)) continue;
+    if (of.estimated.contains(result.candidate)) return false;
+    if (result.workspace <= available && result.milliseconds < kRefusedMilliseconds) break;
+  }
+  return untried_solvers(backend, problem, of, available).empty();
+}
+
 double measured_time(Backend& backend, const ConvProblem& problem, const ConvArgs& args,
                      const ConvSolver& solver) {
   Table& all = table();
   std::unique_lock lock(all.mutex);
   if (!uses_measurements(all.policy)) return kUnknown;
-  if (const auto* result = find(known(backend, problem).results, solver))
-    return result->milliseconds;
-  const uint64_t bytes = solver.workspace_bytes(problem);
   Known& of = known(backend, problem);
+  if (const auto* result = find(of.results, solver))
+    if (!of.estimated.contains(result->candidate)) return result->milliseconds;
+  const uint64_t bytes = solver.workspace_bytes(problem);
   if (!measures(all.policy, problem) || (of.tried && bytes <= *of.tried)) return kUnknown;
   of.tried = std::max(of.tried.value_or(0), bytes);
   lock.unlock();

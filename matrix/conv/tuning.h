@@ -54,6 +54,9 @@ struct ConvTuning {
 /// Measures what the policy wants to be measured, on these tensors, and keeps it.
 ConvTuning tune_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
 
+/// Whether tune_convolution() would measure nothing now.
+bool convolution_known(Backend& backend, const ConvProblem& problem);
+
 /// Milliseconds of one solver, measured now if the policy wants measuring; infinite when not known.
 double measured_time(Backend& backend, const ConvProblem& problem, const ConvArgs& args,
                      const ConvSolver& solver);

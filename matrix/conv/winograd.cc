@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "matrix/backend/cpu/gemm_kernel.h"
 #include "matrix/conv/correlation.h"
 #include "matrix/conv/gather.h"
+#include "matrix/conv/pooled.h"
 #include "matrix/conv/winograd_filter.h"
 #include "matrix/conv/winograd_kernels.h"
 #include "matrix/threads.h"
@@ -20,6 +22,7 @@ using conv::WinogradLayout;
 
 constexpr int64_t kBlockFloats = 256 * 1024;  // of transformed input and output: half an L2 cache
 constexpr int64_t kMostTiles = 256;
+constexpr int64_t kFewTiles = 48;  // fewer do not pay for reading the filters from the cache
 constexpr int64_t kLine = 16;  // floats between elements, so that they differ in sets of the cache
 
 /// Forward and backward-data as one: y = x correlated with the filter, group by group.
@@ -83,30 +86,52 @@ class Block {
         out_{conv::winograd_padded(plan.outputs),
              conv::winograd_padded(plan.outputs) * tiles_ + kLine} {}
 
-  void run(const float* x, const float* filter, const ConvArgs& args, float* y) const {
+  /// Reads x, or what is pooled of it; writes y, or the next rows of `pooled`.
+  void run(const float* x, const std::optional<conv::PoolSource>& pool, const float* filter,
+           const ConvArgs& args, float* y, conv::PooledPlanes* pooled) const {
     const int64_t elements = p_.form.elements();
     float* in = conv::thread_scratch(0, elements * in_.element_stride);
     float* out = conv::thread_scratch(1, elements * out_.element_stride);
     float* scratch = conv::thread_scratch(2, conv::winograd_scratch_floats(p_.form, p_.tiles_w));
     each_strip(p_.inputs, p_.h, p_.w,
                [&](int64_t plane, const conv::WinogradStrip& strip, int64_t c, int64_t tile) {
-                 conv::winograd_input(p_.form, strip, x + plane * p_.h * p_.w, p_.top, p_.left,
-                                      scratch, in + tile * in_.tile_stride + c, in_);
+                 float* to = in + tile * in_.tile_stride + c;
+                 if (!pool)
+                   return conv::winograd_input(p_.form, strip, x + plane * p_.h * p_.w, p_.top,
+                                               p_.left, scratch, to, in_);
+                 const int64_t first = strip.tile_row * p_.form.outputs - p_.top;
+                 const int64_t rows = strip.tile_rows * p_.form.outputs + p_.form.taps - 1;
+                 const conv::UnpooledRows dy(*pool, plane, strip.channels, first, first + rows);
+                 conv::winograd_input(p_.form, of_rows(strip, dy.rows()), dy.data(), 0, p_.left,
+                                      scratch, to, in_);
                });
     for (int64_t e = 0; e < elements; ++e)
       multiply(in + e * in_.element_stride,
                filter + e * p_.filter_stride() + group_ * p_.panels() * p_.inputs * p_.panel,
                out + e * out_.element_stride);
     const float* bias = args.bias ? args.bias->data<float>() + group_ * p_.outputs : nullptr;
-    each_strip(p_.outputs, p_.out_h, p_.out_w,
-               [&](int64_t plane, const conv::WinogradStrip& strip, int64_t k, int64_t tile) {
-                 conv::winograd_output(p_.form, strip, out + tile * out_.tile_stride + k, out_,
-                                       {bias ? bias + k : nullptr, args.activation, args.slope},
-                                       scratch, y + plane * p_.out_h * p_.out_w);
-               });
+    each_strip(
+        p_.outputs, p_.out_h, p_.out_w,
+        [&](int64_t plane, const conv::WinogradStrip& strip, int64_t k, int64_t tile) {
+          const conv::WinogradFinish finish{bias ? bias + k : nullptr, args.activation, args.slope};
+          const float* from = out + tile * out_.tile_stride + k;
+          if (pooled)
+            conv::winograd_output(p_.form, of_rows(strip, pooled->rows()), from, out_, finish,
+                                  scratch, pooled->next() + k * pooled->rows() * p_.out_w);
+          else
+            conv::winograd_output(p_.form, strip, from, out_, finish, scratch,
+                                  y + plane * p_.out_h * p_.out_w);
+        });
+    if (pooled) pooled->add(rows_ * p_.form.outputs);
   }
 
  private:
+  /// The same tiles at the top of planes of so many rows.
+  static conv::WinogradStrip of_rows(conv::WinogradStrip strip, int64_t rows) {
+    strip.h = rows, strip.tile_row = 0;
+    return strip;
+  }
+
   /// One element of all tiles: [tiles][inputs] by the filters' panels.
   void multiply(const float* in, const float* filter, float* out) const {
     const auto& kernels = cpu::gemm_kernels();
@@ -157,23 +182,47 @@ class Winograd final : public ConvSolver {
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {
     if (p.direction == ConvDirection::backward_filter) return conv::winograd_filter_bytes(form_, p);
+    return prepared_bytes(p);
+  }
+
+  uint64_t prepared_bytes(const ConvProblem& p) const override {
+    if (p.direction == ConvDirection::backward_filter) return 0;
     return static_cast<uint64_t>(form_.elements() * Plan(form_, p).filter_stride()) * sizeof(float);
+  }
+
+  void prepare(const ConvProblem& p, const Tensor& filter, Tensor& prepared) const override {
+    transform_filter(Plan(form_, p), filter.data<float>(),
+                     reinterpret_cast<float*>(prepared.overwrite<uint8_t>()));
+  }
+
+  bool pools(const ConvProblem& p) const override {
+    if (p.direction != ConvDirection::forward) return true;
+    const Plan plan(form_, p);
+    // Blocks of several images share the reading of the filters, unless those stay in the cache.
+    const bool small = form_.elements() * plan.inputs * plan.outputs <= kBlockFloats &&
+                       plan.tiles_h * plan.tiles_w >= kFewTiles;
+    return (small || plan.block_rows <= plan.tiles_h) &&
+           conv::shares_evenly(plan.images * plan.groups);
   }
 
   void run(const ConvProblem& p, const ConvArgs& args) const override {
     if (p.direction == ConvDirection::backward_filter)
       return conv::run_winograd_filter(form_, p, args);
     const Plan plan(form_, p);
-    auto* filter = reinterpret_cast<float*>(args.workspace->overwrite<uint8_t>());
-    transform_filter(plan, args.filter->data<float>(), filter);
-    const float* x = (plan.turned ? args.y : args.x)->data<float>();
+    if (!args.prepared) prepare(p, *args.filter, *args.workspace);
+    const auto* filter = reinterpret_cast<const float*>(
+        (args.prepared ? args.prepared : args.workspace)->data<uint8_t>());
+    if (args.pool && !plan.turned) return run_pooled(plan, args, filter);
+    std::optional<conv::PoolSource> pool;
+    if (args.pool) pool.emplace(*args.pool);
+    const float* x = pool ? nullptr : (plan.turned ? args.y : args.x)->data<float>();
     float* y = (plan.turned ? args.x : args.y)->overwrite<float>();
     const int64_t blocks = (plan.rows() + plan.block_rows - 1) / plan.block_rows;
     parallel_for(plan.groups * blocks, 1, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t i = task % blocks, row = plan.rows() * i / blocks;
         Block(plan, task / blocks, row, plan.rows() * (i + 1) / blocks - row)
-            .run(x, filter, args, y);
+            .run(x, pool, filter, args, y, nullptr);
       }
     });
     if (args.activation != Activation::tanh && args.activation != Activation::sigmoid) return;
@@ -185,6 +234,26 @@ class Winograd final : public ConvSolver {
   }
 
  private:
+  /// Each thread computes whole images, in blocks from the top down.
+  static void run_pooled(const Plan& plan, const ConvArgs& args, const float* filter) {
+    const float* x = args.x->data<float>();
+    const conv::PoolTarget target(*args.pool);
+    const int64_t blocks = (plan.tiles_h + plan.block_rows - 1) / plan.block_rows;
+    const int64_t most = (plan.tiles_h + blocks - 1) / blocks;
+    parallel_for(plan.images * plan.groups, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        conv::PooledPlanes pooled(target, task * plan.outputs, plan.outputs,
+                                  most * plan.form.outputs);
+        const int64_t top = task / plan.groups * plan.tiles_h;
+        for (int64_t i = 0; i < blocks; ++i) {
+          const int64_t row = plan.tiles_h * i / blocks;
+          Block(plan, task % plan.groups, top + row, plan.tiles_h * (i + 1) / blocks - row)
+              .run(x, {}, filter, args, nullptr, &pooled);
+        }
+      }
+    });
+  }
+
   /// Whether it is likely to be faster, by clock ticks as measured with 16 lanes: of transforms for
   /// each element and channel, of products that sum few terms and of those that sum many.
   bool pays(const ConvProblem& p) const {

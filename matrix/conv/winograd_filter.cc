@@ -2,10 +2,12 @@
 #include "matrix/conv/winograd_filter.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "matrix/backend/cpu/gemm_kernel.h"
 #include "matrix/conv/gather.h"
+#include "matrix/conv/pooled.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::conv {
@@ -71,12 +73,14 @@ class Piece {
   Piece(const Plan& plan, const ConvArgs& args, float* workspace, int64_t index)
       : p_(plan),
         x_(args.x->data<float>()),
-        dy_(args.y->data<float>()),
+        dy_(args.pool ? nullptr : args.y->data<float>()),
         tiles_x_(workspace + index * p_.piece_floats()),
         tiles_y_(tiles_x_ + p_.form.elements() * p_.x_stride()),
         sums_(tiles_y_ + p_.form.elements() * p_.y_stride()),
         begin_(std::min(p_.all_rows(), index * p_.piece_rows)),
-        end_(std::min(p_.all_rows(), begin_ + p_.piece_rows)) {}
+        end_(std::min(p_.all_rows(), begin_ + p_.piece_rows)) {
+    if (args.pool) pool_.emplace(*args.pool);
+  }
 
   /// [group and block][element][output][input]
   float* sums() const { return sums_; }
@@ -133,8 +137,16 @@ class Piece {
     strip.h = p_.p.out_h(), strip.w = p_.p.out_w();
     float* to = tiles_y_ + (group * winograd_padded(p_.outputs) + k) * p_.tiles() +
                 tile * kWinogradChannels;
-    winograd_gradient(p_.form, strip, dy_ + (plane * p_.outputs + k) * strip.h * strip.w, scratch,
-                      to, {kWinogradChannels, p_.y_stride()});
+    const WinogradLayout layout{kWinogradChannels, p_.y_stride()};
+    const int64_t first_plane = plane * p_.outputs + k;
+    if (!pool_)
+      return winograd_gradient(p_.form, strip, dy_ + first_plane * strip.h * strip.w, scratch, to,
+                               layout);
+    const int64_t first = strip.tile_row * p_.form.outputs;
+    const UnpooledRows dy(*pool_, first_plane, strip.channels, first,
+                          first + strip.tile_rows * p_.form.outputs);
+    strip.h = dy.rows(), strip.tile_row = 0;
+    winograd_gradient(p_.form, strip, dy.data(), scratch, to, layout);
   }
 
   /// Adds an element's products of all tiles of the chunk to the sums of a block.
@@ -166,6 +178,7 @@ class Piece {
 
   const Plan& p_;
   const float *x_, *dy_;
+  std::optional<PoolSource> pool_;  // instead of dy
   float *tiles_x_, *tiles_y_, *sums_;
   const int64_t begin_, end_;
   int64_t row_ = 0, rows_ = 0;

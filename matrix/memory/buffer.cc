@@ -17,6 +17,8 @@ class HostMemory : public RawMemory {
  public:
   void* allocate(uint64_t bytes) override { return allocate_host(bytes); }
   void release(void* block) noexcept override { release_host(block); }
+  bool divisible() const override { return can_discard_host(); }
+  void discard(void* part, uint64_t bytes) noexcept override { discard_host(part, bytes); }
 };
 
 MemoryPool& staging() {
@@ -31,10 +33,13 @@ TransferCount transfer_count() { return {to_device, to_host, to_device_bytes, to
 
 Buffer::Buffer(uint64_t bytes, Device device) : bytes_(bytes), device_(device) {
   block_ = device.memory().allocate(bytes);
+  change();
 }
 
 Buffer::Buffer(uint64_t bytes, Device device, void* unused)
-    : bytes_(bytes), device_(device), block_(unused), unused_(true) {}
+    : bytes_(bytes), device_(device), block_(unused), unused_(true) {
+  change();
+}
 
 Buffer::~Buffer() {
   if (unused_)
@@ -44,7 +49,13 @@ Buffer::~Buffer() {
   if (host_) staging().release(host_, bytes_);
 }
 
+void Buffer::change() {
+  static std::atomic<uint64_t> last;
+  contents_ = ++last;
+}
+
 void* Buffer::host(Access access) {
+  if (access != Access::read) change();
   if (device_.is_cpu()) return block_;
   if (!host_) host_ = staging().allocate(bytes_);
   if (access != Access::write && !host_valid_ && block_valid_) {
@@ -58,6 +69,7 @@ void* Buffer::host(Access access) {
 }
 
 void* Buffer::on_device(Access access) {
+  if (access != Access::read) change();
   if (device_.is_cpu()) return block_;
   if (access != Access::write && !block_valid_ && host_valid_) {
     device_.backend().upload(block_, host_, bytes_);

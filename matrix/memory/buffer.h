@@ -3,6 +3,7 @@
 // Reading a stale side copies; writing one side makes the other stale. Tests count the copies.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,17 +36,23 @@ class Buffer {
   /// Whether the host can read without waiting for the device.
   bool valid_on_host() const { return device_.is_cpu() || host_valid_; }
 
+  /// Stands for what is in it: another number, of no other buffer, whenever somebody may write.
+  uint64_t contents() const { return contents_; }
+
   /// The host's copy, aligned to 64 bytes. Waits for the device's work where that is needed.
   void* host(Access access);
   /// The device's block (a cl_mem; on the CPU the host's pointer).
   void* on_device(Access access);
 
  private:
+  void change();
+
   uint64_t bytes_;
   Device device_;
   void* host_ = nullptr;
   void* block_ = nullptr;
   bool host_valid_ = false, block_valid_ = false, unused_ = false;
+  std::atomic<uint64_t> contents_;
 };
 
 }  // namespace kaiseki

@@ -5,6 +5,7 @@
 #include <new>
 #ifdef __linux__
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace kaiseki {
@@ -26,6 +27,28 @@ void* allocate_host(uint64_t bytes) noexcept {
 }
 
 void release_host(void* block) noexcept { std::free(block); }
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KAISEKI_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KAISEKI_ASAN 1
+#endif
+#endif
+
+#if defined(__linux__) && !defined(KAISEKI_ASAN)
+bool can_discard_host() noexcept { return true; }
+
+void discard_host(void* part, uint64_t bytes) noexcept {
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<uintptr_t>(part);
+  const uintptr_t first = (start + page - 1) / page * page, last = (start + bytes) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+#else
+bool can_discard_host() noexcept { return false; }
+void discard_host(void*, uint64_t) noexcept {}
+#endif
 
 float* Scratch::reserve(int64_t count) {
   if (count > capacity_) {

@@ -13,6 +13,12 @@ namespace kaiseki {
 void* allocate_host(uint64_t bytes) noexcept;
 void release_host(void* block) noexcept;
 
+/// Whether discard_host() does anything; not under ASan, which would not see from one part of a
+/// block into the next.
+bool can_discard_host() noexcept;
+/// Gives whole pages inside back to the system: what was there is lost, what is written stays.
+void discard_host(void* part, uint64_t bytes) noexcept;
+
 struct ReleaseHost {
   void operator()(float* block) const { release_host(block); }
 };

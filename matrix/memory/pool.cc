@@ -11,11 +11,13 @@ namespace {
 
 constexpr uint64_t kLargest = uint64_t{1} << 60;
 constexpr int kAttempts = 3;
+constexpr uint64_t kDivided = 256 << 10;  // smaller ones would keep large blocks from joining
+constexpr uint64_t kLine = 256;
 
 }  // namespace
 
 MemoryPool::MemoryPool(std::string device_name, RawMemory& raw, std::optional<uint64_t> budget)
-    : device_name_(std::move(device_name)), raw_(raw) {
+    : device_name_(std::move(device_name)), raw_(raw), parts_(raw) {
   account_.budget = budget.value_or(0);
 }
 
@@ -23,30 +25,51 @@ MemoryPool::~MemoryPool() { trim_locked(); }
 
 // Eight sizes to a power of two: at most an eighth is lost, and sizes that change with the last
 // partial batch still meet blocks of their class.
-uint64_t MemoryPool::rounded(uint64_t bytes) {
+uint64_t MemoryPool::rounded(uint64_t bytes) const {
+  if (divides(bytes)) return (bytes + kLine - 1) / kLine * kLine;
   uint64_t step = std::max<uint64_t>(64, std::bit_floor(std::max<uint64_t>(1, bytes)) / 8);
   return (std::max<uint64_t>(1, bytes) + step - 1) / step * step;
 }
 
+bool MemoryPool::divides(uint64_t bytes) const { return bytes >= kDivided && raw_.divisible(); }
+
+bool MemoryPool::has_room(uint64_t bytes) const {
+  return !account_.budget || held() + bytes <= account_.budget;
+}
+
 void* MemoryPool::try_allocate(uint64_t bytes) {
-  if (account_.budget && held() + bytes > account_.budget) return nullptr;
-  return raw_.allocate(bytes);
+  return has_room(bytes) ? raw_.allocate(bytes) : nullptr;
+}
+
+void* MemoryPool::take_locked(uint64_t size) {
+  if (!divides(size)) {
+    auto found = free_.find(size);
+    if (found == free_.end()) return try_allocate(size);
+    void* block = found->second;
+    free_.erase(found);
+    free_bytes_ -= size;
+    return block;
+  }
+  if (void* part = parts_.take(size)) return part;
+  if (void* part = has_room(size) ? parts_.take_empty(size) : nullptr) return part;
+  void* block = try_allocate(size);
+  if (block) try {
+      parts_.add(block, size);
+    } catch (...) {
+      raw_.release(block);
+      throw;
+    }
+  return block;
 }
 
 void* MemoryPool::allocate_locked(uint64_t size) {
-  void* block = nullptr;
-  if (auto found = free_.find(size); found != free_.end()) {
-    block = found->second;
-    free_.erase(found);
-    account_.cached -= size;
-  } else {
-    block = try_allocate(size);
-    if (!block && account_.cached) {
-      trim_locked();
-      block = try_allocate(size);
-    }
-    if (!block) return nullptr;
+  void* block = take_locked(size);
+  if (!block && (account_.cached || parts_.has_empty())) {
+    trim_locked();
+    block = take_locked(size);
   }
+  if (!block) return nullptr;
+  count_cached();
   account_.in_use += size;
   account_.peak = std::max(account_.peak, held());
   return block;
@@ -81,15 +104,22 @@ void* MemoryPool::allocate_unused(uint64_t bytes) {
 
 void MemoryPool::release(void* block, uint64_t bytes) noexcept {
   std::lock_guard lock(mutex_);
-  uint64_t size = rounded(bytes);
+  const uint64_t size = rounded(bytes);
   account_.in_use -= size;
-  try {
-    free_.emplace(size, block);
-    account_.cached += size;
-  } catch (...) {
-    raw_.release(block);
+  if (divides(size)) {
+    parts_.put(block);
+  } else {
+    try {
+      free_.emplace(size, block);
+      free_bytes_ += size;
+    } catch (...) {
+      raw_.release(block);
+    }
   }
+  count_cached();
 }
+
+void MemoryPool::count_cached() { account_.cached = free_bytes_ + parts_.cached(); }
 
 void MemoryPool::release_unused(void* block, uint64_t bytes) noexcept {
   std::lock_guard lock(mutex_);
@@ -100,7 +130,9 @@ void MemoryPool::release_unused(void* block, uint64_t bytes) noexcept {
 void MemoryPool::trim_locked() {
   for (auto& [size, block] : free_) raw_.release(block);
   free_.clear();
-  account_.cached = 0;
+  free_bytes_ = 0;
+  parts_.give_back();
+  count_cached();
 }
 
 void MemoryPool::trim() {
@@ -110,7 +142,7 @@ void MemoryPool::trim() {
 
 void MemoryPool::reclaim() {
   trim();
-  if (account().workspace) give_way_();
+  for (int i = 0; i < kAttempts && account().workspace; ++i) give_way_();
 }
 
 void MemoryPool::set_give_way(std::function<void()> give_way) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// MemoryPool: one for each device. Freed blocks are kept by size and used again; a budget
-// (KAISEKI_DEVICE_MEMORY) makes any device as small as wanted; the account is honest. What is held
-// beside the tensors, a workspace, gives way to them.
+// MemoryPool: one for each device. Freed blocks are kept and used again, by size or in parts; a
+// budget (KAISEKI_DEVICE_MEMORY) makes any device as small as wanted; the account is honest. What
+// is held beside the tensors, a workspace, gives way to them.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "matrix/memory/parts.h"
 
 namespace kaiseki {
 
@@ -30,6 +32,9 @@ class RawMemory {
   /// nullptr when the device refuses.
   virtual void* allocate(uint64_t bytes) = 0;
   virtual void release(void* block) noexcept = 0;
+  /// Blocks are addresses that may be cut into parts, and discard() takes the memory from a part.
+  virtual bool divisible() const { return false; }
+  virtual void discard(void*, uint64_t) noexcept {}
 };
 
 class MemoryPool {
@@ -61,17 +66,23 @@ class MemoryPool {
   void set_budget(std::optional<uint64_t> bytes);
 
  private:
-  static uint64_t rounded(uint64_t bytes);
+  uint64_t rounded(uint64_t bytes) const;
+  bool divides(uint64_t bytes) const;
+  bool has_room(uint64_t bytes) const;
   void* try_allocate(uint64_t bytes);
+  void* take_locked(uint64_t size);
   void* allocate_locked(uint64_t size);
   void trim_locked();
+  void count_cached();
   uint64_t held() const { return account_.in_use + account_.cached + account_.workspace; }
 
   std::string device_name_;
   RawMemory& raw_;
   std::function<void()> give_way_;
   mutable std::mutex mutex_;
-  std::multimap<uint64_t, void*> free_;
+  std::multimap<uint64_t, void*> free_;  // whole blocks
+  uint64_t free_bytes_ = 0;              // of those
+  Parts parts_;
   MemoryAccount account_;
 };
 

@@ -12,6 +12,7 @@ namespace kaiseki {
 namespace {
 
 constexpr uint64_t kEarlyPart = 16;
+constexpr uint64_t kKeptPart = 4;  // of the device's memory, at most, for what is kept
 constexpr int kPatience = 10'000;  // milliseconds that a tensor waits for a convolution's end
 
 }  // namespace
@@ -26,6 +27,7 @@ void Workspace::set_limit(std::optional<uint64_t> bytes) {
   gave_way_ = false;
   registered_.clear();
   block_ = {};
+  kept_.clear();
 }
 
 void Workspace::register_size(uint64_t bytes) {
@@ -35,6 +37,7 @@ void Workspace::register_size(uint64_t bytes) {
 
 void Workspace::end_iteration() {
   std::lock_guard lock(mutex_);
+  kept_.purge();
   for (uint64_t bytes : registered_)
     if (bytes <= size() || take(bytes)) break;
   registered_.clear();
@@ -77,29 +80,56 @@ uint64_t Workspace::device_memory() const {
 Workspace::Use Workspace::try_out(uint64_t bytes) {
   Use trial{std::unique_lock(mutex_), {}};
   if (bytes <= size() || limit_) return use(bytes);
-  if (fits(bytes)) trial.memory = Tensor::of_unused_memory(bytes, device_);
+  if (fits(bytes)) trial.memory = allocate(bytes);
   return trial;
 }
 
-/// In place of the present block. A device without a budget may promise more memory than it has.
+Workspace::Use Workspace::keep(const Tensor& source, const Kept::Form& form,
+                               const Kept::Make& make) {
+  Use use{std::unique_lock(mutex_), {}};
+  if (limit_) return use;
+  use.memory = kept_.of(source, form, make, [this](uint64_t bytes) {
+    const uint64_t all = kept_.bytes() + bytes, memory = device_memory();
+    const bool moderate = !memory || all <= memory / kKeptPart;
+    return moderate && fits(size() + all) ? Tensor::of_unused_memory(bytes, device_) : Tensor();
+  });
+  return use;
+}
+
+uint64_t Workspace::kept_bytes() const {
+  std::lock_guard lock(mutex_);
+  return kept_.bytes();
+}
+
+/// In place of the present block and of all that is kept. A device without a budget may promise
+/// more memory than it has.
 bool Workspace::fits(uint64_t bytes) const {
   const MemoryAccount account = pool_.account();
   const uint64_t memory = device_memory();  // 0: not known
   return !memory || account.in_use + account.cached + bytes <= memory;
 }
 
+/// In place of what is kept, if need be.
+Tensor Workspace::allocate(uint64_t bytes) {
+  if (!fits(bytes + kept_.bytes())) kept_.clear();
+  Tensor memory = Tensor::of_unused_memory(bytes, device_);
+  if (memory.defined() || kept_.bytes() == 0) return memory;
+  kept_.clear();
+  return Tensor::of_unused_memory(bytes, device_);
+}
+
 bool Workspace::take(uint64_t bytes) {
   if (!fits(bytes)) return false;
   const uint64_t before = size();
   block_ = {};
-  block_ = Tensor::of_unused_memory(bytes, device_);
+  block_ = allocate(bytes);
   if (block_.defined()) return true;
-  if (before) block_ = Tensor::of_unused_memory(before, device_);
+  if (before) block_ = allocate(before);
   return false;
 }
 
-/// A convolution on another thread ends first, unless it waits for what this thread holds. One on
-/// this thread keeps its block till its end.
+/// First what is kept, and when called again the block. A convolution on another thread ends first,
+/// unless it waits for what this thread holds. One on this thread keeps its memory till its end.
 void Workspace::give_way() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   for (int i = 0; i < kPatience && !lock.owns_lock(); ++i) {
@@ -107,6 +137,7 @@ void Workspace::give_way() {
     lock.try_lock();
   }
   if (!lock.owns_lock()) return;
+  if (kept_.bytes() > 0) return kept_.clear();
   gave_way_ = true;
   block_ = {};
 }

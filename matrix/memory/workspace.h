@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Workspace: one block of a device's memory that all its convolutions share, beside the pool of
 // tensors, to which it gives way whenever a tensor needs the room ("Automatic convolution
-// workspace", section 3).
+// workspace", section 3); and in what is still free, filters that were prepared.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "matrix/memory/kept.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki {
@@ -55,8 +56,15 @@ class Workspace {
   /// is returned at the end.
   Use try_out(uint64_t bytes);
 
+  /// What `make` writes for `source` (Kept::of), where automatic workspace has room beside the
+  /// block; that is the first to give way, to the block too. Another thread's convolution waits.
+  Use keep(const Tensor& source, const Kept::Form& form, const Kept::Make& make);
+  /// Bytes of what is kept.
+  uint64_t kept_bytes() const;
+
  private:
   bool fits(uint64_t bytes) const;
+  Tensor allocate(uint64_t bytes);
   uint64_t device_memory() const;
   bool take(uint64_t bytes);
   void give_way();
@@ -69,6 +77,7 @@ class Workspace {
   mutable uint64_t physical_ = 0;  // of the device, once it was asked
   std::set<uint64_t, std::greater<>> registered_;
   Tensor block_;
+  Kept kept_;
 };
 
 }  // namespace kaiseki

@@ -29,6 +29,18 @@ void check_channels(const Tensor& t, std::string_view what, const Tensor& x) {
   check_operand(t, what, Shape{x.dim(1)}, x, kBatchNorm);
 }
 
+/// What every pass to y has in common.
+BatchNormArgs forward_args(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                           const BatchNorm& norm, Tensor& y) {
+  auto args = split<BatchNormArgs>(x, kBatchNorm);
+  check_channels(gamma, "gamma", x);
+  check_channels(beta, "beta", x);
+  check_operand(y, "y", x.shape(), x, kBatchNorm);
+  args.eps = norm.eps, args.momentum = norm.momentum, args.relu = norm.relu;
+  args.gamma = &gamma, args.beta = &beta, args.y = &y;
+  return args;
+}
+
 LrnArgs lrn_args(const Tensor& x, const Lrn& norm) {
   auto args = split<LrnArgs>(x, kLrn);
   require(norm.size > 0, kLrn, "expected a size of 1 or more, got ", norm.size);
@@ -44,47 +56,40 @@ LrnArgs lrn_args(const Tensor& x, const Lrn& norm) {
 void batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                       const BatchNorm& norm, Tensor& running_mean, Tensor& running_var,
                       Tensor& mean, Tensor& inv_std, Tensor& y) {
-  auto args = split<BatchNormArgs>(x, kBatchNorm);
+  auto args = forward_args(x, gamma, beta, norm, y);
   require(args.c == 0 || x.size() > 0, kBatchNorm, "expected values in every channel, got shape ",
           x.shape());
-  check_channels(gamma, "gamma", x);
-  check_channels(beta, "beta", x);
   check_channels(running_mean, "running_mean", x);
   check_channels(running_var, "running_var", x);
   check_channels(mean, "mean", x);
   check_channels(inv_std, "inv_std", x);
-  check_operand(y, "y", x.shape(), x, kBatchNorm);
   if (x.size() == 0) return;
-  args.eps = norm.eps;
-  args.momentum = norm.momentum;
-  args.gamma = &gamma;
-  args.beta = &beta;
-  args.running_mean = &running_mean;
-  args.running_var = &running_var;
-  args.mean = &mean;
-  args.inv_std = &inv_std;
-  args.y = &y;
+  args.running_mean = &running_mean, args.running_var = &running_var;
+  args.mean = &mean, args.inv_std = &inv_std;
   run_operation(Op::batch_norm, x, [&](Backend& b) { b.batch_norm_train(args); });
 }
 
 void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                       const BatchNorm& norm, const Tensor& running_mean, const Tensor& running_var,
                       Tensor& y) {
-  auto args = split<BatchNormArgs>(x, kBatchNorm);
-  check_channels(gamma, "gamma", x);
-  check_channels(beta, "beta", x);
+  auto args = forward_args(x, gamma, beta, norm, y);
   check_channels(running_mean, "running_mean", x);
   check_channels(running_var, "running_var", x);
-  check_operand(y, "y", x.shape(), x, kBatchNorm);
   if (x.size() == 0) return;
   Tensor mean = running_mean, var = running_var;
-  args.eps = norm.eps;
-  args.gamma = &gamma;
-  args.beta = &beta;
-  args.running_mean = &mean;
-  args.running_var = &var;
-  args.y = &y;
+  args.running_mean = &mean, args.running_var = &var;
   run_operation(Op::batch_norm, x, [&](Backend& b) { b.batch_norm_infer(args); });
+}
+
+void batch_norm_apply(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                      const BatchNorm& norm, const Tensor& mean, const Tensor& inv_std, Tensor& y) {
+  auto args = forward_args(x, gamma, beta, norm, y);
+  check_channels(mean, "mean", x);
+  check_channels(inv_std, "inv_std", x);
+  if (x.size() == 0) return;
+  Tensor means = mean, inv_stds = inv_std;
+  args.mean = &means, args.inv_std = &inv_stds;
+  run_operation(Op::batch_norm, x, [&](Backend& b) { b.batch_norm_apply(args); });
 }
 
 void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& gamma, const Tensor& mean,

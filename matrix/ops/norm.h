@@ -10,6 +10,7 @@ namespace kaiseki {
 struct BatchNorm {
   float eps = 1e-5f;
   float momentum = 0.1f;  // running = (1 - momentum) * running + momentum * batch
+  bool relu = false;      // y = max(y, 0), in the same pass over memory; a NaN stays
 };
 
 /// y from the batch's statistics per channel; running_mean and running_var [c] are updated (the
@@ -21,6 +22,9 @@ void batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
 void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                       const BatchNorm& norm, const Tensor& running_mean, const Tensor& running_var,
                       Tensor& y);
+/// y once more as batch_norm_train() gave it, from the statistics that it wrote.
+void batch_norm_apply(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                      const BatchNorm& norm, const Tensor& mean, const Tensor& inv_std, Tensor& y);
 /// dx overwritten; dgamma and dbeta added to.
 void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& gamma, const Tensor& mean,
                          const Tensor& inv_std, Tensor& dx, Tensor& dgamma, Tensor& dbeta);

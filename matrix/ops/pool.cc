@@ -52,21 +52,6 @@ void check_output(std::string_view operation, std::string_view name, const Tenso
             " apart from the other tensors, got one storage for both");
 }
 
-PoolArgs pool_args(const Shape& x, const Shape& y, const Pool2d& pool, bool maximum) {
-  PoolArgs args{};
-  args.maximum = maximum;
-  args.count_padding = pool.count_padding;
-  args.planes = x[0] * x[1];
-  args.in_h = x[2];
-  args.in_w = x[3];
-  args.out_h = y[2];
-  args.out_w = y[3];
-  args.window = pool.window;
-  args.stride = pool.stride;
-  args.padding = pool.padding;
-  return args;
-}
-
 void forward(std::string_view operation, const Tensor& x, const Pool2d& pool, Tensor& y,
              Tensor* indices) {
   check_tensor(operation, "the input", x, DType::f32, x.device());
@@ -111,6 +96,21 @@ void backward(std::string_view operation, const Tensor& dy, const Tensor* indice
 }
 
 }  // namespace
+
+PoolArgs pool_args(const Shape& x, const Shape& y, const Pool2d& pool, bool maximum) {
+  PoolArgs args{};
+  args.maximum = maximum;
+  args.count_padding = pool.count_padding;
+  args.planes = x[0] * x[1];
+  args.in_h = x[2];
+  args.in_w = x[3];
+  args.out_h = y[2];
+  args.out_w = y[3];
+  args.window = pool.window;
+  args.stride = pool.stride;
+  args.padding = pool.padding;
+  return args;
+}
 
 Shape pool2d_shape(const Shape& x, const Pool2d& pool) { return checked_shape("pool2d", x, pool); }
 

@@ -8,6 +8,8 @@
 
 namespace kaiseki {
 
+struct PoolArgs;
+
 struct Pool2d {
   std::array<int64_t, 2> window{2, 2}, stride{2, 2}, padding{0, 0};
   bool ceil_mode = false;      // round the output size up; a window always starts inside the input
@@ -22,5 +24,8 @@ void max_pool2d(const Tensor& x, const Pool2d& pool, Tensor& y, Tensor& indices)
 void max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Pool2d& pool, Tensor& dx);
 void average_pool2d(const Tensor& x, const Pool2d& pool, Tensor& y);
 void average_pool2d_backward(const Tensor& dy, const Pool2d& pool, Tensor& dx);
+
+/// What backends are told of a pooling of x to y, without the tensors.
+PoolArgs pool_args(const Shape& x, const Shape& y, const Pool2d& pool, bool maximum);
 
 }  // namespace kaiseki

@@ -99,6 +99,9 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
 ByteVector encode_safetensors(std::span<const NamedTensor> tensors, const Metadata& metadata) {
   ByteVector bytes;
   Encoded encoded = encode(tensors, metadata);
+  size_t size = 0;
+  for (ByteView part : encoded.parts) size += part.size();
+  bytes.reserve(size);
   for (ByteView part : encoded.parts) bytes.insert(bytes.end(), part.begin(), part.end());
   return bytes;
 }

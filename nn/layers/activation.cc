@@ -51,6 +51,13 @@ void apply_activation(const FusedActivation& activation, Tensor& y) {
     elementwise_into(y, function_of(activation.kind), with_slope({{"x", y}}, activation));
 }
 
+Tensor activated(const FusedActivation& activation, const std::string& expression,
+                 const std::vector<Binding>& bindings) {
+  std::string text;
+  for (char c : function_of(activation.kind)) c == 'x' ? text += expression : text += c;
+  return elementwise(text, with_slope(bindings, activation));
+}
+
 Tensor activation_gradient(const FusedActivation& activation, const Tensor& y, const Tensor& dy,
                            bool may_overwrite) {
   const std::vector<Binding> bindings = with_slope({{"g", dy}, {"y", y}}, activation);

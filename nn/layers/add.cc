@@ -15,10 +15,14 @@ class Add : public Layer {
     return {.output = inputs[0]};
   }
   Tensor forward(ForwardPass& pass) const override {
+    if (pass.inputs.size() == 2)
+      return activated(pass.activation, "(a + b)", {{"a", pass.inputs[0]}, {"b", pass.inputs[1]}});
     Tensor y = add(pass.inputs[0], pass.inputs[1]);
     for (const Tensor& x : pass.inputs.subspan(2)) update("y = y + x", {{"y", y}, {"x", x}});
+    apply_activation(pass.activation, y);
     return y;
   }
+  bool fuses_activation() const override { return true; }
   void backward(BackwardPass& pass) const override {
     for (size_t i = 0; i < pass.shapes.size(); ++i)
       if (pass.wanted[i]) pass.grad_inputs[i] = pass.grad_output;

@@ -31,15 +31,31 @@ class BatchNormalization : public Layer {
     const Tensor& x = pass.inputs[0];
     const Tensor &gamma = pass.parameters[0].value, &beta = pass.parameters[1].value;
     Tensor &mean = pass.states[0].value, &variance = pass.states[1].value;
+    const BatchNorm norm = with(pass.activation);
     Tensor y(x.shape(), DType::f32, x.device());
     if (pass.phase == Phase::test) {
-      batch_norm_infer(x, gamma, beta, norm_, mean, variance, y);
-      return y;
+      batch_norm_infer(x, gamma, beta, norm, mean, variance, y);
+    } else {
+      Tensor batch_mean(gamma.shape(), DType::f32, x.device());
+      Tensor inv_std(gamma.shape(), DType::f32, x.device());
+      batch_norm_train(x, gamma, beta, norm, mean, variance, batch_mean, inv_std, y);
+      if (pass.keep) pass.saved = {batch_mean, inv_std};
     }
-    Tensor batch_mean(gamma.shape(), DType::f32, x.device());
-    Tensor inv_std(gamma.shape(), DType::f32, x.device());
-    batch_norm_train(x, gamma, beta, norm_, mean, variance, batch_mean, inv_std, y);
-    if (pass.keep) pass.saved = {batch_mean, inv_std};
+    if (!norm.relu) apply_activation(pass.activation, y);
+    return y;
+  }
+
+  bool remakes_output() const override { return true; }
+  Tensor remake(const RemakePass& pass) const override {
+    const Tensor& x = pass.input;
+    const Tensor &gamma = pass.parameters[0].value, &beta = pass.parameters[1].value;
+    const BatchNorm norm = with(pass.activation);
+    Tensor y(x.shape(), DType::f32, x.device());
+    if (pass.phase == Phase::test)
+      batch_norm_infer(x, gamma, beta, norm, pass.states[0].value, pass.states[1].value, y);
+    else
+      batch_norm_apply(x, gamma, beta, norm, pass.saved[0], pass.saved[1], y);
+    if (!norm.relu) apply_activation(pass.activation, y);
     return y;
   }
 
@@ -52,8 +68,15 @@ class BatchNormalization : public Layer {
   }
 
   Keeps keeps() const override { return {.input = true}; }
+  bool fuses_activation() const override { return true; }
 
  private:
+  BatchNorm with(const FusedActivation& activation) const {
+    BatchNorm norm = norm_;
+    norm.relu = activation.kind == Activation::relu;
+    return norm;
+  }
+
   /// In the test phase the statistics do not depend on the input.
   void backward_of_constants(BackwardPass& pass) const {
     Shape per_channel = pass.shapes[0];

@@ -2,6 +2,7 @@
 // Two-dimensional convolution. With "bias": "position" every position of the output has a bias of
 // its own, as in Sukiyaki.
 #include "matrix/ops/conv.h"
+#include "matrix/ops/conv_pool.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
 #include "nn/layers/layers.h"
@@ -49,6 +50,7 @@ class Convolution : public Layer {
   Tensor forward(ForwardPass& pass) const override {
     const Tensor& x = pass.inputs[0];
     const Tensor& filter = pass.parameters[0].value;
+    if (pass.pooling) return forward_pooled(pass);
     const ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv_);
     Tensor y({problem.n, problem.k, problem.out_h(), problem.out_w()}, DType::f32, x.device());
     if (bias_ != Bias::position) {
@@ -65,22 +67,44 @@ class Convolution : public Layer {
   void backward(BackwardPass& pass) const override {
     const Tensor& dy = pass.grad_output;
     Parameter& weight = pass.parameters[0];
-    conv2d_backward_filter(pass.inputs[0], dy, conv_, weight.grad, weight.keep_grad());
+    if (!pass.pooling)
+      conv2d_backward_filter(pass.inputs[0], dy, conv_, weight.grad, weight.keep_grad());
     if (bias_ != Bias::none) {
       Parameter& bias = pass.parameters[1];
       const Axes axes = bias_ == Bias::channel ? Axes{0, 2, 3} : Axes{0};
       reduce_into(Reduction::sum, dy, axes, bias.grad, bias.keep_grad());
     }
+    Tensor& dx = pass.grad_inputs[0];
+    if (pass.pooling)
+      return conv2d_max_pool_backward(pass.inputs[0], weight.value, std::move(pass.grad_output),
+                                      std::move(pass.saved[0]), conv_, *pass.pooling, weight.grad,
+                                      weight.keep_grad(), pass.wanted[0] ? &dx : nullptr);
     if (!pass.wanted[0]) return;
-    pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, dy.device());
-    conv2d_backward_data(dy, pass.parameters[0].value, conv_, pass.grad_inputs[0]);
+    dx = Tensor(pass.shapes[0], DType::f32, dy.device());
+    conv2d_backward_data(dy, weight.value, conv_, dx);
   }
 
   Keeps keeps() const override { return {.input = true}; }
   bool fuses_activation() const override { return true; }
+  bool fuses_pooling() const override { return bias_ != Bias::position; }
   bool writes_gradients() const override { return true; }
 
  private:
+  Tensor forward_pooled(ForwardPass& pass) const {
+    const Tensor &x = pass.inputs[0], &filter = pass.parameters[0].value;
+    const Tensor* bias = bias_ == Bias::channel ? &pass.parameters[1].value : nullptr;
+    const ConvProblem p = conv_problem(x.shape(), filter.shape(), conv_);
+    const Shape shape = pool2d_shape({p.n, p.k, p.out_h(), p.out_w()}, *pass.pooling);
+    Tensor y(shape, DType::f32, x.device()), indices;
+    if (pass.keep) indices = Tensor(shape, DType::i32, x.device());
+    const bool relu = pass.activation.kind == Activation::relu;
+    conv2d_max_pool(x, filter, bias, conv_, *pass.pooling, y, pass.keep ? &indices : nullptr,
+                    relu ? Activation::relu : Activation::none);
+    if (!relu) apply_activation(pass.activation, y);
+    if (pass.keep) pass.saved = {indices};
+    return y;
+  }
+
   static Bias read_bias(LayerParams& params) {
     const std::string kind = params.switch_or("bias", {"channel", "position"});
     return kind == "false" ? Bias::none : kind == "position" ? Bias::position : Bias::channel;

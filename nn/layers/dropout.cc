@@ -21,6 +21,8 @@ class Dropout : public Layer {
     const Tensor& x = pass.inputs[0];
     if (pass.phase == Phase::test) return x;
     Tensor mask(x.shape(), DType::f32, x.device());
+    if (pass.first_sample > 0 && x.size() > 0)
+      pass.random.seek(static_cast<uint64_t>(pass.first_sample * (x.size() / x.dim(0))));
     random_bernoulli(mask, pass.random, 1 - ratio_, 1 / (1 - ratio_));
     if (pass.keep) pass.saved = {mask};
     return product(x, mask, pass.may_overwrite);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "matrix/error.h"
+#include "matrix/ops/elementwise.h"
 #include "nn/layer.h"
 
 namespace kaiseki::nn {
@@ -42,6 +43,9 @@ inline Tensor as_rows(const Tensor& x) {
   return x.rank() == 2 ? x : x.reshape({x.dim(0), elements});
 }
 
+/// activation(expression) of the bindings, in one pass over memory.
+Tensor activated(const FusedActivation& activation, const std::string& expression,
+                 const std::vector<Binding>& bindings);
 /// y = activation(y), in place.
 void apply_activation(const FusedActivation& activation, Tensor& y);
 /// dy times the derivative at output y: in place if allowed, else a new tensor.

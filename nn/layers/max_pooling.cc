@@ -30,6 +30,7 @@ class MaxPooling : public Layer {
     max_pool2d_backward(pass.grad_output, pass.saved[0], pool_, pass.grad_inputs[0]);
   }
 
+  FusedPooling as_pooling() const override { return pool_; }
   bool takes_maximum() const override { return true; }
 
  private:

@@ -204,6 +204,9 @@ std::vector<int64_t> Op::constant_integers(size_t i) const {
   }
   if (tensor.type != static_cast<int64_t>(ElementType::int32))
     fail(what + "integers, got " + element_type_name(tensor.type));
+  for (int64_t number : tensor.int_data)
+    if (number != static_cast<int32_t>(number))
+      fail(what + "integers of 32 bits, got " + std::to_string(number));
   const std::vector<int32_t> listed(tensor.int_data.begin(), tensor.int_data.end());
   const auto values =
       elements_of<int32_t>(tensor, importer_.model_.source, place_, listed, "int32");

@@ -9,12 +9,18 @@ Updater::Updater(Network& network, Optimizer& optimizer, Iterator& iterator,
                  const Schedule& schedule)
     : network_(network), optimizer_(optimizer), iterator_(iterator), schedule_(schedule) {
   schedule_.check();
+  network_.zero_grad(optimizer_);  // before anybody asks for gradients and so makes memory for them
+}
+
+const Batch& Updater::next_batch() {
+  if (!iterator_.next(batch_))
+    throw Error(message("train", "expected an iterator that repeats, got its end"));
+  return batch_;
 }
 
 Updater::Result Updater::update() {
-  if (!iterator_.next(batch_))
-    throw Error(message("train", "expected an iterator that repeats, got its end"));
-  network_.zero_grad();
+  next_batch();
+  network_.zero_grad(optimizer_);
   Network::Loss result = network_.forward_loss(batch_.images, batch_.labels, Phase::train);
   network_.backward();
   optimizer_.step(network_.parameters(), learning_rate());

@@ -32,9 +32,9 @@ const std::string kWindow =
 const std::string kTile =
     "-DR=3 -DS=3 -DDILATION_H=1 -DDILATION_W=1 -DWP=18 -DPS=144 -DOH=6 -DOW=9 -DROWS=2 -DIN_H=6 "
     "-DPAD_H=1";
-const Texts kWinograd = {"-DOUTPUTS=4 -DTAPS=3 -DROW=46 -DLANES=1",
-                         "-DOUTPUTS=4 -DTAPS=3 -DROW=46 -DLANES=8",
-                         "-DOUTPUTS=2 -DTAPS=5 -DROW=26 -DLANES=2"};
+const Texts kWinograd = {
+    "-DOUTPUTS=4 -DTAPS=3 -DROW=46 -DLANES=1", "-DOUTPUTS=4 -DTAPS=3 -DROW=46 -DLANES=8",
+    "-DOUTPUTS=2 -DTAPS=5 -DROW=26 -DLANES=2", "-DOUTPUTS=2 -DTAPS=3 -DROW=24 -DLANES=4"};
 
 const std::vector<File>& files() {
   static const std::vector<File> all = {
@@ -59,7 +59,17 @@ const std::vector<File>& files() {
       {"conv_direct_filter.cl",
        {"conv_direct_filter"},
        {{kTile}, {"-DKT=4 -DCT=2"}, {"-DHALF=0 -DOWP=16 -DOPS=96", "-DHALF=1 -DOWP=16 -DOPS=96"}}},
+      {"conv_fft.cl",
+       {"fft_tiles", "fft_filters", "fft_columns", "fft_output", "fft_gradient"},
+       {{"-DSIZE=16 -DLANES=1", "-DSIZE=32 -DLANES=16", "-DSIZE=16 -DLANES=4"},
+        {"-DBIAS=0", "-DBIAS=1 -DACTIVATION=1"},
+        kIndex}},
       {"conv_im2col.cl", {"im2col", "col2im"}, {{kWindow}, kIndex}},
+      {"conv_implicit_gemm.cl",
+       {"conv_implicit_gemm"},
+       {{kWindow + " -DBIAS=0 -DTILE=64", kWindow + " -DBIAS=1 -DTILE=32 -DACTIVATION=1"},
+        {"-DDIRECTION=0", "-DDIRECTION=1", "-DDIRECTION=2"},
+        kIndex}},
       {"conv_im2col_rows.cl", {"im2col_rows", "col2im_rows"}, {{kWindow + " -DHALVED=16"}, kIndex}},
       {"conv_simple.cl",
        {"conv_forward", "conv_backward_data", "conv_backward_filter"},

@@ -340,11 +340,29 @@ TEST_CASE("kernels: Winograd's convolution, where it would not pay too") {
   if (!backend) return;
   for (opencl::Style style : {opencl::Style::cpu, opencl::Style::gpu}) {
     test::WithStyle with(backend->opencl(), style);
-    for (int64_t form : {0, 1})
+    for (int64_t form : {0, 1, 2})
       for (ConvDirection direction : kDirections) {
-        ConvProblem p = odd_problem(4, 4, 5, 9, form == 0 ? 3 : 5, 2 - form);
+        ConvProblem p = odd_problem(4, 4, 5, 9, form == 1 ? 5 : 3, form == 0 ? 2 : 1);
         p.direction = direction;
         check_convolution(*opencl::conv_winograd_solvers(style)[static_cast<size_t>(form)], p);
+      }
+  }
+}
+
+TEST_CASE("kernels: convolution by Fourier transforms") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  for (opencl::Style style : {opencl::Style::cpu, opencl::Style::gpu}) {
+    test::WithStyle with(backend->opencl(), style);
+    for (const ConvSolver* solver : opencl::conv_fft_solvers(style))
+      for (ConvDirection direction : kDirections) {
+        ConvProblem p = odd_problem(2, 3, 3, 13, 5, 1);
+        p.direction = direction;
+        // Products for each frequency take oclgrind long: 544 of them once.
+        const bool once = style == opencl::Style::cpu && direction == ConvDirection::forward;
+        const bool turned = direction == ConvDirection::backward_data;
+        if (once || (solver->name().ends_with("16x16") && (style == opencl::Style::cpu || !turned)))
+          check_convolution(*solver, p);
       }
   }
 }

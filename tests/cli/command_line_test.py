@@ -10,7 +10,7 @@ import resource
 from npy import read_npy, write_npy
 from support import LENET, ROOT, check, kaiseki, main, refuses, works
 
-COMMANDS = ["devices", "train", "eval", "predict", "run", "summary", "tune", "export", "bench"]
+COMMANDS = ["devices", "train", "eval", "predict", "run", "summary", "tune", "export", "bench", "serve", "join"]
 
 
 def help_has_examples():

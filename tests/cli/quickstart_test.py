@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """./quickstart with mirrors that accept and then say nothing: it shows how long it has waited, gives up soon, and
-trains on digits within 90 s. The packages and the build are stood in for."""
+trains on digits within 90 s; and it ends with how to open the page that trains. The packages and the builds are stood in
+for."""
 import os
 import pathlib
 import re
 import shutil
 import socket
+import subprocess
 import threading
 import time
 
@@ -28,12 +30,16 @@ class Stalling(threading.Thread):
             self.open.append(self.server.accept())
 
 
+def stand_in(program, script):
+    pathlib.Path(program).write_text(f"#!/bin/sh\n{script}\n")
+    os.chmod(program, 0o755)
+
+
 def make_tree():
-    for folder in ("cmake", "bin", "build/quickstart/cli"):
+    for folder in ("cmake", "bin", "web", "build/quickstart/cli"):
         os.makedirs(folder)
-    for program in ("cmake/install-packages", "bin/cmake"):
-        pathlib.Path(program).write_text("#!/bin/sh\necho '[1/1] built'\n")
-        os.chmod(program, 0o755)
+    for program in ("cmake/install-packages", "bin/cmake", "bin/emcc", "bin/npm", "bin/node", "web/build"):
+        stand_in(program, "echo '[1/1] built'")
     os.symlink(KAISEKI, "build/quickstart/cli/kaiseki")
     for name in ("models", "examples"):
         os.symlink(ROOT / name, name)
@@ -59,4 +65,39 @@ def mirrors_that_stall():
     check(found and float(found[1]) >= 98, "98 % of digits and more", plain[-2000:])
 
 
-main(mirrors_that_stall)
+def last_lines(path, says=""):
+    done = subprocess.run(["./quickstart", "--data", "digits:100", "--epochs", "0", "--device", "cpu"], capture_output=True,
+                          text=True, timeout=120, env={**os.environ, "KAISEKI_CACHE_DIR": os.path.abspath("cache"), "PATH": path})
+    check(done.returncode == 0, "ends well", done.stdout + done.stderr)
+    check(says in done.stdout, f"says {says}", done.stdout)
+    return done.stdout.partition("\nNext\n")[2]
+
+
+def the_page():
+    make_tree()
+    path = f"{os.getcwd()}/bin:{os.environ['PATH']}"
+    stand_in("web/build", "echo $1 >built")
+    seen = last_lines(path)
+    check("kaiseki serve --web " in seen and "http://127.0.0.1:8080/" in seen, "ends with the page's address", seen)
+    check(pathlib.Path("built").read_text() == "build/quickstart/wasm\n", "of a page that was built")
+    stand_in("bin/node", 'test "$1" = --version && echo v18.20.4')
+    os.remove("built")
+    seen = last_lines(path, says="needs Node 20.19 or newer, got v18.20.4")
+    check("--web" not in seen and re.search(r"^  ./quickstart .*Node 20.19 or newer", seen, re.M),
+          "or with the Node that it needs", seen)
+    check(not os.path.exists("built"), "an old Node is not tried")
+    stand_in("bin/node", "exit 0")
+    stand_in("web/build", "exit 1")
+    seen = last_lines(path)
+    check("--web" not in seen and re.search(r"^  cmake/install-packages wasm && ./quickstart .*again", seen, re.M),
+          "or with what to do about a page that could not be built", seen)
+    os.makedirs("without")
+    for program in "awk basename bash cat cut dirname env mkdir nproc sed sh tail tee timeout".split():
+        os.symlink(shutil.which(program), f"without/{program}")
+    os.symlink("../bin/cmake", "without/cmake")
+    seen = last_lines(os.path.abspath("without"))
+    check("--web" not in seen and re.search(r"^  cmake/install-packages wasm && ./quickstart .*for a page", seen, re.M),
+          "or without Emscripten", seen)
+
+
+main(mirrors_that_stall, the_page)

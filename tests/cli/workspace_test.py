@@ -80,7 +80,7 @@ def small_memory(device="cpu"):
                                 env={**env, "KAISEKI_DEVICE_MEMORY": str(int(need * part))}).stdout)
         check(line["memory"] <= int(need * part), f"{device}: {part} times what it needs is kept", str(line))
     refuses(["out of memory", "KAISEKI_DEVICE_MEMORY"], "bench", "train", "net.json", "--batch-size", 64,
-            env={**env, "KAISEKI_DEVICE_MEMORY": str(need // 2)})
+            env={**env, "KAISEKI_DEVICE_MEMORY": str(need // 4)})
 
 
 def small_memory_on_opencl():

@@ -17,6 +17,7 @@ cp "$root"/tests/nn/data/jpeg/*.jpg "$build/seeds/picture/"
 cp "$root"/tests/nn/data/jpeg/*.jpg "$build/seeds/jpeg_stb/"
 mkdir -p "$build/seeds/onnx"
 cp "$root"/tests/reference/onnx/*.onnx "$build/seeds/onnx/"
+"$root/tests/dist/wire/vectors/make.py" "$build/seeds/frame"
 
 run_target() {
   local name=$1 log="$build/findings/$1.log"

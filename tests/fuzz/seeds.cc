@@ -4,6 +4,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "dist/train/samples.h"
+#include "dist/train/ticket.h"
 #include "nn/io/base64.h"
 #include "nn/io/file.h"
 #include "nn/io/gzip.h"
@@ -64,5 +66,16 @@ int main(int count, char** arguments) {
   save(folder / "safetensors",
        {encode_safetensors(tensors, {{"epoch", "1"}}), encode_safetensors({}, {})});
   tensors.pop_back();
+  dist::Ticket ticket{.work = dist::Work::backward,
+                      .network = std::string(64, '0'),
+                      .weights = std::string(64, '1'),
+                      .samples = std::string(64, '2'),
+                      .grad_output = tensors[0].value};
+  save(folder / "wire_tensors",
+       {dist::encode_ticket(ticket), dist::pack_samples(tensors[0].value, {}),
+        dist::encode_tensors(std::vector<dist::WireTensor>{
+            {"h", tensors[0].value, dist::WireType::f16},
+            {"q", tensors[0].value, dist::WireType::i8},
+            {"m", Tensor::from(std::span<const uint8_t>(mask), {3}, cpu), dist::WireType::u8}})});
   save(folder / "tar", {tar, encode_tar_tensors(tensors), gzip(encode_tar_tensors(tensors))});
 }

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <optional>
+#include <string>
 
 #include "matrix/error.h"
 
@@ -15,6 +17,31 @@ TEST_CASE("sizes in bytes are read with their units") {
   CHECK(parse_bytes("2GiB", "X") == uint64_t{2} << 30);
   for (const char* bad : {"", "M", "12Q", "-1", "1.5G", "99999999999G", "0x10"})
     CHECK_THROWS_AS(parse_bytes(bad, "X"), Error);
+}
+
+TEST_CASE("folders: a variable of ours, else the system's, else one in the home folder") {
+  struct Kept {  // a variable is as it was afterwards
+    explicit Kept(const char* name) : name(name) {
+      if (const char* old = std::getenv(name)) value = old;
+      unsetenv(name);
+    }
+    ~Kept() { value ? setenv(name, value->c_str(), 1) : unsetenv(name); }
+    const char* name;
+    std::optional<std::string> value;
+  };
+  const Kept cache("KAISEKI_CACHE_DIR"), state("KAISEKI_STATE_DIR"), xdg_cache("XDG_CACHE_HOME"),
+      xdg_state("XDG_STATE_HOME"), home("HOME");
+  setenv("HOME", "/home-of-test", 1);
+  CHECK(environment().cache_dir == "/home-of-test/.cache/kaiseki");
+  CHECK(environment().state_dir == "/home-of-test/.local/state/kaiseki");
+  setenv("XDG_CACHE_HOME", "/x-cache", 1);
+  setenv("XDG_STATE_HOME", "/x-state", 1);
+  CHECK(environment().cache_dir == "/x-cache/kaiseki");
+  CHECK(environment().state_dir == "/x-state/kaiseki");
+  setenv("KAISEKI_CACHE_DIR", "/ours", 1);
+  setenv("KAISEKI_STATE_DIR", "/our-state", 1);
+  CHECK(environment().cache_dir == "/ours");
+  CHECK(environment().state_dir == "/our-state");
 }
 
 TEST_CASE("a bad variable is an error that names it") {

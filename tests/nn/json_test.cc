@@ -49,6 +49,8 @@ TEST_CASE("json: what is written is read again") {
                                         std::string(120, '1') + R"(, {}], "e": []})",
                                     "f");
   CHECK(nn::parse_json(nn::format_json(value), "f") == value);
+  CHECK(nn::parse_json(nn::format_json_line(value), "f") == value);
+  CHECK(nn::format_json_line(value).find('\n') == std::string::npos);
 }
 
 TEST_CASE("json: what is wrong, and where") {

@@ -5,8 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "matrix/memory/pool.h"
+#include "matrix/ops/copy.h"
 #include "nn/optimizer.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/layer_reference.h"
@@ -288,4 +290,125 @@ TEST_CASE("network: activations are let go as soon as nothing reads them") {
   CHECK(Device::cpu().memory().account().in_use - before < 16'384);
   network.forward(x);
   CHECK(Device::cpu().memory().account().in_use - before < 16'384);
+}
+
+TEST_CASE("network: what batch normalisation gives is made again, not kept") {
+  Network network = Network::parse(network_json({1, 4, 16, 16}, R"(
+        {"name": "b", "type": "batch_normalization"}, {"type": "relu"},
+        {"name": "c", "type": "convolution", "output_channels": 1, "kernel_size": 1},
+        {"type": "global_pooling"})"),
+                                   "test", Device::cpu());
+  const Tensor x = random_tensor({32, 4, 16, 16}, 3);
+  network.zero_grad();
+  const uint64_t before = Device::cpu().memory().account().in_use;
+  const Tensor y = network.forward(x, Phase::train);
+  CHECK(Device::cpu().memory().account().in_use - before <
+        static_cast<uint64_t>(x.size()) * sizeof(float) / 2);
+  network.backward(random_tensor(y.shape(), 4));
+}
+
+namespace {
+
+constexpr const char* kTwoLayers = R"({"inputs": {"x": {"shape": [2, 5, 5]}}, "layers": [
+    {"name": "c", "type": "convolution", "output_channels": 3, "kernel_size": 3},
+    {"name": "b", "type": "batch_normalization"},
+    {"name": "f", "type": "fully_connected", "output_size": 4}]})";
+
+/// Two classes of steps: with memory for gradients and without.
+struct Momentum {
+  Network network;
+  nn::Optimizer optimizer;
+  Tensor x, labels;
+  explicit Momentum(Device device, double decay = 0)
+      : network(Network::parse(kTwoLayers, "test", device)),
+        optimizer({.weight_decay = decay}),
+        x(random_tensor({6, 2, 5, 5}, 3, device, -1, 1)),
+        labels(labels_of({0, 3, 1, 2, 2, 0}, device)) {
+    randomize(network, 7);
+  }
+  void pass() {
+    network.forward_loss(x, labels);
+    network.backward();
+  }
+  void step(bool accumulate) {
+    accumulate ? network.zero_grad(optimizer) : network.zero_grad();
+    pass();
+    optimizer.step(network.parameters(), 0.05);
+  }
+  std::map<std::string, std::vector<float>> values() {
+    std::map<std::string, std::vector<float>> result;
+    for (const nn::Parameter& p : network.parameters()) result[p.name] = p.value.to_vector();
+    for (const nn::State& s : optimizer.states(network.parameters()))
+      result[s.name] = s.value.to_vector();
+    return result;
+  }
+};
+
+void check_same(Momentum& a, Momentum& b) {
+  const auto expected = a.values();
+  for (const auto& found : b.values()) {
+    const std::vector<float>& values = found.second;
+    CAPTURE(found.first);
+    REQUIRE(expected.at(found.first).size() == values.size());
+    for (size_t i = 0; i < values.size(); ++i)  // sums in another order, ten steps
+      CHECK(values[i] == doctest::Approx(expected.at(found.first)[i]).epsilon(1e-4).scale(0.1));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("network: gradients added straight to the velocity are the same steps in less memory") {
+  for_each_device([](Device device) {
+    for (const double decay : {0.0, 0.1}) {
+      CAPTURE(decay);
+      Momentum plain(device, decay), accumulated(device, decay), mixed(device, decay);
+      for (int i = 0; i < 10; ++i) {
+        plain.step(false);
+        accumulated.step(true);
+        mixed.step(i % 3 == 1);
+      }
+      check_same(plain, accumulated);
+      check_same(plain, mixed);
+      for (const nn::Parameter& p : accumulated.network.parameters())
+        CHECK(p.grad.shares_storage_with(
+            accumulated.optimizer.states({&p, 1})[0].value));  // no memory of its own
+    }
+  });
+}
+
+TEST_CASE("network: after training by momentum, zero_grad() gives plain gradients again") {
+  for_each_device([](Device device) {
+    Momentum trained(device);
+    for (int i = 0; i < 3; ++i) trained.step(true);
+    const auto before = trained.values();
+    trained.network.zero_grad();
+    trained.pass();
+    Momentum fresh(device);
+    const auto parameters = trained.network.parameters();
+    for (size_t i = 0; i < parameters.size(); ++i)
+      copy(parameters[i].value, fresh.network.parameters()[i].value);
+    fresh.network.zero_grad();
+    fresh.pass();
+    for (size_t i = 0; i < parameters.size(); ++i)
+      CHECK(parameters[i].grad.to_vector() == fresh.network.parameters()[i].grad.to_vector());
+    CHECK(trained.values() == before);
+  });
+}
+
+TEST_CASE(
+    "network: a zero_grad() that nothing follows leaves the velocity alone, and a step with "
+    "another optimizer's is refused") {
+  Momentum one(Device::cpu()), other(Device::cpu());
+  for (int i = 0; i < 2; ++i) one.step(true), other.step(true);
+  one.network.zero_grad(one.optimizer);
+  one.network.zero_grad(one.optimizer);
+  for (Momentum* m : {&one, &other}) m->step(true);
+  CHECK(one.values() == other.values());
+  one.network.zero_grad(one.optimizer);
+  one.pass();
+  nn::Optimizer stranger;
+  CHECK_THROWS_WITH_AS(stranger.step(one.network.parameters(), 0.1),
+                       "[optimizer] expected gradients made by a pass after zero_grad() with this "
+                       "optimizer, got those of another for c.weight",
+                       ShapeError);
 }

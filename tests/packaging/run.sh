@@ -13,7 +13,7 @@ passed=0 failed=0
 try() {  # name, cmake options
   local name=$1; shift
   if cmake -S "$root/examples/consumer" -B "$work/$name" "${options[@]}" "$@" &&
-     cmake --build "$work/$name" && "$work/$name/consumer" "$root/models/lenet.json"; then
+     cmake --build "$work/$name" --target consumer && "$work/$name/consumer" "$root/models/lenet.json"; then
     passed=$((passed + 1))
   else
     echo "packaging: the consumer failed with $name"

@@ -9,6 +9,7 @@ import sys
 CASES = re.compile(r"test cases:\s+(\d+) \|\s+(\d+) passed \|\s+(\d+) failed")
 KERNELS = re.compile(r"^kernels: (\d+)", re.MULTILINE)
 SKIPPED = re.compile(r"^SKIPPED: (.*)$", re.MULTILINE)
+FAILED = re.compile(r"^ *not ok \d+ - .*|^\s+\d+ - .* \((?:Failed|Timeout|SEGFAULT|Subprocess aborted)\)$", re.MULTILINE)
 CHECKS = re.compile(r"^checks: (\d+) passed, (\d+) failed", re.MULTILINE)
 
 
@@ -16,7 +17,7 @@ def main():
     folder, steps = pathlib.Path(sys.argv[1]), sys.argv[2:]
     expected = json.loads((pathlib.Path(__file__).parent / "counts.json").read_text())
     passed = failed = 0
-    skipped, fewer = [], []
+    skipped, fewer, names = [], [], []
     for step in steps:
         logs = [folder / f"{step}.log", folder / f"{step}.tests"]
         log = "".join(file.read_text(errors="replace") for file in logs if file.exists())
@@ -24,6 +25,7 @@ def main():
         step_passed = sum(int(p) for _, p, _ in cases)
         passed += step_passed
         failed += sum(int(f) for _, _, f in cases)
+        names += [f"{step}: {name.strip()}" for name in FAILED.findall(log)]
         skipped += [f"{step}: {reason}" for reason in SKIPPED.findall(log)]
         kernels = max(map(int, KERNELS.findall(log)), default=0)
         for what, count in (("tests", step_passed), ("kernels", kernels)):
@@ -36,6 +38,8 @@ def main():
         print("skipped:", line)
     for line in fewer:
         print("FEWER THAN BEFORE:", line, "(if on purpose, change tests/structure/counts.json)")
+    for line in names:
+        print("failed:", line)
     print(f"{passed} passed, {failed} failed, {len(skipped)} skipped")
     return bool(fewer or failed)
 

@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Packs the npm package of a build folder, installs it into an empty project, and there compiles the example of its types
-# and runs its tests: package.sh BUILD_FOLDER
+# Packs the npm package of a build folder and installs it into empty projects: a script's, a Vite project's, and one that
+# compiles examples against its types and runs its tests: package.sh BUILD_FOLDER
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-build=$(realpath "$1")
+root=$PWD build=$(realpath "$1")
 project=$build/project
+install() { npm install --silent --no-audit --no-fund --no-save "$@"; }
 
-archive=$(cd "$build/package" && npm pack --silent --pack-destination "$build")
-rm -rf "$project" && mkdir -p "$project/wasm"
-cp -r models tests/reference/onnx "$project"
+archive=$build/$(cd "$build/package" && npm pack --silent --pack-destination "$build")
+rm -rf "$project" "$build/vite" "$build/script"
+mkdir -p "$project/wasm" "$build/script"
+cp -r models tests/reference/onnx tests/nn/data/jpeg "$project"
 cp -r wasm/test "$project/wasm"
 mv "$project/wasm/test/package.json" "$project"
+cp -r tests/wasm/vite "$build"
+cp tests/wasm/script.mjs "$build/script"
+
+(cd "$build/script" && install "$archive" && [ "$(node script.mjs)" = "2 7 10 15 22" ])
+(cd "$build/vite" && install vite@8.3.8 "$archive" && npx vite build --logLevel warn)
 cd "$project"
-npm install --silent --no-audit --no-fund --no-save typescript@5.9 playwright-core@1.65 "$build/$archive"
+install typescript@5.9 playwright-core@1.65 puppeteer-core@25.16 "$archive"
 
 npx tsc --project wasm/test
 size_of() { cat node_modules/kaiseki/dist/"$1".* node_modules/kaiseki/src/*.js | gzip -9 | wc -c; }
@@ -22,7 +29,8 @@ echo "gzipped: $size bytes without threads (at most $limit), $(size_of kaiseki-t
 [ "$size" -le $limit ]
 
 status=0
-node --test --test-reporter=tap wasm/test/ >tests.tap || status=$?
-cat tests.tap
+export KAISEKI_FUZZ=${KAISEKI_FUZZ:-$root/build/fuzz}
+node --test --test-reporter=tap wasm/test/*.test.js >tests.tap || status=$?
+sed "s/^# SKIPPED:/SKIPPED:/" tests.tap
 echo "checks: $(sed -n 's/^# pass //p' tests.tap) passed, $(sed -n 's/^# fail //p' tests.tap) failed"
 exit $status

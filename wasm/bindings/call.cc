@@ -30,7 +30,25 @@ void keep(const char* kind, const char* what) noexcept {
   failure.text[name + 1 + length] = 0;
 }
 
+/// Of the last call that gives some.
+nn::ByteVector result;
+
 }  // namespace
+
+const std::byte* give(nn::ByteVector&& bytes) {
+  result = std::move(bytes);
+  return result.data();
+}
+
+const std::byte* give_text(std::string_view text) {
+  const nn::ByteView bytes = nn::as_bytes(text);
+  nn::ByteVector ended(bytes.size() + 1);
+  std::copy(bytes.begin(), bytes.end(), ended.begin());
+  return give(std::move(ended));
+}
+
+/// How many bytes the last call gave.
+KAISEKI_EXPORT double kaiseki_result_size() { return static_cast<double>(result.size()); }
 
 void keep_failure() noexcept {
   try {

@@ -6,10 +6,12 @@
 #include <emscripten.h>
 
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "matrix/error.h"
 #include "matrix/shape.h"
+#include "nn/io/bytes.h"
 
 #define KAISEKI_EXPORT extern "C" EMSCRIPTEN_KEEPALIVE
 
@@ -17,6 +19,11 @@ namespace kaiseki::wasm {
 
 /// Keeps the exception that is being handled; needs no memory.
 void keep_failure() noexcept;
+
+/// Keeps bytes for JavaScript, which copies them before its next call.
+const std::byte* give(nn::ByteVector&& bytes);
+/// The same for a text, with a 0 at its end.
+const std::byte* give_text(std::string_view text);
 
 /// Handles of tensors, networks and optimizers that JavaScript holds.
 inline int live_handles = 0;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Networks, optimizers, weights and the built-in digits.
+// Networks, optimizers and weights.
 #include "nn/network.h"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 
 #include "matrix/ops/reduce.h"
-#include "nn/data/picture.h"
-#include "nn/data/source.h"
+#include "nn/json.h"
 #include "nn/optimizer.h"
 #include "nn/weights.h"
 #include "wasm/bindings/call.h"
@@ -17,23 +18,35 @@ namespace {
 
 using namespace nn;
 
-/// Bytes of the last call that gives some; JavaScript copies them at once.
-ByteVector result;
-
-const std::byte* give(ByteView bytes) {
-  result.assign(bytes.begin(), bytes.end());
-  result.push_back(std::byte{0});
-  return result.data();
-}
-
-/// Loss, and how many labels the output names.
-void judge(const Network::Loss& run, const Tensor& labels, double* out) {
+/// Loss, and how many labels the output names: NaN where there are no labels. `taken_for`, which
+/// may be null, gets the class that the output names for each sample.
+void judge(const Network::Loss& run, const Tensor& labels, double* out,
+           int32_t* taken_for = nullptr) {
   out[0] = run.loss.item();
-  out[1] = 0;
+  out[1] = std::nan("");
   if (run.output.rank() != 2 || labels.dtype() != DType::i32) return;
   const std::vector<int32_t> found = argmax(run.output, 1).to_vector<int32_t>();
   const std::vector<int32_t> wanted = labels.to_vector<int32_t>();
+  out[1] = 0;
   for (size_t i = 0; i < found.size(); ++i) out[1] += found[i] == wanted[i];
+  if (taken_for) std::copy(found.begin(), found.end(), taken_for);
+}
+
+Json json_of(const Shape& shape) {
+  Json dims = Json::array();
+  for (const int64_t dim : shape) dims.items.emplace_back(dim);
+  return dims;
+}
+
+/// Parameters or states of one network become those of another by their names.
+template <class T>
+void share(std::span<T> to, std::span<T> from) {
+  for (T& one : to) {
+    const auto at = std::ranges::find(from, one.name, &T::name);
+    if (at == from.end())
+      throw Error(message("network", "expected a parameter ", one.name, ", got none"));
+    one.value = at->value;
+  }
 }
 
 Parameter& parameter(Network& network, int index) {
@@ -41,9 +54,6 @@ Parameter& parameter(Network& network, int index) {
 }
 
 }  // namespace
-
-/// How many bytes the last call gave, the 0 after them left out.
-KAISEKI_EXPORT double kaiseki_result_size() { return static_cast<double>(result.size()) - 1; }
 
 KAISEKI_EXPORT Network* kaiseki_network(const char* file, size_t size) {
   return guarded([&] { return handle(Network::parse({file, size}, "network", Device::cpu())); });
@@ -55,7 +65,7 @@ KAISEKI_EXPORT int kaiseki_network_initialize(Network* network, double seed) {
 }
 
 KAISEKI_EXPORT const std::byte* kaiseki_network_json(Network* network) {
-  return guarded([&] { return give(as_bytes(network->json())); });
+  return guarded([&] { return give_text(network->json()); });
 }
 
 KAISEKI_EXPORT Tensor* kaiseki_network_forward(Network* network, const Tensor* x, bool train) {
@@ -66,7 +76,7 @@ KAISEKI_EXPORT Tensor* kaiseki_network_forward(Network* network, const Tensor* x
 KAISEKI_EXPORT int kaiseki_train_step(Network* network, Optimizer* optimizer, const Tensor* x,
                                       const Tensor* targets, double learning_rate, double* out) {
   return guarded([&] {
-    network->zero_grad();
+    network->zero_grad(*optimizer);
     const Network::Loss run = network->forward_loss(*x, *targets, Phase::train);
     network->backward();
     optimizer->step(network->parameters(), learning_rate);
@@ -74,18 +84,64 @@ KAISEKI_EXPORT int kaiseki_train_step(Network* network, Optimizer* optimizer, co
   });
 }
 
-/// The same without training.
+/// The same without training, and the class that the output names for each sample.
 KAISEKI_EXPORT int kaiseki_evaluate(Network* network, const Tensor* x, const Tensor* targets,
-                                    double* out) {
-  return guarded(
-      [&] { return judge(network->forward_loss(*x, *targets, Phase::test), *targets, out), 1; });
+                                    double* out, int32_t* taken_for) {
+  return guarded([&] {
+    judge(network->forward_loss(*x, *targets, Phase::test), *targets, out, taken_for);
+    return 1;
+  });
+}
+
+/// `network` computes with the parameters and states of `from`, which has all of its layers.
+KAISEKI_EXPORT int kaiseki_network_share(Network* network, Network* from) {
+  return guarded([&] {
+    share(network->parameters(), from->parameters());
+    share(network->states(), from->states());
+    return 1;
+  });
+}
+
+/// The outputs of these names for a batch of the only input.
+KAISEKI_EXPORT int kaiseki_network_outputs(Network* network, const char* input, const Tensor* x,
+                                           int count, const char* const* names, Tensor** out) {
+  return guarded([&] {
+    const auto found = network->forward({{input, *x}}, Phase::test);
+    for (int i = 0; i < count; ++i) {
+      const auto at = found.find(names[i]);
+      if (at == found.end())
+        throw Error(message("activations", "expected an output of the layer ", names[i],
+                            ", got none: it computes nothing of its own"));
+    }
+    for (int i = 0; i < count; ++i) out[i] = handle(Tensor(found.at(names[i])));
+    return 1;
+  });
+}
+
+/// What the network takes, gives, and is made of, as JSON.
+KAISEKI_EXPORT const std::byte* kaiseki_network_summary(Network* network) {
+  return guarded([&] {
+    Json layers = Json::array();
+    for (const LayerSummary& layer : network->summary())
+      layers.items.push_back(Json::object()
+                                 .set("name", layer.name)
+                                 .set("type", layer.type)
+                                 .set("shape", json_of(layer.output))
+                                 .set("parameters", layer.parameters)
+                                 .set("multiplyAdds", layer.multiply_adds));
+    Json summary = Json::object();
+    summary.set("inputShape", json_of(network->input_shape()))
+        .set("outputShape", json_of(network->output_shape()))
+        .set("layers", layers);
+    return give_text(format_json(summary));
+  });
 }
 
 KAISEKI_EXPORT int kaiseki_parameter_count(Network* network) {
   return guarded([&] { return static_cast<int>(network->parameters().size()); });
 }
 KAISEKI_EXPORT const std::byte* kaiseki_parameter_name(Network* network, int index) {
-  return guarded([&] { return give(as_bytes(parameter(*network, index).name)); });
+  return guarded([&] { return give_text(parameter(*network, index).name); });
 }
 /// Shares the parameter's storage.
 KAISEKI_EXPORT Tensor* kaiseki_parameter_value(Network* network, int index) {
@@ -100,7 +156,7 @@ KAISEKI_EXPORT const std::byte* kaiseki_weights_load(Network* network, const std
                                                      double size, bool strict) {
   return guarded([&] {
     const LoadReport report = load_weights({bytes, static_cast<size_t>(size)}, *network, strict);
-    return give(as_bytes(report.str()));
+    return give_text(report.str());
   });
 }
 
@@ -122,31 +178,6 @@ KAISEKI_EXPORT void kaiseki_optimizer_delete(Optimizer* optimizer) { release(opt
 
 KAISEKI_EXPORT double kaiseki_default_learning_rate(const char* optimizer) {
   return guarded([&] { return default_learning_rate(optimizer); });
-}
-
-/// Images f32 [count, 1, 28, 28] and labels i32 [count] of the built-in digits.
-KAISEKI_EXPORT int kaiseki_digits(int count, double seed, bool train, Tensor** out) {
-  return guarded([&] {
-    if (count < 1) throw Error(message("data", "expected one digit or more, got ", count));
-    const auto source =
-        make_digits(train ? count : (count + 4) / 5, static_cast<uint64_t>(seed), train);
-    Picture picture;
-    source->read(0, {}, picture);
-    const Preprocessing how{picture.channels, picture.height, picture.width};
-    const Shape sample{how.channels, how.height, how.width};
-    Tensor images({source->size(), sample[0], sample[1], sample[2]}, DType::f32, Device::cpu());
-    Tensor labels({source->size()}, DType::i32, Device::cpu());
-    float* values = images.overwrite<float>();
-    int32_t* classes = labels.overwrite<int32_t>();
-    for (int64_t i = 0; i < source->size(); ++i, values += sample.elements()) {
-      source->read(i, how, picture);
-      prepare_sample(picture, how, nullptr, values);
-      classes[i] = source->label(i);
-    }
-    out[0] = handle(std::move(images));
-    out[1] = handle(std::move(labels));
-    return 1;
-  });
 }
 
 }  // namespace kaiseki::wasm

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The types of the package kaiseki. Shapes are row-major; every method that makes a tensor gives a new one.
+// The types of the package kaiseki. All work runs in a worker: what is called here gives promises. Calls take effect in the
+// order in which they are made; errors reject the promise of their call.
+import type {
+  DType, DigitsOptions, Disposable, Evaluation, LayerSummary, MatmulOptions, Memory, NormalOptions, OptimizerOptions, Pair,
+  PictureOptions, PoolOptions, Shape, TypedArray, UniformOptions, Values, WeightsFormat,
+} from './common.js';
+import type { KaisekiError } from './common.js';
 
-export type DType = 'f32' | 'i32' | 'u8' | 'bool';
-export type Shape = readonly number[];
-export type Values = Float32Array | Int32Array | Uint8Array | readonly number[];
+export { KaisekiError } from './common.js';
+export type * from './common.js';
 
-/** An error of the library, with the message of the native one: "[operation] expected ..., got ...". */
-export class KaisekiError extends Error {
-  readonly kind: 'Error' | 'ShapeError' | 'ParseError' | 'OutOfMemory';
-}
-
-/** Memory of the module. Freed by dispose(), by the tidy() around it, or by the garbage collector. */
-interface Disposable {
-  readonly disposed: boolean;
-  /** Frees it; again does nothing. */
-  dispose(): void;
-}
-
-/** A tensor; f32 is the type of computation. */
+/** A tensor in the worker; f32 is the type of computation. */
 export class Tensor implements Disposable {
   private constructor();
   readonly shape: Shape;
@@ -28,69 +21,65 @@ export class Tensor implements Disposable {
   dispose(): void;
 
   /** A copy of the elements, row-major. */
-  toTypedArray(): Float32Array | Int32Array | Uint8Array;
-  /** The only element. Throws a ShapeError where there are more or none. */
-  item(): number;
+  toTypedArray(): Promise<TypedArray>;
+  /** The only element. Rejects with a ShapeError where there are more or none. */
+  item(): Promise<number>;
   /** Overwrites all elements, row-major; views of the same storage see it while it is contiguous. */
-  set(values: Values): this;
+  set(values: Values): Promise<void>;
 
-  clone(): Tensor;
+  clone(): Promise<Tensor>;
   /** One dimension may be -1. */
-  reshape(shape: Shape): Tensor;
+  reshape(shape: Shape): Promise<Tensor>;
   /** New dimensions lead; those of length 1 repeat. */
-  broadcastTo(shape: Shape): Tensor;
+  broadcastTo(shape: Shape): Promise<Tensor>;
   /** A view of `length` indices of an axis. */
-  slice(axis: number, start: number, length: number): Tensor;
+  slice(axis: number, start: number, length: number): Promise<Tensor>;
   /** A view with the axes in another order. */
-  permute(axes: readonly number[]): Tensor;
+  permute(axes: readonly number[]): Promise<Tensor>;
   /** The last two dimensions swapped. */
-  transpose(): Tensor;
+  transpose(): Promise<Tensor>;
 
   /** [m, k] times [k, n]; with rank 3 a batch leads. */
-  matmul(other: Tensor, options?: { transposeA?: boolean; transposeB?: boolean }): Tensor;
+  matmul(other: Tensor, options?: MatmulOptions): Promise<Tensor>;
   /** Element by element, with NumPy's broadcasting. */
-  add(other: Tensor | number): Tensor;
-  sub(other: Tensor | number): Tensor;
-  mul(other: Tensor | number): Tensor;
-  div(other: Tensor | number): Tensor;
+  add(other: Tensor | number): Promise<Tensor>;
+  sub(other: Tensor | number): Promise<Tensor>;
+  mul(other: Tensor | number): Promise<Tensor>;
+  div(other: Tensor | number): Promise<Tensor>;
   /** Over some axes; over all where none is given. */
-  sum(axes?: readonly number[], keepDims?: boolean): Tensor;
-  mean(axes?: readonly number[], keepDims?: boolean): Tensor;
-  max(axes?: readonly number[], keepDims?: boolean): Tensor;
-  min(axes?: readonly number[], keepDims?: boolean): Tensor;
+  sum(axes?: readonly number[], keepDims?: boolean): Promise<Tensor>;
+  mean(axes?: readonly number[], keepDims?: boolean): Promise<Tensor>;
+  max(axes?: readonly number[], keepDims?: boolean): Promise<Tensor>;
+  min(axes?: readonly number[], keepDims?: boolean): Promise<Tensor>;
   /** The first index (i32) of the extreme value along an axis, which disappears. */
-  argmax(axis?: number): Tensor;
-  argmin(axis?: number): Tensor;
-  softmax(axis?: number): Tensor;
-  logSoftmax(axis?: number): Tensor;
+  argmax(axis?: number): Promise<Tensor>;
+  argmin(axis?: number): Promise<Tensor>;
+  softmax(axis?: number): Promise<Tensor>;
+  logSoftmax(axis?: number): Promise<Tensor>;
   /** Rows by index; `rows` is i32 [count]. */
-  gather(rows: Tensor): Tensor;
-}
-
-export interface OptimizerOptions {
-  /** Of trainStep() where it is given none. */
-  learningRate?: number;
-  momentum?: number;
-  alpha?: number;
-  beta1?: number;
-  beta2?: number;
-  epsilon?: number;
-  weightDecay?: number;
-  /** Above 0: all gradients together are scaled down to this norm. */
-  clipNorm?: number;
+  gather(rows: Tensor): Promise<Tensor>;
 }
 
 export class Optimizer implements Disposable {
   private constructor();
-  learningRate: number;
+  /** Of trainStep() and train() where they are given none. */
+  readonly learningRate: number;
   readonly disposed: boolean;
   dispose(): void;
+}
+
+/** Samples to train or evaluate with. */
+export interface Data {
+  /** f32 [n, ...], or u8 [n, ...], which counts as f32 in 0..1: a quarter of the memory. */
+  images: Tensor;
+  /** i32 [n], or f32 of the output's shape. */
+  labels: Tensor;
 }
 
 export interface Parameter {
   /** "conv1.weight" */
   name: string;
-  /** Shares the network's storage: writing it changes the network. */
+  /** Shares the network's storage: writing it changes the network, and training changes it. */
   value: Tensor;
 }
 
@@ -98,70 +87,142 @@ export class Network implements Disposable {
   private constructor();
   /** The network in Kaiseki's format, without weights. */
   readonly json: object;
-  /** A new tensor for each at every reading. */
-  readonly parameters: Parameter[];
+  /** The layers in order, with the shapes of what they give. */
+  readonly layers: readonly LayerSummary[];
+  /** Of one sample: [channels, height, width], and the classes. */
+  readonly inputShape: Shape;
+  readonly outputShape: Shape;
   readonly disposed: boolean;
   dispose(): void;
 
   /** Draws all parameters anew. */
-  initialize(seed?: number): void;
+  initialize(seed?: number): Promise<void>;
   /** The output for a batch [n, ...]; probabilities where the network ends in a classification loss. */
-  predict(x: Tensor): Tensor;
+  predict(x: Tensor): Promise<Tensor>;
+  /** What layers give for a batch, by their names. */
+  activations(x: Tensor, layers: readonly string[]): Promise<Tensor[]>;
   /**
-   * One step on a batch. Targets are i32 labels [n], or f32 of the output's shape. Gives the mean loss before the step,
-   * and how many labels the output named.
+   * One step on a batch. Gives the mean loss before the step, and how many labels the output named. A step that fails may
+   * leave half of itself in the optimizer: make another.
    */
-  trainStep(optimizer: Optimizer, x: Tensor, targets: Tensor, learningRate?: number): { loss: number; correct: number };
-  /** Mean loss and accuracy (0 to 1). */
-  evaluate(x: Tensor, targets: Tensor, options?: { batchSize?: number }): { loss: number; accuracy: number };
+  trainStep(optimizer: Optimizer, x: Tensor, targets: Tensor, learningRate?: number): Promise<{ loss: number; correct: number }>;
+  /** Batch by batch; other calls are answered in between. */
+  evaluate(data: Data, options?: { batchSize?: number; signal?: AbortSignal }): Promise<Evaluation>;
+  /** A new tensor for each at every call. */
+  parameters(): Promise<Parameter[]>;
   /** The bytes of a file that the native library and command read too. */
-  saveWeights(format?: 'safetensors' | 'json' | 'tar'): Uint8Array;
-  /** Any of the three, by content. Gives a report; throws when `strict` and something is missing or unknown. */
-  loadWeights(bytes: Uint8Array, options?: { strict?: boolean }): string;
+  saveWeights(format?: WeightsFormat): Promise<Uint8Array>;
+  /** Any of the three, or ONNX, by content. Gives a report; rejects when `strict` and something is missing or unknown. */
+  loadWeights(bytes: Uint8Array | ArrayBuffer | Blob, options?: { strict?: boolean }): Promise<string>;
 }
 
-type Pair = number | readonly [number, number];
+export interface TrainOptions {
+  /** Default 64. The last batch of an epoch may be smaller. */
+  batchSize?: number;
+  /** How long; both, whichever comes first; neither: until `signal`. */
+  epochs?: number;
+  steps?: number;
+  /** Default: the optimizer's. */
+  learningRate?: number;
+  /** The samples of each epoch in a new order, which depends on the seed. Default true. */
+  shuffle?: boolean;
+  seed?: number;
+  /** Ends training after the step in progress, and rejects `finished` with its reason. */
+  signal?: AbortSignal;
+  /** Called after every step, here. */
+  onStep?(progress: Progress): void;
+}
+
+export interface Progress {
+  /** Steps and whole epochs done. */
+  step: number;
+  epoch: number;
+  /** Of the batch, before the step. */
+  loss: number;
+  /** 0 to 1; NaN without labels. */
+  accuracy: number;
+  /** Over about the last second, pauses left out. */
+  imagesPerSecond: number;
+  learningRate: number;
+  batchSize: number;
+}
+
+/** Training that runs. */
+export interface Training {
+  /** The last step's progress. Rejects when aborted, or with the error that ended it. */
+  readonly finished: Promise<Progress>;
+  /** From the next step on. */
+  learningRate: number;
+  batchSize: number;
+  readonly paused: boolean;
+  /** Resolves when no step is in progress any more. */
+  pause(): Promise<void>;
+  resume(): void;
+}
+
+/** Where bytes come from: an address to fetch, or what is there already. gzip is unpacked. */
+export type Source = string | URL | Blob | ArrayBuffer | Uint8Array;
+
+export interface FetchOptions {
+  signal?: AbortSignal;
+  /** Bytes received of all files; `total` is 0 while a server does not say. */
+  onProgress?(progress: { loaded: number; total: number }): void;
+}
 
 export interface Kaiseki {
   /** Threads that operations use. Results do not depend on it. */
   readonly threads: number;
+  /** Resolves when the worker has ended: with nothing after close(), with an error when it died. */
+  readonly closed: Promise<KaisekiError | undefined>;
 
-  tensor(values: Values, shape?: Shape, dtype?: DType): Tensor;
+  /** With `transfer`, the array's buffer moves to the worker instead of being copied, and is empty here afterwards. */
+  tensor(values: Values, shape?: Shape, dtype?: DType, options?: { transfer?: boolean }): Promise<Tensor>;
   /** Uninitialised. */
-  empty(shape: Shape, dtype?: DType): Tensor;
+  empty(shape: Shape, dtype?: DType): Promise<Tensor>;
   /** In [low, high). */
-  uniform(shape: Shape, options?: { seed?: number; low?: number; high?: number }): Tensor;
-  normal(shape: Shape, options?: { seed?: number; mean?: number; deviation?: number }): Tensor;
+  uniform(shape: Shape, options?: UniformOptions): Promise<Tensor>;
+  normal(shape: Shape, options?: NormalOptions): Promise<Tensor>;
 
   /** elementwise('a*x + y', {a: 2, x, y}), in one pass over memory. */
-  elementwise(expression: string, bindings: Record<string, Tensor | number>): Tensor;
-  concatenate(parts: readonly Tensor[], axis?: number): Tensor;
+  elementwise(expression: string, bindings: Record<string, Tensor | number>): Promise<Tensor>;
+  concatenate(parts: readonly Tensor[], axis?: number): Promise<Tensor>;
   /** x [n, c, h, w], filter [k, c/groups, r, s], bias [k]. */
   conv2d(x: Tensor, filter: Tensor, options?: {
     bias?: Tensor; stride?: Pair; padding?: Pair; dilation?: Pair; groups?: number;
-  }): Tensor;
-  maxPool2d(x: Tensor, options?: { window?: Pair; stride?: Pair; padding?: Pair }): Tensor;
-  averagePool2d(x: Tensor, options?: { window?: Pair; stride?: Pair; padding?: Pair }): Tensor;
+  }): Promise<Tensor>;
+  maxPool2d(x: Tensor, options?: PoolOptions): Promise<Tensor>;
+  averagePool2d(x: Tensor, options?: PoolOptions): Promise<Tensor>;
 
   /** From JSON, as text or parsed: Kaiseki's format or Sukiyaki's, weights inside it included; or the bytes of an ONNX file. */
-  network(source: string | object | Uint8Array): Network;
+  network(source: string | object | Uint8Array): Promise<Network>;
   /** sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw. */
-  optimizer(name?: string, options?: OptimizerOptions): Optimizer;
-  /** Built-in digits like handwriting: images f32 [count, 1, 28, 28], labels i32 [count], the classes in turn. */
-  digits(options?: { count?: number; seed?: number; train?: boolean }): { images: Tensor; labels: Tensor };
+  optimizer(name?: string, options?: OptimizerOptions): Promise<Optimizer>;
+  /** Starts training in the worker; other calls are answered between its steps. */
+  train(network: Network, optimizer: Optimizer, data: Data, options?: TrainOptions): Training;
 
-  /** Disposes what `body` made, except the tensor that it returns, or the values of the object that it returns. */
-  tidy<T>(body: () => T): T;
-  /** Objects not yet disposed; bytes in tensors, bytes freed and kept for new ones, and the peak of both. */
-  memory(): { handles: number; inUse: number; cached: number; peak: number };
+  /** Built-in digits like handwriting: images f32 [count, 1, 28, 28], labels i32 [count], the classes in turn. */
+  digits(options?: DigitsOptions): Promise<Data>;
+  /** MNIST's files: images u8 [n, 1, height, width], labels i32 [n]. */
+  mnist(files: { images: Source; labels: Source }, options?: FetchOptions): Promise<Data>;
+  /** CIFAR-10's binary batches, one after another: images u8 [n, 3, 32, 32], labels i32 [n]. */
+  cifar10(files: readonly Source[], options?: FetchOptions): Promise<Data>;
+  /** A JPEG, PNG, BMP or PNM, scaled to cover width x height and cut: f32 [1, channels, height, width] in 0..1. */
+  picture(file: Source, options: PictureOptions & FetchOptions): Promise<Tensor>;
+
+  /**
+   * Disposes what `scope` made and what was made of that, except the tensor that `body` gives, or the values of the object
+   * or array that it gives: `kaiseki.tidy(async (scope) => (await scope.uniform([9])).sum())`.
+   */
+  tidy<T>(body: (scope: Kaiseki) => Promise<T>): Promise<T>;
+  memory(): Promise<Memory>;
   /** Gives freed bytes back for tensors of other sizes. */
-  trim(): void;
-  /** Ends the threads; nothing works afterwards. */
+  trim(): Promise<void>;
+  /** Ends the worker and its threads. What is pending is rejected, and nothing works afterwards. */
   close(): void;
 }
 
 /**
- * Loads the library. Threads need a page that is `crossOriginIsolated`, or Node; elsewhere, and with `threads: 1`, the
- * variant without threads is loaded. The default is the machine's number of cores.
+ * Starts a worker and loads the library in it. Threads need a page that is `crossOriginIsolated`, or Node; elsewhere, and
+ * with `threads: 1`, the variant without threads is loaded. The default is the machine's number of cores.
  */
 export function load(options?: { threads?: number }): Promise<Kaiseki>;

@@ -1,139 +1,104 @@
 // SPDX-License-Identifier: MIT
-// The package's entry: load() gives the library, whose operations run where they are called.
+// The package's entry: load() gives the library, whose work runs in a worker.
+import { Connection } from './connection.js';
 import { KaisekiError } from './error.js';
-import { Module } from './module.js';
-import { Network, Optimizer } from './network.js';
-import { NAMES, TYPES, Tensor } from './tensor.js';
+import { Network, Optimizer, Remote, Tensor, forward, pack, unpack } from './remote.js';
+import { Training } from './training.js';
 
 export { KaisekiError, Network, Optimizer, Tensor };
 
-const pair = (value) => (typeof value === 'number' ? [value, value] : value);
+const ARRAYS = { f32: Float32Array, i32: Int32Array, u8: Uint8Array, bool: Uint8Array };
 
-function dtypeOf(values) {
-  if (values instanceof Int32Array) return 'i32';
-  return values instanceof Uint8Array ? 'u8' : 'f32';
+/** An address becomes a whole one: those of the worker are relative to its script. */
+function source(given) {
+  if (typeof given !== 'string' && !(given instanceof URL)) return given;
+  return new URL(given, globalThis.document?.baseURI ?? globalThis.location?.href).href;
 }
 
+/** The library, or a scope of it, which knows what was made in it. */
 class Kaiseki {
-  constructor(module) {
-    this.module = module;
-    this.scopes = [];
+  constructor(connection, threads, depth = 0) {
+    this.connection = connection;
+    this.threads = threads;
+    this.depth = depth;
+    this.made = depth ? new Set() : undefined;
   }
 
-  get threads() {
-    return this.module.threads;
+  get kaiseki() {
+    return this;
   }
 
-  memory() {
-    return this.module.scratch((reserve) => {
-      const account = reserve(24);
-      this.module.call('kaiseki_memory', account);
-      const [inUse, cached, peak] = this.module.array(Float64Array, account, 3);
-      return { handles: this.module.call('kaiseki_live_handles'), inUse, cached, peak };
-    });
+  get closed() {
+    return this.connection.closed;
   }
 
-  trim() {
-    this.module.call('kaiseki_trim');
+  /** What the worker's `method` gives, of the innermost scope among those of the objects and of this. */
+  async request(target, method, args, options) {
+    const objects = [this], packed = pack(args, objects);
+    if (target instanceof Remote) objects.push(target);
+    const { kaiseki } = objects.reduce((inner, object) => (object.kaiseki.depth > inner.kaiseki.depth ? object : inner));
+    const message = { target: target instanceof Remote ? target.id : 0, method, args: packed };
+    return unpack(await this.connection.request(message, { ...options, objects }), kaiseki);
   }
 
-  close() {
-    this.module.close();
+  async tensor(values, shape, dtype, { transfer = false } = {}) {
+    const array = Array.isArray(values) ? (ARRAYS[dtype] ?? Float32Array).from(values) : values;
+    return this.request(null, 'tensor', [array, shape, dtype],
+      { transfer: transfer || array !== values ? [array.buffer] : [] });
   }
 
-  tidy(body) {
-    const scope = new Set();
-    this.scopes.push(scope);
+  async network(source) {
+    return this.request(null, 'network', [ArrayBuffer.isView(source) || typeof source === 'string' ? source : JSON.stringify(source)]);
+  }
+
+  train(network, optimizer, data, options = {}) {
+    return new Training(this, network, optimizer, data, options);
+  }
+
+  async mnist({ images, labels }, options) {
+    return this.#fetch('mnist', [source(images), source(labels)], options);
+  }
+
+  async cifar10(files, options) {
+    return this.#fetch('cifar10', [files.map(source)], options);
+  }
+
+  async picture(file, options) {
+    return this.#fetch('picture', [source(file)], options);
+  }
+
+  #fetch(method, args, { signal, onProgress, ...options } = {}) {
+    return this.request(null, method, [...args, options], { signal, onEvent: onProgress });
+  }
+
+  async tidy(body) {
+    const scope = new Kaiseki(this.connection, this.threads, this.depth + 1);
     let result;
     try {
-      result = body();
+      result = await body(scope);
     } finally {
-      this.scopes.pop();
-      const kept = new Set(result instanceof Tensor ? [result] : Object.values(result ?? {}));
-      for (const object of scope) {
-        if (!kept.has(object)) object.dispose();
-        else this.scopes.at(-1)?.add(object);
+      const kept = new Set(result instanceof Remote ? [result] : Object.values(result ?? {}));
+      for (const object of [...scope.made]) {
+        if (kept.has(object)) object.moveTo(this);
+        else object.dispose();
       }
     }
     return result;
   }
 
-  empty(shape, dtype = 'f32') {
-    if (!(dtype in TYPES))
-      throw new KaisekiError('Error', `[tensor] expected a type among ${NAMES.join(', ')}, got ${dtype}`);
-    return this.#shaped(shape, (dims) => this.module.call('kaiseki_tensor', NAMES.indexOf(dtype), shape.length, dims));
-  }
-
-  tensor(values, shape = [values.length], dtype = dtypeOf(values)) {
-    const size = shape.reduce((product, dim) => product * dim, 1);
-    if (values.length !== size)
-      throw new KaisekiError('ShapeError', `[tensor] expected ${size} values for shape [${shape.join(', ')}], got ${values.length}`);
-    return this.empty(shape, dtype).set(values);
-  }
-
-  uniform(shape, { seed = 0, low = 0, high = 1 } = {}) {
-    return this.#shaped(shape, (dims) => this.module.call('kaiseki_random', false, shape.length, dims, seed, low, high));
-  }
-
-  normal(shape, { seed = 0, mean = 0, deviation = 1 } = {}) {
-    return this.#shaped(shape, (dims) => this.module.call('kaiseki_random', true, shape.length, dims, seed, mean, deviation));
-  }
-
-  elementwise(expression, bindings) {
-    const { module } = this;
-    const values = Object.values(bindings);
-    return module.scratch((reserve) => new Tensor(this, module.call('kaiseki_elementwise',
-      module.putText(reserve, expression), values.length,
-      module.put(reserve, Uint32Array, Object.keys(bindings).map((name) => module.putText(reserve, name))),
-      module.put(reserve, Uint32Array, values.map((value) => (value instanceof Tensor ? value.address >>> 0 : 0))),
-      module.put(reserve, Float32Array, values.map((value) => (value instanceof Tensor ? 0 : value))))));
-  }
-
-  concatenate(parts, axis = 0) {
-    const { module } = this;
-    return module.scratch((reserve) => new Tensor(this, module.call('kaiseki_concatenate', parts.length,
-      module.put(reserve, Uint32Array, parts.map((part) => part.address >>> 0)), axis)));
-  }
-
-  conv2d(x, filter, { bias, stride = 1, padding = 0, dilation = 1, groups = 1 } = {}) {
-    return this.#shaped([...pair(stride), ...pair(padding), ...pair(dilation), groups], (numbers) =>
-      this.module.call('kaiseki_conv2d', x.address, filter.address, bias?.address ?? 0, numbers));
-  }
-
-  maxPool2d(x, { window = 2, stride = window, padding = 0 } = {}) {
-    return this.#shaped([...pair(window), ...pair(stride), ...pair(padding)], (numbers) =>
-      this.module.call('kaiseki_pool2d', false, x.address, numbers));
-  }
-
-  averagePool2d(x, { window = 2, stride = window, padding = 0 } = {}) {
-    return this.#shaped([...pair(window), ...pair(stride), ...pair(padding)], (numbers) =>
-      this.module.call('kaiseki_pool2d', true, x.address, numbers));
-  }
-
-  network(source) {
-    return new Network(this, source);
-  }
-
-  optimizer(name = 'momentum', options = {}) {
-    return new Optimizer(this, name, options);
-  }
-
-  digits({ count = 1000, seed = 0, train = true } = {}) {
-    const { module } = this;
-    return module.scratch((reserve) => {
-      const out = reserve(8);
-      module.call('kaiseki_digits', count, seed, train, out);
-      const [images, labels] = module.array(Uint32Array, out, 2);
-      return { images: new Tensor(this, images), labels: new Tensor(this, labels) };
-    });
-  }
-
-  /** A tensor that a call makes which takes the address of whole numbers. */
-  #shaped(numbers, make) {
-    return this.module.scratch((reserve) => new Tensor(this, make(this.module.put(reserve, Int32Array, numbers))));
+  close() {
+    this.connection.close();
   }
 }
+forward(Kaiseki, ['empty', 'uniform', 'normal', 'elementwise', 'concatenate', 'conv2d', 'maxPool2d', 'averagePool2d', 'optimizer',
+  'digits', 'memory', 'trim']);
 
-export async function load(options) {
-  return new Kaiseki(await Module.load(options));
+export async function load({ threads } = {}) {
+  const connection = await Connection.open();
+  try {
+    return new Kaiseki(connection, await connection.request({ method: 'load', args: [{ threads }] }));
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
 }

@@ -1,20 +1,44 @@
 // SPDX-License-Identifier: MIT
 // Loads the variant of the module that this page, worker or process may use, and calls its functions.
+import { builtin, cores, node } from './environment.js';
 import { KaisekiError } from './error.js';
 
 const PAGE = 65536;
-const node = Boolean(globalThis.process?.versions?.node);
 
-async function cores() {
-  if (!node) return navigator.hardwareConcurrency ?? 1;
-  const name = 'node:os';
-  return (await import(/* @vite-ignore */ name)).availableParallelism();
+/** A number on its way to an integer of 32 bits, which would wrap what does not fit. */
+export function whole(value) {
+  if (Number.isInteger(value) && (value | 0) === value) return value;
+  const got = typeof value === 'object' ? 'an object' : String(value);
+  throw new KaisekiError('Error', `[tensor] expected a whole number of 32 bits, got ${got}`);
 }
+
+// Files, which bundlers copy as they are: the script of a thread loads the second again.
+const FILES = {
+  one: { script: new URL('../dist/kaiseki.mjs', import.meta.url), code: new URL('../dist/kaiseki.wasm', import.meta.url) },
+  several: {
+    script: new URL('../dist/kaiseki-threads.mjs', import.meta.url),
+    code: new URL('../dist/kaiseki-threads.wasm', import.meta.url),
+    thread: new URL('../dist/kaiseki-threads.worker.js?no-inline', import.meta.url),
+  },
+};
 
 async function compile(url) {
   if (!node) return WebAssembly.compileStreaming(fetch(url));
-  const name = 'node:fs/promises';
-  return WebAssembly.compile(await (await import(/* @vite-ignore */ name)).readFile(url));
+  return WebAssembly.compile(await (await builtin('fs/promises')).readFile(url));
+}
+
+/** Adds a thread to those that wait for work. */
+async function addThread(pool, script) {
+  // A module in a browser: Vite adds imports to scripts while it serves them.
+  const thread = node ? new (await builtin('worker_threads')).Worker(script) : new Worker(script, { type: 'module' });
+  await new Promise((resolve, reject) => {
+    pool.loadWasmModuleToWorker(thread, resolve);
+    const failed = () => reject(new KaisekiError('Error', `[load] expected the script of a thread at ${script}, got an error`));
+    if (node) thread.once('error', failed);
+    else thread.addEventListener('error', failed);
+  });
+  pool.unusedWorkers.push(thread);
+  if (node) thread.unref();
 }
 
 /** The module: memory, functions by name, and texts and numbers on their way to it. */
@@ -25,22 +49,23 @@ export class Module {
     if (!Number.isInteger(threads) || threads < 1)
       throw new KaisekiError('Error', `[load] expected 1 or more threads, got ${threads}`);
     const several = shared && threads > 1;
-    const factory = several ? await import('../dist/kaiseki-threads.mjs') : await import('../dist/kaiseki.mjs');
-    const code = several ? new URL('../dist/kaiseki-threads.wasm', import.meta.url)
-                         : new URL('../dist/kaiseki.wasm', import.meta.url);
+    const files = several ? FILES.several : FILES.one;
+    const [factory, compiled] = await Promise.all([
+      import(/* @vite-ignore */ /* webpackIgnore: true */ files.script.href), compile(files.code)]);
     const module = new Module();
     module.memory = new WebAssembly.Memory({ initial: 256, maximum: PAGE, shared: several });
-    const compiled = await compile(code);
-    module.functions = await factory.default({
-      wasmMemory: module.memory,
-      workers: several ? threads - 1 : 0,
-      instantiateWasm(imports, receive) {
-        WebAssembly.instantiate(compiled, imports).then((instance) => receive(instance, compiled));
-        return {};
-      },
+    module.functions = await new Promise((resolve, reject) => {
+      factory.default({
+        wasmMemory: module.memory,
+        mainScriptUrlOrBlob: files.script.href,
+        instantiateWasm(imports, receive) {
+          WebAssembly.instantiate(compiled, imports).then((instance) => receive(instance, compiled), reject);
+          return {};
+        },
+      }).then(resolve, reject);
     });
     const pool = module.functions.PThread;
-    if (node && pool) for (const worker of [...pool.unusedWorkers, ...pool.runningWorkers]) worker.unref();
+    if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(pool, files.thread)));
     module.threads = module.call('kaiseki_start', several ? threads : 1);
     return module;
   }
@@ -75,6 +100,7 @@ export class Module {
 
   /** A copy of `values` in memory of `reserve`. */
   put(reserve, Type, values) {
+    if (Type === Int32Array && !(values instanceof Int32Array)) Array.from(values).forEach(whole);
     const address = reserve(values.length * Type.BYTES_PER_ELEMENT);
     this.array(Type, address, values.length).set(values);
     return address;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
+// Networks and optimizers, where they are: in the module.
+import { KaisekiError } from './error.js';
 import { Handle } from './handle.js';
 import { Tensor } from './tensor.js';
 
+/** With more classes a matrix of all of them would take more memory than it tells. */
+const MOST_CLASSES = 1000;
 const NUMBERS = ['momentum', 'alpha', 'beta1', 'beta2', 'epsilon', 'weightDecay', 'clipNorm'];
 
 export class Optimizer extends Handle {
@@ -27,6 +31,10 @@ export class Network extends Handle {
     return JSON.parse(this.#text('kaiseki_network_json', this.address));
   }
 
+  get summary() {
+    return JSON.parse(this.#text('kaiseki_network_summary', this.address));
+  }
+
   initialize(seed = 0) {
     this.kaiseki.module.call('kaiseki_network_initialize', this.address, seed);
   }
@@ -36,22 +44,62 @@ export class Network extends Handle {
   }
 
   trainStep(optimizer, x, targets, learningRate = optimizer.learningRate) {
-    return this.#judged('kaiseki_train_step', this.address, optimizer.address, x.address, targets.address, learningRate);
+    return this.#judged('kaiseki_train_step', [this.address, optimizer.address, x.address, targets.address, learningRate]);
   }
 
-  evaluate(x, targets, { batchSize = 256 } = {}) {
-    const count = x.shape[0];
+  /** A layer's output is kept where it is an output of the network: another network, with the same parameters, says so. */
+  activations(x, layers) {
+    const { kaiseki } = this, { module } = kaiseki, { json } = this;
+    const places = layers.map((name) => {
+      const at = json.layers.findIndex((layer) => layer.name === name);
+      if (at < 0) throw new KaisekiError('Error', `[activations] expected the name of a layer, got ${name}`);
+      return at;
+    });
+    const until = json.layers.slice(0, Math.max(...places) + 1);
+    const probe = new Network(kaiseki, { inputs: json.inputs, layers: until, outputs: [...new Set(layers)] });
+    try {
+      module.call('kaiseki_network_share', probe.address, this.address);
+      return module.scratch((reserve) => {
+        const out = reserve(4 * layers.length);
+        module.call('kaiseki_network_outputs', probe.address, module.putText(reserve, Object.keys(json.inputs)[0]), x.address,
+          layers.length, module.put(reserve, Uint32Array, layers.map((name) => module.putText(reserve, name))), out);
+        return Array.from(module.array(Uint32Array, out, layers.length), (address) => new Tensor(kaiseki, address));
+      });
+    } finally {
+      probe.dispose();
+    }
+  }
+
+  evaluate(data, options) {
+    const run = this.evaluating(data, options);
+    for (;;) {
+      const { done, value } = run.next();
+      if (done) return value;
+    }
+  }
+
+  /** The same, batch by batch: whoever runs it may do other things in between. */
+  *evaluating({ images, labels }, { batchSize = 256 } = {}) {
+    const { kaiseki } = this, { module } = kaiseki, { outputShape } = this.summary;
+    const count = images.shape[0], labelled = labels.dtype === 'i32' && outputShape.length === 1;
+    const classes = labelled && outputShape[0] <= MOST_CLASSES ? outputShape[0] : 0;
+    if (!(batchSize >= 1)) throw new KaisekiError('Error', `[evaluate] expected batches of 1 or more, got ${batchSize}`);
+    const confusion = new Int32Array(classes * classes);
     let loss = 0, correct = 0;
     for (let start = 0; start < count; start += batchSize) {
       const n = Math.min(batchSize, count - start);
-      this.kaiseki.tidy(() => {
-        const batch = this.#judged('kaiseki_evaluate', this.address, x.slice(0, start, n).address,
-          targets.slice(0, start, n).address);
+      kaiseki.tidy(() => module.scratch((reserve) => {
+        const x = kaiseki.rowsFrom(images, start, n), wanted = kaiseki.rowsFrom(labels, start, n);
+        const takenFor = reserve(4 * n), batch = this.#judged('kaiseki_evaluate', [this.address, x.address, wanted.address], takenFor);
         loss += batch.loss * n;
         correct += batch.correct;
-      });
+        if (!classes) return;
+        const right = wanted.toTypedArray();
+        module.array(Int32Array, takenFor, n).forEach((found, i) => ++confusion[right[i] * classes + found]);
+      }));
+      yield;
     }
-    return { loss: loss / count, accuracy: correct / count };
+    return { loss: loss / count, accuracy: correct / count, confusion };
   }
 
   get parameters() {
@@ -79,11 +127,11 @@ export class Network extends Handle {
     return module.text(module.call(name, ...args));
   }
 
-  #judged(name, ...args) {
+  #judged(name, args, ...more) {
     const { module } = this.kaiseki;
     return module.scratch((reserve) => {
       const out = reserve(16);
-      module.call(name, ...args, out);
+      module.call(name, ...args, out, ...more);
       const [loss, correct] = module.array(Float64Array, out, 2);
       return { loss, correct };
     });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { KaisekiError } from './error.js';
 import { Handle } from './handle.js';
+import { whole } from './module.js';
 
 export const TYPES = { f32: Float32Array, i32: Int32Array, u8: Uint8Array, bool: Uint8Array };
 export const NAMES = Object.keys(TYPES);
@@ -64,7 +65,7 @@ export class Tensor extends Handle {
   }
 
   slice(axis, start, length) {
-    return this.#make('kaiseki_slice', this.address, axis, start, length);
+    return this.#make('kaiseki_slice', this.address, whole(axis), whole(start), whole(length));
   }
 
   permute(axes) {
@@ -98,10 +99,10 @@ export class Tensor extends Handle {
   max(axes, keepDims) { return this.#reduce('max', axes, keepDims); }
   min(axes, keepDims) { return this.#reduce('min', axes, keepDims); }
 
-  argmax(axis = -1) { return this.#make('kaiseki_arg', true, this.address, axis); }
-  argmin(axis = -1) { return this.#make('kaiseki_arg', false, this.address, axis); }
-  softmax(axis = -1) { return this.#make('kaiseki_softmax', false, this.address, axis); }
-  logSoftmax(axis = -1) { return this.#make('kaiseki_softmax', true, this.address, axis); }
+  argmax(axis = -1) { return this.#make('kaiseki_arg', true, this.address, whole(axis)); }
+  argmin(axis = -1) { return this.#make('kaiseki_arg', false, this.address, whole(axis)); }
+  softmax(axis = -1) { return this.#make('kaiseki_softmax', false, this.address, whole(axis)); }
+  logSoftmax(axis = -1) { return this.#make('kaiseki_softmax', true, this.address, whole(axis)); }
 
   /** The rows (first dimension) that `rows`, i32 [count], names. */
   gather(rows) {

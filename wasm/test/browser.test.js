@@ -1,60 +1,98 @@
 // SPDX-License-Identifier: MIT
-// The package in headless Chromium, as files on a plain server: the same bits as in Node, with threads and without.
+// The package in headless browsers, as files on a plain server: the same bits as in Node, with threads and without, in the
+// page and in the worker, under a content security policy.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { extname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { load } from 'kaiseki';
-import { chromium } from 'playwright-core';
-import { hashes } from './same.js';
+import { load as loadClient } from 'kaiseki';
+import { load } from 'kaiseki/sync';
+import { browsers, open, without } from './browsers.js';
+import { ISOLATED, serve } from './serve.js';
+import { hashes, trainedInWorker } from './same.js';
 
 const project = new URL('../../', import.meta.url);
 const lenet = await readFile(new URL('models/lenet-dag.json', project), 'utf8');
-const TYPES = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
 const PAGE = `<!doctype html><title>kaiseki</title>
-<script type="importmap">{"imports": {"kaiseki": "/node_modules/kaiseki/src/index.js"}}</script>`;
+<script type="importmap">{"imports": {"kaiseki": "/node_modules/kaiseki/src/index.js", "kaiseki/sync": "/node_modules/kaiseki/src/sync.js"}}</script>`;
+const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'";
 
-/** Serves the project; under /isolated the page may share memory. */
-function serve() {
-  return createServer(async (request, response) => {
-    const { pathname } = new URL(request.url, 'http://localhost');
-    response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
-    if (pathname === '/isolated') response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
-    response.setHeader('Content-Type', TYPES[extname(pathname)] ?? 'text/html');
-    try {
-      response.end(extname(pathname) ? await readFile(new URL('.' + pathname, project)) : PAGE);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-}
+if (without) test('in Firefox', { skip: without }, () => {});
 
-describe('in Chromium', () => {
-  let server, browser, expected;
+for (const name of browsers) describe(`in ${name}`, () => {
+  let server, browser, missing;
   before(async () => {
-    server = serve().listen(0, '127.0.0.1');
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
-    const kaiseki = await load({ threads: 1 });
-    expected = await hashes(kaiseki, lenet);
+    server = await serve(({ url }, response) => {
+      const { pathname } = new URL(url, 'http://localhost');
+      if (pathname !== '/') for (const [name, value] of Object.entries(ISOLATED)) response.setHeader(name, value);
+      response.setHeader('Content-Security-Policy', pathname === '/strict' ? POLICY : "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'");
+      if (missing && pathname.endsWith(missing)) return void response.writeHead(404).end();
+      if (pathname.includes('.')) return new URL('.' + pathname, project);
+      response.setHeader('Content-Type', 'text/html').end(pathname === '/strict' ? '<!doctype html>' : PAGE);
+    });
+    browser = await open(name);
   });
   after(async () => {
     await browser?.close();
-    server.close();
-    server.closeAllConnections();
+    server?.close();
   });
+
+  const inPage = (path, body, argument) => browser.inPage(server.url + path, body, argument);
 
   for (const [path, threads, given] of [['/', 2, 1], ['/isolated', 1, 1], ['/isolated', 2, 2], ['/isolated', 4, 4]])
     test(`${path} with ${threads} threads`, async () => {
-      const page = await browser.newPage();
-      await page.goto(`http://127.0.0.1:${server.address().port}${path}`);
-      const found = await page.evaluate(async ([json, threads]) => {
-        const { load } = await import('kaiseki');
+      const kaiseki = await load({ threads: 1 });
+      const found = await inPage(path, async ([json, threads]) => {
+        const { load } = await import('kaiseki/sync');
         const { hashes } = await import('/wasm/test/same.js');
         const kaiseki = await load({ threads });
         return { threads: kaiseki.threads, hashes: await hashes(kaiseki, json) };
       }, [lenet, threads]);
-      assert.deepEqual(found, { threads: given, hashes: expected });
-      await page.close();
+      assert.deepEqual(found, { threads: given, hashes: await hashes(kaiseki, lenet) });
+      kaiseki.close();
+    });
+
+  for (const [path, threads] of [['/', 1], ['/isolated', 2], ['/strict', 2]])
+    test(`${path}: training in the worker, a picture and a file`, async () => {
+      const kaiseki = await loadClient({ threads: 1 });
+      const found = await inPage(path, async (json) => {
+        const { load } = await import('/node_modules/kaiseki/src/index.js');
+        const { trainedInWorker } = await import('/wasm/test/same.js');
+        const kaiseki = await load({ threads: 2 });
+        const picture = await kaiseki.picture('jpeg/half_colour.jpg', { width: 20, height: 9 });
+        const stop = new AbortController(), refused = [];
+        const trained = await trainedInWorker(kaiseki, json);
+        const keep = (error) => refused.push(`${error.name} ${error.kind}`);
+        await kaiseki.picture('nowhere.jpg', { width: 1, height: 1 }).catch(keep);
+        const { finished } = kaiseki.train(await kaiseki.network(json), await kaiseki.optimizer(), await kaiseki.digits(), { signal: stop.signal, onStep: () => stop.abort() });
+        await finished.catch(keep);
+        const large = [];
+        for (let room = true; room;) await kaiseki.empty([256 << 18]).then((tensor) => large.push(tensor), (error) => { room = false; keep(error); });
+        for (const tensor of large) tensor.dispose();
+        const values = Array.from(await picture.toTypedArray());
+        kaiseki.close();
+        await picture.sum().catch(keep);
+        const again = await load({ threads: 1 });
+        return { threads: kaiseki.threads, trained, values, refused, item: await (await again.tensor([5])).item() };
+      }, lenet);
+      const picture = await kaiseki.picture(new Uint8Array(await readFile(new URL('jpeg/half_colour.jpg', project))), { width: 20, height: 9 });
+      assert.deepEqual(found, {
+        threads,
+        trained: await trainedInWorker(kaiseki, lenet),
+        values: Array.from(await picture.toTypedArray()),
+        refused: ['KaisekiError Error', 'AbortError undefined', 'KaisekiError OutOfMemory', 'KaisekiError Closed'],
+        item: 5,
+      });
+      kaiseki.close();
+    });
+
+  for (const file of ['/worker.js', '/kaiseki.mjs', '/kaiseki.wasm', '/kaiseki-threads.worker.js'])
+    test(`without ${file}, load() says so`, async () => {
+      missing = file;
+      const found = await inPage('/isolated', async (threads) => {
+        const { load } = await import('kaiseki');
+        return load({ threads }).then(() => 'loaded', (error) => `${error.name}: ${error.message}`);
+      }, file.includes('threads') ? 2 : 1);
+      missing = undefined;
+      assert.match(found, /^KaisekiError: /);
     });
 });

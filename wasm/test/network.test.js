@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { load } from 'kaiseki';
+import { load } from 'kaiseki/sync';
 import { hashes } from './same.js';
 
 const models = new URL('../../models/', import.meta.url);
@@ -23,15 +23,33 @@ describe('networks', () => {
             const { loss } = network.trainStep(optimizer, train.images.slice(0, start, 50), train.labels.slice(0, start, 50));
             assert.ok(Number.isFinite(loss));
           });
-      const { loss, accuracy } = network.evaluate(test.images, test.labels);
+      const { loss, accuracy, confusion } = network.evaluate(test);
       console.log(`LeNet after 2 epochs of 2000 digits: loss ${loss.toFixed(3)}, accuracy ${accuracy}`);
       assert.ok(accuracy > 0.9, `accuracy ${accuracy}`);
       const probabilities = network.predict(test.images);
       assert.deepEqual(probabilities.shape, [test.labels.size, 10]);
+      const values = probabilities.toTypedArray(), expected = new Int32Array(100);
+      test.labels.toTypedArray().forEach((label, i) => {
+        const row = values.subarray(10 * i, 10 * i + 10);
+        ++expected[10 * label + row.indexOf(Math.max(...row))];
+      });
+      assert.deepEqual(confusion, expected);
       assert.ok(Math.abs(probabilities.sum().item() - test.labels.size) < 0.01);
     });
     assert.equal(kaiseki.memory().handles, before);
   });
+
+  test('the confusion matrix ends at 1000 classes', () => kaiseki.tidy(() => {
+    const data = kaiseki.digits({ count: 100 });
+    for (const [classes, length] of [[1000, 1000 ** 2], [1001, 0], [200000, 0]]) {
+      const network = kaiseki.network({ inputs: { x: { shape: [1, 28, 28] } },
+        layers: [{ type: 'global_pooling' }, { type: 'fully_connected', output_size: classes }, { type: 'softmax_cross_entropy' }] });
+      const { loss, accuracy, confusion } = network.evaluate(data);
+      assert.equal(confusion.length, length);
+      assert.ok(loss > 0 && accuracy >= 0 && accuracy <= 1);
+      network.dispose();
+    }
+  }));
 
   test('weights go out and in, in every format', () => {
     for (const format of ['safetensors', 'json', 'tar']) {
@@ -46,6 +64,27 @@ describe('networks', () => {
     }
   });
 
+  test('training with momentum needs one tensor beside each parameter', () => {
+    const bytes = 4 * 2000 * 2000, { inUse } = kaiseki.memory();
+    kaiseki.tidy(() => {
+      const network = kaiseki.network({ inputs: { x: { shape: [2000] } }, layers: [{ type: 'fully_connected', output_size: 2000 }, { type: 'mean_squared_error' }] });
+      const optimizer = kaiseki.optimizer('momentum'), x = kaiseki.uniform([1, 2000]);
+      for (let step = 0; step < 2; ++step) network.trainStep(optimizer, x, x);
+      const more = kaiseki.memory().inUse - inUse;
+      assert.ok(more >= 2 * bytes && more < 2.5 * bytes, `${more} bytes for ${bytes} of weights`);
+    });
+  });
+
+  test('weights go out without a second copy in the module', async () => {
+    const here = await load({ threads: 1 }), bytes = 4 * 4000 * 4000;
+    const network = here.network({ inputs: { x: { shape: [4000] } }, layers: [{ type: 'fully_connected', output_size: 4000 }] });
+    const { heap } = here.memory();
+    assert.ok(network.saveWeights().length > bytes);
+    const more = here.memory().heap - heap;
+    assert.ok(more < 1.6 * bytes, `${more} bytes for ${bytes} of weights`);
+    here.close();
+  });
+
   test('a network comes from ONNX, with its weights', () => {
     const onnx = new URL('../../onnx/preactivated_13', import.meta.url);
     const values = (what) => new Float32Array(new Uint8Array(readFileSync(`${onnx.pathname}.${what}.npy`)).buffer, 128);
@@ -58,6 +97,29 @@ describe('networks', () => {
       // PyTorch's results in float64; ten layers' sums of up to 150 terms are rounded to 6e-8 each.
       values('y').forEach((wanted, i) => assert.ok(Math.abs(y[i] - wanted) <= 1e-5 * (1 + Math.abs(wanted)), `${y} at ${i}`));
     }
+  });
+
+  test('the layers are told, and what they give is what layers by hand give', () => {
+    const network = kaiseki.network(lenet), { layers, inputShape, outputShape } = network.summary;
+    assert.deepEqual([inputShape, outputShape], [[1, 28, 28], [10]]);
+    assert.deepEqual(layers[0], { name: 'conv1', type: 'convolution', shape: [20, 24, 24], parameters: 520, multiplyAdds: 288000 });
+    kaiseki.tidy(() => {
+      const { images } = kaiseki.digits({ count: 3 });
+      const [pooled, convolved, last] = network.activations(images, ['pool1', 'conv1', 'fc4']);
+      const [filter, bias] = network.parameters.map(({ value }) => value);
+      const expected = kaiseki.conv2d(images, filter, { bias });
+      const near = (a, b) => {
+        const wanted = b.toTypedArray();
+        assert.deepEqual(a.shape, b.shape);
+        a.toTypedArray().forEach((value, i) => assert.ok(Math.abs(value - wanted[i]) < 1e-5));
+      };
+      near(convolved, expected);
+      near(pooled, kaiseki.maxPool2d(expected));
+      near(last.softmax(), network.predict(images));
+      filter.set(new Float32Array(filter.size));
+      near(network.activations(images, ['conv1'])[0], bias.reshape([20, 1, 1]).broadcastTo([3, 20, 24, 24]));
+    });
+    assert.throws(() => network.activations(kaiseki.digits({ count: 1 }).images, ['conv9']), /expected the name of a layer, got conv9/);
   });
 
   test('parameters share the network\'s storage', () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { KaisekiError, load } from 'kaiseki';
+import { KaisekiError, load } from 'kaiseki/sync';
 
 for (const threads of [1, 2]) {
   describe(`tensors, threads: ${threads}`, async () => {
@@ -73,6 +73,30 @@ for (const threads of [1, 2]) {
       assert.throws(() => x.sum(), /expected a live object, got a disposed one/);
     });
 
+    test('numbers that 32 bits do not hold are refused, not wrapped', () => {
+      const x = kaiseki.tensor([1, 2, 3, 4], [2, 2]), refused = (body, got) =>
+        assert.throws(body, { name: 'KaisekiError', message: `[tensor] expected a whole number of 32 bits, got ${got}` });
+      refused(() => kaiseki.uniform([4294967301]), '4294967301');
+      refused(() => kaiseki.normal([2.7]), '2.7');
+      refused(() => kaiseki.empty([2, NaN]), 'NaN');
+      refused(() => kaiseki.empty(['3']), '3');
+      refused(() => kaiseki.tensor([1, 2], [0.5, 4]), '0.5');
+      refused(() => x.reshape([4.5]), '4.5');
+      refused(() => x.broadcastTo([2 ** 32 + 1, 2, 2]), '4294967297');
+      refused(() => x.permute([1, 0.5]), '0.5');
+      refused(() => x.slice(0, 2 ** 32, 1), '4294967296');
+      refused(() => x.slice(0, 0), 'undefined');
+      refused(() => x.sum([0.5]), '0.5');
+      for (const name of ['argmax', 'argmin', 'softmax', 'logSoftmax']) refused(() => x[name](0.5), '0.5');
+      refused(() => kaiseki.concatenate([x, x], 1.5), '1.5');
+      refused(() => kaiseki.maxPool2d(x.reshape([1, 1, 2, 2]), { window: 1.5 }), '1.5');
+      refused(() => kaiseki.conv2d(x, x, { groups: Infinity }), 'Infinity');
+      refused(() => kaiseki.batch({ images: x, labels: x }, [0, 2 ** 32]), '4294967296');
+      refused(() => kaiseki.digits({ count: 10.5 }), '10.5');
+      refused(() => kaiseki.picture(new Uint8Array(1), { width: 8, height: 2 ** 32 + 8 }), '4294967304');
+      assert.equal(x.reshape([-1]).slice(0, -0, 4).sum([-1]).item(), 10);
+    });
+
     test('what is disposed, by hand or by tidy, is not live', () => {
       const before = kaiseki.memory();
       const kept = kaiseki.tidy(() => {
@@ -107,6 +131,13 @@ for (const threads of [1, 2]) {
     });
   });
 }
+
+test('the process keeps its own handling of errors', async () => {
+  const counts = () => ['uncaughtException', 'unhandledRejection', 'exit'].map((event) => process.listenerCount(event));
+  const before = counts();
+  for (const threads of [1, 2]) (await load({ threads })).close();
+  assert.deepEqual(counts(), before);
+});
 
 test('an impossible number of threads is refused', async () => {
   await assert.rejects(load({ threads: 0 }), /expected 1 or more threads, got 0/);

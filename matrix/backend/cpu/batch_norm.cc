@@ -3,6 +3,7 @@
 // keep the variance exact where the mean is large), then the result while the channel is in cache.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "matrix/backend/cpu/cpu_backend.h"
 #include "matrix/backend/cpu/scratch.h"
@@ -58,6 +59,29 @@ class Layout {
   int64_t n_, c_, inner_, values_;
 };
 
+float lowest(const BatchNormArgs& args) {
+  return args.relu ? 0 : -std::numeric_limits<float>::infinity();
+}
+
+template <class InvStd>
+void normalise(const BatchNormArgs& args, const Tensor& means, InvStd inv_std) {
+  const float* x = args.x->data<float>();
+  const float* gamma = args.gamma->data<float>();
+  const float* beta = args.beta->data<float>();
+  const float* mean = means.data<float>();
+  float* y = args.y->overwrite<float>();
+  const float low = lowest(args);
+  const auto inner = static_cast<size_t>(args.inner);
+  parallel_for(args.n * args.c, std::max<int64_t>(1, kWork / std::max<int64_t>(1, args.inner)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t c = i % args.c;
+                   cpu::normalise(x + i * args.inner, mean[c], gamma[c] * inv_std(c), beta[c], low,
+                                  y + i * args.inner, inner);
+                 }
+               });
+}
+
 }  // namespace
 
 void CpuBackend::batch_norm_train(const BatchNormArgs& args) {
@@ -69,6 +93,7 @@ void CpuBackend::batch_norm_train(const BatchNormArgs& args) {
   float* means = args.mean->overwrite<float>();
   float* inv_stds = args.inv_std->overwrite<float>();
   float* y = args.y->overwrite<float>();
+  const float low = lowest(args);
   Layout layout(args);
   auto length = static_cast<size_t>(layout.length());
   auto values = static_cast<double>(layout.values());
@@ -84,36 +109,26 @@ void CpuBackend::batch_norm_train(const BatchNormArgs& args) {
       squares += cpu::squared_deviation(run(i), centre, length);
     double variance = std::max(0.0, squares / values - (mean - centre) * (mean - centre));
     if (squares != squares) variance = squares;
-    double inv_std = 1 / std::sqrt(variance + args.eps);
     means[c] = centre;
-    inv_stds[c] = static_cast<float>(inv_std);
+    inv_stds[c] = static_cast<float>(1 / std::sqrt(variance + args.eps));
     double unbiased = values > 1 ? variance * values / (values - 1) : variance;
     running_mean[c] += args.momentum * static_cast<float>(mean - running_mean[c]);
     running_var[c] += args.momentum * static_cast<float>(unbiased - running_var[c]);
-    auto scale = static_cast<float>(gamma[c] * inv_std);
     for (int64_t i = 0; i < layout.runs(); ++i)
-      cpu::normalise(run(i), centre, scale, beta[c], layout.target(y, c, i, scratch), length);
+      cpu::normalise(run(i), centre, gamma[c] * inv_stds[c], beta[c], low,
+                     layout.target(y, c, i, scratch), length);
     layout.put(y, c, scratch);
   });
 }
 
 void CpuBackend::batch_norm_infer(const BatchNormArgs& args) {
-  const float* x = args.x->data<float>();
-  const float* gamma = args.gamma->data<float>();
-  const float* beta = args.beta->data<float>();
-  const float* mean = args.running_mean->data<float>();
   const float* var = args.running_var->data<float>();
-  float* y = args.y->overwrite<float>();
-  auto inner = static_cast<size_t>(args.inner);
-  parallel_for(args.n * args.c, std::max<int64_t>(1, kWork / std::max<int64_t>(1, args.inner)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   int64_t c = i % args.c;
-                   float scale = gamma[c] / std::sqrt(var[c] + args.eps);
-                   cpu::normalise(x + i * args.inner, mean[c], scale, beta[c], y + i * args.inner,
-                                  inner);
-                 }
-               });
+  normalise(args, *args.running_mean, [&](int64_t c) { return 1 / std::sqrt(var[c] + args.eps); });
+}
+
+void CpuBackend::batch_norm_apply(const BatchNormArgs& args) {
+  const float* inv_std = args.inv_std->data<float>();
+  normalise(args, *args.mean, [&](int64_t c) { return inv_std[c]; });
 }
 
 void CpuBackend::batch_norm_backward(const BatchNormArgs& args) {

@@ -23,6 +23,8 @@ class CpuMemory : public RawMemory {
  public:
   void* allocate(uint64_t bytes) override { return allocate_host(bytes); }
   void release(void* block) noexcept override { release_host(block); }
+  bool divisible() const override { return can_discard_host(); }
+  void discard(void* part, uint64_t bytes) noexcept override { discard_host(part, bytes); }
 };
 
 void cap_instruction_set(const std::string& target) {
@@ -51,14 +53,19 @@ std::string processor_name() {
 
 }  // namespace
 
-CpuBackend::CpuBackend() { cap_instruction_set(environment().cpu_target); }
+CpuBackend::CpuBackend() {
+  const std::string& target = environment().cpu_target;
+  cap_instruction_set(target);
+  const int64_t targets = HWY_SUPPORTED_TARGETS & HWY_TARGETS;
+  instruction_set_ = hwy::TargetName(targets & -targets);
+  cap_instruction_set(target);  // Highway 1.0.3 forgets the cap whenever it is asked what there is
+}
 
 DeviceInfo CpuBackend::info() const {
   DeviceInfo info;
   info.device = device();
   info.name = processor_name();
-  int64_t targets = HWY_SUPPORTED_TARGETS & HWY_TARGETS;
-  info.platform = std::string("Highway ") + hwy::TargetName(targets & -targets);
+  info.platform = std::string("Highway ") + instruction_set_;
   info.compute_units = thread_count();
   info.memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   info.max_allocation = info.memory;

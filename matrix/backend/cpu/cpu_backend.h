@@ -3,6 +3,8 @@
 // is a file of this folder. Tensors of other devices are used through their host copy.
 #pragma once
 
+#include <string>
+
 #include "matrix/backend.h"
 
 namespace kaiseki {
@@ -36,12 +38,16 @@ class CpuBackend : public Backend {
   void pool_backward(const PoolArgs& args) override;
   void batch_norm_train(const BatchNormArgs& args) override;
   void batch_norm_infer(const BatchNormArgs& args) override;
+  void batch_norm_apply(const BatchNormArgs& args) override;
   void batch_norm_backward(const BatchNormArgs& args) override;
   void lrn_forward(const LrnArgs& args) override;
   void lrn_backward(const LrnArgs& args) override;
   void random(const RandomArgs& args) override;
   void gather(const GatherArgs& args) override;
   void scatter_add(const GatherArgs& args) override;
+
+ private:
+  std::string instruction_set_;  // "AVX3"
 };
 
 }  // namespace kaiseki

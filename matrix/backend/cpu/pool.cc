@@ -71,23 +71,44 @@ void average_plane_backward(const PoolArgs& p, const float* dy, float* dx) {
 }
 
 void plane_2x2(const PoolArgs& p, const float* x, float* y, int32_t* indices) {
-  const Plane2x2 plane{p.in_w, p.out_h, p.out_w};
+  const Plane2x2 plane{p.in_w, p.out_h, p.out_w, 0};
   if (p.maximum)
     max_plane_2x2(plane, x, y, indices);
   else
     average_plane_2x2(plane, x, y);
 }
 
-void plane_2x2_backward(const PoolArgs& p, const float* dy, const int32_t* indices, float* dx) {
-  const Plane2x2 plane{p.in_w, p.out_h, p.out_w};
+/// Output rows begin..end, and the columns that no window covers.
+void rows_2x2_backward(const PoolArgs& p, int64_t begin, int64_t end, const float* dy,
+                       const int32_t* indices, float* dx) {
+  const Plane2x2 plane{p.in_w, end - begin, p.out_w, 2 * begin * p.in_w};
   if (p.maximum)
     max_plane_2x2_backward(plane, dy, indices, dx);
   else
     average_plane_2x2_backward(plane, dy, dx);
   if (2 * p.out_w < p.in_w)
-    for (int64_t i = 0; i < 2 * p.out_h; ++i)
+    for (int64_t i = 0; i < 2 * (end - begin); ++i)
       std::fill(dx + i * p.in_w + 2 * p.out_w, dx + (i + 1) * p.in_w, 0.0f);
+}
+
+void plane_2x2_backward(const PoolArgs& p, const float* dy, const int32_t* indices, float* dx) {
+  rows_2x2_backward(p, 0, p.out_h, dy, indices, dx);
   std::fill(dx + 2 * p.out_h * p.in_w, dx + p.in_h * p.in_w, 0.0f);
+}
+
+void pool_planes(const PoolArgs& p, int64_t planes, const float* x, float* y, int32_t* indices) {
+  const int64_t in = p.in_h * p.in_w, out = p.out_h * p.out_w;
+  const bool fast = is_2x2(p);
+  if (!fast && pools_rows(p)) return pool_rows(p, planes, x, y, indices);
+  for (int64_t i = 0; i < planes; ++i) {
+    int32_t* places = indices ? indices + i * out : nullptr;
+    if (fast)
+      plane_2x2(p, x + i * in, y + i * out, places);
+    else if (p.maximum)
+      max_plane(p, x + i * in, y + i * out, places);
+    else
+      average_plane(p, x + i * in, y + i * out);
+  }
 }
 
 int64_t planes_a_piece(const PoolArgs& p) {
@@ -102,20 +123,9 @@ void pool_forward(const PoolArgs& p) {
   float* y = p.y->overwrite<float>();
   int32_t* indices = p.maximum ? p.indices->overwrite<int32_t>() : nullptr;
   const int64_t in = p.in_h * p.in_w, out = p.out_h * p.out_w;
-  const bool fast = is_2x2(p), by_rows = !fast && pools_rows(p);
   parallel_for(p.planes, planes_a_piece(p), [&](int64_t begin, int64_t end) {
-    if (by_rows)
-      return pool_rows(p, end - begin, x + begin * in, y + begin * out,
-                       indices ? indices + begin * out : nullptr);
-    for (int64_t i = begin; i < end; ++i) {
-      int32_t* places = indices ? indices + i * out : nullptr;
-      if (fast)
-        plane_2x2(p, x + i * in, y + i * out, places);
-      else if (p.maximum)
-        max_plane(p, x + i * in, y + i * out, places);
-      else
-        average_plane(p, x + i * in, y + i * out);
-    }
+    pool_planes(p, end - begin, x + begin * in, y + begin * out,
+                indices ? indices + begin * out : nullptr);
   });
 }
 
@@ -137,6 +147,41 @@ void pool_backward(const PoolArgs& p) {
         average_plane_backward(p, dy + i * out, dx + i * in);
     }
   });
+}
+
+void max_pool_rows(const PoolArgs& p, int64_t begin, int64_t end, const float* x, int64_t x_row,
+                   float* y, int32_t* indices) {
+  const int64_t first = begin * p.stride[0] - p.padding[0], top = std::max<int64_t>(first, 0);
+  const int64_t last = (end - 1) * p.stride[0] - p.padding[0] + p.window[0];
+  PoolArgs rows = p;
+  rows.padding[0] = top - first;
+  rows.in_h = std::min(last, p.in_h) - top;
+  rows.out_h = end - begin;
+  pool_planes(rows, 1, x + (top - x_row) * p.in_w, y, indices);
+  const auto before = static_cast<int32_t>(top * p.in_w);
+  for (int64_t i = 0; i < rows.out_h * p.out_w; ++i) indices[i] += before;
+}
+
+void max_pool_backward_rows(const PoolArgs& p, int64_t begin, int64_t end, const float* dy,
+                            const int32_t* indices, float* dx) {
+  const int64_t out = p.out_w, size = (end - begin) * p.in_w;
+  if (is_2x2(p)) {
+    const int64_t i = std::max<int64_t>(begin / 2, 0);
+    const int64_t last = std::max(i, std::min(end / 2, p.out_h));
+    float* const covered = dx + (2 * i - begin) * p.in_w;
+    std::fill(dx, covered, 0.0f);
+    rows_2x2_backward(p, i, last, dy + i * out, indices + i * out, covered);
+    std::fill(covered + 2 * (last - i) * p.in_w, dx + size, 0.0f);
+    return;
+  }
+  std::fill_n(dx, size, 0.0f);
+  const int64_t before = begin + p.padding[0] - p.window[0], after = end - 1 + p.padding[0];
+  const int64_t first = before < 0 ? 0 : before / p.stride[0] + 1;
+  const int64_t last = after < 0 ? 0 : std::min(p.out_h, after / p.stride[0] + 1);
+  for (int64_t i = first * out; i < last * out; ++i) {
+    const int64_t place = indices[i] - begin * p.in_w;
+    if (place >= 0 && place < size) dx[place] += dy[i];
+  }
 }
 
 }  // namespace kaiseki::cpu

@@ -165,14 +165,14 @@ HWY_INLINE void average_row_backward(const float* dy, int64_t pitch, int64_t cou
 
 void max_plane_2x2(const Plane2x2& p, const float* x, float* y, int32_t* indices) {
   for (int64_t i = 0; i < p.out_h; ++i)
-    max_row(x + 2 * i * p.in_w, p.in_w, p.out_w, static_cast<int32_t>(2 * i * p.in_w),
+    max_row(x + 2 * i * p.in_w, p.in_w, p.out_w, static_cast<int32_t>(p.first + 2 * i * p.in_w),
             y + i * p.out_w, indices + i * p.out_w);
 }
 
 void max_plane_2x2_backward(const Plane2x2& p, const float* dy, const int32_t* indices, float* dx) {
   for (int64_t i = 0; i < p.out_h; ++i)
     max_row_backward(dy + i * p.out_w, indices + i * p.out_w, p.in_w, p.out_w,
-                     static_cast<int32_t>(2 * i * p.in_w), dx + 2 * i * p.in_w);
+                     static_cast<int32_t>(p.first + 2 * i * p.in_w), dx + 2 * i * p.in_w);
 }
 
 void average_plane_2x2(const Plane2x2& p, const float* x, float* y) {

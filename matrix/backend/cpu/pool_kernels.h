@@ -6,9 +6,10 @@
 
 namespace kaiseki::cpu {
 
-/// One plane: x [.., in_w], y [out_h, out_w], where 2 * out_h and 2 * out_w lie within x.
+/// Rows of a plane: x [.., in_w], y [out_h, out_w], where 2 * out_h and 2 * out_w lie within x.
+/// Indices count from `first` elements before x.
 struct Plane2x2 {
-  int64_t in_w, out_h, out_w;
+  int64_t in_w, out_h, out_w, first;
 };
 
 void max_plane_2x2(const Plane2x2& plane, const float* x, float* y, int32_t* indices);

@@ -148,10 +148,16 @@ void affine(const float* x, float a, float b, float* y, size_t n) {
   each(y, n, [&](auto at) HWY_ATTR { return hn::MulAdd(va, at(x), vb); });
 }
 
-void normalise(const float* x, float centre, float scale, float shift, float* y, size_t n) {
+// A NaN is not below `low`, and stays.
+void normalise(const float* x, float centre, float scale, float shift, float low, float* y,
+               size_t n) {
   const F32 d;
   const VF32 c = hn::Set(d, centre), vs = hn::Set(d, scale), vb = hn::Set(d, shift);
-  each(y, n, [&](auto at) HWY_ATTR { return hn::MulAdd(hn::Sub(at(x), c), vs, vb); });
+  const VF32 least = hn::Set(d, low);
+  each(y, n, [&](auto at) HWY_ATTR {
+    const VF32 value = hn::MulAdd(hn::Sub(at(x), c), vs, vb);
+    return hn::IfThenElse(hn::Lt(value, least), least, value);
+  });
 }
 
 void normalise_backward(const float* dy, const float* x, float centre, float a, float b,
@@ -281,8 +287,9 @@ KAISEKI_EXPORT(void, minimum_to, (float* total, const float* x, size_t n), (tota
 KAISEKI_EXPORT(void, affine, (const float* x, float a, float b, float* y, size_t n),
                (x, a, b, y, n))
 KAISEKI_EXPORT(void, normalise,
-               (const float* x, float centre, float scale, float shift, float* y, size_t n),
-               (x, centre, scale, shift, y, n))
+               (const float* x, float centre, float scale, float shift, float low, float* y,
+                size_t n),
+               (x, centre, scale, shift, low, y, n))
 KAISEKI_EXPORT(void, normalise_backward,
                (const float* dy, const float* x, float centre, float a, float b, float shift,
                 float* dx, size_t n),

@@ -30,8 +30,9 @@ void minimum_to(float* total, const float* x, size_t n);
 
 /// y[i] = a * x[i] + b.
 void affine(const float* x, float a, float b, float* y, size_t n);
-/// y[i] = (x[i] - centre) * scale + shift.
-void normalise(const float* x, float centre, float scale, float shift, float* y, size_t n);
+/// y[i] = (x[i] - centre) * scale + shift, but not below `low`; a NaN stays.
+void normalise(const float* x, float centre, float scale, float shift, float low, float* y,
+               size_t n);
 /// dx[i] = a * dy[i] + b * (x[i] - centre) + shift.
 void normalise_backward(const float* dy, const float* x, float centre, float a, float b,
                         float shift, float* dx, size_t n);

@@ -42,6 +42,7 @@ class OpenclBackend : public Backend {
   void pool_backward(const PoolArgs& args) override;
   void batch_norm_train(const BatchNormArgs& args) override;
   void batch_norm_infer(const BatchNormArgs& args) override;
+  void batch_norm_apply(const BatchNormArgs& args) override;
   void batch_norm_backward(const BatchNormArgs& args) override;
   void lrn_forward(const LrnArgs& args) override;
   void lrn_backward(const LrnArgs& args) override;

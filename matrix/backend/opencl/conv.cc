@@ -20,7 +20,9 @@ std::vector<const ConvSolver*> make_list(Style style) {
                 &conv_im2col_sliced_solver(), &conv_im2col_solver()});
   else
     all.insert(all.end(), {&conv_depthwise_solver(style), &conv_im2col_solver(),
-                           &conv_im2col_sliced_solver()});
+                           &conv_implicit_gemm_solver(), &conv_im2col_sliced_solver()});
+  const auto spectral = conv_fft_solvers(style);
+  all.insert(all.end(), spectral.begin(), spectral.end());
   all.push_back(&conv_simple_solver());
   return all;
 }

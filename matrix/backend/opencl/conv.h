@@ -10,7 +10,7 @@
 
 namespace kaiseki::opencl {
 
-/// F(4x4, 3x3) and F(2x2, 5x5) in slices of tiles, all directions.
+/// F(4x4, 3x3), F(2x2, 5x5) and F(2x2, 3x3) in slices of tiles, all directions.
 std::span<const ConvSolver* const> conv_winograd_solvers(Style style);
 /// Filters of one element, stride 1: a product for each image.
 const ConvSolver& conv_pointwise_solver();
@@ -23,6 +23,10 @@ const ConvSolver& conv_direct_filter_solver();
 /// about 64 MB, for GPUs, and of 1 MB, for caches and small workspaces.
 const ConvSolver& conv_im2col_solver();
 const ConvSolver& conv_im2col_sliced_solver();
+/// Every problem, for GPUs: a product without columns in memory.
+const ConvSolver& conv_implicit_gemm_solver();
+/// Filters from 5 x 5, by Fourier transforms in slices of tiles, all directions.
+std::span<const ConvSolver* const> conv_fft_solvers(Style style);
 /// Every problem, one work-item a result.
 const ConvSolver& conv_simple_solver();
 

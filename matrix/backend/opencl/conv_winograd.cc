@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Winograd's minimal filtering with tiles of 6 x 6, in slices of rows of tiles: planes and filters
-// are transformed, each of the 36 elements is a matrix product, and its results are transformed
-// back (cl_kernels/winograd_*.cl). Lavin and Gray, "Fast algorithms for convolutional neural
-// networks" (2015), section 4.
+// Winograd's minimal filtering with tiles of 6 x 6 or 4 x 4, in slices of rows of tiles: planes and
+// filters are transformed, each of a tile's elements is a matrix product, and its results are
+// transformed back (cl_kernels/winograd_*.cl). Lavin and Gray, "Fast algorithms for convolutional
+// neural networks" (2015), section 4.
 #include <algorithm>
 #include <bit>
 
@@ -14,13 +14,13 @@ namespace kaiseki::opencl {
 namespace {
 
 constexpr int64_t kLongestRow = 4096;  // some are in private memory
-constexpr int64_t kTile = 6, kElements = kTile * kTile;
-constexpr int64_t kSlack = 16;  // keeps elements from lying whole pages apart
+constexpr int64_t kSlack = 16;         // keeps elements from lying whole pages apart
 constexpr int64_t kLeastTiles = 256;
 constexpr int64_t kCpuFloats = int64_t{1} << 20, kGpuFloats = int64_t{16} << 20;  // of a slice
 
 struct Form {
   int64_t outputs, taps;
+  int64_t tile() const { return outputs + taps - 1; }
 };
 
 /// All directions as products [m, depth] [depth, n] for each element. Forward and backward-data: m
@@ -28,17 +28,18 @@ struct Form {
 /// tiles for depth.
 struct Plan : conv::Correlation {
   bool gradient, on_cpu;
-  int64_t tiles_h, tiles_w, rows;  // rows of tiles of a slice
+  int64_t elements, tiles_h, tiles_w, rows;  // rows of tiles of a slice
 
   Plan(const Form& form, const ConvProblem& p, Style style)
       : Correlation(p),
         gradient(p.direction == ConvDirection::backward_filter),
         on_cpu(style == Style::cpu),
+        elements(form.tile() * form.tile()),
         tiles_h((out_h + form.outputs - 1) / form.outputs),
         tiles_w((out_w + form.outputs - 1) / form.outputs) {
     if (on_cpu) tiles_w = std::max<int64_t>(tiles_w, 2);
     const int64_t all = std::max<int64_t>(1, p.n * tiles_h);
-    const int64_t each = kElements * (inputs + outputs) * tiles_w;
+    const int64_t each = elements * (inputs + outputs) * tiles_w;
     const int64_t fit =
         std::max({int64_t{1}, (on_cpu ? kCpuFloats : kGpuFloats) / each, kLeastTiles / tiles_w});
     const int64_t slices = (all + fit - 1) / fit;
@@ -53,7 +54,7 @@ struct Plan : conv::Correlation {
   static int64_t stride(int64_t floats) { return (floats + 15) / 16 * 16 + kSlack; }
 
  private:
-  static int64_t matrix(int64_t floats) { return kElements * stride(floats); }
+  int64_t matrix(int64_t floats) const { return elements * stride(floats); }
 };
 
 /// Vectors of a CPU, as many of the `count` values as fit.
@@ -66,6 +67,43 @@ int64_t lanes(const Plan& plan, int64_t count) {
 
 Tensor part(const Tensor& t, int64_t first) {
   return t.reshape(Shape{t.size()}).slice(0, first, t.size() - first);
+}
+
+/// Rows of similar length share a program.
+std::string options(const Form& form, const Plan& plan, int64_t lanes) {
+  const auto pixels = static_cast<uint64_t>(form.outputs * plan.tiles_w + form.tile());
+  const auto row = plan.on_cpu ? static_cast<int64_t>(std::bit_ceil(pixels)) : 0;
+  return define("OUTPUTS", form.outputs) + define("TAPS", form.taps) + define("LANES", lanes) +
+         define("ROW", row);
+}
+
+void over_filters(const Plan& plan, Launch& launch) {
+  if (plan.on_cpu)
+    launch.over_groups({static_cast<size_t>(plan.outputs), 1, 1}, {1, 1, 1});
+  else
+    launch.over(plan.outputs * plan.inputs);
+}
+
+/// Of one group, to left_floats().
+void transform_filter(const Form& form, const Plan& plan, const Tensor& filter, int64_t group,
+                      Tensor to) {
+  auto& backend = static_cast<OpenclBackend&>(filter.device().backend());
+  Launch launch(backend.opencl(), "winograd_input.cl", "winograd_filter",
+                options(form, plan, lanes(plan, plan.inputs)) + define("GRADIENT", 0) +
+                    define("TURNED", plan.turned));
+  const int64_t filters = plan.outputs * plan.inputs;
+  launch.index(filters)
+      .arg(static_cast<int32_t>(plan.outputs))
+      .arg(static_cast<int32_t>(plan.inputs))
+      .index(Plan::stride(filters))
+      .in(part(filter, group * filters * form.taps * form.taps))
+      .out(to);
+  over_filters(plan, launch);
+}
+
+/// Of one group, of what is prepared for all.
+Tensor prepared_part(const Plan& plan, const Tensor& prepared, int64_t group) {
+  return prepared.reinterpret(DType::f32).slice(0, group * plan.left_floats(), plan.left_floats());
 }
 
 class Run {
@@ -84,7 +122,10 @@ class Run {
 
   void group(int64_t group) {
     const int64_t all = p_.n * plan_.tiles_h;
-    if (!plan_.gradient) transform_filter(group);
+    if (args_.prepared)
+      left_ = prepared_part(plan_, *args_.prepared, group);
+    else if (!plan_.gradient)
+      transform_filter(form_, plan_, *args_.filter, group, left_);
     for (int64_t row = 0; row < all; row += plan_.rows) {
       const int64_t rows = std::min(plan_.rows, all - row);
       if (plan_.gradient) {
@@ -109,14 +150,6 @@ class Run {
     int64_t channels, h, w;
   };
 
-  /// Rows of similar length share a program.
-  std::string options(int64_t lanes) const {
-    const auto pixels = static_cast<uint64_t>(form_.outputs * plan_.tiles_w + kTile);
-    const auto row = plan_.on_cpu ? static_cast<int64_t>(std::bit_ceil(pixels)) : 0;
-    return define("OUTPUTS", form_.outputs) + define("TAPS", form_.taps) + define("LANES", lanes) +
-           define("ROW", row);
-  }
-
   void over_planes(Launch& launch, int64_t tiles, int64_t channels) const {
     if (plan_.on_cpu)
       launch.over_groups({static_cast<size_t>(channels), 1, 1}, {1, 1, 1});
@@ -124,16 +157,9 @@ class Run {
       launch.over(tiles, channels);
   }
 
-  void over_filters(Launch& launch) const {
-    if (plan_.on_cpu)
-      launch.over_groups({static_cast<size_t>(plan_.outputs), 1, 1}, {1, 1, 1});
-    else
-      launch.over(plan_.outputs * plan_.inputs);
-  }
-
   Launch planes_launch(std::string_view file, std::string_view kernel, const Planes& planes,
                        const std::string& more) const {
-    Launch launch(device_, file, kernel, options(lanes(plan_, plan_.tiles_w)) + more);
+    Launch launch(device_, file, kernel, options(form_, plan_, lanes(plan_, plan_.tiles_w)) + more);
     launch.index(planes.rows * plan_.tiles_w)
         .arg(static_cast<int32_t>(planes.row))
         .arg(static_cast<int32_t>(plan_.tiles_h))
@@ -141,20 +167,6 @@ class Run {
         .arg(static_cast<int32_t>(planes.h))
         .arg(static_cast<int32_t>(planes.w));
     return launch;
-  }
-
-  void transform_filter(int64_t group) {
-    Launch launch(device_, "winograd_input.cl", "winograd_filter",
-                  options(lanes(plan_, plan_.inputs)) + define("GRADIENT", 0) +
-                      define("TURNED", plan_.turned));
-    const int64_t filters = plan_.outputs * plan_.inputs;
-    launch.index(filters)
-        .arg(static_cast<int32_t>(plan_.outputs))
-        .arg(static_cast<int32_t>(plan_.inputs))
-        .index(Plan::stride(filters))
-        .in(part(*args_.filter, group * filters * form_.taps * form_.taps))
-        .out(left_);
-    over_filters(launch);
   }
 
   void transform_planes(const Tensor& from, int64_t group, const Planes& planes, Tensor& to) {
@@ -171,7 +183,7 @@ class Run {
   }
 
   void multiply(int64_t row, int64_t tiles) {
-    GemmArgs g{.m = plan_.outputs, .n = tiles, .k = plan_.inputs, .batch = kElements};
+    GemmArgs g{.m = plan_.outputs, .n = tiles, .k = plan_.inputs, .batch = plan_.elements};
     if (plan_.gradient) {
       g.trans_b = true;
       g.n = plan_.inputs, g.k = tiles;
@@ -206,14 +218,14 @@ class Run {
     const int64_t filters = plan_.outputs * plan_.inputs;
     Tensor filter = part(*args_.filter, group * filters * form_.taps * form_.taps);
     Launch launch(device_, "winograd_output.cl", "winograd_gradient",
-                  options(lanes(plan_, plan_.inputs)) + define("BIAS", 0));
+                  options(form_, plan_, lanes(plan_, plan_.inputs)) + define("BIAS", 0));
     launch.index(filters)
         .arg(static_cast<int32_t>(plan_.inputs))
         .index(Plan::stride(filters))
         .arg(args_.beta)
         .in(product_)
         .in_out(filter);
-    over_filters(launch);
+    over_filters(plan_, launch);
   }
 
   const Form& form_;
@@ -245,6 +257,17 @@ class WinogradSolver : public ConvSolver {
            sizeof(float);
   }
 
+  uint64_t prepared_bytes(const ConvProblem& p) const override {
+    if (p.direction == ConvDirection::backward_filter) return 0;
+    return static_cast<uint64_t>(p.groups * Plan(form_, p, style_).left_floats()) * sizeof(float);
+  }
+
+  void prepare(const ConvProblem& p, const Tensor& filter, Tensor& prepared) const override {
+    const Plan plan(form_, p, style_);
+    for (int64_t group = 0; group < p.groups; ++group)
+      transform_filter(form_, plan, filter, group, prepared_part(plan, prepared, group));
+  }
+
   void run(const ConvProblem& p, const ConvArgs& args) const override {
     const Plan plan(form_, p, style_);
     for (int64_t group = 0; group < p.groups; ++group) Run(form_, plan, p, args).group(group);
@@ -254,7 +277,7 @@ class WinogradSolver : public ConvSolver {
   /// Transforms cost as much as the products of so many channels, by what was measured with PoCL.
   bool pays(const ConvProblem& p) const {
     const int64_t c = p.c / p.groups, k = p.k / p.groups;
-    const int64_t least = form_.outputs == 4 ? 32 : 96;
+    const int64_t least = form_.outputs == 4 ? 32 : 64;
     return 2 * c * k >= least * (c + k);
   }
 
@@ -268,10 +291,12 @@ class WinogradSolver : public ConvSolver {
 std::span<const ConvSolver* const> conv_winograd_solvers(Style style) {
   static const WinogradSolver cpu_wide("opencl_winograd4x4_3x3", {4, 3}, Style::cpu);
   static const WinogradSolver cpu_large("opencl_winograd2x2_5x5", {2, 5}, Style::cpu);
+  static const WinogradSolver cpu_exact("opencl_winograd2x2_3x3", {2, 3}, Style::cpu);
   static const WinogradSolver gpu_wide("opencl_winograd4x4_3x3", {4, 3}, Style::gpu);
   static const WinogradSolver gpu_large("opencl_winograd2x2_5x5", {2, 5}, Style::gpu);
-  static const ConvSolver* const cpu[] = {&cpu_wide, &cpu_large};
-  static const ConvSolver* const gpu[] = {&gpu_wide, &gpu_large};
+  static const WinogradSolver gpu_exact("opencl_winograd2x2_3x3", {2, 3}, Style::gpu);
+  static const ConvSolver* const cpu[] = {&cpu_wide, &cpu_large, &cpu_exact};
+  static const ConvSolver* const gpu[] = {&gpu_wide, &gpu_large, &gpu_exact};
   if (style == Style::cpu) return cpu;
   return gpu;
 }

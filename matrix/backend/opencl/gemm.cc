@@ -34,11 +34,9 @@ void OpenclBackend::gemm(const GemmArgs& args) {
     scaled.k = 0;
     return gemm_direct(device_, scaled);
   }
-  const uint64_t queued = queued_kernels();
   try {
     run_gemm(device_, args);
   } catch (const OutOfMemory& error) {
-    if (args.beta != 0 && queued_kernels() != queued) throw;  // C may hold a part of the result
     log_warning_once(std::string(error.what()) +
                      "; computing matrix products without packing them, which is slower");
     gemm_direct(device_, args);

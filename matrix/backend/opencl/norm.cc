@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Batch normalisation and local response normalisation.
+#include <limits>
+
 #include "matrix/backend/opencl/backend.h"
 #include "matrix/backend/opencl/launch.h"
 
@@ -46,6 +48,7 @@ void over_elements(Launch& launch, const OpenclDevice& device, const BatchNormAr
 Launch normalise(OpenclDevice& device, const BatchNormArgs& args, bool infer) {
   Launch launch = per_element(device, args, "normalise", infer);
   launch.arg(args.eps)
+      .arg(args.relu ? 0.0f : -std::numeric_limits<float>::infinity())
       .in(*args.x)
       .in(*args.gamma)
       .in(*args.beta)
@@ -93,6 +96,12 @@ void OpenclBackend::batch_norm_train(const BatchNormArgs& args) {
 void OpenclBackend::batch_norm_infer(const BatchNormArgs& args) {
   if (args.n * args.c * args.inner == 0) return;
   Launch launch = normalise(device_, args, true);
+  over_elements(launch, device_, args);
+}
+
+void OpenclBackend::batch_norm_apply(const BatchNormArgs& args) {
+  if (args.n * args.c * args.inner == 0) return;
+  Launch launch = normalise(device_, args, false);
   over_elements(launch, device_, args);
 }
 

@@ -30,9 +30,17 @@ Tensor run(const ConvSolver& solver, const ConvProblem& p, Tensor& in, Tensor& f
   return out;
 }
 
+Tensor run_filter(const ConvSolver& solver, const ConvProblem& p, Tensor& x, Tensor& dy,
+                  const Shape& shape) {
+  Tensor filter = Tensor::full(shape, 7, Device::cpu());
+  Tensor workspace({static_cast<int64_t>(solver.workspace_bytes(p))}, DType::u8, Device::cpu());
+  solver.run(p, {.x = &x, .filter = &filter, .y = &dy, .workspace = &workspace});
+  return filter;
+}
+
 }  // namespace
 
-TEST_CASE("fft: every overhang of the tiles, in both directions and in groups") {
+TEST_CASE("fft: every overhang of the tiles, in all directions and in groups") {
   int ran = 0;
   for (const ConvSolver* solver : fft_solvers())
     for (int64_t h : {5, 11, 13, 29})
@@ -52,6 +60,9 @@ TEST_CASE("fft: every overhang of the tiles, in both directions and in groups") 
           p.direction = ConvDirection::backward_data;
           test::check_sums(run(*solver, p, y, filter, x.shape()), expected.dx, expected.dx_size,
                            true);
+          p.direction = ConvDirection::backward_filter;
+          test::check_sums(run_filter(*solver, p, x, y, filter.shape()), expected.dfilter,
+                           expected.dfilter_size, true);
           ++ran;
         }
   CHECK(ran == 2 * 24);
@@ -69,7 +80,7 @@ TEST_CASE("fft: serves large filters of stride and dilation 1 that fit its tile 
   p = problem(2, 3, 40, 40, 4, 5, 5, 2);
   CHECK(small.applicable(p));
   p.direction = ConvDirection::backward_filter;
-  CHECK_FALSE(small.applicable(p));
+  CHECK(small.applicable(p));
   CHECK_FALSE(small.applicable(problem(2, 3, 40, 40, 4, 3, 3, 1)));
   CHECK_FALSE(large.applicable(problem(2, 3, 40, 40, 4, 17, 17, 8)));
   CHECK_FALSE(large.applicable(problem(64, 512, 112, 112, 512, 5, 5, 2)));
@@ -87,6 +98,16 @@ TEST_CASE("fft: the same bits with any number of threads") {
           test::doubles(run(*solver, p, x, filter, {p.n, p.k, p.out_h(), p.out_w()}));
       if (first.empty()) first = y;
       CHECK(first == y);
+    }
+    ConvProblem back = p;
+    back.direction = ConvDirection::backward_filter;
+    Tensor dy = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 3, Device::cpu());
+    first.clear();
+    for (int threads : {1, 2, 3, 7}) {
+      set_thread_count(threads);
+      const test::Doubles df = test::doubles(run_filter(*solver, back, x, dy, filter.shape()));
+      if (first.empty()) first = df;
+      CHECK(first == df);
     }
   }
   set_thread_count(0);

@@ -22,7 +22,7 @@ struct Data {
 
 bool mixes_sums(const ConvSolver& solver) {
   return solver.name().find("winograd") != std::string_view::npos ||
-         solver.name().starts_with("fft");
+         solver.name().find("fft") != std::string_view::npos;
 }
 
 void run(const ConvSolver& solver, const ConvProblem& problem, ConvArgs args, Device device) {

@@ -4,11 +4,14 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <cstring>
+#include <vector>
 
 #include "matrix/error.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/reduce.h"
+#include "matrix/random.h"
 #include "matrix/tensor.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
@@ -32,6 +35,18 @@ struct CountedMemory : RawMemory {
   int most_live = 1000, live = 0, refusals = 0;
 };
 
+/// What is discarded is overwritten, so that nobody can go on using it.
+struct DivisibleMemory : CountedMemory {
+  bool divisible() const override { return true; }
+  void discard(void* part, uint64_t bytes) noexcept override {
+    std::memset(part, 0xEE, bytes);
+    ++discards;
+  }
+  int discards = 0;
+};
+
+constexpr uint64_t kMega = 1 << 20;
+
 }  // namespace
 
 TEST_CASE("released blocks are used again and counted as cached") {
@@ -52,6 +67,132 @@ TEST_CASE("released blocks are used again and counted as cached") {
     pool.release(pool.allocate(0), 0);
   }
   CHECK(raw.live == 0);
+}
+
+TEST_CASE("large blocks are cut to what is asked for and joined again") {
+  DivisibleMemory raw;
+  {
+    MemoryPool pool("test", raw, {});
+    auto* whole = static_cast<char*>(pool.allocate(8 * kMega));
+    pool.release(whole, 8 * kMega);
+    auto* a = static_cast<char*>(pool.allocate(3 * kMega));
+    auto* b = static_cast<char*>(pool.allocate(2 * kMega));
+    auto* c = static_cast<char*>(pool.allocate(3 * kMega));
+    CHECK((a == whole && b == a + 3 * kMega && c == b + 2 * kMega));
+    CHECK((raw.live == 1 && pool.account().cached == 0));
+    pool.release(a, 3 * kMega);
+    pool.release(c, 3 * kMega);
+    CHECK(pool.allocate(2 * kMega) == a);  // the rest of it stays apart
+    pool.release(b, 2 * kMega);
+    CHECK(pool.account().cached == 6 * kMega);
+    CHECK(pool.allocate(6 * kMega) == a + 2 * kMega);
+    CHECK(raw.live == 1);
+    void* small = pool.allocate(1000);  // has a block of its own
+    CHECK(raw.live == 2);
+    pool.release(small, 1000);
+    pool.release(a, 2 * kMega);
+    pool.release(a + 2 * kMega, 6 * kMega);
+    CHECK(pool.allocate(8 * kMega) == whole);
+    pool.release(whole, 8 * kMega);
+    pool.trim();
+    CHECK((raw.live == 0 && raw.discards == 0));
+  }
+}
+
+TEST_CASE("under a budget, free parts beside a part in use are given back too") {
+  DivisibleMemory raw;
+  MemoryPool pool("test", raw, 10 * kMega);
+  auto* whole = static_cast<char*>(pool.allocate(8 * kMega));
+  pool.release(whole, 8 * kMega);
+  void* pin = pool.allocate(kMega);
+  CHECK(pin == whole);
+  void* large = pool.allocate(9 * kMega);  // 1 + 9, and the 7 beside are nobody's
+  CHECK((raw.discards == 1 && pool.account().cached == 0 && raw.live == 2));
+  CHECK_THROWS_AS(pool.allocate(2 * kMega), OutOfMemory);  // addresses there are, memory not
+  CHECK(pool.account().in_use == 10 * kMega);
+  pool.release(large, 9 * kMega);
+  void* next = pool.allocate(9 * kMega);
+  CHECK(next == large);
+  pool.release(next, 9 * kMega);
+  pool.trim();
+  CHECK(pool.allocate(7 * kMega) == whole + kMega);  // of the addresses that were kept
+  CHECK(raw.live == 1);
+  pool.release(whole + kMega, 7 * kMega);
+  pool.release(pin, kMega);
+  CHECK(pool.account().cached == 8 * kMega);
+  pool.trim();
+  CHECK(raw.live == 0);
+}
+
+TEST_CASE("a small part that was given back does not cost its neighbours their memory") {
+  DivisibleMemory raw;
+  MemoryPool pool("test", raw, {});
+  auto* whole = static_cast<char*>(pool.allocate(8 * kMega));
+  pool.release(whole, 8 * kMega);
+  void* a = pool.allocate(4 * kMega);
+  void* b = pool.allocate(4 * kMega - 1024);  // and 1 KiB is left
+  pool.trim();
+  CHECK(raw.discards == 1);
+  for (int i = 0; i < 10; ++i) {
+    pool.release(b, 4 * kMega - 1024);
+    CHECK(pool.allocate(4 * kMega - 1024) == b);
+  }
+  CHECK(raw.discards == 1);
+  pool.release(a, 4 * kMega);
+  pool.release(b, 4 * kMega - 1024);
+  pool.trim();
+  CHECK((raw.live == 0 && pool.account().cached == 0));
+}
+
+TEST_CASE("cut and joined at random, no block overlaps another and the account is right") {
+  for (const uint64_t budget : {uint64_t{0}, 48 * kMega}) {
+    CAPTURE(budget);
+    DivisibleMemory raw;
+    {
+      MemoryPool pool("test", raw, budget ? std::optional(budget) : std::nullopt);
+      struct Block {
+        uint64_t* at;
+        uint64_t bytes, mark;
+      };
+      std::vector<Block> blocks;
+      Random random(5);
+      uint64_t refused = 0, in_use = 0;
+      for (uint64_t i = 1; i <= 20'000; ++i) {
+        if (blocks.size() < 24 && random.below(2)) {
+          const uint64_t bytes = (1 + random.below(random.below(4) ? 16 : 2)) * 313'600;
+          try {
+            auto* at = static_cast<uint64_t*>(pool.allocate(bytes));
+            for (uint64_t k = 0; k < bytes / 8; k += 64) at[k] = i + k;
+            at[bytes / 8 - 1] = i;
+            blocks.push_back({at, bytes, i});
+            in_use += (bytes + 255) / 256 * 256;
+          } catch (const OutOfMemory&) {
+            ++refused;
+            REQUIRE(budget);
+            REQUIRE(in_use + bytes > budget);  // nothing but what is in use stands in the way
+          }
+        } else if (!blocks.empty()) {
+          std::swap(blocks[random.below(blocks.size())], blocks.back());
+          const Block block = blocks.back();
+          blocks.pop_back();
+          bool whole = block.at[block.bytes / 8 - 1] == block.mark;
+          for (uint64_t k = 0; k + 64 < block.bytes / 8; k += 64)
+            whole = whole && block.at[k] == block.mark + k;
+          REQUIRE(whole);
+          pool.release(block.at, block.bytes);
+          in_use -= (block.bytes + 255) / 256 * 256;
+        }
+        if (i % 997 == 0) pool.trim();
+        REQUIRE(pool.account().in_use == in_use);
+        if (budget) REQUIRE(pool.account().peak <= budget);
+      }
+      CHECK((refused > 0) == (budget > 0));
+      CHECK(raw.discards > 10);
+      for (const Block& block : blocks) pool.release(block.at, block.bytes);
+      pool.trim();
+      CHECK((pool.account().cached == 0 && raw.live == 0));
+    }
+  }
 }
 
 TEST_CASE("a budget gives cached blocks back before it refuses, and a refusal changes nothing") {
@@ -91,6 +232,22 @@ TEST_CASE("a device that refuses is asked again after its cache was returned") {
   pool.release(other, 1024);
   CHECK_THROWS_AS(pool.allocate(~uint64_t{0}), OutOfMemory);
   pool.release(pool.allocate(512), 512);
+}
+
+TEST_CASE("a block that is all free without memory goes before the device's refusal is believed") {
+  DivisibleMemory raw;
+  MemoryPool pool("test", raw, {});
+  pool.release(pool.allocate(2 * kMega), 2 * kMega);
+  void* a = pool.allocate(kMega);
+  pool.trim();
+  pool.release(a, kMega);  // beside as much that was given back
+  CHECK(pool.account().cached == 0);
+  CHECK(raw.live == 1);
+  raw.most_live = 1;
+  void* larger = pool.allocate(3 * kMega);
+  CHECK(raw.refusals == 1);
+  CHECK(raw.live == 1);
+  pool.release(larger, 3 * kMega);
 }
 
 TEST_CASE("the message of a refusal fits what was refused") {

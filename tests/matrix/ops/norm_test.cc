@@ -91,6 +91,39 @@ TEST_CASE("batch norm: statistics, results and running values") {
   });
 }
 
+TEST_CASE("batch norm: with relu, and once more from the statistics") {
+  for_each_device([](Device device) {
+    for (const Shape& shape : kShapes) {
+      INFO(shape.str());
+      const Shape channels{shape[1]};
+      const Tensor x = random_tensor(shape, 1, device, 2, 5);
+      const Tensor gamma = random_tensor(channels, 2, device);
+      const Tensor beta = random_tensor(channels, 3, device, -0.5f, 0.5f);
+      const auto result = [&](bool relu, bool again) {
+        Tensor mean = gamma.clone(), variance = gamma.clone(), y = x.clone();
+        Tensor means(channels, DType::f32, device), inv_stds(channels, DType::f32, device);
+        const BatchNorm norm{.relu = relu};
+        batch_norm_train(x, gamma, beta, norm, mean, variance, means, inv_stds, y);
+        if (again) {
+          y = x.clone();
+          batch_norm_apply(x, gamma, beta, norm, means, inv_stds, y);
+        }
+        return y.to_vector();
+      };
+      std::vector<float> expected = result(false, false);
+      CHECK(result(false, true) == expected);
+      for (float& value : expected) value = std::max(value, 0.0f);
+      CHECK(result(true, false) == expected);
+      CHECK(result(true, true) == expected);
+    }
+    Tensor x = Tensor::from({1, 2, NAN, 4}, {1, 2, 2}, device), y = x.clone();
+    const Tensor one = Tensor::full({2}, 1, device), zero = Tensor::zeros({2}, DType::f32, device);
+    batch_norm_infer(x, one, zero, {.relu = true}, zero, one, y);
+    const std::vector<float> values = y.to_vector();
+    CHECK((values[1] > 1.9f && std::isnan(values[2]) && values[3] > 3.9f));
+  });
+}
+
 TEST_CASE("batch norm: a large mean does not spoil the variance") {
   for_each_device([](Device device) {
     Tensor x = random_tensor({8, 2, 31, 31}, 6, device, 10000, 10001), y = x.clone();

@@ -11,8 +11,9 @@ namespace kaiseki::test {
 
 struct Folder {
   Folder() {
-    // mkdtemp() replaces the last six letters, so that no two tests share a folder.
-    std::string name = (std::filesystem::temp_directory_path() / "kaiseki-XXXXXX").string();
+    // mkdtemp() asks for six letters X at the end, and replaces them: no two tests share a folder.
+    std::string name =
+        (std::filesystem::temp_directory_path() / ("kaiseki-" + std::string(6, 'X'))).string();
     path = ::mkdtemp(name.data());
   }
   ~Folder() { std::filesystem::remove_all(path); }

@@ -78,6 +78,41 @@ TEST_CASE("batch_normalization: the batch's statistics in training") {
   }
 }
 
+TEST_CASE("batch_normalization: its output is made again for the layers that read it") {
+  const std::string bn = R"({"name": "b", "type": "batch_normalization", "eps": 0.01})";
+  const std::string fc = R"({"name": "f", "type": "fully_connected", "output_size": 2})";
+  const auto normalised = [](const Doubles& x, const Parameters& p, const std::string& name) {
+    return batch_norm(x, 3, 2, p.at(name + ".weight"), p.at(name + ".bias"), 0.01);
+  };
+  const auto outputs = [](const Doubles& x, const Parameters& p) {
+    return with_bias(linear(x, p.at("f.weight"), 6), p.at("f.bias"), 1);
+  };
+  const auto tangent = [](double v) { return std::tanh(v); };
+  for (const std::string type : {"relu", "tanh"}) {
+    const std::function<double(double)> f = type == "relu" ? relu : tangent;
+    check_layers(bn + ", {\"type\": \"" + type + "\"}, " + fc, {5, 3, 2},
+                 [&](const Doubles& x, const Parameters& p) {
+                   return outputs(map(normalised(x, p, "b"), f), p);
+                 });
+    // One that is made again from one that is made again.
+    check_layers(bn + ", {\"type\": \"" + type +
+                     R"("}, {"name": "d", "type": "batch_normalization", "eps": 0.01}, )" + fc,
+                 {5, 3, 2}, [&](const Doubles& x, const Parameters& p) {
+                   return outputs(normalised(map(normalised(x, p, "b"), f), p, "d"), p);
+                 });
+  }
+  check_layers(
+      bn + ", {\"type\": \"relu\"}, " + fc, {5, 3, 2},
+      [&](Doubles x, const Parameters& p) {
+        for (size_t i = 0; i < x.size(); ++i) {
+          const size_t c = i / 2 % 3;
+          x[i] = relu(p.at("b.weight")[c] * x[i] / std::sqrt(1.01) + p.at("b.bias")[c]);
+        }
+        return outputs(x, p);
+      },
+      nn::Phase::test);
+}
+
 TEST_CASE("batch_normalization: running statistics are kept, and used in the test phase") {
   for_each_device([](Device device) {
     nn::Network network = nn::Network::parse(

@@ -3,6 +3,7 @@
 // speeds on a backend that has no others.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -53,6 +54,17 @@ class TimedSolver : public ConvSolver {
   std::string name_;
   uint64_t workspace_;
   int milliseconds_;
+};
+
+/// Meets a busy moment when it runs on all images for the second time.
+class UnluckySolver : public TimedSolver {
+ public:
+  using TimedSolver::TimedSolver;
+  void run(const ConvProblem& p, const ConvArgs& args) const override {
+    if (p.n == 7 && std::count(images.begin(), images.end(), 7) == 1)
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    TimedSolver::run(p, args);
+  }
 };
 
 struct Problem {
@@ -106,6 +118,20 @@ TEST_CASE("plan: the fastest with room for its workspace; more room, another one
   set_conv_policy({TuneMode::off});
   runs_with(28 * kKiB);
   CHECK(plain.images == std::vector<int64_t>{7});
+}
+
+TEST_CASE("plan: a busy moment does not send the first of the list away") {
+  const UnluckySolver first("first", 0, 1);
+  const TimedSolver second("second", 0, 6);
+  const Solvers solvers({&first, &second});
+  test::CacheFolder folder("unlucky");
+  test::WithConvPolicy policy({TuneMode::exhaustive});
+  Problem p;
+  p.check_forward();
+  first.images.clear(), second.images.clear();
+  p.check_forward();
+  CHECK(first.images == std::vector<int64_t>{7});
+  CHECK(second.images.empty());
 }
 
 TEST_CASE("plan: in pieces of the minibatch where a faster solver has no room for all of it") {

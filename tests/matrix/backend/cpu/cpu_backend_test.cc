@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <string>
 
+#include "matrix/backend/cpu/gemm_kernel.h"
 #include "matrix/error.h"
 #include "matrix/threads.h"
 
@@ -31,4 +33,14 @@ TEST_CASE("cpu backend: an instruction set that is none is an error") {
                        "[environment] expected KAISEKI_CPU_TARGET as sse4, avx2 or avx3, got 'mmx'",
                        Error);
   setenv("KAISEKI_CPU_TARGET", saved.c_str(), 1);
+}
+
+TEST_CASE(
+    "cpu backend: kernels keep to the cap of the instruction set, whoever asked for its name") {
+  const char* target = std::getenv("KAISEKI_CPU_TARGET");
+  const std::string cap = target ? target : "";
+  cpu_backend().info();
+  const int lanes = cpu::gemm_kernels().lanes;
+  CHECK((cap != "sse4" || lanes == 4));
+  CHECK((cap != "avx2" || lanes <= 8));
 }

@@ -272,6 +272,25 @@ TEST_CASE("opencl gemm: without room for measuring or packing the product is sti
   test::check_close(data.c, expected, 0, bound(data.args));
 }
 
+TEST_CASE("opencl gemm: what was packed when the room ends does not count: C is added to once") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  test::CacheFolder folder("gemm_half_room");
+  forget_gemm_choices();
+  Data data({150, 140, 130, 1, false, false}, false, false, Device::opencl(0));
+  data.args.beta = 0.5f;
+  test::Doubles expected = data.expected();
+  for (const Tensor* t : {&data.a, &data.b, &data.c, &data.bias})
+    t->buffer().on_device(Access::read);
+  MemoryPool& pool = Device::opencl(0).memory();
+  pool.trim();
+  const uint64_t one_factor = 160 * 160 * sizeof(float);
+  pool.set_budget(pool.account().in_use + one_factor);
+  backend->gemm(data.args);
+  pool.set_budget({});
+  test::check_close(data.c, expected, 0, bound(data.args));
+}
+
 TEST_CASE("opencl gemm: our candidates add up in one order: the choice changes no bits") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;

@@ -54,7 +54,7 @@ void for_each_run(ConvProblem p, F f) {
     for (const ConvSolver* solver : conv_winograd_solvers(style)) {
       INFO(std::string(solver->name()), " ", p.str(), style == Style::cpu ? " CPU" : " GPU");
       p.direction = ConvDirection::forward;
-      if ((solver->name() == "opencl_winograd4x4_3x3") != (p.r == 3)) continue;
+      if (solver->name().ends_with("3x3") != (p.r == 3)) continue;
       f(run(*solver, p, data), e.y, e.y_size);
       p.direction = ConvDirection::backward_data;
       f(run(*solver, p, data), e.dx, e.dx_size);
@@ -78,7 +78,7 @@ TEST_CASE("winograd: every overhang of the tiles, in groups and in several slice
       for (int64_t w : {2, 13, 67})
         for_each_run(problem(2, 6, h, w, 4, taps, taps / 2, w % 2 + 1), check);
   for_each_run(problem(3, 96, 40, 37, 4, 3, 0), check);
-  if (test::opencl_or_null()) CHECK(ran == (2 * 2 * 3 + 1) * 2 * 3);
+  if (test::opencl_or_null()) CHECK(ran == (2 * 3 * (2 + 1) + 2) * 2 * 3);
 }
 
 TEST_CASE("winograd: error below 1e-4 of the largest value on VGG's deepest layers") {
@@ -95,15 +95,35 @@ TEST_CASE("winograd: error below 1e-4 of the largest value on VGG's deepest laye
                });
 }
 
+TEST_CASE("winograd: with tiles of 4 x 4 the error is far smaller") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  const ConvProblem p = problem(1, 512, 14, 14, 8, 3, 1);
+  const Data data(p);
+  for (Style style : {Style::cpu, Style::gpu}) {
+    test::WithStyle with(backend->opencl(), style);
+    double errors[2] = {0, 0};
+    for (size_t form : {0, 2}) {
+      const auto values = test::doubles(run(*conv_winograd_solvers(style)[form], p, data));
+      for (size_t i = 0; i < values.size(); ++i)
+        errors[form / 2] = std::max(errors[form / 2], std::abs(values[i] - data.expected.y[i]));
+    }
+    CHECK(errors[1] < 0.3 * errors[0]);
+  }
+}
+
 TEST_CASE("winograd: says what it cannot do") {
   for (Style style : {Style::cpu, Style::gpu}) {
     const ConvSolver &wide = *conv_winograd_solvers(style)[0],
-                     &large = *conv_winograd_solvers(style)[1];
+                     &large = *conv_winograd_solvers(style)[1],
+                     &exact = *conv_winograd_solvers(style)[2];
     ConvProblem p = problem(2, 64, 28, 28, 64, 3, 1);
     CHECK(wide.applicable(p));
+    CHECK(exact.applicable(p));
     CHECK_FALSE(large.applicable(p));
     p.stride = {2, 2};
     CHECK_FALSE(wide.applicable(p));
+    CHECK_FALSE(exact.applicable(p));
     p = problem(2, 64, 28, 28, 64, 3, 2), p.dilation = {2, 2};
     CHECK_FALSE(wide.applicable(p));
     CHECK_FALSE(wide.applicable(problem(2, 64, 28, 28, 64, 3, 3)));

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+// pool_load [echo|tickets|idle|storm] [--connections N] [--seconds S] [--bytes B]: a coordinator in
+// this process, and nodes in another that ask it as fast as they can, do nothing, or all lose their
+// connection and come back at once. One JSON line: what the coordinator does in a second of its own
+// CPU time and of the clock, and what it keeps for a node.
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <stdexcept>
+#include <thread>
+
+#include "dist/net/coordinator.h"
+#include "dist/pool/store.h"
+#include "nn/train/json_line.h"
+
+using namespace kaiseki;
+using namespace kaiseki::dist;
+
+namespace {
+
+constexpr size_t kTogether = 500;  // nodes that join at the same time
+
+struct Settings {
+  std::string what = "echo";
+  int connections = 50;
+  double seconds = 5;
+  size_t bytes = 1024;
+};
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double cpu_seconds(std::thread& thread) {
+  clockid_t clock;
+  timespec time{};
+  pthread_getcpuclockid(thread.native_handle(), &clock);
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t pages = 0, resident = 0;
+  file >> pages >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+/// A masked binary message: the mask is 0, which leaves the bytes as they are.
+std::string websocket_message(ByteView frame) {
+  std::string out = "\x82";
+  if (frame.size() < 126) {
+    out += static_cast<char>(0x80 | frame.size());
+  } else if (frame.size() < 65536) {
+    out += static_cast<char>(0x80 | 126);
+    out += static_cast<char>(frame.size() >> 8);
+    out += static_cast<char>(frame.size());
+  } else {
+    throw std::runtime_error("expected --bytes below 64 kB");
+  }
+  out.append(4, '\0');
+  return out.append(reinterpret_cast<const char*>(frame.data()), frame.size());
+}
+
+class Node {
+ public:
+  explicit Node(uint16_t port) : port_(port) {}
+  ~Node() { leave(); }
+  Node(const Node&) = delete;
+
+  // The steps of joining, one after the other: many nodes can each take one before any takes the
+  // next.
+  void connect() {
+    socket_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port_);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0)
+      throw std::runtime_error(std::string("connect: ") + std::strerror(errno));
+    const int on = 1;
+    setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  void upgrade() {
+    write(
+        "GET /node HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+        "Authorization: Bearer token\r\n\r\n");
+  }
+  void say_hello() {
+    while (in_.find("\r\n\r\n") == std::string::npos) fill();
+    if (!in_.starts_with("HTTP/1.1 101")) throw std::runtime_error("no WebSocket: " + in_);
+    in_.erase(0, in_.find("\r\n\r\n") + 4);
+    Frame hello{FrameType::hello, 0, identity_};
+    nn::Json functions = nn::Json::array();
+    functions.items.emplace_back("f");
+    hello.control.set("functions", functions);
+    say(hello);
+  }
+  void hear_welcome() {
+    const Frame welcome = hear();
+    if (welcome.type != FrameType::welcome) throw std::runtime_error("expected a welcome");
+    identity_ = welcome.control;
+  }
+  void leave() {
+    if (socket_ >= 0) close(std::exchange(socket_, -1));
+    in_.clear();
+  }
+
+  void say(const Frame& frame) { write(websocket_message(encode_frame(frame))); }
+  void write(const std::string& bytes) {
+    for (size_t at = 0; at < bytes.size();) {
+      const ssize_t count = ::send(socket_, bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
+      if (count <= 0) throw std::runtime_error("the coordinator closed a connection");
+      at += static_cast<size_t>(count);
+    }
+  }
+  void fill() {
+    char part[65536];
+    const ssize_t count = ::recv(socket_, part, sizeof part, 0);
+    if (count <= 0) throw std::runtime_error("the coordinator closed a connection");
+    in_.append(part, static_cast<size_t>(count));
+  }
+  /// The bytes of the next whole message, if it is there; pings are passed over.
+  bool next(std::string& message) {
+    for (;;) {
+      if (in_.size() < 2) return false;
+      size_t head = 2, size = static_cast<uint8_t>(in_[1]);
+      if (size == 126) {
+        if (in_.size() < 4) return false;
+        head = 4;
+        size = static_cast<uint8_t>(in_[2]) * 256u + static_cast<uint8_t>(in_[3]);
+      }
+      if (in_.size() < head + size) return false;
+      const bool binary = (in_[0] & 15) == 2;
+      message = in_.substr(head, size);
+      in_.erase(0, head + size);
+      if (binary) return true;
+    }
+  }
+  Frame hear() {
+    while (!next(message_)) fill();
+    return decode_frame(nn::as_bytes(message_));
+  }
+  int socket() const { return socket_; }
+
+ private:
+  const uint16_t port_;
+  int socket_ = -1;
+  nn::Json identity_ = nn::Json::object();
+  std::string in_, message_;
+};
+
+using Nodes = std::vector<std::unique_ptr<Node>>;
+
+/// All at once: the coordinator has to do with all of them at the same time.
+void join(std::span<const std::unique_ptr<Node>> nodes) {
+  for (auto next : {&Node::connect, &Node::upgrade, &Node::say_hello, &Node::hear_welcome})
+    for (const auto& node : nodes) ((*node).*next)();
+}
+
+/// Calls `answer` with each message that comes, for so long; gives how many came.
+int64_t drive(const Nodes& nodes, double seconds,
+              const std::function<int(Node&, const std::string&)>& answer) {
+  const int poll = epoll_create1(0);
+  for (const auto& node : nodes) {
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = node.get()}};
+    epoll_ctl(poll, EPOLL_CTL_ADD, node->socket(), &event);
+  }
+  int64_t done = 0;
+  std::vector<epoll_event> events(256);
+  std::string message;
+  for (const double end = now() + seconds; now() < end;) {
+    const int count = epoll_wait(poll, events.data(), static_cast<int>(events.size()), 100);
+    for (int i = 0; i < count; ++i) {
+      Node& node = *static_cast<Node*>(events[static_cast<size_t>(i)].data.ptr);
+      node.fill();
+      while (node.next(message)) done += answer(node, message);
+    }
+  }
+  close(poll);
+  return done;
+}
+
+int64_t echo(const Nodes& nodes, const Settings& settings) {
+  const nn::ByteVector payload(settings.bytes - kFrameHeaderBytes);
+  const std::string message =
+      websocket_message(encode_frame({FrameType::echo, 0, nn::Json::object(), payload}));
+  for (const auto& node : nodes) node->write(message);
+  return drive(nodes, settings.seconds, [&](Node& node, const std::string&) {
+    node.write(message);
+    return 1;
+  });
+}
+
+int64_t tickets(const Nodes& nodes, const Settings& settings) {
+  Frame ready{FrameType::ready};
+  ready.control.set("slots", 8);
+  for (const auto& node : nodes) node->say(ready);
+  return drive(nodes, settings.seconds, [&](Node& node, const std::string& message) {
+    const Frame frame = decode_frame(nn::as_bytes(message));
+    if (frame.type == FrameType::verdict) return 1;
+    Frame result{FrameType::result, frame.ticket};
+    result.control.set("token", *frame.control.find("token"));
+    result.payload = frame.payload;
+    node.say(result);
+    return 0;
+  });
+}
+
+/// What the nodes' process tells at its end.
+struct Report {
+  int64_t done = 0;
+  double seconds = 0;
+};
+
+Report work(const Nodes& nodes, const Settings& settings) {
+  const double start = now();
+  int64_t done = 0;
+  if (settings.what == "storm") {
+    for (const auto& node : nodes) node->leave();
+    join(nodes);
+    done = static_cast<int64_t>(nodes.size());
+  } else if (settings.what == "idle") {
+    drive(nodes, settings.seconds, [](Node&, const std::string&) { return 0; });
+  } else {
+    done = settings.what == "echo" ? echo(nodes, settings) : tickets(nodes, settings);
+  }
+  return {done, now() - start};
+}
+
+/// Between the two processes.
+class Pipe {
+ public:
+  Pipe() {
+    if (::pipe(ends_) != 0) throw std::runtime_error("no pipe");
+  }
+  template <class Value>
+  void put(const Value& value) {
+    if (::write(ends_[1], &value, sizeof value) != sizeof value) std::abort();
+  }
+  template <class Value>
+  Value get() {
+    Value value{};
+    if (::read(ends_[0], &value, sizeof value) != sizeof value)
+      throw std::runtime_error("the nodes' process has ended");
+    return value;
+  }
+  void only_read() { ::close(ends_[1]); }
+
+ private:
+  int ends_[2];
+};
+
+[[noreturn]] void be_nodes(const Settings& settings, uint16_t port, Pipe& from, Pipe& to) {
+  try {
+    Nodes nodes;
+    for (int i = 0; i < settings.connections; ++i) nodes.push_back(std::make_unique<Node>(port));
+    for (size_t at = 0; at < nodes.size(); at += kTogether)
+      join(std::span(nodes).subspan(at, std::min(kTogether, nodes.size() - at)));
+    to.put('c');
+    from.get<char>();
+    to.put(work(nodes, settings));
+    from.get<char>();
+    _exit(0);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "pool_load: %s\n", error.what());
+    _exit(1);
+  }
+}
+
+Settings read_settings(int count, char** arguments) {
+  Settings settings;
+  for (int i = 1; i < count; ++i) {
+    const std::string option = arguments[i];
+    const char* value = i + 1 < count ? arguments[i + 1] : "0";
+    if (option == "--connections")
+      settings.connections = std::atoi(value), ++i;
+    else if (option == "--seconds")
+      settings.seconds = std::atof(value), ++i;
+    else if (option == "--bytes")
+      settings.bytes = static_cast<size_t>(std::atoi(value)), ++i;
+    else
+      settings.what = option;
+  }
+  if (settings.connections < 1 || settings.seconds <= 0 || settings.bytes < kFrameHeaderBytes ||
+      (settings.what != "echo" && settings.what != "tickets" && settings.what != "idle" &&
+       settings.what != "storm"))
+    throw std::runtime_error(
+        "usage: pool_load [echo|tickets|idle|storm] [--connections N] [--seconds S] [--bytes B]");
+  return settings;
+}
+
+void run(const Settings& settings) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("pool_load." + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  std::atomic<bool> stop = false;
+  ServerOptions how;
+  how.stop = [&] { return stop.load(); };
+  for (double Limits::*limit : {&Limits::sockets, &Limits::sockets_per_address,
+                                &Limits::connections_per_second, &Limits::messages_per_second})
+    how.limits.*limit = 1e9;
+  how.limits.drain_seconds = 0.1;
+  Metrics metrics;
+  EventLog log({}, 1);
+  Server server(how, metrics, log);
+  const auto store = open_sqlite_store(folder / "pool.sqlite");
+  BlobStore blobs(folder / "blobs");
+  Coordinator coordinator(*store, blobs, {}, Pages(), server, metrics, log,
+                          {.author_token = "", .node_token = "token", .limits = how.limits});
+  if (settings.what == "tickets") {
+    const TaskId task = coordinator.pool().create_task(coordinator.pool().create_project("load"),
+                                                       {.name = "f", .function = "f"});
+    TicketSpec ticket;
+    ticket.input.resize(16);
+    const std::vector<TicketSpec> some(20000, ticket);
+    for (int i = 0; i < std::max(1, static_cast<int>(settings.seconds)); ++i)
+      coordinator.pool().add_tickets(task, some);
+  }
+  Pipe to_nodes, from_nodes;
+  const pid_t child = fork();  // before there are threads
+  if (child == 0) be_nodes(settings, server.port(), to_nodes, from_nodes);
+  from_nodes.only_read();
+  const int64_t before = resident_bytes();
+  std::thread thread([&] { server.run(coordinator); });
+  from_nodes.get<char>();
+  const int64_t each = (resident_bytes() - before) / settings.connections;
+  const double cpu = cpu_seconds(thread);
+  to_nodes.put('g');
+  const auto report = from_nodes.get<Report>();
+  const double spent = cpu_seconds(thread) - cpu;
+  const auto done = static_cast<double>(report.done);
+  nn::JsonLine line;
+  line.add("bench", "pool_load").add("case", settings.what).add("bytes", settings.bytes);
+  line.add("connections", settings.connections).add("done", report.done);
+  line.add("seconds", report.seconds).add("per_second", done / report.seconds);
+  line.add("per_cpu_second", done / spent).add("cpu_share", spent / report.seconds);
+  line.add("resident_bytes_per_node", each);
+  std::printf("%s\n", line.str().c_str());
+  stop = true;
+  thread.join();
+  to_nodes.put('q');
+  waitpid(child, nullptr, 0);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    run(read_settings(count, arguments));
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "pool_load: %s\n", error.what());
+    return 1;
+  }
+}

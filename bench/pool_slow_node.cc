@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// pool_slow_node URL TOKEN GFLOPS: a node that trains as `kaiseki join --jobs 2` does, and then
+// waits until a device of that speed would have the result too. Many of them stand for many
+// machines on one.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "dist/net/link.h"
+#include "dist/net/pool_channel.h"
+#include "dist/node/node.h"
+#include "dist/node/training.h"
+#include "dist/train/ticket.h"
+#include "matrix/error.h"
+#include "matrix/threads.h"
+#include "nn/graph.h"
+
+using namespace kaiseki;
+
+namespace {
+
+volatile std::sig_atomic_t ended = 0;
+
+/// A device that does one ticket after the other.
+class SlowDevice {
+ public:
+  explicit SlowDevice(double gflops) : gflops_(gflops) {}
+
+  nn::ByteVector run(nn::ByteView input, const dist::TicketContext& context) {
+    const nn::ByteVector bytes = input.empty() ? context.fetch(context.blobs.at(0))
+                                               : nn::ByteVector(input.begin(), input.end());
+    const dist::Ticket ticket = dist::decode_ticket(bytes);
+    nn::ByteVector result = train_(input, context);
+    const nn::ByteVector network = context.fetch(ticket.network);
+    std::this_thread::sleep_until(reserve(ticket, result, network));
+    return result;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// When it would be done.
+  Clock::time_point reserve(const dist::Ticket& ticket, const nn::ByteVector& result,
+                            nn::ByteView network) {
+    const std::lock_guard lock(mutex_);
+    const std::string key = ticket.weights + ticket.samples;
+    int passes = 3;
+    int64_t samples = 0;
+    if (ticket.work == dist::Work::forward) {
+      passes = 1;
+      samples = dist::decode_tensors(result, "result").tensors.at(0).value.dim(0);
+      if (forward_.size() > 1000) forward_.clear();
+      forward_.insert(key);
+    } else if (ticket.work == dist::Work::backward) {
+      passes = forward_.erase(key) ? 2 : 3;
+      samples = ticket.grad_output.dim(0);
+    } else {
+      samples = ticket.labels.dim(0);
+    }
+    const double flops = 2.0 * passes * static_cast<double>(samples * multiply_adds(network));
+    const auto seconds = std::chrono::duration<double>(flops / (gflops_ * 1e9));
+    free_ = std::max(free_, Clock::now()) + std::chrono::duration_cast<Clock::duration>(seconds);
+    return free_;
+  }
+
+  int64_t multiply_adds(nn::ByteView network) {
+    const std::string json(reinterpret_cast<const char*>(network.data()), network.size());
+    const auto [at, fresh] = multiply_adds_.try_emplace(json, 0);
+    if (fresh)
+      for (const nn::Node& node : nn::build_graph(nn::parse_network(json, "network")).nodes)
+        at->second += node.shape.multiply_adds;
+    return at->second;
+  }
+
+  const double gflops_;
+  const dist::NodeFunction train_ = dist::training_function(Device::cpu());
+  std::mutex mutex_;
+  Clock::time_point free_ = {};
+  std::set<std::string> forward_;  // whose backward pass is to come
+  std::map<std::string, int64_t> multiply_adds_;
+};
+
+}  // namespace
+
+int main(int count, char** arguments) try {
+  if (count != 4) throw Error("usage: pool_slow_node URL TOKEN GFLOPS");
+  std::signal(SIGTERM, [](int) { ended = 1; });
+  set_thread_count(1);
+  SlowDevice device(std::atof(arguments[3]));
+  dist::NodeOptions how;
+  how.wire.url = dist::parse_coordinator_url(arguments[1]);
+  how.wire.token = arguments[2];
+  how.functions[dist::kTrainingFunction] = [&device](nn::ByteView input,
+                                                     const dist::TicketContext& context) {
+    return device.run(input, context);
+  };
+  how.stop = [] { return ended != 0; };
+  how.info = {.name = "slow", .device = "waits", .threads = 2, .gflops = std::atof(arguments[3])};
+  how.info.link = dist::measure_link(how.wire);
+  std::printf("%.1f Mbit/s down, %.1f up, %.4f s there and back\n", how.info.link.down_mbit_s,
+              how.info.link.up_mbit_s, how.info.link.round_trip_s);
+  std::fflush(stdout);
+  dist::Node(std::move(how)).run();
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

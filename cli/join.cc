@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// kaiseki join
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/setup.h"
+#include "cli/state_folder.h"
+#include "cli/text.h"
+#include "dist/net/link.h"
+#include "dist/net/pool_channel.h"
+#include "dist/node/node.h"
+#include "dist/node/training.h"
+#include "dist/samples/samples.h"
+#include "matrix/error.h"
+#include "matrix/ops/gemm.h"
+#include "matrix/threads.h"
+
+namespace kaiseki::cli {
+namespace {
+
+constexpr double kBenchmarkSeconds = 2;
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "node";
+}
+
+/// What the coordinator sizes this node's work by.
+double measure_gflops(Device device) {
+  constexpr int64_t kSize = 384;
+  using Clock = std::chrono::steady_clock;
+  const Shape shape = {kSize, kSize};
+  const Tensor a = Tensor::full(shape, 1, device), b = Tensor::full(shape, 1, device);
+  Tensor c = Tensor::zeros(shape, DType::f32, device);
+  gemm(a, b, c);
+  device.synchronize();
+  const auto start = Clock::now();
+  double seconds = 0, work = 0;
+  while (seconds < kBenchmarkSeconds && !interrupted()) {
+    gemm(a, b, c);
+    device.synchronize();
+    work += 2.0 * kSize * kSize * kSize;
+    seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  return seconds > 0 ? work / seconds * 1e-9 : 0;
+}
+
+}  // namespace
+
+int run_command(const JoinCommand& c) {
+  const Device device = open_device(c.device);
+  dist::NodeOptions how;
+  how.wire.url = dist::parse_coordinator_url(c.url);
+  how.wire.token = token_for(how.wire.url, c.token_file, "node.token");
+  how.wire.certificates = c.certificates;
+  how.functions = dist::sample_functions();
+  how.functions[dist::kTrainingFunction] = dist::training_function(device);
+  how.stop = interrupted;
+  how.log = [](const std::string& line) {
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+  };
+  how.info.name = c.name.empty() ? host_name() : c.name;
+  how.info.device = device.name();
+  how.info.threads = c.jobs > 0 ? c.jobs : thread_count();
+  catch_interrupts();
+  how.info.gflops = c.gflops > 0 ? c.gflops : measure_gflops(device);
+  how.info.link = dist::measure_link(how.wire);
+  const dist::NodeCounts counts = dist::Node(std::move(how)).run();
+  std::printf("%s results accepted, %s refused, %s tickets failed\n",
+              format_count(counts.accepted).c_str(), format_count(counts.refused).c_str(),
+              format_count(counts.failed).c_str());
+  return 0;
+}
+
+}  // namespace kaiseki::cli

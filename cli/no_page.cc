@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+#include "cli/page.h"
+
+namespace kaiseki::cli {
+
+nn::ByteView embedded_page() { return {}; }
+
+}  // namespace kaiseki::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#include "cli/page.h"
+
+// As it is: a compiler would take minutes and gigabytes to read megabytes of numbers.
+__asm__(
+    ".section .rodata\n"
+    ".hidden kaiseki_page, kaiseki_page_end\n"
+    ".globl kaiseki_page, kaiseki_page_end\n"
+    "kaiseki_page: .incbin \"" KAISEKI_PAGE_TAR
+    "\"\n"
+    "kaiseki_page_end:\n"
+    ".previous\n");
+extern "C" __attribute__((visibility("hidden"))) const std::byte kaiseki_page[], kaiseki_page_end[];
+
+namespace kaiseki::cli {
+
+nn::ByteView embedded_page() { return {kaiseki_page, kaiseki_page_end}; }
+
+}  // namespace kaiseki::cli

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "cli/pool_training.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <deque>
+#include <optional>
+
+#include "cli/interrupt.h"
+#include "cli/state_folder.h"
+#include "cli/text.h"
+#include "dist/net/remote_pool.h"
+#include "dist/net/training_server.h"
+#include "dist/train/pool_after.h"
+#include "matrix/error.h"
+
+namespace kaiseki::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double kWindow = 5;  // seconds
+constexpr int kPort = 8080;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using LogFile = std::unique_ptr<std::FILE, CloseFile>;
+
+LogFile open_log(const std::string& name) {
+  if (name.empty()) return nullptr;
+  LogFile file(std::fopen(name.c_str(), "a"));
+  if (!file) throw Error(message("train", "cannot write --pool-log ", name));
+  return file;
+}
+
+dist::WireType wire_type(const std::string& name) {
+  if (name == "f32") return dist::WireType::f32;
+  return name == "i8" ? dist::WireType::i8 : dist::WireType::f16;
+}
+
+dist::TrainingServerOptions server_options(const PoolTrainCommand& c, std::FILE* log) {
+  dist::TrainingServerOptions how;
+  how.server.port = static_cast<uint16_t>(c.port.value_or(kPort));
+  how.server.limits.drain_seconds = 1;  // after the last step nobody waits for a ticket
+  // A node has a connection for each blob, and several nodes may be one machine's.
+  how.server.limits.connections_per_second = 1000;
+  how.server.limits.sockets_per_address = 1000;
+  const auto folder = state_folder("");
+  how.author_token = token_of(folder / "author.token");
+  how.node_token = token_of(folder / "node.token");
+  if (log)
+    how.log = [log](const std::string& line) {
+      std::fprintf(log, "%s\n", line.c_str());
+      std::fflush(log);
+    };
+  return how;
+}
+
+dist::WireOptions coordinator_of(const PoolTrainCommand& c) {
+  if (c.port || !c.log.empty())
+    throw Error(message("train", "expected --pool serve with ",
+                        c.port ? "--pool-port" : "--pool-log",
+                        ", got a coordinator elsewhere, which has its own"));
+  const dist::CoordinatorUrl url = dist::parse_coordinator_url(c.where);
+  return {.url = url,
+          .token = token_for(url, c.token_file, "author.token"),
+          .certificates = c.certificates,
+          .silence = 15};
+}
+
+/// Tells the coordinator's console how training goes: once a second, and every test.
+class Report final : public nn::Extension {
+ public:
+  explicit Report(dist::RemotePool& pool) : pool_(pool) {}
+
+  void on_step(nn::Trainer& trainer) override {
+    if (Clock::now() - told_ < std::chrono::seconds(1)) return;
+    told_ = Clock::now();
+    const double loss = trainer.running_totals().loss();
+    if (std::isfinite(loss)) pool_.report({trainer.step(), loss});
+  }
+  void on_epoch(nn::Trainer& trainer) override {
+    if (const auto& test = trainer.evaluation(); test && test->classes)
+      pool_.report({trainer.step(), {}, test->top1});
+  }
+
+ private:
+  dist::RemotePool& pool_;
+  Clock::time_point told_ = {};
+};
+
+}  // namespace
+
+struct PoolTraining::Impl {
+  explicit Impl(const PoolTrainCommand& c) : command(c) {
+    if (!c.after.empty()) after = dist::parse_pool_after(c.after);
+    if (c.where != "serve") {
+      remote.emplace(coordinator_of(c));
+      return;
+    }
+    if (!c.token_file.empty() || !c.certificates.empty())
+      throw Error(
+          "[train] expected --pool URL with --pool-token-file and --pool-tls-ca, got --pool serve");
+    log = open_log(c.log);
+    server.emplace(server_options(c, log.get()));
+  }
+
+  dist::Channel& channel() { return server ? server->channel() : remote->channel(); }
+
+  const PoolTrainCommand command;
+  LogFile log;
+  std::optional<dist::TrainingServer> server;
+  std::optional<dist::RemotePool> remote;
+  std::optional<dist::PoolAfter> after;
+  dist::PoolUpdater* updater = nullptr;
+  std::deque<std::pair<Clock::time_point, int64_t>> marks;  // results so far
+};
+
+PoolTraining::PoolTraining(const PoolTrainCommand& command)
+    : impl_(std::make_unique<Impl>(command)) {}
+PoolTraining::~PoolTraining() = default;
+
+std::unique_ptr<nn::Updater> PoolTraining::make_updater(
+    nn::Network& network, nn::Optimizer& optimizer, nn::Iterator& iterator,
+    const nn::Schedule& schedule, const std::vector<float>& mean, const std::vector<float>& std) {
+  const PoolTrainCommand& c = impl_->command;
+  dist::PoolTrainingOptions how;
+  how.mode = dist::parse_pool_mode(c.mode);
+  how.wire = wire_type(c.wire);
+  how.border = c.border;
+  how.ticket_samples = c.ticket_samples;
+  how.alone = impl_->after.has_value();
+  how.samples = {mean, std};
+  how.stop = interrupted;
+  auto updater = std::make_unique<dist::PoolUpdater>(network, optimizer, iterator, schedule,
+                                                     impl_->channel(), how);
+  impl_->updater = updater.get();
+  return updater;
+}
+
+void PoolTraining::extend(nn::Trainer& trainer) {
+  if (impl_->remote) trainer.extend(std::make_unique<Report>(*impl_->remote));
+  if (impl_->after)
+    trainer.extend(std::make_unique<dist::JoinPool>(*impl_->updater, *impl_->after));
+}
+
+std::string PoolTraining::url() const {
+  return impl_->server ? impl_->server->url() : impl_->command.where;
+}
+
+std::string PoolTraining::status() {
+  auto& marks = impl_->marks;
+  const auto now = Clock::now();
+  marks.emplace_back(now, impl_->updater->counts().accepted);
+  auto seconds = [&] { return std::chrono::duration<double>(now - marks.front().first).count(); };
+  while (seconds() > kWindow && marks.size() > 2) marks.pop_front();
+  const auto done = static_cast<double>(marks.back().second - marks.front().second);
+  const double rate = seconds() > 0 ? done / seconds() : 0;
+  const size_t nodes = impl_->channel().nodes().size();
+  return std::to_string(nodes) + (nodes == 1 ? " node  " : " nodes  ") +
+         format_number("%.0f", rate) + " tickets/s";
+}
+
+std::string PoolTraining::summary() const {
+  const dist::GatherCounts& counts = impl_->updater->counts();
+  const auto [measured, planned] = impl_->updater->step_seconds();
+  std::string step;
+  if (measured > 0)
+    step = "; a step " + format_number("%.3g", measured) + " s, planned " +
+           format_number("%.3g", planned) + " s";
+  return format_count(counts.accepted) + " tickets by nodes, " + format_count(counts.alone) +
+         " here, " + format_count(counts.checked) + " checked, " + format_count(counts.expelled) +
+         " nodes put out; mode " + std::string(dist::pool_mode_name(impl_->updater->mode())) + step;
+}
+
+}  // namespace kaiseki::cli

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "cli/state_folder.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "matrix/environment.h"
+#include "matrix/error.h"
+#include "nn/io/file.h"
+
+namespace kaiseki::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const std::string& what, const fs::path& file) {
+  throw Error(message("serve", what, " ", file.string(), ": ", std::strerror(errno)));
+}
+
+std::string random_token() {
+  std::array<unsigned char, 24> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw Error("[serve] the system gives no random bytes");
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string token;
+  for (unsigned char byte : bytes) (token += kDigits[byte >> 4]) += kDigits[byte & 15];
+  return token;
+}
+
+}  // namespace
+
+fs::path state_folder(const std::string& given) {
+  fs::path folder = given.empty() ? environment().state_dir : fs::path(given);
+  std::error_code error;
+  if (fs::create_directories(folder, error)) fs::permissions(folder, fs::perms::owner_all, error);
+  if (error) throw Error(message("serve", "cannot make ", folder.string(), ": ", error.message()));
+  return folder;
+}
+
+std::string read_token(const fs::path& file) {
+  const nn::ByteVector bytes = nn::read_file(file, 4096);
+  std::string token(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  token.erase(token.find_last_not_of(" \r\n") + 1);
+  if (token.size() < 16 || token.find_first_of(" \r\n\t") != std::string::npos)
+    throw Error(message("serve", "expected a token of at least 16 characters in ", file.string()));
+  return token;
+}
+
+std::string token_for(const dist::CoordinatorUrl& url, const std::string& given,
+                      const std::string& own) {
+  const bool near = dist::is_loopback(url);
+  if (!given.empty() && !near && !url.tls)
+    throw Error(message("pool", "expected https for a token that leaves this machine, got http://",
+                        url.host));
+  if (!given.empty()) return read_token(given);
+  // This machine's own token is for its own coordinator.
+  const fs::path file = environment().state_dir / own;
+  return near && fs::exists(file) ? read_token(file) : "";
+}
+
+std::string token_of(const fs::path& file) {
+  if (fs::exists(file)) return read_token(file);
+  const std::string token = random_token();
+  const int made = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (made < 0) fail("cannot make", file);
+  const std::string line = token + "\n";
+  const bool written = ::write(made, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  ::close(made);
+  if (!written) {
+    fs::remove(file);
+    fail("cannot write", file);
+  }
+  return token;
+}
+
+}  // namespace kaiseki::cli

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "dist/net/author_json.h"
+
+#include "dist/wire/utf8.h"
+#include "nn/io/base64.h"
+
+namespace kaiseki::dist {
+namespace {
+
+constexpr int kMostBlobs = 500;  // of a ticket: they fit into a frame's control part
+
+/// Of `bytes` in a line: text where they are text, else Base64.
+void set_bytes(nn::Json& line, ByteView bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (is_utf8(text))
+    line.set("result", std::string(text));
+  else
+    line.set("result_base64", nn::encode_base64(bytes));
+}
+
+}  // namespace
+
+nn::Json to_json(const ProjectStatus& project) {
+  nn::Json json = nn::Json::object();
+  return json.set("project", project.id).set("name", project.name).set("weight", project.weight);
+}
+
+nn::Json to_json(const CurvePoint& point) {
+  nn::Json json = nn::Json::object();
+  json.set("step", point.step);
+  if (point.loss) json.set("loss", *point.loss);
+  if (point.accuracy) json.set("accuracy", *point.accuracy);
+  return json;
+}
+
+nn::Json to_json(const TaskStatus& task) {
+  static constexpr const char* kStates[] = {"running", "paused", "cancelled"};
+  static constexpr const char* kVerifications[] = {"none", "quorum", "adaptive"};
+  nn::Json json = nn::Json::object();
+  json.set("task", task.id).set("project", task.project).set("name", task.spec.name);
+  json.set("state", kStates[static_cast<int>(task.state)]);
+  json.set("function", task.spec.function).set("module", task.spec.module);
+  json.set("priority", task.spec.priority);
+  json.set("verification", kVerifications[static_cast<int>(task.spec.verification)]);
+  return json;
+}
+
+nn::Json to_json(const TaskStatus& task, const Progress& progress, const std::string& waits) {
+  nn::Json json = to_json(task);
+  json.set("free", progress.free).set("leased", progress.leased).set("waits", waits);
+  return json.set("done", progress.done).set("dead", progress.dead);
+}
+
+nn::Json to_json(const NodeStatus& node) {
+  nn::Json json = nn::Json::object();
+  json.set("node", node.id).set("name", node.info.name).set("device", node.info.device);
+  json.set("threads", node.info.threads).set("gflops", node.info.gflops);
+  json.set("down_mbit_s", node.info.link.down_mbit_s);
+  json.set("up_mbit_s", node.info.link.up_mbit_s);
+  json.set("round_trip_s", node.info.link.round_trip_s);
+  json.set("trusted", node.info.trusted).set("connected", node.connected);
+  json.set("leases", node.leases).set("accepted", node.accepted).set("failed", node.failed);
+  json.set("consecutive_valid", node.consecutive_valid).set("last_seen", node.last_seen);
+  return json.set("expelled", node.expelled);
+}
+
+nn::Json to_json(const TicketError& error) {
+  nn::Json json = nn::Json::object();
+  json.set("ticket", error.ticket).set("node", error.node).set("time", error.time);
+  return json.set("error", error.text);
+}
+
+nn::Json to_json(const Finished& one) {
+  nn::Json line = nn::Json::object();
+  line.set("sequence", one.sequence).set("ticket", one.ticket);
+  if (one.dead) return line.set("dead", true);
+  line.set("node", one.node).set("checked", one.checked);
+  if (!one.blob.empty()) return line.set("blob", one.blob);
+  set_bytes(line, one.result);
+  return line;
+}
+
+CurvePoint read_point(const Fields& fields) {
+  CurvePoint point{fields.integer("step", 0, 0, int64_t{1} << 53)};
+  if (fields.has("loss")) point.loss = fields.number("loss", 0, -1e30, 1e30);
+  if (fields.has("accuracy")) point.accuracy = fields.number("accuracy", 0, 0, 1);
+  return point;
+}
+
+TaskSpec read_task(const Fields& fields) {
+  TaskSpec spec;
+  spec.name = fields.text("name", "");
+  spec.function = fields.text("function", "");
+  spec.module = fields.text("module", "");
+  spec.priority = static_cast<int>(fields.integer("priority", 0, -1000, 1000));
+  const std::string verification = fields.text("verification", "none");
+  if (verification == "quorum")
+    spec.verification = Verification::quorum;
+  else if (verification != "none")
+    fields.fail("verification", "expected none or quorum, got " + verification);
+  spec.quorum = static_cast<int>(fields.integer("quorum", spec.quorum, 1, 100));
+  spec.max_attempts = static_cast<int>(fields.integer("max_attempts", spec.max_attempts, 1, 1000));
+  spec.public_data = fields.boolean("public_data", true);
+  return spec;
+}
+
+TicketSpec read_ticket(const Fields& fields) {
+  TicketSpec ticket;
+  const std::string text = fields.text("input", "");
+  const nn::ByteView bytes = nn::as_bytes(text);
+  ticket.input.assign(bytes.begin(), bytes.end());
+  if (fields.has("input_base64"))
+    ticket.input = nn::decode_base64(fields.text("input_base64", ""), "input_base64");
+  ticket.blobs = fields.texts("blobs", kMostBlobs);
+  ticket.max_result_bytes = static_cast<uint64_t>(fields.integer(
+      "max_result_bytes", static_cast<int64_t>(ticket.max_result_bytes), 0, int64_t{1} << 40));
+  ticket.work = fields.number("work", 1, 1e-9, 1e12);
+  ticket.prefer = fields.text("prefer", "");
+  return ticket;
+}
+
+}  // namespace kaiseki::dist

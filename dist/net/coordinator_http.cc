@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// The coordinator and HTTP: who may ask for what, and who answers.
+#include <algorithm>
+#include <cstdlib>
+
+#include "dist/net/coordinator.h"
+#include "dist/net/json_fields.h"
+#include "matrix/error.h"
+
+namespace kaiseki::dist {
+namespace {
+
+constexpr uint64_t kPieceBytes = 256 << 10;
+constexpr size_t kMostOffers = 100;  // tasks that everyone may ask about
+constexpr std::string_view kBlobs = "/blobs/";
+constexpr std::string_view kLink = "/link";  // to measure with
+constexpr uint64_t kMostLink = 4 << 20;
+
+bool is_reading(const HttpRequest& request) {
+  return request.method == "GET" || request.method == "HEAD";
+}
+
+bool is_below(const HttpRequest& request, std::string_view folder) {
+  return request.path.starts_with(folder);
+}
+
+HttpResponse not_allowed(std::string_view methods) {
+  HttpResponse response = HttpResponse::problem(405, "expected " + std::string(methods));
+  response.headers.emplace_back("Allow", methods);
+  return response;
+}
+
+/// A blob's bytes from `offset` on, piece by piece.
+HttpResponse stream(BlobStore& blobs, const BlobHash& hash, uint64_t offset, uint64_t count) {
+  HttpResponse response{.type = "application/octet-stream"};
+  response.length = count;
+  response.next = [&blobs, hash, offset, left = count]() mutable -> HttpChunk {
+    if (left == 0) return {};
+    const ByteVector bytes = blobs.read(hash, offset, std::min(left, kPieceBytes));
+    if (bytes.empty()) return {};
+    offset += bytes.size();
+    left -= bytes.size();
+    const auto* text = reinterpret_cast<const char*>(bytes.data());
+    return {HttpChunk::Kind::bytes, std::string(text, bytes.size())};
+  };
+  return response;
+}
+
+HttpResponse read_blob(BlobStore& blobs, const HttpRequest& request) {
+  const BlobHash hash = request.path.substr(kBlobs.size());
+  if (!is_blob_hash(hash) || !blobs.contains(hash))
+    return HttpResponse::problem(404, "no such blob");
+  const std::string tag = '"' + hash + '"';
+  HttpResponse response;
+  if (request.header("if-none-match") == tag) {
+    response.status = 304;
+  } else {
+    const uint64_t size = blobs.size(hash);
+    const auto range = parse_range(request.header("range"), size);
+    if (range && range->second == 0) {
+      response = HttpResponse::problem(416, "expected a range within the blob");
+      response.headers.emplace_back("Content-Range", "bytes */" + std::to_string(size));
+      return response;
+    }
+    const auto [offset, count] = range.value_or(std::pair{uint64_t{0}, size});
+    response = stream(blobs, hash, offset, count);
+    response.headers.emplace_back("Accept-Ranges", "bytes");
+    if (range) {
+      response.status = 206;
+      response.headers.emplace_back("Content-Range", "bytes " + std::to_string(offset) + "-" +
+                                                         std::to_string(offset + count - 1) + "/" +
+                                                         std::to_string(size));
+    }
+  }
+  response.headers.emplace_back("ETag", tag);
+  // Nodes made some of them: nothing of it may run here.
+  response.headers.emplace_back("Content-Security-Policy", "sandbox; default-src 'none'");
+  response.headers.emplace_back("Content-Disposition", "attachment");
+  response.headers.emplace_back("Cache-Control", "public, max-age=31536000, immutable");
+  return response;
+}
+
+/// Bytes that mean nothing, for a node that measures its link; what it sends is not kept.
+HttpResponse link(const HttpRequest& request) {
+  if (request.method == "PUT") return {.status = 204};
+  if (!is_reading(request)) return not_allowed("GET, HEAD, PUT");
+  uint64_t left = std::strtoull(request.parameter("bytes", "1").c_str(), nullptr, 10);
+  if (left < 1 || left > kMostLink)
+    return HttpResponse::problem(422, "expected bytes of 1 to " + std::to_string(kMostLink));
+  HttpResponse response{.type = "application/octet-stream"};
+  response.length = left;
+  response.next = [left]() mutable -> HttpChunk {
+    if (left == 0) return {};
+    const uint64_t count = std::min(left, kPieceBytes);
+    left -= count;
+    return {HttpChunk::Kind::bytes, std::string(count, '\0')};
+  };
+  response.headers.emplace_back("Cache-Control", "no-store");
+  return response;
+}
+
+/// For everyone: running tasks with public data, by project, and how far they are. Those with open
+/// tickets come first, then those that are through, the newest first.
+std::string offers(const Pool& pool) {
+  const std::vector<TaskStatus> known = pool.tasks();
+  std::vector<const TaskStatus*> listed, through;
+  for (const TaskStatus& task : known)
+    if (task.state == TaskState::running && task.spec.public_data)
+      (pool.progress(task.id).open() > 0 ? listed : through).push_back(&task);
+  listed.insert(listed.end(), through.rbegin(), through.rend());
+  listed.resize(std::min(listed.size(), kMostOffers));
+  std::map<ProjectId, nn::Json> tasks;
+  for (const TaskStatus* task : listed) {
+    const Progress progress = pool.progress(task->id);
+    nn::Json one = nn::Json::object();
+    one.set("task", task->id).set("name", task->spec.name);
+    one.set("function", task->spec.function).set("modules", !task->spec.module.empty());
+    one.set("open", progress.open());
+    tasks.try_emplace(task->project, nn::Json::array())
+        .first->second.items.push_back(one.set("done", progress.done));
+  }
+  nn::Json all = nn::Json::array();
+  for (const ProjectStatus& project : pool.projects()) {
+    const auto found = tasks.find(project.id);
+    if (found == tasks.end()) continue;
+    nn::Json one = nn::Json::object();
+    one.set("name", project.name).set("tasks", std::move(found->second));
+    all.items.push_back(one.set("project", project.id));
+  }
+  return format_json_line(all) + "\n";
+}
+
+}  // namespace
+
+bool Coordinator::is_author(const HttpRequest& request) const {
+  return has_bearer(request, options_.author_token);
+}
+
+Service::Admission Coordinator::admit(const HttpRequest& head) {
+  const bool to_api = is_below(head, "/api/");
+  const bool to_blobs = is_below(head, kBlobs);
+  const bool public_ = is_reading(head) && !to_api && head.path != "/metrics";
+  const bool viewer =
+      is_reading(head) && !options_.viewer_token.empty() && has_bearer(head, options_.viewer_token);
+  if (head.path == kLink && head.method == "PUT" &&
+      (is_author(head) || has_bearer(head, options_.node_token)))
+    return {kMostLink};
+  if (!public_ && !viewer && !is_author(head)) {
+    metrics_.refuse("author_token");
+    HttpResponse response =
+        HttpResponse::problem(401, "expected \"Authorization: Bearer\" with the author's token");
+    response.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return {0, std::move(response)};
+  }
+  if (to_api) return {static_cast<uint64_t>(limits().json_bytes)};
+  if (to_blobs && head.method == "PUT") return {static_cast<uint64_t>(limits().blob_bytes)};
+  return {};
+}
+
+HttpResponse Coordinator::answer(const HttpRequest& request) {
+  if (request.path == "/api/role" && is_reading(request))
+    return HttpResponse::json(is_author(request) ? R"({"role": "author"})"
+                                                 : R"({"role": "viewer"})");
+  if (is_below(request, "/api/")) return api_.answer(request);
+  if (is_below(request, kBlobs)) {
+    if (request.method == "PUT") return api_.put_blob(request, request.path.substr(kBlobs.size()));
+    return is_reading(request) ? read_blob(blobs_, request) : not_allowed("GET, HEAD, PUT");
+  }
+  if (request.path == kLink) return link(request);
+  if (!is_reading(request)) return not_allowed("GET, HEAD");
+  if (request.path == "/pool") {
+    HttpResponse response = HttpResponse::shared(
+        offers_.get(server_.now(), "", [this] { return offers(pool_); }), "application/json");
+    response.headers.emplace_back("Cache-Control", "no-store");
+    return response;
+  }
+  if (request.path == "/metrics") return metrics_page();
+  if (request.path == "/healthz")
+    return draining_ ? HttpResponse{.status = 503, .body = "ending\n"}
+                     : HttpResponse{.body = "ok\n"};
+  return pages_.answer(request);
+}
+
+HttpResponse Coordinator::metrics_page() const {
+  size_t held = 0, nodes = 0;
+  for (const auto& [serial, one] : sessions_) {
+    held += one->held();
+    nodes += !one->node().empty();
+  }
+  return {.type = "text/plain; version=0.0.4; charset=utf-8",
+          .body = metrics_.text({{"connections", static_cast<double>(server_.connections())},
+                                 {"nodes", static_cast<double>(nodes)},
+                                 {"tickets_held", static_cast<double>(held)}},
+                                pool_.counters()),
+          .headers = {{"Cache-Control", "no-store"}}};
+}
+
+}  // namespace kaiseki::dist

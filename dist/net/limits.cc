@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "dist/net/limits.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "matrix/error.h"
+
+namespace kaiseki::dist {
+namespace {
+
+#define KAISEKI_LIMIT(name) \
+  { #name, &Limits::name }
+constexpr LimitName kNames[] = {
+    KAISEKI_LIMIT(header_bytes),
+    KAISEKI_LIMIT(header_lines),
+    KAISEKI_LIMIT(handshake_seconds),
+    KAISEKI_LIMIT(keep_alive_seconds),
+    KAISEKI_LIMIT(minimum_rate),
+    KAISEKI_LIMIT(rate_seconds),
+    KAISEKI_LIMIT(sockets),
+    KAISEKI_LIMIT(sockets_per_address),
+    KAISEKI_LIMIT(connections_per_second),
+    KAISEKI_LIMIT(messages_per_second),
+    KAISEKI_LIMIT(output_bytes),
+    KAISEKI_LIMIT(output_bytes_of_all),
+    KAISEKI_LIMIT(ping_seconds),
+    KAISEKI_LIMIT(pong_seconds),
+    KAISEKI_LIMIT(json_bytes),
+    KAISEKI_LIMIT(blob_bytes),
+    KAISEKI_LIMIT(result_bytes),
+    KAISEKI_LIMIT(drain_seconds),
+    KAISEKI_LIMIT(log_lines_per_second),
+};
+#undef KAISEKI_LIMIT
+
+}  // namespace
+
+std::span<const LimitName> limit_names() { return kNames; }
+
+void set_limit(Limits& limits, std::string_view assignment) {
+  const size_t equals = std::min(assignment.find('='), assignment.size());
+  const std::string_view name = assignment.substr(0, equals);
+  const std::string_view text = assignment.substr(std::min(equals + 1, assignment.size()));
+  const auto found = std::ranges::find(kNames, name, &LimitName::name);
+  if (found == std::end(kNames)) {
+    std::string known;
+    for (const LimitName& one : kNames) (known += known.empty() ? "" : ", ") += one.name;
+    throw Error(message("limits", "expected NAME=NUMBER with a name of ", known, ", got '",
+                        assignment, "'"));
+  }
+  double value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value > 0) || value > 1e15)
+    throw Error(message("limits", "expected ", name, " over 0, got '", text, "'"));
+  limits.*(found->value) = value;
+}
+
+}  // namespace kaiseki::dist

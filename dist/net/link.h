@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// How fast a node's link to its coordinator is (GET and PUT /link).
+#pragma once
+
+#include "dist/net/wire.h"
+#include "dist/pool/types.h"
+
+namespace kaiseki::dist {
+
+/// Takes a second or so; all zeros when the coordinator is not there, or cannot tell.
+LinkSpeed measure_link(WireOptions to);
+
+}  // namespace kaiseki::dist

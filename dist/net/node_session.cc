@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "dist/net/node_session.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dist/net/coordinator.h"
+#include "matrix/error.h"
+
+namespace kaiseki::dist {
+namespace {
+
+constexpr uint64_t kEchoBytes = 64 << 10;
+constexpr uint64_t kHeadRoom = 64;
+constexpr int kMostSlots = 1024;
+constexpr size_t kMostFunctions = 1000, kLongestText = 200;
+
+[[noreturn]] void refuse(const std::string& place, const std::string& what) {
+  throw ParseError("frame", place, what);
+}
+
+std::string text_of(const nn::Json& control, std::string_view key, size_t limit = kLongestText) {
+  const nn::Json* value = control.find(key);
+  if (!value) return {};
+  if (!value->is(nn::Json::Kind::string))
+    refuse(std::string(key), "expected a text, got " + value->describe());
+  std::string text = value->string.substr(0, limit);
+  std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; });
+  return text;
+}
+
+double number_of(const nn::Json& control, std::string_view key, double least, double most) {
+  const nn::Json* value = control.find(key);
+  if (!value) return least;
+  if (!value->is(nn::Json::Kind::number))
+    refuse(std::string(key), "expected a number, got " + value->describe());
+  return std::clamp(value->number, least, most);
+}
+
+NodeInfo read_info(const nn::Json& control) {
+  NodeInfo info;
+  info.name = text_of(control, "name");
+  info.device = text_of(control, "device");
+  info.threads = static_cast<int>(number_of(control, "threads", 1, kMostSlots));
+  info.gflops = number_of(control, "gflops", 0, 1e9);
+  info.link.down_mbit_s = number_of(control, "down_mbit_s", 0, 1e6);
+  info.link.up_mbit_s = number_of(control, "up_mbit_s", 0, 1e6);
+  info.link.round_trip_s = number_of(control, "round_trip_s", 0, 100);
+  if (const nn::Json* modules = control.find("modules")) info.runs_modules = modules->boolean;
+  if (const nn::Json* functions = control.find("functions")) {
+    if (!functions->is(nn::Json::Kind::array) || functions->items.size() > kMostFunctions)
+      refuse("functions", "expected a list of at most 1000 names");
+    for (const nn::Json& name : functions->items)
+      if (name.is(nn::Json::Kind::string)) info.functions.push_back(name.string.substr(0, 200));
+  }
+  return info;
+}
+
+const char* name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::accepted:
+      return "accepted";
+    case Outcome::pending:
+      return "pending";
+    case Outcome::duplicate:
+      return "duplicate";
+    case Outcome::stale:
+      return "stale";
+    default:
+      return "refused";
+  }
+}
+
+}  // namespace
+
+NodeSession::NodeSession(Coordinator& coordinator, NodeLink& link, uint64_t serial, bool trusted,
+                         double now)
+    : coordinator_(coordinator), link_(link), serial_(serial), trusted_(trusted), since_(now) {}
+
+NodeSession::~NodeSession() { coordinator_.closed(*this); }
+
+uint64_t NodeSession::largest_payload() const {
+  uint64_t most = kEchoBytes;
+  if (node_.empty()) return most;
+  most = std::max(most, static_cast<uint64_t>(coordinator_.limits().result_bytes));
+  for (const auto& [ticket, held] : held_) most = std::max(most, held.most + kHeadRoom);
+  return most;
+}
+
+uint64_t NodeSession::payload_limit(const FrameHeader& header) const {
+  if (header.type == FrameType::echo) return kEchoBytes;
+  if (header.type != FrameType::result || node_.empty()) return 0;
+  const auto found = held_.find(static_cast<TicketId>(header.ticket));
+  return found != held_.end() ? found->second.most + kHeadRoom
+                              : static_cast<uint64_t>(coordinator_.limits().result_bytes);
+}
+
+void NodeSession::receive(const Frame& frame, ByteView message) {
+  const auto ticket = static_cast<TicketId>(frame.ticket);
+  switch (frame.type) {
+    case FrameType::hello:
+      return hello(frame);
+    case FrameType::ready:
+      expect_known();
+      slots_ = static_cast<int>(number_of(frame.control, "slots", 0, kMostSlots));
+      return coordinator_.hungry(*this);
+    case FrameType::result:
+    case FrameType::give_back:
+      expect_known();
+      return coordinator_.hear({.session = serial_,
+                                .type = frame.type,
+                                .node = node_,
+                                .ticket = ticket,
+                                .token = text_of(frame.control, "token", 1000),
+                                .error = text_of(frame.control, "error", 4000),
+                                .result = {frame.payload.begin(), frame.payload.end()}});
+    case FrameType::echo:
+      expect_known();
+      return link_.send({message.begin(), message.end()});
+    default:
+      refuse("byte 5", "expected a frame that nodes send");
+  }
+}
+
+void NodeSession::hello(const Frame& frame) {
+  if (std::exchange(greeted_, true)) refuse("byte 5", "expected one hello");
+  NodeMessage message{.session = serial_, .type = FrameType::hello};
+  message.info = read_info(frame.control);
+  message.info.trusted = trusted_;
+  if (!trusted_) message.info.source = link_.address();
+  message.identity = {text_of(frame.control, "node"), text_of(frame.control, "key", 1000)};
+  coordinator_.hear(std::move(message));
+}
+
+/// An attempt of its ticket, which would be given out again and again else; of all that it holds
+/// when nobody knows whose result it was.
+void NodeSession::oversized(const FrameHeader* header) {
+  slots_ = 0;
+  std::vector<FailedAttempt> failed;
+  for (const auto& [ticket, held] : held_) {
+    if (header &&
+        (header->type != FrameType::result || static_cast<TicketId>(header->ticket) != ticket))
+      continue;
+    const std::string got = header ? std::to_string(header->payload_bytes) : "far more";
+    failed.push_back({ticket, held.token,
+                      "expected a result of at most " + std::to_string(held.most) +
+                          " bytes (max_result_bytes), got " + got});
+  }
+  if (!failed.empty()) coordinator_.failed(*this, failed);
+}
+
+void NodeSession::expect_known() const {
+  if (node_.empty()) refuse("byte 5", "expected a hello, and its welcome, first");
+}
+
+void NodeSession::tick(double now) {
+  if (greeted_ || now - since_ < coordinator_.limits().handshake_seconds) return;
+  coordinator_.metrics().refuse("hello");
+  link_.close(CloseCode::policy, "expected a hello");
+}
+
+int NodeSession::wanted() const {
+  return replaced || node_.empty() ? 0 : slots_ - static_cast<int>(held_.size());
+}
+
+void NodeSession::welcome(const NodeIdentity& identity) {
+  node_ = identity.id;
+  nn::Json control = nn::Json::object();
+  control.set("node", identity.id).set("key", identity.key);
+  send(FrameType::welcome, 0, control);
+}
+
+void NodeSession::give(const Lease& lease, const TaskSpec& task, double seconds) {
+  held_[lease.ticket] = {lease.max_result_bytes, lease.token};
+  nn::Json control = nn::Json::object();
+  control.set("task", lease.task).set("token", lease.token).set("seconds", seconds);
+  control.set("max_result_bytes", static_cast<int64_t>(lease.max_result_bytes));
+  if (!task.function.empty()) control.set("function", task.function);
+  if (!task.module.empty()) control.set("module", task.module);
+  nn::Json blobs = nn::Json::array();
+  for (const BlobHash& blob : lease.blobs) blobs.items.emplace_back(blob);
+  control.set("blobs", blobs);
+  send(FrameType::ticket, lease.ticket, control, lease.input);
+}
+
+void NodeSession::answer(TicketId ticket, const Answer& answer) {
+  nn::Json control = nn::Json::object();
+  control.set("verdict", name_of(answer.outcome));
+  if (!answer.reason.empty()) control.set("reason", answer.reason);
+  send(FrameType::verdict, ticket, control);
+}
+
+void NodeSession::drain(double seconds) {
+  nn::Json control = nn::Json::object();
+  send(FrameType::drain, 0, control.set("seconds", seconds));
+}
+
+void NodeSession::send(FrameType type, TicketId ticket, const nn::Json& control, ByteView payload) {
+  link_.send(encode_frame({type, static_cast<uint64_t>(ticket), control, payload}));
+}
+
+}  // namespace kaiseki::dist

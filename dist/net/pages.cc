@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "dist/net/pages.h"
+
+#include <algorithm>
+
+#include "matrix/error.h"
+#include "nn/io/file.h"
+#include "nn/io/sha256.h"
+#include "nn/io/tar.h"
+
+namespace kaiseki::dist {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kMostBytes = 256 << 20;
+constexpr std::string_view kBuiltin =
+    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Kaiseki</title>"
+    "<h1>Kaiseki</h1><p>This coordinator runs. Its nodes join with <code>kaiseki join</code>; "
+    "start it with <code>--web</code> to serve the volunteers' page here.</p></html>\n";
+
+std::string type_of(const fs::path& file) {
+  static const std::map<std::string, std::string> kTypes = {
+      {".html", "text/html; charset=utf-8"},
+      {".js", "text/javascript; charset=utf-8"},
+      {".mjs", "text/javascript; charset=utf-8"},
+      {".css", "text/css; charset=utf-8"},
+      {".json", "application/json"},
+      {".map", "application/json"},
+      {".webmanifest", "application/manifest+json"},
+      {".wasm", "application/wasm"},
+      {".svg", "image/svg+xml"},
+      {".png", "image/png"},
+      {".jpg", "image/jpeg"},
+      {".ico", "image/x-icon"},
+      {".woff2", "font/woff2"},
+      {".txt", "text/plain; charset=utf-8"},
+  };
+  const auto found = kTypes.find(file.extension().string());
+  return found == kTypes.end() ? "application/octet-stream" : found->second;
+}
+
+/// Code of tasks runs in workers of this name, which may do nothing but compute.
+bool is_task_worker(const std::string& path) {
+  return path.substr(path.rfind('/') + 1).starts_with("task_worker");
+}
+
+std::string content_security_policy(const HttpRequest& request) {
+  if (is_task_worker(request.path))
+    return "default-src 'none'; script-src blob: 'wasm-unsafe-eval'; connect-src 'none'";
+  const std::string& host = request.header("host");
+  return "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src "
+         "'self' ws://" +
+         host + " wss://" + host +
+         "; img-src 'self' data: blob:; style-src 'self'; font-src 'self'; manifest-src 'self'; "
+         "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+         "require-trusted-types-for 'script'";
+}
+
+std::string tag_of(std::string_view bytes) {
+  return '"' + nn::sha256(nn::as_bytes(bytes)).substr(0, 32) + '"';
+}
+
+}  // namespace
+
+Pages::Pages() {
+  pages_["/index.html"] = {"text/html; charset=utf-8", tag_of(kBuiltin),
+                           std::make_shared<const std::string>(kBuiltin)};
+}
+
+Pages::Pages(const fs::path& folder) {
+  std::error_code error;
+  uint64_t size = 0;
+  for (auto at = fs::recursive_directory_iterator(folder, error);
+       !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (at->path().filename().string().starts_with('.')) {
+      if (at->is_directory()) at.disable_recursion_pending();
+      continue;
+    }
+    if (at->is_symlink() || !at->is_regular_file()) continue;
+    const nn::ByteVector bytes = nn::read_file(at->path(), kMostBytes);
+    size += bytes.size();
+    if (size > kMostBytes)
+      throw Error(message("serve", "expected at most 256 MB of pages in ", folder.string()));
+    add(at->path().lexically_relative(folder), bytes);
+  }
+  if (error) throw Error(message("serve", "cannot read ", folder.string(), ": ", error.message()));
+  check(folder.string());
+}
+
+Pages::Pages(nn::ByteView archive) {
+  nn::MemorySource source(archive, "archive of pages");
+  nn::TarReader files(source);
+  for (nn::TarEntry entry; files.next(entry);)
+    if (entry.is_file) add(entry.path, files.read(kMostBytes));
+  check(source.name());
+}
+
+void Pages::add(const fs::path& name, nn::ByteView bytes) {
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string tag = tag_of(text);
+  pages_["/" + name.generic_string()] = {type_of(name), tag,
+                                         std::make_shared<const std::string>(std::move(text))};
+}
+
+void Pages::check(const std::string& place) const {
+  if (!pages_.count("/index.html"))
+    throw Error(message("serve", "expected an index.html in ", place));
+}
+
+HttpResponse Pages::answer(const HttpRequest& request) const {
+  const std::string path = request.path + (request.path.ends_with('/') ? "index.html" : "");
+  const auto found = pages_.find(path);
+  if (found == pages_.end() && pages_.count(path + "/index.html"))
+    return {.status = 308, .headers = {{"Location", path + "/"}}};
+  if (found == pages_.end()) return {.status = 404, .body = "no such page\n"};
+  const Page& page = found->second;
+  const bool known = request.header("if-none-match") == page.tag;
+  HttpResponse response = known ? HttpResponse{.status = 304, .type = page.type}
+                                : HttpResponse::shared(page.bytes, page.type);
+  response.headers = {
+      {"ETag", page.tag},
+      {"Cache-Control", "no-cache"},
+      {"Content-Security-Policy", content_security_policy(request)},
+      {"Permissions-Policy", "camera=(), microphone=(), geolocation=()"},
+  };
+  return response;
+}
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Rates: tokens that come back with time, and the pace that something begun must keep.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace kaiseki::dist {
+
+/// Begins full. Times are seconds of any one clock.
+class TokenBucket {
+ public:
+  TokenBucket(double per_second, double burst)
+      : per_second_(per_second), burst_(burst), tokens_(burst) {}
+
+  bool take(double now) {
+    refill(now);
+    if (tokens_ < 1) return false;
+    tokens_ -= 1;
+    return true;
+  }
+  /// Seconds until take() gives one.
+  double wait(double now) {
+    refill(now);
+    return std::max(0.0, (1 - tokens_) / per_second_);
+  }
+  bool full(double now) {
+    refill(now);
+    return tokens_ >= burst_;
+  }
+
+ private:
+  void refill(double now) {
+    tokens_ = std::min(burst_, tokens_ + std::max(0.0, now - last_) * per_second_);
+    last_ = now;
+  }
+  double per_second_, burst_, tokens_, last_ = 0;
+};
+
+/// Whether a transfer that has begun keeps its least rate, looked at now and then.
+class LeastRate {
+ public:
+  LeastRate(double least, double seconds) : least_(least), seconds_(seconds) {}
+
+  /// `bytes` so far. False when the last `seconds` brought too few of them.
+  bool keeps(uint64_t bytes, double now) {
+    if (!begun_) {
+      begun_ = true;
+      since_ = now;
+      from_ = bytes;
+    }
+    if (now - since_ < seconds_) return true;
+    const double rate = static_cast<double>(bytes - from_) / (now - since_);
+    since_ = now;
+    from_ = bytes;
+    return rate >= least_;
+  }
+  void end() { begun_ = false; }
+  bool begun() const { return begun_; }
+
+ private:
+  double least_, seconds_, since_ = 0;
+  uint64_t from_ = 0;
+  bool begun_ = false;
+};
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "dist/net/remote_pool.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "dist/net/pool_channel.h"
+#include "dist/net/remote_author.h"
+
+namespace kaiseki::dist {
+namespace {
+
+constexpr std::chrono::milliseconds kLook(500);  // how often it looks who is there
+
+}  // namespace
+
+struct RemotePool::Impl {
+  explicit Impl(const WireOptions& to) {
+    auto made = std::make_unique<RemoteAuthor>(
+        to, [this](std::function<void()> call) { post(std::move(call)); },
+        [this](const Finished& one) { channel.finished(one); });
+    author = made.get();
+    channel.start(std::move(made));
+    channel.changed();  // those that are there take part from the first step on
+    for (const auto& call : std::exchange(calls, {})) call();
+    thread = std::thread([this] { work(); });
+  }
+
+  ~Impl() {
+    {
+      const std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    changed.notify_all();
+    thread.join();
+  }
+
+  void post(std::function<void()> call) {
+    {
+      const std::lock_guard lock(mutex);
+      calls.push_back(std::move(call));
+    }
+    changed.notify_all();
+  }
+
+  void work() {
+    auto look = std::chrono::steady_clock::now();
+    std::unique_lock lock(mutex);
+    while (!stopping || !calls.empty()) {
+      changed.wait_until(lock, look, [&] { return stopping || !calls.empty(); });
+      std::deque<std::function<void()>> now;
+      now.swap(calls);
+      lock.unlock();
+      for (const auto& call : now) call();
+      if (std::chrono::steady_clock::now() >= look) {
+        look = std::chrono::steady_clock::now() + kLook;
+        channel.changed();
+      }
+      lock.lock();
+    }
+    lock.unlock();
+    author->leave();
+  }
+
+  std::mutex mutex;  // of these
+  std::condition_variable changed;
+  std::deque<std::function<void()>> calls;
+  bool stopping = false;
+
+  PoolChannel channel{[this](std::function<void()> call) { post(std::move(call)); }};
+  RemoteAuthor* author = nullptr;
+  std::thread thread;
+};
+
+RemotePool::RemotePool(const WireOptions& to) : impl_(std::make_unique<Impl>(to)) {}
+RemotePool::~RemotePool() = default;
+
+Channel& RemotePool::channel() { return impl_->channel; }
+
+void RemotePool::report(const CurvePoint& point) {
+  impl_->post([author = impl_->author, point] { author->report(point); });
+}
+
+}  // namespace kaiseki::dist

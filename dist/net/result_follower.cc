@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "dist/net/result_follower.h"
+
+#include "matrix/error.h"
+#include "nn/io/base64.h"
+#include "nn/json.h"
+
+namespace kaiseki::dist {
+namespace {
+
+std::string text_of(const nn::Json& line, const char* key) {
+  const nn::Json* value = line.find(key);
+  return value ? value->string : "";
+}
+
+int64_t number_of(const nn::Json& line, const char* key) {
+  const nn::Json* value = line.find(key);
+  return value ? static_cast<int64_t>(value->number) : 0;
+}
+
+}  // namespace
+
+ResultFollower::ResultFollower(const WireOptions& to,
+                               std::function<void(int64_t era, const Finished&)> take)
+    : lines_(to), blobs_(to), take_(std::move(take)), thread_([this] { run(); }) {}
+
+ResultFollower::~ResultFollower() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    task_ = 0;
+  }
+  changed_.notify_all();
+  lines_.close();
+  blobs_.close();
+  thread_.join();
+}
+
+void ResultFollower::follow(int64_t era, TaskId task) {
+  bool another = false;
+  {
+    const std::lock_guard lock(mutex_);
+    another = era_ != era;
+    if (another) problem_.clear();
+    era_ = era;
+    task_ = task;
+    ++added_;
+  }
+  if (another) lines_.cancel();
+  changed_.notify_all();
+}
+
+void ResultFollower::leave() {
+  {
+    const std::lock_guard lock(mutex_);
+    task_ = 0;
+    problem_.clear();
+  }
+  lines_.cancel();
+  blobs_.cancel();
+}
+
+std::string ResultFollower::problem() {
+  const std::lock_guard lock(mutex_);
+  return problem_;
+}
+
+void ResultFollower::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return stopping_ || (task_ != 0 && added_ != seen_); });
+    if (stopping_) return;
+    const int64_t era = era_, task = task_;
+    seen_ = added_;
+    lock.unlock();
+    std::string problem;
+    try {
+      read(era, task);
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+    lock.lock();
+    if (era == era_ && task == task_ && !problem.empty()) problem_ = problem;
+  }
+}
+
+/// The answer ends when no ticket is open; tickets that come later are a reason to ask again.
+void ResultFollower::read(int64_t era, TaskId task) {
+  if (era != last_era_) after_ = 0;
+  last_era_ = era;
+  std::string line;
+  const std::string path =
+      "/api/tasks/" + std::to_string(task) + "/results?follow=1&after=" + std::to_string(after_);
+  const int status = lines_.follow(path, [&](ByteView piece) {
+    for (const std::byte byte : piece) {
+      const char c = static_cast<char>(byte);
+      if (c != '\n') {
+        line += c;
+        continue;
+      }
+      take_line(era, line);
+      line.clear();
+    }
+  });
+  if (status != 200) throw Error(message("pool", "expected results, got status ", status));
+}
+
+void ResultFollower::take_line(int64_t era, const std::string& line) {
+  const nn::Json value = nn::parse_json(line, "results");
+  Finished one;
+  one.sequence = number_of(value, "sequence");
+  one.ticket = number_of(value, "ticket");
+  one.dead = value.find("dead") != nullptr;
+  one.node = text_of(value, "node");
+  one.blob = text_of(value, "blob");
+  if (!one.blob.empty()) {
+    HttpReply reply = blobs_.request("GET", "/blobs/" + one.blob);
+    if (reply.status != 200)
+      throw Error(message("pool", "expected the result ", one.blob, ", got status ", reply.status));
+    one.result = std::move(reply.body);
+  } else if (value.find("result_base64")) {
+    one.result = nn::decode_base64(text_of(value, "result_base64"), "results");
+  } else {
+    const std::string text = text_of(value, "result");
+    const ByteView bytes = nn::as_bytes(text);
+    one.result.assign(bytes.begin(), bytes.end());
+  }
+  after_ = one.sequence;
+  take_(era, one);
+}
+
+}  // namespace kaiseki::dist

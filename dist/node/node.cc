@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+// All state belongs to the thread of run(); workers only compute, and post what came of it.
+#include "dist/node/node.h"
+
+#include <algorithm>
+#include <atomic>
+#include <list>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+
+#include "dist/net/http_client.h"
+#include "dist/node/workers.h"
+#include "dist/pool/text.h"
+#include "dist/wire/frame.h"
+#include "matrix/error.h"
+#include "nn/io/sha256.h"
+
+namespace kaiseki::dist {
+namespace {
+
+constexpr double kStopSeconds = 0.1;   // how often stop() is asked
+constexpr double kGoodbyeSeconds = 3;  // for answers to what was sent last
+constexpr double kFirstWait = 0.5;
+constexpr uint64_t kMostBlob = uint64_t{1} << 30;
+constexpr uint64_t kKeptBlobs = 512 << 20;
+
+/// Blobs that were fetched, the least used dropped first.
+class BlobCache {
+ public:
+  explicit BlobCache(const WireOptions& wire) : wire_(wire) {}
+
+  ByteVector fetch(const BlobHash& hash) {
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto at = kept_.begin(); at != kept_.end(); ++at)
+        if (at->first == hash) {
+          kept_.splice(kept_.begin(), kept_, at);
+          return at->second;
+        }
+    }
+    ByteVector bytes = download(hash);
+    if (nn::sha256(bytes) != hash)
+      throw Error(message("join", "expected the bytes of blob ", hash, ", got others"));
+    const std::lock_guard lock(mutex_);
+    kept_.emplace_front(hash, bytes);
+    size_ += bytes.size();
+    while (size_ > kKeptBlobs) {
+      size_ -= kept_.back().second.size();
+      kept_.pop_back();
+    }
+    return bytes;
+  }
+
+ private:
+  /// Each thread that fetches has a connection, and leaves it to the next one.
+  ByteVector download(const BlobHash& hash) {
+    std::unique_ptr<HttpClient> client;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        client = std::move(idle_.back());
+        idle_.pop_back();
+      }
+    }
+    if (!client) client = std::make_unique<HttpClient>(wire_);
+    HttpReply reply = client->request("GET", "/blobs/" + hash, {}, kMostBlob);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(client));
+    if (reply.status != 200)
+      throw Error(message("join", "expected 200 of blob ", hash, ", got ", reply.status));
+    return std::move(reply.body);
+  }
+
+  const WireOptions& wire_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<HttpClient>> idle_;
+  std::list<std::pair<BlobHash, ByteVector>> kept_;
+  uint64_t size_ = 0;
+};
+
+struct Job {
+  std::string token;
+  bool done = false;
+  std::string error;  // of a failed one
+  ByteVector result;
+  uint64_t max_result_bytes = UINT64_MAX;
+  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
+};
+
+std::string text_of(const nn::Json& control, const char* key) {
+  const nn::Json* value = control.find(key);
+  return value ? value->string : "";
+}
+
+}  // namespace
+
+struct Node::Impl {
+  explicit Impl(NodeOptions given)
+      : options(std::move(given)),
+        log(options.log, 1000),
+        wire(options.wire),
+        blobs(options.wire),
+        random(options.seed ? options.seed : std::random_device{}()),
+        workers(options.info.threads) {
+    for (const auto& [name, function] : options.functions) options.info.functions.push_back(name);
+    wire.on_open = [this] { open(); };
+    wire.on_message = [this](ByteView message) { receive(message); };
+    wire.on_closed = [this](int code, const std::string& why) { closed(code, why); };
+  }
+
+  void open() {
+    ++counts.connections;
+    nn::Json control = nn::Json::object();
+    control.set("name", options.info.name).set("device", options.info.device);
+    control.set("threads", options.info.threads).set("gflops", options.info.gflops);
+    const LinkSpeed& link = options.info.link;
+    if (link.down_mbit_s > 0)
+      control.set("down_mbit_s", link.down_mbit_s)
+          .set("up_mbit_s", link.up_mbit_s)
+          .set("round_trip_s", link.round_trip_s);
+    nn::Json functions = nn::Json::array();
+    for (const std::string& name : options.info.functions) functions.items.emplace_back(name);
+    control.set("functions", functions).set("modules", false);
+    if (!identity.id.empty()) control.set("node", identity.id).set("key", identity.key);
+    send(FrameType::hello, 0, control);
+  }
+
+  void receive(ByteView message) {
+    try {
+      const Frame frame = decode_frame(message);
+      if (frame.type == FrameType::welcome) return welcome(frame);
+      if (frame.type == FrameType::ticket) return take(frame);
+      if (frame.type == FrameType::verdict) return verdict(frame);
+      if (frame.type == FrameType::drain) return return_waiting();
+      if (frame.type == FrameType::error)
+        log.event("refused", {{"what", text_of(frame.control, "error")}});
+    } catch (const ParseError& error) {
+      log.event("bad_frame", {{"what", error.what()}});
+    }
+  }
+
+  void welcome(const Frame& frame) {
+    identity = {text_of(frame.control, "node"), text_of(frame.control, "key")};
+    welcomed = true;
+    log.event("joined", {{"node", identity.id}});
+    std::vector<TicketId> done;
+    for (const auto& [ticket, job] : jobs)
+      if (job.done) done.push_back(ticket);
+    for (TicketId ticket : done) deliver(ticket);
+    ready();
+  }
+
+  /// As many again as there are threads, so that none waits for the coordinator.
+  void ready() {
+    const int slots = stopping ? 0 : 2 * options.info.threads;
+    nn::Json control = nn::Json::object();
+    send(FrameType::ready, 0, control.set("slots", slots));
+  }
+
+  void take(const Frame& frame) {
+    wait = kFirstWait;
+    const auto ticket = static_cast<TicketId>(frame.ticket);
+    const auto [at, fresh] = jobs.try_emplace(ticket);
+    Job& job = at->second;
+    job.token = text_of(frame.control, "token");
+    if (const nn::Json* most = frame.control.find("max_result_bytes"))
+      job.max_result_bytes = static_cast<uint64_t>(std::max(0.0, most->number));
+    if (!fresh) {
+      if (job.done) deliver(ticket);
+      return;
+    }
+    if (stopping) return give_back(ticket);
+    const auto function = options.functions.find(text_of(frame.control, "function"));
+    if (function == options.functions.end()) {
+      job.error = "no such function here";
+      return finish(ticket);
+    }
+    TicketContext context;
+    if (const nn::Json* list = frame.control.find("blobs"))
+      for (const nn::Json& hash : list->items) context.blobs.push_back(hash.string);
+    context.fetch = [this](const BlobHash& hash) { return blobs.fetch(hash); };
+    context.cancelled = [flag = job.cancelled] { return flag->load(); };
+    waiting.insert(ticket);
+    workers.add([this, ticket, call = function->second, context,
+                 input = ByteVector(frame.payload.begin(), frame.payload.end())] {
+      if (!context.cancelled()) wire.post([this, ticket] { waiting.erase(ticket); });
+      compute(ticket, call, context, input);
+    });
+  }
+
+  void compute(TicketId ticket, const NodeFunction& call, const TicketContext& context,
+               ByteView input) {
+    if (context.cancelled()) return;
+    ByteVector result;
+    std::string error;
+    try {
+      result = call(input, context);
+    } catch (const std::exception& problem) {
+      error = clean_text(problem.what(), 1000);
+      if (error.empty()) error = "failed";
+    }
+    wire.post([this, ticket, context, result = std::move(result), error] {
+      const auto found = jobs.find(ticket);
+      // A coordinator that has begun anew counts tickets anew.
+      if (found == jobs.end() || context.cancelled()) return;
+      Job& job = found->second;
+      job.error = error;
+      if (result.size() <= job.max_result_bytes)
+        job.result = result;
+      else
+        job.error = message("join", "expected a result of at most ", job.max_result_bytes,
+                            " bytes (max_result_bytes), got ", result.size());
+      finish(ticket);
+    });
+  }
+
+  void finish(TicketId ticket) {
+    Job& job = jobs.at(ticket);
+    job.done = true;
+    if (!job.error.empty()) {
+      ++counts.failed;
+      log.event("ticket_failed", {{"ticket", std::to_string(ticket)}, {"error", job.error}});
+    }
+    if (welcomed) deliver(ticket);
+  }
+
+  /// A result stays until its verdict; a failure is not waited for.
+  void deliver(TicketId ticket) {
+    const Job& job = jobs.at(ticket);
+    nn::Json control = nn::Json::object();
+    control.set("token", job.token);
+    if (job.error.empty()) return send(FrameType::result, ticket, control, job.result);
+    send(FrameType::give_back, ticket, control.set("error", job.error));
+    jobs.erase(ticket);
+  }
+
+  void verdict(const Frame& frame) {
+    wait = kFirstWait;
+    jobs.erase(static_cast<TicketId>(frame.ticket));
+    const std::string said = text_of(frame.control, "verdict");
+    if (said == "refused") {
+      ++counts.refused;
+      log.event("result_refused", {{"ticket", std::to_string(frame.ticket)},
+                                   {"reason", text_of(frame.control, "reason")}});
+    } else {
+      ++counts.accepted;
+    }
+  }
+
+  /// What no thread has begun goes back.
+  void return_waiting() {
+    for (TicketId ticket : std::exchange(waiting, {})) give_back(ticket);
+  }
+
+  void give_back(TicketId ticket) {
+    const auto found = jobs.find(ticket);
+    if (found == jobs.end() || found->second.done) return;
+    found->second.cancelled->store(true);
+    nn::Json control = nn::Json::object();
+    send(FrameType::give_back, ticket, control.set("token", found->second.token));
+    jobs.erase(found);
+  }
+
+  void closed(int code, const std::string& why) {
+    const bool known = std::exchange(welcomed, false);
+    if (code == 401) {
+      problem =
+          "[join] expected the coordinator's token for nodes (--token-file), got none or "
+          "another";
+      return wire.stop();
+    }
+    if (code == 1008 && !known) {  // it does not know us any more: begin anew
+      identity = {};
+      for (auto& [ticket, job] : jobs) job.cancelled->store(true);
+      jobs.clear();
+      waiting.clear();
+    }
+    if (code == 1008 && known && why == kPutOut) {
+      problem = "[join] the coordinator put this node out; its log or console says why";
+      return wire.stop();
+    }
+    if (code == 1009)  // a result that it does not take
+      std::erase_if(jobs, [](const auto& entry) { return entry.second.done; });
+    if (stopping) return wire.stop();
+    const double seconds = wait * std::uniform_real_distribution<double>(0.5, 1)(random);
+    wait = std::min(options.longest_wait, 2 * wait);
+    log.event("waiting",
+              {{"why", why}, {"code", std::to_string(code)}, {"seconds", std::to_string(seconds)}});
+    wire.after(seconds, [this] {
+      if (!stopping) wire.connect();
+    });
+  }
+
+  void watch() {
+    if (!stopping && options.stop && options.stop()) begin_to_stop();
+    if (stopping && (jobs.empty() || --goodbyes < 0)) {
+      if (!wire.is_open()) return wire.stop();
+      wire.close();
+    }
+    wire.after(kStopSeconds, [this] { watch(); });
+  }
+
+  void begin_to_stop() {
+    stopping = true;
+    if (welcomed) ready();
+    std::vector<TicketId> open;
+    for (const auto& [ticket, job] : jobs)
+      if (!job.done) open.push_back(ticket);
+    for (TicketId ticket : open) give_back(ticket);
+  }
+
+  void send(FrameType type, TicketId ticket, const nn::Json& control, ByteView payload = {}) {
+    wire.send(encode_frame({type, static_cast<uint64_t>(ticket), control, payload}));
+  }
+
+  NodeOptions options;
+  EventLog log;
+  Wire wire;
+  BlobCache blobs;
+  std::mt19937_64 random;
+  NodeIdentity identity;
+  NodeCounts counts;
+  std::map<TicketId, Job> jobs;
+  std::set<TicketId> waiting;  // no thread has begun them
+  std::string problem;
+  double wait = kFirstWait;
+  int goodbyes = static_cast<int>(kGoodbyeSeconds / kStopSeconds);
+  bool welcomed = false, stopping = false;
+  Workers workers;  // last: it ends first
+};
+
+Node::Node(NodeOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Node::~Node() = default;
+
+NodeCounts Node::run() {
+  impl_->wire.connect();
+  impl_->watch();
+  impl_->wire.run();
+  if (!impl_->problem.empty()) throw Error(impl_->problem);
+  return impl_->counts;
+}
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "dist/pool/blobs.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "dist/pool/crash_point.h"
+#include "dist/pool/crypto.h"
+#include "dist/pool/store.h"
+#include "matrix/error.h"
+#include "nn/io/file.h"
+
+namespace kaiseki::dist {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTemporary = "tmp-", kDamaged = ".damaged";
+constexpr uint64_t kCheckEvery = uint64_t{16} << 20;  // bytes between two looks at the free disk
+
+[[noreturn]] void fail(const fs::path& path, std::string_view operation, int error) {
+  throw Error(message("blob", "expected to ", operation, " ", path.string(),
+                      ", got: ", std::strerror(error),
+                      error == ENOSPC ? "; make room on the disk, other blobs are as before" : ""));
+}
+
+}  // namespace
+
+bool is_blob_hash(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+struct BlobStore::Writer::Impl {
+  BlobStore& store;
+  fs::path path;
+  int descriptor = -1;
+  Hasher hasher;
+  uint64_t size = 0, room_until = 0;
+
+  Impl(BlobStore& owner, fs::path temporary) : store(owner), path(std::move(temporary)) {
+    descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0) fail(path, "write", errno);
+  }
+  ~Impl() {
+    if (descriptor >= 0) ::close(descriptor);
+    if (!path.empty()) ::unlink(path.c_str());
+  }
+
+  void expect_room(uint64_t bytes) {
+    if (size + bytes > store.limits_.max_blob)
+      throw Error(message("blob", "expected at most ", format_bytes(store.limits_.max_blob),
+                          ", got more; cut it into several"));
+    if (size + bytes <= room_until) return;
+    const uint64_t ahead = std::max(bytes, kCheckEvery);
+    std::error_code error;
+    const uint64_t available = fs::space(store.folder_, error).available;
+    if (error) fail(store.folder_, "write in", error.value());
+    if (available < store.limits_.free_floor || available - store.limits_.free_floor < bytes)
+      throw Error(message("blob", "expected room for ", format_bytes(bytes), " and ",
+                          format_bytes(store.limits_.free_floor), " left over on the disk of ",
+                          store.folder_.string(), ", got ", format_bytes(available),
+                          "; make room, other blobs are as before"));
+    room_until = size + std::min(ahead, available - store.limits_.free_floor);
+  }
+};
+
+BlobStore::Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+BlobStore::Writer::Writer(Writer&&) noexcept = default;
+BlobStore::Writer::~Writer() = default;
+
+void BlobStore::Writer::write(ByteView bytes) {
+  impl_->expect_room(bytes.size());
+  impl_->hasher.update(bytes);
+  impl_->size += bytes.size();
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(impl_->descriptor, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) fail(impl_->path, "write", done < 0 ? errno : ENOSPC);
+    bytes = bytes.subspan(static_cast<size_t>(done));
+  }
+}
+
+BlobHash BlobStore::Writer::finish(const BlobHash& expected) {
+  const BlobHash hash = impl_->hasher.finish();
+  if (!expected.empty() && hash != expected)
+    throw Error(message("blob", "expected bytes whose SHA-256 is ", expected, ", got ", hash,
+                        "; send them again"));
+  BlobStore& store = impl_->store;
+  if (store.limits_.durable && ::fsync(impl_->descriptor) != 0) fail(impl_->path, "sync", errno);
+  const int closed = ::close(impl_->descriptor);
+  impl_->descriptor = -1;
+  if (closed != 0) fail(impl_->path, "write", errno);
+  crash_point("blob.written");
+  const fs::path target = store.path_of(hash);
+  if (::rename(impl_->path.c_str(), target.c_str()) != 0) fail(target, "write", errno);
+  impl_->path.clear();
+  crash_point("blob.renamed");
+  if (store.limits_.durable) store.sync_folder();
+  store.verified_[hash] = fs::last_write_time(target);
+  return hash;
+}
+
+BlobStore::BlobStore(fs::path folder, BlobLimits limits)
+    : folder_(std::move(folder)), limits_(limits) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) fail(folder_, "make", error.value());
+  for (const auto& entry : fs::directory_iterator(folder_))
+    if (entry.path().filename().string().starts_with(kTemporary)) fs::remove(entry.path());
+  if (!limits_.durable) return;
+  opened_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened_ < 0) fail(folder_, "open", errno);
+}
+
+BlobStore::~BlobStore() {
+  if (opened_ >= 0) ::close(opened_);
+}
+
+/// The name is there already, and a second sync would claim success: a failure is not survived.
+/// That the folder is open before is what leaves no other failure.
+void BlobStore::sync_folder() const {
+  if (::fsync(opened_) != 0)
+    throw StoreLost(message("blob", "expected to sync ", folder_.string(),
+                            ", got: ", std::strerror(errno), "; check the disk, then start again"));
+}
+
+fs::path BlobStore::path_of(const BlobHash& hash) const {
+  if (!is_blob_hash(hash))
+    throw Error(
+        message("blob", "expected 64 hexadecimal digits, got ", hash.size(), " characters"));
+  return folder_ / hash;
+}
+
+BlobStore::Writer BlobStore::writer() {
+  std::byte random[16];
+  random_bytes(random);
+  return Writer(
+      std::make_unique<Writer::Impl>(*this, folder_ / (std::string(kTemporary) + to_hex(random))));
+}
+
+BlobHash BlobStore::put(ByteView bytes) {
+  const BlobHash hash = sha256_hex(bytes);
+  const fs::path path = path_of(hash);
+  std::error_code error;
+  if (fs::file_size(path, error) == bytes.size() && !error && touch(hash)) return hash;
+  Writer out = writer();
+  out.write(bytes);
+  return out.finish();
+}
+
+bool BlobStore::touch(const BlobHash& hash) {
+  const fs::path path = path_of(hash);
+  std::error_code error;
+  const auto before = fs::last_write_time(path, error);
+  if (error) return false;
+  const auto known = verified_.find(hash);
+  const bool whole = known != verified_.end() && known->second == before;
+  fs::last_write_time(path, fs::file_time_type::clock::now(), error);
+  if (error) return false;
+  if (whole) known->second = fs::last_write_time(path);
+  return true;
+}
+
+bool BlobStore::contains(const BlobHash& hash) const { return fs::exists(path_of(hash)); }
+
+uint64_t BlobStore::size(const BlobHash& hash) const {
+  std::error_code error;
+  const uint64_t size = fs::file_size(path_of(hash), error);
+  if (error) throw Error(message("blob", "expected the blob ", hash, ", got none; put it first"));
+  return size;
+}
+
+void BlobStore::verify(const BlobHash& hash) {
+  const fs::path path = path_of(hash);
+  size(hash);
+  const auto changed = fs::last_write_time(path);
+  if (auto known = verified_.find(hash); known != verified_.end() && known->second == changed)
+    return;
+  Hasher hasher;
+  nn::FileSource file(path);
+  ByteVector buffer(1 << 18);
+  while (const size_t count = file.read(buffer)) hasher.update(std::span(buffer).first(count));
+  if (hasher.finish() != hash) {
+    fs::rename(path, path.string() + std::string(kDamaged));
+    throw Error(message("blob", "expected the bytes of ", hash,
+                        ", got others: the file was damaged; put the blob again"));
+  }
+  verified_[hash] = changed;
+}
+
+ByteVector BlobStore::read(const BlobHash& hash, uint64_t offset, uint64_t count) {
+  verify(hash);
+  nn::FileSource file(path_of(hash));
+  const uint64_t size = this->size(hash);
+  const uint64_t first = std::min(offset, size);
+  file.skip(first, "the bytes before");
+  return file.read_bytes(std::min(count, size - first), "the blob");
+}
+
+ByteVector BlobStore::read(const BlobHash& hash) { return read(hash, 0, limits_.max_blob); }
+
+int64_t BlobStore::collect(const std::function<bool(const BlobHash&)>& keep, double min_age) {
+  const auto now = fs::file_time_type::clock::now();
+  int64_t removed = 0;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    const std::string name = entry.path().filename().string();
+    const bool ours = is_blob_hash(name) || name.ends_with(kDamaged);
+    const std::chrono::duration<double> age = now - entry.last_write_time();
+    if (!ours || age.count() < min_age || (is_blob_hash(name) && keep(name))) continue;
+    fs::remove(entry.path());
+    verified_.erase(name);
+    ++removed;
+  }
+  return removed;
+}
+
+bool BlobStore::is_younger(const BlobHash& hash, double seconds) const {
+  if (!is_blob_hash(hash)) return false;
+  std::error_code error;
+  const auto put = fs::last_write_time(path_of(hash), error);
+  const std::chrono::duration<double> age = fs::file_time_type::clock::now() - put;
+  return !error && age.count() < seconds;
+}
+
+bool BlobStore::remove(const BlobHash& hash) {
+  verified_.erase(hash);
+  return is_blob_hash(hash) && fs::remove(path_of(hash));
+}
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// What tickets came to, and what is known of nodes.
+#include "dist/pool/sqlite_store.h"
+
+namespace kaiseki::dist {
+namespace {
+
+std::vector<Finished> results_of(sqlite::Statement& query) {
+  std::vector<Finished> found;
+  while (query.row())
+    found.push_back({query.integer(0), query.integer(1), query.integer(2), query.integer(3) != 0,
+                     query.integer(4) != 0, query.text(5), query.blob(6), query.text(7)});
+  return found;
+}
+
+}  // namespace
+
+std::optional<int64_t> SqliteStore::finish(const Finished& finished) {
+  const auto state = finished.dead ? TicketState::dead : TicketState::done;
+  if (sql("UPDATE ticket SET state = ? WHERE id = ? AND state = 0")
+          .with(static_cast<int>(state), finished.ticket)
+          .run() != 1)
+    return std::nullopt;
+  sql("INSERT INTO result (task, ticket, dead, checked, node, result, blob) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?)")
+      .with(finished.task, finished.ticket, finished.dead, finished.checked, finished.node,
+            finished.result, finished.blob)
+      .run();
+  const int64_t sequence = database_.last_id();
+  sql("DELETE FROM lease WHERE ticket = ?").with(finished.ticket).run();
+  sql("DELETE FROM vote WHERE ticket = ?").with(finished.ticket).run();
+  return sequence;
+}
+
+std::vector<Finished> SqliteStore::finished(TaskId task, TicketId after, int limit) {
+  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob "
+                        "FROM result WHERE task = ? AND ticket > ? ORDER BY ticket LIMIT ?")
+                        .with(task, after, limit));
+}
+
+std::vector<Finished> SqliteStore::ended(TaskId task, int64_t after, int limit) {
+  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob "
+                        "FROM result WHERE task = ? AND sequence > ? ORDER BY sequence LIMIT ?")
+                        .with(task, after, limit));
+}
+
+void SqliteStore::add_error(TaskId task, const TicketError& error) {
+  sql("INSERT INTO error (task, ticket, node, time, text) VALUES (?, ?, ?, ?, ?)")
+      .with(task, error.ticket, error.node, error.time, error.text)
+      .run();
+}
+
+std::vector<TicketError> SqliteStore::errors(TaskId task, int limit) {
+  std::vector<TicketError> found;
+  auto& query = sql("SELECT ticket, node, time, text FROM error WHERE task = ? "
+                    "ORDER BY id DESC LIMIT ?")
+                    .with(task, limit);
+  while (query.row())
+    found.push_back({query.integer(0), query.text(1), query.real(2), query.text(3)});
+  return found;
+}
+
+void SqliteStore::each_blob(const std::function<void(const BlobHash&)>& use) {
+  for (const char* text :
+       {"SELECT blobs FROM ticket_input WHERE blobs <> ''",
+        "SELECT blob FROM result WHERE blob <> ''", "SELECT module FROM task WHERE module <> ''",
+        "SELECT hash FROM project_blob"}) {
+    auto& query = sql(text).with();
+    while (query.row()) {
+      const std::string hashes = query.text(0);  // those of a ticket stand one after the other
+      for (size_t at = 0; at < hashes.size(); at += 64) use(hashes.substr(at, 64));
+    }
+  }
+}
+
+std::optional<NodeRow> SqliteStore::node(const NodeId& node) {
+  auto& query =
+      sql("SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
+          "last_seen, expelled FROM node WHERE id = ?")
+          .with(node);
+  if (!query.row()) return std::nullopt;
+  NodeRow row{query.text(0),    query.text(1),    query.text(2), query.integer(3), query.integer(4),
+              query.integer(5), query.integer(6), query.real(7), query.text(8)};
+  query.reset();
+  return row;
+}
+
+void SqliteStore::put_node(const NodeRow& node) {
+  if (sql("UPDATE node SET name = ?, device = ?, accepted = ?, failed = ?, consecutive_valid = ?, "
+          "failed_in_a_row = ?, last_seen = ?, expelled = ? WHERE id = ?")
+          .with(node.name, node.device, node.accepted, node.failed, node.consecutive_valid,
+                node.failed_in_a_row, node.last_seen, node.expelled, node.id)
+          .run() == 1)
+    return;
+  sql("INSERT INTO node (id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
+      "last_seen, expelled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .with(node.id, node.name, node.device, node.accepted, node.failed, node.consecutive_valid,
+            node.failed_in_a_row, node.last_seen, node.expelled)
+      .run();
+}
+
+int64_t SqliteStore::drop_nodes(double idle_before, double before) {
+  return sql("DELETE FROM node WHERE (last_seen < ? OR (accepted = 0 AND last_seen < ?)) "
+             "AND id NOT IN (SELECT node FROM lease) AND id NOT IN (SELECT node FROM vote)")
+      .with(before, idle_before)
+      .run();
+}
+
+}  // namespace kaiseki::dist

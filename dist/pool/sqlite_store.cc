@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// The file, its schema, transactions, projects and tasks. Statements are plain SQL that other
+// databases take too; what is SQLite's own stands in the schema and in the constructor.
+#include "dist/pool/sqlite_store.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "matrix/error.h"
+
+namespace kaiseki::dist {
+namespace {
+
+constexpr int64_t kSchema = 2;
+
+// AUTOINCREMENT: an id that was removed does not come again.
+const char* const kTables = R"sql(
+CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE project (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, weight REAL NOT NULL);
+CREATE TABLE project_blob (project INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (project, hash));
+CREATE TABLE task (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, project INTEGER NOT NULL, name TEXT NOT NULL,
+  function TEXT NOT NULL, module TEXT NOT NULL, priority INTEGER NOT NULL,
+  verification INTEGER NOT NULL, quorum INTEGER NOT NULL, max_attempts INTEGER NOT NULL,
+  public_data INTEGER NOT NULL, state INTEGER NOT NULL);
+CREATE TABLE ticket (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, state INTEGER NOT NULL,
+  epoch INTEGER NOT NULL, failures INTEGER NOT NULL, not_before REAL NOT NULL,
+  max_result_bytes INTEGER NOT NULL, work REAL NOT NULL);
+CREATE INDEX ticket_by_state ON ticket (task, state, id);
+CREATE TABLE ticket_input (ticket INTEGER PRIMARY KEY, input BLOB NOT NULL, blobs TEXT NOT NULL);
+CREATE TABLE lease (
+  ticket INTEGER NOT NULL, epoch INTEGER NOT NULL, node TEXT NOT NULL, issued REAL NOT NULL,
+  deadline REAL NOT NULL, round INTEGER NOT NULL, PRIMARY KEY (ticket, epoch)) WITHOUT ROWID;
+CREATE TABLE vote (
+  ticket INTEGER NOT NULL, node TEXT NOT NULL, hash TEXT NOT NULL, source TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (ticket, node)) WITHOUT ROWID;
+CREATE TABLE result (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, ticket INTEGER NOT NULL,
+  dead INTEGER NOT NULL, checked INTEGER NOT NULL, node TEXT NOT NULL, result BLOB NOT NULL,
+  blob TEXT NOT NULL, UNIQUE (task, ticket));
+CREATE INDEX result_by_sequence ON result (task, sequence);
+CREATE TABLE error (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, ticket INTEGER NOT NULL,
+  node TEXT NOT NULL, time REAL NOT NULL, text TEXT NOT NULL);
+CREATE INDEX error_by_task ON error (task, id);
+CREATE TABLE node (
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, device TEXT NOT NULL, accepted INTEGER NOT NULL,
+  failed INTEGER NOT NULL, consecutive_valid INTEGER NOT NULL, failed_in_a_row INTEGER NOT NULL,
+  last_seen REAL NOT NULL, expelled TEXT NOT NULL) WITHOUT ROWID;
+)sql";
+
+/// Makes the file for this user only, since the key of tokens is in it. SQLite's other files take
+/// after it, and it says what is wrong when there is none.
+std::string with_file(const std::filesystem::path& file) {
+  if (file != ":memory:") {
+    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (descriptor >= 0) ::close(descriptor);
+  }
+  return file.string();
+}
+
+}  // namespace
+
+SqliteStore::SqliteStore(const std::filesystem::path& file, SqliteOptions options)
+    : database_(with_file(file)) {
+  // One process at a time: what Pool keeps in memory would not follow another's changes. NORMAL:
+  // a commit is in the log, commit(durable) brings the log to the disk.
+  database_.exec(("PRAGMA busy_timeout = " + std::to_string(options.busy_milliseconds)).c_str());
+  database_.exec(
+      "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
+      "PRAGMA temp_store = MEMORY;");
+  make_schema();
+  if (options.max_bytes > 0) {
+    auto& page = sql("PRAGMA page_size").with();
+    page.row();
+    const int64_t pages = static_cast<int64_t>(options.max_bytes) / page.integer(0);
+    page.reset();
+    database_.exec(("PRAGMA max_page_count = " + std::to_string(pages)).c_str());
+  }
+}
+
+void SqliteStore::make_schema() {
+  auto& version = sql("PRAGMA user_version").with();
+  version.row();
+  const int64_t found = version.integer(0);
+  version.reset();
+  if (found > kSchema)
+    throw Error(message("store", "expected a pool of schema ", kSchema, " or older, got schema ",
+                        found, "; use the newer version of kaiseki that wrote it"));
+  begin();  // takes the lock, so that a second process stops here
+  if (found == 0) database_.exec(kTables);
+  if (found == 1) database_.exec("ALTER TABLE vote ADD COLUMN source TEXT NOT NULL DEFAULT ''");
+  database_.exec(("PRAGMA user_version = " + std::to_string(kSchema)).c_str());
+  commit(true);
+}
+
+sqlite::Statement& SqliteStore::sql(const char* text) {
+  return statements_.try_emplace(text, database_, text).first->second;
+}
+
+void SqliteStore::begin() {
+  if (!lost_.empty()) throw StoreLost(lost_);
+  sql("BEGIN IMMEDIATE").with().run();
+}
+
+void SqliteStore::commit(bool durable) {
+  try {
+    sql("COMMIT").with().run();
+    if (durable) database_.sync_log();
+  } catch (const StoreLost& error) {
+    lost_ = error.what();  // the system forgets a failed sync: the next would claim success
+    throw;
+  }
+}
+
+void SqliteStore::rollback() noexcept {
+  try {
+    // A full disk has made SQLite roll back by itself.
+    if (database_.in_transaction()) database_.exec("ROLLBACK");
+  } catch (const std::exception&) {
+    // The transaction is then undone when the file is next opened.
+  }
+}
+
+std::string SqliteStore::setting(std::string_view name) {
+  auto& query = sql("SELECT value FROM setting WHERE name = ?").with(name);
+  std::string value = query.row() ? query.text(0) : std::string();
+  query.reset();
+  return value;
+}
+
+void SqliteStore::set_setting(std::string_view name, std::string_view value) {
+  sql("DELETE FROM setting WHERE name = ?").with(name).run();
+  sql("INSERT INTO setting (name, value) VALUES (?, ?)").with(name, value).run();
+}
+
+ProjectId SqliteStore::add_project(const std::string& name, double weight) {
+  sql("INSERT INTO project (name, weight) VALUES (?, ?)").with(name, weight).run();
+  return database_.last_id();
+}
+
+void SqliteStore::set_weight(ProjectId project, double weight) {
+  sql("UPDATE project SET weight = ? WHERE id = ?").with(weight, project).run();
+}
+
+void SqliteStore::remove_project(ProjectId project) {
+  for (const char* text :
+       {"DELETE FROM lease WHERE ticket IN (SELECT t.id FROM ticket t JOIN task ON task.id = "
+        "t.task "
+        "WHERE task.project = ?)",
+        "DELETE FROM vote WHERE ticket IN (SELECT t.id FROM ticket t JOIN task ON task.id = t.task "
+        "WHERE task.project = ?)",
+        "DELETE FROM ticket_input WHERE ticket IN (SELECT t.id FROM ticket t JOIN task "
+        "ON task.id = t.task WHERE task.project = ?)",
+        "DELETE FROM result WHERE task IN (SELECT id FROM task WHERE project = ?)",
+        "DELETE FROM error WHERE task IN (SELECT id FROM task WHERE project = ?)",
+        "DELETE FROM ticket WHERE task IN (SELECT id FROM task WHERE project = ?)",
+        "DELETE FROM task WHERE project = ?", "DELETE FROM project_blob WHERE project = ?",
+        "DELETE FROM project WHERE id = ?"})
+    sql(text).with(project).run();
+}
+
+std::vector<ProjectStatus> SqliteStore::projects() {
+  std::vector<ProjectStatus> found;
+  auto& query = sql("SELECT id, name, weight FROM project ORDER BY id").with();
+  while (query.row()) found.push_back({query.integer(0), query.text(1), query.real(2)});
+  return found;
+}
+
+void SqliteStore::keep_blob(ProjectId project, const BlobHash& blob) {
+  release_blob(project, blob);
+  sql("INSERT INTO project_blob (project, hash) VALUES (?, ?)").with(project, blob).run();
+}
+
+void SqliteStore::release_blob(ProjectId project, const BlobHash& blob) {
+  sql("DELETE FROM project_blob WHERE project = ? AND hash = ?").with(project, blob).run();
+}
+
+TaskId SqliteStore::add_task(ProjectId project, const TaskSpec& spec) {
+  sql("INSERT INTO task (project, name, function, module, priority, verification, quorum, "
+      "max_attempts, public_data, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")
+      .with(project, spec.name, spec.function, spec.module, spec.priority,
+            static_cast<int>(spec.verification), spec.quorum, spec.max_attempts, spec.public_data)
+      .run();
+  return database_.last_id();
+}
+
+void SqliteStore::set_task(TaskId task, TaskState state, int priority) {
+  sql("UPDATE task SET state = ?, priority = ? WHERE id = ?")
+      .with(static_cast<int>(state), priority, task)
+      .run();
+}
+
+std::vector<TaskStatus> SqliteStore::tasks() {
+  std::vector<TaskStatus> found;
+  auto& query = sql("SELECT id, project, state, name, function, module, priority, verification, "
+                    "quorum, max_attempts, public_data FROM task ORDER BY id")
+                    .with();
+  while (query.row()) {
+    TaskStatus& task = found.emplace_back();
+    task.id = query.integer(0), task.project = query.integer(1);
+    task.state = static_cast<TaskState>(query.integer(2));
+    task.spec = {query.text(3),
+                 query.text(4),
+                 query.text(5),
+                 static_cast<int>(query.integer(6)),
+                 static_cast<Verification>(query.integer(7)),
+                 static_cast<int>(query.integer(8)),
+                 static_cast<int>(query.integer(9)),
+                 query.integer(10) != 0};
+  }
+  return found;
+}
+
+std::unique_ptr<Store> open_sqlite_store(const std::filesystem::path& file, SqliteOptions options) {
+  return std::make_unique<SqliteStore>(file, options);
+}
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The pictures of one ticket as a blob: bytes where that loses nothing, else floats.
+#pragma once
+
+#include <vector>
+
+#include "dist/wire/tensors.h"
+
+namespace kaiseki::dist {
+
+/// What made floats of a picture's bytes: (byte / 255 - mean) / std, for each channel or for all.
+struct Normalisation {
+  std::vector<float> mean = {}, std = {};  // empty: 0 and 1
+};
+
+/// f32 [n, channels, ...].
+ByteVector pack_samples(const Tensor& images, const Normalisation& how);
+/// The same floats, on the CPU. Throws ParseError.
+Tensor unpack_samples(ByteView blob);
+
+}  // namespace kaiseki::dist

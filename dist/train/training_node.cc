@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+#include "dist/train/training_node.h"
+
+#include <algorithm>
+
+#include "dist/train/samples.h"
+#include "matrix/error.h"
+#include "matrix/ops/copy.h"
+#include "nn/io/sha256.h"
+
+namespace kaiseki::dist {
+namespace {
+
+constexpr size_t kMaxPasses = 16;  // whose forward part is done and whose backward part is to come
+constexpr size_t kMaxModels = 4;
+
+/// What a forward pass and its backward pass have in common besides the weights.
+std::string key_of(const Ticket& ticket) {
+  return ticket.samples + " " + std::to_string(ticket.position) + " " +
+         std::to_string(ticket.first);
+}
+
+std::string_view text_of(const ByteVector& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+TrainingNode::TrainingNode(Device device, uint64_t cache_bytes)
+    : device_(device), cache_bytes_(cache_bytes) {}
+
+std::vector<std::string> TrainingNode::missing(ByteView bytes) const {
+  const Ticket ticket = decode_ticket(bytes);
+  std::vector<std::string> hashes;
+  const auto model = models_.find(ticket.network);
+  if (model == models_.end()) hashes.push_back(ticket.network);
+  if (model == models_.end() || model->second.weights != ticket.weights ||
+      model->second.seed != ticket.seed)
+    hashes.push_back(ticket.weights);
+  hashes.push_back(ticket.samples);
+  std::erase_if(hashes, [&](const std::string& hash) { return blobs_.contains(hash); });
+  return hashes;
+}
+
+void TrainingNode::add_blob(const std::string& hash, ByteVector bytes) {
+  if (nn::sha256(bytes) != hash)
+    throw Error(message("node", "expected a blob with the SHA-256 ", hash, ", got one with ",
+                        nn::sha256(bytes)));
+  if (blobs_.contains(hash)) return;
+  cached_ += bytes.size();
+  blobs_[hash] = {std::move(bytes), ++clock_};
+  while (cached_ > cache_bytes_ && blobs_.size() > 3) {
+    const auto oldest = std::min_element(
+        blobs_.begin(), blobs_.end(),
+        [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
+    cached_ -= oldest->second.bytes.size();
+    blobs_.erase(oldest);
+  }
+}
+
+const ByteVector& TrainingNode::blob(const std::string& hash) {
+  const auto at = blobs_.find(hash);
+  if (at == blobs_.end())
+    throw Error(message("node", "expected the blob ", hash, " before the ticket, got none"));
+  at->second.used = ++clock_;
+  return at->second.bytes;
+}
+
+ByteVector TrainingNode::run(ByteView ticket, const Getter& get) {
+  for (const std::string& hash : missing(ticket)) add_blob(hash, get(hash));
+  return run(ticket);
+}
+
+ByteVector TrainingNode::run(ByteView bytes) {
+  const Ticket ticket = decode_ticket(bytes);
+  Model& model = model_of(ticket);
+  if (model.weights != ticket.weights) load_weights(model, ticket);
+  std::vector<WireTensor> result;
+  if (ticket.work == Work::forward) {
+    result.push_back({"output", forward(model, ticket), ticket.activation_type});
+  } else if (ticket.work == Work::backward) {
+    backward(model, ticket);
+  } else {
+    nn::Network& network = begin(model, ticket).network;
+    network.zero_grad();
+    const nn::Network::Loss loss = network.forward_loss(samples_of(ticket), ticket.labels);
+    network.backward();
+    if (ticket.output) {
+      result.push_back({"loss", loss.loss.reshape({1})});
+      result.push_back({"output", loss.output, ticket.activation_type});
+    }
+  }
+  add_gradients(model, ticket, result);
+  if (ticket.output)
+    for (const nn::State& state : model.passes.front().network.states())
+      result.push_back({state.name, state.value});
+  const uint64_t rounding = ticket.position << 32 ^ static_cast<uint64_t>(ticket.first);
+  return encode_tensors(result, {{"ticket", nn::sha256(bytes)}}, rounding);
+}
+
+TrainingNode::Model& TrainingNode::model_of(const Ticket& ticket) {
+  auto at = models_.find(ticket.network);
+  if (at == models_.end()) {
+    if (models_.size() >= kMaxModels) models_.clear();
+    at = models_.emplace(ticket.network, Model{.json = std::string(text_of(blob(ticket.network)))})
+             .first;
+  }
+  Model& model = at->second;
+  if (model.passes.empty() || model.seed != ticket.seed) {
+    model.passes.clear();
+    model.weights.clear();
+    model.seed = ticket.seed;
+    add_pass(model);
+  }
+  return model;
+}
+
+TrainingNode::Pass& TrainingNode::add_pass(Model& model) {
+  nn::Network network = nn::Network::parse(model.json, "network", device_);
+  network.initialize(model.seed);
+  if (!model.passes.empty()) {
+    const auto first = model.passes.front().network.parameters();
+    const auto parameters = network.parameters();
+    for (size_t i = 0; i < first.size(); ++i) {
+      parameters[i].value = first[i].value;
+      parameters[i].grad = first[i].grad;
+    }
+  }
+  return model.passes.emplace_front(Pass{std::move(network), ""});
+}
+
+void TrainingNode::load_weights(Model& model, const Ticket& ticket) {
+  const TensorMessage weights = decode_tensors(blob(ticket.weights), "weights");
+  model.weights.clear();
+  model.names.clear();
+  model.states.clear();
+  std::map<std::string, const Tensor*> found;
+  for (const auto& [name, value] : weights.tensors) {
+    found[name] = &value;
+    model.names.push_back(name);
+  }
+  nn::Network& network = model.passes.back().network;
+  auto take = [&](const std::string& name, const Tensor& as) -> const Tensor& {
+    const auto at = found.find(name);
+    require(
+        at != found.end() && at->second->shape() == as.shape() && at->second->dtype() == DType::f32,
+        "node", "expected weights ", name, " of shape ", as.shape(), ", got ",
+        at == found.end() ? "none" : at->second->shape().str());
+    return *at->second;
+  };
+  for (nn::Parameter& parameter : network.parameters())
+    copy(take(parameter.name, parameter.value), parameter.value);
+  for (nn::State& state : network.states())
+    model.states.push_back(take(state.name, state.value).to(device_));
+  for (Pass& pass : model.passes) pass.waits.clear();
+  model.weights = ticket.weights;
+}
+
+/// A pass to begin, moved to the front: the oldest of those that nothing waits for.
+TrainingNode::Pass& TrainingNode::begin(Model& model, const Ticket& ticket) {
+  auto free = std::find_if(model.passes.rbegin(), model.passes.rend(),
+                           [](const Pass& pass) { return pass.waits.empty(); });
+  if (free == model.passes.rend() && model.passes.size() < kMaxPasses) {
+    add_pass(model);
+  } else {
+    const auto at =
+        free == model.passes.rend() ? std::prev(model.passes.end()) : std::prev(free.base());
+    model.passes.splice(model.passes.begin(), model.passes, at);
+  }
+  Pass& pass = model.passes.front();
+  pass.waits.clear();
+  pass.network.set_random_position(ticket.position);
+  pass.network.set_first_sample(ticket.first);
+  for (size_t i = 0; i < model.states.size(); ++i)
+    copy(model.states[i], pass.network.states()[i].value);
+  return pass;
+}
+
+Tensor TrainingNode::samples_of(const Ticket& ticket) {
+  return unpack_samples(blob(ticket.samples));
+}
+
+Tensor TrainingNode::forward(Model& model, const Ticket& ticket) {
+  Pass& pass = begin(model, ticket);
+  Tensor output = pass.network.forward(samples_of(ticket), nn::Phase::train);
+  pass.waits = key_of(ticket);
+  return output;
+}
+
+/// The forward pass is done again where it was another node's, or gave way to others.
+void TrainingNode::backward(Model& model, const Ticket& ticket) {
+  auto done = std::find_if(model.passes.begin(), model.passes.end(),
+                           [&](const Pass& pass) { return pass.waits == key_of(ticket); });
+  if (done == model.passes.end()) {
+    forward(model, ticket);
+  } else {
+    model.passes.splice(model.passes.begin(), model.passes, done);
+  }
+  Pass& pass = model.passes.front();
+  pass.waits.clear();
+  pass.network.zero_grad();
+  pass.network.backward(ticket.grad_output);
+}
+
+void TrainingNode::add_gradients(Model& model, const Ticket& ticket, std::vector<WireTensor>& to) {
+  const auto parameters = model.passes.front().network.parameters();
+  std::map<std::string, const nn::Parameter*> by_name;
+  for (const nn::Parameter& parameter : parameters) by_name[parameter.name] = &parameter;
+  for (int64_t i = 0; i < ticket.gradients; ++i) {
+    const bool known = static_cast<size_t>(i) < model.names.size() &&
+                       by_name.contains(model.names[static_cast<size_t>(i)]);
+    require(known, "node", "expected a ticket for ", by_name.size(), " gradients at most, got ",
+            ticket.gradients);
+    const nn::Parameter& parameter = *by_name[model.names[static_cast<size_t>(i)]];
+    to.push_back({parameter.name, parameter.grad, ticket.gradient_type});
+  }
+}
+
+}  // namespace kaiseki::dist

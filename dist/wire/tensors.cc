@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+#include "dist/wire/tensors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "dist/wire/elements.h"
+#include "matrix/error.h"
+#include "nn/io/tensor_bytes.h"
+
+namespace kaiseki::dist {
+namespace {
+
+constexpr uint32_t kMagic = 0x31544b4b;  // "KKT1"
+constexpr uint64_t kMaxTexts = 256, kMaxTensors = 1 << 16, kMaxHeader = 1 << 26;
+constexpr uint64_t kMaxElements = uint64_t{1} << 40;
+
+uint64_t padded(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+
+bool fits(DType dtype, WireType type) {
+  if (type == WireType::i32) return dtype == DType::i32;
+  if (type == WireType::u8) return dtype == DType::u8;
+  return dtype == DType::f32;
+}
+
+DType dtype_of(WireType type) {
+  return type == WireType::i32 ? DType::i32 : type == WireType::u8 ? DType::u8 : DType::f32;
+}
+
+std::span<const float> floats_of(const Tensor& value) {
+  return {value.data<float>(), static_cast<size_t>(value.size())};
+}
+
+/// Appends numbers and texts of the header.
+class Header {
+ public:
+  template <typename T>
+  void put(T value) {
+    bytes_.resize(bytes_.size() + sizeof(T));
+    nn::store_le<T>(value, &bytes_[bytes_.size() - sizeof(T)]);
+  }
+  void put_text(std::string_view text) {
+    const ByteView bytes = nn::as_bytes(text);
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  void pad() { bytes_.resize(padded(bytes_.size())); }
+  ByteVector& bytes() { return bytes_; }
+
+ private:
+  ByteVector bytes_;
+};
+
+struct Entry {
+  std::string name;
+  WireType type;
+  int exponent;
+  Shape shape;
+};
+
+class Decoder {
+ public:
+  Decoder(ByteView bytes, std::string_view source) : bytes_(bytes), source_(source) {}
+
+  TensorMessage decode() {
+    expect(take<uint32_t>() == kMagic, "the mark KKT1");
+    const uint64_t header = take<uint32_t>();
+    expect(header >= 16 && header <= bytes_.size() && header <= kMaxHeader && header % 8 == 0,
+           "a header inside the message");
+    const uint64_t texts = take<uint32_t>(), tensors = take<uint32_t>();
+    expect(texts <= kMaxTexts && tensors <= kMaxTensors, "256 texts and 65536 tensors at most");
+    end_ = header;
+    TensorMessage message;
+    std::string last;
+    for (uint64_t i = 0; i < texts; ++i) {
+      const uint64_t key_bytes = take<uint32_t>(), value_bytes = take<uint32_t>();
+      std::string key = text(key_bytes), value = text(value_bytes);
+      expect(i == 0 || last < key, "keys in their order");
+      message.texts.emplace(key, std::move(value));
+      last = std::move(key);
+    }
+    std::vector<Entry> entries;
+    for (uint64_t i = 0; i < tensors; ++i) entries.push_back(entry());
+    skip_padding(header);
+    end_ = bytes_.size();
+    for (const Entry& of : entries) message.tensors.push_back({of.name, elements(of)});
+    expect(at_ == bytes_.size(), "the end of the message");
+    return message;
+  }
+
+ private:
+  void expect(bool holds, std::string_view what) const {
+    if (!holds)
+      throw ParseError(source_, "byte " + std::to_string(at_),
+                       "expected " + std::string(what) + ", got something else");
+  }
+
+  const std::byte* advance(uint64_t count) {
+    expect(count <= end_ - at_, std::to_string(count) + " more bytes");
+    at_ += count;
+    return bytes_.data() + at_ - count;
+  }
+
+  template <typename T>
+  T take() {
+    return nn::load_le<T>(advance(sizeof(T)));
+  }
+  std::string text(uint64_t count) {
+    const auto* from = reinterpret_cast<const char*>(advance(count));
+    return std::string(from, count);
+  }
+
+  void skip_padding(uint64_t until) {
+    const uint64_t count = until - at_;
+    expect(count < 8, "no more than 7 bytes between parts");
+    const std::byte* from = advance(count);
+    expect(std::all_of(from, from + count, [](std::byte b) { return b == std::byte{0}; }),
+           "zeros between parts");
+  }
+
+  Entry entry() {
+    const auto type = take<uint8_t>();
+    expect(type <= static_cast<uint8_t>(WireType::u8), "a type of elements");
+    const auto rank = take<uint8_t>();
+    expect(rank <= Shape::kMaxRank, "at most 8 dimensions");
+    const auto exponent = static_cast<int16_t>(take<uint16_t>());
+    const uint64_t name_bytes = take<uint32_t>();
+    const auto wire = static_cast<WireType>(type);
+    expect(wire == WireType::f16 ? exponent >= -163 && exponent <= 113 : exponent == 0,
+           "an exponent of floats");
+    Shape shape;
+    uint64_t elements = 1;
+    for (int i = 0; i < rank; ++i) {
+      const auto dim = take<uint64_t>();
+      expect(dim >= 1 && dim <= kMaxElements / elements, "a shape with 1 to 2^40 elements");
+      elements *= dim;
+      shape.push_back(static_cast<int64_t>(dim));
+    }
+    Entry result{text(name_bytes), wire, exponent, shape};
+    expect(names_.insert(result.name).second, "names that differ");
+    return result;
+  }
+
+  Tensor elements(const Entry& of) {
+    const uint64_t bytes = wire_bytes(of.shape.elements(), of.type);
+    const std::byte* in = advance(bytes);
+    Tensor value(of.shape, dtype_of(of.type), Device::cpu());
+    bool well = true;
+    if (dtype_of(of.type) == DType::f32) {
+      const std::span<float> out(value.overwrite<float>(), static_cast<size_t>(value.size()));
+      well = of.type == WireType::f32   ? get_floats(in, out)
+             : of.type == WireType::f16 ? get_halves(in, of.exponent, out)
+                                        : get_bytes(in, out);
+    } else {
+      std::memcpy(value.host_pointer(Access::write), in, bytes);
+    }
+    expect(well, "finite numbers in " + of.name.substr(0, 60));
+    skip_padding(padded(at_));
+    return value;
+  }
+
+  ByteView bytes_;
+  std::string source_;
+  uint64_t at_ = 0, end_ = bytes_.size();
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+uint64_t wire_bytes(int64_t elements, WireType type) {
+  const auto count = static_cast<uint64_t>(elements);
+  switch (type) {
+    case WireType::f16:
+      return 2 * count;
+    case WireType::i8:
+      return count + (count + kBlock - 1) / kBlock * 4;
+    case WireType::u8:
+      return count;
+    default:
+      return 4 * count;
+  }
+}
+
+ByteVector encode_tensors(std::span<const WireTensor> tensors, const Metadata& texts,
+                          uint64_t rounding) {
+  Header header;
+  header.put(kMagic);
+  header.put<uint32_t>(0);
+  header.put(static_cast<uint32_t>(texts.size()));
+  header.put(static_cast<uint32_t>(tensors.size()));
+  for (const auto& [key, value] : texts) {
+    header.put(static_cast<uint32_t>(key.size()));
+    header.put(static_cast<uint32_t>(value.size()));
+    header.put_text(key);
+    header.put_text(value);
+  }
+  std::vector<Tensor> values;
+  std::vector<int> exponents;
+  uint64_t data_bytes = 0;
+  for (const WireTensor& tensor : tensors) {
+    const Tensor& value = values.emplace_back(nn::for_file(tensor.value));
+    require(fits(value.dtype(), tensor.type) && value.size() > 0, "tensors",
+            "expected elements that fit the type on the wire for ", tensor.name, ", got ",
+            dtype_name(value.dtype()), " of shape ", value.shape());
+    if (value.dtype() == DType::f32)
+      for (float x : floats_of(value))
+        if (!std::isfinite(x))
+          throw Error(message("tensors", "expected finite numbers in ", tensor.name, ", got ", x,
+                              "; a smaller learning rate helps where training diverged"));
+    exponents.push_back(tensor.type == WireType::f16 ? half_exponent(floats_of(value)) : 0);
+    header.put(static_cast<uint8_t>(tensor.type));
+    header.put(static_cast<uint8_t>(value.rank()));
+    header.put(static_cast<uint16_t>(exponents.back()));
+    header.put(static_cast<uint32_t>(tensor.name.size()));
+    for (int64_t dim : value.shape()) header.put(static_cast<uint64_t>(dim));
+    header.put_text(tensor.name);
+    data_bytes += padded(wire_bytes(value.size(), tensor.type));
+  }
+  header.pad();
+  ByteVector bytes = std::move(header.bytes());
+  size_t at = bytes.size();
+  nn::store_le(static_cast<uint32_t>(at), &bytes[4]);
+  bytes.resize(at + data_bytes);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& value = values[i];
+    switch (tensors[i].type) {
+      case WireType::f16:
+        put_halves(floats_of(value), exponents[i], &bytes[at]);
+        break;
+      case WireType::i8:
+        put_bytes(floats_of(value), rounding, i, &bytes[at]);
+        break;
+      default:
+        std::memcpy(&bytes[at], nn::bytes_of(value).data(), value.bytes());
+    }
+    at += padded(wire_bytes(value.size(), tensors[i].type));
+  }
+  return bytes;
+}
+
+TensorMessage decode_tensors(ByteView bytes, std::string_view source) {
+  return Decoder(bytes, source).decode();
+}
+
+}  // namespace kaiseki::dist

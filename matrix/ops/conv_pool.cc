@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/ops/conv_pool.h"
+
+#include "matrix/conv/select.h"
+#include "matrix/ops/check.h"
+#include "matrix/ops/pool.h"
+
+namespace kaiseki {
+namespace {
+
+Shape convolved(const ConvProblem& p) { return {p.n, p.k, p.out_h(), p.out_w()}; }
+
+void check_apart(std::string_view operation, std::string_view name, const Tensor& t,
+                 std::initializer_list<const Tensor*> others) {
+  for (const Tensor* other : others)
+    require(!other || !overlap(*other, t), operation, "expected ", name,
+            " apart from the other tensors, got one storage for both");
+}
+
+void check_input(std::string_view operation, std::string_view name, const Tensor& t,
+                 const Shape& shape, const Tensor& with, DType dtype = DType::f32) {
+  check_tensor(t, name, operation, dtype);
+  check_same_device(t, with, operation);
+  require(t.shape() == shape, operation, "expected ", name, " of shape ", shape, ", got ",
+          t.shape());
+}
+
+bool run(const ConvProblem& problem, const Tensor& x, const ConvArgs& args) {
+  bool done = false;
+  run_operation(Op::convolution, x,
+                [&](Backend& backend) { done = run_pooled_convolution(backend, problem, args); });
+  return done;
+}
+
+}  // namespace
+
+void conv2d_max_pool(const Tensor& x, const Tensor& filter, const Tensor* bias, const Conv2d& conv,
+                     const Pool2d& pool, Tensor& y, Tensor* indices, Activation activation) {
+  constexpr std::string_view kName = "conv2d_max_pool";
+  check_tensor(x, "the input", kName);
+  check_input(kName, "the filter", filter, filter.shape(), x);
+  const ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv);
+  const Shape whole = convolved(problem), shape = pool2d_shape(whole, pool);
+  if (bias) check_input(kName, "the bias", *bias, {problem.k}, x);
+  check_operand(y, "the output", shape, x, kName);
+  check_apart(kName, "an output", y, {&x, &filter, bias});
+  if (indices) {
+    check_operand(*indices, "the indices", shape, x, kName, DType::i32);
+    check_apart(kName, "indices", *indices, {&x, &filter, bias, &y});
+  }
+  require(activation == Activation::none || activation == Activation::relu, kName,
+          "expected no activation or relu, got another");
+  if (y.size() == 0) return;
+  PoolArgs args = pool_args(whole, shape, pool, true);
+  args.y = &y;
+  args.indices = indices;
+  Tensor input = x.contiguous(), weights = filter.contiguous();
+  const Tensor shift = bias ? bias->contiguous() : Tensor();
+  if (run(problem, x,
+          {.x = &input,
+           .filter = &weights,
+           .bias = bias ? &shift : nullptr,
+           .activation = activation,
+           .pool = &args}))
+    return;
+  Tensor between(whole, DType::f32, x.device());
+  conv2d(input, weights, bias, conv, between, activation);
+  Tensor places = indices ? *indices : Tensor(shape, DType::i32, x.device());
+  max_pool2d(between, pool, y, places);
+}
+
+void conv2d_max_pool_backward(const Tensor& x, const Tensor& filter, Tensor dy, Tensor indices,
+                              const Conv2d& conv, const Pool2d& pool, Tensor& dfilter, float beta,
+                              Tensor* dx) {
+  constexpr std::string_view kName = "conv2d_max_pool_backward";
+  check_tensor(x, "the input", kName);
+  check_input(kName, "the filter", filter, filter.shape(), x);
+  ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv);
+  const Shape whole = convolved(problem), shape = pool2d_shape(whole, pool);
+  check_input(kName, "the output's gradient", dy, shape, x);
+  check_input(kName, "the indices", indices, shape, x, DType::i32);
+  check_operand(dfilter, "the filter's gradient", filter.shape(), x, kName);
+  check_apart(kName, "a filter's gradient", dfilter, {&x, &filter, &dy, &indices});
+  if (dx && dx->defined()) {
+    check_operand(*dx, "the input's gradient", x.shape(), x, kName);
+    check_apart(kName, "an input's gradient", *dx, {&x, &filter, &dy, &indices, &dfilter});
+  }
+  PoolArgs args = pool_args(whole, shape, pool, true);
+  dy = dy.contiguous(), indices = indices.contiguous();
+  args.dy = &dy;
+  args.indices = &indices;
+  Tensor input = x.contiguous(), weights = filter.contiguous(), unpooled;
+  const auto unpool = [&] {
+    if (unpooled.defined()) return;
+    unpooled = Tensor(whole, DType::f32, x.device());
+    max_pool2d_backward(dy, indices, pool, unpooled);
+    dy = {}, indices = {};
+  };
+  if (!x.device().is_cpu()) unpool();  // no solver pools there: dx is made when dy is gone
+  if (dx) {
+    if (!dx->defined()) *dx = Tensor(x.shape(), DType::f32, x.device());
+    problem.direction = ConvDirection::backward_data;
+    if (unpooled.defined() || x.size() == 0 ||
+        !run(problem, x, {.x = dx, .filter = &weights, .pool = &args})) {
+      unpool();
+      conv2d_backward_data(unpooled, weights, conv, *dx);
+    }
+  }
+  problem.direction = ConvDirection::backward_filter;
+  if (unpooled.defined() || x.size() == 0 ||
+      !run(problem, x, {.x = &input, .filter = &dfilter, .beta = beta, .pool = &args})) {
+    unpool();
+    conv2d_backward_filter(input, unpooled, conv, dfilter, beta);
+  }
+}
+
+}  // namespace kaiseki

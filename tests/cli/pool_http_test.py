@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The coordinator's HTTP: docs/openapi.yaml and docs/serve.md say what is so; blobs, pages and tokens."""
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import time
+
+import yaml
+
+from pool import Coordinator, Socket, end, join_raw, native_node, until
+from support import ROOT, check, main, refuses
+
+
+def examples_of_the_page():
+    """The commands of docs/serve.md, one after the other, against a coordinator with one node."""
+    page = (ROOT / "docs/serve.md").read_text()
+    script = "set -e\n" + "\n".join(re.findall(r"```sh\n(.*?)```", page, re.S))
+    commands = [line for line in script.splitlines() if line.startswith("curl")]
+    check(len(commands) >= 9, "the page's commands were found", script)
+    with Coordinator() as coordinator:
+        node = native_node(coordinator)
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=120,
+                              env={**os.environ, "URL": coordinator.url, "STATE": str(coordinator.state.resolve())})
+        check(done.returncode == 0, "all of them work", done.stdout + done.stderr)
+        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        results = {one["ticket"]: one["result"] for one in lines if "result" in one}
+        check(sorted(results.values()) == ["false", "true"], "and give results", done.stdout)
+        end(node)
+
+
+def every_path_of_the_description():
+    text = yaml.safe_load((ROOT / "docs/openapi.yaml").read_text())
+    with Coordinator() as coordinator:
+        blob = coordinator.put_blob(b"some bytes")
+        task = coordinator.task(["7"], name="t", function="sample.primes")
+        project = coordinator.api("GET", "/projects")[0]["project"]
+        node = join_raw(coordinator)
+        ids = {"project": project, "task": task, "hash": blob, "node": node.identity["node"]}
+        bodies = {("post", "/api/projects"): {"name": "p"}, ("post", "/api/projects/{project}/tasks"): {"function": "f"},
+                  ("post", "/api/tasks/{task}/tickets"): {"tickets": []}, ("patch", "/api/tasks/{task}"): {"priority": 1}}
+        schemas = text["components"]["schemas"]
+        for path, methods in sorted(text["paths"].items(), key=lambda one: ("delete" in one[1], -one[0].count("/"))):
+            url = re.sub(r"{(\w+)}", lambda one: str(ids[one[1]]), path)
+            for method in sorted(set(methods) - {"parameters"}, key=lambda one: one == "delete"):
+                body = bodies.get((method, path))
+                data = b"some bytes" if method == "put" else json.dumps(body).encode() if body is not None else None
+                status, headers, answer = coordinator.request(method.upper(), url, data)
+                described = methods[method]["responses"]
+                check(str(status) in described and status < 300, f"{method} {path}", f"{status} {answer[:200]}")
+                if methods[method].get("security") != []:
+                    check(coordinator.request(method.upper(), url, data, token=False)[0] == 401, f"{method} {path} wants a token")
+            listed = {one.upper() for one in methods} - {"PARAMETERS"}
+            for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - listed:
+                status = coordinator.request(method, url)[0]
+                check(status in (404, 405), f"{method} {path} is not there", status)
+        status = coordinator.api("POST", "/projects", {"name": "again"})
+        task = coordinator.api("POST", f"/projects/{status['project']}/tasks", {"function": "f", "name": "n"})["task"]
+        got = coordinator.api("GET", f"/tasks/{task}")
+        check(set(got) == set(schemas["Task"]["properties"]), "a task's fields", got)
+
+        def wrong(what, path, body, *words):
+            status, _, answer = coordinator.request("POST", f"/api{path}", body)
+            check(status in (400, 422) and all(word in answer.decode() for word in words), what, f"{status} {answer}")
+
+        wrong("no JSON", "/projects", b"{", "line 1")
+        wrong("a list", "/projects", b"[]", "an object")
+        wrong("a number for a name", "/projects", b'{"name": 1}', "name", "a text")
+        wrong("a weight of 0", "/projects", b'{"name": "x", "weight": 0}', "weight")
+        wrong("an unknown verification", f"/projects/{status}/tasks".replace(str(status), str(got["project"])),
+              b'{"function": "f", "verification": "trust"}', "verification", "quorum")
+        wrong("a verification that needs a program's own function", f"/projects/{got['project']}/tasks",
+              b'{"function": "f", "verification": "adaptive"}', "verification", "none or quorum")
+        wrong("a ticket that is text", f"/tasks/{task}/tickets", b'{"tickets": ["x"]}', "tickets[0]")
+        wrong("half a base64", f"/tasks/{task}/tickets", b'{"tickets": [{"input_base64": "?"}]}', "input_base64")
+        wrong("an input that is too long", f"/tasks/{task}/tickets", json.dumps({"tickets": [{"input": "x" * 70000}]}), "65536")
+        wrong("an accuracy over 1", f"/projects/{got['project']}/curve", b'{"step": 1, "accuracy": 1.5}', "accuracy")
+        def unchanged(what, task, body):
+            before = coordinator.api("GET", f"/tasks/{task}")
+            check(coordinator.request("PATCH", f"/api/tasks/{task}", json.dumps(body))[0] in (400, 422), what)
+            check(coordinator.api("GET", f"/tasks/{task}") == before, f"{what} changes nothing", before)
+
+        unchanged("an unknown state", task, {"priority": 7, "state": "gone"})
+        unchanged("a priority out of range", task, {"priority": 7000, "state": "paused"})
+        coordinator.api("PATCH", f"/tasks/{task}", {"state": "cancelled", "priority": 3})
+        unchanged("a cancelled task that is to go on", task, {"priority": 7, "state": "running"})
+        for path in ("/api/tasks/999", "/api/tasks/x", "/api/tasks/1/2/3", "/api", "/api/", "/api/nothing", "/api/nodes/0"):
+            check(coordinator.request("GET", path)[0] == 404, f"{path} is not there")
+
+
+def blobs():
+    with Coordinator() as coordinator:
+        data = bytes(range(256)) * 2000
+        name = coordinator.put_blob(data)
+        check(coordinator.put_blob(data) == name, "twice is once")
+        status, headers, got = coordinator.request("GET", f"/blobs/{name}", token=False)
+        check(status == 200 and got == data, "all of it", status)
+        check(headers["ETag"] == f'"{name}"' and "immutable" in headers["Cache-Control"], "for ever", headers)
+        check("sandbox" in headers["Content-Security-Policy"] and headers["Content-Disposition"] == "attachment",
+              "nothing of it runs", headers)
+        for header, first, count in (("bytes=0-99", 0, 100), ("bytes=500000-", 500000, 12000), ("bytes=-7", 511993, 7)):
+            status, headers, got = coordinator.request("GET", f"/blobs/{name}", headers={"Range": header})
+            check(status == 206 and got == data[first:first + count], header, f"{status} {len(got)}")
+            check(headers["Content-Range"] == f"bytes {first}-{first + count - 1}/{len(data)}", "which", headers)
+        status, headers, got = coordinator.request("GET", f"/blobs/{name}", headers={"Range": "bytes=512000-"})
+        check(status == 416 and headers["Content-Range"] == "bytes */512000", "beyond the end", headers)
+        status, _, got = coordinator.request("GET", f"/blobs/{name}", headers={"If-None-Match": f'"{name}"'})
+        check(status == 304 and got == b"", "not again", status)
+        status, headers, got = coordinator.request("HEAD", f"/blobs/{name}")
+        check(status == 200 and got == b"" and headers["Content-Length"] == "512000", "its head", headers)
+        other = hashlib.sha256(b"other").hexdigest()
+        check(coordinator.request("PUT", f"/blobs/{other}", b"wrong bytes")[0] == 422, "bytes of another hash")
+        for path in (other, name.upper(), name[:-1], "../author.token", "..%2fauthor.token", ""):
+            check(coordinator.request("GET", f"/blobs/{path}")[0] == 404, f"no blob {path}")
+        check(coordinator.request("PUT", f"/blobs/{other}", b"other", token=False)[0] == 401, "only an author puts")
+        file = coordinator.state / "blobs" / name
+        os.utime(file, (1, 1))
+        check(coordinator.put_blob(data) == name and file.stat().st_mtime > 1e9, "what is put again is young again")
+
+
+def pages():
+    folder = pathlib.Path("web")
+    (folder / "assets").mkdir(parents=True)
+    (folder / "index.html").write_text("<!doctype html>page")
+    (folder / "assets" / "app.js").write_text("export {}")
+    (folder / "assets" / "task_worker.js").write_text("export {}")
+    (folder / "assets" / "m.wasm").write_bytes(b"\0asm")
+    (folder / "console").mkdir()
+    (folder / "console" / "index.html").write_text("<!doctype html>console")
+    (folder / ".secret").write_text("hidden")
+    pathlib.Path("outside.txt").write_text("outside")
+    os.symlink("../outside.txt", folder / "link.txt")
+    with Coordinator("--web", folder) as coordinator:
+        types = {"/": "text/html", "/assets/app.js": "text/javascript", "/assets/m.wasm": "application/wasm"}
+        for path, kind in types.items():
+            status, headers, got = coordinator.request("GET", path, token=False)
+            check(status == 200 and headers["Content-Type"].startswith(kind), path, headers)
+            for name, value in (("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Embedder-Policy", "require-corp"),
+                                ("Cross-Origin-Resource-Policy", "same-origin"), ("X-Content-Type-Options", "nosniff"),
+                                ("Referrer-Policy", "no-referrer")):
+                check(headers.get(name) == value, f"{path}: {name}", headers)
+            policy = headers["Content-Security-Policy"]
+            check("default-src 'none'" in policy and "'unsafe-inline'" not in policy and "'unsafe-eval'" not in policy and
+                  "frame-ancestors 'none'" in policy and "require-trusted-types-for" in policy, "its policy", policy)
+        headers = coordinator.request("GET", "/assets/task_worker.js", token=False)[1]
+        check(headers["Content-Security-Policy"] == "default-src 'none'; script-src blob: 'wasm-unsafe-eval'; connect-src 'none'",
+              "a task's worker has no network, and no script but its own", headers)
+        check(coordinator.first[2].split() == ["console", coordinator.url + "/console/"], "it says where", coordinator.first)
+        status, headers, _ = coordinator.request("GET", "/console", token=False)
+        check(status == 308 and headers["Location"] == "/console/", "a folder's page", f"{status} {headers}")
+        check(coordinator.request("GET", "/console/", token=False)[2] == b"<!doctype html>console", "is there")
+        tag = coordinator.request("GET", "/", token=False)[1]["ETag"]
+        check(coordinator.request("GET", "/", headers={"If-None-Match": tag}, token=False)[0] == 304, "not again")
+        for path in ("/.secret", "/link.txt", "/../outside.txt", "/%2e%2e/outside.txt", "/assets", "/assets/", "//", "/index.html/"):
+            check(coordinator.request("GET", path, token=False)[0] == 404, f"{path} is not served")
+        check(coordinator.request("GET", "/healthz", token=False)[0] == 200, "healthy")
+    with Coordinator() as coordinator:
+        check(b"Kaiseki" in coordinator.request("GET", "/", token=False)[2], "a page of its own without --web")
+    pathlib.Path("empty").mkdir()
+    refuses(["index.html", "empty"], "serve", "--web", "empty", "--port", 0, "--state", "s")
+    # The page in the command is tested in web/e2e; where there is none, it says how there is.
+    done = refuses([], "serve", "--web", "--state", "/dev/null/state")
+    check("-DKAISEKI_PAGE=FOLDER" in done.stderr or "/dev/null/state" in done.stderr, "--web alone", done.stderr)
+
+
+def viewers_and_everyone():
+    with Coordinator() as coordinator:
+        viewer = {"Authorization": f"Bearer {(coordinator.state / 'viewer.token').read_text().strip()}"}
+        task = coordinator.task(["7", "8"], function="sample.primes", name="open")
+        coordinator.task(["7"], function="sample.primes", name="secret", public_data=False)
+        paused = coordinator.task(["7"], function="sample.primes", name="paused")
+        coordinator.api("PATCH", f"/tasks/{paused}", {"state": "paused"})
+        for path in ("/api/projects", "/api/tasks", f"/api/tasks/{task}", "/api/nodes", "/metrics"):
+            check(coordinator.request("GET", path, headers=viewer, token=False)[0] == 200, f"a viewer reads {path}")
+        for method, path in (("POST", "/api/projects"), ("PATCH", f"/api/tasks/{task}"), ("DELETE", "/api/projects/1"),
+                             ("DELETE", "/api/nodes/0"), ("PUT", "/blobs/" + "0" * 64)):
+            check(coordinator.request(method, path, b"{}", viewer, token=False)[0] == 401, f"and may not {method} {path}")
+        check(coordinator.api("GET", "/role") == {"role": "author"}, "an author is told so")
+        check(json.loads(coordinator.request("GET", "/api/role", headers=viewer, token=False)[2]) == {"role": "viewer"}, "a viewer too")
+        project = coordinator.api("GET", f"/tasks/{task}")["project"]
+        points = [{"step": 1, "loss": 2.5}, {"step": 2, "loss": 2.25, "accuracy": 0.5}]
+        check([one["trains"] for one in coordinator.api("GET", "/projects")] == [False] * 3, "nothing trains")
+        for point in points:
+            check(coordinator.request("POST", f"/api/projects/{project}/curve", json.dumps(point))[0] == 204, "a point is kept")
+        check(coordinator.api("GET", f"/projects/{project}/curve") == points, "the curve")
+        check(coordinator.api("GET", f"/projects/{project}/curve?after=1") == points[1:], "what is new of it")
+        check([one["project"] for one in coordinator.api("GET", "/projects") if one["trains"]] == [project], "that project trains")
+        listed = coordinator.api("GET", "/tasks")
+        check([one["free"] for one in listed if one["task"] == task] == [2], "the list has the counts", listed)
+        offers = json.loads(coordinator.request("GET", "/pool", token=False)[2])
+        check([one["tasks"] for one in offers] == [[{"task": task, "name": "open", "function": "sample.primes", "modules": False,
+                                                     "open": 2, "done": 0}]], "everyone sees what runs and is public", offers)
+
+
+def keeps_what_it_knows():
+    with Coordinator() as coordinator:
+        task = coordinator.task(["7", "8"], function="sample.primes")
+        node = join_raw(coordinator)
+        _, ticket, control, _ = node.hear_frame("ticket")
+        node.say("result", ticket, {"token": control["token"]}, b"true")
+        check(node.hear_frame("verdict")[2]["verdict"] == "accepted", "accepted")
+        token = coordinator.author_token
+        start = time.monotonic()
+        coordinator.kill()
+        coordinator.begin()
+        check(time.monotonic() - start < 10, "it is back", time.monotonic() - start)
+        check(coordinator.author_token == token, "the same tokens")
+        status = coordinator.api("GET", f"/tasks/{task}")
+        check(status["done"] == 1 and status["free"] + status["leased"] == 1, "nothing accepted is lost", status)
+        again = Socket(coordinator)
+        again.upgrade()
+        again.say("hello", control={**node.identity, "functions": ["sample.primes"]})
+        check(again.hear_frame("welcome")[2]["node"] == node.identity["node"], "it knows its nodes")
+        again.say("result", ticket, {"token": control["token"]}, b"true")
+        check(again.hear_frame("verdict")[2]["verdict"] == "duplicate", "and counts nothing twice")
+
+
+def drains():
+    with Coordinator(limits=("drain_seconds=5",)) as coordinator:
+        task = coordinator.task(["7", "8"], function="sample.primes")
+        node = join_raw(coordinator)
+        _, ticket, control, _ = node.hear_frame("ticket")
+        coordinator.process.terminate()
+        check(node.hear_frame("drain")[2]["seconds"] == 5, "nodes are told")
+        node.say("result", ticket, {"token": control["token"]}, b"true")
+        check(node.hear_frame("verdict")[2]["verdict"] == "accepted", "what is computed still counts")
+        check(node.close_code() == 1001, "then the connection ends")
+        check(coordinator.process.wait(10) == 0, "with status 0")
+        coordinator.begin()
+        check(coordinator.api("GET", f"/tasks/{task}")["done"] == 1, "and it was kept")
+
+
+def tls():
+    made = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                           "-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=127.0.0.1",
+                           "-addext", "subjectAltName=IP:127.0.0.1"], capture_output=True, text=True)
+    check(made.returncode == 0, "a certificate", made.stderr)
+    with Coordinator("--tls-cert", "cert.pem", "--tls-key", "key.pem") as coordinator:
+        check(coordinator.url.startswith("https://"), "an https URL", coordinator.url)
+
+        def curl(path, *more):
+            return subprocess.run(["curl", "-sf", "--cacert", "cert.pem", "-H", f"Authorization: Bearer {coordinator.author_token}",
+                                   coordinator.url + path, *more], capture_output=True, text=True, timeout=60).stdout
+
+        project = json.loads(curl("/api/projects", "-d", '{"name": "t"}'))["project"]
+        task = json.loads(curl(f"/api/projects/{project}/tasks", "-d", '{"function": "sample.primes"}'))["task"]
+        curl(f"/api/tasks/{task}/tickets", "-d", '{"tickets": [{"input": "97"}]}')
+        node = native_node(coordinator, "--tls-ca", "cert.pem")
+        check('"result": "true"' in curl(f"/api/tasks/{task}/results?follow=1"), "a ticket over TLS")
+        check("max-age" in curl("/healthz", "-i"), "HSTS")
+        check(end(node) == 0, "the node ends", pathlib.Path(node.log).read_text())
+        stranger = native_node(coordinator)
+        check(until(lambda: "certificate" in pathlib.Path(stranger.log).read_text(), 10), "an unknown certificate is refused")
+        end(stranger, joined=False)
+
+
+def limits_of_the_page():
+    rows = dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", (ROOT / "docs/serve.md").read_text(), re.M))
+    header = (ROOT / "dist/net/limits.h").read_text()
+    fields = {name: eval(value) for name, value in re.findall(r"^  double (\w+) = ([\d <]+);", header, re.M)}
+    check({name: int(value) for name, value in rows.items()} == fields, "the page's limits are the program's", f"{rows} {fields}")
+    page = (ROOT / "docs/serve.md").read_text()
+    reasons = re.search(r"kReasons\[\] = {(.*?)}", (ROOT / "dist/net/metrics.cc").read_text(), re.S)[1]
+    missing = [one for one in re.findall(r'"(\w+)"', reasons) if f"`{one}`" not in page]
+    check(not missing, "the page has every reason", missing)
+
+
+if __name__ == "__main__":
+    main(examples_of_the_page, every_path_of_the_description, blobs, pages, viewers_and_everyone, keeps_what_it_knows, drains, tls,
+         limits_of_the_page)

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Training over a pool by the command: nodes join, one is killed, another joins; the weights are those of one machine."""
+import array
+import http.client
+import json
+import math
+import os
+import pathlib
+import re
+import signal
+import struct
+import subprocess
+import time
+
+from pool import end, until
+from support import KAISEKI, LENET, ROOT, check, main, refuses, works
+
+DATA = ["--data", "digits:768:1", "--seed", 3]
+RUN = ["train", LENET, *DATA]
+SAME = ["--deterministic"]  # what is measured differs from machine to machine
+
+# Without kinks: where a rounding decides a maximum or a ReLU, weights part by far more than rounding.
+SMOOTH = {"inputs": {"x": {"shape": [1, 28, 28]}}, "layers": [
+    {"name": "conv1", "type": "convolution", "output_channels": 8, "kernel_size": 5},
+    {"name": "act1", "type": "tanh"},
+    {"name": "pool1", "type": "average_pooling", "kernel_size": 2, "stride": 2},
+    {"name": "conv2", "type": "convolution", "output_channels": 16, "kernel_size": 5},
+    {"name": "act2", "type": "tanh"},
+    {"name": "pool2", "type": "average_pooling", "kernel_size": 2, "stride": 2},
+    {"name": "fc3", "type": "fully_connected", "output_size": 32},
+    {"name": "act3", "type": "tanh"},
+    {"name": "fc4", "type": "fully_connected", "output_size": 10},
+    {"name": "probability", "type": "softmax"}]}
+
+
+def weights(file):
+    """Tensors of a safetensors file by name."""
+    data = pathlib.Path(file).read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + size])
+    header.pop("__metadata__", None)
+    return {name: array.array("f", data[8 + size + tensor["data_offsets"][0]:8 + size + tensor["data_offsets"][1]])
+            for name, tensor in header.items()}
+
+
+def difference(found, expected):
+    """The largest of a tensor, by its norm."""
+    found, expected = weights(found), weights(expected)
+    worst = 0
+    for name, values in expected.items():
+        squares = sum((a - b) ** 2 for a, b in zip(found[name], values))
+        worst = max(worst, math.sqrt(squares / (sum(b * b for b in values) or 1)))
+    return worst
+
+
+def accuracy(output):
+    return float(re.findall(r"test accuracy ([\d.]+) %", output)[-1])
+
+
+class Training:
+    """kaiseki train --pool serve, with `nodes` there from the first steps on."""
+
+    def __init__(self, *arguments, run=RUN, nodes=2):
+        self.state = pathlib.Path("state").resolve()
+        self.env = {**os.environ, "KAISEKI_DEVICE": "cpu", "KAISEKI_STATE_DIR": str(self.state)}
+        self.process = subprocess.Popen(
+            [KAISEKI, *map(str, run), *map(str, arguments), "--pool", "serve", "--pool-port", "0"], env=self.env,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.output = self.process.stdout.readline() + self.process.stdout.readline()
+        self.url = self.output.split()[-1] if "kaiseki join" in self.output else ""
+        check(self.url, "an address for nodes", self.output)
+        self.process.send_signal(signal.SIGSTOP)  # training waits until nodes have called
+        self.nodes = [self.join() for _ in range(nodes)]
+        time.sleep(1.5 if nodes else 0)
+        self.process.send_signal(signal.SIGCONT)
+
+    def join(self, *arguments):
+        log = open(f"node-{time.monotonic_ns()}.log", "w+")
+        process = subprocess.Popen([KAISEKI, "join", self.url, "--gflops", "5", *SAME, *map(str, arguments)], env=self.env,
+                                   stdout=log, stderr=subprocess.STDOUT)
+        process.log = log.name
+        return process
+
+    def accepted(self):
+        """Results of nodes so far."""
+        connection = http.client.HTTPConnection("127.0.0.1", int(self.url.rpartition(":")[2]), timeout=30)
+        try:
+            token = (self.state / "author.token").read_text().strip()
+            connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {token}"})
+            found = re.search(r'^kaiseki_pool_total{event="accepted"} (\d+)', connection.getresponse().read().decode(), re.M)
+            return int(found.group(1)) if found else 0
+        except OSError:
+            return 0
+        finally:
+            connection.close()
+
+    def finish(self):
+        self.output += self.process.communicate(timeout=600)[0]
+        check(self.process.returncode == 0, "training ends with status 0", self.output)
+        for node in self.nodes:
+            if node.poll() is None:
+                check(end(node) == 0, "a node ends with status 0", pathlib.Path(node.log).read_text()[-2000:])
+        self.counts = re.search(r"([\d,]+) tickets by nodes, ([\d,]+) here, ([\d,]+) checked, (\d+) nodes put out; mode (\w+)",
+                                self.output)
+        check(self.counts, "what nodes did is told", self.output)
+        self.by_nodes, self.here, self.checked, self.put_out = (int(self.counts.group(i).replace(",", "")) for i in range(1, 5))
+        check(self.put_out == 0, "no honest node is put out", self.output)
+        return self
+
+
+def weights_of_one_machine():
+    """Every mode, exact on the wire: one node is killed and one joins, or there is but one, or none: the same weights."""
+    pathlib.Path("smooth.json").write_text(json.dumps(SMOOTH))
+    smooth = ["train", "smooth.json", *DATA, *SAME, "--epochs", 9, "--eval-every", 0]  # 108 steps
+    works(*smooth, "--save", "one.safetensors")
+    for mode in ("data", "paper", "border"):
+        exact = ["--pool-wire", "f32", "--pool-mode", mode]
+        run = Training(*exact, "--save", f"{mode}-a.safetensors", run=smooth)
+        check(until(lambda: run.accepted() > 12), f"{mode}: nodes work", run.output)
+        run.nodes[0].kill()
+        run.nodes[0].wait()
+        run.nodes.append(run.join())
+        run.finish()
+        check(run.by_nodes > 24, f"{mode}: nodes did a part", run.output)
+        again = Training(*exact, "--save", f"{mode}-b.safetensors", run=smooth, nodes=1).finish()
+        check(again.by_nodes > 24, f"{mode}: the node did a part", again.output)
+        check(weights(f"{mode}-a.safetensors") == weights(f"{mode}-b.safetensors"), f"{mode}: the same whoever computes")
+        off = difference(f"{mode}-a.safetensors", "one.safetensors")
+        check(off < 1e-5, f"{mode}: the weights of one machine", off)
+        print(f"{mode}: {off:.2g} from one machine after 108 steps; {run.by_nodes} tickets by nodes, {run.here} here", flush=True)
+    alone = Training("--pool-wire", "f32", "--pool-mode", "data", "--save", "none.safetensors", run=smooth, nodes=0).finish()
+    check(alone.by_nodes == 0, "no nodes", alone.output)
+    check(weights("none.safetensors") == weights("data-a.safetensors"), "the same without nodes")
+
+
+def accuracy_of_one_machine():
+    """As a user begins: halves on the wire, the mode by the cost model."""
+    expected = accuracy(works(*RUN, "--epochs", 6).stdout)
+    run = Training("--epochs", 6, "--pool-log", "pool.log", "--pool-ticket", 32)
+    check(until(lambda: run.accepted() > 12), "nodes work", run.output)
+    run.nodes[0].kill()
+    run.nodes[0].wait()
+    run.nodes.append(run.join())
+    run.finish()
+    check(run.by_nodes > 24, "nodes did a part", run.output)
+    check(run.by_nodes + run.here <= 2 * 2 * 72, "tickets of 32 samples, two in each half of a step", run.output)
+    check(re.search(r"; a step [\d.e-]+ s, planned [\d.e-]+ s$", run.output, re.M), "what a step took and was to take", run.output)
+    check(run.counts.group(5) in ("data", "paper", "border"), "a mode was chosen", run.output)
+    check(accuracy(run.output) >= expected - 1, "the accuracy of one machine", f"{expected}\n{run.output}")
+    events = [json.loads(line)["event"] for line in pathlib.Path("pool.log").read_text().splitlines()]
+    check(events.count("node_joined") == 3 and "node_left" in events, "nodes come and go in the log", events)
+
+
+def after_an_accuracy():
+    """--pool-after: alone until then."""
+    run = Training("--epochs", 2, "--pool-after", "accuracy=1").finish()
+    check(run.by_nodes == 0, "alone below the accuracy", run.output)
+    run = Training("--epochs", 3, "--pool-after", "accuracy=0.01").finish()
+    check(run.by_nodes > 0, "with nodes above it", run.output)
+
+
+def stops_and_goes_on():
+    """Ctrl-C with a node at work keeps a checkpoint; a run that is continued, with a node or without, ends as one that was not."""
+    exact = [*SAME, "--epochs", 2, "--pool-wire", "f32", "--pool-mode", "border"]
+    Training(*exact, "--save", "whole.safetensors", nodes=0).finish()
+    run = Training(*exact, "--checkpoint", "kept", nodes=1)
+    check(until(lambda: run.accepted() > 8), "the node works", run.output)
+    run.process.send_signal(signal.SIGINT)
+    run.finish()
+    check("--resume" in run.output, "how to continue is told", run.output)
+    go_on = Training(*exact, "--checkpoint", "kept", "--resume", "--save", "parts.safetensors", nodes=0)
+    go_on.finish()
+    check("continuing from" in go_on.output and "other settings" not in go_on.output, "it continues", go_on.output)
+    check(weights("whole.safetensors") == weights("parts.safetensors"), "the same weights in two parts")
+
+
+def page():
+    """The options of docs/pool-training.md are those of --help."""
+    documented = set(re.findall(r"`(--pool[\w-]*)", (ROOT / "docs" / "pool-training.md").read_text(), re.M))
+    offered = set(re.findall(r"^ *(--pool[\w-]*)", works("train", "--help").stdout, re.M))
+    check(documented == offered and len(offered) == 10, "the same options", f"{documented}\n{offered}")
+
+
+def wrong_options():
+    refuses(["--pool-mode"], *RUN, "--pool", "serve", "--pool-mode", "all")
+    refuses(["--pool"], *RUN, "--pool-mode", "data")
+    refuses(["accuracy=NUMBER", "half"], *RUN, "--pool", "serve", "--pool-port", 0, "--pool-after", "half")
+    refuses(["no_such_layer"], *RUN, "--pool", "serve", "--pool-port", 0, "--pool-border", "no_such_layer")
+
+
+if __name__ == "__main__":
+    main(page, wrong_options, weights_of_one_machine, accuracy_of_one_machine, after_an_accuracy, stops_and_goes_on)

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""kaiseki train --pool URL: through a coordinator that already runs, which is killed meanwhile and comes back, with nodes
+that come and go; the weights are those of one machine, and nothing stays behind."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+from pool import Coordinator, end, has_joined, native_node, until
+from pool_train_test import DATA, LENET, RUN, SAME, SMOOTH, accuracy, difference
+from support import KAISEKI, check, main, refuses, works
+
+
+class Training:
+    def __init__(self, coordinator, *arguments, run=RUN, ca=()):
+        token = ["--pool-token-file", coordinator.state / "author.token"]
+        self.process = subprocess.Popen(
+            [KAISEKI, *map(str, [*run, *arguments, "--pool", coordinator.url, *token, *ca])],
+            env={**os.environ, "KAISEKI_DEVICE": "cpu"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def finish(self):
+        self.output = self.process.communicate(timeout=600)[0]
+        check(self.process.returncode == 0, "training ends with status 0", self.output)
+        counts = re.search(r"([\d,]+) tickets by nodes, ([\d,]+) here, [\d,]+ checked, (\d+) nodes put out", self.output)
+        check(counts and counts.group(3) == "0", "what nodes did is told", self.output)
+        self.by_nodes, self.here = (int(counts.group(i).replace(",", "")) for i in (1, 2))
+        return self
+
+
+def accepted(coordinator):
+    return coordinator.metrics().get('kaiseki_pool_total{event="accepted"}', 0)
+
+
+def nothing_stays(coordinator):
+    check(coordinator.api("GET", "/projects") == [], "no project stays", coordinator.api("GET", "/projects"))
+    left = until(lambda: len(list((coordinator.state / "blobs").iterdir())) < 40, 20)
+    check(left, "weights and results of steps that are over leave the disk", len(list((coordinator.state / "blobs").iterdir())))
+
+
+def weights_of_one_machine():
+    """One node is killed and one joins; in the second mode the coordinator is killed too."""
+    pathlib.Path("smooth.json").write_text(json.dumps(SMOOTH))
+    smooth = ["train", "smooth.json", *DATA, *SAME, "--epochs", 9, "--eval-every", 0]  # 108 steps
+    works(*smooth, "--save", "one.safetensors")
+    for mode in ("data", "border"):
+        with Coordinator(state=mode) as coordinator:
+            nodes = [native_node(coordinator, *SAME) for _ in range(2)]
+            check(all(has_joined(node) for node in nodes), "nodes join")
+            run = Training(coordinator, "--pool-wire", "f32", "--pool-mode", mode, "--save", f"{mode}.safetensors", run=smooth)
+            check(until(lambda: accepted(coordinator) > 12), f"{mode}: nodes work")
+            nodes[0].kill()
+            nodes[0].wait()
+            nodes[0] = native_node(coordinator, *SAME)
+            if mode == "border":
+                coordinator.kill()
+                coordinator.begin()
+                check(until(lambda: accepted(coordinator) > 12), "nodes work again after a restart of the coordinator")
+            run.finish()
+            check(run.by_nodes > 24, f"{mode}: nodes did a part", run.output)
+            if mode == "border":
+                check("goes on alone until the pool" in run.output and "is back" in run.output, "both are told", run.output)
+            off = difference(f"{mode}.safetensors", "one.safetensors")
+            check(off < 1e-5, f"{mode}: the weights of one machine", off)
+            nothing_stays(coordinator)
+            for node in nodes:
+                check(end(node) == 0, "a node ends with status 0", pathlib.Path(node.log).read_text()[-2000:])
+            print(f"{mode}: {off:.2g} from one machine after 108 steps; {run.by_nodes} tickets by nodes, {run.here} here",
+                  flush=True)
+
+
+def paused_and_cancelled():
+    """What an operator makes of the task holds: paused, training waits, whatever it waits for; cancelled, it ends and says why."""
+    with Coordinator() as coordinator:
+        node = native_node(coordinator, *SAME)
+        check(has_joined(node), "a node joins")
+
+        def task_of(run):
+            check(until(lambda: accepted(coordinator) > 8 and coordinator.api("GET", "/tasks")), "it trains", run.process.poll())
+            return coordinator.api("GET", "/tasks")[0]["task"]
+
+        run = Training(coordinator, "--epochs", 2)
+        task = task_of(run)
+        coordinator.api("PATCH", f"/tasks/{task}", {"state": "paused"})
+        time.sleep(2)
+        before = accepted(coordinator)
+        check(end(node) == 0, "the node leaves")
+        time.sleep(2)
+        tasks = coordinator.api("GET", "/tasks")
+        check([(one["task"], one["state"]) for one in tasks] == [(task, "paused")], "the task stays, and paused", tasks)
+        check(accepted(coordinator) == before and run.process.poll() is None, "nothing is computed")
+        node = native_node(coordinator, *SAME)
+        coordinator.api("PATCH", f"/tasks/{task}", {"state": "running"})
+        run.finish()
+        check(run.output.count("training waits until it is resumed") == 1, "that it waits is told", run.output)
+
+        run = Training(coordinator, "--epochs", 1000)
+        task = task_of(run)
+        coordinator.api("PATCH", f"/tasks/{task}", {"state": "paused"})
+        time.sleep(1.5)
+        run.process.send_signal(signal.SIGINT)
+        check(run.process.wait(60) == 0, "Ctrl-C ends it while it waits")
+
+        run = Training(coordinator, "--epochs", 1000)
+        coordinator.api("PATCH", f"/tasks/{task_of(run)}", {"state": "cancelled"})
+        output = run.process.communicate(timeout=120)[0]
+        check(run.process.returncode == 1 and "cancelled at the coordinator" in output, "cancelled, it ends and says so", output)
+        check(coordinator.api("GET", "/projects") == [], "and leaves nothing", coordinator.api("GET", "/projects"))
+        end(node)
+
+
+def as_a_user():
+    """Halves on the wire, large results and tickets as blobs, the limits of a coordinator that runs for everybody."""
+    expected = accuracy(works(*RUN, "--epochs", 4).stdout)
+    with Coordinator() as coordinator:
+        nodes = [native_node(coordinator) for _ in range(2)]
+        check(all(has_joined(node) for node in nodes), "nodes join")
+        run = Training(coordinator, "--epochs", 4).finish()
+        check(run.by_nodes > 24, "nodes did a part", run.output)
+        check(accuracy(run.output) >= expected - 1, "the accuracy of one machine", f"{expected}\n{run.output}")
+        nothing_stays(coordinator)
+        for node in nodes:
+            end(node)
+        run = Training(coordinator, "--epochs", 1).finish()
+        check(run.by_nodes == 0, "without nodes it trains alone", run.output)
+
+
+def errors_say_what_to_do():
+    with Coordinator() as coordinator:
+        url, token = coordinator.url, coordinator.state / "author.token"
+        pathlib.Path("other.token").write_text("another-token-of-enough-characters\n")
+        refuses(["--pool-token-file", "another"], *RUN, "--pool", url, "--pool-token-file", "other.token")
+        refuses(["--pool serve", "--pool-log"], *RUN, "--pool", url, "--pool-token-file", token, "--pool-log", "x.log")
+        refuses(["--pool serve", "--pool-port"], *RUN, "--pool", url, "--pool-token-file", token, "--pool-port", 0)
+    refuses([url.rpartition("/")[2]], *RUN, "--pool", url, "--pool-token-file", token)
+    refuses(["https"], *RUN, "--pool", "http://pool.example", "--pool-token-file", token)
+    refuses(["serve or a URL"], *RUN, "--pool", "somewhere")
+    refuses(["--pool URL"], *RUN, "--pool", "serve", "--pool-port", 0, "--pool-token-file", token)
+
+
+if __name__ == "__main__":
+    main(errors_say_what_to_do, weights_of_one_machine, paused_and_cancelled, as_a_user)

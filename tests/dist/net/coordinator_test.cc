@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// What the coordinator does with its nodes beyond what one connection can see.
+#include <algorithm>
+
+#include "dist/net/http_client.h"
+#include "dist/net/wire.h"
+#include "tests/dist/net/running.h"
+
+namespace kaiseki::test {
+namespace {
+
+void answer(Peer& peer, const std::string& result) {
+  const auto ticket = peer.last(FrameType::ticket);
+  REQUIRE(ticket);
+  nn::Json control = nn::Json::object();
+  peer.say(FrameType::result, control.set("token", ticket->control.find("token")->string),
+           ticket->ticket, result);
+}
+
+std::string verdict(const Peer& peer) {
+  const auto frame = peer.last(FrameType::verdict);
+  return frame ? frame->control.find("verdict")->string : "";
+}
+
+TEST_CASE("coordinator: a node that can do the work does not wait for those that cannot") {
+  Running at;
+  Peer* able = nullptr;
+  at.on([&] {
+    for (int i = 0; i < 3000; ++i) at.join("another function");
+    able = &at.join("f");
+  });
+  at.turns(3);
+  at.on([&] {
+    CHECK(able->last(FrameType::welcome));
+    at.task("f", 1);
+  });
+  at.turns(10);
+  at.on([&] { CHECK(able->last(FrameType::ticket)); });
+}
+
+TEST_CASE("coordinator: a message that cannot be stored does not take others with it") {
+  Running at;
+  TaskId task = 0;
+  std::vector<Peer*> nodes;
+  at.on([&] {
+    task = at.task("f", 3);
+    for (int i = 0; i < 3; ++i) nodes.push_back(&at.join("f"));
+  });
+  at.turns(5);
+  fs::remove_all(at.blobs.folder());
+  at.on([&] {  // all in one transaction
+    answer(*nodes[0], "small");
+    answer(*nodes[1], std::string(20000, 'x'));
+    answer(*nodes[2], "small, too");
+  });
+  at.turns(3);
+  at.on([&] {
+    CHECK(verdict(*nodes[0]) == "accepted");
+    CHECK(verdict(*nodes[1]).empty());
+    CHECK(nodes[1]->closed == CloseCode::try_later);
+    CHECK(verdict(*nodes[2]) == "accepted");
+    CHECK(!nodes[0]->closed);
+    CHECK(!nodes[2]->closed);
+    CHECK(at.coordinator.pool().progress(task) == Progress{.leased = 1, .done = 2});
+    CHECK(has(at.metrics.text({}, {}), "kaiseki_transactions_failed_total 2"));
+  });
+}
+
+TEST_CASE("coordinator: a node that is put out loses its connection, after the verdict") {
+  Running at({.verify = [](const Check&) { return false; }});
+  Peer *expelled = nullptr, *liar = nullptr, *other = nullptr;
+  at.on([&] {
+    Pool& pool = at.coordinator.pool();
+    const TaskId task =
+        pool.create_task(pool.create_project("p"),
+                         {.name = "t", .function = "f", .verification = Verification::adaptive});
+    pool.add_tickets(task, std::vector<TicketSpec>(1));
+    liar = &at.join("f");
+    expelled = &at.join("g");
+    other = &at.join("g");
+  });
+  at.turns(5);
+  at.on([&] {
+    const auto welcome = expelled->last(FrameType::welcome);
+    REQUIRE(welcome);
+    at.coordinator.pool().expel(welcome->control.find("node")->string, "by hand");
+    answer(*liar, "a lie");
+  });
+  at.turns(5);
+  at.on([&] {
+    CHECK(expelled->closed == CloseCode::policy);
+    CHECK(verdict(*liar) == "refused");
+    CHECK(liar->closed == CloseCode::policy);
+    CHECK(!other->closed);
+  });
+}
+
+TEST_CASE(
+    "coordinator: what is offered are tasks with open tickets, then the newest that are through") {
+  Running at;
+  at.on([&] {
+    Pool& pool = at.coordinator.pool();
+    const ProjectId project = pool.create_project("p");
+    auto without_tickets = [&] {
+      return pool.create_task(project, {.name = "t", .function = "f"});
+    };
+    const TaskId oldest = without_tickets(), open = at.task("f", 1);
+    TaskId newest = 0;
+    for (int i = 0; i < 100; ++i) newest = without_tickets();
+    HttpRequest request;
+    request.method = "GET", request.path = "/pool";
+    const std::string body = at.coordinator.answer(request).body;
+    auto lists = [&](TaskId task) {
+      return has(body, "{\"task\":" + std::to_string(task) + ",") ||
+             has(body, "{\"task\": " + std::to_string(task) + ",");
+    };
+    CHECK(lists(open));
+    CHECK(lists(newest));
+    CHECK(!lists(oldest));
+  });
+}
+
+TEST_CASE("coordinator: a payload over its limit is a failed attempt of its ticket") {
+  Running at;
+  TaskId task = 0;
+  Peer* node = nullptr;
+  at.on([&] {
+    task = at.task("f", 2);
+    node = &at.join("f", 2);
+  });
+  at.turns(5);
+  at.on([&] {
+    const auto ticket = node->last(FrameType::ticket);
+    REQUIRE(ticket);
+    const Pool& pool = at.coordinator.pool();
+    CHECK(pool.progress(task) == Progress{.leased = 2});
+    FrameHeader header{.type = FrameType::result};
+    header.ticket = ticket->ticket, header.payload_bytes = 12345678901;
+    node->session->oversized(&header);
+    REQUIRE(pool.errors(task).size() == 1);
+    CHECK(pool.errors(task)[0].ticket == static_cast<TicketId>(ticket->ticket));
+    CHECK(has(pool.errors(task)[0].text, "got 12345678901"));
+    CHECK(pool.progress(task) == Progress{.free = 1, .leased = 1});
+    node->session->oversized(nullptr);
+    CHECK(pool.errors(task).size() == 2);
+    CHECK(pool.progress(task) == Progress{.free = 2});
+  });
+}
+
+TEST_CASE("coordinator: ends when the disk may have lost what was acknowledged") {
+  Running at({.on_finished = [](const Finished&) { throw StoreLost("the disk"); }});
+  Peer* node = nullptr;
+  at.on([&] {
+    at.task("f", 1);
+    node = &at.join("f");
+  });
+  at.turns(5);
+  at.on([&] { answer(*node, "result"); });
+  at.thread.join();
+  CHECK(at.problem == "the disk");
+  CHECK(verdict(*node).empty());
+}
+
+/// A node over a socket, until it gets a ticket; its connection stays.
+struct SocketNode {
+  explicit SocketNode(const std::string& url)
+      : wire({.url = parse_coordinator_url(url), .token = "token"}), thread([this] {
+          wire.on_open = [this] {
+            nn::Json functions = nn::Json::array(), hello = nn::Json::object();
+            functions.items.emplace_back("f");
+            wire.send(encode_frame({FrameType::hello, 0, hello.set("functions", functions)}));
+          };
+          wire.on_message = [this](ByteView message) {
+            const FrameType type = decode_frame(message).type;
+            nn::Json ready = nn::Json::object();
+            if (type == FrameType::welcome)
+              wire.send(encode_frame({FrameType::ready, 0, ready.set("slots", 1)}));
+            if (type == FrameType::ticket) has_ticket.set_value();
+          };
+          wire.on_closed = [this](int, const std::string&) { wire.stop(); };
+          wire.connect();
+          wire.run();
+        }) {}
+  Wire wire;
+  std::promise<void> has_ticket;
+  std::thread thread;
+};
+
+TEST_CASE("coordinator: when the store is lost, its connections have ended before it does") {
+  std::atomic<bool> lost = false;
+  Running at({.clock = [&] {
+    if (lost) throw StoreLost("the disk");
+    return 1e9;
+  }});
+  at.on([&] { at.task("f", 3); });
+  std::vector<std::unique_ptr<SocketNode>> nodes;
+  for (int i = 0; i < 3; ++i) nodes.push_back(std::make_unique<SocketNode>(at.server.url()));
+  for (const auto& node : nodes) node->has_ticket.get_future().wait();
+  lost = true;
+  at.thread.join();
+  CHECK(at.problem == "the disk");
+  CHECK(at.server.connections() == 0);
+  for (const auto& node : nodes) node->thread.join();
+}
+
+TEST_CASE("coordinator: who follows a task hears that it was cancelled, or its tickets forgotten") {
+  for (const bool cancel : {true, false}) {
+    Running at;
+    TaskId task = 0;
+    at.on([&] { task = at.task("f", 2); });
+    HttpClient client({.url = parse_coordinator_url(at.server.url()), .token = "author"});
+    auto status = std::async(std::launch::async, [&] {
+      return client.follow("/api/tasks/" + std::to_string(task) + "/results?follow=1",
+                           [](ByteView) {});
+    });
+    CHECK(status.wait_for(std::chrono::milliseconds(500)) == std::future_status::timeout);
+    at.on([&] {
+      Pool& pool = at.coordinator.pool();
+      cancel ? pool.cancel(task) : pool.abandon(task, INT64_MAX);
+    });
+    const bool heard = status.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    CHECK(heard);
+    if (!heard) client.close();
+    CHECK((heard ? status.get() : 0) == 200);
+  }
+}
+
+TEST_CASE("coordinator: what many ask for is made once in a while") {
+  SharedText text(0.5);
+  int made = 0;
+  const auto get = [&](double now, const std::string& key) {
+    return *text.get(now, key, [&] { return std::to_string(++made); });
+  };
+  CHECK(get(0, "a") == "1");
+  CHECK(get(0.4, "a") == "1");
+  CHECK(get(0.5, "a") == "2");
+  CHECK(get(0.6, "b") == "3");
+  CHECK(get(0.7, "b") == "3");
+}
+
+TEST_CASE("coordinator: who asks for nodes sees at once who came, and soon what else is new") {
+  Running at;
+  at.on([&] { at.join("f"); });
+  at.turns(3);
+  CHECK(has(at.get("/api/nodes"), "\"connected\": true"));
+  const std::string one = at.get("/api/nodes");
+  at.on([&] { at.join("g"); });
+  at.turns(3);
+  CHECK(at.get("/api/nodes").size() > one.size());
+  std::string offers = at.get("/pool");
+  CHECK(offers == "[]\n");
+  at.on([&] { at.task("f", 1); });
+  for (int i = 0; i < 200 && offers == "[]\n"; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    offers = at.get("/pool");
+  }
+  CHECK(has(offers, "\"open\": 1"));
+}
+
+TEST_CASE("coordinator: a quorum that cannot come about is told in the log and in the task") {
+  std::vector<std::string> lines;
+  Running at({}, {}, [&](const std::string& line) { lines.push_back(line); });
+  TaskId task = 0;
+  at.on([&] {
+    Pool& pool = at.coordinator.pool();
+    task = pool.create_task(pool.create_project("p"),
+                            {.name = "t", .function = "f", .verification = Verification::quorum});
+    pool.add_tickets(task, std::vector<TicketSpec>(1));
+    at.join("f");
+  });
+  const std::string path = "/api/tasks/" + std::to_string(task);
+  at.turns(3);
+  CHECK(has(at.get(path), "2 sources that can do it, for its quorum, got 1"));
+  const auto told = [&] {
+    size_t count = 0;
+    at.on([&] {
+      count = static_cast<size_t>(std::ranges::count_if(
+          lines, [](const std::string& line) { return has(line, "task_waits"); }));
+    });
+    return count;
+  };
+  for (int i = 0; i < 500 && told() == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));  // ticks
+  CHECK(told() == 1);
+  at.on([&] { at.join("f"); });
+  at.turns(3);
+  CHECK(has(at.get(path), "\"waits\": \"\""));
+}
+
+}  // namespace
+}  // namespace kaiseki::test

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "dist/net/curves.h"
+
+#include <doctest/doctest.h>
+
+using namespace kaiseki::dist;
+
+TEST_CASE("curves: points come back in order, from a step on, by project") {
+  Curves curves;
+  CHECK_FALSE(curves.has(1));
+  curves.add(1, {1, 2.5});
+  curves.add(1, {2, 2.25, 0.5});
+  curves.add(2, {7, 1.0});
+  REQUIRE(curves.of(1).size() == 2);
+  CHECK(curves.of(1)[1].step == 2);
+  CHECK(*curves.of(1)[1].accuracy == 0.5);
+  CHECK_FALSE(curves.of(1)[0].accuracy);
+  CHECK(curves.of(1, 1).size() == 1);
+  CHECK(curves.of(1, 2).empty());
+  CHECK(curves.of(3).empty());
+  curves.forget(1);
+  CHECK_FALSE(curves.has(1));
+  CHECK(curves.has(2));
+}
+
+TEST_CASE("curves: training that begins again begins its curve again") {
+  Curves curves;
+  for (int64_t step : {1, 2, 3}) curves.add(1, {step, 1.0});
+  curves.add(1, {1, 3.0});
+  REQUIRE(curves.of(1).size() == 1);
+  CHECK(*curves.of(1)[0].loss == 3.0);
+}
+
+TEST_CASE("curves: long ones stay short, and keep their ends and tests") {
+  Curves curves(100);
+  for (int64_t step = 0; step < 10000; ++step) {
+    CurvePoint point{step, 1.0};
+    if (step % 1000 == 500) point.accuracy = 0.1;
+    curves.add(1, point);
+    CHECK(curves.of(1).size() <= 100);
+  }
+  const auto points = curves.of(1);
+  CHECK(points.size() >= 50);
+  CHECK(points.front().step == 0);
+  CHECK(points.back().step == 9999);
+  int tests = 0;
+  for (size_t i = 0; i < points.size(); ++i) {
+    tests += points[i].accuracy.has_value();
+    if (i > 0) CHECK(points[i].step > points[i - 1].step);
+  }
+  CHECK(tests == 10);
+}
+
+TEST_CASE("curves: where all points are tests, the oldest go") {
+  Curves curves(10);
+  for (int64_t step = 0; step < 100; ++step) curves.add(1, {step, 1.0, 0.5});
+  CHECK(curves.of(1).size() == 10);
+  CHECK(curves.of(1).back().step == 99);
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+#include "dist/net/http_client.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstdlib>
+
+#include "nn/io/sha256.h"
+#include "tests/dist/net/running.h"
+
+namespace {
+
+/// A resolver that can be kept from answering, for 20 seconds at most.
+struct Names {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool closed = false, gave_up = false;
+
+  void close(bool now) {
+    const std::lock_guard lock(mutex);
+    closed = now, gave_up = false;
+    changed.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex);
+    gave_up = !changed.wait_for(lock, std::chrono::seconds(20), [&] { return !closed; });
+  }
+  bool still_closed() {
+    const std::lock_guard lock(mutex);
+    return closed && !gave_up;
+  }
+} names;
+
+}  // namespace
+
+extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints,
+                           addrinfo** found) {
+  static const auto real =
+      reinterpret_cast<decltype(&::getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+  names.wait();
+  return real(host, service, hints, found);
+}
+
+namespace kaiseki::test {
+namespace {
+
+/// A server that does what the test says with each connection, until that is closed.
+class Fake {
+ public:
+  explicit Fake(std::function<void(int socket)> serve)
+      : serve_(std::move(serve)), listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) == 0);
+    REQUIRE(::listen(listener_, 10) == 0);
+    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    thread_ = std::thread([this] {
+      for (int peer; (peer = ::accept(listener_, nullptr, nullptr)) >= 0; ::close(peer)) {
+        ++connections;
+        serve_(peer);
+      }
+    });
+  }
+  ~Fake() {
+    ::shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    ::close(listener_);
+  }
+
+  /// A request's head; what else came with it is lost. Empty: the peer has gone.
+  static std::string head(int socket) {
+    std::string text;
+    char some[4096];
+    while (!has(text, "\r\n\r\n")) {
+      const ssize_t count = ::recv(socket, some, sizeof some, 0);
+      if (count <= 0) return {};
+      text.append(some, static_cast<size_t>(count));
+    }
+    return text;
+  }
+  static void say(int socket, const std::string& text) {
+    ::send(socket, text.data(), text.size(), MSG_NOSIGNAL);
+  }
+
+  std::string url;
+  std::atomic<int> connections = 0;
+
+ private:
+  const std::function<void(int)> serve_;
+  const int listener_;
+  std::thread thread_;
+};
+
+WireOptions to(const std::string& url, double silence = 5) {
+  return {
+      .url = parse_coordinator_url(url), .token = "author", .certificates = {}, .silence = silence};
+}
+
+TEST_CASE("http client: is not left waiting when nothing comes") {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  REQUIRE(::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0);
+  REQUIRE(::listen(listener, 1) == 0);
+  ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+  const std::string url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  HttpClient client(to(url, 0.2));
+  CHECK(has(error_of([&] { client.request("GET", "/blobs/x"); }), "no answer of 127.0.0.1"));
+  ::close(listener);
+  CHECK(has(error_of([&] { client.request("GET", "/blobs/x"); }), "/blobs/x"));
+}
+
+TEST_CASE("http client: bodies come whole and not over their size, over one connection") {
+  Running at;
+  HttpClient client(to(at.server.url()));
+  const std::string content(300000, 'x');
+  const BlobHash hash = nn::sha256(bytes(content));
+  CHECK(client.request("PUT", "/blobs/" + hash, bytes(content)).status == 201);
+  const HttpReply reply = client.request("GET", "/blobs/" + hash, {}, 300000);
+  CHECK(reply.status == 200);
+  CHECK(text(reply.body) == content);
+  CHECK(client.request("GET", "/blobs/x").status == 404);
+  size_t connections = 0;
+  at.on([&] { connections = at.server.connections(); });
+  CHECK(connections == 1);
+  CHECK(!error_of([&] { client.request("GET", "/blobs/" + hash, {}, 299999); }).empty());
+  CHECK(client.request("GET", "/healthz").status == 200);
+}
+
+TEST_CASE("http client: follows what goes on until it ends or somebody cancels it") {
+  Running at;
+  TaskId task = 0;
+  at.on([&] { task = at.task("f", 1); });
+  HttpClient client(to(at.server.url()));
+  const std::string path = "/api/tasks/" + std::to_string(task) + "/results?follow=1";
+  CHECK(client.follow("/api/tasks/99/results", [](ByteView) { FAIL("nothing is there"); }) == 404);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    client.cancel();
+  });
+  CHECK(!error_of([&] { client.follow(path, [](ByteView) {}); }).empty());
+  other.join();
+  std::string heard;
+  std::thread node([&] {
+    Peer* peer = nullptr;
+    at.on([&] { peer = &at.join("f"); });
+    std::optional<Frame> given;
+    while (!given) at.on([&] { given = peer->last(FrameType::ticket); });
+    at.on([&] {
+      nn::Json control = nn::Json::object();
+      peer->say(FrameType::result, control.set("token", given->control.find("token")->string),
+                given->ticket, "seven");
+    });
+  });
+  CHECK(client.follow(path, [&](ByteView piece) {
+    heard.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+  }) == 200);
+  node.join();
+  CHECK(has(heard, "\"result\": \"seven\""));
+  client.close();
+  CHECK(!error_of([&] { client.request("GET", "/healthz"); }).empty());
+}
+
+TEST_CASE(
+    "http client: why a large body is refused is read, though the other side hangs up at once") {
+  Fake fake([](int socket) {
+    const std::string head = Fake::head(socket);
+    Fake::say(
+        socket,
+        "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 8\r\n\r\ntoo much");
+    const linger at_once{1, 0};  // as when bytes come that nobody reads
+    if (!has(head, "Expect: 100-continue"))
+      ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  });
+  HttpClient client(to(fake.url));
+  const HttpReply reply = client.request("PUT", "/blobs/x", ByteVector(16 << 20));
+  CHECK(reply.status == 413);
+  CHECK(text(reply.body) == "too much");
+}
+
+TEST_CASE("http client: large bodies go through where they are wanted, over one connection") {
+  Running at;
+  HttpClient client(to(at.server.url()));
+  const ByteVector content(3 << 20, std::byte{7});
+  for (int i = 0; i < 2; ++i) {
+    const int status = client.request("PUT", "/blobs/" + nn::sha256(content), content).status;
+    CHECK(status == (i == 0 ? 201 : 200));
+  }
+  CHECK(client.request("PUT", "/blobs/" + std::string(64, '0'), content).status == 422);
+  CHECK(client.request("GET", "/blobs/" + nn::sha256(content)).body == content);
+  CHECK(has(at.metrics.text({}, {}), "kaiseki_connections_total 1\n"));
+}
+
+TEST_CASE("http client: who did not answer in time is not asked again") {
+  Fake fake([](int socket) {
+    Fake::head(socket);
+    Fake::say(socket, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    while (!Fake::head(socket).empty()) {
+    }
+  });
+  HttpClient client(to(fake.url, 0.3));
+  CHECK(client.request("GET", "/").status == 200);
+  CHECK(has(error_of([&] { client.request("GET", "/"); }), "no answer"));
+  CHECK(fake.connections == 1);
+}
+
+TEST_CASE("http client: is asked again over a new connection when the kept one was closed") {
+  Fake fake([](int socket) {
+    Fake::head(socket);
+    Fake::say(socket, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  HttpClient client(to(fake.url));
+  for (int i = 0; i < 3; ++i) CHECK(client.request("GET", "/").status == 200);
+  CHECK(fake.connections == 3);
+}
+
+TEST_CASE("http client: is not left waiting for a name") {
+  names.close(true);
+  {
+    HttpClient client(to("http://pool.invalid:1", 0.2));
+    CHECK(has(error_of([&] { client.request("GET", "/x"); }), "no answer of pool.invalid:1"));
+    CHECK(names.still_closed());
+    HttpClient other(to("http://pool.invalid:1", 60));
+    std::thread closes([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      other.close();
+    });
+    CHECK(!error_of([&] { other.request("GET", "/x"); }).empty());
+    CHECK(names.still_closed());
+    closes.join();
+    names.close(false);
+  }
+  HttpClient client(to("http://pool.invalid:1"));
+  CHECK(has(error_of([&] { client.request("GET", "/x"); }), "no answer of pool.invalid:1"));
+}
+
+TEST_CASE("http client: over TLS, to whom it trusts and to nobody else") {
+  const Folder folder;
+  ServerOptions how;
+  how.certificate = (folder / "cert.pem").string();
+  how.key = (folder / "key.pem").string();
+  how.limits.blob_bytes = 2 << 20;
+  const std::string make =
+      "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+      "-subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 -keyout " +
+      how.key + " -out " + how.certificate + " 2>" + (folder / "said").string();
+  REQUIRE(std::system(make.c_str()) == 0);
+  Running at({}, how);
+  WireOptions knows = to(at.server.url());
+  CHECK(knows.url.tls);
+  WireOptions stranger = knows, other = knows;
+  knows.certificates = other.certificates = how.certificate;
+  HttpClient client(knows);
+  for (const size_t size : {size_t{300000}, size_t{1500000}}) {
+    const ByteVector content(size, std::byte{7});
+    const BlobHash hash = nn::sha256(content);
+    CHECK(client.request("PUT", "/blobs/" + hash, content).status == 201);
+    CHECK(client.request("GET", "/blobs/" + hash).body == content);
+  }
+  CHECK(has(at.metrics.text({}, {}), "kaiseki_connections_total 1\n"));
+  const ByteVector large(3 << 20);
+  const HttpReply refused = client.request("PUT", "/blobs/" + nn::sha256(large), large);
+  CHECK(refused.status == 413);
+  CHECK(has(text(refused.body), "at most 2097152 bytes"));
+  CHECK(client.request("GET", "/healthz").status == 200);
+
+  HttpClient none(stranger);
+  const std::string error = error_of([&] { none.request("GET", "/healthz"); });
+  CHECK(has(error, "certificate"));
+  CHECK(has(error, "--tls-ca"));
+  other.url.host = "localhost";  // the certificate is not of this name
+  HttpClient elsewhere(other);
+  CHECK(has(error_of([&] { elsewhere.request("GET", "/healthz"); }), "certificate"));
+}
+
+}  // namespace
+}  // namespace kaiseki::test

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "dist/net/link.h"
+
+#include "dist/net/http_client.h"
+#include "tests/dist/net/running.h"
+
+namespace kaiseki::test {
+namespace {
+
+WireOptions to(const std::string& url, const std::string& token) {
+  return {.url = parse_coordinator_url(url), .token = token};
+}
+
+TEST_CASE("link: measured each way, for nodes with the token") {
+  Running at;
+  const LinkSpeed link = measure_link(to(at.server.url(), "token"));
+  CHECK(link.down_mbit_s > 10);
+  CHECK(link.up_mbit_s > 10);
+  CHECK(link.round_trip_s > 0);
+  CHECK(link.round_trip_s < 1);
+  CHECK(measure_link(to(at.server.url(), "")).up_mbit_s == 0);
+  const std::string url = at.server.url();
+  at.end();
+  CHECK(measure_link(to(url, "token")).down_mbit_s == 0);
+}
+
+TEST_CASE("link: gives and takes no more than 4 MiB, and keeps nothing") {
+  Running at;
+  HttpClient client(to(at.server.url(), "token"));
+  CHECK(client.request("GET", "/link").body.size() == 1);
+  CHECK(client.request("GET", "/link?bytes=4194304").body.size() == 4194304);
+  CHECK(client.request("GET", "/link?bytes=4194305").status == 422);
+  CHECK(client.request("GET", "/link?bytes=-1").status == 422);
+  CHECK(client.request("GET", "/link?bytes=0").status == 422);
+  CHECK(client.request("PUT", "/link", ByteVector(4194304)).status == 204);
+  CHECK(client.request("POST", "/link").status == 401);
+}
+
+}  // namespace
+}  // namespace kaiseki::test

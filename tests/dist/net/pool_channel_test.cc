@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// Training's channel over a pool, both on this thread: calls that are posted run when the test says
+// so.
+#include "dist/net/pool_channel.h"
+
+#include <deque>
+
+#include "nn/io/sha256.h"
+#include "tests/dist/pool/support.h"
+
+namespace kaiseki::test {
+namespace {
+
+struct Fixture : TestPool {
+  Fixture() {
+    options.on_finished = [this](const Finished& one) { channel.finished(one); };
+    options.on_task = [this](TaskId) { channel.changed(); };
+    open();
+    channel.start(local_author(*pool, blobs));
+  }
+
+  /// The pool's thread.
+  void work() {
+    while (!posted.empty()) {
+      const auto call = std::move(posted.front());
+      posted.pop_front();
+      call();
+    }
+  }
+  NodeId join(std::vector<std::string> functions = {kTrainingFunction}) {
+    const NodeId id =
+        pool->join(
+                {.name = "n", .device = "cpu", .gflops = 3, .link = link, .functions = functions})
+            .id;
+    channel.changed();
+    work();
+    return id;
+  }
+  std::optional<TicketResult> receive() {
+    auto result = channel.receive(0);
+    work();
+    return result;
+  }
+  void submit(uint64_t id, std::string_view ticket, uint64_t max_result = 100) {
+    channel.submit(id, {bytes(ticket), max_result});
+    work();
+  }
+  void close(uint64_t id) {
+    channel.close(id);
+    work();
+  }
+
+  LinkSpeed link;  // of nodes that join
+  std::deque<std::function<void()>> posted;
+  PoolChannel channel{[this](std::function<void()> call) { posted.push_back(std::move(call)); }};
+};
+
+TEST_CASE("channel: without nodes nothing is waited for, and nothing is stored") {
+  Fixture at;
+  at.channel.put_blob(BlobKind::weights, nn::sha256(bytes("weights")),
+                      std::make_shared<ByteVector>(bytes("weights")));
+  at.submit(1, "one");
+  CHECK(at.channel.nodes().empty());
+  CHECK_FALSE(at.channel.receive(1000));
+  at.join({"another function"});
+  CHECK(at.channel.nodes().empty());
+  CHECK_FALSE(at.channel.receive(1000));
+  CHECK_FALSE(at.blobs.contains(nn::sha256(bytes("weights"))));
+  CHECK(at.pool->tasks().empty());
+}
+
+TEST_CASE("channel: a node that comes later gets what is open, and its result comes back") {
+  Fixture at;
+  const std::string hash = nn::sha256(bytes("weights"));
+  at.channel.put_blob(BlobKind::weights, hash, std::make_shared<ByteVector>(bytes("weights")));
+  at.submit(1, "one", 77);
+  const NodeId node = at.join();
+  REQUIRE(at.channel.nodes().size() == 1);
+  CHECK(at.channel.nodes()[0].name == node);
+  CHECK(at.channel.nodes()[0].gflops == 3);
+  const Lease lease = at.lease(node);
+  CHECK(text(lease.input) == "one");
+  CHECK(lease.max_result_bytes == 77);
+  CHECK(text(at.blobs.read(hash)) == "weights");
+  CHECK_FALSE(at.receive());
+  CHECK(at.answer(node, lease) == Outcome::accepted);
+  const auto result = at.receive();
+  REQUIRE(result);
+  CHECK(result->ticket == 1);
+  CHECK(result->node == node);
+  CHECK(text(result->bytes) == "result");
+  at.close(1);
+  CHECK_FALSE(at.receive());
+  at.pool->collect_blobs(0);
+  CHECK(at.blobs.contains(hash));
+  at.channel.drop_blob(hash);
+  at.work();
+  at.pool->collect_blobs(0);
+  CHECK_FALSE(at.blobs.contains(hash));
+}
+
+TEST_CASE("channel: what a node measured is its rate, and what it did not measure is assumed") {
+  Fixture at;
+  at.join();
+  at.link = {8, 2, 0.1};
+  at.join();
+  auto nodes = at.channel.nodes();
+  REQUIRE(nodes.size() == 2);
+  if (nodes[0].up_mbit_s > nodes.back().up_mbit_s) std::swap(nodes[0], nodes.back());
+  CHECK(nodes[0].down_mbit_s == 8);
+  CHECK(nodes[0].up_mbit_s == 2);
+  CHECK(nodes[0].round_trip_s == 0.1);
+  CHECK(nodes[1].down_mbit_s == NodeRate().down_mbit_s);
+  CHECK(nodes[1].round_trip_s == NodeRate().round_trip_s);
+}
+
+TEST_CASE("channel: work and the preferred node go with a ticket") {
+  Fixture at;
+  const NodeId a = at.join(), b = at.join();
+  const ByteVector one = bytes("one"), two = bytes("two");
+  at.channel.submit(1, {one, 100, 3, b});
+  at.channel.submit(2, {two, 100, 1, a});
+  at.work();
+  CHECK(text(at.lease(a).input) == "two");
+  const Lease lease = at.lease(b);
+  CHECK(text(lease.input) == "one");
+  CHECK(lease.work == 3);
+}
+
+TEST_CASE("channel: a ticket whose result was not taken is given again") {
+  Fixture at;
+  const NodeId node = at.join(), other = at.join();
+  at.submit(1, "one");
+  CHECK(at.answer(node, at.lease(node), "wrong") == Outcome::accepted);
+  CHECK(text(at.receive()->bytes) == "wrong");
+  at.channel.expel(node, "its result is wrong");
+  CHECK_FALSE(at.receive());
+  REQUIRE(at.channel.nodes().size() == 1);
+  CHECK(at.channel.nodes()[0].name == other);
+  CHECK(at.pool->lease(node, 1).empty());
+  CHECK(at.answer(other, at.lease(other), "right") == Outcome::accepted);
+  CHECK(text(at.receive()->bytes) == "right");
+  at.close(1);
+  CHECK_FALSE(at.receive());
+  CHECK(at.pool->lease(other, 1).empty());
+}
+
+TEST_CASE("channel: what was closed before it was done goes with the step") {
+  Fixture at;
+  const NodeId node = at.join();
+  at.submit(1, "one");
+  at.submit(2, "two");
+  const Lease first = at.lease(node);
+  at.close(1);  // the server did it itself
+  at.close(2);
+  CHECK(at.pool->progress(first.task).total() == 0);
+  CHECK(at.answer(node, first) == Outcome::stale);
+  CHECK_FALSE(at.receive());
+  at.submit(3, "three");
+  const Lease next = at.lease(node);
+  CHECK(text(next.input) == "three");
+  CHECK(at.answer(node, next) == Outcome::accepted);
+  CHECK(at.receive()->ticket == 3);
+  at.close(3);
+  CHECK(next.task == first.task);
+  CHECK(at.pool->tasks().size() == 1);
+  CHECK(at.pool->progress(next.task).total() == 0);  // and done ones are forgotten
+}
+
+TEST_CASE("channel: what an operator paused waits, through every step, until it is to go on") {
+  Fixture at;
+  const NodeId node = at.join();
+  at.submit(1, "one");
+  const Lease first = at.lease(node);
+  CHECK(!at.channel.held());
+  at.pool->pause(first.task);
+  at.work();
+  CHECK(at.channel.held());
+  CHECK_FALSE(at.channel.receive(1000));               // for a moment
+  CHECK(at.answer(node, first) == Outcome::accepted);  // what was begun is not lost
+  CHECK(at.receive()->ticket == 1);
+  at.close(1);
+  at.submit(2, "two");
+  at.submit(3, "three");
+  at.close(3);
+  CHECK(at.pool->lease(node, 1).empty());
+  at.close(2);  // the step was given up
+  at.submit(4, "four");
+  CHECK(at.pool->lease(node, 1).empty());
+  CHECK(at.channel.held());
+  at.pool->disconnected(node);
+  at.channel.changed();
+  at.work();
+  CHECK(at.channel.held());
+  const NodeId other = at.join();
+  CHECK(at.pool->lease(other, 1).empty());
+  at.pool->resume(first.task);
+  at.work();
+  CHECK(!at.channel.held());
+  CHECK(at.answer(other, at.lease(other)) == Outcome::accepted);
+  CHECK(at.receive()->ticket == 4);
+}
+
+TEST_CASE("channel: what an operator cancelled ends training, with an error that says so") {
+  Fixture at;
+  const NodeId node = at.join();
+  at.submit(1, "one");
+  const TaskId task = at.lease(node).task;
+  at.pool->cancel(task);
+  at.work();
+  const std::string error = error_of([&] { at.channel.receive(1000); });
+  CHECK(has(error, "cancelled at the coordinator"));
+  CHECK(has(error, "--resume"));
+  CHECK(at.pool->tasks().size() == 1);
+}
+
+TEST_CASE("channel: a ticket that no node can do is nobody's to wait for") {
+  Fixture at;
+  const NodeId node = at.join();
+  at.submit(1, "one");
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    at.now += 100;
+    at.pool->tick();
+    CHECK_FALSE(at.receive());
+    CHECK(at.pool->give_back(node, at.lease(node).token, "no memory").outcome == Outcome::accepted);
+  }
+  CHECK_FALSE(at.channel.receive(1000));
+  at.close(1);
+  CHECK_FALSE(at.receive());
+}
+
+TEST_CASE("channel: large tickets are blobs, large results come back whole") {
+  Fixture at;
+  const NodeId node = at.join();
+  const std::string large(100000, 'x');
+  at.submit(1, large, 200000);
+  const Lease lease = at.lease(node);
+  CHECK(lease.input.empty());
+  REQUIRE(lease.blobs.size() == 1);
+  CHECK(text(at.blobs.read(lease.blobs[0])) == large);
+  CHECK(at.answer(node, lease, std::string(150000, 'y')) == Outcome::accepted);
+  CHECK(text(at.receive()->bytes) == std::string(150000, 'y'));
+}
+
+TEST_CASE("channel: when the pool cannot go on, training is told why") {
+  Fixture at;
+  at.join();
+  at.submit(1, "one");
+  at.channel.fail("the disk is full");
+  CHECK(has(error_of([&] { at.channel.receive(1000); }), "the disk is full"));
+}
+
+}  // namespace
+}  // namespace kaiseki::test

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: MIT
+// Who gets which ticket, how many, and for how long.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tests/dist/pool/support.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+
+TEST_CASE("lease: fresh tickets first and in order, then the one that is out for the longest") {
+  TestPool at;
+  at.task(3);
+  const NodeId a = at.join(), b = at.join(), c = at.join(), d = at.join();
+  std::vector<TicketId> order;
+  for (const NodeId& node : {a, b, c}) {
+    order.push_back(at.lease(node).ticket);
+    at.now += 1;
+  }
+  CHECK(order == std::vector{order[0], order[0] + 1, order[0] + 2});
+  CHECK(at.pool->lease(d, 1).empty());  // all are out, none for too long
+  at.now += 9;                          // ten seconds, as long as nothing is measured
+  const Lease again = at.lease(d);
+  CHECK(again.ticket == order[0]);
+  CHECK(at.count("leases") == 3);
+  CHECK(at.count("leases_again") == 1);
+}
+
+TEST_CASE("lease: given again to others only, and not to all of them") {
+  TestPool at;
+  at.task(1);
+  const NodeId a = at.join(2);
+  at.lease(a);
+  at.now += 30;
+  CHECK(at.pool->lease(a, 1).empty());
+  int again = 0;
+  for (int i = 0; i < 10; ++i) {
+    at.now += 11;
+    again += static_cast<int>(at.pool->lease(at.join(), 1).size());
+  }
+  CHECK(again == 2);
+}
+
+TEST_CASE("sashimi's fault: a full cache hands fresh tickets to two clients at once") {
+  TestPool at;
+  const TaskId task = at.task(1000);
+  std::set<TicketId> seen;
+  const NodeId a = at.join(64), b = at.join(64);
+  for (int i = 0; i < 3; ++i)
+    for (const NodeId& node : {a, b})
+      for (const Lease& lease : at.pool->lease(node, 64)) {
+        CHECK(seen.insert(lease.ticket).second);
+        CHECK(at.answer(node, lease) == Outcome::accepted);
+      }
+  CHECK(seen.size() == 384);
+  at.add(task, 5);
+  at.restart();
+  const NodeId c = at.join(1024);
+  std::set<TicketId> rest;
+  for (int i = 0; i < 4; ++i)
+    for (const Lease& lease : at.pool->lease(c, 1024)) {
+      CHECK(rest.insert(lease.ticket).second);
+      CHECK(at.answer(c, lease) == Outcome::accepted);
+    }
+  CHECK(rest.size() == 621);
+  for (TicketId ticket : rest) CHECK(!seen.contains(ticket));
+}
+
+TEST_CASE("lease: a node holds as many as it has threads until tickets are measured") {
+  TestPool at;
+  at.task(100);
+  const NodeId a = at.join(4);
+  CHECK(at.pool->lease(a, 50).size() == 4);
+  CHECK(at.pool->lease(a, 50).empty());
+  CHECK(at.pool->lease(a, 0).empty());
+}
+
+TEST_CASE("lease: then as much as it does in ten seconds") {
+  TestPool at;
+  at.task(1000);
+  const NodeId slow = at.join(1, 1), fast = at.join(1, 8), wide = at.join(4, 1);
+  for (int i = 0; i < 20; ++i) {
+    const Lease lease = at.lease(slow);
+    at.now += 2;
+    at.answer(slow, lease);
+  }
+  CHECK(at.pool->lease(slow, 500).size() == 5);
+  CHECK(at.pool->lease(fast, 500).size() == 40);
+  CHECK(at.pool->lease(wide, 500).size() == 20);
+}
+
+TEST_CASE("lease: a few tickets are left to nodes that can begin at once") {
+  TestPool at;
+  const TaskId task = at.task(30);
+  const NodeId a = at.join(), b = at.join(), c = at.join();
+  for (int i = 0; i < 30; ++i) {
+    const Lease lease = at.lease(a);
+    at.now += 0.01;
+    at.answer(a, lease);
+  }
+  at.add(task, 4);
+  CHECK(at.pool->lease(a, 10).size() == 1);
+  CHECK(at.pool->lease(b, 10).size() == 1);
+  CHECK(at.pool->lease(c, 10).size() == 1);
+  at.add(task, 4);
+  CHECK(at.pool->lease(a, 10).size() == 2);  // five are free, three nodes are there
+}
+
+TEST_CASE("lease: no second ticket for who has one, while another node has none") {
+  TestPool at;
+  const TaskId task = at.task(2);
+  const NodeId a = at.join(2), b = at.join(2);
+  CHECK(at.pool->lease(a, 2).size() == 1);
+  CHECK(at.pool->lease(a, 2).empty());
+  CHECK(at.pool->lease(b, 2).size() == 1);
+  at.add(task, 1);
+  CHECK(at.pool->lease(a, 2).size() == 1);  // nobody is idle
+  at.add(task, 2);
+  const NodeId other = at.pool->join({.functions = {"another"}}).id;
+  CHECK(at.pool->lease(b, 2).size() == 1);  // who is idle cannot do it
+  at.pool->disconnected(other);
+}
+
+TEST_CASE("lease: a ticket goes to the node that it prefers, else to another") {
+  TestPool at;
+  const TaskId task = at.task(1);
+  const NodeId a = at.join(), b = at.join(), c = at.join();
+  at.lease(c);
+  std::vector<TicketSpec> tickets(3);
+  tickets[0].prefer = b, tickets[1].prefer = a, tickets[2].prefer = c;
+  const TicketId first = at.pool->add_tickets(task, tickets);
+  CHECK(at.lease(a).ticket == first + 1);
+  const NodeId d = at.join(), e = at.join();
+  CHECK(at.lease(d).ticket == first + 2);  // c is busy
+  CHECK(at.pool->lease(e, 1).empty());     // b is idle, and will ask
+  CHECK(at.pool->waited_for() == std::vector{b});
+  CHECK(at.lease(b).ticket == first);
+  at.pool->disconnected(b);
+  CHECK(at.lease(e).ticket == first);
+}
+
+TEST_CASE("lease: nothing is kept for nodes that do not ask for tickets") {
+  TestPool at;
+  const TaskId task = at.task(1);
+  const NodeId silent = at.join(), working = at.join(2), other = at.join();
+  at.lease(other);
+  at.now += 60;  // the page of `silent` was paused
+  TicketSpec ticket;
+  ticket.prefer = silent;
+  at.pool->add_tickets(task, std::vector<TicketSpec>{ticket, TicketSpec{}});
+  CHECK(at.pool->lease(working, 2).size() == 2);
+}
+
+TEST_CASE("lease: who is kept a ticket and does not come loses it to others") {
+  TestPool at;
+  const TaskId task = at.task(1);
+  const NodeId a = at.join(), b = at.join(), c = at.join();
+  at.lease(c);
+  TicketSpec ticket;
+  ticket.prefer = a;
+  at.pool->add_tickets(task, std::vector{ticket});
+  CHECK(at.pool->lease(b, 1).empty());
+  at.now += 1;
+  at.lease(b);
+}
+
+TEST_CASE("lease: a ticket that is a little late is not given again") {
+  TestPool at;
+  const TaskId task = at.task(10);
+  const NodeId a = at.join(), b = at.join();
+  for (int i = 0; i < 10; ++i) {
+    const Lease lease = at.lease(a);
+    at.now += 1;
+    at.answer(a, lease);
+  }
+  at.add(task, 1);
+  const Lease kept = at.lease(a);
+  at.now += 1.2;
+  CHECK(at.pool->lease(b, 1).empty());
+  at.now += 0.1;
+  CHECK(at.lease(b).ticket == kept.ticket);
+}
+
+TEST_CASE("lease: the deadline adapts to what was measured and to the node's speed") {
+  TestPool at;
+  at.options.least_deadline = 1;
+  at.restart();
+  at.task(1000);
+  const NodeId a = at.join(1, 10);
+  Lease lease = at.lease(a);
+  CHECK(lease.deadline - at.now == 60);  // nothing measured yet
+  for (int i = 0; i < 30; ++i) {
+    at.now += 20 + i % 3 * 4;  // 20, 24, 28: median 24, deviation 4
+    at.answer(a, lease);
+    lease = at.lease(a);
+  }
+  CHECK(lease.deadline - at.now == doctest::Approx(48).epsilon(0.15));  // two medians
+  const NodeId faster = at.join(1, 40);
+  CHECK(at.lease(faster).deadline - at.now == doctest::Approx(12).epsilon(0.15));
+  const NodeId slower = at.join(1, 1);
+  CHECK(at.lease(slower).deadline - at.now == doctest::Approx(480).epsilon(0.15));
+}
+
+TEST_CASE("lease: a ticket of twice the work has twice the time, one behind others more") {
+  TestPool at;
+  at.options.least_deadline = 0.1;
+  at.restart();
+  const TaskId task = at.task(20);
+  const NodeId a = at.join();
+  for (int i = 0; i < 20; ++i) {
+    const Lease lease = at.lease(a);
+    at.now += 3;
+    at.answer(a, lease);
+  }
+  std::vector<TicketSpec> tickets(4);
+  tickets[0].work = 2;
+  at.pool->add_tickets(task, tickets);
+  const auto leases = at.pool->lease(a, 3);
+  REQUIRE(leases.size() == 3);
+  CHECK(leases[0].work == 2);
+  CHECK(leases[0].deadline - at.now == doctest::Approx(12));
+  CHECK(leases[1].deadline - at.now == doctest::Approx(12));  // second in line
+  CHECK(leases[2].deadline - at.now == doctest::Approx(18));
+}
+
+TEST_CASE("sashimi's fault: a fixed time-out gives a slow node's ticket away again and again") {
+  TestPool at;
+  at.task(50);
+  const NodeId slow = at.join();
+  for (int i = 0; i < 50; ++i) {
+    const Lease lease = at.lease(slow);
+    at.now += 100;  // longer than the first guess
+    at.pool->tick();
+    CHECK(at.answer(slow, lease) == Outcome::accepted);
+  }
+  CHECK(at.count("expired") == 1);  // only the first
+}
+
+TEST_CASE("lease: projects get their shares") {
+  TestPool at;
+  std::map<TaskId, int> given;
+  const auto task_of = [&](double weight) {
+    const TaskId id =
+        at.pool->create_task(at.pool->create_project("p", weight), {.name = "t", .function = "f"});
+    at.add(id, 1000);
+    return id;
+  };
+  const TaskId one = task_of(1), three = task_of(3);
+  const NodeId a = at.join();
+  for (int i = 0; i < 400; ++i) {
+    const Lease lease = at.lease(a);
+    ++given[lease.task];
+    at.now += 1;
+    at.answer(a, lease);
+  }
+  CHECK(given[one] == doctest::Approx(100).epsilon(0.05));
+  CHECK(given[three] == doctest::Approx(300).epsilon(0.05));
+  // Tickets that cost more count for more; a project that comes later does not make up for it.
+  const TaskId late = task_of(1);
+  at.pool->set_weight(at.pool->task(three).project, 1);
+  given.clear();
+  for (int i = 0; i < 300; ++i) {
+    const Lease lease = at.lease(a);
+    ++given[lease.task];
+    at.now += lease.task == late ? 4 : 1;
+    at.answer(a, lease);
+  }
+  CHECK(given[one] == doctest::Approx(given[three]).epsilon(0.1));
+  CHECK(given[late] == doctest::Approx(given[one] / 4).epsilon(0.3));
+}
+
+TEST_CASE("lease: within a project by priority, which can change") {
+  TestPool at;
+  const ProjectId project = at.pool->create_project("p");
+  const TaskId low = at.pool->create_task(project, {.name = "low", .function = "f"});
+  const TaskId high =
+      at.pool->create_task(project, {.name = "high", .function = "f", .priority = 5});
+  at.add(low, 5), at.add(high, 5);
+  const NodeId a = at.join(20);
+  CHECK(at.lease(a).task == high);
+  at.pool->set_priority(low, 9);
+  CHECK(at.lease(a).task == low);
+  at.restart();
+  const NodeId b = at.join(20);
+  CHECK(at.lease(b).task == low);
+  at.pool->pause(low);
+  CHECK(at.lease(b).task == high);
+  const int work = at.work;
+  at.pool->resume(low);
+  CHECK(at.work == work + 1);
+  CHECK(at.lease(b).task == low);
+  at.pool->cancel(low);
+  CHECK(at.lease(b).task == high);
+}
+
+TEST_CASE("lease: only to nodes that can run the task and may see its data") {
+  TestPool at;
+  const BlobHash module = at.blobs.put(bytes("module"));
+  const ProjectId project = at.pool->create_project("p");
+  const auto task_of = [&](TaskSpec spec) {
+    const TaskId id = at.pool->create_task(project, spec);
+    at.add(id, 100);
+    return id;
+  };
+  const TaskId native = task_of({.name = "native", .function = "f"});
+  const TaskId browser = task_of({.name = "browser", .module = module});
+  const TaskId both = task_of({.name = "both", .function = "g", .module = module});
+  const TaskId secret = task_of({.name = "secret", .function = "f", .public_data = false});
+  const auto gets = [&](const NodeInfo& info) {
+    std::set<TaskId> tasks;
+    for (TaskId task : {native, browser, both, secret}) {
+      const NodeId node = at.pool->join(info).id;
+      for (TaskId other : {native, browser, both, secret})
+        at.pool->set_priority(other, other == task);
+      for (const Lease& lease : at.pool->lease(node, 1)) tasks.insert(lease.task);
+    }
+    return tasks;
+  };
+  CHECK(gets({.threads = 9}).empty());
+  CHECK(gets({.threads = 9, .runs_modules = true}) == std::set{browser, both});
+  CHECK(gets({.threads = 9, .functions = {"f"}}) == std::set{native});
+  CHECK(gets({.threads = 9, .functions = {"g"}}) == std::set{both});
+  CHECK(gets({.threads = 9, .functions = {"f"}, .trusted = true}) == std::set{native, secret});
+}
+
+TEST_CASE("lease: what failed by an error waits longer and longer, then is dead") {
+  TestPool at;
+  const TaskId task = at.task(1, {.name = "t", .function = "f", .max_attempts = 4});
+  for (double pause : {1.0, 2.0, 4.0}) {
+    const NodeId node = at.join();
+    CHECK(at.pool->give_back(node, at.lease(node).token, "out of memory").outcome ==
+          Outcome::accepted);
+    at.now += pause - 0.01;
+    CHECK(at.pool->lease(at.join(), 1).empty());
+    at.restart();
+    CHECK(at.pool->lease(at.join(), 1).empty());
+    at.now += 0.02;
+    at.pool->tick();
+    CHECK(at.work > 0);
+    at.work = 0;
+  }
+  const NodeId node = at.join();
+  at.pool->give_back(node, at.lease(node).token, "the\nlast\x1b[2J");
+  CHECK(at.pool->progress(task) == Progress{.dead = 1});
+  REQUIRE(at.ended.size() == 1);
+  CHECK(at.ended[0].dead);
+  const auto errors = at.pool->errors(task);
+  REQUIRE(errors.size() == 4);
+  CHECK(errors[0].text == "the last [2J");
+  CHECK(errors[0].node == node);
+  CHECK(errors[1].text == "out of memory");
+}
+
+TEST_CASE("lease: a ticket out of attempts goes to nobody else, but who has it may still do it") {
+  TestPool at;
+  const TaskId task = at.task(1, {.name = "t", .function = "f", .max_attempts = 1});
+  const NodeId a = at.join(), b = at.join();
+  const Lease first = at.lease(a);
+  at.now += 30;
+  const Lease second = at.lease(b);
+  at.pool->give_back(a, first.token, "error");
+  at.now += 30;
+  CHECK(at.pool->lease(at.join(), 1).empty());
+  CHECK(at.pool->progress(task) == Progress{.leased = 1});
+  CHECK(at.answer(b, second) == Outcome::accepted);
+  CHECK(at.pool->progress(task) == Progress{.done = 1});
+}
+
+TEST_CASE("lease: a claimed slowness keeps no ticket from others") {
+  TestPool at;
+  at.task(6);
+  const NodeId fast = at.join(1, 100);
+  for (int i = 0; i < 5; ++i) {
+    const Lease lease = at.lease(fast);
+    at.now += 1;
+    CHECK(at.answer(fast, lease) == Outcome::accepted);
+  }
+  const NodeId liar = at.join(1, 1e-9);
+  const Lease kept = at.lease(liar);
+  CHECK(kept.deadline - at.now <= 20);
+  at.now += 11;
+  CHECK(at.lease(fast).ticket == kept.ticket);
+}
+
+TEST_CASE("lease: nodes of one source are one voice in a quorum") {
+  TestPool at("pool.db");
+  const TaskId task =
+      at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum});
+  const auto join = [&](const std::string& source) {
+    return at.pool->join({.functions = {"f"}, .source = source}).id;
+  };
+  const NodeId a = join("192.0.2.1"), b = join("192.0.2.1");
+  const Lease first = at.lease(a);
+  CHECK(at.pool->lease(b, 1).empty());
+  CHECK(at.answer(a, first) == Outcome::pending);
+  CHECK(at.pool->lease(b, 1).empty());
+  at.restart();
+  const NodeId c = join("192.0.2.1"), d = join("192.0.2.2");
+  CHECK(at.pool->lease(c, 1).empty());
+  CHECK(at.answer(d, at.lease(d)) == Outcome::accepted);
+  CHECK(at.pool->progress(task).done == 1);
+}
+
+TEST_CASE("lease: whose source has voted meanwhile has done nothing wrong, and keeps no lease") {
+  TestPool at;
+  const TaskId task =
+      at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum});
+  const auto join = [&](const std::string& source) {
+    return at.pool->join({.functions = {"f"}, .source = source});
+  };
+  const NodeIdentity again = join("192.0.2.1");
+  const NodeId a = again.id, b = join("192.0.2.1").id, c = join("192.0.2.2").id;
+  const Lease first = at.lease(a);
+  at.pool->disconnected(a);
+  const Lease second = at.lease(b);
+  REQUIRE(at.pool->rejoin(again, {.functions = {"f"}, .source = "192.0.2.1"}));
+  CHECK(at.answer(a, first) == Outcome::pending);
+  CHECK(at.answer(b, second) == Outcome::duplicate);
+  at.now += 1000;
+  at.pool->tick();
+  CHECK(at.pool->node(b)->failed == 0);
+  CHECK(at.answer(c, at.lease(c)) == Outcome::accepted);
+  CHECK(at.pool->progress(task).done == 1);
+}
+
+TEST_CASE("lease: nodes without a source speak for themselves") {
+  TestPool at;
+  at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum});
+  const NodeId a = at.join(), b = at.join();
+  CHECK(at.answer(a, at.lease(a)) == Outcome::pending);
+  CHECK(at.answer(b, at.lease(b)) == Outcome::accepted);
+}
+
+TEST_CASE("lease: tickets are left to nodes that can do them, not to others") {
+  TestPool at;
+  const TaskId task = at.task(30);
+  const NodeId able = at.join();
+  for (int i = 0; i < 30; ++i) {
+    const Lease lease = at.lease(able);
+    at.now += 0.01;
+    at.answer(able, lease);
+  }
+  for (int i = 0; i < 50; ++i) at.pool->join({.functions = {"another"}});
+  at.add(task, 6);
+  CHECK(at.pool->lease(able, 10).size() == 5);  // one is left, as for a node of its own
+  const NodeId other = at.join();
+  at.add(task, 3);
+  CHECK(at.pool->lease(able, 10).size() == 2);
+  at.pool->disconnected(other);
+  CHECK(at.pool->lease(able, 10).size() == 1);
+}
+
+TEST_CASE("lease: a quorum without enough sources says so") {
+  TestPool at;
+  const TaskId task =
+      at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum});
+  const TaskId plain = at.task(1);
+  const auto join = [&](const std::string& source, const std::string& function = "f") {
+    return at.pool->join({.functions = {function}, .source = source}).id;
+  };
+  CHECK(has(at.pool->waits(task), "2 sources that can do it, for its quorum, got 0"));
+  const NodeId a = join("192.0.2.1"), b = join("192.0.2.1");
+  join("192.0.2.2", "g");
+  CHECK(has(at.pool->waits(task), "got 1"));
+  CHECK(at.pool->waits(plain).empty());
+  CHECK(at.pool->waiting().size() == 1);
+  const NodeId c = join("192.0.2.3");
+  CHECK(at.pool->waits(task).empty());
+  at.pool->expel(c, "a liar");
+  CHECK(has(at.pool->waits(task), "got 1"));
+  const NodeId own = at.join();  // with the token, it speaks for itself
+  CHECK(at.pool->waits(task).empty());
+  at.pool->disconnected(own);
+  CHECK(!at.pool->waits(task).empty());
+  at.pool->pause(task);
+  CHECK(at.pool->waiting().empty());
+  CHECK(has(error_of([&] { at.pool->waits(99); }), "99"));
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: MIT
+// What every Store has to do. Another store is one line in kStores.
+#include "dist/pool/store.h"
+
+#include <algorithm>
+
+#include "dist/pool/sqlite.h"
+#include "tests/dist/pool/support.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+
+namespace {
+
+/// Opens the same store again, at each call, for what has to outlive it.
+using Opener = std::function<std::unique_ptr<Store>()>;
+struct Kind {
+  const char* name;
+  std::function<Opener(const Folder&)> in;
+};
+
+const Kind kStores[] = {{"sqlite", [](const Folder& folder) -> Opener {
+                           return [file = folder / "pool.db"] { return open_sqlite_store(file); };
+                         }}};
+
+/// Runs a test on every kind of store.
+void on_each(const std::function<void(Opener)>& test) {
+  for (const Kind& kind : kStores) {
+    INFO(kind.name);
+    Folder folder;
+    test(kind.in(folder));
+  }
+}
+
+struct Open {
+  explicit Open(const Opener& opener) : store(opener()) {
+    write([&] {
+      project = store->add_project("project", 2.5);
+      task = store->add_task(project, {.name = "task", .function = "f"});
+    });
+  }
+  void write(const std::function<void()>& calls) {
+    store->begin();
+    calls();
+    store->commit(true);
+  }
+  TicketId add(int count) {
+    std::vector<TicketSpec> specs(static_cast<size_t>(count));
+    TicketId first = 0;
+    write([&] { first = store->add_tickets(task, specs); });
+    return first;
+  }
+  bool lease(TicketId ticket, int64_t epoch, const NodeId& node = "node") {
+    bool done = false;
+    write([&] { done = store->add_lease({ticket, epoch, node, 10, 20, 1}); });
+    return done;
+  }
+  std::optional<int64_t> finish(TicketId ticket, bool dead = false) {
+    std::optional<int64_t> sequence;
+    write([&] {
+      sequence = store->finish({.task = task,
+                                .ticket = ticket,
+                                .dead = dead,
+                                .node = "node",
+                                .result = bytes("result")});
+    });
+    return sequence;
+  }
+  TicketState state(TicketId ticket) { return store->ticket(ticket)->state; }
+
+  std::unique_ptr<Store> store;
+  ProjectId project = 0;
+  TaskId task = 0;
+};
+
+}  // namespace
+
+TEST_CASE("store: everything is there when it is opened again") {
+  on_each([](const Opener& opener) {
+    ProjectId project = 0;
+    TaskId task = 0;
+    TicketId first = 0;
+    const TaskSpec spec{"näme", "function", std::string(64, 'a'), -3, Verification::quorum, 4,
+                        9,      false};
+    {
+      auto store = opener();
+      store->begin();
+      store->set_setting("key", "one");
+      store->set_setting("key", "two");
+      project = store->add_project("project", 2.5);
+      task = store->add_task(project, spec);
+      const std::vector<TicketSpec> tickets = {
+          {bytes(std::string("in\0put", 6)), {std::string(64, 'b'), std::string(64, 'c')}, 77, 0.5},
+          {}};
+      first = store->add_tickets(task, tickets);
+      CHECK(store->add_lease({first, 1, "node", 1.25, 2.5, 3}));
+      CHECK(store->set_failures(first, 2, 8.5));
+      CHECK(store->add_vote({first, "voter", "hash"}));
+      CHECK(store->finish({.task = task,
+                           .ticket = first + 1,
+                           .checked = true,
+                           .node = "n",
+                           .result = bytes("r"),
+                           .blob = std::string(64, 'd')}));
+      store->add_error(task, {first, "node", 3.5, "text"});
+      store->put_node({"id", "name", "device", 1, 2, 3, 4, 5.5, "why"});
+      store->commit(true);
+    }
+    auto store = opener();
+    CHECK(store->setting("key") == "two");
+    CHECK(store->setting("other").empty());
+    REQUIRE(store->projects().size() == 1);
+    CHECK(store->projects()[0].name == "project");
+    CHECK(store->projects()[0].weight == 2.5);
+    REQUIRE(store->tasks().size() == 1);
+    const TaskStatus status = store->tasks()[0];
+    CHECK(status.id == task);
+    CHECK(status.project == project);
+    CHECK(status.spec.name == spec.name);
+    CHECK(status.spec.function == spec.function);
+    CHECK(status.spec.module == spec.module);
+    CHECK(status.spec.priority == spec.priority);
+    CHECK(status.spec.verification == spec.verification);
+    CHECK(status.spec.quorum == spec.quorum);
+    CHECK(status.spec.max_attempts == spec.max_attempts);
+    CHECK(status.spec.public_data == spec.public_data);
+    const auto row = store->ticket(first);
+    REQUIRE(row);
+    CHECK(row->epoch == 1);
+    CHECK(row->failures == 2);
+    CHECK(row->not_before == 8.5);
+    CHECK(row->max_result_bytes == 77);
+    CHECK(row->work == 0.5);
+    const TicketInput input = store->input(first);
+    CHECK(text(input.input) == std::string("in\0put", 6));
+    CHECK(input.blobs == std::vector{std::string(64, 'b'), std::string(64, 'c')});
+    REQUIRE(store->leases().size() == 1);
+    const LeaseRow lease = store->leases()[0];
+    CHECK(lease.node == "node");
+    CHECK(lease.issued == 1.25);
+    CHECK(lease.deadline == 2.5);
+    CHECK(lease.round == 3);
+    REQUIRE(store->votes(first).size() == 1);
+    CHECK(store->votes(first)[0].hash == "hash");
+    REQUIRE(store->finished(task, 0, 10).size() == 1);
+    const Finished finished = store->finished(task, 0, 10)[0];
+    CHECK(finished.ticket == first + 1);
+    CHECK(finished.checked);
+    CHECK(!finished.dead);
+    CHECK(text(finished.result) == "r");
+    CHECK(finished.blob == std::string(64, 'd'));
+    REQUIRE(store->errors(task, 10).size() == 1);
+    CHECK(store->errors(task, 10)[0].text == "text");
+    REQUIRE(store->node("id"));
+    const NodeRow node = *store->node("id");
+    CHECK(node.device == "device");
+    CHECK(node.accepted == 1);
+    CHECK(node.failed == 2);
+    CHECK(node.consecutive_valid == 3);
+    CHECK(node.failed_in_a_row == 4);
+    CHECK(node.last_seen == 5.5);
+    CHECK(node.expelled == "why");
+  });
+}
+
+TEST_CASE("store: what was not committed never was") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    const TicketId first = open.add(2);
+    open.store->begin();
+    open.store->add_lease({first, 1, "node", 1, 2, 1});
+    open.store->finish({.task = open.task, .ticket = first + 1});
+    open.store->rollback();
+    CHECK(open.store->leases().empty());
+    CHECK(open.state(first + 1) == TicketState::open);
+    CHECK(open.store->ticket(first)->epoch == 0);
+    open.store->rollback();  // without one open: nothing happens
+    open.store->begin();
+    open.store->finish({.task = open.task, .ticket = first});
+    open.store = nullptr;  // as when the process dies
+    open.store = opener();
+    CHECK(open.state(first) == TicketState::open);
+  });
+}
+
+TEST_CASE("store: of all leases with one epoch only the first happens") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    const TicketId ticket = open.add(1);
+    CHECK(!open.lease(ticket, 0));
+    CHECK(!open.lease(ticket, 2));
+    CHECK(open.lease(ticket, 1, "a"));
+    CHECK(!open.lease(ticket, 1, "b"));
+    CHECK(open.lease(ticket, 2, "b"));
+    CHECK(open.store->leases().size() == 2);
+    CHECK(open.store->end_lease(ticket, 1));
+    CHECK(!open.store->end_lease(ticket, 1));
+    CHECK(open.store->leases()[0].node == "b");
+    CHECK(!open.lease(ticket + 1, 1));  // no such ticket
+  });
+}
+
+TEST_CASE("store: a ticket ends once, and then nothing happens to it") {
+  on_each([](const Opener& opener) {
+    for (const bool dead : {false, true}) {
+      Open open(opener);
+      const TicketId ticket = open.add(1);
+      CHECK(open.lease(ticket, 1));
+      open.store->add_vote({ticket, "voter", "hash"});
+      CHECK(open.finish(ticket, dead));
+      CHECK(open.state(ticket) == (dead ? TicketState::dead : TicketState::done));
+      CHECK(!open.finish(ticket, false));
+      CHECK(!open.finish(ticket, true));
+      CHECK(open.state(ticket) == (dead ? TicketState::dead : TicketState::done));
+      CHECK(open.store->finished(open.task, 0, 10).size() == 1);
+      CHECK(open.store->leases().empty());
+      CHECK(open.store->votes(ticket).empty());
+      CHECK(!open.lease(ticket, 2));
+      CHECK(!open.store->set_failures(ticket, 1, 0));
+      CHECK(!open.store->add_vote({ticket, "another", "hash"}));
+    }
+  });
+}
+
+TEST_CASE("store: one vote a node") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    const TicketId ticket = open.add(2);
+    CHECK(open.store->add_vote({ticket, "a", "1"}));
+    CHECK(!open.store->add_vote({ticket, "a", "2"}));
+    CHECK(open.store->add_vote({ticket, "b", "2"}));
+    CHECK(open.store->add_vote({ticket + 1, "a", "1"}));
+    CHECK(open.store->votes(ticket).size() == 2);
+    CHECK(!open.store->add_vote({ticket + 2, "a", "1"}));  // no such ticket
+  });
+}
+
+TEST_CASE("store: fresh and touched tickets are all open ones, each once") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    const TicketId first = open.add(6);
+    open.lease(first + 1, 1);
+    open.lease(first + 2, 1);
+    open.store->end_lease(first + 2, 1);
+    open.finish(first + 3);
+    const auto ids = [](const std::vector<TicketRow>& rows) {
+      std::vector<TicketId> found;
+      for (const TicketRow& row : rows) found.push_back(row.id);
+      return found;
+    };
+    CHECK(ids(open.store->fresh(open.task, 0, 10)) == std::vector{first, first + 4, first + 5});
+    CHECK(ids(open.store->fresh(open.task, first, 1)) == std::vector{first + 4});
+    CHECK(open.store->fresh(open.task + 1, 0, 10).empty());
+    CHECK(ids(open.store->touched()) == std::vector{first + 1, first + 2});
+    CHECK(open.store->count(open.task, TicketState::open) == 5);
+    CHECK(open.store->count(open.task, TicketState::done) == 1);
+    CHECK(open.store->count(open.task, TicketState::dead) == 0);
+  });
+}
+
+TEST_CASE("store: results by ticket and by when they came") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    const TicketId first = open.add(4);
+    std::vector<int64_t> sequences;
+    for (int offset : {2, 0, 3, 1}) sequences.push_back(*open.finish(first + offset));
+    CHECK(std::ranges::is_sorted(sequences));
+    const auto by_ticket = open.store->finished(open.task, first, 2);
+    REQUIRE(by_ticket.size() == 2);
+    CHECK(by_ticket[0].ticket == first + 1);
+    CHECK(by_ticket[1].ticket == first + 2);
+    const auto by_sequence = open.store->ended(open.task, sequences[0], 2);
+    REQUIRE(by_sequence.size() == 2);
+    CHECK(by_sequence[0].ticket == first);
+    CHECK(by_sequence[1].ticket == first + 3);
+    CHECK(by_sequence[0].sequence == sequences[1]);
+  });
+}
+
+TEST_CASE("store: what is dropped is gone, what is open stays, no id comes again") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    const TicketId first = open.add(4);
+    for (int offset : {0, 1, 3}) open.finish(first + offset, offset == 1);
+    open.store->add_error(open.task, {first + 1, "node", 1, "dropped"});
+    open.store->add_error(open.task, {first + 2, "node", 1, "open"});
+    open.store->add_error(open.task, {first + 3, "node", 1, "later"});
+    const int64_t last = open.store->ended(open.task, 0, 10).back().sequence;
+    open.write([&] { open.store->drop(open.task, first + 2); });
+    CHECK(!open.store->ticket(first));
+    CHECK(!open.store->ticket(first + 1));
+    CHECK(open.store->ticket(first + 2));
+    CHECK(open.store->input(first + 2).blobs.empty());
+    CHECK(error_of([&] { open.store->input(first); }) != "");
+    CHECK(open.store->finished(open.task, 0, 10).size() == 1);
+    CHECK(open.store->errors(open.task, 10).size() == 2);
+    CHECK(open.store->errors(open.task, 1)[0].text == "later");
+    open.write([&] { open.store->drop(open.task, first + 3); });
+    CHECK(open.add(1) > first + 3);
+    CHECK(*open.finish(first + 2) > last);
+    const TaskId task = open.task;
+    open.write([&] { open.store->remove_project(open.project); });
+    CHECK(open.store->tasks().empty());
+    CHECK(open.store->finished(task, 0, 10).empty());
+    CHECK(open.store->errors(task, 10).empty());
+    CHECK(!open.store->ticket(first + 4));
+    open.write([&] { CHECK(open.store->add_project("again", 1) > open.project); });
+  });
+}
+
+TEST_CASE(
+    "store: open tickets that are abandoned are gone with their leases, those that ended stay") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    const TicketId first = open.add(4);
+    open.finish(first + 1, false);
+    open.write([&] {
+      CHECK(open.store->add_lease({first, 1, "node", 1, 2, 1}));
+      CHECK(open.store->add_vote({first, "node", "hash"}));
+    });
+    open.store->add_error(open.task, {first, "node", 1, "open"});
+    open.store->add_error(open.task, {first + 1, "node", 1, "done"});
+    open.write([&] { open.store->abandon(open.task, first + 2); });
+    CHECK(!open.store->ticket(first));
+    CHECK(open.store->ticket(first + 1));
+    CHECK(!open.store->ticket(first + 2));
+    CHECK(open.store->ticket(first + 3));
+    CHECK(open.store->leases().empty());
+    CHECK(open.store->votes(first).empty());
+    CHECK(error_of([&] { open.store->input(first); }) != "");
+    REQUIRE(open.store->errors(open.task, 10).size() == 1);
+    CHECK(open.store->errors(open.task, 10)[0].text == "done");
+    CHECK(open.store->count(open.task, TicketState::open) == 1);
+    CHECK(open.add(1) > first + 3);
+  });
+}
+
+TEST_CASE("store: every blob that anything names, until nothing does") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    const auto hash = [](char digit) { return std::string(64, digit); };
+    const auto used = [&] {
+      std::string digits;
+      open.store->each_blob([&](const BlobHash& blob) { digits += blob[0]; });
+      std::ranges::sort(digits);
+      return digits;
+    };
+    TicketId ticket = 0;
+    open.write([&] {
+      open.store->keep_blob(open.project, hash('a'));
+      open.store->keep_blob(open.project, hash('a'));
+      open.store->add_task(open.project, {.name = "module", .module = hash('b')});
+      const std::vector<TicketSpec> tickets = {{{}, {hash('c'), hash('d')}}};
+      ticket = open.store->add_tickets(open.task, tickets);
+      open.store->finish({.task = open.task, .ticket = ticket, .blob = hash('e')});
+    });
+    CHECK(used() == "abcde");
+    open.write([&] { open.store->release_blob(open.project, hash('a')); });
+    CHECK(used() == "bcde");
+    open.write([&] { open.store->drop(open.task, ticket); });
+    CHECK(used() == "b");
+    open.write([&] { open.store->remove_project(open.project); });
+    CHECK(used().empty());
+  });
+}
+
+TEST_CASE("store: a task's state and a project's weight change") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    open.write([&] {
+      open.store->set_task(open.task, TaskState::paused, 7);
+      open.store->set_weight(open.project, 0.25);
+      open.store->put_node({.id = "n", .accepted = 1});
+      open.store->put_node({.id = "n", .accepted = 2});
+    });
+    CHECK(open.store->tasks()[0].state == TaskState::paused);
+    CHECK(open.store->tasks()[0].spec.priority == 7);
+    CHECK(open.store->projects()[0].weight == 0.25);
+    CHECK(open.store->node("n")->accepted == 2);
+    CHECK(!open.store->node("m"));
+  });
+}
+
+TEST_CASE("sqlite: one process at a time, and a newer schema is left alone") {
+  Folder folder;
+  const fs::path file = folder / "pool.db";
+  {
+    auto store = open_sqlite_store(file);
+    CHECK(has(error_of([&] { open_sqlite_store(file, {.busy_milliseconds = 0}); }),
+              "another process has this pool open"));
+  }
+  sqlite::Database(file.string()).exec("PRAGMA user_version = 99");
+  CHECK(has(error_of([&] { open_sqlite_store(file); }), "schema 99"));
+  CHECK(has(error_of([&] { open_sqlite_store(folder / "no/such/folder/pool.db"); }), "pool.db"));
+}
+
+TEST_CASE("store: nodes that were away are dropped, not those with a lease or a vote") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    const TicketId ticket = open.add(2);
+    open.write([&] {
+      for (const char* id : {"a", "b", "leaseholder", "voter", "young"}) {
+        NodeRow row;
+        row.id = id, row.last_seen = row.id == "young" ? 100 : 10, row.accepted = row.id == "b";
+        open.store->put_node(row);
+      }
+      CHECK(open.store->add_lease({ticket, 1, "leaseholder", 0, 1, 1}));
+      CHECK(open.store->add_vote({ticket + 1, "voter", "hash"}));
+      CHECK(open.store->drop_nodes(50, 5) == 1);
+      CHECK(!open.store->node("a"));
+      CHECK(open.store->drop_nodes(50, 50) == 1);
+      CHECK(!open.store->node("b"));
+    });
+    for (const char* id : {"leaseholder", "voter", "young"}) CHECK(open.store->node(id));
+  });
+}
+
+TEST_CASE("sqlite: a pool of schema 1 is brought up to date") {
+  Folder folder;
+  const fs::path file = folder / "pool.db";
+  open_sqlite_store(file).reset();
+  sqlite::Database(file.string())
+      .exec("ALTER TABLE vote DROP COLUMN source; PRAGMA user_version = 1");
+  auto store = open_sqlite_store(file);
+  const TaskId task = store->add_task(store->add_project("p", 1), {.name = "t", .function = "f"});
+  const TicketId ticket = store->add_tickets(task, std::vector<TicketSpec>(1));
+  CHECK(store->add_vote({ticket, "a", "hash", "192.0.2.1"}));
+  REQUIRE(store->votes(ticket).size() == 1);
+  CHECK(store->votes(ticket)[0].source == "192.0.2.1");
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// The cost model against the arithmetic of the design's research, and against bytes that were
+// counted.
+#include "dist/train/plan.h"
+
+#include <doctest/doctest.h>
+
+#include "matrix/error.h"
+#include "nn/io/file.h"
+#include "tests/dist/train/fixture.h"
+
+namespace kaiseki::dist {
+namespace {
+
+NetworkSplit split_of(const std::string& name) {
+  const std::string file = std::string(KAISEKI_SOURCE_DIR) + "/models/" + name + ".json";
+  const ByteVector bytes = nn::read_file(file, 1 << 20);
+  return split_network({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+struct Row {
+  const char* network;
+  int64_t samples;
+  PoolMode mode;
+  WireType wire;
+  double down, up;      // bytes
+  double at_10_mbit_s;  // seconds
+};
+
+/// One client, one ticket; the schemes S0 (data), S1 (paper) in fp32, and S3 (border) with halves
+/// and 8 bits for gradients.
+const Row kTable[] = {
+    {"lenet", 64, PoolMode::data, WireType::f32, 1.724e6, 1.724e6, 2.76},
+    {"lenet", 64, PoolMode::paper, WireType::f32, 1.724e6, 102e3, 1.46},
+    {"lenet", 64, PoolMode::border, WireType::i8, 154e3, 128e3, 0.226},
+    {"cifar", 64, PoolMode::data, WireType::f32, 89.9e3, 89.9e3, 0.144},
+    {"cifar", 64, PoolMode::paper, WireType::f32, 89.9e3, 77.0e3, 0.134},
+    {"cifar", 64, PoolMode::border, WireType::i8, 79.5e3, 60.5e3, 0.112},
+    {"alexnet", 128, PoolMode::data, WireType::f32, 243.9e6, 243.9e6, 390},
+    {"alexnet", 128, PoolMode::paper, WireType::f32, 243.9e6, 9.34e6, 203},
+    {"alexnet", 128, PoolMode::border, WireType::i8, 7.03e6, 4.73e6, 9.41},
+};
+
+}  // namespace
+
+TEST_CASE("bytes and seconds of a step are within a tenth of the table's") {
+  std::map<std::string, StepShape> shapes;
+  for (const Row& row : kTable) {
+    if (!shapes.contains(row.network))
+      shapes[row.network] =
+          step_shape(split_of(row.network), std::string(row.network) == "alexnet" ? 1000 : 10);
+    CAPTURE(row.network);
+    CAPTURE(pool_mode_name(row.mode));
+    StepShape shape = shapes[row.network];
+    shape.samples = shape.ticket_samples = row.samples;
+    shape.wire = row.wire;
+    const NodeRate node{
+        .name = "n", .gflops = 1e9, .down_mbit_s = 10, .up_mbit_s = 10, .round_trip_s = 0};
+    const StepPlan plan = plan_step(row.mode, shape, std::span(&node, 1), {1e9, 1e9});
+    CHECK(plan.down_bytes == doctest::Approx(row.down).epsilon(0.1));
+    CHECK(plan.up_bytes == doctest::Approx(row.up).epsilon(0.1));
+    CHECK(plan.seconds == doctest::Approx(row.at_10_mbit_s).epsilon(0.1));
+  }
+}
+
+TEST_CASE("a node's link and device work at the same time when it holds two tickets") {
+  // Each ticket: 1 s of computing, 0.5 s down as samples, 0.8 s up as gradients.
+  StepShape shape{.head_parameters = 100'000,
+                  .tail_parameters = 0,
+                  .border = 1,
+                  .outputs = 1,
+                  .head_multiply_adds = 1'000'000'000,
+                  .samples = 4,
+                  .ticket_samples = 1,
+                  .sample_bytes = 500'000,
+                  .wire = WireType::f32};
+  NodeRate node{
+      .name = "n", .gflops = 6, .down_mbit_s = 8, .up_mbit_s = 4, .round_trip_s = 0, .at_once = 1};
+  const auto seconds = [&](int nodes) {
+    return plan_step(PoolMode::paper, shape, std::vector(static_cast<size_t>(nodes), node),
+                     {1e9, 1e9})
+        .seconds;
+  };
+  CHECK(seconds(1) == doctest::Approx(0.4 + 4 * 2.3).epsilon(0.01));  // weights, then one by one
+  CHECK(seconds(4) == doctest::Approx(0.4 + 2.3).epsilon(0.01));
+  node.at_once = 2;
+  // The third ticket comes when the first is answered (2.7), the fourth with the second (3.7).
+  CHECK(seconds(1) == doctest::Approx(3.7 + 0.5 + 1 + 0.8).epsilon(0.01));
+  CHECK(seconds(4) == doctest::Approx(0.4 + 2.3).epsilon(0.01));
+}
+
+TEST_CASE("what a step moves is what the model says, in every mode") {
+  for (PoolMode mode : {PoolMode::data, PoolMode::paper, PoolMode::border})
+    for (WireType wire : {WireType::f32, WireType::f16, WireType::i8}) {
+      CAPTURE(pool_mode_name(mode));
+      CAPTURE(static_cast<int>(wire));
+      const char* wide = R"({"inputs": {"x": {"shape": [1, 12, 12]}}, "layers": [
+        {"name": "conv1", "type": "convolution", "output_channels": 40, "kernel_size": 3},
+        {"name": "conv2", "type": "convolution", "output_channels": 40, "kernel_size": 3, "stride": 2},
+        {"name": "fc3", "type": "fully_connected", "output_size": 100},
+        {"name": "fc4", "type": "fully_connected", "output_size": 10}]})";
+      PoolTrainingOptions options = pool_options(mode, wire);
+      options.trust = {.check_share = 0, .newcomer_checks = 0};
+      Run run(options, some_nodes(1), 1, wide);
+      run.train(3);
+      StepShape shape = step_shape(split_network(wide), 10);
+      shape.samples = 32;
+      shape.ticket_samples = 8;
+      shape.wire = wire;
+      const NodeRate node{.name = "n"};
+      const StepPlan plan = plan_step(mode, shape, std::span(&node, 1));
+      const LocalBytes& bytes = run.nodes->bytes();
+      CHECK(static_cast<double>(bytes.weights + bytes.tickets) / 3 ==
+            doctest::Approx(plan.down_bytes).epsilon(0.1));
+      CHECK(static_cast<double>(bytes.results) / 3 == doctest::Approx(plan.up_bytes).epsilon(0.1));
+    }
+}
+
+TEST_CASE("AlexNet, 8 tickets of 16, two nodes: border moves a fifteenth of the paper's scheme") {
+  StepShape shape = step_shape(split_of("alexnet"), 1000);
+  shape.samples = 128;
+  shape.ticket_samples = 16;
+  const std::vector<NodeRate> nodes(2);
+  auto bytes = [&](PoolMode mode, WireType wire) {
+    shape.wire = wire;
+    const StepPlan plan = plan_step(mode, shape, nodes);
+    return plan.down_bytes + plan.up_bytes;
+  };
+  const double paper = bytes(PoolMode::paper, WireType::f32);
+  CHECK(15 * bytes(PoolMode::border, WireType::i8) <= paper);
+  CHECK(10 * bytes(PoolMode::border, WireType::f16) <= paper);
+}
+
+TEST_CASE(
+    "the fastest mode: border for AlexNet on slow links, data without fully connected layers") {
+  StepShape shape = step_shape(split_of("alexnet"), 1000);
+  shape.samples = 128;
+  shape.ticket_samples = 16;
+  std::vector<NodeRate> nodes(4);
+  CHECK(fastest_mode(shape, nodes) == PoolMode::border);
+  StepShape flat{.head_parameters = 20'000,
+                 .tail_parameters = 100,
+                 .border = 100'000,
+                 .outputs = 10,
+                 .head_multiply_adds = 1'000'000,
+                 .tail_multiply_adds = 100,
+                 .samples = 64,
+                 .ticket_samples = 16};
+  CHECK(fastest_mode(flat, nodes) != PoolMode::border);
+  // More nodes never make a step slower.
+  double last = 1e9;
+  for (size_t count = 1; count <= 8; ++count) {
+    const double seconds = plan_step(PoolMode::border, shape, std::vector<NodeRate>(count)).seconds;
+    CHECK(seconds <= last);
+    last = seconds;
+  }
+  CHECK(parse_pool_mode("border") == PoolMode::border);
+  CHECK(parse_pool_mode("auto") == PoolMode::automatic);
+  CHECK_THROWS_WITH_AS(parse_pool_mode("fast"), doctest::Contains("'fast'"), Error);
+}
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "dist/train/pool_after.h"
+#include "dist/train/pool_updater.h"
+#include "matrix/error.h"
+#include "nn/train/checkpoint.h"
+#include "nn/train/trainer.h"
+#include "tests/dist/train/fixture.h"
+#include "tests/support/conv_policy.h"
+
+namespace kaiseki::dist {
+namespace {
+
+/// Convolutions that do not depend on what was measured.
+const ConvPolicy kSame = {.mode = TuneMode::off, .deterministic = true};
+constexpr PoolMode kModes[] = {PoolMode::data, PoolMode::paper, PoolMode::border};
+
+#ifdef KAISEKI_SLOW_BUILD
+constexpr int kSteps = 40;
+constexpr float kLearned = 0.95f;  // of the first loss
+constexpr uint64_t kSeeds = 1;
+const std::vector<int> kNodes{1, 3};
+#else
+constexpr int kSteps = 100;
+constexpr float kLearned = 0.7f;
+constexpr uint64_t kSeeds = 3;
+const std::vector<int> kNodes{1, 2, 3, 5};
+#endif
+
+}  // namespace
+
+TEST_CASE("1, 2, 3 and 5 nodes give the weights of one machine after 100 steps, in every mode") {
+  test::WithConvPolicy policy(kSame);
+  // The last minibatch of an epoch is of 21 samples: three tickets, the last of five samples.
+  const auto data = small_digits(8 * 32 + 21);
+  Run alone({}, {}, 1, kSmall, data);
+  const Weights expected = alone.train(kSteps).weights();
+  CHECK(alone.losses.back() < kLearned * alone.losses.front());
+  for (PoolMode mode : kModes) {
+    CAPTURE(pool_mode_name(mode));
+    std::optional<Weights> first;
+    for (int count : kNodes) {
+      CAPTURE(count);
+      Run run(pool_options(mode), some_nodes(count), 1, kSmall, data);
+      const Weights found = run.train(kSteps).weights();
+      CHECK(difference(found, expected) < 1e-5);
+      CHECK(run.losses.back() == doctest::Approx(alone.losses.back()).epsilon(1e-4));
+      CHECK(run.pool().counts().alone == 0);
+      CHECK(run.pool().counts().expelled == 0);
+      if (!first) first = found;
+      CHECK(found == *first);
+    }
+  }
+}
+
+TEST_CASE("other answers first, deaths, joins and copies change no bit") {
+  test::WithConvPolicy policy(kSame);
+  for (PoolMode mode : kModes)
+    for (WireType wire : {WireType::f32, WireType::f16, WireType::i8}) {
+      CAPTURE(pool_mode_name(mode));
+      CAPTURE(static_cast<int>(wire));
+      Run one(pool_options(mode, wire), some_nodes(1), 1);
+      const Weights expected = one.train(8).weights();
+      Run none(pool_options(mode, wire));
+      CHECK(none.train(8).weights() == expected);
+      CHECK(none.pool().counts().accepted == 0);
+      for (uint64_t seed = 2; seed < 2 + kSeeds; ++seed) {
+        std::vector<LocalNode> nodes = some_nodes(4);
+        nodes[0].dies_after = 3;
+        nodes[1].joins_at = 9;
+        nodes[2].seconds = 40;
+        nodes[3].joins_at = 5;
+        nodes[3].dies_after = 11;
+        Run run(pool_options(mode, wire), nodes, seed);
+        CHECK(run.train(8).weights() == expected);
+        CHECK(run.losses == one.losses);
+        CHECK(run.nodes->nodes().size() <= 3);
+        CHECK(run.nodes->blobs() == 1);
+      }
+    }
+}
+
+TEST_CASE("when the last node dies in the middle of a step the server finishes it alone") {
+  test::WithConvPolicy policy(kSame);
+  for (PoolMode mode : kModes) {
+    Run expected(pool_options(mode), some_nodes(1));
+    std::vector<LocalNode> nodes = some_nodes(1);
+    nodes[0].dies_after = 2;
+    Run run(pool_options(mode), nodes);
+    CHECK(run.train(3).weights() == expected.train(3).weights());
+    CHECK(run.pool().counts().accepted == 2);
+    CHECK(run.pool().counts().alone > 0);
+  }
+}
+
+TEST_CASE(
+    "batch normalisation sees a ticket's samples; its running statistics are the tickets' mean") {
+  test::WithConvPolicy policy(kSame);
+  for (PoolMode mode : kModes) {
+    CAPTURE(pool_mode_name(mode));
+    // With one ticket for the whole minibatch it is that of one machine.
+    PoolTrainingOptions whole = pool_options(mode);
+    whole.ticket_samples = 32;
+    Run alone({}, {}, 1, kNormalised), same(whole, some_nodes(2), 1, kNormalised);
+    CHECK(difference(same.train(20).weights(), alone.train(20).weights()) < 1e-5);
+    Run one(pool_options(mode), some_nodes(1), 1, kNormalised);
+    Run three(pool_options(mode), some_nodes(3), 2, kNormalised);
+    const Weights found = three.train(20).weights();
+    CHECK(found == one.train(20).weights());
+    CHECK(three.losses.back() < three.losses.front());
+  }
+}
+
+TEST_CASE("the running mean over tickets is that of the minibatch") {
+  test::WithConvPolicy policy(kSame);
+  Run alone({}, {}, 1, kNormalised), pool(pool_options(PoolMode::border), {}, 1, kNormalised);
+  const Weights expected = alone.train(1).weights(), found = pool.train(1).weights();
+  for (size_t i = 0; i < found.size(); ++i)
+    if (found[i].first == "bn1.running_mean") CHECK(difference({found[i]}, {expected[i]}) < 1e-5);
+}
+
+TEST_CASE("halves and bytes on the wire train as well") {
+  test::WithConvPolicy policy(kSame);
+  Run alone;
+  alone.train(60);
+  for (PoolMode mode : kModes)
+    for (WireType wire : {WireType::f16, WireType::i8}) {
+      Run run(pool_options(mode, wire), some_nodes(2));
+      run.train(60);
+      CHECK(run.losses.back() == doctest::Approx(alone.losses.back()).epsilon(0.1));
+    }
+}
+
+TEST_CASE("weights travel once to a node, however many tickets it takes") {
+  Run run(pool_options(PoolMode::paper), some_nodes(1));
+  run.train(1);
+  const uint64_t once = run.nodes->bytes().weights;
+  int64_t parameters = 0;
+  for (nn::Parameter& one : run.network.parameters()) parameters += one.value.size();
+  CHECK(once >= static_cast<uint64_t>(4 * parameters));
+  CHECK(once < static_cast<uint64_t>(4 * parameters) + 1000);
+  run.train(2);
+  CHECK(run.nodes->bytes().weights == 3 * once);
+  CHECK(run.nodes->bytes().network < 3000);
+}
+
+TEST_CASE("the border is a setting") {
+  test::WithConvPolicy policy(kSame);
+  Run alone;
+  const Weights expected = alone.train(10).weights();
+  for (const char* border : {"conv1", "act2", "fc3"}) {
+    PoolTrainingOptions options = pool_options(PoolMode::border);
+    options.border = border;
+    Run run(options, some_nodes(2));
+    CHECK(difference(run.train(10).weights(), expected) < 1e-5);
+  }
+  PoolTrainingOptions options = pool_options(PoolMode::data);
+  options.border = "nowhere";
+  CHECK_THROWS_WITH_AS(Run(options, some_nodes(1)), doctest::Contains("'nowhere'"), Error);
+}
+
+TEST_CASE("automatic: one machine until a node is there, then the mode that takes the least time") {
+  test::WithConvPolicy policy(kSame);
+  Run alone;
+  const Weights expected = alone.train(4).weights();
+  Run none(pool_options(PoolMode::automatic));
+  CHECK(none.train(4).weights() == expected);
+  CHECK(none.pool().mode() == PoolMode::automatic);
+  Run run(pool_options(PoolMode::automatic), some_nodes(2));
+  CHECK(difference(run.train(4).weights(), expected) < 1e-5);
+  CHECK(run.pool().mode() != PoolMode::automatic);
+}
+
+TEST_CASE("training is alone until the accuracy is reached, and a checkpoint remembers the join") {
+  CHECK(parse_pool_after("accuracy=0.5").accuracy == 0.5);
+  for (const char* text : {"", "accuracy", "accuracy=", "accuracy=1.5", "accuracy=0.5x", "loss=1"})
+    CHECK_THROWS_WITH_AS(parse_pool_after(text), doctest::Contains("accuracy=NUMBER"), Error);
+
+  PoolTrainingOptions options = pool_options(PoolMode::border);
+  options.alone = true;
+  Run run(options, some_nodes(2));
+  nn::Trainer trainer(*run.updater, {.epochs = 12});
+  auto& join = trainer.extend(std::make_unique<JoinPool>(run.pool(), PoolAfter{0.5}));
+  double joined_at = -1;
+  struct Watch : nn::Extension {
+    Run& run;
+    double& joined_at;
+    Watch(Run& of, double& at) : run(of), joined_at(at) {}
+    void on_epoch(nn::Trainer& of) override {
+      if (run.pool().joined() && joined_at < 0) joined_at = of.epoch_totals().accuracy();
+      if (joined_at < 0) CHECK(run.pool().counts().accepted == 0);
+    }
+  };
+  trainer.extend(std::make_unique<Watch>(run, joined_at));
+  trainer.run();
+  CHECK(joined_at >= 0.5);
+  CHECK(run.pool().counts().accepted > 0);
+
+  nn::Metadata state;
+  join.save(state);
+  Run again(options, some_nodes(1));
+  JoinPool restored(again.pool(), PoolAfter{0.5});
+  restored.restore({});
+  CHECK(!again.pool().joined());
+  restored.restore(state);
+  CHECK(again.pool().joined());
+}
+
+TEST_CASE("who trains alone first and then over a pool gets the weights of one machine") {
+  test::WithConvPolicy policy(kSame);
+  Run alone;
+  const Weights expected = alone.train(20).weights();
+  for (PoolMode mode : kModes) {
+    PoolTrainingOptions options = pool_options(mode);
+    options.alone = true;
+    Run run(options, some_nodes(2));
+    run.train(10);
+    run.pool().join();
+    CHECK(difference(run.train(10).weights(), expected) < 1e-5);
+    CHECK(run.pool().counts().accepted >= 40);
+  }
+}
+
+TEST_CASE("a run over a pool continues from its checkpoint, bit for bit") {
+  test::WithConvPolicy policy(kSame);
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("kaiseki-pool-" + std::to_string(::getpid()) + ".safetensors");
+  const PoolTrainingOptions options = pool_options(PoolMode::border, WireType::f16);
+  Run whole(options, some_nodes(2));
+  nn::Trainer trainer(*whole.updater, {.epochs = 1, .seed = 11});
+  trainer.run();
+  nn::write_checkpoint(file, trainer);
+  whole.train(5);
+  Run resumed(options, some_nodes(3), 9);
+  resumed.train(2);
+  nn::Trainer after(*resumed.updater, {.epochs = 2});
+  nn::read_checkpoint(file, after);
+  resumed.train(5);
+  CHECK(resumed.weights() == whole.weights());
+  std::filesystem::remove(file);
+}
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// web/pool/blobs.js and the fetches of web/pool/page_runner.js: what is kept, and for how long one blob is waited for.
+import assert from 'node:assert/strict';
+import {createHash} from 'node:crypto';
+import {test} from 'node:test';
+import {keepBlobs} from '../../../web/pool/blobs.js';
+import {makeFetch, makeKeepingFetch} from '../../../web/pool/page_runner.js';
+
+function counted(sizes) {
+  const asked = [];
+  return {asked, load: async (hash) => {
+    asked.push(hash);
+    if (!(hash in sizes)) throw new Error('no answer');
+    return new Uint8Array(sizes[hash]);
+  }};
+}
+
+test('the newest are kept, up to a number of bytes', async () => {
+  const {asked, load} = counted({a: 40, b: 40, c: 40, huge: 1000, d: 1}), fetchBlob = keepBlobs(load, 100);
+  for (const hash of ['a', 'b', 'a', 'b', 'c', 'b', 'c', 'a']) assert.equal((await fetchBlob(hash)).length, 40);
+  assert.deepEqual(asked, ['a', 'b', 'c', 'a']);
+  for (const hash of ['huge', 'huge', 'd', 'd']) await fetchBlob(hash);
+  assert.deepEqual(asked.slice(4), ['huge', 'huge', 'd']);
+});
+
+test('what is on its way is not asked for twice, what failed is', async () => {
+  const {asked, load} = counted({a: 1}), fetchBlob = keepBlobs(load);
+  await Promise.all([fetchBlob('a'), fetchBlob('a')]);
+  await assert.rejects(fetchBlob('lost'), /no answer/);
+  await assert.rejects(fetchBlob('lost'), /no answer/);
+  assert.deepEqual(asked, ['a', 'lost', 'lost']);
+});
+
+test('a page waits for a blob only so long, and the next ticket asks anew', async (t) => {
+  const bytes = new Uint8Array([1, 2, 3]), hash = createHash('sha256').update(bytes).digest('hex');
+  let hangs = true, asked = 0;
+  t.mock.method(globalThis, 'fetch', (_, {signal} = {}) => {
+    ++asked;
+    if (!hangs) return Promise.resolve(new Response(bytes));
+    return new Promise((_, reject) => {
+      const limit = setTimeout(() => reject(new Error('the test waited for a second')), 1000);
+      signal?.addEventListener('abort', () => { clearTimeout(limit); reject(signal.reason); });
+    });
+  });
+  let received = 0;
+  const fetchBlob = makeKeepingFetch((count) => { received += count; }, 0.05);
+  await assert.rejects(fetchBlob(hash), {name: 'TimeoutError'});
+  hangs = false;
+  assert.deepEqual(await fetchBlob(hash), bytes);
+  await fetchBlob(hash);
+  assert.equal(asked, 2);
+  assert.equal(received, 3);
+  const plain = makeFetch(() => {});
+  await plain(hash), await plain(hash);
+  assert.equal(asked, 4, 'trainers keep blobs themselves');
+});

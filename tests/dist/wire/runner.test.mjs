@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// web/pool/runner.js, and the runners of web/pool/page_runner.js, with workers and a clock of the test's own.
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {RestingRunner, taskRunner, trainingRunner} from '../../../web/pool/page_runner.js';
+import {Runner} from '../../../web/pool/runner.js';
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+function workers() {
+  const made = [];
+  const make = () => {
+    const worker = {posted: [], ended: false, post: (message) => worker.posted.push(message), end: () => { worker.ended = true; }};
+    made.push(worker);
+    return worker;
+  };
+  return {made, make};
+}
+
+test('a worker stays for the next ticket of its module, and ends when none comes', async (t) => {
+  t.mock.timers.enable({apis: ['setTimeout']});
+  const {made, make} = workers(), runner = new Runner(make, 60);
+  const run = async (module) => {
+    const result = runner.run({module, code: new Uint8Array(1)});
+    made.at(-1).onMessage({result: 1});
+    await result;
+  };
+  await run('a');
+  t.mock.timers.tick(29_999);
+  await run('a');
+  t.mock.timers.tick(29_999);
+  assert.deepEqual(made.map(({ended}) => ended), [false]);
+  assert.equal(made[0].posted[1].code, undefined, 'it knows the module');
+  t.mock.timers.tick(1);
+  assert.deepEqual(made.map(({ended}) => ended), [true]);
+  await run('a');
+  assert.equal(made[1].posted[0].code.length, 1);
+  const long = runner.run({module: 'a'});
+  t.mock.timers.tick(59_999);
+  assert.equal(made[1].ended, false, 'who computes is not idle');
+  made[1].onMessage({result: 1});
+  await long;
+  runner.stop();
+  assert.equal(made[1].ended, true);
+});
+
+for (const [what, makeRunner] of [['task', taskRunner], ['training', () => trainingRunner(2)]])
+  test(`a ticket of a ${what} takes at most 60 s in a page`, async (t) => {
+    t.mock.timers.enable({apis: ['setTimeout']});
+    const made = [];
+    globalThis.Worker = class {
+      ended = false;
+      constructor() { made.push(this); }
+      postMessage() {}
+      terminate() { this.ended = true; }
+    };
+    t.after(() => { delete globalThis.Worker; });
+    let why;
+    makeRunner().run({}).catch(({message}) => { why = message; });
+    t.mock.timers.tick(59_999);
+    await settled();
+    assert.deepEqual([why, made[0].ended], [undefined, false]);
+    t.mock.timers.tick(1);
+    await settled();
+    assert.deepEqual([why, made[0].ended, made.length], ['took more than 60 s', true, 1]);
+  });
+
+test('who computes for a part of the time rests for the other part', async (t) => {
+  t.mock.timers.enable({apis: ['setTimeout']});
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const begun = [];
+  const resting = new RestingRunner({run: async () => { begun.push(now); now += 100; }, stop() {}}, () => 0.2);
+  const pass = async (milliseconds) => {
+    for (let i = 0; i < milliseconds; i += 10) {
+      now += 10;
+      t.mock.timers.tick(10);
+      await settled();
+    }
+  };
+  await resting.run({});
+  const second = resting.run({});
+  await pass(390);
+  assert.deepEqual(begun, [0]);
+  await pass(20);
+  assert.deepEqual(begun, [0, 500]);
+  await second;
+});

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Tickets of training on their way through web/pool/, with a package that only notes what it is asked.
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {decodeFrame, encodeFrame} from '../../../web/pool/frame.js';
+import {PoolNode} from '../../../web/pool/node.js';
+import {Runner} from '../../../web/pool/runner.js';
+import {Training} from '../../../web/pool/training.js';
+
+const bytes = (text) => new TextEncoder().encode(text);
+const text = (array) => new TextDecoder().decode(array);
+
+/** A ticket is the names of the blobs that it needs. */
+function fakePackage() {
+  const blobs = new Map();
+  return {blobs, load: async () => ({trainingNode: () => ({
+    missing: (ticket) => text(ticket).split(' ').filter((name) => !blobs.has(name)),
+    addBlob: (name, content) => blobs.set(name, text(content)),
+    run: (ticket) => bytes(text(ticket).split(' ').map((name) => blobs.get(name)).join('+')),
+  })})};
+}
+
+/** A worker as Runner sees it, in this thread. */
+function makeWorker(kaiseki) {
+  const training = new Training(async () => kaiseki);
+  const worker = {end() {}, post: (message) => {
+    assert.ok(training.takes(message));
+    training.receive(message, (answer) => queueMicrotask(() => worker.onMessage(answer)));
+  }};
+  return worker;
+}
+
+const job = (input, blobs = []) => ({function: 'kaiseki.train', input: bytes(input), blobs});
+
+test('blobs are fetched once, and what cannot be is the error of its ticket', async () => {
+  const asked = [];
+  const fetchBlob = async (name) => {
+    asked.push(name);
+    if (name === 'gone') throw new Error('blob gone: 404');
+    return bytes(name.toUpperCase());
+  };
+  const runner = new Runner(() => makeWorker(fakePackage()), 5, fetchBlob);
+  assert.equal(text(await runner.run(job('a b'))), 'A+B');
+  assert.equal(text(await runner.run(job('b c'))), 'B+C');
+  await assert.rejects(runner.run(job('a gone')), /404/);
+  assert.equal(text(await runner.run(job('', [bytes('c a')]))), 'C+A');
+  await assert.rejects(runner.run(job('', [])), /expected a ticket, or one blob/);
+  assert.deepEqual(asked, ['a', 'b', 'c', 'gone']);
+});
+
+class FakeSocket {
+  readyState = 1;
+  sent = [];
+  send(message) { this.sent.push(decodeFrame(message)); }
+  close() {}
+  say(type, control, ticket, payload) { this.onmessage({data: encodeFrame({type, control, ticket, payload}).buffer}); }
+}
+
+async function begin(trainers) {
+  const socket = new FakeSocket();
+  const runners = [{run: async ({module, code}) => `${module} ${text(code)}`, stop() {}}];
+  const node = new PoolNode({connect: () => socket, fetchBlob: async (hash) => bytes(`code of ${hash}`), runners, trainers, info: {}});
+  node.start();
+  socket.onopen();
+  socket.say('welcome', {node: 'n', key: 'k'});
+  socket.say('ticket', {token: 't', function: 'kaiseki.train'}, 1, bytes('x'));
+  socket.say('ticket', {token: 'u', function: 'another', module: 'm'}, 2);
+  await new Promise((resolve) => { setTimeout(resolve, 20); });
+  node.stop();
+  return Object.fromEntries(socket.sent.map((frame) => [frame.ticket || frame.type, frame]));
+}
+
+test('a node with a trainer says so, and each ticket goes where it belongs', async () => {
+  const sent = await begin([new Runner(() => makeWorker(fakePackage()), 5, async () => bytes('blob'))]);
+  assert.deepEqual(sent.hello.control.functions, ['kaiseki.train']);
+  assert.equal(sent[1].type, 'result');
+  assert.equal(text(sent[1].payload), 'blob');
+  assert.equal(text(sent[2].payload), 'm code of m');
+});
+
+test('without one it gives training back', async () => {
+  const sent = await begin([]);
+  assert.deepEqual(sent.hello.control.functions, []);
+  assert.equal(sent[1].type, 'give_back');
+  assert.match(sent[1].control.error, /no module/);
+  assert.equal(text(sent[2].payload), 'm code of m');
+});
+
+test('a worker that could not load its module is not asked again; one that could is', async () => {
+  const workers = [];
+  const runner = new Runner(() => {
+    const worker = {ended: false, sent: [], post: (message) => worker.sent.push(message), end: () => { worker.ended = true; }};
+    workers.push(worker);
+    return worker;
+  }, 10);
+  const answer = async (message) => {
+    const running = runner.run({module: 'm', code: 'code', input: ''});
+    workers.at(-1).onMessage(message);
+    return running;
+  };
+  await assert.rejects(answer({error: 'no network'}), /no network/);
+  assert.equal(workers[0].ended, true);
+  assert.equal(await answer({result: 1}), 1);
+  await assert.rejects(answer({error: 'of the ticket'}), /of the ticket/);
+  assert.equal(await answer({result: 2}), 2);
+  assert.equal(workers.length, 2);
+  assert.deepEqual(workers[1].sent.map(({code}) => code), ['code', undefined, undefined]);
+});

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Convolution with the pooling of its output against the two operations, on every device.
+#include "matrix/ops/conv_pool.h"
+
+#include <doctest/doctest.h>
+
+#include "matrix/error.h"
+#include "matrix/memory/pool.h"
+#include "matrix/ops/copy.h"
+#include "matrix/threads.h"
+#include "tests/support/conv_policy.h"
+#include "tests/support/devices.h"
+#include "tests/support/reference.h"
+
+namespace kaiseki {
+namespace {
+
+struct Case {
+  Shape x, filter;
+  Conv2d conv;
+  Pool2d pool;
+};
+
+const Case kCases[] = {
+    {{4, 3, 20, 18}, {20, 3, 5, 5}, {}, {}},
+    {{2, 16, 13, 15}, {48, 16, 3, 3}, {.padding = {1, 1}}, {.window = {3, 3}, .ceil_mode = true}},
+    {{3, 6, 9, 11}, {8, 3, 2, 3}, {.stride = {2, 1}, .groups = 2}, {.padding = {1, 1}}},
+    {{1, 8, 6, 6}, {8, 8, 1, 1}, {}, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}},
+    {{0, 3, 8, 8}, {2, 3, 3, 3}, {}, {}},
+};
+
+}  // namespace
+
+TEST_CASE("conv2d_max_pool: the same bits as conv2d and max_pool2d, and their gradients") {
+  test::WithConvPolicy policy({TuneMode::off});
+  test::for_each_device([](Device device) {
+    for (const Case& c : kCases) {
+      INFO(c.x.str(), " by ", c.filter.str());
+      const Tensor x = test::random_tensor(c.x, 1, device),
+                   filter = test::random_tensor(c.filter, 2, device),
+                   bias = test::random_tensor({c.filter[0]}, 3, device);
+      const ConvProblem p = conv_problem(c.x, c.filter, c.conv);
+      const Shape whole{p.n, p.k, p.out_h(), p.out_w()}, shape = pool2d_shape(whole, c.pool);
+      Tensor between(whole, DType::f32, device), expected(shape, DType::f32, device),
+          places(shape, DType::i32, device), y(shape, DType::f32, device),
+          indices(shape, DType::i32, device);
+      for (Activation activation : {Activation::none, Activation::relu}) {
+        conv2d(x, filter, &bias, c.conv, between, activation);
+        max_pool2d(between, c.pool, expected, places);
+        conv2d_max_pool(x, filter, &bias, c.conv, c.pool, y, &indices, activation);
+        CHECK(y.to_vector() == expected.to_vector());
+        CHECK(indices.to_vector<int32_t>() == places.to_vector<int32_t>());
+        fill(y, 7);
+        conv2d_max_pool(x, filter, &bias, c.conv, c.pool, y, nullptr, activation);
+        CHECK(y.to_vector() == expected.to_vector());
+      }
+      const Tensor dy = test::random_tensor(shape, 4, device);
+      Tensor dfilter = test::random_tensor(c.filter, 5, device), sums = dfilter.clone(),
+             dx(c.x, DType::f32, device), made;
+      max_pool2d_backward(dy, indices, c.pool, between);
+      conv2d_backward_filter(x, between, c.conv, sums, 1);
+      conv2d_backward_data(between, filter, c.conv, dx);
+      conv2d_max_pool_backward(x, filter, dy, indices, c.conv, c.pool, dfilter, 1, &made);
+      CHECK(dfilter.to_vector() == sums.to_vector());
+      CHECK(made.to_vector() == dx.to_vector());
+      conv2d_max_pool_backward(x, filter, dy, indices, c.conv, c.pool, dfilter, 0, nullptr);
+      conv2d_backward_filter(x, between, c.conv, sums);
+      CHECK(dfilter.to_vector() == sums.to_vector());
+    }
+  });
+}
+
+TEST_CASE("conv2d_max_pool: on the CPU there is never a whole output of the convolution") {
+  test::WithConvPolicy policy({TuneMode::off});
+  set_thread_count(2);
+  const Device device = Device::cpu();
+  const Tensor x = test::random_tensor({16, 16, 32, 32}, 1, device),
+               filter = test::random_tensor({32, 16, 3, 3}, 2, device);
+  const Conv2d conv{.padding = {1, 1}};
+  Tensor y({16, 32, 16, 16}, DType::f32, device), indices(y.shape(), DType::i32, device);
+  Tensor dfilter(filter.shape(), DType::f32, device), dx(x.shape(), DType::f32, device);
+  conv2d_max_pool(x, filter, nullptr, conv, {}, y, &indices);
+  conv2d_max_pool_backward(x, filter, y, indices, conv, {}, dfilter, 0, &dx);  // takes workspace
+  MemoryPool& pool = device.memory();
+  pool.trim();
+  pool.reset_peak();
+  const uint64_t before = pool.account().peak;
+  conv2d_max_pool(x, filter, nullptr, conv, {}, y, &indices);
+  conv2d_max_pool_backward(x, filter, y, indices, conv, {}, dfilter, 0, &dx);
+  CHECK(pool.account().peak - before < y.bytes());
+  set_thread_count(0);
+}
+
+TEST_CASE("conv2d_max_pool: what does not fit is refused") {
+  const Tensor x = Tensor::zeros({1, 2, 6, 6}, DType::f32, Device::cpu()),
+               filter = Tensor::zeros({3, 2, 3, 3}, DType::f32, Device::cpu());
+  Tensor y({1, 3, 2, 2}, DType::f32, Device::cpu()), wrong({1, 3, 2, 1}, DType::f32, Device::cpu());
+  Tensor indices(y.shape(), DType::i32, Device::cpu());
+  Tensor dfilter = filter.clone();
+  CHECK_THROWS_AS(conv2d_max_pool(x, filter, nullptr, {}, {}, wrong, nullptr), ShapeError);
+  CHECK_THROWS_AS(conv2d_max_pool(x, filter, nullptr, {}, {}, y, &y), ShapeError);
+  CHECK_THROWS_AS(conv2d_max_pool(x, filter, nullptr, {}, {}, y, nullptr, Activation::tanh),
+                  ShapeError);
+  CHECK_THROWS_AS(conv2d_max_pool_backward(x, filter, wrong, indices, {}, {}, dfilter, 0, nullptr),
+                  ShapeError);
+  CHECK_THROWS_AS(conv2d_max_pool_backward(x, filter, y, y, {}, {}, dfilter, 0, nullptr),
+                  ShapeError);
+}
+
+}  // namespace kaiseki

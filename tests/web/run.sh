@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds the page with the npm package of a build folder, and a native command that has it, and runs the page's tests, in
+# Node and in headless Chromium: run.sh BUILD_FOLDER. KAISEKI_COMMAND is another command with the page.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+root=$PWD build=$(realpath "$1")
+if [ -n "${KAISEKI_COMMAND:-}" ] && [ ! -x "$KAISEKI_COMMAND" ]; then
+  echo "run.sh: expected KAISEKI_COMMAND to be a program, got $KAISEKI_COMMAND" >&2
+  exit 1
+fi
+
+web/build "$build"
+if [ -z "${KAISEKI_COMMAND:-}" ]; then
+  native=build/page  # as deep as build/release, whose objects the compiler's cache then has
+  cmake -S . -B $native -G Ninja -DCMAKE_BUILD_TYPE=Release -DKAISEKI_WERROR=ON -DKAISEKI_BUILD_TESTS=OFF \
+    -DKAISEKI_PAGE="$build/page" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache
+  cmake --build $native --target kaiseki -j "$(nproc)"
+  export KAISEKI_COMMAND=$PWD/$native/cli/kaiseki
+fi
+
+cd "$build/web"
+npx tsc --noEmit
+echo "page: $(cat "$build"/page/assets/page-*.js | gzip -9 | wc -c) bytes of its own JavaScript, gzipped"
+
+status=0
+npx vitest run --reporter=tap-flat >unit.tap || status=$?
+cat unit.tap
+KAISEKI_PAGE=$build/page node --test --test-concurrency=1 --test-reporter=tap e2e/ >e2e.tap || status=$?
+sed "s|^ *ok [0-9]* - \(.*\) # SKIP \(.*\)|&\nSKIPPED: \1: \2|" e2e.tap
+python3 "$root/tests/cli/pool_js_train_test.py" "$KAISEKI_COMMAND" pool/join.js || status=$?
+passed=$(($(grep -c '^ok' unit.tap) + $(sed -n 's/^# pass //p' e2e.tap)))
+skipped=$(sed -n 's/^# skipped //p' e2e.tap)
+failed=$(($(grep -c '^not ok' unit.tap) + $(sed -n 's/^# fail //p' e2e.tap)))
+echo "checks: $passed passed, $failed failed, $skipped skipped"
+exit $status

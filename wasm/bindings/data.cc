@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Data sets: the built-in digits, the files of MNIST and CIFAR-10, and batches of samples.
+#include <algorithm>
+#include <span>
+
+#include "matrix/ops/copy.h"
+#include "matrix/threads.h"
+#include "nn/data/picture.h"
+#include "nn/data/source.h"
+#include "nn/io/idx.h"
+#include "wasm/bindings/call.h"
+
+namespace kaiseki::wasm {
+namespace {
+
+using namespace nn;
+
+Tensor bytes_tensor(std::span<const uint8_t> values, const Shape& shape) {
+  return Tensor::from(values, shape, Device::cpu());
+}
+
+/// Rows of bytes as f32 in 0..1.
+Tensor rows_of_bytes(const Tensor& table, const int32_t* rows, int64_t count) {
+  const Tensor from = table.contiguous();
+  Shape shape = from.shape();
+  shape[0] = count;
+  Tensor result(shape, DType::f32, Device::cpu());
+  const int64_t n = from.dim(0), width = n ? from.size() / n : 0;
+  const uint8_t* bytes = from.data<uint8_t>();
+  float* out = result.overwrite<float>();
+  for (int64_t i = 0; i < count; ++i, out += width) {
+    require(rows[i] >= 0 && rows[i] < n, "batch", "expected rows from 0 to ", n - 1, ", got ",
+            rows[i], " at position ", i);
+    const uint8_t* row = bytes + rows[i] * width;
+    std::transform(row, row + width, out, [](uint8_t byte) { return byte * (1.0f / 255); });
+  }
+  return result;
+}
+
+}  // namespace
+
+/// Samples by index; bytes become f32 in 0..1.
+KAISEKI_EXPORT Tensor* kaiseki_rows(const Tensor* table, const int32_t* rows, int count) {
+  return guarded([&] {
+    require(table->rank() > 0, "batch", "expected samples, got one number");
+    if (table->dtype() == DType::u8) return handle(rows_of_bytes(*table, rows, count));
+    const std::span<const int32_t> index(rows, static_cast<size_t>(count));
+    return handle(gather(table->contiguous(), Tensor::from(index, {count}, Device::cpu())));
+  });
+}
+
+/// Images f32 [count, 1, 28, 28] and labels i32 [count] of the built-in digits.
+KAISEKI_EXPORT int kaiseki_digits(int count, double seed, bool train, Tensor** out) {
+  return guarded([&] {
+    if (count < 1) throw Error(message("data", "expected one digit or more, got ", count));
+    const auto source =
+        make_digits(train ? count : (count + 4) / 5, static_cast<uint64_t>(seed), train);
+    Picture first;
+    source->read(0, {}, first);
+    const Preprocessing how{first.channels, first.height, first.width};
+    const Shape sample{how.channels, how.height, how.width};
+    Tensor images({source->size(), sample[0], sample[1], sample[2]}, DType::f32, Device::cpu());
+    Tensor labels({source->size()}, DType::i32, Device::cpu());
+    float* values = images.overwrite<float>();
+    int32_t* classes = labels.overwrite<int32_t>();
+    parallel_for(source->size(), 32, [&](int64_t begin, int64_t end) {
+      Picture picture;
+      for (int64_t i = begin; i < end; ++i) {
+        source->read(i, how, picture);
+        prepare_sample(picture, how, nullptr, values + i * sample.elements());
+        classes[i] = source->label(i);
+      }
+    });
+    out[0] = handle(std::move(images));
+    out[1] = handle(std::move(labels));
+    return 1;
+  });
+}
+
+/// u8, of the shape that the file says.
+KAISEKI_EXPORT Tensor* kaiseki_idx(const std::byte* file, size_t size) {
+  return guarded([&] {
+    MemorySource source({file, size}, "IDX file");
+    const IdxArray array = read_idx(source);
+    return handle(bytes_tensor(
+        {reinterpret_cast<const uint8_t*>(array.bytes.data()), array.bytes.size()}, array.shape));
+  });
+}
+
+/// Images u8 [n, 3, 32, 32] and labels i32 [n] of CIFAR-10's records.
+KAISEKI_EXPORT int kaiseki_cifar10(const std::byte* file, size_t size, Tensor** out) {
+  return guarded([&] {
+    CifarBatch batch;
+    append_cifar_batch({file, size}, "CIFAR-10 batch", batch);
+    const auto n = static_cast<int64_t>(batch.labels.size());
+    const int axes[] = {0, 3, 1, 2};
+    Tensor images = bytes_tensor(batch.pixels, {n, 32, 32, 3}).permute(axes).contiguous();
+    Tensor labels = Tensor::from(std::span<const int32_t>(batch.labels), {n}, Device::cpu());
+    out[0] = handle(std::move(images));
+    out[1] = handle(std::move(labels));
+    return 1;
+  });
+}
+
+/// A JPEG, PNG, BMP or PNM that covers height x width, cut: f32 [1, channels, height, width], 0..1.
+KAISEKI_EXPORT Tensor* kaiseki_picture(const std::byte* file, size_t size, int channels, int height,
+                                       int width) {
+  return guarded([&] {
+    require((channels == 1 || channels == 3) && std::min(height, width) > 0 &&
+                std::max(height, width) <= kMaxPictureSide,
+            "picture", "expected 1 or 3 channels and sides from 1 to ", kMaxPictureSide, ", got ",
+            channels, " and ", width, " x ", height);
+    const Preprocessing how{channels, height, width};
+    Tensor sample({1, channels, height, width}, DType::f32, Device::cpu());
+    prepare_sample(decode_for({file, size}, "picture", how), how, nullptr,
+                   sample.overwrite<float>());
+    return handle(std::move(sample));
+  });
+}
+
+}  // namespace kaiseki::wasm

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// A node of training over a pool: tickets and blobs in, results out.
+#include "dist/train/training_node.h"
+
+#include <cstdint>
+#include <string>
+
+#include "wasm/bindings/call.h"
+
+namespace kaiseki::wasm {
+
+using dist::TrainingNode;
+
+KAISEKI_EXPORT TrainingNode* kaiseki_training_node(double cache_bytes) {
+  return guarded(
+      [&] { return handle(TrainingNode(Device::cpu(), static_cast<uint64_t>(cache_bytes))); });
+}
+KAISEKI_EXPORT void kaiseki_training_node_delete(TrainingNode* node) { release(node); }
+
+/// Hashes with a space after each.
+KAISEKI_EXPORT const std::byte* kaiseki_training_node_missing(TrainingNode* node,
+                                                              const std::byte* ticket,
+                                                              size_t size) {
+  return guarded([&] {
+    std::string text;
+    for (const std::string& hash : node->missing({ticket, size})) text += hash + " ";
+    return give_text(text);
+  });
+}
+
+KAISEKI_EXPORT int kaiseki_training_node_add_blob(TrainingNode* node, const char* hash,
+                                                  const std::byte* bytes, size_t size) {
+  return guarded([&] { return node->add_blob(hash, {bytes, bytes + size}), 1; });
+}
+
+KAISEKI_EXPORT const std::byte* kaiseki_training_node_run(TrainingNode* node,
+                                                          const std::byte* ticket, size_t size) {
+  return guarded([&] { return give(node->run({ticket, size})); });
+}
+
+}  // namespace kaiseki::wasm

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Where the package runs.
+
+export const node = Boolean(globalThis.process?.versions?.node);
+
+/** A module of Node, by a name that bundlers do not look up. */
+export function builtin(name) {
+  return import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`);
+}
+
+export async function cores() {
+  return node ? (await builtin('os')).availableParallelism() : (navigator.hardwareConcurrency ?? 1);
+}

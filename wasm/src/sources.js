@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Bytes of files: fetched with progress or given, unpacked if they are gzip.
+import { KaisekiError } from './error.js';
+
+const LIMIT = 2 ** 30;
+
+/** All bytes of a stream; `onChunk` gets the length of each part. */
+async function collect(stream, name, onChunk = () => {}) {
+  const parts = [];
+  let size = 0;
+  for (const reader = stream.getReader(); ;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > LIMIT) {
+      reader.cancel();
+      throw new KaisekiError('Error', `[data] expected at most ${LIMIT} bytes of ${name}, got more`);
+    }
+    parts.push(value);
+    onChunk(value.length);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+async function unpacked(bytes, name) {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  try {
+    return await collect(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')), name);
+  } catch (error) {
+    if (error instanceof KaisekiError) throw error;
+    throw new KaisekiError('ParseError', `[data] expected a gzip file, got a damaged one: ${name}: ${error.message}`);
+  }
+}
+
+/** What does not say how much it is makes the total 0. */
+export async function bytesOf(sources, signal, onProgress) {
+  let loaded = 0, total = 0, known = true;
+  const opened = await Promise.all(sources.map(async (source) => {
+    if (source instanceof Uint8Array || source instanceof ArrayBuffer) return new Uint8Array(source);
+    if (source instanceof Blob) {
+      total += source.size;
+      return { name: 'a blob', stream: source.stream() };
+    }
+    const response = await fetch(source, { signal });
+    if (!response.ok) throw new KaisekiError('Error', `[data] expected the file ${source}, got ${response.status} ${response.statusText}`);
+    const length = response.headers.get('content-encoding') ? 0 : Number(response.headers.get('content-length'));
+    known &&= length > 0;
+    total += length;
+    return { name: source, stream: response.body };
+  }));
+  return Promise.all(opened.map(async (file) => {
+    if (file instanceof Uint8Array) return unpacked(file, 'bytes');
+    return unpacked(await collect(file.stream, file.name, (length) => {
+      signal.throwIfAborted();
+      onProgress({ loaded: (loaded += length), total: known ? total : 0 });
+    }), file.name);
+  }));
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// The entry kaiseki/sync: load() gives the library, whose operations run where they are called.
+import { KaisekiError } from './error.js';
+import { Module, whole } from './module.js';
+import { Network, Optimizer } from './network.js';
+import { NAMES, TYPES, Tensor } from './tensor.js';
+import { TrainingNode } from './training_node.js';
+
+export { KaisekiError, Network, Optimizer, Tensor, TrainingNode };
+
+const pair = (value) => (typeof value === 'number' ? [value, value] : value);
+
+function dtypeOf(values) {
+  if (values instanceof Int32Array) return 'i32';
+  return values instanceof Uint8Array ? 'u8' : 'f32';
+}
+
+class Kaiseki {
+  constructor(module) {
+    this.module = module;
+    this.scopes = [];
+  }
+
+  get threads() {
+    return this.module.threads;
+  }
+
+  memory() {
+    return this.module.scratch((reserve) => {
+      const account = reserve(24);
+      this.module.call('kaiseki_memory', account);
+      const [inUse, cached, peak] = this.module.array(Float64Array, account, 3);
+      const heap = this.module.memory.buffer.byteLength;
+      return { handles: this.module.call('kaiseki_live_handles'), inUse, cached, peak, heap };
+    });
+  }
+
+  trim() {
+    this.module.call('kaiseki_trim');
+  }
+
+  close() {
+    this.module.close();
+  }
+
+  tidy(body) {
+    const scope = new Set();
+    this.scopes.push(scope);
+    let result;
+    try {
+      result = body();
+    } finally {
+      this.scopes.pop();
+      const kept = new Set(result instanceof Tensor ? [result] : Object.values(result ?? {}));
+      for (const object of scope) {
+        if (!kept.has(object)) object.dispose();
+        else this.scopes.at(-1)?.add(object);
+      }
+    }
+    return result;
+  }
+
+  empty(shape, dtype = 'f32') {
+    if (!(dtype in TYPES))
+      throw new KaisekiError('Error', `[tensor] expected a type among ${NAMES.join(', ')}, got ${dtype}`);
+    return this.#shaped(shape, (dims) => this.module.call('kaiseki_tensor', NAMES.indexOf(dtype), shape.length, dims));
+  }
+
+  tensor(values, shape = [values.length], dtype = dtypeOf(values)) {
+    const size = shape.reduce((product, dim) => product * dim, 1);
+    if (values.length !== size)
+      throw new KaisekiError('ShapeError', `[tensor] expected ${size} values for shape [${shape.join(', ')}], got ${values.length}`);
+    return this.empty(shape, dtype).set(values);
+  }
+
+  uniform(shape, { seed = 0, low = 0, high = 1 } = {}) {
+    return this.#shaped(shape, (dims) => this.module.call('kaiseki_random', false, shape.length, dims, seed, low, high));
+  }
+
+  normal(shape, { seed = 0, mean = 0, deviation = 1 } = {}) {
+    return this.#shaped(shape, (dims) => this.module.call('kaiseki_random', true, shape.length, dims, seed, mean, deviation));
+  }
+
+  elementwise(expression, bindings) {
+    const { module } = this;
+    const values = Object.values(bindings);
+    return module.scratch((reserve) => new Tensor(this, module.call('kaiseki_elementwise',
+      module.putText(reserve, expression), values.length,
+      module.put(reserve, Uint32Array, Object.keys(bindings).map((name) => module.putText(reserve, name))),
+      module.put(reserve, Uint32Array, values.map((value) => (value instanceof Tensor ? value.address >>> 0 : 0))),
+      module.put(reserve, Float32Array, values.map((value) => (value instanceof Tensor ? 0 : value))))));
+  }
+
+  concatenate(parts, axis = 0) {
+    const { module } = this;
+    return module.scratch((reserve) => new Tensor(this, module.call('kaiseki_concatenate', parts.length,
+      module.put(reserve, Uint32Array, parts.map((part) => part.address >>> 0)), whole(axis))));
+  }
+
+  conv2d(x, filter, { bias, stride = 1, padding = 0, dilation = 1, groups = 1 } = {}) {
+    return this.#shaped([...pair(stride), ...pair(padding), ...pair(dilation), groups], (numbers) =>
+      this.module.call('kaiseki_conv2d', x.address, filter.address, bias?.address ?? 0, numbers));
+  }
+
+  maxPool2d(x, { window = 2, stride = window, padding = 0 } = {}) {
+    return this.#shaped([...pair(window), ...pair(stride), ...pair(padding)], (numbers) =>
+      this.module.call('kaiseki_pool2d', false, x.address, numbers));
+  }
+
+  averagePool2d(x, { window = 2, stride = window, padding = 0 } = {}) {
+    return this.#shaped([...pair(window), ...pair(stride), ...pair(padding)], (numbers) =>
+      this.module.call('kaiseki_pool2d', true, x.address, numbers));
+  }
+
+  network(source) {
+    return new Network(this, source);
+  }
+
+  trainingNode(options) {
+    return new TrainingNode(this, options);
+  }
+
+  optimizer(name = 'momentum', options = {}) {
+    return new Optimizer(this, name, options);
+  }
+
+  /** Samples by index. */
+  rows(table, rows) {
+    const { module } = this;
+    return module.scratch((reserve) =>
+      new Tensor(this, module.call('kaiseki_rows', table.address, module.put(reserve, Int32Array, rows), rows.length)));
+  }
+
+  /** Samples in a row: a view, if they need not become f32. */
+  rowsFrom(table, start, count) {
+    if (table.dtype !== 'u8') return table.slice(0, start, count);
+    return this.rows(table, Int32Array.from({ length: count }, (_, i) => start + i));
+  }
+
+  batch({ images, labels }, rows) {
+    return { images: this.rows(images, rows), labels: this.rows(labels, rows) };
+  }
+
+  idx(bytes) {
+    const { module } = this;
+    return module.scratch((reserve) =>
+      new Tensor(this, module.call('kaiseki_idx', module.put(reserve, Uint8Array, bytes), bytes.length)));
+  }
+
+  mnist(images, labels) {
+    return this.tidy(() => {
+      const pictures = this.idx(images), classes = this.idx(labels), [count, ...size] = pictures.shape;
+      if (size.length !== 2) throw new KaisekiError('ParseError', `[mnist] expected pictures [n, height, width], got [${pictures.shape}]`);
+      if (classes.shape.length !== 1 || classes.size !== count)
+        throw new KaisekiError('ParseError', `[mnist] expected ${count} classes, got [${classes.shape}]`);
+      return { images: pictures.reshape([count, 1, ...size]), labels: this.tensor(Int32Array.from(classes.toTypedArray())) };
+    });
+  }
+
+  cifar10(bytes) {
+    return this.#data((out) => this.module.scratch((reserve) =>
+      this.module.call('kaiseki_cifar10', this.module.put(reserve, Uint8Array, bytes), bytes.length, out)));
+  }
+
+  picture(bytes, { width, height, channels = 3 }) {
+    const { module } = this;
+    return module.scratch((reserve) => new Tensor(this,
+      module.call('kaiseki_picture', module.put(reserve, Uint8Array, bytes), bytes.length, whole(channels), whole(height), whole(width))));
+  }
+
+  digits({ count = 1000, seed = 0, train = true } = {}) {
+    return this.#data((out) => this.module.call('kaiseki_digits', whole(count), seed, train, out));
+  }
+
+  /** Images and labels that a call writes the addresses of. */
+  #data(make) {
+    const { module } = this;
+    return module.scratch((reserve) => {
+      const out = reserve(8);
+      make(out);
+      const [images, labels] = module.array(Uint32Array, out, 2);
+      return { images: new Tensor(this, images), labels: new Tensor(this, labels) };
+    });
+  }
+
+  /** A tensor that a call makes which takes the address of whole numbers. */
+  #shaped(numbers, make) {
+    return this.module.scratch((reserve) => new Tensor(this, make(this.module.put(reserve, Int32Array, numbers))));
+  }
+}
+
+export async function load(options) {
+  return new Kaiseki(await Module.load(options));
+}

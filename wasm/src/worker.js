@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// The worker: answers requests with kaiseki/sync, and keeps the objects that were made of them.
+import { builtin, node } from './environment.js';
+import { KaisekiError } from './error.js';
+import { bytesOf } from './sources.js';
+import { Network, Optimizer, Tensor, load } from './sync.js';
+import { train } from './trainer.js';
+import { turn } from './turn.js';
+
+let library, port, made = 0;
+const objects = new Map();
+const running = new Map();
+/** What came while a file of weights is read, and takes effect after them. */
+let behind;
+
+/** What is not just a method of an object: (context of the request, object, arguments). */
+const requests = {
+  async load(_, __, options) {
+    library = await load(options);
+    return library.threads;
+  },
+  idle() {},
+  async train({ id, signal, event }, _, network, optimizer, data, settings) {
+    running.get(id).settings = settings;
+    return train(library, network, optimizer, data, settings, signal, event);
+  },
+  set(_, tensor, values) {
+    tensor.set(values);
+  },
+  parameters: (_, network) => network.parameters,
+  async evaluate({ signal }, network, data, options) {
+    const run = network.evaluating(data, options);
+    for (;;) {
+      const { done, value } = run.next();
+      if (done) return value;
+      await turn();
+      signal.throwIfAborted();
+    }
+  },
+  async loadWeights({ signal, event }, network, file, options) {
+    const [bytes] = await bytesOf([file], signal, event);
+    return network.loadWeights(bytes, options);
+  },
+  async mnist({ signal, event }, _, images, labels) {
+    return library.mnist(...await bytesOf([images, labels], signal, event));
+  },
+  async cifar10({ signal, event }, _, files) {
+    const parts = await bytesOf(files, signal, event);
+    return library.cifar10(parts.length === 1 ? parts[0] : new Uint8Array(await new Blob(parts).arrayBuffer()));
+  },
+  async picture({ signal, event }, _, file, options) {
+    const [bytes] = await bytesOf([file], signal, event);
+    return library.picture(bytes, options);
+  },
+};
+
+function find(id) {
+  const object = objects.get(id);
+  if (!object) throw new KaisekiError('Error', '[worker] expected a live object, got a disposed one');
+  return object;
+}
+
+function unpack(value) {
+  if (value?.$object) return find(value.$object);
+  if (Array.isArray(value)) return value.map(unpack);
+  if (Object.getPrototypeOf(value ?? 0) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unpack(item)]));
+}
+
+function keep(object, $type, facts) {
+  objects.set(++made, object);
+  return { $type, id: made, ...facts };
+}
+
+function pack(value, transfer) {
+  if (value instanceof Tensor) return keep(value, 'Tensor', { dtype: value.dtype, shape: [...value.shape] });
+  if (value instanceof Optimizer) return keep(value, 'Optimizer', { learningRate: value.learningRate });
+  if (value instanceof Network) return keep(value, 'Network', { json: value.json, ...value.summary });
+  if (ArrayBuffer.isView(value)) {
+    transfer.push(value.buffer);
+    return value;
+  }
+  if (Array.isArray(value)) return value.map((item) => pack(item, transfer));
+  if (Object.getPrototypeOf(value ?? 0) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, pack(item, transfer)]));
+}
+
+function failure(error, signal) {
+  if (signal.aborted) return { kind: 'Aborted', message: '' };
+  if (error instanceof KaisekiError) return { kind: error.kind, message: error.message };
+  const memory = error instanceof RangeError;  // a buffer that JavaScript has no room for
+  return { kind: memory ? 'OutOfMemory' : 'Error', message: memory ? `[memory] expected more memory, got none: ${error.message}` : String(error.message ?? error) };
+}
+
+/** After this the module's memory may be in any state. */
+function isFatal(error) {
+  return error instanceof WebAssembly.RuntimeError || /call stack|recursion/.test(error?.message);
+}
+
+async function answer({ id, target, method, args }) {
+  const controller = new AbortController(), { signal } = controller;
+  running.set(id, { controller });
+  const transfer = [];
+  try {
+    const object = target ? find(target) : library, given = args.map(unpack);
+    const context = { id, signal, event: (event) => port.postMessage({ id, event }) };
+    const value = method in requests ? requests[method](context, object, ...given) : object[method](...given);
+    const result = pack(value instanceof Promise ? await value : value, transfer);
+    port.postMessage({ id, value: result }, transfer);
+  } catch (error) {
+    port.postMessage(isFatal(error) ? { fatal: error.message } : { id, error: failure(error, signal) });
+  } finally {
+    running.delete(id);
+  }
+}
+
+/** A file is read over several turns of the event loop. */
+async function answerFirst(message) {
+  behind = [];
+  await answer(message);
+  const waiting = behind;
+  behind = undefined;
+  for (const next of waiting) receive(next);
+}
+
+function receive(message) {
+  if (behind && !running.has(message.abort ?? message.change)) {
+    behind.push(message);
+  } else if (message.dispose) {
+    objects.get(message.dispose)?.dispose();
+    objects.delete(message.dispose);
+  } else if (message.abort) {
+    const run = running.get(message.abort);
+    run?.controller.abort();
+    run?.settings?.wake?.();
+  } else if (message.change) {
+    const settings = running.get(message.change)?.settings;
+    if (settings) Object.assign(settings, message.settings).wake?.();
+  } else if (message.method === 'loadWeights') {
+    answerFirst(message);
+  } else {
+    answer(message);
+  }
+}
+
+if (node) {
+  builtin('worker_threads').then(({ parentPort }) => {
+    port = parentPort;
+    port.on('message', receive);
+  });
+} else {
+  port = self;
+  self.onmessage = ({ data }) => receive(data);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// The library in a worker: the same results as where it runs at once, scopes, errors, and the worker's end.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { after, describe, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import workers from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
+import { KaisekiError, load } from 'kaiseki';
+import { load as loadHere } from 'kaiseki/sync';
+
+const lenet = readFileSync(new URL('../../models/lenet-dag.json', import.meta.url), 'utf8');
+const started = [];
+workers.Worker = class extends workers.Worker {
+  constructor(...args) {
+    super(...args);
+    started.push(this);
+  }
+};
+syncBuiltinESMExports();
+
+const list = async (tensor) => Array.from(await tensor.toTypedArray());
+
+for (const threads of [1, 2]) {
+  describe(`the client, threads: ${threads}`, async () => {
+    const kaiseki = await load({ threads });
+    after(() => kaiseki.close());
+
+    test('operations give what they give without a worker', async () => {
+      const here = await loadHere({ threads: 1 });
+      const work = async (library) => {
+        const a = await library.uniform([5, 7], { seed: 1 }), b = await library.normal([7, 3], { seed: 2 });
+        const steps = [
+          await a.matmul(b), await a.add(1), await a.transpose(), await a.slice(1, 2, 3), await a.sum([0], true), await a.argmax(),
+          await a.softmax(0), await b.reshape([-1]), await library.elementwise('s*x - y', { s: 3, x: a, y: await a.mul(a) }),
+          await library.concatenate([a, a], 1), await a.gather(await library.tensor([4, 0], [2], 'i32')),
+          await library.conv2d(await library.uniform([1, 2, 8, 8]), await library.uniform([3, 2, 3, 3]), { padding: 1, bias: await library.tensor([1, 2, 3]) }),
+          await library.maxPool2d(await library.uniform([1, 2, 8, 8]), { window: 3, stride: 2 }),
+        ];
+        const found = [];
+        for (const tensor of steps) found.push([tensor.dtype, tensor.shape, tensor.size, await list(tensor)]);
+        return found;
+      };
+      assert.deepEqual(await work(kaiseki), await work(here));
+      assert.equal(kaiseki.threads, threads);
+      assert.equal(await (await kaiseki.tensor([2, 3])).sum().then((sum) => sum.item()), 5);
+      here.close();
+    });
+
+    test('arrays go in as they are, in part, or with their memory', async () => {
+      const values = Float32Array.of(1, 2, 3, 4);
+      assert.deepEqual(await list(await kaiseki.tensor(values.subarray(1, 3))), [2, 3]);
+      assert.deepEqual(await list(await kaiseki.tensor(Buffer.from([7, 8, 9]).subarray(1))), [8, 9]);
+      assert.equal(values.length, 4);
+      const moved = await kaiseki.tensor(values, [2, 2], 'f32', { transfer: true });
+      assert.equal(values.length, 0);
+      await moved.set([5, 6, 7, 8]);
+      assert.deepEqual(await list(moved), [5, 6, 7, 8]);
+    });
+
+    test('calls take effect in the order in which they are made', async () => {
+      const x = await kaiseki.tensor([1]);
+      const before = x.add(1), set = x.set([10]), after = x.add(1);
+      x.dispose();
+      assert.deepEqual([await (await before).item(), await set, await (await after).item()], [2, undefined, 11]);
+    });
+
+    test('so they do while a file of weights is read', async () => {
+      const network = await kaiseki.network(lenet), { images } = await kaiseki.digits({ count: 4 });
+      const files = [], expected = [];
+      for (const seed of [1, 2]) {
+        await network.initialize(seed);
+        files.push(new Blob([gzipSync(await network.saveWeights())]));
+        expected.push(await list(await network.predict(images)));
+      }
+      const pending = [];
+      for (const file of files) pending.push(network.loadWeights(file), network.predict(images).then(list));
+      pending.push(network.initialize(1), network.predict(images).then(list));
+      const stop = new AbortController(), evaluation = network.evaluate({ images, labels: images }, { signal: stop.signal });
+      stop.abort();
+      network.dispose();
+      await assert.rejects(evaluation, { name: 'AbortError' });
+      const found = await Promise.all(pending);
+      assert.deepEqual([found[1], found[3], found[5]], [expected[0], expected[1], expected[0]]);
+      const other = await kaiseki.network(lenet), failed = other.loadWeights(new Blob(['nonsense']));
+      const after = other.predict(images);
+      await assert.rejects(failed, { kind: 'ParseError' });
+      assert.deepEqual((await after).shape, [4, 10]);
+    });
+
+    test('errors cross the border with kind and message', async () => {
+      const x = await kaiseki.tensor([1, 2]);
+      await assert.rejects(x.reshape([3]), (error) =>
+        error instanceof KaisekiError && error.kind === 'ShapeError' && /^\[reshape\] expected .*, got /.test(error.message));
+      await assert.rejects(kaiseki.network('{"inputs": {"x": {"shape": [1]}}, "layers": [{"type": "nonsense"}]}'), { kind: 'ParseError', message: /nonsense/ });
+      await assert.rejects(kaiseki.conv2d(x), { name: 'KaisekiError', kind: 'Error' });
+      await assert.rejects(kaiseki.uniform([1], { seed: () => 1 }), { name: 'DataCloneError' });
+      x.dispose();
+      x.dispose();
+      await assert.rejects(x.sum(), /expected a live object, got a disposed one/);
+      assert.equal(await (await kaiseki.tensor([3])).item(), 3);
+    });
+
+    test('a scope frees what was made in it, but for its result', async () => {
+      const start = (await kaiseki.memory()).handles, x = await kaiseki.tensor([1, 2, 3]);
+      const kept = await kaiseki.tidy(async (scope) => {
+        const y = await (await scope.uniform([3])).add(x);
+        const { inner } = await scope.tidy(async (scope) => ({ inner: await (await scope.tensor([1])).add(y), other: 1 }));
+        assert.ok(!inner.disposed);
+        return (await inner.add(1)).sum();
+      });
+      assert.equal((await kaiseki.memory()).handles, start + 2);
+      assert.ok(Number.isFinite(await kept.item()));
+      await assert.rejects(kaiseki.tidy(async (scope) => {
+        await scope.uniform([3]);
+        throw new Error('out');
+      }), /out/);
+      const network = await kaiseki.tidy((scope) => scope.network(lenet));
+      assert.equal((await network.parameters()).length, 8);
+      assert.equal((await kaiseki.memory()).handles, start + 11);
+      for (const object of [kept, x, network]) object.dispose();
+    });
+
+    test('what is forgotten is freed by the garbage collector', async () => {
+      setFlagsFromString('--expose-gc');
+      const collect = runInNewContext('gc'), start = (await kaiseki.memory()).handles;
+      for (let i = 0; i < 100; ++i) await kaiseki.uniform([10]);
+      for (let i = 0; i < 50 && (await kaiseki.memory()).handles > start; ++i) {
+        collect();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      assert.ok((await kaiseki.memory()).handles <= start);
+    });
+
+    test('what training or an evaluation uses is not forgotten', async () => {
+      setFlagsFromString('--expose-gc');
+      const collect = runInNewContext('gc'), stop = new AbortController();
+      const using = async (body) => {
+        const data = await kaiseki.digits({ count: 50 });
+        return body(await kaiseki.network(lenet), data, await kaiseki.optimizer());
+      };
+      let steps = 0;
+      const training = await using((network, data, optimizer) =>
+        kaiseki.train(network, optimizer, data, { batchSize: 5, signal: stop.signal, onStep: () => ++steps }));
+      const evaluation = await using((network, data) => ({ finished: network.evaluate(data, { batchSize: 1 }) }));
+      for (let i = 0; i < 20; ++i) {
+        collect();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      assert.ok((await evaluation.finished).loss > 0);
+      const before = steps;
+      await training.pause();
+      training.resume();
+      while (steps < before + 5) await Promise.race([kaiseki.memory(), training.finished]);
+      stop.abort();
+      await assert.rejects(training.finished, { name: 'AbortError' });
+    });
+
+    test('networks: facts, prediction, activations, weights', async () => {
+      const network = await kaiseki.network(lenet), other = await kaiseki.network(JSON.parse(lenet));
+      assert.deepEqual([network.inputShape, network.outputShape, network.layers.length], [[1, 28, 28], [10], 8]);
+      assert.equal(network.json.name, 'lenet');
+      await network.initialize(7);
+      const { images } = await kaiseki.digits({ count: 4 }), expected = await list(await network.predict(images));
+      const file = await network.saveWeights();
+      for (const bytes of [file, file.buffer.slice(0), new Blob([file]), gzipSync(file)]) {
+        await other.initialize(1);
+        assert.match(await other.loadWeights(bytes), /^8 tensors loaded/);
+        assert.deepEqual(await list(await other.predict(images)), expected);
+      }
+      const [maps, logits] = await network.activations(images, ['pool2', 'fc4']);
+      assert.deepEqual([maps.shape, logits.shape], [[4, 50, 4, 4], [4, 10]]);
+      const [{ name, value }] = await network.parameters();
+      assert.deepEqual([name, value.shape], ['conv1.weight', [20, 1, 5, 5]]);
+      await assert.rejects(network.loadWeights(file.subarray(0, 100)), { kind: 'ParseError' });
+    });
+
+    test('out of memory is an error, and the library goes on', async () => {
+      const large = [];
+      await assert.rejects(async () => {
+        for (;;) large.push(await kaiseki.empty([200 << 20]));
+      }, { kind: 'OutOfMemory' });
+      for (const tensor of large) tensor.dispose();
+      await kaiseki.trim();
+      assert.equal(await (await (await kaiseki.tensor([1, 2, 3])).sum()).item(), 6);
+    });
+  });
+}
+
+describe('the worker\'s end', () => {
+  test('close() rejects what is pending, and another library may be loaded', async () => {
+    const kaiseki = await load({ threads: 1 }), { images, labels } = await kaiseki.digits({ count: 100 });
+    const network = await kaiseki.network(lenet), optimizer = await kaiseki.optimizer();
+    const { finished } = kaiseki.train(network, optimizer, { images, labels });
+    kaiseki.close();
+    await assert.rejects(finished, { kind: 'Closed', message: /load\(\) another/ });
+    await assert.rejects(images.sum(), { kind: 'Closed' });
+    assert.equal(await kaiseki.closed, undefined);
+    images.dispose();
+    const again = await load({ threads: 1 });
+    assert.equal(await (await again.tensor([4])).item(), 4);
+    again.close();
+  });
+
+  for (const threads of [1, 3])
+    test(`a worker that is killed says so, threads: ${threads}`, async () => {
+      started.length = 0;
+      const kaiseki = await load({ threads });
+      assert.equal(started.length, 1);
+      const pending = Promise.allSettled([kaiseki.digits({ count: 5000 }), kaiseki.uniform([10])]);
+      await started[0].terminate();
+      for (const { reason } of await pending) assert.equal(reason?.kind, 'Closed');
+      assert.equal((await kaiseki.closed).kind, 'Closed');
+      await assert.rejects(kaiseki.uniform([10]), { kind: 'Closed' });
+      const again = await load({ threads });
+      assert.equal(again.threads, threads);
+      again.close();
+    });
+
+  test('a trap in the module ends the worker', async () => {
+    const kaiseki = await load({ threads: 1 }), pending = kaiseki.digits({ count: 5000 });
+    started.at(-1).emit('message', { fatal: 'unreachable' });
+    await assert.rejects(pending, { kind: 'Closed', message: /unreachable/ });
+    assert.match((await kaiseki.closed).message, /unreachable/);
+  });
+
+  test('an impossible number of threads is refused', async () => {
+    await assert.rejects(load({ threads: 0 }), /expected 1 or more threads, got 0/);
+  });
+
+  test('a program ends by itself when nothing is pending', () => {
+    const script = `import { load } from 'kaiseki';
+      const kaiseki = await load({ threads: 2 });
+      console.log(await (await (await kaiseki.uniform([1000])).sum()).item() > 400);`;
+    assert.equal(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 60000 }), 'true\n');
+  });
+});

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Damaged files: each gives an error of the library or a result, never a trap, and the module goes on. Of the corpora of the
+// native fuzz targets a hundred files each as well, where KAISEKI_FUZZ names the build folder in which they were made.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import { KaisekiError, load } from 'kaiseki/sync';
+import { mnist, png } from './files.js';
+import { blobs, hash, samples, ticket, weights as tensors } from './message.js';
+
+const kaiseki = await load({ threads: 1 });
+after(() => kaiseki.close());
+const here = (path) => new Uint8Array(readFileSync(new URL(`../../${path}`, import.meta.url)));
+const json = { inputs: { x: { shape: [1, 6, 6] } }, layers: [
+  { name: 'c', type: 'convolution', output_channels: 2, kernel_size: 3 }, { type: 'relu' },
+  { name: 'p', type: 'max_pooling', kernel_size: 2 }, { name: 'f', type: 'fully_connected', output_size: 3 }, { type: 'softmax_cross_entropy' }] };
+const network = kaiseki.network(json);
+const pixels = Uint8Array.from({ length: 3 * 11 * 9 }, (_, i) => (i * 41) % 256);
+
+const weights = (bytes) => network.loadWeights(bytes, { strict: false });
+const net = (bytes) => {
+  const { json } = kaiseki.network(bytes);
+  kaiseki.network(json);
+};
+const picture = (bytes) => kaiseki.picture(bytes, { width: 5, height: 4 });
+/** A training node gets `bytes` as one of the blobs of its ticket. */
+const blob = (role) => (bytes) => {
+  const node = kaiseki.trainingNode();
+  for (const one of [...blobs.values(), bytes]) node.addBlob(hash(one), one);
+  node.run(ticket({ [role]: hash(bytes) }));
+};
+// What reads it, the folder of its corpora, and sound files.
+const READERS = {
+  network: [net, ['network_json'], [new TextEncoder().encode(JSON.stringify(json)), here('models/lenet.json')]],
+  onnx: [net, ['onnx'], [here('onnx/preactivated_13.onnx')]],
+  safetensors: [weights, ['safetensors'], [network.saveWeights('safetensors')]],
+  tar: [weights, ['tar'], [network.saveWeights('tar')]],
+  base64: [weights, ['base64'], [network.saveWeights('json')]],
+  idx: [(bytes) => kaiseki.idx(bytes), ['idx'], [mnist(3, [4, 5]).images]],
+  cifar10: [(bytes) => kaiseki.cifar10(bytes), ['cifar'], [new Uint8Array(2 * 3073)]],
+  picture: [picture, ['picture', 'jpeg_stb'], [png(11, 9, pixels), here('jpeg/progressive.jpg'), here('jpeg/half_colour.jpg'), here('jpeg/grey.jpg')]],
+  ticket: [(bytes) => kaiseki.trainingNode().missing(bytes), ['wire_tensors'], [new Uint8Array(ticket())]],
+  samples: [blob('samples'), ['wire_tensors'], [new Uint8Array(samples)]],
+  tensors: [blob('weights'), ['wire_tensors'], [new Uint8Array(tensors)]],
+};
+
+/** Leaves little of the module's memory, so that what claims to be large is refused and not waited for. */
+function fill() {
+  const blocks = [];
+  for (const megabytes of [256, 16])
+    try {
+      for (;;) blocks.push(kaiseki.empty([megabytes << 18]));
+    } catch (error) {
+      assert.equal(error.kind, 'OutOfMemory');
+    }
+  blocks.splice(-3).forEach((block) => block.dispose());
+  kaiseki.trim();
+  return () => blocks.forEach((block) => block.dispose());
+}
+
+function* damaged(bytes) {
+  let state = 1;
+  const draw = (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  for (let i = 0; i < 50; ++i) yield bytes.slice(0, Math.floor((bytes.length * i) / 50));
+  for (let i = 0; i < 250; ++i) {
+    const other = bytes.slice();
+    for (let changes = 1 + draw(4); changes > 0; --changes) other[draw(Math.min(other.length, i % 2 ? 200 : other.length))] = draw(256);
+    yield other;
+  }
+}
+
+function* corpora(names) {
+  for (const kind of ['corpus', 'seeds'])
+    for (const name of names) {
+      const folder = `${process.env.KAISEKI_FUZZ}/${kind}/${name}`;
+      const files = existsSync(folder) ? readdirSync(folder).sort() : [], apart = Math.ceil(files.length / 100);
+      for (let i = 0; i < files.length; i += apart) yield new Uint8Array(readFileSync(`${folder}/${files[i]}`));
+    }
+}
+
+describe('damaged files', () => {
+  const free = fill(), { handles } = kaiseki.memory();
+  after(free);
+  if (!existsSync(`${process.env.KAISEKI_FUZZ}/corpus`)) console.log('SKIPPED: the corpora of fuzz targets in WebAssembly: KAISEKI_FUZZ names no folder');
+
+  for (const [name, [read, folders, sound]] of Object.entries(READERS))
+    test(name, () => {
+      let count = 0, refused = 0;
+      const attempt = (bytes) => {
+        ++count;
+        try {
+          kaiseki.tidy(() => { read(bytes); });
+        } catch (error) {
+          if (!(error instanceof KaisekiError)) throw error;
+          ++refused;
+        }
+      };
+      for (const file of sound) for (const bytes of damaged(file)) attempt(bytes);
+      for (const bytes of corpora(folders)) attempt(bytes);
+      for (const file of sound) kaiseki.tidy(() => { read(file); });
+      console.log(`${name}: ${count} files, ${refused} refused`);
+      assert.ok(refused > 0);
+      assert.equal(kaiseki.memory().handles, handles);
+    });
+
+  test('afterwards everything works', () => {
+    const { values } = kaiseki.tidy(() => ({ values: network.predict(kaiseki.uniform([2, 1, 6, 6])).toTypedArray() }));
+    assert.equal(values.length, 6);
+  });
+});

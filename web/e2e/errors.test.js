@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// What is hostile or broken is told at its place, with the library's message, and the page goes on.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { PAGE, eventually, launch, newContext, open, pick, press, ready, until } from './page.js';
+import { serve } from './server.js';
+
+const HUGE = JSON.stringify({
+  inputs: { image: { shape: [1, 28, 28] } },
+  layers: [
+    { name: 'wide', type: 'convolution', output_channels: 60000, kernel_size: 3, padding: 1 },
+    { name: 'mean', type: 'global_pooling' },
+    { name: 'classes', type: 'fully_connected', output_size: 10 },
+  ],
+});
+
+describe('errors', () => {
+  let browser, server, page;
+  before(async () => {
+    server = await serve({ '/': PAGE });
+    browser = await launch();
+    page = await open(browser, server.address);
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  /** Takes a network as it is pasted. */
+  async function paste(json) {
+    await pick(page, 'Your own');
+    await page.locator('textarea').fill(json);
+    await press(page, 'Use this network');
+  }
+  /** The page still trains. */
+  async function trains() {
+    await ready(page);
+    await press(page, await page.getByRole('button', { name: 'Resume' }).count() ? 'Resume' : 'Start');
+    const step = await until(page, 'Step', (value) => value > 0);
+    await until(page, 'Step', (value) => value > step);
+    await press(page, 'Pause');
+    await press(page, 'Reset');
+    await until(page, 'Step', (value) => value === 0);
+  }
+
+  const NETWORKS = [
+    ['{', /line 1/],
+    ['{\n  "inputs": {"image": {"shape": [1, 28, 28]}},\n  "layers": [\n    {"type": "relu"},\n    {"type": "convolution", "output_channels": 4, "kernel_size": 3, "strid": 2}\n  ]\n}',
+      /layers\[1\]\.strid: .*did you mean "stride"\?/],
+    ['[]', /network/],
+    ['['.repeat(20000), /network/],
+    ['{"inputs": {"image": {"shape": [1, 16777217, 1]}}, "layers": [{"type": "relu"}]}', /network/],
+    ['{"inputs": {"image": {"shape": [7]}}, "layers": [{"type": "fully_connected", "output_size": 10}]}', /expected a network whose input is a picture/],
+  ];
+  for (const [json, message] of NETWORKS)
+    test(`a network is refused: ${json.slice(0, 40).replaceAll('\n', ' ')}`, async () => {
+      await paste(json);
+      await page.locator('.course .message', { hasText: message }).waitFor();
+    });
+
+  test('the line of an error is shown and selected', async () => {
+    await paste(NETWORKS[1][0]);
+    await page.locator('.excerpt', { hasText: 'line 5' }).waitFor();
+    const selected = () => page.locator('textarea').evaluate((area) => area.value.slice(area.selectionStart, area.selectionEnd));
+    await eventually('the selection',
+      async () => await selected() === '    {"type": "convolution", "output_channels": 4, "kernel_size": 3, "strid": 2}');
+    await trains();
+  });
+
+  test('weights that are none, cut off, or of another network', async () => {
+    const weights = page.locator('details', { has: page.getByRole('heading', { name: 'Weights' }) });
+    const input = page.getByLabel('File of weights');
+    const header = (json, extra = 0) => {
+      const bytes = Buffer.alloc(8 + json.length + extra);
+      bytes.writeBigUInt64LE(BigInt(json.length));
+      bytes.write(json, 8);
+      return bytes;
+    };
+    const files = [
+      Buffer.from('not weights'), Buffer.alloc(0), Buffer.alloc(64, 255),
+      header('{"conv1.weight":{"dtype":"F32","shape":[20,1,5,5],"data_offsets":[0,2000]}}', 10),
+      header('{"other.weight":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}', 8),
+      header('{"conv1.weight":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}'),
+    ];
+    for (const [i, buffer] of files.entries()) {
+      await input.setInputFiles({ name: `${i}.safetensors`, mimeType: '', buffer });
+      const problem = weights.locator('.message');
+      await problem.waitFor();
+      assert.match(await problem.textContent(), /\w/);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await problem.waitFor({ state: 'detached' });
+    }
+    await trains();
+  });
+
+  test('pictures and classes that are none, cut off, or claim to be many', async () => {
+    await pick(page, 'Files');
+    const data = page.locator('details', { has: page.getByRole('heading', { name: 'Data' }) });
+    const input = page.getByLabel('Pick all files of the data set at once');
+    const idx = (dims, bytes) => {
+      const file = Buffer.alloc(4 + 4 * dims.length + bytes, 7);
+      [0x800 + dims.length, ...dims].forEach((value, i) => file.writeUInt32BE(value, 4 * i));
+      return file;
+    };
+    const images = idx([10, 28, 28], 7840), labels = idx([10], 10), file = (name, buffer) => ({ name, mimeType: '', buffer });
+    const mnist = (images, labels) => [file('train-images-idx3-ubyte', images), file('train-labels-idx1-ubyte', labels),
+      file('t10k-images-idx3-ubyte', images), file('t10k-labels-idx1-ubyte', labels)];
+    const cases = [
+      mnist(Buffer.from('no pictures'), labels), mnist(Buffer.alloc(0), labels), mnist(images.subarray(0, 1000), labels),
+      mnist(idx([0xffffffff, 28, 28], 784), labels), mnist(idx([1, 65535, 65535], 784), idx([1], 1)), mnist(idx([10, 0, 28], 0), labels),
+      mnist(labels, labels), mnist(images, idx([9], 9)), mnist(images, images),
+      mnist(gzipSync(images).subarray(0, 40), labels), mnist(Buffer.concat([gzipSync(images).subarray(0, 20), Buffer.alloc(50, 255)]), labels),
+      [file('data_batch_1.bin', Buffer.alloc(100)), file('test_batch.bin', Buffer.alloc(3073))],
+      [file('data_batch_1.bin', Buffer.alloc(3073, 255)), file('test_batch.bin', Buffer.alloc(3073))],
+    ];
+    for (const [i, files] of cases.entries()) {
+      await input.setInputFiles(files);
+      await data.locator('.message').waitFor().catch(() => assert.fail(`files ${i} are not refused`));
+      await input.setInputFiles(mnist(images, labels));
+      await data.locator('.message').waitFor({ state: 'detached' });
+      await page.getByText('10 pictures to train on, 10 others').waitFor();
+    }
+    await pick(page, 'Built-in digits');
+    await page.getByText('3,000 pictures to train on').waitFor();
+    await trains();
+  });
+
+  test('memory that runs out', async () => {
+    await paste(HUGE);
+    await page.getByText('Network ready: ').waitFor();
+    await press(page, 'Start');
+    const problem = page.locator('.run .message');
+    await problem.waitFor();
+    assert.match(await problem.textContent(), /memory|bytes/i);
+    await pick(page, 'LeNet');
+    await page.getByText('Network ready').waitFor();
+    await trains();
+    assert.deepEqual(page.problems, []);
+  });
+
+  test('more classes than a matrix has room for', async () => {
+    await paste('{"inputs": {"image": {"shape": [1, 28, 28]}}, "layers": [{"type": "global_pooling"}, {"type": "fully_connected", "output_size": 200000}, {"type": "softmax_cross_entropy"}]}');
+    await page.getByText('Network ready: ').waitFor();
+    await page.getByText('200,000 classes are too many to show.').waitFor();
+    await press(page, 'Test picture');
+    await page.locator('.probabilities .share', { hasText: '%' }).first().waitFor();
+    await press(page, 'Start');
+    await page.getByText(/% of 1,000 test pictures/).waitFor();
+    await press(page, 'Pause');
+    assert.deepEqual(page.problems, []);
+    await pick(page, 'LeNet');
+    await page.getByText('Network ready').waitFor();
+    await trains();
+  });
+
+  test('a library that cannot be loaded, and then can', async () => {
+    const context = await newContext(browser, { serviceWorkers: 'block' });
+    const other = await context.newPage();
+    await context.route('**/*.wasm', (route) => route.abort());
+    await other.goto(server.address);
+    await other.locator('.run .message').waitFor();
+    await context.unroute('**/*.wasm');
+    await press(other, 'Load again');
+    await ready(other);
+    assert.equal(await other.locator('.problem').count(), 0);
+    await context.close();
+  });
+
+  test('another number of classes than the data has', async () => {
+    await paste('{"inputs": {"image": {"shape": [1, 28, 28]}}, "layers": [{"type": "fully_connected", "output_size": 3}]}');
+    await page.getByText('Network ready: ').waitFor();
+    await press(page, 'Start');
+    await page.locator('.run .message', { hasText: /expected/ }).waitFor();
+    await pick(page, 'Small MLP');
+    await trains();
+  });
+});

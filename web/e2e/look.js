@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// What holds for every page of the pool: no errors, nothing that axe finds, nothing that sticks out of the screen.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+export const THEMES = ['light', 'dark'];
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export async function assertAccessible(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(violations.map(({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`), []);
+}
+
+/** With KAISEKI_PICTURES=FOLDER, a picture of it as `name` is kept there. */
+export async function assertFits(page, name) {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.ok(wide <= 0, `the page scrolls sideways by ${wide} pixels`);
+  if (process.env.KAISEKI_PICTURES) await page.screenshot({ path: join(process.env.KAISEKI_PICTURES, `${name}.png`), fullPage: true });
+}

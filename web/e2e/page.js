@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Opens the page in headless Chromium, watches that it breaks no rule of its policy, and does what people do.
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+/** The built page. */
+export const PAGE = process.env.KAISEKI_PAGE ?? fileURLToPath(new URL('../../page/', import.meta.url));
+export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+export const DESKTOP = { viewport: { width: 1440, height: 900 } };
+
+/** Of everything that is waited for: much more than a busy machine takes, as only a failure takes as long. */
+export const PATIENCE = 180_000;
+
+export const launch = () => chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'], timeout: PATIENCE });
+
+/** A browser's context without moving parts, which axe may meet halfway. `script` runs in its pages before their own. */
+export async function newContext(browser, { script, ...options } = {}) {
+  const context = await browser.newContext({ acceptDownloads: true, reducedMotion: 'reduce', ...options });
+  context.setDefaultTimeout(PATIENCE);
+  if (script) await context.addInitScript(script);
+  return context;
+}
+
+/** A page whose `problems` are what it logged as errors. */
+export async function openPlain(browser, address, options = DESKTOP) {
+  const page = await (await newContext(browser, options)).newPage();
+  page.problems = [];
+  page.on('pageerror', (error) => page.problems.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && page.problems.push(message.text()));
+  await page.goto(address);
+  return page;
+}
+
+/** The page that trains, as soon as it can. */
+export async function open(browser, address, options) {
+  const page = await openPlain(browser, address, options);
+  await ready(page);
+  return page;
+}
+
+/** Until the library is loaded, and a network and data are there. */
+export const ready = (page) => page.getByRole('button', { name: /^(Start|Resume)$/ }).and(page.locator(':enabled')).waitFor();
+
+/** Waits until `look` gives something that is true, and gives it. */
+export async function eventually(what, look) {
+  for (const end = Date.now() + PATIENCE;;) {
+    const found = await look();
+    if (found) return found;
+    assert.ok(Date.now() < end, `${what}: not within ${PATIENCE / 1000} s`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export async function stat(page, name) {
+  const text = await page.locator('.stats > div', { hasText: name }).locator('dd').textContent();
+  return Number(text.replace(/[,%]/g, ''));
+}
+
+/** Waits until a number of the run is as `expected` says. */
+export async function until(page, name, expected) {
+  let value;
+  await eventually(name, async () => {
+    value = await stat(page, name);
+    if (expected(value)) return true;
+    assert.deepEqual(await page.locator('.run .problem').allTextContents(), [], `while waiting for ${name}, now ${value}`);
+    return false;
+  });
+  return value;
+}
+
+export const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
+
+/** Chooses one of the networks or of the sources of data. */
+export const pick = (page, title) => page.getByRole('radio', { name: new RegExp(`^${title}`) }).check();
+
+/** Opens a course of a phone's page; on a wide screen it is open. */
+export async function course(page, title) {
+  const details = page.locator('details', { has: page.getByRole('heading', { name: title, exact: true }) });
+  if (!(await details.evaluate((node) => node.open))) await details.locator('summary').click();
+  return details;
+}
+
+/** Draws with the mouse: strokes of points in 0..1 of the paper. */
+export async function draw(page, strokes) {
+  const paper = page.locator('.pen');
+  await paper.scrollIntoViewIfNeeded();
+  const box = await paper.boundingBox();
+  for (const stroke of strokes) {
+    const points = stroke.map(([x, y]) => [box.x + x * box.width, box.y + y * box.height]);
+    await page.mouse.move(...points[0]);
+    await page.mouse.down();
+    for (const point of points.slice(1)) await page.mouse.move(...point, { steps: 6 });
+    await page.mouse.up();
+  }
+}
+
+export const ZERO = [Array.from({ length: 25 }, (_, i) => [0.5 + 0.2 * Math.sin(i * Math.PI / 12), 0.5 - 0.32 * Math.cos(i * Math.PI / 12)])];
+export const ONE = [[[0.5, 0.18], [0.48, 0.82]]];
+export const SEVEN = [[[0.3, 0.22], [0.7, 0.22], [0.45, 0.82]]];
+
+/** What the network takes the picture for. */
+export const best = (page) => page.locator('.probabilities .best .class').textContent();

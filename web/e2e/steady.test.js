@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Training for KAISEKI_SECONDS (5) leaves the count of buffers and the heaps as they were; with a minute or more the browser,
+// which takes its time, is asked for all memory of the page and its worker as well.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PAGE, eventually, launch, newContext, press, ready, stat, until } from './page.js';
+import { serve } from './server.js';
+import { memory, watch } from './worker.js';
+
+const SECONDS = Number(process.env.KAISEKI_SECONDS ?? 5);
+
+test(`${SECONDS} s of training leave memory flat`, async () => {
+  const server = await serve({ '/': PAGE });
+  const browser = await launch();
+  try {
+    const context = await newContext(browser);
+    await watch(context);
+    const page = await context.newPage();
+    await page.goto(server.address);
+    await ready(page);
+    const client = await page.context().newCDPSession(page);
+    /** Until nothing that was asked before the pause is on its way. */
+    async function quiet() {
+      let last, same = 0;
+      await eventually('quiet', async () => {
+        const found = JSON.stringify(await memory(page));
+        same = found === last ? same + 1 : 0;
+        last = found;
+        return same === 10;
+      });
+    }
+    const measured = async () => {
+      await press(page, 'Pause');
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
+      await quiet();
+      await client.send('HeapProfiler.collectGarbage');
+      const { usedSize } = await client.send('Runtime.getHeapUsage');
+      const found = { step: await stat(page, 'Step'), page: usedSize, ...await memory(page) };
+      if (SECONDS >= 60) found.all = await page.evaluate(async () => (await performance.measureUserAgentSpecificMemory()).bytes);
+      await press(page, 'Resume');
+      console.log(JSON.stringify(found));
+      return found;
+    };
+    await press(page, 'Start');
+    await until(page, 'Step', (value) => value > 100);
+    await until(page, 'Test accuracy', (value) => value > 0);
+    const first = await measured();
+    for (const end = Date.now() + 1000 * SECONDS; Date.now() < end;) await page.waitForTimeout(Math.min(30_000, end - Date.now()));
+    const last = await measured();
+    assert.ok(last.step > first.step);
+    assert.equal(last.handles, first.handles);
+    assert.equal(last.heap, first.heap);
+    assert.ok(last.inUse <= 1.01 * first.inUse, `${first.inUse}, then ${last.inUse} bytes of tensors`);
+    assert.ok(last.page <= first.page + (1 << 20), `${first.page}, then ${last.page} bytes of JavaScript`);
+    if (first.all) assert.ok(last.all <= first.all + (4 << 20), `${first.all}, then ${last.all} bytes in all`);
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+});

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// LeNet learns the built-in digits, knows drawn ones, and keeps what it learnt in a file.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import { DESKTOP, ONE, PAGE, PHONE, SEVEN, ZERO, best, course, draw, launch, open, pick, press, stat, until } from './page.js';
+import { serve } from './server.js';
+
+/** The names of the tensors in a safetensors file. */
+function names(bytes) {
+  const length = Number(bytes.readBigUInt64LE());
+  return Object.keys(JSON.parse(bytes.subarray(8, 8 + length))).filter((name) => name !== '__metadata__').sort();
+}
+
+describe('training', () => {
+  let server, browser, file;
+  before(async () => {
+    server = await serve({ '/': PAGE });
+    browser = await launch();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  test('to 95 % on digits; draw, pause, save, reset', async () => {
+    const page = await open(browser, server.address);
+    await press(page, 'Start');
+    await until(page, 'Test accuracy', (value) => value >= 95);
+
+    for (const [strokes, digit] of [[ZERO, '0'], [ONE, '1'], [SEVEN, '7']]) {
+      await draw(page, strokes);
+      await page.locator('.probabilities .best', { hasText: new RegExp(`^${digit}`) }).waitFor();
+      await press(page, 'Wipe the drawing');
+    }
+    await page.locator('.confusion td.right').first().getByText(/[1-9]/).waitFor();
+    await press(page, 'Test picture');
+    await page.getByRole('img', { name: /filters: green adds/ }).waitFor();
+    await page.getByRole('img', { name: /What layer conv1 gives/ }).waitFor();
+
+    await press(page, 'Pause');
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    const paused = await stat(page, 'Step');
+    await page.waitForTimeout(700);
+    assert.equal(await stat(page, 'Step'), paused);
+
+    const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Save')]);
+    assert.equal(download.suggestedFilename(), 'weights.safetensors');
+    file = await readFile(await download.path());
+    assert.deepEqual(names(file), ['conv1.bias', 'conv1.weight', 'conv2.bias', 'conv2.weight', 'fc3.bias',
+      'fc3.weight', 'fc4.bias', 'fc4.weight']);
+
+    await press(page, 'Resume');
+    await until(page, 'Step', (value) => value > paused);
+    await press(page, 'Reset');
+    await until(page, 'Step', (value) => value === 0);
+    assert.ok(Number.isNaN(await stat(page, 'Test accuracy')));
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  });
+
+  test('a reloaded page, on a phone, reads the file and is as good at once', async () => {
+    const page = await open(browser, server.address, PHONE);
+    await page.reload();
+    await (await course(page, 'Weights')).locator('input').setInputFiles({ name: 'w.safetensors', mimeType: '', buffer: file });
+    await until(page, 'Test accuracy', (value) => value >= 95);
+    assert.equal(await stat(page, 'Step'), 0);
+
+    // A finger draws a one.
+    await page.locator('.pen').scrollIntoViewIfNeeded();
+    const box = await page.locator('.pen').boundingBox();
+    const client = await page.context().newCDPSession(page);
+    const touch = (type, y) => client.send('Input.dispatchTouchEvent', {
+      type, touchPoints: y === undefined ? [] : [{ x: box.x + 0.5 * box.width, y: box.y + y * box.height }],
+    });
+    await touch('touchStart', 0.2);
+    for (let y = 0.25; y < 0.82; y += 0.05) await touch('touchMove', y);
+    await touch('touchEnd');
+    await page.locator('.probabilities .best').waitFor();
+    await press(page, 'Start');  // until it knows this one too
+    await page.locator('.probabilities .best', { hasText: /^1/ }).waitFor();
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  });
+
+  test('learning rate and batch size change while it runs; the optimizer while it does not', async () => {
+    const page = await open(browser, server.address, DESKTOP);
+    await pick(page, 'Small MLP');
+    await page.getByText('Network ready').waitFor();
+    await press(page, 'Start');
+    await until(page, 'Step', (value) => value > 5);
+    const slider = page.getByRole('slider', { name: /Learning rate/ });
+    await slider.focus();
+    await page.keyboard.press('ArrowLeft');
+    assert.equal(await slider.getAttribute('aria-valuetext'), '0.045');
+    await page.getByLabel('Batch size').selectOption('200');
+    assert.ok(await page.getByLabel('Optimizer').isDisabled());
+    const step = await stat(page, 'Step');
+    await until(page, 'Step', (value) => value > step + 5);
+    await press(page, 'Pause');
+    await page.getByLabel('Optimizer').selectOption('adam');
+    assert.equal(await slider.getAttribute('aria-valuetext'), '0.001');
+    await press(page, 'Resume');
+    await until(page, 'Test accuracy', (value) => value >= 80);
+    assert.equal(await best(page).then((name) => /^\d$/.test(name)), true);
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  });
+});

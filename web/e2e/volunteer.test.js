@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// The volunteer's page computes for a real coordinator: after consent only, within its limits, through a crash of the
+// coordinator, and not a second longer than wanted.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import vm from 'node:vm';
+import { COMMAND, Coordinator, sample, skip } from './coordinator.js';
+import { THEMES, assertAccessible, assertFits } from './look.js';
+import { DESKTOP, PHONE, eventually, launch, openPlain, press } from './page.js';
+
+const isPrime = (n) => n >= 2 && Array.from({ length: Math.floor(Math.sqrt(n)) }, (_, i) => i + 1).every((d) => d < 2 || n % d !== 0);
+const NUMBERS = Array.from({ length: 1000 }, (_, i) => i + 1);
+const ENDLESS = 'export function calculate() { for (;;); }';
+/** So long computes a ticket that a processor is kept busy; the result is from when to when. */
+const busy = (milliseconds) => `export function calculate() {
+  const begun = Date.now();
+  while (Date.now() < begun + ${milliseconds});
+  return JSON.stringify([begun, Date.now()]);
+}`;
+const GLOBALS = `export function calculate() {
+  const names = new Set();
+  for (let at = globalThis; at; at = Object.getPrototypeOf(at)) for (const name of Object.getOwnPropertyNames(at))
+    if (typeof globalThis[name] !== 'number') names.add(name);
+  let code = 'none';
+  try {
+    code = String(new Function('return 1')());
+  } catch {
+    // As it should be.
+  }
+  return JSON.stringify({names: [...names], code});
+}`;
+
+const figureText = (page, name) => page.locator('.figures > div', { hasText: name }).locator('dd').textContent();
+const figure = async (page, name) => Number((await figureText(page, name)).replace(/,/g, ''));
+/** Of a figure such as "12.3 kB". */
+async function byteFigure(page, name) {
+  const [number, unit] = (await figureText(page, name)).split(' ');
+  return number * { kB: 1e3, MB: 1e6, GB: 1e9 }[unit];
+}
+
+describe('the volunteer\'s page', { skip }, () => {
+  let browser, coordinator, page;
+  before(async () => {
+    browser = await launch();
+    coordinator = await Coordinator.start();
+  });
+  after(async () => {
+    await browser?.close();
+    await coordinator?.close();
+  });
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close();
+    await coordinator.clear();
+  });
+  const open = async (options = DESKTOP) => (page = await openPlain(browser, `${coordinator.url}/volunteer/`, options));
+
+  test('computes the prime list to the end, after consent only, through a crash of the coordinator', async () => {
+    assert.match(coordinator.said, /^volunteers +http.*\/volunteer\/$/m);
+    // The second half comes after the crash: however quick the page is, there is something left.
+    const half = NUMBERS.length / 2;
+    const task = await coordinator.task('prime list', await sample('primes'), NUMBERS.slice(0, half));
+    await open();
+    await page.getByText('project of prime list').waitFor();
+    await page.getByText('0 of 500').waitFor();
+    await page.waitForTimeout(500);
+    assert.deepEqual(await coordinator.nodes(), [], 'no node before consent');
+    assert.equal(page.workers().length, 0);
+
+    await press(page, 'Start computing');
+    await eventually('tickets', async () => (await coordinator.status(task)).done > 50);
+    await coordinator.kill();
+    await page.getByText('The coordinator does not answer; trying again').waitFor();
+    const before = await figure(page, 'Accepted');
+    assert.ok(before > 0);
+    await coordinator.restart();
+    await coordinator.add(task, NUMBERS.slice(half));
+    await eventually('all tickets', async () => (await coordinator.status(task)).done === 1000);
+    await page.getByText('1,000 of 1,000').waitFor();
+    const results = await coordinator.results(task);
+    const first = Math.min(...results.map(({ ticket }) => ticket));
+    assert.equal(results.length, 1000);
+    for (const { ticket, result } of results) assert.equal(result, String(isPrime(ticket - first + 1)), `of ${ticket - first + 1}`);
+    await eventually('more accepted', async () => await figure(page, 'Accepted') > before);
+    // What Chromium says of the connections that the crash ended.
+    assert.deepEqual(page.problems.filter((text) => !/WebSocket connection|net::ERR_/.test(text)), []);
+  });
+
+  test('counts bytes as the coordinator does', async () => {
+    const counted = async (name) => Number(new RegExp(`^kaiseki_${name}_total (\\d+)`, 'm').exec(await coordinator.ask('GET', '/metrics'))[1]);
+    const heard = async () => [await counted('bytes_received'), await counted('bytes_sent')];
+    const [up, down] = await heard();
+    const source = `export const calculate = () => 'x'.repeat(1000); // ${'.'.repeat(30_000)}`;
+    const task = await coordinator.task('bytes', source, NUMBERS.slice(0, 100));
+    await open();
+    await press(page, 'Start computing');
+    await eventually('all tickets', async () => (await coordinator.status(task)).done === 100);
+    await eventually('all verdicts', async () => await figure(page, 'Accepted') === 100);
+    const [received, sent] = await heard();
+    // Figures have three digits.
+    const close = (figure, exact) => assert.ok(Math.abs(figure - exact) <= 0.01 * exact, `${figure} for ${exact} bytes`);
+    close(await byteFigure(page, 'Sent'), received - up);
+    close(await byteFigure(page, 'Received'), sent - down + source.length);
+    assert.ok(received - up > 100_000);
+  });
+
+  test('stops, and gives back what it held', async () => {
+    const task = await coordinator.task('endless', ENDLESS, [1, 2, 3]);
+    await open();
+    await press(page, 'Start computing');
+    await eventually('a worker', () => page.workers().length > 0);
+    await eventually('leases', async () => (await coordinator.status(task)).leased > 0);
+    await press(page, 'Stop');
+    await page.getByRole('button', { name: 'Start computing' }).and(page.locator(':enabled')).waitFor();
+    await eventually('no lease', async () => (await coordinator.status(task)).leased === 0);
+    await eventually('no node', async () => !(await coordinator.nodes()).some((node) => node.connected));
+    await eventually('no worker', () => page.workers().length === 0);
+    assert.deepEqual((await coordinator.ask('GET', `/api/tasks/${task}/errors`)), [], 'to stop is no error of the ticket');
+    await coordinator.clear();
+    const short = await coordinator.task('busy', busy(100), NUMBERS.slice(0, 200));
+    await press(page, 'Start computing');
+    await eventually('some done', async () => (await coordinator.status(short)).done > 2);
+    await press(page, 'Stop');
+    await eventually('no worker', () => page.workers().length === 0);
+    assert.deepEqual(page.problems, []);
+  });
+
+  test('uses as many threads, and as much of the time, as the sliders say', async () => {
+    const task = await coordinator.task('busy', busy(100), NUMBERS.slice(0, 200));
+    await open();
+    await page.evaluate(() => localStorage.setItem('kaiseki.volunteer', JSON.stringify({ threads: 1, share: 20 })));
+    await page.reload();
+    assert.equal(await page.getByRole('slider', { name: 'Part of the time' }).getAttribute('aria-valuetext'), '20%');
+    await press(page, 'Start computing');
+    await eventually('some done', async () => (await coordinator.status(task)).done >= 5);
+    assert.equal(page.workers().length, 1);
+    const spans = (await coordinator.results(task)).map(({ result }) => JSON.parse(result)).sort(([a], [b]) => a - b);
+    for (const [i, [begun, ended]] of spans.slice(0, -1).entries()) {
+      const rest = spans[i + 1][0] - ended;  // four times as long, or more
+      assert.ok(rest >= 4 * (ended - begun) - 10, `${JSON.stringify(spans)}: ticket ${i} is rested from for ${rest} ms`);
+    }
+    assert.deepEqual(page.problems, []);
+  });
+
+  test('pauses while hidden if asked', async () => {
+    const task = await coordinator.task('endless too', ENDLESS, [1]);
+    await open();
+    await page.getByLabel('Pause while this page is hidden').check();
+    await press(page, 'Start computing');
+    await eventually('a lease', async () => (await coordinator.status(task)).leased === 1);
+    const hide = (hidden) => page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { value, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+    await hide(true);
+    await page.getByText('Paused while this page is hidden').waitFor();
+    await eventually('no lease', async () => (await coordinator.status(task)).leased === 0);
+    await eventually('no worker', () => page.workers().length === 0);
+    await hide(false);
+    await eventually('a lease again', async () => (await coordinator.status(task)).leased === 1);
+    assert.deepEqual(page.problems, []);
+  });
+
+  test('pauses on battery', async () => {
+    const task = await coordinator.task('endless on battery', ENDLESS, [1]);
+    await open({ ...DESKTOP, script: () => {
+      globalThis.battery = Object.assign(new EventTarget(), { charging: false });
+      Object.defineProperty(navigator, 'getBattery', { value: async () => globalThis.battery });
+    } });
+    await press(page, 'Start computing');
+    await page.getByText('Paused while the machine runs on its battery').waitFor();
+    assert.equal((await coordinator.status(task)).leased, 0);
+    const charge = (charging) => page.evaluate((value) => {
+      globalThis.battery.charging = value;
+      globalThis.battery.dispatchEvent(new Event('chargingchange'));
+    }, charging);
+    await charge(true);
+    await eventually('a lease', async () => (await coordinator.status(task)).leased === 1);
+    await charge(false);
+    await eventually('no lease', async () => (await coordinator.status(task)).leased === 0);
+    await page.getByLabel('Pause on battery').uncheck();
+    await eventually('a lease again', async () => (await coordinator.status(task)).leased === 1);
+    assert.deepEqual(page.problems, []);
+  });
+
+  test('gives a task\'s code the language and nothing else; its errors are the ticket\'s', async () => {
+    const globals = await coordinator.task('globals', GLOBALS, [1]);
+    const failing = await coordinator.task('failing', 'export function calculate() { throw new Error("too heavy"); }', [1], { max_attempts: 1 });
+    await open();
+    await press(page, 'Start computing');
+    await eventually('its end', async () => (await coordinator.status(failing)).dead === 1);
+    await page.getByText('A ticket failed: too heavy').waitFor();
+    await eventually('its end', async () => (await coordinator.status(globals)).done === 1);
+    const { names, code } = JSON.parse((await coordinator.results(globals))[0].result);
+    assert.match(code, /none/);
+    const context = new Set(vm.runInNewContext(`const names = [];
+      for (let at = globalThis; at; at = Object.getPrototypeOf(at)) names.push(...Object.getOwnPropertyNames(at));
+      names`));
+    assert.deepEqual(names.filter((name) => !context.has(name)), []);
+    assert.deepEqual(page.problems, []);
+  });
+
+  test('lets a task\'s code import nothing, not even other tasks\' code', async () => {
+    const other = await coordinator.module('export const calculate = () => "other"');
+    const source = `export async function calculate(input) {
+      try {
+        await import(String.fromCharCode(...input));
+        return 'imported';
+      } catch (error) {
+        return error.name;
+      }
+    }`;
+    const origin = coordinator.url;
+    const addresses = [`${origin}/blobs/${other}`, `${origin}/modules/${other}.js`, `${origin}/sw.js`, `${origin}/pool?secret`,
+      'data:text/javascript,export default 1', 'http://example.invalid/x.js'];
+    const asked = [];
+    await open();
+    page.context().on('response', (response) => asked.push(response.url()));
+    const task = await coordinator.task('importing', source, addresses);
+    await press(page, 'Start computing');
+    await eventually('its end', async () => (await coordinator.status(task)).done === addresses.length);
+    assert.deepEqual((await coordinator.results(task)).map(({ result }) => result), addresses.map(() => 'TypeError'));
+    assert.deepEqual(asked.filter((url) => addresses.includes(url) || url.includes(other)), []);
+  });
+
+  test('trains for the native command, where training begins after the press too; the console shows the curve', async () => {
+    await open();
+    await press(page, 'Start computing');
+    await page.getByText(/^(Computing on|Connected)/).waitFor();
+    const net = fileURLToPath(new URL('../../models/lenet-dag.json', import.meta.url));
+    // As long as it takes: it is told when to end.
+    const child = spawn(COMMAND, ['train', net, '--data', 'digits:2000', '--batch-size', '100', '--epochs', '10000', '--device', 'cpu', '--pool', coordinator.url,
+      '--pool-mode', 'data', '--pool-token-file', join(coordinator.folder, 'author.token')], { cwd: coordinator.folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
+    const ended = once(child, 'exit');
+    try {
+      const console_ = await openPlain(browser, `${coordinator.url}/console/`);
+      await console_.getByLabel('Token').fill(coordinator.token);
+      await console_.getByRole('button', { name: 'Log in' }).click();
+      await eventually('tickets', async () => {
+        assert.equal(child.exitCode, null, said);
+        return await figure(page, 'Accepted') > 3;
+      });
+      await console_.getByRole('img', { name: /^Loss, now \d/ }).waitFor();
+      await eventually('its speed', async () => (await coordinator.nodes()).some((node) => node.connected && node.gflops > 0));
+      assert.deepEqual(console_.problems, []);
+      assert.deepEqual(page.problems, []);
+    } finally {
+      child.kill('SIGINT');
+    }
+    assert.deepEqual(await ended, [0, null], said);
+    assert.match(said, /[1-9][\d,]* tickets by nodes/);
+  });
+
+  for (const [name, options] of [['phone', PHONE], ['desktop', DESKTOP]])
+    for (const colorScheme of THEMES)
+      test(`is for everyone: ${name}, ${colorScheme}`, async () => {
+        await coordinator.task(`busy ${name} ${colorScheme}`, busy(20), NUMBERS.slice(0, 60));
+        await open({ ...options, colorScheme, bypassCSP: true });  // axe is no script of the page's
+        await page.getByText(`project of busy ${name} ${colorScheme}`).waitFor();
+        await assertAccessible(page);
+        await assertFits(page, `volunteer-idle-${name}-${colorScheme}`);
+        await press(page, 'Start computing');
+        await eventually('tickets', async () => await figure(page, 'Accepted') > 5);
+        await assertAccessible(page);
+        await assertFits(page, `volunteer-running-${name}-${colorScheme}`);
+      });
+});

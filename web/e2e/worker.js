@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// What the page's worker says and knows, beside what the page shows of it.
+
+/** Before the page is opened: keeps its worker, and when it was asked for what and told of the first step. */
+export const watch = (context) => context.addInitScript(() => {
+  const times = globalThis.kaisekiTimes = {};
+  globalThis.Worker = class extends Worker {
+    constructor(...args) {
+      super(...args);
+      globalThis.kaisekiWorker = this;
+      times.worker = performance.now();
+      const asked = new Map();
+      const post = this.postMessage.bind(this);
+      this.postMessage = (message, ...more) => {
+        asked.set(message.id, message.method);
+        post(message, ...more);
+      };
+      this.addEventListener('message', ({ data }) => {
+        times[data.event ? 'step' : asked.get(data.id)] ??= performance.now();
+        if (!data.event) asked.delete(data.id);
+      });
+    }
+  };
+});
+
+/** The live handles of the library, bytes of its tensors, and the heap. */
+export const memory = (page) => page.evaluate(() => new Promise((resolve) => {
+  const worker = globalThis.kaisekiWorker, id = `memory ${Math.random()}`;
+  const answered = ({ data }) => {
+    if (data.id !== id) return;
+    worker.removeEventListener('message', answered);
+    resolve(data.value);
+  };
+  worker.addEventListener('message', answered);
+  worker.postMessage({ id, method: 'memory', args: [] });
+}));

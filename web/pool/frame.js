@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Frames of docs/protocol.md, for pages and for Node; types in frame.d.ts.
+
+/** Why a connection is closed (code 1008) whose node was put out: it is not to come again (dist/wire/frame.h). */
+export const putOut = 'the node was expelled';
+
+export const frameHeaderBytes = 32;
+const magic = 0x5349414b; // "KAIS", little-endian
+const version = 1;
+const maxControlBytes = 65536;
+const maxPayloadHigh = 0x1fffff; // 2^53 - 1 and less
+const types = ['hello', 'welcome', 'ready', 'ticket', 'result', 'verdict', 'give_back', 'drain', 'echo', 'error'];
+const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
+const encoder = new TextEncoder();
+
+export class FrameError extends Error {
+  constructor(message) {
+    super(`frame: ${message}`);
+    this.name = 'FrameError';
+  }
+}
+
+function expect(condition, byte, expected, got) {
+  if (!condition) throw new FrameError(`byte ${byte}: expected ${expected}, got ${got}`);
+}
+
+function load64(view, at, what) {
+  const high = view.getUint32(at + 4, true);
+  expect(high <= maxPayloadHigh, at, `${what} below 2^53`, 'more');
+  return high * 2 ** 32 + view.getUint32(at, true);
+}
+
+function store64(view, at, value) {
+  view.setUint32(at, value % 2 ** 32, true);
+  view.setUint32(at + 4, Math.floor(value / 2 ** 32), true);
+}
+
+/** JSON.parse takes the last of equal keys, where the other side refuses them. `text` is well-formed. */
+function expectUniqueKeys(text) {
+  const open = []; // of each object and list around: the keys so far, or nothing
+  let key = false; // a text is one
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],]/g)) {
+    const keys = open.at(-1);
+    if (token === '{') open.push(new Set());
+    else if (token === '[') open.push(undefined);
+    else if (token === '}' || token === ']') open.pop();
+    else if (token !== ',' && key) {
+      const name = JSON.parse(token);
+      if (keys.has(name)) throw new Error(`the key ${token} stands there twice`);
+      keys.add(name);
+    }
+    key = token === '{' || (token === ',' && keys !== undefined);
+  }
+}
+
+function parseControl(bytes) {
+  if (bytes.length === 0) return {};
+  let value;
+  try {
+    const text = decoder.decode(bytes);
+    value = JSON.parse(text);
+    expectUniqueKeys(text);
+  } catch (error) {
+    throw new FrameError(`byte ${frameHeaderBytes}: ${error.message}`);
+  }
+  expect(value !== null && typeof value === 'object' && !Array.isArray(value), frameHeaderBytes, 'an object', value);
+  return value;
+}
+
+export function decodeFrame(message) {
+  expect(message.length >= frameHeaderBytes, 0, 'a header of 32 bytes', message.length);
+  const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
+  expect(view.getUint32(0, true) === magic, 0, '"KAIS"', 'another');
+  expect(view.getUint8(4) === version, 4, 'version 1', view.getUint8(4));
+  const type = view.getUint8(5);
+  expect(type >= 1 && type <= types.length, 5, 'a type from 1 to 10', type);
+  expect(view.getUint16(6, true) === 0, 6, 'no flags', view.getUint16(6, true));
+  const ticket = load64(view, 8, 'a ticket');
+  const payloadBytes = load64(view, 16, 'a payload');
+  const controlBytes = view.getUint32(24, true);
+  expect(controlBytes <= maxControlBytes, 24, 'a control part of at most 65536 bytes', controlBytes);
+  expect(view.getUint32(28, true) === 0, 28, 'zero', view.getUint32(28, true));
+  const bytes = frameHeaderBytes + controlBytes + payloadBytes;
+  expect(message.length === bytes, frameHeaderBytes, `a message of ${bytes} bytes`, message.length);
+  const payloadAt = frameHeaderBytes + controlBytes;
+  const control = parseControl(message.subarray(frameHeaderBytes, payloadAt));
+  return {type: types[type - 1], ticket, control, payload: message.subarray(payloadAt)};
+}
+
+export function encodeFrame({type, ticket = 0, control = {}, payload = new Uint8Array()}) {
+  const code = types.indexOf(type) + 1;
+  if (code === 0) throw new FrameError(`expected a type of frame, got ${type}`);
+  const text = Object.keys(control).length === 0 ? new Uint8Array() : encoder.encode(JSON.stringify(control));
+  if (text.length > maxControlBytes) throw new FrameError(`expected a control part of at most 65536 bytes, got ${text.length}`);
+  const message = new Uint8Array(frameHeaderBytes + text.length + payload.length);
+  const view = new DataView(message.buffer);
+  view.setUint32(0, magic, true);
+  view.setUint8(4, version);
+  view.setUint8(5, code);
+  store64(view, 8, ticket);
+  store64(view, 16, payload.length);
+  view.setUint32(24, text.length, true);
+  message.set(text, frameHeaderBytes);
+  message.set(payload, frameHeaderBytes + text.length);
+  return message;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Runner: computes one ticket at a time in a worker that is ended when a ticket takes too long. A worker sees the code of
+// one module only: what one task's code leaves behind there, no other meets.
+
+const idleSeconds = 30; // a worker stays for the next ticket
+
+/**
+ * `makeWorker()` gives {post(message), onMessage, onError, end()}, for web workers and for Node's alike. A worker that
+ * posts {want: hashes} gets {fetched: bytes of each}, or {failed: why}, from fetchBlob(hash).
+ */
+export class Runner {
+  constructor(makeWorker, seconds, fetchBlob) {
+    Object.assign(this, {makeWorker, seconds, fetchBlob});
+  }
+
+  /** A task's {module, code, input, blobs}, or a function's {function, input, blobs}. */
+  run({code, ...job}) {
+    clearTimeout(this.idle);
+    const known = this.worker && this.worker.module === job.module;
+    if (!known) {
+      this.stopWorker();
+      this.worker = this.makeWorker();
+      this.worker.module = job.module;
+    }
+    return new Promise((resolve, reject) => {
+      const {worker} = this;
+      const settle = (call, value) => {
+        clearTimeout(timer);
+        this.abandon = undefined;
+        this.idle = setTimeout(() => this.stopWorker(), 1000 * idleSeconds);
+        this.idle.unref?.(); // in Node
+        call(value);
+      };
+      const fail = (text) => {
+        this.stopWorker();
+        settle(reject, new Error(text));
+      };
+      const timer = setTimeout(() => fail(`took more than ${this.seconds} s`), 1000 * this.seconds);
+      this.abandon = () => fail('stopped');
+      worker.onMessage = ({result, error, want}) => {
+        if (want) return this.fetch(worker, want);
+        if (error !== undefined) {
+          if (!worker.loaded) this.stopWorker(); // the module may not have come: the next worker gets it again
+          return settle(reject, new Error(error));
+        }
+        worker.loaded = true;
+        settle(resolve, result);
+      };
+      worker.onError = (error) => fail(error?.message ?? 'the worker ended');
+      worker.post({...job, code: known ? undefined : code});
+    });
+  }
+
+  async fetch(worker, hashes) {
+    try {
+      worker.post({fetched: await Promise.all(hashes.map((hash) => this.fetchBlob(hash)))});
+    } catch (error) {
+      worker.post({failed: error.message});
+    }
+  }
+
+  stopWorker() {
+    clearTimeout(this.idle);
+    const {worker} = this;
+    this.worker = undefined;
+    if (!worker) return;
+    worker.onMessage = worker.onError = () => {};
+    worker.end();
+  }
+
+  stop() {
+    if (this.abandon) this.abandon();
+    else this.stopWorker();
+  }
+}

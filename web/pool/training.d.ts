@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+
+/** The function of tickets that are training. */
+export const trainingFunction: string;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Training over a pool (docs/pool-training.md) in a worker of a page or of Node: computes tickets of the function
+// kaiseki.train with the npm package. A worker hands it each message of a Runner that it takes, and posts what comes of it:
+//
+//   const training = new Training(() => import('kaiseki/sync'), {threads: 2});
+//   self.onmessage = ({data}) => { if (training.takes(data)) training.receive(data, (answer) => self.postMessage(answer)); };
+//
+// PoolNode gives such tickets to its `trainers`: Runners of these workers, with a fetchBlob(hash).
+
+export const trainingFunction = 'kaiseki.train';
+
+export class Training {
+  /** `importPackage()` gives a Promise of kaiseki/sync; it is called with the first message. */
+  constructor(importPackage, {threads = 1, cacheBytes} = {}) {
+    Object.assign(this, {importPackage, threads, cacheBytes});
+  }
+
+  takes(message) {
+    return message.function === trainingFunction || this.expects(message);
+  }
+
+  /** What was asked for with {want: hashes}. */
+  expects({fetched, failed}) {
+    return fetched !== undefined || failed !== undefined;
+  }
+
+  async receive(message, post) {
+    if (this.expects(message)) return this.settle?.(message);
+    try {
+      this.kaiseki ??= await (await this.importPackage()).load({threads: this.threads});
+      post({result: 'measure' in message ? this.measure(message.measure) : await this.compute(message, post)});
+    } catch (error) {
+      post({error: String(error?.message ?? error)});
+    }
+  }
+
+  /** A large ticket is a blob. What the node knows already (weights of the step, the network) is not fetched again. */
+  async compute({input, blobs}, post) {
+    this.node ??= this.kaiseki.trainingNode({cacheBytes: this.cacheBytes});
+    if (input.length === 0 && blobs.length !== 1)
+      throw new Error(`[train] expected a ticket, or one blob with it, got ${blobs.length} blobs`);
+    const ticket = input.length > 0 ? input : blobs[0];
+    const want = this.node.missing(ticket);
+    if (want.length > 0) {
+      const {fetched, failed} = await new Promise((settle) => {
+        this.settle = settle;
+        post({want});
+      });
+      if (failed !== undefined) throw new Error(failed);
+      want.forEach((hash, i) => this.node.addBlob(hash, fetched[i]));
+    }
+    return this.node.run(ticket);
+  }
+
+  /** GFLOP/s of a convolution: what the coordinator sizes this node's work by. */
+  measure(seconds) {
+    const {kaiseki} = this, batch = 4, channels = 32, size = 28, filter = 3;
+    return kaiseki.tidy(() => {
+      const x = kaiseki.uniform([batch, channels, size, size]), w = kaiseki.uniform([channels, channels, filter, filter]);
+      const once = () => kaiseki.conv2d(x, w, {padding: 1}).dispose();
+      once();
+      const start = performance.now(), work = 2 * batch * (channels * size * filter) ** 2;
+      let times = 0, elapsed = 0;
+      do {
+        once();
+        ++times;
+        elapsed = (performance.now() - start) / 1000;
+      } while (elapsed < seconds);
+      return times * work * 1e-9 / elapsed;
+    });
+  }
+}

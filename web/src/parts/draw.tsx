@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// A digit to draw, or a picture of the test set, and what the network takes it for while it trains.
+import { useEffect, useRef } from 'preact/hooks';
+import { centre, SIDE } from '../logic/centre';
+import { percent } from '../logic/format';
+import { grey, tile } from '../logic/tiles';
+import type { Session } from '../state/session';
+import { Icon } from './icon';
+import { Picture } from './picture';
+
+const PAPER = 280;
+const PEN = 20;
+
+export function Draw({ session }: { session: Session }) {
+  const { inspector, data } = session;
+  const paper = useRef<HTMLCanvasElement>(null);
+  const last = useRef<readonly [number, number] | null>(null);
+  const shown = inspector.picture.value;
+  const drawable = data.value?.digits ?? true;
+  const title = drawable ? 'Draw a digit' : 'A test picture';
+  const drawn = shown !== null && shown.label === undefined;
+
+  const wipe = () => paper.current?.getContext('2d')?.clearRect(0, 0, PAPER, PAPER);
+  useEffect(() => { if (!drawn) wipe(); }, [drawn]);
+
+  const read = () => {
+    const { data: rgba } = paper.current!.getContext('2d')!.getImageData(0, 0, PAPER, PAPER);
+    const pixels = centre(Uint8Array.from({ length: PAPER * PAPER }, (_, i) => rgba[4 * i + 3]), PAPER);
+    if (pixels) inspector.picture.value = { pixels, shape: [1, SIDE, SIDE] };
+  };
+  const at = (event: PointerEvent): readonly [number, number] => {
+    const box = paper.current!.getBoundingClientRect();
+    return [(event.clientX - box.left) * PAPER / box.width, (event.clientY - box.top) * PAPER / box.height];
+  };
+  const stroke = (from: readonly [number, number], to: readonly [number, number]) => {
+    const pen = paper.current!.getContext('2d', { willReadFrequently: true })!;
+    pen.lineWidth = PEN;
+    pen.lineCap = pen.lineJoin = 'round';
+    pen.strokeStyle = '#fff';
+    pen.beginPath();
+    pen.moveTo(...from);
+    pen.lineTo(...to);
+    pen.stroke();
+  };
+  const down = (event: PointerEvent) => {
+    paper.current!.setPointerCapture(event.pointerId);
+    if (!drawn) wipe();
+    last.current = at(event);
+    stroke(last.current, last.current);
+    read();
+  };
+  const move = (event: PointerEvent) => {
+    if (!last.current) return;
+    const next = at(event);
+    stroke(last.current, next);
+    last.current = next;
+    read();
+  };
+  const up = () => { last.current = null; };
+
+  return (
+    <section class="plate draw" aria-label={title}>
+      <div class="plate-head">
+        <h2>{title}</h2>
+      </div>
+      <div class="draw-body">
+        <div class="easel">
+          <div class="paper">
+            {shown && !drawn && <Picture tiled={tile(shown.pixels, 1, shown.shape, grey)} className="sample"
+                                         label={`A picture of the test set: ${data.value?.classes[shown.label!] ?? shown.label}`} />}
+            <canvas ref={paper} class="pen" hidden={!drawable} width={PAPER} height={PAPER} role="img" aria-label="Draw here with a finger, a pen or the mouse"
+                    onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={up} />
+            {drawable && !drawn && <p class="hint" aria-hidden="true">Draw here</p>}
+          </div>
+          <div class="row">
+            <button class="button grow" onClick={() => void inspector.sample()} disabled={!data.value}>
+              <Icon name="dice" /> Test picture
+            </button>
+            <button class="button" onClick={() => { wipe(); inspector.wipe(); }} disabled={!drawn} aria-label="Wipe the drawing" title="Wipe">
+              <Icon name="clear" />
+            </button>
+          </div>
+        </div>
+        <Probabilities session={session} />
+      </div>
+    </section>
+  );
+}
+
+function Probabilities({ session }: { session: Session }) {
+  const { inspector, data } = session;
+  const values = inspector.probabilities.value;
+  const count = values?.length ?? session.network.value?.outputShape[0] ?? 10;
+  const classes = data.value?.classes ?? [];
+  const best = values ? values.reduce((best, value, i) => (value > values[best] ? i : best), 0) : -1;
+  const truth = inspector.picture.value?.label;
+  return (
+    <ol class="probabilities" aria-label="Probabilities of the classes">
+      {Array.from({ length: Math.min(count, 20) }, (_, i) => (
+        <li key={i} class={`${i === best ? 'best' : ''} ${i === truth ? 'truth' : ''}`}>
+          <span class="class">{classes[i] ?? i}</span>
+          <span class="bar"><span style={{ width: `${100 * (values?.[i] ?? 0)}%` }} /></span>
+          <span class="share">{values ? percent(values[i], 0) : '–'}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

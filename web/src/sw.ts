@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The service worker: keeps all files of the build, so that the page opens and trains without a network.
+declare const __FILES__: string[];
+declare const __VERSION__: string;
+declare const self: ServiceWorkerGlobal;
+
+interface Extended extends Event {
+  waitUntil(work: Promise<unknown>): void;
+}
+interface Fetched extends Extended {
+  request: Request;
+  respondWith(response: Promise<Response>): void;
+}
+interface ServiceWorkerGlobal {
+  skipWaiting(): Promise<void>;
+  clients: { claim(): Promise<void> };
+  addEventListener(type: 'install' | 'activate', body: (event: Extended) => void): void;
+  addEventListener(type: 'fetch', body: (event: Fetched) => void): void;
+}
+
+const FILES = __FILES__;
+const NAME = `kaiseki-${__VERSION__}`;
+
+self.addEventListener('install', (event) => {
+  event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()));
+});
+
+self.addEventListener('activate', (event) => {
+  const forget = async () => {
+    for (const name of await caches.keys()) if (name.startsWith('kaiseki-') && name !== NAME) await caches.delete(name);
+    await self.clients.claim();
+  };
+  event.waitUntil(forget());
+});
+
+/** The network first, so that a new build is seen at once; what was kept, where there is none. */
+self.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (request.method !== 'GET' || origin !== location.origin || !FILES.includes(pathname)) return;
+  const kept = async () => (await caches.match(request, { ignoreSearch: true })) ?? Response.error();
+  event.respondWith(fetch(request).catch(kept));
+});
+export {};

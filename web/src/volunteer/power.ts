@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Whether the machine runs on its battery, where the browser tells.
+import { signal } from '@preact/signals';
+
+interface Battery extends EventTarget {
+  charging: boolean;
+}
+
+/** Null: the browser does not tell. */
+export const onBattery = signal<boolean | null>(null);
+
+export async function watchBattery(): Promise<void> {
+  const { getBattery } = navigator as { getBattery?: () => Promise<Battery> };
+  if (!getBattery) return;
+  try {
+    const battery = await getBattery.call(navigator);
+    const tell = () => (onBattery.value = !battery.charging);
+    battery.addEventListener('chargingchange', tell);
+    tell();
+  } catch {
+    // It may refuse.
+  }
+}

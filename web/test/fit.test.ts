@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+import { expect, test } from 'vitest';
+import { asPicture, fit } from '../src/logic/fit';
+
+test('the same shape is the same array', () => {
+  const values = new Uint8Array(8);
+  expect(fit(values, [1, 2, 2], [1, 2, 2])).toBe(values);
+});
+
+test('two grey pictures padded around the middle, in three channels', () => {
+  const result = fit(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8), [1, 2, 2], [3, 4, 4]);
+  const plane = (a: number, b: number, c: number, d: number) => [0, 0, 0, 0, 0, a, b, 0, 0, c, d, 0, 0, 0, 0, 0];
+  const first = plane(1, 2, 3, 4), second = plane(5, 6, 7, 8);
+  expect([...result]).toEqual([...first, ...first, ...first, ...second, ...second, ...second]);
+});
+
+test('colours to grey, cut to the middle', () => {
+  const values = Float32Array.from({ length: 48 }, (_, i) => i);
+  expect([...fit(values, [3, 4, 4], [1, 2, 2])]).toEqual([21, 22, 25, 26]);
+});
+
+test('an input that is no picture is refused by its shape', () => {
+  expect(asPicture([3, 8, 9])).toEqual([3, 8, 9]);
+  expect(() => asPicture([7])).toThrow('[data] expected a network whose input is a picture of 1 or 3 channels, got [7]');
+  expect(() => asPicture([2, 4, 4])).toThrow('got [2, 4, 4]');
+});
