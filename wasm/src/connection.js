@@ -2,9 +2,14 @@
 // The worker in which the library runs, as those see it who call: requests by number, and their answers.
 import { builtin, node } from './environment.js';
 import { KaisekiError } from './error.js';
+import { lendThreads } from './threads.js';
+
+/** Connections that owe an answer: who waits for it may refer to nothing else, and Firefox would collect both. */
+const owing = new Set();
 
 export class Connection {
   #worker;
+  #lent;
   #pending = new Map();
   #requests = 0;
   #end;
@@ -27,8 +32,15 @@ export class Connection {
       connection.#worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
       connection.#worker.onmessage = ({ data }) => connection.#receive(data);
       connection.#worker.onerror = fail;
+      connection.#lent = lendThreads();
     }
     return connection;
+  }
+
+  /** Loads the library in the worker; the number of its threads. */
+  load({ threads }) {
+    const lent = this.#lent?.port;
+    return this.request({ method: 'load', args: [{ threads, lent }] }, { transfer: lent ? [lent] : [] });
   }
 
   number() {
@@ -43,7 +55,10 @@ export class Connection {
     signal?.throwIfAborted();
     if (this.#end) throw this.#end;
     this.#worker.postMessage({ ...message, id }, transfer);
-    if (!this.#pending.size) this.#worker.ref?.();
+    if (!this.#pending.size) {
+      owing.add(this);
+      this.#worker.ref?.();
+    }
     const abort = () => this.post({ abort: id });
     signal?.addEventListener('abort', abort);
     try {
@@ -70,7 +85,10 @@ export class Connection {
     if (event) return request?.onEvent?.(event);
     if (!request) return;
     this.#pending.delete(id);
-    if (!this.#pending.size) this.#worker.unref?.();
+    if (!this.#pending.size) {
+      owing.delete(this);
+      this.#worker.unref?.();
+    }
     if (error) request.reject(new KaisekiError(error.kind, error.message));
     else request.resolve(value);
   }
@@ -84,8 +102,10 @@ export class Connection {
     if (this.#end) return;
     this.#end = end;
     this.#worker.terminate();
+    this.#lent?.end();
     for (const { reject } of this.#pending.values()) reject(end);
     this.#pending.clear();
+    owing.delete(this);
     this.#ended(reason);
   }
 }

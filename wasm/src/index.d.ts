@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The types of the package kaiseki. All work runs in a worker: what is called here gives promises. Calls take effect in the
-// order in which they are made; errors reject the promise of their call.
+// order in which they are made (training and evaluation take turns with later ones); errors reject the promise of their call.
 import type {
   DType, DigitsOptions, Disposable, Evaluation, LayerSummary, MatmulOptions, Memory, NormalOptions, OptimizerOptions, Pair,
   PictureOptions, PoolOptions, Shape, TypedArray, UniformOptions, Values, WeightsFormat,
@@ -175,7 +175,7 @@ export interface Kaiseki {
   /** Resolves when the worker has ended: with nothing after close(), with an error when it died. */
   readonly closed: Promise<KaisekiError | undefined>;
 
-  /** With `transfer`, the array's buffer moves to the worker instead of being copied, and is empty here afterwards. */
+  /** With `transfer`, an array that is all of its buffer moves to the worker instead of being copied, and is empty here afterwards. */
   tensor(values: Values, shape?: Shape, dtype?: DType, options?: { transfer?: boolean }): Promise<Tensor>;
   /** Uninitialised. */
   empty(shape: Shape, dtype?: DType): Promise<Tensor>;
@@ -226,3 +226,10 @@ export interface Kaiseki {
  * with `threads: 1`, the variant without threads is loaded. The default is the machine's number of cores.
  */
 export function load(options?: { threads?: number }): Promise<Kaiseki>;
+
+/**
+ * Threads of this page for a library that runs in a worker of it: send the worker `port`, as what is transferred, and load
+ * kaiseki/sync there with `{ threads, lent: port }`. A worker can also make its threads itself, but in Firefox now and then
+ * waits for ever when it does. `end()` ends them, after the worker.
+ */
+export function lendThreads(): { port: MessagePort; end(): void };

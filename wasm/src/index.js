@@ -3,9 +3,10 @@
 import { Connection } from './connection.js';
 import { KaisekiError } from './error.js';
 import { Network, Optimizer, Remote, Tensor, forward, pack, unpack } from './remote.js';
+import { lendThreads } from './threads.js';
 import { Training } from './training.js';
 
-export { KaisekiError, Network, Optimizer, Tensor };
+export { KaisekiError, Network, Optimizer, Tensor, lendThreads };
 
 const ARRAYS = { f32: Float32Array, i32: Int32Array, u8: Uint8Array, bool: Uint8Array };
 
@@ -43,8 +44,8 @@ class Kaiseki {
 
   async tensor(values, shape, dtype, { transfer = false } = {}) {
     const array = Array.isArray(values) ? (ARRAYS[dtype] ?? Float32Array).from(values) : values;
-    return this.request(null, 'tensor', [array, shape, dtype],
-      { transfer: transfer || array !== values ? [array.buffer] : [] });
+    const moves = (transfer || array !== values) && array.byteLength === array.buffer.byteLength;
+    return this.request(null, 'tensor', [array, shape, dtype], { transfer: moves ? [array.buffer] : [] });
   }
 
   async network(source) {
@@ -93,10 +94,10 @@ class Kaiseki {
 forward(Kaiseki, ['empty', 'uniform', 'normal', 'elementwise', 'concatenate', 'conv2d', 'maxPool2d', 'averagePool2d', 'optimizer',
   'digits', 'memory', 'trim']);
 
-export async function load({ threads } = {}) {
+export async function load(options = {}) {
   const connection = await Connection.open();
   try {
-    return new Kaiseki(connection, await connection.request({ method: 'load', args: [{ threads }] }));
+    return new Kaiseki(connection, await connection.load(options));
   } catch (error) {
     connection.close();
     throw error;

@@ -2,6 +2,7 @@
 // Loads the variant of the module that this page, worker or process may use, and calls its functions.
 import { builtin, cores, node } from './environment.js';
 import { KaisekiError } from './error.js';
+import { BorrowedThread } from './threads.js';
 
 const PAGE = 65536;
 
@@ -27,27 +28,41 @@ async function compile(url) {
   return WebAssembly.compile(await (await builtin('fs/promises')).readFile(url));
 }
 
+/** Threads that load: until the pool has them nothing else refers to them, and Firefox would collect them. */
+const starting = new Set();
+
+async function makeThread(script, lent) {
+  if (node) return new (await builtin('worker_threads')).Worker(script);
+  if (lent) return new BorrowedThread(lent, script.href);
+  // A module: Vite adds imports to scripts while it serves them.
+  return new Worker(script, { type: 'module' });
+}
+
 /** Adds a thread to those that wait for work. */
-async function addThread(pool, script) {
-  // A module in a browser: Vite adds imports to scripts while it serves them.
-  const thread = node ? new (await builtin('worker_threads')).Worker(script) : new Worker(script, { type: 'module' });
-  await new Promise((resolve, reject) => {
-    pool.loadWasmModuleToWorker(thread, resolve);
-    const failed = () => reject(new KaisekiError('Error', `[load] expected the script of a thread at ${script}, got an error`));
-    if (node) thread.once('error', failed);
-    else thread.addEventListener('error', failed);
-  });
-  pool.unusedWorkers.push(thread);
+async function addThread(pool, script, lent) {
+  const thread = await makeThread(script, lent);
+  starting.add(thread);
+  try {
+    await new Promise((resolve, reject) => {
+      pool.loadWasmModuleToWorker(thread, resolve);
+      const failed = () => reject(new KaisekiError('Error', `[load] expected the script of a thread at ${script}, got an error`));
+      if (node) thread.once('error', failed);
+      else thread.addEventListener('error', failed);
+    });
+    pool.unusedWorkers.push(thread);
+  } finally {
+    starting.delete(thread);
+  }
   if (node) thread.unref();
 }
 
 /** The module: memory, functions by name, and texts and numbers on their way to it. */
 export class Module {
-  static async load({ threads } = {}) {
+  static async load({ threads, lent } = {}) {
     const shared = node || Boolean(globalThis.crossOriginIsolated);
     threads ??= shared ? await cores() : 1;
-    if (!Number.isInteger(threads) || threads < 1)
-      throw new KaisekiError('Error', `[load] expected 1 or more threads, got ${threads}`);
+    if (!Number.isInteger(threads) || threads < 1 || threads > 1024)
+      throw new KaisekiError('Error', `[load] expected 1 to 1024 threads, got ${threads}`);
     const several = shared && threads > 1;
     const files = several ? FILES.several : FILES.one;
     const [factory, compiled] = await Promise.all([
@@ -65,7 +80,7 @@ export class Module {
       }).then(resolve, reject);
     });
     const pool = module.functions.PThread;
-    if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(pool, files.thread)));
+    if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(pool, files.thread, lent)));
     module.threads = module.call('kaiseki_start', several ? threads : 1);
     return module;
   }

@@ -174,5 +174,6 @@ export interface Kaiseki {
 /**
  * Loads the library. Threads need a page that is `crossOriginIsolated`, or Node; elsewhere, and with `threads: 1`, the
  * variant without threads is loaded. The default is the machine's number of cores.
+ * `lent` is the port of lendThreads() in the page of this worker.
  */
-export function load(options?: { threads?: number }): Promise<Kaiseki>;
+export function load(options?: { threads?: number; lent?: MessagePort }): Promise<Kaiseki>;

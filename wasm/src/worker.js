@@ -94,7 +94,8 @@ function failure(error, signal) {
 
 /** After this the module's memory may be in any state. */
 function isFatal(error) {
-  return error instanceof WebAssembly.RuntimeError || /call stack|recursion/.test(error?.message);
+  return error instanceof WebAssembly.RuntimeError ||
+    (!(error instanceof KaisekiError) && /call stack|recursion/.test(error?.message));
 }
 
 async function answer({ id, target, method, args }) {

@@ -85,6 +85,21 @@ for (const name of browsers) describe(`in ${name}`, () => {
       kaiseki.close();
     });
 
+  test('the page makes the threads of its worker', async () => {
+    assert.equal(await inPage('/isolated', async () => {
+      const { load } = await import('kaiseki');
+      let made = 0;
+      globalThis.Worker = class extends Worker {
+        constructor(...args) {
+          super(...args);
+          ++made;
+        }
+      };
+      (await load({ threads: 3 })).close();
+      return made;
+    }), 3);
+  });
+
   for (const file of ['/worker.js', '/kaiseki.mjs', '/kaiseki.wasm', '/kaiseki-threads.worker.js'])
     test(`without ${file}, load() says so`, async () => {
       missing = file;

@@ -54,6 +54,7 @@ for (const threads of [1, 2]) {
       const values = Float32Array.of(1, 2, 3, 4);
       assert.deepEqual(await list(await kaiseki.tensor(values.subarray(1, 3))), [2, 3]);
       assert.deepEqual(await list(await kaiseki.tensor(Buffer.from([7, 8, 9]).subarray(1))), [8, 9]);
+      assert.deepEqual(await list(await kaiseki.tensor(values.subarray(2), [2], 'f32', { transfer: true })), [3, 4]);
       assert.equal(values.length, 4);
       const moved = await kaiseki.tensor(values, [2, 2], 'f32', { transfer: true });
       assert.equal(values.length, 0);
@@ -68,7 +69,13 @@ for (const threads of [1, 2]) {
       assert.deepEqual([await (await before).item(), await set, await (await after).item()], [2, undefined, 11]);
     });
 
-    test('so they do while a file of weights is read', async () => {
+    test('an error that speaks of recursion is no end of the worker', async () => {
+      const wrong = JSON.stringify({ inputs: { x: { shape: [2] } }, layers: [{ type: 'recursion' }] });
+      await assert.rejects(kaiseki.network(wrong), (error) => error.kind !== 'Closed' && /recursion/.test(error.message));
+      assert.equal(await (await kaiseki.tensor([3])).item(), 3);
+    });
+
+    test('calls do so while a file of weights is read', async () => {
       const network = await kaiseki.network(lenet), { images } = await kaiseki.digits({ count: 4 });
       const files = [], expected = [];
       for (const seed of [1, 2]) {
@@ -183,6 +190,7 @@ for (const threads of [1, 2]) {
       await assert.rejects(async () => {
         for (;;) large.push(await kaiseki.empty([200 << 20]));
       }, { kind: 'OutOfMemory' });
+      assert.ok((await kaiseki.memory()).heap > 3.2e9);
       for (const tensor of large) tensor.dispose();
       await kaiseki.trim();
       assert.equal(await (await (await kaiseki.tensor([1, 2, 3])).sum()).item(), 6);
@@ -228,7 +236,7 @@ describe('the worker\'s end', () => {
   });
 
   test('an impossible number of threads is refused', async () => {
-    await assert.rejects(load({ threads: 0 }), /expected 1 or more threads, got 0/);
+    await assert.rejects(load({ threads: 0 }), /expected 1 to 1024 threads, got 0/);
   });
 
   test('a program ends by itself when nothing is pending', () => {

@@ -121,7 +121,7 @@ for (const threads of [1, 2]) {
       assert.throws(() => {
         for (;;) large.push(kaiseki.empty([200 << 20]));
       }, (error) => error instanceof KaisekiError && error.kind === 'OutOfMemory');
-      assert.ok(large.length >= 2);
+      assert.ok(kaiseki.memory().heap > 3.2e9);
       free();
       kaiseki.trim();
       assert.equal(kaiseki.tensor([1, 2, 3]).sum().item(), 6);
@@ -140,5 +140,5 @@ test('the process keeps its own handling of errors', async () => {
 });
 
 test('an impossible number of threads is refused', async () => {
-  await assert.rejects(load({ threads: 0 }), /expected 1 or more threads, got 0/);
+  await assert.rejects(load({ threads: 0 }), /expected 1 to 1024 threads, got 0/);
 });

@@ -4,7 +4,9 @@ import type { Job, TaskRunner } from './node.js';
 type FetchBlob = (hash: string) => Promise<Uint8Array>;
 
 export function taskRunner(): TaskRunner;
-export function trainingRunner(threads: number, fetchBlob: FetchBlob): TaskRunner;
+/** `lendThreads` is the package's. */
+export function trainingRunner(
+  threads: number, fetchBlob: FetchBlob, lendThreads: () => { port: MessagePort; end(): void }): TaskRunner;
 
 export class RestingRunner implements TaskRunner {
   /** share(): the part of the time that it computes, 0 to 1. */

@@ -7,8 +7,12 @@ import {Runner} from './runner.js';
 
 const ticketSeconds = 60; // at most
 
-function adapt(worker) {
-  const adapter = {post: (message) => worker.postMessage(message), end: () => worker.terminate()};
+function adapt(worker, lent) {
+  const end = () => {
+    worker.terminate();
+    lent?.end();
+  };
+  const adapter = {post: (message) => worker.postMessage(message), end};
   worker.onmessage = ({data}) => adapter.onMessage?.(data);
   worker.onerror = (event) => {
     event.preventDefault();
@@ -21,10 +25,13 @@ function adapt(worker) {
 export const taskRunner = () => new Runner(
   () => adapt(new Worker(new URL('./task_worker.js', import.meta.url), {type: 'module', name: 'task'})), ticketSeconds);
 
-/** Computes tickets of training, with so many threads. */
-export const trainingRunner = (threads, fetchBlob) => new Runner(
-  () => adapt(new Worker(new URL('./training_worker.js', import.meta.url), {type: 'module', name: String(threads)})),
-  ticketSeconds, fetchBlob);
+/** Computes tickets of training, with so many threads; lendThreads is the package's. */
+export const trainingRunner = (threads, fetchBlob, lendThreads) => new Runner(() => {
+  const worker = new Worker(new URL('./training_worker.js', import.meta.url), {type: 'module', name: 'training'});
+  const lent = lendThreads();
+  worker.postMessage({threads, lent: lent.port}, [lent.port]);
+  return adapt(worker, lent);
+}, ticketSeconds, fetchBlob);
 
 const lookMilliseconds = 500; // how often a rest asks whether it is still as long
 

@@ -11,8 +11,8 @@ export const trainingFunction = 'kaiseki.train';
 
 export class Training {
   /** `importPackage()` gives a Promise of kaiseki/sync; it is called with the first message. */
-  constructor(importPackage, {threads = 1, cacheBytes} = {}) {
-    Object.assign(this, {importPackage, threads, cacheBytes});
+  constructor(importPackage, {threads = 1, lent, cacheBytes} = {}) {
+    Object.assign(this, {importPackage, threads, lent, cacheBytes});
   }
 
   takes(message) {
@@ -27,7 +27,7 @@ export class Training {
   async receive(message, post) {
     if (this.expects(message)) return this.settle?.(message);
     try {
-      this.kaiseki ??= await (await this.importPackage()).load({threads: this.threads});
+      this.kaiseki ??= await (await this.importPackage()).load({threads: this.threads, lent: this.lent});
       post({result: 'measure' in message ? this.measure(message.measure) : await this.compute(message, post)});
     } catch (error) {
       post({error: String(error?.message ?? error)});

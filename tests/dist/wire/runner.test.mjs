@@ -44,14 +44,15 @@ test('a worker stays for the next ticket of its module, and ends when none comes
   assert.equal(made[1].ended, true);
 });
 
-for (const [what, makeRunner] of [['task', taskRunner], ['training', () => trainingRunner(2)]])
+const lent = {port: 'a port', ended: 0, end: () => ++lent.ended};
+for (const [what, makeRunner] of [['task', taskRunner], ['training', () => trainingRunner(2, undefined, () => lent)]])
   test(`a ticket of a ${what} takes at most 60 s in a page`, async (t) => {
     t.mock.timers.enable({apis: ['setTimeout']});
     const made = [];
     globalThis.Worker = class {
       ended = false;
       constructor() { made.push(this); }
-      postMessage() {}
+      postMessage({lent}) { assert.equal(lent, made.length && what === 'training' && !this.told ? 'a port' : undefined); this.told = true; }
       terminate() { this.ended = true; }
     };
     t.after(() => { delete globalThis.Worker; });
@@ -63,6 +64,7 @@ for (const [what, makeRunner] of [['task', taskRunner], ['training', () => train
     t.mock.timers.tick(1);
     await settled();
     assert.deepEqual([why, made[0].ended, made.length], ['took more than 60 s', true, 1]);
+    assert.equal(lent.ended, what === 'training' ? 1 : 0);
   });
 
 test('who computes for a part of the time rests for the other part', async (t) => {

@@ -2,6 +2,7 @@
 // A page that computes for the pool: nothing before start(), nothing after stop(), and meanwhile as much as the settings
 // allow.
 import { batch, computed, effect, signal, untracked } from '@preact/signals';
+import { lendThreads } from 'kaiseki';
 import { putOut } from '../../pool/frame.js';
 import { PoolNode, type TaskRunner } from '../../pool/node.js';
 import { RestingRunner, makeFetch, makeKeepingFetch, taskRunner, trainingRunner } from '../../pool/page_runner.js';
@@ -152,7 +153,7 @@ export class Volunteer {
     const trains = this.#told.trains || this.#offersTraining();
     this.#told = { threads, trains };
     this.#unable = '';
-    const trainer = trainingRunner(crossOriginIsolated ? threads : 1, makeFetch(this.#count));
+    const trainer = trainingRunner(crossOriginIsolated ? threads : 1, makeFetch(this.#count), lendThreads);
     const trainers = [new RestingRunner(trainer, this.#share)];
     if (!trains) return { trainers, info };
     this.#measured = trainer;
