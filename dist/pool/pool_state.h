@@ -159,6 +159,10 @@ struct Pool::Impl {
   // pool.cc
   int64_t discard_unwanted();
 
+  // nodes.cc
+  /// Those of a connection that has ended.
+  void lose_leases(NodeEntry& node);
+
   // lease.cc
   const Crowd& crowd(const TaskEntry& task) const;
   std::string waits(const TaskEntry& task) const;
