@@ -152,6 +152,24 @@ TEST_CASE("lease: nothing is kept for nodes that do not ask for tickets") {
   CHECK(at.pool->lease(working, 2).size() == 2);
 }
 
+TEST_CASE("lease: nobody is waited for because of tickets that were abandoned or cancelled") {
+  TestPool at;
+  const TaskId task = at.task(1);
+  const NodeId a = at.join(), b = at.join();
+  const auto add = [&](const NodeId& node) {
+    TicketSpec ticket;
+    ticket.prefer = node;
+    return at.pool->add_tickets(task, std::vector{ticket});
+  };
+  const TicketId first = add(a);
+  add(b);
+  CHECK(at.pool->waited_for() == std::vector{std::min(a, b), std::max(a, b)});
+  at.pool->abandon(task, first);
+  CHECK(at.pool->waited_for() == std::vector{b});
+  at.pool->cancel(task);
+  CHECK(at.pool->waited_for().empty());
+}
+
 TEST_CASE("lease: who is kept a ticket and does not come loses it to others") {
   TestPool at;
   const TaskId task = at.task(1);
