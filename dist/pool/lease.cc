@@ -147,10 +147,11 @@ void Pool::Impl::load_fresh(TaskEntry& task) {
 /// One that is idle will ask for it at once.
 bool Pool::Impl::kept_for_another(const TaskEntry& task, TicketId ticket,
                                   const NodeEntry& node) const {
-  if (now() >= task.kept_until) return false;
   const auto found = task.preferred.find(ticket);
-  if (found == task.preferred.end() || found->second == node.row.id) return false;
-  const auto other = nodes.find(found->second);
+  if (found == task.preferred.end()) return false;
+  const Preference& preference = found->second;
+  if (now() >= preference.kept_until || preference.node == node.row.id) return false;
+  const auto other = nodes.find(preference.node);
   return other != nodes.end() && other->second.connected && other->second.leases.empty() &&
          now() - other->second.asked <= kAsks && other->second.row.expelled.empty();
 }

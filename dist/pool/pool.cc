@@ -54,7 +54,7 @@ void set_state(Pool::Impl& pool, TaskId id, TaskState state, std::string_view op
 void forget_preferences(TaskEntry& task, TicketId through) {
   const auto end = task.preferred.upper_bound(through);
   for (auto at = task.preferred.begin(); at != end; ++at)
-    task.by_preference.erase({at->second, at->first});
+    task.by_preference.erase({at->second.node, at->first});
   task.preferred.erase(task.preferred.begin(), end);
 }
 
@@ -125,9 +125,8 @@ TicketId Pool::add_tickets(TaskId id, std::span<const TicketSpec> tickets) {
   for (size_t i = 0; i < tickets.size(); ++i) {
     if (tickets[i].prefer.empty()) continue;
     const TicketId ticket = first + static_cast<TicketId>(i);
-    task.preferred.emplace(ticket, tickets[i].prefer);
+    task.preferred.emplace(ticket, Preference{tickets[i].prefer, impl_->now() + kKeepSeconds});
     task.by_preference.emplace(tickets[i].prefer, ticket);
-    task.kept_until = impl_->now() + kKeepSeconds;
   }
   task.progress.free += static_cast<int64_t>(tickets.size());
   task.all_loaded = false;

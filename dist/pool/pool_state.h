@@ -55,6 +55,11 @@ struct Crowd {
   size_t nodes = 0, sources = 0;
 };
 
+struct Preference {
+  NodeId node;
+  double kept_until;  // for it, if it is idle
+};
+
 struct TaskEntry {
   TaskStatus status;
   Progress progress;
@@ -65,9 +70,8 @@ struct TaskEntry {
   TicketId loaded_to = 0;  // tickets above are in the store only, never given out
   bool all_loaded = false;
   // Tickets that are open and whom they prefer; a hint, which a restart forgets.
-  std::map<TicketId, NodeId> preferred;
+  std::map<TicketId, Preference> preferred;
   std::set<std::pair<NodeId, TicketId>> by_preference;
-  double kept_until = 0;  // for those, if they are idle
   mutable Crowd crowd;
 };
 

@@ -183,6 +183,22 @@ TEST_CASE("lease: who is kept a ticket and does not come loses it to others") {
   at.lease(b);
 }
 
+TEST_CASE("lease: a ticket is kept for its own time, whatever is added after it") {
+  TestPool at;
+  const TaskId task = at.task(1);
+  const NodeId a = at.join(), b = at.join(), c = at.join();
+  at.lease(c);
+  TicketSpec ticket;
+  ticket.prefer = a;
+  const TicketId first = at.pool->add_tickets(task, std::vector{ticket});
+  at.now += 0.4;
+  at.pool->add_tickets(task, std::vector{ticket});
+  CHECK(at.pool->lease(b, 1).empty());
+  at.now += 0.2;
+  CHECK(at.lease(b).ticket == first);
+  CHECK(at.pool->lease(at.join(), 1).empty());
+}
+
 TEST_CASE("lease: a ticket that is a little late is not given again") {
   TestPool at;
   const TaskId task = at.task(10);
