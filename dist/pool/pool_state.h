@@ -167,9 +167,11 @@ struct Pool::Impl {
   /// Those of a connection that has ended.
   void lose_leases(NodeEntry& node);
 
-  // lease.cc
+  // waits.cc
   const Crowd& crowd(const TaskEntry& task) const;
   std::string waits(const TaskEntry& task) const;
+
+  // lease.cc
   bool may_hold(const NodeEntry& node) const;
   /// Whether the node could do tickets of the task, if there were any.
   bool is_able(const TaskSpec& spec, const NodeEntry& node) const;
