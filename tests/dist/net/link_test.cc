@@ -39,7 +39,7 @@ TEST_CASE("link: gives and takes no more than 4 MiB, and keeps nothing") {
 TEST_CASE("link: who has no token gets nothing, and who measures too often waits") {
   ServerOptions how;
   how.limits.sockets_per_address = 12;
-  how.limits.connections_per_second = 20;
+  how.limits.connections_per_second = 10;
   Running at({}, how);
   for (const char* token : {"", "viewer", "wrong"}) {
     HttpClient client(to(at.server.url(), token));
