@@ -148,7 +148,8 @@ void Coordinator::flush() {
   for (size_t i = 0; i < heard.size(); ++i) send(heard[i], replies[i]);
   const double now = clock_();
   for (const auto& [to, leases] : given) {
-    for (const Lease& one : leases) give(*to, one, one.deadline - now);
+    for (const Lease& one : leases)
+      to->replaced ? take_back(*to, one) : give(*to, one, one.deadline - now);
     if (to->wanted() <= 0) hungry_.erase(to->serial());
   }
 }
@@ -177,6 +178,11 @@ void Coordinator::give(NodeSession& to, const Lease& lease, double seconds) {
     stored([&] { pool_.give_back(to.node(), lease.token, error.what()); });
     to.settle(lease.ticket);
   }
+}
+
+/// Its node came over another connection in the same transaction.
+void Coordinator::take_back(const NodeSession& from, const Lease& lease) {
+  stored([&] { pool_.give_back(from.node(), lease.token); });
 }
 
 Coordinator::Reply Coordinator::ask(const NodeMessage& message) {

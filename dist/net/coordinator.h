@@ -71,6 +71,7 @@ class Coordinator final : public Service {
   void lease(Given& given);
   void put_out(const NodeId& node);
   void give(NodeSession& to, const Lease& lease, double seconds);
+  void take_back(const NodeSession& from, const Lease& lease);
   NodeSession* session(uint64_t serial);
   void say_what_waits();
   const TaskSpec& spec(TaskId task);

@@ -80,6 +80,13 @@ HttpResponse read_blob(BlobStore& blobs, const HttpRequest& request) {
   return response;
 }
 
+HttpResponse wants_token(std::string_view whose) {
+  HttpResponse response = HttpResponse::problem(
+      401, "expected \"Authorization: Bearer\" with the " + std::string(whose) + " token");
+  response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return response;
+}
+
 /// Bytes that mean nothing, for a node that measures its link; what it sends is not kept.
 HttpResponse link(const HttpRequest& request) {
   if (request.method == "PUT") return {.status = 204};
@@ -139,18 +146,18 @@ bool Coordinator::is_author(const HttpRequest& request) const {
 Service::Admission Coordinator::admit(const HttpRequest& head) {
   const bool to_api = is_below(head, "/api/");
   const bool to_blobs = is_below(head, kBlobs);
-  const bool public_ = is_reading(head) && !to_api && head.path != "/metrics";
+  const bool to_link = head.path == kLink;
+  const bool public_ = is_reading(head) && !to_api && !to_link && head.path != "/metrics";
   const bool viewer =
       is_reading(head) && !options_.viewer_token.empty() && has_bearer(head, options_.viewer_token);
-  if (head.path == kLink && head.method == "PUT" &&
-      (is_author(head) || has_bearer(head, options_.node_token)))
-    return {kMostLink};
+  if (to_link && !is_author(head) && !has_bearer(head, options_.node_token)) {
+    metrics_.refuse("node_token");
+    return {0, wants_token("node's")};
+  }
+  if (to_link) return {head.method == "PUT" ? kMostLink : 0, {}, true};
   if (!public_ && !viewer && !is_author(head)) {
     metrics_.refuse("author_token");
-    HttpResponse response =
-        HttpResponse::problem(401, "expected \"Authorization: Bearer\" with the author's token");
-    response.headers.emplace_back("WWW-Authenticate", "Bearer");
-    return {0, std::move(response)};
+    return {0, wants_token("author's")};
   }
   if (to_api) return {static_cast<uint64_t>(limits().json_bytes)};
   if (to_blobs && head.method == "PUT") return {static_cast<uint64_t>(limits().blob_bytes)};

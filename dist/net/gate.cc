@@ -30,9 +30,16 @@ std::optional<Gate::Seat> Gate::enter_for_request(const std::string& client, dou
   return std::optional<Seat>(std::in_place, *this, client, false);
 }
 
+bool Gate::measure(const std::string& address, double now) {
+  forget(now);
+  const bool may = at(address).measurements.take(now);
+  if (!may) metrics_.refuse("link_rate");
+  return may;
+}
+
 Gate::Address& Gate::at(const std::string& address) {
   const TokenBucket fresh(limits_.connections_per_second, limits_.sockets_per_address);
-  return addresses_.try_emplace(address, Address{0, fresh}).first->second;
+  return addresses_.try_emplace(address, Address{0, fresh, fresh}).first->second;
 }
 
 std::optional<Gate::Seat> Gate::refuse(const char* why) {
@@ -49,8 +56,9 @@ void Gate::forget(double now) {
   if (now - forgotten_ < 10) return;
   forgotten_ = now;
   for (auto at = addresses_.begin(); at != addresses_.end();)
-    at = at->second.seats == 0 && at->second.arrivals.full(now) ? addresses_.erase(at)
-                                                                : std::next(at);
+    at = at->second.seats == 0 && at->second.arrivals.full(now) && at->second.measurements.full(now)
+             ? addresses_.erase(at)
+             : std::next(at);
 }
 
 }  // namespace kaiseki::dist

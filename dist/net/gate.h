@@ -49,12 +49,15 @@ class Gate {
   /// For one request of a client over its proxy's connection, which has a place already: it is no
   /// new connection, however many come.
   std::optional<Seat> enter_for_request(const std::string& client, double now);
+  /// Whether the address may measure its link now: as often as it may connect, counted apart, as
+  /// one measurement is many requests and a connection comes after it.
+  bool measure(const std::string& address, double now);
   size_t taken() const { return taken_; }
 
  private:
   struct Address {
     int seats = 0;
-    TokenBucket arrivals;
+    TokenBucket arrivals, measurements;
   };
   Address& at(const std::string& address);
   std::optional<Seat> refuse(const char* why);

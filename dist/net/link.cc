@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "dist/net/http_client.h"
 #include "matrix/error.h"
@@ -16,30 +17,26 @@ constexpr int kTries = 3;             // the best counts: others may be using th
 constexpr double kFastEnough = 2000;  // Mbit/s: more than servers have
 constexpr double kShortest = 1e-5;
 constexpr double kPatience = 5;
+constexpr int kMostWaits = 10;  // of a second, while others of this address measure theirs
 
-/// Seconds of what `send` does, at best.
+/// Seconds of what `send` does, at best; what it was not let do is tried again.
 template <class Send>
 double timed(const Send& send) {
   using Clock = std::chrono::steady_clock;
   auto best = Clock::duration::max();
   for (int i = 0; i < kTries; ++i) {
-    const auto start = Clock::now();
-    send();
+    auto start = Clock::now();
+    for (; !send(); start = Clock::now()) std::this_thread::sleep_for(std::chrono::seconds(1));
     best = std::min(best, Clock::now() - start);
   }
   return std::chrono::duration<double>(best).count();
-}
-
-void expect(const HttpReply& reply, int status) {
-  if (reply.status != status)
-    throw Error(message("join", "expected ", status, " of /link, got ", reply.status));
 }
 
 /// Mbit/s of the first transfer that takes long enough or is fast enough, or of the largest.
 template <class Send>
 double rate_of(double round_trip, const Send& send) {
   for (uint64_t bytes = kFewest;; bytes *= 4) {
-    const double seconds = timed([&] { send(bytes); });
+    const double seconds = timed([&] { return send(bytes); });
     const double rate =
         static_cast<double>(8 * bytes) / std::max(seconds - round_trip, kShortest) * 1e-6;
     if (seconds - round_trip >= kLongEnough || rate >= kFastEnough || bytes >= kMost) return rate;
@@ -52,15 +49,22 @@ LinkSpeed measure_link(WireOptions to) {
   to.silence = kPatience;
   try {
     HttpClient client(to);
+    int waits = 0;
+    const auto is = [&](int status, const HttpReply& reply) {
+      if (reply.status == 429 && ++waits <= kMostWaits) return false;
+      if (reply.status != status)
+        throw Error(message("join", "expected ", status, " of /link, got ", reply.status));
+      return true;
+    };
     const auto get = [&](uint64_t bytes) {
-      expect(client.request("GET", "/link?bytes=" + std::to_string(bytes)), 200);
+      return is(200, client.request("GET", "/link?bytes=" + std::to_string(bytes)));
     };
     const auto put = [&](uint64_t bytes) {
-      expect(client.request("PUT", "/link", nn::ByteVector(bytes)), 204);
+      return is(204, client.request("PUT", "/link", nn::ByteVector(bytes)));
     };
     get(1);  // connects
     LinkSpeed link;
-    link.round_trip_s = timed([&] { get(1); });
+    link.round_trip_s = timed([&] { return get(1); });
     link.down_mbit_s = rate_of(link.round_trip_s, get);
     link.up_mbit_s = rate_of(link.round_trip_s, put);
     return link;

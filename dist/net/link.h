@@ -7,7 +7,8 @@
 
 namespace kaiseki::dist {
 
-/// Takes a second or so; all zeros when the coordinator is not there, or cannot tell.
+/// Takes a second or so, up to ten more where others of the same address measure theirs; all zeros
+/// when the coordinator is not there, or cannot tell.
 LinkSpeed measure_link(WireOptions to);
 
 }  // namespace kaiseki::dist

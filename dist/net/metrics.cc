@@ -21,6 +21,7 @@ constexpr std::string_view kReasons[] = {
     "header_lines",
     "hello",
     "host",
+    "link_rate",
     "message_rate",
     "node_key",
     "node_token",

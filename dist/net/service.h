@@ -55,6 +55,7 @@ class Service {
   struct Admission {
     uint64_t body_bytes = 0;
     std::optional<HttpResponse> refusal = {};
+    bool measures = false;  // a link, which its address may only so often
   };
   virtual Admission admit(const HttpRequest& head) = 0;
   virtual HttpResponse answer(const HttpRequest& request) = 0;

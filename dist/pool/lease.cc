@@ -88,44 +88,6 @@ bool Pool::Impl::is_able(const TaskSpec& spec, const NodeEntry& node) const {
          (!spec.function.empty() && std::ranges::find(functions, spec.function) != functions.end());
 }
 
-const Crowd& Pool::Impl::crowd(const TaskEntry& task) const {
-  Crowd& crowd = task.crowd;
-  if (crowd.of == comings) return crowd;
-  crowd = {comings, 0, 0};
-  std::set<std::string_view> sources;
-  for (const auto& [id, node] : nodes) {
-    if (!node.connected || !node.row.expelled.empty() || !is_able(task.status.spec, node)) continue;
-    ++crowd.nodes;
-    if (node.info.source.empty())
-      ++crowd.sources;
-    else
-      sources.insert(node.info.source);
-  }
-  crowd.sources += sources.size();
-  return crowd;
-}
-
-std::string Pool::Impl::waits(const TaskEntry& task) const {
-  const TaskSpec& spec = task.status.spec;
-  if (spec.verification != Verification::quorum || task.status.state != TaskState::running ||
-      task.progress.open() == 0)
-    return {};
-  const size_t sources = crowd(task).sources;
-  if (sources >= static_cast<size_t>(spec.quorum)) return {};
-  return message("task", "expected nodes of ", spec.quorum,
-                 " sources that can do it, for its quorum, got ", sources,
-                 "; nodes of one address are one source, unless they have the token");
-}
-
-std::string Pool::waits(TaskId id) const { return impl_->waits(impl_->task(id, "waits")); }
-
-std::map<TaskId, std::string> Pool::waiting() const {
-  std::map<TaskId, std::string> waiting;
-  for (const auto& [id, task] : impl_->tasks)
-    if (std::string why = impl_->waits(task); !why.empty()) waiting[id] = std::move(why);
-  return waiting;
-}
-
 bool Pool::Impl::has_part(const OpenTicket& ticket, const NodeEntry& node) const {
   if (ticket.lease_of(node.row.id) || ticket.voted(node.row.id, node.info.source)) return true;
   const bool quorum = ticket.task->status.spec.verification == Verification::quorum;
@@ -147,10 +109,11 @@ void Pool::Impl::load_fresh(TaskEntry& task) {
 /// One that is idle will ask for it at once.
 bool Pool::Impl::kept_for_another(const TaskEntry& task, TicketId ticket,
                                   const NodeEntry& node) const {
-  if (now() >= task.kept_until) return false;
   const auto found = task.preferred.find(ticket);
-  if (found == task.preferred.end() || found->second == node.row.id) return false;
-  const auto other = nodes.find(found->second);
+  if (found == task.preferred.end()) return false;
+  const Preference& preference = found->second;
+  if (now() >= preference.kept_until || preference.node == node.row.id) return false;
+  const auto other = nodes.find(preference.node);
   return other != nodes.end() && other->second.connected && other->second.leases.empty() &&
          now() - other->second.asked <= kAsks && other->second.row.expelled.empty();
 }

@@ -77,6 +77,7 @@ bool Pool::rejoin(const NodeIdentity& identity, const NodeInfo& info) {
   const bool welcome = node.row.expelled.empty();
   ++pool.comings;
   if (welcome) {
+    pool.lose_leases(node);  // of a connection whose end nobody has noticed
     node.row.last_seen = pool.now();
     set_info(node, info);
     node.asked = pool.now();
@@ -87,13 +88,17 @@ bool Pool::rejoin(const NodeIdentity& identity, const NodeInfo& info) {
   return welcome;
 }
 
+void Pool::Impl::lose_leases(NodeEntry& node) {
+  const auto lost = static_cast<int64_t>(node.leases.size());
+  node.row.failed += lost, node.row.failed_in_a_row += lost;
+  end_all_leases(node);  // anybody can come and go: that kills no ticket
+}
+
 void Pool::disconnected(const NodeId& id) {
   Impl& pool = *impl_;
   NodeEntry& node = pool.node(id, "disconnected");
   PoolChange change(pool, false);
-  const auto lost = static_cast<int64_t>(node.leases.size());
-  node.row.failed += lost, node.row.failed_in_a_row += lost;
-  pool.end_all_leases(node);  // anybody can come and go: that kills no ticket
+  pool.lose_leases(node);
   node.connected = false;
   ++pool.comings;
   pool.change(node);

@@ -50,6 +50,14 @@ void set_state(Pool::Impl& pool, TaskId id, TaskState state, std::string_view op
   change.done();
 }
 
+/// Also of tickets that are only in the store.
+void forget_preferences(TaskEntry& task, TicketId through) {
+  const auto end = task.preferred.upper_bound(through);
+  for (auto at = task.preferred.begin(); at != end; ++at)
+    task.by_preference.erase({at->second.node, at->first});
+  task.preferred.erase(task.preferred.begin(), end);
+}
+
 /// Takes what is in memory of a task's open tickets out of it.
 void forget_tickets(Pool::Impl& pool, TaskId task, TicketId through) {
   std::vector<OpenTicket*> open;
@@ -117,9 +125,8 @@ TicketId Pool::add_tickets(TaskId id, std::span<const TicketSpec> tickets) {
   for (size_t i = 0; i < tickets.size(); ++i) {
     if (tickets[i].prefer.empty()) continue;
     const TicketId ticket = first + static_cast<TicketId>(i);
-    task.preferred.emplace(ticket, tickets[i].prefer);
+    task.preferred.emplace(ticket, Preference{tickets[i].prefer, impl_->now() + kKeepSeconds});
     task.by_preference.emplace(tickets[i].prefer, ticket);
-    task.kept_until = impl_->now() + kKeepSeconds;
   }
   task.progress.free += static_cast<int64_t>(tickets.size());
   task.all_loaded = false;
@@ -136,6 +143,7 @@ void Pool::cancel(TaskId id) {
   PoolChange change(*impl_, true);
   impl_->store.set_task(id, TaskState::cancelled, task.status.spec.priority);
   task.status.state = TaskState::cancelled;
+  forget_preferences(task, INT64_MAX);
   std::vector<OpenTicket*> leased;
   for (auto& [ticket_id, ticket] : impl_->tickets)
     if (ticket.row.task == id && ticket.leased) leased.push_back(&ticket);
@@ -179,6 +187,7 @@ void Pool::abandon(TaskId id, TicketId through) {
   TaskEntry& task = impl_->task(id, "abandon");
   PoolChange change(*impl_, true);
   impl_->store.abandon(id, through);
+  forget_preferences(task, through);
   forget_tickets(*impl_, id, through);
   task.progress.free = impl_->store.count(id, TicketState::open) - task.progress.leased;
   impl_->changed_tasks.push_back(id);

@@ -98,7 +98,8 @@ class Pool {
 
   // The nodes' side. Unknown nodes throw Error, what a hostile node can do is an Answer.
   NodeIdentity join(const NodeInfo& info);
-  /// The same node again. False: the key is wrong or the node is expelled.
+  /// The same node again; what it was leased before has ended. False: the key is wrong or the node
+  /// is expelled.
   bool rejoin(const NodeIdentity& identity, const NodeInfo& info);
   /// Up to `count` tickets, fewer when there are not as many or the node holds enough.
   std::vector<Lease> lease(const NodeId& node, int count);

@@ -55,6 +55,11 @@ struct Crowd {
   size_t nodes = 0, sources = 0;
 };
 
+struct Preference {
+  NodeId node;
+  double kept_until;  // for it, if it is idle
+};
+
 struct TaskEntry {
   TaskStatus status;
   Progress progress;
@@ -65,9 +70,8 @@ struct TaskEntry {
   TicketId loaded_to = 0;  // tickets above are in the store only, never given out
   bool all_loaded = false;
   // Tickets that are open and whom they prefer; a hint, which a restart forgets.
-  std::map<TicketId, NodeId> preferred;
+  std::map<TicketId, Preference> preferred;
   std::set<std::pair<NodeId, TicketId>> by_preference;
-  double kept_until = 0;  // for those, if they are idle
   mutable Crowd crowd;
 };
 
@@ -159,9 +163,15 @@ struct Pool::Impl {
   // pool.cc
   int64_t discard_unwanted();
 
-  // lease.cc
+  // nodes.cc
+  /// Those of a connection that has ended.
+  void lose_leases(NodeEntry& node);
+
+  // waits.cc
   const Crowd& crowd(const TaskEntry& task) const;
   std::string waits(const TaskEntry& task) const;
+
+  // lease.cc
   bool may_hold(const NodeEntry& node) const;
   /// Whether the node could do tickets of the task, if there were any.
   bool is_able(const TaskSpec& spec, const NodeEntry& node) const;

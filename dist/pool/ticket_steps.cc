@@ -70,7 +70,7 @@ void Pool::Impl::forget(OpenTicket& ticket) {
   task.waiting.erase({ticket.key, ticket.row.id});
   task.outstanding.erase({ticket.key, ticket.row.id});
   if (const auto found = task.preferred.find(ticket.row.id); found != task.preferred.end()) {
-    task.by_preference.erase({found->second, found->first});
+    task.by_preference.erase({found->second.node, found->first});
     task.preferred.erase(found);
   }
   tickets.erase(ticket.row.id);

@@ -58,6 +58,33 @@ def floods():
         counted(coordinator, "connection_rate", 0, "too many sockets one after the other")
 
 
+def links():
+    """Who measures a link has the token for nodes, and asks as seldom as an address may connect."""
+    with Coordinator(limits=("sockets_per_address=20", "connections_per_second=1")) as coordinator:
+        connection = http.client.HTTPConnection("127.0.0.1", coordinator.port, timeout=30)
+        other = http.client.HTTPConnection("127.0.0.1", coordinator.port, timeout=30, source_address=("127.0.0.2", 0))
+        token = {"Authorization": f"Bearer {coordinator.node_token}"}
+
+        def ask(over, method="GET", path="/link?bytes=4194304", headers=token):
+            over.request(method, path, headers=headers)
+            answer = over.getresponse()
+            return answer.status, len(answer.read())
+
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Origin": f"http://127.0.0.1:{coordinator.port}"}):
+            for method in ("GET", "HEAD"):
+                status, _ = ask(connection, method, headers=headers)
+                check(status == 401, f"{method} without the token", f"{headers} {status}")
+        check(coordinator.refused("node_token") == 6, "they are counted", coordinator.refused("node_token"))
+        check(coordinator.refused("link_rate") == 0, "and are no measurements")
+        got = [ask(connection) for _ in range(60)]
+        check(got[:20] == [(200, 4194304)] * 20, "a measurement", got[:20])
+        check(any(status == 429 for status, _ in got), "too many of one address", got)
+        counted(coordinator, "link_rate", 0, "too many of one address")
+        check(ask(connection, path="/healthz")[0] == 200, "its other requests are answered")
+        check(ask(other)[0] == 200, "so are those of another address")
+        check(until(lambda: ask(connection)[0] == 200, 10, 0.2), "and later its own")
+
+
 def who_does_not_read():
     with Coordinator(limits=("messages_per_second=100000", "output_bytes=300000")) as coordinator:
         node = join_raw(coordinator)
@@ -223,4 +250,4 @@ def behind_a_proxy():
 
 
 if __name__ == "__main__":
-    main(floods, who_does_not_read, output_of_all, pages_that_are_not_read, requests_of_a_proxy, behind_a_proxy)
+    main(floods, links, who_does_not_read, output_of_all, pages_that_are_not_read, requests_of_a_proxy, behind_a_proxy)

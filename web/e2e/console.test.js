@@ -100,6 +100,17 @@ describe('the console', { skip }, () => {
     assert.deepEqual(page.problems, []);
   });
 
+  test('says why a task waits, until it does not any more', async () => {
+    await coordinator.task('agreed', SLOW, [1], { verification: 'quorum', quorum: 2 });
+    const page = await open();
+    await login(page);
+    const why = page.getByRole('row', { name: /agreed/ }).getByText(/Waits: .*expected nodes of 2 sources .*, got 0/);
+    await why.waitFor();
+    await press(page, 'Pause agreed');
+    await why.waitFor({ state: 'hidden' });
+    assert.deepEqual(page.problems, []);
+  });
+
   test('shows what nodes say as text: names, devices, errors', async () => {
     const error = `export function calculate() { throw new Error(${JSON.stringify(HOSTILE)}); }`;
     await coordinator.task(HOSTILE, error, [1], { max_attempts: 1 });

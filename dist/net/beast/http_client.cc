@@ -21,6 +21,8 @@ using Serializer = http::request_serializer<http::span_body<const std::byte>>;
 // A larger body waits until the other side wants it: who refuses it does not read it all, and an
 // answer may be lost with a connection that is closed meanwhile.
 constexpr size_t kAskFirst = 1 << 20;
+// A proxy may pass the question over: RFC 9110 section 10.1.1 has the body follow nevertheless.
+constexpr double kAskSeconds = 1;
 
 }  // namespace
 
@@ -70,6 +72,26 @@ struct HttpClient::Impl {
     }
     const ErrorCode error = result.value_or(asio::error::operation_aborted);
     if (error) throw boost::system::system_error(error);
+  }
+
+  /// The same for a step that the stream can do without: false if it has not ended in time.
+  template <class Begin>
+  bool step_within(double seconds, Begin begin) {
+    const auto end = std::chrono::steady_clock::now() + duration(seconds);
+    std::optional<ErrorCode> result;
+    io.restart();
+    socket().expires_never();
+    begin([&result](ErrorCode error, const auto&...) { result = error; });
+    while (!result && io.run_one_until(end) > 0) {
+    }
+    const bool late = !result;
+    if (late) socket().cancel();
+    while (!result && io.run_one() > 0) {
+    }
+    const ErrorCode error = result.value_or(asio::error::operation_aborted);
+    if (late && error == asio::error::operation_aborted) return false;
+    if (error) throw boost::system::system_error(error);
+    return true;
   }
 
   /// The system's resolver cannot be stopped: what it finds too late is nobody's.
@@ -134,15 +156,17 @@ struct HttpClient::Impl {
       });
   }
 
-  /// Whether the other side wants the body. If not, the answer has begun.
+  /// Whether the other side wants the body, or does not say. If not, the answer has begun.
   template <class Parser>
   bool ask(Serializer& request, Parser& answer) {
     request.split(true);
+    bool said = false;
     with_stream([&](auto& stream) {
       step([&](auto done) { http::async_write_header(stream, request, done); });
-      step([&](auto done) { http::async_read_header(stream, buffer, answer, done); });
+      said = step_within(kAskSeconds,
+                         [&](auto done) { http::async_read_header(stream, buffer, answer, done); });
     });
-    return answer.get().result() == http::status::continue_;
+    return !said || answer.get().result() == http::status::continue_;
   }
 
   HttpReply exchange(const std::string& method, const std::string& path, nn::ByteView body,
@@ -151,10 +175,12 @@ struct HttpClient::Impl {
     Serializer out(request);
     std::optional<http::response_parser<http::vector_body<std::byte>>> in;
     in.emplace().body_limit(most);
-    const bool asks = body.size() > kAskFirst, wanted = !asks || ask(out, *in);
-    if (asks && wanted) in.emplace().body_limit(most);
+    const bool wanted = body.size() <= kAskFirst || ask(out, *in);
     if (wanted) write(out);
-    while (!in->is_done()) read_some(*in);
+    while (!in->is_done() || in->get().result() == http::status::continue_) {
+      if (in->is_done()) in.emplace().body_limit(most);  // the answer comes after "100 Continue"
+      read_some(*in);
+    }
     HttpReply reply{static_cast<int>(in->get().result_int()), std::move(in->get().body())};
     if (!wanted || !in->get().keep_alive()) disconnect();
     return reply;

@@ -104,6 +104,8 @@ class HttpConnection final : public Connection,
     keep_alive_ = head.keep_alive() && !hub_.draining;
     if (websocket::is_upgrade(head)) return upgrade();
     auto admission = hub_.service->admit(request_);
+    if (admission.measures && !hub_.gate.measure(address_, hub_.now()))
+      admission.refusal = HttpResponse::problem(429, "expected fewer requests of one address");
     if (admission.refusal) {
       if (parser_->content_length().value_or(0) > 0 || parser_->chunked()) keep_alive_ = false;
       return respond(std::move(*admission.refusal));

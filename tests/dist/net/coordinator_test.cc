@@ -38,6 +38,37 @@ TEST_CASE("coordinator: a node that can do the work does not wait for those that
   at.on([&] { CHECK(able->last(FrameType::ticket)); });
 }
 
+TEST_CASE("coordinator: a node that comes over another connection gets its tickets again at once") {
+  Running at;
+  TaskId task = 0;
+  Peer *before = nullptr, *now = nullptr;
+  at.on([&] {
+    task = at.task("f", 1);
+    before = &at.join("f", 4);
+  });
+  at.turns(5);
+  at.on([&] {
+    CHECK(before->last(FrameType::ticket));
+    const nn::Json who = before->last(FrameType::welcome)->control;
+    now = &at.join("f", 4, {who.find("node")->string, who.find("key")->string});
+    at.coordinator.pool().add_tickets(task, std::vector<TicketSpec>(1));  // asks who waits first
+  });
+  at.turns(10);
+  at.on([&] {
+    CHECK(before->closed == CloseCode::policy);
+    CHECK(!now->closed);
+    CHECK(std::ranges::count_if(now->heard, [](const ByteVector& message) {
+            return decode_frame(message).type == FrameType::ticket;
+          }) == 2);
+    CHECK(at.coordinator.pool().progress(task) == Progress{.leased = 2});
+    before->session.reset();  // the end that comes late is not the node's
+    CHECK(at.coordinator.pool().progress(task) == Progress{.leased = 2});
+    answer(*now, "seven");
+  });
+  at.turns(3);
+  at.on([&] { CHECK(verdict(*now) == "accepted"); });
+}
+
 TEST_CASE("coordinator: a message that cannot be stored does not take others with it") {
   Running at;
   TaskId task = 0;

@@ -72,6 +72,24 @@ TEST_CASE("gate: requests of a proxy's clients are no connections, however many 
   CHECK(metrics.refused("connection_rate") == 0);
 }
 
+TEST_CASE("gate: an address measures its link as often as it may connect, besides connecting") {
+  Limits limits;
+  limits.sockets_per_address = 3;
+  limits.connections_per_second = 2;
+  Metrics metrics;
+  Gate gate(limits, metrics);
+  for (int i = 0; i < 3; ++i) CHECK(gate.measure("a", 50));
+  CHECK_FALSE(gate.measure("a", 50));
+  CHECK(metrics.refused("link_rate") == 1);
+  CHECK(gate.measure("b", 50));
+  CHECK(gate.enter("a", 50));
+  CHECK(gate.measure("a", 50.5));
+  CHECK_FALSE(gate.measure("a", 50.6));
+  limits.connections_per_second = 0.01;
+  for (int i = 0; i < 3; ++i) CHECK(gate.measure("c", 100));
+  CHECK_FALSE(gate.measure("c", 120));  // it is not forgotten meanwhile
+}
+
 TEST_CASE("bucket: says how long to wait") {
   TokenBucket bucket(4, 2);
   CHECK(bucket.take(10));

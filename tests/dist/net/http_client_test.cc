@@ -201,6 +201,31 @@ TEST_CASE("http client: large bodies go through where they are wanted, over one 
   CHECK(has(at.metrics.text({}, {}), "kaiseki_connections_total 1\n"));
 }
 
+TEST_CASE("http client: a large body follows where nobody says whether it is wanted") {
+  for (const std::string late : {"", "HTTP/1.1 100 Continue\r\n\r\n"}) {
+    std::atomic<size_t> taken = 0;
+    Fake fake([&](int socket) {
+      for (size_t left = 3 << 20; !Fake::head(socket).empty(); left = 3 << 20) {
+        std::vector<char> some(1 << 16);
+        while (left > 0) {
+          const ssize_t count = ::recv(socket, some.data(), std::min(some.size(), left), 0);
+          if (count <= 0) return;
+          left -= static_cast<size_t>(count), taken += static_cast<size_t>(count);
+        }
+        Fake::say(socket, late + "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok");
+      }
+    });
+    HttpClient client(to(fake.url));
+    for (int i = 0; i < 2; ++i) {
+      const HttpReply reply = client.request("PUT", "/blobs/x", ByteVector(3 << 20));
+      CHECK(reply.status == 201);
+      CHECK(text(reply.body) == "ok");
+    }
+    CHECK(taken == 6 << 20);
+    CHECK(fake.connections == 1);
+  }
+}
+
 TEST_CASE("http client: who did not answer in time is not asked again") {
   Fake fake([](int socket) {
     Fake::head(socket);

@@ -33,7 +33,29 @@ TEST_CASE("link: gives and takes no more than 4 MiB, and keeps nothing") {
   CHECK(client.request("GET", "/link?bytes=-1").status == 422);
   CHECK(client.request("GET", "/link?bytes=0").status == 422);
   CHECK(client.request("PUT", "/link", ByteVector(4194304)).status == 204);
-  CHECK(client.request("POST", "/link").status == 401);
+  CHECK(client.request("POST", "/link").status == 405);
+}
+
+TEST_CASE("link: who has no token gets nothing, and who measures too often waits") {
+  ServerOptions how;
+  how.limits.sockets_per_address = 12;
+  how.limits.connections_per_second = 10;
+  Running at({}, how);
+  for (const char* token : {"", "viewer", "wrong"}) {
+    HttpClient client(to(at.server.url(), token));
+    CHECK(client.request("GET", "/link").status == 401);
+    CHECK(client.request("PUT", "/link", ByteVector(1)).status == 401);
+  }
+  CHECK(at.metrics.refused("node_token") == 6);
+  CHECK(at.metrics.refused("link_rate") == 0);
+  HttpClient client(to(at.server.url(), "author"));
+  int answered = 0;
+  while (answered < 100 && client.request("GET", "/link").status == 200) ++answered;
+  CHECK(answered >= 12);
+  CHECK(answered < 100);
+  CHECK(at.metrics.refused("link_rate") == 1);
+  CHECK(client.request("GET", "/healthz").status == 200);
+  CHECK(measure_link(to(at.server.url(), "token")).up_mbit_s > 0);
 }
 
 }  // namespace

@@ -122,49 +122,6 @@ TEST_CASE("lease: no second ticket for who has one, while another node has none"
   at.pool->disconnected(other);
 }
 
-TEST_CASE("lease: a ticket goes to the node that it prefers, else to another") {
-  TestPool at;
-  const TaskId task = at.task(1);
-  const NodeId a = at.join(), b = at.join(), c = at.join();
-  at.lease(c);
-  std::vector<TicketSpec> tickets(3);
-  tickets[0].prefer = b, tickets[1].prefer = a, tickets[2].prefer = c;
-  const TicketId first = at.pool->add_tickets(task, tickets);
-  CHECK(at.lease(a).ticket == first + 1);
-  const NodeId d = at.join(), e = at.join();
-  CHECK(at.lease(d).ticket == first + 2);  // c is busy
-  CHECK(at.pool->lease(e, 1).empty());     // b is idle, and will ask
-  CHECK(at.pool->waited_for() == std::vector{b});
-  CHECK(at.lease(b).ticket == first);
-  at.pool->disconnected(b);
-  CHECK(at.lease(e).ticket == first);
-}
-
-TEST_CASE("lease: nothing is kept for nodes that do not ask for tickets") {
-  TestPool at;
-  const TaskId task = at.task(1);
-  const NodeId silent = at.join(), working = at.join(2), other = at.join();
-  at.lease(other);
-  at.now += 60;  // the page of `silent` was paused
-  TicketSpec ticket;
-  ticket.prefer = silent;
-  at.pool->add_tickets(task, std::vector<TicketSpec>{ticket, TicketSpec{}});
-  CHECK(at.pool->lease(working, 2).size() == 2);
-}
-
-TEST_CASE("lease: who is kept a ticket and does not come loses it to others") {
-  TestPool at;
-  const TaskId task = at.task(1);
-  const NodeId a = at.join(), b = at.join(), c = at.join();
-  at.lease(c);
-  TicketSpec ticket;
-  ticket.prefer = a;
-  at.pool->add_tickets(task, std::vector{ticket});
-  CHECK(at.pool->lease(b, 1).empty());
-  at.now += 1;
-  at.lease(b);
-}
-
 TEST_CASE("lease: a ticket that is a little late is not given again") {
   TestPool at;
   const TaskId task = at.task(10);

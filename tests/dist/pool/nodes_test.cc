@@ -41,6 +41,24 @@ TEST_CASE("node: comes back with its key, also after a restart, and what it has 
   CHECK(at.pool->progress(task) == Progress{.free = 1, .leased = 1, .done = 1});
 }
 
+TEST_CASE("node: comes back before its end was noticed, and what it was leased is free") {
+  TestPool at;
+  const TaskId task = at.task(2);
+  const NodeInfo info = {.threads = 2, .functions = {"f"}, .trusted = true};
+  const NodeIdentity a = at.pool->join(info);
+  const auto leases = at.pool->lease(a.id, 2);
+  REQUIRE(leases.size() == 2);
+  const int work = at.work;
+  CHECK(at.pool->rejoin(a, info));
+  CHECK(at.work == work + 1);
+  CHECK(at.pool->progress(task) == Progress{.free = 2});
+  CHECK(at.pool->node(a.id)->leases == 0);
+  CHECK(at.pool->node(a.id)->failed == 2);
+  CHECK(at.lease(at.join()).ticket == leases[0].ticket);
+  CHECK(at.answer(a.id, leases[0]) == Outcome::accepted);
+  CHECK(at.lease(a.id).ticket == leases[1].ticket);
+}
+
 TEST_CASE("node: a ticket that a crash kept from its node goes to whoever comes, also the same") {
   TestPool at;
   const TaskId task = at.task(1);

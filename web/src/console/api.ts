@@ -26,6 +26,8 @@ export interface Task {
   leased: number;
   done: number;
   dead: number;
+  /** Why no ticket can end as things are; empty: nothing keeps them. */
+  waits: string;
 }
 export interface PoolNode {
   node: string;

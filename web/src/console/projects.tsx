@@ -35,7 +35,7 @@ function Actions({ pool, task: { task, name, state } }: { pool: Pool; task: Task
 }
 
 function Row({ pool, task }: { pool: Pool; task: Task }) {
-  const { name, state, free, leased, done, dead } = task;
+  const { name, state, free, leased, done, dead, waits } = task;
   const total = free + leased + done + dead;
   const author = pool.role.value === 'author';
   return (
@@ -47,6 +47,7 @@ function Row({ pool, task }: { pool: Pool; task: Task }) {
           <span>{leased > 0 && `${count(leased)} out`}{dead > 0 && <b class="bad"> {count(dead)} dead</b>}</span></p>
         <Progress parts={[['done', done], ['leased', leased], ['dead', dead]]} total={total}
                   says={`${name}: ${done} done, ${leased} out, ${free} free, ${dead} dead`} />
+        {waits && <small>Waits: {waits}</small>}
       </td>
       <td data-label="Tickets/s" class="number">{rate(pool.rates.value[task.task] ?? 0)}</td>
       <td data-label="Priority" class="number">{author && state !== 'cancelled' ? <Priority pool={pool} task={task} /> : task.priority}</td>
