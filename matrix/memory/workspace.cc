@@ -17,7 +17,8 @@ constexpr int kPatience = 10'000;  // milliseconds that a tensor waits for a con
 
 }  // namespace
 
-Workspace::Workspace(Device device, MemoryPool& pool) : device_(device), pool_(pool) {
+Workspace::Workspace(Device device, MemoryPool& pool)
+    : device_(device), pool_(pool), kept_(device) {
   pool_.set_give_way([this] { return give_way(); });
 }
 

@@ -11,6 +11,7 @@
 #include "matrix/conv/select.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
+#include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
@@ -119,6 +120,26 @@ TEST_CASE("a solver in the backend's list is taken for what it can do, with its 
   backend.solvers.clear();
   backend.operations.clear();
   forget_convolutions();
+}
+
+TEST_CASE("filters that the CPU prepares in a device's stead are those of the present weights") {
+  const Device device = Device::opencl(0);
+  test::WithConvPolicy policy({TuneMode::off});
+  Workspace& workspace = Device::cpu().workspace();
+  workspace.set_limit({});
+  const Tensor x = random_tensor({2, 64, 14, 14}, 1, device);
+  Tensor filter = random_tensor({64, 64, 3, 3}, 2, device);
+  const Conv2d conv{.padding = {1, 1}};
+  Tensor y(x.shape(), DType::f32, device);
+  float* held = filter.mutable_data<float>();
+  for (int i = 0; i < 3; ++i) conv2d(x, filter, nullptr, conv, y);
+  CHECK(workspace.kept_bytes() > 0);
+  held[0] = 9;
+  conv2d(x, filter, nullptr, conv, y);
+  Tensor fresh(x.shape(), DType::f32, device);
+  conv2d(x, filter.clone(), nullptr, conv, fresh);
+  CHECK(y.to_vector() == fresh.to_vector());
+  workspace.set_limit({});
 }
 
 TEST_CASE("a solver that computes wrong values is measured and not used") {
