@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 #include <tuple>
@@ -336,7 +337,19 @@ bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvAr
     return solver->workspace_bytes(problem) <= planned->available;
   });
   if (chosen == order.end() || !(*chosen)->pools(problem)) return false;
-  {
+  PoolArgs pool = *args.pool;
+  const Shape shape = {problem.n, problem.k, pool.out_h, pool.out_w};
+  Tensor y, indices;
+  if (pool.y && !pool.y->defined()) {
+    y = Tensor(shape, DType::f32, args.x->device());
+    pool.y = &y;
+  }
+  if (pool.y && pool.indices && !pool.indices->defined()) {
+    indices = Tensor(shape, DType::i32, args.x->device());
+    pool.indices = &indices;
+  }
+  const PoolArgs& caller = *std::exchange(args.pool, &pool);
+  try {
     Workspace::Use workspace;
     if (const uint64_t bytes = (*chosen)->workspace_bytes(problem)) {
       workspace = backend.device().workspace().use(bytes);
@@ -347,7 +360,11 @@ bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvAr
     const Workspace::Use prepared = prepare(backend, **chosen, problem, args);
     if (prepared.memory.defined()) args.prepared = &prepared.memory;
     (*chosen)->run(problem, args);
+  } catch (const std::bad_alloc&) {  // a thread's scratch, before anything was added to a gradient
+    return false;
   }
+  if (y.defined()) *caller.y = y;
+  if (indices.defined()) *caller.indices = indices;
   finish(backend, problem);
   return true;
 }
