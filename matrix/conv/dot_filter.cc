@@ -15,6 +15,8 @@ namespace {
 
 constexpr int64_t kDepth = 512;              // filter taps of one block of channels
 constexpr int64_t kUnitFloats = 160 * 1024;  // packed input that is summed over at a time
+constexpr int64_t kBandFloats = 256 * 1024;  // gradient read through a pooling at a time
+constexpr int64_t kBandRows = 4;             // of it at least, where that is not more
 
 conv::Gather gather(const ConvProblem& p) {
   return {p.c / p.groups,
@@ -38,8 +40,10 @@ void Task::sum(int64_t begin, int64_t end, int64_t group, int64_t k, int64_t row
   const int64_t channels = p.c / p.groups, in_plane = p.h * p.w, plane = p.out_h() * p.out_w();
   const int64_t first_k = group * (p.k / p.groups) + k;
   const int64_t unit = gather.in_place() ? p.c * in_plane : gather.packed_floats();
+  const int64_t band_row = (gather.block_rows() + 2) * p.out_w();  // of one image
+  const int64_t fit = gather.in_place() ? end - begin : kUnitFloats / unit;
   const int64_t most =
-      gather.in_place() ? end - begin : std::clamp<int64_t>(kUnitFloats / unit, 1, end - begin);
+      std::clamp<int64_t>(std::min(fit, kBandFloats / (kBandRows * band_row)), 1, end - begin);
   float* packed = conv::thread_scratch(0, gather.in_place() ? 0 : most * unit);
   float* scratch = conv::thread_scratch(1, gather.scratch_floats());
   for (int64_t c = 0; c < channels; c += gather.block_channels()) {
@@ -54,23 +58,27 @@ void Task::sum(int64_t begin, int64_t end, int64_t group, int64_t k, int64_t row
           if (u == 0) first = b;
         }
         const int64_t height = std::min(gather.block_rows(), p.out_h() - row);
-        std::optional<conv::UnpooledRows> band;
-        if (pool) band.emplace(*pool, image * p.k + first_k, rows, row, row + height, units, p.k);
-        const int64_t stride = band ? band->rows() * p.out_w() : plane;
-        conv::correlate(
-            {.units = units,
-             .pixels = height * p.out_w(),
-             .y = band ? band->data() : dy + (image * p.k + first_k) * plane + row * p.out_w(),
-             .y_unit = (band ? rows : p.k) * stride,
-             .ldy = stride,
-             .m = rows,
-             .b = first,
-             .b_unit = unit,
-             .offsets = gather.offsets().data(),
-             .positions = positions.data() + c * gather.taps(),
-             .taps = count * gather.taps(),
-             .out = sums,
-             .ldo = channels * p.r * p.s});
+        const int64_t some =
+            pool ? std::clamp<int64_t>(kBandFloats / (units * band_row), 1, rows) : rows;
+        for (int64_t i = 0; i < rows; i += some) {
+          const int64_t m = std::min(some, rows - i), from = image * p.k + first_k + i;
+          std::optional<conv::UnpooledRows> band;
+          if (pool) band.emplace(*pool, from, m, row, row + height, units, p.k);
+          const int64_t stride = band ? band->rows() * p.out_w() : plane;
+          conv::correlate({.units = units,
+                           .pixels = height * p.out_w(),
+                           .y = band ? band->data() : dy + from * plane + row * p.out_w(),
+                           .y_unit = (band ? m : p.k) * stride,
+                           .ldy = stride,
+                           .m = m,
+                           .b = first,
+                           .b_unit = unit,
+                           .offsets = gather.offsets().data(),
+                           .positions = positions.data() + c * gather.taps(),
+                           .taps = count * gather.taps(),
+                           .out = sums + i * channels * p.r * p.s,
+                           .ldo = channels * p.r * p.s});
+        }
       }
   }
 }

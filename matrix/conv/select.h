@@ -15,9 +15,10 @@ namespace kaiseki {
 /// left for that reason, OutOfMemory when none has room, DeviceError when none can.
 void run_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
 
-/// The same with args.pool, in one pass: by the solver that run_convolution() would take. False,
-/// and nothing is computed, where that one does not pool, only pieces of the minibatch have room,
-/// or the convolution is to be measured first.
+/// The same with args.pool, in one pass: by the solver that run_convolution() would take. Outputs
+/// of the pooling that are no tensors are made. False, with none made and nothing added to a
+/// gradient, where that solver does not pool or finds no memory for it, only pieces of the
+/// minibatch have room, or the convolution is to be measured first.
 bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args);
 
 /// Called with every convolution of this process after it ran; an empty function ends it.

@@ -26,8 +26,6 @@ bool same_bits(const char* a, const char* b, int64_t bytes) {
 
 const char* bits(const Tensor& t) { return static_cast<const char*>(t.host_pointer(Access::read)); }
 
-bool compares(const Tensor& source) { return source.device().is_cpu(); }
-
 }  // namespace
 
 Kept::Entry* Kept::find(const Tensor& source, const Form& form) {
@@ -38,10 +36,10 @@ Kept::Entry* Kept::find(const Tensor& source, const Form& form) {
   return found == entries_.end() ? nullptr : &*found;
 }
 
-bool Kept::is_made_of(const Entry& entry, const Tensor& source) {
+bool Kept::is_made_of(const Entry& entry, const Tensor& source) const {
   return entry.made_of == entry.contents &&
-         (!compares(source) || same_bits(bits(source), bits(entry.block) + entry.form.bytes,
-                                         static_cast<int64_t>(source.bytes())));
+         (!compares_ || same_bits(bits(source), bits(entry.block) + entry.form.bytes,
+                                  static_cast<int64_t>(source.bytes())));
 }
 
 Tensor Kept::of(const Tensor& source, const Form& form, const Make& make,
@@ -61,7 +59,7 @@ Tensor Kept::of(const Tensor& source, const Form& form, const Make& make,
   const auto made = static_cast<int64_t>(form.bytes);
   if (!entry->block.defined() || !is_made_of(*entry, source)) {
     entry->made_of = 0;
-    const uint64_t copy = compares(source) ? source.bytes() : 0;
+    const uint64_t copy = compares_ ? source.bytes() : 0;
     if (!entry->block.defined()) entry->block = allocate(form.bytes + copy);
     Tensor block = entry->block;  // `make` may need the room
     if (!block.defined()) return {};

@@ -12,9 +12,11 @@
 
 namespace kaiseki {
 
-/// Not thread-safe. Of one device.
+/// Not thread-safe. Of one device: its makers run there.
 class Kept {
  public:
+  explicit Kept(Device device) : compares_(device.is_cpu()) {}
+
   /// What is made of a tensor, and by whom: each is kept on its own.
   struct Form {
     const void* maker;
@@ -27,8 +29,8 @@ class Kept {
 
   /// u8 [form.bytes] as `make` writes it for the present contents of `source`, which is contiguous;
   /// no tensor when these contents are met first, unless the ones before were met again, nor when
-  /// `allocate` gives none. Contents are told apart by Buffer::contents(), and on the CPU, where a
-  /// pointer may have been held since, bit by bit too.
+  /// `allocate` gives none. Contents are told apart by Buffer::contents(), and where the CPU is the
+  /// maker, which reads what is written by a pointer held for long, bit by bit too.
   Tensor of(const Tensor& source, const Form& form, const Make& make, const Allocate& allocate);
 
   /// Gives all memory back.
@@ -50,8 +52,9 @@ class Kept {
   };
 
   Entry* find(const Tensor& source, const Form& form);
-  static bool is_made_of(const Entry& entry, const Tensor& source);
+  bool is_made_of(const Entry& entry, const Tensor& source) const;
 
+  const bool compares_;
   std::list<Entry> entries_;
 };
 

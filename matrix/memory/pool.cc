@@ -80,9 +80,10 @@ void* MemoryPool::allocate(uint64_t bytes) {
   const uint64_t size = bytes > kLargest ? bytes : rounded(bytes);
   void* block = bytes > kLargest ? nullptr : allocate_locked(size);
   // Another thread may take the block again in between.
-  for (int i = 0; i < kAttempts && !block && account_.workspace && bytes <= kLargest; ++i) {
+  bool gives = bytes <= kLargest;
+  for (int i = 0; i < kAttempts && !block && account_.workspace && gives; ++i) {
     lock.unlock();  // giving way releases a block here
-    give_way_();
+    gives = give_way_();
     lock.lock();
     block = allocate_locked(size);
   }
@@ -142,10 +143,11 @@ void MemoryPool::trim() {
 
 void MemoryPool::reclaim() {
   trim();
-  for (int i = 0; i < kAttempts && account().workspace; ++i) give_way_();
+  for (int i = 0; i < kAttempts && account().workspace && give_way_(); ++i) {
+  }
 }
 
-void MemoryPool::set_give_way(std::function<void()> give_way) {
+void MemoryPool::set_give_way(std::function<bool()> give_way) {
   std::lock_guard lock(mutex_);
   give_way_ = std::move(give_way);
 }

@@ -58,9 +58,9 @@ class MemoryPool {
   void trim();
   /// Gives back all that can be: the cache, and what gives way.
   void reclaim();
-  /// `give_way` gives back blocks of allocate_unused(); it is called by allocate() and reclaim(),
-  /// on any thread.
-  void set_give_way(std::function<void()> give_way);
+  /// `give_way` gives back blocks of allocate_unused(), and says whether it could; it is called by
+  /// allocate() and reclaim(), on any thread.
+  void set_give_way(std::function<bool()> give_way);
   MemoryAccount account() const;
   void reset_peak();
   void set_budget(std::optional<uint64_t> bytes);
@@ -78,7 +78,7 @@ class MemoryPool {
 
   std::string device_name_;
   RawMemory& raw_;
-  std::function<void()> give_way_;
+  std::function<bool()> give_way_;
   mutable std::mutex mutex_;
   std::multimap<uint64_t, void*> free_;  // whole blocks
   uint64_t free_bytes_ = 0;              // of those

@@ -17,8 +17,9 @@ constexpr int kPatience = 10'000;  // milliseconds that a tensor waits for a con
 
 }  // namespace
 
-Workspace::Workspace(Device device, MemoryPool& pool) : device_(device), pool_(pool) {
-  pool_.set_give_way([this] { give_way(); });
+Workspace::Workspace(Device device, MemoryPool& pool)
+    : device_(device), pool_(pool), kept_(device) {
+  pool_.set_give_way([this] { return give_way(); });
 }
 
 void Workspace::set_limit(std::optional<uint64_t> bytes) {
@@ -128,18 +129,24 @@ bool Workspace::take(uint64_t bytes) {
   return false;
 }
 
-/// First what is kept, and when called again the block. A convolution on another thread ends first,
-/// unless it waits for what this thread holds. One on this thread keeps its memory till its end.
-void Workspace::give_way() {
+/// First what is kept, and when called again the block; false when there is neither. A convolution
+/// on another thread ends first, unless it waits for what this thread holds. One on this thread
+/// keeps its memory till its end.
+bool Workspace::give_way() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   for (int i = 0; i < kPatience && !lock.owns_lock(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     lock.try_lock();
   }
-  if (!lock.owns_lock()) return;
-  if (kept_.bytes() > 0) return kept_.clear();
+  if (!lock.owns_lock()) return false;
+  if (kept_.bytes() > 0) {
+    kept_.clear();
+    return true;
+  }
   gave_way_ = true;
+  const bool had_block = block_.defined();
   block_ = {};
+  return had_block;
 }
 
 }  // namespace kaiseki

@@ -67,7 +67,7 @@ class Workspace {
   Tensor allocate(uint64_t bytes);
   uint64_t device_memory() const;
   bool take(uint64_t bytes);
-  void give_way();
+  bool give_way();
 
   Device device_;
   MemoryPool& pool_;

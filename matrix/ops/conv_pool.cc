@@ -42,31 +42,35 @@ void conv2d_max_pool(const Tensor& x, const Tensor& filter, const Tensor* bias, 
   const ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv);
   const Shape whole = convolved(problem), shape = pool2d_shape(whole, pool);
   if (bias) check_input(kName, "the bias", *bias, {problem.k}, x);
-  check_operand(y, "the output", shape, x, kName);
-  check_apart(kName, "an output", y, {&x, &filter, bias});
-  if (indices) {
+  if (y.defined()) {
+    check_operand(y, "the output", shape, x, kName);
+    check_apart(kName, "an output", y, {&x, &filter, bias});
+  }
+  if (indices && indices->defined()) {
     check_operand(*indices, "the indices", shape, x, kName, DType::i32);
     check_apart(kName, "indices", *indices, {&x, &filter, bias, &y});
   }
   require(activation == Activation::none || activation == Activation::relu, kName,
           "expected no activation or relu, got another");
-  if (y.size() == 0) return;
   PoolArgs args = pool_args(whole, shape, pool, true);
   args.y = &y;
   args.indices = indices;
   Tensor input = x.contiguous(), weights = filter.contiguous();
   const Tensor shift = bias ? bias->contiguous() : Tensor();
-  if (run(problem, x,
-          {.x = &input,
-           .filter = &weights,
-           .bias = bias ? &shift : nullptr,
-           .activation = activation,
-           .pool = &args}))
+  if (shape.elements() > 0 && run(problem, x,
+                                  {.x = &input,
+                                   .filter = &weights,
+                                   .bias = bias ? &shift : nullptr,
+                                   .activation = activation,
+                                   .pool = &args}))
     return;
   Tensor between(whole, DType::f32, x.device());
   conv2d(input, weights, bias, conv, between, activation);
-  Tensor places = indices ? *indices : Tensor(shape, DType::i32, x.device());
+  Tensor places = indices ? *indices : Tensor();
+  if (!y.defined()) y = Tensor(shape, DType::f32, x.device());
+  if (!places.defined()) places = Tensor(shape, DType::i32, x.device());
   max_pool2d(between, pool, y, places);
+  if (indices) *indices = places;
 }
 
 void conv2d_max_pool_backward(const Tensor& x, const Tensor& filter, Tensor dy, Tensor indices,

@@ -8,8 +8,9 @@
 namespace kaiseki {
 
 /// What conv2d() and then max_pool2d() give, bit for bit, and where a solver of the device can
-/// without memory for the convolution's whole output. `indices` may be nullptr where no backward
-/// pass follows. Of activations, none and relu.
+/// without memory for the convolution's whole output. y and indices are overwritten, or made when
+/// they are needed if they are no tensors; `indices` may be nullptr where no backward pass follows.
+/// Of activations, none and relu.
 void conv2d_max_pool(const Tensor& x, const Tensor& filter, const Tensor* bias, const Conv2d& conv,
                      const Pool2d& pool, Tensor& y, Tensor* indices,
                      Activation activation = Activation::none);

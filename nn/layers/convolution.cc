@@ -93,10 +93,7 @@ class Convolution : public Layer {
   Tensor forward_pooled(ForwardPass& pass) const {
     const Tensor &x = pass.inputs[0], &filter = pass.parameters[0].value;
     const Tensor* bias = bias_ == Bias::channel ? &pass.parameters[1].value : nullptr;
-    const ConvProblem p = conv_problem(x.shape(), filter.shape(), conv_);
-    const Shape shape = pool2d_shape({p.n, p.k, p.out_h(), p.out_w()}, *pass.pooling);
-    Tensor y(shape, DType::f32, x.device()), indices;
-    if (pass.keep) indices = Tensor(shape, DType::i32, x.device());
+    Tensor y, indices;
     const bool relu = pass.activation.kind == Activation::relu;
     conv2d_max_pool(x, filter, bias, conv_, *pass.pooling, y, pass.keep ? &indices : nullptr,
                     relu ? Activation::relu : Activation::none);

@@ -61,7 +61,8 @@ class OpenclDevice : public RawMemory {
 
   /// Makes a call that queues work on `bytes` of buffers. Drivers that find room only now may say
   /// that there is none: the pool's cache is given back and the call made once more, then it throws
-  /// OutOfMemory. Any other failure is a DeviceError.
+  /// OutOfMemory. Any other failure is a DeviceError. When `call` fails, the launch mutex must be
+  /// free: a convolution on another thread may need it before its workspace can give way.
   void enqueue(std::string_view name, uint64_t bytes, const std::function<cl_int()>& call);
 
   /// Runs a first kernel. Throws DeviceError when that fails or computes wrong values.

@@ -165,6 +165,25 @@ const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args,
   return *best->candidate;
 }
 
+namespace {
+
+/// What was measured by any process, or is now; else the best guess.
+const GemmCandidate& find_choice(OpenclDevice& device, const GemmArgs& args,
+                                 std::span<const GemmCandidate> candidates, const TuningKey& key) {
+  const GemmCandidate* chosen = nullptr;
+  for (const TuningResult& known : recall_tuning(key))
+    if (auto* one = find(candidates, known.candidate, device, args)) chosen = one;
+  if (chosen) return *chosen;
+  try {
+    return measure_gemm(device, args, candidates);
+  } catch (const KernelError&) {  // of the check, or of all: gemm() goes on from here
+  } catch (const OutOfMemory&) {  // another process may have more room: not on disk
+  }
+  return first_applicable(candidates, device, args);
+}
+
+}  // namespace
+
 const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args) {
   auto candidates = gemm_candidates(device.style());
   double work = 2.0 * static_cast<double>(args.m) * static_cast<double>(args.n * args.k);
@@ -174,19 +193,16 @@ const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args) {
   const std::string key = std::to_string(device.index()) +
                           (device.style() == Style::cpu ? " cpu " : " gpu ") + tuning.which;
   Choices& all = choices();
-  std::lock_guard lock(all.mutex);
-  const GemmCandidate*& chosen = all.chosen[key];
-  if (!chosen)
-    for (const TuningResult& known : recall_tuning(tuning))
-      if (auto* one = find(candidates, known.candidate, device, args)) chosen = one;
-  if (!chosen) try {
-      chosen = &measure_gemm(device, args, candidates);
-    } catch (const KernelError&) {  // of the check, or of all: gemm() goes on from here
-      chosen = &first_applicable(candidates, device, args);
-    } catch (const OutOfMemory&) {  // another process may have more room: not on disk
-      chosen = &first_applicable(candidates, device, args);
-    }
-  return chosen->applicable(device, args) ? *chosen : first_applicable(candidates, device, args);
+  std::unique_lock lock(all.mutex);
+  auto found = all.chosen.find(key);
+  if (found == all.chosen.end()) {
+    lock.unlock();  // measuring may wait for memory of a convolution that chooses, too
+    const GemmCandidate& one = find_choice(device, args, candidates, tuning);
+    lock.lock();
+    found = all.chosen.emplace(key, &one).first;  // another thread's, if that was faster
+  }
+  const GemmCandidate& chosen = *found->second;
+  return chosen.applicable(device, args) ? chosen : first_applicable(candidates, device, args);
 }
 
 void forget_gemm_choices() {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "matrix/backend/opencl/status.h"
 #include "matrix/backend/opencl/text.h"
@@ -69,27 +70,26 @@ void Launch::over(int64_t n) { over(n, 1); }
 
 void Launch::over(int64_t n, int64_t rows) {
   if (n <= 0 || rows <= 0) return;
-  std::lock_guard lock(device_.launch_mutex());
-  Kernel& kernel = prepare();
+  Ready ready = prepare();
   size_t items = static_cast<size_t>(n);
   size_t local = std::min(kWorkGroup, std::bit_ceil(items));
-  while (local > kernel.work_group_limit) local /= 2;
-  enqueue_parts(kernel, {(items + local - 1) / local * local, static_cast<size_t>(rows), 1},
+  while (local > ready.kernel->work_group_limit) local /= 2;
+  enqueue_parts(ready, {(items + local - 1) / local * local, static_cast<size_t>(rows), 1},
                 {local, 1, 1}, rows == 1 ? 1 : 2);
 }
 
 void Launch::over_groups(std::array<size_t, 3> groups, std::array<size_t, 3> local) {
   if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return;
-  std::lock_guard lock(device_.launch_mutex());
-  enqueue_parts(prepare(), {groups[0] * local[0], groups[1] * local[1], groups[2] * local[2]},
-                local, 3);
+  Ready ready = prepare();
+  enqueue_parts(ready, {groups[0] * local[0], groups[1] * local[1], groups[2] * local[2]}, local,
+                3);
 }
 
 void Launch::over_range(const std::vector<size_t>& global, const std::vector<size_t>& local) {
   for (size_t items : global)
     if (items == 0) return;
-  std::lock_guard lock(device_.launch_mutex());
-  enqueue(prepare(), nullptr, global.data(), local.empty() ? nullptr : local.data(),
+  Ready ready = prepare();
+  enqueue(ready, nullptr, global.data(), local.empty() ? nullptr : local.data(),
           static_cast<cl_uint>(global.size()));
 }
 
@@ -102,7 +102,8 @@ void Launch::build() {
   kernel();
 }
 
-Kernel& Launch::prepare() {
+Launch::Ready Launch::prepare() {
+  std::unique_lock lock(device_.launch_mutex());
   Kernel& kernel = this->kernel();
   for (cl_uint i = 0; i < arguments_.size(); ++i) {
     const Argument& argument = arguments_[i];
@@ -111,12 +112,12 @@ Kernel& Launch::prepare() {
     if (status != CL_SUCCESS)
       check(status, "clSetKernelArg(" + kernel_ + ", " + std::to_string(i) + ")", device_.label());
   }
-  return kernel;
+  return {std::move(lock), &kernel};
 }
 
 // More groups than one launch takes go in parts. Kernels therefore count rows by get_global_id, not
 // by get_group_id.
-void Launch::enqueue_parts(Kernel& kernel, const std::array<size_t, 3>& global,
+void Launch::enqueue_parts(Ready& ready, const std::array<size_t, 3>& global,
                            const std::array<size_t, 3>& local, cl_uint dimensions) {
   const size_t most_y = device_.most_groups() * local[1], most_z = device_.most_groups() * local[2];
   for (size_t z = 0; z < global[2]; z += most_z)
@@ -124,18 +125,22 @@ void Launch::enqueue_parts(Kernel& kernel, const std::array<size_t, 3>& global,
       const size_t offset[] = {0, y, z};
       const size_t part[] = {global[0], std::min(most_y, global[1] - y),
                              std::min(most_z, global[2] - z)};
-      enqueue(kernel, y || z ? offset : nullptr, part, local.data(), dimensions);
+      enqueue(ready, y || z ? offset : nullptr, part, local.data(), dimensions);
     }
 }
 
-void Launch::enqueue(Kernel& kernel, const size_t* offset, const size_t* global,
-                     const size_t* local, cl_uint dimensions) {
+void Launch::enqueue(Ready& ready, const size_t* offset, const size_t* global, const size_t* local,
+                     cl_uint dimensions) {
   device_.enqueue("clEnqueueNDRangeKernel(" + kernel_ + ")", bytes_, [&] {
-    return cl().clEnqueueNDRangeKernel(device_.queue(), kernel.handle, dimensions, offset, global,
-                                       local, 0, nullptr, nullptr);
+    if (!ready.lock) ready = prepare();
+    const cl_int status =
+        cl().clEnqueueNDRangeKernel(device_.queue(), ready.kernel->handle, dimensions, offset,
+                                    global, local, 0, nullptr, nullptr);
+    if (status != CL_SUCCESS) ready.lock.unlock();
+    return status;
   });
-  count_launch(!kernel.launched);
-  kernel.launched = true;
+  count_launch(!ready.kernel->launched);
+  ready.kernel->launched = true;
 }
 
 }  // namespace kaiseki::opencl

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,11 +66,17 @@ class Launch {
     bool is_index;
   };
   Launch& tensor_argument(const Tensor& tensor, Access access);
+
+  /// A kernel whose arguments are set, and stay so under the launch mutex.
+  struct Ready {
+    std::unique_lock<std::mutex> lock;
+    Kernel* kernel;
+  };
   Kernel& kernel();
-  Kernel& prepare();
-  void enqueue_parts(Kernel& kernel, const std::array<size_t, 3>& global,
+  Ready prepare();
+  void enqueue_parts(Ready& ready, const std::array<size_t, 3>& global,
                      const std::array<size_t, 3>& local, cl_uint dimensions);
-  void enqueue(Kernel& kernel, const size_t* offset, const size_t* global, const size_t* local,
+  void enqueue(Ready& ready, const size_t* offset, const size_t* global, const size_t* local,
                cl_uint dimensions);
 
   OpenclDevice& device_;

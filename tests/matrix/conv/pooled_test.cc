@@ -4,12 +4,16 @@
 #include "matrix/conv/pooled.h"
 
 #include <doctest/doctest.h>
+#include <malloc.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
 #include <string>
+#include <thread>
 
+#include "matrix/conv/gather.h"
 #include "matrix/ops/pool.h"
 #include "matrix/threads.h"
 #include "tests/matrix/conv/cases.h"
@@ -160,6 +164,32 @@ TEST_CASE("a convolution that pools its output gives the bits of both") {
   for (const char* name : {"winograd_strided", "outer_filter", "dot_filter"})
     CHECK(gradient.contains(name));
   CHECK(forward.contains("implicit_gemm"));
+}
+
+TEST_CASE("dot_filter keeps little of a gradient that is read through a pooling") {
+  const ConvProblem cases[] = {
+      {.direction = ConvDirection::backward_filter, .n = 8, .c = 256, .h = 56, .w = 56, .k = 64},
+      {.direction = ConvDirection::backward_filter, .n = 128, .c = 2, .h = 32, .w = 32, .k = 64},
+      {.direction = ConvDirection::backward_filter, .n = 1, .c = 1, .h = 160, .w = 320, .k = 100},
+  };
+  const auto solvers = Device::cpu().backend().conv_solvers();
+  const ConvSolver& solver =
+      **std::ranges::find(solvers, std::string_view("dot_filter"), &ConvSolver::name);
+  set_thread_count(1);
+  for (ConvProblem p : cases) {
+    p.r = p.s = 1;
+    INFO(p.str());
+    size_t bytes = 0;
+    std::thread([&] {  // a new one has no scratch yet
+      check_backward(solver, p, {});
+      for (int slot = 0; slot < 4; ++slot)
+        bytes += malloc_usable_size(conv::thread_scratch(slot, 0));
+    })
+        .join();
+    CHECK(bytes > 0);
+    CHECK(bytes <= (1 << 20) + 4096);
+  }
+  set_thread_count(0);
 }
 
 }  // namespace kaiseki

@@ -189,6 +189,23 @@ TEST_CASE("kept: a maker that takes the room still gets what it made") {
   });
 }
 
+TEST_CASE("kept: never more than a quarter of the device's memory") {
+  test::for_each_device([](Device device) {
+    Keeper keeper(device, 32 * kMiB);
+    const uint64_t quarter = keeper.pool().account().budget / 4;
+    const uint64_t each = device.is_cpu() ? 2 * kMiB : kMiB;  // the CPU keeps a copy of the source
+    std::vector<Tensor> sources;
+    uint64_t kept = 0;
+    for (int i = 0; i < 12; ++i) {
+      sources.push_back(Tensor::full({kCount}, 1, device));
+      if (!keeper.keep_thrice(sources.back()).empty()) ++kept;
+      CHECK(keeper.workspace().kept_bytes() <= quarter);
+    }
+    CHECK(kept == quarter / each);
+    CHECK(kept < sources.size());
+  });
+}
+
 TEST_CASE("kept: nothing under a limit of the user's, nor of tensors that are no more") {
   test::for_each_device([](Device device) {
     Keeper keeper(device, 16 * kMiB);

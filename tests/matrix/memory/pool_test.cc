@@ -250,6 +250,27 @@ TEST_CASE("a block that is all free without memory goes before the device's refu
   pool.release(larger, 3 * kMega);
 }
 
+TEST_CASE("what gives way is asked again only when it gave") {
+  CountedMemory raw;
+  MemoryPool pool("test", raw, 4096);
+  void* workspace = pool.allocate_unused(3072);
+  int asked = 0;
+  pool.set_give_way([&] {
+    ++asked;
+    return false;
+  });
+  CHECK_THROWS_AS(pool.allocate(2048), OutOfMemory);
+  CHECK(asked == 1);
+  pool.reclaim();
+  CHECK(asked == 2);
+  pool.set_give_way([&] {
+    if (++asked == 4) pool.release_unused(workspace, 3072);
+    return true;
+  });
+  pool.release(pool.allocate(2048), 2048);
+  CHECK(asked == 4);
+}
+
 TEST_CASE("the message of a refusal fits what was refused") {
   CountedMemory raw;
   MemoryPool pool("test", raw, 1000000);

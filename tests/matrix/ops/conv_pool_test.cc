@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "matrix/conv/select.h"
 #include "matrix/error.h"
 #include "matrix/memory/pool.h"
 #include "matrix/ops/copy.h"
@@ -88,6 +89,37 @@ TEST_CASE("conv2d_max_pool: on the CPU there is never a whole output of the conv
   conv2d_max_pool(x, filter, nullptr, conv, {}, y, &indices);
   conv2d_max_pool_backward(x, filter, y, indices, conv, {}, dfilter, 0, &dx);
   CHECK(pool.account().peak - before < y.bytes());
+  set_thread_count(0);
+}
+
+TEST_CASE("conv2d_max_pool: outputs are made when they are needed") {
+  test::WithConvPolicy policy({TuneMode::off});
+  set_thread_count(2);
+  test::for_each_device([](Device device) {
+    const MemoryPool& pool = device.memory();
+    const Tensor filter = test::random_tensor({8, 4, 3, 3}, 2, device);
+    for (int64_t images : {1, 4}) {  // one cannot be shared by two threads: it is not pooled
+      const Tensor x = test::random_tensor({images, 4, 18, 18}, 1, device);
+      Tensor expected({images, 8, 8, 8}, DType::f32, device), y, indices,
+          places(expected.shape(), DType::i32, device);
+      conv2d_max_pool(x, filter, nullptr, {}, {}, expected, &places);
+      x.buffer().on_device(Access::read), filter.buffer().on_device(Access::read);
+      const uint64_t before = pool.account().in_use;
+      uint64_t during = 0;
+      observe_convolutions(
+          [&](Backend&, const ConvProblem&) { during = pool.account().in_use - before; });
+      conv2d_max_pool(x, filter, nullptr, {}, {}, y, &indices);
+      observe_convolutions({});
+      const bool pools = device.is_cpu() && images > 1;
+      CHECK(during == (pools ? 2 * expected.bytes() : 4 * expected.bytes()));
+      CHECK(y.to_vector() == expected.to_vector());
+      CHECK(indices.to_vector<int32_t>() == places.to_vector<int32_t>());
+    }
+    const Tensor none({0, 4, 18, 18}, DType::f32, device);
+    Tensor y;
+    conv2d_max_pool(none, filter, nullptr, {}, {}, y, nullptr);
+    CHECK(y.shape() == Shape{0, 8, 8, 8});
+  });
   set_thread_count(0);
 }
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <new>
 #include <thread>
 
 #include "matrix/backend.h"
@@ -11,6 +12,8 @@
 #include "matrix/conv/select.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
+#include "matrix/memory/workspace.h"
+#include "matrix/ops/conv_pool.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
@@ -119,6 +122,62 @@ TEST_CASE("a solver in the backend's list is taken for what it can do, with its 
   backend.solvers.clear();
   backend.operations.clear();
   forget_convolutions();
+}
+
+TEST_CASE("filters that the CPU prepares in a device's stead are those of the present weights") {
+  const Device device = Device::opencl(0);
+  test::WithConvPolicy policy({TuneMode::off});
+  Workspace& workspace = Device::cpu().workspace();
+  workspace.set_limit({});
+  const Tensor x = random_tensor({2, 64, 14, 14}, 1, device);
+  Tensor filter = random_tensor({64, 64, 3, 3}, 2, device);
+  const Conv2d conv{.padding = {1, 1}};
+  Tensor y(x.shape(), DType::f32, device);
+  float* held = filter.mutable_data<float>();
+  for (int i = 0; i < 3; ++i) conv2d(x, filter, nullptr, conv, y);
+  CHECK(workspace.kept_bytes() > 0);
+  held[0] = 9;
+  conv2d(x, filter, nullptr, conv, y);
+  Tensor fresh(x.shape(), DType::f32, device);
+  conv2d(x, filter.clone(), nullptr, conv, fresh);
+  CHECK(y.to_vector() == fresh.to_vector());
+  workspace.set_limit({});
+}
+
+TEST_CASE("a solver that finds no memory to pool in the same pass leaves the pooling to a second") {
+  class Short : public ScaleSolver {
+   public:
+    bool pools(const ConvProblem&) const override { return true; }
+    void run(const ConvProblem& p, const ConvArgs& args) const override {
+      if (!args.pool) return ScaleSolver::run(p, args);
+      ++refused;
+      throw std::bad_alloc();
+    }
+    mutable int refused = 0;
+  };
+  test::BareBackend& backend = test::bare_backend();
+  const Short solver;
+  backend.operations = {Op::convolution};
+  backend.solvers = {&solver};
+  test::WithConvPolicy policy({TuneMode::off});
+  const Tensor x = random_tensor({2, 1, 4, 4}, 1, Device::opencl(0));
+  const Tensor filter = Tensor::full({1, 1, 1, 1}, 2, Device::opencl(0));
+  Device::opencl(0).workspace().reserve(solver.workspace_bytes({}));
+  Tensor y, indices, expected({2, 1, 2, 2}), places({2, 1, 2, 2}, DType::i32);
+  conv2d_max_pool(x, filter, nullptr, {}, {}, y, &indices);
+  CHECK(y.device() == Device::opencl(0));
+  CHECK(solver.refused == 1);
+  CHECK(solver.runs == 1);
+  max_pool2d(multiply(x.to(Device::cpu()), Tensor::full({1}, 2)), {}, expected, places);
+  CHECK(y.to_vector() == expected.to_vector());
+  CHECK(indices.to_vector<int32_t>() == places.to_vector<int32_t>());
+  backend.solvers.clear();
+  backend.operations.clear();
+  Device::opencl(0).workspace().set_limit({});
+  Tensor made;  // the CPU pools in the same pass
+  conv2d_max_pool(x, filter, nullptr, {}, {}, made, nullptr);
+  CHECK(made.device() == Device::opencl(0));
+  CHECK(made.to_vector() == expected.to_vector());
 }
 
 TEST_CASE("a solver that computes wrong values is measured and not used") {

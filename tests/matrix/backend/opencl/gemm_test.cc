@@ -4,12 +4,16 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
+#include <thread>
 
 #include "matrix/backend/opencl/clblast.h"
 #include "matrix/backend/opencl/gemm_choice.h"
 #include "matrix/error.h"
+#include "matrix/memory/pool.h"
+#include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
 #include "matrix/tuning_file.h"
 #include "tests/matrix/backend/opencl/support.h"
@@ -270,6 +274,37 @@ TEST_CASE("opencl gemm: without room for measuring or packing the product is sti
   backend->gemm(data.args);
   pool.set_budget({});
   test::check_close(data.c, expected, 0, bound(data.args));
+}
+
+TEST_CASE("opencl gemm: measuring waits for the memory of a convolution that chooses too") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  test::CacheFolder folder("gemm_waits");
+  forget_gemm_choices();
+  Data data({150, 140, 130, 1, false, false}, false, false, Device::opencl(0));
+  Data small({70, 65, 128, 1, false, false}, false, false, Device::opencl(0));
+  for (const Data* d : {&data, &small})
+    for (const Tensor* t : {&d->a, &d->b, &d->c}) t->buffer().on_device(Access::read);
+  MemoryPool& pool = Device::opencl(0).memory();
+  Workspace& workspace = Device::opencl(0).workspace();
+  workspace.set_limit({});
+  pool.trim();
+  constexpr uint64_t kRoom = 1 << 20;
+  pool.set_budget(pool.account().in_use + kRoom);
+  workspace.reserve(kRoom);
+  REQUIRE(workspace.size() == kRoom);
+  std::thread other;
+  {
+    const Workspace::Use use = workspace.use(kRoom);
+    other = std::thread([&] { choose_gemm(backend->opencl(), data.args); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    choose_gemm(backend->opencl(), small.args);
+  }
+  other.join();
+  CHECK(recall_tuning(gemm_key(backend->opencl(), data.args)).size() == 1);
+  pool.set_budget({});
+  workspace.set_limit({});
+  forget_gemm_choices();
 }
 
 TEST_CASE("opencl gemm: what was packed when the room ends does not count: C is added to once") {

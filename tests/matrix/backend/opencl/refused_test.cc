@@ -2,11 +2,15 @@
 // A driver that refuses some kernels: others take over, and in the end the CPU.
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "matrix/backend/opencl/gemm_choice.h"
 #include "matrix/error.h"
+#include "matrix/memory/workspace.h"
 #include "matrix/opencl.h"
+#include "matrix/ops/copy.h"
 #include "tests/matrix/backend/opencl/refusal.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/support/operations.h"
@@ -47,6 +51,37 @@ TEST_CASE("where memory is short a build fails, and succeeds later") {
   check_near(test::values(elementwise("x * 3 + 1.25", {{"x", x}})),
              test::values(elementwise("x * 3 + 1.25", {{"x", x.to(Device::cpu())}})));
   CHECK(fallback_count() == fallbacks);
+}
+
+TEST_CASE("a launch without room waits for a convolution that launches, too") {
+  if (!test::opencl_or_null()) return;
+  const Device device = Device::opencl(0);
+  Workspace& workspace = device.workspace();
+  workspace.set_limit({});
+  workspace.reserve(1 << 20);
+  Tensor x = Tensor::zeros({1000}, DType::f32, device), y = x.clone();
+  static std::atomic<int> launches;
+  static decltype(&::clEnqueueNDRangeKernel) enqueue;
+  auto& api = const_cast<opencl::Api&>(opencl::cl());
+  launches = 0, enqueue = api.clEnqueueNDRangeKernel;
+  api.clEnqueueNDRangeKernel = [](auto... arguments) -> cl_int {
+    return launches++ == 0 ? CL_OUT_OF_RESOURCES : enqueue(arguments...);
+  };
+  std::thread other;
+  {
+    const Workspace::Use use = workspace.use(1 << 20);
+    other = std::thread([&] { fill(x, 3); });
+    while (launches == 0) std::this_thread::yield();
+    fill(y, 4);
+    CHECK(launches == 2);  // the other's second try comes when the workspace gave way
+  }
+  other.join();
+  api.clEnqueueNDRangeKernel = enqueue;
+  CHECK(launches == 3);
+  CHECK(workspace.size() == 0);
+  CHECK(x.to_vector() == std::vector<float>(1000, 3));
+  CHECK(y.to_vector() == std::vector<float>(1000, 4));
+  workspace.set_limit({});
 }
 
 TEST_CASE("one candidate of a matrix product is refused: another computes on the device") {

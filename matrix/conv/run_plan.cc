@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/conv/run_plan.h"
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "matrix/error.h"
+#include "matrix/log.h"
+#include "matrix/ops/copy.h"
+
+namespace kaiseki::conv {
+namespace {
+
+/// Runs solvers in their order.
+class Run {
+ public:
+  Run(Backend& backend, const ConvPlan& plan) : backend_(backend), order_(plan.order) {}
+
+  void compute(const ConvProblem& problem, ConvArgs args) {
+    for (const ConvSolver* solver : order_) {
+      if (!solver->applicable(problem)) continue;
+      Workspace::Use workspace;
+      args.workspace = nullptr;
+      if (const uint64_t bytes = solver->workspace_bytes(problem)) {
+        workspace = backend_.device().workspace().use(bytes);
+        if (!workspace.memory.defined()) {
+          no_room_.push_back({bytes, solver});
+          continue;
+        }
+        args.workspace = &workspace.memory;
+      }
+      if (attempt(*solver, problem, args)) return;
+    }
+    from_pool(problem, args);
+  }
+
+ private:
+  /// Nothing runs without workspace: the least is taken as any tensor is.
+  void from_pool(const ConvProblem& problem, ConvArgs args) {
+    std::ranges::stable_sort(no_room_, {}, &std::pair<uint64_t, const ConvSolver*>::first);
+    for (const auto& [bytes, solver] : no_room_) {
+      Tensor workspace({static_cast<int64_t>(bytes)}, DType::u8, backend_.device());
+      args.workspace = &workspace;
+      if (attempt(*solver, problem, args)) return;
+    }
+    if (refused_) std::rethrow_exception(refused_);
+    throw DeviceError(message("conv2d", "expected a solver for ", problem.str(), " on ",
+                              backend_.device().name(), ", got none"));
+  }
+
+  /// False when the driver refuses a kernel, or a solver with a workspace finds no room for more
+  /// than that.
+  bool attempt(const ConvSolver& solver, const ConvProblem& problem, const ConvArgs& args) {
+    const uint64_t queued = backend_.queued_kernels();
+    const Tensor before = backup(solver, problem, args);
+    const auto expect_nothing_added = [&](const Error& error) {
+      if (args.beta == 0 || backend_.queued_kernels() == queued) return;
+      if (!before.defined())
+        throw DeviceError(std::string(error.what()) + "; part of a gradient was added already");
+      copy(before, *args.filter);
+    };
+    try {
+      const Workspace::Use prepared = prepare(backend_, solver, problem, args);
+      ConvArgs all = args;
+      if (prepared.memory.defined()) all.prepared = &prepared.memory;
+      solver.run(problem, all);
+      if (before.defined()) remember_run(solver, problem);
+      return true;
+    } catch (const OutOfMemory& error) {
+      if (!args.workspace) throw;
+      expect_nothing_added(error);
+      refused_ = std::current_exception();
+      return false;
+    } catch (const KernelError& error) {
+      expect_nothing_added(error);
+      const std::string what =
+          message("conv2d", backend_.device().name(), " refuses kernels of ", solver.name());
+      log_warning_once(what, what + " (" + error.what() + ')');
+      refused_ = std::current_exception();
+      return false;
+    }
+  }
+
+  /// What a solver's first run adds to: its kernels may be refused when some have run.
+  Tensor backup(const ConvSolver& solver, const ConvProblem& problem, const ConvArgs& args) const {
+    if (args.beta == 0 || backend_.device().is_cpu()) return {};
+    {
+      std::lock_guard lock(runs().mutex);
+      if (runs().done.contains({&backend_, &solver, problem})) return {};
+    }
+    try {
+      return args.filter->clone();
+    } catch (const OutOfMemory&) {
+      return {};
+    }
+  }
+
+  void remember_run(const ConvSolver& solver, const ConvProblem& problem) const {
+    std::lock_guard lock(runs().mutex);
+    runs().done.insert({&backend_, &solver, problem});
+  }
+
+  struct Runs {
+    std::mutex mutex;
+    std::set<std::tuple<const Backend*, const ConvSolver*, ConvProblem>> done;
+  };
+  static Runs& runs() {
+    static auto* one = new Runs;
+    return *one;
+  }
+
+  Backend& backend_;
+  const std::vector<const ConvSolver*>& order_;
+  std::vector<std::pair<uint64_t, const ConvSolver*>> no_room_;
+  std::exception_ptr refused_;
+};
+
+}  // namespace
+
+Workspace::Use prepare(Backend& backend, const ConvSolver& solver, const ConvProblem& problem,
+                       const ConvArgs& args) {
+  const uint64_t bytes = solver.prepared_bytes(problem);
+  if (bytes == 0) return {};
+  const int64_t variant = 4 * problem.groups + static_cast<int64_t>(problem.direction);
+  return backend.device().workspace().keep(
+      *args.filter, {&solver, variant, bytes},
+      [&](Tensor& to) { solver.prepare(problem, *args.filter, to); });
+}
+
+void run_plan(Backend& backend, const ConvPlan& plan, const ConvProblem& problem,
+              const ConvArgs& args) {
+  Run(backend, plan).compute(problem, args);
+}
+
+}  // namespace kaiseki::conv
