@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -71,7 +72,9 @@ TEST_CASE("a launch without room waits for a convolution that launches, too") {
   {
     const Workspace::Use use = workspace.use(1 << 20);
     other = std::thread([&] { fill(x, 3); });
-    while (launches == 0) std::this_thread::yield();
+    for (int ms = 0; ms < 30'000 && launches == 0; ++ms)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(launches == 1);
     fill(y, 4);
     CHECK(launches == 2);  // the other's second try comes when the workspace gave way
   }
