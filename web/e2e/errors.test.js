@@ -126,6 +126,45 @@ describe('errors', () => {
     await trains();
   });
 
+  test('an address that stalls: training pauses, and loading is cancelled or gives way to other data', async () => {
+    const waiting = new Set();
+    const stall = (response) => {
+      waiting.add(response.on('close', () => waiting.delete(response)));
+      response.write('the first bytes');
+    };
+    const own = await serve({ '/': PAGE, '/stalled/': stall });
+    try {
+      const page = await open(browser, own.address);
+      const load = async () => {
+        await pick(page, 'Address');
+        await page.getByRole('textbox', { name: 'Folder' }).fill('/stalled/');
+        await press(page, 'Load data');
+        await eventually('two files on their way', () => waiting.size === 2);
+      };
+      await press(page, 'Start');
+      await until(page, 'Step', (value) => value > 2);
+      await load();
+      await press(page, 'Pause');
+      await page.getByText('Resume').waitFor();
+      await press(page, 'Cancel');
+      await page.getByText('Loading data was cancelled').waitFor();
+      await eventually('no file on its way', () => waiting.size === 0);
+      await press(page, 'Resume');
+      const step = await until(page, 'Step', (value) => value > 2);
+      await until(page, 'Step', (value) => value > step);
+
+      await load();
+      await pick(page, 'Built-in digits');
+      await page.getByText('Data ready: Built-in digits').waitFor();
+      await eventually('no file on its way', () => waiting.size === 0);
+      assert.equal(await page.locator('.problem').count() + await page.getByRole('button', { name: 'Cancel' }).count(), 0);
+      assert.deepEqual(page.problems, []);
+      await page.context().close();
+    } finally {
+      await own.close();
+    }
+  });
+
   test('memory that runs out', async () => {
     await paste(HUGE);
     await page.getByText('Network ready: ').waitFor();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The session against a library that keeps what it is asked: what cannot be made to happen in a browser at will.
-import type { Kaiseki, Progress, TrainOptions } from 'kaiseki';
+import type { FetchOptions, Kaiseki, Progress, TrainOptions } from 'kaiseki';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { Session } from '../src/state/session';
 
@@ -23,7 +23,9 @@ const live = new Set<object>();
 class Library {
   die!: (error: Error) => void;
   closed = new Promise((resolve) => (this.die = resolve));
-  trainings: { options: TrainOptions; fail(error: Error): void; paused: boolean; learningRate?: number }[] = [];
+  trainings: {
+    options: TrainOptions; fail(error: Error): void; pause(): Promise<void>; paused: boolean; learningRate?: number;
+  }[] = [];
   closedByPage = false;
   tests = 0;
   weights = new Uint8Array([0]);
@@ -36,7 +38,8 @@ class Library {
     const n = train ? count : count / 5;
     return { images: tensor([n, 1, 28, 28]), labels: tensor([n]) };
   };
-  mnist = async (_: { images: File; labels: File }) => {
+  mnist = async (_: { images: File; labels: File }, { signal }: FetchOptions) => {
+    if (stalled) await new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)));
     if (gone) throw new Error('[data] expected the file, got none');
     return { images: tensor([pictures, 1, 28, 28]), labels: tensor([pictures]) };
   };
@@ -66,13 +69,15 @@ class Library {
 
 /** The files of the data set are there no more, and no library can be loaded. */
 let gone: boolean, offline: boolean;
+/** The files of the data set never arrive. */
+let stalled: boolean;
 /** In each file of the data set. */
 let pictures: number;
 /** Evaluations wait for it. */
 let held: Promise<void> | undefined;
 let libraries: Library[], session: Session;
 beforeEach(async () => {
-  gone = offline = false;
+  gone = offline = stalled = false;
   held = undefined;
   pictures = 100;
   live.clear();
@@ -161,6 +166,40 @@ test('other threads keep the weights where the data cannot be opened again', asy
   expect([...libraries[1].weights]).toEqual([7, 8]);
   expect([session.phase.value, session.data.value!.name, session.history.step.value]).toEqual(['paused', 'Built-in digits', 5]);
   expect(session.problems.value).toMatchObject({ data: '[data] expected the file, got none', engine: '' });
+});
+
+test('training pauses while data is on its way, and goes on when that is given up', async () => {
+  await session.start();
+  stalled = true;
+  const loaded = session.useData({ kind: 'files', files });
+  await eventually(() => expect(session.loading.value).not.toBeNull());
+  await session.pause();
+  expect([session.phase.value, libraries[0].trainings[0].paused, session.busy.value]).toEqual(['paused', true, 'Loading data']);
+  session.cancel();
+  await loaded;
+  expect([session.notice.value, session.problems.value.data, session.loading.value]).toEqual(['Loading data was cancelled', '', null]);
+  await session.start();
+  expect([session.phase.value, libraries[0].trainings.length]).toEqual(['running', 1]);
+});
+
+test('newer data is loaded instead of what is on its way or waits for it', async () => {
+  stalled = true;
+  void session.useData({ kind: 'files', files });
+  await eventually(() => expect(session.loading.value).not.toBeNull());
+  void session.useData({ kind: 'files', files });
+  await session.useData({ kind: 'digits' });
+  expect([session.notice.value, session.problems.value.data]).toEqual(['Data ready: Built-in digits', '']);
+});
+
+test('training that fails while it is told to pause is not paused', async () => {
+  await session.start();
+  const [training] = libraries[0].trainings;
+  training.pause = async () => {
+    training.fail(new Error('[memory] expected room'));
+    await eventually(() => expect(session.problems.value.training).toBe('[memory] expected room'));
+  };
+  await session.pause();
+  expect([session.phase.value, session.notice.value]).toEqual(['ready', 'Training']);
 });
 
 test('the first 2,000 pictures of the test set are tested with', async () => {

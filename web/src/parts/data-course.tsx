@@ -46,6 +46,7 @@ export function DataCourse({ session }: { session: Session }) {
           <button class="button" type="submit">Load data</button>
         </form>
       )}
+      {session.loading.value && <button class="button" onClick={session.cancel}>Cancel</button>}
       {data && (
         <p class="note">
           {count(data.train.images.shape[0])} pictures to train on, {count(data.test.images.shape[0])} others to test with

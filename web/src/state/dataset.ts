@@ -21,11 +21,12 @@ const TESTED = 2000;
 const DIGITS = Array.from({ length: 10 }, (_, i) => String(i));
 const CIFAR = ['plane', 'car', 'bird', 'cat', 'deer', 'dog', 'frog', 'horse', 'ship', 'truck'];
 
-export async function open(kaiseki: Kaiseki, origin: Origin, report: (text: string) => void): Promise<Dataset> {
+export async function open(kaiseki: Kaiseki, origin: Origin, report: (text: string) => void,
+    signal?: AbortSignal): Promise<Dataset> {
   const onProgress = ({ loaded, total }: { loaded: number; total: number }) =>
     report(total ? `Loading data, ${Math.round(100 * loaded / total)}%` : `Loading data, ${(loaded / 1e6).toFixed(1)} MB`);
   const mnist = async (train: { images: Source; labels: Source }, test: { images: Source; labels: Source }) =>
-    dataset('MNIST', await kaiseki.mnist(train, { onProgress }), await kaiseki.mnist(test, { onProgress }), DIGITS);
+    dataset('MNIST', await kaiseki.mnist(train, { onProgress, signal }), await kaiseki.mnist(test, { onProgress, signal }), DIGITS);
   if (origin.kind === 'digits')
     return dataset('Built-in digits', await kaiseki.digits({ count: 3000, train: true }),
       await kaiseki.digits({ count: 5000, train: false }), DIGITS);
@@ -36,8 +37,8 @@ export async function open(kaiseki: Kaiseki, origin: Origin, report: (text: stri
   }
   const sorted = sortFiles(origin.files);
   if (sorted.kind === 'mnist') return mnist(sorted.train, sorted.test);
-  return dataset('CIFAR-10', await kaiseki.cifar10(sorted.train, { onProgress }),
-    await kaiseki.cifar10(sorted.test, { onProgress }), CIFAR);
+  return dataset('CIFAR-10', await kaiseki.cifar10(sorted.train, { onProgress, signal }),
+    await kaiseki.cifar10(sorted.test, { onProgress, signal }), CIFAR);
 }
 
 async function dataset(name: string, train: Data, test: Data, classes: readonly string[]): Promise<Dataset> {
