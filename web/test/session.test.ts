@@ -143,6 +143,14 @@ test('a network that is refused leaves the one that was there', async () => {
   expect(session.phase.value).toBe('ready');
 });
 
+test('the rate that comes with a network is for momentum alone', async () => {
+  await session.useNetwork('{}', 0.05);
+  expect(session.learningRate.value).toBe(0.05);
+  await session.setOptimizer('adam', 0.001);
+  await session.useNetwork('{}', 0.01);
+  expect(session.learningRate.value).toBe(0.001);
+});
+
 test('other threads keep the weights and the steps', async () => {
   await session.start();
   libraries[0].trainings[0].options.onStep!(step(5));

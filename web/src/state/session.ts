@@ -63,10 +63,11 @@ export class Session {
     }
   });
 
+  /** `learningRate` is momentum's: each other optimizer has its own. */
   useNetwork = (json: string, learningRate?: number) => this.#act('network', 'Building the network', async () => {
     await this.#adopt(json);
     this.notice.value = `Network ready: ${this.network.value!.layers.length} layers`;
-    if (learningRate) this.learningRate.value = learningRate;
+    if (learningRate && this.optimizer.value === 'momentum') this.learningRate.value = learningRate;
   });
 
   /** Instead of what is still being loaded. */
