@@ -18,7 +18,7 @@ const tensor = (shape: number[]) => {
   live.add(made);
   return made;
 };
-const live = new Set<object>();
+const live = new Set<{ dispose(): void }>();
 
 class Library {
   die!: (error: Error) => void;
@@ -32,7 +32,19 @@ class Library {
   constructor(readonly threads: number) {}
 
   close() { this.closedByPage = true; }
-  tensor = async (_: unknown, shape: number[]) => tensor(shape);
+  tensor = async (_: unknown, shape: number[]) => {
+    if (--room < 0) throw new Error('[memory] expected room');
+    return tensor(shape);
+  };
+  tidy = async (body: (scope: Library) => Promise<object[]>) => {
+    const before = new Set(live);
+    let kept: object[] = [];
+    try {
+      return kept = await body(this);
+    } finally {
+      for (const made of live) if (!before.has(made) && !kept.includes(made)) made.dispose();
+    }
+  };
   optimizer = async () => ({ dispose() {} });
   digits = async ({ count, train }: { count: number; train: boolean }) => {
     const n = train ? count : count / 5;
@@ -40,13 +52,14 @@ class Library {
   };
   mnist = async (_: { images: File; labels: File }, { signal }: FetchOptions) => {
     if (stalled) await new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)));
-    if (gone) throw new Error('[data] expected the file, got none');
+    if (gone || --readable < 0) throw new Error('[data] expected the file, got none');
     return { images: tensor([pictures, 1, 28, 28]), labels: tensor([pictures]) };
   };
   network = async (json: string) => {
+    const inputShape = json === 'small' ? [1, 8, 8] : [1, 28, 28];
     if (json === 'bad') throw new Error('network: line 1: expected a value');
     return {
-      layers: [{ name: 'a', type: 'relu', shape: [10], parameters: 0 }], inputShape: [1, 28, 28], outputShape: [10], disposed: false,
+      layers: [{ name: 'a', type: 'relu', shape: [10], parameters: 0 }], inputShape, outputShape: [10], disposed: false,
       dispose() { this.disposed = true; }, initialize: async () => {}, saveWeights: async () => this.weights,
       loadWeights: async (weights: Uint8Array<ArrayBuffer>) => { this.weights = weights; },
       predict: async () => tensor([1, 10]), activations: async () => [tensor([1, 10])], parameters: async () => [],
@@ -71,6 +84,8 @@ class Library {
 let gone: boolean, offline: boolean;
 /** The files of the data set never arrive. */
 let stalled: boolean;
+/** How many pairs of files can be read, and how many tensors there is room for. */
+let readable: number, room: number;
 /** In each file of the data set. */
 let pictures: number;
 /** Evaluations wait for it. */
@@ -78,6 +93,7 @@ let held: Promise<void> | undefined;
 let libraries: Library[], session: Session;
 beforeEach(async () => {
   gone = offline = stalled = false;
+  readable = room = Infinity;
   held = undefined;
   pictures = 100;
   live.clear();
@@ -279,4 +295,20 @@ test('networks and data come and go without a tensor left behind', async () => {
     await session.useData({ kind: 'digits' });
   }
   await eventually(() => expect(live.size).toBe(4));
+});
+
+test('data that cannot be had, or does not fit into memory, leaves no tensor behind', async () => {
+  await session.inspector.sample();
+  await session.useNetwork('small');
+  await eventually(() => expect(live.size).toBe(6));  // the pictures as they came, and as they fit
+  const before = session.data.value;
+  const fails = async (message: string) => {
+    await session.useData({ kind: 'files', files });
+    expect([session.problems.value.data, session.data.value]).toEqual([message, before]);
+    await eventually(() => expect(live.size).toBe(6));
+  };
+  readable = 1;
+  await fails('[data] expected the file, got none');
+  readable = Infinity;
+  for (room of [0, 1]) await fails('[memory] expected room');
 });

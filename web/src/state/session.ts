@@ -162,11 +162,12 @@ export class Session {
     const kaiseki = this.kaiseki;
     if (!kaiseki) return;
     const network = await kaiseki.network(json);
+    let whole: datasets.Dataset | null = null, data: datasets.Dataset | null = null;
     try {
       await network.initialize(this.#seed);
       if (weights) await network.loadWeights(weights);
-      const whole = origin ? await this.#read(kaiseki, origin) : this.#whole;
-      const data = whole && await datasets.fitted(kaiseki, whole, network.inputShape);
+      whole = origin ? await this.#read(kaiseki, origin) : this.#whole;
+      data = whole && await datasets.fitted(kaiseki, whole, network.inputShape);
       if (!weights) await this.#end();
       const old = { network: this.network.value, sets: [this.data.value, this.#whole] };
       batch(() => {
@@ -179,10 +180,10 @@ export class Session {
       this.#kept = undefined;
       if (origin) this.#origin = origin;
       old.network?.dispose();
-      const kept = [data, whole].flatMap(datasets.tensors);
-      for (const tensor of old.sets.flatMap(datasets.tensors)) if (!kept.includes(tensor)) tensor.dispose();
+      datasets.dispose(old.sets, [data, whole]);
     } catch (error) {
       network.dispose();
+      datasets.dispose([data, whole], [this.data.value, this.#whole]);
       throw error;
     }
     await this.inspector.renew();
