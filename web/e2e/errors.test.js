@@ -123,6 +123,10 @@ describe('errors', () => {
       await data.locator('.message').waitFor({ state: 'detached' });
       await page.getByText('10 pictures to train on, 10 others').waitFor();
     }
+    assert.equal(await input.inputValue(), '', 'the same files can be picked again');
+    await input.setInputFiles([]);
+    await Promise.all([page.waitForEvent('download'), press(page, 'Save')]);  // done after what came before
+    assert.equal(await data.locator('.message').count(), 0, 'no files are no error');
     await pick(page, 'Built-in digits');
     await page.getByText('3,000 pictures to train on').waitFor();
     await trains();

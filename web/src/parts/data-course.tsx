@@ -33,7 +33,9 @@ export function DataCourse({ session }: { session: Session }) {
         <label class="field">
           <span>Pick all files of the data set at once</span>
           <input type="file" multiple onChange={({ currentTarget }) => {
-            void session.useData({ kind: 'files', files: [...currentTarget.files ?? []] });
+            const files = [...currentTarget.files ?? []];
+            currentTarget.value = '';  // so that picking the same again is a change
+            if (files.length) void session.useData({ kind: 'files', files });
           }} />
         </label>
       )}
