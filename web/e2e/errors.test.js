@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { PAGE, eventually, launch, newContext, open, pick, press, ready, until } from './page.js';
+import { DESKTOP, PAGE, eventually, launch, newContext, open, pick, press, ready, until } from './page.js';
 import { serve } from './server.js';
+import { quiet, watch } from './worker.js';
 
 const HUGE = JSON.stringify({
   inputs: { image: { shape: [1, 28, 28] } },
@@ -14,6 +15,15 @@ const HUGE = JSON.stringify({
     { name: 'classes', type: 'fully_connected', output_size: 10 },
   ],
 });
+
+function idx(dims, bytes) {
+  const file = Buffer.alloc(4 + 4 * dims.length + bytes, 7);
+  [0x800 + dims.length, ...dims].forEach((value, i) => file.writeUInt32BE(value, 4 * i));
+  return file;
+}
+const images = idx([10, 28, 28], 7840), labels = idx([10], 10), file = (name, buffer) => ({ name, mimeType: '', buffer });
+const mnist = (images, labels, testImages = images) => [file('train-images-idx3-ubyte', images), file('train-labels-idx1-ubyte', labels),
+  file('t10k-images-idx3-ubyte', testImages), file('t10k-labels-idx1-ubyte', labels)];
 
 describe('errors', () => {
   let browser, server, page;
@@ -98,14 +108,6 @@ describe('errors', () => {
     await pick(page, 'Files');
     const data = page.locator('details', { has: page.getByRole('heading', { name: 'Data' }) });
     const input = page.getByLabel('Pick all files of the data set at once');
-    const idx = (dims, bytes) => {
-      const file = Buffer.alloc(4 + 4 * dims.length + bytes, 7);
-      [0x800 + dims.length, ...dims].forEach((value, i) => file.writeUInt32BE(value, 4 * i));
-      return file;
-    };
-    const images = idx([10, 28, 28], 7840), labels = idx([10], 10), file = (name, buffer) => ({ name, mimeType: '', buffer });
-    const mnist = (images, labels) => [file('train-images-idx3-ubyte', images), file('train-labels-idx1-ubyte', labels),
-      file('t10k-images-idx3-ubyte', images), file('t10k-labels-idx1-ubyte', labels)];
     const cases = [
       mnist(Buffer.from('no pictures'), labels), mnist(Buffer.alloc(0), labels), mnist(images.subarray(0, 1000), labels),
       mnist(idx([0xffffffff, 28, 28], 784), labels), mnist(idx([1, 65535, 65535], 784), idx([1], 1)), mnist(idx([10, 0, 28], 0), labels),
@@ -121,9 +123,70 @@ describe('errors', () => {
       await data.locator('.message').waitFor({ state: 'detached' });
       await page.getByText('10 pictures to train on, 10 others').waitFor();
     }
+    assert.equal(await input.inputValue(), '', 'the same files can be picked again');
+    await input.setInputFiles([]);
+    await Promise.all([page.waitForEvent('download'), press(page, 'Save')]);  // done after what came before
+    assert.equal(await data.locator('.message').count(), 0, 'no files are no error');
     await pick(page, 'Built-in digits');
     await page.getByText('3,000 pictures to train on').waitFor();
     await trains();
+  });
+
+  test('data whose second half is broken leave nothing behind', async () => {
+    const context = await newContext(browser, DESKTOP);
+    await watch(context);
+    const other = await context.newPage();
+    await other.goto(server.address);
+    await ready(other);
+    await pick(other, 'Files');
+    const input = other.getByLabel('Pick all files of the data set at once');
+    const { handles } = await quiet(other);
+    const cifar = (bytes) => [file('data_batch_1.bin', Buffer.alloc(3073)), file('test_batch.bin', Buffer.alloc(bytes))];
+    for (const [files, message] of [[mnist(images, labels, labels), /expected pictures/], [cifar(100), /expected records/]]) {
+      await input.setInputFiles(files);
+      await other.locator('.course .message', { hasText: message }).waitFor();
+      assert.equal((await quiet(other)).handles, handles);
+    }
+    await context.close();
+  });
+
+  test('an address that stalls: training pauses, and loading is cancelled or gives way to other data', async () => {
+    const waiting = new Set();
+    const stall = (response) => {
+      waiting.add(response.on('close', () => waiting.delete(response)));
+      response.write('the first bytes');
+    };
+    const own = await serve({ '/': PAGE, '/stalled/': stall });
+    try {
+      const page = await open(browser, own.address);
+      const load = async () => {
+        await pick(page, 'Address');
+        await page.getByRole('textbox', { name: 'Folder' }).fill('/stalled/');
+        await press(page, 'Load data');
+        await eventually('two files on their way', () => waiting.size === 2);
+      };
+      await press(page, 'Start');
+      await until(page, 'Step', (value) => value > 2);
+      await load();
+      await press(page, 'Pause');
+      await page.getByText('Resume').waitFor();
+      await press(page, 'Cancel');
+      await page.getByText('Loading data was cancelled').waitFor();
+      await eventually('no file on its way', () => waiting.size === 0);
+      await press(page, 'Resume');
+      const step = await until(page, 'Step', (value) => value > 2);
+      await until(page, 'Step', (value) => value > step);
+
+      await load();
+      await pick(page, 'Built-in digits');
+      await page.getByText('Data ready: Built-in digits').waitFor();
+      await eventually('no file on its way', () => waiting.size === 0);
+      assert.equal(await page.locator('.problem').count() + await page.getByRole('button', { name: 'Cancel' }).count(), 0);
+      assert.deepEqual(page.problems, []);
+      await page.context().close();
+    } finally {
+      await own.close();
+    }
   });
 
   test('memory that runs out', async () => {

@@ -148,6 +148,7 @@ describe('the page', () => {
     await page.keyboard.press('ArrowDown');
     await page.getByRole('img', { name: 'What layer pool1 gives for the picture' }).waitFor();
     await tabTo(/layers; scrolls sideways$/);
+    await page.getByText('choose a layer, here or in the list beside Activations').waitFor();
     assert.deepEqual(page.problems, []);
     await page.context().close();
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Serves the built page on the loopback, with the headers that `kaiseki serve` gives it.
+// Serves the built page on the loopback under the policy that docs/web.md promises to be enough, which is stricter than that
+// of `kaiseki serve`.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
@@ -13,14 +14,16 @@ export const CSP = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; st
   + "require-trusted-types-for 'script'";
 
 /**
- * Where `folders`, by the path they are served under, can be reached, and how to stop that. `isolated`: the page may share
- * memory, so that it has threads.
+ * Where `folders`, by the path they are served under, can be reached, and how to stop that; instead of a folder there may be
+ * what answers a response itself. `isolated`: the page may share memory, so that it has threads.
  */
 export async function serve(folders, { isolated = true } = {}) {
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, 'http://localhost').pathname));
     const at = Object.keys(folders).filter((prefix) => path.startsWith(prefix)).sort((a, b) => b.length - a.length)[0];
-    const file = join(folders[at], path.endsWith('/') ? `${path.slice(at.length)}index.html` : path.slice(at.length));
+    const folder = folders[at];
+    if (typeof folder === 'function') return folder(response);
+    const file = join(folder, path.endsWith('/') ? `${path.slice(at.length)}index.html` : path.slice(at.length));
     response.setHeader('Content-Security-Policy', CSP);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');

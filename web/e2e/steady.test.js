@@ -3,9 +3,9 @@
 // which takes its time, is asked for all memory of the page and its worker as well.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PAGE, eventually, launch, newContext, press, ready, stat, until } from './page.js';
+import { PAGE, launch, newContext, press, ready, stat, until } from './page.js';
 import { serve } from './server.js';
-import { memory, watch } from './worker.js';
+import { memory, quiet, watch } from './worker.js';
 
 const SECONDS = Number(process.env.KAISEKI_SECONDS ?? 5);
 
@@ -19,20 +19,10 @@ test(`${SECONDS} s of training leave memory flat`, async () => {
     await page.goto(server.address);
     await ready(page);
     const client = await page.context().newCDPSession(page);
-    /** Until nothing that was asked before the pause is on its way. */
-    async function quiet() {
-      let last, same = 0;
-      await eventually('quiet', async () => {
-        const found = JSON.stringify(await memory(page));
-        same = found === last ? same + 1 : 0;
-        last = found;
-        return same === 10;
-      });
-    }
     const measured = async () => {
       await press(page, 'Pause');
       await page.getByRole('button', { name: 'Resume' }).waitFor();
-      await quiet();
+      await quiet(page);
       await client.send('HeapProfiler.collectGarbage');
       const { usedSize } = await client.send('Runtime.getHeapUsage');
       const found = { step: await stat(page, 'Step'), page: usedSize, ...await memory(page) };

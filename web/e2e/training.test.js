@@ -83,6 +83,35 @@ describe('training', () => {
     await page.context().close();
   });
 
+  test('one finger draws, or the main button', async () => {
+    const page = await open(browser, server.address, PHONE);
+    const paper = page.locator('.pen');
+    await paper.scrollIntoViewIfNeeded();
+    const box = await paper.boundingBox();
+    const at = (x, y) => [box.x + x * box.width, box.y + y * box.height];
+    await page.mouse.move(...at(0.3, 0.3));
+    await page.mouse.down({ button: 'right' });
+    await page.mouse.move(...at(0.7, 0.7));
+    await page.mouse.up({ button: 'right' });
+    assert.ok(await page.getByRole('button', { name: 'Wipe the drawing' }).isDisabled());
+
+    const client = await page.context().newCDPSession(page);
+    const touch = (type, ...points) => client.send('Input.dispatchTouchEvent', {
+      type, touchPoints: points.map((point, id) => ({ x: at(...point)[0], y: at(...point)[1], id })),
+    });
+    await touch('touchStart', [0.2, 0.2]);
+    await touch('touchStart', [0.2, 0.2], [0.8, 0.8]);
+    await touch('touchMove', [0.2, 0.8], [0.8, 0.2]);
+    await touch('touchEnd');
+    await page.getByRole('button', { name: 'Wipe the drawing' }).and(page.locator(':enabled')).waitFor();
+    const drawn = (x, y) => paper.evaluate((canvas, [x, y]) =>
+      canvas.getContext('2d').getImageData(x * canvas.width, y * canvas.height, 1, 1).data[3] > 0, [x, y]);
+    const found = await Promise.all([[0.2, 0.2], [0.2, 0.7], [0.8, 0.8], [0.8, 0.3], [0.5, 0.5]].map((point) => drawn(...point)));
+    assert.deepEqual(found, [true, true, false, false, false]);
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  });
+
   test('learning rate and batch size change while it runs; the optimizer while it does not', async () => {
     const page = await open(browser, server.address, DESKTOP);
     await pick(page, 'Small MLP');

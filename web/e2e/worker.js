@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the page's worker says and knows, beside what the page shows of it.
+import { eventually } from './page.js';
 
 /** Before the page is opened: keeps its worker, and when it was asked for what and told of the first step. */
 export const watch = (context) => context.addInitScript(() => {
@@ -34,3 +35,14 @@ export const memory = (page) => page.evaluate(() => new Promise((resolve) => {
   worker.addEventListener('message', answered);
   worker.postMessage({ id, method: 'memory', args: [] });
 }));
+
+/** The memory when nothing that was asked is on its way any more. */
+export async function quiet(page) {
+  let last, same = 0;
+  return eventually('quiet', async () => {
+    const found = await memory(page), text = JSON.stringify(found);
+    same = text === last ? same + 1 : 0;
+    last = text;
+    return same === 10 && found;
+  });
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The session against a library that keeps what it is asked: what cannot be made to happen in a browser at will.
-import type { Kaiseki, Progress, TrainOptions } from 'kaiseki';
+import type { FetchOptions, Kaiseki, Progress, TrainOptions } from 'kaiseki';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { Session } from '../src/state/session';
 
@@ -18,32 +18,48 @@ const tensor = (shape: number[]) => {
   live.add(made);
   return made;
 };
-const live = new Set<object>();
+const live = new Set<{ dispose(): void }>();
 
 class Library {
   die!: (error: Error) => void;
   closed = new Promise((resolve) => (this.die = resolve));
-  trainings: { options: TrainOptions; fail(error: Error): void; paused: boolean; learningRate?: number }[] = [];
+  trainings: {
+    options: TrainOptions; fail(error: Error): void; pause(): Promise<void>; paused: boolean; learningRate?: number;
+  }[] = [];
   closedByPage = false;
   tests = 0;
   weights = new Uint8Array([0]);
   constructor(readonly threads: number) {}
 
   close() { this.closedByPage = true; }
-  tensor = async (_: unknown, shape: number[]) => tensor(shape);
+  tensor = async (_: unknown, shape: number[]) => {
+    if (--room < 0) throw new Error('[memory] expected room');
+    return tensor(shape);
+  };
+  tidy = async (body: (scope: Library) => Promise<object[]>) => {
+    const before = new Set(live);
+    let kept: object[] = [];
+    try {
+      return kept = await body(this);
+    } finally {
+      for (const made of live) if (!before.has(made) && !kept.includes(made)) made.dispose();
+    }
+  };
   optimizer = async () => ({ dispose() {} });
   digits = async ({ count, train }: { count: number; train: boolean }) => {
     const n = train ? count : count / 5;
     return { images: tensor([n, 1, 28, 28]), labels: tensor([n]) };
   };
-  mnist = async (_: { images: File; labels: File }) => {
-    if (gone) throw new Error('[data] expected the file, got none');
+  mnist = async (_: { images: File; labels: File }, { signal }: FetchOptions) => {
+    if (stalled) await new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)));
+    if (gone || --readable < 0) throw new Error('[data] expected the file, got none');
     return { images: tensor([pictures, 1, 28, 28]), labels: tensor([pictures]) };
   };
   network = async (json: string) => {
+    const inputShape = json === 'small' ? [1, 8, 8] : [1, 28, 28];
     if (json === 'bad') throw new Error('network: line 1: expected a value');
     return {
-      layers: [{ name: 'a', type: 'relu', shape: [10], parameters: 0 }], inputShape: [1, 28, 28], outputShape: [10], disposed: false,
+      layers: [{ name: 'a', type: 'relu', shape: [10], parameters: 0 }], inputShape, outputShape: [10], disposed: false,
       dispose() { this.disposed = true; }, initialize: async () => {}, saveWeights: async () => this.weights,
       loadWeights: async (weights: Uint8Array<ArrayBuffer>) => { this.weights = weights; },
       predict: async () => tensor([1, 10]), activations: async () => [tensor([1, 10])], parameters: async () => [],
@@ -66,13 +82,18 @@ class Library {
 
 /** The files of the data set are there no more, and no library can be loaded. */
 let gone: boolean, offline: boolean;
+/** The files of the data set never arrive. */
+let stalled: boolean;
+/** How many pairs of files can be read, and how many tensors there is room for. */
+let readable: number, room: number;
 /** In each file of the data set. */
 let pictures: number;
 /** Evaluations wait for it. */
 let held: Promise<void> | undefined;
 let libraries: Library[], session: Session;
 beforeEach(async () => {
-  gone = offline = false;
+  gone = offline = stalled = false;
+  readable = room = Infinity;
   held = undefined;
   pictures = 100;
   live.clear();
@@ -138,6 +159,14 @@ test('a network that is refused leaves the one that was there', async () => {
   expect(session.phase.value).toBe('ready');
 });
 
+test('the rate that comes with a network is for momentum alone', async () => {
+  await session.useNetwork('{}', 0.05);
+  expect(session.learningRate.value).toBe(0.05);
+  await session.setOptimizer('adam', 0.001);
+  await session.useNetwork('{}', 0.01);
+  expect(session.learningRate.value).toBe(0.001);
+});
+
 test('other threads keep the weights and the steps', async () => {
   await session.start();
   libraries[0].trainings[0].options.onStep!(step(5));
@@ -161,6 +190,40 @@ test('other threads keep the weights where the data cannot be opened again', asy
   expect([...libraries[1].weights]).toEqual([7, 8]);
   expect([session.phase.value, session.data.value!.name, session.history.step.value]).toEqual(['paused', 'Built-in digits', 5]);
   expect(session.problems.value).toMatchObject({ data: '[data] expected the file, got none', engine: '' });
+});
+
+test('training pauses while data is on its way, and goes on when that is given up', async () => {
+  await session.start();
+  stalled = true;
+  const loaded = session.useData({ kind: 'files', files });
+  await eventually(() => expect(session.loading.value).not.toBeNull());
+  await session.pause();
+  expect([session.phase.value, libraries[0].trainings[0].paused, session.busy.value]).toEqual(['paused', true, 'Loading data']);
+  session.cancel();
+  await loaded;
+  expect([session.notice.value, session.problems.value.data, session.loading.value]).toEqual(['Loading data was cancelled', '', null]);
+  await session.start();
+  expect([session.phase.value, libraries[0].trainings.length]).toEqual(['running', 1]);
+});
+
+test('newer data is loaded instead of what is on its way or waits for it', async () => {
+  stalled = true;
+  void session.useData({ kind: 'files', files });
+  await eventually(() => expect(session.loading.value).not.toBeNull());
+  void session.useData({ kind: 'files', files });
+  await session.useData({ kind: 'digits' });
+  expect([session.notice.value, session.problems.value.data]).toEqual(['Data ready: Built-in digits', '']);
+});
+
+test('training that fails while it is told to pause is not paused', async () => {
+  await session.start();
+  const [training] = libraries[0].trainings;
+  training.pause = async () => {
+    training.fail(new Error('[memory] expected room'));
+    await eventually(() => expect(session.problems.value.training).toBe('[memory] expected room'));
+  };
+  await session.pause();
+  expect([session.phase.value, session.notice.value]).toEqual(['ready', 'Training']);
 });
 
 test('the first 2,000 pictures of the test set are tested with', async () => {
@@ -232,4 +295,20 @@ test('networks and data come and go without a tensor left behind', async () => {
     await session.useData({ kind: 'digits' });
   }
   await eventually(() => expect(live.size).toBe(4));
+});
+
+test('data that cannot be had, or does not fit into memory, leaves no tensor behind', async () => {
+  await session.inspector.sample();
+  await session.useNetwork('small');
+  await eventually(() => expect(live.size).toBe(6));  // the pictures as they came, and as they fit
+  const before = session.data.value;
+  const fails = async (message: string) => {
+    await session.useData({ kind: 'files', files });
+    expect([session.problems.value.data, session.data.value]).toEqual([message, before]);
+    await eventually(() => expect(live.size).toBe(6));
+  };
+  readable = 1;
+  await fails('[data] expected the file, got none');
+  readable = Infinity;
+  for (room of [0, 1]) await fails('[memory] expected room');
 });

@@ -33,7 +33,9 @@ export function DataCourse({ session }: { session: Session }) {
         <label class="field">
           <span>Pick all files of the data set at once</span>
           <input type="file" multiple onChange={({ currentTarget }) => {
-            void session.useData({ kind: 'files', files: [...currentTarget.files ?? []] });
+            const files = [...currentTarget.files ?? []];
+            currentTarget.value = '';  // so that picking the same again is a change
+            if (files.length) void session.useData({ kind: 'files', files });
           }} />
         </label>
       )}
@@ -46,6 +48,7 @@ export function DataCourse({ session }: { session: Session }) {
           <button class="button" type="submit">Load data</button>
         </form>
       )}
+      {session.loading.value && <button class="button" onClick={session.cancel}>Cancel</button>}
       {data && (
         <p class="note">
           {count(data.train.images.shape[0])} pictures to train on, {count(data.test.images.shape[0])} others to test with

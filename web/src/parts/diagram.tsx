@@ -80,7 +80,7 @@ export function Diagram({ session }: { session: Session }) {
     <section class="plate diagram" aria-label="Diagram of the network">
       <div class="plate-head">
         <h2>The network</h2>
-        <p class="note">{compact(parameters)} weights; choose a layer to see its activations</p>
+        <p class="note">{compact(parameters)} weights; choose a layer, here or in the list beside Activations, to see what it gives</p>
       </div>
       <div class="scroll" tabIndex={0} role="group" aria-label="The network’s layers; scrolls sideways">
         <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={words}>

@@ -14,7 +14,7 @@ const PEN = 20;
 export function Draw({ session }: { session: Session }) {
   const { inspector, data } = session;
   const paper = useRef<HTMLCanvasElement>(null);
-  const last = useRef<readonly [number, number] | null>(null);
+  const pen = useRef<{ id: number; last: readonly [number, number] } | null>(null);
   const shown = inspector.picture.value;
   const drawable = data.value?.digits ?? true;
   const title = drawable ? 'Draw a digit' : 'A test picture';
@@ -33,30 +33,34 @@ export function Draw({ session }: { session: Session }) {
     return [(event.clientX - box.left) * PAPER / box.width, (event.clientY - box.top) * PAPER / box.height];
   };
   const stroke = (from: readonly [number, number], to: readonly [number, number]) => {
-    const pen = paper.current!.getContext('2d', { willReadFrequently: true })!;
-    pen.lineWidth = PEN;
-    pen.lineCap = pen.lineJoin = 'round';
-    pen.strokeStyle = '#fff';
-    pen.beginPath();
-    pen.moveTo(...from);
-    pen.lineTo(...to);
-    pen.stroke();
+    const ink = paper.current!.getContext('2d', { willReadFrequently: true })!;
+    ink.lineWidth = PEN;
+    ink.lineCap = ink.lineJoin = 'round';
+    ink.strokeStyle = '#fff';
+    ink.beginPath();
+    ink.moveTo(...from);
+    ink.lineTo(...to);
+    ink.stroke();
   };
   const down = (event: PointerEvent) => {
+    if (!event.isPrimary || event.button) return;
     paper.current!.setPointerCapture(event.pointerId);
     if (!drawn) wipe();
-    last.current = at(event);
-    stroke(last.current, last.current);
+    const last = at(event);
+    pen.current = { id: event.pointerId, last };
+    stroke(last, last);
     read();
   };
   const move = (event: PointerEvent) => {
-    if (!last.current) return;
+    if (pen.current?.id !== event.pointerId) return;
     const next = at(event);
-    stroke(last.current, next);
-    last.current = next;
+    stroke(pen.current.last, next);
+    pen.current.last = next;
     read();
   };
-  const up = () => { last.current = null; };
+  const up = (event: PointerEvent) => {
+    if (pen.current?.id === event.pointerId) pen.current = null;
+  };
 
   return (
     <section class="plate draw" aria-label={title}>

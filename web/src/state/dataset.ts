@@ -4,6 +4,7 @@ import type { Data, Kaiseki, Source, Tensor } from 'kaiseki';
 import { asPicture, fit, same, volume, type Picture } from '../logic/fit';
 import { MNIST_FILES, sortFiles } from '../logic/files';
 
+type MnistFiles = { images: Source; labels: Source };
 export type Origin = { kind: 'digits' } | { kind: 'files'; files: readonly File[] } | { kind: 'address'; address: string };
 
 export interface Dataset {
@@ -21,14 +22,16 @@ const TESTED = 2000;
 const DIGITS = Array.from({ length: 10 }, (_, i) => String(i));
 const CIFAR = ['plane', 'car', 'bird', 'cat', 'deer', 'dog', 'frog', 'horse', 'ship', 'truck'];
 
-export async function open(kaiseki: Kaiseki, origin: Origin, report: (text: string) => void): Promise<Dataset> {
+export async function open(kaiseki: Kaiseki, origin: Origin, report: (text: string) => void,
+  signal?: AbortSignal): Promise<Dataset> {
   const onProgress = ({ loaded, total }: { loaded: number; total: number }) =>
     report(total ? `Loading data, ${Math.round(100 * loaded / total)}%` : `Loading data, ${(loaded / 1e6).toFixed(1)} MB`);
-  const mnist = async (train: { images: Source; labels: Source }, test: { images: Source; labels: Source }) =>
-    dataset('MNIST', await kaiseki.mnist(train, { onProgress }), await kaiseki.mnist(test, { onProgress }), DIGITS);
+  const options = { onProgress, signal };
+  const mnist = (train: MnistFiles, test: MnistFiles) =>
+    dataset(kaiseki, 'MNIST', DIGITS, (scope) => scope.mnist(train, options), (scope) => scope.mnist(test, options));
   if (origin.kind === 'digits')
-    return dataset('Built-in digits', await kaiseki.digits({ count: 3000, train: true }),
-      await kaiseki.digits({ count: 5000, train: false }), DIGITS);
+    return dataset(kaiseki, 'Built-in digits', DIGITS, (scope) => scope.digits({ count: 3000, train: true }),
+      (scope) => scope.digits({ count: 5000, train: false }));
   if (origin.kind === 'address') {
     const base = origin.address.replace(/\/*$/, '/');
     const [images, labels, testImages, testLabels] = MNIST_FILES.map((name) => new URL(`${name}.gz`, new URL(base, location.href)));
@@ -36,38 +39,52 @@ export async function open(kaiseki: Kaiseki, origin: Origin, report: (text: stri
   }
   const sorted = sortFiles(origin.files);
   if (sorted.kind === 'mnist') return mnist(sorted.train, sorted.test);
-  return dataset('CIFAR-10', await kaiseki.cifar10(sorted.train, { onProgress }),
-    await kaiseki.cifar10(sorted.test, { onProgress }), CIFAR);
+  return dataset(kaiseki, 'CIFAR-10', CIFAR, (scope) => scope.cifar10(sorted.train, options),
+    (scope) => scope.cifar10(sorted.test, options));
 }
 
-async function dataset(name: string, train: Data, test: Data, classes: readonly string[]): Promise<Dataset> {
-  const shape = asPicture(train.images.shape.slice(1));
-  const tested = Math.min(TESTED, test.images.shape[0]);
-  const some = { images: await test.images.slice(0, 0, tested), labels: await test.labels.slice(0, 0, tested) };
-  test.images.dispose();
-  test.labels.dispose();
-  return { name, train, test: some, shape, classes, digits: classes === DIGITS };
+type Reading = (scope: Kaiseki) => Promise<Data>;
+
+/** Nothing of it stays where a part fails. */
+async function dataset(kaiseki: Kaiseki, name: string, classes: readonly string[], readTrain: Reading,
+  readTest: Reading): Promise<Dataset> {
+  const [images, labels, testImages, testLabels] = await kaiseki.tidy(async (scope) => {
+    const train = await readTrain(scope), test = await readTest(scope);
+    const tested = Math.min(TESTED, test.images.shape[0]);
+    return [train.images, train.labels, await test.images.slice(0, 0, tested), await test.labels.slice(0, 0, tested)];
+  });
+  const shape = asPicture(images.shape.slice(1));
+  return { name, train: { images, labels }, test: { images: testImages, labels: testLabels }, shape, classes, digits: classes === DIGITS };
 }
 
 /** The same pictures in the shape that a network reads; the data set itself where it has it. */
 export async function fitted(kaiseki: Kaiseki, data: Dataset, input: readonly number[]): Promise<Dataset> {
-  const shape = asPicture(input);
+  const shape = asPicture(input), { train, test } = data;
   if (same(shape, data.shape)) return data;
-  return { ...data, shape, train: await reshaped(kaiseki, data.train, data.shape, shape),
-    test: await reshaped(kaiseki, data.test, data.shape, shape) };
+  const [images, testImages] = await kaiseki.tidy(async (scope) =>
+    [await reshaped(scope, train.images, data.shape, shape), await reshaped(scope, test.images, data.shape, shape)]);
+  return { ...data, shape, train: { ...train, images }, test: { ...test, images: testImages } };
 }
 
-async function reshaped(kaiseki: Kaiseki, { images, labels }: Data, from: Picture, to: Picture): Promise<Data> {
+async function reshaped(kaiseki: Kaiseki, images: Tensor, from: Picture, to: Picture): Promise<Tensor> {
   const bytes = fit(asBytes(await images.toTypedArray()), from, to);
-  return { images: await kaiseki.tensor(bytes, [bytes.length / volume(to), ...to], 'u8', { transfer: true }), labels };
+  return kaiseki.tensor(bytes, [bytes.length / volume(to), ...to], 'u8', { transfer: true });
 }
 
 function asBytes(values: Float32Array | Int32Array | Uint8Array): Uint8Array<ArrayBuffer> {
   return values instanceof Uint8Array ? new Uint8Array(values) : Uint8Array.from(values, (value) => Math.round(255 * value));
 }
 
-export const tensors = (data: Dataset | null): Tensor[] =>
-  (data ? [data.train, data.test].flatMap(({ images, labels }) => [images, labels]) : []);
+type Sets = readonly (Dataset | null)[];
+
+const tensors = (sets: Sets): Tensor[] =>
+  sets.flatMap((data) => (data ? [data.train.images, data.train.labels, data.test.images, data.test.labels] : []));
+
+/** Frees what `sets` hold, but for what they share with `kept`. */
+export function dispose(sets: Sets, kept: Sets): void {
+  const stay = tensors(kept);
+  for (const tensor of tensors(sets)) if (!stay.includes(tensor)) tensor.dispose();
+}
 
 /** One picture in 0..1, and its class. */
 export async function sample(data: Dataset, index: number): Promise<{ pixels: Float32Array<ArrayBuffer>; label: number }> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The networks that the page offers, and the settings with which each learns well.
+// The networks that the page offers, and the learning rate with which each learns well by momentum.
 import cifar from '../../../models/cifar.json?raw';
 import lenet from '../../../models/lenet-dag.json?raw';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the page holds: the library in its worker, a network, data, and the training that runs; and what can be done with
-// them. One thing is done after another, and what goes wrong is told at its place in the page.
+// them. One thing is done after another, but for pausing, and what goes wrong is told at its place in the page.
 import { batch, signal } from '@preact/signals';
 import { KaisekiError, type Kaiseki, type Network, type Optimizer, type Training } from 'kaiseki';
 import { History } from './history';
@@ -12,6 +12,8 @@ export type Phase = 'loading' | 'ready' | 'running' | 'paused' | 'broken';
 export type Place = 'engine' | 'network' | 'data' | 'training' | 'weights';
 export type Load = (options?: { threads?: number }) => Promise<Kaiseki>;
 
+const CANCELLED = new DOMException('Loading data was cancelled', 'AbortError');
+
 export class Session {
   readonly phase = signal<Phase>('loading');
   readonly busy = signal('');
@@ -21,6 +23,8 @@ export class Session {
   readonly network = signal<Network | null>(null);
   readonly json = signal(CHOICES[0].json);
   readonly data = signal<datasets.Dataset | null>(null);
+  /** While data is read that may take long: gives it up. */
+  readonly loading = signal<AbortController | null>(null);
   readonly learningRate = signal(CHOICES[0].learningRate);
   readonly batchSize = signal(50);
   readonly optimizer = signal('momentum');
@@ -29,6 +33,8 @@ export class Session {
 
   kaiseki: Kaiseki | null = null;
   #origin: datasets.Origin = { kind: 'digits' };
+  /** The last that was asked for. */
+  #wanted: datasets.Origin | null = null;
   #whole: datasets.Dataset | null = null;
   #optimizer: Optimizer | null = null;
   #training: Training | null = null;
@@ -57,16 +63,25 @@ export class Session {
     }
   });
 
+  /** `learningRate` is momentum's: each other optimizer has its own. */
   useNetwork = (json: string, learningRate?: number) => this.#act('network', 'Building the network', async () => {
     await this.#adopt(json);
     this.notice.value = `Network ready: ${this.network.value!.layers.length} layers`;
-    if (learningRate) this.learningRate.value = learningRate;
+    if (learningRate && this.optimizer.value === 'momentum') this.learningRate.value = learningRate;
   });
 
-  useData = (origin: datasets.Origin) => this.#act('data', 'Loading data', async () => {
-    await this.#adopt(this.json.value, origin);
-    this.notice.value = `Data ready: ${this.data.value!.name}`;
-  });
+  /** Instead of what is still being loaded. */
+  useData = (origin: datasets.Origin) => {
+    this.cancel();
+    this.#wanted = origin;
+    return this.#act('data', 'Loading data', async () => {
+      if (this.#wanted !== origin) return;
+      await this.#adopt(this.json.value, origin);
+      this.notice.value = `Data ready: ${this.data.value!.name}`;
+    });
+  };
+
+  cancel = () => this.loading.value?.abort(CANCELLED);
 
   start = () => this.#act('training', '', async () => {
     const { kaiseki, network, data } = { kaiseki: this.kaiseki, network: this.network.value, data: this.data.value };
@@ -89,13 +104,20 @@ export class Session {
     this.notice.value = 'Training';
   });
 
-  pause = () => this.#act('training', '', async () => {
-    if (this.phase.value !== 'running') return;
-    await this.#training?.pause();
+  /** At once, as training runs while something else is done, which may take long. */
+  pause = async (): Promise<void> => {
+    const training = this.#training, runs = () => this.#training === training && this.phase.value === 'running';
+    if (!training || !runs()) return;
+    try {
+      await training.pause();
+    } catch (error) {
+      return this.tell('training', error);
+    }
+    if (!runs()) return;
     this.history.run(false);
     this.phase.value = 'paused';
     this.notice.value = `Paused at step ${this.history.step.value}`;
-  });
+  };
 
   reset = () => this.#act('training', '', async () => {
     await this.#end();
@@ -140,11 +162,12 @@ export class Session {
     const kaiseki = this.kaiseki;
     if (!kaiseki) return;
     const network = await kaiseki.network(json);
+    let whole: datasets.Dataset | null = null, data: datasets.Dataset | null = null;
     try {
       await network.initialize(this.#seed);
       if (weights) await network.loadWeights(weights);
-      const whole = origin ? await datasets.open(kaiseki, origin, (text) => (this.busy.value = text)) : this.#whole;
-      const data = whole && await datasets.fitted(kaiseki, whole, network.inputShape);
+      whole = origin ? await this.#read(kaiseki, origin) : this.#whole;
+      data = whole && await datasets.fitted(kaiseki, whole, network.inputShape);
       if (!weights) await this.#end();
       const old = { network: this.network.value, sets: [this.data.value, this.#whole] };
       batch(() => {
@@ -157,13 +180,22 @@ export class Session {
       this.#kept = undefined;
       if (origin) this.#origin = origin;
       old.network?.dispose();
-      const kept = [data, whole].flatMap(datasets.tensors);
-      for (const tensor of old.sets.flatMap(datasets.tensors)) if (!kept.includes(tensor)) tensor.dispose();
+      datasets.dispose(old.sets, [data, whole]);
     } catch (error) {
       network.dispose();
+      datasets.dispose([data, whole], [this.data.value, this.#whole]);
       throw error;
     }
     await this.inspector.renew();
+  }
+
+  async #read(kaiseki: Kaiseki, origin: datasets.Origin): Promise<datasets.Dataset> {
+    if (origin.kind !== 'digits') this.loading.value = new AbortController();
+    try {
+      return await datasets.open(kaiseki, origin, (text) => (this.busy.value = text), this.loading.value?.signal);
+    } finally {
+      this.loading.value = null;
+    }
   }
 
   /** Before the worker ends: where the weights cannot be had from it, it stays. */
@@ -222,7 +254,8 @@ export class Session {
       try {
         await body();
       } catch (error) {
-        this.tell(place, error);
+        if (error === CANCELLED) this.notice.value = CANCELLED.message;
+        else this.tell(place, error);
         if (this.phase.value === 'loading') this.phase.value = 'broken';
       } finally {
         this.busy.value = '';
