@@ -19,13 +19,13 @@ const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker
 if (without) test('in Firefox', { skip: without }, () => {});
 
 for (const name of browsers) describe(`in ${name}`, () => {
-  let server, browser, missing;
+  let server, browser, missing, spared = 0;
   before(async () => {
     server = await serve(({ url }, response) => {
       const { pathname } = new URL(url, 'http://localhost');
       if (pathname !== '/') for (const [name, value] of Object.entries(ISOLATED)) response.setHeader(name, value);
       response.setHeader('Content-Security-Policy', pathname === '/strict' ? POLICY : "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'");
-      if (missing && pathname.endsWith(missing)) return void response.writeHead(404).end();
+      if (missing && pathname.endsWith(missing) && spared-- <= 0) return void response.writeHead(404).end();
       if (pathname.includes('.')) return new URL('.' + pathname, project);
       response.setHeader('Content-Type', 'text/html').end(pathname === '/strict' ? '<!doctype html>' : PAGE);
     });
@@ -100,9 +100,10 @@ for (const name of browsers) describe(`in ${name}`, () => {
     }), 3);
   });
 
-  for (const file of ['/worker.js', '/kaiseki.mjs', '/kaiseki.wasm', '/kaiseki-threads.worker.js'])
+  // The last is served once, for the worker, and then no more for its thread.
+  for (const [file, times] of [['/worker.js', 0], ['/kaiseki.mjs', 0], ['/kaiseki.wasm', 0], ['/kaiseki-threads.worker.js', 0], ['/kaiseki-threads.mjs', 1]])
     test(`without ${file}, load() says so`, async () => {
-      missing = file;
+      [missing, spared] = [file, times];
       const found = await inPage('/isolated', async (threads) => {
         const { load } = await import('kaiseki');
         return load({ threads }).then(() => 'loaded', (error) => `${error.name}: ${error.message}`);
