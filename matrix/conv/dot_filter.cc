@@ -54,7 +54,8 @@ void Task::sum(int64_t begin, int64_t end, int64_t group, int64_t k, int64_t row
         const float* first = nullptr;
         for (int64_t u = 0; u < units; ++u) {
           const float* from = x + ((image + u) * p.c + group * channels + c) * in_plane;
-          const float* b = gather.pack(from, count, row, packed + u * unit, scratch);
+          float* to = gather.in_place() ? nullptr : packed + u * unit;
+          const float* b = gather.pack(from, count, row, to, scratch);
           if (u == 0) first = b;
         }
         const int64_t height = std::min(gather.block_rows(), p.out_h() - row);
