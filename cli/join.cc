@@ -69,7 +69,7 @@ int run_command(const JoinCommand& c) {
   how.info.threads = c.jobs > 0 ? c.jobs : thread_count();
   catch_interrupts();
   how.info.gflops = c.gflops > 0 ? c.gflops : measure_gflops(device);
-  how.info.link = dist::measure_link(how.wire);
+  how.info.link = dist::measure_link(how.wire, how.stop);
   const dist::NodeCounts counts = dist::Node(std::move(how)).run();
   std::printf("%s results accepted, %s refused, %s tickets failed\n",
               format_count(counts.accepted).c_str(), format_count(counts.refused).c_str(),

@@ -26,7 +26,7 @@ double timed(const Send& send) {
   auto best = Clock::duration::max();
   for (int i = 0; i < kTries; ++i) {
     auto start = Clock::now();
-    for (; !send(); start = Clock::now()) std::this_thread::sleep_for(std::chrono::seconds(1));
+    while (!send()) start = Clock::now();
     best = std::min(best, Clock::now() - start);
   }
   return std::chrono::duration<double>(best).count();
@@ -45,13 +45,18 @@ double rate_of(double round_trip, const Send& send) {
 
 }  // namespace
 
-LinkSpeed measure_link(WireOptions to) {
+LinkSpeed measure_link(WireOptions to, const std::function<bool()>& stop) {
   to.silence = kPatience;
   try {
     HttpClient client(to);
     int waits = 0;
     const auto is = [&](int status, const HttpReply& reply) {
-      if (reply.status == 429 && ++waits <= kMostWaits) return false;
+      if (reply.status == 429 && ++waits <= kMostWaits) {
+        for (int i = 0; i < 10 && !(stop && stop()); ++i)
+          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        if (stop && stop()) throw Error(message("join", "stopped"));
+        return false;
+      }
       if (reply.status != status)
         throw Error(message("join", "expected ", status, " of /link, got ", reply.status));
       return true;

@@ -2,6 +2,8 @@
 // How fast a node's link to its coordinator is (GET and PUT /link).
 #pragma once
 
+#include <functional>
+
 #include "dist/net/wire.h"
 #include "dist/pool/types.h"
 
@@ -9,6 +11,7 @@ namespace kaiseki::dist {
 
 /// Takes a second or so, up to ten more where others of the same address measure theirs; all zeros
 /// when the coordinator is not there, or cannot tell.
-LinkSpeed measure_link(WireOptions to);
+/// `stop` is asked while it waits; true ends it.
+LinkSpeed measure_link(WireOptions to, const std::function<bool()>& stop = {});
 
 }  // namespace kaiseki::dist

@@ -129,9 +129,9 @@ bool Workspace::take(uint64_t bytes) {
   return false;
 }
 
-/// First what is kept, and when called again the block; false when there is neither. A convolution
-/// on another thread ends first, unless it waits for what this thread holds. One on this thread
-/// keeps its memory till its end.
+/// First what is kept, and when called again the block; false when there is neither, or
+/// it was waited for in vain. A convolution on another thread ends first, unless it waits for what
+/// this thread holds. One on this thread keeps its memory till its end.
 bool Workspace::give_way() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   for (int i = 0; i < kPatience && !lock.owns_lock(); ++i) {

@@ -26,6 +26,8 @@ set(left_out_without_threads
   "every index runs once*"
   "expression: a text is parsed once*"
   "several threads may compute at once"
+  "dot_filter keeps little*"
+  "conv2d_max_pool: outputs are made when they are needed"
   "workspace: one convolution uses it at a time*"
   "solver order: measurements with other threads*"
   "images/s of an epoch is of training alone"

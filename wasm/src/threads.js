@@ -7,10 +7,15 @@ export function lendThreads() {
   const { port1, port2 } = new MessageChannel(), threads = new Map();
   port1.onmessage = ({ data: { id, script, message, end } }) => {
     if (script) {
-      const thread = new Worker(script, { type: 'module' });
-      thread.onmessage = ({ data }) => port1.postMessage({ id, message: data });
-      thread.onerror = ({ filename, lineno, message }) => port1.postMessage({ id, error: { filename, lineno, message } });
-      threads.set(id, thread);
+      const failed = ({ filename, lineno, message }) => port1.postMessage({ id, error: { filename, lineno, message } });
+      try {
+        const thread = new Worker(script, { type: 'module' });
+        thread.onmessage = ({ data }) => port1.postMessage({ id, message: data });
+        thread.onerror = failed;
+        threads.set(id, thread);
+      } catch (error) {  // of another origin, or against the page's policy
+        failed(error);
+      }
     } else if (end) {
       threads.get(id)?.terminate();
       threads.delete(id);
@@ -27,10 +32,11 @@ export function lendThreads() {
 }
 
 const borrowed = new Map();
+let made = 0;
 
 /** For the worker: a thread at the other end of the port, as far as Emscripten's code looks at it like a Worker. */
 export class BorrowedThread extends EventTarget {
-  #id = borrowed.size;
+  #id = ++made;
   #port;
 
   constructor(port, script) {
@@ -39,9 +45,9 @@ export class BorrowedThread extends EventTarget {
     borrowed.set(this.#id, this);
     port.onmessage = ({ data: { id, message, error } }) => {
       const thread = borrowed.get(id);
-      if (!error) return thread.onmessage({ data: message });
-      thread.dispatchEvent(new Event('error'));
-      thread.onerror(error);
+      if (!error) return thread?.onmessage({ data: message });
+      thread?.dispatchEvent(new Event('error'));
+      thread?.onerror(error);
     };
     port.postMessage({ id: this.#id, script });
   }
@@ -51,6 +57,7 @@ export class BorrowedThread extends EventTarget {
   }
 
   terminate() {
+    borrowed.delete(this.#id);
     this.#port.postMessage({ id: this.#id, end: true });
   }
 }

@@ -8,6 +8,7 @@ export const watch = (context) => context.addInitScript(() => {
   globalThis.Worker = class extends Worker {
     constructor(...args) {
       super(...args);
+      if (/kaiseki-threads/.test(args[0])) return;  // a thread of it
       globalThis.kaisekiWorker = this;
       times.worker = performance.now();
       const asked = new Map();

@@ -51,12 +51,14 @@ class Library {
     return { images: tensor([n, 1, 28, 28]), labels: tensor([n]) };
   };
   mnist = async (_: { images: File; labels: File }, { signal }: FetchOptions) => {
+    signal?.throwIfAborted();
     if (stalled) await new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)));
     if (gone || --readable < 0) throw new Error('[data] expected the file, got none');
     return { images: tensor([pictures, 1, 28, 28]), labels: tensor([pictures]) };
   };
   network = async (json: string) => {
     const inputShape = json === 'small' ? [1, 8, 8] : [1, 28, 28];
+    builds?.();
     if (json === 'bad') throw new Error('network: line 1: expected a value');
     return {
       layers: [{ name: 'a', type: 'relu', shape: [10], parameters: 0 }], inputShape, outputShape: [10], disposed: false,
@@ -84,6 +86,8 @@ class Library {
 let gone: boolean, offline: boolean;
 /** The files of the data set never arrive. */
 let stalled: boolean;
+/** Called when a network is made. */
+let builds: (() => void) | undefined;
 /** How many pairs of files can be read, and how many tensors there is room for. */
 let readable: number, room: number;
 /** In each file of the data set. */
@@ -94,7 +98,7 @@ let libraries: Library[], session: Session;
 beforeEach(async () => {
   gone = offline = stalled = false;
   readable = room = Infinity;
-  held = undefined;
+  held = builds = undefined;
   pictures = 100;
   live.clear();
   libraries = [];
@@ -211,6 +215,15 @@ test('newer data is loaded instead of what is on its way or waits for it', async
   void session.useData({ kind: 'files', files });
   await eventually(() => expect(session.loading.value).not.toBeNull());
   void session.useData({ kind: 'files', files });
+  await session.useData({ kind: 'digits' });
+  expect([session.notice.value, session.problems.value.data]).toEqual(['Data ready: Built-in digits', '']);
+});
+
+test('newer data is loaded instead of what has its network made only now', async () => {
+  stalled = true;
+  const made = new Promise<void>((resolve) => (builds = resolve));
+  void session.useData({ kind: 'files', files });
+  await made;
   await session.useData({ kind: 'digits' });
   expect([session.notice.value, session.problems.value.data]).toEqual(['Data ready: Built-in digits', '']);
 });

@@ -85,7 +85,10 @@ struct HttpClient::Impl {
     while (!result && io.run_one_until(end) > 0) {
     }
     const bool late = !result;
-    if (late) socket().cancel();
+    if (late) {
+      socket().expires_after(duration(to.silence));  // where it reads on, as some has just come
+      socket().cancel();
+    }
     while (!result && io.run_one() > 0) {
     }
     const ErrorCode error = result.value_or(asio::error::operation_aborted);

@@ -27,7 +27,7 @@ constexpr int kRounds = 6;
 int log2_of(int64_t n) { return std::bit_width(static_cast<uint64_t>(n)) - 1; }
 
 struct Choices {
-  std::mutex mutex;
+  std::mutex mutex, measuring;
   std::map<std::string, const GemmCandidate*> chosen;
 };
 
@@ -197,6 +197,8 @@ const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args) {
   auto found = all.chosen.find(key);
   if (found == all.chosen.end()) {
     lock.unlock();  // measuring may wait for memory of a convolution that chooses, too
+    std::unique_lock alone(all.measuring, std::try_to_lock);  // two at once would time each other
+    if (!alone) return first_applicable(candidates, device, args);
     const GemmCandidate& one = find_choice(device, args, candidates, tuning);
     lock.lock();
     found = all.chosen.emplace(key, &one).first;  // another thread's, if that was faster

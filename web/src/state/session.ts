@@ -57,7 +57,7 @@ export class Session {
       await this.#adopt(this.json.value, this.#origin, this.#kept);
     } catch (error) {
       if (this.#origin.kind === 'digits') throw error;
-      this.tell('data', error);
+      if (error !== CANCELLED) this.tell('data', error);
       await this.#adopt(this.json.value, { kind: 'digits' }, this.#kept);
       this.notice.value = 'The data could not be opened again: these are the built-in digits';
     }
@@ -161,12 +161,15 @@ export class Session {
   async #adopt(json: string, origin?: datasets.Origin, weights?: Uint8Array): Promise<void> {
     const kaiseki = this.kaiseki;
     if (!kaiseki) return;
-    const network = await kaiseki.network(json);
-    let whole: datasets.Dataset | null = null, data: datasets.Dataset | null = null;
+    if (origin && origin.kind !== 'digits') this.loading.value = new AbortController();
+    let network: Network | null = null, whole: datasets.Dataset | null = null, data: datasets.Dataset | null = null;
     try {
+      network = await kaiseki.network(json);
       await network.initialize(this.#seed);
       if (weights) await network.loadWeights(weights);
-      whole = origin ? await this.#read(kaiseki, origin) : this.#whole;
+      const { signal } = this.loading.value ?? {};
+      whole = origin ? await datasets.open(kaiseki, origin, (text) => (this.busy.value = text), signal) : this.#whole;
+      this.loading.value = null;
       data = whole && await datasets.fitted(kaiseki, whole, network.inputShape);
       if (!weights) await this.#end();
       const old = { network: this.network.value, sets: [this.data.value, this.#whole] };
@@ -182,20 +185,13 @@ export class Session {
       old.network?.dispose();
       datasets.dispose(old.sets, [data, whole]);
     } catch (error) {
-      network.dispose();
+      network?.dispose();
       datasets.dispose([data, whole], [this.data.value, this.#whole]);
       throw error;
-    }
-    await this.inspector.renew();
-  }
-
-  async #read(kaiseki: Kaiseki, origin: datasets.Origin): Promise<datasets.Dataset> {
-    if (origin.kind !== 'digits') this.loading.value = new AbortController();
-    try {
-      return await datasets.open(kaiseki, origin, (text) => (this.busy.value = text), this.loading.value?.signal);
     } finally {
       this.loading.value = null;
     }
+    await this.inspector.renew();
   }
 
   /** Before the worker ends: where the weights cannot be had from it, it stays. */
