@@ -38,8 +38,9 @@ bool Gate::measure(const std::string& address, double now) {
 }
 
 Gate::Address& Gate::at(const std::string& address) {
-  const TokenBucket fresh(limits_.connections_per_second, limits_.sockets_per_address);
-  return addresses_.try_emplace(address, Address{0, fresh, fresh}).first->second;
+  const double rate = limits_.connections_per_second, burst = limits_.sockets_per_address;
+  const Address fresh{0, {rate, burst}, {kRequests * rate, kRequests * burst}};
+  return addresses_.try_emplace(address, fresh).first->second;
 }
 
 std::optional<Gate::Seat> Gate::refuse(const char* why) {

@@ -49,9 +49,10 @@ class Gate {
   /// For one request of a client over its proxy's connection, which has a place already: it is no
   /// new connection, however many come.
   std::optional<Seat> enter_for_request(const std::string& client, double now);
-  /// Whether the address may measure its link now: as often as it may connect, counted apart, as
-  /// one measurement is many requests and a connection comes after it.
+  /// Whether the address may ask now for what it measures its link with: it may measure as often as
+  /// it may connect, counted apart, as a connection comes after it.
   bool measure(const std::string& address, double now);
+  static constexpr int kRequests = 32;  // of one measurement, or a few less
   size_t taken() const { return taken_; }
 
  private:
