@@ -13,7 +13,9 @@ const SIDES = {
   sylvester: () => import('./sides/sylvester.js'),
   tfjs: () => import('./sides/tfjs.js'),
 };
-const SLOW = 2000, REST = 30;  // milliseconds: what takes so long is called once a window; spinning threads fall asleep
+// Milliseconds: what takes so long is called once a window; threads fall asleep (onnxruntime-web's look for work for up to 90 ms after a call, seen in
+// Chromium: with less rest they take a core from who is measured next).
+const SLOW = 2000, REST = 150;
 const SLOW_PAIRS = 3;  // at most
 
 export const median = (values) => {
