@@ -10,7 +10,7 @@ function(kaiseki_discover_tests target)
 endfunction()
 
 # `program` runs the sources of `target`, without the cases whose names follow, and without the sources that need threads
-# where it has none, or that tell nothing new where it has them.
+# where it has none.
 function(kaiseki_discover_tests_of target program)
   set(leave_out "")
   if(ARGN)
@@ -20,8 +20,7 @@ function(kaiseki_discover_tests_of target program)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     cmake_path(GET source FILENAME name)
-    if((program STREQUAL target AND name IN_LIST left_out_sources_without_threads) OR
-       (NOT program STREQUAL target AND name IN_LIST left_out_sources_with_threads))
+    if(program STREQUAL target AND name IN_LIST left_out_sources_without_threads)
       continue()
     endif()
     if(source MATCHES "_test\\.cc$")

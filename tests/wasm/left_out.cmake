@@ -35,9 +35,3 @@ set(left_out_without_threads
   "the log has a line for some steps*"
   "what a step moves is what the model says*"
 )
-
-# With threads: the slowest, whose kernels are the same objects; wasm/test compares results of 1, 2 and 4 threads.
-set(left_out_sources_with_threads accuracy_test.cc fft_test.cc gemm_test.cc pooled_test.cc solvers_test.cc winograd_test.cc)
-
-# In browsers those too, and the next slowest: all of it runs in Node.
-set(left_out_sources_in_pages ${left_out_sources_with_threads} conv_test.cc memory_test.cc select_test.cc)
