@@ -65,7 +65,7 @@ async function startBrowser() {
     if (pathname !== '/') return new URL('.' + pathname, folder);
     response.setHeader('Content-Type', 'text/html').end(PAGE);
   });
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--enable-unsafe-swiftshader'] });
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--enable-unsafe-swiftshader', '--enable-unsafe-webgpu'] });
   return { url: server.url, browser, close: () => browser.close().then(() => server.close()) };
 }
 

@@ -43,9 +43,13 @@ const again = async (run, first) => (first > SLOW ? (await call(run))[0] : first
 async function prepare(name, side, label) {
   if (NETWORKS[name]) {
     const step = await side.train(name, batchOf(name)), losses = [];
+    const keep = (loss) => {
+      losses.push(loss);
+      if (!Number.isFinite(loss)) throw new Error(`[${label}] expected a finite loss of ${name}, got ${loss}`);
+    };
     const run = () => {
-      losses.push(step());
-      if (!Number.isFinite(losses.at(-1))) throw new Error(`[${label}] expected a finite loss of ${name}, got ${losses.at(-1)}`);
+      const loss = step();
+      return loss.then ? loss.then(keep) : keep(loss);
     };
     const [first] = await call(run);
     const check = () => {

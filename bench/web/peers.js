@@ -7,6 +7,7 @@ export const PEERS = {
   // In Node its backend wasm has no threads. In a page it uses half of the cores that it is told of.
   'tfjs wasm': { cases: 'TN', side: 'tfjs', backend: 'wasm', threads: { node: [1], chromium: [1, 2] }, coresForAThread: 2 },
   'tfjs webgl': { cases: 'TN', side: 'tfjs', backend: 'webgl', threads: { chromium: [2] } },  // drawn by all cores
+  'tfjs webgpu': { cases: 'TN', side: 'tfjs', backend: 'webgpu', threads: { chromium: [2] } },  // likewise
   'onnxruntime-web': { cases: 'T', side: 'onnxruntime', threads: { node: [1, 2], chromium: [1, 2] } },
   'jax-js': { cases: 'T', side: 'jax', threads: { node: [1], chromium: [1, 2] } },
   ConvNetJS: { ...plain, cases: 'N', side: 'convnetjs' },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// TensorFlow.js on its backends cpu, wasm and webgl.
+// TensorFlow.js on its backends cpu, wasm, webgl and webgpu.
 import * as tf from '@tensorflow/tfjs-core';
 import '@tensorflow/tfjs-core/dist/register_all_gradients.js';
 import { BATCH, LEARNING_RATE, MOMENTUM, NETWORKS, numbers, spread } from '../tasks.js';
@@ -22,6 +22,7 @@ function addFilterGradient() {
 async function start(backend, { threads, packages, node, readBytes }) {
   if (backend === 'cpu') await import('@tensorflow/tfjs-backend-cpu');
   if (backend === 'webgl') await import('@tensorflow/tfjs-backend-webgl');
+  if (backend === 'webgpu') await import('@tensorflow/tfjs-backend-webgpu');
   if (backend === 'wasm') {
     const wasm = await import('@tensorflow/tfjs-backend-wasm');
     wasm.setWasmPaths(`${packages}/@tensorflow/tfjs-backend-wasm/dist/`);
@@ -68,13 +69,17 @@ function model({ input: [depth, height, width], layers }) {
 
 export async function open(options) {
   await start(options.backend, options);
+  /** The tensors' values; those of webgpu can only be waited for. */
+  function take(tensors, rest = []) {
+    const end = (values) => (tf.dispose([tensors, rest]), values);
+    if (options.backend === 'webgpu') return Promise.all(tensors.map((tensor) => tensor.data())).then(end);
+    return end(tensors.map((tensor) => tensor.dataSync()));
+  }
   return {
     task(name, inputs) {
       const run = () => {
         const put = Object.fromEntries(Object.entries(inputs).map(([key, { values, shape }]) => [key, tf.tensor(values, shape)]));
-        const results = tf.tidy(() => tasks[name](put)), values = results.map((tensor) => tensor.dataSync());
-        tf.dispose([put, results]);
-        return values;
+        return take(tf.tidy(() => tasks[name](put)), put);
       };
       return { run, values: (results) => results };
     },
@@ -82,9 +87,8 @@ export async function open(options) {
       const network = model(NETWORKS[name]), optimizer = tf.train.momentum(LEARNING_RATE, MOMENTUM);
       const x = tf.tidy(() => tf.transpose(tf.tensor(images, shape), [0, 2, 3, 1])), y = tf.oneHot(tf.tensor1d(labels, 'int32'), 10);
       return () => {
-        const loss = optimizer.minimize(() => tf.losses.softmaxCrossEntropy(y, network(x)), true), [value] = loss.dataSync();
-        loss.dispose();
-        return value;
+        const values = take([optimizer.minimize(() => tf.losses.softmaxCrossEntropy(y, network(x)), true)]);
+        return values.then ? values.then(([[loss]]) => loss) : values[0][0];
       };
     },
   };
