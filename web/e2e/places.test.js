@@ -85,6 +85,8 @@ describe('the page', () => {
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
     await press(page, 'Start');
     await until(page, 'Step', (value) => value > 2);
+    await page.goto(`${own.address}/index.html`);
+    await ready(page);
     await page.context().close();
   });
 
