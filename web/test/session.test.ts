@@ -310,6 +310,27 @@ test('networks and data come and go without a tensor left behind', async () => {
   await eventually(() => expect(live.size).toBe(4));
 });
 
+test('a picture that cannot be had is told, and leaves no tensor behind', async () => {
+  await eventually(() => expect(live.size).toBe(4));
+  vi.spyOn(session.data.value!.test.labels, 'slice').mockRejectedValue(new Error('[memory] expected room'));
+  await session.inspector.sample();
+  expect(session.problems.value.data).toBe('[memory] expected room');
+  await eventually(() => expect(live.size).toBe(4));
+});
+
+test('an answer that comes after another failed leaves no tensor behind', async () => {
+  await eventually(() => expect(live.size).toBe(4));
+  const network = session.network.value!, { activations } = network;
+  let late: Promise<unknown> | undefined;
+  network.predict = async () => { throw new Error('[memory] expected room'); };
+  network.activations = (...asked) =>
+    late = new Promise((resolve) => setTimeout(resolve, 100)).then(() => activations(...asked)) as ReturnType<typeof activations>;
+  session.inspector.refresh();
+  await eventually(() => expect(session.problems.value.training).toBe('[memory] expected room'));
+  await late;
+  await eventually(() => expect(live.size).toBe(4));
+});
+
 test('data that cannot be had, or does not fit into memory, leaves no tensor behind', async () => {
   await session.inspector.sample();
   await session.useNetwork('small');
