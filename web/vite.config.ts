@@ -2,51 +2,47 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig } from 'vite';
 
 /** Pages that are nothing without a coordinator. */
 const NEEDS_COORDINATOR = /^(volunteer|console)\//;
 
-/** Completes sw.js, the service worker: with the names of all files of this build, and a version that they make. */
-function offline(): Plugin {
-  return {
-    name: 'offline',
-    apply: 'build',
-    async writeBundle({ dir }) {
-      const names = (await readdir(dir!, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
-        .map((entry) => relative(dir!, join(entry.parentPath, entry.name)))
-        .filter((name) => name !== 'sw.js' && !NEEDS_COORDINATOR.test(name)).sort();
-      const files = names.map((name) => (name === 'index.html' ? '/' : `/${name}`));
-      const version = createHash('sha256').update(files.join()).digest('hex').slice(0, 12);
-      const script = join(dir!, 'sw.js');
-      await writeFile(script, (await readFile(script, 'utf8'))
-        .replace('__FILES__', JSON.stringify(files)).replace('__VERSION__', JSON.stringify(version)));
-    },
-  };
-}
-
 /** Scripts that start others: only this server's are trusted, where the page's policy asks for trusted types. */
-function trust(): Plugin {
+async function trust(folder: string): Promise<void> {
   const policy = `globalThis.trustedTypes?.createPolicy('default', {createScriptURL(url) {
     if (new URL(url, location.href).origin === location.origin) return url;
     throw new TypeError('expected a script of this server, got ' + url);
   }});\n`;
-  return {
-    name: 'trust',
-    apply: 'build',
-    async writeBundle({ dir }) {
-      for (const name of await readdir(join(dir!, 'assets')))
-        if (/^(page|volunteer|console|worker|training_worker|.*\.worker)-.*\.js$/.test(name)) {
-          const script = join(dir!, 'assets', name);
-          await writeFile(script, policy + await readFile(script, 'utf8'));
-        }
-    },
-  };
+  for (const name of await readdir(join(folder, 'assets')))
+    if (/^(page|volunteer|console|worker|training_worker|.*\.worker)-.*\.js$/.test(name)) {
+      const script = join(folder, 'assets', name);
+      await writeFile(script, policy + await readFile(script, 'utf8'));
+    }
+}
+
+/** Completes sw.js, the service worker: with the names of all files of this build, and a version that their contents make. */
+async function offline(folder: string): Promise<void> {
+  const names = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((name) => name !== 'sw.js' && !NEEDS_COORDINATOR.test(name)).sort();
+  const hash = createHash('sha256');
+  for (const name of names) hash.update(`${name}\0`).update(await readFile(join(folder, name)));
+  const files = names.map((name) => (name === 'index.html' ? '/' : `/${name}`));
+  const script = join(folder, 'sw.js');
+  await writeFile(script, (await readFile(script, 'utf8'))
+    .replace('__FILES__', JSON.stringify(files)).replace('__VERSION__', JSON.stringify(hash.digest('hex').slice(0, 12))));
+}
+
+/** Completes the page that was built in `folder`: one after the other, as the service worker's version is of what is served. */
+export async function complete(folder: string): Promise<void> {
+  await trust(folder);
+  await offline(folder);
 }
 
 export default defineConfig({
   base: '/',
-  plugins: [trust(), offline()],
+  plugins: [{ name: 'complete', apply: 'build', writeBundle: ({ dir }) => complete(dir!) }],
+  server: { fs: { allow: ['..'] } },  // the package, and models/
   worker: { format: 'es' },
   build: {
     target: 'es2022',

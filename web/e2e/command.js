@@ -11,6 +11,7 @@ export const command = process.env.KAISEKI_COMMAND ?? '';
 
 /** Where it serves its page; close() gives its exit status. */
 export async function serveByCommand() {
+  if (!command) throw new Error('expected the path of a command that has the page in KAISEKI_COMMAND, got nothing');
   const state = await mkdtemp(join(tmpdir(), 'kaiseki-'));
   const server = spawn(command, ['serve', '--web', '--port', '0', '--state', state], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(server, 'exit');

@@ -3,18 +3,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { DESKTOP, PAGE, eventually, launch, newContext, open, pick, press, ready, until } from './page.js';
+import { DESKTOP, PAGE, eventually, launch, newContext, open, paste, pick, press, ready, until } from './page.js';
 import { serve } from './server.js';
 import { quiet, watch } from './worker.js';
 
-const HUGE = JSON.stringify({
+/** A network whose first layer is a convolution. */
+const convolution = (params) => JSON.stringify({
   inputs: { image: { shape: [1, 28, 28] } },
   layers: [
-    { name: 'wide', type: 'convolution', output_channels: 60000, kernel_size: 3, padding: 1 },
+    { name: 'wide', type: 'convolution', ...params },
     { name: 'mean', type: 'global_pooling' },
     { name: 'classes', type: 'fully_connected', output_size: 10 },
   ],
 });
+const HUGE = convolution({ output_channels: 60000, kernel_size: 3, padding: 1 });
 
 function idx(dims, bytes) {
   const file = Buffer.alloc(4 + 4 * dims.length + bytes, 7);
@@ -37,12 +39,6 @@ describe('errors', () => {
     await server?.close();
   });
 
-  /** Takes a network as it is pasted. */
-  async function paste(json) {
-    await pick(page, 'Your own');
-    await page.locator('textarea').fill(json);
-    await press(page, 'Use this network');
-  }
   /** The page still trains. */
   async function trains() {
     await ready(page);
@@ -55,22 +51,25 @@ describe('errors', () => {
   }
 
   const NETWORKS = [
-    ['{', /line 1/],
+    ['{', /line 1: expected/],
     ['{\n  "inputs": {"image": {"shape": [1, 28, 28]}},\n  "layers": [\n    {"type": "relu"},\n    {"type": "convolution", "output_channels": 4, "kernel_size": 3, "strid": 2}\n  ]\n}',
       /layers\[1\]\.strid: .*did you mean "stride"\?/],
-    ['[]', /network/],
-    ['['.repeat(20000), /network/],
-    ['{"inputs": {"image": {"shape": [1, 16777217, 1]}}, "layers": [{"type": "relu"}]}', /network/],
+    ['[]', /expected a list of 1 to 10000 layers/],
+    ['['.repeat(20000), /line 1: expected at most 64 levels/],
+    ['{"inputs": {"image": {"shape": [1, 16777217, 1]}}, "layers": [{"type": "relu"}]}', /inputs\.image\.shape: expected a list of 1 to 7 integers/],
+    [convolution({ output_channels: 1, kernel_size: 60, padding: 3000 }), /\[network\] expected at most 100G multiply-adds/],
+    ['{"inputs": {"image": {"shape": [1, 4096, 4096]}}, "layers": [{"type": "global_pooling"}, {"type": "fully_connected", "output_size": 10}]}',
+      /\[data\] expected pictures of at most 1,073,741,824 values together, got 3,000 of \[1, 4096, 4096\]/],
     ['{"inputs": {"image": {"shape": [7]}}, "layers": [{"type": "fully_connected", "output_size": 10}]}', /expected a network whose input is a picture/],
   ];
   for (const [json, message] of NETWORKS)
     test(`a network is refused: ${json.slice(0, 40).replaceAll('\n', ' ')}`, async () => {
-      await paste(json);
+      await paste(page, json);
       await page.locator('.course .message', { hasText: message }).waitFor();
     });
 
   test('the line of an error is shown and selected', async () => {
-    await paste(NETWORKS[1][0]);
+    await paste(page, NETWORKS[1][0]);
     await page.locator('.excerpt', { hasText: 'line 5' }).waitFor();
     const selected = () => page.locator('textarea').evaluate((area) => area.value.slice(area.selectionStart, area.selectionEnd));
     await eventually('the selection',
@@ -190,20 +189,34 @@ describe('errors', () => {
   });
 
   test('memory that runs out', async () => {
-    await paste(HUGE);
+    await paste(page, HUGE);
     await page.getByText('Network ready: ').waitFor();
     await press(page, 'Start');
     const problem = page.locator('.run .message');
     await problem.waitFor();
     assert.match(await problem.textContent(), /memory|bytes/i);
     await pick(page, 'LeNet');
-    await page.getByText('Network ready').waitFor();
+    await problem.waitFor({ state: 'detached' });
     await trains();
     assert.deepEqual(page.problems, []);
   });
 
+  test('layers that give millions of values: few of them are drawn, and more are not looked at', async () => {
+    const gives = (layer) => page.getByRole('img', { name: `What layer ${layer} gives for the picture` });
+    await paste(page, convolution({ output_channels: 1, kernel_size: 1, padding: 2000 }));
+    await gives('mean').waitFor();
+    assert.deepEqual(await page.locator('.inside option').allTextContents(), ['mean (1 × 1 × 1)', 'classes (10)']);
+    await paste(page, convolution({ output_channels: 1, kernel_size: 1, padding: 1000 }));
+    await gives('wide').waitFor();
+    const size = await gives('wide').evaluate(({ width, height }) => width * height);
+    assert.ok(size > 1000 && size <= 2 ** 18, `${size} pixels`);
+    assert.deepEqual(page.problems, []);
+    await pick(page, 'LeNet');
+    await trains();
+  });
+
   test('more classes than a matrix has room for', async () => {
-    await paste('{"inputs": {"image": {"shape": [1, 28, 28]}}, "layers": [{"type": "global_pooling"}, {"type": "fully_connected", "output_size": 200000}, {"type": "softmax_cross_entropy"}]}');
+    await paste(page, '{"inputs": {"image": {"shape": [1, 28, 28]}}, "layers": [{"type": "global_pooling"}, {"type": "fully_connected", "output_size": 200000}, {"type": "softmax_cross_entropy"}]}');
     await page.getByText('Network ready: ').waitFor();
     await page.getByText('200,000 classes are too many to show.').waitFor();
     await press(page, 'Test picture');
@@ -231,10 +244,10 @@ describe('errors', () => {
   });
 
   test('another number of classes than the data has', async () => {
-    await paste('{"inputs": {"image": {"shape": [1, 28, 28]}}, "layers": [{"type": "fully_connected", "output_size": 3}]}');
+    await paste(page, '{"inputs": {"image": {"shape": [1, 28, 28]}}, "layers": [{"type": "fully_connected", "output_size": 3}]}');
     await page.getByText('Network ready: ').waitFor();
     await press(page, 'Start');
-    await page.locator('.run .message', { hasText: /expected/ }).waitFor();
+    await page.locator('.run .message', { hasText: /expected labels from 0 to 2/ }).waitFor();
     await pick(page, 'Small MLP');
     await trains();
   });

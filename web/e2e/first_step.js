@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // node first_step.js [COUNT]: milliseconds from opening the page to what leads to the first step of training, medians of COUNT
-// (7) first visits, and of as many second ones. Start is pressed as soon as it can be. The command serves the page.
+// (7) first visits, and of as many second ones. Start is pressed as soon as it can be. KAISEKI_COMMAND serves the page.
 import { serveByCommand } from './command.js';
 import { launch } from './page.js';
 import { watch } from './worker.js';

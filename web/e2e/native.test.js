@@ -16,6 +16,12 @@ import { serve } from './server.js';
 const kaiseki = async (...args) => (await promisify(execFile)(command, [...args, '--device', 'cpu'])).stdout;
 const lenet = fileURLToPath(new URL('../../models/lenet-dag.json', import.meta.url));
 
+test('the measurement of the first step says what it needs', async () => {
+  const script = fileURLToPath(new URL('first_step.js', import.meta.url));
+  const { KAISEKI_COMMAND, ...env } = process.env;
+  await assert.rejects(promisify(execFile)(process.execPath, [script], { env }), /expected .* in KAISEKI_COMMAND, got nothing/);
+});
+
 test('weights of the page and of the command', { skip: !existsSync(command) && 'no native command' }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kaiseki-'));
   const server = await serve({ '/': PAGE });

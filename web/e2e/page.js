@@ -74,6 +74,21 @@ export const press = (page, name) => page.getByRole('button', { name, exact: tru
 /** Chooses one of the networks or of the sources of data. */
 export const pick = (page, title) => page.getByRole('radio', { name: new RegExp(`^${title}`) }).check();
 
+/** Takes a network as it is pasted. */
+export async function paste(page, json) {
+  await pick(page, 'Your own');
+  await page.locator('textarea').fill(json);
+  await press(page, 'Use this network');
+}
+
+/** Until what is drawn has `least` colours, which the background alone has not. */
+export const drawn = (picture, least) => eventually(`${least} colours`, () => picture.evaluate((canvas, least) => {
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const found = new Set();
+  for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) found.add(data.slice(i, i + 3).join());
+  return found.size >= least;
+}, least));
+
 /** Opens a course of a phone's page; on a wide screen it is open. */
 export async function course(page, title) {
   const details = page.locator('details', { has: page.getByRole('heading', { name: title, exact: true }) });

@@ -85,6 +85,8 @@ describe('the page', () => {
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
     await press(page, 'Start');
     await until(page, 'Step', (value) => value > 2);
+    await page.goto(`${own.address}/index.html`);
+    await ready(page);
     await page.context().close();
   });
 
@@ -160,6 +162,7 @@ describe('the page', () => {
     });
     for (const width of [320, 390, 640, 800, 1024, 1440]) {
       await page.setViewportSize({ width, height: 844 });
+      await page.waitForFunction((width) => document.documentElement.scrollWidth === width, width);  // charts follow a frame later
       const spans = await page.locator('.stats > div').evaluateAll((stats) => stats.map((stat) => {
         const range = document.createRange();
         const boxes = [...stat.children].flatMap((part) => (range.selectNodeContents(part), [...range.getClientRects()]));

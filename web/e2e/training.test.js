@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import { DESKTOP, ONE, PAGE, PHONE, SEVEN, ZERO, best, course, draw, launch, open, pick, press, stat, until } from './page.js';
+import { DESKTOP, ONE, PAGE, PHONE, SEVEN, ZERO, best, course, draw, drawn, launch, open, paste, pick, press, stat, until } from './page.js';
 import { serve } from './server.js';
 
 /** The names of the tensors in a safetensors file. */
@@ -25,8 +25,22 @@ describe('training', () => {
 
   test('to 95 % on digits; draw, pause, save, reset', async () => {
     const page = await open(browser, server.address);
+    const chart = (title) => page.locator('.chart', { has: page.getByRole('heading', { name: title }) });
+    /** Pixels of reds, yellows and greens, which the axes have none of. */
+    const curves = (title) => chart(title).locator('canvas').evaluate((canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4) count += data[i + 3] > 128 && Math.max(...data.slice(i, i + 3)) - Math.min(...data.slice(i, i + 3)) > 60;
+      return count;
+    });
+    assert.deepEqual([await curves('Loss'), await curves('Accuracy')], [0, 0]);
+    await page.getByRole('img', { name: 'No loss yet' }).waitFor();
     await press(page, 'Start');
     await until(page, 'Test accuracy', (value) => value >= 95);
+    await page.getByRole('img', { name: /^Loss over [1-9]\d* steps, now \d\.\d{3}$/ }).waitFor();
+    await page.getByRole('img', { name: /^Test accuracy [1-9][\d.]+%$/ }).waitFor();
+    await page.locator('.stats > div', { hasText: 'Images/s' }).getByText(/^[1-9][\d.]*k?$/).waitFor();
+    for (const title of ['Loss', 'Accuracy']) assert.ok(await curves(title) > 100, title);
 
     for (const [strokes, digit] of [[ZERO, '0'], [ONE, '1'], [SEVEN, '7']]) {
       await draw(page, strokes);
@@ -35,8 +49,13 @@ describe('training', () => {
     }
     await page.locator('.confusion td.right').first().getByText(/[1-9]/).waitFor();
     await press(page, 'Test picture');
-    await page.getByRole('img', { name: /filters: green adds/ }).waitFor();
-    await page.getByRole('img', { name: /What layer conv1 gives/ }).waitFor();
+    await drawn(page.getByRole('img', { name: '20 filters: green adds, red takes away' }), 50);
+    await drawn(page.getByRole('img', { name: 'What layer conv1 gives for the picture' }), 50);
+    const node = (name) => page.locator('.diagram .node', { has: page.locator('.node-name', { hasText: new RegExp(`^${name}$`) }) });
+    assert.equal(await node('conv1').locator('.node-shape').textContent(), '20 × 24 × 24');
+    await node('pool1').click();
+    await drawn(page.getByRole('img', { name: 'What layer pool1 gives for the picture' }), 50);
+    assert.equal(await page.locator('.inside select').inputValue(), 'pool1');
 
     await press(page, 'Pause');
     await page.getByRole('button', { name: 'Resume' }).waitFor();
@@ -79,6 +98,22 @@ describe('training', () => {
     await page.locator('.probabilities .best').waitFor();
     await press(page, 'Start');  // until it knows this one too
     await page.locator('.probabilities .best', { hasText: /^1/ }).waitFor();
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  });
+
+  test('weights inside a network are taken', async () => {
+    const page = await open(browser, server.address);
+    const floats = (...values) => Buffer.from(Float32Array.from(values).buffer).toString('base64');
+    await paste(page, JSON.stringify({
+      layer_params: [
+        { type: 'conv', params: { input_rows: 28, input_cols: 28, input_depth: 1, output_depth: 1, window_size: 28 } },
+        { type: 'fc', params: { input_size: 1, output_size: 10 } },
+        { type: 'act', params: { activation_type: 'softmax' } },
+      ],
+      layer_status: [{ w: floats(...Array(784).fill(0)), b: floats(0) }, { w: floats(...Array(10).fill(0)), b: floats(0, 0, 0, 9, 0, 0, 0, 0, 0, 0) }, {}],
+    }));
+    await page.locator('.probabilities .best', { hasText: /^3100%$/ }).waitFor();
     assert.deepEqual(page.problems, []);
     await page.context().close();
   });

@@ -20,9 +20,11 @@ interface ServiceWorkerGlobal {
 
 const FILES = __FILES__;
 const NAME = `kaiseki-${__VERSION__}`;
+/** From the server, whatever the browser has kept of an older build. */
+const fresh = (file: string) => new Request(file, { cache: 'reload' });
 
 self.addEventListener('install', (event) => {
-  event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()));
+  event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(FILES.map(fresh))).then(() => self.skipWaiting()));
 });
 
 self.addEventListener('activate', (event) => {
@@ -37,8 +39,9 @@ self.addEventListener('activate', (event) => {
 self.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
-  if (request.method !== 'GET' || origin !== location.origin || !FILES.includes(pathname)) return;
-  const kept = async () => (await caches.match(request, { ignoreSearch: true })) ?? Response.error();
+  const file = pathname === '/index.html' ? '/' : pathname;
+  if (request.method !== 'GET' || origin !== location.origin || !FILES.includes(file)) return;
+  const kept = async () => (await caches.match(file)) ?? Response.error();
   event.respondWith(fetch(request).catch(kept));
 });
 export {};

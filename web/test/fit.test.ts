@@ -19,6 +19,11 @@ test('colours to grey, cut to the middle', () => {
   expect([...fit(values, [3, 4, 4], [1, 2, 2])]).toEqual([21, 22, 25, 26]);
 });
 
+test('more values than there is memory for are refused', () => {
+  expect(() => fit(new Uint8Array(3000), [1, 1, 1], [1, 4096, 4096]))
+    .toThrow('[data] expected pictures of at most 1,073,741,824 values together, got 3,000 of [1, 4096, 4096]');
+});
+
 test('an input that is no picture is refused by its shape', () => {
   expect(asPicture([3, 8, 9])).toEqual([3, 8, 9]);
   expect(() => asPicture([7])).toThrow('[data] expected a network whose input is a picture of 1 or 3 channels, got [7]');

@@ -28,6 +28,8 @@ class Library {
   }[] = [];
   closedByPage = false;
   tests = 0;
+  /** How often weights were drawn. */
+  drawn = 0;
   weights = new Uint8Array([0]);
   constructor(readonly threads: number) {}
 
@@ -61,8 +63,12 @@ class Library {
     builds?.();
     if (json === 'bad') throw new Error('network: line 1: expected a value');
     return {
-      layers: [{ name: 'a', type: 'relu', shape: [10], parameters: 0 }], inputShape, outputShape: [10], disposed: false,
-      dispose() { this.disposed = true; }, initialize: async () => {}, saveWeights: async () => this.weights,
+      layers: [
+        { name: 'large', type: 'convolution', shape: [1, 4000, 4000], parameters: 0, multiplyAdds: work },
+        { name: 'a', type: 'relu', shape: [10], parameters: 0, multiplyAdds: 0 },
+      ],
+      hasWeights: json === 'learnt', inputShape, outputShape: [10], disposed: false,
+      dispose() { this.disposed = true; }, initialize: async () => { ++this.drawn; }, saveWeights: async () => this.weights,
       loadWeights: async (weights: Uint8Array<ArrayBuffer>) => { this.weights = weights; },
       predict: async () => tensor([1, 10]), activations: async () => [tensor([1, 10])], parameters: async () => [],
       evaluate: async () => {
@@ -92,6 +98,8 @@ let builds: (() => void) | undefined;
 let readable: number, room: number;
 /** In each file of the data set. */
 let pictures: number;
+/** Multiply-adds of networks. */
+let work: number;
 /** Evaluations wait for it. */
 let held: Promise<void> | undefined;
 let libraries: Library[], session: Session;
@@ -100,6 +108,7 @@ beforeEach(async () => {
   readable = room = Infinity;
   held = builds = undefined;
   pictures = 100;
+  work = 0;
   live.clear();
   libraries = [];
   session = new Session(async (options) => {
@@ -161,6 +170,40 @@ test('a network that is refused leaves the one that was there', async () => {
   expect(session.network.value).toBe(before);
   expect(session.problems.value.network).toBe('network: line 1: expected a value');
   expect(session.phase.value).toBe('ready');
+});
+
+test('a network whose steps would take minutes is refused before anything is computed', async () => {
+  work = 15.5e9;  // VGG-16
+  await session.useNetwork('{}');
+  expect(session.problems.value.network).toBe('');
+  const before = session.network.value;
+  work = 1.2e11;
+  await session.useNetwork('{}');
+  expect(session.problems.value.network).toMatch(/^\[network\] expected at most 100G multiply-adds for a picture, .*, got 120G: /);
+  expect([session.network.value, libraries[0].drawn]).toEqual([before, 2]);
+});
+
+test('weights that come with a network stay', async () => {
+  await session.useNetwork('learnt');
+  expect(libraries[0].drawn).toBe(1);
+  await session.useNetwork('{}');
+  expect(libraries[0].drawn).toBe(2);
+});
+
+test('a network or data that is taken ends the problem of the training before it', async () => {
+  for (const next of [() => session.useNetwork('{}'), () => session.useData({ kind: 'digits' })]) {
+    await session.start();
+    libraries[0].trainings.at(-1)!.fail(new Error('[memory] expected room'));
+    await eventually(() => expect(session.problems.value.training).toBe('[memory] expected room'));
+    await session.useNetwork('bad');
+    expect(session.problems.value.training).toBe('[memory] expected room');
+    await next();
+    expect(session.problems.value.training).toBe('');
+  }
+});
+
+test('layers that give millions of values are not looked at', () => {
+  expect(session.inspector.layers.value.map(({ name }) => name)).toEqual(['a']);
 });
 
 test('the rate that comes with a network is for momentum alone', async () => {
@@ -307,6 +350,27 @@ test('networks and data come and go without a tensor left behind', async () => {
     await session.useNetwork('{}');
     await session.useData({ kind: 'digits' });
   }
+  await eventually(() => expect(live.size).toBe(4));
+});
+
+test('a picture that cannot be had is told, and leaves no tensor behind', async () => {
+  await eventually(() => expect(live.size).toBe(4));
+  vi.spyOn(session.data.value!.test.labels, 'slice').mockRejectedValue(new Error('[memory] expected room'));
+  await session.inspector.sample();
+  expect(session.problems.value.data).toBe('[memory] expected room');
+  await eventually(() => expect(live.size).toBe(4));
+});
+
+test('an answer that comes after another failed leaves no tensor behind', async () => {
+  await eventually(() => expect(live.size).toBe(4));
+  const network = session.network.value!, { activations } = network;
+  let late: Promise<unknown> | undefined;
+  network.predict = async () => { throw new Error('[memory] expected room'); };
+  network.activations = (...asked) =>
+    late = new Promise((resolve) => setTimeout(resolve, 100)).then(() => activations(...asked)) as ReturnType<typeof activations>;
+  session.inspector.refresh();
+  await eventually(() => expect(session.problems.value.training).toBe('[memory] expected room'));
+  await late;
   await eventually(() => expect(live.size).toBe(4));
 });
 

@@ -34,6 +34,23 @@ test('colours tell signs and sizes apart', () => {
   expect(glow(1)[0]).toBeGreaterThan(glow(0.2)[0]);
 });
 
+test('of large tiles rows and columns are left out', () => {
+  const values = new Uint8Array(4 * 1000 * 1000).fill(1);
+  values[3 * 1000 * 1000 + 8 * 1000 + 4] = 2;  // of the last tile, in a row and a column that are drawn
+  const tiled = tile(values, 4, [1, 1000, 1000], grey);
+  expect([tiled.width, tiled.height]).toEqual([501, 501]);
+  expect(pixel(tiled, 0, 0)).toEqual([128, 128, 128, 255]);
+  expect(pixel(tiled, 251 + 1, 251 + 2)).toEqual([255, 255, 255, 255]);
+  const colours = tile(new Uint8Array(3 * 2000 * 3000), 1, [3, 2000, 3000], grey);
+  expect(colours.pixels.length).toBeLessThanOrEqual(4 * 2 ** 18);
+});
+
+test('what is long is not wider than a canvas may be', () => {
+  expect(tile(new Float32Array(100_000), 1, [1, 1, 100_000], glow).width).toBe(4000);
+  const many = tile(new Float32Array(2 ** 20), 2 ** 20, [1, 1, 1], glow);
+  expect(many.width * many.height).toBeLessThan(2 ** 18 + 1000);
+});
+
 test('nothing but zeros is a picture too', () => {
   expect(pixel(tile(new Float32Array(4), 4, [1, 1, 1], glow), 0, 0)).toEqual([...glow(0), 255]);
 });

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Pictures for a network of another input shape: cut or padded around the middle, grey to colours and back.
 
+import { count } from './format';
+
+/** Together, in the shape of the network's input: what there may be memory for. */
+const MOST = 2 ** 30;
+
 export type Picture = readonly [channels: number, height: number, width: number];
 
 type Pixels = Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
@@ -21,6 +26,8 @@ export function fit<T extends Pixels>(values: T, from: Picture, to: Picture): T 
   if (same(from, to)) return values;
   const [channels, height, width] = from, [toChannels, toHeight, toWidth] = to;
   const n = values.length / volume(from);
+  if (n * volume(to) > MOST)
+    throw new Error(`[data] expected pictures of at most ${count(MOST)} values together, got ${count(n)} of [${to.join(', ')}]`);
   const result = new (values.constructor as new (length: number) => T)(n * volume(to));
   const top = (toHeight - height) >> 1, left = (toWidth - width) >> 1;
   const plane = height * width;

@@ -7,6 +7,9 @@ export interface Tiled {
   height: number;
 }
 
+/** Of one picture, and along a side of one tile: about as much as a screen shows. */
+const PIXELS = 2 ** 18, SIDE = 4096;
+
 type Colour = readonly [red: number, green: number, blue: number];
 
 const NEGATIVE: Colour = [214, 74, 48], ZERO: Colour = [244, 241, 232], POSITIVE: Colour = [20, 110, 96];
@@ -32,29 +35,39 @@ export function columns(count: number, aspect = 1): number {
   return best;
 }
 
+/** Every how many rows and columns are drawn, so that it is quick and every browser has a canvas as large. */
+function stride(count: number, height: number, width: number): number {
+  let step = 1;
+  while (count * Math.ceil(height / step) * Math.ceil(width / step) > PIXELS || Math.max(height, width) > SIDE * step) ++step;
+  return step;
+}
+
 /**
- * `count` tiles with 1 or 3 channels, one after another in `values`. Three channels are colours, each tile scaled to its
- * own range; one channel is scaled to the largest value of all tiles and coloured.
+ * `tiles` tiles with 1 or 3 channels, one after another in `values`. Three channels are colours, each tile scaled to its
+ * own range; one channel is scaled to the largest value of all tiles and coloured. Of large ones rows and columns are left out.
  */
-export function tile(values: ArrayLike<number>, count: number, [channels, height, width]: readonly number[],
+export function tile(values: ArrayLike<number>, tiles: number, [channels, height, width]: readonly number[],
                      colour: (value: number) => Colour, aspect = 1): Tiled {
+  const count = Math.min(tiles, PIXELS), step = stride(count, height, width);
+  const rows = Math.ceil(height / step), cells = Math.ceil(width / step);
   const across = columns(count, aspect), down = Math.ceil(count / across);
-  const gap = width > 2 ? 1 : 0;
-  const full = { width: across * (width + gap) - gap, height: down * (height + gap) - gap };
+  const gap = cells > 2 ? 1 : 0;
+  const full = { width: across * (cells + gap) - gap, height: down * (rows + gap) - gap };
   const pixels = new Uint8ClampedArray(4 * full.width * full.height);
-  const plane = height * width;
+  const value = (t: number, c: number, i: number) =>
+    values[((t * channels + c) * height + step * Math.floor(i / cells)) * width + step * (i % cells)];
   let most = 1e-12;
-  for (let i = 0; i < count * channels * plane; ++i) most = Math.max(most, Math.abs(values[i]));
+  for (let t = 0; t < count; ++t)
+    for (let i = 0; i < rows * cells; ++i) most = Math.max(most, Math.abs(value(t, 0, i)));
   for (let t = 0; t < count; ++t) {
-    const first = t * channels * plane;
     let low = Infinity, high = -Infinity;
-    for (let i = first; channels === 3 && i < first + 3 * plane; ++i)
-      low = Math.min(low, values[i]), high = Math.max(high, values[i]);
-    for (let i = 0; i < plane; ++i) {
+    for (let c = 0; channels === 3 && c < 3; ++c)
+      for (let i = 0; i < rows * cells; ++i) low = Math.min(low, value(t, c, i)), high = Math.max(high, value(t, c, i));
+    for (let i = 0; i < rows * cells; ++i) {
       const [red, green, blue] = channels === 3
-        ? [0, 1, 2].map((c) => 255 * (values[first + c * plane + i] - low) / (high - low || 1))
-        : colour(values[first + i] / most);
-      const x = (t % across) * (width + gap) + (i % width), y = Math.floor(t / across) * (height + gap) + Math.floor(i / width);
+        ? [0, 1, 2].map((c) => 255 * (value(t, c, i) - low) / (high - low || 1))
+        : colour(value(t, 0, i) / most);
+      const x = (t % across) * (cells + gap) + (i % cells), y = Math.floor(t / across) * (rows + gap) + Math.floor(i / cells);
       pixels.set([red, green, blue, 255], 4 * (y * full.width + x));
     }
   }

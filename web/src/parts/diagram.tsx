@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The network as a diagram: from left to right, with the shape of what each layer gives.
 import type { LayerSummary } from 'kaiseki';
-import { compact, shapeText } from '../logic/format';
+import { compact, count, shapeText } from '../logic/format';
 import { layout, type Layer, type Placed } from '../logic/layout';
 import type { Session } from '../state/session';
 
 type Node = Layer & Partial<LayerSummary>;
 
 const WIDTH = 112, HEIGHT = 132, GAP = 20, MARGIN = 2;
+
+/** Of more layers nobody sees anything, and the page is slow. */
+const MOST = 500;
 
 const KINDS: readonly (readonly [RegExp, string])[] = [
   [/^input$/, 'input'], [/convolution/, 'convolution'], [/pool/, 'pooling'], [/fully/, 'full'],
@@ -20,11 +23,11 @@ function nodesOf(json: object, layers: readonly LayerSummary[]): Node[] {
   const { inputs, layers: described } = json as {
     inputs: Record<string, { shape: number[] }>; layers: { name: string; type: string; inputs?: string | string[] }[];
   };
-  const first = Object.keys(inputs);
+  const first = Object.keys(inputs), told = new Map(layers.map((layer) => [layer.name, layer]));
   return [
     ...first.map((name) => ({ name, type: 'input', inputs: [], shape: inputs[name].shape })),
     ...described.map((layer, i) => ({
-      ...layers.find(({ name }) => name === layer.name), name: layer.name, type: layer.type,
+      ...told.get(layer.name), name: layer.name, type: layer.type,
       inputs: [layer.inputs ?? described[i - 1]?.name ?? first[0]].flat(),
     })),
   ];
@@ -71,17 +74,27 @@ export function Diagram({ session }: { session: Session }) {
   const network = session.network.value;
   const { chosen, layer, layers } = session.inspector;
   if (!network) return null;
+  const parameters = network.layers.reduce((sum, one) => sum + one.parameters, 0);
+  const head = (note: string) => (
+    <div class="plate-head">
+      <h2>The network</h2>
+      <p class="note">{compact(parameters)} weights; {note}</p>
+    </div>
+  );
+  if (network.layers.length > MOST)
+    return (
+      <section class="plate diagram" aria-label="Diagram of the network">
+        {head(`${count(network.layers.length)} layers are too many for a diagram; choose one in the list beside Activations`)}
+      </section>
+    );
   const { nodes, edges, columns, rows } = layout(nodesOf(network.json, network.layers));
   const width = 2 * MARGIN + columns * (WIDTH + GAP) - GAP, height = 2 * MARGIN + rows * (HEIGHT + GAP) - GAP;
-  const parameters = network.layers.reduce((sum, one) => sum + one.parameters, 0);
   const words = nodes.map(({ layer: { name, type, shape } }) => `${name}, ${type}${shape?.length ? `, ${shapeText(shape)}` : ''}`).join('; ');
+  const offered = new Set(layers.value.map(({ name }) => name));
   const middle = ({ row }: Placed<Node>) => MARGIN + row * (HEIGHT + GAP) + HEIGHT / 2;
   return (
     <section class="plate diagram" aria-label="Diagram of the network">
-      <div class="plate-head">
-        <h2>The network</h2>
-        <p class="note">{compact(parameters)} weights; choose a layer, here or in the list beside Activations, to see what it gives</p>
-      </div>
+      {head('choose a layer, here or in the list beside Activations, to see what it gives')}
       <div class="scroll" tabIndex={0} role="group" aria-label="The network’s layers; scrolls sideways">
         <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={words}>
           {edges.map(({ from, to }) => {
@@ -91,7 +104,7 @@ export function Diagram({ session }: { session: Session }) {
           })}
           {nodes.map((node) => (
             <Box key={node.layer.name} node={node} chosen={layer.value?.name === node.layer.name}
-                 choose={layers.value.some(({ name }) => name === node.layer.name) ? () => (chosen.value = node.layer.name) : undefined} />
+                 choose={offered.has(node.layer.name) ? () => (chosen.value = node.layer.name) : undefined} />
           ))}
         </svg>
       </div>

@@ -88,13 +88,14 @@ export function dispose(sets: Sets, kept: Sets): void {
 
 /** One picture in 0..1, and its class. */
 export async function sample(data: Dataset, index: number): Promise<{ pixels: Float32Array<ArrayBuffer>; label: number }> {
-  const [image, label] = await Promise.all([data.test.images.slice(0, index, 1), data.test.labels.slice(0, index, 1)]);
-  const [values, [found]] = await Promise.all([valuesOf(image), valuesOf(label)]);
+  const { images, labels } = data.test;
+  const [values, [found]] = await Promise.all([valuesOf(images.slice(0, index, 1)), valuesOf(labels.slice(0, index, 1))]);
   const scale = values instanceof Uint8Array ? 1 / 255 : 1;
   return { pixels: Float32Array.from(values, (value) => value * scale), label: found };
 }
 
-async function valuesOf(tensor: Tensor) {
+async function valuesOf(slice: Promise<Tensor>) {
+  const tensor = await slice;
   try {
     return await tensor.toTypedArray();
   } finally {

@@ -22,7 +22,11 @@ export interface Planes {
 
 /** More tiles than these would be too small to see. */
 const TILES = 64;
+/** Values that are fetched from the worker at once, again and again: more would hold up the page. */
+const MOST = 2 ** 22;
 const STEPS_BETWEEN_TESTS = 100;
+
+const few = (shape: readonly number[]) => volume(shape) <= MOST;
 
 export class Inspector {
   readonly picture = signal<Shown | null>(null);
@@ -30,8 +34,9 @@ export class Inspector {
   readonly filters = signal<Planes | null>(null);
   readonly activations = signal<Planes | null>(null);
   readonly chosen = signal('');
-  /** Layers that have something to show, and the one that is shown. */
-  readonly layers = computed(() => this.session.network.value?.layers.filter((layer) => layer.shape.length > 0) ?? []);
+  /** Layers that have something to show, but not too much, and the one that is shown. */
+  readonly layers = computed(() =>
+    this.session.network.value?.layers.filter(({ shape }) => shape.length > 0 && few(shape)) ?? []);
   readonly layer = computed<LayerSummary | undefined>(() =>
     this.layers.value.find((layer) => layer.name === this.chosen.value) ?? this.layers.value[0]);
 
@@ -86,8 +91,12 @@ export class Inspector {
     const set = data.value;
     if (!set) return;
     const count = set.test.images.shape[0];
-    const { pixels, label } = await sample(set, Math.floor(Math.random() * count));
-    if (data.value === set) this.picture.value = { pixels, label, shape: set.shape };
+    try {
+      const { pixels, label } = await sample(set, Math.floor(Math.random() * count));
+      if (data.value === set) this.picture.value = { pixels, label, shape: set.shape };
+    } catch (error) {
+      if (data.value === set) this.session.tell('data', error);
+    }
   };
 
   async evaluate(): Promise<void> {
@@ -130,9 +139,10 @@ export class Inspector {
   async #look(network: Network): Promise<void> {
     const { kaiseki } = this.session;
     const picture = this.picture.peek(), layer = this.layer.peek();
-    if (!kaiseki || !picture || !layer) return;
+    if (!kaiseki || !picture || !layer || !few(network.inputShape) || !few(network.outputShape)) return;
     const pixels = fit(picture.pixels, picture.shape, asPicture(network.inputShape));
-    // Every answer waits for a step of training: asked together, they wait for the same one.
+    // Every answer waits for a step of training: asked together, they wait for the same one. All are awaited, also after one
+    // that failed, so that none is left behind.
     const asked: Tensor[] = [];
     const keep = async (tensors: Promise<Tensor[]>) => {
       const made = await tensors;
@@ -140,12 +150,13 @@ export class Inspector {
       return made;
     };
     try {
-      const [[x], parameters] = await Promise.all([
+      const [[x], parameters] = await settled([
         keep(kaiseki.tensor(pixels, [1, ...network.inputShape]).then((tensor) => [tensor])),
         keep(network.parameters().then((all) => all.map(({ value }) => value))),
       ]);
-      const first = parameters.find(({ shape }) => shape.length > 1);
-      const [[output], [given], weights] = await Promise.all([
+      const matrix = parameters.find(({ shape }) => shape.length > 1);
+      const first = matrix && few(matrix.shape) ? matrix : undefined;
+      const [[output], [given], weights] = await settled([
         keep(network.predict(x).then((tensor) => [tensor])), keep(network.activations(x, [layer.name])), first?.toTypedArray(),
       ]);
       const [probabilities, values] = await Promise.all([output.toTypedArray(), given.toTypedArray()]) as Float32Array[];
@@ -159,6 +170,12 @@ export class Inspector {
       for (const tensor of asked) tensor.dispose();
     }
   }
+}
+
+/** What Promise.all gives, but not before all of them are done. */
+async function settled<T extends readonly unknown[] | []>(parts: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(parts);
+  return Promise.all(parts);
 }
 
 /** The first layer's weights: a picture for each output where their inputs are one, else a plane for each of them. */

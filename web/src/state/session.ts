@@ -3,6 +3,7 @@
 // them. One thing is done after another, but for pausing, and what goes wrong is told at its place in the page.
 import { batch, signal } from '@preact/signals';
 import { KaisekiError, type Kaiseki, type Network, type Optimizer, type Training } from 'kaiseki';
+import { compact } from '../logic/format';
 import { History } from './history';
 import { Inspector } from './inspector';
 import { CHOICES } from './networks';
@@ -11,6 +12,9 @@ import * as datasets from './dataset';
 export type Phase = 'loading' | 'ready' | 'running' | 'paused' | 'broken';
 export type Place = 'engine' | 'network' | 'data' | 'training' | 'weights';
 export type Load = (options?: { threads?: number }) => Promise<Kaiseki>;
+
+/** Multiply-adds for a picture: the worker answers between steps, which take many minutes with more. VGG-16 has 15G. */
+const MOST_WORK = 1e11;
 
 const CANCELLED = new DOMException('Loading data was cancelled', 'AbortError');
 
@@ -165,7 +169,11 @@ export class Session {
     let network: Network | null = null, whole: datasets.Dataset | null = null, data: datasets.Dataset | null = null;
     try {
       network = await kaiseki.network(json);
-      await network.initialize(this.#seed);
+      const work = network.layers.reduce((sum, { multiplyAdds }) => sum + multiplyAdds, 0);
+      if (work > MOST_WORK)
+        throw new Error(`[network] expected at most ${compact(MOST_WORK)} multiply-adds for a picture, as this page waits for `
+          + `every step, got ${compact(work)}: make pictures or layers smaller, or train with the command kaiseki`);
+      if (!network.hasWeights) await network.initialize(this.#seed);
       if (weights) await network.loadWeights(weights);
       const { signal } = this.loading.value ?? {};
       whole = origin ? await datasets.open(kaiseki, origin, (text) => (this.busy.value = text), signal) : this.#whole;
@@ -178,6 +186,7 @@ export class Session {
         this.network.value = network;
         this.data.value = data;
         this.phase.value = this.history.step.value ? 'paused' : 'ready';
+        this.tell('training', '');
       });
       this.#whole = whole;
       this.#kept = undefined;
