@@ -92,6 +92,8 @@ export class Network implements Disposable {
   /** Of one sample: [channels, height, width], and the classes. */
   readonly inputShape: Shape;
   readonly outputShape: Shape;
+  /** Whether its weights came in what it was made of, or by initialize() or loadWeights(); every network begins as initialize(0) makes it. */
+  readonly hasWeights: boolean;
   readonly disposed: boolean;
   dispose(): void;
 

@@ -25,6 +25,7 @@ export class Network extends Handle {
       : new TextEncoder().encode(typeof source === 'string' ? source : JSON.stringify(source));
     super(kaiseki, 'kaiseki_network_delete', module.scratch((reserve) => module.call('kaiseki_network',
       module.put(reserve, Uint8Array, bytes), bytes.length)));
+    this.hasWeights = this.summary.hasWeights;
   }
 
   get json() {
@@ -37,6 +38,7 @@ export class Network extends Handle {
 
   initialize(seed = 0) {
     this.kaiseki.module.call('kaiseki_network_initialize', this.address, seed);
+    this.hasWeights = true;
   }
 
   predict(x) {
@@ -118,8 +120,10 @@ export class Network extends Handle {
 
   loadWeights(bytes, { strict = true } = {}) {
     const { module } = this.kaiseki;
-    return module.scratch((reserve) => this.#text('kaiseki_weights_load', this.address,
+    const report = module.scratch((reserve) => this.#text('kaiseki_weights_load', this.address,
       module.put(reserve, Uint8Array, bytes), bytes.length, strict));
+    this.hasWeights = true;
+    return report;
   }
 
   #text(name, ...args) {

@@ -63,16 +63,25 @@ export class Optimizer extends Remote {
 }
 
 export class Network extends Remote {
-  constructor(kaiseki, { id, json, layers, inputShape, outputShape }) {
+  constructor(kaiseki, { id, json, layers, inputShape, outputShape, hasWeights }) {
     super(kaiseki, id);
-    Object.assign(this, { json, layers, inputShape, outputShape });
+    Object.assign(this, { json, layers, inputShape, outputShape, hasWeights });
   }
 
   evaluate(data, { signal, ...options } = {}) {
     return this.kaiseki.request(this, 'evaluate', [data, options], { signal });
   }
+
+  initialize(...args) { return this.#getWeights('initialize', args); }
+  loadWeights(...args) { return this.#getWeights('loadWeights', args); }
+
+  async #getWeights(method, args) {
+    const answer = await this.kaiseki.request(this, method, args);
+    this.hasWeights = true;
+    return answer;
+  }
 }
-forward(Network, ['initialize', 'predict', 'activations', 'trainStep', 'parameters', 'saveWeights', 'loadWeights']);
+forward(Network, ['predict', 'activations', 'trainStep', 'parameters', 'saveWeights']);
 
 const TYPES = { Tensor, Optimizer, Network };
 

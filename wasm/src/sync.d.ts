@@ -95,6 +95,8 @@ export class Network implements Disposable {
   readonly json: object;
   /** The layers in order, with the shapes of what they give, and the shapes of a sample and of its output. */
   readonly summary: { layers: LayerSummary[]; inputShape: Shape; outputShape: Shape };
+  /** Whether its weights came in what it was made of, or by initialize() or loadWeights(); every network begins as initialize(0) makes it. */
+  readonly hasWeights: boolean;
   /** A new tensor for each at every reading. */
   readonly parameters: Parameter[];
   readonly disposed: boolean;

@@ -171,11 +171,13 @@ for (const threads of [1, 2]) {
       assert.deepEqual([network.inputShape, network.outputShape, network.layers.length], [[1, 28, 28], [10], 8]);
       assert.equal(network.json.name, 'lenet');
       await network.initialize(7);
+      assert.deepEqual([network.hasWeights, other.hasWeights], [true, false]);
       const { images } = await kaiseki.digits({ count: 4 }), expected = await list(await network.predict(images));
       const file = await network.saveWeights();
       for (const bytes of [file, file.buffer.slice(0), new Blob([file]), gzipSync(file)]) {
         await other.initialize(1);
         assert.match(await other.loadWeights(bytes), /^8 tensors loaded/);
+        assert.ok(other.hasWeights);
         assert.deepEqual(await list(await other.predict(images)), expected);
       }
       const [maps, logits] = await network.activations(images, ['pool2', 'fc4']);

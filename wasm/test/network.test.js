@@ -64,6 +64,19 @@ describe('networks', () => {
     }
   });
 
+  test('whether there are weights: of the file, drawn or loaded', () => {
+    const sukiyaki = { layer_params: [{ type: 'fc', params: { input_size: 1, output_size: 2 } }] };
+    const status = [{ w: Buffer.from(Float32Array.of(0.5, -1).buffer).toString('base64') }];
+    const plain = kaiseki.network(sukiyaki), full = kaiseki.network({ ...sukiyaki, layer_status: status }), loaded = kaiseki.network(sukiyaki);
+    assert.deepEqual([plain.hasWeights, full.hasWeights], [false, true]);
+    assert.deepEqual(Array.from(full.parameters[0].value.toTypedArray()), [0.5, -1]);
+    plain.initialize(1);
+    assert.throws(() => loaded.loadWeights(new Uint8Array(9)), { kind: 'ParseError' });
+    assert.equal(loaded.hasWeights, false);
+    loaded.loadWeights(full.saveWeights());
+    assert.deepEqual([plain.hasWeights, loaded.hasWeights], [true, true]);
+  });
+
   test('training with momentum needs one tensor beside each parameter', () => {
     const bytes = 4 * 2000 * 2000, { inUse } = kaiseki.memory();
     kaiseki.tidy(() => {
