@@ -208,7 +208,7 @@ export interface Kaiseki {
   mnist(files: { images: Source; labels: Source }, options?: FetchOptions): Promise<Data>;
   /** CIFAR-10's binary batches, one after another: images u8 [n, 3, 32, 32], labels i32 [n]. */
   cifar10(files: readonly Source[], options?: FetchOptions): Promise<Data>;
-  /** A JPEG, PNG, BMP or PNM, scaled to cover width x height and cut: f32 [1, channels, height, width] in 0..1. */
+  /** A JPEG or PNG, scaled to cover width x height and cut: f32 [1, channels, height, width] in 0..1. */
   picture(file: Source, options: PictureOptions & FetchOptions): Promise<Tensor>;
 
   /**

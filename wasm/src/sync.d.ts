@@ -161,7 +161,7 @@ export interface Kaiseki {
   mnist(images: Uint8Array, labels: Uint8Array): Data;
   /** The bytes of CIFAR-10's binary batches: images u8 [n, 3, 32, 32], labels i32 [n]. */
   cifar10(bytes: Uint8Array): Data;
-  /** A JPEG, PNG, BMP or PNM, scaled to cover width x height and cut: f32 [1, channels, height, width] in 0..1. */
+  /** A JPEG or PNG, scaled to cover width x height and cut: f32 [1, channels, height, width] in 0..1. */
   picture(bytes: Uint8Array, options: PictureOptions): Tensor;
 
   /** Disposes what `body` made, except the tensor that it returns, or the values of the object that it returns. */
