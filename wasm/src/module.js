@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Loads the variant of the module that this page, worker or process may use, and calls its functions.
 import { builtin, cores, node } from './environment.js';
-import { KaisekiError } from './error.js';
+import { KaisekiError, expect } from './error.js';
 import { BorrowedThread } from './threads.js';
+import { whole } from './values.js';
 
 const PAGE = 65536;
-
-/** A number on its way to an integer of 32 bits, which would wrap what does not fit. */
-export function whole(value) {
-  if (Number.isInteger(value) && (value | 0) === value) return value;
-  const got = typeof value === 'object' ? 'an object' : String(value);
-  throw new KaisekiError('Error', `[tensor] expected a whole number of 32 bits, got ${got}`);
-}
 
 // Files, which bundlers copy as they are: the script of a thread loads the second again.
 const FILES = {
@@ -61,8 +55,7 @@ export class Module {
   static async load({ threads, lent } = {}) {
     const shared = node || Boolean(globalThis.crossOriginIsolated);
     threads ??= shared ? await cores() : 1;
-    if (!Number.isInteger(threads) || threads < 1 || threads > 1024)
-      throw new KaisekiError('Error', `[load] expected 1 to 1024 threads, got ${threads}`);
+    expect(Number.isInteger(threads) && threads >= 1 && threads <= 1024, 'load', '1 to 1024 threads', threads);
     const several = shared && threads > 1;
     const files = several ? FILES.several : FILES.one;
     const [factory, compiled] = await Promise.all([

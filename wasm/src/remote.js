@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tensors, networks and optimizers that live in the worker: here are their numbers, and what does not change.
-import { KaisekiError } from './error.js';
+import { expect } from './error.js';
 
 const forgotten = new FinalizationRegistry(({ connection, id }) => connection.post({ dispose: id }));
 
@@ -13,7 +13,7 @@ export class Remote {
   }
 
   get id() {
-    if (!this.#id) throw new KaisekiError('Error', `[${this.constructor.name}] expected a live object, got a disposed one`);
+    expect(this.#id, this.constructor.name, 'a live object', 'a disposed one');
     return this.#id;
   }
 
