@@ -212,8 +212,8 @@ export interface Kaiseki {
   picture(file: Source, options: PictureOptions & FetchOptions): Promise<Tensor>;
 
   /**
-   * Disposes what `scope` made and what was made of that, except the tensor that `body` gives, or the values of the object
-   * or array that it gives: `kaiseki.tidy(async (scope) => (await scope.uniform([9])).sum())`.
+   * Disposes what `scope` made and what was made of that, also what comes of it after `body` has ended, except what `body`
+   * gives, or the values of the object or array that it gives: `kaiseki.tidy(async (scope) => (await scope.uniform([9])).sum())`.
    */
   tidy<T>(body: (scope: Kaiseki) => Promise<T>): Promise<T>;
   memory(): Promise<Memory>;

@@ -3,6 +3,7 @@
 import { Connection } from './connection.js';
 import { KaisekiError, expect } from './error.js';
 import { Network, Optimizer, Remote, Tensor, forward, pack, unpack } from './remote.js';
+import { keptOf } from './scope.js';
 import { lendThreads } from './threads.js';
 import { Training } from './training.js';
 import { elements } from './values.js';
@@ -79,7 +80,8 @@ class Kaiseki {
     try {
       result = await body(scope);
     } finally {
-      const kept = new Set(result instanceof Remote ? [result] : Object.values(result ?? {}));
+      const kept = keptOf(result, Remote);
+      scope.ended = true;
       for (const object of [...scope.made]) {
         if (kept.has(object)) object.moveTo(this);
         else object.dispose();

@@ -33,6 +33,7 @@ export class Remote {
   moveTo(kaiseki) {
     Object.defineProperty(this, 'kaiseki', { value: kaiseki, configurable: true });
     kaiseki.made?.add(this);
+    if (kaiseki.ended) this.dispose();
   }
 }
 

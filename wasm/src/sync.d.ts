@@ -164,7 +164,7 @@ export interface Kaiseki {
   /** A JPEG or PNG, scaled to cover width x height and cut: f32 [1, channels, height, width] in 0..1. */
   picture(bytes: Uint8Array, options: PictureOptions): Tensor;
 
-  /** Disposes what `body` made, except the tensor that it returns, or the values of the object that it returns. */
+  /** Disposes what `body` made, except what it returns, or the values of the object or array that it returns. */
   tidy<T>(body: () => T): T;
   memory(): Memory;
   /** Gives freed bytes back for tensors of other sizes. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The entry kaiseki/sync: load() gives the library, whose operations run where they are called.
 import { KaisekiError } from './error.js';
+import { Handle } from './handle.js';
 import { Module } from './module.js';
 import { Network, Optimizer } from './network.js';
+import { keptOf } from './scope.js';
 import { Tensor } from './tensor.js';
 import { TrainingNode } from './training_node.js';
 import { NAMES, checkType, elements, natural, whole } from './values.js';
@@ -52,7 +54,7 @@ class Kaiseki {
       result = body();
     } finally {
       this.scopes.pop();
-      const kept = new Set(result instanceof Tensor ? [result] : Object.values(result ?? {}));
+      const kept = keptOf(result, Handle);
       for (const object of scope) {
         if (!kept.has(object)) object.dispose();
         else this.scopes.at(-1)?.add(object);

@@ -137,6 +137,23 @@ for (const threads of [1, 2]) {
       await assert.rejects(kaiseki.tensor(gone));
     }));
 
+    test('what comes of a scope after its end is freed at once', async () => {
+      const kaiseki = await load({ threads });  // which has no garbage of other tests
+      const start = (await kaiseki.memory()).handles, late = [];
+      await assert.rejects(kaiseki.tidy((scope) => {
+        const wrong = scope.network('{');
+        late.push(scope.uniform([10]), scope.tidy((inner) => inner.normal([3])));
+        return Promise.all([wrong, ...late]);
+      }), { kind: 'ParseError' });
+      for (const tensor of await Promise.all(late)) assert.ok(tensor.disposed);
+      assert.equal((await kaiseki.memory()).handles, start);
+      kaiseki.close();
+    });
+
+    test('a scope gives an array of any length', async () => {
+      assert.equal((await kaiseki.tidy(async () => new Int32Array(2 ** 24 + 1).map((_, i) => i))).length, 2 ** 24 + 1);
+    });
+
     test('a scope frees what was made in it, but for its result', async () => {
       const kaiseki = await load({ threads });
       const start = (await kaiseki.memory()).handles, x = await kaiseki.tensor([1, 2, 3]);

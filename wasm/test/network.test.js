@@ -125,6 +125,12 @@ describe('networks', () => {
     }
   }));
 
+  test('a scope keeps a network that it gives', () => {
+    const network = kaiseki.tidy(() => kaiseki.network(lenet));
+    assert.ok(!network.disposed);
+    network.dispose();
+  });
+
   test('training with momentum needs one tensor beside each parameter', () => {
     const bytes = 4 * 2000 * 2000, { inUse } = kaiseki.memory();
     kaiseki.tidy(() => {

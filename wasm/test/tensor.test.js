@@ -168,6 +168,10 @@ for (const threads of [1, 2]) {
       assert.ok(kaiseki.memory().handles <= start);
     });
 
+    test('a scope gives an array of any length', () => {
+      assert.equal(kaiseki.tidy(() => new Int32Array(2 ** 24 + 1).map((_, i) => i)).length, 2 ** 24 + 1);
+    });
+
     test('what is disposed, by hand or by tidy, is not live', () => {
       const before = kaiseki.memory();
       const kept = kaiseki.tidy(() => {
