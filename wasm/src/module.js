@@ -18,11 +18,15 @@ const FILES = {
 };
 
 async function compile(url) {
-  if (!node) return WebAssembly.compileStreaming(fetch(url));
-  return WebAssembly.compile(await (await builtin('fs/promises')).readFile(url));
+  try {
+    if (!node) return await WebAssembly.compileStreaming(fetch(url));
+    return await WebAssembly.compile(await (await builtin('fs/promises')).readFile(url));
+  } catch ({ message }) {
+    throw new KaisekiError('Error', `[load] expected the module at ${url}, got an error: ${message}`);
+  }
 }
 
-/** Threads that load: until the pool has them nothing else refers to them, and Firefox would collect them. */
+/** Modules whose threads load: nothing else refers to them, and Firefox would collect them. */
 const starting = new Set();
 
 async function makeThread(script, lent) {
@@ -35,18 +39,14 @@ async function makeThread(script, lent) {
 /** Adds a thread to those that wait for work. */
 async function addThread(pool, script, lent) {
   const thread = await makeThread(script, lent);
-  starting.add(thread);
-  try {
-    await new Promise((resolve, reject) => {
-      pool.loadWasmModuleToWorker(thread, resolve);
-      const failed = () => reject(new KaisekiError('Error', `[load] expected the script of a thread at ${script}, got an error`));
-      if (node) thread.once('error', failed);
-      else thread.addEventListener('error', failed);
-    });
-    pool.unusedWorkers.push(thread);
-  } finally {
-    starting.delete(thread);
-  }
+  let onerror;
+  pool.unusedWorkers.push(thread);
+  await new Promise((resolve, reject) => {
+    pool.loadWasmModuleToWorker(thread, resolve);
+    onerror = thread.onerror;
+    thread.onerror = () => reject(new KaisekiError('Error', `[load] expected the script of a thread at ${script}, got an error`));
+  });
+  thread.onerror = onerror;
   if (node) thread.unref();
 }
 
@@ -73,8 +73,16 @@ export class Module {
       }).then(resolve, reject);
     });
     const pool = module.functions.PThread;
-    if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(pool, files.thread, lent)));
-    module.threads = module.call('kaiseki_start', several ? threads : 1);
+    starting.add(module);
+    try {
+      if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(pool, files.thread, lent)));
+      module.threads = module.call('kaiseki_start', several ? threads : 1);
+    } catch (error) {
+      module.close();
+      throw error;
+    } finally {
+      starting.delete(module);
+    }
     return module;
   }
 
