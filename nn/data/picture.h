@@ -32,7 +32,7 @@ struct PictureInfo {
 /// Longest side that is decoded.
 inline constexpr int kMaxPictureSide = 16384;
 
-/// The header only. Throws ParseError when it is no JPEG, PNG, BMP or PNM, or is too large.
+/// The header only. Throws ParseError when it is no JPEG or PNG, or is too large.
 PictureInfo picture_info(ByteView file, std::string_view source);
 /// `channels` 1 or 3; 0 keeps grey as 1 and makes everything else 3. Throws ParseError.
 Picture decode_picture(ByteView file, std::string_view source, int channels = 0);

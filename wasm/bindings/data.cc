@@ -102,7 +102,7 @@ KAISEKI_EXPORT int kaiseki_cifar10(const std::byte* file, size_t size, Tensor** 
   });
 }
 
-/// A JPEG, PNG, BMP or PNM that covers height x width, cut: f32 [1, channels, height, width], 0..1.
+/// A JPEG or PNG that covers height x width, cut: f32 [1, channels, height, width], 0..1.
 KAISEKI_EXPORT Tensor* kaiseki_picture(const std::byte* file, size_t size, int channels, int height,
                                        int width) {
   return guarded([&] {

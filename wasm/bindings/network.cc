@@ -132,7 +132,8 @@ KAISEKI_EXPORT const std::byte* kaiseki_network_summary(Network* network) {
     Json summary = Json::object();
     summary.set("inputShape", json_of(network->input_shape()))
         .set("outputShape", json_of(network->output_shape()))
-        .set("layers", layers);
+        .set("layers", layers)
+        .set("hasWeights", network->has_weights());
     return give_text(format_json(summary));
   });
 }

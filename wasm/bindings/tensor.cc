@@ -2,7 +2,6 @@
 // Tensors and views of them.
 #include "matrix/tensor.h"
 
-#include "matrix/ops/copy.h"
 #include "wasm/bindings/call.h"
 
 namespace kaiseki::wasm {
@@ -49,10 +48,6 @@ KAISEKI_EXPORT Tensor* kaiseki_slice(const Tensor* tensor, int axis, int start, 
 
 KAISEKI_EXPORT Tensor* kaiseki_permute(const Tensor* tensor, int count, const int* axes) {
   return guarded([&] { return handle(tensor->permute({axes, static_cast<size_t>(count)})); });
-}
-
-KAISEKI_EXPORT int kaiseki_copy(const Tensor* from, Tensor* to) {
-  return guarded([&] { return copy(*from, *to), 1; });
 }
 
 }  // namespace kaiseki::wasm

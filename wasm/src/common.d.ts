@@ -5,6 +5,7 @@ export type DType = 'f32' | 'i32' | 'u8' | 'bool';
 /** Like all sizes, axes and indices: whole numbers of 32 bits; others are an error. */
 export type Shape = readonly number[];
 export type TypedArray = Float32Array | Int32Array | Uint8Array;
+/** Plain numbers must be such as the tensor's type holds; a typed array of another type is converted as JavaScript does. */
 export type Values = TypedArray | readonly number[];
 export type Pair = number | readonly [number, number];
 export type WeightsFormat = 'safetensors' | 'json' | 'tar';
@@ -25,7 +26,7 @@ export interface Disposable {
 }
 
 export interface OptimizerOptions {
-  /** Default: the native library's for this optimizer. */
+  /** Like all learning rates, 0 or more. Default: the native library's for this optimizer. */
   learningRate?: number;
   momentum?: number;
   alpha?: number;
@@ -38,6 +39,7 @@ export interface OptimizerOptions {
 }
 
 export interface RandomOptions {
+  /** Like all seeds: a whole number from 0 to 2^53. Default 0. */
   seed?: number;
 }
 export interface UniformOptions extends RandomOptions {

@@ -9,3 +9,8 @@ export class KaisekiError extends Error {
     this.kind = kind;
   }
 }
+
+/** Throws unless it is so. */
+export function expect(so, place, expected, got) {
+  if (!so) throw new KaisekiError('Error', `[${place}] expected ${expected}, got ${typeof got === 'object' ? 'an object' : String(got)}`);
+}

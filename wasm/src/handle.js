@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Objects of the module that JavaScript holds: freed by dispose(), by the tidy() scope in which they were made, or, when
 // forgotten, after the garbage collector has found them.
-import { KaisekiError } from './error.js';
+import { expect } from './error.js';
 
 const forgotten = new FinalizationRegistry(({ module, release, address }) => module.call(release, address));
 
@@ -16,8 +16,15 @@ export class Handle {
   }
 
   get address() {
-    if (!this.#address) throw new KaisekiError('Error', `[${this.constructor.name}] expected a live object, got a disposed one`);
+    expect(this.#address, this.constructor.name, 'a live object', 'a disposed one');
     return this.#address;
+  }
+
+  /** The address of an object of this class that a call of `kaiseki` is given. */
+  static given(kaiseki, object) {
+    const known = object instanceof this;
+    expect(known && object.kaiseki === kaiseki, this.name, 'one of this library', known ? 'one of another' : object);
+    return object.address;
   }
 
   get disposed() {

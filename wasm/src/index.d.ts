@@ -92,6 +92,8 @@ export class Network implements Disposable {
   /** Of one sample: [channels, height, width], and the classes. */
   readonly inputShape: Shape;
   readonly outputShape: Shape;
+  /** Whether its weights came in what it was made of, or by initialize() or loadWeights(); every network begins as initialize(0) makes it. */
+  readonly hasWeights: boolean;
   readonly disposed: boolean;
   dispose(): void;
 
@@ -206,12 +208,12 @@ export interface Kaiseki {
   mnist(files: { images: Source; labels: Source }, options?: FetchOptions): Promise<Data>;
   /** CIFAR-10's binary batches, one after another: images u8 [n, 3, 32, 32], labels i32 [n]. */
   cifar10(files: readonly Source[], options?: FetchOptions): Promise<Data>;
-  /** A JPEG, PNG, BMP or PNM, scaled to cover width x height and cut: f32 [1, channels, height, width] in 0..1. */
+  /** A JPEG or PNG, scaled to cover width x height and cut: f32 [1, channels, height, width] in 0..1. */
   picture(file: Source, options: PictureOptions & FetchOptions): Promise<Tensor>;
 
   /**
-   * Disposes what `scope` made and what was made of that, except the tensor that `body` gives, or the values of the object
-   * or array that it gives: `kaiseki.tidy(async (scope) => (await scope.uniform([9])).sum())`.
+   * Disposes what `scope` made and what was made of that, also what comes of it after `body` has ended, except what `body`
+   * gives, or the values of the object or array that it gives: `kaiseki.tidy(async (scope) => (await scope.uniform([9])).sum())`.
    */
   tidy<T>(body: (scope: Kaiseki) => Promise<T>): Promise<T>;
   memory(): Promise<Memory>;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The package's entry: load() gives the library, whose work runs in a worker.
 import { Connection } from './connection.js';
-import { KaisekiError } from './error.js';
+import { KaisekiError, expect } from './error.js';
 import { Network, Optimizer, Remote, Tensor, forward, pack, unpack } from './remote.js';
+import { keptOf } from './scope.js';
 import { lendThreads } from './threads.js';
 import { Training } from './training.js';
+import { elements } from './values.js';
 
 export { KaisekiError, Network, Optimizer, Tensor, lendThreads };
-
-const ARRAYS = { f32: Float32Array, i32: Int32Array, u8: Uint8Array, bool: Uint8Array };
 
 /** An address becomes a whole one: those of the worker are relative to its script. */
 function source(given) {
@@ -37,13 +37,15 @@ class Kaiseki {
   async request(target, method, args, options) {
     const objects = [this], packed = pack(args, objects);
     if (target instanceof Remote) objects.push(target);
+    const ours = objects.every(({ kaiseki }) => kaiseki.connection === this.connection);
+    expect(ours, method, 'objects of this library', 'one of another');
     const { kaiseki } = objects.reduce((inner, object) => (object.kaiseki.depth > inner.kaiseki.depth ? object : inner));
     const message = { target: target instanceof Remote ? target.id : 0, method, args: packed };
     return unpack(await this.connection.request(message, { ...options, objects }), kaiseki);
   }
 
   async tensor(values, shape, dtype, { transfer = false } = {}) {
-    const array = Array.isArray(values) ? (ARRAYS[dtype] ?? Float32Array).from(values) : values;
+    const array = elements(values, dtype);
     const moves = (transfer || array !== values) && array.byteLength === array.buffer.byteLength;
     return this.request(null, 'tensor', [array, shape, dtype], { transfer: moves ? [array.buffer] : [] });
   }
@@ -78,7 +80,8 @@ class Kaiseki {
     try {
       result = await body(scope);
     } finally {
-      const kept = new Set(result instanceof Remote ? [result] : Object.values(result ?? {}));
+      const kept = keptOf(result, Remote);
+      scope.ended = true;
       for (const object of [...scope.made]) {
         if (kept.has(object)) object.moveTo(this);
         else object.dispose();

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Loads the variant of the module that this page, worker or process may use, and calls its functions.
 import { builtin, cores, node } from './environment.js';
-import { KaisekiError } from './error.js';
+import { KaisekiError, expect } from './error.js';
 import { BorrowedThread } from './threads.js';
+import { whole } from './values.js';
 
 const PAGE = 65536;
-
-/** A number on its way to an integer of 32 bits, which would wrap what does not fit. */
-export function whole(value) {
-  if (Number.isInteger(value) && (value | 0) === value) return value;
-  const got = typeof value === 'object' ? 'an object' : String(value);
-  throw new KaisekiError('Error', `[tensor] expected a whole number of 32 bits, got ${got}`);
-}
 
 // Files, which bundlers copy as they are: the script of a thread loads the second again.
 const FILES = {
@@ -24,11 +18,15 @@ const FILES = {
 };
 
 async function compile(url) {
-  if (!node) return WebAssembly.compileStreaming(fetch(url));
-  return WebAssembly.compile(await (await builtin('fs/promises')).readFile(url));
+  try {
+    if (!node) return await WebAssembly.compileStreaming(fetch(url));
+    return await WebAssembly.compile(await (await builtin('fs/promises')).readFile(url));
+  } catch ({ message }) {
+    throw new KaisekiError('Error', `[load] expected the module at ${url}, got an error: ${message}`);
+  }
 }
 
-/** Threads that load: until the pool has them nothing else refers to them, and Firefox would collect them. */
+/** Modules whose threads load: nothing else refers to them, and Firefox would collect them. */
 const starting = new Set();
 
 async function makeThread(script, lent) {
@@ -41,18 +39,14 @@ async function makeThread(script, lent) {
 /** Adds a thread to those that wait for work. */
 async function addThread(pool, script, lent) {
   const thread = await makeThread(script, lent);
-  starting.add(thread);
-  try {
-    await new Promise((resolve, reject) => {
-      pool.loadWasmModuleToWorker(thread, resolve);
-      const failed = () => reject(new KaisekiError('Error', `[load] expected the script of a thread at ${script}, got an error`));
-      if (node) thread.once('error', failed);
-      else thread.addEventListener('error', failed);
-    });
-    pool.unusedWorkers.push(thread);
-  } finally {
-    starting.delete(thread);
-  }
+  let onerror;
+  pool.unusedWorkers.push(thread);
+  await new Promise((resolve, reject) => {
+    pool.loadWasmModuleToWorker(thread, resolve);
+    onerror = thread.onerror;
+    thread.onerror = () => reject(new KaisekiError('Error', `[load] expected the script of a thread at ${script}, got an error`));
+  });
+  thread.onerror = onerror;
   if (node) thread.unref();
 }
 
@@ -61,8 +55,7 @@ export class Module {
   static async load({ threads, lent } = {}) {
     const shared = node || Boolean(globalThis.crossOriginIsolated);
     threads ??= shared ? await cores() : 1;
-    if (!Number.isInteger(threads) || threads < 1 || threads > 1024)
-      throw new KaisekiError('Error', `[load] expected 1 to 1024 threads, got ${threads}`);
+    expect(Number.isInteger(threads) && threads >= 1 && threads <= 1024, 'load', '1 to 1024 threads', threads);
     const several = shared && threads > 1;
     const files = several ? FILES.several : FILES.one;
     const [factory, compiled] = await Promise.all([
@@ -80,8 +73,16 @@ export class Module {
       }).then(resolve, reject);
     });
     const pool = module.functions.PThread;
-    if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(pool, files.thread, lent)));
-    module.threads = module.call('kaiseki_start', several ? threads : 1);
+    starting.add(module);
+    try {
+      if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(pool, files.thread, lent)));
+      module.threads = module.call('kaiseki_start', several ? threads : 1);
+    } catch (error) {
+      module.close();
+      throw error;
+    } finally {
+      starting.delete(module);
+    }
     return module;
   }
 

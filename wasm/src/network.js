@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: MIT
 // Networks and optimizers, where they are: in the module.
-import { KaisekiError } from './error.js';
+import { expect } from './error.js';
 import { Handle } from './handle.js';
 import { Tensor } from './tensor.js';
+import { natural, rate } from './values.js';
 
 /** With more classes a matrix of all of them would take more memory than it tells. */
 const MOST_CLASSES = 1000;
 const NUMBERS = ['momentum', 'alpha', 'beta1', 'beta2', 'epsilon', 'weightDecay', 'clipNorm'];
 
+/** NaN stands for the default. */
+function option(options, key) {
+  const value = options[key] ?? undefined;
+  expect(value === undefined || value === Number(value), 'optimizer', `a number as ${key}`, value);
+  return value ?? NaN;
+}
+
 export class Optimizer extends Handle {
   constructor(kaiseki, name, options) {
     const { module } = kaiseki;
+    const learningRate = rate(options.learningRate ?? module.scratch((reserve) =>
+      module.call('kaiseki_default_learning_rate', module.putText(reserve, name))));
     super(kaiseki, 'kaiseki_optimizer_delete', module.scratch((reserve) => module.call('kaiseki_optimizer',
-      module.putText(reserve, name), module.put(reserve, Float64Array, NUMBERS.map((key) => options[key] ?? NaN)))));
-    this.learningRate = options.learningRate ?? module.scratch((reserve) =>
-      module.call('kaiseki_default_learning_rate', module.putText(reserve, name)));
+      module.putText(reserve, name), module.put(reserve, Float64Array, NUMBERS.map((key) => option(options, key))))));
+    this.learningRate = learningRate;
   }
 }
 
@@ -25,6 +34,7 @@ export class Network extends Handle {
       : new TextEncoder().encode(typeof source === 'string' ? source : JSON.stringify(source));
     super(kaiseki, 'kaiseki_network_delete', module.scratch((reserve) => module.call('kaiseki_network',
       module.put(reserve, Uint8Array, bytes), bytes.length)));
+    this.hasWeights = this.summary.hasWeights;
   }
 
   get json() {
@@ -36,15 +46,18 @@ export class Network extends Handle {
   }
 
   initialize(seed = 0) {
-    this.kaiseki.module.call('kaiseki_network_initialize', this.address, seed);
+    this.kaiseki.module.call('kaiseki_network_initialize', this.address, natural(seed));
+    this.hasWeights = true;
   }
 
   predict(x) {
-    return new Tensor(this.kaiseki, this.kaiseki.module.call('kaiseki_network_forward', this.address, x.address, false));
+    return new Tensor(this.kaiseki, this.kaiseki.module.call('kaiseki_network_forward', this.address, Tensor.given(this.kaiseki, x), false));
   }
 
   trainStep(optimizer, x, targets, learningRate = optimizer.learningRate) {
-    return this.#judged('kaiseki_train_step', [this.address, optimizer.address, x.address, targets.address, learningRate]);
+    const { kaiseki } = this;
+    return this.#judged('kaiseki_train_step', [this.address, Optimizer.given(kaiseki, optimizer), Tensor.given(kaiseki, x),
+      Tensor.given(kaiseki, targets), rate(learningRate)]);
   }
 
   /** A layer's output is kept where it is an output of the network: another network, with the same parameters, says so. */
@@ -52,7 +65,7 @@ export class Network extends Handle {
     const { kaiseki } = this, { module } = kaiseki, { json } = this;
     const places = layers.map((name) => {
       const at = json.layers.findIndex((layer) => layer.name === name);
-      if (at < 0) throw new KaisekiError('Error', `[activations] expected the name of a layer, got ${name}`);
+      expect(at >= 0, 'activations', 'the name of a layer', name);
       return at;
     });
     const until = json.layers.slice(0, Math.max(...places) + 1);
@@ -61,7 +74,7 @@ export class Network extends Handle {
       module.call('kaiseki_network_share', probe.address, this.address);
       return module.scratch((reserve) => {
         const out = reserve(4 * layers.length);
-        module.call('kaiseki_network_outputs', probe.address, module.putText(reserve, Object.keys(json.inputs)[0]), x.address,
+        module.call('kaiseki_network_outputs', probe.address, module.putText(reserve, Object.keys(json.inputs)[0]), Tensor.given(kaiseki, x),
           layers.length, module.put(reserve, Uint32Array, layers.map((name) => module.putText(reserve, name))), out);
         return Array.from(module.array(Uint32Array, out, layers.length), (address) => new Tensor(kaiseki, address));
       });
@@ -83,7 +96,7 @@ export class Network extends Handle {
     const { kaiseki } = this, { module } = kaiseki, { outputShape } = this.summary;
     const count = images.shape[0], labelled = labels.dtype === 'i32' && outputShape.length === 1;
     const classes = labelled && outputShape[0] <= MOST_CLASSES ? outputShape[0] : 0;
-    if (!(batchSize >= 1)) throw new KaisekiError('Error', `[evaluate] expected batches of 1 or more, got ${batchSize}`);
+    expect(batchSize >= 1, 'evaluate', 'batches of 1 or more', batchSize);
     const confusion = new Int32Array(classes * classes);
     let loss = 0, correct = 0;
     for (let start = 0; start < count; start += batchSize) {
@@ -118,8 +131,10 @@ export class Network extends Handle {
 
   loadWeights(bytes, { strict = true } = {}) {
     const { module } = this.kaiseki;
-    return module.scratch((reserve) => this.#text('kaiseki_weights_load', this.address,
+    const report = module.scratch((reserve) => this.#text('kaiseki_weights_load', this.address,
       module.put(reserve, Uint8Array, bytes), bytes.length, strict));
+    this.hasWeights = true;
+    return report;
   }
 
   #text(name, ...args) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tensors, networks and optimizers that live in the worker: here are their numbers, and what does not change.
-import { KaisekiError } from './error.js';
+import { expect } from './error.js';
 
 const forgotten = new FinalizationRegistry(({ connection, id }) => connection.post({ dispose: id }));
 
@@ -13,7 +13,7 @@ export class Remote {
   }
 
   get id() {
-    if (!this.#id) throw new KaisekiError('Error', `[${this.constructor.name}] expected a live object, got a disposed one`);
+    expect(this.#id, this.constructor.name, 'a live object', 'a disposed one');
     return this.#id;
   }
 
@@ -33,6 +33,7 @@ export class Remote {
   moveTo(kaiseki) {
     Object.defineProperty(this, 'kaiseki', { value: kaiseki, configurable: true });
     kaiseki.made?.add(this);
+    if (kaiseki.ended) this.dispose();
   }
 }
 
@@ -63,16 +64,25 @@ export class Optimizer extends Remote {
 }
 
 export class Network extends Remote {
-  constructor(kaiseki, { id, json, layers, inputShape, outputShape }) {
+  constructor(kaiseki, { id, json, layers, inputShape, outputShape, hasWeights }) {
     super(kaiseki, id);
-    Object.assign(this, { json, layers, inputShape, outputShape });
+    Object.assign(this, { json, layers, inputShape, outputShape, hasWeights });
   }
 
   evaluate(data, { signal, ...options } = {}) {
     return this.kaiseki.request(this, 'evaluate', [data, options], { signal });
   }
+
+  initialize(...args) { return this.#getWeights('initialize', args); }
+  loadWeights(...args) { return this.#getWeights('loadWeights', args); }
+
+  async #getWeights(method, args) {
+    const answer = await this.kaiseki.request(this, method, args);
+    this.hasWeights = true;
+    return answer;
+  }
 }
-forward(Network, ['initialize', 'predict', 'activations', 'trainStep', 'parameters', 'saveWeights', 'loadWeights']);
+forward(Network, ['predict', 'activations', 'trainStep', 'parameters', 'saveWeights']);
 
 const TYPES = { Tensor, Optimizer, Network };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Bytes of files: fetched with progress or given, unpacked if they are gzip.
-import { KaisekiError } from './error.js';
+import { KaisekiError, expect } from './error.js';
 
 const LIMIT = 2 ** 30;
 
@@ -39,16 +39,18 @@ async function unpacked(bytes, name) {
 }
 
 /** What does not say how much it is makes the total 0. */
-export async function bytesOf(sources, signal, onProgress) {
+async function read(sources, signal, onProgress) {
   let loaded = 0, total = 0, known = true;
   const opened = await Promise.all(sources.map(async (source) => {
-    if (source instanceof Uint8Array || source instanceof ArrayBuffer) return new Uint8Array(source);
+    if (source instanceof Uint8Array) return source;
+    if (source instanceof ArrayBuffer) return new Uint8Array(source);
     if (source instanceof Blob) {
       total += source.size;
       return { name: 'a blob', stream: source.stream() };
     }
+    expect(typeof source === 'string', 'data', 'an address, a Blob, an ArrayBuffer or a Uint8Array', source);
     const response = await fetch(source, { signal });
-    if (!response.ok) throw new KaisekiError('Error', `[data] expected the file ${source}, got ${response.status} ${response.statusText}`);
+    expect(response.ok, 'data', `the file ${source}`, `${response.status} ${response.statusText}`);
     const length = response.headers.get('content-encoding') ? 0 : Number(response.headers.get('content-length'));
     known &&= length > 0;
     total += length;
@@ -61,4 +63,15 @@ export async function bytesOf(sources, signal, onProgress) {
       onProgress({ loaded: (loaded += length), total: known ? total : 0 });
     }), file.name);
   }));
+}
+
+/** All of them, or none: the first that fails ends the others. */
+export async function bytesOf(sources, signal, onProgress) {
+  const stop = new AbortController(), abort = () => stop.abort();
+  signal.addEventListener('abort', abort);
+  try {
+    return await read(sources, stop.signal, onProgress);
+  } finally {
+    abort();
+  }
 }

@@ -95,6 +95,8 @@ export class Network implements Disposable {
   readonly json: object;
   /** The layers in order, with the shapes of what they give, and the shapes of a sample and of its output. */
   readonly summary: { layers: LayerSummary[]; inputShape: Shape; outputShape: Shape };
+  /** Whether its weights came in what it was made of, or by initialize() or loadWeights(); every network begins as initialize(0) makes it. */
+  readonly hasWeights: boolean;
   /** A new tensor for each at every reading. */
   readonly parameters: Parameter[];
   readonly disposed: boolean;
@@ -159,10 +161,10 @@ export interface Kaiseki {
   mnist(images: Uint8Array, labels: Uint8Array): Data;
   /** The bytes of CIFAR-10's binary batches: images u8 [n, 3, 32, 32], labels i32 [n]. */
   cifar10(bytes: Uint8Array): Data;
-  /** A JPEG, PNG, BMP or PNM, scaled to cover width x height and cut: f32 [1, channels, height, width] in 0..1. */
+  /** A JPEG or PNG, scaled to cover width x height and cut: f32 [1, channels, height, width] in 0..1. */
   picture(bytes: Uint8Array, options: PictureOptions): Tensor;
 
-  /** Disposes what `body` made, except the tensor that it returns, or the values of the object that it returns. */
+  /** Disposes what `body` made, except what it returns, or the values of the object or array that it returns. */
   tidy<T>(body: () => T): T;
   memory(): Memory;
   /** Gives freed bytes back for tensors of other sizes. */

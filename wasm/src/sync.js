@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The entry kaiseki/sync: load() gives the library, whose operations run where they are called.
 import { KaisekiError } from './error.js';
-import { Module, whole } from './module.js';
+import { Handle } from './handle.js';
+import { Module } from './module.js';
 import { Network, Optimizer } from './network.js';
-import { NAMES, TYPES, Tensor } from './tensor.js';
+import { keptOf } from './scope.js';
+import { Tensor } from './tensor.js';
 import { TrainingNode } from './training_node.js';
+import { NAMES, checkType, elements, natural, whole } from './values.js';
 
 export { KaisekiError, Network, Optimizer, Tensor, TrainingNode };
 
@@ -51,7 +54,7 @@ class Kaiseki {
       result = body();
     } finally {
       this.scopes.pop();
-      const kept = new Set(result instanceof Tensor ? [result] : Object.values(result ?? {}));
+      const kept = keptOf(result, Handle);
       for (const object of scope) {
         if (!kept.has(object)) object.dispose();
         else this.scopes.at(-1)?.add(object);
@@ -61,8 +64,7 @@ class Kaiseki {
   }
 
   empty(shape, dtype = 'f32') {
-    if (!(dtype in TYPES))
-      throw new KaisekiError('Error', `[tensor] expected a type among ${NAMES.join(', ')}, got ${dtype}`);
+    checkType(dtype);
     return this.#shaped(shape, (dims) => this.module.call('kaiseki_tensor', NAMES.indexOf(dtype), shape.length, dims));
   }
 
@@ -70,46 +72,47 @@ class Kaiseki {
     const size = shape.reduce((product, dim) => product * dim, 1);
     if (values.length !== size)
       throw new KaisekiError('ShapeError', `[tensor] expected ${size} values for shape [${shape.join(', ')}], got ${values.length}`);
-    return this.empty(shape, dtype).set(values);
+    const array = elements(values, dtype);
+    return this.empty(shape, dtype).set(array);
   }
 
   uniform(shape, { seed = 0, low = 0, high = 1 } = {}) {
-    return this.#shaped(shape, (dims) => this.module.call('kaiseki_random', false, shape.length, dims, seed, low, high));
+    return this.#shaped(shape, (dims) => this.module.call('kaiseki_random', false, shape.length, dims, natural(seed), low, high));
   }
 
   normal(shape, { seed = 0, mean = 0, deviation = 1 } = {}) {
-    return this.#shaped(shape, (dims) => this.module.call('kaiseki_random', true, shape.length, dims, seed, mean, deviation));
+    return this.#shaped(shape, (dims) => this.module.call('kaiseki_random', true, shape.length, dims, natural(seed), mean, deviation));
   }
 
   elementwise(expression, bindings) {
     const { module } = this;
-    const values = Object.values(bindings);
+    const values = Object.values(bindings), number = (value) => typeof value === 'number';
     return module.scratch((reserve) => new Tensor(this, module.call('kaiseki_elementwise',
       module.putText(reserve, expression), values.length,
       module.put(reserve, Uint32Array, Object.keys(bindings).map((name) => module.putText(reserve, name))),
-      module.put(reserve, Uint32Array, values.map((value) => (value instanceof Tensor ? value.address >>> 0 : 0))),
-      module.put(reserve, Float32Array, values.map((value) => (value instanceof Tensor ? 0 : value))))));
+      module.put(reserve, Uint32Array, values.map((value) => (number(value) ? 0 : Tensor.given(this, value)))),
+      module.put(reserve, Float32Array, values.map((value) => (number(value) ? value : 0))))));
   }
 
   concatenate(parts, axis = 0) {
     const { module } = this;
     return module.scratch((reserve) => new Tensor(this, module.call('kaiseki_concatenate', parts.length,
-      module.put(reserve, Uint32Array, parts.map((part) => part.address >>> 0)), whole(axis))));
+      module.put(reserve, Uint32Array, parts.map((part) => Tensor.given(this, part))), whole(axis))));
   }
 
   conv2d(x, filter, { bias, stride = 1, padding = 0, dilation = 1, groups = 1 } = {}) {
     return this.#shaped([...pair(stride), ...pair(padding), ...pair(dilation), groups], (numbers) =>
-      this.module.call('kaiseki_conv2d', x.address, filter.address, bias?.address ?? 0, numbers));
+      this.module.call('kaiseki_conv2d', Tensor.given(this, x), Tensor.given(this, filter), bias ? Tensor.given(this, bias) : 0, numbers));
   }
 
   maxPool2d(x, { window = 2, stride = window, padding = 0 } = {}) {
     return this.#shaped([...pair(window), ...pair(stride), ...pair(padding)], (numbers) =>
-      this.module.call('kaiseki_pool2d', false, x.address, numbers));
+      this.module.call('kaiseki_pool2d', false, Tensor.given(this, x), numbers));
   }
 
   averagePool2d(x, { window = 2, stride = window, padding = 0 } = {}) {
     return this.#shaped([...pair(window), ...pair(stride), ...pair(padding)], (numbers) =>
-      this.module.call('kaiseki_pool2d', true, x.address, numbers));
+      this.module.call('kaiseki_pool2d', true, Tensor.given(this, x), numbers));
   }
 
   network(source) {
@@ -128,11 +131,12 @@ class Kaiseki {
   rows(table, rows) {
     const { module } = this;
     return module.scratch((reserve) =>
-      new Tensor(this, module.call('kaiseki_rows', table.address, module.put(reserve, Int32Array, rows), rows.length)));
+      new Tensor(this, module.call('kaiseki_rows', Tensor.given(this, table), module.put(reserve, Int32Array, rows), rows.length)));
   }
 
   /** Samples in a row: a view, if they need not become f32. */
   rowsFrom(table, start, count) {
+    Tensor.given(this, table);
     if (table.dtype !== 'u8') return table.slice(0, start, count);
     return this.rows(table, Int32Array.from({ length: count }, (_, i) => start + i));
   }
@@ -169,7 +173,7 @@ class Kaiseki {
   }
 
   digits({ count = 1000, seed = 0, train = true } = {}) {
-    return this.#data((out) => this.module.call('kaiseki_digits', whole(count), seed, train, out));
+    return this.#data((out) => this.module.call('kaiseki_digits', whole(count), natural(seed), train, out));
   }
 
   /** Images and labels that a call writes the addresses of. */

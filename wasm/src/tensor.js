@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 import { KaisekiError } from './error.js';
 import { Handle } from './handle.js';
-import { whole } from './module.js';
+import { ARRAYS, NAMES, elements, whole } from './values.js';
 
-export const TYPES = { f32: Float32Array, i32: Int32Array, u8: Uint8Array, bool: Uint8Array };
-export const NAMES = Object.keys(TYPES);
 const REDUCTIONS = ['sum', 'mean', 'max', 'min'];
 
 export class Tensor extends Handle {
@@ -24,7 +22,7 @@ export class Tensor extends Handle {
   #elements() {
     const { module } = this.kaiseki;
     const first = module.call('kaiseki_tensor_data', this.address);
-    return module.array(TYPES[this.dtype], first, this.size);
+    return module.array(ARRAYS[this.dtype], first, this.size);
   }
 
   toTypedArray() {
@@ -39,7 +37,7 @@ export class Tensor extends Handle {
   set(values) {
     if (values.length !== this.size)
       throw new KaisekiError('ShapeError', `[set] expected ${this.size} values, got ${values.length}`);
-    this.#elements().set(values);
+    this.#elements().set(elements(values, this.dtype));
     return this;
   }
 
@@ -79,7 +77,7 @@ export class Tensor extends Handle {
   }
 
   matmul(other, { transposeA = false, transposeB = false } = {}) {
-    return this.#make('kaiseki_matmul', this.address, other.address, transposeA, transposeB);
+    return this.#make('kaiseki_matmul', this.address, Tensor.given(this.kaiseki, other), transposeA, transposeB);
   }
 
   #binary(operator, other) {
@@ -106,6 +104,6 @@ export class Tensor extends Handle {
 
   /** The rows (first dimension) that `rows`, i32 [count], names. */
   gather(rows) {
-    return this.#make('kaiseki_gather', this.address, rows.address);
+    return this.#make('kaiseki_gather', this.address, Tensor.given(this.kaiseki, rows));
   }
 }

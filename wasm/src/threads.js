@@ -35,19 +35,17 @@ const borrowed = new Map();
 let made = 0;
 
 /** For the worker: a thread at the other end of the port, as far as Emscripten's code looks at it like a Worker. */
-export class BorrowedThread extends EventTarget {
+export class BorrowedThread {
   #id = ++made;
   #port;
 
   constructor(port, script) {
-    super();
     this.#port = port;
     borrowed.set(this.#id, this);
     port.onmessage = ({ data: { id, message, error } }) => {
       const thread = borrowed.get(id);
-      if (!error) return thread?.onmessage({ data: message });
-      thread?.dispatchEvent(new Event('error'));
-      thread?.onerror(error);
+      if (error) thread?.onerror(error);
+      else thread?.onmessage({ data: message });
     };
     port.postMessage({ id: this.#id, script });
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Training in the worker, a step at a time, with room in between for other requests.
-import { KaisekiError } from './error.js';
+import { KaisekiError, expect } from './error.js';
 import { turn } from './turn.js';
 
 /** Indices in an order that depends on the seed alone. */
@@ -27,7 +27,7 @@ class Rate {
 }
 
 function check(name, value) {
-  if (!(value >= 1)) throw new KaisekiError('Error', `[train] expected ${name} of 1 or more, got ${value}`);
+  expect(value >= 1, 'train', `${name} of 1 or more`, value);
 }
 
 /** `settings` may change at any time; settings.wake() is called when they have. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Training that runs in the worker, and what may be changed while it does.
+import { rate } from './values.js';
 
 export class Training {
   #kaiseki;
@@ -16,7 +17,7 @@ export class Training {
   }
 
   get learningRate() { return this.#settings.learningRate; }
-  set learningRate(learningRate) { this.#change({ learningRate }); }
+  set learningRate(learningRate) { this.#change({ learningRate: rate(learningRate) }); }
 
   get batchSize() { return this.#settings.batchSize; }
   set batchSize(batchSize) { this.#change({ batchSize }); }

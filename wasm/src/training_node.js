@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import { Handle } from './handle.js';
+import { natural } from './values.js';
 
 /** Computes tickets of training over a pool. */
 export class TrainingNode extends Handle {
   constructor(kaiseki, { cacheBytes = 2 ** 29 } = {}) {
-    super(kaiseki, 'kaiseki_training_node_delete', kaiseki.module.call('kaiseki_training_node', cacheBytes));
+    super(kaiseki, 'kaiseki_training_node_delete', kaiseki.module.call('kaiseki_training_node', natural(cacheBytes, 'trainingNode')));
   }
 
   missing(ticket) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The worker: answers requests with kaiseki/sync, and keeps the objects that were made of them.
 import { builtin, node } from './environment.js';
-import { KaisekiError } from './error.js';
+import { KaisekiError, expect } from './error.js';
 import { bytesOf } from './sources.js';
 import { Network, Optimizer, Tensor, load } from './sync.js';
 import { train } from './trainer.js';
@@ -56,7 +56,7 @@ const requests = {
 
 function find(id) {
   const object = objects.get(id);
-  if (!object) throw new KaisekiError('Error', '[worker] expected a live object, got a disposed one');
+  expect(object, 'worker', 'a live object', 'a disposed one');
   return object;
 }
 

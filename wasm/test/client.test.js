@@ -14,9 +14,11 @@ import { load as loadHere } from 'kaiseki/sync';
 
 const lenet = readFileSync(new URL('../../models/lenet-dag.json', import.meta.url), 'utf8');
 const started = [];
+let script;  // of the next worker, if it is not the package's
 workers.Worker = class extends workers.Worker {
-  constructor(...args) {
-    super(...args);
+  constructor(own, options) {
+    super(script ?? own, options);
+    script = undefined;
     started.push(this);
   }
 };
@@ -39,6 +41,8 @@ for (const threads of [1, 2]) {
           await library.concatenate([a, a], 1), await a.gather(await library.tensor([4, 0], [2], 'i32')),
           await library.conv2d(await library.uniform([1, 2, 8, 8]), await library.uniform([3, 2, 3, 3]), { padding: 1, bias: await library.tensor([1, 2, 3]) }),
           await library.maxPool2d(await library.uniform([1, 2, 8, 8]), { window: 3, stride: 2 }),
+          await library.averagePool2d(await library.uniform([1, 2, 8, 8]), { window: 3, stride: 2 }),
+          await a.min([1]), await a.argmin(0), await a.logSoftmax(),
         ];
         const found = [];
         for (const tensor of steps) found.push([tensor.dtype, tensor.shape, tensor.size, await list(tensor)]);
@@ -111,7 +115,47 @@ for (const threads of [1, 2]) {
       assert.equal(await (await kaiseki.tensor([3])).item(), 3);
     });
 
+    test('objects of another library are refused', () => kaiseki.tidy(async (kaiseki) => {
+      const other = await load({ threads: 1 }), [x, y] = [await kaiseki.tensor([1], [1, 1]), await other.tensor([2], [1, 1])];
+      const network = await kaiseki.network(lenet), rule = await other.optimizer(), data = { images: x, labels: x };
+      for (const call of [() => x.matmul(y), () => x.add(y), () => kaiseki.concatenate([x, y]), () => kaiseki.elementwise('x', { x: y }),
+        () => kaiseki.conv2d(x, x, { bias: y }), () => kaiseki.tidy((scope) => scope.maxPool2d(y)), () => network.predict(y),
+        () => network.evaluate({ images: x, labels: y }), () => kaiseki.train(network, rule, data).finished])
+        await assert.rejects(call(), { name: 'KaisekiError', message: /^\[\w+\] expected objects of this library, got one of another$/ });
+      other.close();
+    }));
+
+    test('what the module does not hold is refused', () => kaiseki.tidy(async (kaiseki) => {
+      const x = await kaiseki.tensor([1]), refused = (result, message) => assert.rejects(result, { name: 'KaisekiError', message });
+      await refused(kaiseki.tensor([300], [1], 'u8'), '[tensor] expected values of u8, got 300');
+      await refused(kaiseki.tensor([1], [1], 'constructor'), /^\[tensor\] expected a type among f32, i32, u8, bool, got constructor$/);
+      await refused(x.add(undefined), '[Tensor] expected one of this library, got undefined');
+      await refused(x.set(['1']), '[tensor] expected values of f32, got 1');
+      await refused(kaiseki.digits({ count: 5, seed: 0.5 }), '[seed] expected a whole number from 0 to 2^53, got 0.5');
+      const gone = Float32Array.of(1);
+      structuredClone(gone.buffer, { transfer: [gone.buffer] });
+      await assert.rejects(kaiseki.tensor(gone));
+    }));
+
+    test('what comes of a scope after its end is freed at once', async () => {
+      const kaiseki = await load({ threads });  // which has no garbage of other tests
+      const start = (await kaiseki.memory()).handles, late = [];
+      await assert.rejects(kaiseki.tidy((scope) => {
+        const wrong = scope.network('{');
+        late.push(scope.uniform([10]), scope.tidy((inner) => inner.normal([3])));
+        return Promise.all([wrong, ...late]);
+      }), { kind: 'ParseError' });
+      for (const tensor of await Promise.all(late)) assert.ok(tensor.disposed);
+      assert.equal((await kaiseki.memory()).handles, start);
+      kaiseki.close();
+    });
+
+    test('a scope gives an array of any length', async () => {
+      assert.equal((await kaiseki.tidy(async () => new Int32Array(2 ** 24 + 1).map((_, i) => i))).length, 2 ** 24 + 1);
+    });
+
     test('a scope frees what was made in it, but for its result', async () => {
+      const kaiseki = await load({ threads });
       const start = (await kaiseki.memory()).handles, x = await kaiseki.tensor([1, 2, 3]);
       const kept = await kaiseki.tidy(async (scope) => {
         const y = await (await scope.uniform([3])).add(x);
@@ -128,7 +172,7 @@ for (const threads of [1, 2]) {
       const network = await kaiseki.tidy((scope) => scope.network(lenet));
       assert.equal((await network.parameters()).length, 8);
       assert.equal((await kaiseki.memory()).handles, start + 11);
-      for (const object of [kept, x, network]) object.dispose();
+      kaiseki.close();
     });
 
     test('what is forgotten is freed by the garbage collector', async () => {
@@ -171,11 +215,13 @@ for (const threads of [1, 2]) {
       assert.deepEqual([network.inputShape, network.outputShape, network.layers.length], [[1, 28, 28], [10], 8]);
       assert.equal(network.json.name, 'lenet');
       await network.initialize(7);
+      assert.deepEqual([network.hasWeights, other.hasWeights], [true, false]);
       const { images } = await kaiseki.digits({ count: 4 }), expected = await list(await network.predict(images));
       const file = await network.saveWeights();
       for (const bytes of [file, file.buffer.slice(0), new Blob([file]), gzipSync(file)]) {
         await other.initialize(1);
         assert.match(await other.loadWeights(bytes), /^8 tensors loaded/);
+        assert.ok(other.hasWeights);
         assert.deepEqual(await list(await other.predict(images)), expected);
       }
       const [maps, logits] = await network.activations(images, ['pool2', 'fc4']);
@@ -183,6 +229,14 @@ for (const threads of [1, 2]) {
       const [{ name, value }] = await network.parameters();
       assert.deepEqual([name, value.shape], ['conv1.weight', [20, 1, 5, 5]]);
       await assert.rejects(network.loadWeights(file.subarray(0, 100)), { kind: 'ParseError' });
+
+      const here = await loadHere({ threads: 1 }), twin = here.network(lenet), data = here.digits({ count: 4 });
+      twin.loadWeights(file);
+      const optimizer = await kaiseki.optimizer('sgd'), { labels } = await kaiseki.digits({ count: 4 });
+      assert.deepEqual(await network.trainStep(optimizer, images, labels, 0.03),
+        twin.trainStep(here.optimizer('sgd'), data.images, data.labels, 0.03));
+      assert.deepEqual(await network.saveWeights(), twin.saveWeights());
+      here.close();
     });
 
     test('out of memory is an error, and the library goes on', async () => {
@@ -229,9 +283,11 @@ describe('the worker\'s end', () => {
     });
 
   test('a trap in the module ends the worker', async () => {
-    const kaiseki = await load({ threads: 1 }), pending = kaiseki.digits({ count: 5000 });
-    started.at(-1).emit('message', { fatal: 'unreachable' });
-    await assert.rejects(pending, { kind: 'Closed', message: /unreachable/ });
+    script = new URL('trap.js', import.meta.url);
+    const kaiseki = await load({ threads: 1 });
+    assert.equal(await (await kaiseki.tensor([3])).item(), 3);
+    const results = await Promise.allSettled([kaiseki.trim(), kaiseki.uniform([1])]);
+    for (const { reason } of results) assert.match(reason?.message, /expected the worker to run, got its end \(unreachable\)/);
     assert.match((await kaiseki.closed).message, /unreachable/);
   });
 

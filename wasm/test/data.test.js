@@ -2,6 +2,7 @@
 // Data sets and pictures from addresses and from bytes.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -14,11 +15,15 @@ const list = async (tensor) => Array.from(await tensor.toTypedArray());
 const set = mnist(300), packed = gzipSync(set.images);
 
 describe('data sets', () => {
+  const stalled = new EventEmitter();
   let server, base;
   before(async () => {
     server = createServer((request, response) => {
       const files = { '/images': set.images, '/images.gz': packed, '/labels.gz': gzipSync(set.classes), '/damaged.gz': packed.subarray(0, 100) };
-      if (request.url === '/stalled') return response.writeHead(200, { 'Content-Length': 1000 }).write('x');
+      if (request.url === '/stalled') {
+        response.once('close', () => stalled.emit('end'));
+        return response.writeHead(200, { 'Content-Length': 1000 }).write('x');
+      }
       const file = files[request.url];
       if (!file) return response.writeHead(404).end();
       return response.writeHead(200, { 'Content-Length': file.length }).end(file);
@@ -60,12 +65,20 @@ describe('data sets', () => {
     await assert.rejects(kaiseki.mnist({ images: set.images, labels: mnist(299).classes }), { kind: 'ParseError', message: /expected 300 classes/ });
     await assert.rejects(kaiseki.mnist({ images: set.images.subarray(0, 999), labels }), { kind: 'ParseError' });
     await assert.rejects(kaiseki.mnist({ images: 'nowhere', labels }), TypeError);
+    for (const images of [new SharedArrayBuffer(8), new Float32Array(2), new DataView(new ArrayBuffer(8)), 5, undefined])
+      await assert.rejects(kaiseki.mnist({ images, labels }), { kind: 'Error', message: /^\[data\] expected an address, a Blob, an ArrayBuffer or a Uint8Array, got / });
   });
 
   test('a download is aborted', async () => {
     const stop = new AbortController(), onProgress = () => stop.abort();
     await assert.rejects(kaiseki.mnist({ images: `${base}/stalled`, labels: set.classes }, { signal: stop.signal, onProgress }), { name: 'AbortError' });
     assert.equal(await (await kaiseki.tensor([1])).item(), 1);
+  });
+
+  test('a file that fails ends the downloads of the others', { timeout: 60000 }, async () => {
+    const end = once(stalled, 'end');
+    await assert.rejects(kaiseki.mnist({ images: `${base}/stalled`, labels: `${base}/damaged.gz` }), { kind: 'ParseError', message: /gzip/ });
+    await end;
   });
 
   test('CIFAR-10 comes of batches', async () => {

@@ -22,6 +22,9 @@ const net = (bytes) => {
   const { json } = kaiseki.network(bytes);
   kaiseki.network(json);
 };
+/** As the weights of a layer in Sukiyaki's format. */
+const inline = (bytes) => kaiseki.network({ layer_params: [{ type: 'fc', params: { input_size: 1, output_size: 2 } }],
+  layer_status: [{ w: Buffer.from(bytes).toString('latin1') }] });
 const picture = (bytes) => kaiseki.picture(bytes, { width: 5, height: 4 });
 /** A training node gets `bytes` as one of the blobs of its ticket. */
 const blob = (role) => (bytes) => {
@@ -35,7 +38,8 @@ const READERS = {
   onnx: [net, ['onnx'], [here('onnx/preactivated_13.onnx')]],
   safetensors: [weights, ['safetensors'], [network.saveWeights('safetensors')]],
   tar: [weights, ['tar'], [network.saveWeights('tar')]],
-  base64: [weights, ['base64'], [network.saveWeights('json')]],
+  json: [weights, ['network_json'], [network.saveWeights('json')]],
+  base64: [inline, ['base64'], [new TextEncoder().encode(Buffer.from(Float32Array.of(0.5, -1).buffer).toString('base64'))]],
   idx: [(bytes) => kaiseki.idx(bytes), ['idx'], [mnist(3, [4, 5]).images]],
   cifar10: [(bytes) => kaiseki.cifar10(bytes), ['cifar'], [new Uint8Array(2 * 3073)]],
   picture: [picture, ['picture', 'jpeg_stb'], [png(11, 9, pixels), here('jpeg/progressive.jpg'), here('jpeg/half_colour.jpg'), here('jpeg/grey.jpg')]],

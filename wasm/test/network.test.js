@@ -64,6 +64,73 @@ describe('networks', () => {
     }
   });
 
+  test('whether there are weights: of the file, drawn or loaded', () => {
+    const sukiyaki = { layer_params: [{ type: 'fc', params: { input_size: 1, output_size: 2 } }] };
+    const status = [{ w: Buffer.from(Float32Array.of(0.5, -1).buffer).toString('base64') }];
+    const plain = kaiseki.network(sukiyaki), full = kaiseki.network({ ...sukiyaki, layer_status: status }), loaded = kaiseki.network(sukiyaki);
+    assert.deepEqual([plain.hasWeights, full.hasWeights], [false, true]);
+    assert.deepEqual(Array.from(full.parameters[0].value.toTypedArray()), [0.5, -1]);
+    plain.initialize(1);
+    assert.throws(() => loaded.loadWeights(new Uint8Array(9)), { kind: 'ParseError' });
+    assert.equal(loaded.hasWeights, false);
+    loaded.loadWeights(full.saveWeights());
+    assert.deepEqual([plain.hasWeights, loaded.hasWeights], [true, true]);
+  });
+
+  test('optimizers: two steps are those of their rules, with every option', () => kaiseki.tidy(() => {
+    const json = { inputs: { x: { shape: [2] } }, layers: [{ type: 'fully_connected', output_size: 1 }, { type: 'mean_squared_error' }] };
+    const x = kaiseki.tensor([1, 2], [1, 2]), target = kaiseki.tensor([3], [1, 1]), rate = 0.125, begin = [0.5, -1, 0.25];
+    const values = (network) => network.parameters.flatMap(({ value }) => Array.from(value.toTypedArray()));
+    const made = (at) => {
+      const network = kaiseki.network(json), [weight, bias] = network.parameters;
+      weight.value.set(at.slice(0, 2));
+      bias.value.set(at.slice(2));
+      return network;
+    };
+    const gradient = (at) => {
+      const network = made(at), before = values(network);
+      network.trainStep(kaiseki.optimizer('sgd'), x, target, 1);
+      return values(network).map((value, i) => before[i] - value);
+    };
+    // What a rule takes away, of its options, the gradient, what it remembers (s) and the step's number.
+    const adam = ({ beta1, beta2, epsilon }, g, s, t) => {
+      s.u = beta1 * (s.u ?? 0) + (1 - beta1) * g;
+      s.q = beta2 * (s.q ?? 0) + (1 - beta2) * g * g;
+      return (rate * s.u) / (1 - beta1 ** t) / (Math.sqrt(s.q / (1 - beta2 ** t)) + epsilon);
+    };
+    const rules = {
+      sgd: (o, g) => rate * g,
+      momentum: ({ momentum }, g, s) => rate * (s.v = momentum * (s.v ?? 0) + g),
+      nesterov: ({ momentum }, g, s) => rate * (g + momentum * (s.v = momentum * (s.v ?? 0) + g)),
+      adagrad: ({ epsilon }, g, s) => (rate * g) / (Math.sqrt(s.q = (s.q ?? 0) + g * g) + epsilon),
+      rmsprop: ({ alpha, epsilon }, g, s) => (rate * g) / (Math.sqrt(s.q = alpha * (s.q ?? 0) + (1 - alpha) * g * g) + epsilon),
+      adam, adamw: adam,
+    };
+    for (const [name, options] of [['sgd', { weightDecay: 0.5 }], ['momentum', { momentum: 0.4 }], ['momentum', { momentum: 0.4, clipNorm: 0.3 }],
+      ['nesterov', { momentum: 0.6 }], ['adagrad', { epsilon: 0.2 }], ['rmsprop', { alpha: 0.7, epsilon: 0.1 }],
+      ['adam', { beta1: 0.5, beta2: 0.8, epsilon: 0.3 }], ['adamw', { beta1: 0.6, beta2: 0.7, epsilon: 0.2, weightDecay: 0.25 }]]) {
+      const network = made(begin), optimizer = kaiseki.optimizer(name, { learningRate: rate, ...options }), memory = begin.map(() => ({}));
+      const { weightDecay = 0, clipNorm = Infinity } = options;
+      let expected = begin;
+      for (let step = 1; step <= 2; ++step) {
+        network.trainStep(optimizer, x, target);
+        const g = gradient(expected), clip = Math.min(1, clipNorm / Math.hypot(...g));
+        expected = expected.map((value, i) => {
+          const decay = i < 2 ? weightDecay : 0;  // not of the bias
+          if (name === 'adamw') return (1 - rate * decay) * value - rules.adamw(options, g[i], memory[i], step);
+          return value - rules[name](options, clip * g[i] + decay * value, memory[i], step);
+        });
+      }
+      values(network).forEach((value, i) => assert.ok(Math.abs(value - expected[i]) < 1e-5, `${name}: ${values(network)}, not ${expected}`));
+    }
+  }));
+
+  test('a scope keeps a network that it gives', () => {
+    const network = kaiseki.tidy(() => kaiseki.network(lenet));
+    assert.ok(!network.disposed);
+    network.dispose();
+  });
+
   test('training with momentum needs one tensor beside each parameter', () => {
     const bytes = 4 * 2000 * 2000, { inUse } = kaiseki.memory();
     kaiseki.tidy(() => {

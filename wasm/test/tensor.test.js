@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { KaisekiError, load } from 'kaiseki/sync';
 
 for (const threads of [1, 2]) {
@@ -50,7 +52,12 @@ for (const threads of [1, 2]) {
       assert.deepEqual(list(x.mean([0])), [2, 3]);
       assert.deepEqual(x.max([1], true).shape, [2, 1]);
       assert.deepEqual(list(x.argmax()), [1, 1]);
+      const y = kaiseki.tensor([3, -1, 5, 2, 7, -4], [2, 3]);
+      assert.deepEqual([list(y.min([1])), list(y.max([1])), y.min().item()], [[-1, -4], [5, 7], -4]);
+      assert.deepEqual([list(y.argmin()), list(y.argmin(0)), list(y.argmax(0))], [[1, 2], [1, 0, 1], [0, 1, 0]]);
       assert.deepEqual(list(x.sub(x).softmax()), [0.5, 0.5, 0.5, 0.5]);
+      const sums = [[3, -1, 5], [2, 7, -4]].map((row) => Math.log(row.reduce((sum, value) => sum + Math.exp(value), 0)));
+      list(y.logSoftmax()).forEach((value, i) => assert.ok(Math.abs(value - (list(y)[i] - sums[Math.floor(i / 3)])) < 1e-5));
       assert.deepEqual(list(kaiseki.concatenate([x, x.div(x)], 1)), [1, 2, 1, 1, 3, 4, 1, 1]);
     });
 
@@ -95,6 +102,74 @@ for (const threads of [1, 2]) {
       refused(() => kaiseki.digits({ count: 10.5 }), '10.5');
       refused(() => kaiseki.picture(new Uint8Array(1), { width: 8, height: 2 ** 32 + 8 }), '4294967304');
       assert.equal(x.reshape([-1]).slice(0, -0, 4).sum([-1]).item(), 10);
+    });
+
+    test('objects of another library, and what is none, are refused', async () => {
+      const other = await load({ threads: 1 }), x = kaiseki.tensor([1], [1, 1, 1, 1]), y = other.tensor([2], [1, 1, 1, 1]);
+      const m = x.reshape([1, 1]), index = other.tensor([0], [1], 'i32'), rule = other.optimizer();
+      const network = kaiseki.network({ inputs: { x: { shape: [1] } }, layers: [{ type: 'fully_connected', output_size: 1 }, { type: 'mean_squared_error' }] });
+      for (const [wrong, got] of [[y, 'one of another'], [undefined, 'undefined'], [network, 'an object'], ['1', '1']])
+        for (const call of [() => m.matmul(wrong), () => m.add(wrong), () => m.gather(wrong), () => kaiseki.concatenate([x, wrong]),
+          () => kaiseki.elementwise('x', { x: wrong }), () => kaiseki.conv2d(wrong, x), () => kaiseki.conv2d(x, wrong),
+          () => kaiseki.maxPool2d(wrong), () => kaiseki.averagePool2d(wrong), () => kaiseki.batch({ images: wrong, labels: x }, [0]),
+          () => network.predict(wrong), () => network.trainStep(kaiseki.optimizer(), m, wrong)])
+          assert.throws(call, { name: 'KaisekiError', message: `[Tensor] expected one of this library, got ${got}` });
+      const refused = (call) => assert.throws(call, /one of this library, got one of another$/);
+      refused(() => kaiseki.conv2d(x, x, { bias: y }));
+      refused(() => m.gather(index));
+      refused(() => network.trainStep(rule, m, m));
+      refused(() => network.activations(y, [network.summary.layers[0].name]));
+      refused(() => network.evaluate({ images: y, labels: m }));
+      other.close();
+    });
+
+    test('values, seeds and rates that cannot be are refused', () => {
+      const refused = (call, message) => assert.throws(call, { name: 'KaisekiError', message });
+      refused(() => kaiseki.empty([1], 'toString'), '[tensor] expected a type among f32, i32, u8, bool, got toString');
+      for (const [value, dtype] of [[300, 'u8'], [-1, 'u8'], [1.5, 'i32'], [2 ** 31, 'i32'], [NaN, 'i32'], ['2', 'f32'], [undefined, 'f32'], [[1], 'f32']]) {
+        const message = `[tensor] expected values of ${dtype}, got ${typeof value === 'object' ? 'an object' : value}`;
+        refused(() => kaiseki.tensor([value], [1], dtype), message);
+        refused(() => kaiseki.tensor([0], [1], dtype).set([value]), message);
+      }
+      assert.deepEqual(list(kaiseki.tensor([0, 255], [2], 'u8')), [0, 255]);
+      assert.deepEqual(list(kaiseki.tensor([-0, -(2 ** 31), 2 ** 31 - 1], [3], 'i32')), [0, -(2 ** 31), 2 ** 31 - 1]);
+      assert.deepEqual(list(kaiseki.tensor([0.1, NaN, Infinity])), [Math.fround(0.1), NaN, Infinity]);
+
+      const network = kaiseki.network({ inputs: { x: { shape: [1] } }, layers: [{ type: 'fully_connected', output_size: 1 }, { type: 'mean_squared_error' }] });
+      for (const seed of [0.3, -1, NaN, 2 ** 54, Infinity, '1', null])
+        for (const call of [() => kaiseki.uniform([1], { seed }), () => kaiseki.normal([1], { seed }), () => kaiseki.digits({ seed }), () => network.initialize(seed)])
+          refused(call, `[seed] expected a whole number from 0 to 2^53, got ${seed === null ? 'an object' : seed}`);
+      refused(() => kaiseki.trainingNode({ cacheBytes: -1 }), '[trainingNode] expected a whole number from 0 to 2^53, got -1');
+      assert.notEqual(kaiseki.uniform([1], { seed: 2 ** 53 }).item(), kaiseki.uniform([1], { seed: 2 ** 52 }).item());
+
+      const x = kaiseki.tensor([1], [1, 1]), optimizer = kaiseki.optimizer('sgd'), weights = network.saveWeights();
+      for (const rate of [NaN, -0.1, Infinity, '0.1']) {
+        const message = `[train] expected a learning rate of 0 or more, got ${rate}`;
+        refused(() => network.trainStep(optimizer, x, x, rate), message);
+        refused(() => kaiseki.optimizer('sgd', { learningRate: rate }), message);
+      }
+      assert.deepEqual(network.saveWeights(), weights);
+      for (const value of [NaN, 'x']) refused(() => kaiseki.optimizer('adam', { beta2: value }), `[optimizer] expected a number as beta2, got ${value}`);
+      refused(() => kaiseki.optimizer('momentum', { momentum: -1 }), /^\[optimizer\] expected momentum/);
+    });
+
+    test('what is forgotten is freed by the garbage collector', async () => {
+      setFlagsFromString('--expose-gc');
+      const collect = runInNewContext('gc'), soon = () => new Promise((resolve) => setTimeout(resolve, 10));
+      collect();
+      await soon();
+      const start = kaiseki.memory().handles;
+      for (let i = 0; i < 100; ++i) kaiseki.uniform([10]);
+      assert.equal(kaiseki.memory().handles, start + 100);
+      for (let i = 0; i < 50 && kaiseki.memory().handles > start; ++i) {
+        collect();
+        await soon();
+      }
+      assert.ok(kaiseki.memory().handles <= start);
+    });
+
+    test('a scope gives an array of any length', () => {
+      assert.equal(kaiseki.tidy(() => new Int32Array(2 ** 24 + 1).map((_, i) => i)).length, 2 ** 24 + 1);
     });
 
     test('what is disposed, by hand or by tidy, is not live', () => {

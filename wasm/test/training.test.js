@@ -85,6 +85,7 @@ describe('training', () => {
     await kaiseki.memory();
     assert.ok(steps.length >= 1);
     assert.deepEqual([steps.at(-1).learningRate, steps.at(-1).batchSize, training.learningRate], [0.5, 10, 0.5]);
+    assert.throws(() => { training.learningRate = NaN; }, { name: 'KaisekiError', message: '[train] expected a learning rate of 0 or more, got NaN' });
     training.learningRate = 0.125;
     training.batchSize = 20;
     await training.pause();
@@ -131,6 +132,8 @@ describe('training', () => {
     const [network, optimizer, data] = await prepared(small);
     const refused = (more, options, message) => assert.rejects(kaiseki.train(network, optimizer, { ...data, ...more }, options).finished, message);
     await refused({}, { batchSize: 0 }, /expected a batch size of 1 or more, got 0/);
+    await refused({}, { learningRate: -1 }, /expected a learning rate of 0 or more, got -1/);
+    await refused({}, { seed: 0.5 }, /expected a whole number from 0 to 2\^53, got 0.5/);
     await refused({}, { epochs: 0 }, /expected epochs of 1 or more, got 0/);
     await refused({ labels: await kaiseki.tensor([1, 2]) }, {}, { kind: 'ShapeError' });
     await refused({ labels: await kaiseki.tensor(new Int32Array(600).fill(10)) }, {}, /label/);
