@@ -9,8 +9,19 @@ export function checkType(dtype) {
   expect(NAMES.includes(dtype), 'tensor', `a type among ${NAMES.join(', ')}`, dtype);
 }
 
+/** Whether an array's memory has been given away: it is of length 0 then, and of its buffer no view can be made. */
+function isGone({ length, buffer }) {
+  if (length !== 0) return false;
+  try {
+    return !new Uint8Array(buffer);
+  } catch {
+    return true;
+  }
+}
+
 /** Plain numbers as elements of a type; typed arrays as they are. */
 export function elements(values, dtype = 'f32') {
+  if (ArrayBuffer.isView(values)) expect(!isGone(values), 'tensor', 'an array with its memory', 'one whose memory was transferred');
   if (!Array.isArray(values)) return values;
   checkType(dtype);
   const array = ARRAYS[dtype].from(values);

@@ -134,7 +134,9 @@ for (const threads of [1, 2]) {
       await refused(kaiseki.digits({ count: 5, seed: 0.5 }), '[seed] expected a whole number from 0 to 2^53, got 0.5');
       const gone = Float32Array.of(1);
       structuredClone(gone.buffer, { transfer: [gone.buffer] });
-      await assert.rejects(kaiseki.tensor(gone));
+      for (const transfer of [false, true])
+        await refused(kaiseki.tensor(gone, [1], 'f32', { transfer }), '[tensor] expected an array with its memory, got one whose memory was transferred');
+      assert.deepEqual(await (await kaiseki.tensor(new Float32Array())).shape, [0]);
     }));
 
     test('what comes of a scope after its end is freed at once', async () => {

@@ -131,6 +131,10 @@ for (const threads of [1, 2]) {
         refused(() => kaiseki.tensor([value], [1], dtype), message);
         refused(() => kaiseki.tensor([0], [1], dtype).set([value]), message);
       }
+      const gone = Float32Array.of(1);
+      structuredClone(gone.buffer, { transfer: [gone.buffer] });
+      refused(() => kaiseki.tensor(gone), '[tensor] expected an array with its memory, got one whose memory was transferred');
+      assert.deepEqual(kaiseki.tensor(new Float32Array()).shape, [0]);
       assert.deepEqual(list(kaiseki.tensor([0, 255], [2], 'u8')), [0, 255]);
       assert.deepEqual(list(kaiseki.tensor([-0, -(2 ** 31), 2 ** 31 - 1], [3], 'i32')), [0, -(2 ** 31), 2 ** 31 - 1]);
       assert.deepEqual(list(kaiseki.tensor([0.1, NaN, Infinity])), [Math.fround(0.1), NaN, Infinity]);
