@@ -5,7 +5,7 @@ import { KaisekiError, expect } from './error.js';
 import { BorrowedThread } from './threads.js';
 import { whole } from './values.js';
 
-const PAGE = 65536;
+const MOST = 65536, LEAST = 4096;  // pages of 64 kB: 4 GB, and 256 MB
 
 // Files, which bundlers copy as they are: the script of a thread loads the second again.
 const FILES = {
@@ -24,6 +24,16 @@ async function compile(url) {
   } catch ({ message }) {
     throw new KaisekiError('Error', `[load] expected the module at ${url}, got an error: ${message}`);
   }
+}
+
+/** Memory that may grow to 4 GB, or to the half, the quarter... where so much cannot be reserved, as on telephones. */
+function makeMemory(shared) {
+  for (let maximum = MOST;; maximum /= 2)
+    try {
+      return new WebAssembly.Memory({ initial: 256, maximum, shared });
+    } catch ({ message }) {
+      if (maximum <= LEAST) throw new KaisekiError('OutOfMemory', `[load] expected memory that may grow to 256 MB, got none: ${message}`);
+    }
 }
 
 /** Modules whose threads load: nothing else refers to them, and Firefox would collect them. */
@@ -61,7 +71,7 @@ export class Module {
     const [factory, compiled] = await Promise.all([
       import(/* @vite-ignore */ /* webpackIgnore: true */ files.script.href), compile(files.code)]);
     const module = new Module();
-    module.memory = new WebAssembly.Memory({ initial: 256, maximum: PAGE, shared: several });
+    module.memory = makeMemory(several);
     module.functions = await new Promise((resolve, reject) => {
       factory.default({
         wasmMemory: module.memory,

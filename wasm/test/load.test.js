@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kaiseki/sync where a thread cannot be had.
+// kaiseki/sync where a thread or memory cannot be had.
 import assert from 'node:assert/strict';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
@@ -17,4 +17,25 @@ test('a thread without a script ends load(), and the others with it', { timeout:
   syncBuiltinESMExports();
   await assert.rejects(load({ threads: 4 }), { name: 'KaisekiError', message: /^\[load\] expected the script of a thread at .*worker\.js/ });
   assert.equal((await Promise.all(ended)).length, 3);
+});
+
+test('where less memory can be reserved, that is what there is', { timeout: 60000 }, async (t) => {
+  const { Memory } = WebAssembly, asked = [];
+  let most = 8192;  // 512 MB
+  WebAssembly.Memory = function ({ maximum, ...rest }) {
+    asked.push(maximum);
+    if (maximum > most) throw new RangeError('could not allocate memory');
+    return new Memory({ maximum, ...rest });
+  };
+  t.after(() => { WebAssembly.Memory = Memory; });
+  for (const threads of [1, 2]) {
+    asked.length = 0;
+    const kaiseki = await load({ threads });
+    assert.deepEqual(asked, [65536, 32768, 16384, 8192]);
+    assert.throws(() => kaiseki.uniform([1024, 1024, 200]), { name: 'KaisekiError', kind: 'OutOfMemory' });
+    assert.equal(kaiseki.tensor([1, 2]).add(1).toTypedArray()[1], 3);
+    kaiseki.close();
+  }
+  most = 1;
+  await assert.rejects(load({ threads: 1 }), { name: 'KaisekiError', kind: 'OutOfMemory', message: /^\[load\] expected memory/ });
 });
