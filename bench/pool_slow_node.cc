@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // pool_slow_node URL TOKEN GFLOPS: a node that trains as `kaiseki join --jobs 2` does, and then
-// waits until a device of that speed would have the result too. Many of them stand for many
-// machines on one.
+// waits until a device of that speed would have the result too, which began when the last blob had
+// come. Many of them stand for many machines on one.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -37,9 +37,16 @@ class SlowDevice {
     const nn::ByteVector bytes = input.empty() ? context.fetch(context.blobs.at(0))
                                                : nn::ByteVector(input.begin(), input.end());
     const dist::Ticket ticket = dist::decode_ticket(bytes);
-    nn::ByteVector result = train_(input, context);
+    Clock::time_point ready = Clock::now();
+    dist::TicketContext timed = context;
+    timed.fetch = [&](const std::string& hash) {
+      nn::ByteVector blob = context.fetch(hash);
+      ready = Clock::now();
+      return blob;
+    };
+    nn::ByteVector result = train_(input, timed);
     const nn::ByteVector network = context.fetch(ticket.network);
-    std::this_thread::sleep_until(reserve(ticket, result, network));
+    std::this_thread::sleep_until(reserve(ticket, result, network, ready));
     return result;
   }
 
@@ -48,7 +55,7 @@ class SlowDevice {
 
   /// When it would be done.
   Clock::time_point reserve(const dist::Ticket& ticket, const nn::ByteVector& result,
-                            nn::ByteView network) {
+                            nn::ByteView network, Clock::time_point ready) {
     const std::lock_guard lock(mutex_);
     const std::string key = ticket.weights + ticket.samples;
     int passes = 3;
@@ -66,7 +73,7 @@ class SlowDevice {
     }
     const double flops = 2.0 * passes * static_cast<double>(samples * multiply_adds(network));
     const auto seconds = std::chrono::duration<double>(flops / (gflops_ * 1e9));
-    free_ = std::max(free_, Clock::now()) + std::chrono::duration_cast<Clock::duration>(seconds);
+    free_ = std::max(free_, ready) + std::chrono::duration_cast<Clock::duration>(seconds);
     return free_;
   }
 

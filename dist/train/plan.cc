@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <vector>
 
 #include "matrix/error.h"
@@ -57,6 +58,35 @@ double server_flops(PoolMode mode, const StepShape& s) {
 
 double seconds(double bytes, double mbit_s) { return bytes * 8 / (mbit_s * 1e6); }
 
+/// What each of some links that want a rate gets of one that they share: who wants less leaves it
+/// to the others.
+std::vector<double> shares(const std::vector<double>& wanted, double link) {
+  std::vector<size_t> order(wanted.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, {}, [&](size_t i) { return wanted[i]; });
+  std::vector<double> found(wanted.size());
+  for (size_t rest = order.size(); const size_t i : order) {
+    found[i] = std::min(wanted[i], link / static_cast<double>(rest--));
+    link -= found[i];
+  }
+  return found;
+}
+
+/// The nodes with their links as the server's leaves them: they fetch weights, and give results, at
+/// the same time. Of more nodes than tickets only as many have any.
+std::vector<NodeRate> sharing(std::span<const NodeRate> nodes, int64_t tickets, double link) {
+  std::vector<NodeRate> found(nodes.begin(), nodes.end());
+  link *= std::max(
+      1.0, static_cast<double>(nodes.size()) / static_cast<double>(std::max<int64_t>(1, tickets)));
+  for (double NodeRate::*rate : {&NodeRate::down_mbit_s, &NodeRate::up_mbit_s}) {
+    std::vector<double> wanted;
+    for (const NodeRate& node : nodes) wanted.push_back(node.*rate);
+    const std::vector<double> given = shares(wanted, link);
+    for (size_t i = 0; i < given.size(); ++i) found[i].*rate = given[i];
+  }
+  return found;
+}
+
 /// What a node has done in an exchange. Its link, each way, and its device do one thing at a time.
 class Timeline {
  public:
@@ -109,10 +139,12 @@ StepPlan plan_step(PoolMode mode, const StepShape& shape, std::span<const NodeRa
                    const ServerRate& server) {
   StepPlan plan;
   const bool border = mode == PoolMode::border;
+  const int64_t tickets = (shape.samples + shape.ticket_samples - 1) / shape.ticket_samples;
+  const std::vector<NodeRate> rates = sharing(nodes, tickets, server.mbit_s);
   std::vector<size_t> whose;
   for (const bool second : {false, true}) {
     if (second && !border) break;
-    std::vector<Timeline> lines(nodes.begin(), nodes.end());
+    std::vector<Timeline> lines(rates.begin(), rates.end());
     double down = 0, up = 0, of_nodes = 0;
     for (int64_t first = 0; first < shape.samples; first += shape.ticket_samples) {
       const int64_t samples = std::min(shape.ticket_samples, shape.samples - first);
@@ -130,7 +162,7 @@ StepPlan plan_step(PoolMode mode, const StepShape& shape, std::span<const NodeRa
     }
     plan.down_bytes += down;
     plan.up_bytes += up;
-    plan.seconds += std::max(of_nodes, seconds(std::max(down, up), server.mbit_s));
+    plan.seconds += of_nodes;
   }
   const double own = server_flops(mode, shape) / (server.gflops * 1e9);
   // Between the two halves of a step nodes wait for the server; else it works while they do.

@@ -42,7 +42,8 @@ struct StepPlan {
 };
 
 /// `nodes` is not empty; `mode` not automatic. Tickets go to the node that is done first; its link
-/// and its device work at the same time, as far as it holds several tickets.
+/// and its device work at the same time, as far as it holds several tickets. Nodes share the
+/// server's link.
 StepPlan plan_step(PoolMode mode, const StepShape& shape, std::span<const NodeRate> nodes,
                    const ServerRate& server = {});
 

@@ -89,6 +89,29 @@ TEST_CASE("a node's link and device work at the same time when it holds two tick
   CHECK(seconds(4) == doctest::Approx(0.4 + 2.3).epsilon(0.01));
 }
 
+TEST_CASE("nodes share the server's link, and a slow one leaves the rest to others") {
+  // Each ticket: 1 s of computing; 1 MB of weights, and as much of gradients.
+  StepShape shape{.head_parameters = 250'000,
+                  .border = 1,
+                  .outputs = 1,
+                  .head_multiply_adds = 1'000'000'000,
+                  .samples = 2,
+                  .ticket_samples = 1,
+                  .wire = WireType::f32};
+  const NodeRate fast{
+      .name = "n", .gflops = 6, .down_mbit_s = 100, .up_mbit_s = 100, .round_trip_s = 0};
+  NodeRate slow = fast;
+  slow.down_mbit_s = slow.up_mbit_s = 8;
+  const auto seconds = [&](std::vector<NodeRate> nodes, double link) {
+    return plan_step(PoolMode::paper, shape, nodes, {1e9, link}).seconds;
+  };
+  CHECK(seconds({fast, fast}, 200) == doctest::Approx(0.08 + 1 + 0.08));
+  CHECK(seconds({fast, fast}, 16) == doctest::Approx(1 + 1 + 1));
+  CHECK(seconds({fast, fast, fast, fast}, 16) == doctest::Approx(1 + 1 + 1));  // two have no ticket
+  CHECK(seconds({slow, fast}, 48) == doctest::Approx(0.2 + 2 * (1 + 0.2)));  // 40 for the fast one
+  CHECK(seconds({slow, fast}, 16) == doctest::Approx(1 + 1 + 1));
+}
+
 TEST_CASE("what a step moves is what the model says, in every mode") {
   for (PoolMode mode : {PoolMode::data, PoolMode::paper, PoolMode::border})
     for (WireType wire : {WireType::f32, WireType::f16, WireType::i8}) {
