@@ -21,8 +21,8 @@ async function compile(url) {
   try {
     if (!node) return await WebAssembly.compileStreaming(fetch(url));
     return await WebAssembly.compile(await (await builtin('fs/promises')).readFile(url));
-  } catch ({ message }) {
-    throw new KaisekiError('Error', `[load] expected the module at ${url}, got an error: ${message}`);
+  } catch (error) {
+    throw new KaisekiError(error instanceof RangeError ? 'OutOfMemory' : 'Error', `[load] expected the module at ${url}, got an error: ${error.message}`);
   }
 }
 

@@ -28,13 +28,18 @@ export class Optimizer extends Handle {
 }
 
 export class Network extends Handle {
+  #drawn = false;
+
   constructor(kaiseki, source) {
     const { module } = kaiseki;
     const bytes = source instanceof Uint8Array ? source
       : new TextEncoder().encode(typeof source === 'string' ? source : JSON.stringify(source));
     super(kaiseki, 'kaiseki_network_delete', module.scratch((reserve) => module.call('kaiseki_network',
       module.put(reserve, Uint8Array, bytes), bytes.length)));
-    this.hasWeights = this.summary.hasWeights;
+  }
+
+  get hasWeights() {
+    return this.#drawn || this.summary.hasWeights;
   }
 
   get json() {
@@ -47,7 +52,7 @@ export class Network extends Handle {
 
   initialize(seed = 0) {
     this.kaiseki.module.call('kaiseki_network_initialize', this.address, natural(seed));
-    this.hasWeights = true;
+    this.#drawn = true;
   }
 
   predict(x) {
@@ -133,7 +138,7 @@ export class Network extends Handle {
     const { module } = this.kaiseki;
     const report = module.scratch((reserve) => this.#text('kaiseki_weights_load', this.address,
       module.put(reserve, Uint8Array, bytes), bytes.length, strict));
-    this.hasWeights = true;
+    this.#drawn = true;
     return report;
   }
 

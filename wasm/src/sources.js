@@ -42,7 +42,7 @@ async function unpacked(bytes, name) {
 async function read(sources, signal, onProgress) {
   let loaded = 0, total = 0, known = true;
   const opened = await Promise.all(sources.map(async (source) => {
-    if (source instanceof Uint8Array) return source;
+    if (source instanceof Uint8Array) return source.buffer instanceof ArrayBuffer ? source : new Uint8Array(source);  // none that is shared
     if (source instanceof ArrayBuffer) return new Uint8Array(source);
     if (source instanceof Blob) {
       total += source.size;

@@ -45,7 +45,7 @@ export async function train(kaiseki, network, optimizer, data, settings, signal,
     const { batchSize, learningRate } = settings;
     check('a batch size', batchSize);
     const start = performance.now();
-    if (at === 0 && (shuffle || !order)) order = shuffle ? shuffled(kaiseki, count, seed + epoch) : Int32Array.from({ length: count }, (_, i) => i);
+    if (at === 0 && (shuffle || !order)) order = shuffle ? shuffled(kaiseki, count, (seed + epoch) % 2 ** 53) : Int32Array.from({ length: count }, (_, i) => i);
     const rows = order.subarray(at, at + batchSize);
     const { loss, correct } = kaiseki.tidy(() => {
       const batch = kaiseki.batch(data, rows);

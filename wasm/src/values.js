@@ -25,7 +25,9 @@ export function elements(values, dtype = 'f32') {
   if (!Array.isArray(values)) return values;
   checkType(dtype);
   const array = ARRAYS[dtype].from(values);
-  const wrong = values.findIndex((value, i) => typeof value !== 'number' || (dtype !== 'f32' && value !== array[i]));
+  const fits = dtype === 'bool' ? (value) => [0, 1, false, true].includes(value)
+    : (value, i) => typeof value === 'number' && (dtype === 'f32' || value === array[i]);
+  const wrong = values.findIndex((value, i) => !fits(value, i));
   expect(wrong < 0, 'tensor', `values of ${dtype}`, values[wrong]);
   return array;
 }

@@ -136,6 +136,8 @@ for (const threads of [1, 2]) {
       refused(() => kaiseki.tensor(gone), '[tensor] expected an array with its memory, got one whose memory was transferred');
       assert.deepEqual(kaiseki.tensor(new Float32Array()).shape, [0]);
       assert.deepEqual(list(kaiseki.tensor([0, 255], [2], 'u8')), [0, 255]);
+      assert.deepEqual(list(kaiseki.tensor([true, 0, 1, false], [4], 'bool')), [1, 0, 1, 0]);
+      refused(() => kaiseki.tensor([2], [1], 'bool'), '[tensor] expected values of bool, got 2');
       assert.deepEqual(list(kaiseki.tensor([-0, -(2 ** 31), 2 ** 31 - 1], [3], 'i32')), [0, -(2 ** 31), 2 ** 31 - 1]);
       assert.deepEqual(list(kaiseki.tensor([0.1, NaN, Infinity])), [Math.fround(0.1), NaN, Infinity]);
 

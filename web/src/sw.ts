@@ -20,8 +20,8 @@ interface ServiceWorkerGlobal {
 
 const FILES = __FILES__;
 const NAME = `kaiseki-${__VERSION__}`;
-/** From the server, whatever the browser has kept of an older build. */
-const fresh = (file: string) => new Request(file, { cache: 'reload' });
+/** As the server has it, which is asked whether what the browser has kept is still that. */
+const fresh = (file: string) => new Request(file, { cache: 'no-cache' });
 
 self.addEventListener('install', (event) => {
   event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(FILES.map(fresh))).then(() => self.skipWaiting()));

@@ -44,7 +44,7 @@ test('files come from the server when they are kept, and from what was kept when
   vi.stubGlobal('fetch', async () => { throw new TypeError('no network'); });
   await import('../src/sw');
   await new Promise((resolve) => listeners.get('install')!({ waitUntil: resolve }));
-  expect(kept).toEqual(['/', '/icon.svg'].map((url) => ({ url, options: { cache: 'reload' } })));
+  expect(kept).toEqual(['/', '/icon.svg'].map((url) => ({ url, options: { cache: 'no-cache' } })));
   const answer = (path: string) => new Promise((resolve) => {
     listeners.get('fetch')!({ request: { method: 'GET', url: `http://localhost${path}` }, respondWith: resolve });
     resolve('not answered');

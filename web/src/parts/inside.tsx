@@ -14,7 +14,8 @@ function Tiles({ planes, colour, label }: { planes: Planes; colour: typeof glow;
 }
 
 export function Inside({ session }: { session: Session }) {
-  const { filters, activations, layer, layers, chosen } = session.inspector;
+  const { filters, activations, layer, layers, chosen, tooMuch } = session.inspector;
+  const hidden = session.network.value && (tooMuch.value || !layer.value);
   const learnt = filters.value, answers = activations.value, shown = layer.value;
   return (
     <>
@@ -40,7 +41,7 @@ export function Inside({ session }: { session: Session }) {
         </div>
         <div class="tiles">
           {answers && shown ? <Tiles planes={answers} colour={glow} label={`What layer ${shown.name} gives for the picture`} />
-            : <p class="empty">What a layer answers to the picture.</p>}
+            : <p class="empty">{hidden ? 'Too many values to show here.' : 'What a layer answers to the picture.'}</p>}
         </div>
       </section>
     </>

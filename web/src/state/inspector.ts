@@ -40,6 +40,12 @@ export class Inspector {
   readonly layer = computed<LayerSummary | undefined>(() =>
     this.layers.value.find((layer) => layer.name === this.chosen.value) ?? this.layers.value[0]);
 
+  /** The picture or the answer is too much to fetch. */
+  readonly tooMuch = computed(() => {
+    const network = this.session.network.value;
+    return network !== null && !(few(network.inputShape) && few(network.outputShape));
+  });
+
   #asking = false;
   #again = false;
   /** The one whose answer counts. */
@@ -139,7 +145,7 @@ export class Inspector {
   async #look(network: Network): Promise<void> {
     const { kaiseki } = this.session;
     const picture = this.picture.peek(), layer = this.layer.peek();
-    if (!kaiseki || !picture || !layer || !few(network.inputShape) || !few(network.outputShape)) return;
+    if (!kaiseki || !picture || this.tooMuch.peek()) return;
     const pixels = fit(picture.pixels, picture.shape, asPicture(network.inputShape));
     // Every answer waits for a step of training: asked together, they wait for the same one. All are awaited, also after one
     // that failed, so that none is left behind.
@@ -157,13 +163,13 @@ export class Inspector {
       const matrix = parameters.find(({ shape }) => shape.length > 1);
       const first = matrix && few(matrix.shape) ? matrix : undefined;
       const [[output], [given], weights] = await settled([
-        keep(network.predict(x).then((tensor) => [tensor])), keep(network.activations(x, [layer.name])), first?.toTypedArray(),
+        keep(network.predict(x).then((tensor) => [tensor])), layer ? keep(network.activations(x, [layer.name])) : [], first?.toTypedArray(),
       ]);
-      const [probabilities, values] = await Promise.all([output.toTypedArray(), given.toTypedArray()]) as Float32Array[];
+      const [probabilities, values] = await Promise.all([output.toTypedArray(), given?.toTypedArray()]) as [Float32Array, Float32Array | undefined];
       if (this.session.network.peek() !== network || !this.picture.peek()) return;
       batch(() => {
         this.probabilities.value = probabilities;
-        this.activations.value = planes(values, layer.shape);
+        this.activations.value = layer && values ? planes(values, layer.shape) : null;
         this.filters.value = first ? filters(weights as Float32Array, first.shape, network.inputShape) : null;
       });
     } finally {
