@@ -7,6 +7,7 @@
 #include <string>
 
 #include "nn/io/bytes.h"
+#include "nn/io/sha256_blocks.h"
 
 namespace kaiseki::nn {
 
@@ -17,10 +18,8 @@ class Sha256 {
   std::string finish();
 
  private:
-  void block(const std::byte* from);
-
-  std::array<uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  Sha256State state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::array<std::byte, 64> pending_{};
   uint64_t length_ = 0;  // bytes
 };

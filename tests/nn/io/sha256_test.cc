@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdio>
+
 using namespace kaiseki::nn;
 
 TEST_CASE("SHA-256 gives the vectors of FIPS 180-4, however the bytes come") {
@@ -16,4 +18,19 @@ TEST_CASE("SHA-256 gives the vectors of FIPS 180-4, however the bytes come") {
   for (size_t at = 0, step = 1; at < million.size(); at += step, step = step % 97 + 1)
     hash.update(ByteView(million).subspan(at, std::min(step, million.size() - at)));
   CHECK(hash.finish() == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("SHA-256 by the processor's instructions is the same") {
+  if (!has_sha256_instructions())
+    std::puts("SKIPPED: SHA-256 by instructions: this processor has none");
+  ByteVector bytes(7 * 64 + 1);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(i * i * 2654435761 >> 13);
+  for (size_t count = 0; count <= 7 && has_sha256_instructions(); ++count) {
+    Sha256State plain = {1, 0xffffffff, 3, 0x80000000, 5, 6, 7, static_cast<uint32_t>(count)};
+    Sha256State fast = plain;
+    sha256_blocks(plain, bytes.data() + 1, count);
+    sha256_blocks_by_instructions(fast, bytes.data() + 1, count);
+    CHECK(fast == plain);
+  }
 }
