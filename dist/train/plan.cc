@@ -76,11 +76,12 @@ std::vector<double> shares(const std::vector<double>& wanted, double link) {
 /// the same time. Of more nodes than tickets only as many have any.
 std::vector<NodeRate> sharing(std::span<const NodeRate> nodes, int64_t tickets, double link) {
   std::vector<NodeRate> found(nodes.begin(), nodes.end());
+  const double most = link;  // of one
   link *= std::max(
       1.0, static_cast<double>(nodes.size()) / static_cast<double>(std::max<int64_t>(1, tickets)));
   for (double NodeRate::*rate : {&NodeRate::down_mbit_s, &NodeRate::up_mbit_s}) {
     std::vector<double> wanted;
-    for (const NodeRate& node : nodes) wanted.push_back(node.*rate);
+    for (const NodeRate& node : nodes) wanted.push_back(std::min(node.*rate, most));
     const std::vector<double> given = shares(wanted, link);
     for (size_t i = 0; i < given.size(); ++i) found[i].*rate = given[i];
   }

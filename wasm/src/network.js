@@ -39,7 +39,7 @@ export class Network extends Handle {
   }
 
   get hasWeights() {
-    return this.#drawn || this.summary.hasWeights;
+    return this.summary.hasWeights;
   }
 
   get json() {
@@ -47,7 +47,8 @@ export class Network extends Handle {
   }
 
   get summary() {
-    return JSON.parse(this.#text('kaiseki_network_summary', this.address));
+    const summary = JSON.parse(this.#text('kaiseki_network_summary', this.address));
+    return { ...summary, hasWeights: this.#drawn || summary.hasWeights };
   }
 
   initialize(seed = 0) {

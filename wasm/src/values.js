@@ -13,7 +13,8 @@ export function checkType(dtype) {
 function isGone({ length, buffer }) {
   if (length !== 0) return false;
   try {
-    return !new Uint8Array(buffer);
+    new Uint8Array(buffer);
+    return false;
   } catch {
     return true;
   }

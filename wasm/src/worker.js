@@ -75,7 +75,7 @@ function keep(object, $type, facts) {
 function pack(value, transfer) {
   if (value instanceof Tensor) return keep(value, 'Tensor', { dtype: value.dtype, shape: [...value.shape] });
   if (value instanceof Optimizer) return keep(value, 'Optimizer', { learningRate: value.learningRate });
-  if (value instanceof Network) return keep(value, 'Network', { json: value.json, ...value.summary, hasWeights: value.hasWeights });
+  if (value instanceof Network) return keep(value, 'Network', { json: value.json, ...value.summary });
   if (ArrayBuffer.isView(value)) {
     transfer.push(value.buffer);
     return value;

@@ -109,6 +109,11 @@ TEST_CASE("nodes share the server's link, and a slow one leaves the rest to othe
   CHECK(seconds({fast, fast}, 16) == doctest::Approx(1 + 1 + 1));
   CHECK(seconds({fast, fast, fast, fast}, 16) == doctest::Approx(1 + 1 + 1));  // two have no ticket
   CHECK(seconds({slow, fast}, 48) == doctest::Approx(0.2 + 2 * (1 + 0.2)));  // 40 for the fast one
+  const StepShape two = shape;
+  shape.samples = 1;
+  CHECK(seconds({fast, slow, slow, slow}, 16) ==
+        doctest::Approx(0.5 + 1 + 0.5));  // no more than all
+  shape = two;
   CHECK(seconds({slow, fast}, 16) == doctest::Approx(1 + 1 + 1));
 }
 
