@@ -4,6 +4,7 @@
 #include <map>
 
 #include "dist/train/pool_updater.h"
+#include "matrix/ops/copy.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -34,6 +35,18 @@ void PoolUpdater::put_weights(Cut& cut) {
   cut.weights = gather_.put(BlobKind::weights, encode_tensors(tensors));
 }
 
+/// In the mode paper the server computes with the same pictures as nodes: `images`, a view of the
+/// minibatch, become what arrives.
+std::string PoolUpdater::put_samples(Tensor images) {
+  const bool jpeg = options_.wire != WireType::f32;
+  ByteVector blob = pack_samples(images.contiguous(), options_.samples, jpeg);
+  const auto bytes = static_cast<int64_t>(blob.size());
+  sample_bytes_ = bytes / images.dim(0);
+  const bool lost = bytes < images.size();  // less than a byte for a value: JPEG
+  if (lost && mode_ == PoolMode::paper) copy(unpack_samples(blob), images);
+  return gather_.put(BlobKind::samples, std::move(blob));
+}
+
 PoolUpdater::Cut PoolUpdater::cut() {
   Cut cut;
   cut.batch = next_batch();
@@ -42,9 +55,7 @@ PoolUpdater::Cut PoolUpdater::cut() {
   for (int64_t first = 0; first < samples; first += each) {
     cut.first.push_back(first);
     cut.count.push_back(std::min(each, samples - first));
-    cut.samples.push_back(gather_.put(
-        BlobKind::samples,
-        pack_samples(rows(cut.batch.images, first, cut.count.back()), options_.samples)));
+    cut.samples.push_back(put_samples(cut.batch.images.slice(0, first, cut.count.back())));
   }
   cut.ticket.network = network_hash_;
   cut.ticket.weights = cut.weights;

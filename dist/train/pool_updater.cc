@@ -74,7 +74,7 @@ std::optional<StepShape> PoolUpdater::shape() {
   }
   shape.samples = iterator().batch_size();
   shape.ticket_samples = ticket_samples();
-  shape.sample_bytes = network().input_shape().elements();
+  shape.sample_bytes = sample_bytes_ ? sample_bytes_ : network().input_shape().elements();
   shape.wire = options_.wire;
   return shape;
 }

@@ -75,6 +75,7 @@ class PoolUpdater : public nn::Updater {
   void prepare();
   Cut cut();
   void put_weights(Cut& cut);
+  std::string put_samples(Tensor images);
   Piece piece(const Ticket& ticket, int64_t samples, std::vector<Piece::Wanted> wanted) const;
   std::vector<Piece::Wanted> wanted_gradients();
   void add_wanted_states(std::vector<Piece::Wanted>& wanted);
@@ -97,6 +98,7 @@ class PoolUpdater : public nn::Updater {
   std::optional<nn::Network> head_, tail_;
   std::vector<std::string> order_;  // of parameters in the weights: those for gradients first
   size_t gradients_ = 0;            // how many
+  int64_t sample_bytes_ = 0;        // of one, as the last ticket has them
   uint64_t seed_ = 0;
   std::string network_hash_;
   std::vector<NodeRate> nodes_;      // of the last step

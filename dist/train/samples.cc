@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "dist/train/jpeg_samples.h"
 #include "matrix/error.h"
 #include "nn/io/tensor_bytes.h"
 
@@ -63,7 +64,7 @@ bool fits(const std::vector<float>& values, const Shape& images) {
 
 }  // namespace
 
-ByteVector pack_samples(const Tensor& given, const Normalisation& how) {
+ByteVector pack_samples(const Tensor& given, const Normalisation& how, bool jpeg) {
   const Tensor images = nn::for_file(given);
   require(fits(how.mean, images.shape()) && fits(how.std, images.shape()), "samples",
           "expected one mean and std, or as many as channels, got ", how.mean.size(), " and ",
@@ -71,7 +72,12 @@ ByteVector pack_samples(const Tensor& given, const Normalisation& how) {
   Tensor bytes(images.shape(), DType::u8, Device::cpu());
   if (!to_bytes(images, how, bytes.overwrite<uint8_t>()))
     return encode_tensors(std::vector<WireTensor>{{"samples", images}});
-  std::vector<WireTensor> tensors = {{"samples", bytes, WireType::u8}};
+  std::vector<WireTensor> tensors;
+  const std::optional<JpegSamples> files = jpeg ? to_jpeg(bytes) : std::nullopt;
+  if (files)
+    tensors = {{"jpeg", files->files, WireType::u8}, {"sizes", files->sizes, WireType::i32}};
+  else
+    tensors = {{"samples", bytes, WireType::u8}};
   if (!how.mean.empty()) tensors.push_back({"mean", list(how.mean)});
   if (!how.std.empty()) tensors.push_back({"std", list(how.std)});
   return encode_tensors(tensors);
@@ -81,11 +87,15 @@ Tensor unpack_samples(ByteView blob) {
   const TensorMessage message = decode_tensors(blob, "samples");
   Normalisation how;
   Tensor samples;
+  JpegSamples files;
   for (const auto& [name, value] : message.tensors) {
     if (name == "samples") samples = value;
+    if (name == "jpeg" && value.dtype() == DType::u8) files.files = value;
+    if (name == "sizes" && value.dtype() == DType::i32) files.sizes = value;
     if (name == "mean" && value.dtype() == DType::f32) how.mean = value.to_vector();
     if (name == "std" && value.dtype() == DType::f32) how.std = value.to_vector();
   }
+  if (files.files.defined() && files.sizes.defined()) samples = from_jpeg(files);
   if (!samples.defined() || samples.rank() < 1 || !fits(how.mean, samples.shape()) ||
       !fits(how.std, samples.shape()) || samples.dtype() == DType::i32)
     throw ParseError("samples", "samples",

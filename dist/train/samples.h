@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pictures of one ticket as a blob: bytes where that loses nothing, else floats.
+// The pictures of one ticket as a blob: bytes where that loses nothing, else floats; or JPEG.
 #pragma once
 
 #include <vector>
@@ -13,9 +13,10 @@ struct Normalisation {
   std::vector<float> mean = {}, std = {};  // empty: 0 and 1
 };
 
-/// f32 [n, channels, ...].
-ByteVector pack_samples(const Tensor& images, const Normalisation& how);
-/// The same floats, on the CPU. Throws ParseError.
+/// f32 [n, channels, ...]. `jpeg`: pictures may lose by travelling as JPEG (see to_jpeg()), which
+/// the MILJS paper does (section 3.3).
+ByteVector pack_samples(const Tensor& images, const Normalisation& how, bool jpeg = false);
+/// The floats, on the CPU: the same unless they travelled as JPEG. Throws ParseError.
 Tensor unpack_samples(ByteView blob);
 
 }  // namespace kaiseki::dist

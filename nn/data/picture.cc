@@ -48,6 +48,24 @@ bool is_complete_jpeg(ByteView file) {
   return false;
 }
 
+/// Also refuses what ends too early, and `channels` that no sample has.
+PictureInfo info_to_decode(ByteView file, std::string_view source, int& channels) {
+  const PictureInfo info = picture_info(file, source);
+  if (!channels) channels = info.channels <= 2 ? 1 : 3;
+  require(channels == 1 || channels == 3, "decode_picture", "expected 1 or 3 channels, got ",
+          channels);
+  if (is_jpeg(file) && !is_complete_jpeg(file))
+    throw ParseError(source, "byte " + std::to_string(file.size()),
+                     "expected the rest of a JPEG, got the end of the file");
+  return info;
+}
+
+void append_to_bytes(void* context, void* data, int size) {
+  auto* first = static_cast<const std::byte*>(data);
+  auto& bytes = *static_cast<ByteVector*>(context);
+  bytes.insert(bytes.end(), first, first + size);
+}
+
 }  // namespace
 
 PictureInfo picture_info(ByteView file, std::string_view source) {
@@ -71,27 +89,32 @@ Picture decode_picture(ByteView file, std::string_view source, int channels) {
 }
 
 Picture decode_for(ByteView file, std::string_view source, const Preprocessing& how) {
-  const PictureInfo info = picture_info(file, source);
-  const int channels = how.channels ? how.channels : info.channels <= 2 ? 1 : 3;
-  require(channels == 1 || channels == 3, "decode_picture", "expected 1 or 3 channels, got ",
-          channels);
+  int channels = how.channels;
+  const PictureInfo info = info_to_decode(file, source, channels);
   if (!is_jpeg(file)) return stb_decode(file, source, info, channels);
-  if (!is_complete_jpeg(file))
-    throw ParseError(source, "byte " + std::to_string(file.size()),
-                     "expected the rest of a JPEG, got the end of the file");
   return decode_jpeg(file, source, info, channels, eighths_needed({info.height, info.width}, how));
+}
+
+Picture decode_picture_alike(ByteView file, std::string_view source, int channels) {
+  const PictureInfo info = info_to_decode(file, source, channels);
+  return stb_decode(file, source, info, channels);
 }
 
 ByteVector encode_png(const Picture& picture) {
   ByteVector file;
-  auto append = [](void* context, void* data, int size) {
-    auto* first = static_cast<const std::byte*>(data);
-    auto& bytes = *static_cast<ByteVector*>(context);
-    bytes.insert(bytes.end(), first, first + size);
-  };
-  if (!stbi_write_png_to_func(append, &file, picture.width, picture.height, picture.channels,
-                              picture.pixels.data(), picture.width * picture.channels))
+  if (!stbi_write_png_to_func(append_to_bytes, &file, picture.width, picture.height,
+                              picture.channels, picture.pixels.data(),
+                              picture.width * picture.channels))
     throw Error(message("encode_png", "expected memory for a picture, got none"));
+  return file;
+}
+
+ByteVector encode_jpeg(const Picture& picture, int quality) {
+  ByteVector file;
+  if (!stbi_write_jpg_to_func(append_to_bytes, &file, picture.width, picture.height,
+                              picture.channels, picture.pixels.data(), quality))
+    throw Error(message("encode_jpeg", "expected a picture with pixels, got ", picture.height, "x",
+                        picture.width));
   return file;
 }
 

@@ -38,7 +38,11 @@ PictureInfo picture_info(ByteView file, std::string_view source);
 Picture decode_picture(ByteView file, std::string_view source, int channels = 0);
 /// What decodes JPEG: "libjpeg-turbo" or "stb_image".
 const char* jpeg_decoder();
+/// The same pixels on every machine and in every browser: by stb_image even where libjpeg-turbo is.
+Picture decode_picture_alike(ByteView file, std::string_view source, int channels = 0);
 ByteVector encode_png(const Picture& picture);
+/// `quality` 1 to 100; up to 90 with half the resolution of colour.
+ByteVector encode_jpeg(const Picture& picture, int quality);
 
 /// How a picture becomes a sample. Deterministic parts apply always, random ones in training.
 struct Preprocessing {

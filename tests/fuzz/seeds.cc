@@ -31,6 +31,16 @@ void save(const std::filesystem::path& folder, const std::vector<ByteVector>& se
   for (size_t i = 0; i < seeds.size(); ++i) write_file_atomic(folder / std::to_string(i), seeds[i]);
 }
 
+ByteVector jpeg_samples() {
+  const ByteVector file = test::tiny_jpeg();
+  const auto* first = reinterpret_cast<const uint8_t*>(file.data());
+  const auto size = static_cast<int32_t>(file.size());
+  return dist::encode_tensors(std::vector<dist::WireTensor>{
+      {"jpeg", Tensor::from(std::span(first, file.size()), {size}, Device::cpu()),
+       dist::WireType::u8},
+      {"sizes", Tensor::from(std::span(&size, 1), {1}, Device::cpu()), dist::WireType::i32}});
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -72,7 +82,7 @@ int main(int count, char** arguments) {
                       .samples = std::string(64, '2'),
                       .grad_output = tensors[0].value};
   save(folder / "wire_tensors",
-       {dist::encode_ticket(ticket), dist::pack_samples(tensors[0].value, {}),
+       {dist::encode_ticket(ticket), dist::pack_samples(tensors[0].value, {}), jpeg_samples(),
         dist::encode_tensors(std::vector<dist::WireTensor>{
             {"h", tensors[0].value, dist::WireType::f16},
             {"q", tensors[0].value, dist::WireType::i8},

@@ -10,6 +10,7 @@
 #include "nn/train/checkpoint.h"
 #include "nn/train/trainer.h"
 #include "tests/dist/train/fixture.h"
+#include "tests/dist/train/scenes.h"
 #include "tests/support/conv_policy.h"
 
 namespace kaiseki::dist {
@@ -82,6 +83,32 @@ TEST_CASE("other answers first, deaths, joins and copies change no bit") {
         CHECK(run.nodes->blobs() == 1);
       }
     }
+}
+
+TEST_CASE("in the mode paper the server computes with the pictures that nodes get") {
+  test::WithConvPolicy policy(kSame);
+  constexpr const char* kPictures = R"({"inputs": {"x": {"shape": [3, 64, 64]}}, "layers": [
+    {"name": "conv1", "type": "convolution", "output_channels": 4, "kernel_size": 3, "stride": 2},
+    {"name": "act1", "type": "tanh"},
+    {"name": "fc2", "type": "fully_connected", "output_size": 10},
+    {"name": "probability", "type": "softmax"}]})";
+  const auto data = std::make_shared<test::Scenes>(64, 64);
+  auto moved = [&](std::optional<PoolTrainingOptions> options, int nodes) {
+    Run run(options, some_nodes(nodes), 1, kPictures, data);
+    Weights weights = run.weights();
+    run.train(1);
+    const Weights after = run.weights();
+    for (size_t i = 0; i < weights.size(); ++i)
+      for (size_t k = 0; k < weights[i].second.size(); ++k)
+        weights[i].second[k] = after[i].second[k] - weights[i].second[k];
+    return weights;
+  };
+  const Weights alone = moved({}, 0),
+                by_nodes = moved(pool_options(PoolMode::data, WireType::f16), 2);
+  // f16 rounds weights and gradients to 11 bits; JPEG loses far more of these pictures.
+  CHECK(difference(by_nodes, alone) > 0.01);
+  CHECK(difference(moved(pool_options(PoolMode::paper, WireType::f16), 2), by_nodes) < 0.003);
+  CHECK(difference(moved(pool_options(PoolMode::data), 2), alone) < 1e-5);
 }
 
 TEST_CASE("when the last node dies in the middle of a step the server finishes it alone") {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "dist/train/jpeg_samples.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "matrix/error.h"
+#include "matrix/threads.h"
+#include "nn/data/picture.h"
+
+namespace kaiseki::dist {
+
+using nn::ByteVector;
+using nn::ByteView;
+
+namespace {
+
+constexpr int64_t kSmallestSide = 64;
+constexpr int kQuality = 90;
+constexpr int kChannels = 3;
+constexpr int64_t kMostValues = int64_t{1} << 28;  // 1 GiB of floats: few bytes can stand for many
+
+/// From planes to pixels.
+nn::Picture picture_of(const uint8_t* planes, int height, int width) {
+  nn::Picture picture{height, width, kChannels, {}};
+  const size_t plane = static_cast<size_t>(height) * static_cast<size_t>(width);
+  picture.pixels.resize(kChannels * plane);
+  for (size_t c = 0; c < kChannels; ++c)
+    for (size_t i = 0; i < plane; ++i) picture.pixels[kChannels * i + c] = planes[c * plane + i];
+  return picture;
+}
+
+void to_planes(const nn::Picture& picture, uint8_t* planes) {
+  const size_t plane = static_cast<size_t>(picture.height) * static_cast<size_t>(picture.width);
+  for (size_t c = 0; c < kChannels; ++c)
+    for (size_t i = 0; i < plane; ++i) planes[c * plane + i] = picture.pixels[kChannels * i + c];
+}
+
+[[noreturn]] void refuse(const std::string& what) { throw ParseError("samples", "jpeg", what); }
+
+/// The file of each sample.
+std::vector<ByteView> files_of(const JpegSamples& samples) {
+  const auto all = ByteView(reinterpret_cast<const std::byte*>(samples.files.data<uint8_t>()),
+                            static_cast<size_t>(samples.files.size()));
+  std::vector<ByteView> files;
+  size_t at = 0;
+  for (int64_t i = 0; i < samples.sizes.size(); ++i) {
+    const int32_t size = samples.sizes.data<int32_t>()[i];
+    if (size <= 0 || static_cast<size_t>(size) > all.size() - at)
+      refuse("expected sizes of files that follow one another, got " + std::to_string(size));
+    files.push_back(all.subspan(at, static_cast<size_t>(size)));
+    at += static_cast<size_t>(size);
+  }
+  if (at != all.size()) refuse("expected files as long as their sizes, got other bytes at the end");
+  return files;
+}
+
+}  // namespace
+
+std::optional<JpegSamples> to_jpeg(const Tensor& pixels) {
+  const Shape& shape = pixels.shape();
+  if (shape.rank() != 4 || shape[1] != kChannels || std::min(shape[2], shape[3]) < kSmallestSide ||
+      std::max(shape[2], shape[3]) > nn::kMaxPictureSide || shape.elements() > kMostValues)
+    return {};
+  const auto height = static_cast<int>(shape[2]), width = static_cast<int>(shape[3]);
+  std::vector<ByteVector> files(static_cast<size_t>(shape[0]));
+  const uint8_t* planes = pixels.data<uint8_t>();
+  parallel_for(shape[0], 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      files[static_cast<size_t>(i)] = nn::encode_jpeg(
+          picture_of(planes + i * kChannels * height * width, height, width), kQuality);
+  });
+  int64_t bytes = 0;
+  for (const ByteVector& file : files) bytes += static_cast<int64_t>(file.size());
+  if (bytes > pixels.size() / 2) return {};
+  JpegSamples samples{Tensor({bytes}, DType::u8, Device::cpu()),
+                      Tensor({shape[0]}, DType::i32, Device::cpu())};
+  auto* out = reinterpret_cast<std::byte*>(samples.files.overwrite<uint8_t>());
+  auto* size = samples.sizes.overwrite<int32_t>();
+  for (const ByteVector& file : files) {
+    out = std::copy(file.begin(), file.end(), out);
+    *size++ = static_cast<int32_t>(file.size());
+  }
+  return samples;
+}
+
+Tensor from_jpeg(const JpegSamples& samples) {
+  const std::vector<ByteView> files = files_of(samples);
+  if (files.empty()) refuse("expected pictures, got none");
+  const nn::PictureInfo first = nn::picture_info(files[0], "samples");
+  for (const ByteView file : files) {
+    const nn::PictureInfo info = nn::picture_info(file, "samples");
+    if (info.height != first.height || info.width != first.width)
+      refuse("expected pictures of one size, got " + std::to_string(info.height) + "x" +
+             std::to_string(info.width) + " after " + std::to_string(first.height) + "x" +
+             std::to_string(first.width));
+  }
+  const int64_t each = int64_t{kChannels} * first.height * first.width;
+  if (static_cast<int64_t>(files.size()) > kMostValues / each)
+    refuse("expected at most " + std::to_string(kMostValues / each) + " pictures of " +
+           std::to_string(first.height) + "x" + std::to_string(first.width) + ", got " +
+           std::to_string(files.size()));
+  Tensor pixels({static_cast<int64_t>(files.size()), kChannels, first.height, first.width},
+                DType::u8, Device::cpu());
+  auto* planes = pixels.overwrite<uint8_t>();
+  parallel_for(pixels.shape()[0], 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      to_planes(nn::decode_picture_alike(files[static_cast<size_t>(i)], "samples", kChannels),
+                planes + i * each);
+  });
+  return pixels;
+}
+
+}  // namespace kaiseki::dist
