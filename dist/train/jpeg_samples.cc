@@ -21,7 +21,6 @@ constexpr int kQuality = 90;
 constexpr int kChannels = 3;
 constexpr int64_t kMostValues = int64_t{1} << 28;  // 1 GiB of floats: few bytes can stand for many
 
-/// From planes to pixels.
 nn::Picture picture_of(const uint8_t* planes, int height, int width) {
   nn::Picture picture{height, width, kChannels, {}};
   const size_t plane = static_cast<size_t>(height) * static_cast<size_t>(width);
@@ -37,22 +36,22 @@ void to_planes(const nn::Picture& picture, uint8_t* planes) {
     for (size_t i = 0; i < plane; ++i) planes[c * plane + i] = picture.pixels[kChannels * i + c];
 }
 
-[[noreturn]] void refuse(const std::string& what) { throw ParseError("samples", "jpeg", what); }
+[[noreturn]] void refuse(const char* what) { throw ParseError("samples", "jpeg", what); }
 
 /// The file of each sample.
 std::vector<ByteView> files_of(const JpegSamples& samples) {
-  const auto all = ByteView(reinterpret_cast<const std::byte*>(samples.files.data<uint8_t>()),
-                            static_cast<size_t>(samples.files.size()));
+  ByteView rest(reinterpret_cast<const std::byte*>(samples.files.data<uint8_t>()),
+                static_cast<size_t>(samples.files.size()));
+  const int32_t* sizes = samples.sizes.data<int32_t>();
   std::vector<ByteView> files;
-  size_t at = 0;
   for (int64_t i = 0; i < samples.sizes.size(); ++i) {
-    const int32_t size = samples.sizes.data<int32_t>()[i];
-    if (size <= 0 || static_cast<size_t>(size) > all.size() - at)
-      refuse("expected sizes of files that follow one another, got " + std::to_string(size));
-    files.push_back(all.subspan(at, static_cast<size_t>(size)));
-    at += static_cast<size_t>(size);
+    const auto size = static_cast<size_t>(sizes[i]);  // below 0 it is too large
+    if (size > rest.size()) break;
+    files.push_back(rest.first(size));
+    rest = rest.subspan(size);
   }
-  if (at != all.size()) refuse("expected files as long as their sizes, got other bytes at the end");
+  if (files.empty() || static_cast<int64_t>(files.size()) < samples.sizes.size() || !rest.empty())
+    refuse("expected one or more files of the sizes told, got others");
   return files;
 }
 
@@ -87,27 +86,20 @@ std::optional<JpegSamples> to_jpeg(const Tensor& pixels) {
 
 Tensor from_jpeg(const JpegSamples& samples) {
   const std::vector<ByteView> files = files_of(samples);
-  if (files.empty()) refuse("expected pictures, got none");
   const nn::PictureInfo first = nn::picture_info(files[0], "samples");
-  for (const ByteView file : files) {
-    const nn::PictureInfo info = nn::picture_info(file, "samples");
-    if (info.height != first.height || info.width != first.width)
-      refuse("expected pictures of one size, got " + std::to_string(info.height) + "x" +
-             std::to_string(info.width) + " after " + std::to_string(first.height) + "x" +
-             std::to_string(first.width));
-  }
   const int64_t each = int64_t{kChannels} * first.height * first.width;
-  if (static_cast<int64_t>(files.size()) > kMostValues / each)
-    refuse("expected at most " + std::to_string(kMostValues / each) + " pictures of " +
-           std::to_string(first.height) + "x" + std::to_string(first.width) + ", got " +
-           std::to_string(files.size()));
-  Tensor pixels({static_cast<int64_t>(files.size()), kChannels, first.height, first.width},
-                DType::u8, Device::cpu());
+  const auto count = static_cast<int64_t>(files.size());
+  if (count > kMostValues / each) refuse("expected at most 2^28 values in all, got more");
+  Tensor pixels({count, kChannels, first.height, first.width}, DType::u8, Device::cpu());
   auto* planes = pixels.overwrite<uint8_t>();
-  parallel_for(pixels.shape()[0], 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      to_planes(nn::decode_picture_alike(files[static_cast<size_t>(i)], "samples", kChannels),
-                planes + i * each);
+  parallel_for(count, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const nn::Picture picture =
+          nn::decode_picture_alike(files[static_cast<size_t>(i)], "samples", kChannels);
+      if (picture.height != first.height || picture.width != first.width)
+        refuse("expected pictures of one size, got others");
+      to_planes(picture, planes + i * each);
+    }
   });
   return pixels;
 }

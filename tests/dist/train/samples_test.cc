@@ -138,9 +138,8 @@ TEST_CASE("damaged files, and files of other sizes, are refused") {
   const ByteVector small = nn::decode_base64(kHalfColour, "half_colour");
   const ByteVector large = nn::encode_jpeg({8, 8, 3, std::vector<uint8_t>(192)}, 90);
   CHECK_THROWS_WITH_AS(from_jpeg(files({small, large})),
-                       doctest::Contains("expected pictures of one size, got 8x8 after 9x31"),
-                       ParseError);
-  CHECK_THROWS_WITH_AS(from_jpeg(files({})), doctest::Contains("got none"), ParseError);
+                       doctest::Contains("expected pictures of one size"), ParseError);
+  CHECK_THROWS_WITH_AS(from_jpeg(files({})), doctest::Contains("one or more files"), ParseError);
   for (const int32_t size : {-1, 0, 3, 1 << 30}) {
     JpegSamples samples = files({large});
     samples.sizes.overwrite<int32_t>()[0] = size;
@@ -152,7 +151,7 @@ TEST_CASE("damaged files, and files of other sizes, are refused") {
     if (header[i] == std::byte{0xff} && header[i + 1] == std::byte{0xc0})
       header[i + 6] = header[i + 8] = std::byte{255};  // 255 x 255
   CHECK_THROWS_WITH_AS(from_jpeg(files(std::vector<ByteVector>(2000, header))),
-                       doctest::Contains("expected at most"), ParseError);
+                       doctest::Contains("at most 2^28 values"), ParseError);
   ByteVector random(500);
   Random draw(1);
   for (std::byte& byte : random) byte = static_cast<std::byte>(draw.below(256));
