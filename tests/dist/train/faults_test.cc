@@ -118,6 +118,18 @@ TEST_CASE("bytes that were rounded to the other side are no lie, two steps off a
   CHECK(!agree(piece, message({12.6f, 0.2f, -3.1f}), own));
 }
 
+TEST_CASE("who is checked cannot be foreseen, unless a seed was given") {
+  const auto draws = [](std::optional<uint64_t> seed) {
+    Trust trust({.check_share = 0.5, .newcomer_checks = 0, .seed = seed});
+    std::vector<bool> checked;
+    for (int i = 0; i < 200; ++i) checked.push_back(trust.checks("node"));
+    return checked;
+  };
+  CHECK(draws({}) != draws({}));
+  CHECK(draws(7) == draws(7));
+  CHECK(draws(7) != draws(8));
+}
+
 TEST_CASE("newcomers are checked each time, proven nodes in the share that was set") {
   test::WithConvPolicy policy(kSame);
   PoolTrainingOptions options = pool_options(PoolMode::data);

@@ -96,6 +96,7 @@ inline PoolTrainingOptions pool_options(PoolMode mode, WireType wire = WireType:
   options.mode = mode;
   options.ticket_samples = 8;
   options.wire = wire;
+  options.trust.seed = 0;
   return options;
 }
 
