@@ -90,10 +90,14 @@ std::optional<TicketResult> LocalNodes::receive(double) {
     }
     // The blobs of a ticket that is closed may be gone.
     if (!open_.contains(id)) continue;
-    ByteVector result = compute(*next);
-    bytes_.results += result.size();
+    TicketResult answer{.ticket = id, .node = next->of.name};
+    try {
+      answer.bytes = compute(*next);
+    } catch (const Error&) {
+      answer.dead = true;
+    }
+    bytes_.results += answer.bytes.size();
     ++next->answered;
-    const TicketResult answer{id, next->of.name, std::move(result)};
     if (random_.below(8) == 0) again_ = answer;
     return answer;
   }

@@ -30,6 +30,10 @@ Tensor in_one(const std::vector<Piece>& pieces, size_t index) {
   return concatenate(parts, 0);
 }
 
+bool same_nodes(const std::vector<NodeRate>& a, const std::vector<NodeRate>& b) {
+  return std::ranges::equal(a, b, {}, &NodeRate::name, &NodeRate::name);
+}
+
 }  // namespace
 
 PoolUpdater::PoolUpdater(Network& network, nn::Optimizer& optimizer, nn::Iterator& iterator,
@@ -79,24 +83,31 @@ std::optional<StepShape> PoolUpdater::shape() {
   return shape;
 }
 
-void PoolUpdater::note_step(double seconds) {
+/// For the nodes that are there when a step begins.
+void PoolUpdater::plan() {
   std::vector<NodeRate> nodes = channel_.nodes();
-  const auto same = [](const NodeRate& a, const NodeRate& b) { return a.name == b.name; };
-  if (!std::equal(nodes.begin(), nodes.end(), nodes_.begin(), nodes_.end(), same))
-    step_seconds_.clear();
-  else
-    step_seconds_.push_back(seconds);
-  if (step_seconds_.size() > kStepsKept) step_seconds_.pop_front();
+  if (same_nodes(nodes, nodes_)) return;
+  step_seconds_.clear();
   nodes_ = std::move(nodes);
+  const auto shape = nodes_.empty() ? std::nullopt : this->shape();
+  planned_ = shape ? plan_step(mode_, *shape, nodes_, options_.server).seconds : 0;
+  gather_.expect(planned_);
 }
 
-PoolUpdater::StepSeconds PoolUpdater::step_seconds() {
-  const std::optional<StepShape> shape = this->shape();
-  if (step_seconds_.empty() || nodes_.empty() || !shape) return {};
+void PoolUpdater::note_step(double seconds) {
+  if (same_nodes(channel_.nodes(), nodes_))
+    step_seconds_.push_back(seconds);
+  else
+    step_seconds_.clear();
+  if (step_seconds_.size() > kStepsKept) step_seconds_.pop_front();
+}
+
+PoolUpdater::StepSeconds PoolUpdater::step_seconds() const {
+  if (step_seconds_.empty() || planned_ == 0) return {};
   std::vector<double> sorted(step_seconds_.begin(), step_seconds_.end());
   const auto middle = sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
-  return {*middle, plan_step(mode_, *shape, nodes_, options_.server).seconds};
+  return {*middle, planned_};
 }
 
 /// The networks that nodes and server run.
@@ -135,6 +146,7 @@ void PoolUpdater::prepare() {
 nn::Updater::Result PoolUpdater::update() {
   if (!joined_ || !decide()) return Updater::update();
   const auto start = std::chrono::steady_clock::now();
+  plan();
   prepare();
   const Cut cut = this->cut();
   Result result = mode_ == PoolMode::border ? step_over_border(cut) : step_by_gradients(cut);

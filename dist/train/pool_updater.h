@@ -24,7 +24,8 @@ struct PoolTrainingOptions {
   WireType wire = WireType::f16;  // f32: exact; i8: gradients of parameters with 8 bits, else f16
   bool alone = false;             // until join(): one machine
   TrustOptions trust = {};
-  double patience = 30;  // seconds without a result, then the server computes a ticket itself
+  double patience = 30;  // seconds without a result, then the server computes tickets itself; more
+                         // when nodes are slow, or are to be by the plan
   std::function<bool()> stop = {};  // asked while training is paused: true: its step ends at once
   Normalisation samples = {};       // what the data set made of bytes, so that bytes can travel
   ServerRate server = {};
@@ -54,7 +55,7 @@ class PoolUpdater : public nn::Updater {
   struct StepSeconds {
     double measured = 0, planned = 0;
   };
-  StepSeconds step_seconds();
+  StepSeconds step_seconds() const;
 
  private:
   /// A minibatch as tickets.
@@ -70,6 +71,7 @@ class PoolUpdater : public nn::Updater {
 
   bool decide();
   std::optional<StepShape> shape();
+  void plan();
   void note_step(double seconds);
   void make_parts();
   void prepare();
@@ -100,7 +102,8 @@ class PoolUpdater : public nn::Updater {
   uint64_t seed_ = 0;
   std::string network_hash_;
   std::vector<NodeRate> nodes_;      // of the last step
-  std::deque<double> step_seconds_;  // with these nodes
+  double planned_ = 0;               // seconds of a step with them; 0: there is no plan
+  std::deque<double> step_seconds_;  // that it took
 };
 
 }  // namespace kaiseki::dist
