@@ -7,6 +7,8 @@
 #include <chrono>
 #include <thread>
 
+#include "matrix/ops/copy.h"
+#include "nn/train/diverged.h"
 #include "tests/dist/train/fixture.h"
 #include "tests/support/conv_policy.h"
 
@@ -113,6 +115,21 @@ TEST_CASE("who let wait for a result is waited for three times as long") {
   updater.update();
   CHECK(at.nodes.waited[0] < 0.4);
   CHECK(at.nodes.waited[1] >= 1.2);
+}
+
+TEST_CASE("training that diverged says so, with nodes or without") {
+  for (PoolMode mode : {PoolMode::data, PoolMode::paper, PoolMode::border})
+    for (int nodes : {0, 2}) {
+      CAPTURE(pool_mode_name(mode));
+      CAPTURE(nodes);
+      for (const float value : {3e38f, INFINITY}) {
+        Run run(pool_options(mode), some_nodes(nodes));
+        fill(run.network.parameters()[0].value, value);
+        CHECK_THROWS_WITH_AS(run.train(1), doctest::Contains("a smaller learning rate helps"),
+                             nn::Diverged);
+        CHECK(run.nodes->expelled().empty());
+      }
+    }
 }
 
 }  // namespace kaiseki::dist
