@@ -15,6 +15,8 @@ namespace kaiseki::dist {
 
 /// What native nodes know the work as.
 inline constexpr const char* kTrainingFunction = "kaiseki.train";
+/// Tickets of it that a node may hold: it computes one and fetches for the other.
+inline constexpr int kTrainingHeld = 2;
 /// So often a ticket of it may fail at nodes; then who trains computes it.
 inline constexpr int kTrainingAttempts = 2;
 

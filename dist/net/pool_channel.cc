@@ -170,7 +170,7 @@ void PoolChannel::look_for_nodes() {
     if (link.down_mbit_s > 0) rate.down_mbit_s = link.down_mbit_s;
     if (link.up_mbit_s > 0) rate.up_mbit_s = link.up_mbit_s;
     if (link.down_mbit_s > 0) rate.round_trip_s = link.round_trip_s;
-    rate.at_once = node.info.threads;
+    rate.at_once = std::min(node.info.threads, kTrainingHeld);
     nodes.push_back(rate);
   }
   has_nodes_ = !nodes.empty();
