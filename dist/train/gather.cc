@@ -30,12 +30,12 @@ TensorMessage check_result(const Piece& piece, ByteView bytes) {
   for (size_t i = 0; fits && i < piece.wanted.size(); ++i) {
     const auto& [name, value] = message.tensors[i];
     fits = name == piece.wanted[i].name && value.shape() == piece.wanted[i].shape &&
-           value.dtype() == DType::f32;
+           message.types[i] == piece.wanted[i].type;
   }
   if (!fits)
     throw ParseError("result", "tensors",
                      "expected " + std::to_string(piece.wanted.size()) +
-                         " tensors with the names and shapes of the ticket, got others");
+                         " tensors with the names, shapes and types of the ticket, got others");
   return message;
 }
 

@@ -85,7 +85,10 @@ class Decoder {
     for (uint64_t i = 0; i < tensors; ++i) entries.push_back(entry());
     skip_padding(header);
     end_ = bytes_.size();
-    for (const Entry& of : entries) message.tensors.push_back({of.name, elements(of)});
+    for (const Entry& of : entries) {
+      message.tensors.push_back({of.name, elements(of)});
+      message.types.push_back(of.type);
+    }
     expect(at_ == bytes_.size(), "the end of the message");
     return message;
   }

@@ -36,6 +36,7 @@ struct WireTensor {
 struct TensorMessage {
   Metadata texts;
   std::vector<nn::NamedTensor> tensors;  // on the CPU
+  std::vector<WireType> types = {};      // of the tensors
 };
 
 /// The same input gives the same bytes; `rounding` seeds that of i8. Throws nn::Diverged naming the

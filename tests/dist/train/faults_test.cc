@@ -19,8 +19,8 @@ TEST_CASE("whatever a newcomer sends for a result, it is put out and the weights
   for (PoolMode mode : kModes) {
     Run honest(pool_options(mode), some_nodes(2));
     const Weights expected = honest.train(6).weights();
-    for (Lie lie : {Lie::sign_flipped, Lie::wrong_shape, Lie::not_finite, Lie::replayed, Lie::noise,
-                    Lie::oversized}) {
+    for (Lie lie : {Lie::sign_flipped, Lie::wrong_shape, Lie::wrong_type, Lie::not_finite,
+                    Lie::replayed, Lie::noise, Lie::oversized}) {
       CAPTURE(pool_mode_name(mode));
       CAPTURE(static_cast<int>(lie));
       std::vector<LocalNode> nodes = some_nodes(3);
@@ -30,11 +30,24 @@ TEST_CASE("whatever a newcomer sends for a result, it is put out and the weights
       CHECK(run.train(6).weights() == expected);
       CHECK(run.nodes->expelled() == std::vector<std::string>{"node1"});
       CHECK(run.pool().counts().expelled == 1);
-      const bool seen = lie == Lie::wrong_shape || lie == Lie::not_finite || lie == Lie::replayed ||
-                        lie == Lie::oversized;
-      CHECK(run.pool().counts().refused == (seen ? 1 : 0));
+      CHECK(run.pool().counts().refused == (lie == Lie::sign_flipped || lie == Lie::noise ? 0 : 1));
     }
   }
+}
+
+TEST_CASE("halves and bytes are wanted as such: a node that sends floats for them is put out") {
+  test::WithConvPolicy policy(kSame);
+  for (WireType wire : {WireType::f16, WireType::i8})
+    for (PoolMode mode : kModes) {
+      CAPTURE(pool_mode_name(mode));
+      std::vector<LocalNode> nodes = some_nodes(2);
+      nodes[1].lie = Lie::wrong_type;
+      nodes[1].honest_until = 1;
+      Run honest(pool_options(mode, wire)), run(pool_options(mode, wire), nodes);
+      CHECK(run.train(4).weights() == honest.train(4).weights());
+      CHECK(run.nodes->expelled() == std::vector<std::string>{"node1"});
+      CHECK(run.pool().counts().refused == 1);
+    }
 }
 
 TEST_CASE("a proven node that flips signs is caught") {
