@@ -57,13 +57,19 @@ int64_t PoolUpdater::ticket_samples() const {
   return std::max<int64_t>(16, (iterator().batch_size() + 7) / 8);
 }
 
+/// With the mode automatic, when an epoch begins or the first node is there.
 bool PoolUpdater::decide() {
-  if (mode_ != PoolMode::automatic) return true;
+  if (options_.mode != PoolMode::automatic) return true;
+  if (mode_ != PoolMode::automatic && iterator().position() > 0) return true;
   const std::vector<NodeRate> nodes = channel_.nodes();
-  if (nodes.empty()) return false;
+  if (nodes.empty()) return mode_ != PoolMode::automatic;
   const std::optional<StepShape> shape = this->shape();
   // Without a border there is one mode.
-  mode_ = shape ? fastest_mode(*shape, nodes, options_.server) : PoolMode::data;
+  const PoolMode best = shape ? fastest_mode(*shape, nodes, options_.server) : PoolMode::data;
+  if (best == mode_) return true;
+  mode_ = best;
+  made_ = false;
+  nodes_.clear();  // the plan was another mode's
   return true;
 }
 
@@ -114,6 +120,8 @@ PoolUpdater::StepSeconds PoolUpdater::step_seconds() const {
 void PoolUpdater::make_parts() {
   std::string json = network().json();
   order_ = names_of(network());
+  head_.reset();
+  tail_.reset();
   if (mode_ != PoolMode::data) {
     const NetworkSplit split = split_network(network().json(), options_.border);
     head_ = Network::parse(split.head, network().name(), network().device());
@@ -127,15 +135,17 @@ void PoolUpdater::make_parts() {
   if (mode_ == PoolMode::paper)
     for (const std::string& name : names_of(*tail_)) order_.push_back(name);
   const ByteView bytes = nn::as_bytes(json);
+  gather_.drop(network_hash_);
   network_hash_ = gather_.put(BlobKind::network, {bytes.begin(), bytes.end()});
   seed_ = network().seed();
+  made_ = true;
 }
 
 /// Gradients are zeros, and the parts have the tensors and the place in the random streams of the
 /// whole.
 void PoolUpdater::prepare() {
   network().zero_grad();
-  if (network_hash_.empty() || seed_ != network().seed()) make_parts();
+  if (!made_ || seed_ != network().seed()) make_parts();
   for (std::optional<Network>* part : {&head_, &tail_}) {
     if (!*part) continue;
     share_tensors(network(), **part);

@@ -39,14 +39,15 @@ class PoolUpdater : public nn::Updater {
               const PoolTrainingOptions& options = {});
 
   /// A step does not depend on which nodes there are, whether any, and who answers first. With the
-  /// mode automatic the first node decides it, and until then this is Updater::update().
+  /// mode automatic those that are there when an epoch begins decide it; until there are some, this
+  /// is Updater::update().
   Result update() override;
 
   /// Training alone is over; again does nothing.
   void join() { joined_ = true; }
   bool joined() const { return joined_; }
 
-  /// As it was decided; automatic before.
+  /// As it was decided last; automatic before.
   PoolMode mode() const { return mode_; }
   const GatherCounts& counts() const { return gather_.counts(); }
 
@@ -99,6 +100,7 @@ class PoolUpdater : public nn::Updater {
   std::optional<nn::Network> head_, tail_;
   std::vector<std::string> order_;  // of parameters in the weights: those for gradients first
   size_t gradients_ = 0;            // how many
+  bool made_ = false;               // all this, for the mode
   uint64_t seed_ = 0;
   std::string network_hash_;
   std::vector<NodeRate> nodes_;      // of the last step

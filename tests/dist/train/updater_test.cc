@@ -175,6 +175,42 @@ TEST_CASE("automatic: one machine until a node is there, then the mode that take
   CHECK(run.pool().mode() != PoolMode::automatic);
 }
 
+TEST_CASE(
+    "automatic: when an epoch begins the mode is decided anew, for the nodes of that moment") {
+  test::WithConvPolicy policy(kSame);
+  struct Rated : LocalNodes {
+    using LocalNodes::LocalNodes;
+    std::vector<NodeRate> nodes() override {
+      NodeRate node{.name = "slow", .gflops = 1e-4, .round_trip_s = 0};
+      if (far) node = {.name = "far", .round_trip_s = 9};
+      node.down_mbit_s = node.up_mbit_s = 1e6;
+      return {node};
+    }
+    bool far = false;
+  };
+  PoolTrainingOptions options = pool_options(PoolMode::automatic);
+  options.server = {1e6, 1e6};
+  Run alone, run;
+  Rated nodes(some_nodes(2), 1);
+  PoolUpdater updater(run.network, run.optimizer, run.iterator, {.base = 0.02}, nodes, options);
+  const auto train = [&](int steps) {
+    for (int i = 0; i < steps; ++i) updater.update();
+    return updater.mode();
+  };
+  CHECK(train(4) == PoolMode::border);
+  nodes.far = true;
+  CHECK(train(6) == PoolMode::border);  // ten steps are an epoch
+  CHECK(updater.step_seconds().planned == doctest::Approx(2 * 4 * 2 * 9).epsilon(0.01));
+  CHECK(train(1) == PoolMode::paper);
+  CHECK(updater.step_seconds().planned == doctest::Approx(4 * 2 * 9).epsilon(0.01));
+  nodes.far = false;
+  CHECK(train(9) == PoolMode::paper);
+  CHECK(train(1) == PoolMode::border);
+  CHECK(difference(run.weights(), alone.train(21).weights()) < 1e-5);
+  CHECK(updater.counts().expelled == 0);
+  CHECK(nodes.blobs() == 1);
+}
+
 TEST_CASE("training is alone until the accuracy is reached, and a checkpoint remembers the join") {
   CHECK(parse_pool_after("accuracy=0.5").accuracy == 0.5);
   for (const char* text : {"", "accuracy", "accuracy=", "accuracy=1.5", "accuracy=0.5x", "loss=1"})
