@@ -173,6 +173,8 @@ def stops_and_goes_on():
     go_on.finish()
     check("continuing from" in go_on.output and "other settings" not in go_on.output, "it continues", go_on.output)
     check(weights("whole.safetensors") == weights("parts.safetensors"), "the same weights in two parts")
+    other = Training(*exact, "--checkpoint", "kept", "--resume", "--pool-ticket", 32, nodes=0).finish()
+    check("--pool-ticket 32, there none" in other.output, "other tickets are named", other.output)
 
 
 def page():
