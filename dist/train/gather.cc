@@ -12,7 +12,7 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr double kMostPatience = 600;  // seconds, whatever nodes say of themselves
+constexpr double kMostPatience = 300;  // seconds, whatever nodes say of themselves
 
 }  // namespace
 
@@ -158,7 +158,7 @@ void Gather::collect(std::span<Piece> pieces) {
     } else {
       // Nodes began with the first ones, and are the most likely to be about to finish those.
       do_here(pieces, open_.rbegin()->first);
-      wait = 0;
+      wait = planned_ = 0;  // nodes are not what they said
     }
   }
 }

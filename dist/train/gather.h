@@ -59,7 +59,7 @@ class Gather {
   std::string put(BlobKind kind, ByteVector bytes);
   void drop(const std::string& hash);
 
-  /// What nodes are to take for all pieces: it is waited for three times as long.
+  /// What nodes are to take for all pieces: they have three times as long, until that is over once.
   void expect(double seconds) { planned_ = seconds; }
   /// Sends those that have no result, or one of a node that was expelled since.
   void send(std::span<Piece> pieces);

@@ -36,7 +36,10 @@ struct Watched : LocalNodes {
   }
   std::vector<NodeRate> nodes() override {
     std::vector<NodeRate> nodes = LocalNodes::nodes();
-    for (NodeRate& node : nodes) node.down_mbit_s = node.up_mbit_s = mbit_s;
+    for (NodeRate& node : nodes) {
+      node.down_mbit_s = node.up_mbit_s = mbit_s;
+      node.round_trip_s = 0;
+    }
     return nodes;
   }
 
@@ -98,11 +101,16 @@ TEST_CASE("slow links are waited for, three times what the plan says, but not fo
   const double planned = updater.step_seconds().planned;
   CHECK(planned > 30);
   CHECK(at.nodes.waited[0] == doctest::Approx(3 * planned));
-  at.nodes.mbit_s = 1e-9;
-  PoolUpdater slower = at.updater();
-  at.nodes.waited.clear();
+  Step far;
+  far.nodes.mbit_s = 1e-9;
+  far.nodes.silent = 1;
+  PoolUpdater slower = far.updater();
   slower.update();
-  CHECK(at.nodes.waited[0] == 600);
+  CHECK(far.nodes.waited[0] == 300);
+  far.nodes.waited.clear();
+  slower.update();
+  CHECK(far.nodes.waited[0] == 30);  // the plan was wrong
+  CHECK(slower.counts().alone == 1);
 }
 
 TEST_CASE("who let wait for a result is waited for three times as long") {
