@@ -15,6 +15,10 @@ namespace kaiseki::dist {
 
 /// What native nodes know the work as.
 inline constexpr const char* kTrainingFunction = "kaiseki.train";
+/// Tickets of it that a node may hold: it computes one and fetches for the other.
+inline constexpr int kTrainingHeld = 2;
+/// So often a ticket of it may fail at nodes; then who trains computes it.
+inline constexpr int kTrainingAttempts = 2;
 
 /// The coordinator does not answer, or no longer knows what was made there: an Author that throws
 /// it has nothing left in the pool, and everything has to be handed over again.

@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "dist/net/author.h"
 #include "dist/pool/store.h"
 #include "matrix/error.h"
 
@@ -37,6 +38,7 @@ Coordinator::Coordinator(Store& store, BlobStore& blobs, PoolOptions pool, Pages
 Coordinator::~Coordinator() = default;
 
 PoolOptions Coordinator::observed(PoolOptions options) {
+  options.most_held.emplace(kTrainingFunction, kTrainingHeld);
   options.on_finished = [this, also = std::move(options.on_finished)](const Finished& one) {
     server_.wake();
     if (also) also(one);

@@ -59,10 +59,7 @@ std::optional<TicketResult> PoolChannel::receive(double seconds) {
   if (const uint64_t again = std::exchange(delivered_, 0); open_.contains(again))
     schedule([this, again] { tickets_.at(again).state = Ticket::State::here; });
   std::unique_lock lock(mutex_);
-  auto is_over = [&] {
-    return !problem_.empty() || !results_.empty() || held_ || nodes_.empty() ||
-           std::ranges::any_of(open_, [&](uint64_t id) { return dead_.contains(id); });
-  };
+  auto is_over = [&] { return !problem_.empty() || !results_.empty() || held_ || nodes_.empty(); };
   if (held_)
     woken_.wait_for(lock, kHeld, [&] { return !held_ || !problem_.empty() || !results_.empty(); });
   woken_.wait_for(lock, std::chrono::duration<double>(seconds), is_over);
@@ -148,8 +145,6 @@ void PoolChannel::close_ticket(uint64_t id) {
     abandoned_ = true;
   }
   tickets_.erase(found);
-  const std::lock_guard lock(mutex_);
-  dead_.erase(id);
 }
 
 /// Between steps the pool forgets tickets.
@@ -175,7 +170,7 @@ void PoolChannel::look_for_nodes() {
     if (link.down_mbit_s > 0) rate.down_mbit_s = link.down_mbit_s;
     if (link.up_mbit_s > 0) rate.up_mbit_s = link.up_mbit_s;
     if (link.down_mbit_s > 0) rate.round_trip_s = link.round_trip_s;
-    rate.at_once = node.info.threads;
+    rate.at_once = std::min(node.info.threads, kTrainingHeld);
     nodes.push_back(rate);
   }
   has_nodes_ = !nodes.empty();
@@ -243,17 +238,14 @@ void PoolChannel::finished(const Finished& one) {
   const uint64_t id = found->second;
   by_pool_.erase(found);
   tickets_.at(id).state = Ticket::State::done;
-  TicketResult result{.ticket = id, .node = one.node, .bytes = {}};
+  TicketResult result{.ticket = id, .node = one.node, .dead = one.dead};
   try {
     if (!one.dead) result.bytes = author_->result(one);
   } catch (const Error& error) {
     return fail(error.what());
   }
   const std::lock_guard lock(mutex_);
-  if (one.dead)
-    dead_.insert(id);
-  else
-    results_.push_back(std::move(result));
+  results_.push_back(std::move(result));
   woken_.notify_all();
 }
 

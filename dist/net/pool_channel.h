@@ -75,7 +75,6 @@ class PoolChannel final : public Channel {
   std::deque<std::function<void()>> commands_;
   std::deque<TicketResult> results_;
   std::vector<NodeRate> nodes_;
-  std::set<uint64_t> dead_;  // tickets that no node could do
   std::string problem_;
   bool scheduled_ = false, held_ = false;
 

@@ -205,8 +205,9 @@ TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets) {
   nn::Json made = nn::Json::object(), list = nn::Json::array();
   if (task_ == 0) {
     project_ = make_project("");
+    made.set("name", "training").set("function", kTrainingFunction);
     task_ = make("/api/projects/" + std::to_string(project_) + "/tasks",
-                 made.set("name", "training").set("function", kTrainingFunction), "task");
+                 made.set("max_attempts", kTrainingAttempts), "task");
     ++era_;
     tell_curve();
   }

@@ -76,6 +76,15 @@ bool Pool::Impl::may_hold(const NodeEntry& node) const {
   return seconds / static_cast<double>(threads) < options.hold_seconds;
 }
 
+bool Pool::Impl::has_enough(const TaskEntry& task, const NodeEntry& node) const {
+  const std::string& function = task.status.spec.function;
+  const auto most = options.most_held.find(function);
+  if (most == options.most_held.end()) return false;
+  return most->second <= std::ranges::count_if(node.leases, [&](const auto& lease) {
+           return tickets.at(lease.first).task->status.spec.function == function;
+         });
+}
+
 bool Pool::Impl::suits(const TaskEntry& task, const NodeEntry& node) const {
   return task.status.state == TaskState::running && task.progress.open() > 0 &&
          is_able(task.status.spec, node);
@@ -184,7 +193,7 @@ OpenTicket* Pool::Impl::pick(NodeEntry& node) {
     for (const auto& [share, id] : order)
       for (TaskId task_id : projects.at(id).tasks) {
         TaskEntry& task = tasks.at(task_id);
-        if (!suits(task, node)) continue;
+        if (!suits(task, node) || has_enough(task, node)) continue;
         if (OpenTicket* ticket = (this->*choose)(task, node)) return ticket;
       }
   return nullptr;
@@ -247,7 +256,8 @@ bool Pool::may_lease(const NodeId& id) {
   if (found == pool.nodes.end() || !found->second.row.expelled.empty()) return false;
   found->second.asked = pool.now();
   return pool.may_hold(found->second) && std::ranges::any_of(pool.tasks, [&](const auto& task) {
-           return pool.suits(task.second, found->second);
+           return pool.suits(task.second, found->second) &&
+                  !pool.has_enough(task.second, found->second);
          });
 }
 

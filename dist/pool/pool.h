@@ -44,6 +44,9 @@ struct PoolOptions {
   double first_deadline = 60;  // seconds of a lease while nothing of the task is measured
   double least_deadline = 10;  // seconds
   double hold_seconds = 10;    // of work that a node may hold at once
+  /// Tickets that a node may hold at once of tasks with a native function, by its name: for those
+  /// of which it computes one after the other, however many threads it has.
+  std::map<std::string, int> most_held = {};
 };
 
 class Pool {

@@ -173,6 +173,8 @@ struct Pool::Impl {
 
   // lease.cc
   bool may_hold(const NodeEntry& node) const;
+  /// It holds as many of the task's function as PoolOptions::most_held lets it.
+  bool has_enough(const TaskEntry& task, const NodeEntry& node) const;
   /// Whether the node could do tickets of the task, if there were any.
   bool is_able(const TaskSpec& spec, const NodeEntry& node) const;
   bool suits(const TaskEntry& task, const NodeEntry& node) const;

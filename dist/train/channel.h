@@ -36,8 +36,9 @@ struct Submission {
 
 struct TicketResult {
   uint64_t ticket = 0;
-  std::string node;
-  ByteVector bytes;
+  std::string node = {};
+  ByteVector bytes = {};
+  bool dead = false;  // no result: nodes failed
 };
 
 /// Called from one thread.
@@ -57,8 +58,8 @@ class Channel {
   virtual void submit(uint64_t id, const Submission& ticket) = 0;
   /// Its result is here, or nobody wants it any more.
   virtual void close(uint64_t id) = 0;
-  /// The next result of any ticket, in any order, twice too. Nothing after `seconds` without one,
-  /// or at once when no node works.
+  /// The next result of any ticket, in any order, twice too; a ticket that stays open is given to
+  /// nodes again. Nothing after `seconds` without one, or at once when no node works.
   virtual std::optional<TicketResult> receive(double seconds) = 0;
   /// An operator holds the work back: nothing of it is to be done elsewhere meanwhile, and
   /// receive() waits for a moment only.

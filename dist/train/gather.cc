@@ -2,6 +2,7 @@
 #include "dist/train/gather.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "dist/wire/elements.h"
@@ -9,6 +10,11 @@
 #include "nn/io/sha256.h"
 
 namespace kaiseki::dist {
+namespace {
+
+constexpr double kMostPatience = 300;  // seconds, whatever nodes say of themselves
+
+}  // namespace
 
 TensorMessage check_result(const Piece& piece, ByteView bytes) {
   if (bytes.size() > piece.max_bytes)
@@ -24,12 +30,12 @@ TensorMessage check_result(const Piece& piece, ByteView bytes) {
   for (size_t i = 0; fits && i < piece.wanted.size(); ++i) {
     const auto& [name, value] = message.tensors[i];
     fits = name == piece.wanted[i].name && value.shape() == piece.wanted[i].shape &&
-           value.dtype() == DType::f32;
+           message.types[i] == piece.wanted[i].type;
   }
   if (!fits)
     throw ParseError("result", "tensors",
                      "expected " + std::to_string(piece.wanted.size()) +
-                         " tensors with the names and shapes of the ticket, got others");
+                         " tensors with the names, shapes and types of the ticket, got others");
   return message;
 }
 
@@ -135,18 +141,40 @@ bool Gather::any_expelled(std::span<const Piece> pieces) const {
 }
 
 void Gather::collect(std::span<Piece> pieces) {
+  using Clock = std::chrono::steady_clock;
+  double wait = patience();
+  auto since = Clock::now();
   while (!open_.empty()) {
-    if (std::optional<TicketResult> result = channel_.receive(patience_)) {
+    std::optional<TicketResult> result = channel_.receive(wait);
+    const auto now = Clock::now();
+    if (!result && is_held()) {
+      since = now;
+    } else if (result) {
+      if (!result->dead && open_.contains(result->ticket))
+        slowest_ = std::max(slowest_, std::chrono::duration<double>(now - since).count());
       take(pieces, std::move(*result));
-      continue;
+      since = Clock::now();
+      wait = patience();
+    } else {
+      // Nodes began with the first ones, and are the most likely to be about to finish those.
+      do_here(pieces, open_.rbegin()->first);
+      wait = planned_ = 0;  // nodes are not what they said
     }
-    if (channel_.held() && !(stop_ && stop_())) continue;
-    const auto [id, index] = *open_.begin();
-    close(id);
-    pieces[index].result = compute(pieces[index]);
-    pieces[index].node.clear();
-    ++counts_.alone;
   }
+}
+
+double Gather::patience() const {
+  return std::max(patience_, std::min(3 * std::max(planned_, slowest_), kMostPatience));
+}
+
+bool Gather::is_held() { return channel_.held() && !(stop_ && stop_()); }
+
+void Gather::do_here(std::span<Piece> pieces, uint64_t id) {
+  Piece& piece = pieces[open_.at(id)];
+  close(id);
+  piece.result = compute(piece);
+  piece.node.clear();
+  ++counts_.alone;
 }
 
 TensorMessage Gather::compute(const Piece& piece) {
@@ -158,6 +186,10 @@ void Gather::take(std::span<Piece> pieces, TicketResult result) {
   const auto at = open_.find(result.ticket);
   if (at == open_.end()) {
     ++counts_.late;
+    return;
+  }
+  if (result.dead) {
+    if (!is_held()) do_here(pieces, result.ticket);
     return;
   }
   if (trust_.expelled(result.node)) return;

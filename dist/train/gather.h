@@ -48,8 +48,9 @@ struct GatherCounts {
 class Gather {
  public:
   /// The channel must live as long as this. `patience`: seconds without a result, after which the
-  /// server computes a ticket itself though nodes are there. `stop` is asked while the channel
-  /// holds the work back; true: it is done here after all, so that training can end.
+  /// server computes tickets itself though nodes are there; more of them when nodes are slow.
+  /// `stop` is asked while the channel holds the work back; true: it is done here after all, so
+  /// that training can end.
   Gather(Channel& channel, Device device, const TrustOptions& trust, double patience,
          std::function<bool()> stop = {});
   ~Gather();
@@ -58,6 +59,8 @@ class Gather {
   std::string put(BlobKind kind, ByteVector bytes);
   void drop(const std::string& hash);
 
+  /// What nodes are to take for all pieces: they have three times as long, until that is over once.
+  void expect(double seconds) { planned_ = seconds; }
   /// Sends those that have no result, or one of a node that was expelled since.
   void send(std::span<Piece> pieces);
   /// Waits until all have one. The same pieces, at the same place.
@@ -70,14 +73,18 @@ class Gather {
  private:
   void submit(std::span<Piece> pieces, size_t index);
   void close(uint64_t id);
+  double patience() const;
+  bool is_held();
   void take(std::span<Piece> pieces, TicketResult result);
+  void do_here(std::span<Piece> pieces, uint64_t id);
   TensorMessage compute(const Piece& piece);
   void expel(std::span<Piece> pieces, const std::string& node, const std::string& reason);
 
   Channel& channel_;
   TrainingNode own_;
   Trust trust_;
-  double patience_;
+  double patience_, planned_ = 0;
+  double slowest_ = 0;  // seconds that a result let wait for it
   std::function<bool()> stop_;
   std::map<std::string, std::shared_ptr<const ByteVector>> blobs_;
   std::map<uint64_t, size_t> open_;  // tickets, and which piece each is of

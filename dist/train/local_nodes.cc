@@ -90,10 +90,14 @@ std::optional<TicketResult> LocalNodes::receive(double) {
     }
     // The blobs of a ticket that is closed may be gone.
     if (!open_.contains(id)) continue;
-    ByteVector result = compute(*next);
-    bytes_.results += result.size();
+    TicketResult answer{.ticket = id, .node = next->of.name};
+    try {
+      answer.bytes = compute(*next);
+    } catch (const Error&) {
+      answer.dead = true;
+    }
+    bytes_.results += answer.bytes.size();
     ++next->answered;
-    const TicketResult answer{id, next->of.name, std::move(result)};
     if (random_.below(8) == 0) again_ = answer;
     return answer;
   }
@@ -129,14 +133,17 @@ ByteVector LocalNodes::lie(Node& node, ByteVector result) {
   }
   TensorMessage message = decode_tensors(result, "result");
   std::vector<WireTensor> tensors;
-  for (auto& [name, value] : message.tensors) {
-    Tensor& given = tensors.emplace_back(WireTensor{name, value}).value;
+  for (size_t i = 0; i < message.tensors.size(); ++i) {
+    const auto& [name, value] = message.tensors[i];
+    Tensor& given = tensors.emplace_back(WireTensor{name, value, message.types[i]}).value;
     if (node.of.lie == Lie::sign_flipped) update("g = 0 - g", {{"g", given}});
     if (node.of.lie == Lie::wrong_shape) given = Tensor::zeros({1}, DType::f32, Device::cpu());
+    if (node.of.lie == Lie::wrong_type)
+      tensors.back().type = message.types[i] == WireType::f32 ? WireType::f16 : WireType::f32;
     if (node.of.lie == Lie::noise) {
       Random noise(7, static_cast<uint64_t>(node.answered));
       float* values = given.mutable_data<float>();
-      for (int64_t i = 0; i < given.size(); ++i) values[i] *= 1 + 0.5f * noise.normal();
+      for (int64_t k = 0; k < given.size(); ++k) values[k] *= 1 + 0.5f * noise.normal();
     }
   }
   return encode_tensors(tensors, message.texts);

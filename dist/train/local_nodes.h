@@ -17,6 +17,7 @@ enum class Lie : uint8_t {
   none,
   sign_flipped,
   wrong_shape,
+  wrong_type,
   not_finite,
   replayed,
   noise,

@@ -112,7 +112,8 @@ std::vector<Piece> PoolUpdater::gradient_pieces(const Cut& cut) {
     std::vector<Piece::Wanted> wanted;
     if (data) {
       wanted.push_back({"loss", {1}});
-      wanted.push_back({"output", with_batch(cut.count[i], network().output_shape())});
+      wanted.push_back({"output", with_batch(cut.count[i], network().output_shape()), false,
+                        ticket.activation_type});
     }
     for (Piece::Wanted& one : wanted_gradients()) wanted.push_back(std::move(one));
     if (data) add_wanted_states(wanted);
@@ -127,7 +128,8 @@ std::vector<Piece> PoolUpdater::forward_pieces(const Cut& cut) {
   for (size_t i = 0; i < cut.first.size(); ++i) {
     Ticket ticket = cut.part(i, Work::forward);
     ticket.output = true;
-    std::vector<Piece::Wanted> wanted = {{"output", with_batch(cut.count[i], border)}};
+    std::vector<Piece::Wanted> wanted = {
+        {"output", with_batch(cut.count[i], border), false, ticket.activation_type}};
     add_wanted_states(wanted);
     pieces.push_back(piece(ticket, cut.count[i], std::move(wanted)));
   }

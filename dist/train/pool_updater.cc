@@ -30,6 +30,10 @@ Tensor in_one(const std::vector<Piece>& pieces, size_t index) {
   return concatenate(parts, 0);
 }
 
+bool same_nodes(const std::vector<NodeRate>& a, const std::vector<NodeRate>& b) {
+  return std::ranges::equal(a, b, {}, &NodeRate::name, &NodeRate::name);
+}
+
 }  // namespace
 
 PoolUpdater::PoolUpdater(Network& network, nn::Optimizer& optimizer, nn::Iterator& iterator,
@@ -53,13 +57,19 @@ int64_t PoolUpdater::ticket_samples() const {
   return std::max<int64_t>(16, (iterator().batch_size() + 7) / 8);
 }
 
+/// With the mode automatic, when an epoch begins or the first node is there.
 bool PoolUpdater::decide() {
-  if (mode_ != PoolMode::automatic) return true;
+  if (options_.mode != PoolMode::automatic) return true;
+  if (mode_ != PoolMode::automatic && iterator().position() > 0) return true;
   const std::vector<NodeRate> nodes = channel_.nodes();
-  if (nodes.empty()) return false;
+  if (nodes.empty()) return mode_ != PoolMode::automatic;
   const std::optional<StepShape> shape = this->shape();
   // Without a border there is one mode.
-  mode_ = shape ? fastest_mode(*shape, nodes, options_.server) : PoolMode::data;
+  const PoolMode best = shape ? fastest_mode(*shape, nodes, options_.server) : PoolMode::data;
+  if (best == mode_) return true;
+  mode_ = best;
+  made_ = false;
+  nodes_.clear();  // the plan was another mode's
   return true;
 }
 
@@ -79,30 +89,39 @@ std::optional<StepShape> PoolUpdater::shape() {
   return shape;
 }
 
-void PoolUpdater::note_step(double seconds) {
+/// For the nodes that are there when a step begins.
+void PoolUpdater::plan() {
   std::vector<NodeRate> nodes = channel_.nodes();
-  const auto same = [](const NodeRate& a, const NodeRate& b) { return a.name == b.name; };
-  if (!std::equal(nodes.begin(), nodes.end(), nodes_.begin(), nodes_.end(), same))
-    step_seconds_.clear();
-  else
-    step_seconds_.push_back(seconds);
-  if (step_seconds_.size() > kStepsKept) step_seconds_.pop_front();
+  if (same_nodes(nodes, nodes_)) return;
+  step_seconds_.clear();
   nodes_ = std::move(nodes);
+  const auto shape = nodes_.empty() ? std::nullopt : this->shape();
+  planned_ = shape ? plan_step(mode_, *shape, nodes_, options_.server).seconds : 0;
+  gather_.expect(planned_);
 }
 
-PoolUpdater::StepSeconds PoolUpdater::step_seconds() {
-  const std::optional<StepShape> shape = this->shape();
-  if (step_seconds_.empty() || nodes_.empty() || !shape) return {};
+void PoolUpdater::note_step(double seconds) {
+  if (same_nodes(channel_.nodes(), nodes_))
+    step_seconds_.push_back(seconds);
+  else
+    step_seconds_.clear();
+  if (step_seconds_.size() > kStepsKept) step_seconds_.pop_front();
+}
+
+PoolUpdater::StepSeconds PoolUpdater::step_seconds() const {
+  if (step_seconds_.empty() || planned_ == 0) return {};
   std::vector<double> sorted(step_seconds_.begin(), step_seconds_.end());
   const auto middle = sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
-  return {*middle, plan_step(mode_, *shape, nodes_, options_.server).seconds};
+  return {*middle, planned_};
 }
 
 /// The networks that nodes and server run.
 void PoolUpdater::make_parts() {
   std::string json = network().json();
   order_ = names_of(network());
+  head_.reset();
+  tail_.reset();
   if (mode_ != PoolMode::data) {
     const NetworkSplit split = split_network(network().json(), options_.border);
     head_ = Network::parse(split.head, network().name(), network().device());
@@ -116,15 +135,17 @@ void PoolUpdater::make_parts() {
   if (mode_ == PoolMode::paper)
     for (const std::string& name : names_of(*tail_)) order_.push_back(name);
   const ByteView bytes = nn::as_bytes(json);
+  gather_.drop(network_hash_);
   network_hash_ = gather_.put(BlobKind::network, {bytes.begin(), bytes.end()});
   seed_ = network().seed();
+  made_ = true;
 }
 
 /// Gradients are zeros, and the parts have the tensors and the place in the random streams of the
 /// whole.
 void PoolUpdater::prepare() {
   network().zero_grad();
-  if (network_hash_.empty() || seed_ != network().seed()) make_parts();
+  if (!made_ || seed_ != network().seed()) make_parts();
   for (std::optional<Network>* part : {&head_, &tail_}) {
     if (!*part) continue;
     share_tensors(network(), **part);
@@ -135,6 +156,7 @@ void PoolUpdater::prepare() {
 nn::Updater::Result PoolUpdater::update() {
   if (!joined_ || !decide()) return Updater::update();
   const auto start = std::chrono::steady_clock::now();
+  plan();
   prepare();
   const Cut cut = this->cut();
   Result result = mode_ == PoolMode::border ? step_over_border(cut) : step_by_gradients(cut);

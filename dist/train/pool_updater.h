@@ -24,7 +24,8 @@ struct PoolTrainingOptions {
   WireType wire = WireType::f16;  // f32: exact; i8: gradients of parameters with 8 bits, else f16
   bool alone = false;             // until join(): one machine
   TrustOptions trust = {};
-  double patience = 30;  // seconds without a result, then the server computes a ticket itself
+  double patience = 30;  // seconds without a result, then the server computes tickets itself; more
+                         // when nodes are slow, or are to be by the plan
   std::function<bool()> stop = {};  // asked while training is paused: true: its step ends at once
   Normalisation samples = {};       // what the data set made of bytes, so that bytes can travel
   ServerRate server = {};
@@ -38,14 +39,15 @@ class PoolUpdater : public nn::Updater {
               const PoolTrainingOptions& options = {});
 
   /// A step does not depend on which nodes there are, whether any, and who answers first. With the
-  /// mode automatic the first node decides it, and until then this is Updater::update().
+  /// mode automatic those that are there when an epoch begins decide it; until there are some, this
+  /// is Updater::update().
   Result update() override;
 
   /// Training alone is over; again does nothing.
   void join() { joined_ = true; }
   bool joined() const { return joined_; }
 
-  /// As it was decided; automatic before.
+  /// As it was decided last; automatic before.
   PoolMode mode() const { return mode_; }
   const GatherCounts& counts() const { return gather_.counts(); }
 
@@ -54,7 +56,7 @@ class PoolUpdater : public nn::Updater {
   struct StepSeconds {
     double measured = 0, planned = 0;
   };
-  StepSeconds step_seconds();
+  StepSeconds step_seconds() const;
 
  private:
   /// A minibatch as tickets.
@@ -70,6 +72,7 @@ class PoolUpdater : public nn::Updater {
 
   bool decide();
   std::optional<StepShape> shape();
+  void plan();
   void note_step(double seconds);
   void make_parts();
   void prepare();
@@ -99,10 +102,12 @@ class PoolUpdater : public nn::Updater {
   std::vector<std::string> order_;  // of parameters in the weights: those for gradients first
   size_t gradients_ = 0;            // how many
   int64_t sample_bytes_ = 0;        // of one, as the last ticket has them
+  bool made_ = false;               // all this, for the mode
   uint64_t seed_ = 0;
   std::string network_hash_;
   std::vector<NodeRate> nodes_;      // of the last step
-  std::deque<double> step_seconds_;  // with these nodes
+  double planned_ = 0;               // seconds of a step with them; 0: there is no plan
+  std::deque<double> step_seconds_;  // that it took
 };
 
 }  // namespace kaiseki::dist

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <random>
 #include <set>
 #include <string>
 
@@ -14,12 +16,14 @@ namespace kaiseki::dist {
 struct TrustOptions {
   double check_share = 0.02;  // of the contributions of proven nodes
   int newcomer_checks = 10;   // valid contributions that prove a node; until then all are checked
-  uint64_t seed = 0;          // of the choice
+  std::optional<uint64_t> seed = {};  // of the choice; none: the system's randomness, so that no
+                                      // node can foresee it
 };
 
 class Trust {
  public:
-  explicit Trust(const TrustOptions& options) : options_(options), random_(options.seed) {}
+  explicit Trust(const TrustOptions& options)
+      : options_(options), random_(options.seed ? *options.seed : secret_seed()) {}
 
   /// Whether the next contribution of this node is to be computed again.
   bool checks(const std::string& node) {
@@ -32,6 +36,11 @@ class Trust {
   bool expelled(const std::string& node) const { return expelled_.contains(node); }
 
  private:
+  static uint64_t secret_seed() {
+    std::random_device system;
+    return uint64_t{system()} << 32 | system();
+  }
+
   TrustOptions options_;
   Random random_;
   std::map<std::string, int> valid_;

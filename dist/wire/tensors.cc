@@ -9,6 +9,7 @@
 #include "dist/wire/elements.h"
 #include "matrix/error.h"
 #include "nn/io/tensor_bytes.h"
+#include "nn/train/diverged.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -84,7 +85,10 @@ class Decoder {
     for (uint64_t i = 0; i < tensors; ++i) entries.push_back(entry());
     skip_padding(header);
     end_ = bytes_.size();
-    for (const Entry& of : entries) message.tensors.push_back({of.name, elements(of)});
+    for (const Entry& of : entries) {
+      message.tensors.push_back({of.name, elements(of)});
+      message.types.push_back(of.type);
+    }
     expect(at_ == bytes_.size(), "the end of the message");
     return message;
   }
@@ -206,8 +210,9 @@ ByteVector encode_tensors(std::span<const WireTensor> tensors, const Metadata& t
     if (value.dtype() == DType::f32)
       for (float x : floats_of(value))
         if (!std::isfinite(x))
-          throw Error(message("tensors", "expected finite numbers in ", tensor.name, ", got ", x,
-                              "; a smaller learning rate helps where training diverged"));
+          throw nn::Diverged(message("tensors", "expected finite numbers in ", tensor.name,
+                                     ", got ", x,
+                                     "; a smaller learning rate helps where training diverged"));
     exponents.push_back(tensor.type == WireType::f16 ? half_exponent(floats_of(value)) : 0);
     header.put(static_cast<uint8_t>(tensor.type));
     header.put(static_cast<uint8_t>(value.rank()));

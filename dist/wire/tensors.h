@@ -36,10 +36,11 @@ struct WireTensor {
 struct TensorMessage {
   Metadata texts;
   std::vector<nn::NamedTensor> tensors;  // on the CPU
+  std::vector<WireType> types = {};      // of the tensors
 };
 
-/// The same input gives the same bytes; `rounding` seeds that of i8. Throws Error naming the tensor
-/// when a value is NaN or infinite.
+/// The same input gives the same bytes; `rounding` seeds that of i8. Throws nn::Diverged naming the
+/// tensor when a value is NaN or infinite.
 ByteVector encode_tensors(std::span<const WireTensor> tensors, const Metadata& texts = {},
                           uint64_t rounding = 0);
 /// Memory stays below five times the bytes. Throws ParseError(source, place) for everything that

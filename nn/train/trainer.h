@@ -9,19 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "matrix/error.h"
+#include "nn/train/diverged.h"
 #include "nn/train/evaluator.h"
 #include "nn/train/extension.h"
 #include "nn/train/metrics.h"
 #include "nn/train/updater.h"
 
 namespace kaiseki::nn {
-
-/// The loss became NaN or infinite: training cannot go on.
-class Diverged : public Error {
- public:
-  using Error::Error;
-};
 
 struct TrainerOptions {
   int64_t epochs = 1;

@@ -173,6 +173,21 @@ def stops_and_goes_on():
     go_on.finish()
     check("continuing from" in go_on.output and "other settings" not in go_on.output, "it continues", go_on.output)
     check(weights("whole.safetensors") == weights("parts.safetensors"), "the same weights in two parts")
+    other = Training(*exact, "--checkpoint", "kept", "--resume", "--pool-ticket", 32, nodes=0).finish()
+    check("--pool-ticket 32, there none" in other.output, "other tickets are named", other.output)
+
+
+def diverges():
+    """With a node at work: the error is that of one machine, and comes at once."""
+    run = [*SAME, "--pool-mode", "data", "--checkpoint", "diverged"]
+    Training(*run, "--epochs", 1, nodes=0).finish()
+    wrong = Training(*run, "--epochs", 4, "--resume", "--lr", 1e30, nodes=1)
+    begun = time.monotonic()
+    wrong.output += wrong.process.communicate(timeout=600)[0]
+    check(wrong.process.returncode == 1 and "the last good checkpoint is diverged/checkpoint-" in wrong.output,
+          "it names the last good checkpoint", wrong.output)
+    check(time.monotonic() - begun < 20, "it does not wait for nodes that cannot do it", time.monotonic() - begun)
+    end(wrong.nodes[0])
 
 
 def page():
@@ -190,4 +205,4 @@ def wrong_options():
 
 
 if __name__ == "__main__":
-    main(page, wrong_options, weights_of_one_machine, accuracy_of_one_machine, after_an_accuracy, stops_and_goes_on)
+    main(page, wrong_options, weights_of_one_machine, accuracy_of_one_machine, after_an_accuracy, stops_and_goes_on, diverges)

@@ -3,7 +3,7 @@
 
 # There is no gzip (nn/io/no_zlib), no process to fork, and no environment that says where data sets lie.
 # The server's side of training over a pool is native.
-set(left_out_sources "gzip_test.cc|idx_test.cc|file_test.cc|real_data_test.cc|faults_test.cc|updater_test.cc")
+set(left_out_sources "gzip_test.cc|idx_test.cc|file_test.cc|real_data_test.cc|faults_test.cc|gather_test.cc|updater_test.cc")
 
 # Cases by name, in both variants.
 set(left_out_cases

@@ -214,19 +214,29 @@ TEST_CASE("channel: what an operator cancelled ends training, with an error that
   CHECK(at.pool->tasks().size() == 1);
 }
 
-TEST_CASE("channel: a ticket that no node can do is nobody's to wait for") {
+TEST_CASE("channel: a ticket at which nodes fail twice is dead, and it is told which one") {
   Fixture at;
   const NodeId node = at.join();
   at.submit(1, "one");
-  for (int attempt = 0; attempt < 10; ++attempt) {
-    at.now += 100;
-    at.pool->tick();
+  at.submit(2, "two");
+  const Lease first = at.lease(node);
+  CHECK(at.answer(node, first) == Outcome::accepted);
+  CHECK(at.receive()->ticket == 1);
+  at.close(1);
+  for (int attempt = 0; attempt < 2; ++attempt) {
     CHECK_FALSE(at.receive());
     CHECK(at.pool->give_back(node, at.lease(node).token, "no memory").outcome == Outcome::accepted);
+    at.now += 2;
+    at.pool->tick();
   }
-  CHECK_FALSE(at.channel.receive(1000));
-  at.close(1);
+  const auto dead = at.receive();
+  REQUIRE(dead);
+  CHECK(dead->ticket == 2);
+  CHECK(dead->dead);
+  CHECK(dead->bytes.empty());
+  at.close(2);
   CHECK_FALSE(at.receive());
+  CHECK(at.pool->progress(first.task).total() == 0);
 }
 
 TEST_CASE("channel: large tickets are blobs, large results come back whole") {

@@ -132,6 +132,28 @@ TEST_CASE("remote pool: tickets go to the coordinator's nodes, large ones too, a
   CHECK(fs::is_empty(at.blobs.folder()));
 }
 
+TEST_CASE("remote pool: a node holds two tickets, however many threads it has") {
+  Fixture at;
+  RemotePool pool(at.limit);
+  Channel& channel = pool.channel();
+  Peer& node = at.node();
+  const auto heard = [&] {
+    int tickets = 0;
+    at.on([&] {
+      for (const ByteVector& message : node.heard)
+        tickets += decode_frame(message).type == FrameType::ticket;
+    });
+    return tickets;
+  };
+  for (uint64_t id = 1; id <= 5; ++id) channel.submit(id, {bytes("one"), 1000});
+  for (int i = 0; i < 200 && heard() < 2; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  CHECK(heard() == 2);
+  REQUIRE(channel.nodes().size() == 1);
+  CHECK(channel.nodes()[0].at_once == 2);
+}
+
 TEST_CASE("remote pool: what the coordinator lost is handed over again") {
   Fixture at;
   RemotePool pool(at.limit);

@@ -61,13 +61,14 @@ struct Run {
   /// No options: one machine.
   explicit Run(const std::optional<PoolTrainingOptions>& options = {},
                std::vector<LocalNode> with = {}, uint64_t seed = 1, const char* json = kSmall,
-               std::shared_ptr<const nn::Dataset> data = small_digits(320))
+               std::shared_ptr<const nn::Dataset> data = small_digits(320),
+               const nn::OptimizerOptions& how = {}, double rate = 0.02)
       : network(nn::Network::parse(json, "test", Device::cpu())),
-        optimizer(nn::OptimizerOptions{}),
+        optimizer(how),
         iterator(std::move(data), nn::IteratorOptions{.batch_size = 32, .seed = 5}),
         nodes(std::make_unique<LocalNodes>(std::move(with), seed)) {
     network.initialize(11);
-    const nn::Schedule schedule{.base = 0.02};
+    const nn::Schedule schedule{.base = rate};
     if (options)
       updater =
           std::make_unique<PoolUpdater>(network, optimizer, iterator, schedule, *nodes, *options);
@@ -96,6 +97,7 @@ inline PoolTrainingOptions pool_options(PoolMode mode, WireType wire = WireType:
   options.mode = mode;
   options.ticket_samples = 8;
   options.wire = wire;
+  options.trust.seed = 0;
   return options;
 }
 

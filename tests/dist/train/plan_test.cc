@@ -63,6 +63,54 @@ TEST_CASE("bytes and seconds of a step are within a tenth of the table's") {
   }
 }
 
+TEST_CASE("what the server computes itself bounds the speed-up: AlexNet, 2.58 and 12.3 times") {
+  StepShape shape = step_shape(split_of("alexnet"), 1000);
+  shape.samples = 1024;
+  shape.ticket_samples = 128;
+  // Nodes that take no time at all; the server has 50 GFLOP/s.
+  const std::vector<NodeRate> nodes(
+      8, {.name = "n", .gflops = 1e9, .down_mbit_s = 1e12, .up_mbit_s = 1e12, .round_trip_s = 0});
+  const ServerRate server{50, 1e12};
+  const double whole =
+      6.0 * static_cast<double>(shape.head_multiply_adds + shape.tail_multiply_adds) * 1024 / 50e9;
+  const double paper = plan_step(PoolMode::paper, shape, nodes, server).seconds;
+  CHECK(paper / whole == doctest::Approx(0.387).epsilon(0.005));
+  CHECK(whole / paper == doctest::Approx(2.58).epsilon(0.005));
+  CHECK(whole / plan_step(PoolMode::border, shape, nodes, server).seconds ==
+        doctest::Approx(12.3).epsilon(0.01));
+  CHECK(plan_step(PoolMode::data, shape, nodes, server).seconds < whole / 1000);
+  // In paper mode the server works while nodes do, in border mode while they wait.
+  const std::vector<NodeRate> slow(
+      1, {.name = "n", .gflops = 50, .down_mbit_s = 1e12, .up_mbit_s = 1e12, .round_trip_s = 0});
+  CHECK(plan_step(PoolMode::paper, shape, slow, server).seconds == doctest::Approx(whole));
+  CHECK(plan_step(PoolMode::border, shape, slow, server).seconds == doctest::Approx(whole));
+}
+
+TEST_CASE("the server's link, as the paper ran: AlexNet, 8 tickets of 128, 4 clients, 1 Gbit/s") {
+  StepShape shape = step_shape(split_of("alexnet"), 1000);
+  shape.samples = 1024;
+  shape.ticket_samples = 128;
+  const std::vector<NodeRate> nodes(4, {.name = "n",
+                                        .gflops = 1e9,
+                                        .down_mbit_s = 1e12,
+                                        .up_mbit_s = 1e12,
+                                        .round_trip_s = 0,
+                                        .at_once = 2});
+  const ServerRate server{1e9, 1000};
+  shape.wire = WireType::f32;
+  const StepPlan paper = plan_step(PoolMode::paper, shape, nodes, server);
+  CHECK(paper.down_bytes == doctest::Approx(975e6).epsilon(0.01));
+  CHECK(paper.up_bytes == doctest::Approx(75e6).epsilon(0.01));
+  CHECK(paper.seconds == doctest::Approx(8.4).epsilon(0.01));
+  shape.wire = WireType::i8;
+  const StepPlan border = plan_step(PoolMode::border, shape, nodes, server);
+  CHECK(border.down_bytes == doctest::Approx(38e6).epsilon(0.02));
+  CHECK(border.up_bytes == doctest::Approx(38e6).epsilon(0.02));
+  // 0.6 s one after the other, 0.3 s if both ways were always in use.
+  CHECK(border.seconds > 0.3);
+  CHECK(border.seconds < 0.6);
+}
+
 TEST_CASE("a node's link and device work at the same time when it holds two tickets") {
   // Each ticket: 1 s of computing, 0.5 s down as samples, 0.8 s up as gradients.
   StepShape shape{.head_parameters = 100'000,

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "dist/train/pool_after.h"
@@ -32,6 +34,12 @@ constexpr uint64_t kSeeds = 3;
 const std::vector<int> kNodes{1, 2, 3, 5};
 #endif
 
+Weights named(const std::string& name, const Weights& all) {
+  const auto found = std::ranges::find(all, name, [](const auto& tensor) { return tensor.first; });
+  REQUIRE(found != all.end());
+  return {*found};
+}
+
 }  // namespace
 
 TEST_CASE("1, 2, 3 and 5 nodes give the weights of one machine after 100 steps, in every mode") {
@@ -54,6 +62,33 @@ TEST_CASE("1, 2, 3 and 5 nodes give the weights of one machine after 100 steps, 
       CHECK(run.pool().counts().expelled == 0);
       if (!first) first = found;
       CHECK(found == *first);
+    }
+  }
+}
+
+TEST_CASE("every rule of the optimizer does over a pool what it does on one machine") {
+  test::WithConvPolicy policy(kSame);
+  struct Rule {
+    nn::OptimizerOptions options;
+    double rate;
+  };
+  // The last minibatch of an epoch is of 21 samples.
+  const auto data = small_digits(8 * 32 + 21);
+  const Weights plain = Run({}, {}, 1, kSmall, data).train(30).weights();
+  for (const Rule& rule :
+       {Rule{{.name = "momentum", .weight_decay = 0.01}, 0.02},
+        Rule{{.name = "momentum", .clip_norm = 0.5}, 0.02},
+        Rule{{.name = "nesterov", .weight_decay = 0.01, .clip_norm = 0.5}, 0.02},
+        Rule{{.name = "adam"}, 0.001}, Rule{{.name = "adamw", .clip_norm = 0.5}, 0.001}}) {
+    CAPTURE(rule.options.name);
+    const auto run = [&](const std::optional<PoolTrainingOptions>& options) {
+      return Run(options, some_nodes(2), 1, kSmall, data, rule.options, rule.rate);
+    };
+    const Weights expected = run({}).train(30).weights();
+    CHECK(difference(plain, expected) > 1e-3);
+    for (PoolMode mode : kModes) {
+      CAPTURE(pool_mode_name(mode));
+      CHECK(difference(run(pool_options(mode)).train(30).weights(), expected) < 1e-5);
     }
   }
 }
@@ -145,9 +180,29 @@ TEST_CASE(
 TEST_CASE("the running mean over tickets is that of the minibatch") {
   test::WithConvPolicy policy(kSame);
   Run alone({}, {}, 1, kNormalised), pool(pool_options(PoolMode::border), {}, 1, kNormalised);
-  const Weights expected = alone.train(1).weights(), found = pool.train(1).weights();
-  for (size_t i = 0; i < found.size(); ++i)
-    if (found[i].first == "bn1.running_mean") CHECK(difference({found[i]}, {expected[i]}) < 1e-5);
+  CHECK(difference(named("bn1.running_mean", pool.train(1).weights()),
+                   named("bn1.running_mean", alone.train(1).weights())) < 1e-5);
+}
+
+TEST_CASE("batch normalisation takes a short last ticket, even of one sample") {
+  test::WithConvPolicy policy(kSame);
+  for (PoolMode mode : kModes) {
+    CAPTURE(pool_mode_name(mode));
+    const auto data = small_digits(25);  // a minibatch of 25: tickets of 8, 8, 8 and 1
+    Run one(pool_options(mode), some_nodes(1), 1, kNormalised, data);
+    Run three(pool_options(mode), some_nodes(3), 2, kNormalised, data);
+    const Weights found = three.train(20).weights();
+    CHECK(found == one.train(20).weights());
+    CHECK(three.losses.back() < three.losses.front());
+    CHECK(three.pool().counts().expelled == 0);
+    for (const auto& [name, values] : found)
+      for (float value : values) REQUIRE(std::isfinite(value));
+  }
+  // The mean over tickets is by their samples.
+  Run alone({}, {}, 1, kNormalised, small_digits(25));
+  Run pool(pool_options(PoolMode::border), some_nodes(2), 1, kNormalised, small_digits(25));
+  CHECK(difference(named("bn1.running_mean", pool.train(1).weights()),
+                   named("bn1.running_mean", alone.train(1).weights())) < 1e-5);
 }
 
 TEST_CASE("halves and bytes on the wire train as well") {
@@ -200,6 +255,42 @@ TEST_CASE("automatic: one machine until a node is there, then the mode that take
   Run run(pool_options(PoolMode::automatic), some_nodes(2));
   CHECK(difference(run.train(4).weights(), expected) < 1e-5);
   CHECK(run.pool().mode() != PoolMode::automatic);
+}
+
+TEST_CASE(
+    "automatic: when an epoch begins the mode is decided anew, for the nodes of that moment") {
+  test::WithConvPolicy policy(kSame);
+  struct Rated : LocalNodes {
+    using LocalNodes::LocalNodes;
+    std::vector<NodeRate> nodes() override {
+      NodeRate node{.name = "slow", .gflops = 1e-4, .round_trip_s = 0};
+      if (far) node = {.name = "far", .round_trip_s = 9};
+      node.down_mbit_s = node.up_mbit_s = 1e6;
+      return {node};
+    }
+    bool far = false;
+  };
+  PoolTrainingOptions options = pool_options(PoolMode::automatic);
+  options.server = {1e6, 1e6};
+  Run alone, run;
+  Rated nodes(some_nodes(2), 1);
+  PoolUpdater updater(run.network, run.optimizer, run.iterator, {.base = 0.02}, nodes, options);
+  const auto train = [&](int steps) {
+    for (int i = 0; i < steps; ++i) updater.update();
+    return updater.mode();
+  };
+  CHECK(train(4) == PoolMode::border);
+  nodes.far = true;
+  CHECK(train(6) == PoolMode::border);  // ten steps are an epoch
+  CHECK(updater.step_seconds().planned == doctest::Approx(2 * 4 * 2 * 9).epsilon(0.01));
+  CHECK(train(1) == PoolMode::paper);
+  CHECK(updater.step_seconds().planned == doctest::Approx(4 * 2 * 9).epsilon(0.01));
+  nodes.far = false;
+  CHECK(train(9) == PoolMode::paper);
+  CHECK(train(1) == PoolMode::border);
+  CHECK(difference(run.weights(), alone.train(21).weights()) < 1e-5);
+  CHECK(updater.counts().expelled == 0);
+  CHECK(nodes.blobs() == 1);
 }
 
 TEST_CASE("training is alone until the accuracy is reached, and a checkpoint remembers the join") {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// What the server does with tickets that nobody does, and how long it waits for those who might.
+#include "dist/train/gather.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "matrix/ops/copy.h"
+#include "nn/train/diverged.h"
+#include "tests/dist/train/fixture.h"
+#include "tests/support/conv_policy.h"
+
+namespace kaiseki::dist {
+namespace {
+
+const ConvPolicy kSame = {.mode = TuneMode::off, .deterministic = true};
+
+/// Nodes that let wait for them, once, and what training asked of them.
+struct Watched : LocalNodes {
+  using LocalNodes::LocalNodes;
+
+  std::optional<TicketResult> receive(double seconds) override {
+    waited.push_back(seconds);
+    if (late > 0)
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::exchange(late, 0)));
+    if (silent > 0 && --silent >= 0) return std::nullopt;
+    if (const uint64_t id = std::exchange(dead, 0))
+      return TicketResult{.ticket = id, .node = "node0", .dead = true};
+    return LocalNodes::receive(seconds);
+  }
+  void close(uint64_t id) override {
+    closed.push_back(id);
+    LocalNodes::close(id);
+  }
+  std::vector<NodeRate> nodes() override {
+    std::vector<NodeRate> nodes = LocalNodes::nodes();
+    for (NodeRate& node : nodes) {
+      node.down_mbit_s = node.up_mbit_s = mbit_s;
+      node.round_trip_s = 0;
+    }
+    return nodes;
+  }
+
+  int silent = 0;     // answers that are none
+  uint64_t dead = 0;  // a ticket
+  double late = 0;    // seconds
+  double mbit_s = 100;
+  std::vector<double> waited;
+  std::vector<uint64_t> closed;
+};
+
+/// A step of four tickets over one node.
+struct Step {
+  Run run;
+  Watched nodes{some_nodes(1), 1};
+
+  PoolUpdater updater(PoolTrainingOptions options = pool_options(PoolMode::data)) {
+    return PoolUpdater(run.network, run.optimizer, run.iterator, {.base = 0.02}, nodes, options);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("when nothing comes the server takes the last tickets, until something comes") {
+  test::WithConvPolicy policy(kSame);
+  Step at;
+  at.nodes.silent = 2;
+  PoolUpdater updater = at.updater();
+  updater.update();
+  REQUIRE(at.nodes.closed.size() == 4);
+  CHECK(at.nodes.closed[0] == 4);
+  CHECK(at.nodes.closed[1] == 3);
+  CHECK(updater.counts().alone == 2);
+  CHECK(updater.counts().accepted == 2);
+  REQUIRE(at.nodes.waited.size() >= 4);
+  CHECK(at.nodes.waited[0] == 30);
+  CHECK(at.nodes.waited[1] == 0);
+  CHECK(at.nodes.waited[2] == 0);
+  CHECK(at.nodes.waited[3] == 30);
+  Run expected(pool_options(PoolMode::data));
+  CHECK(at.run.weights() == expected.train(1).weights());
+}
+
+TEST_CASE("a ticket at which nodes failed is done at once, and no other") {
+  Step at;
+  at.nodes.dead = 2;
+  PoolUpdater updater = at.updater();
+  updater.update();
+  CHECK(at.nodes.closed[0] == 2);
+  CHECK(updater.counts().alone == 1);
+  CHECK(updater.counts().accepted == 3);
+}
+
+TEST_CASE("slow links are waited for, three times what the plan says, but not for ever") {
+  Step at;
+  at.nodes.mbit_s = 0.01;
+  PoolUpdater updater = at.updater();
+  updater.update();
+  const double planned = updater.step_seconds().planned;
+  CHECK(planned > 30);
+  CHECK(at.nodes.waited[0] == doctest::Approx(3 * planned));
+  Step far;
+  far.nodes.mbit_s = 1e-9;
+  far.nodes.silent = 1;
+  PoolUpdater slower = far.updater();
+  slower.update();
+  CHECK(far.nodes.waited[0] == 300);
+  far.nodes.waited.clear();
+  slower.update();
+  CHECK(far.nodes.waited[0] == 30);  // the plan was wrong
+  CHECK(slower.counts().alone == 1);
+}
+
+TEST_CASE("who let wait for a result is waited for three times as long") {
+  Step at;
+  at.nodes.mbit_s = 1e6;
+  at.nodes.late = 0.4;
+  PoolTrainingOptions options = pool_options(PoolMode::data);
+  options.patience = 0.1;
+  PoolUpdater updater = at.updater(options);
+  updater.update();
+  CHECK(at.nodes.waited[0] < 0.4);
+  CHECK(at.nodes.waited[1] >= 1.2);
+}
+
+TEST_CASE("training that diverged says so, with nodes or without") {
+  for (PoolMode mode : {PoolMode::data, PoolMode::paper, PoolMode::border})
+    for (int nodes : {0, 2}) {
+      CAPTURE(pool_mode_name(mode));
+      CAPTURE(nodes);
+      for (const float value : {3e38f, INFINITY}) {
+        Run run(pool_options(mode), some_nodes(nodes));
+        fill(run.network.parameters()[0].value, value);
+        CHECK_THROWS_WITH_AS(run.train(1), doctest::Contains("a smaller learning rate helps"),
+                             nn::Diverged);
+        CHECK(run.nodes->expelled().empty());
+      }
+    }
+}
+
+}  // namespace kaiseki::dist
