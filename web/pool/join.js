@@ -14,7 +14,7 @@ import path from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {parseArgs} from 'node:util';
 import {Worker} from 'node:worker_threads';
-import {fetchSeconds, keepBlobs} from './blobs.js';
+import {fetchBytes, keepBlobs} from './blobs.js';
 import {putOut} from './frame.js';
 import {PoolNode} from './node.js';
 import {Runner} from './runner.js';
@@ -65,9 +65,7 @@ function makeWorker(script, options) {
 }
 
 async function getBlob(url, hash) {
-  const response = await fetch(`${url}/blobs/${hash}`, {signal: AbortSignal.timeout(1000 * fetchSeconds)});
-  if (!response.ok) throw new Error(`blob ${hash}: ${response.status}`);
-  const bytes = new Uint8Array(await response.arrayBuffer());
+  const bytes = await fetchBytes(`${url}/blobs/${hash}`);
   if (createHash('sha256').update(bytes).digest('hex') !== hash) throw new Error(`blob ${hash}: other bytes`);
   return bytes;
 }
