@@ -32,6 +32,9 @@ function usage(problem) {
   process.exit(1);
 }
 
+/** The host of a URL, which writes addresses in one way. */
+const isThisMachine = (host) => host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
+
 function readOptions() {
   let parsed;
   try {
@@ -49,6 +52,8 @@ function readOptions() {
     return value;
   };
   const token = values['token-file'] ? readFileSync(values['token-file'], 'utf8').trim() : process.env.KAISEKI_NODE_TOKEN;
+  const {protocol, hostname} = new URL(positionals[0]);
+  if (token && protocol === 'http:' && !isThisMachine(hostname)) usage(`expected https for a token that leaves this machine, got http://${hostname}`);
   return {url: positionals[0].replace(/\/$/, ''), token, name: values.name ?? os.hostname(),
           threads: number('threads', Math.max(1, os.availableParallelism() - 1)),
           seconds: number('seconds', 60), memory: number('memory', 256),
