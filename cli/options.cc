@@ -119,6 +119,10 @@ void add_pool(CLI::App* app, PoolTrainCommand& c) {
   pool->add_option("--pool-after", c.after,
                    "accuracy=NUMBER: train alone until an epoch reached it (0.5 is half)")
       ->needs(where);
+  pool->add_flag("--pool-private", c.is_private,
+                 "only for nodes with the coordinator's token; without this, who opens the "
+                 "volunteer's page gets pictures, labels and weights to compute with")
+      ->needs(where);
   pool->add_option("--pool-log", c.log, "of --pool serve: what happens in the pool, as JSON lines")
       ->needs(where);
 }

@@ -49,6 +49,7 @@ dist::TrainingServerOptions server_options(const PoolTrainCommand& c, std::FILE*
   const auto folder = state_folder("");
   how.author_token = token_of(folder / "author.token");
   how.node_token = token_of(folder / "node.token");
+  how.public_data = !c.is_private;
   if (log)
     how.log = [log](const std::string& line) {
       std::fprintf(log, "%s\n", line.c_str());
@@ -96,7 +97,7 @@ struct PoolTraining::Impl {
   explicit Impl(const PoolTrainCommand& c) : command(c) {
     if (!c.after.empty()) after = dist::parse_pool_after(c.after);
     if (c.where != "serve") {
-      remote.emplace(coordinator_of(c));
+      remote.emplace(coordinator_of(c), !c.is_private);
       return;
     }
     if (!c.token_file.empty() || !c.certificates.empty())

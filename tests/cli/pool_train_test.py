@@ -179,7 +179,7 @@ def page():
     """The options of docs/pool-training.md are those of --help."""
     documented = set(re.findall(r"`(--pool[\w-]*)", (ROOT / "docs" / "pool-training.md").read_text(), re.M))
     offered = set(re.findall(r"^ *(--pool[\w-]*)", works("train", "--help").stdout, re.M))
-    check(documented == offered and len(offered) == 10, "the same options", f"{documented}\n{offered}")
+    check(documented == offered and len(offered) == 11, "the same options", f"{documented}\n{offered}")
 
 
 def wrong_options():

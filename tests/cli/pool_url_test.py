@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from pool import Coordinator, end, has_joined, native_node, until
+from pool import Coordinator, Socket, end, has_joined, native_node, until
 from pool_train_test import DATA, LENET, RUN, SAME, SMOOTH, accuracy, difference
 from support import KAISEKI, check, main, refuses, works
 
@@ -128,6 +128,37 @@ def as_a_user():
         check(run.by_nodes == 0, "without nodes it trains alone", run.output)
 
 
+def only_for_trusted_nodes():
+    """--pool-private: a page gets nothing of it; without, it gets tickets."""
+    with Coordinator() as coordinator:
+        def page():
+            peer = Socket(coordinator)
+            check(peer.upgrade(Origin=coordinator.url, Authorization=None) == 101, "a page")
+            peer.say("hello", control={"functions": ["kaiseki.train"], "threads": 1})
+            peer.hear_frame("welcome")
+            peer.say("ready", control={"slots": 2})
+            return peer
+
+        def gets_nothing(peer):
+            peer.say("echo")
+            return peer.hear_frame("ticket", "echo")[0] == "echo"
+
+        anyone = page()
+        run = Training(coordinator, "--epochs", 1)
+        check(anyone.hear_frame("ticket")[2]["function"] == "kaiseki.train", "without it everyone gets tickets")
+        anyone.close()
+        run.finish()
+
+        anyone = page()
+        run = Training(coordinator, "--epochs", 1, "--pool-private").finish()
+        check(run.by_nodes == 0 and gets_nothing(anyone), "it trains alone beside a page", run.output)
+        node = native_node(coordinator, *SAME)
+        check(has_joined(node), "a node with the token")
+        run = Training(coordinator, "--epochs", 1, "--pool-private").finish()
+        check(run.by_nodes > 0 and gets_nothing(anyone), "a node with the token helps", run.output)
+        end(node)
+
+
 def errors_say_what_to_do():
     with Coordinator() as coordinator:
         url, token = coordinator.url, coordinator.state / "author.token"
@@ -142,4 +173,4 @@ def errors_say_what_to_do():
 
 
 if __name__ == "__main__":
-    main(errors_say_what_to_do, weights_of_one_machine, paused_and_cancelled, as_a_user)
+    main(errors_say_what_to_do, only_for_trusted_nodes, weights_of_one_machine, paused_and_cancelled, as_a_user)
