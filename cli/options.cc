@@ -95,7 +95,9 @@ void add_pool(CLI::App* app, PoolTrainCommand& c) {
   pool->add_option("--pool-tls-ca", c.certificates,
                    "of --pool URL: certificates to trust, in PEM format (default: the system's)")
       ->needs(where);
-  pool->add_option("--pool-port", c.port, "of --pool serve (default: 8080); 0: any that is free")
+  pool->add_option("--pool-port", c.port,
+                   "of --pool serve (default: 8080); 0: any that is free. Where your kaiseki serve "
+                   "has it, training goes through that one")
       ->check(CLI::Range(0, 65535))
       ->needs(where);
   pool->add_option("--pool-mode", c.mode,

@@ -7,11 +7,13 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
+import threading
 import time
 
 from pool import Coordinator, Socket, end, has_joined, native_node, until
-from pool_train_test import DATA, LENET, RUN, SAME, SMOOTH, accuracy, difference
+from pool_train_test import DATA, RUN, SAME, SMOOTH, accuracy, difference
 from support import KAISEKI, check, main, refuses, works
 
 
@@ -128,6 +130,39 @@ def as_a_user():
         check(run.by_nodes == 0, "without nodes it trains alone", run.output)
 
 
+def as_the_first_page_says():
+    """kaiseki serve, kaiseki join, kaiseki train --pool serve: where one's own coordinator has the port, through that one."""
+    with Coordinator() as coordinator:
+        node = native_node(coordinator, *SAME)
+        check(has_joined(node), "a node joins")
+        serve = [*RUN, "--epochs", 1, "--pool", "serve", "--pool-port", coordinator.port]
+        own = {"KAISEKI_STATE_DIR": str(coordinator.state.resolve())}
+        output = works(*serve, env=own).stdout
+        check(f"through your coordinator that runs at {coordinator.url}" in output, "it says so", output)
+        found = re.search(r"([\d,]+) tickets by nodes", output)
+        check(found and int(found.group(1)) > 0, "its nodes did a part", output)
+        nothing_stays(coordinator)
+        taken = ["cannot listen", str(coordinator.port)]
+        refuses(taken, *serve, env={"KAISEKI_STATE_DIR": str(pathlib.Path("another").resolve())})
+        refuses(taken, *serve, "--pool-log", "pool.log", env=own)
+        end(node)
+    for user in (os.getuid(), 65534) if os.getuid() == 0 else (os.getuid(),):
+        os.seteuid(user)
+        other = socket.create_server(("127.0.0.1", 0))
+        os.seteuid(os.getuid())
+        heard, port = [], other.getsockname()[1]
+
+        def answer_nothing(other=other, heard=heard):
+            while True:
+                peer = other.accept()[0]
+                heard.append(peer.recv(9999))
+                peer.close()
+
+        threading.Thread(target=answer_nothing, daemon=True).start()
+        refuses(["cannot listen", str(port)], *RUN, "--pool", "serve", "--pool-port", port, env=own)
+        check(bool(heard) == (user == os.getuid()), f"what a program of the user {user} hears", heard)
+
+
 def only_for_trusted_nodes():
     """--pool-private: a page gets nothing of it; without, it gets tickets."""
     with Coordinator() as coordinator:
@@ -173,4 +208,4 @@ def errors_say_what_to_do():
 
 
 if __name__ == "__main__":
-    main(errors_say_what_to_do, only_for_trusted_nodes, weights_of_one_machine, paused_and_cancelled, as_a_user)
+    main(errors_say_what_to_do, as_the_first_page_says, only_for_trusted_nodes, weights_of_one_machine, paused_and_cancelled, as_a_user)
