@@ -13,7 +13,7 @@ import threading
 import time
 
 from pool import Coordinator, Socket, end, has_joined, native_node, until
-from pool_train_test import DATA, RUN, SAME, SMOOTH, accuracy, difference
+from pool_train_test import DATA, RUN, SAME, SMOOTH, accuracy, difference, weights
 from support import KAISEKI, check, main, refuses, works
 
 
@@ -194,6 +194,45 @@ def only_for_trusted_nodes():
         end(node)
 
 
+def killed():
+    """kill -9 of the training: nodes idle or do other work, --resume goes on as if nothing had been, what stayed can be deleted."""
+    with Coordinator() as coordinator:
+        node = native_node(coordinator, *SAME)
+        check(has_joined(node), "a node joins")
+        exact = [*SAME, "--epochs", 4, "--pool-wire", "f32", "--pool-mode", "border"]
+        Training(coordinator, *exact, "--save", "whole.safetensors").finish()
+        run = Training(coordinator, *exact, "--checkpoint", "kept")
+        check(until(lambda: list(pathlib.Path().glob("kept/*.safetensors"))), "a checkpoint", run.process.poll())
+        run.process.kill()
+        run.process.wait()
+        names = [one["name"] for one in coordinator.api("GET", "/projects")]
+        check(len(names) == 2 and all(name.startswith("training ") for name in names), "its projects stay", names)
+
+        def open_tickets():
+            return sum(one["free"] + one["leased"] for one in map(
+                lambda one: coordinator.api("GET", f"/tasks/{one['task']}"), coordinator.api("GET", "/tasks")))
+
+        check(until(lambda: open_tickets() == 0), "what was open is computed", open_tickets())
+        before, spent = accepted(coordinator), cpu_seconds(node)
+        time.sleep(3)
+        check(accepted(coordinator) == before and cpu_seconds(node) - spent < 0.5, "then the node idles", cpu_seconds(node) - spent)
+        results = coordinator.results(coordinator.task(["7"], function="sample.primes"))
+        check([one.get("result") for one in results] == ["true"], "it does other work", results)
+        run = Training(coordinator, *exact, "--checkpoint", "kept", "--resume", "--save", "parts.safetensors").finish()
+        check("continuing from" in run.output and run.by_nodes > 0, "it goes on", run.output)
+        check(weights("whole.safetensors") == weights("parts.safetensors"), "the same weights in two parts")
+        check(len(coordinator.api("GET", "/projects")) == 3, "it leaves what is not its own")
+        for project in coordinator.api("GET", "/projects"):
+            coordinator.api("DELETE", f"/projects/{project['project']}", status=204)
+        check(coordinator.api("GET", "/projects") == [], "what stayed can be deleted", coordinator.api("GET", "/projects"))
+        end(node)
+
+
+def cpu_seconds(process):
+    spent = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, spent)) / os.sysconf("SC_CLK_TCK")
+
+
 def errors_say_what_to_do():
     with Coordinator() as coordinator:
         url, token = coordinator.url, coordinator.state / "author.token"
@@ -208,4 +247,5 @@ def errors_say_what_to_do():
 
 
 if __name__ == "__main__":
-    main(errors_say_what_to_do, as_the_first_page_says, only_for_trusted_nodes, weights_of_one_machine, paused_and_cancelled, as_a_user)
+    main(errors_say_what_to_do, as_the_first_page_says, only_for_trusted_nodes, weights_of_one_machine, paused_and_cancelled, killed,
+         as_a_user)
