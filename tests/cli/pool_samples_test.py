@@ -35,6 +35,7 @@ def primes():
         nodes = [native_node(coordinator, "--jobs", 2), native_node(coordinator, "--jobs", 1)]
         if node_js_is_there():
             nodes.append(js_node(coordinator, "--threads", 2))
+        check(all(has_joined(node) for node in nodes), "all join")
         project = coordinator.api("POST", "/projects", {"name": "primes"})["project"]
         task = coordinator.api("POST", f"/projects/{project}/tasks", {
             "name": "primes", "function": "sample.primes", "module": module(coordinator, "primes")})["task"]
