@@ -95,7 +95,9 @@ void add_pool(CLI::App* app, PoolTrainCommand& c) {
   pool->add_option("--pool-tls-ca", c.certificates,
                    "of --pool URL: certificates to trust, in PEM format (default: the system's)")
       ->needs(where);
-  pool->add_option("--pool-port", c.port, "of --pool serve (default: 8080); 0: any that is free")
+  pool->add_option("--pool-port", c.port,
+                   "of --pool serve (default: 8080); 0: any that is free. Where your kaiseki serve "
+                   "has it, training goes through that one")
       ->check(CLI::Range(0, 65535))
       ->needs(where);
   pool->add_option("--pool-mode", c.mode,
@@ -118,6 +120,10 @@ void add_pool(CLI::App* app, PoolTrainCommand& c) {
       ->needs(where);
   pool->add_option("--pool-after", c.after,
                    "accuracy=NUMBER: train alone until an epoch reached it (0.5 is half)")
+      ->needs(where);
+  pool->add_flag("--pool-private", c.is_private,
+                 "only for nodes with the coordinator's token; without this, who opens the "
+                 "volunteer's page gets pictures, labels and weights to compute with")
       ->needs(where);
   pool->add_option("--pool-log", c.log, "of --pool serve: what happens in the pool, as JSON lines")
       ->needs(where);

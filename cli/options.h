@@ -37,6 +37,7 @@ struct PoolTrainCommand {
   std::string mode = "auto", wire = "f16", border, after, log;
   std::optional<int> port;     // of serve
   int64_t ticket_samples = 0;  // 0: an eighth of a minibatch, but 16 or more
+  bool is_private = false;     // only for nodes with the token
 };
 
 struct TrainCommand {

@@ -21,6 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double kWindow = 5;  // seconds
 constexpr int kPort = 8080;
+constexpr double kSilence = 15;  // seconds
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -49,6 +50,7 @@ dist::TrainingServerOptions server_options(const PoolTrainCommand& c, std::FILE*
   const auto folder = state_folder("");
   how.author_token = token_of(folder / "author.token");
   how.node_token = token_of(folder / "node.token");
+  how.public_data = !c.is_private;
   if (log)
     how.log = [log](const std::string& line) {
       std::fprintf(log, "%s\n", line.c_str());
@@ -66,7 +68,7 @@ dist::WireOptions coordinator_of(const PoolTrainCommand& c) {
   return {.url = url,
           .token = token_for(url, c.token_file, "author.token"),
           .certificates = c.certificates,
-          .silence = 15};
+          .silence = kSilence};
 }
 
 /// Tells the coordinator's console how training goes: once a second, and every test.
@@ -96,14 +98,34 @@ struct PoolTraining::Impl {
   explicit Impl(const PoolTrainCommand& c) : command(c) {
     if (!c.after.empty()) after = dist::parse_pool_after(c.after);
     if (c.where != "serve") {
-      remote.emplace(coordinator_of(c));
+      remote.emplace(coordinator_of(c), !c.is_private);
       return;
     }
     if (!c.token_file.empty() || !c.certificates.empty())
       throw Error(
           "[train] expected --pool URL with --pool-token-file and --pool-tls-ca, got --pool serve");
     log = open_log(c.log);
-    server.emplace(server_options(c, log.get()));
+    const dist::TrainingServerOptions how = server_options(c, log.get());
+    try {
+      server.emplace(how);
+    } catch (const Error&) {
+      if (log || !find_own(how)) throw;
+    }
+  }
+
+  /// The port may be taken because this user's coordinator runs there: then through that one.
+  bool find_own(const dist::TrainingServerOptions& how) {
+    if (!is_own_port(how.server.port)) return false;
+    own = "http://127.0.0.1:" + std::to_string(how.server.port);
+    try {
+      remote.emplace(dist::WireOptions{.url = dist::parse_coordinator_url(own),
+                                       .token = how.author_token,
+                                       .silence = kSilence},
+                     how.public_data);
+    } catch (const Error&) {  // another program
+      return false;
+    }
+    return true;
   }
 
   dist::Channel& channel() { return server ? server->channel() : remote->channel(); }
@@ -112,6 +134,7 @@ struct PoolTraining::Impl {
   LogFile log;
   std::optional<dist::TrainingServer> server;
   std::optional<dist::RemotePool> remote;
+  std::string own;  // URL of this user's coordinator that was found
   std::optional<dist::PoolAfter> after;
   dist::PoolUpdater* updater = nullptr;
   std::deque<std::pair<Clock::time_point, int64_t>> marks;  // results so far
@@ -145,8 +168,11 @@ void PoolTraining::extend(nn::Trainer& trainer) {
     trainer.extend(std::make_unique<dist::JoinPool>(*impl_->updater, *impl_->after));
 }
 
-std::string PoolTraining::url() const {
-  return impl_->server ? impl_->server->url() : impl_->command.where;
+std::string PoolTraining::where() const {
+  const std::string join = "nodes: kaiseki join ";
+  if (impl_->server) return join + impl_->server->url();
+  if (impl_->command.where != "serve") return join + impl_->command.where;
+  return "through your coordinator that runs at " + impl_->own + "; " + join + impl_->own;
 }
 
 std::string PoolTraining::status() {

@@ -24,7 +24,8 @@ class PoolTraining {
   /// What begins to use the pool (--pool-after); the trainer's updater is the one made here.
   void extend(nn::Trainer& trainer);
 
-  std::string url() const;
+  /// "nodes: kaiseki join http://127.0.0.1:8080", and whose coordinator that is if it is not ours.
+  std::string where() const;
   /// "2 nodes  31 tickets/s", of the last seconds.
   std::string status();
   /// "1,200 tickets by nodes, 3 here, 40 checked, 0 nodes put out; mode border"

@@ -2,12 +2,15 @@
 #include "cli/state_folder.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 
 #include "matrix/environment.h"
 #include "matrix/error.h"
@@ -61,6 +64,20 @@ std::string token_for(const dist::CoordinatorUrl& url, const std::string& given,
   // This machine's own token is for its own coordinator.
   const fs::path file = environment().state_dir / own;
   return near && fs::exists(file) ? read_token(file) : "";
+}
+
+bool is_own_port(uint16_t port) {
+  std::ifstream sockets("/proc/net/tcp");  // proc(5): local and remote address, state, ..., uid
+  std::string line;
+  std::getline(sockets, line);
+  while (std::getline(sockets, line)) {
+    unsigned address = 0, at = 0, state = 0, uid = 0;
+    const int found =
+        std::sscanf(line.c_str(), " %*s %x:%x %*s %x %*s %*s %*s %u", &address, &at, &state, &uid);
+    const bool listens = found == 4 && state == 0x0a && address == htonl(INADDR_LOOPBACK);
+    if (listens && at == port) return uid == ::getuid();
+  }
+  return false;
 }
 
 std::string token_of(const fs::path& file) {

@@ -213,7 +213,7 @@ int run_command(const TrainCommand& c) {
 
   print_header(network_file, network, *train, test.get(), c);
   if (pool) {
-    std::printf("pool        nodes: kaiseki join %s\n", pool->url().c_str());
+    std::printf("pool        %s\n", pool->where().c_str());
     std::fflush(stdout);
   }
   if (c.resume) {

@@ -59,7 +59,8 @@ class Author {
   virtual void sweep() = 0;
 };
 
-/// Of a pool in this process; both must outlive it.
-std::unique_ptr<Author> local_author(Pool& pool, BlobStore& blobs);
+/// Of a pool in this process; both must outlive it. Without `public_data` only trusted nodes are
+/// there for it.
+std::unique_ptr<Author> local_author(Pool& pool, BlobStore& blobs, bool public_data = true);
 
 }  // namespace kaiseki::dist

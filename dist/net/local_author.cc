@@ -8,11 +8,19 @@ constexpr double kYoungest = 5;  // seconds: younger blobs may not be named yet
 
 class LocalAuthor final : public Author {
  public:
-  LocalAuthor(Pool& pool, BlobStore& blobs)
-      : pool_(pool), blobs_(blobs), kept_(pool.create_project("training: weights and samples")) {}
+  LocalAuthor(Pool& pool, BlobStore& blobs, bool public_data)
+      : pool_(pool),
+        blobs_(blobs),
+        public_data_(public_data),
+        kept_(pool.create_project("training: weights and samples")) {}
 
   void batch(const std::function<void()>& calls) override { pool_.batch(calls); }
-  std::vector<NodeStatus> nodes() override { return pool_.nodes(); }
+  std::vector<NodeStatus> nodes() override {
+    std::vector<NodeStatus> nodes = pool_.nodes();
+    if (!public_data_)
+      std::erase_if(nodes, [](const NodeStatus& node) { return !node.info.trusted; });
+    return nodes;
+  }
   void expel(const NodeId& node, const std::string& reason) override {
     if (pool_.node(node)) pool_.expel(node, reason);
   }
@@ -28,7 +36,10 @@ class LocalAuthor final : public Author {
     if (task_ == 0)
       task_ = pool_.create_task(
           pool_.create_project("training"),
-          {.name = "training", .function = kTrainingFunction, .max_attempts = kTrainingAttempts});
+          {.name = "training",
+           .function = kTrainingFunction,
+           .max_attempts = kTrainingAttempts,
+           .public_data = public_data_});
     return pool_.add_tickets(task_, tickets);
   }
   TaskState state() override { return task_ == 0 ? TaskState::running : pool_.task(task_).state; }
@@ -40,14 +51,15 @@ class LocalAuthor final : public Author {
  private:
   Pool& pool_;
   BlobStore& blobs_;
+  const bool public_data_;
   const ProjectId kept_;  // keeps the blobs
   TaskId task_ = 0;       // 0: none yet
 };
 
 }  // namespace
 
-std::unique_ptr<Author> local_author(Pool& pool, BlobStore& blobs) {
-  return std::make_unique<LocalAuthor>(pool, blobs);
+std::unique_ptr<Author> local_author(Pool& pool, BlobStore& blobs, bool public_data) {
+  return std::make_unique<LocalAuthor>(pool, blobs, public_data);
 }
 
 }  // namespace kaiseki::dist

@@ -65,6 +65,7 @@ NodeStatus read_node(const nn::Json& json) {
   double threads = 1;
   number("threads", threads);
   node.info.threads = static_cast<int>(threads);
+  if (const nn::Json* value = json.find("trusted")) node.info.trusted = value->boolean;
   if (const nn::Json* value = json.find("connected")) node.connected = value->boolean;
   if (const nn::Json* value = json.find("expelled")) node.expelled = value->string;
   node.info.functions = {kTrainingFunction};  // only such were asked for
@@ -73,10 +74,12 @@ NodeStatus read_node(const nn::Json& json) {
 
 }  // namespace
 
-RemoteAuthor::RemoteAuthor(const WireOptions& to, std::function<void(std::function<void()>)> post,
+RemoteAuthor::RemoteAuthor(const WireOptions& to, bool public_data,
+                           std::function<void(std::function<void()>)> post,
                            std::function<void(const Finished&)> finished)
     : name_(url_of(to.url)),
       project_name_("training " + random_name()),
+      public_data_(public_data),
       client_(to),
       post_(std::move(post)),
       finished_(std::move(finished)),
@@ -159,6 +162,8 @@ std::vector<NodeStatus> RemoteAuthor::nodes() {
   const nn::Json list = ask("GET", std::string("/api/nodes?function=") + kTrainingFunction);
   nodes_.clear();
   for (const nn::Json& one : list.items) nodes_.push_back(read_node(one));
+  if (!public_data_)
+    std::erase_if(nodes_, [](const NodeStatus& node) { return !node.info.trusted; });
   asked_ = now;
   return nodes_;
 }
@@ -207,7 +212,8 @@ TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets) {
     project_ = make_project("");
     made.set("name", "training").set("function", kTrainingFunction);
     task_ = make("/api/projects/" + std::to_string(project_) + "/tasks",
-                 made.set("max_attempts", kTrainingAttempts), "task");
+                 made.set("max_attempts", kTrainingAttempts).set("public_data", public_data_),
+                 "task");
     ++era_;
     tell_curve();
   }

@@ -16,8 +16,10 @@ namespace kaiseki::dist {
 class RemoteAuthor final : public Author {
  public:
   /// `post` runs a call on this author's thread, from any; `finished` gets what ended, there.
-  /// Throws Error when the coordinator does not answer, or wants another token.
-  RemoteAuthor(const WireOptions& to, std::function<void(std::function<void()>)> post,
+  /// Without `public_data` only trusted nodes are there for it. Throws Error when the coordinator
+  /// does not answer, or wants another token.
+  RemoteAuthor(const WireOptions& to, bool public_data,
+               std::function<void(std::function<void()>)> post,
                std::function<void(const Finished&)> finished);
 
   bool ready() override;
@@ -54,6 +56,7 @@ class RemoteAuthor final : public Author {
 
   const std::string name_;          // of the coordinator
   const std::string project_name_;  // of this run alone
+  const bool public_data_;
   HttpClient client_;
   const std::function<void(std::function<void()>)> post_;
   const std::function<void(const Finished&)> finished_;

@@ -19,9 +19,9 @@ constexpr std::chrono::milliseconds kLook(500);  // how often it looks who is th
 }  // namespace
 
 struct RemotePool::Impl {
-  explicit Impl(const WireOptions& to) {
+  Impl(const WireOptions& to, bool public_data) {
     auto made = std::make_unique<RemoteAuthor>(
-        to, [this](std::function<void()> call) { post(std::move(call)); },
+        to, public_data, [this](std::function<void()> call) { post(std::move(call)); },
         [this](const Finished& one) { channel.finished(one); });
     author = made.get();
     channel.start(std::move(made));
@@ -76,7 +76,8 @@ struct RemotePool::Impl {
   std::thread thread;
 };
 
-RemotePool::RemotePool(const WireOptions& to) : impl_(std::make_unique<Impl>(to)) {}
+RemotePool::RemotePool(const WireOptions& to, bool public_data)
+    : impl_(std::make_unique<Impl>(to, public_data)) {}
 RemotePool::~RemotePool() = default;
 
 Channel& RemotePool::channel() { return impl_->channel; }

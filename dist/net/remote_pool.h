@@ -14,10 +14,10 @@ namespace kaiseki::dist {
 
 class RemotePool {
  public:
-  /// `to` has the author's token. Throws Error when the coordinator does not answer or wants
-  /// another token. Later it may go and come back: meanwhile there are no nodes, and what is open
-  /// is handed over again.
-  explicit RemotePool(const WireOptions& to);
+  /// `to` has the author's token; without `public_data` only trusted nodes get tickets. Throws
+  /// Error when the coordinator does not answer or wants another token. Later it may go and come
+  /// back: meanwhile there are no nodes, and what is open is handed over again.
+  explicit RemotePool(const WireOptions& to, bool public_data = true);
   /// What this made at the coordinator goes.
   ~RemotePool();
 

@@ -64,7 +64,7 @@ struct TrainingServer::Impl {
                      .node_token = given.node_token,
                      .limits = given.server.limits,
                      .on_nodes = [this] { channel.changed(); }}) {
-    channel.start(local_author(coordinator.pool(), blobs));
+    channel.start(local_author(coordinator.pool(), blobs, given.public_data));
     thread = std::thread([this] { serve(); });
   }
 

@@ -14,6 +14,7 @@ namespace kaiseki::dist {
 struct TrainingServerOptions {
   ServerOptions server = {};  // `stop` is not asked
   std::string author_token, node_token;
+  bool public_data = true;  // false: only nodes with the token get tickets
   EventLog::Sink log = {};
 };
 

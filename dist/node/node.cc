@@ -244,7 +244,7 @@ struct Node::Impl {
       ++counts.refused;
       log.event("result_refused", {{"ticket", std::to_string(frame.ticket)},
                                    {"reason", text_of(frame.control, "reason")}});
-    } else {
+    } else if (said == "accepted") {
       ++counts.accepted;
     }
   }

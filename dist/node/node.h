@@ -20,6 +20,7 @@ struct NodeOptions {
   double longest_wait = 30;  // seconds between them
 };
 
+/// Accepted are results that ended their ticket: neither pending nor duplicates.
 struct NodeCounts {
   int64_t accepted = 0, refused = 0, failed = 0, connections = 0;
 };

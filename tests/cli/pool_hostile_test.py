@@ -212,6 +212,10 @@ def whose_token():
     pathlib.Path("home/node.token").write_text("1" * 48)
     pathlib.Path("home/node.token").chmod(0o600)
     refuses(["https"], "join", "http://192.0.2.1:9", "--token-file", "home/node.token", "--gflops", 1)
+    if node_js_is_there():
+        script = subprocess.run(["node", pool.NODE_JS, "http://192.0.2.1:9", "--token-file", "home/node.token"],
+                                stderr=subprocess.PIPE, text=True, timeout=60)
+        check(script.returncode == 1 and "expected https" in script.stderr, "a script keeps it too", script.stderr)
     listener = socket.create_server(("127.0.0.1", 0))
     listener.settimeout(30)
     for host, given in (("127.0.0.1", True), ("localhost", True), ("0.0.0.0", False)):  # the last one is not known as ours

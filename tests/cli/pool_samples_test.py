@@ -6,6 +6,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import signal
 
 from pool import Coordinator, end, has_joined, js_node, native_node, node_js_is_there, until
@@ -34,6 +35,7 @@ def primes():
         nodes = [native_node(coordinator, "--jobs", 2), native_node(coordinator, "--jobs", 1)]
         if node_js_is_there():
             nodes.append(js_node(coordinator, "--threads", 2))
+        check(all(has_joined(node) for node in nodes), "all join")
         project = coordinator.api("POST", "/projects", {"name": "primes"})["project"]
         task = coordinator.api("POST", f"/projects/{project}/tasks", {
             "name": "primes", "function": "sample.primes", "module": module(coordinator, "primes")})["task"]
@@ -75,6 +77,9 @@ def pi():
         check(abs(4 * inside / 800000 - math.pi) < 5 * 1.642 / math.sqrt(800000), "pi", 4 * inside / 800000)
         for node in nodes:
             check(end(node) == 0, "a node ends with status 0", pathlib.Path(node.log).read_text()[-2000:])
+        said = [re.search(r'([\d,]+) results accepted|"accepted":(\d+)', pathlib.Path(node.log).read_text()) for node in nodes]
+        counts = [int((one.group(1) or one.group(2)).replace(",", "")) for one in said if one]
+        check(len(counts) == 2 and sum(counts) == 40, "who gave the second of two results ended the ticket, and counts it", counts)
 
 
 def mandelbrot():

@@ -7,11 +7,13 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
+import threading
 import time
 
-from pool import Coordinator, end, has_joined, native_node, until
-from pool_train_test import DATA, LENET, RUN, SAME, SMOOTH, accuracy, difference
+from pool import Coordinator, Socket, end, has_joined, native_node, until
+from pool_train_test import DATA, RUN, SAME, SMOOTH, accuracy, difference, weights
 from support import KAISEKI, check, main, refuses, works
 
 
@@ -128,6 +130,109 @@ def as_a_user():
         check(run.by_nodes == 0, "without nodes it trains alone", run.output)
 
 
+def as_the_first_page_says():
+    """kaiseki serve, kaiseki join, kaiseki train --pool serve: where one's own coordinator has the port, through that one."""
+    with Coordinator() as coordinator:
+        node = native_node(coordinator, *SAME)
+        check(has_joined(node), "a node joins")
+        serve = [*RUN, "--epochs", 1, "--pool", "serve", "--pool-port", coordinator.port]
+        own = {"KAISEKI_STATE_DIR": str(coordinator.state.resolve())}
+        output = works(*serve, env=own).stdout
+        check(f"through your coordinator that runs at {coordinator.url}" in output, "it says so", output)
+        found = re.search(r"([\d,]+) tickets by nodes", output)
+        check(found and int(found.group(1)) > 0, "its nodes did a part", output)
+        nothing_stays(coordinator)
+        taken = ["cannot listen", str(coordinator.port)]
+        refuses(taken, *serve, env={"KAISEKI_STATE_DIR": str(pathlib.Path("another").resolve())})
+        refuses(taken, *serve, "--pool-log", "pool.log", env=own)
+        end(node)
+    for user in (os.getuid(), 65534) if os.getuid() == 0 else (os.getuid(),):
+        os.seteuid(user)
+        other = socket.create_server(("127.0.0.1", 0))
+        os.seteuid(os.getuid())
+        heard, port = [], other.getsockname()[1]
+
+        def answer_nothing(other=other, heard=heard):
+            while True:
+                peer = other.accept()[0]
+                heard.append(peer.recv(9999))
+                peer.close()
+
+        threading.Thread(target=answer_nothing, daemon=True).start()
+        refuses(["cannot listen", str(port)], *RUN, "--pool", "serve", "--pool-port", port, env=own)
+        check(bool(heard) == (user == os.getuid()), f"what a program of the user {user} hears", heard)
+
+
+def only_for_trusted_nodes():
+    """--pool-private: a page gets nothing of it; without, it gets tickets."""
+    with Coordinator() as coordinator:
+        def page():
+            peer = Socket(coordinator)
+            check(peer.upgrade(Origin=coordinator.url, Authorization=None) == 101, "a page")
+            peer.say("hello", control={"functions": ["kaiseki.train"], "threads": 1})
+            peer.hear_frame("welcome")
+            peer.say("ready", control={"slots": 2})
+            return peer
+
+        def gets_nothing(peer):
+            peer.say("echo")
+            return peer.hear_frame("ticket", "echo")[0] == "echo"
+
+        anyone = page()
+        run = Training(coordinator, "--epochs", 1)
+        check(anyone.hear_frame("ticket")[2]["function"] == "kaiseki.train", "without it everyone gets tickets")
+        anyone.close()
+        run.finish()
+
+        anyone = page()
+        run = Training(coordinator, "--epochs", 1, "--pool-private").finish()
+        check(run.by_nodes == 0 and gets_nothing(anyone), "it trains alone beside a page", run.output)
+        node = native_node(coordinator, *SAME)
+        check(has_joined(node), "a node with the token")
+        run = Training(coordinator, "--epochs", 1, "--pool-private").finish()
+        check(run.by_nodes > 0 and gets_nothing(anyone), "a node with the token helps", run.output)
+        end(node)
+
+
+def killed():
+    """kill -9 of the training: nodes idle or do other work, --resume goes on as if nothing had been, what stayed can be deleted."""
+    with Coordinator() as coordinator:
+        node = native_node(coordinator, *SAME)
+        check(has_joined(node), "a node joins")
+        exact = [*SAME, "--epochs", 4, "--pool-wire", "f32", "--pool-mode", "border"]
+        Training(coordinator, *exact, "--save", "whole.safetensors").finish()
+        run = Training(coordinator, *exact, "--checkpoint", "kept")
+        check(until(lambda: list(pathlib.Path().glob("kept/*.safetensors"))), "a checkpoint", run.process.poll())
+        run.process.kill()
+        run.process.wait()
+        names = [one["name"] for one in coordinator.api("GET", "/projects")]
+        check(len(names) == 2 and all(name.startswith("training ") for name in names), "its projects stay", names)
+
+        def open_tickets():
+            return sum(one["free"] + one["leased"] for one in map(
+                lambda one: coordinator.api("GET", f"/tasks/{one['task']}"), coordinator.api("GET", "/tasks")))
+
+        check(until(lambda: open_tickets() == 0), "what was open is computed", open_tickets())
+        before, spent = accepted(coordinator), cpu_seconds(node)
+        time.sleep(3)
+        check(accepted(coordinator) == before and cpu_seconds(node) - spent < 0.5, "then the node idles", cpu_seconds(node) - spent)
+        results = coordinator.results(coordinator.task(["7"], function="sample.primes"))
+        check([one.get("result") for one in results] == ["true"], "it does other work", results)
+        run = Training(coordinator, *exact, "--checkpoint", "kept", "--resume", "--save", "parts.safetensors").finish()
+        check("continuing from" in run.output and run.by_nodes > 0, "it goes on", run.output)
+        check(weights("whole.safetensors") == weights("parts.safetensors"), "the same weights in two parts")
+        check(len(coordinator.api("GET", "/projects")) == 3, "it leaves what is not its own")
+        for project in coordinator.api("GET", "/projects"):
+            coordinator.api("DELETE", f"/projects/{project['project']}", status=204)
+        check(coordinator.api("GET", "/projects") == [], "what stayed can be deleted", coordinator.api("GET", "/projects"))
+        end(node)
+
+
+def cpu_seconds(process):
+    spent = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, spent)) / os.sysconf("SC_CLK_TCK")
+
+
 def errors_say_what_to_do():
     with Coordinator() as coordinator:
         url, token = coordinator.url, coordinator.state / "author.token"
@@ -142,4 +247,5 @@ def errors_say_what_to_do():
 
 
 if __name__ == "__main__":
-    main(errors_say_what_to_do, weights_of_one_machine, paused_and_cancelled, as_a_user)
+    main(errors_say_what_to_do, as_the_first_page_says, only_for_trusted_nodes, weights_of_one_machine, paused_and_cancelled, killed,
+         as_a_user)

@@ -14,7 +14,7 @@ import path from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {parseArgs} from 'node:util';
 import {Worker} from 'node:worker_threads';
-import {fetchSeconds, keepBlobs} from './blobs.js';
+import {fetchBytes, keepBlobs} from './blobs.js';
 import {putOut} from './frame.js';
 import {PoolNode} from './node.js';
 import {Runner} from './runner.js';
@@ -31,6 +31,9 @@ function usage(problem) {
                 '[--seconds N] [--memory MB] [--gflops N] [--package FOLDER]');
   process.exit(1);
 }
+
+/** The host of a URL, which writes addresses in one way. */
+const isThisMachine = (host) => host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 
 function readOptions() {
   let parsed;
@@ -49,6 +52,8 @@ function readOptions() {
     return value;
   };
   const token = values['token-file'] ? readFileSync(values['token-file'], 'utf8').trim() : process.env.KAISEKI_NODE_TOKEN;
+  const {protocol, hostname} = new URL(positionals[0]);
+  if (token && protocol === 'http:' && !isThisMachine(hostname)) usage(`expected https for a token that leaves this machine, got http://${hostname}`);
   return {url: positionals[0].replace(/\/$/, ''), token, name: values.name ?? os.hostname(),
           threads: number('threads', Math.max(1, os.availableParallelism() - 1)),
           seconds: number('seconds', 60), memory: number('memory', 256),
@@ -65,9 +70,7 @@ function makeWorker(script, options) {
 }
 
 async function getBlob(url, hash) {
-  const response = await fetch(`${url}/blobs/${hash}`, {signal: AbortSignal.timeout(1000 * fetchSeconds)});
-  if (!response.ok) throw new Error(`blob ${hash}: ${response.status}`);
-  const bytes = new Uint8Array(await response.arrayBuffer());
+  const bytes = await fetchBytes(`${url}/blobs/${hash}`);
   if (createHash('sha256').update(bytes).digest('hex') !== hash) throw new Error(`blob ${hash}: other bytes`);
   return bytes;
 }

@@ -15,7 +15,7 @@ export class RestingRunner implements TaskRunner {
   stop(): void;
 }
 
-/** `seconds`: of one blob, at most. */
+/** `seconds`: without a byte of a blob, at most. */
 export function makeFetch(onBytes: (count: number) => void, seconds?: number): FetchBlob;
 /** The same, which keeps the newest. */
 export function makeKeepingFetch(onBytes: (count: number) => void, seconds?: number): FetchBlob;

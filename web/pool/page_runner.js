@@ -2,7 +2,7 @@
 // What a page gives its PoolNode: runners in web workers that rest as much as they are asked to, and blobs whose hash is
 // checked.
 
-import {fetchSeconds, keepBlobs} from './blobs.js';
+import {fetchBytes, keepBlobs} from './blobs.js';
 import {Runner} from './runner.js';
 
 const ticketSeconds = 60; // at most
@@ -78,11 +78,9 @@ async function sha256(bytes) {
 }
 
 /** fetchBlob(hash) for trainers, which keep what they need themselves. */
-export function makeFetch(onBytes, seconds = fetchSeconds) {
+export function makeFetch(onBytes, seconds) {
   return async (hash) => {
-    const response = await fetch(`/blobs/${hash}`, {signal: AbortSignal.timeout(1000 * seconds)});
-    if (!response.ok) throw new Error(`blob ${hash}: ${response.status}`);
-    const bytes = new Uint8Array(await response.arrayBuffer());
+    const bytes = await fetchBytes(`/blobs/${hash}`, seconds);
     if (await sha256(bytes) !== hash) throw new Error(`blob ${hash}: other bytes`);
     onBytes(bytes.length);
     return bytes;

@@ -6,7 +6,7 @@ const idleSeconds = 30; // a worker stays for the next ticket
 
 /**
  * `makeWorker()` gives {post(message), onMessage, onError, end()}, for web workers and for Node's alike. A worker that
- * posts {want: hashes} gets {fetched: bytes of each}, or {failed: why}, from fetchBlob(hash).
+ * posts {want: hashes} gets {fetched: bytes of each}, or {failed: why}, from fetchBlob(hash), whose time does not count.
  */
 export class Runner {
   constructor(makeWorker, seconds, fetchBlob) {
@@ -24,8 +24,19 @@ export class Runner {
     }
     return new Promise((resolve, reject) => {
       const {worker} = this;
+      let timer, begun, left = 1000 * this.seconds, over = false;
+      const count = () => {
+        if (over) return;
+        begun = performance.now();
+        timer = setTimeout(() => fail(`took more than ${this.seconds} s`), left);
+      };
+      const pause = () => {
+        clearTimeout(timer);
+        left -= performance.now() - begun;
+      };
       const settle = (call, value) => {
         clearTimeout(timer);
+        over = true;
         this.abandon = undefined;
         this.idle = setTimeout(() => this.stopWorker(), 1000 * idleSeconds);
         this.idle.unref?.(); // in Node
@@ -35,10 +46,13 @@ export class Runner {
         this.stopWorker();
         settle(reject, new Error(text));
       };
-      const timer = setTimeout(() => fail(`took more than ${this.seconds} s`), 1000 * this.seconds);
+      count();
       this.abandon = () => fail('stopped');
       worker.onMessage = ({result, error, want}) => {
-        if (want) return this.fetch(worker, want);
+        if (want) {
+          pause(); // a blob's time is its own
+          return this.fetch(worker, want).then(count);
+        }
         if (error !== undefined) {
           if (!worker.loaded) this.stopWorker(); // the module may not have come: the next worker gets it again
           return settle(reject, new Error(error));

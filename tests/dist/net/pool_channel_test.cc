@@ -12,11 +12,11 @@ namespace kaiseki::test {
 namespace {
 
 struct Fixture : TestPool {
-  Fixture() {
+  explicit Fixture(bool public_data = true) {
     options.on_finished = [this](const Finished& one) { channel.finished(one); };
     options.on_task = [this](TaskId) { channel.changed(); };
     open();
-    channel.start(local_author(*pool, blobs));
+    channel.start(local_author(*pool, blobs, public_data));
   }
 
   /// The pool's thread.
@@ -28,10 +28,13 @@ struct Fixture : TestPool {
     }
   }
   NodeId join(std::vector<std::string> functions = {kTrainingFunction}) {
-    const NodeId id =
-        pool->join(
-                {.name = "n", .device = "cpu", .gflops = 3, .link = link, .functions = functions})
-            .id;
+    const NodeId id = pool->join({.name = "n",
+                                  .device = "cpu",
+                                  .gflops = 3,
+                                  .link = link,
+                                  .functions = functions,
+                                  .trusted = trusted})
+                          .id;
     channel.changed();
     work();
     return id;
@@ -51,6 +54,7 @@ struct Fixture : TestPool {
   }
 
   LinkSpeed link;  // of nodes that join
+  bool trusted = false;
   std::deque<std::function<void()>> posted;
   PoolChannel channel{[this](std::function<void()> call) { posted.push_back(std::move(call)); }};
 };
@@ -97,6 +101,19 @@ TEST_CASE("channel: a node that comes later gets what is open, and its result co
   at.work();
   at.pool->collect_blobs(0);
   CHECK_FALSE(at.blobs.contains(hash));
+}
+
+TEST_CASE("channel: with private data only trusted nodes are there") {
+  Fixture at(false);
+  at.submit(1, "one");
+  const NodeId page = at.join();
+  CHECK(at.channel.nodes().empty());
+  at.trusted = true;
+  const NodeId own = at.join();
+  REQUIRE(at.channel.nodes().size() == 1);
+  CHECK(at.channel.nodes()[0].name == own);
+  CHECK(at.pool->lease(page, 1).empty());
+  CHECK(text(at.lease(own).input) == "one");
 }
 
 TEST_CASE("channel: what a node measured is its rate, and what it did not measure is assumed") {

@@ -31,6 +31,24 @@ test('what is on its way is not asked for twice, what failed is', async () => {
   assert.deepEqual(asked, ['a', 'lost', 'lost']);
 });
 
+test('a blob takes as long as it needs while some of it comes', async (t) => {
+  const bytes = new Uint8Array(10).map((_, i) => i), hash = createHash('sha256').update(bytes).digest('hex');
+  const drip = (stops, signal) => new ReadableStream({async start(out) {
+    signal.addEventListener('abort', () => out.error(signal.reason));
+    for (const byte of bytes.subarray(0, stops)) {
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      out.enqueue(Uint8Array.of(byte));
+    }
+    if (stops === bytes.length) out.close();
+  }});
+  let stops = bytes.length;
+  t.mock.method(globalThis, 'fetch', async (_, {signal}) => new Response(drip(stops, signal)));
+  const fetchBlob = makeFetch(() => {}, 0.2);
+  assert.deepEqual(await fetchBlob(hash), bytes, '0.4 s, 0.04 s of silence');
+  stops = 5;
+  await assert.rejects(fetchBlob(hash), {name: 'TimeoutError'});
+});
+
 test('a page waits for a blob only so long, and the next ticket asks anew', async (t) => {
   const bytes = new Uint8Array([1, 2, 3]), hash = createHash('sha256').update(bytes).digest('hex');
   let hangs = true, asked = 0;

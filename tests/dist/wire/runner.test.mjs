@@ -44,6 +44,45 @@ test('a worker stays for the next ticket of its module, and ends when none comes
   assert.equal(made[1].ended, true);
 });
 
+test('the time that blobs take is not that of the ticket', async (t) => {
+  t.mock.timers.enable({apis: ['setTimeout']});
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const pass = async (seconds) => {
+    now += 1000 * seconds;
+    t.mock.timers.tick(1000 * seconds);
+    await settled();
+  };
+  let come;
+  const {made, make} = workers(), runner = new Runner(make, 60, () => new Promise((resolve) => { come = resolve; }));
+  let why;
+  const run = () => runner.run({}).catch(({message}) => { why = message; });
+  run();
+  await pass(40);
+  made[0].onMessage({want: ['a large one']});
+  await pass(195);
+  come('bytes');
+  await settled();
+  assert.deepEqual([why, made[0].posted.at(-1)], [undefined, {fetched: ['bytes']}]);
+  await pass(19);
+  assert.equal(why, undefined, '59 s so far');
+  await pass(1);
+  assert.equal(why, 'took more than 60 s');
+
+  run();
+  await pass(30);
+  made[1].onMessage({want: ['a large one']});
+  runner.stop();
+  await settled();
+  why = undefined;
+  run();
+  come('bytes'); // of the ticket before
+  await settled();
+  await pass(59);
+  assert.deepEqual([why, made[2].ended], [undefined, false]);
+  runner.stop();
+});
+
 const lent = {port: 'a port', ended: 0, end: () => ++lent.ended};
 for (const [what, makeRunner] of [['task', taskRunner], ['training', () => trainingRunner(2, undefined, () => lent)]])
   test(`a ticket of a ${what} takes at most 60 s in a page`, async (t) => {
