@@ -151,7 +151,7 @@ Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) 
     answer = pool.count(Outcome::refused, "refused_size", reason);
     if (held) {
       pool.end_lease(*ticket, id, held->epoch);
-      pool.fail(*ticket, id, reason, false);
+      pool.fail(*ticket, id, reason, true);
     }
   } else {
     answer = pool.count(Outcome::refused, "refused_wrong",

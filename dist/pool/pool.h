@@ -110,7 +110,8 @@ class Pool {
   bool may_lease(const NodeId& node);
   /// First valid result wins. Tell the node only after this (or the batch around it) returned.
   Answer accept(const NodeId& node, const std::string& token, ByteView result);
-  /// The node does not do this one; with an error's text the attempt failed.
+  /// The node does not do this one; with an error's text the attempt failed. A node that has failed
+  /// does not get the ticket again while others could do it.
   Answer give_back(const NodeId& node, const std::string& token, const std::string& error = {});
   /// Its leases end. A result that still comes counts while the ticket is open.
   void disconnected(const NodeId& node);

@@ -92,7 +92,12 @@ void Pool::Impl::fail(OpenTicket& ticket, const NodeId& id, const std::string& t
   NodeEntry& holder = node(id, "pool");
   ++holder.row.failed, ++holder.row.failed_in_a_row;
   change(holder);
-  ++ticket.row.failures;
+  const bool again = ticket.failed(id, holder.info.source);
+  if (!again || holder.info.trusted || !others_could(ticket, holder)) ++ticket.row.failures;
+  if (!again) {
+    ticket.failures.push_back({ticket.row.id, id, holder.info.source});
+    store.add_failure(ticket.failures.back());
+  }
   const double pause =
       wait ? std::min(std::exp2(static_cast<double>(ticket.row.failures - 1)), kLongestWait) : 0;
   ticket.row.not_before = now() + pause;

@@ -73,6 +73,8 @@ TEST_CASE("sashimi's fault: nothing looks at the result") {
   CHECK(at.pool->progress(task) == Progress{.free = 1});
   REQUIRE(at.pool->errors(task).size() == 1);
   CHECK(at.pool->errors(task)[0].node == a);
+  CHECK(at.pool->lease(at.join(), 1).empty());  // it waits, as after an error
+  at.now += 1;
   at.lease(at.join());
   CHECK(at.answer(a, lease, "1234") == Outcome::accepted);  // the ticket is still open
 }
