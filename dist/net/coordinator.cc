@@ -41,9 +41,10 @@ PoolOptions Coordinator::observed(PoolOptions options) {
     server_.wake();
     if (also) also(one);
   };
-  options.on_expelled = [this, also = std::move(options.on_expelled)](const NodeId& node) {
-    server_.post([this, node] { put_out(node); });  // after the verdict that is on its way
-    if (also) also(node);
+  options.on_expelled = [this, also = std::move(options.on_expelled)](const Expulsion& one) {
+    log_.event("node_expelled", {{"node", one.node}, {"reason", one.reason}, {"by", one.by}});
+    server_.post([this, node = one.node] { put_out(node); });  // after the verdict on its way
+    if (also) also(one);
   };
   options.on_task = [this, also = std::move(options.on_task)](TaskId task) {
     server_.wake();

@@ -156,7 +156,7 @@ Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) 
   } else {
     answer = pool.count(Outcome::refused, "refused_wrong",
                         "the result of ticket " + std::to_string(token->ticket) + " is wrong");
-    pool.expel(node, answer.reason);
+    pool.expel(node, answer.reason, "pool");
   }
   crash_point("accept.recorded");
   change.done();

@@ -135,8 +135,8 @@ void Pool::Impl::commit() {
     for (Finished& finished : ended)
       reports.push_back([this, f = std::move(finished)] { options.on_finished(f); });
   if (options.on_expelled)
-    for (const NodeId& node : put_out)
-      reports.push_back([this, node] { options.on_expelled(node); });
+    for (const Expulsion& one : put_out)
+      reports.push_back([this, one] { options.on_expelled(one); });
   if (options.on_task)
     for (TaskId task : changed_tasks) reports.push_back([this, task] { options.on_task(task); });
   if (work && options.on_work) reports.push_back([this] { options.on_work(); });

@@ -115,7 +115,7 @@ struct Pool::Impl {
   bool loaded = false;
   bool open = false, durable = false, broken = false;  // the transaction
   std::vector<Finished> ended;
-  std::vector<NodeId> put_out;
+  std::vector<Expulsion> put_out;
   std::vector<TaskId> changed_tasks;  // for on_task
   bool work = false, reporting = false;
   std::deque<std::function<void()>> reports;
@@ -162,7 +162,9 @@ struct Pool::Impl {
   void finish(OpenTicket& ticket, Finished finished);
   /// This says nothing about the tickets.
   void end_all_leases(NodeEntry& node);
-  void expel(NodeEntry& node, const std::string& reason);
+  /// Those that others still have to agree with.
+  void drop_votes(const NodeEntry& node);
+  void expel(NodeEntry& node, const std::string& reason, const std::string& by);
 
   // pool.cc
   int64_t discard_unwanted();

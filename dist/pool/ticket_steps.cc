@@ -140,14 +140,24 @@ void Pool::Impl::end_all_leases(NodeEntry& node) {
   }
 }
 
-void Pool::Impl::expel(NodeEntry& node, const std::string& reason) {
+void Pool::Impl::expel(NodeEntry& node, const std::string& reason, const std::string& by) {
   node.row.expelled = clean_text(reason, kMostErrorText);
   node.row.consecutive_valid = 0;
+  node.row.last_seen = now();
   ++comings;
-  put_out.push_back(node.row.id);
+  put_out.push_back({node.row.id, node.row.expelled, by});
   change(node);
   end_all_leases(node);
+  drop_votes(node);
   ++counters["expelled"];
+}
+
+void Pool::Impl::drop_votes(const NodeEntry& node) {
+  for (TicketId id : store.drop_votes(node.row.id)) {
+    OpenTicket& ticket = tickets.at(id);
+    std::erase_if(ticket.votes, [&](const VoteRow& vote) { return vote.node == node.row.id; });
+    settle(ticket);
+  }
 }
 
 }  // namespace kaiseki::dist

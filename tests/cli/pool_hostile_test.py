@@ -334,7 +334,14 @@ def who_is_put_out():
             check(until(lambda: node.poll() is not None, 20), "a node that was put out ends")
             log = pathlib.Path(node.log).read_text()
             check(node.poll() == 1 and "put this node out" in log, "it says why", log[-500:])
-        check(coordinator.api("GET", "/nodes") == [], "none came again", coordinator.api("GET", "/nodes"))
+        check(until(lambda: not any(one["connected"] for one in coordinator.api("GET", "/nodes")), 10), "their connections have gone")
+        known = coordinator.api("GET", "/nodes")
+        check([(one["state"], one["reason"], one["connected"]) for one in known] == [("expelled", "a liar", False)] * len(nodes),
+              "none came again, and it is still known why", known)
+        log = [json.loads(line) for line in pathlib.Path("state.log").read_text().splitlines() if line.startswith("{")]
+        out = [one for one in log if one["event"] == "node_expelled"]
+        check({one["node"] for one in out} == {one["node"] for one in known} and
+              {(one["reason"], one["by"]) for one in out} == {("a liar", "author")}, "the log says so", log)
 
 
 def slow_peers():

@@ -98,7 +98,9 @@ TEST_CASE("coordinator: a message that cannot be stored does not take others wit
 }
 
 TEST_CASE("coordinator: a node that is put out loses its connection, after the verdict") {
-  Running at({.verify = [](const Check&) { return false; }});
+  std::vector<std::string> lines;
+  Running at({.verify = [](const Check&) { return false; }}, {},
+             [&](const std::string& line) { lines.push_back(line); });
   Peer *expelled = nullptr, *liar = nullptr, *other = nullptr;
   at.on([&] {
     Pool& pool = at.coordinator.pool();
