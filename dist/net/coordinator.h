@@ -48,6 +48,10 @@ class Coordinator final : public Service {
   void hungry(NodeSession& session);
   void closed(NodeSession& session);
   void failed(NodeSession& session, const std::vector<FailedAttempt>& attempts);
+  /// The token is of a lease of this ticket to this node, ended or not.
+  bool gave(const NodeId& node, TicketId ticket, const std::string& token) const {
+    return pool_.gave(node, ticket, token);
+  }
   Metrics& metrics() { return metrics_; }
   const Limits& limits() const { return options_.limits; }
 

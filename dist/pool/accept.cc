@@ -108,6 +108,11 @@ Answer Pool::Impl::take(OpenTicket& ticket, NodeEntry& node, ByteView result, bo
   return {Outcome::accepted, {}};
 }
 
+bool Pool::gave(const NodeId& node, TicketId ticket, const std::string& text) const {
+  const auto token = read_token(impl_->key, node, text);
+  return token && token->ticket == ticket;
+}
+
 Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) {
   Impl& pool = *impl_;
   NodeEntry& node = pool.node(id, "accept");

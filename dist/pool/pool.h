@@ -115,6 +115,8 @@ class Pool {
   /// False: lease() would give it nothing, whatever tickets are there. Quick. Either counts as
   /// asking: tickets are kept only for nodes that ask.
   bool may_lease(const NodeId& node);
+  /// The token is of a lease of this ticket to this node, ended or not.
+  bool gave(const NodeId& node, TicketId ticket, const std::string& token) const;
   /// First valid result wins. Tell the node only after this (or the batch around it) returned.
   Answer accept(const NodeId& node, const std::string& token, ByteView result);
   /// The node does not do this one; with an error's text the attempt failed. A node that has failed
