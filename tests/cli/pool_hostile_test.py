@@ -384,6 +384,14 @@ def slow_peers():
         peer.send(b"GET / HTTP/1.1\r\nHost: ")
         waits("a request byte by byte", "handshake_time", peer, 6, lambda: b"x")
         peer = Socket(coordinator)
+        peer.send(b"HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check(peer.answer()[0] == 200, "a first request")
+        time.sleep(3)  # between requests it may be silent for longer
+        peer.send(b"HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check(peer.answer()[0] == 200, "a second one")
+        peer.send(b"GET / HTTP/1.1\r\nHost: ")
+        waits("a further request byte by byte", "handshake_time", peer, 6, lambda: b"x")
+        peer = Socket(coordinator)
         peer.send(f"PUT /blobs/{'0' * 64} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {coordinator.author_token}\r\n"
                   f"Content-Length: 1000000\r\n\r\n".encode())
         waits("a body byte by byte", "slow", peer, 8, lambda: b"x")
