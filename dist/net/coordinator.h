@@ -78,7 +78,6 @@ class Coordinator final : public Service {
   void take_back(const NodeSession& from, const Lease& lease);
   NodeSession* session(uint64_t serial);
   void say_what_waits();
-  const TaskSpec& spec(TaskId task);
   bool is_author(const HttpRequest& request) const;
   HttpResponse metrics_page() const;
 
@@ -101,7 +100,6 @@ class Coordinator final : public Service {
   uint64_t last_served_ = 0, last_serial_ = 0;
   size_t unasked_ = 0;  // of the hungry ones, since there was work
   std::vector<NodeMessage> heard_;
-  std::map<TaskId, TaskSpec> specs_;
   bool scheduled_ = false, draining_ = false, work_ = false;
   double last_tick_ = 0, last_collection_ = 0;
   SharedText offers_{kShownSeconds};
