@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kMostDiscarded = 50000;
 constexpr int kLinesAtOnce = 100;
+constexpr double kAwaySeconds = 86400;  // nodes that were here since are shown
 
 std::vector<std::string> split(const std::string& path) {
   std::vector<std::string> parts;
@@ -210,6 +211,8 @@ HttpResponse AuthorApi::all_nodes(const std::string& function) {
       if (function.empty() || std::ranges::find(has, function) != has.end())
         all.items.push_back(to_json(one));
     }
+    if (function.empty())  // what those who are away could do is not known
+      for (const NodeStatus& one : pool_.away(kAwaySeconds)) all.items.push_back(to_json(one));
     return format_json_line(all) + "\n";
   };
   return HttpResponse::shared((function.empty() ? nodes_ : able_).get(clock_(), key, make),

@@ -61,7 +61,9 @@ nn::Json to_json(const NodeStatus& node) {
   json.set("trusted", node.info.trusted).set("connected", node.connected);
   json.set("leases", node.leases).set("accepted", node.accepted).set("failed", node.failed);
   json.set("consecutive_valid", node.consecutive_valid).set("last_seen", node.last_seen);
-  return json.set("expelled", node.expelled);
+  json.set("expelled", node.expelled);
+  const char* here = node.connected ? "connected" : "away";
+  return json.set("state", node.expelled.empty() ? here : "expelled").set("reason", node.expelled);
 }
 
 nn::Json to_json(const TicketError& error) {

@@ -43,9 +43,10 @@ PoolOptions Coordinator::observed(PoolOptions options) {
     server_.wake();
     if (also) also(one);
   };
-  options.on_expelled = [this, also = std::move(options.on_expelled)](const NodeId& node) {
-    server_.post([this, node] { put_out(node); });  // after the verdict that is on its way
-    if (also) also(node);
+  options.on_expelled = [this, also = std::move(options.on_expelled)](const Expulsion& one) {
+    log_.event("node_expelled", {{"node", one.node}, {"reason", one.reason}, {"by", one.by}});
+    server_.post([this, node = one.node] { put_out(node); });  // after the verdict on its way
+    if (also) also(one);
   };
   options.on_task = [this, also = std::move(options.on_task)](TaskId task) {
     server_.wake();
@@ -174,7 +175,7 @@ void Coordinator::hear_one_by_one(const std::vector<NodeMessage>& heard) {
 
 void Coordinator::give(NodeSession& to, const Lease& lease, double seconds) {
   try {
-    to.give(lease, spec(lease.task), seconds);
+    to.give(lease, pool_.task(lease.task).spec, seconds);
     metrics_.add("tickets_sent");
   } catch (const Error& error) {  // it does not fit into a frame
     stored([&] { pool_.give_back(to.node(), lease.token, error.what()); });
@@ -292,12 +293,6 @@ void Coordinator::lease(Given& given) {
 NodeSession* Coordinator::session(uint64_t serial) {
   const auto found = sessions_.find(serial);
   return found == sessions_.end() ? nullptr : found->second;
-}
-
-const TaskSpec& Coordinator::spec(TaskId task) {
-  const auto found = specs_.find(task);
-  if (found != specs_.end()) return found->second;
-  return specs_.emplace(task, pool_.task(task).spec).first->second;
 }
 
 }  // namespace kaiseki::dist

@@ -48,6 +48,10 @@ class Coordinator final : public Service {
   void hungry(NodeSession& session);
   void closed(NodeSession& session);
   void failed(NodeSession& session, const std::vector<FailedAttempt>& attempts);
+  /// The token is of a lease of this ticket to this node, ended or not.
+  bool gave(const NodeId& node, TicketId ticket, const std::string& token) const {
+    return pool_.gave(node, ticket, token);
+  }
   Metrics& metrics() { return metrics_; }
   const Limits& limits() const { return options_.limits; }
 
@@ -74,7 +78,6 @@ class Coordinator final : public Service {
   void take_back(const NodeSession& from, const Lease& lease);
   NodeSession* session(uint64_t serial);
   void say_what_waits();
-  const TaskSpec& spec(TaskId task);
   bool is_author(const HttpRequest& request) const;
   HttpResponse metrics_page() const;
 
@@ -97,7 +100,6 @@ class Coordinator final : public Service {
   uint64_t last_served_ = 0, last_serial_ = 0;
   size_t unasked_ = 0;  // of the hungry ones, since there was work
   std::vector<NodeMessage> heard_;
-  std::map<TaskId, TaskSpec> specs_;
   bool scheduled_ = false, draining_ = false, work_ = false;
   double last_tick_ = 0, last_collection_ = 0;
   SharedText offers_{kShownSeconds};

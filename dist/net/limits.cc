@@ -29,6 +29,7 @@ constexpr LimitName kNames[] = {
     KAISEKI_LIMIT(pong_seconds),
     KAISEKI_LIMIT(json_bytes),
     KAISEKI_LIMIT(blob_bytes),
+    KAISEKI_LIMIT(input_bytes_of_all),
     KAISEKI_LIMIT(result_bytes),
     KAISEKI_LIMIT(drain_seconds),
     KAISEKI_LIMIT(log_lines_per_second),

@@ -24,7 +24,8 @@ struct Limits {
   double pong_seconds = 10;
   double json_bytes = 8 << 20;  // the author's requests
   double blob_bytes = 256 << 20;
-  double result_bytes = 16 << 20;  // of a ticket that this coordinator did not lease to the node
+  double input_bytes_of_all = 1 << 30;  // of nodes' messages that are not whole
+  double result_bytes = 16 << 20;       // of a ticket that the node held before
   double drain_seconds = 10;
   double log_lines_per_second = 100;
 };

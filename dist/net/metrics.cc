@@ -21,6 +21,7 @@ constexpr std::string_view kReasons[] = {
     "header_lines",
     "hello",
     "host",
+    "input_bytes_of_all",
     "link_rate",
     "message_rate",
     "node_key",

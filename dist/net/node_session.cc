@@ -95,6 +95,14 @@ uint64_t NodeSession::payload_limit(const FrameHeader& header) const {
                               : static_cast<uint64_t>(coordinator_.limits().result_bytes);
 }
 
+/// What it does not hold it must have held: only then it brings more than a little.
+uint64_t NodeSession::payload_limit(const Frame& head) const {
+  const auto ticket = static_cast<TicketId>(head.ticket);
+  const bool had = held_.contains(ticket) ||
+                   coordinator_.gave(node_, ticket, text_of(head.control, "token", 1000));
+  return had ? payload_limit(FrameHeader{head.type, head.ticket}) : kEchoBytes;
+}
+
 void NodeSession::receive(const Frame& frame, ByteView message) {
   const auto ticket = static_cast<TicketId>(frame.ticket);
   switch (frame.type) {

@@ -38,6 +38,7 @@ class NodeSession final : public NodePeer {
 
   uint64_t largest_payload() const override;
   uint64_t payload_limit(const FrameHeader& header) const override;
+  uint64_t payload_limit(const Frame& head) const override;
   void receive(const Frame& frame, ByteView message) override;
   void oversized(const FrameHeader* header) override;
   void tick(double now) override;

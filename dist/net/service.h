@@ -36,10 +36,11 @@ class NodeLink {
 class NodePeer {
  public:
   virtual ~NodePeer() = default;
-  /// Payload bytes that no frame may pass, and that this frame may not, judged by its header before
-  /// the rest is read.
+  /// Payload bytes that no frame may pass, and that this frame may not: judged by its header before
+  /// the rest is read, and again by its control part, where it is longer than one read.
   virtual uint64_t largest_payload() const = 0;
   virtual uint64_t payload_limit(const FrameHeader& header) const = 0;
+  virtual uint64_t payload_limit(const Frame& head) const = 0;
   /// `message`: the bytes that the frame was read from. Throws ParseError when the frame makes no
   /// sense: the connection is then closed.
   virtual void receive(const Frame& frame, nn::ByteView message) = 0;

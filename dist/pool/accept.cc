@@ -108,6 +108,11 @@ Answer Pool::Impl::take(OpenTicket& ticket, NodeEntry& node, ByteView result, bo
   return {Outcome::accepted, {}};
 }
 
+bool Pool::gave(const NodeId& node, TicketId ticket, const std::string& text) const {
+  const auto token = read_token(impl_->key, node, text);
+  return token && token->ticket == ticket;
+}
+
 Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) {
   Impl& pool = *impl_;
   NodeEntry& node = pool.node(id, "accept");
@@ -151,12 +156,12 @@ Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) 
     answer = pool.count(Outcome::refused, "refused_size", reason);
     if (held) {
       pool.end_lease(*ticket, id, held->epoch);
-      pool.fail(*ticket, id, reason, false);
+      pool.fail(*ticket, id, reason, true);
     }
   } else {
     answer = pool.count(Outcome::refused, "refused_wrong",
                         "the result of ticket " + std::to_string(token->ticket) + " is wrong");
-    pool.expel(node, answer.reason);
+    pool.expel(node, answer.reason, "pool");
   }
   crash_point("accept.recorded");
   change.done();

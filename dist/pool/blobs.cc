@@ -42,7 +42,7 @@ struct BlobStore::Writer::Impl {
   uint64_t size = 0, room_until = 0;
 
   Impl(BlobStore& owner, fs::path temporary) : store(owner), path(std::move(temporary)) {
-    descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (descriptor < 0) fail(path, "write", errno);
   }
   ~Impl() {
@@ -108,12 +108,16 @@ BlobStore::BlobStore(fs::path folder, BlobLimits limits)
     : folder_(std::move(folder)), limits_(limits) {
   std::error_code error;
   fs::create_directories(folder_, error);
+  if (!error) fs::permissions(folder_, fs::perms::owner_all, error);
   if (error) fail(folder_, "make", error.value());
   for (const auto& entry : fs::directory_iterator(folder_))
     if (entry.path().filename().string().starts_with(kTemporary)) fs::remove(entry.path());
   if (!limits_.durable) return;
   opened_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened_ < 0) fail(folder_, "open", errno);
+  // A blob may have got its name just before the process died: put() takes it for kept.
+  sync_folder();
+  sync_parent();
 }
 
 BlobStore::~BlobStore() {
@@ -126,6 +130,16 @@ void BlobStore::sync_folder() const {
   if (::fsync(opened_) != 0)
     throw StoreLost(message("blob", "expected to sync ", folder_.string(),
                             ", got: ", std::strerror(errno), "; check the disk, then start again"));
+}
+
+/// In which the folder itself may be new.
+void BlobStore::sync_parent() const {
+  const fs::path parent = fs::absolute(folder_).parent_path();
+  const int opened = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = opened >= 0 && ::fsync(opened) == 0;
+  const int error = errno;
+  if (opened >= 0) ::close(opened);
+  if (!synced) fail(parent, "sync", error);
 }
 
 fs::path BlobStore::path_of(const BlobHash& hash) const {

@@ -22,7 +22,7 @@ bool is_blob_hash(std::string_view text);
 
 class BlobStore {
  public:
-  /// Makes the folder if need be, and removes what a crash left half written.
+  /// Makes the folder if need be, for this user only, and removes what a crash left half written.
   explicit BlobStore(std::filesystem::path folder, BlobLimits limits = {});
   ~BlobStore();
   BlobStore(const BlobStore&) = delete;
@@ -72,6 +72,7 @@ class BlobStore {
   std::filesystem::path path_of(const BlobHash& hash) const;
   void verify(const BlobHash& hash);
   void sync_folder() const;
+  void sync_parent() const;
 
   std::filesystem::path folder_;
   BlobLimits limits_;

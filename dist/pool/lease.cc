@@ -107,6 +107,23 @@ bool Pool::Impl::has_part(const OpenTicket& ticket, const NodeEntry& node) const
          });
 }
 
+bool Pool::Impl::others_could(const OpenTicket& ticket, const NodeEntry& besides) const {
+  const double time = now();
+  return std::ranges::any_of(nodes, [&](const auto& entry) {
+    const NodeEntry& other = entry.second;
+    const bool there = other.connected && other.row.expelled.empty() &&
+                       (!other.leases.empty() || time - other.asked <= kAsks);
+    return there && &other != &besides && other.row.failed_in_a_row < kFailuresInARow &&
+           !ticket.failed(other.row.id, other.info.source) && !has_part(ticket, other) &&
+           is_able(ticket.task->status.spec, other);
+  });
+}
+
+bool Pool::Impl::may_have(const OpenTicket& ticket, const NodeEntry& node) const {
+  if (has_part(ticket, node)) return false;
+  return !ticket.failed(node.row.id, node.info.source) || !others_could(ticket, node);
+}
+
 void Pool::Impl::load_fresh(TaskEntry& task) {
   const auto rows = store.fresh(task.status.id, task.loaded_to, kLoadAtOnce);
   for (const TicketRow& row : rows)
@@ -133,7 +150,7 @@ OpenTicket* Pool::Impl::preferred_ticket(TaskEntry& task, NodeEntry& node) {
     while (at->second > task.loaded_to && !task.all_loaded) load_fresh(task);
     if (!task.ready.contains(at->second)) continue;
     OpenTicket& ticket = tickets.at(at->second);
-    if (!has_part(ticket, node)) return &ticket;
+    if (may_have(ticket, node)) return &ticket;
   }
   return nullptr;
 }
@@ -142,7 +159,7 @@ OpenTicket* Pool::Impl::ready_ticket(TaskEntry& task, NodeEntry& node) {
   while (!task.waiting.empty() && task.waiting.begin()->first <= now())
     place(tickets.at(task.waiting.begin()->second));
   if (OpenTicket* preferred = preferred_ticket(task, node)) return preferred;
-  // Of other tasks' tickets in `ready` the node can have none.
+  // Of other tasks' tickets in `ready` hardly any is not for the node.
   const bool quorum = task.status.spec.verification == Verification::quorum;
   TicketId from = quorum ? node.next[task.status.id] : 0;
   bool wrapped = from == 0;
@@ -160,7 +177,7 @@ OpenTicket* Pool::Impl::ready_ticket(TaskEntry& task, NodeEntry& node) {
     }
     from = *found + 1;
     OpenTicket& ticket = tickets.at(*found);
-    if (has_part(ticket, node) || kept_for_another(task, ticket.row.id, node)) continue;
+    if (!may_have(ticket, node) || kept_for_another(task, ticket.row.id, node)) continue;
     if (quorum) node.next[task.status.id] = from;
     return &ticket;
   }
@@ -175,7 +192,7 @@ OpenTicket* Pool::Impl::outstanding_ticket(TaskEntry& task, NodeEntry& node) {
     OpenTicket& ticket = tickets.at(id);
     if (ticket.leases.empty() || wanted(ticket) <= -kMostAgain) continue;
     if (ticket.row.failures >= task.status.spec.max_attempts) continue;
-    if (has_part(ticket, node)) continue;
+    if (!may_have(ticket, node)) continue;
     const LeaseRow& last = ticket.leases.back();
     const auto holder = nodes.find(last.node);
     const double expected = late(ticket, holder == nodes.end() ? node : holder->second);

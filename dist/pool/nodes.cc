@@ -29,6 +29,14 @@ void set_info(NodeEntry& node, const NodeInfo& info) {
   node.connected = true;
 }
 
+/// Of a node that is not there.
+NodeEntry entry_of(const NodeRow& row) {
+  NodeEntry node;
+  node.row = row;
+  node.info.name = row.name, node.info.device = row.device;
+  return node;
+}
+
 NodeStatus status_of(const NodeEntry& node) {
   return {node.row.id,
           node.info,
@@ -100,6 +108,7 @@ void Pool::disconnected(const NodeId& id) {
   PoolChange change(pool, false);
   pool.lose_leases(node);
   node.connected = false;
+  node.row.last_seen = pool.now();
   ++pool.comings;
   pool.change(node);
   change.done();
@@ -110,7 +119,7 @@ void Pool::expel(const NodeId& id, const std::string& reason) {
   if (reason.empty()) throw Error(message("expel", "expected a reason, got none"));
   NodeEntry& node = pool.node(id, "expel");
   PoolChange change(pool, true);
-  pool.expel(node, reason);
+  pool.expel(node, reason, "author");
   change.done();
 }
 
@@ -157,10 +166,16 @@ std::optional<NodeStatus> Pool::node(const NodeId& id) const {
     return status_of(found->second);
   const auto row = impl_->store.node(id);
   if (!row) return std::nullopt;
-  NodeEntry node;
-  node.row = *row;
-  node.info.name = row->name, node.info.device = row->device;
-  return status_of(node);
+  return status_of(entry_of(*row));
+}
+
+std::vector<NodeStatus> Pool::away(double seconds, int limit) const {
+  std::vector<NodeStatus> found;
+  const int known = static_cast<int>(impl_->nodes.size());
+  for (const NodeRow& row : impl_->store.nodes(impl_->now() - seconds, limit + known))
+    if (static_cast<int>(found.size()) < limit && !impl_->nodes.contains(row.id))
+      found.push_back(status_of(entry_of(row)));
+  return found;
 }
 
 uint64_t Pool::comings() const { return impl_->comings; }

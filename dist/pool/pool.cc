@@ -274,11 +274,10 @@ int64_t Pool::discard_blobs(ProjectId project, std::span<const BlobHash> blobs) 
 }
 
 int64_t Pool::Impl::discard_unwanted() {
-  store.each_blob([&](const BlobHash& hash) { unwanted.erase(hash); });
   int64_t removed = 0;
   std::erase_if(unwanted, [&](const BlobHash& hash) {
     if (blobs.is_younger(hash, kYoungest)) return false;
-    removed += blobs.remove(hash);
+    if (!store.names_blob(hash)) removed += blobs.remove(hash);
     return true;
   });
   next_discard = now() + kYoungest;

@@ -25,6 +25,13 @@ struct Check {
   ByteView result;
 };
 
+/// A node that was put out.
+struct Expulsion {
+  NodeId node = {};
+  std::string reason = {};
+  std::string by = {};  // "pool" for a wrong result, "author" for Pool::expel()
+};
+
 struct PoolOptions {
   /// Seconds since 1970; empty: the system's clock. Deadlines live in the store, across restarts.
   std::function<double()> clock = {};
@@ -35,7 +42,7 @@ struct PoolOptions {
   /// A ticket is done or dead. Called when that is on the disk; may call the pool.
   std::function<void(const Finished&)> on_finished = {};
   /// A node was put out. Called like on_finished.
-  std::function<void(const NodeId&)> on_expelled = {};
+  std::function<void(const Expulsion&)> on_expelled = {};
   /// A task was paused, resumed, cancelled or removed, or its open tickets were. Called like
   /// on_finished.
   std::function<void(TaskId)> on_task = {};
@@ -111,17 +118,23 @@ class Pool {
   /// False: lease() would give it nothing, whatever tickets are there. Quick. Either counts as
   /// asking: tickets are kept only for nodes that ask.
   bool may_lease(const NodeId& node);
+  /// The token is of a lease of this ticket to this node, ended or not.
+  bool gave(const NodeId& node, TicketId ticket, const std::string& token) const;
   /// First valid result wins. Tell the node only after this (or the batch around it) returned.
   Answer accept(const NodeId& node, const std::string& token, ByteView result);
-  /// The node does not do this one; with an error's text the attempt failed.
+  /// The node does not do this one; with an error's text the attempt failed. A node that has failed
+  /// does not get the ticket again while others could do it.
   Answer give_back(const NodeId& node, const std::string& token, const std::string& error = {});
   /// Its leases end. A result that still comes counts while the ticket is open.
   void disconnected(const NodeId& node);
-  /// Puts the node out: leases end, nothing of it is accepted any more.
+  /// Puts the node out: leases end, what it said of open tickets for a quorum goes, nothing of it
+  /// is accepted any more.
   void expel(const NodeId& node, const std::string& reason);
   std::optional<NodeStatus> node(const NodeId& node) const;
   /// Those that are connected.
   std::vector<NodeStatus> nodes() const;
+  /// Those that are not, but were in the last `seconds`; the latest first.
+  std::vector<NodeStatus> away(double seconds, int limit = 200) const;
   /// Another number when a node came, went or was put out since.
   uint64_t comings() const;
 

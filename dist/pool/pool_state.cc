@@ -15,6 +15,14 @@ double system_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+/// Whether one of the rows is of the node, or of another of its source.
+template <typename Row>
+bool has_of(const std::vector<Row>& rows, const NodeId& node, const std::string& source) {
+  return std::ranges::any_of(rows, [&](const Row& row) {
+    return row.node == node || (!source.empty() && row.source == source);
+  });
+}
+
 }  // namespace
 
 const LeaseRow* OpenTicket::lease_of(const NodeId& node) const {
@@ -23,9 +31,11 @@ const LeaseRow* OpenTicket::lease_of(const NodeId& node) const {
 }
 
 bool OpenTicket::voted(const NodeId& node, const std::string& source) const {
-  return std::ranges::any_of(votes, [&](const VoteRow& vote) {
-    return vote.node == node || (!source.empty() && vote.source == source);
-  });
+  return has_of(votes, node, source);
+}
+
+bool OpenTicket::failed(const NodeId& node, const std::string& source) const {
+  return has_of(failures, node, source);
 }
 
 int64_t OpenTicket::agreed() const {
@@ -97,6 +107,8 @@ void Pool::Impl::load() {
     if (ticket.task->status.spec.verification == Verification::quorum)
       ticket.votes = store.votes(row.id);
   }
+  for (const FailureRow& failure : store.failures())
+    tickets.at(failure.ticket).failures.push_back(failure);
   for (const LeaseRow& lease : store.leases()) {
     OpenTicket& ticket = tickets.at(lease.ticket);
     ticket.leases.push_back(lease);
@@ -123,8 +135,8 @@ void Pool::Impl::commit() {
     for (Finished& finished : ended)
       reports.push_back([this, f = std::move(finished)] { options.on_finished(f); });
   if (options.on_expelled)
-    for (const NodeId& node : put_out)
-      reports.push_back([this, node] { options.on_expelled(node); });
+    for (const Expulsion& one : put_out)
+      reports.push_back([this, one] { options.on_expelled(one); });
   if (options.on_task)
     for (TaskId task : changed_tasks) reports.push_back([this, task] { options.on_task(task); });
   if (work && options.on_work) reports.push_back([this] { options.on_work(); });

@@ -34,6 +34,7 @@ struct OpenTicket {
   TaskEntry* task = nullptr;
   std::vector<LeaseRow> leases;
   std::vector<VoteRow> votes;
+  std::vector<FailureRow> failures;
   double given = 0;  // when it was last given out
 
   /// Which of its task's sets the ticket is in.
@@ -45,6 +46,7 @@ struct OpenTicket {
   const LeaseRow* lease_of(const NodeId& node) const;
   /// A node of this source has.
   bool voted(const NodeId& node, const std::string& source) const;
+  bool failed(const NodeId& node, const std::string& source) const;
   /// The most votes that agree.
   int64_t agreed() const;
 };
@@ -113,7 +115,7 @@ struct Pool::Impl {
   bool loaded = false;
   bool open = false, durable = false, broken = false;  // the transaction
   std::vector<Finished> ended;
-  std::vector<NodeId> put_out;
+  std::vector<Expulsion> put_out;
   std::vector<TaskId> changed_tasks;  // for on_task
   bool work = false, reporting = false;
   std::deque<std::function<void()>> reports;
@@ -150,7 +152,9 @@ struct Pool::Impl {
   /// Takes it out of memory.
   void forget(OpenTicket& ticket);
   LeaseRow end_lease(OpenTicket& ticket, const NodeId& node, int64_t epoch);
-  /// An attempt, whose lease has ended, failed. `wait`: it is not tried again at once.
+  /// An attempt, whose lease has ended, failed. `wait`: it is not tried again at once. Who has no
+  /// token could fail on purpose: that counts once for each source, and again only when all others
+  /// have failed, too.
   void fail(OpenTicket& ticket, const NodeId& node, const std::string& text, bool wait);
   /// After a lease ended: dead if there is nothing left to try, else where it belongs.
   void settle(OpenTicket& ticket);
@@ -158,7 +162,9 @@ struct Pool::Impl {
   void finish(OpenTicket& ticket, Finished finished);
   /// This says nothing about the tickets.
   void end_all_leases(NodeEntry& node);
-  void expel(NodeEntry& node, const std::string& reason);
+  /// Those that others still have to agree with.
+  void drop_votes(const NodeEntry& node);
+  void expel(NodeEntry& node, const std::string& reason, const std::string& by);
 
   // pool.cc
   int64_t discard_unwanted();
@@ -180,6 +186,10 @@ struct Pool::Impl {
   bool suits(const TaskEntry& task, const NodeEntry& node) const;
   /// The node, or another of its source, has its part in the ticket.
   bool has_part(const OpenTicket& ticket, const NodeEntry& node) const;
+  /// Another of those that are at work, or ask for some, could do it and has not failed at it.
+  bool others_could(const OpenTicket& ticket, const NodeEntry& besides) const;
+  /// Nothing keeps the node from the ticket.
+  bool may_have(const OpenTicket& ticket, const NodeEntry& node) const;
   OpenTicket* pick(NodeEntry& node);
   /// Free tickets for a node, and whether another node without any could take the last of them.
   int64_t free_for(const NodeEntry& node) const;

@@ -13,6 +13,11 @@ std::vector<Finished> results_of(sqlite::Statement& query) {
   return found;
 }
 
+NodeRow node_of(const sqlite::Statement& query) {
+  return {query.text(0),    query.text(1),    query.text(2), query.integer(3), query.integer(4),
+          query.integer(5), query.integer(6), query.real(7), query.text(8)};
+}
+
 }  // namespace
 
 std::optional<int64_t> SqliteStore::finish(const Finished& finished) {
@@ -21,7 +26,7 @@ std::optional<int64_t> SqliteStore::finish(const Finished& finished) {
           .with(static_cast<int>(state), finished.ticket)
           .run() != 1)
     return std::nullopt;
-  sql("INSERT INTO result (task, ticket, dead, checked, node, result, blob) "
+  sql("INSERT INTO result (task, ticket, dead, checked, node, result, blob_hash) "
       "VALUES (?, ?, ?, ?, ?, ?, ?)")
       .with(finished.task, finished.ticket, finished.dead, finished.checked, finished.node,
             finished.result, finished.blob)
@@ -29,17 +34,18 @@ std::optional<int64_t> SqliteStore::finish(const Finished& finished) {
   const int64_t sequence = database_.last_id();
   sql("DELETE FROM lease WHERE ticket = ?").with(finished.ticket).run();
   sql("DELETE FROM vote WHERE ticket = ?").with(finished.ticket).run();
+  sql("DELETE FROM failure WHERE ticket = ?").with(finished.ticket).run();
   return sequence;
 }
 
 std::vector<Finished> SqliteStore::finished(TaskId task, TicketId after, int limit) {
-  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob "
+  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob_hash "
                         "FROM result WHERE task = ? AND ticket > ? ORDER BY ticket LIMIT ?")
                         .with(task, after, limit));
 }
 
 std::vector<Finished> SqliteStore::ended(TaskId task, int64_t after, int limit) {
-  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob "
+  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob_hash "
                         "FROM result WHERE task = ? AND sequence > ? ORDER BY sequence LIMIT ?")
                         .with(task, after, limit));
 }
@@ -62,15 +68,22 @@ std::vector<TicketError> SqliteStore::errors(TaskId task, int limit) {
 
 void SqliteStore::each_blob(const std::function<void(const BlobHash&)>& use) {
   for (const char* text :
-       {"SELECT blobs FROM ticket_input WHERE blobs <> ''",
-        "SELECT blob FROM result WHERE blob <> ''", "SELECT module FROM task WHERE module <> ''",
-        "SELECT hash FROM project_blob"}) {
+       {"SELECT hash FROM ticket_blob", "SELECT blob_hash FROM result WHERE blob_hash <> ''",
+        "SELECT module FROM task WHERE module <> ''", "SELECT hash FROM project_blob"}) {
     auto& query = sql(text).with();
-    while (query.row()) {
-      const std::string hashes = query.text(0);  // those of a ticket stand one after the other
-      for (size_t at = 0; at < hashes.size(); at += 64) use(hashes.substr(at, 64));
-    }
+    while (query.row()) use(query.text(0));
   }
+}
+
+bool SqliteStore::names_blob(const BlobHash& blob) {
+  auto& query = sql("SELECT 1 FROM ticket_blob WHERE hash = ? UNION ALL "
+                    "SELECT 1 FROM result WHERE blob_hash = ? AND blob_hash <> '' UNION ALL "
+                    "SELECT 1 FROM task WHERE module = ? UNION ALL "
+                    "SELECT 1 FROM project_blob WHERE hash = ? LIMIT 1")
+                    .with(blob, blob, blob, blob);
+  const bool named = query.row();
+  query.reset();
+  return named;
 }
 
 std::optional<NodeRow> SqliteStore::node(const NodeId& node) {
@@ -79,10 +92,19 @@ std::optional<NodeRow> SqliteStore::node(const NodeId& node) {
           "last_seen, expelled FROM node WHERE id = ?")
           .with(node);
   if (!query.row()) return std::nullopt;
-  NodeRow row{query.text(0),    query.text(1),    query.text(2), query.integer(3), query.integer(4),
-              query.integer(5), query.integer(6), query.real(7), query.text(8)};
+  NodeRow row = node_of(query);
   query.reset();
   return row;
+}
+
+std::vector<NodeRow> SqliteStore::nodes(double since, int limit) {
+  std::vector<NodeRow> found;
+  auto& query =
+      sql("SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
+          "last_seen, expelled FROM node WHERE last_seen > ? ORDER BY last_seen DESC, id LIMIT ?")
+          .with(since, limit);
+  while (query.row()) found.push_back(node_of(query));
+  return found;
 }
 
 void SqliteStore::put_node(const NodeRow& node) {

@@ -11,16 +11,17 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr int64_t kSchema = 2;
+constexpr int64_t kSchema = 3;
 
 // AUTOINCREMENT: an id that was removed does not come again.
 const char* const kTables = R"sql(
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE project (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, weight REAL NOT NULL);
 CREATE TABLE project_blob (project INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (project, hash));
+CREATE INDEX project_blob_by_hash ON project_blob (hash);
 CREATE TABLE task (
   id INTEGER PRIMARY KEY AUTOINCREMENT, project INTEGER NOT NULL, name TEXT NOT NULL,
-  function TEXT NOT NULL, module TEXT NOT NULL, priority INTEGER NOT NULL,
+  native_function TEXT NOT NULL, module TEXT NOT NULL, priority INTEGER NOT NULL,
   verification INTEGER NOT NULL, quorum INTEGER NOT NULL, max_attempts INTEGER NOT NULL,
   public_data INTEGER NOT NULL, state INTEGER NOT NULL);
 CREATE TABLE ticket (
@@ -28,18 +29,26 @@ CREATE TABLE ticket (
   epoch INTEGER NOT NULL, failures INTEGER NOT NULL, not_before REAL NOT NULL,
   max_result_bytes INTEGER NOT NULL, work REAL NOT NULL);
 CREATE INDEX ticket_by_state ON ticket (task, state, id);
-CREATE TABLE ticket_input (ticket INTEGER PRIMARY KEY, input BLOB NOT NULL, blobs TEXT NOT NULL);
+CREATE TABLE ticket_input (ticket INTEGER PRIMARY KEY, input BLOB NOT NULL);
+CREATE TABLE ticket_blob (
+  ticket INTEGER NOT NULL, place INTEGER NOT NULL, hash TEXT NOT NULL,
+  PRIMARY KEY (ticket, place)) WITHOUT ROWID;
+CREATE INDEX ticket_blob_by_hash ON ticket_blob (hash);
 CREATE TABLE lease (
   ticket INTEGER NOT NULL, epoch INTEGER NOT NULL, node TEXT NOT NULL, issued REAL NOT NULL,
   deadline REAL NOT NULL, round INTEGER NOT NULL, PRIMARY KEY (ticket, epoch)) WITHOUT ROWID;
 CREATE TABLE vote (
   ticket INTEGER NOT NULL, node TEXT NOT NULL, hash TEXT NOT NULL, source TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (ticket, node)) WITHOUT ROWID;
+CREATE TABLE failure (
+  ticket INTEGER NOT NULL, node TEXT NOT NULL, source TEXT NOT NULL,
+  PRIMARY KEY (ticket, node)) WITHOUT ROWID;
 CREATE TABLE result (
   sequence INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, ticket INTEGER NOT NULL,
   dead INTEGER NOT NULL, checked INTEGER NOT NULL, node TEXT NOT NULL, result BLOB NOT NULL,
-  blob TEXT NOT NULL, UNIQUE (task, ticket));
+  blob_hash TEXT NOT NULL, UNIQUE (task, ticket));
 CREATE INDEX result_by_sequence ON result (task, sequence);
+CREATE INDEX result_by_blob ON result (blob_hash) WHERE blob_hash <> '';
 CREATE TABLE error (
   id INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, ticket INTEGER NOT NULL,
   node TEXT NOT NULL, time REAL NOT NULL, text TEXT NOT NULL);
@@ -48,7 +57,32 @@ CREATE TABLE node (
   id TEXT PRIMARY KEY, name TEXT NOT NULL, device TEXT NOT NULL, accepted INTEGER NOT NULL,
   failed INTEGER NOT NULL, consecutive_valid INTEGER NOT NULL, failed_in_a_row INTEGER NOT NULL,
   last_seen REAL NOT NULL, expelled TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX node_by_last_seen ON node (last_seen);
 )sql";
+
+/// From each schema to the next.
+const char* const kUpdates[kSchema - 1] = {
+    "ALTER TABLE vote ADD COLUMN source TEXT NOT NULL DEFAULT ''",
+    R"sql(
+ALTER TABLE task RENAME COLUMN function TO native_function;
+ALTER TABLE result RENAME COLUMN blob TO blob_hash;
+CREATE INDEX result_by_blob ON result (blob_hash) WHERE blob_hash <> '';
+CREATE INDEX project_blob_by_hash ON project_blob (hash);
+CREATE INDEX node_by_last_seen ON node (last_seen);
+CREATE TABLE failure (
+  ticket INTEGER NOT NULL, node TEXT NOT NULL, source TEXT NOT NULL,
+  PRIMARY KEY (ticket, node)) WITHOUT ROWID;
+CREATE TABLE ticket_blob (
+  ticket INTEGER NOT NULL, place INTEGER NOT NULL, hash TEXT NOT NULL,
+  PRIMARY KEY (ticket, place)) WITHOUT ROWID;
+WITH RECURSIVE cut (ticket, place, rest) AS (
+  SELECT ticket, 0, blobs FROM ticket_input WHERE blobs <> ''
+  UNION ALL SELECT ticket, place + 1, substr(rest, 65) FROM cut WHERE length(rest) > 64)
+INSERT INTO ticket_blob (ticket, place, hash)
+  SELECT ticket, place, substr(rest, 1, 64) FROM cut;
+CREATE INDEX ticket_blob_by_hash ON ticket_blob (hash);
+ALTER TABLE ticket_input DROP COLUMN blobs;
+)sql"};
 
 /// Makes the file for this user only, since the key of tokens is in it. SQLite's other files take
 /// after it, and it says what is wrong when there is none.
@@ -90,7 +124,7 @@ void SqliteStore::make_schema() {
                         found, "; use the newer version of kaiseki that wrote it"));
   begin();  // takes the lock, so that a second process stops here
   if (found == 0) database_.exec(kTables);
-  if (found == 1) database_.exec("ALTER TABLE vote ADD COLUMN source TEXT NOT NULL DEFAULT ''");
+  for (int64_t from = found; from > 0 && from < kSchema; ++from) database_.exec(kUpdates[from - 1]);
   database_.exec(("PRAGMA user_version = " + std::to_string(kSchema)).c_str());
   commit(true);
 }
@@ -151,6 +185,10 @@ void SqliteStore::remove_project(ProjectId project) {
         "WHERE task.project = ?)",
         "DELETE FROM vote WHERE ticket IN (SELECT t.id FROM ticket t JOIN task ON task.id = t.task "
         "WHERE task.project = ?)",
+        "DELETE FROM failure WHERE ticket IN (SELECT t.id FROM ticket t JOIN task "
+        "ON task.id = t.task WHERE task.project = ?)",
+        "DELETE FROM ticket_blob WHERE ticket IN (SELECT t.id FROM ticket t JOIN task "
+        "ON task.id = t.task WHERE task.project = ?)",
         "DELETE FROM ticket_input WHERE ticket IN (SELECT t.id FROM ticket t JOIN task "
         "ON task.id = t.task WHERE task.project = ?)",
         "DELETE FROM result WHERE task IN (SELECT id FROM task WHERE project = ?)",
@@ -178,7 +216,7 @@ void SqliteStore::release_blob(ProjectId project, const BlobHash& blob) {
 }
 
 TaskId SqliteStore::add_task(ProjectId project, const TaskSpec& spec) {
-  sql("INSERT INTO task (project, name, function, module, priority, verification, quorum, "
+  sql("INSERT INTO task (project, name, native_function, module, priority, verification, quorum, "
       "max_attempts, public_data, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")
       .with(project, spec.name, spec.function, spec.module, spec.priority,
             static_cast<int>(spec.verification), spec.quorum, spec.max_attempts, spec.public_data)
@@ -194,8 +232,8 @@ void SqliteStore::set_task(TaskId task, TaskState state, int priority) {
 
 std::vector<TaskStatus> SqliteStore::tasks() {
   std::vector<TaskStatus> found;
-  auto& query = sql("SELECT id, project, state, name, function, module, priority, verification, "
-                    "quorum, max_attempts, public_data FROM task ORDER BY id")
+  auto& query = sql("SELECT id, project, state, name, native_function, module, priority, "
+                    "verification, quorum, max_attempts, public_data FROM task ORDER BY id")
                     .with();
   while (query.row()) {
     TaskStatus& task = found.emplace_back();

@@ -27,6 +27,7 @@ class SqliteStore : public Store {
   void keep_blob(ProjectId project, const BlobHash& blob) override;
   void release_blob(ProjectId project, const BlobHash& blob) override;
   void each_blob(const std::function<void(const BlobHash&)>& use) override;
+  bool names_blob(const BlobHash& blob) override;
   TaskId add_task(ProjectId project, const TaskSpec& spec) override;
   void set_task(TaskId task, TaskState state, int priority) override;
   std::vector<TaskStatus> tasks() override;
@@ -45,6 +46,9 @@ class SqliteStore : public Store {
   bool set_failures(TicketId ticket, int64_t failures, double not_before) override;
   bool add_vote(const VoteRow& vote) override;
   std::vector<VoteRow> votes(TicketId ticket) override;
+  std::vector<TicketId> drop_votes(const NodeId& node) override;
+  bool add_failure(const FailureRow& failure) override;
+  std::vector<FailureRow> failures() override;
 
   std::optional<int64_t> finish(const Finished& finished) override;
   std::vector<Finished> finished(TaskId task, TicketId after, int limit) override;
@@ -52,6 +56,7 @@ class SqliteStore : public Store {
   void add_error(TaskId task, const TicketError& error) override;
   std::vector<TicketError> errors(TaskId task, int limit) override;
   std::optional<NodeRow> node(const NodeId& node) override;
+  std::vector<NodeRow> nodes(double since, int limit) override;
   void put_node(const NodeRow& node) override;
   int64_t drop_nodes(double idle_before, double before) override;
 

@@ -7,8 +7,6 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr size_t kHashDigits = 64;
-
 TicketRow row_of(const sqlite::Statement& query) {
   TicketRow row;
   row.id = query.integer(0), row.task = query.integer(1);
@@ -35,11 +33,12 @@ TicketId SqliteStore::add_tickets(TaskId task, std::span<const TicketSpec> ticke
         .run();
     const TicketId id = database_.last_id();
     if (first == 0) first = id;
-    std::string blobs;
-    for (const BlobHash& blob : ticket.blobs) blobs += blob;
-    sql("INSERT INTO ticket_input (ticket, input, blobs) VALUES (?, ?, ?)")
-        .with(id, ticket.input, blobs)
-        .run();
+    sql("INSERT INTO ticket_input (ticket, input) VALUES (?, ?)").with(id, ticket.input).run();
+    int place = 0;
+    for (const BlobHash& blob : ticket.blobs)
+      sql("INSERT INTO ticket_blob (ticket, place, hash) VALUES (?, ?, ?)")
+          .with(id, place++, blob)
+          .run();
   }
   return first;
 }
@@ -55,15 +54,14 @@ std::optional<TicketRow> SqliteStore::ticket(TicketId ticket) {
 }
 
 TicketInput SqliteStore::input(TicketId ticket) {
-  auto& query = sql("SELECT input, blobs FROM ticket_input WHERE ticket = ?").with(ticket);
+  auto& query = sql("SELECT input FROM ticket_input WHERE ticket = ?").with(ticket);
   if (!query.row())
     throw Error(message("store", "expected the input of ticket ", ticket,
                         ", got none; the file was changed from outside"));
   TicketInput input{query.blob(0), {}};
-  const std::string blobs = query.text(1);
   query.reset();
-  for (size_t at = 0; at < blobs.size(); at += kHashDigits)
-    input.blobs.push_back(blobs.substr(at, kHashDigits));
+  auto& blobs = sql("SELECT hash FROM ticket_blob WHERE ticket = ? ORDER BY place").with(ticket);
+  while (blobs.row()) input.blobs.push_back(blobs.text(0));
   return input;
 }
 
@@ -106,6 +104,8 @@ void SqliteStore::drop(TaskId task, TicketId through) {
   for (const char* text :
        {"DELETE FROM ticket_input WHERE ticket IN "
         "(SELECT id FROM ticket WHERE task = ? AND id <= ? AND state <> 0)",
+        "DELETE FROM ticket_blob WHERE ticket IN "
+        "(SELECT id FROM ticket WHERE task = ? AND id <= ? AND state <> 0)",
         "DELETE FROM error WHERE task = ? AND ticket <= ? AND EXISTS (SELECT 1 FROM result "
         "WHERE result.task = error.task AND result.ticket = error.ticket)",
         "DELETE FROM result WHERE task = ? AND ticket <= ?",
@@ -119,7 +119,11 @@ void SqliteStore::abandon(TaskId task, TicketId through) {
         "(SELECT id FROM ticket WHERE task = ? AND state = 0 AND id <= ?)",
         "DELETE FROM vote WHERE ticket IN "
         "(SELECT id FROM ticket WHERE task = ? AND state = 0 AND id <= ?)",
+        "DELETE FROM failure WHERE ticket IN "
+        "(SELECT id FROM ticket WHERE task = ? AND state = 0 AND id <= ?)",
         "DELETE FROM ticket_input WHERE ticket IN "
+        "(SELECT id FROM ticket WHERE task = ? AND state = 0 AND id <= ?)",
+        "DELETE FROM ticket_blob WHERE ticket IN "
         "(SELECT id FROM ticket WHERE task = ? AND state = 0 AND id <= ?)",
         "DELETE FROM error WHERE task = ? AND ticket <= ? AND EXISTS "
         "(SELECT 1 FROM ticket WHERE ticket.id = error.ticket AND ticket.state = 0)",
@@ -162,6 +166,29 @@ std::vector<VoteRow> SqliteStore::votes(TicketId ticket) {
                     .with(ticket);
   while (query.row())
     found.push_back({query.integer(0), query.text(1), query.text(2), query.text(3)});
+  return found;
+}
+
+std::vector<TicketId> SqliteStore::drop_votes(const NodeId& node) {
+  std::vector<TicketId> found;
+  auto& query = sql("SELECT ticket FROM vote WHERE node = ? ORDER BY ticket").with(node);
+  while (query.row()) found.push_back(query.integer(0));
+  sql("DELETE FROM vote WHERE node = ?").with(node).run();
+  return found;
+}
+
+bool SqliteStore::add_failure(const FailureRow& failure) {
+  return sql("INSERT INTO failure (ticket, node, source) SELECT id, ?, ? FROM ticket "
+             "WHERE id = ? AND state = 0 AND NOT EXISTS "
+             "(SELECT 1 FROM failure WHERE failure.ticket = ? AND failure.node = ?)")
+             .with(failure.node, failure.source, failure.ticket, failure.ticket, failure.node)
+             .run() == 1;
+}
+
+std::vector<FailureRow> SqliteStore::failures() {
+  std::vector<FailureRow> found;
+  auto& query = sql("SELECT ticket, node, source FROM failure ORDER BY ticket, node").with();
+  while (query.row()) found.push_back({query.integer(0), query.text(1), query.text(2)});
   return found;
 }
 

@@ -22,7 +22,7 @@ struct TicketRow {
   TaskId task = 0;
   TicketState state = TicketState::open;
   int64_t epoch = 0;      // leases so far; 0: never given out
-  int64_t failures = 0;   // leases that failed
+  int64_t failures = 0;   // attempts that failed, as far as they count towards its death
   double not_before = 0;  // not given out earlier, seconds since 1970
   uint64_t max_result_bytes = 0;
   double work = 1;
@@ -47,6 +47,13 @@ struct VoteRow {
   TicketId ticket = 0;
   NodeId node = {};
   std::string hash = {};
+  std::string source = {};  // where the node was then: NodeInfo::source
+};
+
+/// Who failed at a ticket that is still open.
+struct FailureRow {
+  TicketId ticket = 0;
+  NodeId node = {};
   std::string source = {};  // where the node was then: NodeInfo::source
 };
 
@@ -89,6 +96,8 @@ class Store {
   virtual void release_blob(ProjectId project, const BlobHash& blob) = 0;
   /// Every blob that anything refers to, some more than once.
   virtual void each_blob(const std::function<void(const BlobHash&)>& use) = 0;
+  /// Whether anything refers to it. Quick, however many tickets there are.
+  virtual bool names_blob(const BlobHash& blob) = 0;
 
   virtual TaskId add_task(ProjectId project, const TaskSpec& spec) = 0;
   virtual void set_task(TaskId task, TaskState state, int priority) = 0;
@@ -118,7 +127,14 @@ class Store {
   /// One vote a node.
   virtual bool add_vote(const VoteRow& vote) = 0;
   virtual std::vector<VoteRow> votes(TicketId ticket) = 0;
-  /// Done or dead: leases and votes go. Returns the sequence, nothing if it had ended before.
+  /// Removes all votes of a node. Whose tickets'.
+  virtual std::vector<TicketId> drop_votes(const NodeId& node) = 0;
+  /// Once a node and ticket.
+  virtual bool add_failure(const FailureRow& failure) = 0;
+  /// Of all open tickets.
+  virtual std::vector<FailureRow> failures() = 0;
+  /// Done or dead: leases, votes and failures go. Returns the sequence, nothing if it had ended
+  /// before.
   virtual std::optional<int64_t> finish(const Finished& finished) = 0;
 
   /// Results above `after`, by ticket and by sequence.
@@ -129,6 +145,8 @@ class Store {
   virtual std::vector<TicketError> errors(TaskId task, int limit) = 0;
 
   virtual std::optional<NodeRow> node(const NodeId& node) = 0;
+  /// Those last seen after `since`, the latest first.
+  virtual std::vector<NodeRow> nodes(double since, int limit) = 0;
   virtual void put_node(const NodeRow& node) = 0;
   /// Forgets nodes last seen before `before`, without an accepted result before `idle_before`; not
   /// those with leases or votes. How many.

@@ -92,7 +92,12 @@ void Pool::Impl::fail(OpenTicket& ticket, const NodeId& id, const std::string& t
   NodeEntry& holder = node(id, "pool");
   ++holder.row.failed, ++holder.row.failed_in_a_row;
   change(holder);
-  ++ticket.row.failures;
+  const bool again = ticket.failed(id, holder.info.source);
+  if (!again || holder.info.trusted || !others_could(ticket, holder)) ++ticket.row.failures;
+  if (!again) {
+    ticket.failures.push_back({ticket.row.id, id, holder.info.source});
+    store.add_failure(ticket.failures.back());
+  }
   const double pause =
       wait ? std::min(std::exp2(static_cast<double>(ticket.row.failures - 1)), kLongestWait) : 0;
   ticket.row.not_before = now() + pause;
@@ -135,14 +140,24 @@ void Pool::Impl::end_all_leases(NodeEntry& node) {
   }
 }
 
-void Pool::Impl::expel(NodeEntry& node, const std::string& reason) {
+void Pool::Impl::expel(NodeEntry& node, const std::string& reason, const std::string& by) {
   node.row.expelled = clean_text(reason, kMostErrorText);
   node.row.consecutive_valid = 0;
+  node.row.last_seen = now();
   ++comings;
-  put_out.push_back(node.row.id);
+  put_out.push_back({node.row.id, node.row.expelled, by});
   change(node);
   end_all_leases(node);
+  drop_votes(node);
   ++counters["expelled"];
+}
+
+void Pool::Impl::drop_votes(const NodeEntry& node) {
+  for (TicketId id : store.drop_votes(node.row.id)) {
+    OpenTicket& ticket = tickets.at(id);
+    std::erase_if(ticket.votes, [&](const VoteRow& vote) { return vote.node == node.row.id; });
+    settle(ticket);
+  }
 }
 
 }  // namespace kaiseki::dist

@@ -35,8 +35,10 @@ struct TaskSpec {
   BlobHash module = {};       // empty: no JavaScript or WebAssembly module
   int priority = 0;           // within the project: higher first
   Verification verification = Verification::none;
-  int quorum = 2;           // of Verification::quorum
-  int max_attempts = 10;    // so many failures and the ticket is dead
+  int quorum = 2;  // of Verification::quorum
+  /// So many failures and the ticket is dead. Of nodes without NodeInfo::trusted each source counts
+  /// once; again only when no other node that is there could do it, as all have failed.
+  int max_attempts = 10;
   bool public_data = true;  // false: only nodes with NodeInfo::trusted get its tickets
 };
 

@@ -45,10 +45,8 @@ FrameHeader decode_frame_header(nn::ByteView message) {
   return header;
 }
 
-Frame decode_frame(nn::ByteView message) {
+Frame decode_frame_head(nn::ByteView message) {
   const FrameHeader header = decode_frame_header(message);
-  expect(message.size() == header.message_bytes(), kFrameHeaderBytes,
-         "a message of " + std::to_string(header.message_bytes()) + " bytes", message.size());
   Frame frame{header.type, header.ticket};
   const nn::ByteView control = message.subspan(kFrameHeaderBytes, header.control_bytes);
   if (!control.empty()) {
@@ -58,6 +56,14 @@ Frame decode_frame(nn::ByteView message) {
     if (!frame.control.is(nn::Json::Kind::object))
       fail(kFrameHeaderBytes, "expected an object, got " + frame.control.describe());
   }
+  return frame;
+}
+
+Frame decode_frame(nn::ByteView message) {
+  const FrameHeader header = decode_frame_header(message);
+  expect(message.size() == header.message_bytes(), kFrameHeaderBytes,
+         "a message of " + std::to_string(header.message_bytes()) + " bytes", message.size());
+  Frame frame = decode_frame_head(message);
   frame.payload = message.subspan(kFrameHeaderBytes + header.control_bytes);
   return frame;
 }

@@ -51,6 +51,9 @@ struct Frame {
 /// Of the first kFrameHeaderBytes of a message, or more. Throws ParseError("frame", "byte N", ...).
 FrameHeader decode_frame_header(nn::ByteView message);
 
+/// Of a message whose header and control part are there: without the payload. Throws as below.
+Frame decode_frame_head(nn::ByteView message);
+
 /// The payload lies in `message`. Throws ParseError as above, or of the control part.
 Frame decode_frame(nn::ByteView message);
 

@@ -148,6 +148,12 @@ def large_results():
         again.hear_frame("welcome")
         again.send(plain(frame("result", ticket, {"token": control["token"]}, b"y" * 200_000)))
         check(again.hear_frame("verdict")[2]["verdict"] == "accepted", "200 kB after a reconnection")
+        page = Socket(coordinator)
+        page.upgrade(Origin=f"http://127.0.0.1:{coordinator.port}", Authorization=None)
+        page.say("hello", control={})
+        page.hear_frame("welcome")
+        closes(coordinator, 1009, "frame_bytes", "200 kB for a ticket that it never had",
+               plain(frame("result", ticket, {"token": control["token"]}, b"y" * 200_000)[:100_000], fin=False), node=page)
         coordinator.add(task, ["9"], max_result_bytes=40_000_000)
         node = join_raw(coordinator)
         _, ticket, control, _ = node.hear_frame("ticket")
@@ -338,7 +344,14 @@ def who_is_put_out():
             check(until(lambda: node.poll() is not None, 20), "a node that was put out ends")
             log = pathlib.Path(node.log).read_text()
             check(node.poll() == 1 and "put this node out" in log, "it says why", log[-500:])
-        check(coordinator.api("GET", "/nodes") == [], "none came again", coordinator.api("GET", "/nodes"))
+        check(until(lambda: not any(one["connected"] for one in coordinator.api("GET", "/nodes")), 10), "their connections have gone")
+        known = coordinator.api("GET", "/nodes")
+        check([(one["state"], one["reason"], one["connected"]) for one in known] == [("expelled", "a liar", False)] * len(nodes),
+              "none came again, and it is still known why", known)
+        log = [json.loads(line) for line in pathlib.Path("state.log").read_text().splitlines() if line.startswith("{")]
+        out = [one for one in log if one["event"] == "node_expelled"]
+        check({one["node"] for one in out} == {one["node"] for one in known} and
+              {(one["reason"], one["by"]) for one in out} == {("a liar", "author")}, "the log says so", log)
 
 
 def slow_peers():
@@ -375,6 +388,14 @@ def slow_peers():
         peer.send(b"GET / HTTP/1.1\r\nHost: ")
         waits("a request byte by byte", "handshake_time", peer, 6, lambda: b"x")
         peer = Socket(coordinator)
+        peer.send(b"HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check(peer.answer()[0] == 200, "a first request")
+        time.sleep(3)  # between requests it may be silent for longer
+        peer.send(b"HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check(peer.answer()[0] == 200, "a second one")
+        peer.send(b"GET / HTTP/1.1\r\nHost: ")
+        waits("a further request byte by byte", "handshake_time", peer, 6, lambda: b"x")
+        peer = Socket(coordinator)
         peer.send(f"PUT /blobs/{'0' * 64} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {coordinator.author_token}\r\n"
                   f"Content-Length: 1000000\r\n\r\n".encode())
         waits("a body byte by byte", "slow", peer, 8, lambda: b"x")
@@ -385,8 +406,11 @@ def slow_peers():
         whole = iter(node.message(frame("echo", payload=b"x" * 60000)))
         waits("a message byte by byte", "slow", node, 8, lambda: bytes([next(whole)]))
         waits("no pong", "pong_time", join_raw(coordinator), 10)
+        task = coordinator.task([], function="sample.primes")
+        coordinator.add(task, ["7"], max_result_bytes=1_000_000)
         node = join_raw(coordinator)
-        node.send(plain(frame("result", payload=b"x" * 900_000)[:800_000], fin=False))
+        _, ticket, _, _ = node.hear_frame("ticket")
+        node.send(plain(frame("result", ticket, payload=b"x" * 900_000)[:800_000], fin=False))
         waits("pongs in an unfinished message", "slow", node, 10, lambda: node.message(b"", opcode=10))
         node = join_raw(coordinator)
         start = time.monotonic()

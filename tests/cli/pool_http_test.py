@@ -61,6 +61,8 @@ def every_path_of_the_description():
         task = coordinator.api("POST", f"/projects/{status['project']}/tasks", {"function": "f", "name": "n"})["task"]
         got = coordinator.api("GET", f"/tasks/{task}")
         check(set(got) == set(schemas["Task"]["properties"]), "a task's fields", got)
+        known = coordinator.api("GET", "/nodes")
+        check(known and all(set(one) == set(schemas["Node"]["properties"]) for one in known), "a node's fields", known)
 
         def wrong(what, path, body, *words):
             status, _, answer = coordinator.request("POST", f"/api{path}", body)

@@ -141,6 +141,39 @@ def output_of_all():
         check(coordinator.refused("output_bytes") == 0, "none was over its own limit", coordinator.refused("output_bytes"))
 
 
+def input_of_all():
+    """Many that begin large results and do not end them: together they are over the limit, and others go on."""
+    with Coordinator(limits=("input_bytes_of_all=3000000",)) as coordinator:
+        task = coordinator.task([], function="sample.primes", max_attempts=100)
+        coordinator.add(task, ["7"] * 8, max_result_bytes=1_000_000)
+        good, nodes = join_raw(coordinator, slots=0), []
+        for _ in range(8):
+            node = join_raw(coordinator)
+            _, ticket, control, _ = node.hear_frame("ticket")
+            node.whole = frame("result", ticket, {"token": control["token"]}, b"x" * 900_000)
+            nodes.append(node)
+        for node in nodes:
+            try:
+                node.send(plain(node.whole[:800_000], fin=False))
+            except OSError:  # closed before all was sent
+                pass
+            good.send(good.message(frame("echo", payload=b"still")))
+            check(good.hear_frame("echo")[3] == b"still", "others go on")
+        counted(coordinator, "input_bytes_of_all", 0, "input of all that is not whole")
+        codes = []
+        for node in nodes:
+            try:
+                node.send(plain(node.whole[800_000:], opcode=0))
+                codes.append(node.hear_frame("verdict")[2]["verdict"])
+            except (OSError, EOFError):
+                codes.append("closed")
+        check(set(codes) == {"accepted", "closed"}, "some are whole in the end, some had to go", codes)
+        again = join_raw(coordinator)
+        _, ticket, control, _ = again.hear_frame("ticket")
+        again.send(plain(frame("result", ticket, {"token": control["token"]}, b"x" * 900_000)))
+        check(again.hear_frame("verdict")[2]["verdict"] == "accepted", "then there is room again")
+
+
 def pages_that_are_not_read():
     """Who asks for large pages and takes nothing leaves room for the others, or is the first to go."""
     folder = pathlib.Path("large")
@@ -251,4 +284,4 @@ def behind_a_proxy():
 
 
 if __name__ == "__main__":
-    main(floods, links, who_does_not_read, output_of_all, pages_that_are_not_read, requests_of_a_proxy, behind_a_proxy)
+    main(floods, links, who_does_not_read, output_of_all, input_of_all, pages_that_are_not_read, requests_of_a_proxy, behind_a_proxy)

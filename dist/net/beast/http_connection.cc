@@ -38,6 +38,10 @@ class HttpConnection final : public Connection,
 
   std::shared_ptr<Connection> self() override { return own(); }
   void sweep(double now) override {
+    if (between_ && received() != received_) {  // the next request has begun
+      between_ = false;
+      deadline_ = now + hub_.limits().handshake_seconds;
+    }
     if (deadline_ > 0 && now > deadline_) {
       if (!lingering_ && !between_) hub_.metrics.refuse("handshake_time");
       abort();
@@ -309,6 +313,7 @@ class HttpConnection final : public Connection,
     if (!keep_alive_) return linger();
     between_ = true;
     deadline_ = hub_.now() + hub_.limits().keep_alive_seconds;
+    received_ = received();
     read_head();
   }
 
@@ -338,6 +343,11 @@ class HttpConnection final : public Connection,
     return now - taken_at_ > kStalledSeconds;
   }
 
+  /// The system counts what came, also before TLS has a whole record of it.
+  uint64_t received() {
+    return received_bytes(static_cast<int>(beast::get_lowest_layer(stream_).native_handle()));
+  }
+
   void begin_moving() {
     taken_at_ = hub_.now();
     moving_ = true;
@@ -356,8 +366,9 @@ class HttpConnection final : public Connection,
   std::string out_;
   std::array<char, 512> discarded_;
   LeastRate pace_;
-  uint64_t moved_ = 0;  // bytes of the body that comes or goes
-  uint64_t taken_ = 0;  // by the peer, of all that went out
+  uint64_t moved_ = 0;     // bytes of the body that comes or goes
+  uint64_t taken_ = 0;     // by the peer, of all that went out
+  uint64_t received_ = 0;  // from it, when the last answer had gone out
   double deadline_ = 0, taken_at_ = 0;
   bool moving_ = false, keep_alive_ = false, chunked_ = false, watching_ = false;
   bool between_ = false, lingering_ = false;

@@ -28,6 +28,7 @@ struct Hub {
   std::string scheme;                      // http or https
   bool draining = false;
   uint64_t waiting_bytes = 0;  // of all connections' output
+  uint64_t input_bytes = 0;    // of all nodes' messages that are not whole
 
   const Limits& limits() const { return options.limits; }
   double now() const {
@@ -38,6 +39,9 @@ struct Hub {
   bool knows_host(std::string_view host) const;
   bool knows_origin(std::string_view origin, std::string_view host) const;
   bool is_full() const { return static_cast<double>(waiting_bytes) > limits().output_bytes_of_all; }
+  bool holds_enough() const {
+    return static_cast<double>(input_bytes) > limits().input_bytes_of_all;
+  }
 };
 
 /// An IPv4 address, or an IPv6 network of 64 bits: what one household has.
@@ -53,6 +57,7 @@ class Connection {
   }
   virtual ~Connection() {
     waits(0);
+    holds(0);
     hub_.connections.erase(this);
     hub_.asleep.erase(this);
   }
@@ -92,11 +97,16 @@ class Connection {
     hub_.waiting_bytes += bytes - waiting_bytes_;
     waiting_bytes_ = bytes;
   }
+  /// So much is there of a message that is not whole.
+  void holds(uint64_t bytes) {
+    hub_.input_bytes += bytes - input_bytes_;
+    input_bytes_ = bytes;
+  }
 
   Hub& hub_;
   Gate::Seat seat_;
   std::string address_;
-  uint64_t waiting_bytes_ = 0;
+  uint64_t waiting_bytes_ = 0, input_bytes_ = 0;
 };
 
 /// Takes a new socket: TLS if need be, then requests. A proxy's requests name who they are for.

@@ -190,7 +190,7 @@ class NodeConnection final : public Connection,
     }
     useful_ += count;
     if (closing_) {
-      buffer_.clear();
+      forget_input();
       return read();
     }
     received_ = hub_.now();
@@ -210,7 +210,7 @@ class NodeConnection final : public Connection,
           return read();
         }
       }
-      if (ws_.is_message_done()) take(message);
+      ws_.is_message_done() ? take(message) : keep(message);
     } catch (const ParseError& problem) {
       hub_.metrics.refuse("frame");
       nn::Json why = nn::Json::object();
@@ -229,10 +229,35 @@ class NodeConnection final : public Connection,
     if (!closing_ && peer_) peer_->oversized(header_ ? &*header_ : nullptr);
   }
 
+  /// Of a message whose rest is on its way.
+  void keep(nn::ByteView message) {
+    if (header_ && !admitted_ &&
+        message.size() >= kFrameHeaderBytes + uint64_t{header_->control_bytes}) {
+      admitted_ = header_->payload_bytes <= peer_->payload_limit(decode_frame_head(message));
+      if (!admitted_) {
+        refuse_payload();
+        return close(CloseCode::too_big, "expected a smaller payload, or the ticket's token");
+      }
+    }
+    holds(message.size());
+    if (!hub_.holds_enough()) return;
+    hub_.metrics.refuse("input_bytes_of_all");
+    forget_input();
+    close(CloseCode::try_later, "too much comes from all nodes at once");
+  }
+
+  void forget_input() {
+    buffer_.clear();
+    buffer_.shrink_to_fit();
+    holds(0);
+  }
+
   void take(nn::ByteView message) {
     completed_ = true;
     useful_ += kFrameHeaderBytes;
     header_.reset();
+    admitted_ = false;
+    holds(0);
     hub_.metrics.add("messages_received");
     hub_.metrics.add("bytes_received", message.size());
     peer_->receive(decode_frame(message), message);
@@ -286,6 +311,7 @@ class NodeConnection final : public Connection,
   double deadline_ = 0, received_, pinged_ = 0, progress_ = 0;
   bool closing_ = false, paused_ = false, completed_ = true, overdue_ = false;
   bool controlled_ = false, pinging_ = false;
+  bool admitted_ = false;  // the message that comes, by its control part
   std::unique_ptr<NodePeer> peer_;
 };
 

@@ -98,7 +98,9 @@ TEST_CASE("coordinator: a message that cannot be stored does not take others wit
 }
 
 TEST_CASE("coordinator: a node that is put out loses its connection, after the verdict") {
-  Running at({.verify = [](const Check&) { return false; }});
+  std::vector<std::string> lines;
+  Running at({.verify = [](const Check&) { return false; }}, {},
+             [&](const std::string& line) { lines.push_back(line); });
   Peer *expelled = nullptr, *liar = nullptr, *other = nullptr;
   at.on([&] {
     Pool& pool = at.coordinator.pool();
@@ -123,6 +125,63 @@ TEST_CASE("coordinator: a node that is put out loses its connection, after the v
     CHECK(verdict(*liar) == "refused");
     CHECK(liar->closed == CloseCode::policy);
     CHECK(!other->closed);
+    expelled->session.reset();
+    const auto logged = [&](const std::string& reason, const std::string& by) {
+      return std::ranges::any_of(lines, [&](const std::string& line) {
+        return has(line, "node_expelled") && has(line, reason) && has(line, "\"by\": \"" + by);
+      });
+    };
+    CHECK(logged("by hand", "author"));
+    CHECK(logged("is wrong", "pool"));
+  });
+  const std::string nodes = at.get("/api/nodes");
+  CHECK(has(nodes, "\"state\": \"connected\""));
+  CHECK(has(nodes, "\"state\": \"expelled\", \"reason\": \"by hand\""));
+  CHECK(has(nodes, "is wrong\""));
+  at.on([&] { other->session.reset(); });
+  CHECK(has(at.get("/api/nodes"), "\"state\": \"away\", \"reason\": \"\""));
+  at.on([&] {
+    HttpRequest request;
+    request.method = "GET", request.path = "/api/nodes", request.query["function"] = "g";
+    CHECK(at.coordinator.answer(request).body == "[]\n");  // those who can do it are gone
+  });
+}
+
+TEST_CASE("coordinator: only who has, or had, a ticket may bring much for it") {
+  Running at;
+  Peer *holder = nullptr, *thief = nullptr, *again = nullptr;
+  uint64_t ticket = 0;
+  nn::Json own = nn::Json::object(), wrong = nn::Json::object();
+  at.on([&] {
+    Pool& pool = at.coordinator.pool();
+    const TaskId task = pool.create_task(pool.create_project("p"), {.name = "t", .function = "f"});
+    pool.add_tickets(task, std::vector<TicketSpec>(1, TicketSpec{.max_result_bytes = 50'000'000}));
+    holder = &at.join("f");
+    thief = &at.join("g");
+  });
+  at.turns(5);
+  const auto limit = [](const Peer* peer, uint64_t of, const nn::Json& said) {
+    return peer->session->payload_limit(Frame{FrameType::result, of, said});
+  };
+  at.on([&] {
+    const auto given = holder->last(FrameType::ticket);
+    REQUIRE(given);
+    ticket = given->ticket;
+    const std::string token = given->control.find("token")->string;
+    own.set("token", token), wrong.set("token", token + "0");
+    CHECK(limit(holder, ticket, wrong) == 50'000'064);  // it holds it
+    CHECK(limit(thief, ticket, own) == 65536);
+    CHECK(limit(thief, ticket, nn::Json::object()) == 65536);
+    const nn::Json who = holder->last(FrameType::welcome)->control;
+    holder->session.reset();
+    again = &at.join("g", 1, {who.find("node")->string, who.find("key")->string});
+  });
+  at.turns(5);
+  at.on([&] {
+    REQUIRE(again->last(FrameType::welcome));
+    CHECK(limit(again, ticket, own) == 16777216);
+    CHECK(limit(again, ticket + 1, own) == 65536);
+    CHECK(limit(again, ticket, wrong) == 65536);
   });
 }
 

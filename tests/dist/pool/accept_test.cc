@@ -73,6 +73,8 @@ TEST_CASE("sashimi's fault: nothing looks at the result") {
   CHECK(at.pool->progress(task) == Progress{.free = 1});
   REQUIRE(at.pool->errors(task).size() == 1);
   CHECK(at.pool->errors(task)[0].node == a);
+  CHECK(at.pool->lease(at.join(), 1).empty());  // it waits, as after an error
+  at.now += 1;
   at.lease(at.join());
   CHECK(at.answer(a, lease, "1234") == Outcome::accepted);  // the ticket is still open
 }
@@ -131,6 +133,24 @@ TEST_CASE("quorum: the result that enough nodes agree on counts") {
   CHECK(at.pool->node(liar)->consecutive_valid == 0);
   CHECK(at.pool->node(liar)->failed == 1);
   CHECK(at.count("outvoted") == 1);
+}
+
+TEST_CASE("quorum: what a node said that was put out since does not count") {
+  TestPool at("pool.db");
+  const TaskId task =
+      at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum, .quorum = 2});
+  const NodeId liar = at.join(), a = at.join(), b = at.join();
+  CHECK(at.answer(liar, at.lease(liar), "a lie") == Outcome::pending);
+  const Lease first = at.lease(a);
+  CHECK(at.pool->lease(b, 1).empty());  // one has voted, one is at it
+  at.pool->expel(liar, "lies elsewhere");
+  const Lease second = at.lease(b);
+  at.restart();
+  CHECK(at.answer(a, first, "a lie") == Outcome::pending);
+  CHECK(at.answer(b, second, "a lie") == Outcome::accepted);
+  CHECK(at.pool->progress(task).done == 1);
+  CHECK(at.pool->node(liar)->accepted == 0);
+  CHECK(at.pool->node(liar)->consecutive_valid == 0);
 }
 
 TEST_CASE("quorum: one node alone never makes it, and many tickets do not hide each other") {

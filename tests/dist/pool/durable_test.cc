@@ -123,6 +123,29 @@ TEST_CASE("durable: a blob's name comes to the disk though no further file can b
   CHECK(syncs_of([&] { blobs.put(bytes("others")); }) == 2);
 }
 
+TEST_CASE("durable: names that blobs got before a death are on the disk before any is used") {
+  const Folder folder;
+  const auto open = [&](bool durable) {
+    return syncs_of([&] { BlobStore(folder / "blobs", {.free_floor = 0, .durable = durable}); });
+  };
+  CHECK(open(true) == 2);  // of the folder, and of the one in which it may be new
+  CHECK(open(true) == 2);
+  CHECK(open(false) == 0);
+  syncs_left = 0;
+  CHECK(error_of([&] { open(true); }) != "");
+  syncs_left = -1;
+}
+
+TEST_CASE("durable: only the owner reads blobs, wherever their folder lies") {
+  const Folder folder;
+  fs::create_directories(folder / "blobs");
+  fs::permissions(folder / "blobs", fs::perms(0755));
+  BlobStore blobs(folder / "blobs", {.free_floor = 0});
+  const BlobHash hash = blobs.put(bytes("private"));
+  CHECK(fs::status(blobs.folder()).permissions() == fs::perms(0700));
+  CHECK(fs::status(blobs.folder() / hash).permissions() == fs::perms(0600));
+}
+
 TEST_CASE("durable: only the owner of the pool's file can read its key") {
   TestPool at("pool.db");
   at.task(1);

@@ -217,6 +217,29 @@ TEST_CASE("node: a key without its row, as after a crash, is only not known") {
   CHECK(other.count("refused_key") == 1);
 }
 
+TEST_CASE("node: who was here in the last day is known, and why it is not any more") {
+  TestPool at;
+  const NodeId gone = at.join(), liar = at.join();
+  at.pool->disconnected(gone);
+  at.now += 86000;
+  at.pool->expel(liar, "a liar");
+  CHECK(at.pool->away(86400).size() == 1);  // the other is still connected
+  at.pool->disconnected(liar);
+  const NodeId here = at.join();
+  auto away = at.pool->away(86400);
+  REQUIRE(away.size() == 2);
+  CHECK(away[0].id == liar);
+  CHECK(away[0].expelled == "a liar");
+  CHECK(away[1].id == gone);
+  CHECK(!away[1].connected);
+  CHECK(at.pool->away(86400, 1).size() == 1);
+  at.now += 1000;
+  REQUIRE(at.pool->away(86400).size() == 1);
+  CHECK(at.pool->away(86400)[0].id == liar);
+  CHECK(at.pool->nodes().size() == 1);
+  CHECK(at.pool->nodes()[0].id == here);
+}
+
 TEST_CASE("node: those that do not come back are forgotten, those that are there stay") {
   constexpr double kDay = 86400;
   TestPool at;

@@ -3,8 +3,8 @@
 #include "dist/pool/store.h"
 
 #include <algorithm>
+#include <chrono>
 
-#include "dist/pool/sqlite.h"
 #include "tests/dist/pool/support.h"
 
 using namespace kaiseki;
@@ -207,6 +207,7 @@ TEST_CASE("store: a ticket ends once, and then nothing happens to it") {
       const TicketId ticket = open.add(1);
       CHECK(open.lease(ticket, 1));
       open.store->add_vote({ticket, "voter", "hash"});
+      CHECK(open.store->add_failure({ticket, "failed", "192.0.2.1"}));
       CHECK(open.finish(ticket, dead));
       CHECK(open.state(ticket) == (dead ? TicketState::dead : TicketState::done));
       CHECK(!open.finish(ticket, false));
@@ -215,6 +216,8 @@ TEST_CASE("store: a ticket ends once, and then nothing happens to it") {
       CHECK(open.store->finished(open.task, 0, 10).size() == 1);
       CHECK(open.store->leases().empty());
       CHECK(open.store->votes(ticket).empty());
+      CHECK(open.store->failures().empty());
+      CHECK(!open.store->add_failure({ticket, "failed", ""}));
       CHECK(!open.lease(ticket, 2));
       CHECK(!open.store->set_failures(ticket, 1, 0));
       CHECK(!open.store->add_vote({ticket, "another", "hash"}));
@@ -232,6 +235,66 @@ TEST_CASE("store: one vote a node") {
     CHECK(open.store->add_vote({ticket + 1, "a", "1"}));
     CHECK(open.store->votes(ticket).size() == 2);
     CHECK(!open.store->add_vote({ticket + 2, "a", "1"}));  // no such ticket
+  });
+}
+
+TEST_CASE("store: a node's votes can go, those of others stay") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    const TicketId ticket = open.add(3);
+    for (const TicketId one : {ticket, ticket + 2}) CHECK(open.store->add_vote({one, "a", "1"}));
+    CHECK(open.store->add_vote({ticket, "b", "1"}));
+    CHECK(open.store->drop_votes("a") == std::vector{ticket, ticket + 2});
+    REQUIRE(open.store->votes(ticket).size() == 1);
+    CHECK(open.store->votes(ticket)[0].node == "b");
+    CHECK(open.store->votes(ticket + 2).empty());
+    CHECK(open.store->drop_votes("a").empty());
+    CHECK(open.store->add_vote({ticket, "a", "2"}));
+  });
+}
+
+TEST_CASE("store: who failed at which open ticket, once each") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    const TicketId ticket = open.add(3);
+    CHECK(open.store->add_failure({ticket + 1, "b", "192.0.2.1"}));
+    CHECK(open.store->add_failure({ticket, "b", ""}));
+    CHECK(!open.store->add_failure({ticket, "b", "192.0.2.1"}));
+    CHECK(open.store->add_failure({ticket, "a", "192.0.2.2"}));
+    CHECK(!open.store->add_failure({ticket + 3, "a", ""}));  // no such ticket
+    open.store = nullptr;
+    open.store = opener();
+    const auto failures = open.store->failures();
+    REQUIRE(failures.size() == 3);
+    CHECK(failures[0].ticket == ticket);
+    CHECK(failures[0].node == "a");
+    CHECK(failures[0].source == "192.0.2.2");
+    CHECK(failures[1].node == "b");
+    CHECK(failures[2].ticket == ticket + 1);
+    open.write([&] { open.store->abandon(open.task, ticket); });
+    CHECK(open.store->failures().size() == 1);
+    open.write([&] { open.store->remove_project(open.project); });
+    CHECK(open.store->failures().empty());
+  });
+}
+
+TEST_CASE("store: nodes that were seen since, the latest first") {
+  on_each([](const Opener& opener) {
+    Open open(opener);
+    for (const double seen : {10, 40, 20, 30}) {
+      NodeRow row;
+      row.id = std::to_string(static_cast<int>(seen)), row.name = "name", row.last_seen = seen;
+      row.expelled = seen == 30 ? "why" : "";
+      open.store->put_node(row);
+    }
+    const auto nodes = open.store->nodes(10, 2);
+    REQUIRE(nodes.size() == 2);
+    CHECK(nodes[0].id == "40");
+    CHECK(nodes[0].name == "name");
+    CHECK(nodes[1].id == "30");
+    CHECK(nodes[1].expelled == "why");
+    CHECK(open.store->nodes(10, 9).size() == 3);
+    CHECK(open.store->nodes(40, 9).empty());
   });
 }
 
@@ -343,6 +406,8 @@ TEST_CASE("store: every blob that anything names, until nothing does") {
       std::string digits;
       open.store->each_blob([&](const BlobHash& blob) { digits += blob[0]; });
       std::ranges::sort(digits);
+      for (const char digit : {'a', 'b', 'c', 'd', 'e', 'f'})
+        CHECK(open.store->names_blob(hash(digit)) == (digits.find(digit) != digits.npos));
       return digits;
     };
     TicketId ticket = 0;
@@ -364,6 +429,37 @@ TEST_CASE("store: every blob that anything names, until nothing does") {
   });
 }
 
+TEST_CASE("store: to ask for one blob is no walk over all tickets") {
+  on_each([](const Opener& opener) {
+    constexpr int kTickets = 20000;
+    Open open(opener);
+    const auto hash = [](int number) {
+      const std::string digits = std::to_string(number);
+      return std::string(64 - digits.size(), '0') + digits;
+    };
+    std::vector<TicketSpec> tickets;
+    for (int i = 0; i < kTickets; ++i) tickets.push_back({.blobs = {hash(i)}});
+    open.write([&] {
+      const TicketId first = open.store->add_tickets(open.task, tickets);
+      for (int i = 0; i < kTickets; ++i)
+        open.store->finish({.task = open.task, .ticket = first + i, .blob = hash(kTickets + i)});
+    });
+    const auto seconds = [](const auto& call) {
+      const auto start = std::chrono::steady_clock::now();
+      call();
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    int seen = 0, named = 0;
+    const double walk = seconds([&] { open.store->each_blob([&](const BlobHash&) { ++seen; }); });
+    const double queries = seconds([&] {
+      for (int i = 0; i < 400; ++i) named += open.store->names_blob(hash(2 * kTickets - 200 + i));
+    });
+    CHECK(seen == 2 * kTickets);
+    CHECK(named == 200);
+    CHECK(queries < 10 * walk);  // each as long as a walk: 400 times
+  });
+}
+
 TEST_CASE("store: a task's state and a project's weight change") {
   on_each([](const Opener& opener) {
     Open open(opener);
@@ -379,19 +475,6 @@ TEST_CASE("store: a task's state and a project's weight change") {
     CHECK(open.store->node("n")->accepted == 2);
     CHECK(!open.store->node("m"));
   });
-}
-
-TEST_CASE("sqlite: one process at a time, and a newer schema is left alone") {
-  Folder folder;
-  const fs::path file = folder / "pool.db";
-  {
-    auto store = open_sqlite_store(file);
-    CHECK(has(error_of([&] { open_sqlite_store(file, {.busy_milliseconds = 0}); }),
-              "another process has this pool open"));
-  }
-  sqlite::Database(file.string()).exec("PRAGMA user_version = 99");
-  CHECK(has(error_of([&] { open_sqlite_store(file); }), "schema 99"));
-  CHECK(has(error_of([&] { open_sqlite_store(folder / "no/such/folder/pool.db"); }), "pool.db"));
 }
 
 TEST_CASE("store: nodes that were away are dropped, not those with a lease or a vote") {
@@ -413,18 +496,4 @@ TEST_CASE("store: nodes that were away are dropped, not those with a lease or a 
     });
     for (const char* id : {"leaseholder", "voter", "young"}) CHECK(open.store->node(id));
   });
-}
-
-TEST_CASE("sqlite: a pool of schema 1 is brought up to date") {
-  Folder folder;
-  const fs::path file = folder / "pool.db";
-  open_sqlite_store(file).reset();
-  sqlite::Database(file.string())
-      .exec("ALTER TABLE vote DROP COLUMN source; PRAGMA user_version = 1");
-  auto store = open_sqlite_store(file);
-  const TaskId task = store->add_task(store->add_project("p", 1), {.name = "t", .function = "f"});
-  const TicketId ticket = store->add_tickets(task, std::vector<TicketSpec>(1));
-  CHECK(store->add_vote({ticket, "a", "hash", "192.0.2.1"}));
-  REQUIRE(store->votes(ticket).size() == 1);
-  CHECK(store->votes(ticket)[0].source == "192.0.2.1");
 }

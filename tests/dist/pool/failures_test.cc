@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Whose failures count towards a ticket's death, and who gets it after one.
+#include "tests/dist/pool/support.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+
+namespace {
+
+/// Nodes without the token, and a ticket whose results have four bytes at most.
+struct Pages : TestPool {
+  NodeIdentity page(const std::string& source) {
+    return pool->join({.functions = {"f"}, .source = source});
+  }
+  TaskId small(int count, int max_attempts) {
+    const TaskId task = pool->create_task(
+        pool->create_project("p"), {.name = "t", .function = "f", .max_attempts = max_attempts});
+    const TicketSpec ticket = {.max_result_bytes = 4};
+    pool->add_tickets(task, std::vector<TicketSpec>(static_cast<size_t>(count), ticket));
+    return task;
+  }
+  /// One attempt that fails, in one of the ways that there are.
+  void fail(const NodeId& node, const Lease& lease, int how) {
+    if (how % 3 == 0) CHECK(answer(node, lease, "too long") == Outcome::refused);
+    if (how % 3 == 1) pool->give_back(node, lease.token, "an error");
+    if (how % 3 == 2) now = lease.deadline;
+    pool->tick();
+    now += 100;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("failures: a page that fails on purpose kills no ticket: others get what it failed at") {
+  Pages at;
+  const TaskId task = at.small(3, 2);
+  const NodeId honest = at.join();
+  const NodeId page = at.page("192.0.2.1").id;
+  for (int i = 0; i < 3; ++i) {
+    CHECK(at.pool->may_lease(honest));  // it asks
+    at.fail(page, at.lease(page), i);
+  }
+  for (int i = 0; i < 5; ++i) {
+    CHECK(at.pool->may_lease(honest));
+    CHECK(at.pool->lease(page, 1).empty());
+    CHECK(at.pool->lease(at.page("192.0.2.1").id, 1).empty());  // under another name
+    at.now += 100;
+  }
+  at.restart();
+  const NodeId again = at.join();
+  CHECK(at.pool->lease(at.page("192.0.2.1").id, 1).empty());
+  CHECK(at.pool->progress(task) == Progress{.free = 3});
+  for (int i = 0; i < 3; ++i) CHECK(at.answer(again, at.lease(again), "fine") == Outcome::accepted);
+}
+
+TEST_CASE("failures: failures of one source count once while others could do the ticket") {
+  Pages at;
+  const TaskId task = at.small(1, 2);
+  const NodeId page = at.page("192.0.2.1").id;
+  for (int i = 0; i < 12; ++i) {
+    const Lease lease = at.lease(page);  // nobody else is here
+    const NodeId honest = at.join();
+    at.now = lease.deadline - 1;
+    CHECK(at.pool->may_lease(honest));  // it asks
+    at.fail(page, lease, i);
+    at.pool->disconnected(honest);
+    CHECK(at.pool->progress(task) == Progress{.free = 1});
+  }
+  CHECK(at.pool->errors(task).size() == 12);  // they are told all the same
+}
+
+TEST_CASE("failures: code that fails everywhere ends as dead, however few nodes there are") {
+  Pages at;
+  for (const int pages : {1, 2, 3}) {
+    INFO(pages, " pages");
+    const TaskId task = at.small(1, 10);
+    std::vector<NodeId> nodes;
+    for (int i = 0; i < pages; ++i) nodes.push_back(at.page("192.0.2." + std::to_string(i)).id);
+    int attempts = 0;
+    for (int round = 0; round < 100 && at.pool->progress(task).dead == 0; ++round)
+      for (const NodeId& node : nodes) {
+        for (const NodeId& other : nodes) at.pool->may_lease(other);
+        for (const Lease& lease : at.pool->lease(node, 1)) at.fail(node, lease, attempts++);
+      }
+    CHECK(at.pool->progress(task) == Progress{.dead = 1});
+    CHECK(attempts == 10);
+    for (const NodeId& node : nodes) at.pool->disconnected(node);
+  }
+}
+
+TEST_CASE("failures: what nodes with the token fail at counts always") {
+  Pages at;
+  const TaskId task = at.small(1, 10);
+  const NodeId own = at.join();
+  for (int i = 0; i < 10; ++i) {
+    CHECK(at.pool->progress(task) == Progress{.free = 1});
+    const Lease lease = at.lease(own);
+    const NodeId other = at.page("192.0.2.1").id;
+    CHECK(at.pool->may_lease(other));
+    at.fail(own, lease, i);
+    at.pool->disconnected(other);
+  }
+  CHECK(at.pool->progress(task) == Progress{.dead = 1});
+}
