@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // pool_load [echo|tickets|idle|storm] [--connections N] [--seconds S] [--bytes B]: a coordinator in
 // this process, and nodes in another that ask it as fast as they can, do nothing, or all lose their
-// connection and come back at once. One JSON line: what the coordinator does in a second of its own
-// CPU time and of the clock, and what it keeps for a node.
+// connection, with the tickets that they hold, and come back at once. One JSON line: what the
+// coordinator does in a second of its own CPU time and of the clock, and what it keeps for a node.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -31,7 +31,8 @@ using namespace kaiseki::dist;
 
 namespace {
 
-constexpr size_t kTogether = 500;  // nodes that join at the same time
+constexpr size_t kTogether = 500;      // nodes that join at the same time
+constexpr double kStormSeconds = 120;  // at most
 
 struct Settings {
   std::string what = "echo";
@@ -172,9 +173,10 @@ void join(std::span<const std::unique_ptr<Node>> nodes) {
     for (const auto& node : nodes) ((*node).*next)();
 }
 
-/// Calls `answer` with each message that comes, for so long; gives how many came.
+/// Calls `answer` with each message that comes, for so long or until its sum is `most`; the sum.
 int64_t drive(const Nodes& nodes, double seconds,
-              const std::function<int(Node&, const std::string&)>& answer) {
+              const std::function<int(Node&, const std::string&)>& answer,
+              int64_t most = INT64_MAX) {
   const int poll = epoll_create1(0);
   for (const auto& node : nodes) {
     epoll_event event{.events = EPOLLIN, .data = {.ptr = node.get()}};
@@ -183,7 +185,7 @@ int64_t drive(const Nodes& nodes, double seconds,
   int64_t done = 0;
   std::vector<epoll_event> events(256);
   std::string message;
-  for (const double end = now() + seconds; now() < end;) {
+  for (const double end = now() + seconds; now() < end && done < most;) {
     const int count = epoll_wait(poll, events.data(), static_cast<int>(events.size()), 100);
     for (int i = 0; i < count; ++i) {
       Node& node = *static_cast<Node*>(events[static_cast<size_t>(i)].data.ptr);
@@ -206,19 +208,42 @@ int64_t echo(const Nodes& nodes, const Settings& settings) {
   });
 }
 
-int64_t tickets(const Nodes& nodes, const Settings& settings) {
+void say_ready(const Nodes& nodes, int slots) {
   Frame ready{FrameType::ready};
-  ready.control.set("slots", 8);
+  ready.control.set("slots", slots);
   for (const auto& node : nodes) node->say(ready);
-  return drive(nodes, settings.seconds, [&](Node& node, const std::string& message) {
-    const Frame frame = decode_frame(nn::as_bytes(message));
-    if (frame.type == FrameType::verdict) return 1;
-    Frame result{FrameType::result, frame.ticket};
-    result.control.set("token", *frame.control.find("token"));
-    result.payload = frame.payload;
-    node.say(result);
-    return 0;
-  });
+}
+
+/// Answers a ticket; 1 of a verdict that its result counts.
+int answer(Node& node, const std::string& message) {
+  const Frame frame = decode_frame(nn::as_bytes(message));
+  if (frame.type == FrameType::verdict)
+    return frame.control.find("verdict")->string == "accepted" ? 1 : 0;
+  Frame result{FrameType::result, frame.ticket};
+  result.control.set("token", *frame.control.find("token"));
+  result.payload = frame.payload;
+  node.say(result);
+  return 0;
+}
+
+int64_t tickets(const Nodes& nodes, const Settings& settings) {
+  say_ready(nodes, 8);
+  return drive(nodes, settings.seconds, answer);
+}
+
+/// Until each has a ticket, which it does not answer.
+void hold(const Nodes& nodes) {
+  say_ready(nodes, 1);
+  for (const auto& node : nodes)
+    if (node->hear().type != FrameType::ticket) throw std::runtime_error("expected a ticket");
+}
+
+/// Until all are back and what they held is done, by whomever.
+int64_t storm(const Nodes& nodes) {
+  for (const auto& node : nodes) node->leave();
+  join(nodes);
+  say_ready(nodes, 1);
+  return drive(nodes, kStormSeconds, answer, static_cast<int64_t>(nodes.size()));
 }
 
 /// What the nodes' process tells at its end.
@@ -228,12 +253,11 @@ struct Report {
 };
 
 Report work(const Nodes& nodes, const Settings& settings) {
+  if (settings.what == "storm") hold(nodes);
   const double start = now();
   int64_t done = 0;
   if (settings.what == "storm") {
-    for (const auto& node : nodes) node->leave();
-    join(nodes);
-    done = static_cast<int64_t>(nodes.size());
+    done = storm(nodes);
   } else if (settings.what == "idle") {
     drive(nodes, settings.seconds, [](Node&, const std::string&) { return 0; });
   } else {
@@ -304,6 +328,27 @@ Settings read_settings(int count, char** arguments) {
   return settings;
 }
 
+void add_tickets(Pool& pool, int count) {
+  if (pool.tasks().empty())
+    pool.create_task(pool.create_project("load"), {.name = "f", .function = "f"});
+  TicketSpec ticket;
+  ticket.input.resize(16);
+  pool.add_tickets(pool.tasks()[0].id, std::vector<TicketSpec>(static_cast<size_t>(count), ticket));
+}
+
+/// Each ticket of `count` was held when its node went, and was done by one afterwards.
+void expect_each_once(const Pool& pool, int64_t count) {
+  const auto& counters = pool.counters();
+  const auto found = counters.find("accepted");
+  const int64_t accepted = found == counters.end() ? 0 : static_cast<int64_t>(found->second);
+  const Progress progress = pool.progress(pool.tasks()[0].id);
+  const auto leases = static_cast<int64_t>(counters.at("leases"));
+  if (progress != Progress{.done = count} || accepted != count || leases < 2 * count)
+    throw std::runtime_error("expected each ticket to be given out twice and done once, got " +
+                             std::to_string(leases) + " leases and " + std::to_string(accepted) +
+                             " results of " + std::to_string(count));
+}
+
 void run(const Settings& settings) {
   const auto folder =
       std::filesystem::temp_directory_path() / ("pool_load." + std::to_string(getpid()));
@@ -315,9 +360,10 @@ void run(const Settings& settings) {
   std::atomic<bool> stop = false;
   ServerOptions how;
   how.stop = [&] { return stop.load(); };
-  for (double Limits::*limit : {&Limits::sockets, &Limits::sockets_per_address,
-                                &Limits::connections_per_second, &Limits::messages_per_second})
-    how.limits.*limit = 1e9;
+  // Of many nodes behind one address this is enough: docs/serve.md.
+  how.limits.sockets_per_address = 2.0 * settings.connections;
+  how.limits.sockets = std::max(how.limits.sockets, how.limits.sockets_per_address);
+  if (settings.what == "echo" || settings.what == "tickets") how.limits.messages_per_second = 1e9;
   how.limits.drain_seconds = 0.1;
   Metrics metrics;
   EventLog log({}, 1);
@@ -326,15 +372,10 @@ void run(const Settings& settings) {
   BlobStore blobs(folder / "blobs");
   Coordinator coordinator(*store, blobs, {}, Pages(), server, metrics, log,
                           {.author_token = "", .node_token = "token", .limits = how.limits});
-  if (settings.what == "tickets") {
-    const TaskId task = coordinator.pool().create_task(coordinator.pool().create_project("load"),
-                                                       {.name = "f", .function = "f"});
-    TicketSpec ticket;
-    ticket.input.resize(16);
-    const std::vector<TicketSpec> some(20000, ticket);
+  if (settings.what == "tickets")
     for (int i = 0; i < std::max(1, static_cast<int>(settings.seconds)); ++i)
-      coordinator.pool().add_tickets(task, some);
-  }
+      add_tickets(coordinator.pool(), 20000);
+  if (settings.what == "storm") add_tickets(coordinator.pool(), settings.connections);
   Pipe to_nodes, from_nodes;
   const pid_t child = fork();  // before there are threads
   if (child == 0) be_nodes(settings, server.port(), to_nodes, from_nodes);
@@ -359,6 +400,7 @@ void run(const Settings& settings) {
   thread.join();
   to_nodes.put('q');
   waitpid(child, nullptr, 0);
+  if (settings.what == "storm") expect_each_once(coordinator.pool(), settings.connections);
   std::filesystem::remove_all(folder);
 }
 

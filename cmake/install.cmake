@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 set(installed_targets kaiseki_matrix kaiseki_nn)
 set(installed_folders matrix nn)
 if(KAISEKI_DIST)
-  list(APPEND installed_targets kaiseki_dist kaiseki_dist_train)
+  list(APPEND installed_targets kaiseki_dist kaiseki_dist_train kaiseki_net)
   list(APPEND installed_folders dist)
 endif()
 install(TARGETS ${installed_targets} EXPORT kaiseki_targets

@@ -18,6 +18,21 @@ void set_bytes(nn::Json& line, ByteView bytes) {
     line.set("result_base64", nn::encode_base64(bytes));
 }
 
+std::string text_of(const nn::Json& line, const char* key) {
+  const nn::Json* value = line.find(key);
+  return value ? value->string : "";
+}
+
+int64_t number_of(const nn::Json& line, const char* key) {
+  const nn::Json* value = line.find(key);
+  return value ? static_cast<int64_t>(value->number) : 0;
+}
+
+const char* name_of(Verification verification) {
+  static constexpr const char* kVerifications[] = {"none", "quorum", "adaptive"};
+  return kVerifications[static_cast<int>(verification)];
+}
+
 }  // namespace
 
 nn::Json to_json(const ProjectStatus& project) {
@@ -35,13 +50,12 @@ nn::Json to_json(const CurvePoint& point) {
 
 nn::Json to_json(const TaskStatus& task) {
   static constexpr const char* kStates[] = {"running", "paused", "cancelled"};
-  static constexpr const char* kVerifications[] = {"none", "quorum", "adaptive"};
   nn::Json json = nn::Json::object();
   json.set("task", task.id).set("project", task.project).set("name", task.spec.name);
   json.set("state", kStates[static_cast<int>(task.state)]);
   json.set("function", task.spec.function).set("module", task.spec.module);
   json.set("priority", task.spec.priority);
-  json.set("verification", kVerifications[static_cast<int>(task.spec.verification)]);
+  json.set("verification", name_of(task.spec.verification));
   return json;
 }
 
@@ -80,6 +94,39 @@ nn::Json to_json(const Finished& one) {
   if (!one.blob.empty()) return line.set("blob", one.blob);
   set_bytes(line, one.result);
   return line;
+}
+
+nn::Json to_json(const TaskSpec& task) {
+  nn::Json json = nn::Json::object();
+  json.set("name", task.name).set("function", task.function).set("module", task.module);
+  json.set("priority", task.priority).set("verification", name_of(task.verification));
+  json.set("quorum", task.quorum).set("max_attempts", task.max_attempts);
+  return json.set("public_data", task.public_data);
+}
+
+nn::Json to_json(const TicketSpec& ticket) {
+  nn::Json json = nn::Json::object(), blobs = nn::Json::array();
+  for (const BlobHash& hash : ticket.blobs) blobs.items.emplace_back(hash);
+  json.set("input_base64", nn::encode_base64(ticket.input)).set("blobs", std::move(blobs));
+  json.set("work", ticket.work).set("prefer", ticket.prefer);
+  return json.set("max_result_bytes", static_cast<int64_t>(ticket.max_result_bytes));
+}
+
+Finished read_finished(const nn::Json& line) {
+  Finished one;
+  one.sequence = number_of(line, "sequence");
+  one.ticket = number_of(line, "ticket");
+  one.dead = line.find("dead") != nullptr;
+  one.node = text_of(line, "node");
+  one.blob = text_of(line, "blob");
+  if (line.find("result_base64")) {
+    one.result = nn::decode_base64(text_of(line, "result_base64"), "results");
+  } else {
+    const std::string text = text_of(line, "result");
+    const ByteView bytes = nn::as_bytes(text);
+    one.result.assign(bytes.begin(), bytes.end());
+  }
+  return one;
 }
 
 CurvePoint read_point(const Fields& fields) {

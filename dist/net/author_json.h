@@ -16,6 +16,11 @@ nn::Json to_json(const TaskStatus& task, const Progress& progress, const std::st
 nn::Json to_json(const NodeStatus& node);
 nn::Json to_json(const TicketError& error);
 nn::Json to_json(const Finished& one);
+// What an author hands over, and what it reads again.
+nn::Json to_json(const TaskSpec& task);
+nn::Json to_json(const TicketSpec& ticket);
+/// Without the bytes of a blob.
+Finished read_finished(const nn::Json& line);
 
 // These throw ParseError where a field makes no sense.
 CurvePoint read_point(const Fields& fields);

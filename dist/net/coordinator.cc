@@ -43,6 +43,10 @@ PoolOptions Coordinator::observed(PoolOptions options) {
     server_.wake();
     if (also) also(one);
   };
+  options.on_unwanted = [this, also = std::move(options.on_unwanted)](TicketId ticket) {
+    unwanted(ticket);
+    if (also) also(ticket);
+  };
   options.on_expelled = [this, also = std::move(options.on_expelled)](const Expulsion& one) {
     log_.event("node_expelled", {{"node", one.node}, {"reason", one.reason}, {"by", one.by}});
     server_.post([this, node = one.node] { put_out(node); });  // after the verdict on its way
@@ -89,6 +93,14 @@ void Coordinator::closed(NodeSession& session) {
   log_.event("node_left", {{"node", session.node()}});
   quietly([&] { pool_.disconnected(session.node()); });
   if (options_.on_nodes) options_.on_nodes();
+}
+
+void Coordinator::holds(const NodeSession& session, TicketId ticket) {
+  holders_.emplace(ticket, session.serial());
+}
+
+void Coordinator::lets_go(const NodeSession& session, TicketId ticket) {
+  holders_.erase({ticket, session.serial()});
 }
 
 void Coordinator::failed(NodeSession& session, const std::vector<FailedAttempt>& attempts) {
@@ -213,7 +225,7 @@ void Coordinator::send(const NodeMessage& message, const Reply& reply) {
   }
   const Outcome outcome = reply.answer.outcome;
   if (outcome == Outcome::duplicate) metrics_.refuse("replay");
-  if (outcome == Outcome::stale) metrics_.refuse("stale");
+  if (outcome == Outcome::stale && message.type == FrameType::result) metrics_.refuse("stale");
   if (outcome == Outcome::refused) {
     metrics_.refuse("result");
     log_.event("result_refused", {{"node", message.node},
@@ -250,6 +262,13 @@ void Coordinator::put_out(const NodeId& node) {
   if (found == by_node_.end()) return;
   if (NodeSession* one = session(found->second))
     one->close(CloseCode::policy, std::string(kPutOut));
+}
+
+/// Who answered it does not hold it any more.
+void Coordinator::unwanted(TicketId ticket) {
+  for (auto at = holders_.lower_bound({ticket, 0}); at != holders_.end() && at->first == ticket;
+       ++at)
+    if (NodeSession* one = session(at->second)) one->cancel(ticket);
 }
 
 /// Nodes that just asked come first. When there is new work, the others are asked in turn, until

@@ -52,6 +52,8 @@ class Coordinator final : public Service {
   bool gave(const NodeId& node, TicketId ticket, const std::string& token) const {
     return pool_.gave(node, ticket, token);
   }
+  void holds(const NodeSession& session, TicketId ticket);
+  void lets_go(const NodeSession& session, TicketId ticket);
   Metrics& metrics() { return metrics_; }
   const Limits& limits() const { return options_.limits; }
 
@@ -74,6 +76,7 @@ class Coordinator final : public Service {
   using Given = std::vector<std::pair<NodeSession*, std::vector<Lease>>>;
   void lease(Given& given);
   void put_out(const NodeId& node);
+  void unwanted(TicketId ticket);
   void give(NodeSession& to, const Lease& lease, double seconds);
   void take_back(const NodeSession& from, const Lease& lease);
   NodeSession* session(uint64_t serial);
@@ -95,8 +98,9 @@ class Coordinator final : public Service {
 
   std::map<uint64_t, NodeSession*> sessions_;
   std::unordered_map<NodeId, uint64_t> by_node_;
-  std::set<uint64_t> hungry_;    // may hold more tickets
-  std::vector<uint64_t> fresh_;  // those who said so since the last time
+  std::set<std::pair<TicketId, uint64_t>> holders_;  // sessions by what they hold
+  std::set<uint64_t> hungry_;                        // may hold more tickets
+  std::vector<uint64_t> fresh_;                      // those who said so since the last time
   uint64_t last_served_ = 0, last_serial_ = 0;
   size_t unasked_ = 0;  // of the hungry ones, since there was work
   std::vector<NodeMessage> heard_;

@@ -77,7 +77,10 @@ NodeSession::NodeSession(Coordinator& coordinator, NodeLink& link, uint64_t seri
                          double now)
     : coordinator_(coordinator), link_(link), serial_(serial), trusted_(trusted), since_(now) {}
 
-NodeSession::~NodeSession() { coordinator_.closed(*this); }
+NodeSession::~NodeSession() {
+  for (const auto& [ticket, held] : held_) coordinator_.lets_go(*this, ticket);
+  coordinator_.closed(*this);
+}
 
 uint64_t NodeSession::largest_payload() const {
   uint64_t most = kEchoBytes;
@@ -134,6 +137,7 @@ void NodeSession::hello(const Frame& frame) {
   if (std::exchange(greeted_, true)) refuse("byte 5", "expected one hello");
   NodeMessage message{.session = serial_, .type = FrameType::hello};
   message.info = read_info(frame.control);
+  if (const nn::Json* cancels = frame.control.find("cancels")) cancels_ = cancels->boolean;
   message.info.trusted = trusted_;
   if (!trusted_) message.info.source = link_.address();
   message.identity = {text_of(frame.control, "node"), text_of(frame.control, "key", 1000)};
@@ -180,6 +184,7 @@ void NodeSession::welcome(const NodeIdentity& identity) {
 
 void NodeSession::give(const Lease& lease, const TaskSpec& task, double seconds) {
   held_[lease.ticket] = {lease.max_result_bytes, lease.token};
+  coordinator_.holds(*this, lease.ticket);
   nn::Json control = nn::Json::object();
   control.set("task", lease.task).set("token", lease.token).set("seconds", seconds);
   control.set("max_result_bytes", static_cast<int64_t>(lease.max_result_bytes));
@@ -189,6 +194,15 @@ void NodeSession::give(const Lease& lease, const TaskSpec& task, double seconds)
   for (const BlobHash& blob : lease.blobs) blobs.items.emplace_back(blob);
   control.set("blobs", blobs);
   send(FrameType::ticket, lease.ticket, control, lease.input);
+}
+
+void NodeSession::settle(TicketId ticket) {
+  held_.erase(ticket);
+  coordinator_.lets_go(*this, ticket);
+}
+
+void NodeSession::cancel(TicketId ticket) {
+  if (cancels_) send(FrameType::cancel, ticket, nn::Json::object());
 }
 
 void NodeSession::answer(TicketId ticket, const Answer& answer) {

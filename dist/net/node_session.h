@@ -48,7 +48,9 @@ class NodeSession final : public NodePeer {
   void welcome(const NodeIdentity& identity);
   void give(const Lease& lease, const TaskSpec& task, double seconds);
   /// It does not hold the ticket any more.
-  void settle(TicketId ticket) { held_.erase(ticket); }
+  void settle(TicketId ticket);
+  /// Nobody needs the ticket any more: it is to give it back, if it knows how to.
+  void cancel(TicketId ticket);
   void answer(TicketId ticket, const Answer& answer);
   void drain(double seconds);
   void close(CloseCode code, const std::string& reason) { link_.close(code, reason); }
@@ -69,7 +71,7 @@ class NodeSession final : public NodePeer {
   const bool trusted_;
   const double since_;
   NodeId node_;
-  bool greeted_ = false;
+  bool greeted_ = false, cancels_ = false;
   int slots_ = 0;
   struct Held {
     uint64_t most;  // bytes that its result may have

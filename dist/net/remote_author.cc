@@ -8,10 +8,10 @@
 #include <random>
 #include <utility>
 
+#include "dist/net/author_json.h"
 #include "dist/pool/text.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
-#include "nn/io/base64.h"
 #include "nn/io/sha256.h"
 
 namespace kaiseki::dist {
@@ -217,14 +217,7 @@ TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets) {
     ++era_;
     tell_curve();
   }
-  for (const TicketSpec& ticket : tickets) {
-    nn::Json one = nn::Json::object(), blobs = nn::Json::array();
-    for (const BlobHash& hash : ticket.blobs) blobs.items.emplace_back(hash);
-    one.set("input_base64", nn::encode_base64(ticket.input)).set("blobs", blobs);
-    one.set("work", ticket.work).set("prefer", ticket.prefer);
-    list.items.push_back(
-        one.set("max_result_bytes", static_cast<int64_t>(ticket.max_result_bytes)));
-  }
+  for (const TicketSpec& ticket : tickets) list.items.push_back(to_json(ticket));
   nn::Json body = nn::Json::object();
   const TicketId first =
       make("/api/tasks/" + std::to_string(task_) + "/tickets", body.set("tickets", list), "first");

@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "dist/net/result_follower.h"
 
+#include "dist/net/author_json.h"
 #include "matrix/error.h"
-#include "nn/io/base64.h"
-#include "nn/json.h"
 
 namespace kaiseki::dist {
-namespace {
-
-std::string text_of(const nn::Json& line, const char* key) {
-  const nn::Json* value = line.find(key);
-  return value ? value->string : "";
-}
-
-int64_t number_of(const nn::Json& line, const char* key) {
-  const nn::Json* value = line.find(key);
-  return value ? static_cast<int64_t>(value->number) : 0;
-}
-
-}  // namespace
-
 ResultFollower::ResultFollower(const WireOptions& to,
                                std::function<void(int64_t era, const Finished&)> take)
     : lines_(to), blobs_(to), take_(std::move(take)), thread_([this] { run(); }) {}
@@ -106,24 +91,12 @@ void ResultFollower::read(int64_t era, TaskId task) {
 }
 
 void ResultFollower::take_line(int64_t era, const std::string& line) {
-  const nn::Json value = nn::parse_json(line, "results");
-  Finished one;
-  one.sequence = number_of(value, "sequence");
-  one.ticket = number_of(value, "ticket");
-  one.dead = value.find("dead") != nullptr;
-  one.node = text_of(value, "node");
-  one.blob = text_of(value, "blob");
+  Finished one = read_finished(nn::parse_json(line, "results"));
   if (!one.blob.empty()) {
     HttpReply reply = blobs_.request("GET", "/blobs/" + one.blob);
     if (reply.status != 200)
       throw Error(message("pool", "expected the result ", one.blob, ", got status ", reply.status));
     one.result = std::move(reply.body);
-  } else if (value.find("result_base64")) {
-    one.result = nn::decode_base64(text_of(value, "result_base64"), "results");
-  } else {
-    const std::string text = text_of(value, "result");
-    const ByteView bytes = nn::as_bytes(text);
-    one.result.assign(bytes.begin(), bytes.end());
   }
   after_ = one.sequence;
   take_(era, one);

@@ -14,7 +14,7 @@ namespace kaiseki::dist {
 struct TicketContext {
   std::vector<BlobHash> blobs;                       // of the ticket
   std::function<ByteVector(const BlobHash&)> fetch;  // a blob's bytes, checked; throws Error
-  std::function<bool()> cancelled;                   // the result is not wanted any more
+  std::function<bool()> cancelled;  // nobody needs the result any more: who looks may throw
 };
 
 /// From a ticket's input to its result. What it throws is told to the coordinator: the ticket goes

@@ -122,7 +122,7 @@ struct Node::Impl {
           .set("round_trip_s", link.round_trip_s);
     nn::Json functions = nn::Json::array();
     for (const std::string& name : options.info.functions) functions.items.emplace_back(name);
-    control.set("functions", functions).set("modules", false);
+    control.set("functions", functions).set("modules", false).set("cancels", true);
     if (!identity.id.empty()) control.set("node", identity.id).set("key", identity.key);
     send(FrameType::hello, 0, control);
   }
@@ -134,6 +134,7 @@ struct Node::Impl {
       if (frame.type == FrameType::ticket) return take(frame);
       if (frame.type == FrameType::verdict) return verdict(frame);
       if (frame.type == FrameType::drain) return return_waiting();
+      if (frame.type == FrameType::cancel) return give_back(static_cast<TicketId>(frame.ticket));
       if (frame.type == FrameType::error)
         log.event("refused", {{"what", text_of(frame.control, "error")}});
     } catch (const ParseError& error) {
@@ -258,6 +259,7 @@ struct Node::Impl {
     const auto found = jobs.find(ticket);
     if (found == jobs.end() || found->second.done) return;
     found->second.cancelled->store(true);
+    waiting.erase(ticket);
     nn::Json control = nn::Json::object();
     send(FrameType::give_back, ticket, control.set("token", found->second.token));
     jobs.erase(found);

@@ -144,10 +144,11 @@ void Pool::cancel(TaskId id) {
   impl_->store.set_task(id, TaskState::cancelled, task.status.spec.priority);
   task.status.state = TaskState::cancelled;
   forget_preferences(task, INT64_MAX);
-  std::vector<OpenTicket*> leased;
+  std::vector<OpenTicket*> given;
   for (auto& [ticket_id, ticket] : impl_->tickets)
-    if (ticket.row.task == id && ticket.leased) leased.push_back(&ticket);
-  for (OpenTicket* ticket : leased) {
+    if (ticket.row.task == id && ticket.row.epoch > 0) given.push_back(&ticket);
+  for (OpenTicket* ticket : given) {
+    impl_->not_wanted.push_back(ticket->row.id);
     for (const LeaseRow& lease : std::vector(ticket->leases))
       impl_->end_lease(*ticket, lease.node, lease.epoch);
     impl_->place(*ticket);

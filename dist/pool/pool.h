@@ -41,6 +41,9 @@ struct PoolOptions {
   std::function<bool(const Check&)> verify = {};
   /// A ticket is done or dead. Called when that is on the disk; may call the pool.
   std::function<void(const Finished&)> on_finished = {};
+  /// A ticket that was given out is done, dead, cancelled or forgotten: nobody needs to go on with
+  /// it. Called like on_finished.
+  std::function<void(TicketId)> on_unwanted = {};
   /// A node was put out. Called like on_finished.
   std::function<void(const Expulsion&)> on_expelled = {};
   /// A task was paused, resumed, cancelled or removed, or its open tickets were. Called like

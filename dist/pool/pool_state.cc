@@ -134,19 +134,22 @@ void Pool::Impl::commit() {
   if (options.on_finished)
     for (Finished& finished : ended)
       reports.push_back([this, f = std::move(finished)] { options.on_finished(f); });
+  if (options.on_unwanted)
+    for (TicketId ticket : not_wanted)
+      reports.push_back([this, ticket] { options.on_unwanted(ticket); });
   if (options.on_expelled)
     for (const Expulsion& one : put_out)
       reports.push_back([this, one] { options.on_expelled(one); });
   if (options.on_task)
     for (TaskId task : changed_tasks) reports.push_back([this, task] { options.on_task(task); });
   if (work && options.on_work) reports.push_back([this] { options.on_work(); });
-  ended.clear(), put_out.clear(), changed_tasks.clear(), work = false;
+  ended.clear(), not_wanted.clear(), put_out.clear(), changed_tasks.clear(), work = false;
 }
 
 void Pool::Impl::undo() noexcept {
   store.rollback();
   open = durable = broken = work = false;
-  ended.clear(), put_out.clear(), changed_tasks.clear();
+  ended.clear(), not_wanted.clear(), put_out.clear(), changed_tasks.clear();
   try {
     load();
   } catch (const std::exception&) {

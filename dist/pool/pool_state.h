@@ -115,6 +115,7 @@ struct Pool::Impl {
   bool loaded = false;
   bool open = false, durable = false, broken = false;  // the transaction
   std::vector<Finished> ended;
+  std::vector<TicketId> not_wanted;  // for on_unwanted
   std::vector<Expulsion> put_out;
   std::vector<TaskId> changed_tasks;  // for on_task
   bool work = false, reporting = false;

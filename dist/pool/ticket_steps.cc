@@ -59,6 +59,7 @@ void Pool::Impl::place(OpenTicket& ticket) {
 }
 
 void Pool::Impl::forget(OpenTicket& ticket) {
+  if (ticket.row.epoch > 0) not_wanted.push_back(ticket.row.id);
   for (const LeaseRow& lease : ticket.leases) {
     deadlines.erase({lease.deadline, lease.ticket, lease.epoch});
     NodeEntry& holder = node(lease.node, "pool");

@@ -29,7 +29,7 @@ FrameHeader decode_frame_header(nn::ByteView message) {
   expect(nn::load_le<uint8_t>(at + 4) == kVersion, 4, "version 1", nn::load_le<uint8_t>(at + 4));
   FrameHeader header;
   const auto type = nn::load_le<uint8_t>(at + 5);
-  expect(type >= 1 && type <= static_cast<uint8_t>(FrameType::error), 5, "a type from 1 to 10",
+  expect(type >= 1 && type <= static_cast<uint8_t>(FrameType::cancel), 5, "a type from 1 to 11",
          type);
   header.type = static_cast<FrameType>(type);
   expect(nn::load_le<uint16_t>(at + 6) == 0, 6, "no flags", nn::load_le<uint16_t>(at + 6));

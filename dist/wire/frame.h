@@ -29,6 +29,7 @@ enum class FrameType : uint8_t {
   drain = 8,
   echo = 9,
   error = 10,
+  cancel = 11,
 };
 
 struct FrameHeader {

@@ -15,7 +15,7 @@ import time
 
 from support import KAISEKI, ROOT, check, skip
 
-TYPES = ["hello", "welcome", "ready", "ticket", "result", "verdict", "give_back", "drain", "echo", "error"]
+TYPES = ["hello", "welcome", "ready", "ticket", "result", "verdict", "give_back", "drain", "echo", "error", "cancel"]
 NODE_JS = ROOT / "web" / "pool" / "join.js"
 
 

@@ -2,7 +2,7 @@
 // Frames of docs/protocol.md; the C++ side is dist/wire/frame.h, and both pass the same vectors.
 
 export type FrameType =
-  | 'hello' | 'welcome' | 'ready' | 'ticket' | 'result' | 'verdict' | 'give_back' | 'drain' | 'echo' | 'error';
+  | 'hello' | 'welcome' | 'ready' | 'ticket' | 'result' | 'verdict' | 'give_back' | 'drain' | 'echo' | 'error' | 'cancel';
 
 export interface Frame {
   type: FrameType;

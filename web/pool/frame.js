@@ -9,7 +9,7 @@ const magic = 0x5349414b; // "KAIS", little-endian
 const version = 1;
 const maxControlBytes = 65536;
 const maxPayloadHigh = 0x1fffff; // 2^53 - 1 and less
-const types = ['hello', 'welcome', 'ready', 'ticket', 'result', 'verdict', 'give_back', 'drain', 'echo', 'error'];
+const types = ['hello', 'welcome', 'ready', 'ticket', 'result', 'verdict', 'give_back', 'drain', 'echo', 'error', 'cancel'];
 const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
 const encoder = new TextEncoder();
 
@@ -73,7 +73,7 @@ export function decodeFrame(message) {
   expect(view.getUint32(0, true) === magic, 0, '"KAIS"', 'another');
   expect(view.getUint8(4) === version, 4, 'version 1', view.getUint8(4));
   const type = view.getUint8(5);
-  expect(type >= 1 && type <= types.length, 5, 'a type from 1 to 10', type);
+  expect(type >= 1 && type <= types.length, 5, `a type from 1 to ${types.length}`, type);
   expect(view.getUint16(6, true) === 0, 6, 'no flags', view.getUint16(6, true));
   const ticket = load64(view, 8, 'a ticket');
   const payloadBytes = load64(view, 16, 'a payload');

@@ -22,7 +22,7 @@ export class PoolNode {
     this.modules = {runners, idle: [...runners], busy: 0};
     this.become({trainers, info});
     this.threads = Math.max(runners.length, trainers.length); // tickets at once
-    this.jobs = new Map(); // ticket -> {token, most, result?}
+    this.jobs = new Map(); // ticket -> {token, most, runner? of a module, result?}
     this.queue = []; // of tickets that no runner has begun
     this.identity = {};
     this.wait = firstWait;
@@ -93,7 +93,7 @@ export class PoolNode {
     this.heard = true;
     this.watch = setInterval(() => this.look(), 1000 * this.silence / 2);
     socket.binaryType = 'arraybuffer';
-    socket.onopen = () => this.send('hello', 0, {...this.info, functions: this.functions, modules: true, ...this.identity});
+    socket.onopen = () => this.send('hello', 0, {...this.info, functions: this.functions, modules: true, cancels: true, ...this.identity});
     socket.onmessage = ({data}) => socket === this.socket && this.receive(new Uint8Array(data));
     // Node does not always say close after an error.
     socket.onerror = () => this.closed(socket, 1006, 'no connection');
@@ -125,6 +125,7 @@ export class PoolNode {
     if (frame.type === 'ticket') return this.take(frame);
     if (frame.type === 'verdict') return this.verdict(frame);
     if (frame.type === 'error') return this.onEvent('refused', frame.control);
+    if (frame.type === 'cancel') return this.cancel(frame.ticket);
     if (frame.type === 'drain') for (const job of this.queue.splice(0)) this.giveBack(job.ticket);
   }
 
@@ -175,6 +176,7 @@ export class PoolNode {
       const code = work.module && await this.fetchBlob(work.module);
       const inputs = await Promise.all(blobs.map((hash) => this.fetchBlob(hash)));
       if (!ours()) return;
+      if (work.module) job.runner = runner;
       const value = await runner.run({...work, code, blobs: inputs});
       if (!ours()) return;
       const result = typeof value === 'string' ? encoder.encode(value) : value;
@@ -197,6 +199,15 @@ export class PoolNode {
     // The cut may leave half a character.
     const text = error && decoder.decode(encoder.encode(String(error).slice(0, 1000)));
     this.send('give_back', ticket, text ? {token: job.token, error: text} : {token: job.token});
+  }
+
+  /** A trainer goes on: what it keeps is worth more than the rest of a step. */
+  cancel(ticket) {
+    const job = this.jobs.get(ticket);
+    if (!job || job.result) return; // the verdict is on its way
+    this.queue = this.queue.filter((one) => one.ticket !== ticket);
+    this.giveBack(ticket);
+    job.runner?.stop();
   }
 
   verdict({ticket, control}) {

@@ -185,6 +185,83 @@ TEST_CASE("coordinator: only who has, or had, a ticket may bring much for it") {
   });
 }
 
+std::set<uint64_t> cancels(const Peer& peer) {
+  std::set<uint64_t> tickets;
+  for (const ByteVector& message : peer.heard)
+    if (const Frame frame = decode_frame(message); frame.type == FrameType::cancel)
+      tickets.insert(frame.ticket);
+  return tickets;
+}
+
+TEST_CASE("coordinator: who holds what nobody needs any more is told, if it knows how to stop") {
+  for (const bool cancel : {true, false}) {
+    Running at;
+    TaskId task = 0;
+    Peer *knows = nullptr, *old = nullptr, *done = nullptr;
+    at.on([&] {
+      task = at.task("f", 3);
+      done = &at.join("f", 1, {}, true);
+    });
+    at.turns(5);
+    at.on([&] {
+      knows = &at.join("f", 1, {}, true);
+      old = &at.join("f");
+    });
+    at.turns(5);
+    at.on([&] {
+      REQUIRE(knows->last(FrameType::ticket));
+      REQUIRE(old->last(FrameType::ticket));
+      answer(*done, "result");
+    });
+    at.turns(5);
+    const auto ticket = knows->last(FrameType::ticket);
+    at.on([&] {
+      Pool& pool = at.coordinator.pool();
+      cancel ? pool.cancel(task) : pool.abandon(task, INT64_MAX);
+      CHECK(cancels(*knows) == std::set{ticket->ticket});
+      CHECK(cancels(*old).empty());
+      CHECK(cancels(*done).empty());
+      nn::Json control = nn::Json::object();
+      control.set("token", ticket->control.find("token")->string);
+      knows->say(FrameType::give_back, control, ticket->ticket);
+      at.task("f", 1);
+    });
+    at.turns(5);
+    at.on([&] {  // it has room again, and nothing was refused
+      CHECK(knows->last(FrameType::ticket)->ticket != ticket->ticket);
+      CHECK(has(at.metrics.text({}, {}), "reason=\"stale\"} 0"));
+    });
+  }
+}
+
+TEST_CASE("coordinator: who is overtaken is told, also when its lease has ended") {
+  std::atomic<double> now = 1e9;
+  Running at({.clock = [&] { return now.load(); }});
+  Peer *slow = nullptr, *fast = nullptr;
+  at.on([&] {
+    at.task("f", 1);
+    slow = &at.join("f", 1, {}, true);
+  });
+  at.turns(5);
+  at.on([&] { CHECK(slow->last(FrameType::ticket)); });
+  now = now + 1000;
+  at.on([&] {
+    at.coordinator.pool().tick();
+    fast = &at.join("f", 1, {}, true);
+  });
+  at.turns(5);
+  at.on([&] {
+    CHECK(cancels(*slow).empty());
+    answer(*fast, "result");
+  });
+  at.turns(5);
+  at.on([&] {
+    CHECK(cancels(*slow).size() == 1);
+    CHECK(cancels(*fast).empty());
+    CHECK(verdict(*fast) == "accepted");
+  });
+}
+
 TEST_CASE(
     "coordinator: what is offered are tasks with open tickets, then the newest that are through") {
   Running at;

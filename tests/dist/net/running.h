@@ -89,7 +89,8 @@ struct Running {
     for (int i = 0; i < count; ++i) on([] {});
   }
   /// On the server's thread: a node that has said hello, and after that how many slots it has.
-  Peer& join(const std::string& function, int slots = 1, const NodeIdentity& known = {}) {
+  Peer& join(const std::string& function, int slots = 1, const NodeIdentity& known = {},
+             bool cancels = false) {
     peers.push_back(std::make_unique<Peer>());
     Peer& peer = *peers.back();
     HttpRequest head;
@@ -97,7 +98,7 @@ struct Running {
     peer.session = coordinator.open_node(head, peer);
     nn::Json functions = nn::Json::array(), hello = nn::Json::object();
     functions.items.emplace_back(function);
-    hello.set("node", known.id).set("key", known.key);
+    hello.set("node", known.id).set("key", known.key).set("cancels", cancels);
     peer.say(FrameType::hello, hello.set("functions", functions).set("threads", slots));
     server.post([&peer, slots] {
       nn::Json ready = nn::Json::object();

@@ -2,6 +2,7 @@
 // The author's side: what can be asked for, what is refused and how it is said, what comes back.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "tests/dist/pool/support.h"
 
@@ -272,6 +273,37 @@ TEST_CASE("pool: whoever follows a task is told when it is paused, resumed, canc
   CHECK(told == 3);
   at.pool->remove_project(at.pool->task(task).project);
   CHECK(told == 4);
+}
+
+TEST_CASE("pool: tickets that were given out and that nobody needs any more are told") {
+  TestPool at;
+  std::vector<TicketId> unwanted;
+  at.options.on_unwanted = [&](TicketId ticket) { unwanted.push_back(ticket); };
+  at.restart();
+  const auto told = [&] {
+    std::ranges::sort(unwanted);
+    return std::exchange(unwanted, {});
+  };
+  const NodeId a = at.join(3), b = at.join(3);
+  const TaskId task = at.task(5);
+  const Lease done = at.lease(a), late = at.lease(a), held = at.lease(b);
+  CHECK(at.answer(a, done) == Outcome::accepted);
+  CHECK(told() == std::vector{done.ticket});
+  CHECK_THROWS_AS(at.pool->batch([&] {
+    at.pool->cancel(task);
+    throw Error("no");
+  }),
+                  Error);
+  CHECK(told().empty());
+  at.now = late.deadline + 1;
+  at.pool->tick();
+  CHECK(told().empty());
+  at.pool->cancel(task);
+  CHECK(told() == std::vector{late.ticket, held.ticket});
+  const TaskId other = at.task(2);
+  const Lease forgotten = at.lease(a);
+  at.pool->abandon(other, INT64_MAX);
+  CHECK(told() == std::vector{forgotten.ticket});
 }
 
 TEST_CASE("pool: whoever is told of a result may call the pool") {

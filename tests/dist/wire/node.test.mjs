@@ -255,3 +255,44 @@ test('to stop takes no longer than it may, whatever the coordinator does', async
   assert.equal(ended, true);
   assert.equal(socket.closed, true);
 });
+
+test('a ticket that is cancelled ends where it is, and goes back; a result waits for its verdict', async (t) => {
+  const runners = [new FakeRunner(), new FakeRunner()];
+  const {node, sockets: [socket], events} = begin(t, {runners});
+  assert.equal(socket.all('hello')[0].control.cancels, true);
+  socket.say('welcome', {node: 'n', key: 'k'});
+  for (const ticket of [1, 2, 3, 4]) socket.say('ticket', {token: `t${ticket}`, module: 'm'}, ticket);
+  await settled();
+  runners[1].computing[0].resolve('of 1'); // the last runner begins
+  await settled();
+  for (const ticket of [1, 2, 4, 5]) socket.say('cancel', {}, ticket);
+  await settled();
+  assert.deepEqual(socket.all('give_back').map(({ticket, control}) => ({ticket, ...control})),
+    [{ticket: 2, token: 't2'}, {ticket: 4, token: 't4'}]);
+  assert.deepEqual(runners.map(({stops}) => stops), [1, 0]);
+  assert.equal(runners[1].computing.length, 2, 'of 1 and 3');
+  runners[1].computing[1].resolve('of 3');
+  await settled();
+  assert.equal(runners.flatMap(({computing}) => computing).length, 2, '4 was never begun');
+  assert.deepEqual(socket.all('result').map(({ticket}) => ticket), [1, 3]);
+  assert.deepEqual(events.filter(({event}) => event === 'ticket_failed'), []);
+  node.stop();
+});
+
+test('who trains keeps its worker when a ticket is cancelled, and begins the next one after it', async (t) => {
+  const trainer = new FakeRunner(), {node, sockets: [socket]} = begin(t, {trainers: [trainer]});
+  socket.say('welcome', {node: 'n', key: 'k'});
+  for (const ticket of [1, 2]) socket.say('ticket', {token: 't', function: 'kaiseki.train'}, ticket);
+  await settled();
+  socket.say('cancel', {}, 1);
+  await settled();
+  assert.deepEqual(socket.all('give_back').map(({ticket}) => ticket), [1]);
+  assert.deepEqual([trainer.stops, trainer.computing.length], [0, 1]);
+  trainer.computing[0].resolve('of 1');
+  await settled();
+  assert.deepEqual(socket.all('result'), []);
+  trainer.computing[1].resolve('of 2');
+  await settled();
+  assert.deepEqual(socket.all('result').map(({ticket}) => ticket), [2]);
+  node.stop();
+});

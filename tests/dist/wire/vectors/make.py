@@ -7,7 +7,7 @@ import pathlib
 import struct
 import sys
 
-NAMES = ["hello", "welcome", "ready", "ticket", "result", "verdict", "give_back", "drain", "echo", "error"]
+NAMES = ["hello", "welcome", "ready", "ticket", "result", "verdict", "give_back", "drain", "echo", "error", "cancel"]
 
 
 def header(kind=1, ticket=0, payload=0, control=0, magic=b"KAIS", version=1, flags=0, reserved=0):
@@ -44,7 +44,7 @@ BAD = [
     bad("version 0", header(version=0)),
     bad("version 2", header(version=2)),
     bad("type 0", header(kind=0)),
-    bad("type 11", header(kind=11)),
+    bad("type 12", header(kind=12)),
     bad("a flag", header(flags=1)),
     bad("something reserved", header(reserved=1)),
     bad("ticket 2^53", header(ticket=2**53)),

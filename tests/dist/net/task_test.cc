@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// A program's side of the pool, with a coordinator and a native node in this process.
+#include "dist/net/task.h"
+
+#include "dist/net/author.h"
+#include "dist/node/node.h"
+#include "dist/samples/samples.h"
+#include "tests/dist/net/computing.h"
+#include "tests/dist/net/running.h"
+
+namespace kaiseki::test {
+namespace {
+
+NodeFunctions functions() {
+  NodeFunctions all = sample_functions();
+  all["twice"] = [](ByteView input, const TicketContext& context) {
+    std::string read = text(input);
+    for (const BlobHash& blob : context.blobs) read += text(context.fetch(blob));
+    return bytes(read + read);
+  };
+  all["unless 13"] = [](ByteView input, const TicketContext&) {
+    if (text(input) == "13") throw Error("13 brings bad luck");
+    return bytes(text(input));
+  };
+  return all;
+}
+
+struct Fixture : Running {
+  WireOptions author{
+      .url = parse_coordinator_url(server.url()), .token = "author", .certificates = {}};
+  size_t projects() {
+    size_t count = 0;
+    on([&] { count = coordinator.pool().projects().size(); });
+    return count;
+  }
+};
+
+std::vector<std::string> numbers(int first, int last) {
+  std::vector<std::string> all;
+  for (int n = first; n <= last; ++n) all.push_back(std::to_string(n));
+  return all;
+}
+
+std::vector<std::string> texts(const std::vector<ByteVector>& results) {
+  std::vector<std::string> all;
+  for (const ByteVector& one : results) all.push_back(text(one));
+  return all;
+}
+
+TEST_CASE("task: the primes to 1000, one a ticket, as they come") {
+  Fixture at;
+  Computing node(at.server.url(), functions());
+  {
+    Project project(at.author, "primes");
+    Task task(project, {.name = "is it prime?", .function = "sample.primes"});
+    CHECK(task.calculate(numbers(1, 600)) == 0);
+    CHECK(task.calculate(numbers(601, 1000)) == 600);
+    std::vector<int> given(1000);
+    int primes = 0;
+    task.for_each_finished([&](size_t input, ByteVector result) {
+      ++given.at(input);
+      primes += text(result) == "true";
+      const bool small = input == 1 || input == 2 || input == 4;
+      if (input < 6) CHECK((text(result) == "true") == small);
+    });
+    CHECK(primes == 168);
+    CHECK(given == std::vector<int>(1000, 1));
+    CHECK(task.progress() == Progress{.done = 1000});
+  }
+  CHECK(at.projects() == 0);
+}
+
+TEST_CASE("task: an iteration uses it again, and the coordinator forgets the one before") {
+  Fixture at;
+  Computing node(at.server.url(), functions());
+  Project project(at.author, "p");
+  Task task(project, {.name = "t", .function = "twice"});
+  CHECK(task.block().empty());
+  std::vector<std::string> state = numbers(1, 3);
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    CHECK(task.calculate(state) == 0);
+    state = texts(task.block());
+  }
+  CHECK(state == std::vector<std::string>{"11111111", "22222222", "33333333"});
+  CHECK(task.progress() == Progress{.done = 3});
+}
+
+TEST_CASE("task: results may lead to further inputs, whose numbers go on") {
+  Fixture at;
+  Computing node(at.server.url(), functions());
+  Project project(at.author, "p");
+  Task task(project, {.name = "t", .function = "twice"});
+  task.calculate(numbers(1, 2));
+  std::map<size_t, std::string> given;
+  task.for_each_finished([&](size_t input, ByteVector result) {
+    given[input] = text(result);
+    if (given.size() > 3) return;
+    const std::vector<std::string> next = {text(result)};
+    CHECK(task.calculate(next) == given.size() + 1);
+  });
+  CHECK(given.size() == 5);
+  CHECK(given[0] == "11");
+  CHECK(given[1] == "22");
+}
+
+TEST_CASE("task: blobs are inputs, and large results come as what they are") {
+  Fixture at;
+  Computing node(at.server.url(), functions());
+  Project project(at.author, "p");
+  Task task(project, {.name = "t", .function = "twice"});
+  const std::string large(30000, '\xff');
+  const BlobHash blob = project.put_blob(bytes(large));
+  const std::vector<TicketSpec> inputs = {{.input = bytes("a"), .blobs = {blob}},
+                                          {.input = bytes("b")}};
+  task.calculate(inputs);
+  const auto results = task.block();
+  REQUIRE(results.size() == 2);
+  CHECK(text(results[0]) == "a" + large + "a" + large);
+  CHECK(text(results[1]) == "bb");
+}
+
+TEST_CASE("task: what no node could do is told with its reason, when all else is there") {
+  Fixture at;
+  Computing node(at.server.url(), functions());
+  Project project(at.author, "p");
+  Task task(project, {.name = "t", .function = "unless 13", .max_attempts = 1});
+  task.calculate(numbers(12, 14));
+  std::set<std::string> given;
+  const std::string error = error_of([&] {
+    task.for_each_finished([&](size_t, ByteVector result) { given.insert(text(result)); });
+  });
+  CHECK(given == std::set<std::string>{"12", "14"});
+  CHECK(has(error, "got 1 of 3 that none could; input 1: 13 brings bad luck"));
+  task.calculate(numbers(1, 2));
+  CHECK(texts(task.block()) == numbers(1, 2));
+}
+
+TEST_CASE("task: what `take` throws leaves the rest for the next call") {
+  Fixture at;
+  Computing node(at.server.url(), functions());
+  Project project(at.author, "p");
+  Task task(project, {.name = "t", .function = "twice"});
+  task.calculate(numbers(1, 5));
+  CHECK(error_of([&] {
+          task.for_each_finished([](size_t, ByteVector) { throw Error("enough"); });
+        }) == "enough");
+  CHECK_THROWS_AS(task.for_each_finished([](size_t, ByteVector) { throw AuthorLost("another's"); }),
+                  AuthorLost);
+  int rest = 0;
+  task.for_each_finished([&](size_t, ByteVector) { ++rest; });
+  CHECK(rest == 3);
+  CHECK(task.block().empty());
+}
+
+TEST_CASE("task: who waits hears that it was cancelled, by the program or by an operator") {
+  for (const bool program : {true, false}) {
+    Fixture at;
+    Project project(at.author, "p");
+    Task task(project, {.name = "t", .function = "nobody has it"});
+    task.calculate(numbers(1, 3));
+    CHECK(task.progress() == Progress{.free = 3});
+    auto error = std::async(std::launch::async, [&] { return error_of([&] { task.block(); }); });
+    CHECK(error.wait_for(std::chrono::milliseconds(300)) == std::future_status::timeout);
+    if (program)
+      task.cancel();
+    else
+      at.on([&] { at.coordinator.pool().cancel(at.coordinator.pool().tasks()[0].id); });
+    CHECK(has(error.get(), "got it cancelled with 3 results to come"));
+    CHECK(has(error_of([&] { task.calculate(numbers(4, 4)); }), "was cancelled"));
+  }
+}
+
+TEST_CASE("task: a native function that is at work hears of it, and its node goes on") {
+  Fixture at;
+  std::atomic<bool> begun = false, ended = false;
+  NodeFunctions all = functions();
+  all["endless"] = [&](ByteView, const TicketContext& context) -> ByteVector {
+    begun = true;
+    while (!context.cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ended = true;
+    throw Error("cancelled");
+  };
+  const auto is = [](const std::atomic<bool>& what) {
+    for (int i = 0; i < 1000 && !what; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return what.load();
+  };
+  Computing node(at.server.url(), all);
+  Project project(at.author, "p");
+  Task endless(project, {.name = "t", .function = "endless"});
+  endless.calculate(numbers(1, 9));
+  CHECK(is(begun));
+  endless.cancel();
+  CHECK(is(ended));
+  Task task(project, {.name = "t", .function = "twice"});
+  task.calculate(numbers(1, 2));
+  CHECK(texts(task.block()) == std::vector<std::string>{"11", "22"});
+  const NodeCounts counts = node.end();
+  CHECK(counts.accepted == 2);
+  CHECK(counts.failed == 0);
+}
+
+TEST_CASE("task: priority goes to the coordinator, and what is left behind there is cancelled") {
+  Fixture at;
+  Project project(at.author, "p");
+  {
+    Task task(project, {.name = "t", .function = "f", .priority = 1});
+    task.set_priority(7);
+    at.on([&] { CHECK(at.coordinator.pool().tasks()[0].spec.priority == 7); });
+    task.calculate(numbers(1, 1));
+  }
+  at.on([&] { CHECK(at.coordinator.pool().tasks()[0].state == TaskState::cancelled); });
+}
+
+TEST_CASE("task: a coordinator that ends and begins again is waited for") {
+  Fixture at;
+  Computing node(at.server.url(), functions());
+  std::optional<Server> server;
+  std::optional<Coordinator> coordinator;
+  std::thread thread;
+  std::atomic<bool> stop = false;
+  std::vector<int> given(300);
+  {
+    Project project(at.author, "p");
+    Task task(project, {.name = "t", .function = "twice"});
+    task.calculate(numbers(1, 300));
+    task.for_each_finished([&](size_t input, ByteVector) {
+      ++given.at(input);
+      if (server) return;
+      ServerOptions how;
+      how.port = at.server.port(), how.stop = [&] { return stop.load(); };
+      at.end();
+      how.limits.drain_seconds = 0.1;
+      server.emplace(how, at.metrics, at.log);
+      coordinator.emplace(*at.store, at.blobs, PoolOptions{}, Pages(), *server, at.metrics, at.log,
+                          CoordinatorOptions{.author_token = "author", .node_token = "token"});
+      thread = std::thread([&] { server->run(*coordinator); });
+    });
+    CHECK(given == std::vector<int>(300, 1));
+  }
+  CHECK(coordinator->pool().projects().empty());
+  stop = true;
+  thread.join();
+}
+
+TEST_CASE("task: what the coordinator refuses or has forgotten is told at once") {
+  Fixture at;
+  WireOptions viewer = at.author;
+  viewer.token = "viewer";
+  CHECK(has(error_of([&] { Project project(viewer, "p"); }), "got status 40"));
+  Project project(at.author, "p");
+  CHECK(has(error_of([&] { Task task(project, {.name = "t"}); }), "expected a function"));
+  Task task(project, {.name = "t", .function = "f"});
+  task.calculate(numbers(1, 2));
+  at.on([&] {
+    Pool& pool = at.coordinator.pool();
+    pool.abandon(pool.tasks()[0].id, INT64_MAX);
+  });
+  CHECK(has(error_of([&] { task.block(); }), "2 results more, got none"));
+  at.on([&] {
+    Pool& pool = at.coordinator.pool();
+    pool.remove_project(pool.projects()[0].id);
+  });
+  CHECK(has(error_of([&] { task.block(); }), "got status 404"));
+  at.end();
+  CHECK_THROWS_AS(project.put_blob(bytes("b")), AuthorLost);
+}
+
+}  // namespace
+}  // namespace kaiseki::test
