@@ -124,6 +124,15 @@ TEST_CASE("solver order: measurements with other threads are not ours") {
   set_thread_count(0);
 }
 
+TEST_CASE("tuning: a CPU's OpenCL device is another one with other cores") {
+  test::for_each_device([](Device device) {
+    const DeviceInfo info = device.backend().info();
+    const int threads = convolution_key(device.backend(), kProblem).threads;
+    CHECK(threads == (info.is_gpu ? 0 : info.compute_units));
+    CHECK((info.is_gpu || threads > 0));
+  });
+}
+
 TEST_CASE("tuning: every solver that can do it is measured, the results stay right and are kept") {
   test::CacheFolder folder("select_tune");
   test::WithConvPolicy policy({TuneMode::exhaustive});
