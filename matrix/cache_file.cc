@@ -63,15 +63,15 @@ bool write_atomically(const std::filesystem::path& file, std::string_view conten
 CacheLock::CacheLock(const std::filesystem::path& file) {
   std::error_code ignored;
   std::filesystem::create_directories(file.parent_path(), ignored);
-  static std::atomic<bool> was_held_up;  // once is enough
+  static std::atomic<bool> was_held_up;  // once is enough, until a lock is free again
+  const int attempts = was_held_up ? 1 : kLockAttempts;
   file_ = open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-  for (int i = 0; file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) != 0; ++i) {
-    if (was_held_up || i == kLockAttempts) {
-      was_held_up = true;
-      break;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  bool taken = false;
+  for (int i = 0; file_ >= 0 && !taken && i < attempts; ++i) {
+    if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    taken = flock(file_, LOCK_EX | LOCK_NB) == 0;
   }
+  was_held_up = !taken;
 }
 
 CacheLock::~CacheLock() {
@@ -94,15 +94,7 @@ bool write_binary(const std::filesystem::path& file, std::string_view binary) {
   return write_atomically(file, all);
 }
 
-void remove_oldest(const std::filesystem::path& folder, std::string_view extension,
-                   uint64_t limit) {
-  struct Entry {
-    std::filesystem::file_time_type written;
-    uint64_t bytes;
-    std::filesystem::path path;
-  };
-  std::vector<Entry> entries;
-  uint64_t total = 0;
+void remove_leftovers(const std::filesystem::path& folder) {
   std::error_code error;
   const auto stale = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
   for (std::filesystem::directory_iterator i(folder, error), end; !error && i != end;
@@ -111,6 +103,23 @@ void remove_oldest(const std::filesystem::path& folder, std::string_view extensi
     if (i->path().extension().string().starts_with(".tmp") && i->last_write_time(gone) < stale &&
         !gone)
       std::filesystem::remove(i->path(), gone);
+  }
+}
+
+void remove_oldest(const std::filesystem::path& folder, std::string_view extension,
+                   uint64_t limit) {
+  remove_leftovers(folder);
+  struct Entry {
+    std::filesystem::file_time_type written;
+    uint64_t bytes;
+    std::filesystem::path path;
+  };
+  std::vector<Entry> entries;
+  uint64_t total = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator i(folder, error), end; !error && i != end;
+       i.increment(error)) {
+    std::error_code gone;
     if (i->path().extension() != extension) continue;
     Entry entry{i->last_write_time(gone), i->file_size(gone), i->path()};
     if (gone) continue;

@@ -18,8 +18,8 @@ std::string library_version();
 /// False when the file could not be written; nothing is left behind then.
 bool write_atomically(const std::filesystem::path& file, std::string_view contents);
 
-/// While it lives, other processes that take the same lock wait, but not for long: one that was
-/// stopped holds nobody up.
+/// While it lives, other processes that take the same lock wait, but not for long, and not again
+/// before one was free: a process that was stopped holds nobody up.
 class CacheLock {
  public:
   explicit CacheLock(const std::filesystem::path& file);
@@ -36,9 +36,11 @@ class CacheLock {
 std::string read_binary(const std::filesystem::path& file);
 bool write_binary(const std::filesystem::path& file, std::string_view binary);
 
-/// Removes the files of the folder with this extension that were written first until the rest is at
-/// most `limit` bytes, and what a process that was killed while it wrote left an hour ago or
-/// longer.
+/// Removes what a process that was killed while it wrote left in the folder an hour ago or longer.
+void remove_leftovers(const std::filesystem::path& folder);
+
+/// The same, and the files with this extension that were written first until the rest is at most
+/// `limit` bytes.
 void remove_oldest(const std::filesystem::path& folder, std::string_view extension, uint64_t limit);
 
 }  // namespace kaiseki

@@ -125,6 +125,7 @@ bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& resu
     std::erase_if(lines, [one = start + result.candidate + '"'](const std::string& line) {
       return line.starts_with(one);
     });
+  remove_leftovers(tuning_file().parent_path());
   if (lines.size() >= kMostLines) lines.erase(lines.begin(), lines.begin() + kMostLines / 2);
   std::ostringstream text;
   text.imbue(std::locale::classic());

@@ -19,7 +19,7 @@ namespace kaiseki {
 
 struct TuningKey {
   std::string device, driver;  // names; a result of another device or driver is not ours
-  int threads = 0;             // CPU threads, 0 where they do not matter
+  int threads = 0;             // or cores of a CPU's OpenCL device; 0 where they do not matter
   std::string operation, which;
 };
 

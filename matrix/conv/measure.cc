@@ -2,14 +2,18 @@
 #include "matrix/conv/measure.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <optional>
 #include <string>
 
+#include "matrix/conv/added_once.h"
 #include "matrix/conv/sample.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
+#include "matrix/ops/random.h"
 
 namespace kaiseki {
 namespace {
@@ -41,6 +45,26 @@ Tensor& output(const ConvProblem& problem, const ConvArgs& args) {
          : problem.direction == ConvDirection::backward_data ? *args.x
                                                              : *args.filter;
 }
+
+class RandomInputs {
+ public:
+  /// Puts random values in the place of what `args` has to read.
+  void replace(const ConvProblem& problem, ConvArgs& args) {
+    const Tensor* written = &output(problem, args);
+    Tensor** inputs[] = {&args.x, &args.filter, &args.y};
+    Random random(1);
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const Tensor& real = **inputs[i];
+      if (&real == written) continue;
+      values_[i] = Tensor(real.shape(), DType::f32, real.device());
+      random_uniform(values_[i], random, -1, 1);
+      *inputs[i] = &values_[i];
+    }
+  }
+
+ private:
+  std::array<Tensor, 3> values_;
+};
 
 }  // namespace
 
@@ -81,16 +105,20 @@ const ConvMeasurement::Trial* ConvMeasurement::next() const {
 
 bool ConvMeasurement::step(const ConvArgs& args) {
   Trial& trial = const_cast<Trial&>(*next());
+  std::optional<conv::AddedOnce> added;
   try {
     if (trial.judged) {
+      added.emplace(backend_, args, true);
       trial.runs.push_back(time(*trial.solver, problem_, args));
       return true;
     }
     trial.judged = true;
     judge(trial, args);
-  } catch (const KernelError&) {  // run_convolution() says so
+  } catch (const KernelError& error) {  // run_convolution() says so
+    if (added) added->undo(error);
     trial.verdict = kRefusedMilliseconds;
-  } catch (const OutOfMemory&) {
+  } catch (const OutOfMemory& error) {
+    if (added) added->undo(error);
     trial.no_room = true;
   } catch (const NoRoom&) {
     trial.no_room = true;
@@ -129,12 +157,19 @@ double ConvMeasurement::time(const ConvSolver& solver, const ConvProblem& proble
   return 1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What a solver does not write stays NaN.
+/// What a solver does not write stays NaN. Of zeros, as a gradient may be in the first step, any
+/// solver makes zeros, so that random values judge then.
 bool ConvMeasurement::right(const ConvSolver& solver, const ConvProblem& problem,
-                            const ConvArgs& args) const {
+                            ConvArgs args) const {
+  RandomInputs random;
+  conv::Sample sample(problem, args);
+  if (!sample.judges()) {
+    random.replace(problem, args);
+    sample = conv::Sample(problem, args);
+  }
   fill(output(problem, args), std::numeric_limits<float>::quiet_NaN());
   time(solver, problem, args);
-  if (conv::Sample(problem, args).agrees(output(problem, args))) return true;
+  if (sample.agrees(output(problem, args))) return true;
   log_warning_once(message("conv2d", solver.name(), " computes wrong values for ", problem_.str(),
                            " on ", backend_.device().name(), " and is not used"));
   return false;

@@ -16,10 +16,11 @@ namespace kaiseki {
 constexpr double kWrongMilliseconds = 1e300, kRefusedMilliseconds = 1e200;
 
 /// The measuring of one convolution, in steps. A solver is judged first (its values are compared
-/// with plain loops, on one image and on all), then timed by three warm runs, or seven that are
-/// short; one that needs over 1.5 times the best is not run again, unless it is the first of the
-/// candidates; one that is hopeless on a single image is not run on all, and its time is an
-/// estimate. The workspace is the device's, else memory that nobody uses.
+/// with plain loops, on one image and on all; of random inputs where the tensors do not tell), then
+/// timed by three warm runs, or seven that are short; one that needs over 1.5 times the best is not
+/// run again, unless it is the first of the candidates; one that is hopeless on a single image is
+/// not run on all, and its time is an estimate. The workspace is the device's, else memory that
+/// nobody uses.
 class ConvMeasurement {
  public:
   /// Of the solvers in `candidates`.
@@ -50,7 +51,7 @@ class ConvMeasurement {
   const Trial* next() const;
   double best() const;
   double time(const ConvSolver& solver, const ConvProblem& problem, ConvArgs args) const;
-  bool right(const ConvSolver& solver, const ConvProblem& problem, const ConvArgs& args) const;
+  bool right(const ConvSolver& solver, const ConvProblem& problem, ConvArgs args) const;
   void judge(Trial& trial, const ConvArgs& args);
 
   Backend& backend_;

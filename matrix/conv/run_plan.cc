@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "matrix/conv/added_once.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
-#include "matrix/ops/copy.h"
 
 namespace kaiseki::conv {
 namespace {
@@ -57,28 +57,22 @@ class Run {
   /// False when the driver refuses a kernel, or a solver with a workspace finds no room for more
   /// than that.
   bool attempt(const ConvSolver& solver, const ConvProblem& problem, const ConvArgs& args) {
-    const uint64_t queued = backend_.queued_kernels();
-    const Tensor before = backup(solver, problem, args);
-    const auto expect_nothing_added = [&](const Error& error) {
-      if (args.beta == 0 || backend_.queued_kernels() == queued) return;
-      if (!before.defined())
-        throw DeviceError(std::string(error.what()) + "; part of a gradient was added already");
-      copy(before, *args.filter);
-    };
+    // A solver's first run needs a copy: its kernels may be refused when some have run.
+    const AddedOnce added(backend_, args, args.beta != 0 && !ran(solver, problem));
     try {
       const Workspace::Use prepared = prepare(backend_, solver, problem, args);
       ConvArgs all = args;
       if (prepared.memory.defined()) all.prepared = &prepared.memory;
       solver.run(problem, all);
-      if (before.defined()) remember_run(solver, problem);
+      if (added.has_copy()) remember_run(solver, problem);
       return true;
     } catch (const OutOfMemory& error) {
       if (!args.workspace) throw;
-      expect_nothing_added(error);
+      added.undo(error);
       refused_ = std::current_exception();
       return false;
     } catch (const KernelError& error) {
-      expect_nothing_added(error);
+      added.undo(error);
       const std::string what =
           message("conv2d", backend_.device().name(), " refuses kernels of ", solver.name());
       log_warning_once(what, what + " (" + error.what() + ')');
@@ -87,18 +81,9 @@ class Run {
     }
   }
 
-  /// What a solver's first run adds to: its kernels may be refused when some have run.
-  Tensor backup(const ConvSolver& solver, const ConvProblem& problem, const ConvArgs& args) const {
-    if (args.beta == 0 || backend_.device().is_cpu()) return {};
-    {
-      std::lock_guard lock(runs().mutex);
-      if (runs().done.contains({&backend_, &solver, problem})) return {};
-    }
-    try {
-      return args.filter->clone();
-    } catch (const OutOfMemory&) {
-      return {};
-    }
+  bool ran(const ConvSolver& solver, const ConvProblem& problem) const {
+    std::lock_guard lock(runs().mutex);
+    return runs().done.contains({&backend_, &solver, problem});
   }
 
   void remember_run(const ConvSolver& solver, const ConvProblem& problem) const {

@@ -126,15 +126,22 @@ Sample::Sample(const ConvProblem& problem, const ConvArgs& args) {
   }
 }
 
-bool Sample::agrees(const Tensor& result) const {
+double Sample::largest() const {
   double largest = 0;
   for (const Value& value : values_)
     if (std::isfinite(value.size)) largest = std::max(largest, value.size);
-  if (largest < kSmallest) return true;
+  return largest;
+}
+
+bool Sample::judges() const { return largest() >= kSmallest; }
+
+bool Sample::agrees(const Tensor& result) const {
+  if (!judges()) return true;
+  const double allowed = kAllowed * largest();
   const float* values = result.data<float>();
   return std::ranges::all_of(values_, [&](const Value& value) {
     return !(std::abs(value.sum) <= std::numeric_limits<float>::max()) ||
-           std::abs(values[value.place] - value.sum) <= kAllowed * largest;
+           std::abs(values[value.place] - value.sum) <= allowed;
   });
 }
 

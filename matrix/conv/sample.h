@@ -15,12 +15,16 @@ class Sample {
   /// Values of x * filter, without bias and activation, and of the gradients, at up to 32 places.
   Sample(const ConvProblem& problem, const ConvArgs& args);
 
+  /// False where every sum is too small to judge by, or no number.
+  bool judges() const;
   /// Whether `result` has them, but for 2e-5 of the largest sum of sizes: what Winograd's F(4x4,
   /// 3x3) needs twice over. Places whose value is no number, or too large for one, are passed over,
-  /// and sums too small to judge by agree.
+  /// and all agrees where it does not judge.
   bool agrees(const Tensor& result) const;
 
  private:
+  double largest() const;
+
   struct Value {
     int64_t place;
     double sum, size;

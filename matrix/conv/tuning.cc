@@ -54,6 +54,12 @@ Table& table() {
 
 int threads_of(Backend& backend) { return backend.device().is_cpu() ? thread_count() : 0; }
 
+/// The same by which files tell them apart: a CPU's OpenCL device has as many as it has cores.
+int threads_of(const DeviceInfo& info) {
+  if (info.device.is_cpu()) return thread_count();
+  return info.is_gpu ? 0 : info.compute_units;
+}
+
 /// What is shipped, of solvers that there are.
 std::vector<TuningResult> estimates(Backend& backend, const ConvProblem& problem,
                                     const TuningKey& key) {
@@ -69,17 +75,43 @@ std::vector<TuningResult> estimates(Backend& backend, const ConvProblem& problem
   return results;
 }
 
-/// The lock is held. Read from the file when it is met first.
+/// What is measured is no estimate any more; the first that is tells how much slower than the other
+/// machine this one is.
+void adapt_estimates(Known& of, const TuningResult& measured) {
+  const auto old = std::ranges::find(of.results, measured.candidate, &TuningResult::candidate);
+  if (!of.estimated.erase(measured.candidate) || of.scaled ||
+      measured.milliseconds >= kRefusedMilliseconds)
+    return;
+  const double factor = measured.milliseconds / old->milliseconds;
+  for (TuningResult& other : of.results)
+    if (of.estimated.contains(other.candidate)) other.milliseconds *= factor;
+  of.scaled = true;
+}
+
+/// Puts what was measured in the place of what was known, in the backend's order.
+void learn(Backend& backend, Known& of, const std::vector<TuningResult>& measured) {
+  for (const TuningResult& result : measured) {
+    adapt_estimates(of, result);
+    std::erase_if(of.results,
+                  [&](const TuningResult& old) { return old.candidate == result.candidate; });
+    of.results.push_back(result);
+  }
+  const auto solvers = backend.conv_solvers();
+  std::ranges::stable_sort(of.results, {}, [&](const TuningResult& result) {
+    return std::ranges::find(solvers, result.candidate, &ConvSolver::name) - solvers.begin();
+  });
+}
+
+/// The lock is held. When it is met first: what was measured, as the file has it, and for the other
+/// solvers what is shipped.
 Known& known(Backend& backend, const ConvProblem& problem) {
   const auto [at, is_new] = table().all.try_emplace({&backend, threads_of(backend), problem});
   Known& of = at->second;
   if (is_new && table().policy.mode != TuneMode::exhaustive) {
     const TuningKey key = convolution_key(backend, problem);
-    of.results = recall_tuning(key);
-    if (of.results.empty()) {
-      of.results = estimates(backend, problem, key);
-      for (const TuningResult& result : of.results) of.estimated.insert(result.candidate);
-    }
+    of.results = estimates(backend, problem, key);
+    for (const TuningResult& result : of.results) of.estimated.insert(result.candidate);
+    learn(backend, of, recall_tuning(key));
   }
   return of;
 }
@@ -114,38 +146,12 @@ std::vector<const ConvSolver*> untried_solvers(Backend& backend, const ConvProbl
   return untried;
 }
 
-/// The lock is held. What is measured is no estimate any more; the first that is tells how much
-/// slower than the other machine this one is.
-void adapt_estimates(Known& of, const TuningResult& measured) {
-  const auto old = std::ranges::find(of.results, measured.candidate, &TuningResult::candidate);
-  if (!of.estimated.erase(measured.candidate) || of.scaled ||
-      measured.milliseconds >= kRefusedMilliseconds)
-    return;
-  const double factor = measured.milliseconds / old->milliseconds;
-  for (TuningResult& other : of.results)
-    if (of.estimated.contains(other.candidate)) other.milliseconds *= factor;
-  of.scaled = true;
-}
-
-/// The lock is held.
+/// The lock is held. Only what was measured here is written.
 void keep(Backend& backend, const ConvProblem& problem, Known& of,
-          const std::vector<TuningResult>& more) {
-  if (more.empty()) return;
-  for (const TuningResult& result : more) {
-    adapt_estimates(of, result);
-    std::erase_if(of.results,
-                  [&](const TuningResult& old) { return old.candidate == result.candidate; });
-    of.results.push_back(result);
-  }
-  const auto solvers = backend.conv_solvers();
-  std::ranges::stable_sort(of.results, {}, [&](const TuningResult& result) {
-    return std::ranges::find(solvers, result.candidate, &ConvSolver::name) - solvers.begin();
-  });
-  std::vector<TuningResult> believed = of.results;
-  if (!of.scaled)
-    std::erase_if(believed,
-                  [&](const TuningResult& r) { return of.estimated.contains(r.candidate); });
-  const bool written = remember_tuning(convolution_key(backend, problem), believed);
+          const std::vector<TuningResult>& measured) {
+  if (measured.empty()) return;
+  learn(backend, of, measured);
+  const bool written = remember_tuning(convolution_key(backend, problem), measured);
   table().kept = table().kept && written;
   ++generation;
 }
@@ -180,7 +186,7 @@ std::string_view direction_name(ConvDirection direction) {
 
 TuningKey convolution_key(Backend& backend, const ConvProblem& problem) {
   const DeviceInfo info = backend.info();
-  return {info.name, backend.device().is_cpu() ? info.platform : info.driver, threads_of(backend),
+  return {info.name, backend.device().is_cpu() ? info.platform : info.driver, threads_of(info),
           "convolution", std::string(direction_name(problem.direction)) + ' ' + problem.str()};
 }
 
@@ -207,6 +213,8 @@ std::vector<ConvCandidate> conv_candidates(Backend& backend, const ConvProblem& 
   std::erase_if(candidates, wrong);
   if (!all || candidates.empty()) return candidates;
   const ConvSolver* first = candidates.front().solver;
+  if (by_time && known(backend, problem).estimated.contains(std::string(first->name())))
+    first = nullptr;  // its place is no reason to run it unchecked
   std::ranges::stable_sort(candidates, {}, [&](const ConvCandidate& c) {
     return c.milliseconds * (c.solver == first ? kWorthChanging : 1);
   });

@@ -18,7 +18,7 @@ enum class TuneMode : uint8_t {
   cached,      // what was measured is used, nothing is measured
   hybrid,      // the same, and a large convolution that is not known is measured when it is met
   exhaustive,  // every convolution is measured anew when it is met first
-  amortised,   // as hybrid, one trial at a time: the trial is the computation
+  amortised,   // as hybrid, one step at a time: a timed run is the computation
 };
 
 struct ConvPolicy {

@@ -46,7 +46,7 @@ ConvProblem checked_problem(std::string_view operation, const Shape& x, const Sh
     check_range(operation, "a padding", conv.padding[i], 0);
     check_range(operation, "a dilation", conv.dilation[i], 1);
     check_range(operation, "a filter's side", filter[2 + i], 1);
-    check_range(operation, "an input's side", x[2 + i], 0);
+    check_range(operation, "an input's side", x[2 + i], 1);
   }
   require(conv.groups >= 1 && x[1] % conv.groups == 0 && filter[0] % conv.groups == 0, operation,
           "expected channels that ", conv.groups, " groups divide, got input ", x, " and filter ",

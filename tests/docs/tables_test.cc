@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tables of docs/network-json.md and docs/training.md say what the code does: every type, key
-// and default.
+// The tables of docs/network-json.md, docs/training.md and docs/tuning.md say what the code does:
+// every type, key and default, and every solver.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,6 +11,8 @@
 #include "nn/optimizer.h"
 #include "nn/optimizer_rules.h"
 #include "tests/docs/page.h"
+#include "tests/matrix/conv/directions.h"
+#include "tests/support/devices.h"
 #include "tests/support/reference.h"
 
 using namespace kaiseki;
@@ -174,6 +176,31 @@ TEST_CASE("network-json: the page's network, and its initialisers with their def
     CHECK(with("\"" + type + "\"") == with(all + "}"));
   }
   CHECK(types == 6);
+}
+
+TEST_CASE("tuning: the table of solvers has every one and its directions") {
+  std::set<std::string> documented;
+  const auto page = test::text_of("docs/tuning.md");
+  for (const auto& row : test::table_after(page, "## Which solvers there are")) {
+    const std::string directions = row[1].substr(0, row[1].find(" ("));
+    for (const std::string& name : test::ticked(row[0])) {
+      CAPTURE(name);
+      CHECK(documented.insert(name).second);
+      for (ConvDirection direction : test::kDirections) {
+        const std::string word = "`" + std::string(direction_name(direction)) + "`";
+        const bool has =
+            directions.starts_with(" all") || directions.find(word) != std::string::npos;
+        CHECK(has == test::has_direction(name, direction, false));
+      }
+    }
+  }
+  test::for_each_device([&](Device device) {
+    for (const ConvSolver* solver : device.backend().conv_solvers()) {
+      const std::string name(solver->name());
+      CAPTURE(name);
+      CHECK(documented.contains(name));
+    }
+  });
 }
 
 TEST_CASE("training: the table of optimizers has every name and default") {

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -73,6 +75,19 @@ TEST_CASE("tuning file: cut off anywhere, of another version, or no file of ours
     remember_tuning(key("one"), kResults);
     CHECK(recall_tuning(key("one")) == kResults);
   }
+}
+
+TEST_CASE("tuning file: what a killed process left of it goes") {
+  test::CacheFolder folder("tuning_left");
+  std::filesystem::create_directories(folder.path());
+  const auto old = folder.path() / "tuning.jsonl.tmp77-1", fresh = folder.path() / "a.tmp78-2";
+  std::ofstream(old) << "half a li";
+  std::ofstream(fresh) << "being written";
+  std::filesystem::last_write_time(
+      old, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+  remember_tuning(key("one"), kResults);
+  CHECK_FALSE(std::filesystem::exists(old));
+  CHECK(std::filesystem::exists(fresh));
 }
 
 TEST_CASE("tuning file: a folder that cannot be written is no error") {

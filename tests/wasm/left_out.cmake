@@ -10,6 +10,8 @@ set(left_out_cases
   # no limit of the address space can be set, and no process forked
   "where no more threads can be started*"
   "tuning file: two processes at once*"
+  # files are not locked
+  "cache lock: *"
   # the time of a file is known to the second
   "tuning file: cut off anywhere*"
   # there are no such instructions

@@ -22,7 +22,7 @@ ConvProblem problem(int64_t n, int64_t c, int64_t h, int64_t w, int64_t k, int64
 Tensor run(const ConvSolver& solver, const ConvProblem& p, Tensor& in, Tensor& filter,
            const Shape& shape) {
   Tensor out = Tensor::full(shape, 7, Device::cpu());
-  Tensor workspace({static_cast<int64_t>(solver.workspace_bytes(p))}, DType::u8, Device::cpu());
+  Tensor workspace = test::nan_workspace(solver.workspace_bytes(p), Device::cpu());
   ConvArgs args{.filter = &filter, .workspace = &workspace};
   const bool forward = p.direction == ConvDirection::forward;
   args.x = forward ? &in : &out, args.y = forward ? &out : &in;
@@ -33,7 +33,7 @@ Tensor run(const ConvSolver& solver, const ConvProblem& p, Tensor& in, Tensor& f
 Tensor run_filter(const ConvSolver& solver, const ConvProblem& p, Tensor& x, Tensor& dy,
                   const Shape& shape) {
   Tensor filter = Tensor::full(shape, 7, Device::cpu());
-  Tensor workspace({static_cast<int64_t>(solver.workspace_bytes(p))}, DType::u8, Device::cpu());
+  Tensor workspace = test::nan_workspace(solver.workspace_bytes(p), Device::cpu());
   solver.run(p, {.x = &x, .filter = &filter, .y = &dy, .workspace = &workspace});
   return filter;
 }

@@ -51,6 +51,13 @@ inline ConvReference conv_reference(const ConvProblem& p, const Doubles& x, cons
   return out;
 }
 
+/// A workspace of NaN, in which a solver may read only what it wrote; no tensor for 0 bytes.
+inline Tensor nan_workspace(uint64_t bytes, Device device) {
+  if (bytes == 0) return {};
+  const auto floats = static_cast<int64_t>((bytes + sizeof(float) - 1) / sizeof(float));
+  return Tensor::full({floats}, NAN, device).reinterpret(DType::u8);
+}
+
 /// A float sum in any order is off by less than (number of terms) * epsilon * (sum of sizes); seen
 /// is about the square root of that, so 64 epsilon and one rounding of the result are ample. A
 /// solver that mixes neighbouring sums, as Winograd's does, is off by as much as the largest

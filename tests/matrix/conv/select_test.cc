@@ -124,6 +124,15 @@ TEST_CASE("solver order: measurements with other threads are not ours") {
   set_thread_count(0);
 }
 
+TEST_CASE("tuning: a CPU's OpenCL device is another one with other cores") {
+  test::for_each_device([](Device device) {
+    const DeviceInfo info = device.backend().info();
+    const int threads = convolution_key(device.backend(), kProblem).threads;
+    CHECK(threads == (info.is_gpu ? 0 : info.compute_units));
+    CHECK((info.is_gpu || threads > 0));
+  });
+}
+
 TEST_CASE("tuning: every solver that can do it is measured, the results stay right and are kept") {
   test::CacheFolder folder("select_tune");
   test::WithConvPolicy policy({TuneMode::exhaustive});
@@ -196,6 +205,51 @@ TEST_CASE("tuning: hybrid measures a large convolution once, amortised one trial
         CHECK(calls > 3);
       }
     }
+  });
+}
+
+TEST_CASE("tuning: amortised, each call computes once, and adds once to a gradient") {
+  test::for_each_device([](Device device) {
+    const Conv2d conv{.padding = {1, 1}};
+    const Tensor x = test::random_tensor({4, 32, 56, 56}, 1, device);
+    const Tensor filter = test::random_tensor({80, 32, 3, 3}, 2, device);
+    const Tensor dy = test::random_tensor({4, 80, 56, 56}, 3, device);
+    const auto data = [&] {
+      Tensor dx = Tensor::full(x.shape(), 7, device);
+      conv2d_backward_data(dy, filter, conv, dx);
+      return dx.to_vector();
+    };
+    const auto gradient = [&] {
+      Tensor dfilter = Tensor::full(filter.shape(), 100, device);
+      conv2d_backward_filter(x, dy, conv, dfilter, 1);
+      return dfilter.to_vector();
+    };
+    ConvProblem p = conv_problem(x.shape(), filter.shape(), conv);
+    const auto check = [&](ConvDirection direction, const auto& compute) {
+      p.direction = direction;
+      CAPTURE(p.str());
+      test::CacheFolder folder("select_amortised");
+      std::vector<float> expected;
+      {
+        test::WithConvPolicy policy({TuneMode::off});
+        expected = compute();
+      }
+      test::WithConvPolicy policy({TuneMode::amortised});
+      int calls = 0;
+      for (; calls < 100 && !convolution_known(device.backend(), p); ++calls) {
+        const std::vector<float> values = compute();
+        double worst = 0, largest = 0;
+        for (size_t i = 0; i < values.size(); ++i) {
+          worst = std::max<double>(worst, std::abs(values[i] - expected[i]));
+          largest = std::max<double>(largest, std::abs(expected[i]));
+        }
+        CHECK(worst < 1e-4 * largest);
+      }
+      CHECK(calls > 3);
+      CHECK(calls < 100);
+    };
+    check(ConvDirection::backward_data, data);
+    check(ConvDirection::backward_filter, gradient);
   });
 }
 

@@ -42,7 +42,7 @@ Tensor random_filter(const ConvProblem& p) {
 
 Tensor run(const ConvSolver& solver, const ConvProblem& p, Tensor& x, Tensor& filter) {
   Tensor y = Tensor::full({p.n, p.k, p.out_h(), p.out_w()}, 7, Device::cpu());
-  Tensor workspace({static_cast<int64_t>(solver.workspace_bytes(p))}, DType::u8, Device::cpu());
+  Tensor workspace = test::nan_workspace(solver.workspace_bytes(p), Device::cpu());
   solver.run(p, {.x = &x, .filter = &filter, .y = &y, .workspace = &workspace});
   return y;
 }
@@ -50,7 +50,7 @@ Tensor run(const ConvSolver& solver, const ConvProblem& p, Tensor& x, Tensor& fi
 Tensor filter_gradient(const ConvSolver& solver, ConvProblem p, Tensor& x, Tensor& dy) {
   p.direction = ConvDirection::backward_filter;
   Tensor filter = Tensor::full({p.k, p.c / p.groups, p.r, p.s}, 7, Device::cpu());
-  Tensor workspace({static_cast<int64_t>(solver.workspace_bytes(p))}, DType::u8, Device::cpu());
+  Tensor workspace = test::nan_workspace(solver.workspace_bytes(p), Device::cpu());
   solver.run(p, {.x = &x, .filter = &filter, .y = &dy, .workspace = &workspace});
   return filter;
 }
@@ -74,8 +74,7 @@ TEST_CASE("winograd: every overhang of the tiles, in all directions and in group
           test::check_sums(run(form.solver, p, x, filter), expected.y, expected.y_size, true);
           p.direction = ConvDirection::backward_data;
           Tensor dx = Tensor::full(x.shape(), 7, Device::cpu());
-          Tensor workspace({static_cast<int64_t>(form.solver.workspace_bytes(p))}, DType::u8,
-                           Device::cpu());
+          Tensor workspace = test::nan_workspace(form.solver.workspace_bytes(p), Device::cpu());
           form.solver.run(p, {.x = &dx, .filter = &filter, .y = &y, .workspace = &workspace});
           test::check_sums(dx, expected.dx, expected.dx_size, true);
           test::check_sums(filter_gradient(form.solver, p, x, y), expected.dfilter,
@@ -105,8 +104,7 @@ TEST_CASE("winograd: strides, by phases, at every overhang") {
                            expected.dfilter_size, true);
           p.direction = ConvDirection::backward_data;
           Tensor dx = Tensor::full(x.shape(), 7, Device::cpu());
-          Tensor workspace({static_cast<int64_t>(solver.workspace_bytes(p))}, DType::u8,
-                           Device::cpu());
+          Tensor workspace = test::nan_workspace(solver.workspace_bytes(p), Device::cpu());
           solver.run(p, {.x = &dx, .filter = &filter, .y = &y, .workspace = &workspace});
           test::check_sums(dx, expected.dx, expected.dx_size, true);
         }

@@ -171,7 +171,14 @@ TEST_CASE("convolution says what does not fit") {
         "[conv2d] expected f32 for the input, got i32");
   CHECK(error_of([&] { conv2d(x, filter, &bias, {}, y); }) ==
         "[conv2d] expected a bias of shape [6], got [5]");
-  Tensor dx({2, 4, 8, 8}), dfilter({6, 4, 3, 3});
+  Tensor dx({2, 4, 8, 8}), dfilter({6, 4, 3, 3}), none({2, 4, 8, 0}), of_none({2, 6, 10, 2});
+  const Conv2d wide{.padding = {2, 2}};
+  const std::string empty = "expected an input's side from 1 to 536870912, got 0";
+  CHECK(forward(none, filter, wide, of_none) == "[conv2d] " + empty);
+  CHECK(error_of([&] { conv2d_backward_data(of_none, filter, wide, none); }) ==
+        "[conv2d_backward_data] " + empty);
+  CHECK(error_of([&] { conv2d_backward_filter(none, of_none, wide, dfilter); }) ==
+        "[conv2d_backward_filter] " + empty);
   CHECK(error_of([&] { conv2d_backward_data(wrong, filter, {}, dx); }) ==
         "[conv2d_backward_data] expected an output's gradient of shape [2, 6, 6, 6], got [2, 6, 6, "
         "5]");

@@ -35,7 +35,7 @@ struct Data {
 
 Tensor run(const ConvSolver& solver, const ConvProblem& p, const Data& data) {
   Tensor x = data.x.clone(), filter = data.filter.clone(), y = data.y.clone();
-  Tensor workspace({static_cast<int64_t>(solver.workspace_bytes(p))}, DType::u8, x.device());
+  Tensor workspace = test::nan_workspace(solver.workspace_bytes(p), x.device());
   solver.run(p, {.x = &x, .filter = &filter, .y = &y, .workspace = &workspace});
   return p.direction == ConvDirection::forward         ? y
          : p.direction == ConvDirection::backward_data ? x
