@@ -6,27 +6,12 @@
 #include <cstdio>
 
 #include "cli/terminal.h"
+#include "nn/io/utf8.h"
 
 namespace kaiseki::cli {
 namespace {
 
 bool starts_with_digit(const std::string& text) { return text[0] >= '0' && text[0] <= '9'; }
-
-/// Bytes of the character that `text` begins with; 0 when it is none, or a control character.
-size_t utf8_length(std::string_view text) {
-  auto byte = [&](size_t i) -> unsigned {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return first >= 0x20 && first != 0x7f;
-  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  const unsigned low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  const unsigned high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (first < 0xc2 || first > 0xf4 || byte(1) < low || byte(1) > high) return 0;
-  for (size_t i = 2; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  return length;
-}
 
 }  // namespace
 
@@ -78,7 +63,7 @@ std::vector<std::string> split(const std::string& text, char between) {
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const size_t bytes = utf8_length(text);
+    const size_t bytes = nn::utf8_length(text);
     if (bytes) {
       result += text.substr(0, bytes);
     } else {

@@ -20,6 +20,7 @@
 #include "nn/train/early_stop.h"
 #include "nn/train/metrics_log.h"
 #include "nn/train/trainer.h"
+#include "nn/weights.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -192,6 +193,7 @@ int run_command(const TrainCommand& c) {
   info.std = data.std;
   info.resize = data.resize;
   if (!c.save.empty()) expect_to_save("--save", c.save, network, info);
+  if (!c.checkpoint.empty()) nn::expect_names(network, to_metadata(info));
 
   nn::IteratorOptions order;
   order.batch_size = c.batch_size;

@@ -85,9 +85,9 @@ class Tuning {
                    format_count(static_cast<int64_t>(rows_.size())) + " convolutions so far");
   }
 
-  static bool is(const nn::LayerSummary& layer, const ConvProblem& p) {
-    return layer.type == "convolution" && layer.output == Shape{p.k, p.out_h(), p.out_w()} &&
-           2.0 * static_cast<double>(layer.multiply_adds * p.n) == p.flops();
+  static bool is(const nn::LayerSummary& layer, ConvProblem p) {
+    p.direction = ConvDirection::forward, p.n = 1;
+    return layer.convolution == p;
   }
 
   std::vector<nn::LayerSummary> layers_;

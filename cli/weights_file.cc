@@ -74,6 +74,7 @@ WeightsInfo from_metadata(const nn::Metadata& metadata) {
   };
   WeightsInfo info{split(value("class_names"), '\n'), parse_floats(value("mean")),
                    parse_floats(value("std"))};
+  for (std::string& name : info.class_names) name = printable(name);
   const std::string resize = value("resize");
   std::from_chars(resize.data(), resize.data() + resize.size(), info.resize);
   if (info.resize < 0 || info.resize > nn::kMaxPictureSide) info.resize = 0;
@@ -105,6 +106,7 @@ void expect_to_save(const std::string& option, const fs::path& file, nn::Network
                 file.string());
   nn::expect_writable(file);
   if (suffix == ".onnx") nn::expect_onnx(network);
+  if (suffix == ".safetensors" || suffix == ".tar") nn::expect_names(network, to_metadata(info));
   if (suffix != ".json") return;
   nn::to_sukiyaki(network);
   if (!info.mean.empty() || !info.std.empty() || info.resize || !are_numbers(info.class_names))

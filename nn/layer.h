@@ -38,6 +38,7 @@ struct LayerShape {
   std::vector<Trained> parameters = {};
   std::vector<Kept> states = {};
   int64_t multiply_adds = 0;
+  std::optional<ConvProblem> convolution = {};  // forward, of one sample
 };
 
 /// An elementwise function that the layer before can apply itself.

@@ -28,6 +28,7 @@ std::vector<LayerSummary> layers_of(const Graph& graph) {
     for (const LayerShape::Trained& parameter : node.shape.parameters)
       row.parameters += parameter.shape.elements();
     row.multiply_adds = node.shape.multiply_adds;
+    row.convolution = node.shape.convolution;
     row.activation_bytes = static_cast<uint64_t>(row.output.elements()) * sizeof(float);
     result.push_back(std::move(row));
   }

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "matrix/conv/solver.h"
 #include "matrix/tensor.h"
 #include "nn/io/named_tensor.h"
 #include "nn/parameter.h"
@@ -23,10 +25,11 @@ enum class Phase : uint8_t { train, test };
 
 struct LayerSummary {
   std::string name, type;
-  Shape output;                   // without the batch dimension
-  int64_t parameters = 0;         // trained values
-  int64_t multiply_adds = 0;      // for one sample, forward
-  uint64_t activation_bytes = 0;  // of the output, for one sample
+  Shape output;                                 // without the batch dimension
+  int64_t parameters = 0;                       // trained values
+  int64_t multiply_adds = 0;                    // for one sample, forward
+  uint64_t activation_bytes = 0;                // of the output, for one sample
+  std::optional<ConvProblem> convolution = {};  // that it is, forward of one sample
 };
 
 struct NetworkSummary {

@@ -10,6 +10,7 @@
 #include "nn/io/file.h"
 #include "nn/io/safetensors.h"
 #include "nn/io/tar_tensors.h"
+#include "nn/io/tensor_list.h"
 #include "nn/network_spec.h"
 #include "nn/onnx/onnx.h"
 #include "nn/sukiyaki_weights.h"
@@ -156,6 +157,13 @@ std::vector<NamedTensor> weights_to_save(Network& network) {
                             parameter.name, "[", i, "]"));
   }
   return tensors_of(network);
+}
+
+void expect_names(Network& network, const Metadata& metadata) {
+  std::vector<ListedTensor> listed;
+  for (const NamedTensor& tensor : tensors_of(network))
+    listed.push_back({tensor.name, tensor.value.dtype(), tensor.value.shape()});
+  format_tensor_list(listed, false, metadata);
 }
 
 void save_weights(const fs::path& file, Network& network, const Metadata& metadata) {

@@ -32,6 +32,8 @@ struct LoadReport {
 
 /// Parameters and states. Throws Error naming a parameter that is NaN or infinite.
 std::vector<NamedTensor> weights_to_save(Network& network);
+/// Throws Error where .safetensors, .tar and checkpoints have no words for names or metadata.
+void expect_names(Network& network, const Metadata& metadata);
 /// These, by temp + rename, with metadata, for which .json has no place; .onnx gets the network
 /// too. Throws Error also for a
 /// full disk, no permission, an unknown suffix.

@@ -34,7 +34,8 @@ uint64_t MemoryPool::rounded(uint64_t bytes) const {
 bool MemoryPool::divides(uint64_t bytes) const { return bytes >= kDivided && raw_.divisible(); }
 
 bool MemoryPool::has_room(uint64_t bytes) const {
-  return !account_.budget || held() + bytes <= account_.budget;
+  if (account_.budget && held() + bytes > account_.budget) return false;
+  return !account_.workspace || bytes <= raw_.available();
 }
 
 void* MemoryPool::try_allocate(uint64_t bytes) {
@@ -96,7 +97,7 @@ void* MemoryPool::allocate_unused(uint64_t bytes) {
   std::lock_guard lock(mutex_);
   if (bytes > kLargest) return nullptr;
   const uint64_t size = rounded(bytes);
-  void* block = try_allocate(size);
+  void* block = size <= raw_.available() ? try_allocate(size) : nullptr;
   if (!block) return nullptr;
   account_.workspace += size;
   account_.peak = std::max(account_.peak, held());
@@ -150,6 +151,11 @@ void MemoryPool::reclaim() {
 void MemoryPool::set_give_way(std::function<bool()> give_way) {
   std::lock_guard lock(mutex_);
   give_way_ = std::move(give_way);
+}
+
+uint64_t MemoryPool::available() const {
+  std::lock_guard lock(mutex_);
+  return raw_.available();
 }
 
 MemoryAccount MemoryPool::account() const {

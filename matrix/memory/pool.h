@@ -32,6 +32,8 @@ class RawMemory {
   /// nullptr when the device refuses.
   virtual void* allocate(uint64_t bytes) = 0;
   virtual void release(void* block) noexcept = 0;
+  /// Bytes that could be allocated now and used, where the device would not refuse more.
+  virtual uint64_t available() const { return UINT64_MAX; }
   /// Blocks are addresses that may be cut into parts, and discard() takes the memory from a part.
   virtual bool divisible() const { return false; }
   virtual void discard(void*, uint64_t) noexcept {}
@@ -45,10 +47,15 @@ class MemoryPool {
 
   /// A block of at least this many bytes, aligned to 64. Throws OutOfMemory, after the cache, and
   /// then what gives way, were given back to the device and the allocation tried once more each.
+  /// What gives way does so too where the device would not refuse, but has no more available.
   void* allocate(uint64_t bytes);
   /// The same of memory that is neither in use nor cached, for a workspace; nullptr when there is
   /// not that much.
   void* allocate_unused(uint64_t bytes);
+  /// What the device has available beside all blocks (RawMemory).
+  uint64_t available() const;
+  /// Of a block of so many bytes, when it is allocated.
+  uint64_t rounded(uint64_t bytes) const;
   /// `bytes` as at allocation.
   void release(void* block, uint64_t bytes) noexcept;
   /// A block of allocate_unused(), back to the device.
@@ -66,7 +73,6 @@ class MemoryPool {
   void set_budget(std::optional<uint64_t> bytes);
 
  private:
-  uint64_t rounded(uint64_t bytes) const;
   bool divides(uint64_t bytes) const;
   bool has_room(uint64_t bytes) const;
   void* try_allocate(uint64_t bytes);

@@ -26,6 +26,7 @@ void Workspace::set_limit(std::optional<uint64_t> bytes) {
   std::lock_guard lock(mutex_);
   limit_ = bytes;
   gave_way_ = false;
+  refused_ = UINT64_MAX;
   registered_.clear();
   block_ = {};
   kept_.clear();
@@ -74,8 +75,8 @@ Workspace::Use Workspace::use(uint64_t bytes) {
 
 uint64_t Workspace::device_memory() const {
   if (const uint64_t budget = pool_.account().budget) return budget;
-  if (!physical_) physical_ = device_.backend().info().memory;
-  return physical_;
+  if (!info_) info_ = device_.backend().info();
+  return info_->memory;
 }
 
 Workspace::Use Workspace::try_out(uint64_t bytes) {
@@ -106,8 +107,15 @@ uint64_t Workspace::kept_bytes() const {
 /// more memory than it has.
 bool Workspace::fits(uint64_t bytes) const {
   const MemoryAccount account = pool_.account();
-  const uint64_t memory = device_memory();  // 0: not known
-  return !memory || account.in_use + account.cached + bytes <= memory;
+  const uint64_t size = pool_.rounded(bytes), memory = device_memory();  // 0: not known
+  if (memory && account.in_use + account.cached + size > memory) return false;
+  if (!info_) info_ = device_.backend().info();
+  if (info_->max_allocation && size > info_->max_allocation) return false;
+  return size <= account.workspace || size - account.workspace <= pool_.available();
+}
+
+bool Workspace::was_refused(uint64_t bytes, uint64_t held) const {
+  return bytes >= refused_ && held >= refused_beside_;
 }
 
 /// In place of what is kept, if need be.
@@ -119,12 +127,15 @@ Tensor Workspace::allocate(uint64_t bytes) {
   return Tensor::of_unused_memory(bytes, device_);
 }
 
+/// A device may refuse though it seemed to fit: not asked again before tensors need less.
 bool Workspace::take(uint64_t bytes) {
-  if (!fits(bytes)) return false;
-  const uint64_t before = size();
+  const MemoryAccount account = pool_.account();
+  const uint64_t held = account.in_use + account.cached, before = size();
+  if (was_refused(bytes, held) || !fits(bytes)) return false;
   block_ = {};
   block_ = allocate(bytes);
   if (block_.defined()) return true;
+  refused_ = bytes, refused_beside_ = held;
   if (before) block_ = allocate(before);
   return false;
 }

@@ -30,7 +30,8 @@ class Workspace {
   void register_size(uint64_t bytes);
   /// After an iteration (forward, backward, update; or forward alone), when the pool holds all that
   /// an iteration needs: where there is no block or a smaller one, takes the largest registered
-  /// size that fits into memory which is neither in use nor cached. Forgets the sizes.
+  /// size that fits into memory which is neither in use nor cached, and which the system has
+  /// available now (MemoryPool::available()). Forgets the sizes.
   /// Optimizer::step() and forward passes of Phase::test call it.
   void end_iteration();
   /// Takes a block of this size now, as end_iteration() would: so a run that is continued computes
@@ -66,6 +67,7 @@ class Workspace {
   bool fits(uint64_t bytes) const;
   Tensor allocate(uint64_t bytes);
   uint64_t device_memory() const;
+  bool was_refused(uint64_t bytes, uint64_t held) const;
   bool take(uint64_t bytes);
   bool give_way();
 
@@ -74,7 +76,9 @@ class Workspace {
   mutable std::recursive_mutex mutex_;  // held while a convolution uses the block
   std::optional<uint64_t> limit_;
   bool gave_way_ = false;
-  mutable uint64_t physical_ = 0;  // of the device, once it was asked
+  mutable std::optional<DeviceInfo> info_;  // once it was asked
+  uint64_t refused_ = UINT64_MAX;           // the least that the device did not give
+  uint64_t refused_beside_ = 0;             // bytes of the pool's at that time
   std::set<uint64_t, std::greater<>> registered_;
   Tensor block_;
   Kept kept_;

@@ -44,6 +44,7 @@ class Convolution : public Layer {
     shape.multiply_adds =
         Shape{filter[0], filter[1], filter[2], filter[3], problem.out_h(), problem.out_w()}
             .elements();
+    shape.convolution = problem;
     return shape;
   }
 

@@ -13,7 +13,7 @@ namespace onnx {
 namespace {
 
 constexpr int64_t kFirstOpset = 7, kLastOpset = 17;
-constexpr size_t kMaxLayers = 10'000, kMaxName = 120;
+constexpr size_t kMaxLayers = 10'000;
 
 std::vector<std::string> unread(const NetworkSpec& spec) {
   std::set<std::string> read;
@@ -43,7 +43,7 @@ NetworkSpec Importer::run() {
   for (const TensorData& tensor : model_.initializers)
     if (!values_.emplace(tensor.name, Value{.tensor = &tensor}).second)
       fail("graph.initializer",
-           "expected each name once, got \"" + tensor.name.substr(0, 64) + "\" again");
+           "expected each name once, got \"" + printable_name(tensor.name) + "\" again");
   add_inputs();
   for (size_t i = 0; i < model_.nodes.size(); ++i) {
     Op op(*this, model_.nodes[i], i);
@@ -109,7 +109,7 @@ void Importer::add_outputs() {
 }
 
 std::string Importer::free_name(const std::string& wish) {
-  const std::string base = printable_name(wish.empty() ? "x" : wish.substr(0, kMaxName));
+  const std::string base = printable_name(wish.empty() ? "x" : wish);
   std::string name = base;
   while (!names_.insert(name).second) name = base + "_" + std::to_string(++next_suffix_[base] + 1);
   return name;

@@ -120,7 +120,7 @@ class Op {
 
 /// The shortest decimal number that is this float.
 double shortest(float value);
-/// At most 120 bytes, without control characters.
+/// At most 120 bytes of whole characters in UTF-8; what is none, or a control character, is '?'.
 std::string printable_name(std::string_view name);
 /// "[1, 2]"
 std::string list_text(const std::vector<int64_t>& values);

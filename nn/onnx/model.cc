@@ -14,6 +14,7 @@ class Reader {
   explicit Reader(std::string_view source) { model_.source = source; }
 
   Model read(ByteView bytes) {
+    model_.bytes = bytes.size();
     ProtoReader in(bytes, model_.source);
     bool graph = false;
     for (ProtoField field; in.next(field);) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "matrix/error.h"
+#include "nn/io/utf8.h"
 #include "nn/layer.h"
 #include "nn/onnx/importer.h"
 
@@ -13,6 +14,7 @@ namespace kaiseki::nn::onnx {
 namespace {
 
 constexpr int64_t kMaxElements = int64_t{1} << 31, kMaxParameters = int64_t{1} << 29;
+constexpr uint64_t kMaxCopies = 8;    // of all constants, where nodes share them
 constexpr int64_t kMaxIntegers = 64;  // of a constant that is a shape or a list of axes
 
 template <typename T>
@@ -53,9 +55,14 @@ std::string list_text(const std::vector<int64_t>& values) {
 }
 
 std::string printable_name(std::string_view name) {
-  std::string text(name.substr(0, 120));
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  constexpr size_t kMaxName = 120;
+  std::string text;
+  while (!name.empty()) {
+    const size_t known = utf8_length(name), bytes = std::max<size_t>(1, known);
+    if (text.size() + bytes > kMaxName) break;
+    text += known ? name.substr(0, known) : "?";
+    name.remove_prefix(bytes);
+  }
   return text;
 }
 
@@ -218,7 +225,13 @@ std::vector<float> Op::values(const TensorData& tensor) {
   if (importer_.parameters_ > kMaxParameters)
     fail("expected at most " + std::to_string(kMaxParameters) + " parameters in a network, got " +
          std::to_string(importer_.parameters_));
-  return floats_of(tensor, importer_.model_.source, place_);
+  std::vector<float> values = floats_of(tensor, importer_.model_.source, place_);
+  const uint64_t limit = kMaxCopies * importer_.model_.bytes;
+  if (static_cast<uint64_t>(importer_.parameters_) * sizeof(float) > limit)
+    fail("expected parameters of at most " + std::to_string(limit) + " bytes, " +
+         std::to_string(kMaxCopies) +
+         " times the file, got constants that nodes share to make more");
+  return values;
 }
 
 void Op::set(Value value) {

@@ -64,6 +64,18 @@ def layers_are_named_by_their_shape():
     check({line["layer"] for line in lines} == {"first"}, "the layer that ran is named", str(lines))
 
 
+def layers_of_one_output_are_told_apart():
+    convolution = {"type": "convolution", "output_channels": 4, "kernel_size": 3, "padding": 1}
+    pathlib.Path("stride.json").write_text(json.dumps({
+        "name": "stride", "inputs": {"image": {"shape": [4, 8, 8]}},
+        "layers": [{"name": "half", "stride": 2, **convolution}, {"name": "same", **convolution}, {"name": "again", **convolution},
+                   {"name": "last", "type": "fully_connected", "output_size": 3}]}))
+    lines = [json.loads(line) for line in
+             works("tune", "stride.json", "--batch-size", 2, "--json", env={"KAISEKI_CACHE_DIR": "cache"}).stdout.splitlines()]
+    layers = {(line["layer"], "u2" in line["problem"]) for line in lines}
+    check(layers == {("half", True), ("same, again", False)}, "as much work with another stride is another layer", str(lines))
+
+
 def a_cache_that_cannot_be_written():
     pathlib.Path("file").write_text("no folder")
     refuses(["file/tuning.jsonl"], "tune", LENET, "--batch-size", 1, "--json", env={"KAISEKI_CACHE_DIR": "file"})
@@ -86,5 +98,5 @@ def on_opencl():
     check(found and {line["threads"] for line in found} == {0}, "kept for the OpenCL device", str(found))
 
 
-main(shows_and_keeps, training_takes_the_same_way, layers_are_named_by_their_shape,
+main(shows_and_keeps, training_takes_the_same_way, layers_are_named_by_their_shape, layers_of_one_output_are_told_apart,
      a_cache_that_cannot_be_written, refuses_what_has_no_convolution, on_opencl)

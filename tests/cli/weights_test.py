@@ -41,6 +41,19 @@ def saving_is_looked_at_first():
     check(sorted(os.listdir()) == ["bn.json", "folder.safetensors"], "a trial leaves nothing", str(os.listdir()))
 
 
+def names_of_any_bytes():
+    text = pathlib.Path(small_net("net.json", 10, inputs=(1, 28, 28))).read_bytes()
+    pathlib.Path("named.json").write_bytes(text.replace(b"conv", b"caf\xe9", 1))
+    for option in (("--save", "w.safetensors"), ("--save", "w.tar"), ("--checkpoint", "run")):
+        done = refuses(["names", "UTF-8"], "train", "named.json", *DATA, "--epochs", 1, *option)
+        check("epoch" not in done.stdout, f"{option[0]}: a name that no file takes is refused before the training", done.stdout)
+    classes = b"\x0a\x0bclass_names\x12\x06caf\xe9\nb"  # the last field of a model may come again
+    model = (ROOT / "tests/reference/onnx/vgg_11.onnx").read_bytes()
+    pathlib.Path("named.onnx").write_bytes(model + b"\x72" + bytes([len(classes)]) + classes)
+    works("export", "named.onnx", "--output", "w.safetensors")
+    check(b"caf\\\\xe9\\nb" in pathlib.Path("w.safetensors").read_bytes(), "class names of an ONNX file are shown by their bytes")
+
+
 def classes_of_any_bytes():
     net = small_net("net.json", 2, {"type": "softmax_cross_entropy"})
     pictures("data", dark=10)
@@ -141,5 +154,5 @@ def probabilities_without_a_softmax():
     check(answers[0] == answers[1], "the same as with a softmax in the JSON", str(answers))
 
 
-main(saving_is_looked_at_first, classes_of_any_bytes, classes_go_by_name, what_goes_with_weights,
+main(saving_is_looked_at_first, names_of_any_bytes, classes_of_any_bytes, classes_go_by_name, what_goes_with_weights,
      into_a_changed_network, weights_inside_the_network, probabilities_without_a_softmax)

@@ -5,8 +5,10 @@ import json
 import os
 import pathlib
 import re
+import subprocess
+import time
 
-from support import LENET, check, main, opencl_is_there, refuses, works
+from support import KAISEKI, LENET, check, main, opencl_is_there, refuses, works
 
 LAYERS = [{"name": "conv1", "type": "convolution", "output_channels": 32, "kernel_size": 3, "padding": 1},
           {"name": "relu1", "type": "relu"},
@@ -49,6 +51,44 @@ def large_convolutions_are_measured_once():
     check(any("n50c32" in line["case"] for line in measured()), "amortised measures while it trains", str(measured()))
 
 
+CASE = "n64c32h28w28k64r3s3p1"
+LARGE = {f"{direction} {CASE}" for direction in ("forward", "backward_data", "backward_filter")}
+
+
+def cases():
+    return {line["case"] for line in measured()}
+
+
+def two_that_measure_at_once():
+    command = [KAISEKI, "train", network(), "--data", "digits:192:1", "--batch-size", "64", "--epochs", "1", "--eval-every", "0",
+               "--tune", "exhaustive"]
+    env = {**os.environ, "KAISEKI_DEVICE": "cpu", "KAISEKI_CACHE_DIR": os.path.abspath("cache")}
+
+    def both(meanwhile):
+        runs = [subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        while any(run.poll() is None for run in runs):
+            meanwhile()
+            time.sleep(0.02)
+        for run in runs:
+            problem = run.communicate()[1]
+            check(run.returncode == 0, "training goes on", f"{run.returncode} {problem}")
+
+    both(lambda: None)
+    check(LARGE <= cases(), "what two measured at once is all there", str(cases()))
+    whole = pathlib.Path("cache/tuning.jsonl").read_bytes()
+    both(lambda: pathlib.Path("cache/tuning.jsonl").write_bytes(whole[:len(whole) // 2]))
+
+
+def a_damaged_tuning_file_is_measured_anew():
+    train()
+    check(LARGE <= cases(), "the large convolution is measured", str(cases()))
+    whole = pathlib.Path("cache/tuning.jsonl").read_bytes()
+    for damaged in (b"", whole[:len(whole) // 2], b"\0" * 1000, whole.replace(b'"version":"', b'"version":"other ')):
+        pathlib.Path("cache/tuning.jsonl").write_bytes(damaged)
+        train()
+        check(LARGE <= cases(), "what a damaged file has lost is measured again", f"{damaged[:80]} {cases()}")
+
+
 def memory_is_told():
     text = train("--memory", "--workspace", "8M", "--log", "log.jsonl", "--log-every", 1).stdout
     numbers = re.search(r"memory +in use \S+ \S+, pooled \S+ \S+, workspace (\S+) \S+, peak \S+ \S+", text)
@@ -88,4 +128,5 @@ def small_memory_on_opencl():
         small_memory("opencl")
 
 
-main(large_convolutions_are_measured_once, memory_is_told, the_same_bits, small_memory, small_memory_on_opencl)
+main(large_convolutions_are_measured_once, two_that_measure_at_once, a_damaged_tuning_file_is_measured_anew, memory_is_told,
+     the_same_bits, small_memory, small_memory_on_opencl)

@@ -2,8 +2,7 @@
 // The CPU as a device: its memory, its description, and operations that live elsewhere.
 #include "matrix/backend/cpu/cpu_backend.h"
 
-#include <unistd.h>
-
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -14,13 +13,20 @@
 #include "matrix/environment.h"
 #include "matrix/error.h"
 #include "matrix/memory/host.h"
+#include "matrix/memory/host_room.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
 namespace {
 
+constexpr uint64_t kReserve = 16;  // of all memory, a part for what is not in the pool
+
 class CpuMemory : public RawMemory {
  public:
+  uint64_t available() const override {
+    const HostRoom room = host_room();
+    return room.available - std::min(room.available, room.total / kReserve);
+  }
   void* allocate(uint64_t bytes) override { return allocate_host(bytes); }
   void release(void* block) noexcept override { release_host(block); }
   bool divisible() const override { return can_discard_host(); }
@@ -67,7 +73,7 @@ DeviceInfo CpuBackend::info() const {
   info.name = processor_name();
   info.platform = std::string("Highway ") + instruction_set_;
   info.compute_units = thread_count();
-  info.memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  info.memory = host_room().total;
   info.max_allocation = info.memory;
   return info;
 }

@@ -32,7 +32,9 @@ struct CountedMemory : RawMemory {
     --live;
     std::free(block);
   }
+  uint64_t available() const override { return left; }
   int most_live = 1000, live = 0, refusals = 0;
+  uint64_t left = UINT64_MAX;
 };
 
 /// What is discarded is overwritten, so that nobody can go on using it.
@@ -269,6 +271,31 @@ TEST_CASE("what gives way is asked again only when it gave") {
   });
   pool.release(pool.allocate(2048), 2048);
   CHECK(asked == 4);
+}
+
+TEST_CASE("what gives way leaves the system its memory, and tensors alone take it as without") {
+  CountedMemory raw;
+  MemoryPool pool("test", raw, {});
+  raw.left = 4096;
+  CHECK(pool.allocate_unused(8192) == nullptr);
+  void* workspace = pool.allocate_unused(2048);
+  REQUIRE(workspace);
+  int asked = 0;
+  pool.set_give_way([&] {
+    ++asked;
+    pool.release_unused(workspace, 2048);
+    return true;
+  });
+  raw.left = 1024;
+  void* small = pool.allocate(512);
+  CHECK(asked == 0);
+  void* large = pool.allocate(2048);
+  CHECK(asked == 1);
+  void* more = pool.allocate(4096);
+  CHECK(asked == 1);
+  pool.release(small, 512);
+  pool.release(large, 2048);
+  pool.release(more, 4096);
 }
 
 TEST_CASE("the message of a refusal fits what was refused") {

@@ -89,6 +89,36 @@ TEST_CASE("onnx: a file is known by its content or its name") {
   CHECK_THROWS_AS(Network::parse("{}", "net.onnx", Device::cpu()), ParseError);
 }
 
+TEST_CASE("onnx: names of any bytes become names that weights can be saved by") {
+  OnnxFile file{.input = {-1, 1, 1, 1}};
+  const std::string letters(119, 'a');
+  file.constants = {onnx_tensor("w", {1, 1, 1, 1}, {1})};
+  file.nodes = {OnnxNode("Conv", {"x", "w"}, letters + "\xc3\xa9"),  // cut inside, it is no UTF-8
+                OnnxNode("Conv", {letters + "\xc3\xa9", "w"}, "caf\xe9\xc3\xa9\n"),
+                OnnxNode("Conv", {"caf\xe9\xc3\xa9\n", "w"}, "y")};
+  Network network = file.load();
+  CHECK(network.parameters()[0].name == letters + ".weight");
+  CHECK(network.parameters()[1].name == "caf?\xc3\xa9?.weight");
+  CHECK_NOTHROW(nn::expect_names(network, {}));
+  CHECK_THROWS_AS(nn::expect_names(network, {{"class_names", "caf\xe9"}}), Error);
+  CHECK(nn::encode_weights("safetensors", network).size() > 3 * sizeof(float));
+}
+
+TEST_CASE("onnx: a constant that many nodes share makes no network of a thousand times the file") {
+  OnnxFile file{.input = {-1, 32}};
+  file.constants = {onnx_tensor("w", {32, 32}, std::vector<float>(32 * 32, 1))};
+  const auto grow = [&](int nodes) {
+    for (int i = static_cast<int>(file.nodes.size()); i < nodes; ++i)
+      file.nodes.emplace_back("MatMul", std::vector<std::string>{i ? std::to_string(i) : "x", "w"},
+                              std::to_string(i + 1));
+    file.output = std::to_string(nodes);
+  };
+  grow(6);
+  CHECK(file.load().parameters().size() == 6);
+  grow(100);
+  CHECK_THROWS_WITH_AS(file.load(), doctest::Contains("8 times the file"), ParseError);
+}
+
 TEST_CASE("onnx: damaged files are refused, and ask for no memory that they do not fill") {
   const nn::ByteVector file = two_layers();
   check_truncated(parse, file);

@@ -14,6 +14,7 @@ DeviceInfo BareBackend::info() const {
   DeviceInfo info;
   info.device = device();
   info.name = "bare";
+  info.max_allocation = kBareLargest;
   return info;
 }
 
@@ -31,7 +32,11 @@ void BareBackend::fill(Tensor& t, float value) {
   std::fill_n(block + t.offset(), t.size(), value);
 }
 
-void* BareBackend::allocate(uint64_t bytes) { return std::malloc(bytes); }
+void* BareBackend::allocate(uint64_t bytes) {
+  if (bytes > kBareLargest) throw DeviceError(message("bare", "too large: ", bytes));
+  ++allocations;
+  return bytes >= refused_from ? nullptr : std::malloc(bytes);
+}
 void BareBackend::release(void* block) noexcept { std::free(block); }
 
 BareBackend& bare_backend() {

@@ -11,6 +11,8 @@
 
 namespace kaiseki::test {
 
+constexpr uint64_t kBareLargest = 64 << 20;  // bytes in one buffer
+
 class BareBackend : public Backend, private RawMemory {
  public:
   Device device() const override { return Device::opencl(0); }
@@ -26,7 +28,8 @@ class BareBackend : public Backend, private RawMemory {
 
   std::set<Op> operations;                 // that has() says are there
   std::vector<const ConvSolver*> solvers;  // for Op::convolution
-  int fills = 0;
+  int fills = 0, allocations = 0;
+  uint64_t refused_from = UINT64_MAX;  // bytes of which there is no memory
 
  private:
   void* allocate(uint64_t bytes) override;

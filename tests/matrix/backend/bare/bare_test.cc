@@ -144,6 +144,38 @@ TEST_CASE("filters that the CPU prepares in a device's stead are those of the pr
   workspace.set_limit({});
 }
 
+TEST_CASE("workspace that the device refuses costs no block, and is not asked for in vain") {
+  constexpr uint64_t kMiB = 1 << 20;
+  test::BareBackend& backend = test::bare_backend();
+  Workspace& workspace = Device::opencl(0).workspace();
+  MemoryPool& pool = Device::opencl(0).memory();
+  workspace.set_limit({});
+  pool.trim();
+  Tensor weights({kMiB}, DType::u8, Device::opencl(0));
+  weights.buffer().on_device(Access::write);
+  workspace.reserve(kMiB);
+  REQUIRE(workspace.size() == kMiB);
+  const auto iterate = [&] {
+    for (uint64_t bytes : {2 * kMiB, 4 * kMiB}) workspace.register_size(bytes);
+    workspace.end_iteration();
+    return workspace.size();
+  };
+  backend.refused_from = 2 * kMiB;
+  CHECK(iterate() == kMiB);
+  const int allocations = backend.allocations;
+  CHECK(iterate() == kMiB);
+  CHECK(backend.allocations == allocations);
+  backend.refused_from = UINT64_MAX;
+  CHECK(iterate() == kMiB);  // tensors need as much as before
+  weights = Tensor();
+  pool.trim();
+  CHECK(iterate() == 4 * kMiB);
+  workspace.register_size(test::kBareLargest + 1);  // an error, if it were asked for
+  CHECK(iterate() == 4 * kMiB);
+  CHECK(backend.allocations == allocations + 1);
+  workspace.set_limit({});
+}
+
 TEST_CASE("a solver that finds no memory to pool in the same pass leaves the pooling to a second") {
   class Short : public ScaleSolver {
    public:

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// How much memory of the host this process may have: the machine's, or what the control groups that
+// it is in (a container's) allow.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace kaiseki {
+
+/// Bytes.
+struct HostRoom {
+  uint64_t total = 0;
+  uint64_t available = UINT64_MAX;  // now, by the system's estimate, if it has one
+};
+
+/// `root` is where /proc and /sys/fs/cgroup (version 1 or 2) are.
+HostRoom host_room(const std::string& root = "");
+
+}  // namespace kaiseki
