@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { defineConfig } from 'vite';
 
 /** Pages that are nothing without a coordinator. */
-const NEEDS_COORDINATOR = /^(volunteer|console)\//;
+const NEEDS_COORDINATOR = /^(volunteer|console|mandelbrot)\//;
 
 /** Scripts that start others: only this server's are trusted, where the page's policy asks for trusted types. */
 async function trust(folder: string): Promise<void> {
@@ -48,7 +48,7 @@ export default defineConfig({
     target: 'es2022',
     assetsInlineLimit: 0,
     rollupOptions: {
-      input: { page: 'index.html', volunteer: 'volunteer/index.html', console: 'console/index.html', sw: 'src/sw.ts' },
+      input: { page: 'index.html', volunteer: 'volunteer/index.html', console: 'console/index.html', mandelbrot: 'mandelbrot/index.html', sw: 'src/sw.ts' },
       output: { entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js') },
     },
   },

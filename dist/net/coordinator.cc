@@ -260,8 +260,9 @@ void Coordinator::greet(NodeSession& session, const NodeInfo& info, const Reply&
 void Coordinator::put_out(const NodeId& node) {
   const auto found = by_node_.find(node);
   if (found == by_node_.end()) return;
-  if (NodeSession* one = session(found->second))
-    one->close(CloseCode::policy, std::string(kPutOut));
+  NodeSession* one = session(found->second);
+  const auto status = pool_.node(node);
+  if (one && status) one->close(CloseCode::policy, std::string(kPutOut) + ": " + status->expelled);
 }
 
 /// Who answered it does not hold it any more.

@@ -279,7 +279,7 @@ struct Node::Impl {
       jobs.clear();
       waiting.clear();
     }
-    if (code == 1008 && known && why == kPutOut) {
+    if (code == 1008 && known && why.starts_with(kPutOut)) {
       problem = "[join] the coordinator put this node out; its log or console says why";
       return wire.stop();
     }

@@ -15,7 +15,8 @@ constexpr size_t kFrameHeaderBytes = 32;
 constexpr uint32_t kMaxControlBytes = 64 << 10;
 constexpr uint64_t kMaxWireInteger = (uint64_t{1} << 53) - 1;  // what JavaScript's numbers hold
 
-/// Why a connection is closed (code 1008) whose node was put out: it is not to come again.
+/// How the reason begins for which a connection is closed (code 1008) whose node was put out: it is
+/// not to come again.
 constexpr std::string_view kPutOut = "the node was expelled";
 
 enum class FrameType : uint8_t {

@@ -3,6 +3,7 @@
 """The coordinator's HTTP: docs/openapi.yaml and docs/serve.md say what is so; blobs, pages and tokens."""
 import hashlib
 import json
+import math
 import os
 import pathlib
 import re
@@ -15,21 +16,31 @@ from pool import Coordinator, Socket, end, join_raw, native_node, until
 from support import ROOT, check, main, refuses
 
 
-def examples_of_the_page():
-    """The commands of docs/serve.md, one after the other, against a coordinator with one node."""
-    page = (ROOT / "docs/serve.md").read_text()
+def said_by(name, least):
+    """What the commands of a page say, one after the other, against a coordinator with one node."""
+    page = (ROOT / "docs" / name).read_text()
     script = "set -e\n" + "\n".join(re.findall(r"```sh\n(.*?)```", page, re.S))
-    commands = [line for line in script.splitlines() if line.startswith("curl")]
-    check(len(commands) >= 9, "the page's commands were found", script)
+    commands = [line for line in script.splitlines() if "curl" in line]
+    check(len(commands) >= least, f"the commands of {name} were found", script)
     with Coordinator() as coordinator:
         node = native_node(coordinator)
         done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=120,
                               env={**os.environ, "URL": coordinator.url, "STATE": str(coordinator.state.resolve())})
-        check(done.returncode == 0, "all of them work", done.stdout + done.stderr)
-        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        results = {one["ticket"]: one["result"] for one in lines if "result" in one}
-        check(sorted(results.values()) == ["false", "true"], "and give results", done.stdout)
+        check(done.returncode == 0, f"all of {name} work", done.stdout + done.stderr)
         end(node)
+    return done.stdout.splitlines()
+
+
+def examples_of_the_page():
+    said = said_by("serve.md", 10)
+    lines = [json.loads(line) for line in said if line.startswith("{")]
+    results = {one["ticket"]: one["result"] for one in lines if "result" in one}
+    check(sorted(results.values()) == ["false", "true"], "and give results", said)
+
+
+def examples_of_the_samples():
+    primes, pi, tiles = [line for line in said_by("samples.md", 13) if not line.startswith("{")]
+    check(primes == "168" and tiles == "9" and abs(float(pi) - math.pi) < 0.01, "the samples give what they should", (primes, pi, tiles))
 
 
 def every_path_of_the_description():
@@ -91,6 +102,47 @@ def every_path_of_the_description():
         unchanged("a cancelled task that is to go on", task, {"priority": 7, "state": "running"})
         for path in ("/api/tasks/999", "/api/tasks/x", "/api/tasks/1/2/3", "/api", "/api/", "/api/nothing", "/api/nodes/0"):
             check(coordinator.request("GET", path)[0] == 404, f"{path} is not there")
+
+
+def every_mistake_of_the_description():
+    """What is wrong has an answer that docs/openapi.yaml lists: on every path, and where only the pool knows that it is."""
+    paths = yaml.safe_load((ROOT / "docs/openapi.yaml").read_text())["paths"]
+    with Coordinator(limits=("json_bytes=1000", "blob_bytes=1000")) as coordinator:
+        task = coordinator.task(["7"], function="sample.primes")
+        ids = {"project": coordinator.api("GET", "/projects")[0]["project"], "task": task, "hash": coordinator.put_blob(b"some bytes"),
+               "node": join_raw(coordinator).identity["node"]}
+
+        def answers(expected, method, path, body=None, query="", known=ids, token=True):
+            url = re.sub(r"{(\w+)}", lambda one: str(known[one[1]]), path) + query
+            data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+            status, _, answer = coordinator.request(method.upper(), url, data, token=token)
+            check(status == expected, f"{method} {path} with {body} is answered with {expected}", f"{status} {answer[:200]}")
+            check(str(expected) in paths[path][method]["responses"], f"{method} {path}: {expected} is in the description")
+
+        for path, methods in paths.items():
+            for method in sorted(set(methods) - {"parameters"}):
+                if methods[method].get("security") != []:
+                    answers(401, method, path, token=False)
+                if re.search(r"{(project|task|node)}", path) or (method, path) == ("get", "/blobs/{hash}"):
+                    answers(404, method, path, known={"project": 999, "task": 999, "node": "0", "hash": "0" * 64})
+                if "requestBody" in methods[method]:
+                    answers(400, method, path, b"{")
+                    answers(413, method, path, b"x" * 1001)
+        blob, tickets = "/blobs/{hash}", "/api/tasks/{task}/tickets"
+        answers(404, "put", blob, b"", known={"hash": "none"})
+        answers(413, "put", blob, b"x" * 1001)
+        answers(422, "put", blob, b"other bytes", known={"hash": "0" * 64})
+        answers(422, "put", blob, b"some bytes", query="?project=999")
+        answers(422, "get", "/link", query="?bytes=0")
+        answers(422, "post", "/api/projects", {})
+        answers(422, "post", "/api/projects", {"name": ""})
+        answers(422, "post", "/api/projects/{project}/tasks", {"name": "of no code"})
+        answers(422, "post", "/api/projects/{project}/tasks", {"module": "0" * 64})
+        answers(422, "post", tickets, {"tickets": [{"blobs": ["0" * 64]}]})
+        answers(422, "delete", "/api/nodes/{node}", query="?reason=")
+        coordinator.api("PATCH", f"/tasks/{task}", {"state": "cancelled"})
+        answers(422, "patch", "/api/tasks/{task}", {"state": "running"})
+        answers(422, "post", tickets, {"tickets": [{"input": "7"}]})
 
 
 def blobs():
@@ -271,5 +323,5 @@ def limits_of_the_page():
 
 
 if __name__ == "__main__":
-    main(examples_of_the_page, every_path_of_the_description, blobs, pages, viewers_and_everyone, keeps_what_it_knows, drains, tls,
-         limits_of_the_page)
+    main(examples_of_the_page, examples_of_the_samples, every_path_of_the_description, every_mistake_of_the_description, blobs,
+         pages, viewers_and_everyone, keeps_what_it_knows, drains, tls, limits_of_the_page)

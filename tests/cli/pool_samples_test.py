@@ -136,6 +136,7 @@ def failing_modules():
         "eval": "export const calculate = () => eval('1 + 1') + '';",
         "function": "export const calculate = () => new Function('return 7')() + '';",
         "escape": "export const calculate = (a) => a.constructor.constructor('return process')().version;",
+        "escape by the list of blobs": "export const calculate = (a, b) => b.constructor.constructor('return process')().version;",
         "network": "export const calculate = async () => (await fetch('http://127.0.0.1/')).status + '';",
         "a number": "export const calculate = () => 1;",
     }

@@ -31,6 +31,9 @@ describe('the console', { skip }, () => {
     await page.getByLabel('Token').fill(token);
     await press(page, 'Log in');
   }
+  /** Parts of tables that are such for no one who cannot see them where the style sheet makes cards of rows. */
+  const unsaid = (page) => page.locator('table, thead, tbody, tr, th, td').evaluateAll((parts) => parts
+    .filter((part) => !/^(table|rowgroup|row|columnheader|rowheader|cell)$/.test(part.getAttribute('role'))).map((part) => part.outerHTML));
   /** Says twice that it is meant; a question that nobody answered in time is asked again. */
   async function surely(page, name) {
     const button = page.getByRole('button', { name: `Really: ${name}`, exact: true });
@@ -76,7 +79,7 @@ describe('the console', { skip }, () => {
     const task = await coordinator.task('endless', SLOW, [1, 2, 3]);
     const page = await open();
     await login(page);
-    await volunteering('somebody');
+    const volunteer = await volunteering('somebody');
     await page.getByRole('row', { name: /somebody/ }).getByText('connected').waitFor();
     await press(page, 'Pause endless');
     await page.getByRole('button', { name: 'Resume endless' }).waitFor();
@@ -90,6 +93,8 @@ describe('the console', { skip }, () => {
 
     await page.getByRole('button', { name: 'Cancel endless', exact: true }).dblclick();
     assert.equal((await coordinator.status(task)).state, 'running', 'not by one press, nor by a double click');
+    await page.waitForTimeout(6000);
+    assert.equal(await page.getByRole('button', { name: 'Really: Cancel endless' }).count(), 1, 'there is time to read');
     await surely(page, 'Cancel endless');
     await page.getByRole('row', { name: /endless/ }).getByText('cancelled').waitFor();
     assert.equal((await coordinator.status(task)).state, 'cancelled');
@@ -97,6 +102,7 @@ describe('the console', { skip }, () => {
     const { node } = (await coordinator.nodes()).find(({ name }) => name === 'somebody');
     await surely(page, 'Expel somebody');
     await eventually('it is out', async () => (await coordinator.ask('GET', `/api/nodes/${node}`)).expelled);
+    await volunteer.getByText('put this page out: expelled by the operator').waitFor();
     assert.deepEqual(page.problems, []);
   });
 
@@ -150,6 +156,7 @@ describe('the console', { skip }, () => {
         await volunteering(`a ${name}, ${colorScheme}`);
         await page.getByRole('row', { name: new RegExp(`primes ${name} ${colorScheme}`) }).getByText('60 of 60').waitFor();
         await assertAccessible(page);
+        assert.deepEqual(await unsaid(page), []);
         await assertFits(page, `console-${name}-${colorScheme}`);
       });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Frames of docs/protocol.md, for pages and for Node; types in frame.d.ts.
 
-/** Why a connection is closed (code 1008) whose node was put out: it is not to come again (dist/wire/frame.h). */
+/** How the reason begins for which a connection is closed (code 1008) whose node was put out: it is not to come again (dist/wire/frame.h). */
 export const putOut = 'the node was expelled';
 
 export const frameHeaderBytes = 32;

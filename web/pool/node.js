@@ -3,7 +3,7 @@
 // runners; code of tasks never runs here.
 
 import {decodeFrame, encodeFrame} from './frame.js';
-import {trainingFunction} from './training.js';
+import {samplesOf, trainingFunction} from './training.js';
 
 const firstWait = 0.5; // seconds
 const encoder = new TextEncoder();
@@ -22,7 +22,7 @@ export class PoolNode {
     this.modules = {runners, idle: [...runners], busy: 0};
     this.become({trainers, info});
     this.threads = Math.max(runners.length, trainers.length); // tickets at once
-    this.jobs = new Map(); // ticket -> {token, most, runner? of a module, result?}
+    this.jobs = new Map(); // ticket -> {token, task, most, runner? of a module, result?, samples?: that it trained on}
     this.queue = []; // of tickets that no runner has begun
     this.identity = {};
     this.wait = firstWait;
@@ -182,6 +182,7 @@ export class PoolNode {
       const result = typeof value === 'string' ? encoder.encode(value) : value;
       if (result.byteLength > job.most)
         throw new Error(`expected a result of at most ${job.most} bytes (max_result_bytes), got ${result.byteLength}`);
+      if (work.function) job.samples = samplesOf({...work, blobs: inputs});
       job.result = result;
       this.send('result', ticket, {token: job.token}, job.result);
     } catch (error) {
@@ -211,14 +212,14 @@ export class PoolNode {
   }
 
   verdict({ticket, control}) {
-    const task = this.jobs.get(ticket)?.task;
+    const {task, samples} = this.jobs.get(ticket) ?? {};
     this.jobs.delete(ticket);
     if (control.verdict === 'refused') {
       ++this.counts.refused;
       this.onEvent('result_refused', {ticket, reason: control.reason});
     } else {
       if (control.verdict === 'accepted') ++this.counts.accepted;
-      this.onEvent('result', {ticket, task, verdict: control.verdict});
+      this.onEvent('result', {ticket, task, samples, verdict: control.verdict});
     }
     this.finishIfDone();
   }

@@ -9,6 +9,26 @@
 
 export const trainingFunction = 'kaiseki.train';
 
+const messageMagic = 'KKT1';
+
+/** A large ticket is a blob. */
+const ticketOf = ({input, blobs}) => (input.length > 0 ? input : blobs[0]);
+
+/**
+ * Of how many samples a job that was done (its ticket is a message of docs/protocol-tensors.md) gave gradients: the first
+ * dimension of its labels, or of the gradient that it got. A forward pass has neither: its samples count with the backward pass.
+ */
+export function samplesOf(job) {
+  const ticket = ticketOf(job) ?? [];
+  if (String.fromCharCode(...ticket.slice(0, 4)) !== messageMagic) return 0;
+  const view = new DataView(ticket.buffer, ticket.byteOffset, ticket.byteLength);
+  const texts = view.getUint32(8, true), tensors = view.getUint32(12, true);
+  if (tensors === 0) return 0;
+  let at = 16;
+  for (let i = 0; i < texts; ++i) at += 8 + view.getUint32(at, true) + view.getUint32(at + 4, true);
+  return Number(view.getBigUint64(at + 8, true));
+}
+
 export class Training {
   /** `importPackage()` gives a Promise of kaiseki/sync; it is called with the first message. */
   constructor(importPackage, {threads = 1, lent, cacheBytes} = {}) {
@@ -34,12 +54,12 @@ export class Training {
     }
   }
 
-  /** A large ticket is a blob. What the node knows already (weights of the step, the network) is not fetched again. */
+  /** What the node knows already (weights of the step, the network) is not fetched again. */
   async compute({input, blobs}, post) {
     this.node ??= this.kaiseki.trainingNode({cacheBytes: this.cacheBytes});
     if (input.length === 0 && blobs.length !== 1)
       throw new Error(`[train] expected a ticket, or one blob with it, got ${blobs.length} blobs`);
-    const ticket = input.length > 0 ? input : blobs[0];
+    const ticket = ticketOf({input, blobs});
     const want = this.node.missing(ticket);
     if (want.length > 0) {
       const {fetched, failed} = await new Promise((settle) => {

@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The console against a coordinator that refuses, or says nothing.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Task } from '../src/console/api';
+import { Errors } from '../src/console/errors';
+import { Nodes } from '../src/console/nodes';
 import { Pool } from '../src/console/pool';
 import { Series } from '../src/logic/series';
+
+/** All that a part says, with a blank between its pieces. */
+const text = (one: any): string => pieces(one).replace(/\s+/g, ' ');
+function pieces(one: any): string {
+  if (Array.isArray(one)) return one.map(pieces).join(' ');
+  if (typeof one?.type === 'function') return pieces(one.type(one.props));
+  return one?.props ? pieces(one.props.children) : ['string', 'number'].includes(typeof one) ? String(one) : '';
+}
 
 let answers: Record<string, unknown>, ended: boolean;
 let refused = false, signals: (AbortSignal | null | undefined)[] = [];
@@ -63,6 +74,26 @@ test('a token that ends while the console begins logs nobody in', async () => {
   const pool = new Pool();
   await pool.login('token');
   expect(pool.role.value).toBeNull();
+});
+
+test('of many nodes 200 are shown, those that are here before others; why one is not here stands there', () => {
+  const pool = new Pool();
+  const node = { name: '', device: '', threads: 1, gflops: 0, leases: 0, accepted: 0, failed: 0, consecutive_valid: 0, last_seen: 0, trusted: false };
+  pool.nodes.value = Array.from({ length: 1234 }, (_, i) => ({ ...node, node: `${i}`, name: `node ${i};`, connected: i >= 1100, expelled: i ? '' : 'a liar', reason: i === 1 ? 'no sign of life' : undefined }));
+  const said = text(Nodes({ pool }));
+  expect(said.match(/node \d+;/g)!.length).toBe(200);
+  expect(said).toMatch(/^ *Nodes .*node 1100;.*node 1233;.*node 0;.*a liar.*node 1;.*no sign of life.*and 1,034 more/);
+  pool.nodes.value = pool.nodes.value.slice(0, 200);
+  expect(text(Nodes({ pool }))).not.toContain('more');
+});
+
+test('whose errors are asked for is said, where it is not all tasks\'', () => {
+  const pool = new Pool();
+  const tasks = (count: number) => Array.from({ length: count }, (_, i) => ({ task: i }) as Task);
+  pool.tasks.value = tasks(20);
+  expect(text(Errors({ pool }))).not.toContain('tasks');
+  pool.tasks.value = tasks(21);
+  expect(text(Errors({ pool }))).toContain('of the newest 20 tasks');
 });
 
 test('no request waits for ever', async () => {

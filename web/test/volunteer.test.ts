@@ -17,7 +17,7 @@ class FakeNode {
   async stop(seconds: number) { this.stopped = seconds; }
 }
 const nodes: FakeNode[] = [];
-let trainers: number[];  // their threads
+let trainers: number[], seconds: number[];  // their threads, and how long they were measured
 let count: (bytes: number) => void;
 let measured: Promise<number>, fail: (error: Error) => void, signals: (AbortSignal | null | undefined)[];
 
@@ -26,7 +26,7 @@ vi.mock('../pool/page_runner.js', () => ({
   RestingRunner: class {},
   makeFetch: () => () => {}, makeKeepingFetch: (onBytes: typeof count) => void (count = onBytes),
   taskRunner: () => ({}),
-  trainingRunner: (threads: number) => (trainers.push(threads), { run: () => measured, stop: () => fail(new Error('stopped')) }),
+  trainingRunner: (threads: number) => (trainers.push(threads), { run: ({ measure }: { measure: number }) => (seconds.push(measure), measured), stop: () => fail(new Error('stopped')) }),
 }));
 
 const offer = (name: string, task = {}) =>
@@ -41,6 +41,7 @@ beforeEach(() => {
   nodes.length = 0;
   signals = [];
   trainers = [];
+  seconds = [];
   offers = [TRAINING];
   measured = new Promise((_, reject) => (fail = reject));
   page = new EventTarget();
@@ -79,6 +80,13 @@ async function text(volunteer: Awaited<ReturnType<typeof open>>): Promise<string
   return of(Switch({ volunteer }));
 }
 
+/** The first part of that plate that has such properties: they. */
+async function part(volunteer: Awaited<ReturnType<typeof open>>, has: (props: Record<string, any>) => boolean) {
+  const { Switch } = await import('../src/volunteer/switch');
+  const of = (one: any): any => (Array.isArray(one) ? one.map(of).find(Boolean) : one?.props && (has(one.props) ? one.props : of(one.props.children)));
+  return of(Switch({ volunteer }));
+}
+
 test('what there is to compute is not waited for for ever', async () => {
   await open();
   expect(signals.length).toBeGreaterThan(0);
@@ -88,6 +96,7 @@ test('what there is to compute is not waited for for ever', async () => {
 test('the speed is told; a page that cannot train does not say that it can', async () => {
   const { node } = await start();
   expect(node.options).toMatchObject({ trainers: [{}], info: { gflops: 7 } });
+  expect(seconds).toEqual([2]);
   const other = await open();
   measured = Promise.reject(new Error('no memory'));
   await other.start();
@@ -153,6 +162,25 @@ test('bytes are those of frames, both ways, and of blobs', async () => {
   expect([volunteer.sent.value, volunteer.received.value]).toEqual([11, 507]);
 });
 
+test('samples a second are those of training, while there is some', async () => {
+  const { volunteer, hear } = await start();
+  hear('joined', {});
+  hear('result', { verdict: 'accepted' });
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(await text(volunteer)).not.toContain('Samples/s');
+  for (let i = 0; i < 20; ++i) {
+    hear('result', { verdict: 'accepted', samples: 32 });
+    await vi.advanceTimersByTimeAsync(1000);
+  }
+  expect(volunteer.samplesRate.value).toBeGreaterThan(25);
+  expect(volunteer.samplesRate.value).toBeLessThan(40);
+  expect(await text(volunteer)).toContain('Samples/s');
+  await vi.advanceTimersByTimeAsync(40_000);
+  expect(volunteer.samplesRate.value).toBe(0);
+  await volunteer.stop();
+  expect(volunteer.samples.value).toBe(640);
+});
+
 test('projects with work come first', async () => {
   offers = [offer('through', { open: 0, done: 5 }), offer('for machines', { modules: false, function: 'f' }), offer('open')];
   vi.stubGlobal('location', { host: '' });
@@ -174,6 +202,7 @@ test('pages that the coordinator does not answer ask less often', async () => {
 
 test('to stop while the speed is measured is no problem', async () => {
   const volunteer = await open(), starting = volunteer.start();
+  expect(await text(volunteer)).toContain('Measuring this machine\'s speed');
   await volunteer.stop();
   await starting;
   expect(volunteer.problem.value).toBe('');
@@ -189,14 +218,14 @@ test('a page that comes back from the browser\'s memory computes again', async (
   expect(node.used.at(-1)).toBe(threads);
 });
 
-test('a page that was put out stops, and says so', async () => {
+test('a page that was put out stops, and says why', async () => {
   const { volunteer, node, hear } = await start();
   hear('joined', {});
-  hear('waiting', { code: 1008, reason: 'the node was expelled', seconds: 1 });
+  hear('waiting', { code: 1008, reason: 'the node was expelled: a wrong result', seconds: 1 });
   await vi.advanceTimersByTimeAsync(10);
   expect(node.stopped).toBe(0.5);
   expect(volunteer.phase.value).toBe('idle');
-  expect(volunteer.problem.value).toMatch(/put this page out/);
+  expect(volunteer.problem.value).toMatch(/put this page out: a wrong result/);
 });
 
 test('why a connection ended is shown where the coordinator says it', async () => {
@@ -206,6 +235,20 @@ test('why a connection ended is shown where the coordinator says it', async () =
   hear('waiting', { code: 1006, reason: 'no connection', seconds: 1 });
   expect(await text(volunteer)).toContain('The coordinator does not answer; trying again');
   expect(node.stopped).toBe(false);
+});
+
+test('what a screen reader says does not change each second', async () => {
+  const { volunteer, hear } = await start();
+  const said = async () => (await part(volunteer, ({ role }) => role === 'status')).children;
+  const countdown = async () => (await part(volunteer, ({ seconds }) => seconds !== undefined))?.seconds;
+  expect(await countdown()).toBeUndefined();
+  hear('waiting', { code: 1006, reason: '', seconds: 20 });
+  const first = await countdown();
+  for (const passed of [0, 5]) {
+    await vi.advanceTimersByTimeAsync(1000 * passed);
+    expect(await said()).toBe('The coordinator does not answer; trying again');
+    expect(await countdown()).toBe(first - passed);
+  }
 });
 
 test('consent names all that is read', async () => {

@@ -191,7 +191,7 @@ test('who hears that the connection ended may stop the node', (t) => {
   const {sockets, ...begun} = begin(t, {onEvent: (event) => { if (event === 'waiting') node.stop(); }});
   node = begun.node;
   sockets[0].say('welcome', {node: 'n', key: 'k'});
-  sockets[0].onclose({code: 1008, reason: 'the node was expelled'});
+  sockets[0].onclose({code: 1008, reason: 'the node was expelled: a liar'});
   t.mock.timers.tick(60000);
   assert.equal(sockets.length, 1);
 });

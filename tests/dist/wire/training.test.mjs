@@ -5,7 +5,8 @@ import {test} from 'node:test';
 import {decodeFrame, encodeFrame} from '../../../web/pool/frame.js';
 import {PoolNode} from '../../../web/pool/node.js';
 import {Runner} from '../../../web/pool/runner.js';
-import {Training} from '../../../web/pool/training.js';
+import {Training, samplesOf} from '../../../web/pool/training.js';
+import {F32, encode, ticket} from '../../../wasm/test/message.js';
 
 const bytes = (text) => new TextEncoder().encode(text);
 const text = (array) => new TextDecoder().decode(array);
@@ -56,16 +57,27 @@ class FakeSocket {
   say(type, control, ticket, payload) { this.onmessage({data: encodeFrame({type, control, ticket, payload}).buffer}); }
 }
 
-async function begin(trainers) {
+test('samples are those that a ticket gives gradients of, in its input or its blob', () => {
+  const values = new Float32Array(35), backward = encode({work: 'backward', seed: '123'}, [{name: 'grad_output', type: F32, shape: [7, 5], values}]);
+  const none = new Uint8Array();
+  assert.equal(samplesOf({input: ticket(), blobs: []}), 1);
+  assert.equal(samplesOf({input: backward, blobs: []}), 7);
+  assert.equal(samplesOf({input: none, blobs: [backward]}), 7);
+  assert.equal(samplesOf({input: encode({work: 'forward'}, []), blobs: []}), 0);
+  assert.equal(samplesOf({input: bytes('another'), blobs: []}), 0);
+});
+
+async function begin(trainers, input = bytes('x'), onEvent = () => {}) {
   const socket = new FakeSocket();
   const runners = [{run: async ({module, code}) => `${module} ${text(code)}`, stop() {}}];
-  const node = new PoolNode({connect: () => socket, fetchBlob: async (hash) => bytes(`code of ${hash}`), runners, trainers, info: {}});
+  const node = new PoolNode({connect: () => socket, fetchBlob: async (hash) => bytes(`code of ${hash}`), runners, trainers, info: {}, onEvent});
   node.start();
   socket.onopen();
   socket.say('welcome', {node: 'n', key: 'k'});
-  socket.say('ticket', {token: 't', function: 'kaiseki.train'}, 1, bytes('x'));
+  socket.say('ticket', {token: 't', function: 'kaiseki.train'}, 1, input);
   socket.say('ticket', {token: 'u', function: 'another', module: 'm'}, 2);
   await new Promise((resolve) => { setTimeout(resolve, 20); });
+  for (const one of [1, 2]) socket.say('verdict', {verdict: 'accepted'}, one);
   node.stop();
   return Object.fromEntries(socket.sent.map((frame) => [frame.ticket || frame.type, frame]));
 }
@@ -76,6 +88,12 @@ test('a node with a trainer says so, and each ticket goes where it belongs', asy
   assert.equal(sent[1].type, 'result');
   assert.equal(text(sent[1].payload), 'blob');
   assert.equal(text(sent[2].payload), 'm code of m');
+});
+
+test('a verdict is told with the samples of its ticket', async () => {
+  const heard = [];
+  await begin([{run: async () => new Uint8Array(1), stop() {}}], ticket(), (event, {samples}) => event === 'result' && heard.push(samples));
+  assert.deepEqual(heard, [1, undefined]);
 });
 
 test('without one it gives training back', async () => {

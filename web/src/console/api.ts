@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The coordinator's API (docs/openapi.yaml) with the token of who logged in.
+import { again } from '../logic/again';
 
 export interface Project {
   project: number;
@@ -42,7 +43,10 @@ export interface PoolNode {
   failed: number;
   consecutive_valid: number;
   last_seen: number;
+  /** Why it was; empty: it was not. */
   expelled: string;
+  /** Why it is not here, where the coordinator knows. */
+  reason?: string;
 }
 export interface TicketError {
   ticket: number;
@@ -51,6 +55,14 @@ export interface TicketError {
   error: string;
 }
 export type Role = 'author' | 'viewer';
+/** What became of a ticket: `dead`, or bytes as text or in Base64. */
+export interface Result {
+  sequence: number;
+  ticket: number;
+  dead?: boolean;
+  result?: string;
+  result_base64?: string;
+}
 
 /** `status` 0: no answer. */
 export class ApiError extends Error {
@@ -60,6 +72,7 @@ export class ApiError extends Error {
 }
 
 const ANSWER_MILLISECONDS = 10000;  // at most
+const AGAIN_MILLISECONDS = 1000;
 
 export class Api {
   constructor(private readonly token: string) {}
@@ -73,13 +86,60 @@ export class Api {
   change = (task: number, what: { state?: Task['state']; priority?: number }) => this.#ask('PATCH', `/tasks/${task}`, what);
   expel = (node: string) => this.#ask('DELETE', `/nodes/${encodeURIComponent(node)}`);
 
+  addProject = (name: string) => this.#ask<{ project: number }>('POST', '/projects', { name });
+  removeProject = (project: number) => this.#ask('DELETE', `/projects/${project}`);
+  addTask = (project: number, what: { name: string; function: string; module: string }) =>
+    this.#ask<{ task: number }>('POST', `/projects/${project}/tasks`, what);
+  addTickets = (task: number, inputs: string[]) =>
+    this.#ask<{ first: number }>('POST', `/tasks/${task}/tickets`, { tickets: inputs.map((input) => ({ input })) });
+
+  /** Its hash. */
+  async putBlob(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+    const hash = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    await this.#fetch('PUT', `/blobs/${hash}`, bytes);
+    return hash;
+  }
+
+  /** Of each ticket that ended, as soon as it has, until none is open; through a coordinator that is gone for a while too. */
+  async *results(task: number): AsyncGenerator<Result> {
+    for (let after = 0, failures = 0;;) {
+      try {
+        for await (const line of this.#lines(`/api/tasks/${task}/results?follow=1&after=${after}`)) {
+          const result: Result = JSON.parse(line);
+          after = result.sequence;
+          failures = 0;
+          yield result;
+        }
+        return;
+      } catch (error) {
+        if ((error as ApiError).status > 0) throw error;
+        await new Promise((resolve) => setTimeout(resolve, again(AGAIN_MILLISECONDS, failures++)));
+      }
+    }
+  }
+
+  async *#lines(path: string): AsyncGenerator<string> {
+    const response = await this.#fetch('GET', path, undefined, null);
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    for (let left = '';;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const lines = (left + value).split('\n');
+      left = lines.pop()!;
+      yield* lines;
+    }
+  }
+
   async #ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+    const response = await this.#fetch(method, `/api${path}`, body === undefined ? undefined : JSON.stringify(body));
+    return response.status === 204 ? undefined as Answer : response.json();
+  }
+
+  async #fetch(method: string, path: string, body?: BodyInit, signal: AbortSignal | null = AbortSignal.timeout(ANSWER_MILLISECONDS)): Promise<Response> {
     let response: Response;
     try {
-      response = await fetch(`/api${path}`, {
-        method, cache: 'no-store', headers: { Authorization: `Bearer ${this.token}` }, signal: AbortSignal.timeout(ANSWER_MILLISECONDS),
-        body: body === undefined ? undefined : JSON.stringify(body),
-      });
+      response = await fetch(path, { method, cache: 'no-store', headers: { Authorization: `Bearer ${this.token}` }, signal, body });
     } catch {
       throw new ApiError(0, 'The coordinator does not answer');
     }
@@ -87,6 +147,6 @@ export class Api {
       const problem: { error?: string } = await response.json().catch(() => ({}));
       throw new ApiError(response.status, problem.error ?? `The coordinator answers with status ${response.status}`);
     }
-    return response.json();
+    return response;
   }
 }

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Icon } from '../parts/icon';
 import type { Pool } from './pool';
 
-export function Login({ pool }: { pool: Pool }) {
+export function Login({ pool }: { pool: Pick<Pool, 'busy' | 'refusal' | 'login'> }) {
   const [token, setToken] = useState('');
   const submit = (event: Event) => {
     event.preventDefault();

@@ -4,7 +4,8 @@ import { batch, signal } from '@preact/signals';
 import { again } from '../logic/again';
 import { Rate } from '../logic/rate';
 import { Series } from '../logic/series';
-import { Api, ApiError, type Point, type PoolNode, type Project, type Role, type Task, type TicketError } from './api';
+import type { Api, ApiError, Point, PoolNode, Project, Role, Task, TicketError } from './api';
+import { enter, keepToken, keptToken } from './entrance';
 
 export interface FailedTicket extends TicketError {
   task: number;
@@ -14,26 +15,7 @@ export interface FailedTicket extends TicketError {
 const MILLISECONDS = 2000;
 const MOST_ERRORS = 50;
 /** Whose errors are asked for: the newest tasks. */
-const MOST_TASKS = 20;
-const KEY = 'kaiseki.console';
-
-const kept = {
-  read: (): string => {
-    try {
-      return sessionStorage.getItem(KEY) ?? '';
-    } catch {
-      return '';  // storage is refused
-    }
-  },
-  write: (token: string): void => {
-    try {
-      if (token) sessionStorage.setItem(KEY, token);
-      else sessionStorage.removeItem(KEY);
-    } catch {
-      // Not kept, then.
-    }
-  },
-};
+export const MOST_TASKS = 20;
 
 export class Pool {
   /** Null: nobody is logged in. */
@@ -65,26 +47,21 @@ export class Pool {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
-    const token = kept.read();
-    if (token) void this.login(token);
+    if (keptToken()) void this.login(keptToken());
     document.addEventListener('visibilitychange', () => void this.look());
   }
 
   async login(token: string): Promise<void> {
     this.busy.value = true;
     this.refusal.value = '';
-    const api = new Api(token);
     try {
-      const role = await api.role();
+      const { api, role } = await enter(token);
       this.#api = api;
-      kept.write(token);
       this.#since = Date.now() / 1000;
       await this.look();
       if (api === this.#api) this.role.value = role;
     } catch (error) {
-      const { status, message } = error as ApiError;
-      if (status === 401) kept.write('');
-      this.refusal.value = status === 401 ? 'This is neither the author\'s token of this coordinator nor the viewer\'s' : message;
+      this.refusal.value = (error as Error).message;
     } finally {
       this.busy.value = false;
     }
@@ -92,7 +69,7 @@ export class Pool {
 
   logout(): void {
     clearTimeout(this.#timer);
-    kept.write('');
+    keepToken('');
     this.#api = null;
     this.#paces.clear();
     this.#pace.clear();

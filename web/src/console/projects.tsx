@@ -7,6 +7,7 @@ import type { Task } from './api';
 import { TrainingCharts } from './charts';
 import type { Pool } from './pool';
 import { Sure } from './sure';
+import { Table } from './table';
 
 function Priority({ pool, task: { task, name, priority } }: { pool: Pool; task: Task }) {
   const [typed, setTyped] = useState<string | null>(null);
@@ -39,22 +40,24 @@ function Row({ pool, task }: { pool: Pool; task: Task }) {
   const total = free + leased + done + dead;
   const author = pool.role.value === 'author';
   return (
-    <tr>
-      <th scope="row" class="name">{name || `Task ${task.task}`}<small>{task.function || 'module'}{task.verification !== 'none' && `, ${task.verification}`}</small></th>
-      <td data-label="State" class="state"><span class={`badge badge-${state}`}>{state}</span></td>
-      <td data-label="Progress" class="wide">
+    <tr role="row">
+      <th role="rowheader" scope="row" class="name">{name || `Task ${task.task}`}<small>{task.function || 'module'}{task.verification !== 'none' && `, ${task.verification}`}</small></th>
+      <td role="cell" data-label="State" class="state"><span class={`badge badge-${state}`}>{state}</span></td>
+      <td role="cell" data-label="Progress" class="wide">
         <p class="task-line"><span>{count(done)} of {count(total)}</span>
           <span>{leased > 0 && `${count(leased)} out`}{dead > 0 && <b class="bad"> {count(dead)} dead</b>}</span></p>
         <Progress parts={[['done', done], ['leased', leased], ['dead', dead]]} total={total}
                   says={`${name}: ${done} done, ${leased} out, ${free} free, ${dead} dead`} />
         {waits && <small>Waits: {waits}</small>}
       </td>
-      <td data-label="Tickets/s" class="number">{rate(pool.rates.value[task.task] ?? 0)}</td>
-      <td data-label="Priority" class="number">{author && state !== 'cancelled' ? <Priority pool={pool} task={task} /> : task.priority}</td>
-      {author && <td class="last"><Actions pool={pool} task={task} /></td>}
+      <td role="cell" data-label="Tickets/s" class="number">{rate(pool.rates.value[task.task] ?? 0)}</td>
+      <td role="cell" data-label="Priority" class="number">{author && state !== 'cancelled' ? <Priority pool={pool} task={task} /> : task.priority}</td>
+      {author && <td role="cell" class="last"><Actions pool={pool} task={task} /></td>}
     </tr>
   );
 }
+
+const COLUMNS = [['name', 'Task'], ['state', 'State'], ['wide', 'Progress'], ['number', 'Tickets/s'], ['number', 'Priority']] as const;
 
 export function Projects({ pool }: { pool: Pool }) {
   const projects = [...pool.projects.value].reverse(); // the newest first
@@ -71,16 +74,7 @@ export function Projects({ pool }: { pool: Pool }) {
             <div class="plate-head"><h2>{name || `Project ${project}`}</h2>{weight !== 1 && <span class="note">weight {rate(weight)}</span>}</div>
             {trains && <TrainingCharts pool={pool} project={project} />}
             {tasks.length === 0 ? <p class="empty">No task yet.</p> : (
-              <table class="table">
-                <thead>
-                  <tr>
-                    <th scope="col" class="name">Task</th><th scope="col" class="state">State</th><th scope="col" class="wide">Progress</th>
-                    <th scope="col" class="number">Tickets/s</th><th scope="col" class="number">Priority</th>
-                    {author && <th scope="col" class="last"><span class="hidden">Actions</span></th>}
-                  </tr>
-                </thead>
-                <tbody>{tasks.map((task) => <Row key={task.task} pool={pool} task={task} />)}</tbody>
-              </table>
+              <Table columns={COLUMNS} actions={author}>{tasks.map((task) => <Row key={task.task} pool={pool} task={task} />)}</Table>
             )}
           </section>
         );

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isAccident } from '../logic/press';
 
-const SECONDS = 4;
+const SECONDS = 10;
 
 export function Sure({ text, label, act }: { text: string; label: string; act: () => void }) {
   const [asking, setAsking] = useState(false);

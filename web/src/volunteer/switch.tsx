@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
 // The one button, what is going on, and live figures.
-import { bytes, count, duration, plural } from '../logic/format';
+import { bytes, count, duration, plural, rate } from '../logic/format';
 import { Icon } from '../parts/icon';
 import { hasWork, type Volunteer } from './volunteer';
 
+/** The lamp, and what is going on. */
 function says(volunteer: Volunteer): [string, string] {
-  const { phase, paused, settings, retryAt, reason, now, offered } = volunteer;
+  const { phase, paused, settings, reason, offered } = volunteer;
   switch (phase.value) {
     case 'idle':
       return ['off', 'Nothing is being computed'];
     case 'stopping':
       return ['off', 'Stopping …'];
+    case 'measuring':
+      return ['wait', 'Measuring this machine\'s speed …'];
     case 'joining':
       return ['wait', 'Connecting to the coordinator …'];
     case 'waiting': {
-      const seconds = Math.max(0, Math.ceil((retryAt.value - now.value) / 1000));
       const why = reason.value ? `The coordinator ended the connection: ${reason.value}` : 'The coordinator does not answer';
-      return ['wait', `${why}; trying again ${seconds ? `in ${seconds} s` : 'now'}`];
+      return ['wait', `${why}; trying again`];
     }
     case 'joined': {
       if (paused.value) return ['wait', `Paused ${paused.value}`];
@@ -25,8 +27,13 @@ function says(volunteer: Volunteer): [string, string] {
   }
 }
 
+/** Beside what is said, which a screen reader would say anew each second else. */
+function Countdown({ seconds }: { seconds: number }) {
+  return <span class="note">{seconds > 0 ? `in ${seconds} s` : 'now'}</span>;
+}
+
 export function Switch({ volunteer }: { volunteer: Volunteer }) {
-  const { running, phase, problem, settings } = volunteer;
+  const { running, phase, problem, settings, retryAt, now } = volunteer;
   const [lamp, text] = says(volunteer);
   const { threads, share } = settings.value;
   return (
@@ -37,7 +44,10 @@ export function Switch({ volunteer }: { volunteer: Volunteer }) {
           : <button class="button main big" disabled={phase.value === 'stopping'} onClick={() => void volunteer.start()}>
               <Icon name="play" /> Start computing
             </button>}
-        <p class={`lamp lamp-${lamp}`} role="status">{text}</p>
+        <p class={`lamp lamp-${lamp}`}>
+          <span role="status">{text}</span>
+          {phase.value === 'waiting' && <Countdown seconds={Math.ceil((retryAt.value - now.value) / 1000)} />}
+        </p>
       </div>
       {!running.value && (
         <p class="consent">
@@ -53,6 +63,7 @@ export function Switch({ volunteer }: { volunteer: Volunteer }) {
         <div class="stat-good"><dt>Accepted</dt><dd>{count(volunteer.accepted.value)}</dd></div>
         <div><dt>Failed</dt><dd>{count(volunteer.failed.value)}</dd></div>
         <div><dt>Tickets/min</dt><dd>{count(volunteer.rate.value)}</dd></div>
+        {volunteer.samples.value > 0 && <div><dt>Samples/s</dt><dd>{rate(volunteer.samplesRate.value)}</dd></div>}
         <div><dt>Received</dt><dd>{bytes(volunteer.received.value)}</dd></div>
         <div><dt>Sent</dt><dd>{bytes(volunteer.sent.value)}</dd></div>
         <div><dt>Time</dt><dd>{duration(volunteer.seconds.value)}</dd></div>

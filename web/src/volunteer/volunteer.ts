@@ -12,7 +12,7 @@ import { Rate } from '../logic/rate';
 import { onBattery } from './power';
 import { keepSettings, loadSettings, type Settings } from './settings';
 
-export type Phase = 'idle' | 'joining' | 'joined' | 'waiting' | 'stopping';
+export type Phase = 'idle' | 'measuring' | 'joining' | 'joined' | 'waiting' | 'stopping';
 
 export interface TaskCounts {
   task: number;
@@ -42,7 +42,7 @@ export const hasWork = ({ tasks }: Offered): boolean => tasks.some((task) => for
 const OFFER_MILLISECONDS = 2500;
 const ANSWER_MILLISECONDS = 10000; // of the coordinator, at most
 const STOP_SECONDS = 0.5;
-const MEASURE_SECONDS = 1;
+const MEASURE_SECONDS = 2;
 
 export const CORES = navigator.hardwareConcurrency || 1;
 
@@ -59,6 +59,9 @@ export class Volunteer {
   readonly sent = signal(0);
   /** Tickets a minute. */
   readonly rate = signal(0);
+  /** That it trained on, and how many a second now. */
+  readonly samples = signal(0);
+  readonly samplesRate = signal(0);
   readonly seconds = signal(0);
   readonly problem = signal('');
   readonly retryAt = signal(0);
@@ -86,6 +89,7 @@ export class Volunteer {
   #failures = 0;
   #frozen = false;
   #pace = new Rate();
+  #samplesPace = new Rate();
 
   constructor() {
     document.addEventListener('visibilitychange', () => (this.hidden.value = document.hidden));
@@ -109,11 +113,12 @@ export class Volunteer {
   async start(): Promise<void> {
     if (this.running.value || this.phase.value === 'stopping') return;
     batch(() => {
-      this.phase.value = 'joining';
+      this.phase.value = 'measuring';
       this.problem.value = '';
     });
     const ability = await this.#prepare();
     if (!this.running.value) return;
+    this.phase.value = 'joining';
     const node = new PoolNode({
       connect: () => this.#connect(),
       fetchBlob: makeKeepingFetch(this.#count),
@@ -123,6 +128,7 @@ export class Volunteer {
     });
     this.#node = node;
     this.#pace.clear();
+    this.#samplesPace.clear();
     node.use(this.threads.value);
     void node.start();
   }
@@ -136,7 +142,7 @@ export class Volunteer {
     this.#told.trains = false;
     batch(() => {
       this.phase.value = 'idle';
-      this.rate.value = 0;
+      this.rate.value = this.samplesRate.value = 0;
     });
   }
 
@@ -206,12 +212,13 @@ export class Volunteer {
         this.phase.value = 'joined';
         this.problem.value = this.#unable;
       } else if (event === 'waiting') {
-        if (details.code === 1008 && details.reason === putOut) return void this.#expelled();
+        if (details.code === 1008 && details.reason.startsWith(putOut)) return void this.#expelled(details.reason.slice(putOut.length));
         this.phase.value = 'waiting';
         this.reason.value = details.code === 1006 ? '' : details.reason;  // 1006: there was no word of the coordinator
         this.retryAt.value = Date.now() + 1000 * details.seconds;
       } else if (event === 'result' || event === 'result_refused') {
         ++this.done.value;
+        this.samples.value += details.samples ?? 0;
         if (details.verdict === 'accepted') ++this.accepted.value;
         if (event === 'result_refused') this.problem.value = `A result was refused: ${details.reason}`;
       } else if (event === 'ticket_failed') {
@@ -223,9 +230,10 @@ export class Volunteer {
     });
   }
 
-  async #expelled(): Promise<void> {
+  /** `why` is what the coordinator says beside it, such as ": a wrong result"; empty: nothing. */
+  async #expelled(why: string): Promise<void> {
     await this.stop();
-    this.problem.value = 'The operator of this pool has put this page out: it computes nothing more';
+    this.problem.value = `This pool has put this page out${why}. It computes nothing more`;
   }
 
   #use(threads: number): void {
@@ -245,6 +253,7 @@ export class Volunteer {
       this.now.value = Date.now();
       if (this.phase.value !== 'joined') return;
       this.rate.value = 60 * this.#pace.add(this.now.value / 1000, this.done.value);
+      this.samplesRate.value = this.#samplesPace.add(this.now.value / 1000, this.samples.value);
       if (!this.paused.value) ++this.seconds.value;
     });
   }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// web/pool/task_worker_node.js: what a task's code is given leads it nowhere. Without the flag of join.js that forbids code from
+// strings everywhere: whoever got a function of Node's own realm would have process.
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {Worker} from 'node:worker_threads';
+
+const reach = "constructor.constructor('return process')().version";
+const ways = {
+  'the input': `export const calculate = (input) => input.${reach};`,
+  'the list of blobs': `export const calculate = (input, blobs) => blobs.${reach};`,
+  'a blob': `export const calculate = (input, [blob]) => blob.${reach};`,
+  'its own Uint8Array': `Uint8Array.from = (bytes) => bytes.${reach};
+    Uint8Array.prototype.set = Uint8Array.from;
+    export const calculate = (input, [blob]) => String(input.length + blob.length);`,
+  'a proxy\'s arguments': `export const calculate = new Proxy(() => {}, {apply: (target, self, list) => list.${reach}});`,
+  'what resolves a promise': `export const calculate = () => ({then(resolve) { resolve(resolve.${reach}); }});`,
+};
+
+const answer = (worker) => new Promise((resolve, reject) => {
+  worker.once('message', resolve);
+  worker.once('error', reject);
+});
+
+for (const [what, source] of Object.entries(ways))
+  test(`no way out through ${what}`, async (t) => {
+    const worker = new Worker(new URL('../../../web/pool/task_worker_node.js', import.meta.url),
+      {execArgv: ['--experimental-vm-modules', '--no-warnings']});
+    t.after(() => worker.terminate());
+    worker.postMessage({module: 'm', code: new TextEncoder().encode(source), input: new Uint8Array(1), blobs: [new Uint8Array(2)]});
+    const {result = new Uint8Array(), error} = await answer(worker);
+    assert.doesNotMatch(new TextDecoder().decode(result), /^v/);
+    if (what === 'its own Uint8Array') assert.equal(new TextDecoder().decode(result), '3');
+    else assert.match(error, /Code generation from strings disallowed/);
+  });

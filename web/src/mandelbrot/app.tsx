@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+import { useRef } from 'preact/hooks';
+import { Login } from '../console/login';
+import { plural } from '../logic/format';
+import { ACROSS, DOWN, INPUTS, SIDE, paint } from '../logic/mandelbrot';
+import { Icon } from '../parts/icon';
+import { Masthead } from '../parts/masthead';
+import { Progress } from '../parts/progress';
+import type { Author } from './author';
+
+const TILES = INPUTS.length;
+
+function says({ computing, done, failed }: Author): string {
+  if (computing.value) return done.value ? 'Computing …' : 'Waiting for a node: a page at /volunteer/, or kaiseki join';
+  if (done.value === TILES) return 'Complete';
+  return failed.value ? `No node could compute ${plural(failed.value, 'tile')}: the console says why` : '';
+}
+
+function Picture({ author }: { author: Author }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { computing, done, failed, problem } = author;
+  const compute = () => {
+    const place = canvas.current!.getContext('2d')!;
+    place.clearRect(0, 0, ACROSS * SIDE, DOWN * SIDE);
+    void author.compute((tile, bytes) => place.putImageData(paint(bytes), SIDE * (tile % ACROSS), SIDE * Math.floor(tile / ACROSS)));
+  };
+  const how = `${done.value} of ${TILES} tiles`;
+  return (
+    <section class="plate mandelbrot-plate" aria-label="The picture">
+      <div class="plate-head">
+        <button class="button main" disabled={computing.value} onClick={compute}><Icon name="play" /> Compute</button>
+        <p class="note" role="status">{says(author)}</p>
+        <p class="note">{how}</p>
+      </div>
+      <div role="alert" class="problem-place">
+        {problem.value && <div class="problem"><Icon name="warn" /><p class="message">{problem.value}</p></div>}
+      </div>
+      <Progress parts={[['done', done.value], ['dead', failed.value]]} total={TILES} says={how} />
+      <canvas ref={canvas} class="mandelbrot-picture" width={ACROSS * SIDE} height={DOWN * SIDE} role="img" aria-label={`The Mandelbrot set, ${how}`} />
+    </section>
+  );
+}
+
+export function App({ author }: { author: Author }) {
+  return (
+    <>
+      <Masthead title="The Mandelbrot set, tile by tile" />
+      <main class="mandelbrot">{author.api.value ? <Picture author={author} /> : <Login pool={author} />}</main>
+      <footer>{location.host}</footer>
+    </>
+  );
+}
