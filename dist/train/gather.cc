@@ -26,11 +26,12 @@ TensorMessage check_result(const Piece& piece, ByteView bytes) {
   if (message.texts.size() != 1 || ticket == message.texts.end() ||
       ticket->second != nn::sha256(piece.ticket))
     throw ParseError("result", "ticket", "expected a result of this ticket, got another");
+  const std::vector<WireType> types = wire_types(bytes);
   bool fits = message.tensors.size() == piece.wanted.size();
   for (size_t i = 0; fits && i < piece.wanted.size(); ++i) {
     const auto& [name, value] = message.tensors[i];
     fits = name == piece.wanted[i].name && value.shape() == piece.wanted[i].shape &&
-           message.types[i] == piece.wanted[i].type;
+           types[i] == piece.wanted[i].type;
   }
   if (!fits)
     throw ParseError("result", "tensors",

@@ -132,14 +132,15 @@ ByteVector LocalNodes::lie(Node& node, ByteVector result) {
     return result;
   }
   TensorMessage message = decode_tensors(result, "result");
+  const std::vector<WireType> types = wire_types(result);
   std::vector<WireTensor> tensors;
   for (size_t i = 0; i < message.tensors.size(); ++i) {
     const auto& [name, value] = message.tensors[i];
-    Tensor& given = tensors.emplace_back(WireTensor{name, value, message.types[i]}).value;
+    Tensor& given = tensors.emplace_back(WireTensor{name, value, types[i]}).value;
     if (node.of.lie == Lie::sign_flipped) update("g = 0 - g", {{"g", given}});
     if (node.of.lie == Lie::wrong_shape) given = Tensor::zeros({1}, DType::f32, Device::cpu());
     if (node.of.lie == Lie::wrong_type)
-      tensors.back().type = message.types[i] == WireType::f32 ? WireType::f16 : WireType::f32;
+      tensors.back().type = types[i] == WireType::f32 ? WireType::f16 : WireType::f32;
     if (node.of.lie == Lie::noise) {
       Random noise(7, static_cast<uint64_t>(node.answered));
       float* values = given.mutable_data<float>();

@@ -65,6 +65,14 @@ class Decoder {
   Decoder(ByteView bytes, std::string_view source) : bytes_(bytes), source_(source) {}
 
   TensorMessage decode() {
+    TensorMessage message;
+    for (const Entry& of : header(message.texts))
+      message.tensors.push_back({of.name, elements(of)});
+    expect(at_ == bytes_.size(), "the end of the message");
+    return message;
+  }
+
+  std::vector<Entry> header(nn::Metadata& to) {
     expect(take<uint32_t>() == kMagic, "the mark KKT1");
     const uint64_t header = take<uint32_t>();
     expect(header >= 16 && header <= bytes_.size() && header <= kMaxHeader && header % 8 == 0,
@@ -72,25 +80,19 @@ class Decoder {
     const uint64_t texts = take<uint32_t>(), tensors = take<uint32_t>();
     expect(texts <= kMaxTexts && tensors <= kMaxTensors, "256 texts and 65536 tensors at most");
     end_ = header;
-    TensorMessage message;
     std::string last;
     for (uint64_t i = 0; i < texts; ++i) {
       const uint64_t key_bytes = take<uint32_t>(), value_bytes = take<uint32_t>();
       std::string key = text(key_bytes), value = text(value_bytes);
       expect(i == 0 || last < key, "keys in their order");
-      message.texts.emplace(key, std::move(value));
+      to.emplace(key, std::move(value));
       last = std::move(key);
     }
     std::vector<Entry> entries;
     for (uint64_t i = 0; i < tensors; ++i) entries.push_back(entry());
     skip_padding(header);
     end_ = bytes_.size();
-    for (const Entry& of : entries) {
-      message.tensors.push_back({of.name, elements(of)});
-      message.types.push_back(of.type);
-    }
-    expect(at_ == bytes_.size(), "the end of the message");
-    return message;
+    return entries;
   }
 
  private:
@@ -246,6 +248,13 @@ ByteVector encode_tensors(std::span<const WireTensor> tensors, const Metadata& t
 
 TensorMessage decode_tensors(ByteView bytes, std::string_view source) {
   return Decoder(bytes, source).decode();
+}
+
+std::vector<WireType> wire_types(ByteView bytes) {
+  Metadata texts;
+  std::vector<WireType> types;
+  for (const Entry& of : Decoder(bytes, "message").header(texts)) types.push_back(of.type);
+  return types;
 }
 
 }  // namespace kaiseki::dist

@@ -36,7 +36,6 @@ struct WireTensor {
 struct TensorMessage {
   Metadata texts;
   std::vector<nn::NamedTensor> tensors;  // on the CPU
-  std::vector<WireType> types = {};      // of the tensors
 };
 
 /// The same input gives the same bytes; `rounding` seeds that of i8. Throws nn::Diverged naming the
@@ -46,6 +45,8 @@ ByteVector encode_tensors(std::span<const WireTensor> tensors, const Metadata& t
 /// Memory stays below five times the bytes. Throws ParseError(source, place) for everything that
 /// encode_tensors() does not write.
 TensorMessage decode_tensors(ByteView bytes, std::string_view source = "message");
+/// How its tensors travel. Throws ParseError when that much is not well formed.
+std::vector<WireType> wire_types(ByteView bytes);
 
 /// Bytes that the elements of a tensor take.
 uint64_t wire_bytes(int64_t elements, WireType type);
