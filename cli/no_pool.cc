@@ -26,7 +26,7 @@ std::unique_ptr<nn::Updater> PoolTraining::make_updater(nn::Network&, nn::Optimi
   return nullptr;
 }
 void PoolTraining::extend(nn::Trainer&) {}
-std::string PoolTraining::url() const { return {}; }
+std::string PoolTraining::where() const { return {}; }
 std::string PoolTraining::status() { return {}; }
 std::string PoolTraining::summary() const { return {}; }
 
