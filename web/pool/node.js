@@ -22,7 +22,7 @@ export class PoolNode {
     this.modules = {runners, idle: [...runners], busy: 0};
     this.become({trainers, info});
     this.threads = Math.max(runners.length, trainers.length); // tickets at once
-    this.jobs = new Map(); // ticket -> {token, task, most, result?, samples?: that it trained on}
+    this.jobs = new Map(); // ticket -> {token, most, result?}
     this.queue = []; // of tickets that no runner has begun
     this.identity = {};
     this.wait = firstWait;
