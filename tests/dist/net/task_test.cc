@@ -189,9 +189,9 @@ TEST_CASE("task: a native function that is at work hears of it, and its node goe
   Project project(at.author, "p");
   Task endless(project, {.name = "t", .function = "endless"});
   endless.calculate(numbers(1, 9));
-  CHECK(is(begun));
+  REQUIRE(is(begun));
   endless.cancel();
-  CHECK(is(ended));
+  REQUIRE(is(ended));
   Task task(project, {.name = "t", .function = "twice"});
   task.calculate(numbers(1, 2));
   CHECK(texts(task.block()) == std::vector<std::string>{"11", "22"});
