@@ -26,6 +26,7 @@ NodeFunctions functions() {
 }
 
 struct Fixture : Running {
+  explicit Fixture(const ServerOptions& how = {}) : Running({}, how) {}
   WireOptions author{
       .url = parse_coordinator_url(server.url()), .token = "author", .certificates = {}};
   size_t projects() {
@@ -117,6 +118,21 @@ TEST_CASE("task: blobs are inputs, and large results come as what they are") {
   REQUIRE(results.size() == 2);
   CHECK(text(results[0]) == "a" + large + "a" + large);
   CHECK(text(results[1]) == "bb");
+}
+
+TEST_CASE("task: more inputs than fit into a request") {
+  ServerOptions how;
+  how.limits.json_bytes = 1.5e6;
+  Fixture at(how);
+  Computing node(at.server.url(), functions());
+  Project project(at.author, "p");
+  Task task(project, {.name = "t", .function = "twice"});
+  std::vector<std::string> inputs;
+  for (char c = 'a'; c <= 'z'; ++c) inputs.emplace_back(60000, c);
+  task.calculate(inputs);
+  const auto results = texts(task.block());
+  REQUIRE(results.size() == inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) CHECK((results[i] == inputs[i] + inputs[i]));
 }
 
 TEST_CASE("task: what no node could do is told with its reason, when all else is there") {
