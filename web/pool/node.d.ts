@@ -13,7 +13,8 @@ export interface Job {
 
 export interface TaskRunner {
   run(job: Job): Promise<Uint8Array | number>;
-  stop(): void;
+  /** `again`: it goes on with other tickets. */
+  stop(again?: boolean): void;
 }
 
 export interface NodeOptions {

@@ -93,7 +93,8 @@ export class PoolNode {
     this.heard = true;
     this.watch = setInterval(() => this.look(), 1000 * this.silence / 2);
     socket.binaryType = 'arraybuffer';
-    socket.onopen = () => this.send('hello', 0, {...this.info, functions: this.functions, modules: true, cancels: true, ...this.identity});
+    socket.onopen = () => this.send('hello', 0, {
+      ...this.info, functions: this.functions, modules: true, cancels: true, ...this.identity});
     socket.onmessage = ({data}) => socket === this.socket && this.receive(new Uint8Array(data));
     // Node does not always say close after an error.
     socket.onerror = () => this.closed(socket, 1006, 'no connection');
@@ -208,7 +209,7 @@ export class PoolNode {
     if (!job || job.result) return; // the verdict is on its way
     this.queue = this.queue.filter((one) => one.ticket !== ticket);
     this.giveBack(ticket);
-    job.runner?.stop();
+    job.runner?.stop(true);
   }
 
   verdict({ticket, control}) {

@@ -12,7 +12,7 @@ export class RestingRunner implements TaskRunner {
   /** share(): the part of the time that it computes, 0 to 1. */
   constructor(runner: TaskRunner, share: () => number);
   run(job: Job): Promise<Uint8Array | number>;
-  stop(): void;
+  stop(again?: boolean): void;
 }
 
 /** `seconds`: without a byte of a blob, at most. */

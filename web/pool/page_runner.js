@@ -65,9 +65,10 @@ export class RestingRunner {
     });
   }
 
-  stop() {
+  /** `again`: it goes on with other tickets, and rests before them as ever. */
+  stop(again = false) {
     this.wake?.();
-    this.ended = this.spent = 0;
+    if (!again) this.ended = this.spent = 0;
     this.runner.stop();
   }
 }

@@ -26,6 +26,7 @@ NodeFunctions functions() {
 }
 
 struct Fixture : Running {
+  explicit Fixture(const ServerOptions& how = {}) : Running({}, how) {}
   WireOptions author{
       .url = parse_coordinator_url(server.url()), .token = "author", .certificates = {}};
   size_t projects() {
@@ -119,6 +120,21 @@ TEST_CASE("task: blobs are inputs, and large results come as what they are") {
   CHECK(text(results[1]) == "bb");
 }
 
+TEST_CASE("task: more inputs than fit into a request") {
+  ServerOptions how;
+  how.limits.json_bytes = 1.5e6;
+  Fixture at(how);
+  Computing node(at.server.url(), functions());
+  Project project(at.author, "p");
+  Task task(project, {.name = "t", .function = "twice"});
+  std::vector<std::string> inputs;
+  for (char c = 'a'; c <= 'z'; ++c) inputs.emplace_back(60000, c);
+  task.calculate(inputs);
+  const auto results = texts(task.block());
+  REQUIRE(results.size() == inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) CHECK((results[i] == inputs[i] + inputs[i]));
+}
+
 TEST_CASE("task: what no node could do is told with its reason, when all else is there") {
   Fixture at;
   Computing node(at.server.url(), functions());
@@ -189,9 +205,9 @@ TEST_CASE("task: a native function that is at work hears of it, and its node goe
   Project project(at.author, "p");
   Task endless(project, {.name = "t", .function = "endless"});
   endless.calculate(numbers(1, 9));
-  CHECK(is(begun));
+  REQUIRE(is(begun));
   endless.cancel();
-  CHECK(is(ended));
+  REQUIRE(is(ended));
   Task task(project, {.name = "t", .function = "twice"});
   task.calculate(numbers(1, 2));
   CHECK(texts(task.block()) == std::vector<std::string>{"11", "22"});

@@ -126,4 +126,14 @@ test('who computes for a part of the time rests for the other part', async (t) =
   await pass(20);
   assert.deepEqual(begun, [0, 500]);
   await second;
+  const cancelled = assert.rejects(resting.run({}), /stopped/);
+  await pass(100);
+  resting.stop(true);
+  await cancelled;
+  const third = resting.run({});
+  await pass(280);
+  assert.deepEqual(begun, [0, 500], 'who is cancelled while it rests rests on');
+  await pass(20);
+  await third;
+  assert.deepEqual(begun, [0, 500, 1000]);
 });
