@@ -75,8 +75,15 @@ Workspace::Use Workspace::use(uint64_t bytes) {
 
 uint64_t Workspace::device_memory() const {
   if (const uint64_t budget = pool_.account().budget) return budget;
-  if (!info_) info_ = device_.backend().info();
-  return info_->memory;
+  return device_limits().memory;
+}
+
+const Workspace::Limits& Workspace::device_limits() const {
+  if (!limits_) {
+    const DeviceInfo info = device_.backend().info();
+    limits_ = Limits{info.memory, info.max_allocation};
+  }
+  return *limits_;
 }
 
 Workspace::Use Workspace::try_out(uint64_t bytes) {
@@ -109,8 +116,8 @@ bool Workspace::fits(uint64_t bytes) const {
   const MemoryAccount account = pool_.account();
   const uint64_t size = pool_.rounded(bytes), memory = device_memory();  // 0: not known
   if (memory && account.in_use + account.cached + size > memory) return false;
-  if (!info_) info_ = device_.backend().info();
-  if (info_->max_allocation && size > info_->max_allocation) return false;
+  const uint64_t largest = device_limits().allocation;
+  if (largest && size > largest) return false;
   return size <= account.workspace || size - account.workspace <= pool_.available();
 }
 

@@ -66,6 +66,10 @@ class Workspace {
  private:
   bool fits(uint64_t bytes) const;
   Tensor allocate(uint64_t bytes);
+  struct Limits {
+    uint64_t memory, allocation;  // bytes of the device, and in one buffer; 0: not known
+  };
+  const Limits& device_limits() const;
   uint64_t device_memory() const;
   bool was_refused(uint64_t bytes, uint64_t held) const;
   bool take(uint64_t bytes);
@@ -76,9 +80,9 @@ class Workspace {
   mutable std::recursive_mutex mutex_;  // held while a convolution uses the block
   std::optional<uint64_t> limit_;
   bool gave_way_ = false;
-  mutable std::optional<DeviceInfo> info_;  // once it was asked
-  uint64_t refused_ = UINT64_MAX;           // the least that the device did not give
-  uint64_t refused_beside_ = 0;             // bytes of the pool's at that time
+  mutable std::optional<Limits> limits_;  // once the device was asked
+  uint64_t refused_ = UINT64_MAX;         // the least that the device did not give
+  uint64_t refused_beside_ = 0;           // bytes of the pool's at that time
   std::set<uint64_t, std::greater<>> registered_;
   Tensor block_;
   Kept kept_;
