@@ -31,7 +31,8 @@ Tensor in_one(const std::vector<Piece>& pieces, size_t index) {
 }
 
 bool same_nodes(const std::vector<NodeRate>& a, const std::vector<NodeRate>& b) {
-  return std::ranges::equal(a, b, {}, &NodeRate::name, &NodeRate::name);
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const NodeRate& x, const NodeRate& y) { return x.name == y.name; });
 }
 
 }  // namespace

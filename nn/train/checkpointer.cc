@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "checkpoint-", kSuffix = ".safetensors";
 constexpr std::string_view kBest = "best.safetensors";
+constexpr std::string_view kBefore = "before.safetensors";
 
 bool is_checkpoint(const std::string& name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
@@ -89,6 +90,9 @@ std::optional<fs::path> resume(const fs::path& folder, Trainer& trainer) {
       log_warning("passing over a damaged checkpoint: " + damage);
     }
   if (!damage.empty()) throw Error("no checkpoint can be read: " + damage);
+  // A run that was killed before its first checkpoint left what was the best until then.
+  std::error_code none;
+  fs::rename(folder / kBest, folder / kBefore, none);
   return std::nullopt;
 }
 

@@ -104,6 +104,18 @@ TEST_CASE("a run does not mix its checkpoints with those of another") {
   CHECK(list_checkpoints(folder.path) == before);
 }
 
+TEST_CASE(
+    "a run that was killed before its first checkpoint, but had a best, is begun anew by resume") {
+  const TestFolder folder("killed");
+  write_file_atomic(folder.path / "best.safetensors", as_bytes("the best"));
+  TrainingRun run(2);
+  CHECK(!resume(folder.path, run.trainer));
+  CHECK(read_file(folder.path / "before.safetensors").size() == 8);
+  run.trainer.extend(std::make_unique<Checkpointer>(CheckpointerOptions{.folder = folder.path}));
+  run.trainer.run();
+  CHECK(list_checkpoints(folder.path).size() > 0);
+}
+
 TEST_CASE("a newest checkpoint that is damaged gives way to those that are written after it") {
   const TestFolder folder("damaged");
   const CheckpointerOptions options{.folder = folder.path, .keep = 1};
