@@ -67,7 +67,7 @@ struct ValueData {
 struct Model {
   std::string source, name;
   uint64_t bytes = 0;  // of the file
-  int64_t opset = 0;  // of the default domain; 0: none
+  int64_t opset = 0;   // of the default domain; 0: none
   std::vector<NodeData> nodes;
   std::vector<TensorData> initializers;
   std::vector<ValueData> inputs, outputs;

@@ -46,7 +46,8 @@ void run(const ConvSolver& solver, const ConvProblem& problem, ConvArgs args, De
 void check_all_ran(const std::set<std::string>& ran, Backend& backend) {
   const std::set<std::string> all = test::all_runs(backend);
   std::set<std::string> differ;
-  std::ranges::set_symmetric_difference(ran, all, std::inserter(differ, differ.end()));
+  std::set_symmetric_difference(ran.begin(), ran.end(), all.begin(), all.end(),
+                                std::inserter(differ, differ.end()));
   for (const std::string& name : differ) FAIL_CHECK(name);
 }
 
