@@ -13,15 +13,7 @@
 #include "tests/matrix/conv/directions.h"
 #include "tests/matrix/conv/reference.h"
 #include "tests/support/devices.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__EMSCRIPTEN__) || \
-    !defined(__OPTIMIZE__)
-#define KAISEKI_SLOW 1
-#elif defined(__has_feature)
-#define KAISEKI_SLOW (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define KAISEKI_SLOW 0
-#endif
+#include "tests/support/slow.h"
 
 namespace kaiseki {
 namespace {
