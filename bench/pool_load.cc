@@ -73,7 +73,7 @@ std::string websocket_message(ByteView frame) {
     throw std::runtime_error("expected --bytes below 64 kB");
   }
   out.append(4, '\0');
-  return out.append(reinterpret_cast<const char*>(frame.data()), frame.size());
+  return out.append(nn::as_text(frame));
 }
 
 class Node {

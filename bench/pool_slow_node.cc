@@ -78,7 +78,7 @@ class SlowDevice {
   }
 
   int64_t multiply_adds(nn::ByteView network) {
-    const std::string json(reinterpret_cast<const char*>(network.data()), network.size());
+    const std::string json(nn::as_text(network));
     const auto [at, fresh] = multiply_adds_.try_emplace(json, 0);
     if (fresh)
       for (const nn::Node& node : nn::build_graph(nn::parse_network(json, "network")).nodes)

@@ -47,7 +47,7 @@ fs::path state_folder(const std::string& given) {
 
 std::string read_token(const fs::path& file) {
   const nn::ByteVector bytes = nn::read_file(file, 4096);
-  std::string token(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string token(nn::as_text(bytes));
   token.erase(token.find_last_not_of(" \r\n") + 1);
   if (token.size() < 16 || token.find_first_of(" \r\n\t") != std::string::npos)
     throw Error(message("serve", "expected a token of at least 16 characters in ", file.string()));

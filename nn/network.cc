@@ -16,10 +16,6 @@ namespace {
 
 constexpr uint64_t kMaxFile = uint64_t{1} << 31;
 
-std::string_view text_of(const ByteVector& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::vector<LayerSummary> layers_of(const Graph& graph) {
   std::vector<LayerSummary> result;
   for (const Node& node : graph.nodes) {
@@ -39,7 +35,7 @@ std::vector<LayerSummary> layers_of(const Graph& graph) {
 
 NetworkSummary summarize(const std::filesystem::path& file) {
   const ByteVector bytes = read_file(file, kMaxFile);
-  const Graph graph = build_graph(parse_network(text_of(bytes), file.string()));
+  const Graph graph = build_graph(parse_network(as_text(bytes), file.string()));
   return {graph.spec.name, graph.spec.inputs[0].shape, graph.shape_of(graph.outputs[0]),
           layers_of(graph)};
 }
@@ -51,7 +47,7 @@ Network::~Network() = default;
 
 Network Network::load(const std::filesystem::path& file, Device device) {
   const ByteVector bytes = read_file(file, kMaxFile);
-  return parse(text_of(bytes), file.string(), device);
+  return parse(as_text(bytes), file.string(), device);
 }
 
 Network Network::parse(std::string_view json, std::string_view source, Device device) {

@@ -32,7 +32,7 @@ std::vector<NamedTensor> tensors_of(Network& network) {
 /// known.
 std::vector<NamedTensor> tensors_in_network(ByteView bytes, const std::string& source,
                                             Metadata* metadata) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view text = as_text(bytes);
   std::vector<NamedTensor> tensors;
   const NetworkSpec spec = parse_network(text, source);
   if (metadata) *metadata = spec.metadata;
@@ -53,7 +53,7 @@ bool is_safetensors(ByteView bytes) {
 }
 
 bool is_json(ByteView bytes) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view text = as_text(bytes);
   const size_t first = text.find_first_not_of(" \t\r\n");
   return first != text.npos && (text[first] == '{' || text[first] == '[');
 }

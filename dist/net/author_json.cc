@@ -11,21 +11,11 @@ constexpr int kMostBlobs = 500;  // of a ticket: they fit into a frame's control
 
 /// Of `bytes` in a line: text where they are text, else Base64.
 void set_bytes(nn::Json& line, ByteView bytes) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view text = nn::as_text(bytes);
   if (is_utf8(text))
     line.set("result", std::string(text));
   else
     line.set("result_base64", nn::encode_base64(bytes));
-}
-
-std::string text_of(const nn::Json& line, const char* key) {
-  const nn::Json* value = line.find(key);
-  return value ? value->string : "";
-}
-
-int64_t number_of(const nn::Json& line, const char* key) {
-  const nn::Json* value = line.find(key);
-  return value ? static_cast<int64_t>(value->number) : 0;
 }
 
 const char* name_of(Verification verification) {
@@ -114,8 +104,8 @@ nn::Json to_json(const TicketSpec& ticket) {
 
 Finished read_finished(const nn::Json& line) {
   Finished one;
-  one.sequence = number_of(line, "sequence");
-  one.ticket = number_of(line, "ticket");
+  one.sequence = integer_of(line, "sequence");
+  one.ticket = integer_of(line, "ticket");
   one.dead = line.find("dead") != nullptr;
   one.node = text_of(line, "node");
   one.blob = text_of(line, "blob");

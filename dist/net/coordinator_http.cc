@@ -40,8 +40,7 @@ HttpResponse stream(BlobStore& blobs, const BlobHash& hash, uint64_t offset, uin
     if (bytes.empty()) return {};
     offset += bytes.size();
     left -= bytes.size();
-    const auto* text = reinterpret_cast<const char*>(bytes.data());
-    return {HttpChunk::Kind::bytes, std::string(text, bytes.size())};
+    return {HttpChunk::Kind::bytes, std::string(nn::as_text(bytes))};
   };
   return response;
 }

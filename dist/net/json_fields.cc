@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dist/net/json_fields.h"
 
+#include <cmath>
 #include <sstream>
 
 #include "matrix/error.h"
@@ -8,6 +9,16 @@
 namespace kaiseki::dist {
 
 using nn::Json;
+
+std::string text_of(const Json& json, std::string_view key) {
+  const Json* value = json.find(key);
+  return value ? value->string : "";
+}
+
+int64_t integer_of(const Json& json, std::string_view key) {
+  const Json* value = json.find(key);
+  return value && std::abs(value->number) < 0x1p63 ? static_cast<int64_t>(value->number) : 0;
+}
 
 Fields::Fields(std::string_view text)
     : object_(text.empty() ? Json::object() : nn::parse_json(text, "body")) {

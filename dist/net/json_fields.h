@@ -9,6 +9,10 @@
 
 namespace kaiseki::dist {
 
+// Of what a coordinator says: "" and 0 where nothing fitting is there.
+std::string text_of(const nn::Json& json, std::string_view key);
+int64_t integer_of(const nn::Json& json, std::string_view key);
+
 /// Every function throws ParseError("body", place, ...) where the value is of another kind.
 class Fields {
  public:

@@ -97,7 +97,7 @@ Pages::Pages(nn::ByteView archive) {
 }
 
 void Pages::add(const fs::path& name, nn::ByteView bytes) {
-  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string text(nn::as_text(bytes));
   const std::string tag = tag_of(text);
   pages_["/" + name.generic_string()] = {type_of(name), tag,
                                          std::make_shared<const std::string>(std::move(text))};

@@ -30,10 +30,6 @@ std::string url_of(const CoordinatorUrl& url) {
   return (url.tls ? "https://" : "http://") + url.host + ":" + url.port;
 }
 
-std::string_view text_of(ByteView bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::string random_name() {
   char name[9];
   std::snprintf(name, sizeof name, "%08x", std::random_device{}());
@@ -92,7 +88,7 @@ RemoteAuthor::RemoteAuthor(const WireOptions& to, bool public_data,
       }) {
   const HttpReply reply = client_.request("GET", "/api/role");
   const bool is_viewers =
-      reply.status == 200 && text_of(reply.body).find("\"viewer\"") != std::string_view::npos;
+      reply.status == 200 && nn::as_text(reply.body).find("\"viewer\"") != std::string_view::npos;
   if (reply.status == 401 || is_viewers)
     throw Error(message("pool", "expected the author's token of ", name_,
                         " (author.token in its state folder; --pool-token-file), got ",
@@ -123,7 +119,7 @@ nn::Json RemoteAuthor::ask(const std::string& method, const std::string& path, B
   nn::Json json;
   try {
     reply = client_.request(method, path, body);
-    if (reply.body.size() > 0) json = nn::parse_json(text_of(reply.body), path);
+    if (reply.body.size() > 0) json = nn::parse_json(nn::as_text(reply.body), path);
   } catch (const Error& error) {
     lose(error.what());
   }

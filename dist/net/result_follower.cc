@@ -73,24 +73,13 @@ void ResultFollower::run() {
 void ResultFollower::read(int64_t era, TaskId task) {
   if (era != last_era_) after_ = 0;
   last_era_ = era;
-  std::string line;
   const std::string path =
       "/api/tasks/" + std::to_string(task) + "/results?follow=1&after=" + std::to_string(after_);
-  const int status = lines_.follow(path, [&](ByteView piece) {
-    for (const std::byte byte : piece) {
-      const char c = static_cast<char>(byte);
-      if (c != '\n') {
-        line += c;
-        continue;
-      }
-      take_line(era, line);
-      line.clear();
-    }
-  });
+  const int status = lines_.follow(path, [&](std::string_view line) { take_line(era, line); });
   if (status != 200) throw Error(message("pool", "expected results, got status ", status));
 }
 
-void ResultFollower::take_line(int64_t era, const std::string& line) {
+void ResultFollower::take_line(int64_t era, std::string_view line) {
   Finished one = read_finished(nn::parse_json(line, "results"));
   if (!one.blob.empty()) {
     HttpReply reply = blobs_.request("GET", "/blobs/" + one.blob);

@@ -23,27 +23,13 @@ constexpr size_t kBytesAtOnce = 1 << 20;  // of tickets in one request, about
 constexpr size_t kBytesOfTicket = 200;    // besides its input and blobs
 constexpr size_t kReasons = 3;            // of dead tickets in one message
 
-std::string_view text_of(ByteView bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-int64_t number_of(const nn::Json& json, const char* key) {
-  const nn::Json* value = json.find(key);
-  return value ? static_cast<int64_t>(value->number) : 0;
-}
-
-std::string text_of(const nn::Json& json, const char* key) {
-  const nn::Json* value = json.find(key);
-  return value ? value->string : "";
-}
-
 size_t bytes_of(const TicketSpec& ticket) {
   return kBytesOfTicket + ticket.input.size() * 4 / 3 + ticket.blobs.size() * 70;
 }
 
 Progress progress_of(const nn::Json& status) {
-  return {number_of(status, "free"), number_of(status, "leased"), number_of(status, "done"),
-          number_of(status, "dead")};
+  return {integer_of(status, "free"), integer_of(status, "leased"), integer_of(status, "done"),
+          integer_of(status, "dead")};
 }
 
 }  // namespace
@@ -76,7 +62,7 @@ HttpReply Project::request(const std::string& method, const std::string& path, B
     const std::lock_guard lock(mutex_);
     reply = client_.request(method, path, body);
     if (reply.status >= 200 && reply.status < 300) return reply;
-    what = text_of(nn::parse_json(text_of(reply.body), path), "error");
+    what = text_of(nn::parse_json(nn::as_text(reply.body), path), "error");
   } catch (const ParseError&) {  // of a proxy
   } catch (const Error& error) {
     throw AuthorLost(error.what());
@@ -90,12 +76,12 @@ nn::Json Project::ask(const std::string& method, const std::string& path, const 
   const std::string text =
       body.is(nn::Json::Kind::null) ? std::string() : nn::format_json_line(body);
   const HttpReply reply = request(method, path, nn::as_bytes(text));
-  return reply.body.empty() ? nn::Json() : nn::parse_json(text_of(reply.body), path);
+  return reply.body.empty() ? nn::Json() : nn::parse_json(nn::as_text(reply.body), path);
 }
 
 /// The number that the answer has under `what`.
 int64_t Project::make(const std::string& path, const nn::Json& body, const char* what) {
-  const int64_t made = number_of(ask("POST", path, body), what);
+  const int64_t made = integer_of(ask("POST", path, body), what);
   if (made < 1) throw Error(message("pool", "expected a ", what, " of ", path, ", got none"));
   return made;
 }
@@ -208,21 +194,11 @@ bool Task::is_open() {
 
 /// Until no ticket is open there.
 void Task::follow(const Take& take) {
-  std::string line;
   int status = 0;
   at_ = At::stream;
   try {
     status = lines_.follow(path() + "/results?follow=1&after=" + std::to_string(after_),
-                           [&](ByteView piece) {
-                             for (const char c : text_of(piece)) {
-                               if (c != '\n') {
-                                 line += c;
-                                 continue;
-                               }
-                               take_line(line, take);
-                               line.clear();
-                             }
-                           });
+                           [&](std::string_view line) { take_line(line, take); });
   } catch (const Error& error) {
     if (at_ != At::stream) throw;
     throw AuthorLost(error.what());
@@ -230,7 +206,7 @@ void Task::follow(const Take& take) {
   if (status != 200) throw AuthorLost(message("task", "expected results, got status ", status));
 }
 
-void Task::take_line(const std::string& line, const Take& take) {
+void Task::take_line(std::string_view line, const Take& take) {
   at_ = At::line;
   Finished one = read_finished(nn::parse_json(line, "results"));
   if (!one.blob.empty() && open_.contains(one.ticket))
@@ -255,7 +231,7 @@ void Task::expect_no_dead() {
     if (++told > kReasons) break;
     reasons += "; input " + std::to_string(input);
     for (const nn::Json& one : errors.items) {
-      if (number_of(one, "ticket") != ticket) continue;
+      if (integer_of(one, "ticket") != ticket) continue;
       reasons += ": " + text_of(one, "error");
       break;
     }

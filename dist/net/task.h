@@ -81,7 +81,7 @@ class Task {
   TicketId add(std::span<const TicketSpec> inputs);
   bool is_open();
   void follow(const Take& take);
-  void take_line(const std::string& line, const Take& take);
+  void take_line(std::string_view line, const Take& take);
   void expect_no_dead();
 
   Project& project_;

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "dist/net/http_client.h"
+#include "dist/net/json_fields.h"
 #include "dist/node/workers.h"
 #include "dist/pool/text.h"
 #include "dist/wire/frame.h"
@@ -88,11 +89,6 @@ struct Job {
   uint64_t max_result_bytes = UINT64_MAX;
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
 };
-
-std::string text_of(const nn::Json& control, const char* key) {
-  const nn::Json* value = control.find(key);
-  return value ? value->string : "";
-}
 
 }  // namespace
 

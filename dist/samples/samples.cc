@@ -10,10 +10,6 @@
 namespace kaiseki::dist {
 namespace {
 
-std::string_view text_of(ByteView bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 ByteVector bytes_of(std::string_view text) {
   const ByteView bytes = nn::as_bytes(text);
   return {bytes.begin(), bytes.end()};
@@ -30,7 +26,7 @@ uint32_t random_bits(uint32_t seed, uint32_t i) {
 }  // namespace
 
 ByteVector is_prime(ByteView input, const TicketContext&) {
-  const std::string_view text = text_of(input);
+  const std::string_view text = nn::as_text(input);
   uint64_t n = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc() || end != text.data() + text.size() || n > uint64_t{1} << 53)
@@ -41,7 +37,7 @@ ByteVector is_prime(ByteView input, const TicketContext&) {
 }
 
 ByteVector monte_carlo_pi(ByteView input, const TicketContext& context) {
-  const Fields fields(text_of(input));
+  const Fields fields(nn::as_text(input));
   const auto seed = static_cast<uint32_t>(fields.integer("seed", 0, 0, 0xffffffff));
   const auto points = static_cast<uint32_t>(fields.integer("points", 100000, 1, 1000000000));
   int64_t inside = 0;
@@ -54,7 +50,7 @@ ByteVector monte_carlo_pi(ByteView input, const TicketContext& context) {
 }
 
 ByteVector mandelbrot(ByteView input, const TicketContext& context) {
-  const Fields fields(text_of(input));
+  const Fields fields(nn::as_text(input));
   const double left = fields.number("left", -2, -4, 4), top = fields.number("top", 1.25, -4, 4);
   const double step = fields.number("step", 0.01, 1e-15, 4);
   const int64_t width = fields.integer("width", 64, 1, 4096);

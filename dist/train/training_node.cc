@@ -20,10 +20,6 @@ std::string key_of(const Ticket& ticket) {
          std::to_string(ticket.first);
 }
 
-std::string_view text_of(const ByteVector& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 }  // namespace
 
 TrainingNode::TrainingNode(Device device, uint64_t cache_bytes)
@@ -102,7 +98,8 @@ TrainingNode::Model& TrainingNode::model_of(const Ticket& ticket) {
   auto at = models_.find(ticket.network);
   if (at == models_.end()) {
     if (models_.size() >= kMaxModels) models_.clear();
-    at = models_.emplace(ticket.network, Model{.json = std::string(text_of(blob(ticket.network)))})
+    at = models_
+             .emplace(ticket.network, Model{.json = std::string(nn::as_text(blob(ticket.network)))})
              .first;
   }
   Model& model = at->second;

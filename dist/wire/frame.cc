@@ -50,7 +50,7 @@ Frame decode_frame_head(nn::ByteView message) {
   Frame frame{header.type, header.ticket};
   const nn::ByteView control = message.subspan(kFrameHeaderBytes, header.control_bytes);
   if (!control.empty()) {
-    const std::string_view text(reinterpret_cast<const char*>(control.data()), control.size());
+    const std::string_view text = nn::as_text(control);
     if (!is_utf8(text)) fail(kFrameHeaderBytes, "expected a control part in UTF-8");
     frame.control = nn::parse_json(text, "frame");
     if (!frame.control.is(nn::Json::Kind::object))

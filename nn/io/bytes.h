@@ -19,6 +19,9 @@ using ByteVector = std::vector<std::byte>;
 inline ByteView as_bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
+inline std::string_view as_text(ByteView bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 /// A stream of bytes. Not thread-safe.
 class ByteSource {

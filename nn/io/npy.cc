@@ -132,7 +132,7 @@ Header read_header(ByteSource& source) {
   if (count > kMaxHeader)
     source.fail("expected an npy header of at most 64 KiB, got " + std::to_string(count));
   ByteVector text = source.read_bytes(count, "an npy header");
-  return HeaderParser({reinterpret_cast<const char*>(text.data()), text.size()}, source).parse();
+  return HeaderParser(as_text(text), source).parse();
 }
 
 template <typename From>

@@ -92,10 +92,7 @@ ByteView ProtoReader::bytes(const ProtoField& field) const {
   return field.bytes;
 }
 
-std::string_view ProtoReader::text(const ProtoField& field) const {
-  const ByteView view = bytes(field);
-  return {reinterpret_cast<const char*>(view.data()), view.size()};
-}
+std::string_view ProtoReader::text(const ProtoField& field) const { return as_text(bytes(field)); }
 
 ProtoReader ProtoReader::message(const ProtoField& field) const {
   return {bytes(field), source_, field.position};
@@ -149,7 +146,7 @@ ProtoWriter& ProtoWriter::number(uint32_t number, float value) {
   tag(number, ProtoField::Wire::fixed32);
   std::byte bytes[sizeof value];
   store_le(std::bit_cast<uint32_t>(value), bytes);
-  append({reinterpret_cast<const char*>(bytes), sizeof bytes});
+  append(as_text(bytes));
   return *this;
 }
 

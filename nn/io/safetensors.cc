@@ -58,8 +58,7 @@ std::vector<NamedTensor> read_safetensors(ByteSource& source, Metadata* metadata
                 std::to_string(length) + " bytes");
   ByteVector text = source.read_bytes(length, "a safetensors header");
   if (metadata) metadata->clear();
-  auto list = parse_tensor_list({reinterpret_cast<const char*>(text.data()), text.size()},
-                                source.name(), true, metadata);
+  auto list = parse_tensor_list(as_text(text), source.name(), true, metadata);
   std::sort(list.begin(), list.end(), [](const ListedTensor& a, const ListedTensor& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });

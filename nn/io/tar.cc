@@ -151,7 +151,7 @@ bool TarReader::next(TarEntry& entry) {
         source_.fail("expected a path of at most 64 KiB, got a longer one");
       ByteVector data = source_.read_bytes(bytes, "a long name");
       source_.skip(tar_padding(bytes), "a long name");
-      std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
+      const std::string_view text = as_text(data);
       if (type == 'L') overrides.path = text.substr(0, text.find('\0'));
       if (type == 'x') parse_pax(text, source_, overrides);
       continue;

@@ -56,8 +56,7 @@ std::vector<NamedTensor> read(ByteSource& source, Metadata* metadata) {
   if (!more || entry.path != kIndex)
     source.fail("expected index.json as the first file, got \"" + entry.path.substr(0, 80) + "\"");
   ByteVector text = tar.read(kMaxIndex);
-  auto list = parse_tensor_list({reinterpret_cast<const char*>(text.data()), text.size()},
-                                source.name() + " (index.json)", false, metadata);
+  auto list = parse_tensor_list(as_text(text), source.name() + " (index.json)", false, metadata);
   std::vector<NamedTensor> tensors;
   for (const ListedTensor& t : list) {
     std::string path = t.name + std::string(kSuffix);

@@ -200,10 +200,10 @@ def killed():
     with Coordinator() as coordinator:
         node = native_node(coordinator, *SAME)
         check(has_joined(node), "a node joins")
-        exact = [*SAME, "--epochs", 4, "--pool-wire", "f32", "--pool-mode", "border"]
+        exact = [*SAME, "--epochs", 12, "--pool-wire", "f32", "--pool-mode", "border"]
         Training(coordinator, *exact, "--save", "whole.safetensors").finish()
         run = Training(coordinator, *exact, "--checkpoint", "kept")
-        check(until(lambda: list(pathlib.Path().glob("kept/*.safetensors"))), "a checkpoint", run.process.poll())
+        check(until(lambda: list(pathlib.Path().glob("kept/checkpoint-*.safetensors"))), "a checkpoint", run.process.poll())
         run.process.kill()
         run.process.wait()
         names = [one["name"] for one in coordinator.api("GET", "/projects")]

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { Coordinator, sample, skip } from './coordinator.js';
 import { THEMES, assertAccessible, assertFits } from './look.js';
-import { DESKTOP, PHONE, eventually, launch, openPlain, press } from './page.js';
+import { DESKTOP, PHONE, eventually, launch, login, openPlain, press } from './page.js';
 
 const HOSTILE = '<img src="x" onerror="globalThis.hit=1">';
 const SLOW = 'export async function calculate() { await new Promise(() => {}); }';
@@ -27,10 +27,6 @@ describe('the console', { skip }, () => {
   });
 
   const open = (options = DESKTOP) => openPlain(browser, `${coordinator.url}/console/`, options);
-  async function login(page, token = coordinator.token) {
-    await page.getByLabel('Token').fill(token);
-    await press(page, 'Log in');
-  }
   /** Parts of tables that are such for no one who cannot see them where the style sheet makes cards of rows. */
   const unsaid = (page) => page.locator('table, thead, tbody, tr, th, td').evaluateAll((parts) => parts
     .filter((part) => !/^(table|rowgroup|row|columnheader|rowheader|cell)$/.test(part.getAttribute('role'))).map((part) => part.outerHTML));
@@ -68,7 +64,7 @@ describe('the console', { skip }, () => {
     await press(page, 'Log out');
     await page.getByLabel('Token').waitFor();
 
-    await login(page);
+    await login(page, coordinator.token);
     await page.getByText('Logged in as author').waitFor();
     await page.reload();
     await page.getByRole('button', { name: 'Pause watched' }).waitFor();
@@ -78,7 +74,7 @@ describe('the console', { skip }, () => {
   test('pauses, resumes, ranks and cancels a task, and puts a node out', async () => {
     const task = await coordinator.task('endless', SLOW, [1, 2, 3]);
     const page = await open();
-    await login(page);
+    await login(page, coordinator.token);
     const volunteer = await volunteering('somebody');
     await page.getByRole('row', { name: /somebody/ }).getByText('connected').waitFor();
     await press(page, 'Pause endless');
@@ -109,7 +105,7 @@ describe('the console', { skip }, () => {
   test('says why a task waits, until it does not any more', async () => {
     await coordinator.task('agreed', SLOW, [1], { verification: 'quorum', quorum: 2 });
     const page = await open();
-    await login(page);
+    await login(page, coordinator.token);
     const why = page.getByRole('row', { name: /agreed/ }).getByText(/Waits: .*expected nodes of 2 sources .*, got 0/);
     await why.waitFor();
     await press(page, 'Pause agreed');
@@ -121,7 +117,7 @@ describe('the console', { skip }, () => {
     const error = `export function calculate() { throw new Error(${JSON.stringify(HOSTILE)}); }`;
     await coordinator.task(HOSTILE, error, [1], { max_attempts: 1 });
     const page = await open();
-    await login(page);
+    await login(page, coordinator.token);
     const volunteer = await volunteering(HOSTILE);
     await page.getByRole('region', { name: 'Errors' }).getByText(HOSTILE, { exact: true }).waitFor();
     await page.getByRole('region', { name: 'Nodes' }).getByText(HOSTILE).waitFor();
@@ -135,7 +131,7 @@ describe('the console', { skip }, () => {
 
   test('says that the coordinator is gone, and goes on when it is back', async () => {
     const page = await open();
-    await login(page);
+    await login(page, coordinator.token);
     await page.getByRole('heading', { name: 'Nodes', exact: true }).waitFor();
     await coordinator.kill();
     await page.getByText('The coordinator does not answer').waitFor();
@@ -150,7 +146,7 @@ describe('the console', { skip }, () => {
         await page.getByRole('button', { name: 'Log in' }).waitFor();
         await assertAccessible(page);
         await assertFits(page, `console-login-${name}-${colorScheme}`);
-        await login(page);
+        await login(page, coordinator.token);
         await page.getByRole('heading', { name: 'Nodes', exact: true }).waitFor();
         await coordinator.task(`primes ${name} ${colorScheme}`, await sample('primes'), Array.from({ length: 60 }, (_, i) => i));
         await volunteering(`a ${name}, ${colorScheme}`);

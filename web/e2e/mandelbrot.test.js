@@ -7,7 +7,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { calculate } from '../samples/mandelbrot.js';
 import { Coordinator, skip } from './coordinator.js';
 import { THEMES, assertAccessible, assertFits } from './look.js';
-import { DESKTOP, PHONE, eventually, launch, openPlain, press } from './page.js';
+import { DESKTOP, PHONE, eventually, launch, login, openPlain, press } from './page.js';
 
 const SIDE = 64, ACROSS = 12, DOWN = 9, TILES = ACROSS * DOWN;
 
@@ -27,10 +27,6 @@ describe('the Mandelbrot page', { skip }, () => {
   });
 
   const open = (options = DESKTOP) => openPlain(browser, `${coordinator.url}/mandelbrot/`, options);
-  async function login(page, token = coordinator.token) {
-    await page.getByLabel('Token').fill(token);
-    await press(page, 'Log in');
-  }
   /** A volunteer's page that computes on one thread, for a part of the time. */
   async function volunteer(share) {
     const page = await openPlain(browser, `${coordinator.url}/volunteer/`, DESKTOP);
@@ -57,7 +53,7 @@ describe('the Mandelbrot page', { skip }, () => {
 
   test('fills in tile by tile, each where it belongs', async () => {
     const page = await open();
-    await login(page);
+    await login(page, coordinator.token);
     await press(page, 'Compute');
     await page.getByText('Waiting for a node').waitFor();
     assert.equal(await drawn(page), 0);
@@ -84,7 +80,7 @@ describe('the Mandelbrot page', { skip }, () => {
 
   test('goes on when the coordinator is back, and begins anew with the next press', async () => {
     const page = await open();
-    await login(page);
+    await login(page, coordinator.token);
     await press(page, 'Compute');
     await volunteer(10);
     await eventually('some tiles', async () => await drawn(page) > 2);
@@ -108,7 +104,7 @@ describe('the Mandelbrot page', { skip }, () => {
     await page.getByText('wants the author\'s token').waitFor();
     await login(page, 'password');
     await page.getByText('This is neither the author\'s token').waitFor();
-    await login(page);
+    await login(page, coordinator.token);
     await page.getByRole('button', { name: 'Compute' }).waitFor();
     await page.reload();
     await page.getByRole('button', { name: 'Compute' }).waitFor();
@@ -118,7 +114,7 @@ describe('the Mandelbrot page', { skip }, () => {
     for (const colorScheme of THEMES)
       test(`is for everyone: ${name}, ${colorScheme}`, async () => {
         const page = await open({ ...options, colorScheme, bypassCSP: true });
-        await login(page);
+        await login(page, coordinator.token);
         await press(page, 'Compute');
         await volunteer(20);
         await eventually('a part', async () => await drawn(page) > TILES / 4);

@@ -69,6 +69,11 @@ export async function until(page, name, expected) {
   return value;
 }
 
+export async function login(page, token) {
+  await page.getByLabel('Token').fill(token);
+  await press(page, 'Log in');
+}
+
 export const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
 
 /** Chooses one of the networks or of the sources of data. */

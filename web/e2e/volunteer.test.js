@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
 import { COMMAND, Coordinator, sample, skip } from './coordinator.js';
 import { THEMES, assertAccessible, assertFits } from './look.js';
-import { DESKTOP, PHONE, eventually, launch, openPlain, press } from './page.js';
+import { DESKTOP, PHONE, eventually, launch, login, openPlain, press } from './page.js';
 
 const isPrime = (n) => n >= 2 && Array.from({ length: Math.floor(Math.sqrt(n)) }, (_, i) => i + 1).every((d) => d < 2 || n % d !== 0);
 const NUMBERS = Array.from({ length: 1000 }, (_, i) => i + 1);
@@ -245,8 +245,7 @@ describe('the volunteer\'s page', { skip }, () => {
     const ended = once(child, 'exit');
     try {
       const console_ = await openPlain(browser, `${coordinator.url}/console/`);
-      await console_.getByLabel('Token').fill(coordinator.token);
-      await console_.getByRole('button', { name: 'Log in' }).click();
+      await login(console_, coordinator.token);
       await eventually('tickets', async () => {
         assert.equal(child.exitCode, null, said);
         return await figure(page, 'Accepted') > 3;

@@ -242,6 +242,20 @@ struct HttpClient::Impl {
   std::atomic<bool> closed = false;
 };
 
+namespace {
+
+/// The last one, which may go on, stays in `begun`.
+void take_lines(std::string& begun, std::string_view piece,
+                const std::function<void(std::string_view line)>& take) {
+  for (size_t end; (end = piece.find('\n')) != piece.npos; piece.remove_prefix(end + 1)) {
+    take(begun += piece.substr(0, end));
+    begun.clear();
+  }
+  begun += piece;
+}
+
+}  // namespace
+
 HttpClient::HttpClient(WireOptions to) : impl_(std::make_unique<Impl>(std::move(to))) {}
 HttpClient::~HttpClient() = default;
 
@@ -253,7 +267,7 @@ HttpReply HttpClient::request(const std::string& method, const std::string& path
 }
 
 int HttpClient::follow(const std::string& path,
-                       const std::function<void(nn::ByteView piece)>& take) {
+                       const std::function<void(std::string_view line)>& take) {
   int status = 0;
   bool again = true;
   impl_->talk(path, again, [&] {
@@ -262,12 +276,13 @@ int HttpClient::follow(const std::string& path,
     impl_->write(out);
     http::response_parser<http::string_body> parser;
     parser.body_limit(boost::none);
+    std::string begun;  // a line
     while (!parser.is_done()) {
       impl_->read_some(parser, true);
       again = false;
       if (parser.is_header_done()) status = static_cast<int>(parser.get().result_int());
       std::string& body = parser.get().body();
-      if (status == 200 && !body.empty()) take(nn::as_bytes(body));
+      if (status == 200) take_lines(begun, body, take);
       body.clear();
     }
     if (!parser.get().keep_alive()) impl_->disconnect();

@@ -378,7 +378,7 @@ TEST_CASE("coordinator: who follows a task hears that it was cancelled, or its t
     HttpClient client({.url = parse_coordinator_url(at.server.url()), .token = "author"});
     auto status = std::async(std::launch::async, [&] {
       return client.follow("/api/tasks/" + std::to_string(task) + "/results?follow=1",
-                           [](ByteView) {});
+                           [](std::string_view) {});
     });
     CHECK(status.wait_for(std::chrono::milliseconds(500)) == std::future_status::timeout);
     at.on([&] {

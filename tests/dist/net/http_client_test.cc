@@ -143,12 +143,13 @@ TEST_CASE("http client: follows what goes on until it ends or somebody cancels i
   at.on([&] { task = at.task("f", 1); });
   HttpClient client(to(at.server.url()));
   const std::string path = "/api/tasks/" + std::to_string(task) + "/results?follow=1";
-  CHECK(client.follow("/api/tasks/99/results", [](ByteView) { FAIL("nothing is there"); }) == 404);
+  CHECK(client.follow("/api/tasks/99/results",
+                      [](std::string_view) { FAIL("nothing is there"); }) == 404);
   std::thread other([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     client.cancel();
   });
-  CHECK(!error_of([&] { client.follow(path, [](ByteView) {}); }).empty());
+  CHECK(!error_of([&] { client.follow(path, [](std::string_view) {}); }).empty());
   other.join();
   std::string heard;
   std::thread node([&] {
@@ -162,9 +163,7 @@ TEST_CASE("http client: follows what goes on until it ends or somebody cancels i
                 given->ticket, "seven");
     });
   });
-  CHECK(client.follow(path, [&](ByteView piece) {
-    heard.append(reinterpret_cast<const char*>(piece.data()), piece.size());
-  }) == 200);
+  CHECK(client.follow(path, [&](std::string_view line) { heard += line; }) == 200);
   node.join();
   CHECK(has(heard, "\"result\": \"seven\""));
   client.close();
