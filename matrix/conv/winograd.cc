@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 
 #include "matrix/backend/cpu/gemm_kernel.h"
@@ -25,6 +26,8 @@ constexpr int64_t kMostTiles = 256;
 constexpr int64_t kFewTiles = 48;  // fewer do not pay for reading the filters from the cache
 constexpr int64_t kLine = 16;  // floats between elements, so that they differ in sets of the cache
 
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 /// Forward and backward-data as one: y = x correlated with the filter, group by group.
 struct Plan : conv::Correlation {
   WinogradForm form;
@@ -37,20 +40,24 @@ struct Plan : conv::Correlation {
         form(tile),
         images(p.n),
         groups(p.groups),
-        tiles_h((out_h + form.outputs - 1) / form.outputs),
-        tiles_w((out_w + form.outputs - 1) / form.outputs),
+        tiles_h(ceil_div(out_h, form.outputs)),
+        tiles_w(ceil_div(out_w, form.outputs)),
         panel(std::max<int64_t>(kWinogradChannels, cpu::gemm_kernels().columns())) {
     const int64_t channels = std::max<int64_t>(1, inputs + outputs);
     // Each block reads all filters: the more there are, the more tiles share that.
     const int64_t fit = kBlockFloats / (form.elements() * channels);
     const int64_t tiles = std::min(kMostTiles, std::max(fit, inputs * outputs / channels));
-    const int64_t share = (rows() + thread_count() - 1) / thread_count();
-    block_rows =
+    const int64_t share = ceil_div(rows(), thread_count());
+    const int64_t most =
         std::clamp<int64_t>(tiles / std::max<int64_t>(1, tiles_w), 1, std::max<int64_t>(1, share));
+    // As many blocks for each thread.
+    const int64_t step = thread_count() / std::gcd<int64_t>(groups, thread_count());
+    const int64_t blocks = ceil_div(ceil_div(rows(), most), step) * step;
+    block_rows = std::max<int64_t>(1, ceil_div(rows(), std::max<int64_t>(1, blocks)));
   }
   int64_t rows() const { return images * tiles_h; }
   int64_t filter_size() const { return form.taps * form.taps; }
-  int64_t panels() const { return (outputs + panel - 1) / panel; }
+  int64_t panels() const { return ceil_div(outputs, panel); }
   int64_t filter_stride() const { return groups * panels() * panel * inputs + kLine; }
 };
 
@@ -135,7 +142,7 @@ class Block {
   /// One element of all tiles: [tiles][inputs] by the filters' panels.
   void multiply(const float* in, const float* filter, float* out) const {
     const auto& kernels = cpu::gemm_kernels();
-    const int64_t pieces = (tiles_ + kernels.rows - 1) / kernels.rows;
+    const int64_t pieces = ceil_div(tiles_, kernels.rows);
     for (int64_t k = 0; k < conv::winograd_padded(p_.outputs); k += kernels.columns()) {
       const float* b = filter + k / p_.panel * p_.inputs * p_.panel + k % p_.panel;
       const int64_t vectors =
@@ -217,7 +224,7 @@ class Winograd final : public ConvSolver {
     if (args.pool) pool.emplace(*args.pool);
     const float* x = pool ? nullptr : (plan.turned ? args.y : args.x)->data<float>();
     float* y = (plan.turned ? args.x : args.y)->overwrite<float>();
-    const int64_t blocks = (plan.rows() + plan.block_rows - 1) / plan.block_rows;
+    const int64_t blocks = ceil_div(plan.rows(), plan.block_rows);
     parallel_for(plan.groups * blocks, 1, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t i = task % blocks, row = plan.rows() * i / blocks;
@@ -238,8 +245,8 @@ class Winograd final : public ConvSolver {
   static void run_pooled(const Plan& plan, const ConvArgs& args, const float* filter) {
     const float* x = args.x->data<float>();
     const conv::PoolTarget target(*args.pool);
-    const int64_t blocks = (plan.tiles_h + plan.block_rows - 1) / plan.block_rows;
-    const int64_t most = (plan.tiles_h + blocks - 1) / blocks;
+    const int64_t blocks = ceil_div(plan.tiles_h, plan.block_rows);
+    const int64_t most = ceil_div(plan.tiles_h, blocks);
     parallel_for(plan.images * plan.groups, 1, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         conv::PooledPlanes pooled(target, task * plan.outputs, plan.outputs,

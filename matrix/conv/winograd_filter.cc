@@ -17,6 +17,7 @@ constexpr int64_t kCacheFloats = 256 * 1024;  // half of a second-level cache
 constexpr int64_t kDepth = 256;               // tiles summed in registers
 constexpr int64_t kBlockOutputs = 128;        // of a task
 constexpr int64_t kPieces = 8, kPieceChunks = 4;
+constexpr int64_t kPieceSums = kCacheFloats * 3 / 2;  // of a piece: beside its chunk in the cache
 constexpr int64_t kLine = 16;  // floats between elements, so that they differ in sets of the cache
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -46,7 +47,7 @@ struct Plan {
     const int64_t fit = kCacheFloats / (p.groups * channels * form.elements());
     const int64_t most = std::max(fit, inputs * outputs / channels);
     chunk_rows = std::clamp<int64_t>(most / tiles_w, 1, all_rows());
-    const bool small = p.groups * blocks * sums() <= kCacheFloats;
+    const bool small = p.groups * blocks * sums() <= kPieceSums;
     pieces = small ? std::clamp<int64_t>(chunks(all_rows()) / kPieceChunks, 1, kPieces) : 1;
     piece_rows = ceil_div(all_rows(), pieces);
     pieces = ceil_div(all_rows(), piece_rows);
