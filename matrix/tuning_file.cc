@@ -116,6 +116,9 @@ std::vector<TuningResult> recall_tuning(const TuningKey& key) {
 bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& results) {
   std::lock_guard lock(mutex);
   const std::string start = beginning(key);
+  static std::filesystem::path cleared;  // of what killed processes left; once is enough
+  const std::filesystem::path folder = tuning_file().parent_path();
+  if (std::exchange(cleared, folder) != folder) remove_leftovers(folder);
   const CacheLock turn(tuning_file() += ".lock");
   last_read = {};  // its time may be too coarse to tell
   read_contents();
@@ -125,7 +128,6 @@ bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& resu
     std::erase_if(lines, [one = start + result.candidate + '"'](const std::string& line) {
       return line.starts_with(one);
     });
-  remove_leftovers(tuning_file().parent_path());
   if (lines.size() >= kMostLines) lines.erase(lines.begin(), lines.begin() + kMostLines / 2);
   std::ostringstream text;
   text.imbue(std::locale::classic());
