@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kLockAttempts = 1000;  // a millisecond each
 constexpr std::string_view kMagic = "kaiseki-opencl-1\n";
+constexpr std::string_view kTemporary = ".tmp";
 
 uint64_t fnv1a(std::string_view text, uint64_t hash) {
   for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
@@ -29,6 +30,18 @@ std::string hex(uint64_t value) {
   std::string text(16, '0');
   for (int i = 15; i >= 0; --i, value >>= 4) text[i] = digits[value & 15];
   return text;
+}
+
+/// As write_atomically() names what it writes: "FILE.tmp78-2".
+bool is_temporary(const std::filesystem::directory_entry& entry) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::string name = entry.path().extension().string();
+  const size_t first = kTemporary.size(), dash = name.find_first_not_of(kDigits, first);
+  std::error_code ignored;
+  return name.starts_with(kTemporary) && dash != std::string::npos && dash > first &&
+         name[dash] == '-' && dash + 1 < name.size() &&
+         name.find_first_not_of(kDigits, dash + 1) == std::string::npos &&
+         std::filesystem::is_regular_file(entry.symlink_status(ignored));
 }
 
 }  // namespace
@@ -44,7 +57,8 @@ bool write_atomically(const std::filesystem::path& file, std::string_view conten
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);
   std::filesystem::path temporary = file;
-  temporary += ".tmp" + std::to_string(getpid()) + "-" + std::to_string(serial++);
+  temporary += kTemporary;
+  temporary += std::to_string(getpid()) + "-" + std::to_string(serial++);
   {
     std::ofstream out(temporary, std::ios::binary);
     out.write(contents.data(), static_cast<std::streamsize>(contents.size()));
@@ -100,8 +114,7 @@ void remove_leftovers(const std::filesystem::path& folder) {
   for (std::filesystem::directory_iterator i(folder, error), end; !error && i != end;
        i.increment(error)) {
     std::error_code gone;
-    if (i->path().extension().string().starts_with(".tmp") && i->last_write_time(gone) < stale &&
-        !gone)
+    if (is_temporary(*i) && i->last_write_time(gone) < stale && !gone)
       std::filesystem::remove(i->path(), gone);
   }
 }

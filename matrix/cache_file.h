@@ -36,7 +36,8 @@ class CacheLock {
 std::string read_binary(const std::filesystem::path& file);
 bool write_binary(const std::filesystem::path& file, std::string_view binary);
 
-/// Removes what a process that was killed while it wrote left in the folder an hour ago or longer.
+/// Removes what a process that was killed in write_atomically() left in the folder an hour ago or
+/// longer: files of such names, no others.
 void remove_leftovers(const std::filesystem::path& folder);
 
 /// The same, and the files with this extension that were written first until the rest is at most

@@ -13,6 +13,7 @@
 
 #include "matrix/cache_file.h"
 #include "matrix/environment.h"
+#include "matrix/threads.h"
 
 namespace kaiseki {
 namespace {
@@ -100,6 +101,11 @@ void read_contents() {
 
 }  // namespace
 
+int tuning_threads(const DeviceInfo& info) {
+  if (info.device.is_cpu()) return thread_count();
+  return info.is_gpu ? 0 : info.compute_units;
+}
+
 std::filesystem::path tuning_file() { return environment().cache_dir / "tuning.jsonl"; }
 
 std::vector<TuningResult> recall_tuning(const TuningKey& key) {
@@ -116,6 +122,9 @@ std::vector<TuningResult> recall_tuning(const TuningKey& key) {
 bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& results) {
   std::lock_guard lock(mutex);
   const std::string start = beginning(key);
+  static std::filesystem::path cleared;  // of what killed processes left; once is enough
+  const std::filesystem::path folder = tuning_file().parent_path();
+  if (std::exchange(cleared, folder) != folder) remove_leftovers(folder);
   const CacheLock turn(tuning_file() += ".lock");
   last_read = {};  // its time may be too coarse to tell
   read_contents();
@@ -125,7 +134,6 @@ bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& resu
     std::erase_if(lines, [one = start + result.candidate + '"'](const std::string& line) {
       return line.starts_with(one);
     });
-  remove_leftovers(tuning_file().parent_path());
   if (lines.size() >= kMostLines) lines.erase(lines.begin(), lines.begin() + kMostLines / 2);
   std::ostringstream text;
   text.imbue(std::locale::classic());
