@@ -19,6 +19,11 @@ inline constexpr const char* kTrainingFunction = "kaiseki.train";
 inline constexpr int kTrainingHeld = 2;
 /// So often a ticket of it may fail at nodes; then who trains computes it.
 inline constexpr int kTrainingAttempts = 2;
+/// What a pool has to know of it. How long nodes on slow links are waited for, who trains decides.
+inline void add_training(PoolOptions& options) {
+  options.most_held.emplace(kTrainingFunction, kTrainingHeld);
+  options.unhurried.insert(kTrainingFunction);
+}
 
 /// The coordinator does not answer, or no longer knows what was made there: an Author that throws
 /// it has nothing left in the pool, and everything has to be handed over again.

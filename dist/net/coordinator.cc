@@ -38,7 +38,7 @@ Coordinator::Coordinator(Store& store, BlobStore& blobs, PoolOptions pool, Pages
 Coordinator::~Coordinator() = default;
 
 PoolOptions Coordinator::observed(PoolOptions options) {
-  options.most_held.emplace(kTrainingFunction, kTrainingHeld);
+  add_training(options);
   options.on_finished = [this, also = std::move(options.on_finished)](const Finished& one) {
     server_.wake();
     if (also) also(one);

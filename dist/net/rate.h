@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace kaiseki::dist {
@@ -50,16 +51,21 @@ class LeastRate {
       from_ = bytes;
     }
     if (now - since_ < seconds_) return true;
-    const double rate = static_cast<double>(bytes - from_) / (now - since_);
+    rate_ = static_cast<double>(bytes - from_) / (now - since_);
     since_ = now;
     from_ = bytes;
-    return rate >= least_;
+    return rate_ >= least_;
   }
-  void end() { begun_ = false; }
+  void end() {
+    begun_ = false;
+    rate_ = HUGE_VAL;
+  }
   bool begun() const { return begun_; }
+  /// Of the last `seconds` of what has begun; infinite before there are any.
+  double rate() const { return rate_; }
 
  private:
-  double least_, seconds_, since_ = 0;
+  double least_, seconds_, since_ = 0, rate_ = HUGE_VAL;
   uint64_t from_ = 0;
   bool begun_ = false;
 };

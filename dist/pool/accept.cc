@@ -156,7 +156,7 @@ Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) 
     answer = pool.count(Outcome::refused, "refused_size", reason);
     if (held) {
       pool.end_lease(*ticket, id, held->epoch);
-      pool.fail(*ticket, id, reason, true);
+      pool.fail(*ticket, id, reason, false);
     }
   } else {
     answer = pool.count(Outcome::refused, "refused_wrong",
@@ -182,7 +182,7 @@ Answer Pool::give_back(const NodeId& id, const std::string& text, const std::str
   if (error.empty())
     pool.settle(ticket);
   else
-    pool.fail(ticket, id, error, true);
+    pool.fail(ticket, id, error, false);
   Answer answer = pool.count(Outcome::accepted, "given_back");
   change.done();
   return answer;

@@ -151,7 +151,7 @@ void Pool::tick() {
       pool.fail(ticket, lease.node,
                 message("tick", "expected a result within ", lease.deadline - lease.issued,
                         " s, got none"),
-                false);
+                true);
     }
     change.done();
   }

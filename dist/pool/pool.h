@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "dist/pool/types.h"
@@ -57,6 +58,9 @@ struct PoolOptions {
   /// Tickets that a node may hold at once of tasks with a native function, by its name: for those
   /// of which it computes one after the other, however many threads it has.
   std::map<std::string, int> most_held = {};
+  /// Native functions whose author does itself what nodes do not in time: a deadline that passes
+  /// is no failed attempt of their tickets.
+  std::set<std::string> unhurried = {};
 };
 
 class Pool {

@@ -153,10 +153,10 @@ struct Pool::Impl {
   /// Takes it out of memory.
   void forget(OpenTicket& ticket);
   LeaseRow end_lease(OpenTicket& ticket, const NodeId& node, int64_t epoch);
-  /// An attempt, whose lease has ended, failed. `wait`: it is not tried again at once. Who has no
-  /// token could fail on purpose: that counts once for each source, and again only when all others
-  /// have failed, too.
-  void fail(OpenTicket& ticket, const NodeId& node, const std::string& text, bool wait);
+  /// An attempt, whose lease has ended, failed: by its deadline (`late`), or it is not tried again
+  /// at once. Who has no token could fail on purpose: that counts once for each source, and again
+  /// only when all others have failed, too.
+  void fail(OpenTicket& ticket, const NodeId& node, const std::string& text, bool late);
   /// After a lease ended: dead if there is nothing left to try, else where it belongs.
   void settle(OpenTicket& ticket);
   /// Done or dead.

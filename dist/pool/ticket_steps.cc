@@ -89,18 +89,20 @@ LeaseRow Pool::Impl::end_lease(OpenTicket& ticket, const NodeId& id, int64_t epo
   return lease;
 }
 
-void Pool::Impl::fail(OpenTicket& ticket, const NodeId& id, const std::string& text, bool wait) {
+void Pool::Impl::fail(OpenTicket& ticket, const NodeId& id, const std::string& text, bool late) {
   NodeEntry& holder = node(id, "pool");
   ++holder.row.failed, ++holder.row.failed_in_a_row;
   change(holder);
   const bool again = ticket.failed(id, holder.info.source);
-  if (!again || holder.info.trusted || !others_could(ticket, holder)) ++ticket.row.failures;
+  const bool counts = !late || !options.unhurried.contains(ticket.task->status.spec.function);
+  if (counts && (!again || holder.info.trusted || !others_could(ticket, holder)))
+    ++ticket.row.failures;
   if (!again) {
     ticket.failures.push_back({ticket.row.id, id, holder.info.source});
     store.add_failure(ticket.failures.back());
   }
   const double pause =
-      wait ? std::min(std::exp2(static_cast<double>(ticket.row.failures - 1)), kLongestWait) : 0;
+      late ? 0 : std::min(std::exp2(static_cast<double>(ticket.row.failures - 1)), kLongestWait);
   ticket.row.not_before = now() + pause;
   store.set_failures(ticket.row.id, ticket.row.failures, ticket.row.not_before);
   store.add_error(ticket.row.task, {ticket.row.id, id, now(), clean_text(text, kMostErrorText)});

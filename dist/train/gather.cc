@@ -143,7 +143,7 @@ bool Gather::any_expelled(std::span<const Piece> pieces) const {
 
 void Gather::collect(std::span<Piece> pieces) {
   using Clock = std::chrono::steady_clock;
-  double wait = patience();
+  double wait = patience(), slowest = 0;
   auto since = Clock::now();
   while (!open_.empty()) {
     std::optional<TicketResult> result = channel_.receive(wait);
@@ -152,7 +152,8 @@ void Gather::collect(std::span<Piece> pieces) {
       since = now;
     } else if (result) {
       if (!result->dead && open_.contains(result->ticket))
-        slowest_ = std::max(slowest_, std::chrono::duration<double>(now - since).count());
+        slowest = std::max(slowest, std::chrono::duration<double>(now - since).count());
+      slowest_ = std::max(slowest_, slowest);
       take(pieces, std::move(*result));
       since = Clock::now();
       wait = patience();
@@ -162,6 +163,7 @@ void Gather::collect(std::span<Piece> pieces) {
       wait = planned_ = 0;  // nodes are not what they said
     }
   }
+  slowest_ = std::max(slowest, slowest_ / 2);  // one hiccup is forgotten
 }
 
 double Gather::patience() const {

@@ -84,7 +84,7 @@ class Gather {
   TrainingNode own_;
   Trust trust_;
   double patience_, planned_ = 0;
-  double slowest_ = 0;  // seconds that a result let wait for it
+  double slowest_ = 0;  // seconds that a result let wait for it; half as many after each round
   std::function<bool()> stop_;
   std::map<std::string, std::shared_ptr<const ByteVector>> blobs_;
   std::map<uint64_t, size_t> open_;  // tickets, and which piece each is of

@@ -20,6 +20,7 @@ constexpr int64_t kSmallestSide = 64;
 constexpr int kQuality = 90;
 constexpr int kChannels = 3;
 constexpr int64_t kMostValues = int64_t{1} << 28;  // 1 GiB of floats: few bytes can stand for many
+constexpr const char* kOneSize = "expected JPEGs of one size, got others";
 
 nn::Picture picture_of(const uint8_t* planes, int height, int width) {
   nn::Picture picture{height, width, kChannels, {}};
@@ -55,6 +56,17 @@ std::vector<ByteView> files_of(const JpegSamples& samples) {
   return files;
 }
 
+/// The same of all, by their headers: decoding takes far more memory than the bytes that are there.
+nn::PictureInfo info_of(const std::vector<ByteView>& files) {
+  const nn::PictureInfo first = nn::picture_info(files[0], "samples");
+  for (const ByteView file : files) {
+    const nn::PictureInfo info = nn::picture_info(file, "samples");  // of a PNG, too
+    if (file[0] != std::byte{0xff} || info.height != first.height || info.width != first.width)
+      refuse(kOneSize);
+  }
+  return first;
+}
+
 }  // namespace
 
 std::optional<JpegSamples> to_jpeg(const Tensor& pixels) {
@@ -86,7 +98,7 @@ std::optional<JpegSamples> to_jpeg(const Tensor& pixels) {
 
 Tensor from_jpeg(const JpegSamples& samples) {
   const std::vector<ByteView> files = files_of(samples);
-  const nn::PictureInfo first = nn::picture_info(files[0], "samples");
+  const nn::PictureInfo first = info_of(files);
   const int64_t each = int64_t{kChannels} * first.height * first.width;
   const auto count = static_cast<int64_t>(files.size());
   if (count > kMostValues / each) refuse("expected at most 2^28 values in all, got more");
@@ -96,8 +108,7 @@ Tensor from_jpeg(const JpegSamples& samples) {
     for (int64_t i = begin; i < end; ++i) {
       const nn::Picture picture =
           nn::decode_picture_alike(files[static_cast<size_t>(i)], "samples", kChannels);
-      if (picture.height != first.height || picture.width != first.width)
-        refuse("expected pictures of one size, got others");
+      if (static_cast<int64_t>(picture.pixels.size()) != each) refuse(kOneSize);
       to_planes(picture, planes + i * each);
     }
   });

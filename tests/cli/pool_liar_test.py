@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Liars in training: SCRIPT KAISEKI LIAR_JOIN. A node that flips the signs of its gradients, makes a number of them NaN or gives
-them in another shape is put out, told so and counted, and the weights are those of a run without it."""
+them in another shape is put out, told so and counted in training's last line, and the weights are those of a run without it."""
 import json
 import pathlib
 import subprocess
@@ -34,14 +34,14 @@ class LiedTo(Training):
 
 def lies():
     pathlib.Path("smooth.json").write_text(json.dumps(SMOOTH))
-    smooth = ["train", "smooth.json", *DATA, *SAME, "--epochs", 12, "--eval-every", 0]
+    smooth = ["train", "smooth.json", *DATA, *SAME, "--epochs", 60, "--eval-every", 0]
     for mode in ("data", "border"):
         exact = ["--pool-wire", "f32", "--pool-mode", mode]
         Training(*exact, "--save", f"{mode}.safetensors", run=smooth, nodes=1).finish()
         for lie in ("flip", "nan", "shape"):
             run = LiedTo(lie, *exact, "--save", f"{mode}-{lie}.safetensors", run=smooth)
             liar = run.nodes[0]
-            check(until(lambda: run.counted("expelled") == 1), f"{mode}, {lie}: it is counted in /metrics", run.output)
+            check(until(lambda: liar.poll() is not None, 120), f"{mode}, {lie}: it ends", pathlib.Path(liar.log).read_text())
             run.finish(liars=1)
             said = pathlib.Path(liar.log).read_text()
             check(liar.poll() == 1 and "put this node out" in said, f"{mode}, {lie}: it is told", said)

@@ -174,6 +174,32 @@ def input_of_all():
         check(again.hear_frame("verdict")[2]["verdict"] == "accepted", "then there is room again")
 
 
+def input_of_all_that_drips():
+    """Most of the room is taken by messages that hardly go on: they make way for one that comes at once."""
+    with Coordinator(limits=("input_bytes_of_all=3100000", "minimum_rate=1", "rate_seconds=2")) as coordinator:
+        task = coordinator.task([], function="sample.primes", max_attempts=100)
+        coordinator.add(task, ["7"] * 5, max_result_bytes=1_000_000)
+
+        def with_ticket():
+            node = join_raw(coordinator)
+            _, ticket, control, _ = node.hear_frame("ticket")
+            node.whole = frame("result", ticket, {"token": control["token"]}, b"x" * 900_000)
+            return node
+
+        slow, good = [with_ticket() for _ in range(4)], with_ticket()
+        for node in slow:
+            node.send(plain(node.whole[:700_000], fin=False))
+        for _ in range(50):  # until that is what has come of them lately
+            time.sleep(0.1)
+            for node in slow:
+                node.send(plain(b"x" * 200, opcode=0, fin=False))
+        good.send(plain(good.whole))
+        check(good.hear_frame("verdict")[2]["verdict"] == "accepted", "what comes at once is taken")
+        counted(coordinator, "input_bytes_of_all", 0, "what dripped")
+        gone = sum(node.closed(0.2) is not None for node in slow)
+        check(gone == 1, "no more of them went than had to", gone)
+
+
 def pages_that_are_not_read():
     """Who asks for large pages and takes nothing leaves room for the others, or is the first to go."""
     folder = pathlib.Path("large")
@@ -284,4 +310,5 @@ def behind_a_proxy():
 
 
 if __name__ == "__main__":
-    main(floods, links, who_does_not_read, output_of_all, input_of_all, pages_that_are_not_read, requests_of_a_proxy, behind_a_proxy)
+    main(floods, links, who_does_not_read, output_of_all, input_of_all, input_of_all_that_drips, pages_that_are_not_read,
+         requests_of_a_proxy, behind_a_proxy)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <unordered_set>
 
 #include "dist/net/beast/asio.h"
@@ -42,6 +43,8 @@ struct Hub {
   bool holds_enough() const {
     return static_cast<double>(input_bytes) > limits().input_bytes_of_all;
   }
+  /// Whose message, of those that are not whole, comes the slowest: it keeps room from the others.
+  Connection* slowest() const;
 };
 
 /// An IPv4 address, or an IPv6 network of 64 bits: what one household has.
@@ -72,6 +75,10 @@ class Connection {
   /// The server ends.
   virtual void drain() = 0;
   virtual void abort() = 0;
+  /// Bytes a second of a message that is not whole; infinite when there is none, or it is young.
+  virtual double input_rate() const { return HUGE_VAL; }
+  /// It ends, so that others have room for their messages.
+  virtual void give_way() {}
   /// Ends, and what the service has for it ends at once.
   virtual void finish() { abort(); }
   /// What goes wrong with one connection is the end of this one only.

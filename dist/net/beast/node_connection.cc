@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A node's WebSocket: frames in and out, and the limits of both ways.
+#include <cmath>
 #include <deque>
 
 #include "dist/net/beast/hub.h"
@@ -102,6 +103,14 @@ class NodeConnection final : public Connection,
       pinging_ = true;  // also while it waits behind a message that is not read
       ws_.async_ping({}, [self = own()](ErrorCode) { self->pinging_ = false; });
     }
+  }
+
+  double input_rate() const override { return input_bytes_ > 0 ? pace_.rate() : HUGE_VAL; }
+  void give_way() override {
+    hub_.metrics.refuse("input_bytes_of_all");
+    closing_ = true;
+    holds(0);
+    abort();
   }
 
   /// The peer's end is the node's; the rest goes with the last handler.
@@ -240,7 +249,14 @@ class NodeConnection final : public Connection,
       }
     }
     holds(message.size());
-    if (!hub_.holds_enough()) return;
+    while (hub_.holds_enough()) {
+      Connection* const slowest = hub_.slowest();
+      if (slowest->input_rate() == HUGE_VAL || slowest == this) return refuse_input();
+      slowest->give_way();
+    }
+  }
+
+  void refuse_input() {
     hub_.metrics.refuse("input_bytes_of_all");
     forget_input();
     close(CloseCode::try_later, "too much comes from all nodes at once");

@@ -4,6 +4,8 @@
 
 #include <openssl/ssl.h>
 
+#include <algorithm>
+
 #include "dist/net/beast/hub.h"
 #include "matrix/error.h"
 
@@ -32,6 +34,10 @@ std::string network_of(const asio::ip::address& given) {
   auto bytes = address.to_v6().to_bytes();
   std::fill(bytes.begin() + 8, bytes.end(), 0);
   return asio::ip::address_v6(bytes).to_string() + "/64";
+}
+
+Connection* Hub::slowest() const {
+  return *std::ranges::min_element(connections, {}, &Connection::input_rate);
 }
 
 bool Hub::knows_host(std::string_view host) const {

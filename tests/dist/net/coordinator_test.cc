@@ -2,6 +2,7 @@
 // What the coordinator does with its nodes beyond what one connection can see.
 #include <algorithm>
 
+#include "dist/net/author.h"
 #include "dist/net/http_client.h"
 #include "dist/net/wire.h"
 #include "tests/dist/net/running.h"
@@ -36,6 +37,25 @@ TEST_CASE("coordinator: a node that can do the work does not wait for those that
   });
   at.turns(10);
   at.on([&] { CHECK(able->last(FrameType::ticket)); });
+}
+
+TEST_CASE("coordinator: a node has two tickets of training, and may be slow") {
+  std::atomic<double> late = 0;
+  Running at({.clock = [&] { return 1e9 + late; }});
+  TaskId task = 0;
+  at.on([&] {
+    task = at.task(kTrainingFunction, 3, kTrainingAttempts);
+    at.join(kTrainingFunction, 8);
+  });
+  at.turns(10);
+  for (int i = 0; i < 4; ++i) {
+    at.on([&] {
+      CHECK(at.coordinator.pool().progress(task) == Progress{.free = 1, .leased = 2});
+      late = late + 61;
+      at.coordinator.pool().tick();
+    });
+    at.turns(10);
+  }
 }
 
 TEST_CASE("coordinator: a node that comes over another connection gets its tickets again at once") {

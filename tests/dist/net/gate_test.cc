@@ -110,8 +110,11 @@ TEST_CASE("pace: what began must go on") {
   LeastRate pace(1000, 10);
   CHECK(pace.keeps(5, 0));
   CHECK(pace.keeps(6, 9.9));
+  CHECK(pace.rate() == HUGE_VAL);
   CHECK_FALSE(pace.keeps(15, 10));
+  CHECK(pace.rate() == 1);
   pace.end();
+  CHECK(pace.rate() == HUGE_VAL);
   CHECK(pace.keeps(15, 20));
   CHECK(pace.keeps(10015, 30));
   CHECK(pace.keeps(10015, 39));

@@ -15,6 +15,7 @@ struct Fixture : TestPool {
   explicit Fixture(bool public_data = true) {
     options.on_finished = [this](const Finished& one) { channel.finished(one); };
     options.on_task = [this](TaskId) { channel.changed(); };
+    add_training(options);
     open();
     channel.start(local_author(*pool, blobs, public_data));
   }
@@ -254,6 +255,46 @@ TEST_CASE("channel: a ticket at which nodes fail twice is dead, and it is told w
   at.close(2);
   CHECK_FALSE(at.receive());
   CHECK(at.pool->progress(first.task).total() == 0);
+}
+
+TEST_CASE("channel: on a slow link a ticket is waited for, and others may do it meanwhile") {
+  Fixture at;
+  at.trusted = true;  // what these fail at counts always
+  const NodeId slow = at.join(), slower = at.join();
+  const auto wait = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      at.now += 1;
+      at.pool->tick();
+      for (const NodeId& node : {slow, slower}) at.pool->lease(node, 2);
+    }
+  };
+  uint64_t id = 0;
+  for (const bool measured : {false, true}) {
+    CAPTURE(measured);  // by tickets that took a second
+    at.submit(++id, "one");
+    const Lease lease = at.lease(slow);
+    wait(150);
+    CHECK_FALSE(at.receive());
+    CHECK(at.answer(slow, lease) == Outcome::accepted);
+    const auto result = at.receive();
+    REQUIRE(result);
+    CHECK(result->ticket == id);
+    CHECK_FALSE(result->dead);
+    at.close(id);
+    for (int i = 0; i < 300; ++i) {
+      at.submit(++id, "quick");
+      const Lease quick = at.lease(slow);
+      at.now += 1;
+      CHECK(at.answer(slow, quick) == Outcome::accepted);
+      CHECK(at.receive()->ticket == id);
+      at.close(id);
+    }
+  }
+  at.submit(++id, "of a node that says nothing");
+  const Lease silent = at.lease(slower);
+  CHECK(at.pool->lease(slow, 1).empty());
+  at.now += 20;
+  CHECK(at.lease(slow).ticket == silent.ticket);
 }
 
 TEST_CASE("channel: large tickets are blobs, large results come back whole") {

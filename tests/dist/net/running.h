@@ -117,9 +117,10 @@ struct Running {
     });
     return body;
   }
-  TaskId task(const std::string& function, int tickets) {
-    const TaskId id = coordinator.pool().create_task(coordinator.pool().create_project("p"),
-                                                     {.name = "t", .function = function});
+  TaskId task(const std::string& function, int tickets, int max_attempts = 10) {
+    const TaskId id = coordinator.pool().create_task(
+        coordinator.pool().create_project("p"),
+        {.name = "t", .function = function, .max_attempts = max_attempts});
     coordinator.pool().add_tickets(id, std::vector<TicketSpec>(static_cast<size_t>(tickets)));
     return id;
   }

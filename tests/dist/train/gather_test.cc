@@ -113,7 +113,7 @@ TEST_CASE("slow links are waited for, three times what the plan says, but not fo
   CHECK(slower.counts().alone == 1);
 }
 
-TEST_CASE("who let wait for a result is waited for three times as long") {
+TEST_CASE("who let wait for a result is waited for three times as long, for some steps") {
   Step at;
   at.nodes.mbit_s = 1e6;
   at.nodes.late = 0.4;
@@ -123,6 +123,11 @@ TEST_CASE("who let wait for a result is waited for three times as long") {
   updater.update();
   CHECK(at.nodes.waited[0] < 0.4);
   CHECK(at.nodes.waited[1] >= 1.2);
+  at.nodes.waited.clear();
+  updater.update();
+  CHECK(at.nodes.waited[0] >= 1.2);
+  for (int i = 0; i < 3; ++i) updater.update();
+  CHECK(at.nodes.waited.back() < 0.6);  // nobody does any more
 }
 
 TEST_CASE("training that diverged says so, with nodes or without") {

@@ -138,7 +138,9 @@ TEST_CASE("damaged files, and files of other sizes, are refused") {
   const ByteVector small = nn::decode_base64(kHalfColour, "half_colour");
   const ByteVector large = nn::encode_jpeg({8, 8, 3, std::vector<uint8_t>(192)}, 90);
   CHECK_THROWS_WITH_AS(from_jpeg(files({small, large})),
-                       doctest::Contains("expected pictures of one size"), ParseError);
+                       doctest::Contains("expected JPEGs of one size"), ParseError);
+  const ByteVector png = nn::encode_png({8, 8, 3, std::vector<uint8_t>(192)});
+  CHECK_THROWS_WITH_AS(from_jpeg(files({png})), doctest::Contains("expected JPEGs"), ParseError);
   CHECK_THROWS_WITH_AS(from_jpeg(files({})), doctest::Contains("one or more files"), ParseError);
   for (const int32_t size : {-1, 0, 3, 1 << 30}) {
     JpegSamples samples = files({large});
@@ -152,6 +154,9 @@ TEST_CASE("damaged files, and files of other sizes, are refused") {
       header[i + 6] = header[i + 8] = std::byte{255};  // 255 x 255
   CHECK_THROWS_WITH_AS(from_jpeg(files(std::vector<ByteVector>(2000, header))),
                        doctest::Contains("at most 2^28 values"), ParseError);
+  header.pop_back();  // it cannot be decoded, and is not: its size is another
+  CHECK_THROWS_WITH_AS(from_jpeg(files({large, header})),
+                       doctest::Contains("expected JPEGs of one size"), ParseError);
   ByteVector random(500);
   Random draw(1);
   for (std::byte& byte : random) byte = static_cast<std::byte>(draw.below(256));
