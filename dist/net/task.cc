@@ -198,7 +198,10 @@ void Task::follow(const Take& take) {
   at_ = At::stream;
   try {
     status = lines_.follow(path() + "/results?follow=1&after=" + std::to_string(after_),
-                           [&](std::string_view line) { take_line(line, take); });
+                           [&](std::string_view line) {
+                             take_line(line, take);
+                             return true;
+                           });
   } catch (const Error& error) {
     if (at_ != At::stream) throw;
     throw AuthorLost(error.what());
@@ -207,6 +210,7 @@ void Task::follow(const Take& take) {
 }
 
 void Task::take_line(std::string_view line, const Take& take) {
+  if (line.empty()) return;  // a sign of life
   at_ = At::line;
   Finished one = read_finished(nn::parse_json(line, "results"));
   if (!one.blob.empty() && open_.contains(one.ticket))
