@@ -169,9 +169,9 @@ HttpResponse AuthorApi::change(const HttpRequest& request, TaskId id) {
 }
 
 /// One line a ticket, in the order in which they ended; with ?follow=1 the lines go on until no
-/// ticket of the task is open.
+/// ticket of the task is open, with empty ones that tell who waits that we are there.
 HttpResponse AuthorApi::results(const HttpRequest& request, TaskId id) {
-  HttpResponse response{.type = "application/x-ndjson"};
+  HttpResponse response{.type = "application/x-ndjson", .alive = "\n"};
   const bool follow = request.parameter("follow") == "1";
   response.headers.emplace_back("Cache-Control", "no-store");
   response.next = [this, id, follow,

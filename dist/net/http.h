@@ -38,6 +38,7 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::function<HttpChunk()> next = {};  // instead of `body`, called until the end
   std::optional<uint64_t> length = {};   // bytes that `next` gives, where that is known
+  std::string alive = {};                // goes out every few seconds while `next` says `wait`
 
   static HttpResponse json(std::string body, int status = 200);
   /// A text that several answers share: what is large of it goes out piece by piece, and no

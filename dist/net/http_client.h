@@ -25,9 +25,10 @@ class HttpClient {
 
   HttpReply request(const std::string& method, const std::string& path, nn::ByteView body = {},
                     uint64_t most = uint64_t{1} << 30);
-  /// Gives the lines of a GET's body as they come, without their ends, however long it takes. The
-  /// status; when it is not 200, nothing was given.
-  int follow(const std::string& path, const std::function<void(std::string_view line)>& take);
+  /// Gives the lines of a GET's body as they come, without their ends, until it ends or `take` says
+  /// false; empty ones are a coordinator's signs of life. The status; when it is not 200, nothing
+  /// was given.
+  int follow(const std::string& path, const std::function<bool(std::string_view line)>& take);
   /// From any thread: the call that is going on, if any, ends with an Error. close(): and those
   /// that come.
   void cancel();

@@ -75,11 +75,13 @@ void ResultFollower::read(int64_t era, TaskId task) {
   last_era_ = era;
   const std::string path =
       "/api/tasks/" + std::to_string(task) + "/results?follow=1&after=" + std::to_string(after_);
-  const int status = lines_.follow(path, [&](std::string_view line) { take_line(era, line); });
+  const int status =
+      lines_.follow(path, [&](std::string_view line) { return take_line(era, line); });
   if (status != 200) throw Error(message("pool", "expected results, got status ", status));
 }
 
-void ResultFollower::take_line(int64_t era, std::string_view line) {
+bool ResultFollower::take_line(int64_t era, std::string_view line) {
+  if (line.empty()) return true;  // a sign of life
   Finished one = read_finished(nn::parse_json(line, "results"));
   if (!one.blob.empty()) {
     HttpReply reply = blobs_.request("GET", "/blobs/" + one.blob);
@@ -89,6 +91,7 @@ void ResultFollower::take_line(int64_t era, std::string_view line) {
   }
   after_ = one.sequence;
   take_(era, one);
+  return true;
 }
 
 }  // namespace kaiseki::dist

@@ -29,7 +29,7 @@ class ResultFollower {
  private:
   void run();
   void read(int64_t era, TaskId task);
-  void take_line(int64_t era, std::string_view line);
+  bool take_line(int64_t era, std::string_view line);
 
   HttpClient lines_, blobs_;
   const std::function<void(int64_t, const Finished&)> take_;

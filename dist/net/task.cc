@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dist/net/task.h"
 
-#include <chrono>
+#include <cstdint>
 #include <thread>
 #include <utility>
 
@@ -17,7 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience(60);  // with a coordinator that is away
 constexpr std::chrono::milliseconds kPause(200);
 constexpr size_t kBytesAtOnce = 1 << 20;  // of tickets in one request, about
 constexpr size_t kBytesOfTicket = 200;    // besides its input and blobs
@@ -102,19 +101,18 @@ Task::~Task() {
 }
 
 size_t Task::calculate(std::span<const TicketSpec> inputs) {
-  if (through_) {
-    project_.ask("DELETE", path() + "/tickets?through=" + std::to_string(last_));
+  if (through_) {  // open ones there are those that an exception left to nobody
+    project_.ask("DELETE", path() + "/tickets?open=1&through=" + std::to_string(INT64_MAX));
     through_ = false;
     count_ = 0;
   }
   const size_t first = count_;
-  while (!inputs.empty()) {
-    size_t some = 0;
-    for (size_t bytes = 0; some < inputs.size() && bytes < kBytesAtOnce; ++some)
-      bytes += bytes_of(inputs[some]);
-    const TicketId ticket = add(inputs.first(some));
-    for (size_t i = 0; i < some; ++i) open_[last_ = ticket + static_cast<TicketId>(i)] = count_++;
-    inputs = inputs.subspan(some);
+  try {
+    while (!inputs.empty()) inputs = inputs.subspan(add(inputs));
+  } catch (...) {
+    std::erase_if(open_, [first](const auto& one) { return one.second >= first; });
+    count_ = first;
+    throw;
   }
   return first;
 }
@@ -128,20 +126,27 @@ size_t Task::calculate(std::span<const std::string> inputs) {
   return calculate(tickets);
 }
 
-TicketId Task::add(std::span<const TicketSpec> inputs) {
+/// As many as fit into a request.
+size_t Task::add(std::span<const TicketSpec> inputs) {
   nn::Json list = nn::Json::array(), body = nn::Json::object();
-  for (const TicketSpec& input : inputs) list.items.push_back(to_json(input));
-  return project_.make(path() + "/tickets", body.set("tickets", std::move(list)), "first");
+  size_t some = 0;
+  for (size_t bytes = 0; some < inputs.size() && bytes < kBytesAtOnce; ++some) {
+    bytes += bytes_of(inputs[some]);
+    list.items.push_back(to_json(inputs[some]));
+  }
+  const TicketId ticket =
+      project_.make(path() + "/tickets", body.set("tickets", std::move(list)), "first");
+  for (size_t i = 0; i < some; ++i) open_[ticket + static_cast<TicketId>(i)] = count_++;
+  return some;
 }
 
 void Task::for_each_finished(const Take& take) {
-  Clock::time_point lost{};  // since when the coordinator is away
+  lost_.reset();
   at_ = At::stream;
   while (!open_.empty()) {
     try {
       const bool goes_on = is_open();
       const int64_t before = after_;
-      lost = {};
       follow(take);
       if (after_ != before) continue;
       if (!goes_on)
@@ -150,17 +155,22 @@ void Task::for_each_finished(const Take& take) {
                     " results more, got none: the coordinator has forgotten their tickets"));
     } catch (const AuthorLost& error) {
       if (at_ == At::take) throw;
-      if (cancelled_) continue;
-      if (lost == Clock::time_point()) {
-        lost = Clock::now();
-        log_warning(std::string("the task waits for its coordinator: ") + error.what());
-      }
-      if (Clock::now() - lost > kPatience) throw;
+      if (cancelled_ || open_.empty()) continue;
+      if (!has_patience(error.what())) throw;
     }
     std::this_thread::sleep_for(kPause);
   }
   through_ = true;
   expect_no_dead();
+}
+
+/// That it answers is not enough: what it is asked for may fail again and again.
+bool Task::has_patience(const char* why) {
+  if (!lost_) {
+    lost_ = Clock::now();
+    log_warning(std::string("the task waits for its coordinator: ") + why);
+  }
+  return Clock::now() - *lost_ < std::chrono::duration<double>(project_.to_.silence);
 }
 
 std::vector<ByteVector> Task::block() {
@@ -192,13 +202,13 @@ bool Task::is_open() {
   return progress_of(status).open() > 0;
 }
 
-/// Until no ticket is open there.
+/// Until nothing is open, here or there.
 void Task::follow(const Take& take) {
   int status = 0;
   at_ = At::stream;
   try {
     status = lines_.follow(path() + "/results?follow=1&after=" + std::to_string(after_),
-                           [&](std::string_view line) { take_line(line, take); });
+                           [&](std::string_view line) { return take_line(line, take); });
   } catch (const Error& error) {
     if (at_ != At::stream) throw;
     throw AuthorLost(error.what());
@@ -206,12 +216,18 @@ void Task::follow(const Take& take) {
   if (status != 200) throw AuthorLost(message("task", "expected results, got status ", status));
 }
 
-void Task::take_line(std::string_view line, const Take& take) {
+/// Whether others are wanted.
+bool Task::take_line(std::string_view line, const Take& take) {
+  if (line.empty()) {  // a sign of life
+    lost_.reset();
+    return true;
+  }
   at_ = At::line;
   Finished one = read_finished(nn::parse_json(line, "results"));
   if (!one.blob.empty() && open_.contains(one.ticket))
     one.result = project_.request("GET", "/blobs/" + one.blob).body;
   after_ = one.sequence;
+  lost_.reset();
   auto input = open_.extract(one.ticket);
   if (one.dead) {
     dead_.insert(std::move(input));
@@ -220,6 +236,7 @@ void Task::take_line(std::string_view line, const Take& take) {
     take(input.mapped(), std::move(one.result));
   }
   at_ = At::stream;
+  return !open_.empty();
 }
 
 void Task::expect_no_dead() {

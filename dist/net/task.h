@@ -4,9 +4,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,15 +57,16 @@ class Task {
 
   /// A ticket for each input; a text is one of its bytes. Returns the first one's number; the
   /// others follow. After block() or for_each_finished() another iteration begins: numbers are from
-  /// 0 again, and the coordinator forgets the tickets before. After AuthorLost some may be there,
-  /// for nobody.
+  /// 0 again, and the coordinator forgets the tickets before. After an exception there are none of
+  /// these inputs, and numbers go on as if they had not been given; what nodes do of them all the
+  /// same is nobody's.
   size_t calculate(std::span<const TicketSpec> inputs);
   size_t calculate(std::span<const std::string> inputs);
 
   /// Gives each result as it comes, in any order, until all inputs have ended; `take` may calculate
   /// more. Then throws Error, with reasons, if nodes could not do some; at once when the task is
-  /// cancelled, or AuthorLost when the coordinator was not there for a minute. Can be called again
-  /// for what is left, also after what `take` threw.
+  /// cancelled, or AuthorLost when it has tried in vain for a minute (WireOptions::silence) to hear
+  /// of more. Can be called again for what is left, also after what `take` threw.
   void for_each_finished(const std::function<void(size_t input, ByteVector result)>& take);
   /// for_each_finished() into a list: results by number.
   std::vector<ByteVector> block();
@@ -78,10 +81,11 @@ class Task {
  private:
   using Take = std::function<void(size_t input, ByteVector result)>;
   std::string path() const { return "/api/tasks/" + std::to_string(id_); }
-  TicketId add(std::span<const TicketSpec> inputs);
+  size_t add(std::span<const TicketSpec> inputs);
   bool is_open();
   void follow(const Take& take);
-  void take_line(std::string_view line, const Take& take);
+  bool take_line(std::string_view line, const Take& take);
+  bool has_patience(const char* why);
   void expect_no_dead();
 
   Project& project_;
@@ -90,10 +94,11 @@ class Task {
   std::atomic<bool> cancelled_ = false;
   size_t count_ = 0;                 // of inputs
   bool through_ = false;             // with all of them
-  TicketId last_ = 0;                // of theirs
   int64_t after_ = 0;                // the sequence of the last result
   std::map<TicketId, size_t> open_;  // inputs that have not ended
   std::map<TicketId, size_t> dead_;  // whose reasons nobody was told
+  /// Since when it tries in vain to hear of more.
+  std::optional<std::chrono::steady_clock::time_point> lost_;
   /// Where an error comes from.
   enum class At : uint8_t { stream, line, take } at_ = At::stream;
 };

@@ -24,7 +24,9 @@ struct WireOptions {
   CoordinatorUrl url;
   std::string token;              // empty: none
   std::string certificates = {};  // PEM file of those that TLS trusts; empty: the system's
-  double silence = 60;  // seconds without a sign of life, after which the other side is dead
+  /// Seconds without a sign of life, after which the other side is dead; over 10, as coordinators
+  /// give one every 5 or 6.
+  double silence = 60;
 };
 
 class Wire {

@@ -118,7 +118,7 @@ class Coordinator:
         connection.request("GET", f"/api/tasks/{task}/results?follow=1", headers={"Authorization": f"Bearer {self.author_token}"})
         lines = connection.getresponse().read().decode().splitlines()
         connection.close()
-        return [json.loads(line) for line in lines]
+        return [json.loads(line) for line in lines if line]
 
     def metrics(self):
         text = self.request("GET", "/metrics")[2].decode()

@@ -183,9 +183,9 @@ export class PoolNode {
       const result = typeof value === 'string' ? encoder.encode(value) : value;
       if (result.byteLength > job.most)
         throw new Error(`expected a result of at most ${job.most} bytes (max_result_bytes), got ${result.byteLength}`);
-      if (work.function) job.samples = samplesOf({...work, blobs: inputs});
       job.result = result;
       this.send('result', ticket, {token: job.token}, job.result);
+      if (work.function) job.samples = samplesOf({...work, blobs: inputs});
     } catch (error) {
       if (!ours()) return;
       ++this.counts.failed;

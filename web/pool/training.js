@@ -17,9 +17,17 @@ const ticketOf = ({input, blobs}) => (input.length > 0 ? input : blobs[0]);
 /**
  * Of how many samples a job that was done (its ticket is a message of docs/protocol-tensors.md) gave gradients: the first
  * dimension of its labels, or of the gradient that it got. A forward pass has neither: its samples count with the backward pass.
+ * 0 of what is no such message.
  */
 export function samplesOf(job) {
-  const ticket = ticketOf(job) ?? [];
+  try {
+    return samplesOfTicket(ticketOf(job) ?? []);
+  } catch {
+    return 0;
+  }
+}
+
+function samplesOfTicket(ticket) {
   if (String.fromCharCode(...ticket.slice(0, 4)) !== messageMagic) return 0;
   const view = new DataView(ticket.buffer, ticket.byteOffset, ticket.byteLength);
   const texts = view.getUint32(8, true), tensors = view.getUint32(12, true);

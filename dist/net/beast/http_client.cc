@@ -23,6 +23,8 @@ using Serializer = http::request_serializer<http::span_body<const std::byte>>;
 constexpr size_t kAskFirst = 1 << 20;
 // A proxy may pass the question over: RFC 9110 section 10.1.1 has the body follow nevertheless.
 constexpr double kAskSeconds = 1;
+// A body of which no more is wanted often ends with the next piece: then the connection stays.
+constexpr double kEndSeconds = 0.2;
 
 }  // namespace
 
@@ -60,13 +62,10 @@ struct HttpClient::Impl {
 
   /// `begin` starts a step with the handler that it is given; throws when the step fails.
   template <class Begin>
-  void step(Begin begin, bool patient = false) {
+  void step(Begin begin) {
     std::optional<ErrorCode> result;
     io.restart();
-    if (patient)
-      socket().expires_never();
-    else
-      socket().expires_after(duration(to.silence));
+    socket().expires_after(duration(to.silence));
     begin([&result](ErrorCode error, const auto&...) { result = error; });
     while (!result && io.run_one() > 0) {
     }
@@ -190,9 +189,16 @@ struct HttpClient::Impl {
   }
 
   template <class Parser>
-  void read_some(Parser& parser, bool patient = false) {
+  void read_some(Parser& parser) {
     with_stream([&](auto& stream) {
-      step([&](auto done) { http::async_read_some(stream, buffer, parser, done); }, patient);
+      step([&](auto done) { http::async_read_some(stream, buffer, parser, done); });
+    });
+  }
+
+  template <class Parser>
+  void read_end(Parser& parser) {
+    with_stream([&](auto& stream) {
+      step_within(kEndSeconds, [&](auto done) { http::async_read(stream, buffer, parser, done); });
     });
   }
 
@@ -244,14 +250,15 @@ struct HttpClient::Impl {
 
 namespace {
 
-/// The last one, which may go on, stays in `begun`.
-void take_lines(std::string& begun, std::string_view piece,
-                const std::function<void(std::string_view line)>& take) {
+/// The last one, which may go on, stays in `begun`. Whether `take` wants more.
+bool take_lines(std::string& begun, std::string_view piece,
+                const std::function<bool(std::string_view line)>& take) {
   for (size_t end; (end = piece.find('\n')) != piece.npos; piece.remove_prefix(end + 1)) {
-    take(begun += piece.substr(0, end));
+    if (!take(begun += piece.substr(0, end))) return false;
     begun.clear();
   }
   begun += piece;
+  return true;
 }
 
 }  // namespace
@@ -267,9 +274,9 @@ HttpReply HttpClient::request(const std::string& method, const std::string& path
 }
 
 int HttpClient::follow(const std::string& path,
-                       const std::function<void(std::string_view line)>& take) {
+                       const std::function<bool(std::string_view line)>& take) {
   int status = 0;
-  bool again = true;
+  bool again = true, more = true;
   impl_->talk(path, again, [&] {
     const Request request = impl_->head_of("GET", path, {});
     Serializer out(request);
@@ -277,15 +284,16 @@ int HttpClient::follow(const std::string& path,
     http::response_parser<http::string_body> parser;
     parser.body_limit(boost::none);
     std::string begun;  // a line
-    while (!parser.is_done()) {
-      impl_->read_some(parser, true);
+    while (!parser.is_done() && more) {
+      impl_->read_some(parser);
       again = false;
       if (parser.is_header_done()) status = static_cast<int>(parser.get().result_int());
       std::string& body = parser.get().body();
-      if (status == 200) take_lines(begun, body, take);
+      if (status == 200) more = take_lines(begun, body, take);
       body.clear();
     }
-    if (!parser.get().keep_alive()) impl_->disconnect();
+    if (!parser.is_done()) impl_->read_end(parser);
+    if (!parser.is_done() || !parser.get().keep_alive()) impl_->disconnect();
   });
   return status;
 }

@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kReadBytes = 64 << 10;
 constexpr double kLingerSeconds = 2;
 constexpr double kStalledSeconds = 2;  // without a byte taken, while there is no room for others
+constexpr double kAliveSeconds = 5;    // without a byte, while a body waits
 
 template <class Stream>
 class HttpConnection final : public Connection,
@@ -51,6 +52,10 @@ class HttpConnection final : public Connection,
     } else if (moving_ && waiting_bytes_ > 0 && is_stalled(now) && hub_.is_full()) {
       hub_.metrics.refuse("output_bytes_of_all");
       abort();
+    } else if (waiting_ && !response_.alive.empty() && now - wrote_at_ > kAliveSeconds) {
+      waiting_.reset();
+      hub_.asleep.erase(this);
+      write_chunk({HttpChunk::Kind::bytes, response_.alive});
     }
   }
   void wake() override {
@@ -249,6 +254,7 @@ class HttpConnection final : public Connection,
   }
 
   void write(bool last) {
+    wrote_at_ = hub_.now();
     waits(out_.size());
     asio::async_write(
         stream_, asio::buffer(out_),
@@ -278,6 +284,10 @@ class HttpConnection final : public Connection,
       hub_.asleep.insert(this);
       return watch();
     }
+    write_chunk(std::move(chunk));
+  }
+
+  void write_chunk(HttpChunk chunk) {
     if (!moving_) begin_moving();
     const bool last = chunk.kind == HttpChunk::Kind::end;
     out_ = std::move(chunk.bytes);
@@ -369,7 +379,7 @@ class HttpConnection final : public Connection,
   uint64_t moved_ = 0;     // bytes of the body that comes or goes
   uint64_t taken_ = 0;     // by the peer, of all that went out
   uint64_t received_ = 0;  // from it, when the last answer had gone out
-  double deadline_ = 0, taken_at_ = 0;
+  double deadline_ = 0, taken_at_ = 0, wrote_at_ = 0;
   bool moving_ = false, keep_alive_ = false, chunked_ = false, watching_ = false;
   bool between_ = false, lingering_ = false;
   std::shared_ptr<HttpConnection> waiting_;  // itself, while its body waits

@@ -398,7 +398,7 @@ TEST_CASE("coordinator: who follows a task hears that it was cancelled, or its t
     HttpClient client({.url = parse_coordinator_url(at.server.url()), .token = "author"});
     auto status = std::async(std::launch::async, [&] {
       return client.follow("/api/tasks/" + std::to_string(task) + "/results?follow=1",
-                           [](std::string_view) {});
+                           [](std::string_view) { return true; });
     });
     CHECK(status.wait_for(std::chrono::milliseconds(500)) == std::future_status::timeout);
     at.on([&] {
@@ -410,6 +410,23 @@ TEST_CASE("coordinator: who follows a task hears that it was cancelled, or its t
     if (!heard) client.close();
     CHECK((heard ? status.get() : 0) == 200);
   }
+}
+
+TEST_CASE("coordinator: who follows a task hears that it is there, though nothing ends") {
+  Running at;
+  TaskId task = 0;
+  at.on([&] { task = at.task("f", 1); });
+  HttpClient client(
+      {.url = parse_coordinator_url(at.server.url()), .token = "author", .silence = 10});
+  int lines = 0;
+  const auto take = [&](std::string_view line) {
+    CHECK(line.empty());
+    ++lines;
+    at.on([&] { at.coordinator.pool().cancel(task); });
+    return true;
+  };
+  CHECK(client.follow("/api/tasks/" + std::to_string(task) + "/results?follow=1", take) == 200);
+  CHECK(lines == 1);
 }
 
 TEST_CASE("coordinator: what many ask for is made once in a while") {

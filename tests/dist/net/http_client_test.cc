@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "nn/io/sha256.h"
+#include "tests/dist/net/fake.h"
 #include "tests/dist/net/running.h"
 
 namespace {
@@ -48,56 +49,6 @@ extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo
 
 namespace kaiseki::test {
 namespace {
-
-/// A server that does what the test says with each connection, until that is closed.
-class Fake {
- public:
-  explicit Fake(std::function<void(int socket)> serve)
-      : serve_(std::move(serve)), listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    REQUIRE(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) == 0);
-    REQUIRE(::listen(listener_, 10) == 0);
-    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-    url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-    thread_ = std::thread([this] {
-      for (int peer; (peer = ::accept(listener_, nullptr, nullptr)) >= 0; ::close(peer)) {
-        ++connections;
-        serve_(peer);
-      }
-    });
-  }
-  ~Fake() {
-    ::shutdown(listener_, SHUT_RDWR);
-    thread_.join();
-    ::close(listener_);
-  }
-
-  /// A request's head; what else came with it is lost. Empty: the peer has gone.
-  static std::string head(int socket) {
-    std::string text;
-    char some[4096];
-    while (!has(text, "\r\n\r\n")) {
-      const ssize_t count = ::recv(socket, some, sizeof some, 0);
-      if (count <= 0) return {};
-      text.append(some, static_cast<size_t>(count));
-    }
-    return text;
-  }
-  static void say(int socket, const std::string& text) {
-    ::send(socket, text.data(), text.size(), MSG_NOSIGNAL);
-  }
-
-  std::string url;
-  std::atomic<int> connections = 0;
-
- private:
-  const std::function<void(int)> serve_;
-  const int listener_;
-  std::thread thread_;
-};
 
 WireOptions to(const std::string& url, double silence = 5) {
   return {
@@ -143,13 +94,15 @@ TEST_CASE("http client: follows what goes on until it ends or somebody cancels i
   at.on([&] { task = at.task("f", 1); });
   HttpClient client(to(at.server.url()));
   const std::string path = "/api/tasks/" + std::to_string(task) + "/results?follow=1";
-  CHECK(client.follow("/api/tasks/99/results",
-                      [](std::string_view) { FAIL("nothing is there"); }) == 404);
+  CHECK(client.follow("/api/tasks/99/results", [](std::string_view) {
+    FAIL("nothing is there");
+    return true;
+  }) == 404);
   std::thread other([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     client.cancel();
   });
-  CHECK(!error_of([&] { client.follow(path, [](std::string_view) {}); }).empty());
+  CHECK(!error_of([&] { client.follow(path, [](std::string_view) { return true; }); }).empty());
   other.join();
   std::string heard;
   std::thread node([&] {
@@ -163,11 +116,51 @@ TEST_CASE("http client: follows what goes on until it ends or somebody cancels i
                 given->ticket, "seven");
     });
   });
-  CHECK(client.follow(path, [&](std::string_view line) { heard += line; }) == 200);
+  CHECK(client.follow(path, [&](std::string_view line) {
+    heard += line;
+    return true;
+  }) == 200);
   node.join();
   CHECK(has(heard, "\"result\": \"seven\""));
   client.close();
   CHECK(!error_of([&] { client.request("GET", "/healthz"); }).empty());
+}
+
+TEST_CASE("http client: lines keep it, empty ones too, and a silence ends it") {
+  Fake fake([](int socket) {
+    Fake::head(socket);
+    Fake::say(socket, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < 6; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      Fake::say(socket, "1\r\n\n\r\n");
+    }
+    Fake::head(socket);
+  });
+  HttpClient client(to(fake.url, 0.9));
+  int lines = 0;
+  const auto count = [&](std::string_view) { return ++lines > 0; };
+  CHECK(has(error_of([&] { client.follow("/", count); }), "timeout"));
+  CHECK(lines == 6);
+}
+
+TEST_CASE("http client: who wants no more lines is not kept, nor is a connection that has more") {
+  for (const bool ends : {true, false}) {
+    Fake fake([&](int socket) {
+      while (!Fake::head(socket).empty()) {
+        Fake::say(socket, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\na\nb\n\r\n");
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        if (ends) Fake::say(socket, "0\r\n\r\n");
+      }
+    });
+    HttpClient client(to(fake.url));
+    for (int i = 0; i < 2; ++i) {
+      std::string taken;
+      const auto take = [&](std::string_view line) { return (taken += line).empty(); };
+      CHECK(client.follow("/", take) == 200);
+      CHECK(taken == "a");
+    }
+    CHECK(fake.connections == (ends ? 1 : 2));
+  }
 }
 
 TEST_CASE(

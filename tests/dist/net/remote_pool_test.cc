@@ -11,7 +11,7 @@ namespace {
 
 /// A node that answers a ticket with "of " and what it got, whatever the way.
 struct Fixture : Running {
-  explicit Fixture(const ServerOptions& how = {}) : Running({}, how) { limit.silence = 5; }
+  explicit Fixture(const ServerOptions& how = {}) : Running({}, how) { limit.silence = 15; }
 
   Peer& node() {
     Peer* peer = nullptr;

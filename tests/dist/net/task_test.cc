@@ -6,6 +6,7 @@
 #include "dist/node/node.h"
 #include "dist/samples/samples.h"
 #include "tests/dist/net/computing.h"
+#include "tests/dist/net/fake.h"
 #include "tests/dist/net/running.h"
 
 namespace kaiseki::test {
@@ -135,6 +136,49 @@ TEST_CASE("task: more inputs than fit into a request") {
   for (size_t i = 0; i < inputs.size(); ++i) CHECK((results[i] == inputs[i] + inputs[i]));
 }
 
+TEST_CASE(
+    "task: of inputs that were refused half way none is there, and numbers go on without them") {
+  ServerOptions how;
+  how.limits.json_bytes = 1.5e6;
+  Fixture at(how);
+  Project project(at.author, "p");
+  Task task(project, {.name = "t", .function = "twice"});
+  CHECK(task.calculate(numbers(1, 2)) == 0);
+  std::vector<std::string> inputs(20, std::string(60000, 'a'));
+  inputs.emplace_back(2000000, 'b');
+  CHECK(has(error_of([&] { task.calculate(inputs); }), "got status 413"));
+  CHECK(task.progress().free > 2);
+  CHECK(task.calculate(numbers(3, 4)) == 2);
+  Computing node(at.server.url(), functions());
+  CHECK(texts(task.block()) == std::vector<std::string>{"11", "22", "33", "44"});
+  CHECK(task.calculate(numbers(5, 5)) == 0);
+  CHECK(texts(task.block()) == numbers(55, 55));
+  CHECK(task.progress() == Progress{.done = 1});
+}
+
+TEST_CASE("task: a ticket whose number got lost keeps nobody, and goes with its iteration") {
+  Fixture at;
+  NodeFunctions all = functions();
+  all["not 13"] = [](ByteView input, const TicketContext& context) {
+    for (int i = 0; i < 2000 && text(input) == "13" && !context.cancelled(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return bytes(text(input));
+  };
+  Computing node(at.server.url(), all);
+  Project project(at.author, "p");
+  Task task(project, {.name = "t", .function = "not 13"});
+  task.calculate(numbers(1, 2));
+  at.on([&] {
+    Pool& pool = at.coordinator.pool();
+    pool.add_tickets(pool.tasks()[0].id, std::vector<TicketSpec>{{.input = bytes("13")}});
+  });
+  CHECK(texts(task.block()) == numbers(1, 2));
+  CHECK(task.progress().open() == 1);
+  task.calculate(numbers(3, 4));
+  CHECK(texts(task.block()) == numbers(3, 4));
+  CHECK(task.progress() == Progress{.done = 2});
+}
+
 TEST_CASE("task: what no node could do is told with its reason, when all else is there") {
   Fixture at;
   Computing node(at.server.url(), functions());
@@ -257,6 +301,49 @@ TEST_CASE("task: a coordinator that ends and begins again is waited for") {
   CHECK(coordinator->pool().projects().empty());
   stop = true;
   thread.join();
+}
+
+/// The answer of a coordinator that has one of each, with this task.
+std::string one_of_each(const std::string& task_state) {
+  const std::string body =
+      R"({"project": 1, "task": 1, "first": 1, "free": 1, "state": ")" + task_state + "\"}";
+  return "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\n\r\n" + body;
+}
+
+TEST_CASE("task: results that cannot be had end it, though the coordinator answers all else") {
+  int asked = 0;
+  Fake fake([&](int socket) {
+    const bool results = has(Fake::head(socket), "/results?");
+    asked += results;
+    Fake::say(socket, results ? "HTTP/1.1 503 Unavailable\r\nConnection: close\r\n\r\n"
+                              : one_of_each(asked > 50 ? "cancelled" : "running"));
+  });
+  Project project({.url = parse_coordinator_url(fake.url), .token = "", .silence = 1}, "p");
+  Task task(project, {.name = "t", .function = "f"});
+  task.calculate(numbers(1, 1));
+  CHECK_THROWS_AS(task.block(), AuthorLost);
+}
+
+TEST_CASE("task: a stream of results of which nothing is heard is left, and asked for anew") {
+  int asked = 0;
+  Fake fake([&](int socket) {
+    const std::string results = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
+    if (!has(Fake::head(socket), "/results?")) {
+      Fake::say(socket, one_of_each("running"));
+    } else if (++asked == 1) {
+      Fake::say(socket, results + "\n");
+      Fake::head(socket);
+    } else {
+      Fake::say(socket, results + R"({"sequence": 1, "ticket": 1, "result": "seven"})" + "\n");
+    }
+  });
+  Project project({.url = parse_coordinator_url(fake.url), .token = "", .silence = 1}, "p");
+  Task task(project, {.name = "t", .function = "f"});
+  task.calculate(numbers(1, 1));
+  const auto begun = std::chrono::steady_clock::now();
+  CHECK(texts(task.block()) == std::vector<std::string>{"seven"});
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(15));
 }
 
 TEST_CASE("task: what the coordinator refuses or has forgotten is told at once") {

@@ -65,6 +65,7 @@ test('samples are those that a ticket gives gradients of, in its input or its bl
   assert.equal(samplesOf({input: none, blobs: [backward]}), 7);
   assert.equal(samplesOf({input: encode({work: 'forward'}, []), blobs: []}), 0);
   assert.equal(samplesOf({input: bytes('another'), blobs: []}), 0);
+  for (let length = 0; length < backward.length; ++length) assert.ok(Number.isInteger(samplesOf({input: backward.subarray(0, length), blobs: []})));
 });
 
 async function begin(trainers, input = bytes('x'), onEvent = () => {}) {
@@ -94,6 +95,12 @@ test('a verdict is told with the samples of its ticket', async () => {
   const heard = [];
   await begin([{run: async () => new Uint8Array(1), stop() {}}], ticket(), (event, {samples}) => event === 'result' && heard.push(samples));
   assert.deepEqual(heard, [1, undefined]);
+});
+
+test('a result goes out, whatever the figures make of its ticket', async () => {
+  const trainer = {run: async () => new Uint8Array(1), stop() {}};
+  const sent = await begin([trainer], bytes('KKT1'));
+  assert.equal(sent[1].type, 'result');
 });
 
 test('without one it gives training back', async () => {

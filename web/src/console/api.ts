@@ -73,6 +73,7 @@ export class ApiError extends Error {
 
 const ANSWER_MILLISECONDS = 10000;  // at most
 const AGAIN_MILLISECONDS = 1000;
+const SILENCE_MILLISECONDS = 60_000;  // of results; the coordinator says something every few seconds
 
 export class Api {
   constructor(private readonly token: string) {}
@@ -106,6 +107,7 @@ export class Api {
     for (let after = 0, failures = 0;;) {
       try {
         for await (const line of this.#lines(`/api/tasks/${task}/results?follow=1&after=${after}`)) {
+          if (!line) continue;  // a sign of life
           const result: Result = JSON.parse(line);
           after = result.sequence;
           failures = 0;
@@ -119,15 +121,29 @@ export class Api {
     }
   }
 
+  /** Rejects when nothing comes for a while. */
   async *#lines(path: string): AsyncGenerator<string> {
-    const response = await this.#fetch('GET', path, undefined, null);
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    for (let left = '';;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const lines = (left + value).split('\n');
-      left = lines.pop()!;
-      yield* lines;
+    const silence = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const listen = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENCE_MILLISECONDS);
+    };
+    try {
+      listen();
+      const response = await this.#fetch('GET', path, undefined, silence.signal);
+      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+      for (let left = '';;) {
+        listen();
+        const { done, value } = await reader.read();
+        if (done) return;
+        const lines = (left + value).split('\n');
+        left = lines.pop()!;
+        yield* lines;
+      }
+    } finally {
+      clearTimeout(timer);
+      silence.abort();
     }
   }
 
@@ -136,7 +152,7 @@ export class Api {
     return response.status === 204 ? undefined as Answer : response.json();
   }
 
-  async #fetch(method: string, path: string, body?: BodyInit, signal: AbortSignal | null = AbortSignal.timeout(ANSWER_MILLISECONDS)): Promise<Response> {
+  async #fetch(method: string, path: string, body?: BodyInit, signal = AbortSignal.timeout(ANSWER_MILLISECONDS)): Promise<Response> {
     let response: Response;
     try {
       response = await fetch(path, { method, cache: 'no-store', headers: { Authorization: `Bearer ${this.token}` }, signal, body });

@@ -55,6 +55,7 @@ export class Author {
         show(result.ticket - first, bytesOf(result));
         ++this.done.value;
       }
+      if (this.done.value + this.failed.value < INPUTS.length) throw new Error('The task was cancelled, or its tickets were forgotten');
     } catch (error) {
       this.problem.value = (error as Error).message;
     } finally {
