@@ -132,24 +132,24 @@ TEST_CASE("shipped: the first of the list is not taken unmeasured for being near
   test::CacheFolder folder("shipped_near");
   test::WithConvPolicy policy({TuneMode::hybrid});
   set_thread_count(2);
-  // ResNet-50's conv3 at its end: pointwise stands before implicit_gemm, which is 4 % faster.
-  const ConvProblem p{ConvDirection::backward_data, 8, 128, 28, 28, 512, 1, 1};
+  // VGG-16's conv5: F(4x4, 3x3) stands before F(2x2, 3x3), which is 1 % faster.
+  const ConvProblem p{ConvDirection::backward_data, 8, 512, 14, 14, 512, 3, 3, {1, 1}, {1, 1}};
   const auto shipped = shipped_tuning(convolution_key(backend, p));
-  REQUIRE(time_of(shipped, "implicit_gemm") < time_of(shipped, "pointwise"));
-  REQUIRE(time_of(shipped, "implicit_gemm") > 0.95 * time_of(shipped, "pointwise"));
+  REQUIRE(time_of(shipped, "winograd2x2_3x3") < time_of(shipped, "winograd4x4_3x3"));
+  REQUIRE(time_of(shipped, "winograd2x2_3x3") > 0.95 * time_of(shipped, "winograd4x4_3x3"));
   Tensor dx({p.n, p.c, p.h, p.w}, DType::f32, Device::cpu());
   const Tensor filter = test::random_tensor({p.k, p.c, p.r, p.s}, 1, Device::cpu());
   const Tensor dy = test::random_tensor({p.n, p.k, p.h, p.w}, 2, Device::cpu());
   for (TuneMode mode : {TuneMode::hybrid, TuneMode::cached}) {  // nothing is checked yet
     set_conv_policy({mode});
-    CHECK(first_of(backend, p) == "pointwise");
+    CHECK(first_of(backend, p) == "winograd4x4_3x3");
   }
   set_conv_policy({TuneMode::hybrid});
-  conv2d_backward_data(dy, filter, {}, dx);
-  CHECK(time_of(recall_tuning(convolution_key(backend, p)), "implicit_gemm") > 0);
+  conv2d_backward_data(dy, filter, {{1, 1}, {1, 1}}, dx);
+  CHECK(time_of(recall_tuning(convolution_key(backend, p)), "winograd2x2_3x3") > 0);
   for (TuneMode mode : {TuneMode::hybrid, TuneMode::cached}) {
     set_conv_policy({mode});
-    CHECK(first_of(backend, p) == "implicit_gemm");
+    CHECK(first_of(backend, p) == "winograd2x2_3x3");
   }
   set_thread_count(0);
 }
@@ -162,7 +162,7 @@ TEST_CASE("shipped: nothing runs unmeasured where the favourite is slower than s
   set_thread_count(2);
   const TuningKey key = convolution_key(backend, kInception);
   const auto shipped = shipped_tuning(key);
-  REQUIRE(shipped[2].candidate == "im2col_sliced");
+  REQUIRE(shipped.size() > 2);
   // A thousand times faster than there: so all others are said to be, until they are measured.
   remember_tuning(key, {{shipped[2].candidate, shipped[2].milliseconds / 1000, 0}});
   CHECK(first_of(backend, kInception) == shipped[2].candidate);
