@@ -54,12 +54,6 @@ Table& table() {
 
 int threads_of(Backend& backend) { return backend.device().is_cpu() ? thread_count() : 0; }
 
-/// The same by which files tell them apart: a CPU's OpenCL device has as many as it has cores.
-int threads_of(const DeviceInfo& info) {
-  if (info.device.is_cpu()) return thread_count();
-  return info.is_gpu ? 0 : info.compute_units;
-}
-
 /// What is shipped, of solvers that there are.
 std::vector<TuningResult> estimates(Backend& backend, const ConvProblem& problem,
                                     const TuningKey& key) {
@@ -184,9 +178,14 @@ std::string_view direction_name(ConvDirection direction) {
   return kNames[static_cast<int>(direction)];
 }
 
+int tuning_threads(const DeviceInfo& info) {
+  if (info.device.is_cpu()) return thread_count();
+  return info.is_gpu ? 0 : info.compute_units;
+}
+
 TuningKey convolution_key(Backend& backend, const ConvProblem& problem) {
   const DeviceInfo info = backend.info();
-  return {info.name, backend.device().is_cpu() ? info.platform : info.driver, threads_of(info),
+  return {info.name, backend.device().is_cpu() ? info.platform : info.driver, tuning_threads(info),
           "convolution", std::string(direction_name(problem.direction)) + ' ' + problem.str()};
 }
 

@@ -9,7 +9,9 @@
 #include <limits>
 #include <map>
 
+#include "matrix/backend/opencl/backend.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/conv/tuning.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
 #include "matrix/ops/copy.h"
@@ -139,7 +141,8 @@ std::string gemm_class(OpenclDevice& device, const GemmArgs& args) {
 }  // namespace
 
 TuningKey gemm_key(OpenclDevice& device, const GemmArgs& args) {
-  return {device.facts().name, device.facts().driver, 0, "gemm", gemm_class(device, args)};
+  const DeviceInfo info = device_info(device.index(), device.facts());
+  return {info.name, info.driver, tuning_threads(info), "gemm", gemm_class(device, args)};
 }
 
 const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args,

@@ -160,6 +160,7 @@ TEST_CASE("opencl gemm: a choice is measured once and remembered on disk") {
   Data data({130, 70, 120, 1, false, false}, false, true, Device::opencl(0));
   const TuningKey key = gemm_key(device, data.args);
   CHECK(key.which.starts_with("nt m7 n6 k6 b0"));
+  CHECK(key.threads == (device.facts().is_gpu ? 0 : device.facts().compute_units));
   const GemmCandidate& chosen = choose_gemm(device, data.args);
   REQUIRE(recall_tuning(key).size() == 1);
   CHECK(recall_tuning(key)[0].candidate == chosen.name);
