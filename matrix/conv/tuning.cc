@@ -140,6 +140,24 @@ std::vector<const ConvSolver*> untried_solvers(Backend& backend, const ConvProbl
   return untried;
 }
 
+/// The estimate to be measured next, but for those of `no_room`: the one that is said to be the
+/// fastest, unless what was measured here is faster and has room now. nullptr: none is.
+const ConvSolver* next_estimate(Backend& backend, const Known& of, uint64_t available,
+                                const std::set<std::string>& no_room) {
+  const auto solvers = backend.conv_solvers();
+  std::vector<TuningResult> fastest = of.results;
+  std::ranges::stable_sort(fastest, {}, &TuningResult::milliseconds);
+  for (const TuningResult& result : fastest) {
+    if (!backend.device().workspace().allows(result.workspace)) continue;
+    if (of.estimated.contains(result.candidate)) {
+      if (no_room.contains(result.candidate)) continue;
+      return *std::ranges::find(solvers, result.candidate, &ConvSolver::name);
+    }
+    if (result.workspace <= available && result.milliseconds < kRefusedMilliseconds) break;
+  }
+  return nullptr;
+}
+
 /// The lock is held. Only what was measured here is written.
 void keep(Backend& backend, const ConvProblem& problem, Known& of,
           const std::vector<TuningResult>& measured) {
@@ -202,6 +220,10 @@ std::vector<ConvCandidate> conv_candidates(Backend& backend, const ConvProblem& 
     const Known* of = by_time ? &known(backend, problem) : nullptr;
     const auto* measured = of ? find(of->results, *solver) : nullptr;
     const uint64_t bytes = solver->workspace_bytes(problem);
+    // An estimate is a reason to make room and measure, none to run what was not checked here.
+    if (measured && of->estimated.contains(measured->candidate) &&
+        (bytes <= available || !measures(policy, problem)))
+      measured = nullptr;
     const bool had_no_room = of && of->tried && bytes <= *of->tried;
     const bool estimates = of && !of->estimated.empty();  // may not have a newer solver
     if (!measured && bytes <= available && !had_no_room && !estimates) all = false;
@@ -225,38 +247,6 @@ bool measures_convolution(const ConvProblem& problem) {
   return measures(table().policy, problem);
 }
 
-namespace {
-
-/// Measures what is said to be the fastest until one is right and has room now: nothing runs that
-/// was not checked here. `measuring` is held, the lock is not.
-void try_estimates(Backend& backend, const ConvProblem& problem, const ConvArgs& args,
-                   uint64_t available) {
-  std::unique_lock lock(table().mutex);
-  if (known(backend, problem).estimated.empty()) return;
-  std::vector<TuningResult> fastest = known(backend, problem).results;
-  std::ranges::stable_sort(fastest, {}, &TuningResult::milliseconds);
-  for (const TuningResult& result : fastest) {
-    if (!backend.device().workspace().allows(result.workspace)) continue;
-    double time = result.milliseconds;
-    if (known(backend, problem).estimated.contains(result.candidate)) {
-      const auto solvers = backend.conv_solvers();
-      const auto solver = std::ranges::find(solvers, result.candidate, &ConvSolver::name);
-      tell_once(table(), backend.device());
-      lock.unlock();
-      ConvMeasurement trial(backend, problem, {*solver});
-      trial.run(args);
-      lock.lock();
-      const std::vector<TuningResult> measured = trial.results();
-      if (measured.empty()) continue;  // no room
-      keep(backend, problem, known(backend, problem), measured);
-      time = measured[0].milliseconds;
-    }
-    if (result.workspace <= available && time < kRefusedMilliseconds) return;
-  }
-}
-
-}  // namespace
-
 ConvTuning tune_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
   Table& all = table();
   std::unique_lock lock(all.mutex);
@@ -265,47 +255,49 @@ ConvTuning tune_convolution(Backend& backend, const ConvProblem& problem, const 
   lock.unlock();
   std::lock_guard measuring(all.measuring);
   const uint64_t available = backend.device().workspace().available();
-  try_estimates(backend, problem, args, available);
-  lock.lock();
-  auto trials = std::move(known(backend, problem).trials);
-  if (!trials) {
-    const Known& of = known(backend, problem);
-    auto untried = untried_solvers(backend, problem, of, available);
-    if (untried.empty()) return {};
-    trials = std::make_unique<ConvMeasurement>(backend, problem, untried);
-    known(backend, problem).tried = std::max(of.tried.value_or(0), available);
-    tell_once(all, backend.device());
+  std::set<std::string> no_room;
+  for (;;) {
+    lock.lock();
+    const ConvSolver* estimate = nullptr;
+    auto trials = std::move(known(backend, problem).trials);
+    if (!trials) {
+      Known& of = known(backend, problem);
+      estimate = next_estimate(backend, of, available, no_room);
+      const auto solvers =
+          estimate ? std::vector{estimate} : untried_solvers(backend, problem, of, available);
+      if (solvers.empty()) return {};
+      trials = std::make_unique<ConvMeasurement>(backend, problem, solvers);
+      if (!estimate) of.tried = std::max(of.tried.value_or(0), available);
+      tell_once(all, backend.device());
+    }
+    lock.unlock();
+    bool computed = false;
+    if (amortised)  // of many, one is checked at a time
+      do computed = trials->step(args);
+      while (estimate && !computed && !trials->done());
+    else
+      trials->run(args);
+    lock.lock();
+    Known& of = known(backend, problem);
+    if (!trials->done()) {
+      of.trials = std::move(trials);
+      return {computed, false};
+    }
+    const std::vector<TuningResult> measured = trials->results();
+    keep(backend, problem, of, measured);
+    if (!estimate || computed) return {computed, !computed};
+    if (measured.empty()) no_room.emplace(estimate->name());
+    lock.unlock();
   }
-  lock.unlock();
-  bool computed = false;
-  if (amortised)
-    computed = trials->step(args);
-  else
-    trials->run(args);
-  lock.lock();
-  Known& of = known(backend, problem);
-  if (!trials->done()) {
-    of.trials = std::move(trials);
-    return {computed, false};
-  }
-  keep(backend, problem, of, trials->results());
-  return {computed, true};
 }
 
 bool convolution_known(Backend& backend, const ConvProblem& problem) {
-  const Workspace& workspace = backend.device().workspace();
-  const uint64_t available = workspace.available();
+  const uint64_t available = backend.device().workspace().available();
   std::lock_guard lock(table().mutex);
   if (!measures(table().policy, problem)) return true;
   const Known& of = known(backend, problem);
   if (of.trials) return false;
-  std::vector<TuningResult> fastest = of.results;
-  std::ranges::stable_sort(fastest, {}, &TuningResult::milliseconds);
-  for (const TuningResult& result : fastest) {  // as try_estimates()
-    if (!workspace.allows(result.workspace)) continue;
-    if (of.estimated.contains(result.candidate)) return false;
-    if (result.workspace <= available && result.milliseconds < kRefusedMilliseconds) break;
-  }
+  if (next_estimate(backend, of, available, {})) return false;
   return untried_solvers(backend, problem, of, available).empty();
 }
 

@@ -39,7 +39,8 @@ struct ConvCandidate {
 };
 
 /// The solvers that can do it, without those that computed wrong values: the fastest first if all
-/// for which there is workspace were measured, else in the backend's order.
+/// for which there is workspace were measured, else in the backend's order. A time that the library
+/// was shipped with counts only as long as there is no room, and measuring comes first.
 std::vector<ConvCandidate> conv_candidates(Backend& backend, const ConvProblem& problem);
 
 /// Whether the policy is to measure it when it is not known.

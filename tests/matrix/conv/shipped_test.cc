@@ -5,13 +5,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include "matrix/conv/measure.h"
 #include "matrix/conv/tuning.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/conv.h"
+#include "matrix/ops/copy.h"
 #include "matrix/threads.h"
 #include "tests/matrix/conv/reference.h"
 #include "tests/support/cache_folder.h"
@@ -32,6 +34,32 @@ double time_of(const std::vector<TuningResult>& results, const std::string& cand
   const auto at = std::ranges::find(results, candidate, &TuningResult::candidate);
   REQUIRE(at != results.end());
   return at->milliseconds;
+}
+
+/// GoogLeNet's inception 4a, 3x3.
+constexpr ConvProblem kInception{ConvDirection::forward, 8, 112, 14, 14, 224, 3, 3, {1, 1}, {1, 1}};
+
+struct Data {
+  Tensor x = test::random_tensor({kInception.n, kInception.c, kInception.h, kInception.w}, 1);
+  Tensor filter = test::random_tensor({kInception.k, kInception.c, kInception.r, kInception.s}, 2);
+  Tensor y = Tensor::full({kInception.n, kInception.k, kInception.out_h(), kInception.out_w()}, 0,
+                          Device::cpu());
+
+  std::vector<float> run() {
+    conv2d(x, filter, nullptr, {kInception.stride, kInception.padding}, y);
+    return y.to_vector();
+  }
+};
+
+/// The table's processor, with its threads.
+bool on_its_processor() {
+  if (Device::cpu().backend().info().platform == kDriver) return true;
+  MESSAGE("this processor is not one of the table's");
+  return false;
+}
+
+std::string first_of(Backend& backend, const ConvProblem& problem) {
+  return std::string(conv_candidates(backend, problem)[0].solver->name());
 }
 
 }  // namespace
@@ -61,25 +89,15 @@ TEST_CASE("shipped: measurements serve other minibatches and threads, scaled, an
 TEST_CASE("shipped: the favourite is measured and checked before it is believed") {
   Backend& backend = Device::cpu().backend();
   test::CacheFolder folder("shipped");
-  test::WithConvPolicy policy({TuneMode::cached});
-  // GoogLeNet's inception 4a, 3x3.
-  const ConvProblem p{ConvDirection::forward, 8, 112, 14, 14, 224, 3, 3, {1, 1}, {1, 1}};
+  test::WithConvPolicy policy({TuneMode::hybrid});
+  const ConvProblem p = kInception;
   set_thread_count(2);
   const auto shipped = shipped_tuning(convolution_key(backend, p));
-  if (backend.info().platform != kDriver) {
-    CHECK(shipped.empty());
-    MESSAGE("this processor is not one of the table's");
-  } else {
+  CHECK(shipped.empty() != on_its_processor());
+  if (!shipped.empty()) {
     REQUIRE(shipped.size() >= 4);
-    CHECK(conv_candidates(backend, p)[0].solver->name() == shipped[0].candidate);
-    CHECK_FALSE(std::filesystem::exists(tuning_file()));
-
-    forget_convolutions();
-    set_conv_policy({TuneMode::hybrid});
-    Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, Device::cpu());
-    const Tensor filter = test::random_tensor({p.k, p.c, p.r, p.s}, 2, Device::cpu());
-    Tensor y({p.n, p.k, p.out_h(), p.out_w()}, DType::f32, Device::cpu());
-    conv2d(x, filter, nullptr, {p.stride, p.padding}, y);
+    Data data;
+    data.run();
     const auto measured = recall_tuning(convolution_key(backend, p));
     CHECK(measured.size() < shipped.size());  // no estimate is written
     for (int process = 0; process < 2; ++process) {
@@ -96,7 +114,7 @@ TEST_CASE("shipped: the favourite is measured and checked before it is believed"
     // There with less workspace another one runs, and is checked before.
     backend.device().workspace().set_limit(0);
     CHECK_FALSE(convolution_known(backend, p));
-    conv2d(x, filter, nullptr, {p.stride, p.padding}, y);
+    data.run();
     const auto more = recall_tuning(convolution_key(backend, p));
     CHECK(more.size() > measured.size());
     const auto candidates = conv_candidates(backend, p);
@@ -109,8 +127,8 @@ TEST_CASE("shipped: the favourite is measured and checked before it is believed"
 }
 
 TEST_CASE("shipped: the first of the list is not taken unmeasured for being nearly as fast") {
+  if (!on_its_processor()) return;
   Backend& backend = Device::cpu().backend();
-  if (backend.info().platform != kDriver) return;
   test::CacheFolder folder("shipped_near");
   test::WithConvPolicy policy({TuneMode::hybrid});
   set_thread_count(2);
@@ -122,9 +140,64 @@ TEST_CASE("shipped: the first of the list is not taken unmeasured for being near
   Tensor dx({p.n, p.c, p.h, p.w}, DType::f32, Device::cpu());
   const Tensor filter = test::random_tensor({p.k, p.c, p.r, p.s}, 1, Device::cpu());
   const Tensor dy = test::random_tensor({p.n, p.k, p.h, p.w}, 2, Device::cpu());
+  for (TuneMode mode : {TuneMode::hybrid, TuneMode::cached}) {  // nothing is checked yet
+    set_conv_policy({mode});
+    CHECK(first_of(backend, p) == "pointwise");
+  }
+  set_conv_policy({TuneMode::hybrid});
   conv2d_backward_data(dy, filter, {}, dx);
   CHECK(time_of(recall_tuning(convolution_key(backend, p)), "implicit_gemm") > 0);
-  CHECK(conv_candidates(backend, p)[0].solver->name() == "implicit_gemm");
+  for (TuneMode mode : {TuneMode::hybrid, TuneMode::cached}) {
+    set_conv_policy({mode});
+    CHECK(first_of(backend, p) == "implicit_gemm");
+  }
+  set_thread_count(0);
+}
+
+TEST_CASE("shipped: nothing runs unmeasured where the favourite is slower than said") {
+  if (!on_its_processor()) return;
+  Backend& backend = Device::cpu().backend();
+  test::CacheFolder folder("shipped_slower");
+  test::WithConvPolicy policy({TuneMode::cached});
+  set_thread_count(2);
+  const TuningKey key = convolution_key(backend, kInception);
+  const auto shipped = shipped_tuning(key);
+  REQUIRE(shipped[2].candidate == "im2col_sliced");
+  // A thousand times faster than there: so all others are said to be, until they are measured.
+  remember_tuning(key, {{shipped[2].candidate, shipped[2].milliseconds / 1000, 0}});
+  CHECK(first_of(backend, kInception) == shipped[2].candidate);
+  set_conv_policy({TuneMode::hybrid});
+  Data().run();
+  const auto measured = recall_tuning(key);
+  for (int i = 0; i < 3; ++i) CHECK(time_of(measured, shipped[i].candidate) > 0);
+  CHECK(convolution_known(backend, kInception));
+  CHECK(first_of(backend, kInception) == shipped[2].candidate);
+  set_thread_count(0);
+}
+
+TEST_CASE("shipped: amortised, what is timed is the computation") {
+  if (!on_its_processor()) return;
+  Backend& backend = Device::cpu().backend();
+  test::CacheFolder folder("shipped_amortised");
+  Data data;
+  std::vector<float> expected;
+  set_thread_count(2);
+  {
+    test::WithConvPolicy policy({TuneMode::off});
+    expected = data.run();
+  }
+  test::WithConvPolicy policy({TuneMode::amortised});
+  int calls = 0;
+  for (; calls < 20 && !convolution_known(backend, kInception); ++calls) {
+    fill(data.y, NAN);
+    const std::vector<float> values = data.run();
+    CHECK(std::equal(values.begin(), values.end(), expected.begin(), [](float a, float b) {
+      return std::abs(a - b) < 2e-3f;  // sums of 1008 products of values in -1..1
+    }));
+    if (calls == 0) CHECK(recall_tuning(convolution_key(backend, kInception)).empty());
+  }
+  CHECK(calls >= 3);  // timed runs of the favourite
+  CHECK(calls < 20);
   set_thread_count(0);
 }
 
