@@ -16,7 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "checkpoint-", kSuffix = ".safetensors";
 constexpr std::string_view kBest = "best.safetensors";
-constexpr std::string_view kBefore = "before.safetensors";
 
 bool is_checkpoint(const std::string& name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
@@ -37,6 +36,17 @@ void clear_half_written(const fs::path& folder) {
     if (ours && name.find(".safetensors.tmp-") != std::string::npos) files.push_back(entry.path());
   }
   for (const fs::path& file : files) fs::remove(file, ignored);
+}
+
+/// Puts the best weights of an earlier run where no other run's are, and says where.
+void set_best_aside(const fs::path& folder) {
+  if (!fs::is_regular_file(folder / kBest)) return;
+  fs::path aside = folder / "before.safetensors";
+  for (int i = 2; fs::exists(aside); ++i)
+    aside = folder / ("before-" + std::to_string(i) + ".safetensors");
+  std::error_code error;
+  fs::rename(folder / kBest, aside, error);
+  if (!error) log_warning("the best weights of an earlier run are now " + aside.string());
 }
 
 /// What goes wrong is warned of, and stays in `problem` until it goes well.
@@ -91,8 +101,7 @@ std::optional<fs::path> resume(const fs::path& folder, Trainer& trainer) {
     }
   if (!damage.empty()) throw Error("no checkpoint can be read: " + damage);
   // A run that was killed before its first checkpoint left what was the best until then.
-  std::error_code none;
-  fs::rename(folder / kBest, folder / kBefore, none);
+  set_best_aside(folder);
   return std::nullopt;
 }
 

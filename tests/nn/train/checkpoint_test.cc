@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "matrix/log.h"
 #include "nn/io/file.h"
 #include "nn/io/safetensors.h"
 #include "nn/optimizer.h"
@@ -111,6 +112,15 @@ TEST_CASE(
   TrainingRun run(2);
   CHECK(!resume(folder.path, run.trainer));
   CHECK(read_file(folder.path / "before.safetensors").size() == 8);
+  write_file_atomic(folder.path / "best.safetensors", as_bytes("better"));
+  std::string said;
+  set_log_sink([&](LogLevel, std::string_view text) { said += text; });
+  CHECK(!resume(folder.path, run.trainer));
+  set_log_sink({});
+  const auto second = folder.path / "before-2.safetensors";
+  CHECK(read_file(folder.path / "before.safetensors").size() == 8);
+  CHECK(read_file(second).size() == 6);
+  CHECK(said.find(second.string()) != std::string::npos);
   run.trainer.extend(std::make_unique<Checkpointer>(CheckpointerOptions{.folder = folder.path}));
   run.trainer.run();
   CHECK(list_checkpoints(folder.path).size() > 0);
