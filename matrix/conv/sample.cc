@@ -12,8 +12,7 @@ constexpr int64_t kPlaces = 32;
 constexpr double kAllowed = 2e-5;
 constexpr double kSmallest = 1e-25;  // below it floats lose digits, or are zeros
 
-struct Sum {
-  double sum = 0, size = 0;
+struct Sum : ExactSum {
   void add(float a, float b) {
     const double product = static_cast<double>(a) * b;
     sum += product, size += std::abs(product);
@@ -116,12 +115,15 @@ int64_t result_size(const ConvProblem& p) {
 
 }  // namespace
 
+ExactSum exact_value(const ConvProblem& problem, const ConvArgs& args, int64_t place) {
+  return Reference(problem, args).at(place);
+}
+
 Sample::Sample(const ConvProblem& problem, const ConvArgs& args) {
-  const Reference reference(problem, args);
   const int64_t size = result_size(problem), count = std::min(size, kPlaces);
   for (int64_t i = 0; i < count; ++i) {  // spread over all, with both ends
     const int64_t place = (size - 1) * i / std::max<int64_t>(1, count - 1);
-    const Sum sum = reference.at(place);
+    const ExactSum sum = exact_value(problem, args, place);
     values_.push_back({place, sum.sum, sum.size});
   }
 }

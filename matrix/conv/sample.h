@@ -10,6 +10,13 @@
 
 namespace kaiseki::conv {
 
+/// One value of a convolution's result, without bias and activation, and the sum of its products'
+/// sizes.
+struct ExactSum {
+  double sum = 0, size = 0;
+};
+ExactSum exact_value(const ConvProblem& problem, const ConvArgs& args, int64_t place);
+
 class Sample {
  public:
   /// Values of x * filter, without bias and activation, and of the gradients, at up to 32 places.

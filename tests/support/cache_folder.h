@@ -2,6 +2,8 @@
 // A cache folder of a test's own.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -12,7 +14,8 @@ namespace kaiseki::test {
 class CacheFolder {
  public:
   explicit CacheFolder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / ("kaiseki_test_" + name)) {
+      : path_(std::filesystem::temp_directory_path() /
+              ("kaiseki_test_" + name + std::to_string(getpid()))) {
     if (const char* old = std::getenv("KAISEKI_CACHE_DIR")) old_ = old;
     std::filesystem::remove_all(path_);
     setenv("KAISEKI_CACHE_DIR", path_.c_str(), 1);

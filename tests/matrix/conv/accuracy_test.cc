@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "matrix/backend.h"
+#include "matrix/conv/sample.h"
 #include "matrix/ops/copy.h"
 #include "tests/matrix/conv/directions.h"
 #include "tests/matrix/conv/reference.h"
@@ -39,67 +40,9 @@ std::vector<ConvProblem> vgg(Device device) {
   return layers;
 }
 
-/// Single values of a result by plain loops in double.
-class Exact {
- public:
-  Exact(const ConvProblem& p, const Tensor& x, const Tensor& filter, const Tensor& y)
-      : p_(p), x_(x.data<float>()), filter_(filter.data<float>()), y_(y.data<float>()) {}
-
-  double at(int64_t place) const {
-    const auto take = [&](int64_t count) {
-      const int64_t index = place % count;
-      place /= count;
-      return index;
-    };
-    const int64_t group_c = p_.c / p_.groups, group_k = p_.k / p_.groups;
-    double sum = 0;
-    if (p_.direction == ConvDirection::forward) {
-      const int64_t j = take(p_.out_w()), i = take(p_.out_h()), k = take(p_.k);
-      for (int64_t c = 0; c < group_c; ++c)
-        for (int64_t r = 0; r < p_.r; ++r)
-          for (int64_t s = 0; s < p_.s; ++s)
-            sum += x(place, k / group_k * group_c + c, i, r, j, s) * filter(k, c, r, s);
-    } else if (p_.direction == ConvDirection::backward_data) {
-      const int64_t w = take(p_.w), h = take(p_.h), c = take(p_.c);
-      for (int64_t k = c / group_c * group_k; k < (c / group_c + 1) * group_k; ++k)
-        for (int64_t r = 0; r < p_.r; ++r)
-          for (int64_t s = 0; s < p_.s; ++s) {
-            const int64_t i = h + p_.padding[0] - r, j = w + p_.padding[1] - s;
-            if (i % p_.stride[0] == 0 && j % p_.stride[1] == 0)
-              sum += y(place, k, i / p_.stride[0], j / p_.stride[1]) * filter(k, c % group_c, r, s);
-          }
-    } else {
-      const int64_t s = take(p_.s), r = take(p_.r), c = take(group_c);
-      for (int64_t n = 0; n < p_.n; ++n)
-        for (int64_t i = 0; i < p_.out_h(); ++i)
-          for (int64_t j = 0; j < p_.out_w(); ++j)
-            sum += x(n, place / group_k * group_c + c, i, r, j, s) * y(n, place, i, j);
-    }
-    return sum;
-  }
-
- private:
-  double x(int64_t n, int64_t c, int64_t i, int64_t r, int64_t j, int64_t s) const {
-    const int64_t h = i * p_.stride[0] - p_.padding[0] + r;
-    const int64_t w = j * p_.stride[1] - p_.padding[1] + s;
-    const bool inside = h >= 0 && h < p_.h && w >= 0 && w < p_.w;
-    return inside ? x_[((n * p_.c + c) * p_.h + h) * p_.w + w] : 0;
-  }
-  double filter(int64_t k, int64_t c, int64_t r, int64_t s) const {
-    return filter_[((k * (p_.c / p_.groups) + c) * p_.r + r) * p_.s + s];
-  }
-  double y(int64_t n, int64_t k, int64_t i, int64_t j) const {
-    const bool inside = i >= 0 && i < p_.out_h() && j >= 0 && j < p_.out_w();
-    return inside ? y_[((n * p_.k + k) * p_.out_h() + i) * p_.out_w() + j] : 0;
-  }
-
-  const ConvProblem& p_;
-  const float *x_, *filter_, *y_;
-};
-
 bool is_winograd(const std::string& name) { return name.find("winograd") != std::string::npos; }
 
-/// The largest errors, by the largest value of the result.
+/// The largest errors, by the largest value at these places.
 using Errors = std::map<std::string, double>;
 
 class Measure {
@@ -122,7 +65,7 @@ class Measure {
       output = &result;
       std::vector<double> exact(static_cast<size_t>(std::min(result.size(), kPlaces)));
       for (size_t i = 0; i < exact.size(); ++i)
-        exact[i] = Exact(p, x, filter, y).at(place(result, exact.size(), i));
+        exact[i] = conv::exact_value(p, args, place(result, exact.size(), i)).sum;
       for (const ConvSolver* solver : device_.backend().conv_solvers()) {
         const std::string name = test::run_name(solver->name(), direction);
         if (!solver->applicable(p) || !takes(name)) continue;
@@ -147,15 +90,15 @@ class Measure {
     if (workspace.defined()) args.workspace = &workspace;
     solver.run(p, args);
     const float* values = result.data<float>();
+    CHECK(std::all_of(values, values + result.size(), [](float v) { return std::isfinite(v); }));
     double worst = 0, largest = 0;
-    for (int64_t i = 0; i < result.size(); ++i)
-      largest = std::max<double>(largest, std::abs(values[i]));
     for (size_t i = 0; i < exact.size(); ++i) {
       const double error = std::abs(values[place(result, exact.size(), i)] - exact[i]);
       worst = std::max(worst, std::isnan(error) ? HUGE_VAL : error);
+      largest = std::max(largest, std::abs(exact[i]));
     }
-    // Float sums and Fourier transforms are seen to be off by up to 1e-6 of the largest value;
-    // Winograd's, whose constants amplify roundings, by 1e-5. A wrong term is off by far more.
+    // Float sums and Fourier transforms are seen to be off by up to 2e-6 of the largest value;
+    // Winograd's, whose constants amplify roundings, by 1.5e-5. A wrong term is off by far more.
     CHECK(worst < (is_winograd(name) ? 5e-5 : 5e-6) * largest);
     worst_[name] = std::max(worst_[name], worst / largest);
   }

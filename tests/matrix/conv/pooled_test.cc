@@ -17,7 +17,7 @@
 #include "matrix/ops/pool.h"
 #include "matrix/threads.h"
 #include "tests/matrix/conv/cases.h"
-#include "tests/support/reference.h"
+#include "tests/matrix/conv/reference.h"
 
 namespace kaiseki {
 namespace {
@@ -69,11 +69,8 @@ bool same(const Tensor& a, const Tensor& b) {
 }
 
 void run(const ConvSolver& solver, const ConvProblem& problem, ConvArgs args) {
-  Tensor workspace;
-  if (const uint64_t bytes = solver.workspace_bytes(problem)) {
-    workspace = Tensor({static_cast<int64_t>(bytes)}, DType::u8, Device::cpu());
-    args.workspace = &workspace;
-  }
+  Tensor workspace = test::nan_workspace(solver.workspace_bytes(problem), Device::cpu());
+  if (workspace.defined()) args.workspace = &workspace;
   solver.run(problem, args);
 }
 

@@ -12,9 +12,9 @@
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "tests/matrix/conv/cases.h"
+#include "tests/matrix/conv/reference.h"
 #include "tests/support/conv_policy.h"
 #include "tests/support/devices.h"
-#include "tests/support/reference.h"
 
 namespace kaiseki {
 namespace {
@@ -93,9 +93,10 @@ TEST_CASE("prepared filters: for each solver the same bits, for any number and s
           Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, device);
           Tensor y = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 2, device);
           Tensor filter = test::random_tensor({p.k, p.c / p.groups, p.r, p.s}, 3, device);
-          Tensor workspace({static_cast<int64_t>(solver->workspace_bytes(p))}, DType::u8, device);
-          Tensor prepared({static_cast<int64_t>(bytes)}, DType::u8, device);
-          ConvArgs args{.x = &x, .filter = &filter, .y = &y, .workspace = &workspace};
+          Tensor workspace = test::nan_workspace(solver->workspace_bytes(p), device);
+          Tensor prepared = test::nan_workspace(bytes, device);
+          ConvArgs args{.x = &x, .filter = &filter, .y = &y};
+          if (workspace.defined()) args.workspace = &workspace;
           solver->run(p, args);
           const std::vector<float> expected = (forward ? y : x).to_vector();
           solver->prepare(other, filter, prepared);
@@ -105,6 +106,7 @@ TEST_CASE("prepared filters: for each solver the same bits, for any number and s
           else
             x = test::random_tensor(x.shape(), 4, device);
           fill(filter, NAN);  // is not read any more
+          workspace = test::nan_workspace(solver->workspace_bytes(p), device);
           args.prepared = &prepared;
           solver->run(p, args);
           CHECK((forward ? y : x).to_vector() == expected);

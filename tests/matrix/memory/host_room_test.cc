@@ -2,6 +2,7 @@
 #include "matrix/memory/host_room.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -20,7 +21,7 @@ constexpr uint64_t kMiB = 1 << 20;
 class Machine {
  public:
   explicit Machine(const std::string& name)
-      : root_(fs::temp_directory_path() / ("kaiseki_room_" + name)) {
+      : root_(fs::temp_directory_path() / ("kaiseki_room_" + name + std::to_string(getpid()))) {
     fs::remove_all(root_);
     write("proc/meminfo",
           "MemTotal:        8388608 kB\nMemFree:  1024 kB\nMemAvailable:    6291456 kB\n");
