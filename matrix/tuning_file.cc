@@ -13,7 +13,6 @@
 
 #include "matrix/cache_file.h"
 #include "matrix/environment.h"
-#include "matrix/threads.h"
 
 namespace kaiseki {
 namespace {
@@ -100,11 +99,6 @@ void read_contents() {
 }
 
 }  // namespace
-
-int tuning_threads(const DeviceInfo& info) {
-  if (info.device.is_cpu()) return thread_count();
-  return info.is_gpu ? 0 : info.compute_units;
-}
 
 std::filesystem::path tuning_file() { return environment().cache_dir / "tuning.jsonl"; }
 

@@ -15,17 +15,11 @@
 #include <string_view>
 #include <vector>
 
-#include "matrix/device.h"
-
 namespace kaiseki {
-
-/// The threads by which a device's results differ: the CPU's present ones, or the cores of a CPU's
-/// OpenCL device; 0 for a GPU.
-int tuning_threads(const DeviceInfo& info);
 
 struct TuningKey {
   std::string device, driver;  // names; a result of another device or driver is not ours
-  int threads = 0;             // tuning_threads()
+  int threads = 0;             // or cores of a CPU's OpenCL device; 0 where they do not matter
   std::string operation, which;
 };
 

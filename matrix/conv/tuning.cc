@@ -196,6 +196,11 @@ std::string_view direction_name(ConvDirection direction) {
   return kNames[static_cast<int>(direction)];
 }
 
+int tuning_threads(const DeviceInfo& info) {
+  if (info.device.is_cpu()) return thread_count();
+  return info.is_gpu ? 0 : info.compute_units;
+}
+
 TuningKey convolution_key(Backend& backend, const ConvProblem& problem) {
   const DeviceInfo info = backend.info();
   return {info.name, backend.device().is_cpu() ? info.platform : info.driver, tuning_threads(info),

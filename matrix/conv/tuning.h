@@ -67,6 +67,9 @@ uint64_t conv_generation();
 
 /// "forward", "backward_data" or "backward_filter".
 std::string_view direction_name(ConvDirection direction);
+/// By which the tuning file tells measurements on a device apart: the CPU's present threads, or the
+/// cores of a CPU's OpenCL device; 0 for a GPU.
+int tuning_threads(const DeviceInfo& info);
 /// Under which name the tuning file knows a convolution on a device with its present threads.
 TuningKey convolution_key(Backend& backend, const ConvProblem& problem);
 

@@ -11,6 +11,7 @@
 
 #include "matrix/backend/opencl/backend.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/conv/tuning.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
 #include "matrix/ops/copy.h"
