@@ -12,6 +12,7 @@ namespace kaiseki {
 namespace {
 
 constexpr uint64_t kLine = 64, kLarge = 4 << 20, kLargePage = 2 << 20;
+constexpr uint64_t kSmallestPage = 4 << 10;
 
 }  // namespace
 
@@ -27,6 +28,11 @@ void* allocate_host(uint64_t bytes) noexcept {
 }
 
 void release_host(void* block) noexcept { std::free(block); }
+
+void touch_host(void* block, uint64_t bytes) noexcept {
+  auto* at = static_cast<volatile char*>(block);
+  for (uint64_t i = 0; i < bytes; i += kSmallestPage) at[i] = 0;
+}
 
 #if defined(__SANITIZE_ADDRESS__)
 #define KAISEKI_ASAN 1

@@ -13,6 +13,9 @@ namespace kaiseki {
 void* allocate_host(uint64_t bytes) noexcept;
 void release_host(void* block) noexcept;
 
+/// Writes to every page, so that the system gives its memory now, not when it is first used.
+void touch_host(void* block, uint64_t bytes) noexcept;
+
 /// Whether discard_host() does anything; not under ASan, which would not see from one part of a
 /// block into the next.
 bool can_discard_host() noexcept;

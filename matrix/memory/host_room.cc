@@ -2,13 +2,23 @@
 #include "matrix/memory/host_room.h"
 
 #include <unistd.h>
-#ifdef __linux__
+
 #include <algorithm>
+#ifdef __linux__
 #include <fstream>
 #include <optional>
 #endif
 
 namespace kaiseki {
+namespace {
+
+constexpr uint64_t kReserve = 16;  // of all memory, a part for what is in no pool
+
+uint64_t physical_memory() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
 
 #ifdef __linux__
 namespace {
@@ -47,15 +57,24 @@ void narrow_all(HostRoom& room, const std::string& folder, std::string group, co
   }
 }
 
+HostRoom machine(const std::string& root) {
+  HostRoom room{physical_memory()};
+  std::ifstream in(root + "/proc/meminfo");
+  uint64_t kilobytes = 0;
+  for (std::string word; in >> word;) {  // "MemTotal: 8388608 kB"
+    if (word == "MemTotal:" && in >> kilobytes) room.total = kilobytes * 1024;
+    if (word == "MemAvailable:" && in >> kilobytes) {
+      room.available = kilobytes * 1024;
+      break;
+    }
+  }
+  return room;
+}
+
 }  // namespace
 
 HostRoom host_room(const std::string& root) {
-  const auto total = number_in(root + "/proc/meminfo", "MemTotal:");
-  const auto available = number_in(root + "/proc/meminfo", "MemAvailable:");
-  HostRoom room;
-  room.total = total ? *total * 1024
-                     : static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  if (available) room.available = *available * 1024;
+  HostRoom room = machine(root);
   std::ifstream groups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {  // "4:memory:/a/b", "0::/a/b"
     const size_t first = line.find(':'), second = line.find(':', first + 1);
@@ -70,9 +89,12 @@ HostRoom host_room(const std::string& root) {
   return room;
 }
 #else
-HostRoom host_room(const std::string&) {
-  return {static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE)};
-}
+HostRoom host_room(const std::string&) { return {physical_memory()}; }
 #endif
+
+uint64_t spare_host_memory() {
+  const HostRoom room = host_room();
+  return room.available - std::min(room.available, room.total / kReserve);
+}
 
 }  // namespace kaiseki

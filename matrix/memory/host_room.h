@@ -17,4 +17,8 @@ struct HostRoom {
 /// `root` is where /proc and /sys/fs/cgroup (version 1 or 2) are.
 HostRoom host_room(const std::string& root = "");
 
+/// Bytes that the pool of a device whose memory is the host's may still take: what is available,
+/// but for a part of all that is left to others.
+uint64_t spare_host_memory();
+
 }  // namespace kaiseki

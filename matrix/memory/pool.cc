@@ -33,27 +33,32 @@ uint64_t MemoryPool::rounded(uint64_t bytes) const {
 
 bool MemoryPool::divides(uint64_t bytes) const { return bytes >= kDivided && raw_.divisible(); }
 
-bool MemoryPool::has_room(uint64_t bytes) const {
-  if (account_.budget && held() + bytes > account_.budget) return false;
-  return !account_.workspace || bytes <= raw_.available();
+bool MemoryPool::within_budget(uint64_t bytes) const {
+  return !account_.budget || held() + bytes <= account_.budget;
 }
 
-void* MemoryPool::try_allocate(uint64_t bytes) {
-  return has_room(bytes) ? raw_.allocate(bytes) : nullptr;
+/// By the device's estimate, or leaving that to the device itself.
+bool MemoryPool::has_room(uint64_t bytes, bool estimate) const {
+  if (!within_budget(bytes)) return false;
+  return !estimate || !account_.workspace || bytes <= raw_.available();
 }
 
-void* MemoryPool::take_locked(uint64_t size) {
-  if (!divides(size)) {
-    auto found = free_.find(size);
-    if (found == free_.end()) return try_allocate(size);
-    void* block = found->second;
-    free_.erase(found);
-    free_bytes_ -= size;
-    return block;
-  }
-  if (void* part = parts_.take(size)) return part;
-  if (void* part = has_room(size) ? parts_.take_empty(size) : nullptr) return part;
-  void* block = try_allocate(size);
+void* MemoryPool::take_whole(uint64_t size) {
+  auto found = free_.find(size);
+  if (found == free_.end()) return nullptr;
+  void* block = found->second;
+  free_.erase(found);
+  free_bytes_ -= size;
+  return block;
+}
+
+void* MemoryPool::take_locked(uint64_t size, bool estimate) {
+  const bool divided = divides(size);
+  if (void* cached = divided ? parts_.take(size) : take_whole(size)) return cached;
+  if (!has_room(size, estimate)) return nullptr;
+  if (!divided) return raw_.allocate(size);
+  if (void* part = parts_.take_empty(size)) return part;
+  void* block = raw_.allocate(size);
   if (block) try {
       parts_.add(block, size);
     } catch (...) {
@@ -63,11 +68,11 @@ void* MemoryPool::take_locked(uint64_t size) {
   return block;
 }
 
-void* MemoryPool::allocate_locked(uint64_t size) {
-  void* block = take_locked(size);
+void* MemoryPool::allocate_locked(uint64_t size, bool estimate) {
+  void* block = take_locked(size, estimate);
   if (!block && (account_.cached || parts_.has_empty())) {
     trim_locked();
-    block = take_locked(size);
+    block = take_locked(size, estimate);
   }
   if (!block) return nullptr;
   count_cached();
@@ -88,6 +93,7 @@ void* MemoryPool::allocate(uint64_t bytes) {
     lock.lock();
     block = allocate_locked(size);
   }
+  if (!block && account_.workspace && bytes <= kLargest) block = allocate_locked(size, false);
   if (!block)
     throw OutOfMemory(device_name_, size, account_.in_use, account_.cached, account_.budget);
   return block;
@@ -97,8 +103,10 @@ void* MemoryPool::allocate_unused(uint64_t bytes) {
   std::lock_guard lock(mutex_);
   if (bytes > kLargest) return nullptr;
   const uint64_t size = rounded(bytes);
-  void* block = size <= raw_.available() ? try_allocate(size) : nullptr;
+  if (!within_budget(size) || size > raw_.available()) return nullptr;
+  void* block = raw_.allocate(size);
   if (!block) return nullptr;
+  raw_.commit(block, size);
   account_.workspace += size;
   account_.peak = std::max(account_.peak, held());
   return block;

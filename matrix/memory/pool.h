@@ -25,7 +25,7 @@ struct MemoryAccount {
   uint64_t budget = 0;     // 0: no limit but the device's own
 };
 
-/// Where a pool's memory comes from. Both functions are called under the pool's lock.
+/// Where a pool's memory comes from. All functions are called under the pool's lock.
 class RawMemory {
  public:
   virtual ~RawMemory() = default;
@@ -34,6 +34,9 @@ class RawMemory {
   virtual void release(void* block) noexcept = 0;
   /// Bytes that could be allocated now and used, where the device would not refuse more.
   virtual uint64_t available() const { return UINT64_MAX; }
+  /// Makes the memory of a block count in available() now, not when it is first written: a system
+  /// may hand out addresses alone.
+  virtual void commit(void*, uint64_t) noexcept {}
   /// Blocks are addresses that may be cut into parts, and discard() takes the memory from a part.
   virtual bool divisible() const { return false; }
   virtual void discard(void*, uint64_t) noexcept {}
@@ -47,7 +50,8 @@ class MemoryPool {
 
   /// A block of at least this many bytes, aligned to 64. Throws OutOfMemory, after the cache, and
   /// then what gives way, were given back to the device and the allocation tried once more each.
-  /// What gives way does so too where the device would not refuse, but has no more available.
+  /// What gives way does so too where the device would not refuse, but has no more available; if
+  /// that was in vain, the device has the last word: what is available is an estimate.
   void* allocate(uint64_t bytes);
   /// The same of memory that is neither in use nor cached, for a workspace; nullptr when there is
   /// not that much.
@@ -74,10 +78,11 @@ class MemoryPool {
 
  private:
   bool divides(uint64_t bytes) const;
-  bool has_room(uint64_t bytes) const;
-  void* try_allocate(uint64_t bytes);
-  void* take_locked(uint64_t size);
-  void* allocate_locked(uint64_t size);
+  bool within_budget(uint64_t bytes) const;
+  bool has_room(uint64_t bytes, bool estimate) const;
+  void* take_whole(uint64_t size);
+  void* take_locked(uint64_t size, bool estimate);
+  void* allocate_locked(uint64_t size, bool estimate = true);
   void trim_locked();
   void count_cached();
   uint64_t held() const { return account_.in_use + account_.cached + account_.workspace; }

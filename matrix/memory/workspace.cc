@@ -12,8 +12,9 @@ namespace kaiseki {
 namespace {
 
 constexpr uint64_t kEarlyPart = 16;
-constexpr uint64_t kKeptPart = 4;  // of the device's memory, at most, for what is kept
-constexpr int kPatience = 10'000;  // milliseconds that a tensor waits for a convolution's end
+constexpr uint64_t kKeptPart = 4;    // of the device's memory, at most, for what is kept
+constexpr int kPatience = 10'000;    // milliseconds that a tensor waits for a convolution's end
+constexpr uint64_t kAskAgain = 100;  // iterations after which a device that refused is asked anew
 
 }  // namespace
 
@@ -40,14 +41,17 @@ void Workspace::register_size(uint64_t bytes) {
 void Workspace::end_iteration() {
   std::lock_guard lock(mutex_);
   kept_.purge();
+  if (++since_refused_ == kAskAgain) refused_ = UINT64_MAX;
+  const bool wanted = !registered_.empty() && *registered_.begin() > size();
+  const uint64_t most = wanted ? room() : 0;
   for (uint64_t bytes : registered_)
-    if (bytes <= size() || take(bytes)) break;
+    if (bytes <= size() || take(bytes, most)) break;
   registered_.clear();
 }
 
 void Workspace::reserve(uint64_t bytes) {
   std::lock_guard lock(mutex_);
-  if (!limit_ && bytes > size()) take(bytes);
+  if (!limit_ && bytes > size()) take(bytes, room());
 }
 
 uint64_t Workspace::size() const {
@@ -68,7 +72,7 @@ bool Workspace::allows(uint64_t bytes) const {
 
 Workspace::Use Workspace::use(uint64_t bytes) {
   Use use{std::unique_lock(mutex_), {}};
-  if (bytes > size() && bytes <= available()) take(bytes);
+  if (bytes > size() && bytes <= available()) take(bytes, room());
   if (bytes <= size()) use.memory = block_;
   return use;
 }
@@ -89,7 +93,7 @@ const Workspace::Limits& Workspace::device_limits() const {
 Workspace::Use Workspace::try_out(uint64_t bytes) {
   Use trial{std::unique_lock(mutex_), {}};
   if (bytes <= size() || limit_) return use(bytes);
-  if (fits(bytes)) trial.memory = allocate(bytes);
+  if (fits(bytes, room())) trial.memory = allocate(bytes);
   return trial;
 }
 
@@ -98,9 +102,10 @@ Workspace::Use Workspace::keep(const Tensor& source, const Kept::Form& form,
   Use use{std::unique_lock(mutex_), {}};
   if (limit_) return use;
   use.memory = kept_.of(source, form, make, [this](uint64_t bytes) {
-    const uint64_t all = kept_.bytes() + bytes, memory = device_memory();
-    const bool moderate = !memory || all <= memory / kKeptPart;
-    return moderate && fits(size() + all) ? Tensor::of_unused_memory(bytes, device_) : Tensor();
+    const uint64_t memory = device_memory();
+    const bool moderate = !memory || kept_.bytes() + bytes <= memory / kKeptPart;
+    return moderate && fits(bytes, room_beside()) ? Tensor::of_unused_memory(bytes, device_)
+                                                  : Tensor();
   });
   return use;
 }
@@ -112,13 +117,23 @@ uint64_t Workspace::kept_bytes() const {
 
 /// In place of the present block and of all that is kept. A device without a budget may promise
 /// more memory than it has.
-bool Workspace::fits(uint64_t bytes) const {
+uint64_t Workspace::room() const {
   const MemoryAccount account = pool_.account();
-  const uint64_t size = pool_.rounded(bytes), memory = device_memory();  // 0: not known
-  if (memory && account.in_use + account.cached + size > memory) return false;
-  const uint64_t largest = device_limits().allocation;
-  if (largest && size > largest) return false;
-  return size <= account.workspace || size - account.workspace <= pool_.available();
+  const uint64_t tensors = account.in_use + account.cached, memory = device_memory();
+  const uint64_t unused = memory ? memory - std::min(memory, tensors) : UINT64_MAX;
+  const uint64_t available = std::min(pool_.available(), UINT64_MAX - account.workspace);
+  return std::min(unused, account.workspace + available);
+}
+
+uint64_t Workspace::room_beside() const {
+  const uint64_t all = room();
+  return all - std::min(all, pool_.account().workspace);
+}
+
+/// In one buffer.
+bool Workspace::fits(uint64_t bytes, uint64_t room) const {
+  const uint64_t size = pool_.rounded(bytes), largest = device_limits().allocation;
+  return size <= room && (!largest || size <= largest);
 }
 
 bool Workspace::was_refused(uint64_t bytes, uint64_t held) const {
@@ -127,22 +142,23 @@ bool Workspace::was_refused(uint64_t bytes, uint64_t held) const {
 
 /// In place of what is kept, if need be.
 Tensor Workspace::allocate(uint64_t bytes) {
-  if (!fits(bytes + kept_.bytes())) kept_.clear();
+  if (!fits(bytes, room_beside())) kept_.clear();
   Tensor memory = Tensor::of_unused_memory(bytes, device_);
   if (memory.defined() || kept_.bytes() == 0) return memory;
   kept_.clear();
   return Tensor::of_unused_memory(bytes, device_);
 }
 
-/// A device may refuse though it seemed to fit: not asked again before tensors need less.
-bool Workspace::take(uint64_t bytes) {
+/// A device may refuse though it seemed to fit: not asked again before tensors need less
+/// or others may have given it back.
+bool Workspace::take(uint64_t bytes, uint64_t room) {
   const MemoryAccount account = pool_.account();
   const uint64_t held = account.in_use + account.cached, before = size();
-  if (was_refused(bytes, held) || !fits(bytes)) return false;
+  if (was_refused(bytes, held) || !fits(bytes, room)) return false;
   block_ = {};
   block_ = allocate(bytes);
   if (block_.defined()) return true;
-  refused_ = bytes, refused_beside_ = held;
+  refused_ = bytes, refused_beside_ = held, since_refused_ = 0;
   if (before) block_ = allocate(before);
   return false;
 }

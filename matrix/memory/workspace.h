@@ -31,7 +31,8 @@ class Workspace {
   /// After an iteration (forward, backward, update; or forward alone), when the pool holds all that
   /// an iteration needs: where there is no block or a smaller one, takes the largest registered
   /// size that fits into memory which is neither in use nor cached, and which the system has
-  /// available now (MemoryPool::available()). Forgets the sizes.
+  /// available now (MemoryPool::available()). What the device refuses nevertheless is asked for
+  /// again when tensors need less, or a hundred iterations later. Forgets the sizes.
   /// Optimizer::step() and forward passes of Phase::test call it.
   void end_iteration();
   /// Takes a block of this size now, as end_iteration() would: so a run that is continued computes
@@ -64,7 +65,9 @@ class Workspace {
   uint64_t kept_bytes() const;
 
  private:
-  bool fits(uint64_t bytes) const;
+  uint64_t room() const;
+  uint64_t room_beside() const;
+  bool fits(uint64_t bytes, uint64_t room) const;
   Tensor allocate(uint64_t bytes);
   struct Limits {
     uint64_t memory, allocation;  // bytes of the device, and in one buffer; 0: not known
@@ -72,7 +75,7 @@ class Workspace {
   const Limits& device_limits() const;
   uint64_t device_memory() const;
   bool was_refused(uint64_t bytes, uint64_t held) const;
-  bool take(uint64_t bytes);
+  bool take(uint64_t bytes, uint64_t room);
   bool give_way();
 
   Device device_;
@@ -83,6 +86,7 @@ class Workspace {
   mutable std::optional<Limits> limits_;  // once the device was asked
   uint64_t refused_ = UINT64_MAX;         // the least that the device did not give
   uint64_t refused_beside_ = 0;           // bytes of the pool's at that time
+  uint64_t since_refused_ = 0;            // iterations
   std::set<uint64_t, std::greater<>> registered_;
   Tensor block_;
   Kept kept_;

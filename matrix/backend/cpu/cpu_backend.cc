@@ -19,16 +19,12 @@
 namespace kaiseki {
 namespace {
 
-constexpr uint64_t kReserve = 16;  // of all memory, a part for what is not in the pool
-
 class CpuMemory : public RawMemory {
  public:
-  uint64_t available() const override {
-    const HostRoom room = host_room();
-    return room.available - std::min(room.available, room.total / kReserve);
-  }
+  uint64_t available() const override { return spare_host_memory(); }
   void* allocate(uint64_t bytes) override { return allocate_host(bytes); }
   void release(void* block) noexcept override { release_host(block); }
+  void commit(void* block, uint64_t bytes) noexcept override { touch_host(block, bytes); }
   bool divisible() const override { return can_discard_host(); }
   void discard(void* part, uint64_t bytes) noexcept override { discard_host(part, bytes); }
 };

@@ -19,6 +19,7 @@ namespace kaiseki::opencl {
   X(clCreateProgramWithSource)      \
   X(clEnqueueCopyBuffer)            \
   X(clEnqueueCopyBufferRect)        \
+  X(clEnqueueFillBuffer)            \
   X(clEnqueueNDRangeKernel)         \
   X(clEnqueueReadBuffer)            \
   X(clEnqueueWriteBuffer)           \

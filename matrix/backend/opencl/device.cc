@@ -8,6 +8,7 @@
 #include "matrix/backend/opencl/status.h"
 #include "matrix/error.h"
 #include "matrix/log.h"
+#include "matrix/memory/host_room.h"
 #include "matrix/opencl.h"
 
 namespace kaiseki {
@@ -154,6 +155,18 @@ void OpenclDevice::release(void* block) noexcept {
             message("opencl", "memory of ", label_, " is not given back: ", status_name(status)));
   } catch (...) {  // no memory for the message
   }
+}
+
+uint64_t OpenclDevice::available() const {
+  return facts_.is_cpu ? spare_host_memory() : RawMemory::available();
+}
+
+void OpenclDevice::commit(void* block, uint64_t bytes) noexcept {
+  if (!facts_.is_cpu) return;
+  const cl_uint zero = 0;
+  const cl_int status = cl().clEnqueueFillBuffer(queue_, static_cast<cl_mem>(block), &zero,
+                                                 sizeof zero, 0, bytes, 0, nullptr, nullptr);
+  if (status == CL_SUCCESS) cl().clFinish(queue_);  // else who uses it first hears of it
 }
 
 void OpenclDevice::smoke_test() {

@@ -74,6 +74,9 @@ class OpenclDevice : public RawMemory {
   /// Blocks are cl_mem. A block over the device's largest allocation throws DeviceError.
   void* allocate(uint64_t bytes) override;
   void release(void* block) noexcept override;
+  /// Where the device is a CPU, the blocks are the host's memory.
+  uint64_t available() const override;
+  void commit(void* block, uint64_t bytes) noexcept override;
 
  private:
   void drop_oldest_kernels();

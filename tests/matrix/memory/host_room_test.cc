@@ -82,5 +82,6 @@ TEST_CASE("host room: the CPU device has as much memory as this process may have
   const HostRoom room = kaiseki::host_room();
   CHECK(room.total > 0);
   CHECK(room.available > 0);
+  CHECK(kaiseki::spare_host_memory() < room.available);
   CHECK(kaiseki::list_devices()[0].memory == room.total);
 }

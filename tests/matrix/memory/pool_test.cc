@@ -32,9 +32,14 @@ struct CountedMemory : RawMemory {
     --live;
     std::free(block);
   }
-  uint64_t available() const override { return left; }
+  uint64_t available() const override {
+    ++asked;
+    return left;
+  }
+  void commit(void*, uint64_t bytes) noexcept override { committed += bytes; }
   int most_live = 1000, live = 0, refusals = 0;
-  uint64_t left = UINT64_MAX;
+  uint64_t left = UINT64_MAX, committed = 0;
+  mutable int asked = 0;
 };
 
 /// What is discarded is overwritten, so that nobody can go on using it.
@@ -280,6 +285,7 @@ TEST_CASE("what gives way leaves the system its memory, and tensors alone take i
   CHECK(pool.allocate_unused(8192) == nullptr);
   void* workspace = pool.allocate_unused(2048);
   REQUIRE(workspace);
+  CHECK(raw.committed == 2048);  // so that no tensor is promised the same
   int asked = 0;
   pool.set_give_way([&] {
     ++asked;
@@ -293,9 +299,33 @@ TEST_CASE("what gives way leaves the system its memory, and tensors alone take i
   CHECK(asked == 1);
   void* more = pool.allocate(4096);
   CHECK(asked == 1);
+  CHECK(raw.committed == 2048);
   pool.release(small, 512);
   pool.release(large, 2048);
   pool.release(more, 4096);
+}
+
+TEST_CASE("what cannot give way costs no tensor that the device would give, but for a budget") {
+  DivisibleMemory raw;
+  MemoryPool pool("test", raw, {});
+  void* workspace = pool.allocate_unused(2 * kMega);
+  pool.set_give_way([] { return false; });  // a long convolution runs with it
+  raw.left = 0;
+  for (const uint64_t bytes : {uint64_t{1024}, kMega}) {
+    CAPTURE(bytes);
+    raw.asked = 0;
+    void* tensor = pool.allocate(bytes);
+    CHECK(raw.asked == 2);  // once for each time that there may be room
+    pool.release(tensor, bytes);
+    pool.set_budget(2 * kMega);
+    CHECK_THROWS_AS(pool.allocate(2 * bytes), OutOfMemory);
+    pool.set_budget({});
+    pool.trim();
+    raw.most_live = 1;
+    CHECK_THROWS_AS(pool.allocate(bytes), OutOfMemory);
+    raw.most_live = 1000;
+  }
+  pool.release_unused(workspace, 2 * kMega);
 }
 
 TEST_CASE("the message of a refusal fits what was refused") {

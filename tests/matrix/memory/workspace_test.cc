@@ -4,6 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#ifdef __linux__
+#include <unistd.h>
+
+#include <fstream>
+#endif
 #include <thread>
 
 #include "matrix/error.h"
@@ -37,6 +42,15 @@ class SmallDevice {
   Device device_;
 };
 
+#ifdef __linux__
+/// Bytes of this process that the system has given memory.
+uint64_t resident() {
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+#endif
+
 }  // namespace
 
 TEST_CASE("workspace: after an iteration, the largest registered size that fits what is free") {
@@ -57,6 +71,20 @@ TEST_CASE("workspace: after an iteration, the largest registered size that fits 
     CHECK_FALSE(workspace.use(6 * kMiB + 1).memory.defined());
   });
 }
+
+#ifdef __linux__
+TEST_CASE(
+    "workspace: of the host's memory it has all from the first, so that none is promised twice") {
+  test::for_each_device([](Device device) {
+    SmallDevice small(device, 160 * kMiB);
+    if (small.pool().available() == UINT64_MAX) return;  // memory of its own
+    const uint64_t before = resident();
+    small.workspace().reserve(128 * kMiB);
+    REQUIRE(small.workspace().size() == 128 * kMiB);
+    CHECK(resident() >= before + 127 * kMiB);
+  });
+}
+#endif
 
 TEST_CASE("workspace: gives way to tensors, and is taken again after the next iteration") {
   test::for_each_device([](Device device) {

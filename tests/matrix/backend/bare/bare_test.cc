@@ -167,12 +167,45 @@ TEST_CASE("workspace that the device refuses costs no block, and is not asked fo
   CHECK(backend.allocations == allocations);
   backend.refused_from = UINT64_MAX;
   CHECK(iterate() == kMiB);  // tensors need as much as before
+  for (int i = 0; i < 100; ++i) iterate();
+  CHECK(workspace.size() == 4 * kMiB);  // others may have given it back
+  workspace.set_limit({});
+  workspace.reserve(kMiB);
+  backend.refused_from = 2 * kMiB;
+  CHECK(iterate() == kMiB);
+  backend.refused_from = UINT64_MAX;
+  CHECK(iterate() == kMiB);
+  const int before = backend.allocations;
   weights = Tensor();
   pool.trim();
   CHECK(iterate() == 4 * kMiB);
   workspace.register_size(test::kBareLargest + 1);  // an error, if it were asked for
   CHECK(iterate() == 4 * kMiB);
-  CHECK(backend.allocations == allocations + 1);
+  CHECK(backend.allocations == before + 1);
+  workspace.set_limit({});
+}
+
+TEST_CASE("the limit of one buffer is for the block and for each filter kept, not for their sum") {
+  test::BareBackend& backend = test::bare_backend();
+  const Device device = Device::opencl(0);
+  Workspace& workspace = device.workspace();
+  workspace.set_limit({});
+  workspace.reserve(test::kBareLargest);
+  REQUIRE(workspace.size() == test::kBareLargest);
+  const auto keep = [&](const Tensor& source) {
+    const Kept::Form form{&backend, 0, source.bytes()};
+    workspace.keep(source, form, [](Tensor&) {});
+    return workspace.keep(source, form, [](Tensor&) {}).memory.defined();
+  };
+  const Tensor filter({1000}, DType::u8, device);
+  CHECK(keep(filter));
+  CHECK(workspace.size() == test::kBareLargest);
+  CHECK(workspace.kept_bytes() == 1000);
+  workspace.set_limit({});
+  CHECK(keep(filter));
+  workspace.reserve(test::kBareLargest);
+  CHECK(workspace.size() == test::kBareLargest);
+  CHECK(workspace.kept_bytes() == 1000);  // did not have to go for it
   workspace.set_limit({});
 }
 

@@ -5,6 +5,7 @@
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/opencl/status.h"
 #include "matrix/error.h"
+#include "matrix/memory/host_room.h"
 #include "matrix/opencl.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
@@ -34,6 +35,15 @@ TEST_CASE("opencl device: a buffer over the largest allocation is refused with i
                        doctest::Contains("CL_DEVICE_MAX_MEM_ALLOC_SIZE"), DeviceError);
   Tensor small = Tensor::full(Shape{3}, 4, Device::opencl(0));
   CHECK(small.to_vector() == std::vector<float>{4, 4, 4});
+}
+
+TEST_CASE(
+    "opencl device: of a CPU's as much is available as the host has, of others what they give") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  const uint64_t available = backend->opencl().available();
+  CHECK(available > 0);
+  CHECK((available < host_room().total) == backend->opencl().facts().is_cpu);
 }
 
 TEST_CASE("opencl device: a tensor without elements") {
