@@ -2,17 +2,14 @@
 #include "matrix/memory/host_room.h"
 
 #include <unistd.h>
-
-#include <algorithm>
 #ifdef __linux__
+#include <algorithm>
 #include <fstream>
 #include <optional>
 #endif
 
 namespace kaiseki {
 namespace {
-
-constexpr uint64_t kReserve = 16;  // of all memory, a part for what is in no pool
 
 uint64_t physical_memory() {
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
@@ -22,6 +19,8 @@ uint64_t physical_memory() {
 
 #ifdef __linux__
 namespace {
+
+constexpr uint64_t kReserve = 16;  // of all memory, a part for what is in no pool
 
 /// The number after `key`, or the first one of the file.
 std::optional<uint64_t> number_in(const std::string& file, const std::string& key = "") {
@@ -88,13 +87,15 @@ HostRoom host_room(const std::string& root) {
   }
   return room;
 }
-#else
-HostRoom host_room(const std::string&) { return {physical_memory()}; }
-#endif
 
 uint64_t spare_host_memory() {
   const HostRoom room = host_room();
   return room.available - std::min(room.available, room.total / kReserve);
 }
+#else
+HostRoom host_room(const std::string&) { return {physical_memory()}; }
+
+uint64_t spare_host_memory() { return UINT64_MAX; }  // there is no estimate
+#endif
 
 }  // namespace kaiseki

@@ -18,7 +18,7 @@ struct HostRoom {
 HostRoom host_room(const std::string& root = "");
 
 /// Bytes that the pool of a device whose memory is the host's may still take: what is available,
-/// but for a part of all that is left to others.
+/// but for a part of all that is left to others; all where the system has no estimate.
 uint64_t spare_host_memory();
 
 }  // namespace kaiseki

@@ -82,6 +82,8 @@ TEST_CASE("host room: the CPU device has as much memory as this process may have
   const HostRoom room = kaiseki::host_room();
   CHECK(room.total > 0);
   CHECK(room.available > 0);
+#ifdef __linux__
   CHECK(kaiseki::spare_host_memory() < room.available);
+#endif
   CHECK(kaiseki::list_devices()[0].memory == room.total);
 }
