@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "matrix/backend/cpu/gemm_kernel.h"
+#include "matrix/ceil_div.h"
 #include "matrix/conv/correlation.h"
 #include "matrix/conv/gather.h"
 #include "matrix/conv/pooled.h"
@@ -25,8 +26,6 @@ constexpr int64_t kBlockFloats = 256 * 1024;  // of transformed input and output
 constexpr int64_t kMostTiles = 256;
 constexpr int64_t kFewTiles = 48;  // fewer do not pay for reading the filters from the cache
 constexpr int64_t kLine = 16;  // floats between elements, so that they differ in sets of the cache
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Forward and backward-data as one: y = x correlated with the filter, group by group.
 struct Plan : conv::Correlation {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "matrix/backend/cpu/gemm_kernel.h"
+#include "matrix/ceil_div.h"
 #include "matrix/conv/gather.h"
 #include "matrix/conv/pooled.h"
 #include "matrix/threads.h"
@@ -19,8 +20,6 @@ constexpr int64_t kBlockOutputs = 128;        // of a task
 constexpr int64_t kPieces = 8, kPieceChunks = 4;
 constexpr int64_t kPieceSums = kCacheFloats * 3 / 2;  // of a piece: beside its chunk in the cache
 constexpr int64_t kLine = 16;  // floats between elements, so that they differ in sets of the cache
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// How a problem is cut: tiles in chunks, and filters in blocks. By the problem alone.
 struct Plan {

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 
+#include "matrix/ceil_div.h"
 #include "matrix/memory/host.h"
 #include "matrix/threads.h"
 
@@ -22,8 +23,6 @@ constexpr double kTaskFlops = 1e6;    // about 6 us: less is not worth another t
 constexpr int kUnevenTasks = 4;  // a thread, where the grid's powers of two fit the threads badly
 constexpr int64_t kFewTiles = 16, kLeastPieces = 3;  // where k is split
 constexpr int64_t kSplits = 32;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// The length of the pieces in which k is cut.
 int64_t k_block_of(int64_t k) {
