@@ -285,7 +285,8 @@ ConvTuning tune_convolution(Backend& backend, const ConvProblem& problem, const 
     }
     const std::vector<TuningResult> measured = trials->results();
     keep(backend, problem, of, measured);
-    if (!estimate || computed) return {computed, !computed};
+    // What went on with an earlier call's estimate may have found no room: then there are others.
+    if (!estimate || computed) return {computed, !computed && of.estimated.empty()};
     if (measured.empty()) no_room.emplace(estimate->name());
     lock.unlock();
   }

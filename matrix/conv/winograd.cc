@@ -31,8 +31,8 @@ constexpr int64_t kLine = 16;  // floats between elements, so that they differ i
 struct Plan : conv::Correlation {
   WinogradForm form;
   int64_t images, groups;
-  int64_t tiles_h, tiles_w, block_rows;
-  int64_t panel;  // outputs whose filters lie side by side
+  int64_t tiles_h, tiles_w, blocks, block_rows;  // rows: the most
+  int64_t panel;                                 // outputs whose filters lie side by side
 
   Plan(const WinogradForm& tile, const ConvProblem& p)
       : Correlation(p),
@@ -51,8 +51,9 @@ struct Plan : conv::Correlation {
         std::clamp<int64_t>(tiles / std::max<int64_t>(1, tiles_w), 1, std::max<int64_t>(1, share));
     // As many blocks for each thread.
     const int64_t step = thread_count() / std::gcd<int64_t>(groups, thread_count());
-    const int64_t blocks = ceil_div(ceil_div(rows(), most), step) * step;
-    block_rows = std::max<int64_t>(1, ceil_div(rows(), std::max<int64_t>(1, blocks)));
+    blocks = std::clamp<int64_t>(ceil_div(ceil_div(rows(), most), step) * step, 1,
+                                 std::max<int64_t>(1, rows()));
+    block_rows = std::max<int64_t>(1, ceil_div(rows(), blocks));
   }
   int64_t rows() const { return images * tiles_h; }
   int64_t filter_size() const { return form.taps * form.taps; }
@@ -223,7 +224,7 @@ class Winograd final : public ConvSolver {
     if (args.pool) pool.emplace(*args.pool);
     const float* x = pool ? nullptr : (plan.turned ? args.y : args.x)->data<float>();
     float* y = (plan.turned ? args.x : args.y)->overwrite<float>();
-    const int64_t blocks = ceil_div(plan.rows(), plan.block_rows);
+    const int64_t blocks = plan.blocks;
     parallel_for(plan.groups * blocks, 1, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t i = task % blocks, row = plan.rows() * i / blocks;

@@ -106,7 +106,10 @@ void* MemoryPool::allocate_unused(uint64_t bytes) {
   if (!within_budget(size) || size > raw_.available()) return nullptr;
   void* block = raw_.allocate(size);
   if (!block) return nullptr;
-  raw_.commit(block, size);
+  if (!raw_.commit(block, size)) {
+    raw_.release(block);
+    return nullptr;
+  }
   account_.workspace += size;
   account_.peak = std::max(account_.peak, held());
   return block;

@@ -35,8 +35,8 @@ class RawMemory {
   /// Bytes that could be allocated now and used, where the device would not refuse more.
   virtual uint64_t available() const { return UINT64_MAX; }
   /// Makes the memory of a block count in available() now, not when it is first written: a system
-  /// may hand out addresses alone.
-  virtual void commit(void*, uint64_t) noexcept {}
+  /// may hand out addresses alone. False when the device refuses it only now.
+  virtual bool commit(void*, uint64_t) noexcept { return true; }
   /// Blocks are addresses that may be cut into parts, and discard() takes the memory from a part.
   virtual bool divisible() const { return false; }
   virtual void discard(void*, uint64_t) noexcept {}

@@ -54,8 +54,8 @@ class Workspace {
     Tensor memory;  // u8; no tensor where there is not as much as asked for
   };
   Use use(uint64_t bytes);
-  /// The same for a trial: where the block is smaller, automatic workspace gives unused memory that
-  /// is returned at the end.
+  /// The same for a trial: where the block is smaller, automatic workspace gives unused memory
+  /// beside it that is returned at the end.
   Use try_out(uint64_t bytes);
 
   /// What `make` writes for `source` (Kept::of), where automatic workspace has room beside the

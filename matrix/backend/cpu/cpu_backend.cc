@@ -24,7 +24,10 @@ class CpuMemory : public RawMemory {
   uint64_t available() const override { return spare_host_memory(); }
   void* allocate(uint64_t bytes) override { return allocate_host(bytes); }
   void release(void* block) noexcept override { release_host(block); }
-  void commit(void* block, uint64_t bytes) noexcept override { touch_host(block, bytes); }
+  bool commit(void* block, uint64_t bytes) noexcept override {
+    touch_host(block, bytes);
+    return true;
+  }
   bool divisible() const override { return can_discard_host(); }
   void discard(void* part, uint64_t bytes) noexcept override { discard_host(part, bytes); }
 };

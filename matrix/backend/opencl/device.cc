@@ -158,15 +158,17 @@ void OpenclDevice::release(void* block) noexcept {
 }
 
 uint64_t OpenclDevice::available() const {
-  return facts_.is_cpu ? spare_host_memory() : RawMemory::available();
+  if (!facts_.is_cpu) return RawMemory::available();
+  cl().clFinish(queue_);  // what is queued may be the first to write to its memory
+  return spare_host_memory();
 }
 
-void OpenclDevice::commit(void* block, uint64_t bytes) noexcept {
-  if (!facts_.is_cpu) return;
+bool OpenclDevice::commit(void* block, uint64_t bytes) noexcept {
+  if (!facts_.is_cpu) return true;
   const cl_uint zero = 0;
   const cl_int status = cl().clEnqueueFillBuffer(queue_, static_cast<cl_mem>(block), &zero,
                                                  sizeof zero, 0, bytes, 0, nullptr, nullptr);
-  if (status == CL_SUCCESS) cl().clFinish(queue_);  // else who uses it first hears of it
+  return status == CL_SUCCESS && cl().clFinish(queue_) == CL_SUCCESS;
 }
 
 void OpenclDevice::smoke_test() {

@@ -76,7 +76,7 @@ class OpenclDevice : public RawMemory {
   void release(void* block) noexcept override;
   /// Where the device is a CPU, the blocks are the host's memory.
   uint64_t available() const override;
-  void commit(void* block, uint64_t bytes) noexcept override;
+  bool commit(void* block, uint64_t bytes) noexcept override;
 
  private:
   void drop_oldest_kernels();

@@ -62,6 +62,13 @@ std::string first_of(Backend& backend, const ConvProblem& problem) {
   return std::string(conv_candidates(backend, problem)[0].solver->name());
 }
 
+std::string first_without_workspace(Backend& backend, const ConvProblem& problem) {
+  const auto candidates = conv_candidates(backend, problem);
+  const auto first = std::ranges::find(candidates, uint64_t{0}, &ConvCandidate::workspace);
+  REQUIRE(first != candidates.end());
+  return std::string(first->solver->name());
+}
+
 }  // namespace
 
 TEST_CASE("shipped: measurements serve other minibatches and threads, scaled, and not any") {
@@ -117,10 +124,7 @@ TEST_CASE("shipped: the favourite is measured and checked before it is believed"
     data.run();
     const auto more = recall_tuning(convolution_key(backend, p));
     CHECK(more.size() > measured.size());
-    const auto candidates = conv_candidates(backend, p);
-    const auto runs = std::ranges::find(candidates, uint64_t{0}, &ConvCandidate::workspace);
-    REQUIRE(runs != candidates.end());
-    CHECK(time_of(more, std::string(runs->solver->name())) > 0);
+    CHECK(time_of(more, first_without_workspace(backend, p)) > 0);
     backend.device().workspace().set_limit({});
   }
   set_thread_count(0);
@@ -198,6 +202,23 @@ TEST_CASE("shipped: amortised, what is timed is the computation") {
   }
   CHECK(calls >= 3);  // timed runs of the favourite
   CHECK(calls < 20);
+  set_thread_count(0);
+}
+
+TEST_CASE("shipped: amortised, another one is measured where the favourite loses its room") {
+  if (!on_its_processor()) return;
+  Backend& backend = Device::cpu().backend();
+  test::CacheFolder folder("shipped_amortised_room");
+  test::WithConvPolicy policy({TuneMode::amortised});
+  set_thread_count(2);
+  Data data;
+  data.run();
+  backend.device().workspace().set_limit(0);
+  for (int i = 0; i < 20; ++i) data.run();
+  CHECK(convolution_known(backend, kInception));
+  CHECK(time_of(recall_tuning(convolution_key(backend, kInception)),
+                first_without_workspace(backend, kInception)) > 0);
+  backend.device().workspace().set_limit({});
   set_thread_count(0);
 }
 

@@ -36,7 +36,11 @@ struct CountedMemory : RawMemory {
     ++asked;
     return left;
   }
-  void commit(void*, uint64_t bytes) noexcept override { committed += bytes; }
+  bool commit(void*, uint64_t bytes) noexcept override {
+    committed += bytes;
+    return commits;
+  }
+  bool commits = true;
   int most_live = 1000, live = 0, refusals = 0;
   uint64_t left = UINT64_MAX, committed = 0;
   mutable int asked = 0;
@@ -283,6 +287,12 @@ TEST_CASE("what gives way leaves the system its memory, and tensors alone take i
   MemoryPool pool("test", raw, {});
   raw.left = 4096;
   CHECK(pool.allocate_unused(8192) == nullptr);
+  raw.commits = false;
+  CHECK(pool.allocate_unused(1024) == nullptr);
+  CHECK(raw.live == 0);
+  CHECK(pool.account().workspace == 0);
+  raw.commits = true;
+  raw.committed = 0;
   void* workspace = pool.allocate_unused(2048);
   REQUIRE(workspace);
   CHECK(raw.committed == 2048);  // so that no tensor is promised the same

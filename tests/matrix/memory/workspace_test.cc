@@ -13,6 +13,7 @@
 
 #include "matrix/error.h"
 #include "matrix/memory/pool.h"
+#include "matrix/ops/copy.h"
 #include "tests/support/devices.h"
 
 namespace kaiseki {
@@ -81,6 +82,18 @@ TEST_CASE(
     const uint64_t before = resident();
     small.workspace().reserve(128 * kMiB);
     REQUIRE(small.workspace().size() == 128 * kMiB);
+    CHECK(resident() >= before + 127 * kMiB);
+  });
+}
+
+TEST_CASE("workspace: what a device was told to write takes from what is available") {
+  test::for_each_device([](Device device) {
+    SmallDevice small(device, 160 * kMiB);
+    if (small.pool().available() == UINT64_MAX) return;  // memory of its own
+    Tensor tensor({32 * static_cast<int64_t>(kMiB)}, DType::f32, device);
+    const uint64_t before = resident();
+    fill(tensor, 1);
+    small.pool().available();
     CHECK(resident() >= before + 127 * kMiB);
   });
 }

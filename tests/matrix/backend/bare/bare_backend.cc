@@ -14,6 +14,7 @@ DeviceInfo BareBackend::info() const {
   DeviceInfo info;
   info.device = device();
   info.name = "bare";
+  info.memory = kBareMemory;
   info.max_allocation = kBareLargest;
   return info;
 }

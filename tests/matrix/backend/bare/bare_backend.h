@@ -11,7 +11,8 @@
 
 namespace kaiseki::test {
 
-constexpr uint64_t kBareLargest = 64 << 20;  // bytes in one buffer
+constexpr uint64_t kBareMemory = 256 << 20;  // bytes that it says it has, and in one buffer
+constexpr uint64_t kBareLargest = 64 << 20;
 
 class BareBackend : public Backend, private RawMemory {
  public:

@@ -209,6 +209,24 @@ TEST_CASE("the limit of one buffer is for the block and for each filter kept, no
   workspace.set_limit({});
 }
 
+TEST_CASE("workspace for a trial lies beside the block, in what the device has") {
+  constexpr uint64_t kMiB = 1 << 20;
+  const Device device = Device::opencl(0);
+  Workspace& workspace = device.workspace();
+  device.memory().trim();
+  workspace.set_limit({});
+  workspace.reserve(40 * kMiB);
+  REQUIRE(workspace.size() == 40 * kMiB);
+  std::vector<Tensor> tensors;
+  for (int i = 0; i < 3; ++i) tensors.emplace_back(Shape{56 * kMiB}, DType::u8, device);
+  CHECK(workspace.try_out(48 * kMiB).memory.defined());
+  CHECK_FALSE(workspace.try_out(49 * kMiB).memory.defined());  // 256 - 3 * 56 - 40
+  CHECK(workspace.size() == 40 * kMiB);
+  workspace.set_limit({});
+  tensors.clear();
+  device.memory().trim();
+}
+
 TEST_CASE("a solver that finds no memory to pool in the same pass leaves the pooling to a second") {
   class Short : public ScaleSolver {
    public:
@@ -278,6 +296,7 @@ TEST_CASE("a solver that computes wrong values is measured and not used") {
   Tensor other(y.shape(), DType::f32, Device::opencl(0));
   other.buffer().on_device(Access::write);
   pool.trim();
+  Device::opencl(0).workspace().set_limit({});
   pool.set_budget(pool.account().in_use);
   CHECK_THROWS_AS(conv2d(x, filter, nullptr, {}, other), OutOfMemory);  // nor where none has room
   pool.set_budget({});
