@@ -29,7 +29,8 @@ nn::Network convolutions(int channels, Device device) {
 
 /// Trains one and evaluates the other, in turn; the losses.
 std::vector<float> run(Device device) {
-  nn::Network train = convolutions(24, device), other = convolutions(40, device);
+  // The second convolution of `other` is large enough to be measured in every mode but `off`.
+  nn::Network train = convolutions(24, device), other = convolutions(96, device);
   nn::Optimizer optimizer;
   const Tensor x = test::random_tensor({6, 3, 20, 20}, 1, Device::cpu());
   const Tensor many = test::random_tensor({9, 3, 20, 20}, 2, Device::cpu());
@@ -49,42 +50,45 @@ std::vector<float> run(Device device) {
 
 TEST_CASE("memory: two networks that only just fit, with automatic workspace") {
   test::for_each_device([](Device device) {
-    test::CacheFolder folder("memory");
-    for (TuneMode mode : {TuneMode::off, TuneMode::exhaustive}) {
+    MemoryPool& pool = device.memory();
+    Workspace& workspace = device.workspace();
+    const auto with = [&](TuneMode mode, std::optional<uint64_t> limit, uint64_t budget) {
+      test::CacheFolder nothing_known("memory");
       test::WithConvPolicy policy({mode});
-      MemoryPool& pool = device.memory();
-      Workspace& workspace = device.workspace();
-      const auto with = [&](std::optional<uint64_t> limit, std::optional<uint64_t> budget) {
-        workspace.set_limit(limit);
-        pool.trim();
-        pool.set_budget(budget);
-        pool.reset_peak();
-        const auto losses = run(device);
-        pool.set_budget({});
-        return losses;
-      };
-      // The least with which they run, to a KiB.
-      const uint64_t used = pool.account().in_use;
-      uint64_t fails = used, fits = used + (64 << 20);
-      const std::vector<float> expected = with(0, fits);
-      while (fits - fails > 1024) {
-        const uint64_t middle = (fits + fails) / 2;
-        try {
-          with(0, middle);
-          fits = middle;
-        } catch (const OutOfMemory&) {
-          fails = middle;
-        }
+      workspace.set_limit(limit);
+      pool.trim();
+      pool.set_budget(budget);
+      pool.reset_peak();
+      const auto losses = run(device);
+      pool.set_budget({});
+      return losses;
+    };
+    // The least with which they run without workspace, to 32 KiB.
+    const uint64_t used = pool.account().in_use;
+    uint64_t fails = used, fits = used + (64 << 20);
+    const std::vector<float> expected = with(TuneMode::off, 0, fits);
+    while (fits - fails > 32 << 10) {
+      const uint64_t middle = (fits + fails) / 2;
+      try {
+        with(TuneMode::off, 0, middle);
+        fits = middle;
+      } catch (const OutOfMemory&) {
+        fails = middle;
       }
+    }
+    for (TuneMode mode :
+         {TuneMode::off, TuneMode::hybrid, TuneMode::amortised, TuneMode::exhaustive}) {
       for (const uint64_t budget : {fits, fits + (fits - used) / 10, fits + 2 * (fits - used)}) {
-        const std::vector<float> losses = with({}, budget);
+        CAPTURE(static_cast<int>(mode));
+        CAPTURE(budget - used);
+        const std::vector<float> losses = with(mode, {}, budget);
         CHECK(pool.account().peak <= budget);
         REQUIRE(losses.size() == expected.size());
         for (size_t i = 0; i < losses.size(); ++i)  // other solvers, four steps
           CHECK(losses[i] == doctest::Approx(expected[i]).epsilon(1e-3));
       }
-      workspace.set_limit({});
     }
+    workspace.set_limit({});
   });
 }
 
