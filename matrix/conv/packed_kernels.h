@@ -61,8 +61,8 @@ struct MultiplyArgs {
   float slope;
 };
 void multiply(const MultiplyArgs& args);
-/// The best `block` for m rows on this CPU.
-int64_t multiply_block(int64_t m);
+/// The best `block` for m rows on this CPU, of sums that may be short.
+int64_t multiply_block(int64_t m, int64_t depth = INT64_MAX);
 
 /// out[i][positions[j]] += sum over units u and pixels p of y[u][i][p] * b[u][offsets[j] + p].
 struct CorrelateArgs {

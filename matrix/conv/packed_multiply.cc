@@ -18,6 +18,10 @@ HWY_BEFORE_NAMESPACE();
 namespace kaiseki::conv {
 namespace HWY_NAMESPACE {
 
+constexpr int64_t kShortDepth = 64;  // products that an element sums
+constexpr int kShortRows = 8;        // of a short product's tile, and vectors
+constexpr int kShortVectors = 3;
+
 /// Adds a tile [rows][width] to its place, or writes it, with what else is asked for.
 HWY_NOINLINE void store_tile(const MultiplyArgs& t, const float* tile, int64_t width, int64_t row,
                              int64_t pixel, int64_t rows) {
@@ -43,19 +47,19 @@ void multiply_tile(const MultiplyArgs& t, const float* a, int64_t row, int64_t p
   V acc[kRows][kVectors];
   HWY_UNROLL(16)
   for (int i = 0; i < kRows; ++i) {
-    HWY_UNROLL(2)
+    HWY_UNROLL(3)
     for (int j = 0; j < kVectors; ++j) acc[i][j] = hn::Zero(d);
   }
   const float* b = t.b + pixel;
   for (int64_t k = 0; k < t.depth; ++k, a += kRows) {
     const float* from = b + t.offsets[k];
     V x[kVectors];
-    HWY_UNROLL(2)
+    HWY_UNROLL(3)
     for (int j = 0; j < kVectors; ++j) x[j] = hn::LoadU(d, from + j * kLanes);
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) {
       const V w = hn::Set(d, a[i]);
-      HWY_UNROLL(2)
+      HWY_UNROLL(3)
       for (int j = 0; j < kVectors; ++j) acc[i][j] = hn::MulAdd(w, x[j], acc[i][j]);
     }
   }
@@ -67,7 +71,7 @@ void multiply_tile(const MultiplyArgs& t, const float* a, int64_t row, int64_t p
     HWY_ALIGN float tile[kRows * kWidth];
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) {
-      HWY_UNROLL(2)
+      HWY_UNROLL(3)
       for (int j = 0; j < kVectors; ++j) hn::Store(acc[i][j], d, tile + i * kWidth + j * kLanes);
     }
     return store_tile(t, tile, kWidth, row, pixel, kRows);
@@ -76,7 +80,7 @@ void multiply_tile(const MultiplyArgs& t, const float* a, int64_t row, int64_t p
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) {
       float* c = t.c + (t.rows ? t.rows[row + i] : (row + i) * t.ldc) + pixel;
-      HWY_UNROLL(2)
+      HWY_UNROLL(3)
       for (int j = 0; j < kVectors; ++j)
         hn::StoreU(hn::Add(acc[i][j], hn::LoadU(d, c + j * kLanes)), d, c + j * kLanes);
     }
@@ -88,7 +92,7 @@ void multiply_tile(const MultiplyArgs& t, const float* a, int64_t row, int64_t p
   const V zero = hn::Zero(d);
   HWY_UNROLL(16)
   for (int i = 0; i < kRows; ++i, c += t.ldc) {
-    HWY_UNROLL(2)
+    HWY_UNROLL(3)
     for (int j = 0; j < kVectors; ++j) {
       const V v = hn::Add(acc[i][j], hn::Set(d, bias[i]));
       hn::StoreU(relu ? hn::IfThenZeroElse(hn::Lt(v, zero), v) : v, d, c + j * kLanes);
@@ -110,46 +114,38 @@ void multiply_block_at(const MultiplyArgs& t, int64_t block, int64_t pixel) {
 template <int kRows>
 void multiply_rows(const MultiplyArgs& t) {
   const int64_t blocks = (t.m + kRows - 1) / kRows;
-  constexpr int64_t kShortDepth = 64;
-  if (t.depth <= kShortDepth)
-    for (int64_t block = 0; block < blocks; ++block)
-      for (int64_t p = 0; p < t.pixels; p += 2 * kLanes) multiply_block_at<kRows>(t, block, p);
-  else
+  if (t.depth > kShortDepth) {
     for (int64_t p = 0; p < t.pixels; p += 2 * kLanes)
       for (int64_t block = 0; block < blocks; ++block) multiply_block_at<kRows>(t, block, p);
-}
-
-void multiply(const MultiplyArgs& t) {
-  switch (t.block) {
-    case 1:
-      multiply_rows<1>(t);
-      break;
-    case 2:
-      multiply_rows<2>(t);
-      break;
-    case 4:
-      multiply_rows<4>(t);
-      break;
-    case 6:
-      multiply_rows<6>(t);
-      break;
-    case 8:
-      multiply_rows<8>(t);
-      break;
-    case 10:
-      multiply_rows<10>(t);
-      break;
-    default:
-      multiply_rows<13>(t);
-      break;
+    return;
+  }
+  for (int64_t block = 0; block < blocks; ++block) {
+    int64_t p = 0;
+    if constexpr (kRows == kShortRows)
+      for (; p + kShortVectors * kLanes <= t.pixels; p += kShortVectors * kLanes)
+        multiply_tile<kRows, kShortVectors>(t, t.a + block * kRows * t.depth, block * kRows, p);
+    for (; p < t.pixels; p += 2 * kLanes) multiply_block_at<kRows>(t, block, p);
   }
 }
 
-int64_t multiply_block(int64_t m) {
+void multiply(const MultiplyArgs& t) {
+  if constexpr (kManyRegisters) {
+    if (t.block == 8) return multiply_rows<8>(t);
+    if (t.block == 10) return multiply_rows<10>(t);
+    if (t.block == 13) return multiply_rows<13>(t);
+  }
+  if (t.block == 6) return multiply_rows<6>(t);
+  if (t.block == 4) return multiply_rows<4>(t);
+  if (t.block == 2) return multiply_rows<2>(t);
+  multiply_rows<1>(t);
+}
+
+int64_t multiply_block(int64_t m, int64_t depth) {
   int64_t best = 1, best_cost = INT64_MAX;
   for (int64_t block : {1, 2, 4, 6, 8, 10, 13}) {
     if (block > 6 && !kManyRegisters) break;
-    const int64_t cost = (m + block - 1) / block * (block + 2);
+    const int64_t loads = depth <= kShortDepth && block == kShortRows ? 0 : 2;
+    const int64_t cost = (m + block - 1) / block * (block + loads);
     if (cost <= best_cost) best = block, best_cost = cost;
   }
   return best;
@@ -171,6 +167,8 @@ void multiply(const MultiplyArgs& args) {
     cpu::gemm_kernels().finish({.activation = args.activation}, args.m, args.pixels, args.c,
                                args.ldc);
 }
-int64_t multiply_block(int64_t m) { return HWY_DYNAMIC_DISPATCH(multiply_block)(m); }
+int64_t multiply_block(int64_t m, int64_t depth) {
+  return HWY_DYNAMIC_DISPATCH(multiply_block)(m, depth);
+}
 }  // namespace kaiseki::conv
 #endif

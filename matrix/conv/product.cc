@@ -11,6 +11,10 @@ namespace {
 
 int64_t padded_rows(int64_t m, int64_t block) { return (m + block - 1) / block * block; }
 
+int64_t rows_of_block(const Product& p, const Gather& gather) {
+  return multiply_block(p.m, gather.channels() * gather.taps());
+}
+
 /// [group][block of channels][block of m][depth][rows of a block]
 void pack_filter(const Product& p, const Gather& gather, int64_t block, float* out) {
   const int64_t channels = gather.channels(), taps = gather.taps(),
@@ -46,12 +50,12 @@ void scatter(const Product& p, const Taps& rows, const Taps& columns, int64_t fi
 }  // namespace
 
 int64_t packed_filter_floats(const Product& p, const Gather& gather) {
-  return p.groups * padded_rows(p.m, multiply_block(p.m)) * gather.channels() * gather.taps();
+  return p.groups * padded_rows(p.m, rows_of_block(p, gather)) * gather.channels() * gather.taps();
 }
 
 void run_product(const Product& p, const Gather& gather, float* packed_filter) {
   const Taps &rows = gather.rows(), &columns = gather.columns();
-  const int64_t block = multiply_block(p.m);
+  const int64_t block = rows_of_block(p, gather);
   const int64_t channels = gather.channels(), taps = gather.taps();
   pack_filter(p, gather, block, packed_filter);
   const bool contiguous = rows.step == 1 && columns.step == 1;
