@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// pool_load [echo|tickets|idle|storm] [--connections N] [--seconds S] [--bytes B]: a coordinator in
-// this process, and nodes in another that ask it as fast as they can, do nothing, or all lose their
-// connection, with the tickets that they hold, and come back at once. One JSON line: what the
-// coordinator does in a second of its own CPU time and of the clock, and what it keeps for a node.
+// pool_load [echo|tickets|idle|storm|slow] [--connections N] [--seconds S] [--bytes B]: a
+// coordinator in this process, and nodes in another that ask it as fast as they can, do nothing, or
+// all lose their connection, with the tickets that they hold, and come back at once; or that do
+// tickets, without and with a thousand peers beside them that send a byte a second. One JSON line:
+// what the coordinator does in a second of its own CPU time and of the clock, and what it keeps for
+// a node.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -12,12 +14,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <thread>
@@ -33,6 +38,7 @@ namespace {
 
 constexpr size_t kTogether = 500;      // nodes that join at the same time
 constexpr double kStormSeconds = 120;  // at most
+constexpr int kSlow = 1000;
 
 struct Settings {
   std::string what = "echo";
@@ -129,6 +135,9 @@ class Node {
       at += static_cast<size_t>(count);
     }
   }
+  bool try_write(const std::string& bytes) {
+    return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0;
+  }
   void fill() {
     char part[65536];
     const ssize_t count = ::recv(socket_, part, sizeof part, 0);
@@ -171,6 +180,14 @@ using Nodes = std::vector<std::unique_ptr<Node>>;
 void join(std::span<const std::unique_ptr<Node>> nodes) {
   for (auto next : {&Node::connect, &Node::upgrade, &Node::say_hello, &Node::hear_welcome})
     for (const auto& node : nodes) ((*node).*next)();
+}
+
+Nodes joined(int count, uint16_t port) {
+  Nodes nodes;
+  for (int i = 0; i < count; ++i) nodes.push_back(std::make_unique<Node>(port));
+  for (size_t at = 0; at < nodes.size(); at += kTogether)
+    join(std::span(nodes).subspan(at, std::min(kTogether, nodes.size() - at)));
+  return nodes;
 }
 
 /// Calls `answer` with each message that comes, for so long or until its sum is `most`; the sum.
@@ -250,9 +267,62 @@ int64_t storm(const Nodes& nodes) {
 struct Report {
   int64_t done = 0;
   double seconds = 0;
+  double p99 = 0, p99_with_slow = 0;  // seconds
+  int64_t slow_closed = 0;
 };
 
-Report work(const Nodes& nodes, const Settings& settings) {
+/// Seconds within which 99 of 100 results got their verdict.
+double p99_of_verdicts(const Nodes& nodes, double seconds, int64_t& done) {
+  std::map<uint64_t, double> said;
+  std::vector<double> took;
+  done += drive(nodes, seconds, [&](Node& node, const std::string& message) {
+    const uint64_t ticket = decode_frame(nn::as_bytes(message)).ticket;
+    const int counts = answer(node, message);
+    const auto found = said.find(ticket);
+    if (!counts)
+      said[ticket] = now();
+    else if (found != said.end())
+      took.push_back(now() - found->second);
+    return counts;
+  });
+  if (took.empty()) throw std::runtime_error("expected verdicts, got none");
+  const auto at = took.begin() + static_cast<ptrdiff_t>(took.size() * 99 / 100);
+  std::nth_element(took.begin(), at, took.end());
+  return *at;
+}
+
+/// Of a message a byte a second each; who was closed comes again. How many were.
+int64_t drip(Nodes& nodes, const std::atomic<bool>& stop) {
+  const std::string begun = websocket_message(ByteView(nn::ByteVector(10000))).substr(0, 8);
+  for (const auto& node : nodes) node->write(begun);
+  int64_t closed = 0;
+  while (!stop) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    const auto gone = std::partition(nodes.begin(), nodes.end(),
+                                     [](const auto& node) { return node->try_write("K"); });
+    for (auto at = gone; at != nodes.end(); ++at) (*at)->leave();
+    join({gone, nodes.end()});
+    for (auto at = gone; at != nodes.end(); ++at) (*at)->write(begun);
+    closed += nodes.end() - gone;
+  }
+  return closed;
+}
+
+Report slow(const Nodes& nodes, const Settings& settings, uint16_t port) {
+  Report report{.seconds = 2 * settings.seconds};
+  say_ready(nodes, 1);
+  report.p99 = p99_of_verdicts(nodes, settings.seconds, report.done);
+  Nodes others = joined(kSlow, port);
+  std::atomic<bool> stop = false;
+  auto closed = std::async(std::launch::async, [&] { return drip(others, stop); });
+  report.p99_with_slow = p99_of_verdicts(nodes, settings.seconds, report.done);
+  stop = true;
+  report.slow_closed = closed.get();
+  return report;
+}
+
+Report work(const Nodes& nodes, const Settings& settings, uint16_t port) {
+  if (settings.what == "slow") return slow(nodes, settings, port);
   if (settings.what == "storm") hold(nodes);
   const double start = now();
   int64_t done = 0;
@@ -263,7 +333,7 @@ Report work(const Nodes& nodes, const Settings& settings) {
   } else {
     done = settings.what == "echo" ? echo(nodes, settings) : tickets(nodes, settings);
   }
-  return {done, now() - start};
+  return {.done = done, .seconds = now() - start};
 }
 
 /// Between the two processes.
@@ -291,13 +361,10 @@ class Pipe {
 
 [[noreturn]] void be_nodes(const Settings& settings, uint16_t port, Pipe& from, Pipe& to) {
   try {
-    Nodes nodes;
-    for (int i = 0; i < settings.connections; ++i) nodes.push_back(std::make_unique<Node>(port));
-    for (size_t at = 0; at < nodes.size(); at += kTogether)
-      join(std::span(nodes).subspan(at, std::min(kTogether, nodes.size() - at)));
+    const Nodes nodes = joined(settings.connections, port);
     to.put('c');
     from.get<char>();
-    to.put(work(nodes, settings));
+    to.put(work(nodes, settings, port));
     from.get<char>();
     _exit(0);
   } catch (const std::exception& error) {
@@ -322,9 +389,10 @@ Settings read_settings(int count, char** arguments) {
   }
   if (settings.connections < 1 || settings.seconds <= 0 || settings.bytes < kFrameHeaderBytes ||
       (settings.what != "echo" && settings.what != "tickets" && settings.what != "idle" &&
-       settings.what != "storm"))
+       settings.what != "storm" && settings.what != "slow"))
     throw std::runtime_error(
-        "usage: pool_load [echo|tickets|idle|storm] [--connections N] [--seconds S] [--bytes B]");
+        "usage: pool_load [echo|tickets|idle|storm|slow] [--connections N] [--seconds S] [--bytes "
+        "B]");
   return settings;
 }
 
@@ -361,9 +429,11 @@ void run(const Settings& settings) {
   ServerOptions how;
   how.stop = [&] { return stop.load(); };
   // Of many nodes behind one address this is enough: docs/serve.md.
-  how.limits.sockets_per_address = 2.0 * settings.connections;
+  const bool with_slow = settings.what == "slow";
+  how.limits.sockets_per_address = 2.0 * (settings.connections + (with_slow ? kSlow : 0));
   how.limits.sockets = std::max(how.limits.sockets, how.limits.sockets_per_address);
-  if (settings.what == "echo" || settings.what == "tickets") how.limits.messages_per_second = 1e9;
+  if (settings.what != "idle" && settings.what != "storm") how.limits.messages_per_second = 1e9;
+  if (with_slow) how.limits.connections_per_second = 1e9;
   how.limits.drain_seconds = 0.1;
   Metrics metrics;
   EventLog log({}, 1);
@@ -372,8 +442,8 @@ void run(const Settings& settings) {
   BlobStore blobs(folder / "blobs");
   Coordinator coordinator(*store, blobs, {}, Pages(), server, metrics, log,
                           {.author_token = "", .node_token = "token", .limits = how.limits});
-  if (settings.what == "tickets")
-    for (int i = 0; i < std::max(1, static_cast<int>(settings.seconds)); ++i)
+  if (settings.what == "tickets" || with_slow)
+    for (int i = 0; i < std::max(1, static_cast<int>((with_slow ? 2 : 1) * settings.seconds)); ++i)
       add_tickets(coordinator.pool(), 20000);
   if (settings.what == "storm") add_tickets(coordinator.pool(), settings.connections);
   Pipe to_nodes, from_nodes;
@@ -395,6 +465,11 @@ void run(const Settings& settings) {
   line.add("seconds", report.seconds).add("per_second", done / report.seconds);
   line.add("per_cpu_second", done / spent).add("cpu_share", spent / report.seconds);
   line.add("resident_bytes_per_node", each);
+  if (with_slow) {
+    line.add("slow", kSlow).add("slow_closed", report.slow_closed);
+    line.add("p99_ms", 1e3 * report.p99).add("p99_ms_with_slow", 1e3 * report.p99_with_slow);
+    line.add("ratio", report.p99_with_slow / report.p99);
+  }
   std::printf("%s\n", line.str().c_str());
   stop = true;
   thread.join();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <random>
 #include <utility>
@@ -58,9 +59,8 @@ NodeStatus read_node(const nn::Json& json) {
   number("down_mbit_s", node.info.link.down_mbit_s);
   number("up_mbit_s", node.info.link.up_mbit_s);
   number("round_trip_s", node.info.link.round_trip_s);
-  double threads = 1;
-  number("threads", threads);
-  node.info.threads = static_cast<int>(threads);
+  node.info.threads =
+      static_cast<int>(std::clamp<int64_t>(integer_of(json, "threads"), 1, INT_MAX));
   if (const nn::Json* value = json.find("trusted")) node.info.trusted = value->boolean;
   if (const nn::Json* value = json.find("connected")) node.connected = value->boolean;
   if (const nn::Json* value = json.find("expelled")) node.expelled = value->string;
@@ -142,10 +142,9 @@ nn::Json RemoteAuthor::ask(const std::string& method, const std::string& path,
 
 /// The number that the answer has under `what`.
 int64_t RemoteAuthor::make(const std::string& path, const nn::Json& body, const char* what) {
-  const nn::Json answer = ask("POST", path, body);
-  const nn::Json* number = answer.find(what);
-  if (!number || number->number < 1) lose(message("pool", "expected a ", what, " of ", path));
-  return static_cast<int64_t>(number->number);
+  const int64_t made = integer_of(ask("POST", path, body), what);
+  if (made < 1) lose(message("pool", "expected a ", what, " of ", path));
+  return made;
 }
 
 std::vector<NodeStatus> RemoteAuthor::nodes() {

@@ -92,7 +92,7 @@ Task::Task(Project& project, const TaskSpec& spec)
                        "task")) {}
 
 Task::~Task() {
-  if (open_.empty() || cancelled_) return;
+  if ((open_.empty() && !strays_) || cancelled_) return;
   try {
     cancel();
   } catch (const Error& error) {
@@ -103,7 +103,7 @@ Task::~Task() {
 size_t Task::calculate(std::span<const TicketSpec> inputs) {
   if (through_) {  // open ones there are those that an exception left to nobody
     project_.ask("DELETE", path() + "/tickets?open=1&through=" + std::to_string(INT64_MAX));
-    through_ = false;
+    through_ = strays_ = false;
     count_ = 0;
   }
   const size_t first = count_;
@@ -112,6 +112,8 @@ size_t Task::calculate(std::span<const TicketSpec> inputs) {
   } catch (...) {
     std::erase_if(open_, [first](const auto& one) { return one.second >= first; });
     count_ = first;
+    strays_ = true;
+    through_ = first == 0;  // nobody waits for what is there
     throw;
   }
   return first;

@@ -94,6 +94,7 @@ class Task {
   std::atomic<bool> cancelled_ = false;
   size_t count_ = 0;                 // of inputs
   bool through_ = false;             // with all of them
+  bool strays_ = false;              // inputs that an exception left may be at the coordinator
   int64_t after_ = 0;                // the sequence of the last result
   std::map<TicketId, size_t> open_;  // inputs that have not ended
   std::map<TicketId, size_t> dead_;  // whose reasons nobody was told

@@ -105,7 +105,8 @@ void Pool::Impl::fail(OpenTicket& ticket, const NodeId& id, const std::string& t
       late ? 0 : std::min(std::exp2(static_cast<double>(ticket.row.failures - 1)), kLongestWait);
   ticket.row.not_before = now() + pause;
   store.set_failures(ticket.row.id, ticket.row.failures, ticket.row.not_before);
-  store.add_error(ticket.row.task, {ticket.row.id, id, now(), clean_text(text, kMostErrorText)});
+  if (counts || !again)  // of others there may be no end
+    store.add_error(ticket.row.task, {ticket.row.id, id, now(), clean_text(text, kMostErrorText)});
   ++counters["failed"];
   settle(ticket);
 }

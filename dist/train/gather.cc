@@ -144,6 +144,8 @@ bool Gather::any_expelled(std::span<const Piece> pieces) const {
 void Gather::collect(std::span<Piece> pieces) {
   using Clock = std::chrono::steady_clock;
   double wait = patience(), slowest = 0;
+  const int64_t accepted = counts_.accepted;
+  bool waited_enough = false;
   auto since = Clock::now();
   while (!open_.empty()) {
     std::optional<TicketResult> result = channel_.receive(wait);
@@ -161,13 +163,16 @@ void Gather::collect(std::span<Piece> pieces) {
       // Nodes began with the first ones, and are the most likely to be about to finish those.
       do_here(pieces, open_.rbegin()->first);
       wait = planned_ = 0;  // nodes are not what they said
+      waited_enough = true;
     }
   }
   slowest_ = std::max(slowest, slowest_ / 2);  // one hiccup is forgotten
+  if (waited_enough && counts_.accepted == accepted) hope_ /= 2;
 }
 
 double Gather::patience() const {
-  return std::max(patience_, std::min(3 * std::max(planned_, slowest_), kMostPatience));
+  const double slow = std::min(3 * std::max(planned_, slowest_), kMostPatience);
+  return hope_ * std::max(patience_, slow);
 }
 
 bool Gather::is_held() { return channel_.held() && !(stop_ && stop_()); }
@@ -215,6 +220,7 @@ void Gather::take(std::span<Piece> pieces, TicketResult result) {
   piece.result = std::move(message);
   piece.node = std::move(result.node);
   ++counts_.accepted;
+  hope_ = 1;
 }
 
 /// Tickets that the node holds go to others; what it gave to this step is done again.

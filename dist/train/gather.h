@@ -48,7 +48,8 @@ struct GatherCounts {
 class Gather {
  public:
   /// The channel must live as long as this. `patience`: seconds without a result, after which the
-  /// server computes tickets itself though nodes are there; more of them when nodes are slow.
+  /// server computes tickets itself though nodes are there; more of them when nodes are slow, and
+  /// half as many after each round of which they did nothing, until they do, or others come.
   /// `stop` is asked while the channel holds the work back; true: it is done here after all, so
   /// that training can end.
   Gather(Channel& channel, Device device, const TrustOptions& trust, double patience,
@@ -59,8 +60,12 @@ class Gather {
   std::string put(BlobKind kind, ByteVector bytes);
   void drop(const std::string& hash);
 
-  /// What nodes are to take for all pieces: they have three times as long, until that is over once.
-  void expect(double seconds) { planned_ = seconds; }
+  /// Other nodes are there, and what they are to take for all pieces: they have three times as
+  /// long, until that is over once.
+  void expect(double seconds) {
+    planned_ = seconds;
+    hope_ = 1;
+  }
   /// Sends those that have no result, or one of a node that was expelled since.
   void send(std::span<Piece> pieces);
   /// Waits until all have one. The same pieces, at the same place.
@@ -85,6 +90,7 @@ class Gather {
   Trust trust_;
   double patience_, planned_ = 0;
   double slowest_ = 0;  // seconds that a result let wait for it; half as many after each round
+  double hope_ = 1;     // of the patience; half after each round of which nodes did nothing in time
   std::function<bool()> stop_;
   std::map<std::string, std::shared_ptr<const ByteVector>> blobs_;
   std::map<uint64_t, size_t> open_;  // tickets, and which piece each is of

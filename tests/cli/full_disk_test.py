@@ -1,37 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A disk that is really full, a small tmpfs in a mount namespace of this process's own: every file that the command
-writes says so, training goes on, and what was saved before stays."""
-import contextlib
-import ctypes
+"""A disk that is really full: every file that the command writes says so, training goes on, and what was saved before stays."""
 import os
-import pathlib
-import subprocess
-import sys
 
-from support import LENET, check, kaiseki, main, skip, works
+from small_disk import disk_of, fill, on_disks_of_its_own
+from support import LENET, check, kaiseki, works
 
 DATA = ["--data", "digits:100:1", "--test-limit", 10]
 FULL = "No space left on device"
 CHECKPOINT_BYTES = 3_500_000  # LeNet's 431,080 weights and as many of momentum, 4 bytes each
-
-
-@contextlib.contextmanager
-def disk_of(megabytes):
-    os.mkdir("disk")
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.mount(b"tmpfs", b"disk", b"tmpfs", 0, f"size={megabytes}m".encode()) != 0:
-        raise OSError(ctypes.get_errno(), "mount")
-    try:
-        yield pathlib.Path("disk")
-    finally:
-        libc.umount(b"disk")
-
-
-def fill(disk, leave):
-    """All of the disk but about `leave` bytes."""
-    free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
-    (disk / "filler").write_bytes(b"x" * (free - leave))
 
 
 def contents(folder):
@@ -86,16 +63,4 @@ def a_full_disk_for_the_log():
               done.stdout)
 
 
-if "--inside" in sys.argv:
-    main(a_full_disk_for_save, a_full_disk_for_checkpoints, a_full_disk_for_the_log)
-inside = ["unshare", "--user", "--mount", "--map-root-user"]
-try:
-    allowed = subprocess.run([*inside, "sh", "-c", "mount -t tmpfs -o size=1m tmpfs /mnt"], capture_output=True,
-                             text=True)
-    problem = allowed.stderr.strip()
-except OSError as error:
-    allowed, problem = None, str(error)
-if allowed is None or allowed.returncode != 0:
-    skip(f"a full disk: no tmpfs in a namespace of one's own here: {problem}")
-    main()
-sys.exit(subprocess.run([*inside, sys.executable, *sys.argv, "--inside"]).returncode)
+on_disks_of_its_own(a_full_disk_for_save, a_full_disk_for_checkpoints, a_full_disk_for_the_log)

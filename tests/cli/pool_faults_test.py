@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Faults by seed, on the real programs: pool_faults_test.py KAISEKI CRASH_SERVE [SEEDS]. The coordinator dies at each
-labelled point and of kill -9, its disk is full for a while; nodes are killed, stopped, cut off amid a frame, send twice. Each
+labelled point and of kill -9, its disk is full for a while, it stands still; nodes are killed, stopped, cut off amid a frame, send twice. Each
 ticket must count exactly once, with the right result, and nothing that was acknowledged may be lost. A seed says what goes
 wrong and when: a run can be repeated, but not to the bit, as its processes are the system's to schedule."""
 import collections
+import contextlib
 import functools
 import http.client
 import json
@@ -19,7 +20,7 @@ import threading
 import time
 
 import pool
-from pool import Coordinator, Socket, frame, native_node, plain, until
+from pool import Coordinator, Socket, frame, join_raw, native_node, plain, until
 from support import check, main
 
 CRASH_SERVE = str(pathlib.Path(sys.argv[2]).resolve())
@@ -155,6 +156,74 @@ def no_room(coordinator, seconds):
         pass
 
 
+def stand_still(coordinator, seconds):
+    if coordinator.process.poll() is None:
+        coordinator.process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        coordinator.process.send_signal(signal.SIGCONT)
+        happened["stood still"] += 1
+
+
+@contextlib.contextmanager
+def one_that_stands_still():
+    """Meanwhile a coordinator is stopped: until all nodes have given it up, a native one after 60 s, which is longer than its
+    leases of 10 s."""
+    with Coordinator(state="still") as coordinator, contextlib.ExitStack() as at_end:
+        at_end.callback(coordinator.process.send_signal, signal.SIGCONT)
+        raw = join_raw(coordinator, functions=["test.raw"])
+        identity = raw.identity
+        by_raw = coordinator.task(["1", "2", "3", "4"], function="test.raw")
+        answers = {}
+
+        def take():
+            _, ticket, control, payload = raw.hear_frame("ticket")
+            answers[ticket] = control["token"], b"of " + payload
+            return ticket
+
+        def answer(ticket):
+            raw.say("result", ticket, {"token": answers[ticket][0]}, answers[ticket][1])
+
+        def verdict():
+            return raw.hear_frame("verdict")[2]["verdict"]
+
+        answer(take())
+        check(verdict() == "accepted", "a result, by which leases are short")
+        raw.say("ready", control={"slots": 2})
+        sent, late = take(), take()
+        native = native_node(coordinator, "--jobs", 1)
+        at_end.callback(native.wait)
+        at_end.callback(native.kill)
+        by_native = coordinator.task([str(i) for i in range(1, SMALL + 1)], function="sample.primes")
+        check(len(coordinator.results(by_native)) == SMALL, "a native node is at work")
+        coordinator.process.send_signal(signal.SIGSTOP)
+        answer(sent)
+        yield
+        for _ in range(3):  # a node that gives up, and tries again
+            raw.close()
+            raw = Socket(coordinator)
+            raw.socket.settimeout(0.5)
+            try:
+                check(raw.upgrade() == 0, "nobody answers")
+            except TimeoutError:
+                pass
+        check(until(lambda: '"waiting"' in pathlib.Path(native.log).read_text(), 200), "a native node gives up")
+        coordinator.process.send_signal(signal.SIGCONT)
+        raw = Socket(coordinator)
+        check(raw.upgrade() == 101, "it serves again")
+        raw.say("hello", control={"functions": ["test.raw"], "threads": 2, **identity})
+        for ticket in (sent, late):
+            answer(ticket)
+            check(verdict() in ("accepted", "duplicate"), "what was computed meanwhile counts")
+        raw.say("ready", control={"slots": 1})
+        answer(take())
+        check(verdict() == "accepted", "the raw node is back")
+        coordinator.add(by_native, [str(i) for i in range(SMALL + 1, 2 * SMALL + 1)])
+        check(len({one["ticket"] for one in coordinator.results(by_native)}) == 2 * SMALL, "so is the native one")
+        lines = coordinator.results(by_raw)
+        check([one["result"] for one in sorted(lines, key=lambda one: one["ticket"])] == ["of 1", "of 2", "of 3", "of 4"],
+              "each ticket counts once", lines)
+
+
 def one_seed(seed):
     luck = random.Random(seed)
     points = list(POINTS)
@@ -170,7 +239,7 @@ def one_seed(seed):
         coordinator.restart(deaths[0], luck.randint(1, POINTS[deaths[0]]))
         for volunteer in volunteers:
             volunteer.start()
-        full_at, signal_at, kill_at = (luck.uniform(0.02, 0.3) for _ in range(3))
+        full_at, signal_at, kill_at, still_at = (luck.uniform(0.02, 0.3) for _ in range(4))
         native_end = luck.choice([signal.SIGKILL, signal.SIGSTOP])
         start, crashes, is_done = time.monotonic(), 0, False
         while not is_done and time.monotonic() - start < 60:
@@ -178,6 +247,9 @@ def one_seed(seed):
             if now > full_at:
                 full_at = 1e9
                 no_room(coordinator, luck.uniform(0.05, 0.2))
+            if now > still_at:
+                still_at = 1e9
+                stand_still(coordinator, luck.uniform(0.1, 0.5))
             if now > signal_at:
                 signal_at = 1e9
                 native.send_signal(native_end)
@@ -226,9 +298,10 @@ def one_seed(seed):
 
 
 def faults():
-    for seed in range(SEEDS):
-        one_seed(seed)
-        shutil.rmtree("state", ignore_errors=True)
+    with one_that_stands_still():
+        for seed in range(SEEDS):
+            one_seed(seed)
+            shutil.rmtree("state", ignore_errors=True)
     print(f"{SEEDS} seeds, slowest restart {slowest:.2f} s: " + ", ".join(f"{what} {count}" for what, count in sorted(happened.items())))
 
 

@@ -348,6 +348,8 @@ def who_is_put_out():
         known = coordinator.api("GET", "/nodes")
         check([(one["state"], one["reason"], one["connected"]) for one in known] == [("expelled", "a liar", False)] * len(nodes),
               "none came again, and it is still known why", known)
+        expelled = coordinator.metrics().get('kaiseki_pool_total{event="expelled"}')
+        check(expelled == len(nodes), "they are counted", expelled)
         log = [json.loads(line) for line in pathlib.Path("state.log").read_text().splitlines() if line.startswith("{")]
         out = [one for one in log if one["event"] == "node_expelled"]
         check({one["node"] for one in out} == {one["node"] for one in known} and

@@ -175,29 +175,35 @@ def input_of_all():
 
 
 def input_of_all_that_drips():
-    """Most of the room is taken by messages that hardly go on: they make way for one that comes at once."""
+    """Most of the room is taken by messages that hardly go on: they make way for one that comes at once; who just began
+    another one is not judged by that before."""
     with Coordinator(limits=("input_bytes_of_all=3100000", "minimum_rate=1", "rate_seconds=2")) as coordinator:
         task = coordinator.task([], function="sample.primes", max_attempts=100)
-        coordinator.add(task, ["7"] * 5, max_result_bytes=1_000_000)
+        coordinator.add(task, ["7"] * 6, max_result_bytes=1_000_000)
 
-        def with_ticket():
-            node = join_raw(coordinator)
+        def take_ticket(node):
             _, ticket, control, _ = node.hear_frame("ticket")
             node.whole = frame("result", ticket, {"token": control["token"]}, b"x" * 900_000)
             return node
 
-        slow, good = [with_ticket() for _ in range(4)], with_ticket()
-        for node in slow:
+        *slow, young, good = [take_ticket(join_raw(coordinator)) for _ in range(5)]
+        for node in (*slow, young):
             node.send(plain(node.whole[:700_000], fin=False))
         for _ in range(50):  # until that is what has come of them lately
             time.sleep(0.1)
             for node in slow:
                 node.send(plain(b"x" * 200, opcode=0, fin=False))
+            young.send(plain(b"x" * 150, opcode=0, fin=False))
+        young.send(plain(young.whole[707_500:], opcode=0))
+        check(young.hear_frame("verdict")[2]["verdict"] == "accepted", "a whole one")
+        take_ticket(young).send(plain(young.whole[:700_000], fin=False))
         good.send(plain(good.whole))
         check(good.hear_frame("verdict")[2]["verdict"] == "accepted", "what comes at once is taken")
         counted(coordinator, "input_bytes_of_all", 0, "what dripped")
         gone = sum(node.closed(0.2) is not None for node in slow)
         check(gone == 1, "no more of them went than had to", gone)
+        young.send(plain(young.whole[700_000:], opcode=0))
+        check(young.hear_frame("verdict")[2]["verdict"] == "accepted", "the young one stays")
 
 
 def pages_that_are_not_read():

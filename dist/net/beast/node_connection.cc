@@ -105,7 +105,9 @@ class NodeConnection final : public Connection,
     }
   }
 
-  double input_rate() const override { return input_bytes_ > 0 ? pace_.rate() : HUGE_VAL; }
+  double input_rate() const override {  // since a message was whole, `pace_` is still that one's
+    return input_bytes_ > 0 && !completed_ ? pace_.rate() : HUGE_VAL;
+  }
   void give_way() override {
     hub_.metrics.refuse("input_bytes_of_all");
     closing_ = true;

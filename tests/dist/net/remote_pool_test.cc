@@ -4,6 +4,7 @@
 
 #include "dist/net/author.h"
 #include "nn/io/sha256.h"
+#include "tests/dist/net/fake.h"
 #include "tests/dist/net/running.h"
 
 namespace kaiseki::test {
@@ -291,6 +292,32 @@ TEST_CASE("remote pool: a blob that is put again is not thrown away with its for
   channel.submit(2, {bytes("two"), 1000});
   REQUIRE(at.receive(node, channel));
   at.on([&] { CHECK(text(at.blobs.read(hash)) == "weights"); });
+}
+
+TEST_CASE("remote pool: numbers that nothing can be are none") {
+  Fake fake([&](int socket) {
+    const std::string head = Fake::head(socket);
+    const std::string body =
+        has(head, "GET /api/nodes?") ? R"([{"node": "a", "connected": true, "threads": 1e300},
+                  {"node": "b", "connected": true, "threads": 1e12}])"
+        : has(head, "/tickets ")     ? R"({"first": 1e300})"
+                                     : R"({"role": "author", "project": 1, "task": 1})";
+    Fake::say(socket, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " +
+                          std::to_string(body.size()) + "\r\n\r\n" + body);
+  });
+  RemotePool pool({.url = parse_coordinator_url(fake.url), .token = "author", .silence = 15});
+  Channel& channel = pool.channel();
+  const auto nodes = [&](bool wanted) {
+    for (int i = 0; i < 200 && channel.nodes().empty() == wanted; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return channel.nodes();
+  };
+  const auto there = nodes(true);
+  REQUIRE(there.size() == 2);
+  CHECK(there[0].at_once == 1);
+  CHECK(there[1].at_once == 2);
+  channel.submit(1, {bytes("one"), 1000});
+  CHECK(nodes(false).empty());  // training goes on alone
 }
 
 TEST_CASE("remote pool: the viewer's token does not train") {

@@ -156,6 +156,36 @@ TEST_CASE(
   CHECK(task.progress() == Progress{.done = 1});
 }
 
+TEST_CASE("task: inputs that were refused half way wait for nobody, where no others are open") {
+  ServerOptions how;
+  how.limits.json_bytes = 1.5e6;
+  std::vector<std::string> inputs(20, std::string(60000, 'a'));
+  inputs.emplace_back(2000000, 'b');
+  for (const bool with_others : {false, true}) {
+    CAPTURE(with_others);
+    Fixture at(how);
+    Project project(at.author, "p");
+    {
+      Task task(project, {.name = "t", .function = "twice"});
+      if (with_others) task.calculate(numbers(1, 2));
+      CHECK(has(error_of([&] { task.calculate(inputs); }), "got status 413"));
+      if (with_others) {
+        Computing node(at.server.url(), functions());
+        CHECK(texts(task.block()) == std::vector<std::string>{"11", "22"});
+      } else {
+        CHECK(task.progress().free > 0);
+        CHECK(task.calculate(numbers(3, 4)) == 0);
+        CHECK(task.progress() == Progress{.free = 2});
+        Computing node(at.server.url(), functions());
+        CHECK(task.block().size() == 2);
+        CHECK(has(error_of([&] { task.calculate(inputs); }), "got status 413"));
+        CHECK(task.block().empty());
+      }
+    }
+    at.on([&] { CHECK(at.coordinator.pool().tasks()[0].state == TaskState::cancelled); });
+  }
+}
+
 TEST_CASE("task: a ticket whose number got lost keeps nobody, and goes with its iteration") {
   Fixture at;
   NodeFunctions all = functions();

@@ -230,6 +230,7 @@ TEST_CASE("adaptive: a liar is put out, and its ticket goes to others") {
   CHECK(has(at.pool->node(liar)->expelled, "is wrong"));
   CHECK(at.pool->accept(liar, leases[1].token, bytes("right")).outcome == Outcome::refused);
   CHECK(at.pool->lease(liar, 1).empty());
+  CHECK(at.count("expelled") == 1);
   CHECK(at.count("refused_wrong") == 1);
   CHECK(at.count("refused_expelled") == 1);
   CHECK(at.pool->progress(task) == Progress{.free = 3});  // a liar says nothing about tickets

@@ -88,6 +88,23 @@ TEST_CASE("failures: code that fails everywhere ends as dead, however few nodes 
   }
 }
 
+TEST_CASE("failures: what an author does itself may be late without end, and is told once a node") {
+  Pages at;
+  at.options.unhurried = {"f"};
+  at.restart();
+  const TaskId task = at.small(1, 2);
+  const NodeId a = at.join(), b = at.join();
+  for (int i = 0; i < 20; ++i) {
+    const NodeId node = i % 2 ? a : b;
+    at.fail(node, at.lease(node), 2);
+  }
+  CHECK(at.pool->progress(task) == Progress{.free = 1});
+  CHECK(at.pool->errors(task).size() == 2);
+  for (int i = 0; i < 2; ++i) at.fail(a, at.lease(a), 1);
+  CHECK(at.pool->progress(task) == Progress{.dead = 1});
+  CHECK(at.pool->errors(task).size() == 4);
+}
+
 TEST_CASE("failures: what nodes with the token fail at counts always") {
   Pages at;
   const TaskId task = at.small(1, 10);

@@ -170,6 +170,7 @@ TEST_CASE("node: an expelled one gets nothing, gives nothing and does not come b
   };
   check();
   CHECK(at.pool->lease(a.id, 1).empty());
+  CHECK(at.count("expelled") == 1);
   at.restart();
   check();
   CHECK(error_of([&] { at.pool->expel(a.id, ""); }) != "");

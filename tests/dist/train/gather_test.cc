@@ -35,6 +35,7 @@ struct Watched : LocalNodes {
     LocalNodes::close(id);
   }
   std::vector<NodeRate> nodes() override {
+    if (gone) return {};
     std::vector<NodeRate> nodes = LocalNodes::nodes();
     for (NodeRate& node : nodes) {
       node.down_mbit_s = node.up_mbit_s = mbit_s;
@@ -47,6 +48,7 @@ struct Watched : LocalNodes {
   uint64_t dead = 0;  // a ticket
   double late = 0;    // seconds
   double mbit_s = 100;
+  bool gone = false;
   std::vector<double> waited;
   std::vector<uint64_t> closed;
 };
@@ -128,6 +130,31 @@ TEST_CASE("who let wait for a result is waited for three times as long, for some
   CHECK(at.nodes.waited[0] >= 1.2);
   for (int i = 0; i < 3; ++i) updater.update();
   CHECK(at.nodes.waited.back() < 0.6);  // nobody does any more
+}
+
+TEST_CASE("nodes that never answer in time are waited for half as long each time") {
+  Step at;
+  PoolUpdater updater = at.updater();
+  const auto first_wait = [&](int silent) {
+    at.nodes.silent = silent;
+    at.nodes.waited.clear();
+    updater.update();
+    return at.nodes.waited.at(0);
+  };
+  double total = 0;
+  for (int step = 0; step < 12; ++step) total += first_wait(4);
+  CHECK(total > 59);
+  CHECK(total < 60);
+  CHECK(updater.counts().accepted == 0);
+  CHECK(first_wait(3) < 0.01);  // one answers while the server does the others
+  CHECK(updater.counts().accepted == 1);
+  CHECK(first_wait(4) == 30);
+  CHECK(first_wait(4) == 15);
+  at.nodes.gone = true;
+  first_wait(4);
+  first_wait(4);
+  at.nodes.gone = false;
+  CHECK(first_wait(4) == 30);  // these may be others
 }
 
 TEST_CASE("training that diverged says so, with nodes or without") {
