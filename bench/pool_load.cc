@@ -21,10 +21,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <map>
 #include <span>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 
 #include "dist/net/coordinator.h"
@@ -292,11 +292,11 @@ double p99_of_verdicts(const Nodes& nodes, double seconds, int64_t& done) {
 }
 
 /// Of a message a byte a second each; who was closed comes again. How many were.
-int64_t drip(Nodes& nodes, const std::atomic<bool>& stop) {
+int64_t drip(Nodes& nodes, const std::stop_token& stop) {
   const std::string begun = websocket_message(ByteView(nn::ByteVector(10000))).substr(0, 8);
   for (const auto& node : nodes) node->write(begun);
   int64_t closed = 0;
-  while (!stop) {
+  while (!stop.stop_requested()) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
     const auto gone = std::partition(nodes.begin(), nodes.end(),
                                      [](const auto& node) { return node->try_write("K"); });
@@ -313,11 +313,10 @@ Report slow(const Nodes& nodes, const Settings& settings, uint16_t port) {
   say_ready(nodes, 1);
   report.p99 = p99_of_verdicts(nodes, settings.seconds, report.done);
   Nodes others = joined(kSlow, port);
-  std::atomic<bool> stop = false;
-  auto closed = std::async(std::launch::async, [&] { return drip(others, stop); });
+  std::jthread dripping([&](std::stop_token stop) { report.slow_closed = drip(others, stop); });
   report.p99_with_slow = p99_of_verdicts(nodes, settings.seconds, report.done);
-  stop = true;
-  report.slow_closed = closed.get();
+  dripping.request_stop();
+  dripping.join();
   return report;
 }
 

@@ -162,8 +162,8 @@ void Gather::collect(std::span<Piece> pieces) {
     } else {
       // Nodes began with the first ones, and are the most likely to be about to finish those.
       do_here(pieces, open_.rbegin()->first);
+      if (wait > 0) waited_enough = !channel_.nodes().empty();
       wait = planned_ = 0;  // nodes are not what they said
-      waited_enough = true;
     }
   }
   slowest_ = std::max(slowest, slowest_ / 2);  // one hiccup is forgotten

@@ -49,7 +49,7 @@ class Gather {
  public:
   /// The channel must live as long as this. `patience`: seconds without a result, after which the
   /// server computes tickets itself though nodes are there; more of them when nodes are slow, and
-  /// half as many after each round of which they did nothing, until they do, or others come.
+  /// half as many after each round of which they did nothing, until they do, or come or go.
   /// `stop` is asked while the channel holds the work back; true: it is done here after all, so
   /// that training can end.
   Gather(Channel& channel, Device device, const TrustOptions& trust, double patience,
@@ -60,8 +60,8 @@ class Gather {
   std::string put(BlobKind kind, ByteVector bytes);
   void drop(const std::string& hash);
 
-  /// Other nodes are there, and what they are to take for all pieces: they have three times as
-  /// long, until that is over once.
+  /// The nodes are others than before, and what they are to take for all pieces: they have three
+  /// times as long, until that is over once.
   void expect(double seconds) {
     planned_ = seconds;
     hope_ = 1;

@@ -144,7 +144,8 @@ int64_t multiply_block(int64_t m, int64_t depth) {
   int64_t best = 1, best_cost = INT64_MAX;
   for (int64_t block : {1, 2, 4, 6, 8, 10, 13}) {
     if (block > 6 && !kManyRegisters) break;
-    const int64_t loads = depth <= kShortDepth && block == kShortRows ? 0 : 2;
+    const bool wide = depth <= kShortDepth && block == kShortRows && m > 6;
+    const int64_t loads = wide ? 0 : 2;
     const int64_t cost = (m + block - 1) / block * (block + loads);
     if (cost <= best_cost) best = block, best_cost = cost;
   }

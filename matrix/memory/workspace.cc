@@ -93,8 +93,8 @@ const Workspace::Limits& Workspace::device_limits() const {
 Workspace::Use Workspace::try_out(uint64_t bytes) {
   Use trial{std::unique_lock(mutex_), {}};
   if (bytes <= size() || limit_) return use(bytes);
-  const uint64_t all = room();
-  if (fits(bytes, all - std::min(all, size()))) trial.memory = allocate(bytes);
+  const uint64_t all = room(), held = block_.defined() ? pool_.rounded(size()) : 0;
+  if (fits(bytes, all - std::min(all, held))) trial.memory = allocate(bytes);
   return trial;
 }
 
