@@ -22,14 +22,39 @@ const answer = (worker) => new Promise((resolve, reject) => {
   worker.once('error', reject);
 });
 
+function startWorker(t) {
+  const worker = new Worker(new URL('../../../web/pool/task_worker_node.js', import.meta.url),
+    {execArgv: ['--experimental-vm-modules', '--no-warnings']});
+  t.after(() => worker.terminate());
+  return worker;
+}
+
 for (const [what, source] of Object.entries(ways))
   test(`no way out through ${what}`, async (t) => {
-    const worker = new Worker(new URL('../../../web/pool/task_worker_node.js', import.meta.url),
-      {execArgv: ['--experimental-vm-modules', '--no-warnings']});
-    t.after(() => worker.terminate());
+    const worker = startWorker(t);
     worker.postMessage({module: 'm', code: new TextEncoder().encode(source), input: new Uint8Array(1), blobs: [new Uint8Array(2)]});
     const {result = new Uint8Array(), error} = await answer(worker);
     assert.doesNotMatch(new TextDecoder().decode(result), /^v/);
     if (what === 'its own Uint8Array') assert.equal(new TextDecoder().decode(result), '3');
     else assert.match(error, /Code generation from strings disallowed/);
   });
+
+// The module of docs/samples.md: the sum of the input's bytes, and after it those of each blob.
+const sums = Buffer.from(
+  'AGFzbQEAAAABDgJgAX8Bf2AEf39/fwF/AwMCAAEFAwEAAgchAwZtZW1vcnkCAAhhbGxvY2F0ZQAACWNhbGN1bGF0ZQABCrUBAh0BAX9BgAhBgA' +
+  'goAgAiASAAQQdqQXhxajYCACABC5QBAQN/IAEEQANAIAQgAC0AAGohBCAAQQFqIQAgAUEBayIBDQALC0GICCAENgIAIAMEQANAIARB6AdsIQZB' +
+  'ACEAIAIgBUEDdGoiBCgCBCIBBEAgBCgCACEEA0AgACAELQAAaiEAIARBAWohBCABQQFrIgENAAsLQYgIIAAgBmoiBDYCACAFQQFqIgUgA0cNAA' +
+  'sLQYQICwsMAQBBgAgLBRAEAQAE', 'base64');
+
+test('WebAssembly gets the input and the blobs', async (t) => {
+  const worker = startWorker(t);
+  const sum = async (input, ...blobs) => {
+    worker.postMessage({module: 'm', code: sums, input: Uint8Array.from(input), blobs: blobs.map((blob) => Uint8Array.from(blob))});
+    const {result, error} = await answer(worker);
+    return error ?? new DataView(result.buffer).getUint32(0, true);
+  };
+  assert.equal(await sum([1, 2, 3]), 6);
+  assert.equal(await sum([]), 0);
+  assert.equal(await sum([1, 2, 3], [4, 5], [], [255, 1, 1]), 6_009_000_257 % 2 ** 32);
+  assert.match(await sum(new Uint8Array(1 << 17)), /out of bounds/);
+});
