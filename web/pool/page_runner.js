@@ -5,7 +5,7 @@
 import {fetchBytes, keepBlobs} from './blobs.js';
 import {Runner} from './runner.js';
 
-const ticketSeconds = 60; // at most
+const moduleSeconds = 60, trainingSeconds = 300; // a ticket takes at most; training waits no longer for its own
 
 function adapt(worker, lent) {
   const end = () => {
@@ -23,7 +23,7 @@ function adapt(worker, lent) {
 
 /** Computes tasks that are modules, on one thread. */
 export const taskRunner = () => new Runner(
-  () => adapt(new Worker(new URL('./task_worker.js', import.meta.url), {type: 'module', name: 'task'})), ticketSeconds);
+  () => adapt(new Worker(new URL('./task_worker.js', import.meta.url), {type: 'module', name: 'task'})), moduleSeconds);
 
 /** Computes tickets of training, with so many threads; lendThreads is the package's. */
 export const trainingRunner = (threads, fetchBlob, lendThreads) => new Runner(() => {
@@ -31,7 +31,7 @@ export const trainingRunner = (threads, fetchBlob, lendThreads) => new Runner(()
   const lent = lendThreads();
   worker.postMessage({threads, lent: lent.port}, [lent.port]);
   return adapt(worker, lent);
-}, ticketSeconds, fetchBlob);
+}, trainingSeconds, fetchBlob);
 
 const lookMilliseconds = 500; // how often a rest asks whether it is still as long
 
