@@ -2,7 +2,6 @@
 // kaiseki join
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 
 #include "cli/commands.h"
@@ -13,10 +12,9 @@
 #include "dist/net/link.h"
 #include "dist/net/pool_channel.h"
 #include "dist/node/node.h"
+#include "dist/node/speed.h"
 #include "dist/node/training.h"
 #include "dist/samples/samples.h"
-#include "matrix/error.h"
-#include "matrix/ops/gemm.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cli {
@@ -27,26 +25,6 @@ constexpr double kBenchmarkSeconds = 2;
 std::string host_name() {
   char name[256] = {};
   return gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "node";
-}
-
-/// What the coordinator sizes this node's work by.
-double measure_gflops(Device device) {
-  constexpr int64_t kSize = 384;
-  using Clock = std::chrono::steady_clock;
-  const Shape shape = {kSize, kSize};
-  const Tensor a = Tensor::full(shape, 1, device), b = Tensor::full(shape, 1, device);
-  Tensor c = Tensor::zeros(shape, DType::f32, device);
-  gemm(a, b, c);
-  device.synchronize();
-  const auto start = Clock::now();
-  double seconds = 0, work = 0;
-  while (seconds < kBenchmarkSeconds && !interrupted()) {
-    gemm(a, b, c);
-    device.synchronize();
-    work += 2.0 * kSize * kSize * kSize;
-    seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  }
-  return seconds > 0 ? work / seconds * 1e-9 : 0;
 }
 
 }  // namespace
@@ -68,7 +46,8 @@ int run_command(const JoinCommand& c) {
   how.info.device = device.name();
   how.info.threads = c.jobs > 0 ? c.jobs : thread_count();
   catch_interrupts();
-  how.info.gflops = c.gflops > 0 ? c.gflops : measure_gflops(device);
+  how.info.gflops =
+      c.gflops > 0 ? c.gflops : dist::measure_gflops(device, kBenchmarkSeconds, interrupted);
   how.info.link = dist::measure_link(how.wire, how.stop);
   const dist::NodeCounts counts = dist::Node(std::move(how)).run();
   std::printf("%s results accepted, %s refused, %s tickets failed\n",

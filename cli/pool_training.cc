@@ -12,6 +12,7 @@
 #include "cli/text.h"
 #include "dist/net/remote_pool.h"
 #include "dist/net/training_server.h"
+#include "dist/node/speed.h"
 #include "dist/train/pool_after.h"
 #include "matrix/error.h"
 
@@ -22,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kWindow = 5;  // seconds
 constexpr int kPort = 8080;
 constexpr double kSilence = 15;  // seconds
+constexpr double kBenchmarkSeconds = 0.5;
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -156,6 +158,7 @@ std::unique_ptr<nn::Updater> PoolTraining::make_updater(
   how.alone = impl_->after.has_value();
   how.samples = {mean, std};
   how.stop = interrupted;
+  how.server.gflops = dist::measure_gflops(network.device(), kBenchmarkSeconds, interrupted);
   auto updater = std::make_unique<dist::PoolUpdater>(network, optimizer, iterator, schedule,
                                                      impl_->channel(), how);
   impl_->updater = updater.get();

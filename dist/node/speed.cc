@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "dist/node/speed.h"
+
+#include <chrono>
+
+#include "matrix/ops/conv.h"
+
+namespace kaiseki::dist {
+
+double measure_gflops(Device device, double seconds, const std::function<bool()>& stop) {
+  constexpr int64_t kBatch = 32, kChannels = 32, kSize = 28, kFilter = 3;
+  constexpr double kWork =
+      2.0 * kBatch * (kSize * kSize) * (kChannels * kChannels) * (kFilter * kFilter);
+  using Clock = std::chrono::steady_clock;
+  const Shape images = {kBatch, kChannels, kSize, kSize};
+  const Tensor x = Tensor::full(images, 1, device);
+  const Tensor filter = Tensor::full({kChannels, kChannels, kFilter, kFilter}, 1, device);
+  Tensor y = Tensor::zeros(images, DType::f32, device);
+  const auto once = [&] {
+    conv2d(x, filter, nullptr, {.padding = {1, 1}}, y);
+    device.synchronize();
+  };
+  once();
+  const auto start = Clock::now();
+  double work = 0, elapsed = 0;
+  do {
+    once();
+    work += kWork;
+    elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+  } while (elapsed < seconds && !stop());
+  return work / elapsed * 1e-9;
+}
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "dist/node/speed.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+#include "tests/support/devices.h"
+
+namespace kaiseki {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+TEST_CASE("a device's speed is measured for as long as asked, or until it is told to stop") {
+  test::for_each_device([](Device device) {
+    const auto start = Clock::now();
+    const double gflops = dist::measure_gflops(device, 0.2, [] { return false; });
+    CHECK(seconds_since(start) >= 0.2);
+    CHECK(gflops > 0.01);
+    CHECK(gflops < 1e6);
+    int asked = 0;
+    CHECK(dist::measure_gflops(device, 1e9, [&] { return ++asked == 2; }) > 0);
+    CHECK(asked == 2);
+  });
+}
+
+}  // namespace
+}  // namespace kaiseki
