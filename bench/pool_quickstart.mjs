@@ -47,7 +47,7 @@ async function volunteer(url) {
 }
 
 try {
-  const serve = start('serve', '--web', '--port', '0', '--state', state);
+  const serve = start('serve', '--port', '0', '--state', state);
   const url = await until('the coordinator', () => /^coordinator +(\S+)/m.exec(serve.said)?.[1]);
   const token = join(state, 'author.token');
   const nodes = async () => {
@@ -62,8 +62,7 @@ try {
 
   const begun = Date.now();
   const network = resolve(import.meta.dirname, '../models/lenet.json');
-  const train = start('train', network, '--data', 'mnist', '--epochs', epochs, '--lr', '0.03', '--schedule', 'cosine', '--seed', '0',
-    '--pool', url, '--pool-token-file', token);
+  const train = start('train', network, '--data', 'mnist', '--epochs', epochs, '--pool', 'serve', '--pool-port', new URL(url).port);
   const ended = once(train, 'exit');
   const accepted = async () => (await nodes()).reduce((sum, node) => sum + node.accepted, 0);
   const tickets = 4 * Math.ceil(60000 / 64) * Number(epochs);

@@ -353,11 +353,9 @@ void add_serve(CLI::App& root, ServeCommand& c) {
   app->add_option("--origin", c.origins,
                   "a further origin of pages that may join, such as https://example.org")
       ->take_all();
-  app->add_option_function<std::string>(
-         "--web", [&c](const std::string& folder) { c.web = folder; },
-         "folder of pages to serve; without a folder, those built into this command")
-      ->expected(0, 1)
-      ->type_name("[DIR]");
+  app->add_option("--web", c.web,
+                  "folder of pages to serve, or `none` (default: those built into this command)")
+      ->type_name("DIR");
   app->add_option("--state", c.state,
                   "folder of tickets, results and tokens (default: KAISEKI_STATE_DIR)");
   app->add_option("--log", c.log, "events as JSON lines (default: standard error)");
@@ -368,9 +366,9 @@ void add_serve(CLI::App& root, ServeCommand& c) {
       "Ctrl-C or SIGTERM: gives out no more work, waits for what is being computed, ends.\n\n"
       "Examples:\n"
       "  kaiseki serve\n"
-      "  kaiseki serve --web\n"
+      "  kaiseki serve --web none\n"
       "  kaiseki serve --host 0.0.0.0 --port 8443 --tls-cert cert.pem --tls-key key.pem \\\n"
-      "      --name pool.example.org --web web/dist");
+      "      --name pool.example.org --web build/wasm/page");
 }
 
 void add_join(CLI::App& root, JoinCommand& c) {

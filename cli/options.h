@@ -115,7 +115,7 @@ struct BenchCommand {
 
 struct ServeCommand {
   std::string host = "127.0.0.1", certificate, key, state, log;
-  std::optional<std::string> web;  // "": the page in the command
+  std::string web;  // a folder; "": the page in the command; "none"
   int port = 8080;
   bool trust_proxy = false;
   std::vector<std::string> names, origins, limits;

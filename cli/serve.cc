@@ -31,17 +31,10 @@ LogFile open_log(const std::string& name) {
   return file;
 }
 
-/// What `--web` names, which may be nothing.
-dist::Pages pages_of(const std::optional<std::string>& web) {
-  if (!web) return {};
-  if (!web->empty()) return dist::Pages(*web);
-  const nn::ByteView page = embedded_page();
-  if (page.empty())
-    throw Error(
-        message("serve",
-                "expected --web FOLDER, as this command was built without the page; web/build "
-                "makes it, and cmake -DKAISEKI_PAGE=FOLDER puts it in"));
-  return dist::Pages(page);
+/// What `--web` names; without it the pages in this command, if there are some.
+dist::Pages pages_of(const std::string& web) {
+  if (web == "none" || (web.empty() && embedded_page().empty())) return {};
+  return web.empty() ? dist::Pages(embedded_page()) : dist::Pages(fs::path(web));
 }
 
 }  // namespace
@@ -87,7 +80,10 @@ int run_command(const ServeCommand& c) {
     if (pages.has(std::string(page) + "index.html"))
       std::printf("%-12s %s%s\n", what, server.url().c_str(), page);
   std::printf("authors      with the token in %s\n", (folder / "author.token").c_str());
-  if (c.web) std::printf("pages        %s/\n", server.url().c_str());
+  if (c.web.empty() && embedded_page().empty())
+    std::printf("pages        none, as this command was built without (--web DIR; docs/web.md)\n");
+  else if (c.web != "none")
+    std::printf("pages        %s/\n", server.url().c_str());
   std::fflush(stdout);
   catch_interrupts();
   server.run(coordinator);

@@ -78,25 +78,25 @@ def the_page():
     path = f"{os.getcwd()}/bin:{os.environ['PATH']}"
     stand_in("web/build", "echo $1 >built")
     seen = last_lines(path)
-    check("kaiseki serve --web " in seen and "http://127.0.0.1:8080/" in seen, "ends with the page's address", seen)
+    check("kaiseki serve " in seen and "http://127.0.0.1:8080/" in seen, "ends with the page's address", seen)
     check(pathlib.Path("built").read_text() == "build/quickstart/wasm\n", "of a page that was built")
     stand_in("bin/node", 'test "$1" = --version && echo v18.20.4')
     os.remove("built")
     seen = last_lines(path, says="needs Node 20.19 or newer, got v18.20.4")
-    check("--web" not in seen and re.search(r"^  ./quickstart .*Node 20.19 or newer", seen, re.M),
+    check("kaiseki serve" not in seen and re.search(r"^  ./quickstart .*Node 20.19 or newer", seen, re.M),
           "or with the Node that it needs", seen)
     check(not os.path.exists("built"), "an old Node is not tried")
     stand_in("bin/node", "exit 0")
     stand_in("web/build", "exit 1")
     seen = last_lines(path)
-    check("--web" not in seen and re.search(r"^  cmake/install-packages wasm && ./quickstart .*again", seen, re.M),
+    check("kaiseki serve" not in seen and re.search(r"^  cmake/install-packages wasm && ./quickstart .*again", seen, re.M),
           "or with what to do about a page that could not be built", seen)
     os.makedirs("without")
     for program in "awk basename bash cat cut dirname env mkdir nproc sed sh tail tee timeout".split():
         os.symlink(shutil.which(program), f"without/{program}")
     os.symlink("../bin/cmake", "without/cmake")
     seen = last_lines(os.path.abspath("without"))
-    check("--web" not in seen and re.search(r"^  cmake/install-packages wasm && ./quickstart .*for a page", seen, re.M),
+    check("kaiseki serve" not in seen and re.search(r"^  cmake/install-packages wasm && ./quickstart .*for a page", seen, re.M),
           "or without Emscripten", seen)
 
 

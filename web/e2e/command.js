@@ -13,7 +13,7 @@ export const command = process.env.KAISEKI_COMMAND ?? '';
 export async function serveByCommand() {
   if (!command) throw new Error('expected the path of a command that has the page in KAISEKI_COMMAND, got nothing');
   const state = await mkdtemp(join(tmpdir(), 'kaiseki-'));
-  const server = spawn(command, ['serve', '--web', '--port', '0', '--state', state], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = spawn(command, ['serve', '--port', '0', '--state', state], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(server, 'exit');
   let address;
   for await (const line of createInterface(server.stdout)) {
