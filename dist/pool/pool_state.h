@@ -217,6 +217,8 @@ struct Pool::Impl {
 };
 
 /// A change of several steps: its own transaction, or part of the one that is open. Without done()
+  /// Of a result whose ticket has ended: it came, and would have counted, where none is checked.
+  Answer too_late(NodeEntry& node, const Token& token);
 /// all of it is undone.
 class PoolChange {
  public:
