@@ -68,11 +68,16 @@ bool Pool::Impl::is_right(const OpenTicket& ticket, ByteView result) const {
 }
 
 void Pool::Impl::learn(const OpenTicket& ticket, NodeEntry& node, const Token& token) {
-  // A lease that has ended left its time in the token: slow nodes teach the most.
-  double issued = static_cast<double>(token.expiry) - kTokenLife, round = 1;
-  for (const LeaseRow& lease : ticket.leases)
-    if (lease.epoch == token.epoch) issued = lease.issued, round = static_cast<double>(lease.round);
-  ticket.task->pace.add((now() - issued) / round, ticket.row.work, node.speed);
+  const auto found = ticket.first.find(node.row.id);
+  if (ticket.old || found == ticket.first.end()) return;
+  const LeaseRow& first = found->second;
+  Pace& pace = ticket.task->pace;
+  double seconds = (now() - first.issued) / static_cast<double>(first.round);
+  if (pace.measured() && token.epoch != first.epoch) {  // it began with one of them, or between
+    const double least = now() - static_cast<double>(token.expiry) + kTokenLife;
+    seconds = std::min(seconds, std::max(least, typical(ticket, node)));
+  }
+  pace.add(seconds, ticket.row.work, node.speed);
 }
 
 void Pool::Impl::judge_voters(const OpenTicket& ticket, const std::string& hash) {
@@ -189,6 +194,7 @@ Answer Pool::give_back(const NodeId& id, const std::string& text, const std::str
   PoolChange change(pool, false);
   OpenTicket& ticket = pool.tickets.at(token->ticket);
   pool.end_lease(ticket, id, token->epoch);
+  ticket.first.erase(id);
   if (error.empty())
     pool.settle(ticket);
   else

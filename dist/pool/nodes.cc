@@ -146,6 +146,7 @@ void Pool::tick() {
       const auto [deadline, id, epoch] = *pool.deadlines.begin();
       OpenTicket& ticket = pool.tickets.at(id);
       const auto found = std::ranges::find(ticket.leases, epoch, &LeaseRow::epoch);
+      if (pool.extend(*found, ticket)) continue;
       const LeaseRow lease = pool.end_lease(ticket, NodeId(found->node), epoch);
       ++pool.counters["expired"];
       pool.fail(ticket, lease.node,
