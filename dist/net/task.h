@@ -46,6 +46,8 @@ class Project {
 };
 
 /// Code that nodes run on inputs, again and again. Used by one thread, but for what any may call.
+/// Only block() and for_each_finished() wait for a coordinator that begins again; the others and
+/// the constructor throw AuthorLost when it cannot be reached, and may be called again.
 class Task {
  public:
   /// Verification::adaptive is of pools in the process only.

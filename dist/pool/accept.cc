@@ -21,6 +21,20 @@ Answer Pool::Impl::count(Outcome outcome, std::string_view counter, std::string 
   return {outcome, std::move(reason)};
 }
 
+Answer Pool::Impl::too_late(NodeEntry& node, const Token& token) {
+  const auto row = store.ticket(token.ticket);
+  if (!row || row->state != TicketState::done) return count(Outcome::stale, "stale");
+  const TaskSpec& spec = task(row->task, "accept").status.spec;
+  if (node.row.failed_in_a_row > 0 && spec.verification == Verification::none &&
+      now() <= static_cast<double>(token.expiry)) {
+    PoolChange change(*this, false);
+    node.row.failed_in_a_row = 0;
+    this->change(node);
+    change.done();
+  }
+  return count(Outcome::duplicate, "duplicate");
+}
+
 std::optional<Answer> Pool::Impl::refusal(const NodeEntry& node,
                                           const std::optional<Token>& token) {
   if (!node.row.expelled.empty())
@@ -54,11 +68,16 @@ bool Pool::Impl::is_right(const OpenTicket& ticket, ByteView result) const {
 }
 
 void Pool::Impl::learn(const OpenTicket& ticket, NodeEntry& node, const Token& token) {
-  // A lease that has ended left its time in the token: slow nodes teach the most.
-  double issued = static_cast<double>(token.expiry) - kTokenLife, round = 1;
-  for (const LeaseRow& lease : ticket.leases)
-    if (lease.epoch == token.epoch) issued = lease.issued, round = static_cast<double>(lease.round);
-  ticket.task->pace.add((now() - issued) / round, ticket.row.work, node.speed);
+  const auto found = ticket.first.find(node.row.id);
+  if (ticket.old || found == ticket.first.end()) return;
+  const LeaseRow& first = found->second;
+  Pace& pace = ticket.task->pace;
+  double seconds = (now() - first.issued) / static_cast<double>(first.round);
+  if (pace.measured() && token.epoch != first.epoch) {  // it began with one of them, or between
+    const double least = now() - static_cast<double>(token.expiry) + kTokenLife;
+    seconds = std::min(seconds, std::max(least, typical(ticket, node)));
+  }
+  pace.add(seconds, ticket.row.work, node.speed);
 }
 
 void Pool::Impl::judge_voters(const OpenTicket& ticket, const std::string& hash) {
@@ -120,11 +139,7 @@ Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) 
   if (auto refused = pool.refusal(node, token)) return *refused;
   node.row.last_seen = pool.now();
   OpenTicket* ticket = pool.ticket(token->ticket);
-  if (!ticket) {
-    const auto row = pool.store.ticket(token->ticket);
-    if (row && row->state == TicketState::done) return pool.count(Outcome::duplicate, "duplicate");
-    return pool.count(Outcome::stale, "stale");
-  }
+  if (!ticket) return pool.too_late(node, *token);
   if (pool.now() > static_cast<double>(token->expiry) ||
       ticket->task->status.state == TaskState::cancelled)
     return pool.count(Outcome::stale, "stale");
@@ -179,6 +194,7 @@ Answer Pool::give_back(const NodeId& id, const std::string& text, const std::str
   PoolChange change(pool, false);
   OpenTicket& ticket = pool.tickets.at(token->ticket);
   pool.end_lease(ticket, id, token->epoch);
+  ticket.first.erase(id);
   if (error.empty())
     pool.settle(ticket);
   else

@@ -185,12 +185,18 @@ OpenTicket* Pool::Impl::ready_ticket(TaskEntry& task, NodeEntry& node) {
   return nullptr;
 }
 
+bool Pool::Impl::may_hang(const OpenTicket& ticket) const {
+  if (ticket.task->pace.measured()) return false;
+  const double last = ticket.leases.back().issued;
+  return now() - last > std::max(options.first_deadline, last - ticket.leases.front().issued);
+}
+
 OpenTicket* Pool::Impl::outstanding_ticket(TaskEntry& task, NodeEntry& node) {
   int looks = 0;
   for (const auto& [given, id] : task.outstanding) {
     if (++looks > kMostLooks) break;
     OpenTicket& ticket = tickets.at(id);
-    if (ticket.leases.empty() || wanted(ticket) <= -kMostAgain) continue;
+    if (ticket.leases.empty() || (wanted(ticket) <= -kMostAgain && !may_hang(ticket))) continue;
     if (ticket.row.failures >= task.status.spec.max_attempts) continue;
     if (!may_have(ticket, node)) continue;
     const LeaseRow& last = ticket.leases.back();
@@ -216,21 +222,38 @@ OpenTicket* Pool::Impl::pick(NodeEntry& node) {
   return nullptr;
 }
 
+double Pool::Impl::limit(const OpenTicket& ticket, const NodeEntry& node, int64_t round) const {
+  const Pace& pace = ticket.task->pace;
+  const double seconds =
+      pace.measured() ? pace.limit(ticket.row.work, node.speed) : options.first_deadline;
+  return std::clamp(seconds * static_cast<double>(round), options.least_deadline, kLongestLease);
+}
+
+bool Pool::Impl::extend(LeaseRow& lease, const OpenTicket& ticket) {
+  const double had = lease.deadline - lease.issued;
+  double seconds = had < kLongestGuess ? 2 * had : had;
+  if (ticket.task->pace.measured()) seconds = limit(ticket, node(lease.node, "pool"), lease.round);
+  if (lease.issued + seconds <= lease.deadline) return false;
+  deadlines.erase({lease.deadline, lease.ticket, lease.epoch});
+  lease.deadline = lease.issued + seconds;
+  deadlines.emplace(lease.deadline, lease.ticket, lease.epoch);
+  return true;
+}
+
 Lease Pool::Impl::give(OpenTicket& ticket, NodeEntry& node) {
   TaskEntry& task = *ticket.task;
   const double time = now();
   const auto round = static_cast<int64_t>(node.leases.size()) / node.info.threads + 1;
-  const double seconds =
-      task.pace.measured() ? task.pace.limit(ticket.row.work, node.speed) : options.first_deadline;
-  LeaseRow lease{ticket.row.id, ticket.row.epoch + 1, node.row.id, time, 0, round};
-  lease.deadline = time + std::clamp(seconds * static_cast<double>(round), options.least_deadline,
-                                     kLongestLease);
+  const LeaseRow lease{
+      ticket.row.id, ticket.row.epoch + 1, node.row.id, time, time + limit(ticket, node, round),
+      round};
   if (!store.add_lease(lease))
     throw Error(message("lease", "expected ticket ", ticket.row.id, " at epoch ", ticket.row.epoch,
                         ", got another; the store was changed by another process"));
   ++counters[wanted(ticket) > 0 ? "leases" : "leases_again"];
   ticket.row.epoch = lease.epoch;
   ticket.leases.push_back(lease);
+  ticket.first.try_emplace(node.row.id, lease);
   ticket.given = time;
   place(ticket);
   deadlines.emplace(lease.deadline, lease.ticket, lease.epoch);

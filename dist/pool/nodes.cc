@@ -98,7 +98,7 @@ bool Pool::rejoin(const NodeIdentity& identity, const NodeInfo& info) {
 
 void Pool::Impl::lose_leases(NodeEntry& node) {
   const auto lost = static_cast<int64_t>(node.leases.size());
-  node.row.failed += lost, node.row.failed_in_a_row += lost;
+  node.row.failed += lost, node.row.failed_in_a_row += lost > 0;
   end_all_leases(node);  // anybody can come and go: that kills no ticket
 }
 
@@ -146,6 +146,7 @@ void Pool::tick() {
       const auto [deadline, id, epoch] = *pool.deadlines.begin();
       OpenTicket& ticket = pool.tickets.at(id);
       const auto found = std::ranges::find(ticket.leases, epoch, &LeaseRow::epoch);
+      if (pool.extend(*found, ticket)) continue;
       const LeaseRow lease = pool.end_lease(ticket, NodeId(found->node), epoch);
       ++pool.counters["expired"];
       pool.fail(ticket, lease.node,

@@ -52,7 +52,9 @@ struct PoolOptions {
   std::function<void(TaskId)> on_task = {};
   /// There may be work for nodes that got none. Called like on_finished.
   std::function<void()> on_work = {};
-  double first_deadline = 60;  // seconds of a lease while nothing of the task is measured
+  /// Seconds of a lease while nothing of the task is measured; it doubles as often as it passes,
+  /// up to an hour; then it ends, as a failed attempt.
+  double first_deadline = 60;
   double least_deadline = 10;  // seconds
   double hold_seconds = 10;    // of work that a node may hold at once
   /// Tickets that a node may hold at once of tasks with a native function, by its name: for those

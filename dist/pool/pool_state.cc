@@ -242,6 +242,7 @@ OpenTicket* Pool::Impl::ticket(TicketId id) {
 OpenTicket& Pool::Impl::add(const TicketRow& row) {
   OpenTicket& ticket = tickets[row.id];
   ticket.row = row;
+  ticket.old = row.epoch > 0;
   ticket.task = &task(row.task, "load");
   return ticket;
 }

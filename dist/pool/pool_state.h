@@ -22,6 +22,7 @@ inline constexpr int64_t kFailuresInARow = 10;     // from then on one ticket a 
 inline constexpr double kProbation = 60;           // seconds
 inline constexpr double kTokenLife = 86400;        // seconds
 inline constexpr double kLongestLease = 86400;     // seconds
+inline constexpr double kLongestGuess = 3600;      // seconds: then a lease is not extended blindly
 inline constexpr uint64_t kMostInline = 16 << 10;  // larger results are blobs
 
 inline constexpr std::string_view kNoVerify =
@@ -35,7 +36,9 @@ struct OpenTicket {
   std::vector<LeaseRow> leases;
   std::vector<VoteRow> votes;
   std::vector<FailureRow> failures;
-  double given = 0;  // when it was last given out
+  double given = 0;                  // when it was last given out
+  std::map<NodeId, LeaseRow> first;  // lease of each node that may have begun with it
+  bool old = false;                  // others may have, before it was read from the store
 
   /// Which of its task's sets the ticket is in.
   enum class Place : uint8_t { nowhere, ready, waiting, outstanding };
@@ -199,13 +202,23 @@ struct Pool::Impl {
   bool kept_for_another(const TaskEntry& task, TicketId ticket, const NodeEntry& node) const;
   OpenTicket* preferred_ticket(TaskEntry& task, NodeEntry& node);
   OpenTicket* outstanding_ticket(TaskEntry& task, NodeEntry& node);
+  /// All who have it may hang, or it takes long: nothing is measured. One more gets it, after a
+  /// time that doubles each time.
+  bool may_hang(const OpenTicket& ticket) const;
   void load_fresh(TaskEntry& task);
   double typical(const OpenTicket& ticket, const NodeEntry& node) const;
   double late(const OpenTicket& ticket, const NodeEntry& node) const;
+  /// Seconds that it may take a node.
+  double limit(const OpenTicket& ticket, const NodeEntry& node, int64_t round) const;
   Lease give(OpenTicket& ticket, NodeEntry& node);
+  /// Its deadline has passed, but by what is known now it was too early: it gets a later one. While
+  /// nothing is measured it doubles, up to kLongestGuess.
+  bool extend(LeaseRow& lease, const OpenTicket& ticket);
 
   // accept.cc
   std::optional<Answer> refusal(const NodeEntry& node, const std::optional<Token>& token);
+  /// Of a result whose ticket has ended: it came, and would have counted, where none is checked.
+  Answer too_late(NodeEntry& node, const Token& token);
   bool to_check(const OpenTicket& ticket, const NodeEntry& node, const Token& token) const;
   bool is_right(const OpenTicket& ticket, ByteView result) const;
   void learn(const OpenTicket& ticket, NodeEntry& node, const Token& token);

@@ -397,6 +397,9 @@ TEST_CASE("task: what the coordinator refuses or has forgotten is told at once")
   CHECK(has(error_of([&] { task.block(); }), "got status 404"));
   at.end();
   CHECK_THROWS_AS(project.put_blob(bytes("b")), AuthorLost);
+  CHECK_THROWS_AS(task.calculate(numbers(1, 1)), AuthorLost);  // only results are waited for
+  CHECK_THROWS_AS(task.progress(), AuthorLost);
+  CHECK_THROWS_AS(Task(project, {.name = "t", .function = "f"}), AuthorLost);
 }
 
 }  // namespace

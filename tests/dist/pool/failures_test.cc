@@ -23,7 +23,7 @@ struct Pages : TestPool {
   void fail(const NodeId& node, const Lease& lease, int how) {
     if (how % 3 == 0) CHECK(answer(node, lease, "too long") == Outcome::refused);
     if (how % 3 == 1) pool->give_back(node, lease.token, "an error");
-    if (how % 3 == 2) now = lease.deadline;
+    if (how % 3 == 2) now = end_of(lease);
     pool->tick();
     now += 100;
   }
@@ -60,7 +60,7 @@ TEST_CASE("failures: failures of one source count once while others could do the
   for (int i = 0; i < 12; ++i) {
     const Lease lease = at.lease(page);  // nobody else is here
     const NodeId honest = at.join();
-    at.now = lease.deadline - 1;
+    at.now = at.end_of(lease) - 1;
     CHECK(at.pool->may_lease(honest));  // it asks
     at.fail(page, lease, i);
     at.pool->disconnected(honest);

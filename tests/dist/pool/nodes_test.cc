@@ -113,15 +113,15 @@ TEST_CASE("node: a deadline that passes ends the lease, the result still counts"
   const TaskId task = at.task(1);
   const NodeId a = at.join();
   const Lease lease = at.lease(a);
-  at.now = lease.deadline - 1;
+  at.now = at.end_of(lease) - 1;
   at.pool->tick();
   CHECK(at.pool->progress(task) == Progress{.leased = 1});
-  at.now = lease.deadline;
+  at.now = at.end_of(lease);
   at.pool->tick();
   CHECK(at.pool->progress(task) == Progress{.free = 1});
   CHECK(at.count("expired") == 1);
   REQUIRE(at.pool->errors(task).size() == 1);
-  CHECK(has(at.pool->errors(task)[0].text, "within 60 s"));
+  CHECK(has(at.pool->errors(task)[0].text, "within 3840 s"));
   CHECK(at.answer(a, lease) == Outcome::accepted);
 }
 
@@ -151,6 +151,52 @@ TEST_CASE("node: whose results never come gets one ticket a minute (BOINC#3061)"
   at.now += 60;
   CHECK(at.answer(bad.id, at.lease(bad.id)) == Outcome::accepted);
   CHECK(at.pool->lease(bad.id, 4).size() == 4);
+}
+
+TEST_CASE("node: one disconnection is one failure, however many tickets it takes") {
+  TestPool at;
+  at.task(40);
+  const NodeInfo info = {.threads = 16, .functions = {"f"}, .trusted = true};
+  const NodeIdentity good = at.pool->join(info);
+  CHECK(at.pool->lease(good.id, 16).size() == 16);
+  for (int i = 0; i < 9; ++i) {
+    at.pool->disconnected(good.id);
+    at.pool->disconnected(good.id);  // without a ticket it is none
+    CHECK(at.pool->rejoin(good, info));
+    CHECK(at.pool->lease(good.id, 16).size() == 16);
+  }
+  CHECK(at.pool->node(good.id)->failed == 9 * 16);
+  at.pool->disconnected(good.id);
+  CHECK(at.pool->rejoin(good, info));
+  CHECK(at.pool->lease(good.id, 16).empty());  // ten in a row
+}
+
+TEST_CASE("node: a result that comes after another's ends its failures in a row, too") {
+  TestPool at;
+  const ProjectId project = at.pool->create_project("project");
+  for (const bool checked : {false, true}) {
+    TaskSpec spec{.name = "t", .function = "f", .max_attempts = 100};
+    if (checked) spec.verification = Verification::quorum;
+    const TaskId task = at.pool->create_task(project, spec);
+    at.add(task, 1);
+    const NodeId node = at.join(4);
+    const Lease late = at.lease(node);
+    at.now += 11;
+    for (int i = 0; i < (checked ? 2 : 1); ++i) {
+      const NodeId other = at.join();
+      at.answer(other, at.lease(other));
+      at.pool->disconnected(other);
+    }
+    CHECK(at.pool->progress(task).done == 1);
+    const TaskId rest = at.pool->create_task(project, spec);
+    at.add(rest, 20);
+    for (int i = 0; i < 10; ++i) at.pool->give_back(node, at.lease(node).token, "error");
+    CHECK(at.pool->lease(node, 4).empty());
+    CHECK(at.answer(node, late) == Outcome::duplicate);
+    CHECK(at.pool->lease(node, 4).empty() == checked);  // nobody knows whether it is right
+    at.pool->cancel(rest);
+    at.pool->disconnected(node);
+  }
 }
 
 TEST_CASE("node: an expelled one gets nothing, gives nothing and does not come back") {

@@ -115,6 +115,8 @@ struct TestPool {
   Outcome answer(const NodeId& node, const Lease& lease, std::string_view result = "result") {
     return pool->accept(node, lease.token, bytes(result)).outcome;
   }
+  /// When a lease that nobody answers ends, while nothing of its task is measured.
+  static double end_of(const Lease& lease) { return lease.deadline + 3840 - 60; }
   /// The blob is as if it had been put so many seconds ago.
   void age(const BlobHash& hash, int seconds) {
     fs::last_write_time(blobs.folder() / hash,

@@ -47,7 +47,7 @@ std::unique_ptr<Situation> make(State state) {
     s->lease_b = at.lease(s->b);
   };
   const auto expire_a = [&] {
-    at.now = s->lease_a.deadline + 1;
+    at.now = at.end_of(s->lease_a) + 1;
     at.pool->tick();
   };
   switch (state) {
