@@ -38,8 +38,8 @@ std::vector<TuningResult> recall_tuning(const TuningKey& key);
 std::filesystem::path tuning_file();
 
 /// Puts these results in the place of those that the case had for the same candidates. Processes
-/// take turns. False where
-/// the file cannot be written: what was measured then lasts for this process.
+/// take turns. False where the file cannot be written: what was measured then lasts for this
+/// process.
 bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& results);
 
 }  // namespace kaiseki

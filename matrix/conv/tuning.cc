@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -34,7 +33,8 @@ struct Known {
   std::set<std::string> estimated{};          // of the results, those that are another machine's
   bool scaled = false;                        // which are adapted to this one
   std::unique_ptr<ConvMeasurement> trials{};  // amortised, not done
-  std::optional<uint64_t> tried{};            // with so much workspace all that had room for it was
+  // Measured, or without the room for it: with so many bytes of workspace there.
+  std::map<const ConvSolver*, uint64_t> tried{};
 };
 
 struct Table {
@@ -124,18 +124,24 @@ const TuningResult* find(const std::vector<TuningResult>& results, const ConvSol
   return found == results.end() ? nullptr : &*found;
 }
 
+/// Whether it may find room for its workspace that it did not find before.
+bool may_find_room(const Backend& backend, const Known& of, const ConvSolver& solver,
+                   uint64_t bytes, uint64_t available) {
+  const Workspace& workspace = backend.device().workspace();
+  const auto tried = of.tried.find(&solver);
+  if (tried == of.tried.end()) return workspace.allows(bytes);
+  if (bytes > tried->second) return bytes <= available;
+  return bytes > 0 && bytes <= workspace.size();
+}
+
 /// The solvers that are not measured, though there may be room for their workspace.
 std::vector<const ConvSolver*> untried_solvers(Backend& backend, const ConvProblem& problem,
                                                const Known& of, uint64_t available) {
-  const Workspace& workspace = backend.device().workspace();
   std::vector<const ConvSolver*> untried;
   for (const ConvSolver* solver : backend.conv_solvers()) {
     if (!solver->applicable(problem) || find(of.results, *solver)) continue;
-    const uint64_t bytes = solver->workspace_bytes(problem);
-    const bool anew = !of.tried           ? workspace.allows(bytes)
-                      : bytes > *of.tried ? bytes <= available
-                                          : bytes > 0 && bytes <= workspace.size();
-    if (anew) untried.push_back(solver);
+    if (may_find_room(backend, of, *solver, solver->workspace_bytes(problem), available))
+      untried.push_back(solver);
   }
   return untried;
 }
@@ -224,7 +230,7 @@ std::vector<ConvCandidate> conv_candidates(Backend& backend, const ConvProblem& 
     if (measured && of->estimated.contains(measured->candidate) &&
         (bytes <= available || !measures(policy, problem)))
       measured = nullptr;
-    const bool had_no_room = of && of->tried && bytes <= *of->tried;
+    const bool had_no_room = of && of->tried.contains(solver) && bytes <= of->tried.at(solver);
     const bool estimates = of && !of->estimated.empty();  // may not have a newer solver
     if (!measured && bytes <= available && !had_no_room && !estimates) all = false;
     candidates.push_back({solver, measured ? measured->milliseconds : kUnknown, bytes});
@@ -267,7 +273,7 @@ ConvTuning tune_convolution(Backend& backend, const ConvProblem& problem, const 
           estimate ? std::vector{estimate} : untried_solvers(backend, problem, of, available);
       if (solvers.empty()) return {};
       trials = std::make_unique<ConvMeasurement>(backend, problem, solvers);
-      if (!estimate) of.tried = std::max(of.tried.value_or(0), available);
+      for (const ConvSolver* solver : solvers) of.tried[solver] = available;
       tell_once(all, backend.device());
     }
     lock.unlock();
@@ -305,14 +311,16 @@ bool convolution_known(Backend& backend, const ConvProblem& problem) {
 double measured_time(Backend& backend, const ConvProblem& problem, const ConvArgs& args,
                      const ConvSolver& solver) {
   Table& all = table();
+  const uint64_t available = backend.device().workspace().available();
   std::unique_lock lock(all.mutex);
   if (!uses_measurements(all.policy)) return kUnknown;
   Known& of = known(backend, problem);
   if (const auto* result = find(of.results, solver))
     if (!of.estimated.contains(result->candidate)) return result->milliseconds;
-  const uint64_t bytes = solver.workspace_bytes(problem);
-  if (!measures(all.policy, problem) || (of.tried && bytes <= *of.tried)) return kUnknown;
-  of.tried = std::max(of.tried.value_or(0), bytes);
+  if (!measures(all.policy, problem) ||
+      !may_find_room(backend, of, solver, solver.workspace_bytes(problem), available))
+    return kUnknown;
+  of.tried[&solver] = available;
   lock.unlock();
   std::lock_guard measuring(all.measuring);
   ConvMeasurement trial(backend, problem, {&solver});

@@ -31,9 +31,11 @@ ConvProblem problem(int64_t n, int64_t c, int64_t side, int64_t k, int64_t taps,
 }
 
 /// One of each size of VGG-16's layers; on OpenCL, where each has its own kernels to build, two.
+/// And a batch: the gradient of its filter sums 50,176 products.
 std::vector<ConvProblem> vgg(Device device) {
   if (KAISEKI_SLOW) return {problem(1, 256, 28, 256, 3)};
-  std::vector<ConvProblem> layers{problem(1, 256, 56, 256, 3), problem(1, 512, 28, 512, 3)};
+  std::vector<ConvProblem> layers{problem(1, 256, 56, 256, 3), problem(1, 512, 28, 512, 3),
+                                  problem(4, 64, 112, 64, 3)};
   if (device.is_cpu())
     layers.insert(layers.end(), {problem(1, 64, 224, 64, 3), problem(1, 128, 112, 128, 3),
                                  problem(1, 512, 14, 512, 3)});

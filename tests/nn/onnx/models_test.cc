@@ -6,7 +6,9 @@
 
 #include "nn/io/file.h"
 #include "nn/onnx/onnx.h"
+#include "tests/support/conv_policy.h"
 #include "tests/support/reference.h"
+#include "tests/support/slow.h"
 
 using namespace kaiseki;
 using nn::Network;
@@ -73,6 +75,7 @@ void check(const std::string& name, size_t parameters, bool runs) {
   CHECK(layers_of(again) == layers_of(network));
   CHECK(nn::encode_onnx(again) == file);
   if (!runs) return;
+  const test::WithConvPolicy policy({TuneMode::off});
   Shape one = {1};
   for (int64_t dim : network.input_shape()) one.push_back(dim);
   const Tensor x = test::random_tensor(one, 7);
@@ -86,7 +89,7 @@ void check(const std::string& name, size_t parameters, bool runs) {
 
 TEST_CASE("onnx: AlexNet and VGG-16 go there and back") {
   check("alexnet", 16, true);
-  check("vgg16", 32, false);
+  check("vgg16", 32, !KAISEKI_SLOW);
 }
 
 TEST_CASE("onnx: GoogLeNet goes there and back without its auxiliary classifiers") {
@@ -95,7 +98,7 @@ TEST_CASE("onnx: GoogLeNet goes there and back without its auxiliary classifiers
 
 TEST_CASE("onnx: the ResNets go there and back") {
   check("resnet18", 62, true);
-  check("resnet50", 161, false);
+  check("resnet50", 161, !KAISEKI_SLOW);
 }
 
 TEST_CASE("onnx: MobileNet and SqueezeNet go there and back") {

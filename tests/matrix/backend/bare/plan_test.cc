@@ -7,54 +7,18 @@
 #include <chrono>
 #include <thread>
 
-#include "matrix/conv/select.h"
 #include "matrix/memory/pool.h"
-#include "matrix/memory/workspace.h"
-#include "matrix/ops/conv.h"
-#include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
-#include "tests/matrix/backend/bare/bare_backend.h"
+#include "tests/matrix/backend/bare/timed_solver.h"
 #include "tests/support/cache_folder.h"
 #include "tests/support/conv_policy.h"
-#include "tests/support/reference.h"
 
 namespace kaiseki {
 namespace {
 
-/// y = factor * x, with so many bytes of workspace and milliseconds for each image.
-class TimedSolver : public ConvSolver {
- public:
-  TimedSolver(std::string name, uint64_t workspace, int milliseconds)
-      : name_(std::move(name)), workspace_(workspace), milliseconds_(milliseconds) {}
-  std::string_view name() const override { return name_; }
-  bool applicable(const ConvProblem& p) const override { return p.r * p.s == 1 && p.c == 1; }
-  uint64_t workspace_bytes(const ConvProblem& p) const override {
-    return workspace_ * static_cast<uint64_t>(p.n);
-  }
-  void run(const ConvProblem& p, const ConvArgs& args) const override {
-    images.push_back(p.n);
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds_ * p.n));
-    if (p.direction == ConvDirection::backward_filter) {
-      float sum = 0;
-      for (int64_t i = 0; i < args.y->size(); ++i)
-        sum += args.x->data<float>()[i] * args.y->data<float>()[i];
-      float* filter = args.filter->mutable_data<float>();
-      filter[0] = sum + (args.beta != 0 ? args.beta * filter[0] : 0);
-      return;
-    }
-    const bool forward = p.direction == ConvDirection::forward;
-    const float factor = args.filter->data<float>()[0];
-    const float* from = (forward ? args.x : args.y)->data<float>();
-    float* to = (forward ? args.y : args.x)->mutable_data<float>();
-    for (int64_t i = 0; i < args.x->size(); ++i) to[i] = factor * from[i];
-  }
-  mutable std::vector<int64_t> images;
-
- private:
-  std::string name_;
-  uint64_t workspace_;
-  int milliseconds_;
-};
+using test::Problem;
+using test::Solvers;
+using test::TimedSolver;
 
 /// Meets a busy moment when it runs on all images for the second time.
 class UnluckySolver : public TimedSolver {
@@ -64,32 +28,6 @@ class UnluckySolver : public TimedSolver {
     if (p.n == 7 && std::count(images.begin(), images.end(), 7) == 1)
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
     TimedSolver::run(p, args);
-  }
-};
-
-struct Problem {
-  Tensor x = test::random_tensor({7, 1, 3, 3}, 1, Device::opencl(0));
-  Tensor filter = Tensor::full({1, 1, 1, 1}, 3, Device::opencl(0));
-  Tensor y = Tensor::full({7, 1, 3, 3}, 0, Device::opencl(0));
-  ConvProblem problem = conv_problem(x.shape(), filter.shape(), {});
-
-  void check_forward() {
-    conv2d(x, filter, nullptr, {}, y);
-    test::check_close(y, test::doubles(multiply(x.to(Device::cpu()), Tensor::full({1}, 3))), 0);
-  }
-};
-
-class Solvers {
- public:
-  explicit Solvers(std::vector<const ConvSolver*> solvers) {
-    test::bare_backend().operations = {Op::convolution};
-    test::bare_backend().solvers = std::move(solvers);
-    Device::opencl(0).workspace().set_limit({});
-  }
-  ~Solvers() {
-    test::bare_backend().operations.clear();
-    test::bare_backend().solvers.clear();
-    Device::opencl(0).workspace().set_limit({});
   }
 };
 
@@ -162,6 +100,24 @@ TEST_CASE("plan: in pieces of the minibatch where a faster solver has no room fo
   conv2d_backward_filter(p.x, p.y, {}, gradient, 1);
   CHECK(hungry.images == std::vector<int64_t>{3, 4});
   CHECK(gradient.item() == doctest::Approx(2 * expected - 1).epsilon(1e-5));
+}
+
+TEST_CASE("plan: every solver is tried in pieces, and the others when the pieces are a minibatch") {
+  const TimedSolver first("first", 8 * kKiB, 3), best("best", 6 * kKiB, 1), plain("plain", 0, 6);
+  const Solvers solvers({&first, &best, &plain});
+  test::CacheFolder folder("every");
+  test::WithConvPolicy policy({TuneMode::exhaustive});
+  Device::opencl(0).workspace().set_limit(32 * kKiB);
+  Problem p(8);
+  p.check_forward();
+  for (const TimedSolver* solver : {&first, &best, &plain}) solver->images.clear();
+  p.check_forward();
+  CHECK(best.images == std::vector<int64_t>{4, 4});
+  CHECK(first.images.empty());
+  CHECK(plain.images.empty());
+  Problem last(4);
+  last.check_forward();
+  CHECK(conv_results(test::bare_backend(), last.problem).size() == 3);
 }
 
 TEST_CASE(

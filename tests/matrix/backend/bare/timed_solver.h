@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Solvers of known speeds on the bare backend, and a convolution for them.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "matrix/conv/select.h"
+#include "matrix/memory/workspace.h"
+#include "matrix/ops/conv.h"
+#include "matrix/ops/elementwise.h"
+#include "tests/matrix/backend/bare/bare_backend.h"
+#include "tests/support/reference.h"
+
+namespace kaiseki::test {
+
+/// y = factor * x, with so many bytes of workspace and milliseconds for each image.
+class TimedSolver : public ConvSolver {
+ public:
+  TimedSolver(std::string name, uint64_t workspace, int milliseconds)
+      : name_(std::move(name)), workspace_(workspace), milliseconds_(milliseconds) {}
+  std::string_view name() const override { return name_; }
+  bool applicable(const ConvProblem& p) const override { return p.r * p.s == 1 && p.c == 1; }
+  uint64_t workspace_bytes(const ConvProblem& p) const override {
+    return workspace_ * static_cast<uint64_t>(p.n);
+  }
+  void run(const ConvProblem& p, const ConvArgs& args) const override {
+    images.push_back(p.n);
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds_ * p.n));
+    if (p.direction == ConvDirection::backward_filter) {
+      float sum = 0;
+      for (int64_t i = 0; i < args.y->size(); ++i)
+        sum += args.x->data<float>()[i] * args.y->data<float>()[i];
+      float* filter = args.filter->mutable_data<float>();
+      filter[0] = sum + (args.beta != 0 ? args.beta * filter[0] : 0);
+      return;
+    }
+    const bool forward = p.direction == ConvDirection::forward;
+    const float factor = args.filter->data<float>()[0];
+    const float* from = (forward ? args.x : args.y)->data<float>();
+    float* to = (forward ? args.y : args.x)->mutable_data<float>();
+    for (int64_t i = 0; i < args.x->size(); ++i) to[i] = factor * from[i];
+  }
+  mutable std::vector<int64_t> images;
+
+ private:
+  std::string name_;
+  uint64_t workspace_;
+  int milliseconds_;
+};
+
+/// Of up to eight images.
+struct Problem {
+  explicit Problem(int64_t n = 7)
+      : x(random_tensor({8, 1, 3, 3}, 1, Device::opencl(0)).slice(0, 0, n)) {}
+  Tensor x;
+  Tensor filter = Tensor::full({1, 1, 1, 1}, 3, Device::opencl(0));
+  Tensor y = Tensor::full(x.shape(), 0, Device::opencl(0));
+  ConvProblem problem = conv_problem(x.shape(), filter.shape(), {});
+
+  void check_forward() {
+    conv2d(x, filter, nullptr, {}, y);
+    check_close(y, doubles(multiply(x.to(Device::cpu()), Tensor::full({1}, 3))), 0);
+  }
+};
+
+/// What the backend has, for the length of a test.
+class Solvers {
+ public:
+  explicit Solvers(std::vector<const ConvSolver*> solvers) {
+    bare_backend().operations = {Op::convolution};
+    bare_backend().solvers = std::move(solvers);
+    Device::opencl(0).workspace().set_limit({});
+  }
+  ~Solvers() {
+    bare_backend().operations.clear();
+    bare_backend().solvers.clear();
+    Device::opencl(0).workspace().set_limit({});
+  }
+};
+
+}  // namespace kaiseki::test
