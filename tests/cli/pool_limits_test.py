@@ -260,7 +260,7 @@ def requests_of_a_proxy():
 
 def behind_a_proxy():
     """Clients are told apart by the address that the proxy saw, not by what they say themselves."""
-    with Coordinator("--trust-proxy", limits=("sockets_per_address=2",)) as coordinator:
+    with Coordinator("--trust-proxy", limits=("sockets_per_address=2",), pages=True) as coordinator:
         own = f"http://127.0.0.1:{coordinator.port}"
 
         def page(client):
