@@ -7,6 +7,7 @@
 
 #include "dist/net/author.h"
 #include "dist/pool/store.h"
+#include "dist/train/channel.h"
 #include "matrix/error.h"
 
 namespace kaiseki::dist {
@@ -49,6 +50,7 @@ PoolOptions Coordinator::observed(PoolOptions options) {
   };
   options.on_expelled = [this, also = std::move(options.on_expelled)](const Expulsion& one) {
     log_.event("node_expelled", {{"node", one.node}, {"reason", one.reason}, {"by", one.by}});
+    count_refusal(one.reason);
     server_.post([this, node = one.node] { put_out(node); });  // after the verdict on its way
     if (also) also(one);
   };
@@ -62,6 +64,14 @@ PoolOptions Coordinator::observed(PoolOptions options) {
     if (also) also();
   };
   return options;
+}
+
+/// Training accepts a result first, and looks at it then: of what it refuses it tells the reason.
+void Coordinator::count_refusal(const std::string& reason) {
+  for (const auto& [says, counted] :
+       {std::pair{kWrongValue, "wrong_value"}, std::pair{kWrongForm, "wrong_form"},
+        std::pair{kNotFinite, "not_finite"}})
+    if (reason.starts_with(says)) metrics_.refuse(counted);
 }
 
 /// Where there is no page that could ask, an Origin is anybody's invention.

@@ -63,6 +63,7 @@ class Coordinator final : public Service {
   /// Whether the calls are in the store: one transaction. If not, nothing of it happened.
   bool stored(const std::function<void()>& calls);
   void quietly(const std::function<void()>& calls);
+  void count_refusal(const std::string& reason);
   void log_failure(const NodeId& node, TicketId ticket, const std::string& error);
   void hear_one_by_one(const std::vector<NodeMessage>& heard);
   /// What the pool said to a message.
