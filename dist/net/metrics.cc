@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kReasons[] = {
     "author_token",
     "body_bytes",
+    "byte_rate",
     "connection_rate",
     "forwarded",
     "fragments",
