@@ -431,7 +431,8 @@ void run(const Settings& settings) {
   const bool with_slow = settings.what == "slow";
   how.limits.sockets_per_address = 2.0 * (settings.connections + (with_slow ? kSlow : 0));
   how.limits.sockets = std::max(how.limits.sockets, how.limits.sockets_per_address);
-  if (settings.what != "idle" && settings.what != "storm") how.limits.messages_per_second = 1e9;
+  if (settings.what != "idle" && settings.what != "storm")
+    how.limits.messages_per_second = how.limits.bytes_per_second = 1e9;
   if (with_slow) how.limits.connections_per_second = 1e9;
   how.limits.drain_seconds = 0.1;
   Metrics metrics;

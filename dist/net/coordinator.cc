@@ -7,14 +7,16 @@
 
 #include "dist/net/author.h"
 #include "dist/pool/store.h"
+#include "dist/train/channel.h"
 #include "matrix/error.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr int kVainTries = 16;    // nodes that got nothing, until the others wait as well
-constexpr int kMostAsked = 1000;  // nodes in one turn of the server's loop
-constexpr int kMostFailures = 3;  // of messages, after those of a whole transaction
+constexpr int kVainTries = 16;      // nodes that got nothing, until the others wait as well
+constexpr double kNewSeconds = 10;  // of bytes_per_second, for a node that is new
+constexpr int kMostAsked = 1000;    // nodes in one turn of the server's loop
+constexpr int kMostFailures = 3;    // of messages, after those of a whole transaction
 
 double wall_clock() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -49,6 +51,7 @@ PoolOptions Coordinator::observed(PoolOptions options) {
   };
   options.on_expelled = [this, also = std::move(options.on_expelled)](const Expulsion& one) {
     log_.event("node_expelled", {{"node", one.node}, {"reason", one.reason}, {"by", one.by}});
+    count_refusal(one.reason);
     server_.post([this, node = one.node] { put_out(node); });  // after the verdict on its way
     if (also) also(one);
   };
@@ -64,8 +67,18 @@ PoolOptions Coordinator::observed(PoolOptions options) {
   return options;
 }
 
+/// Training accepts a result first, and looks at it then: of what it refuses it tells the reason.
+void Coordinator::count_refusal(const std::string& reason) {
+  for (const auto& [says, counted] :
+       {std::pair{kWrongValue, "wrong_value"}, std::pair{kWrongForm, "wrong_form"},
+        std::pair{kNotFinite, "not_finite"}})
+    if (reason.starts_with(says)) metrics_.refuse(counted);
+}
+
+/// Where there is no page that could ask, an Origin is anybody's invention.
 std::unique_ptr<NodePeer> Coordinator::open_node(const HttpRequest& head, NodeLink& link) {
-  const bool is_page = !head.header("origin").empty();
+  const bool has_pages = !pages_.empty() || server_.allows_origins();
+  const bool is_page = has_pages && !head.header("origin").empty();
   const bool trusted = has_bearer(head, options_.node_token);
   if (!trusted && (!is_page || !head.header("authorization").empty())) return nullptr;
   auto session = std::make_unique<NodeSession>(*this, link, ++last_serial_, trusted, server_.now());
@@ -220,7 +233,7 @@ Coordinator::Reply Coordinator::ask(const NodeMessage& message) {
 void Coordinator::send(const NodeMessage& message, const Reply& reply) {
   NodeSession* to = session(message.session);
   if (message.type == FrameType::hello) {
-    if (to) greet(*to, message.info, reply);
+    if (to) greet(*to, message, reply);
     return;
   }
   const Outcome outcome = reply.answer.outcome;
@@ -236,7 +249,17 @@ void Coordinator::send(const NodeMessage& message, const Reply& reply) {
   if (to && message.type == FrameType::result) to->answer(message.ticket, reply.answer);
 }
 
-void Coordinator::greet(NodeSession& session, const NodeInfo& info, const Reply& reply) {
+/// One that comes back may bring results that it has kept. One that is new has not much to say,
+/// and anybody may be that again and again.
+std::shared_ptr<ByteBudget> Coordinator::budget_of(const NodeId& node, bool is_new) {
+  std::shared_ptr<ByteBudget>& budget = budgets_[node];
+  const double rate = limits().bytes_per_second, burst = 2 * limits().result_bytes;
+  const double left = is_new ? std::min(burst, kNewSeconds * rate) : burst;
+  if (!budget) budget = std::make_shared<ByteBudget>(rate, burst, left, now());
+  return budget;
+}
+
+void Coordinator::greet(NodeSession& session, const NodeMessage& hello, const Reply& reply) {
   if (!reply.identity) {
     metrics_.refuse("node_key");
     return session.close(CloseCode::policy, "expected a node that is known and not expelled");
@@ -250,9 +273,10 @@ void Coordinator::greet(NodeSession& session, const NodeInfo& info, const Reply&
     }
     entry->second = session.serial();
   }
-  log_.event("node_joined",
-             {{"node", reply.identity->id}, {"name", info.name}, {"device", info.device}});
-  session.welcome(*reply.identity);
+  log_.event(
+      "node_joined",
+      {{"node", reply.identity->id}, {"name", hello.info.name}, {"device", hello.info.device}});
+  session.welcome(*reply.identity, budget_of(reply.identity->id, hello.identity.id.empty()));
   if (options_.on_nodes) options_.on_nodes();
   if (draining_) session.drain(options_.limits.drain_seconds);
 }

@@ -56,6 +56,7 @@ class Coordinator final : public Service {
   void lets_go(const NodeSession& session, TicketId ticket);
   Metrics& metrics() { return metrics_; }
   const Limits& limits() const { return options_.limits; }
+  double now() const { return server_.now(); }
 
  private:
   void schedule();
@@ -63,6 +64,7 @@ class Coordinator final : public Service {
   /// Whether the calls are in the store: one transaction. If not, nothing of it happened.
   bool stored(const std::function<void()>& calls);
   void quietly(const std::function<void()>& calls);
+  void count_refusal(const std::string& reason);
   void log_failure(const NodeId& node, TicketId ticket, const std::string& error);
   void hear_one_by_one(const std::vector<NodeMessage>& heard);
   /// What the pool said to a message.
@@ -72,7 +74,8 @@ class Coordinator final : public Service {
   };
   Reply ask(const NodeMessage& message);
   void send(const NodeMessage& message, const Reply& reply);
-  void greet(NodeSession& session, const NodeInfo& info, const Reply& reply);
+  std::shared_ptr<ByteBudget> budget_of(const NodeId& node, bool is_new);
+  void greet(NodeSession& session, const NodeMessage& hello, const Reply& reply);
   using Given = std::vector<std::pair<NodeSession*, std::vector<Lease>>>;
   void lease(Given& given);
   void put_out(const NodeId& node);
@@ -98,6 +101,8 @@ class Coordinator final : public Service {
 
   std::map<uint64_t, NodeSession*> sessions_;
   std::unordered_map<NodeId, uint64_t> by_node_;
+  /// Of nodes that are away, too: they may come back.
+  std::unordered_map<NodeId, std::shared_ptr<ByteBudget>> budgets_;
   std::set<std::pair<TicketId, uint64_t>> holders_;  // sessions by what they hold
   std::set<uint64_t> hungry_;                        // may hold more tickets
   std::vector<uint64_t> fresh_;                      // those who said so since the last time

@@ -19,6 +19,9 @@ void Coordinator::tick(double now) {
     if (now - last_collection_ > kCollectionSeconds && std::exchange(last_collection_, now) > 0) {
       metrics_.add("blobs_collected", static_cast<uint64_t>(pool_.collect_blobs()));
       metrics_.add("nodes_forgotten", static_cast<uint64_t>(pool_.collect_nodes()));
+      std::erase_if(budgets_, [&](const auto& one) {
+        return one.second.use_count() == 1 && !pool_.node(one.first);
+      });
     }
   } catch (const StoreLost&) {
     throw;

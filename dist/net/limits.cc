@@ -23,6 +23,7 @@ constexpr LimitName kNames[] = {
     KAISEKI_LIMIT(sockets_per_address),
     KAISEKI_LIMIT(connections_per_second),
     KAISEKI_LIMIT(messages_per_second),
+    KAISEKI_LIMIT(bytes_per_second),
     KAISEKI_LIMIT(output_bytes),
     KAISEKI_LIMIT(output_bytes_of_all),
     KAISEKI_LIMIT(ping_seconds),

@@ -18,6 +18,7 @@ struct Limits {
   double sockets_per_address = 32;         // IPv6: per /64
   double connections_per_second = 10;      // of one address, after a burst of sockets_per_address
   double messages_per_second = 200;        // of one node; then its messages wait
+  double bytes_per_second = 100000;        // of one node, besides the results of its tickets
   double output_bytes = 64 << 20;          // waiting for one node that does not read
   double output_bytes_of_all = 256 << 20;  // and for all connections
   double ping_seconds = 25;

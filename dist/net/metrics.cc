@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kReasons[] = {
     "author_token",
     "body_bytes",
+    "byte_rate",
     "connection_rate",
     "forwarded",
     "fragments",
@@ -26,6 +27,7 @@ constexpr std::string_view kReasons[] = {
     "message_rate",
     "node_key",
     "node_token",
+    "not_finite",
     "origin",
     "output_bytes",
     "output_bytes_of_all",
@@ -39,6 +41,8 @@ constexpr std::string_view kReasons[] = {
     "stale",
     "text_message",
     "websocket",
+    "wrong_form",
+    "wrong_value",
 };
 
 void line(std::ostringstream& out, const std::string& name, auto value) {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint64_t kEchoBytes = 64 << 10;
 constexpr uint64_t kHeadRoom = 64;
+constexpr uint64_t kControlRoom = 8192;  // for what a node says of a ticket beside its result
 constexpr int kMostSlots = 1024;
 constexpr size_t kMostFunctions = 1000, kLongestText = 200;
 
@@ -56,6 +57,9 @@ NodeInfo read_info(const nn::Json& control) {
   return info;
 }
 
+/// Twice: a result comes again when the connection ends before its verdict.
+uint64_t granted_for(uint64_t most) { return 2 * (most + kControlRoom); }
+
 const char* name_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::accepted:
@@ -78,7 +82,7 @@ NodeSession::NodeSession(Coordinator& coordinator, NodeLink& link, uint64_t seri
     : coordinator_(coordinator), link_(link), serial_(serial), trusted_(trusted), since_(now) {}
 
 NodeSession::~NodeSession() {
-  for (const auto& [ticket, held] : held_) coordinator_.lets_go(*this, ticket);
+  while (!held_.empty()) settle(held_.begin()->first);
   coordinator_.closed(*this);
 }
 
@@ -104,6 +108,10 @@ uint64_t NodeSession::payload_limit(const Frame& head) const {
   const bool had = held_.contains(ticket) ||
                    coordinator_.gave(node_, ticket, text_of(head.control, "token", 1000));
   return had ? payload_limit(FrameHeader{head.type, head.ticket}) : kEchoBytes;
+}
+
+bool NodeSession::spend(uint64_t bytes) {
+  return !budget_ || budget_->spend(bytes, coordinator_.now());
 }
 
 void NodeSession::receive(const Frame& frame, ByteView message) {
@@ -175,15 +183,18 @@ int NodeSession::wanted() const {
   return replaced || node_.empty() ? 0 : slots_ - static_cast<int>(held_.size());
 }
 
-void NodeSession::welcome(const NodeIdentity& identity) {
+void NodeSession::welcome(const NodeIdentity& identity, std::shared_ptr<ByteBudget> budget) {
   node_ = identity.id;
+  budget_ = std::move(budget);
   nn::Json control = nn::Json::object();
   control.set("node", identity.id).set("key", identity.key);
   send(FrameType::welcome, 0, control);
 }
 
 void NodeSession::give(const Lease& lease, const TaskSpec& task, double seconds) {
+  settle(lease.ticket);  // of a lease that has expired
   held_[lease.ticket] = {lease.max_result_bytes, lease.token};
+  budget_->grant(granted_for(lease.max_result_bytes));
   coordinator_.holds(*this, lease.ticket);
   nn::Json control = nn::Json::object();
   control.set("task", lease.task).set("token", lease.token).set("seconds", seconds);
@@ -197,7 +208,10 @@ void NodeSession::give(const Lease& lease, const TaskSpec& task, double seconds)
 }
 
 void NodeSession::settle(TicketId ticket) {
-  held_.erase(ticket);
+  const auto found = held_.find(ticket);
+  if (found == held_.end()) return;
+  budget_->settle(granted_for(found->second.most));
+  held_.erase(found);
   coordinator_.lets_go(*this, ticket);
 }
 

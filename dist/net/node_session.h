@@ -4,8 +4,10 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
+#include "dist/net/rate.h"
 #include "dist/net/service.h"
 #include "dist/pool/types.h"
 
@@ -39,13 +41,14 @@ class NodeSession final : public NodePeer {
   uint64_t largest_payload() const override;
   uint64_t payload_limit(const FrameHeader& header) const override;
   uint64_t payload_limit(const Frame& head) const override;
+  bool spend(uint64_t bytes) override;
   void receive(const Frame& frame, ByteView message) override;
   void oversized(const FrameHeader* header) override;
   void tick(double now) override;
 
   /// Tickets that it could hold besides those that it has.
   int wanted() const;
-  void welcome(const NodeIdentity& identity);
+  void welcome(const NodeIdentity& identity, std::shared_ptr<ByteBudget> budget);
   void give(const Lease& lease, const TaskSpec& task, double seconds);
   /// It does not hold the ticket any more.
   void settle(TicketId ticket);
@@ -78,6 +81,7 @@ class NodeSession final : public NodePeer {
     std::string token;
   };
   std::map<TicketId, Held> held_;
+  std::shared_ptr<ByteBudget> budget_;  // the node's; before it is welcome, null
 };
 
 }  // namespace kaiseki::dist

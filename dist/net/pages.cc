@@ -63,7 +63,7 @@ std::string tag_of(std::string_view bytes) {
 
 }  // namespace
 
-Pages::Pages() {
+Pages::Pages() : empty_(true) {
   pages_["/index.html"] = {"text/html; charset=utf-8", tag_of(kBuiltin),
                            std::make_shared<const std::string>(kBuiltin)};
 }

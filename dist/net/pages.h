@@ -26,6 +26,8 @@ class Pages {
   /// Of GET and HEAD. "/" and "/folder/" are their index.html, "/folder" leads there.
   HttpResponse answer(const HttpRequest& request) const;
   bool has(std::string_view path) const { return pages_.find(path) != pages_.end(); }
+  /// There is none but that which says how to bring others.
+  bool empty() const { return empty_; }
 
  private:
   struct Page {
@@ -38,6 +40,7 @@ class Pages {
   void check(const std::string& place) const;
 
   std::map<std::string, Page, std::less<>> pages_;  // by path
+  bool empty_ = false;
 };
 
 }  // namespace kaiseki::dist

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rates: tokens that come back with time, and the pace that something begun must keep.
+// Rates: tokens and bytes that come back with time, and the pace that something begun must keep.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +36,35 @@ class TokenBucket {
     last_ = now;
   }
   double per_second_, burst_, tokens_, last_ = 0;
+};
+
+/// Bytes that a peer may send: so many a second after a burst, and what it was granted, until that
+/// is settled. A message that has begun may go on below zero.
+class ByteBudget {
+ public:
+  /// Begins with `left` of the burst.
+  ByteBudget(double per_second, double burst, double left, double now)
+      : per_second_(per_second), burst_(burst), left_(left), last_(now) {}
+
+  void grant(uint64_t bytes) {
+    granted_ += static_cast<double>(bytes);
+    left_ += static_cast<double>(bytes);
+  }
+  void settle(uint64_t bytes) {
+    granted_ -= static_cast<double>(bytes);
+    left_ = std::min(left_, burst_ + granted_);
+  }
+  /// False when nothing was left before.
+  bool spend(uint64_t bytes, double now) {
+    left_ = std::min(burst_ + granted_, left_ + std::max(0.0, now - last_) * per_second_);
+    last_ = now;
+    const bool some = left_ > 0;
+    left_ -= static_cast<double>(bytes);
+    return some;
+  }
+
+ private:
+  double per_second_, burst_, left_, last_, granted_ = 0;
 };
 
 /// Whether a transfer that has begun keeps its least rate, looked at now and then.

@@ -37,6 +37,8 @@ class Server {
   uint16_t port() const;
   /// "http://127.0.0.1:8080"
   std::string url() const;
+  /// Whether pages of other origins may ask.
+  bool allows_origins() const;
   /// Until stop() says so. Throws what the service throws.
   void run(Service& service);
 

@@ -41,6 +41,8 @@ class NodePeer {
   virtual uint64_t largest_payload() const = 0;
   virtual uint64_t payload_limit(const FrameHeader& header) const = 0;
   virtual uint64_t payload_limit(const Frame& head) const = 0;
+  /// So many bytes of a message came. False when it was more than the peer had left before.
+  virtual bool spend(uint64_t bytes) = 0;
   /// `message`: the bytes that the frame was read from. Throws ParseError when the frame makes no
   /// sense: the connection is then closed.
   virtual void receive(const Frame& frame, nn::ByteView message) = 0;

@@ -23,9 +23,11 @@ constexpr std::string_view kTemporary = "tmp-", kDamaged = ".damaged";
 constexpr uint64_t kCheckEvery = uint64_t{16} << 20;  // bytes between two looks at the free disk
 
 [[noreturn]] void fail(const fs::path& path, std::string_view operation, int error) {
-  throw Error(message("blob", "expected to ", operation, " ", path.string(),
-                      ", got: ", std::strerror(error),
-                      error == ENOSPC ? "; make room on the disk, other blobs are as before" : ""));
+  const std::string what = message("blob", "expected to ", operation, " ", path.string(),
+                                   ", got: ", std::strerror(error));
+  if (error == ENOSPC || error == EDQUOT)
+    throw DiskFull(what + "; make room on the disk, other blobs are as before");
+  throw Error(what);
 }
 
 }  // namespace
@@ -60,10 +62,10 @@ struct BlobStore::Writer::Impl {
     const uint64_t available = fs::space(store.folder_, error).available;
     if (error) fail(store.folder_, "write in", error.value());
     if (available < store.limits_.free_floor || available - store.limits_.free_floor < bytes)
-      throw Error(message("blob", "expected room for ", format_bytes(bytes), " and ",
-                          format_bytes(store.limits_.free_floor), " left over on the disk of ",
-                          store.folder_.string(), ", got ", format_bytes(available),
-                          "; make room, other blobs are as before"));
+      throw DiskFull(message("blob", "expected room for ", format_bytes(bytes), " and ",
+                             format_bytes(store.limits_.free_floor), " left over on the disk of ",
+                             store.folder_.string(), ", got ", format_bytes(available),
+                             "; make room, other blobs are as before"));
     room_until = size + std::min(ahead, available - store.limits_.free_floor);
   }
 };

@@ -47,9 +47,11 @@ void Database::lost(int code) const {
 
 void Database::fail(int code) const {
   if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC) lost(code);
-  throw Error(message("store", "expected to use ", file_,
-                      ", got: ", handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code),
-                      advice(code)));
+  const std::string what = message(
+      "store", "expected to use ", file_,
+      ", got: ", handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code), advice(code));
+  if ((code & 0xff) == SQLITE_FULL) throw DiskFull(what);
+  throw Error(what);
 }
 
 void Database::exec(const char* sql) {

@@ -73,7 +73,14 @@ class StoreLost : public Error {
   using Error::Error;
 };
 
-/// Used by one thread. Throws Error with the system's reason ("disk is full") when it cannot write.
+/// The disk has no room, of the store or of blobs: what was kept before is, and later there may be.
+class DiskFull : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Used by one thread. Throws Error with the system's reason when it cannot write, DiskFull ("disk
+/// is full") when there is no room.
 class Store {
  public:
   virtual ~Store() = default;

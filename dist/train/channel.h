@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nn/io/bytes.h"
@@ -33,6 +34,10 @@ struct Submission {
   double work = 1;          // cost beside others
   std::string prefer = {};  // a node that gets it before others, if it is free
 };
+
+/// How the reason begins for which a node is expelled: metrics count by it.
+inline constexpr std::string_view kWrongValue = "wrong value", kWrongForm = "wrong form",
+                                  kNotFinite = "not finite";
 
 struct TicketResult {
   uint64_t ticket = 0;
@@ -65,7 +70,7 @@ class Channel {
   /// receive() waits for a moment only.
   virtual bool held() { return false; }
 
-  /// The node gave a wrong result: it gets no ticket any more.
+  /// The node gave a wrong result: it gets no ticket any more. The reason begins as said above.
   virtual void expel(const std::string& node, const std::string& reason) = 0;
 };
 

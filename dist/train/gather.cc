@@ -208,12 +208,15 @@ void Gather::take(std::span<Piece> pieces, TicketResult result) {
     message = check_result(piece, result.bytes);
   } catch (const Error& error) {
     ++counts_.refused;
-    return expel(pieces, result.node, error.what());
+    const bool not_finite = dynamic_cast<const NotFinite*>(&error);
+    const std::string what(not_finite ? kNotFinite : kWrongForm);
+    return expel(pieces, result.node, what + ": " + error.what());
   }
   if (trust_.checks(result.node)) {
     ++counts_.checked;
     if (!agree(piece, message, compute(piece)))
-      return expel(pieces, result.node, "its result is not what the server computes");
+      return expel(pieces, result.node,
+                   std::string(kWrongValue) + ": its result is not what the server computes");
     trust_.agreed(result.node);
   }
   close(result.ticket);

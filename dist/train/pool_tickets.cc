@@ -11,6 +11,8 @@ namespace {
 
 using nn::Network;
 
+constexpr uint64_t kHeaderRoom = 128;  // for what a message says of a tensor beside its name
+
 Shape with_batch(int64_t n, const Shape& sample) {
   Shape shape = {n};
   for (int64_t dim : sample) shape.push_back(dim);
@@ -71,9 +73,9 @@ Piece PoolUpdater::piece(const Ticket& ticket, int64_t samples,
   static constexpr int kPasses[] = {3, 1, 2};  // of Work
   Piece piece{encode_ticket(ticket), std::move(wanted)};
   piece.work = static_cast<double>(samples * kPasses[static_cast<size_t>(ticket.work)]);
-  piece.max_bytes = 256;
+  piece.max_bytes = 2 * kHeaderRoom;
   for (const Piece::Wanted& one : piece.wanted)
-    piece.max_bytes += 4 * static_cast<uint64_t>(one.shape.elements()) + one.name.size() + 128;
+    piece.max_bytes += wire_bytes(one.shape.elements(), one.type) + one.name.size() + kHeaderRoom;
   return piece;
 }
 

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "dist/wire/elements.h"
-#include "matrix/error.h"
 #include "nn/io/tensor_bytes.h"
 #include "nn/train/diverged.h"
 
@@ -96,10 +95,11 @@ class Decoder {
   }
 
  private:
+  template <class Problem = ParseError>
   void expect(bool holds, std::string_view what) const {
     if (!holds)
-      throw ParseError(source_, "byte " + std::to_string(at_),
-                       "expected " + std::string(what) + ", got something else");
+      throw Problem(source_, "byte " + std::to_string(at_),
+                    "expected " + std::string(what) + ", got something else");
   }
 
   const std::byte* advance(uint64_t count) {
@@ -161,7 +161,7 @@ class Decoder {
     } else {
       std::memcpy(value.host_pointer(Access::write), in, bytes);
     }
-    expect(well, "finite numbers in " + of.name.substr(0, 60));
+    expect<NotFinite>(well, "finite numbers in " + of.name.substr(0, 60));
     skip_padding(padded(at_));
     return value;
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "matrix/error.h"
 #include "nn/io/bytes.h"
 #include "nn/io/named_tensor.h"
 
@@ -33,6 +34,12 @@ struct WireTensor {
   WireType type = WireType::f32;
 };
 
+/// A value on the wire is NaN or infinite.
+class NotFinite : public ParseError {
+ public:
+  using ParseError::ParseError;
+};
+
 struct TensorMessage {
   Metadata texts;
   std::vector<nn::NamedTensor> tensors;  // on the CPU
@@ -43,7 +50,7 @@ struct TensorMessage {
 ByteVector encode_tensors(std::span<const WireTensor> tensors, const Metadata& texts = {},
                           uint64_t rounding = 0);
 /// Memory stays below five times the bytes. Throws ParseError(source, place) for everything that
-/// encode_tensors() does not write.
+/// encode_tensors() does not write; NotFinite for a value.
 TensorMessage decode_tensors(ByteView bytes, std::string_view source = "message");
 /// How its tensors travel. Throws ParseError when that much is not well formed.
 std::vector<WireType> wire_types(ByteView bytes);

@@ -35,8 +35,12 @@ class Coordinator:
 
     program = [KAISEKI]
 
-    def __init__(self, *arguments, state="state", limits=()):
+    def __init__(self, *arguments, state="state", limits=(), pages=False):
         self.state, self.arguments = pathlib.Path(state), [*map(str, arguments)]
+        if pages:
+            pathlib.Path("pages").mkdir(exist_ok=True)
+            pathlib.Path("pages", "index.html").write_text("<!doctype html>page")
+            self.arguments += ["--web", "pages"]
         for limit in ("sockets_per_address=1000", "connections_per_second=1000000", *limits):
             self.arguments += ["--limit", limit]
         self.port = 0

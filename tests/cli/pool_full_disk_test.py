@@ -54,9 +54,9 @@ def a_full_disk():
             fill(disk, 0)
             name = hashlib.sha256(blob).hexdigest()
             status, _, text = coordinator.request("PUT", f"/blobs/{name}", blob)
-            check(status == 422 and b"make room" in text, "a blob is refused, and why", f"{status} {text}")
+            check(status == 507 and b"make room" in text, "a blob is refused, and why", f"{status} {text}")
             status, _, text = coordinator.request("POST", "/api/projects", json.dumps({"name": "another"}))
-            check(status == 422 and b"disk is full" in text, "a project is refused, and why", f"{status} {text}")
+            check(status == 507 and b"disk is full" in text, "a project is refused, and why", f"{status} {text}")
             for node, result in zip(nodes, (b"of 3", large)):
                 answer(node, *node.held[0][:2], result)
                 check(node.close_code() == 1013, "a node whose result cannot be kept is told to come again later")

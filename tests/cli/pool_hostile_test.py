@@ -30,7 +30,7 @@ def refused_upgrade(coordinator, reason, status, what, **headers):
 
 
 def who_may_join():
-    with Coordinator() as coordinator:
+    with Coordinator(pages=True) as coordinator:
         own = f"http://127.0.0.1:{coordinator.port}"
         refused_upgrade(coordinator, "node_token", 401, "a wrong token", Authorization="Bearer " + "0" * 48)
         refused_upgrade(coordinator, "node_token", 401, "no token and no page", Authorization=None)
@@ -49,6 +49,9 @@ def who_may_join():
         check(peer.upgrade(Origin=own, Authorization=None) == 101, "a page of its own")
         node = join_raw(coordinator)
         check(node.identity["node"], "a node with the token", node.identity)
+    with Coordinator("--origin", "https://pool.example") as coordinator:
+        peer = Socket(coordinator)
+        check(peer.upgrade(Origin="https://pool.example", Authorization=None) == 101, "a page of an origin that is allowed")
 
 
 def closes(coordinator, code, reason, what, *messages, node=None):
@@ -116,7 +119,7 @@ def raw_frame(kind, text):
 
 def what_grows_when_written_again():
     """JSON that is longer when it is written anew: echoes come back as they are, errors are cut."""
-    with Coordinator() as coordinator:
+    with Coordinator(pages=True) as coordinator:
         honest = join_raw(coordinator)
         node = join_raw(coordinator)
         compact = raw_frame("echo", b'{"x":[' + b",".join([b"1"] * 25000) + b"]}")
@@ -135,7 +138,7 @@ def what_grows_when_written_again():
 
 
 def large_results():
-    with Coordinator() as coordinator:
+    with Coordinator(pages=True) as coordinator:
         task = coordinator.task([], function="sample.primes")
         coordinator.add(task, ["7"], max_result_bytes=1_000_000)
         node = join_raw(coordinator)
@@ -163,7 +166,7 @@ def large_results():
 
 def who_comes_and_goes():
     """A page that claims a thousand threads and leaves: it gets two tickets, and kills none."""
-    with Coordinator() as coordinator:
+    with Coordinator(pages=True) as coordinator:
         task = coordinator.task([str(i) for i in range(20)], function="sample.primes", max_attempts=3)
         for _ in range(5):
             page = Socket(coordinator)

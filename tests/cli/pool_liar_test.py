@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Liars in training: SCRIPT KAISEKI LIAR_JOIN. A node that flips the signs of its gradients, makes a number of them NaN or gives
-them in another shape is put out, told so and counted in training's last line, and the weights are those of a run without it."""
+them in another shape is put out, told so and counted, in training's last line and in the metrics, and the weights are those of a run without it."""
 import json
 import pathlib
 import subprocess
@@ -38,10 +38,12 @@ def lies():
     for mode in ("data", "border"):
         exact = ["--pool-wire", "f32", "--pool-mode", mode]
         Training(*exact, "--save", f"{mode}.safetensors", run=smooth, nodes=1).finish()
-        for lie in ("flip", "nan", "shape"):
+        for lie, reason in (("flip", "wrong_value"), ("nan", "not_finite"), ("shape", "wrong_form")):
             run = LiedTo(lie, *exact, "--save", f"{mode}-{lie}.safetensors", run=smooth)
             liar = run.nodes[0]
             check(until(lambda: liar.poll() is not None, 120), f"{mode}, {lie}: it ends", pathlib.Path(liar.log).read_text())
+            refused = {one: run.refused(one) for one in ("wrong_value", "not_finite", "wrong_form", "result")}
+            check({one for one, count in refused.items() if count} == {reason}, f"{mode}, {lie}: counted as {reason}", refused)
             run.finish(liars=1)
             said = pathlib.Path(liar.log).read_text()
             check(liar.poll() == 1 and "put this node out" in said, f"{mode}, {lie}: it is told", said)

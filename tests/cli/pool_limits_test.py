@@ -9,6 +9,8 @@ import time
 from pool import Coordinator, Socket, counted, frame, join_raw, plain, until
 from support import check, main
 
+FAST = ("messages_per_second=100000", "bytes_per_second=1e9")
+
 
 def floods():
     with Coordinator(limits=("messages_per_second=50", "output_bytes=1000000", "sockets_per_address=20",
@@ -87,7 +89,7 @@ def links():
 
 
 def who_does_not_read():
-    with Coordinator(limits=("messages_per_second=100000", "output_bytes=300000")) as coordinator:
+    with Coordinator(limits=(*FAST, "output_bytes=300000")) as coordinator:
         node = join_raw(coordinator)
         node.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         node.socket.settimeout(5)
@@ -98,7 +100,7 @@ def who_does_not_read():
         except OSError:
             pass
         counted(coordinator, "output_bytes", 0, "output that is not read")
-    with Coordinator(limits=("messages_per_second=100000", "ping_seconds=1", "pong_seconds=4", "rate_seconds=8")) as coordinator:
+    with Coordinator(limits=(*FAST, "ping_seconds=1", "pong_seconds=4", "rate_seconds=8")) as coordinator:
         node = join_raw(coordinator)
         node.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         big, pong = plain(frame("echo", payload=b"x" * 60000)), node.message(b"", opcode=10)
@@ -122,7 +124,7 @@ def who_does_not_read():
 
 def output_of_all():
     """Many that do not read, each within its own limit: together they are over that of all, and those who read go on."""
-    with Coordinator(limits=("messages_per_second=100000", "output_bytes_of_all=3000000")) as coordinator:
+    with Coordinator(limits=(*FAST, "output_bytes_of_all=3000000")) as coordinator:
         good = join_raw(coordinator)
         big = plain(frame("echo", payload=b"x" * 60000))
         nodes = [join_raw(coordinator) for _ in range(6)]
@@ -139,6 +141,73 @@ def output_of_all():
         check(until(lambda: coordinator.request("GET", "/metrics")[0] == 200, 30), "and when they have gone, so does the API")
         counted(coordinator, "output_bytes_of_all", 0, "output of all that is not read")
         check(coordinator.refused("output_bytes") == 0, "none was over its own limit", coordinator.refused("output_bytes"))
+
+
+def bytes_of_a_node():
+    """What its tickets may bring comes for free, twice; the rest is at a rate, also over another connection."""
+    with Coordinator(limits=("bytes_per_second=50000", "result_bytes=300000")) as coordinator:
+        good = join_raw(coordinator)
+        task = coordinator.task([], function="sample.primes")
+        coordinator.add(task, ["7"] * 24, max_result_bytes=260_000)
+
+        def answers(node, count):
+            for _ in range(count):
+                _, ticket, control, _ = node.hear_frame("ticket")
+                node.last = plain(frame("result", ticket, {"token": control["token"]}, b"x" * 250_000))
+                node.send(node.last)
+                check(node.hear_frame("verdict")[2]["verdict"] == "accepted", "a result")
+
+        answers(good, 20)
+        check(coordinator.refused("byte_rate") == 0, "whoever sends what it is asked for is never too fast")
+
+        def again_and_again(node, message, what):
+            before, count = coordinator.refused("byte_rate"), 0
+            try:
+                while count < 100:
+                    node.send(message)
+                    node.hear_frame("verdict", "echo")
+                    count += 1
+            except (EOFError, OSError):
+                pass
+            counted(coordinator, "byte_rate", before, what)
+            return count
+
+        count = again_and_again(good, good.last, "the same result again and again")
+        check(3 <= count <= 6, "no more than the burst and what the ticket that it holds may bring", count)
+
+        def come_back(node):
+            again = Socket(coordinator)
+            again.upgrade()
+            again.say("hello", control={"functions": ["sample.primes"], **node.identity})
+            check(again.hear_frame("welcome")[2]["node"] == node.identity["node"], "it comes back")
+            again.identity = node.identity
+            return again
+
+        back = come_back(good)
+        back.say("echo")
+        check(back.close_code() == 1013, "another connection has no more")
+
+        def goes_on():
+            back = come_back(good)
+            back.say("echo")
+            try:
+                return back.hear_frame("echo")
+            except EOFError:
+                return None
+
+        check(until(goes_on, 20, 0.5), "later it goes on")
+        other = join_raw(coordinator, slots=0)
+        count = again_and_again(other, plain(frame("echo", payload=b"x" * 60000)), "large echoes")
+        check(8 <= count <= 14, "a new node has ten seconds of its rate", count)
+
+        holder = join_raw(coordinator, slots=3)
+        leases = [holder.hear_frame("ticket") for _ in range(3)]
+        coordinator.kill()
+        coordinator.begin()
+        back = come_back(holder)
+        for _, ticket, control, _ in leases:
+            back.send(plain(frame("result", ticket, {"token": control["token"]}, b"x" * 250_000)))
+            check(back.hear_frame("verdict")[2]["verdict"] == "accepted", "what was kept over a restart is taken")
 
 
 def input_of_all():
@@ -260,7 +329,7 @@ def requests_of_a_proxy():
 
 def behind_a_proxy():
     """Clients are told apart by the address that the proxy saw, not by what they say themselves."""
-    with Coordinator("--trust-proxy", limits=("sockets_per_address=2",)) as coordinator:
+    with Coordinator("--trust-proxy", limits=("sockets_per_address=2",), pages=True) as coordinator:
         own = f"http://127.0.0.1:{coordinator.port}"
 
         def page(client):
@@ -316,5 +385,5 @@ def behind_a_proxy():
 
 
 if __name__ == "__main__":
-    main(floods, links, who_does_not_read, output_of_all, input_of_all, input_of_all_that_drips, pages_that_are_not_read,
+    main(floods, bytes_of_a_node, links, who_does_not_read, output_of_all, input_of_all, input_of_all_that_drips, pages_that_are_not_read,
          requests_of_a_proxy, behind_a_proxy)

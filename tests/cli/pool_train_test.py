@@ -13,7 +13,7 @@ import struct
 import subprocess
 import time
 
-from pool import end, until
+from pool import Socket, end, until
 from support import KAISEKI, LENET, ROOT, check, main, refuses, works
 
 DATA = ["--data", "digits:768:1", "--seed", 3]
@@ -87,11 +87,17 @@ class Training:
         return self.counted("accepted")
 
     def counted(self, event):
+        return self.metric(f'kaiseki_pool_total{{event="{event}"}}')
+
+    def refused(self, reason):
+        return self.metric(f'kaiseki_refused_total{{reason="{reason}"}}')
+
+    def metric(self, name):
         connection = http.client.HTTPConnection("127.0.0.1", int(self.url.rpartition(":")[2]), timeout=30)
         try:
             token = (self.state / "author.token").read_text().strip()
             connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {token}"})
-            found = re.search(rf'^kaiseki_pool_total{{event="{event}"}} (\d+)', connection.getresponse().read().decode(), re.M)
+            found = re.search(rf"^{re.escape(name)} (\d+)", connection.getresponse().read().decode(), re.M)
             return int(found.group(1)) if found else 0
         except OSError:
             return 0
@@ -155,6 +161,18 @@ def accuracy_of_one_machine():
     check(events.count("node_joined") == 3 and "node_left" in events, "nodes come and go in the log", events)
 
 
+def only_with_the_token():
+    """It has no pages: who says that it is one gets neither tickets nor blobs."""
+    run = Training("--epochs", 1000, nodes=0)
+    run.port, run.node_token = int(run.url.rpartition(":")[2]), ""
+    peer = Socket(run)
+    status = peer.upgrade(Origin=run.url, Authorization=None)
+    check(status == 401, "its own origin without a token", status)
+    check(run.refused("node_token") == 1, "it is counted", run.refused("node_token"))
+    run.process.send_signal(signal.SIGINT)
+    run.finish()
+
+
 def after_an_accuracy():
     """--pool-after: alone until then."""
     run = Training("--epochs", 2, "--pool-after", "accuracy=1").finish()
@@ -208,4 +226,4 @@ def wrong_options():
 
 
 if __name__ == "__main__":
-    main(page, wrong_options, weights_of_one_machine, accuracy_of_one_machine, after_an_accuracy, stops_and_goes_on, diverges)
+    main(page, wrong_options, weights_of_one_machine, accuracy_of_one_machine, only_with_the_token, after_an_accuracy, stops_and_goes_on, diverges)

@@ -166,7 +166,7 @@ def as_the_first_page_says():
 
 def only_for_trusted_nodes():
     """--pool-private: a page gets nothing of it; without, it gets tickets."""
-    with Coordinator() as coordinator:
+    with Coordinator(pages=True) as coordinator:
         def page():
             peer = Socket(coordinator)
             check(peer.upgrade(Origin=coordinator.url, Authorization=None) == 101, "a page")

@@ -196,6 +196,8 @@ class HttpConnection final : public Connection,
       response = hub_.is_full() ? full() : hub_.service->answer(request_);
     } catch (const StoreLost&) {
       throw;
+    } catch (const DiskFull& error) {
+      response = HttpResponse::problem(507, error.what());
     } catch (const ParseError& error) {
       response = HttpResponse::problem(400, error.what());
     } catch (const Error& error) {

@@ -205,6 +205,13 @@ class NodeConnection final : public Connection,
       return read();
     }
     received_ = hub_.now();
+    const bool begins = buffer_.size() == count;
+    if (!peer_->spend(count) && begins) {
+      hub_.metrics.refuse("byte_rate");
+      forget_input();
+      close(CloseCode::try_later, "too many bytes for its tickets");
+      return read();
+    }
     if (ws_.got_text()) {
       hub_.metrics.refuse("text_message");
       close(CloseCode::text, "expected binary messages");

@@ -239,6 +239,8 @@ void Server::wake() {
   });
 }
 
+bool Server::allows_origins() const { return !impl_->hub.options.origins.empty(); }
+
 double Server::now() const { return impl_->hub.now(); }
 
 size_t Server::connections() const { return impl_->hub.connections.size(); }

@@ -120,3 +120,19 @@ TEST_CASE("pace: what began must go on") {
   CHECK(pace.keeps(10015, 39));
   CHECK_FALSE(pace.keeps(20014, 40));
 }
+
+TEST_CASE("byte budget: a rate, and what is granted until it is settled") {
+  ByteBudget budget(10, 100, 50, 0);
+  CHECK(budget.spend(60, 0));  // what began with something left goes on
+  CHECK_FALSE(budget.spend(0, 0));
+  CHECK_FALSE(budget.spend(0, 1));
+  CHECK(budget.spend(0, 1.5));
+  budget.grant(1000);
+  CHECK(budget.spend(900, 1.5));
+  CHECK(budget.spend(0, 1.5));
+  budget.settle(1000);  // what is left of it is not kept
+  CHECK(budget.spend(101, 1.5));
+  CHECK_FALSE(budget.spend(0, 1.5));
+  CHECK(budget.spend(101, 1000));  // never more than the burst
+  CHECK_FALSE(budget.spend(0, 1000));
+}

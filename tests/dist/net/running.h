@@ -44,12 +44,13 @@ class Peer final : public NodeLink {
 };
 
 struct Running {
-  explicit Running(PoolOptions pool = {}, const ServerOptions& how = {}, EventLog::Sink lines = {})
+  explicit Running(PoolOptions pool = {}, const ServerOptions& how = {}, EventLog::Sink lines = {},
+                   Pages pages = {})
       : log(std::move(lines), 100),
         server(options(how), metrics, log),
         store(open_sqlite_store(":memory:")),
         blobs(folder / "blobs", {.free_floor = 0}),
-        coordinator(*store, blobs, std::move(pool), Pages(), server, metrics, log,
+        coordinator(*store, blobs, std::move(pool), std::move(pages), server, metrics, log,
                     {.author_token = "author",
                      .viewer_token = "viewer",
                      .node_token = "token",

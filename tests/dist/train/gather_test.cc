@@ -53,6 +53,24 @@ struct Watched : LocalNodes {
   std::vector<uint64_t> closed;
 };
 
+/// Bytes that results may have, and those that they have.
+struct Measured : LocalNodes {
+  using LocalNodes::LocalNodes;
+
+  void submit(uint64_t id, const Submission& ticket) override {
+    most[id] = ticket.max_result;
+    LocalNodes::submit(id, ticket);
+  }
+  std::optional<TicketResult> receive(double seconds) override {
+    auto result = LocalNodes::receive(seconds);
+    if (result) results.emplace_back(most.at(result->ticket), result->bytes);
+    return result;
+  }
+
+  std::map<uint64_t, uint64_t> most;
+  std::vector<std::pair<uint64_t, ByteVector>> results;
+};
+
 /// A step of four tickets over one node.
 struct Step {
   Run run;
@@ -155,6 +173,30 @@ TEST_CASE("nodes that never answer in time are waited for half as long each time
   first_wait(4);
   at.nodes.gone = false;
   CHECK(first_wait(4) == 30);  // these may be others
+}
+
+TEST_CASE("a result may have the bytes that it has, and a little for its headers") {
+  // The last ticket of an epoch is of five samples.
+  const auto data = small_digits(21);
+  for (const char* json : {kSmall, kNormalised})
+    for (PoolMode mode : {PoolMode::data, PoolMode::paper, PoolMode::border})
+      for (WireType wire : {WireType::f32, WireType::f16, WireType::i8}) {
+        CAPTURE(pool_mode_name(mode));
+        CAPTURE(static_cast<int>(wire));
+        Run run({}, {}, 1, json, data);
+        Measured nodes(some_nodes(2), 1);
+        PoolUpdater updater(run.network, run.optimizer, run.iterator, {.base = 0.02}, nodes,
+                            pool_options(mode, wire));
+        for (int i = 0; i < 3; ++i) updater.update();
+        REQUIRE(nodes.results.size() >= 9);
+        for (const auto& [most, result] : nodes.results) {
+          const uint64_t tensors = decode_tensors(result).tensors.size();
+          CHECK(result.size() <= most);
+          CHECK(most - result.size() <= 256 + 128 * tensors);
+        }
+        CHECK(updater.counts().refused == 0);
+        CHECK(updater.counts().alone == 0);
+      }
 }
 
 TEST_CASE("training that diverged says so, with nodes or without") {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Whom the coordinator takes for a node.
+#include "nn/io/tar.h"
+#include "tests/dist/net/running.h"
+
+namespace kaiseki::test {
+
+TEST_CASE(
+    "coordinator: who names an origin needs no token where there are pages, here or elsewhere") {
+  const auto admits = [](Running& at, const std::string& token) {
+    HttpRequest head;
+    head.headers["origin"] = at.server.url();
+    if (!token.empty()) head.headers["authorization"] = "Bearer " + token;
+    bool admitted = false;
+    at.on([&] {
+      Peer peer;
+      admitted = at.coordinator.open_node(head, peer) != nullptr;
+    });
+    return admitted;
+  };
+  Running without;
+  CHECK(!admits(without, ""));
+  CHECK(!admits(without, "wrong"));
+  CHECK(admits(without, "token"));
+  ServerOptions how;
+  how.origins = {"https://pool.example"};
+  Running elsewhere({}, how);
+  CHECK(admits(elsewhere, ""));
+  CHECK(!admits(elsewhere, "wrong"));
+  ByteVector tar;
+  nn::append_tar_file(tar, "index.html", nn::as_bytes("<!doctype html>"));
+  nn::finish_tar(tar);
+  Running with({}, {}, {}, Pages(tar));
+  CHECK(admits(with, ""));
+  CHECK(!admits(with, "wrong"));
+}
+
+}  // namespace kaiseki::test
