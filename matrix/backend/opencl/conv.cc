@@ -17,7 +17,7 @@ std::vector<const ConvSolver*> make_list(Style style) {
   if (style == Style::cpu)
     all.insert(all.end(),
                {&conv_direct_solver(), &conv_direct_filter_solver(), &conv_depthwise_solver(style),
-                &conv_im2col_sliced_solver(), &conv_im2col_solver()});
+                &conv_im2col_sliced_solver(), &conv_im2col_solver(), &conv_implicit_gemm_solver()});
   else
     all.insert(all.end(), {&conv_depthwise_solver(style), &conv_im2col_solver(),
                            &conv_implicit_gemm_solver(), &conv_im2col_sliced_solver()});

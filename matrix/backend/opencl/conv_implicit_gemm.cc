@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Convolution as one product that takes its factors from where they lie, for GPUs
+// Convolution as one product that takes its factors from where they lie, made for GPUs
 // (cl_kernels/conv_implicit_gemm.cl).
 #include <algorithm>
 
