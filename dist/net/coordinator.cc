@@ -245,6 +245,9 @@ void Coordinator::send(const NodeMessage& message, const Reply& reply) {
                                   {"ticket", std::to_string(message.ticket)},
                                   {"reason", reply.answer.reason}});
   }
+  if (outcome == Outcome::accepted || outcome == Outcome::pending)  // kept over a lost connection
+    if (const auto found = budgets_.find(message.node); found != budgets_.end())
+      found->second->refund(message.paid);
   if (!message.error.empty()) log_failure(message.node, message.ticket, message.error);
   if (to && message.type == FrameType::result) to->answer(message.ticket, reply.answer);
 }

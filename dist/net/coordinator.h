@@ -101,7 +101,7 @@ class Coordinator final : public Service {
 
   std::map<uint64_t, NodeSession*> sessions_;
   std::unordered_map<NodeId, uint64_t> by_node_;
-  /// Of nodes that are away, too: they may come back.
+  /// Of nodes that are away, too, until they are full.
   std::unordered_map<NodeId, std::shared_ptr<ByteBudget>> budgets_;
   std::set<std::pair<TicketId, uint64_t>> holders_;  // sessions by what they hold
   std::set<uint64_t> hungry_;                        // may hold more tickets

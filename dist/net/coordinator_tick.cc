@@ -20,7 +20,7 @@ void Coordinator::tick(double now) {
       metrics_.add("blobs_collected", static_cast<uint64_t>(pool_.collect_blobs()));
       metrics_.add("nodes_forgotten", static_cast<uint64_t>(pool_.collect_nodes()));
       std::erase_if(budgets_, [&](const auto& one) {
-        return one.second.use_count() == 1 && !pool_.node(one.first);
+        return one.second.use_count() == 1 && one.second->is_full(now);
       });
     }
   } catch (const StoreLost&) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "dist/net/coordinator.h"
 #include "matrix/error.h"
@@ -12,7 +13,6 @@ namespace {
 
 constexpr uint64_t kEchoBytes = 64 << 10;
 constexpr uint64_t kHeadRoom = 64;
-constexpr uint64_t kControlRoom = 8192;  // for what a node says of a ticket beside its result
 constexpr int kMostSlots = 1024;
 constexpr size_t kMostFunctions = 1000, kLongestText = 200;
 
@@ -57,9 +57,6 @@ NodeInfo read_info(const nn::Json& control) {
   return info;
 }
 
-/// Twice: a result comes again when the connection ends before its verdict.
-uint64_t granted_for(uint64_t most) { return 2 * (most + kControlRoom); }
-
 const char* name_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::accepted:
@@ -82,7 +79,7 @@ NodeSession::NodeSession(Coordinator& coordinator, NodeLink& link, uint64_t seri
     : coordinator_(coordinator), link_(link), serial_(serial), trusted_(trusted), since_(now) {}
 
 NodeSession::~NodeSession() {
-  while (!held_.empty()) settle(held_.begin()->first);
+  for (const auto& [ticket, held] : held_) coordinator_.lets_go(*this, ticket);
   coordinator_.closed(*this);
 }
 
@@ -124,21 +121,32 @@ void NodeSession::receive(const Frame& frame, ByteView message) {
       slots_ = static_cast<int>(number_of(frame.control, "slots", 0, kMostSlots));
       return coordinator_.hungry(*this);
     case FrameType::result:
-    case FrameType::give_back:
+    case FrameType::give_back: {
       expect_known();
+      const bool wanted = is_wanted(frame);
+      if (wanted) budget_->refund(message.size());
       return coordinator_.hear({.session = serial_,
                                 .type = frame.type,
                                 .node = node_,
                                 .ticket = ticket,
                                 .token = text_of(frame.control, "token", 1000),
                                 .error = text_of(frame.control, "error", 4000),
-                                .result = {frame.payload.begin(), frame.payload.end()}});
+                                .result = {frame.payload.begin(), frame.payload.end()},
+                                .paid = wanted ? 0 : message.size()});
+    }
     case FrameType::echo:
       expect_known();
       return link_.send({message.begin(), message.end()});
     default:
       refuse("byte 5", "expected a frame that nodes send");
   }
+}
+
+bool NodeSession::is_wanted(const Frame& frame) {
+  const auto held = held_.find(static_cast<TicketId>(frame.ticket));
+  return frame.type == FrameType::result && held != held_.end() &&
+         held->second.token == text_of(frame.control, "token", 1000) &&
+         !std::exchange(held->second.came, true);
 }
 
 void NodeSession::hello(const Frame& frame) {
@@ -192,9 +200,7 @@ void NodeSession::welcome(const NodeIdentity& identity, std::shared_ptr<ByteBudg
 }
 
 void NodeSession::give(const Lease& lease, const TaskSpec& task, double seconds) {
-  settle(lease.ticket);  // of a lease that has expired
   held_[lease.ticket] = {lease.max_result_bytes, lease.token};
-  budget_->grant(granted_for(lease.max_result_bytes));
   coordinator_.holds(*this, lease.ticket);
   nn::Json control = nn::Json::object();
   control.set("task", lease.task).set("token", lease.token).set("seconds", seconds);
@@ -208,10 +214,7 @@ void NodeSession::give(const Lease& lease, const TaskSpec& task, double seconds)
 }
 
 void NodeSession::settle(TicketId ticket) {
-  const auto found = held_.find(ticket);
-  if (found == held_.end()) return;
-  budget_->settle(granted_for(found->second.most));
-  held_.erase(found);
+  held_.erase(ticket);
   coordinator_.lets_go(*this, ticket);
 }
 

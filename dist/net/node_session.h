@@ -23,6 +23,7 @@ struct NodeMessage {
   TicketId ticket = 0;
   std::string token = {}, error = {};
   ByteVector result = {};
+  uint64_t paid = 0;           // bytes of its node's ByteBudget
   NodeInfo info = {};          // of a hello
   NodeIdentity identity = {};  // of a hello that comes back
 };
@@ -67,6 +68,8 @@ class NodeSession final : public NodePeer {
   void hello(const Frame& frame);
   void send(FrameType type, TicketId ticket, const nn::Json& control, ByteView payload = {});
   void expect_known() const;
+  /// The first result of a ticket that it holds.
+  bool is_wanted(const Frame& frame);
 
   Coordinator& coordinator_;
   NodeLink& link_;
@@ -79,6 +82,7 @@ class NodeSession final : public NodePeer {
   struct Held {
     uint64_t most;  // bytes that its result may have
     std::string token;
+    bool came = false;  // a result
   };
   std::map<TicketId, Held> held_;
   std::shared_ptr<ByteBudget> budget_;  // the node's; before it is welcome, null

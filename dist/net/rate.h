@@ -38,33 +38,35 @@ class TokenBucket {
   double per_second_, burst_, tokens_, last_ = 0;
 };
 
-/// Bytes that a peer may send: so many a second after a burst, and what it was granted, until that
-/// is settled. A message that has begun may go on below zero.
+/// Bytes that a peer may send: so many a second after a burst. A message that has begun may go on
+/// below zero.
 class ByteBudget {
  public:
   /// Begins with `left` of the burst.
   ByteBudget(double per_second, double burst, double left, double now)
       : per_second_(per_second), burst_(burst), left_(left), last_(now) {}
 
-  void grant(uint64_t bytes) {
-    granted_ += static_cast<double>(bytes);
-    left_ += static_cast<double>(bytes);
-  }
-  void settle(uint64_t bytes) {
-    granted_ -= static_cast<double>(bytes);
-    left_ = std::min(left_, burst_ + granted_);
-  }
   /// False when nothing was left before.
   bool spend(uint64_t bytes, double now) {
-    left_ = std::min(burst_ + granted_, left_ + std::max(0.0, now - last_) * per_second_);
-    last_ = now;
+    refill(now);
     const bool some = left_ > 0;
     left_ -= static_cast<double>(bytes);
     return some;
   }
+  /// What was asked for costs nothing.
+  void refund(uint64_t bytes) { left_ = std::min(burst_, left_ + static_cast<double>(bytes)); }
+  bool is_full(double now) {
+    refill(now);
+    return left_ == burst_;
+  }
 
  private:
-  double per_second_, burst_, left_, last_, granted_ = 0;
+  void refill(double now) {
+    left_ = std::min(burst_, left_ + std::max(0.0, now - last_) * per_second_);
+    last_ = now;
+  }
+
+  double per_second_, burst_, left_, last_;
 };
 
 /// Whether a transfer that has begun keeps its least rate, looked at now and then.

@@ -21,20 +21,6 @@ Answer Pool::Impl::count(Outcome outcome, std::string_view counter, std::string 
   return {outcome, std::move(reason)};
 }
 
-Answer Pool::Impl::too_late(NodeEntry& node, const Token& token) {
-  const auto row = store.ticket(token.ticket);
-  if (!row || row->state != TicketState::done) return count(Outcome::stale, "stale");
-  const TaskSpec& spec = task(row->task, "accept").status.spec;
-  if (node.row.failed_in_a_row > 0 && spec.verification == Verification::none &&
-      now() <= static_cast<double>(token.expiry)) {
-    PoolChange change(*this, false);
-    node.row.failed_in_a_row = 0;
-    this->change(node);
-    change.done();
-  }
-  return count(Outcome::duplicate, "duplicate");
-}
-
 std::optional<Answer> Pool::Impl::refusal(const NodeEntry& node,
                                           const std::optional<Token>& token) {
   if (!node.row.expelled.empty())
@@ -139,7 +125,11 @@ Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) 
   if (auto refused = pool.refusal(node, token)) return *refused;
   node.row.last_seen = pool.now();
   OpenTicket* ticket = pool.ticket(token->ticket);
-  if (!ticket) return pool.too_late(node, *token);
+  if (!ticket) {
+    const auto row = pool.store.ticket(token->ticket);
+    if (row && row->state == TicketState::done) return pool.count(Outcome::duplicate, "duplicate");
+    return pool.count(Outcome::stale, "stale");
+  }
   if (pool.now() > static_cast<double>(token->expiry) ||
       ticket->task->status.state == TaskState::cancelled)
     return pool.count(Outcome::stale, "stale");
@@ -171,6 +161,7 @@ Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) 
     answer = pool.count(Outcome::refused, "refused_size", reason);
     if (held) {
       pool.end_lease(*ticket, id, held->epoch);
+      ticket->first.erase(id);
       pool.fail(*ticket, id, reason, false);
     }
   } else {

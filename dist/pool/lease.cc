@@ -254,6 +254,9 @@ Lease Pool::Impl::give(OpenTicket& ticket, NodeEntry& node) {
   ticket.row.epoch = lease.epoch;
   ticket.leases.push_back(lease);
   ticket.first.try_emplace(node.row.id, lease);
+  if (ticket.first.size() > kMostFirst)
+    ticket.first.erase(std::ranges::min_element(ticket.first, {},
+                                                [](const auto& one) { return one.second.issued; }));
   ticket.given = time;
   place(ticket);
   deadlines.emplace(lease.deadline, lease.ticket, lease.epoch);

@@ -23,6 +23,7 @@ inline constexpr double kProbation = 60;           // seconds
 inline constexpr double kTokenLife = 86400;        // seconds
 inline constexpr double kLongestLease = 86400;     // seconds
 inline constexpr double kLongestGuess = 3600;      // seconds: then a lease is not extended blindly
+inline constexpr size_t kMostFirst = 16;           // first leases of a ticket, the newest
 inline constexpr uint64_t kMostInline = 16 << 10;  // larger results are blobs
 
 inline constexpr std::string_view kNoVerify =
@@ -217,8 +218,6 @@ struct Pool::Impl {
 
   // accept.cc
   std::optional<Answer> refusal(const NodeEntry& node, const std::optional<Token>& token);
-  /// Of a result whose ticket has ended: it came, and would have counted, where none is checked.
-  Answer too_late(NodeEntry& node, const Token& token);
   bool to_check(const OpenTicket& ticket, const NodeEntry& node, const Token& token) const;
   bool is_right(const OpenTicket& ticket, ByteView result) const;
   void learn(const OpenTicket& ticket, NodeEntry& node, const Token& token);

@@ -3,6 +3,8 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
+
 #include "dist/pool/store.h"
 
 namespace kaiseki::dist::sqlite {
@@ -50,7 +52,10 @@ void Database::fail(int code) const {
   const std::string what = message(
       "store", "expected to use ", file_,
       ", got: ", handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code), advice(code));
-  if ((code & 0xff) == SQLITE_FULL) throw DiskFull(what);
+  const int kind = code & 0xff;
+  const bool is_quota =
+      kind == SQLITE_IOERR && handle_ && sqlite3_system_errno(handle_.get()) == EDQUOT;
+  if (kind == SQLITE_FULL || is_quota) throw DiskFull(what);
   throw Error(what);
 }
 

@@ -56,7 +56,7 @@ function readOptions() {
   if (token && protocol === 'http:' && !isThisMachine(hostname)) usage(`expected https for a token that leaves this machine, got http://${hostname}`);
   return {url: positionals[0].replace(/\/$/, ''), token, name: values.name ?? os.hostname(),
           threads: number('threads', Math.max(1, os.availableParallelism() - 1)),
-          seconds: number('seconds', 60), memory: number('memory', 256),
+          seconds: number('seconds', 60), trainingSeconds: number('seconds', 300), memory: number('memory', 256),
           gflops: values.gflops && number('gflops'), folder: values.package};
 }
 
@@ -76,12 +76,12 @@ async function getBlob(url, hash) {
 }
 
 /** One that computes a ticket with all threads, and this node's speed; none without the package. */
-async function makeTrainer({url, threads, seconds, gflops, folder}) {
+async function makeTrainer({url, threads, trainingSeconds, gflops, folder}) {
   let runner;
   try {
     const address = folder ? pathToFileURL(path.join(folder, 'src', 'sync.js')).href : import.meta.resolve('kaiseki/sync');
     const make = () => makeWorker('./training_worker_node.js', {workerData: {address, threads}});
-    runner = new Runner(make, seconds, (hash) => getBlob(url, hash));
+    runner = new Runner(make, trainingSeconds, (hash) => getBlob(url, hash));
     const measured = await runner.run({function: trainingFunction, measure: gflops ? 0 : measureSeconds});
     return {trainers: [runner], gflops: gflops ?? measured};
   } catch (error) {

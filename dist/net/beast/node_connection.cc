@@ -11,8 +11,9 @@ namespace kaiseki::dist {
 namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
-constexpr size_t kKeptBuffer = 4 << 10;  // of an idle node
-constexpr uint64_t kHeadRoom = 64;       // over what a frame should need
+constexpr size_t kKeptBuffer = 4 << 10;    // of an idle node
+constexpr size_t kSmallMessage = 4 << 10;  // passes whatever else its node sent
+constexpr uint64_t kHeadRoom = 64;         // over what a frame should need
 constexpr double kCloseSeconds = 5;
 constexpr size_t kMostReason = 100, kMostProblem = 200;
 
@@ -205,8 +206,9 @@ class NodeConnection final : public Connection,
       return read();
     }
     received_ = hub_.now();
-    const bool begins = buffer_.size() == count;
-    if (!peer_->spend(count) && begins) {
+    const bool has_some = peer_->spend(count);
+    if (buffer_.size() == count) is_over_ = !has_some;
+    if (is_over_ && buffer_.size() > kSmallMessage) {
       hub_.metrics.refuse("byte_rate");
       forget_input();
       close(CloseCode::try_later, "too many bytes for its tickets");
@@ -336,6 +338,7 @@ class NodeConnection final : public Connection,
   double deadline_ = 0, received_, pinged_ = 0, progress_ = 0;
   bool closing_ = false, paused_ = false, completed_ = true, overdue_ = false;
   bool controlled_ = false, pinging_ = false;
+  bool is_over_ = false;   // before the message that comes its node had no bytes left
   bool admitted_ = false;  // the message that comes, by its control part
   std::unique_ptr<NodePeer> peer_;
 };

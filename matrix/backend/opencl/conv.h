@@ -23,8 +23,8 @@ const ConvSolver& conv_direct_filter_solver();
 /// about 64 MB, for GPUs, and of 1 MB, for caches and small workspaces.
 const ConvSolver& conv_im2col_solver();
 const ConvSolver& conv_im2col_sliced_solver();
-/// Every problem, for GPUs: a product without columns in memory.
-const ConvSolver& conv_implicit_gemm_solver();
+/// A product without columns in memory: every problem on GPUs, on CPUs those of channels enough.
+const ConvSolver& conv_implicit_gemm_solver(Style style);
 /// Filters from 5 x 5, by Fourier transforms in slices of tiles, all directions.
 std::span<const ConvSolver* const> conv_fft_solvers(Style style);
 /// Every problem, one work-item a result.

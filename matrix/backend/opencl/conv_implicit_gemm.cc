@@ -11,11 +11,15 @@ namespace {
 
 /// Tiles are halved where whole ones would leave a dimension mostly empty.
 constexpr int64_t kTile = 64, kSmallTile = 32;
+constexpr int64_t kLeastChannels = 16;  // of a group on CPUs, where an empty part of a tile costs
 
 class ImplicitGemmSolver : public ConvSolver {
  public:
+  explicit ImplicitGemmSolver(Style style) : style_(style) {}
   std::string_view name() const override { return "opencl_implicit_gemm"; }
-  bool applicable(const ConvProblem&) const override { return true; }
+  bool applicable(const ConvProblem& p) const override {
+    return style_ == Style::gpu || std::min(p.k, p.c) / p.groups >= kLeastChannels;
+  }
   uint64_t workspace_bytes(const ConvProblem&) const override { return 0; }
 
   void run(const ConvProblem& p, const ConvArgs& args) const override {
@@ -57,13 +61,15 @@ class ImplicitGemmSolver : public ConvSolver {
     args.beta == 0 ? launch.out(to) : launch.in_out(to);
     launch.over_groups({tiles(size.n), tiles(size.m), static_cast<size_t>(p.groups)}, {16, 16, 1});
   }
+
+  Style style_;
 };
 
 }  // namespace
 
-const ConvSolver& conv_implicit_gemm_solver() {
-  static const ImplicitGemmSolver solver;
-  return solver;
+const ConvSolver& conv_implicit_gemm_solver(Style style) {
+  static const ImplicitGemmSolver cpu(Style::cpu), gpu(Style::gpu);
+  return style == Style::cpu ? cpu : gpu;
 }
 
 }  // namespace kaiseki::opencl

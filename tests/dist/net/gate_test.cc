@@ -121,18 +121,18 @@ TEST_CASE("pace: what began must go on") {
   CHECK_FALSE(pace.keeps(20014, 40));
 }
 
-TEST_CASE("byte budget: a rate, and what is granted until it is settled") {
+TEST_CASE("byte budget: a rate after a burst; what is given back is never more") {
   ByteBudget budget(10, 100, 50, 0);
+  CHECK_FALSE(budget.is_full(0));
   CHECK(budget.spend(60, 0));  // what began with something left goes on
   CHECK_FALSE(budget.spend(0, 0));
   CHECK_FALSE(budget.spend(0, 1));
   CHECK(budget.spend(0, 1.5));
-  budget.grant(1000);
-  CHECK(budget.spend(900, 1.5));
-  CHECK(budget.spend(0, 1.5));
-  budget.settle(1000);  // what is left of it is not kept
+  budget.refund(1000);
+  CHECK(budget.is_full(1.5));
   CHECK(budget.spend(101, 1.5));
   CHECK_FALSE(budget.spend(0, 1.5));
+  CHECK(budget.is_full(1000));
   CHECK(budget.spend(101, 1000));  // never more than the burst
   CHECK_FALSE(budget.spend(0, 1000));
 }

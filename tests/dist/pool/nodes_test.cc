@@ -171,34 +171,6 @@ TEST_CASE("node: one disconnection is one failure, however many tickets it takes
   CHECK(at.pool->lease(good.id, 16).empty());  // ten in a row
 }
 
-TEST_CASE("node: a result that comes after another's ends its failures in a row, too") {
-  TestPool at;
-  const ProjectId project = at.pool->create_project("project");
-  for (const bool checked : {false, true}) {
-    TaskSpec spec{.name = "t", .function = "f", .max_attempts = 100};
-    if (checked) spec.verification = Verification::quorum;
-    const TaskId task = at.pool->create_task(project, spec);
-    at.add(task, 1);
-    const NodeId node = at.join(4);
-    const Lease late = at.lease(node);
-    at.now += 11;
-    for (int i = 0; i < (checked ? 2 : 1); ++i) {
-      const NodeId other = at.join();
-      at.answer(other, at.lease(other));
-      at.pool->disconnected(other);
-    }
-    CHECK(at.pool->progress(task).done == 1);
-    const TaskId rest = at.pool->create_task(project, spec);
-    at.add(rest, 20);
-    for (int i = 0; i < 10; ++i) at.pool->give_back(node, at.lease(node).token, "error");
-    CHECK(at.pool->lease(node, 4).empty());
-    CHECK(at.answer(node, late) == Outcome::duplicate);
-    CHECK(at.pool->lease(node, 4).empty() == checked);  // nobody knows whether it is right
-    at.pool->cancel(rest);
-    at.pool->disconnected(node);
-  }
-}
-
 TEST_CASE("node: an expelled one gets nothing, gives nothing and does not come back") {
   TestPool at;
   const TaskId task = at.task(2);

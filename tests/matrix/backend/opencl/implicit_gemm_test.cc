@@ -14,7 +14,7 @@ TEST_CASE("implicit gemm: several tiles, in groups, with strides and dilation, a
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   test::WithStyle with(backend->opencl(), Style::gpu);
-  const ConvSolver& solver = conv_implicit_gemm_solver();
+  const ConvSolver& solver = conv_implicit_gemm_solver(Style::gpu);
   const std::vector<ConvProblem> problems = {
       {.n = 3, .c = 35, .h = 7, .w = 9, .k = 67, .r = 3, .s = 3, .padding = {1, 1}},
       {.n = 2, .c = 70, .h = 5, .w = 8, .k = 130, .r = 1, .s = 1, .groups = 2},
