@@ -80,10 +80,10 @@ int run_command(const ServeCommand& c) {
     if (pages.has(std::string(page) + "index.html"))
       std::printf("%-12s %s%s\n", what, server.url().c_str(), page);
   std::printf("authors      with the token in %s\n", (folder / "author.token").c_str());
-  if (c.web.empty() && embedded_page().empty())
-    std::printf("pages        none, as this command was built without (--web DIR; docs/web.md)\n");
-  else if (c.web != "none")
+  if (!pages.empty())
     std::printf("pages        %s/\n", server.url().c_str());
+  else if (c.web.empty())
+    std::printf("pages        none, as this command was built without (--web DIR; docs/web.md)\n");
   std::fflush(stdout);
   catch_interrupts();
   server.run(coordinator);
