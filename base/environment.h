@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Every environment variable that Kaiseki reads. No other file reads them. docs/environment.md is
+// the table for users.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kaiseki {
+
+struct Environment {
+  std::string device;                     // KAISEKI_DEVICE: "cpu", "opencl", "opencl:1", "auto"
+  std::optional<uint64_t> device_memory;  // KAISEKI_DEVICE_MEMORY: bytes that a device may use
+  int threads = 0;                        // KAISEKI_THREADS: 0 means one per core
+  std::filesystem::path cache_dir;        // KAISEKI_CACHE_DIR, else XDG_CACHE_HOME/kaiseki
+  std::filesystem::path state_dir;        // KAISEKI_STATE_DIR, else XDG_STATE_HOME/kaiseki
+  std::filesystem::path data_dir;         // KAISEKI_DATA: the folder of data sets; may be empty
+  std::string cpu_target;                 // KAISEKI_CPU_TARGET: limits the instruction set ("avx2")
+};
+
+/// Reads the environment at each call, so that tests can change it. Throws Error on an invalid
+/// value.
+Environment environment();
+
+/// Parses "512M", "2G", "1000" or "64K" (powers of 1024) to bytes. Throws Error with `what` in the
+/// message.
+uint64_t parse_bytes(std::string_view text, std::string_view what);
+
+}  // namespace kaiseki

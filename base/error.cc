@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+
+#include <cstdio>
+
+namespace kaiseki {
+
+ParseError::ParseError(std::string_view source, std::string_view place, std::string_view what)
+    : Error(std::string(source) + ": " + std::string(place) + ": " + std::string(what)) {}
+
+OutOfMemory::OutOfMemory(std::string_view device, uint64_t asked_bytes, uint64_t used_bytes,
+                         uint64_t cached_bytes, uint64_t budget_bytes, std::string_view cause)
+    : Error(message("memory", device, " is out of memory: asked for ", format_bytes(asked_bytes),
+                    ", in use ", format_bytes(used_bytes), ", cached ", format_bytes(cached_bytes),
+                    budget_bytes ? ", budget " + format_bytes(budget_bytes) : "",
+                    cause.empty() ? "" : ", after ", cause, "; use a smaller batch",
+                    budget_bytes ? " or a larger KAISEKI_DEVICE_MEMORY" : "")),
+      asked(asked_bytes),
+      used(used_bytes),
+      cached(cached_bytes),
+      budget(budget_bytes) {}
+
+std::string format_bytes(uint64_t bytes) {
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  while (value >= 1024 && unit < 6) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return text;
+}
+
+}  // namespace kaiseki

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Text from values of several types, for messages. Unlike streams, this ignores the locale and is
+// cheap to compile and to link.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace kaiseki {
+
+inline void append_text(std::string& out, std::string_view text) { out += text; }
+inline void append_text(std::string& out, char letter) { out += letter; }
+/// With six significant digits, as printf's %g.
+void append_text(std::string& out, double value);
+inline void append_text(std::string& out, float value) {
+  append_text(out, static_cast<double>(value));
+}
+
+template <std::integral T>
+void append_text(std::string& out, T value) {
+  if constexpr (std::same_as<T, bool>) {
+    out += value ? '1' : '0';
+  } else {
+    char digits[24];
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+  }
+}
+
+/// A type with str(), such as Shape.
+template <typename T>
+requires requires(const T& value) { std::string_view(value.str()); }
+void append_text(std::string& out, const T& value) { out += value.str(); }
+
+/// All arguments, one after the other.
+template <typename... Args>
+std::string text_from(const Args&... args) {
+  std::string out;
+  (append_text(out, args), ...);
+  return out;
+}
+
+}  // namespace kaiseki
