@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Index of the first maximum (MAXIMUM 1) or minimum over the middle of [outer, n, inner]; the first
+// Index of the first maximum (MAXIMUM 1) or minimum over the middle of [outer, n, inner]. The first
 // NaN counts as the extreme value.
 __kernel void arg_reduce(INDEX items, INDEX n, INDEX inner, __global const float* x, ulong x_at,
                          __global int* y, ulong y_at) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Batch normalisation over [n, c, inner], statistics per channel. GROUP work-items share a channel.
+// Batch normalization over [n, c, inner] with statistics per channel. GROUP work-items share a
+// channel.
 #if GROUP > 1
 inline float group_sum(float value, __local float* shared) {
   int l = get_local_id(0);
@@ -28,8 +29,8 @@ inline float total_of(float16 v) {
   return (b.s0 + b.s2) + (b.s1 + b.s3);
 }
 
-// Sums over an image's row of a channel, added up image by image: in lanes on a CPU, this item's
-// share on a GPU.
+// Sums over a channel's row in each image, added image by image. A CPU uses vector lanes. On a GPU,
+// each item sums its share.
 #if GROUP > 1
 #define ROW_SUM(value, lanes)                                  \
   float sum = 0;                                               \
@@ -65,7 +66,8 @@ inline float row_products(__global const float* x, __global const float* dy, IND
   ROW_SUM(PRODUCT, PRODUCTS)
 }
 
-// The mean is found from distances to the channel's first value, the variance from the mean.
+// Computes the mean from the differences to the channel's first value, and the variance from the
+// mean.
 __kernel void statistics(INDEX n, INDEX c, INDEX inner, float eps, float momentum,
                          __global const float* x, ulong x_at, __global float* running_mean,
                          ulong running_mean_at, __global float* running_var, ulong running_var_at,
@@ -90,7 +92,8 @@ __kernel void statistics(INDEX n, INDEX c, INDEX inner, float eps, float momentu
   *rv = (1 - momentum) * *rv + momentum * unbiased;
 }
 
-// What is computed element by element: on a CPU a plane to a work-item, in lanes; on a GPU an element.
+// Loops over elements. On a CPU, each work-item takes a plane in vector lanes. On a GPU, each
+// work-item takes one element.
 #if GROUP > 1
 #define FOR_EACH(total, inner, value, lanes) \
   INDEX i = get_global_id(0);                \
@@ -105,8 +108,9 @@ __kernel void statistics(INDEX n, INDEX c, INDEX inner, float eps, float momentu
 #define PLANE get_global_id(0)
 #endif
 
-// INFER: `spread` is the variance; else its inverse square root. A NaN is not below `low`, and stays.
-__kernel void normalise(INDEX total, INDEX c, INDEX inner, float eps, float low,
+// With INFER, `spread` is the variance; otherwise it is the inverse standard deviation. A NaN
+// compares as not below `low`, so it stays.
+__kernel void normalize_elements(INDEX total, INDEX c, INDEX inner, float eps, float low,
                         __global const float* x, ulong x_at, __global const float* gamma,
                         ulong gamma_at,
                         __global const float* beta, ulong beta_at, __global const float* mean,
@@ -123,13 +127,13 @@ __kernel void normalise(INDEX total, INDEX c, INDEX inner, float eps, float low,
 #define TO(i) y[i]
 #define ABOVE(value) ((value) < low ? low : (value))
 #define ABOVE_LANES(value) ((value) < (float16)low ? (float16)low : (value))
-#define NORMALISED(i) ABOVE((x[i] - m) * s * g + shift)
-#define NORMALISED_LANES(i) ABOVE_LANES((LANES(x, i) - m) * s * g + shift)
-  FOR_EACH(total, inner, NORMALISED, NORMALISED_LANES)
+#define NORMALIZED(i) ABOVE((x[i] - m) * s * g + shift)
+#define NORMALIZED_LANES(i) ABOVE_LANES((LANES(x, i) - m) * s * g + shift)
+  FOR_EACH(total, inner, NORMALIZED, NORMALIZED_LANES)
 #undef TO
 }
 
-// dgamma and dbeta are added to; sums[0..c) = sum of dy, sums[c..2c) = sum of dy * normalised x.
+// Adds to dgamma and dbeta. sums[0..c) = sum of dy, sums[c..2c) = sum of dy * normalized x.
 __kernel void gradients(INDEX n, INDEX c, INDEX inner, __global const float* x, ulong x_at,
                         __global const float* dy, ulong dy_at, __global const float* mean,
                         ulong mean_at, __global const float* inv_std, ulong inv_std_at,

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Goes before every kernel file. INDEX counts elements: int, or long for tensors of 2^31 and more.
+// Prepended to every kernel file. INDEX counts elements: int, or long for tensors of 2^31 elements
+// or more. Kernels that compute LANES results at once use VEC. On CPUs, WIDE requests the widest
+// vectors.
 #ifndef INDEX
 #define INDEX int
 #endif
 
 #ifndef ACTIVATION
 #define ACTIVATION 0
+#endif
+
+#define PASTE(a, b) a##b
+#define JOINED(name, lanes) PASTE(name, lanes)
+#if defined(LANES) && LANES == 1
+typedef float VEC;
+#define WIDE
+#else
+#define WIDE __attribute__((min_vector_width(512)))
+#endif
+#if defined(LANES) && LANES > 1
+typedef JOINED(float, LANES) VEC;
+#define LOAD JOINED(vload, LANES)
+#define STORE JOINED(vstore, LANES)
 #endif
 
 inline float activate(float v, float slope) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Depthwise convolution, groups of one input channel and MULTIPLIER output channels, for CPUs: a plane
-// to a work-item. Rows are sorted by column % STRIDE_W: tap s of column j is then beside that of
-// column j + 1, and whole rows of ROW >= out_w columns are vectors, of which those outside are zeros.
-// R, S, STRIDE_H/W, PAD_H/W, DILATION_H/W are defines; MARGIN, PARTS: zeros before a sorted row, and
-// its length with those on both sides.
-#define WIDE __attribute__((min_vector_width(512)))
+// Depthwise convolution for CPUs: groups of one input channel and MULTIPLIER output channels. Each
+// work-item takes a plane. Rows are sorted by column % STRIDE_W. Tap s of column j is then next to
+// tap s of column j + 1. Rows of ROW >= out_w columns are processed as whole vectors; columns
+// outside are zeros. Defines: R, S, STRIDE_H/W, PAD_H/W, DILATION_H/W. MARGIN: zeros before a
+// sorted row. PARTS: length of a sorted row with the zeros on both sides.
 #define LEFT(s) ((s) * DILATION_W - PAD_W + MARGIN * STRIDE_W)
 #define TAP(parts, s) ((parts)[LEFT(s) % STRIDE_W] + LEFT(s) / STRIDE_W)
 
@@ -50,7 +49,7 @@ WIDE __kernel void depthwise_forward(int h, int w, int out_h, int out_w, int cha
   }
 }
 
-// Work-item: plane global_id(0) of dx, of `channels` in an image.
+// Work-item: plane global_id(0) of dx. `channels` counts the planes of an image.
 WIDE __kernel void depthwise_backward_data(int h, int w, int out_h, int out_w, int channels,
                                            __global const float* restrict dy, ulong dy_at,
                                            __global const float* restrict filter, ulong filter_at,
@@ -82,7 +81,7 @@ WIDE __kernel void depthwise_backward_data(int h, int w, int out_h, int out_w, i
   }
 }
 
-// Work-item: the filter of output channel global_id(0): filter = gradient + beta * filter.
+// Work-item: the filter of output channel global_id(0). filter = gradient + beta * filter.
 WIDE __kernel void depthwise_backward_filter(int n, int h, int w, int out_h, int out_w,
                                              int channels, float beta,
                                              __global const float* restrict x, ulong x_at,

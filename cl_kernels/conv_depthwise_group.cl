@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gradient of the filter of a depthwise convolution for GPUs: a work-group of GROUP items sums the
-// filter of an output channel. R, S, STRIDE_H/W, PAD_H/W, DILATION_H/W, MULTIPLIER as in
+// Gradient of the filter of a depthwise convolution for GPUs. A work-group of GROUP items sums the
+// filter of one output channel. R, S, STRIDE_H/W, PAD_H/W, DILATION_H/W and MULTIPLIER as in
 // conv_depthwise.cl.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void depthwise_backward_filter_group(
     int n, int h, int w, int out_h, int out_w, int channels, float beta, __global const float* x,

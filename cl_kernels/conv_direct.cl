@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Convolution of stride 1 for CPUs, without im2col: planes are copied with their padding (pad_planes.cl) to rows of
-// WP and planes of PS elements, and a work-item keeps a tile of KT channels by ROWS x VX vectors in
-// registers. HALF 0: a vector is 16 pixels of a row; HALF 1: 8 pixels of each of two rows.
-// The planes hold IN_H rows after PAD_H rows of zeros.
-// Backward-data is the same convolution with the filter turned (FLIP 1).
-#define WIDE __attribute__((min_vector_width(512)))
+// Convolution with stride 1 for CPUs, without im2col. Planes are copied with their padding
+// (pad_planes.cl) to rows of WP elements and planes of PS elements. A work-item holds a tile of KT
+// channels by ROWS x VX vectors in registers. HALF 0: a vector is 16 pixels of a row. HALF 1: 8
+// pixels of each of two rows. The planes have PAD_H rows of zeros, then IN_H rows. Backward-data is
+// the same convolution with the filter reversed (FLIP 1).
 #define STEP (HALF ? 8 : 16)
 #define VECTORS ((HALF ? ROWS / 2 : ROWS) * VX)
 
-// packed[groups][tiles][c][R][S][KT]; `k` and `c` count the channels of one group.
+// Writes packed[groups][tiles][c][R][S][KT]. `k` and `c` count the channels of one group.
 __kernel void pack_filter(INDEX total, int k, int c, __global const float* filter, ulong filter_at,
                           __global float* packed, ulong packed_at) {
   INDEX i = get_global_id(0);
@@ -36,7 +35,7 @@ inline float16 load(__global const float* row) {
 #endif
 }
 
-// The column where a vector starts: the last one of a row of 16 or more ends with the row.
+// The first column of a vector. In a row of 16 or more, the last vector ends with the row.
 inline int start_of(int vector) {
   return OW >= STEP ? min(vector * STEP, OW - STEP) : 0;
 }
@@ -85,7 +84,7 @@ WIDE __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void conv_direct(
       int starts[VX];
 #pragma unroll
       for (int v = 0; v < VX; ++v) starts[v] = start_of(chunk * VX + v);
-      // Taps whose rows are all padding add nothing.
+      // Skips taps that read only rows of padding.
       int first_tap = max(0, (PAD_H - row - ROWS) / DILATION_H + (row + ROWS <= PAD_H));
       int last_tap = min(R, (PAD_H + IN_H - row + DILATION_H - 1) / DILATION_H);
       for (int channel = 0; channel < c; ++channel) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Gradient of the filter of a convolution of stride 1 for CPUs: sums of products of rows. x and dy
-// are padded (pad_planes.cl) to rows of WP and OWP, planes of PS and OPS elements. A
-// work-item has KT output and CT input channels and all R x S taps of a slice of the images. HALF as
-// in conv_direct.cl; ROWS: rows of dy, padded.
-#define WIDE __attribute__((min_vector_width(512)))
+// Gradient of the filter of a convolution with stride 1 for CPUs, as sums of products of rows. x
+// and dy are padded (pad_planes.cl) to rows of WP and OWP elements, planes of PS and OPS. A
+// work-item computes KT output channels, CT input channels and all R x S taps. It reads a slice of
+// the images. HALF as in conv_direct.cl. ROWS: rows of padded dy.
 #define STEP (HALF ? 8 : 16)
 #define TAPS (CT * S)
 
@@ -21,8 +20,8 @@ inline float total_of(float16 v) {
   return (b.s0 + b.s2) + (b.s1 + b.s3);
 }
 
-// Work-item: tile of output channels global_id(0), of input channels global_id(1) (of one group),
-// slice global_id(2). y[slices][groups * k][c][R][S].
+// Work-item: tile of output channels global_id(0), tile of input channels global_id(1) (of one
+// group), slice global_id(2). Writes y[slices][groups * k][c][R][S].
 WIDE __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void conv_direct_filter(
     int n, int k, int c, int groups, int slice, __global const float* restrict x, ulong x_at,
     __global const float* restrict dy, ulong dy_at, __global float* restrict y, ulong y_at) {

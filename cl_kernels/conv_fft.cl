@@ -1,40 +1,34 @@
 // SPDX-License-Identifier: MIT
-// Convolution by Fourier transforms of tiles of SIZE x SIZE, 16 or 32: tiles and filters are
-// transformed, by rows, then columns f = 0..SIZE/2, in place; so are products back. Element
-// f * SIZE + i, of row or frequency i, is at that times element_stride; in it channels are
-// channel_stride apart, and the imaginary part `imaginary` behind the real one. LANES 1, for GPUs:
-// a work-item has a line of one tile or filter, global_id(0), of line and channel global_id(1);
-// 4 or 16, for CPUs: of all of them, LANES side by side, of line and channel global_id(0).
-#define JOIN(a, b) a##b
-#define TYPE(name, lanes) JOIN(name, lanes)
+// Convolution by Fourier transforms of tiles of SIZE x SIZE, 16 or 32. Transforms rows, then
+// columns f = 0..SIZE/2 in place, and products back. Element f * SIZE + i, of row or frequency i,
+// is at (f * SIZE + i) * element_stride. Within it, channels are channel_stride apart. Imaginary
+// parts are `imaginary` after the real parts. LANES 1, for GPUs: a work-item has a line of one tile
+// or filter, global_id(0), of line and channel global_id(1). LANES 4 or 16, for CPUs: a work-item
+// has all tiles of line and channel global_id(0), LANES at a time.
 #define COLUMNS (SIZE / 2 + 1)
 #if LANES == 1
-typedef float VEC;
 #define LANE(v, i) (v)
-#define WIDE
 #define LINE get_global_id(1)
 #define EACH(first, total) INDEX first = get_global_id(0); if (first < total)
 #else
-typedef TYPE(float, LANES) VEC;
 #define LANE(v, i) (((float*)&(v))[i])
-#define WIDE __attribute__((min_vector_width(512)))
 #define LINE get_global_id(0)
 #define EACH(first, total) for (INDEX first = 0; first < total; first += LANES)
 #endif
 
-// cos(2 pi k / 32); 8 places on it is -sin.
+// cos(2 pi k / 32). The entry 8 places later is -sin.
 __constant float kCosine[24] = {
     1.0f,  0.98078528f,  0.92387953f,  0.83146961f,  0.70710678f,  0.55557023f,  0.38268343f,  0.19509032f,
     0.0f,  -0.19509032f, -0.38268343f, -0.55557023f, -0.70710678f, -0.83146961f, -0.92387953f, -0.98078528f,
     -1.0f, -0.98078528f, -0.92387953f, -0.83146961f, -0.70710678f, -0.55557023f, -0.38268343f, -0.19509032f};
 
-// Where frequency k is after a transform: its bits turned round.
+// The position of frequency k after a transform: its bits reversed.
 inline int place(int k) {
   int turned = (k & 1) << 4 | (k & 2) << 2 | (k & 4) | (k & 8) >> 2 | (k & 16) >> 4;
   return SIZE == 32 ? turned : turned >> 1;
 }
 
-// Cooley and Tukey, radix 2. With re and im exchanged it is the inverse, times SIZE.
+// Cooley and Tukey, radix 2. With re and im exchanged, it is the inverse times SIZE.
 inline void transform(VEC* re, VEC* im) {
 #pragma unroll
   for (int step = 1; step < SIZE; step *= 2)
@@ -55,7 +49,7 @@ inline VEC get(__global const float* from, INDEX count) {
 #if LANES == 1
   return *from;
 #else
-  if (count >= LANES) return TYPE(vload, LANES)(0, from);
+  if (count >= LANES) return JOINED(vload, LANES)(0, from);
   VEC v = 0;
   for (int lane = 0; lane < count; ++lane) LANE(v, lane) = from[lane];
   return v;
@@ -67,13 +61,13 @@ inline void put(VEC v, INDEX count, __global float* to) {
   *to = v;
 #else
   if (count >= LANES)
-    TYPE(vstore, LANES)(v, 0, to);
+    JOINED(vstore, LANES)(v, 0, to);
   else
     for (int lane = 0; lane < count; ++lane) to[lane] = LANE(v, lane);
 #endif
 }
 
-// Two rows of real values, as real and imaginary parts, to the first elements' places of `to`.
+// Transforms two real rows, given as real and imaginary parts. Writes from `to` on.
 inline void spread_rows(VEC* re, VEC* im, INDEX count, INDEX element_stride, INDEX imaginary,
                         __global float* to) {
   transform(re, im);
@@ -87,7 +81,7 @@ inline void spread_rows(VEC* re, VEC* im, INDEX count, INDEX element_stride, IND
   }
 }
 
-// And back, times SIZE: column j of the first is re[place(j)], of the second im[place(j)].
+// The inverse, times SIZE. Column j of the first row is re[place(j)], of the second im[place(j)].
 inline void gather_rows(__global const float* from, INDEX count, INDEX element_stride,
                         INDEX imaginary, VEC* re, VEC* im) {
 #pragma unroll
@@ -103,8 +97,8 @@ inline void gather_rows(__global const float* from, INDEX count, INDEX element_s
   transform(im, re);
 }
 
-// Rows 0..rows-1 of the tiles from tile0 on, `columns` wide, in planes [h][w]: tiles are step_h and
-// step_w apart, the first `top` and `left` before the plane.
+// Transforms rows 0..rows-1 of the tiles from tile0 on, `columns` wide, in planes [h][w]. Tiles are
+// step_h and step_w apart. The first starts `top` and `left` before the plane.
 WIDE __kernel void fft_tiles(INDEX tiles, INDEX tile0, int tiles_h, int tiles_w, int step_h, int step_w, int rows,
                              int columns, int h, int w, int top, int left, INDEX image_stride,
                              INDEX element_stride, INDEX channel_stride, INDEX imaginary,
@@ -133,8 +127,8 @@ WIDE __kernel void fft_tiles(INDEX tiles, INDEX tile0, int tiles_h, int tiles_w,
   }
 }
 
-// The same of filters [outputs][inputs][rows][columns]; turned ones are [inputs][outputs] and read
-// backwards.
+// The same for filters [outputs][inputs][rows][columns]. Turned filters are [inputs][outputs] and
+// reversed.
 WIDE __kernel void fft_filters(INDEX inputs, INDEX outputs, int rows, int columns, int turned, INDEX element_stride,
                                INDEX channel_stride, INDEX imaginary, __global const float* restrict filter,
                                ulong filter_at, __global float* restrict v, ulong v_at) {
@@ -161,8 +155,9 @@ WIDE __kernel void fft_filters(INDEX inputs, INDEX outputs, int rows, int column
   }
 }
 
-// Columns of `rows` values, the others 0; back, times SIZE, where v is the imaginary part. With a twin
-// also writes -im and re so far behind: of a factor of complex products that are one of real matrices.
+// Transforms columns of `rows` values; the others are 0. It is the inverse, times SIZE, if v is the
+// imaginary part. With a twin, it also writes -im and re, `twin` elements further on. Complex
+// products then become real products.
 WIDE __kernel void fft_columns(INDEX count, int rows, INDEX element_stride, INDEX channel_stride,
                                INDEX imaginary, INDEX twin, __global float* restrict v, ulong v_at) {
   INDEX line = LINE;
@@ -189,7 +184,7 @@ WIDE __kernel void fft_columns(INDEX count, int rows, INDEX element_stride, INDE
   }
 }
 
-// y = activation(tiles / SIZE^2 + bias), of products whose columns are back.
+// y = activation(tiles / SIZE^2 + bias), for products with transformed columns.
 WIDE __kernel void fft_output(INDEX tiles, INDEX tile0, int tiles_h, int tiles_w, int step_h, int step_w, int h,
                               int w, INDEX image_stride, INDEX element_stride, INDEX channel_stride,
                               INDEX imaginary, float slope, __global const float* restrict v, ulong v_at,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Columns of a convolution, for GPUs: columns[images][c * R * S][rows * out_w] of the rows of output
-// from row0 on, from x[images][c][h][w], where `c` counts the channels of one group and planes of an
-// image are `image_stride` apart; and back. R, S, STRIDE_H/W, PAD_H/W, DILATION_H/W are defines.
+// im2col and col2im for GPUs. columns[images][c * R * S][rows * out_w] holds the output rows from
+// row0 on, taken from x[images][c][h][w]. `c` counts the channels of one group. Images
+// are `image_stride` apart. Defines: R, S, STRIDE_H/W, PAD_H/W, DILATION_H/W.
 __kernel void im2col(INDEX pixels, int row0, int c, int h, int w, int out_w, INDEX image_stride,
                      __global const float* x, ulong x_at, __global float* columns,
                      ulong columns_at) {
@@ -16,8 +16,8 @@ __kernel void im2col(INDEX pixels, int row0, int c, int h, int w, int out_w, IND
       inside ? x[x_at + image * image_stride + ((INDEX)channel * h + row) * w + column] : 0.0f;
 }
 
-// Each element of x sums the columns that it went into, in a fixed order; row0 0: from zero,
-// otherwise on top of what it holds.
+// Each element of x sums its columns in a fixed order. If row0 is 0, it starts from zero; otherwise
+// it adds to x.
 __kernel void col2im(INDEX total, int row0, int rows, int c, int h, int w, int out_w,
                      INDEX image_stride, __global const float* columns, ulong columns_at,
                      __global float* x, ulong x_at) {

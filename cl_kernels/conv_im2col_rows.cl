@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// im2col and col2im of conv_im2col.cl for CPUs: whole rows, in loops that compilers turn to vectors.
+// im2col and col2im of conv_im2col.cl for CPUs: whole rows, in loops that compilers vectorize.
 // HALVED: at least w / STRIDE_W + 1.
-#define WIDE __attribute__((min_vector_width(512)))
 
 inline int floor_of(int n, int by) { return n >= 0 ? n / by : -((by - 1 - n) / by); }
 
-// Work-item: a line of the matrix, global_id(0).
+// Work-item: row global_id(0) of the matrix.
 WIDE __kernel void im2col_rows(int row0, int rows, int c, int h, int w, int out_w,
                                INDEX image_stride, __global const float* restrict x, ulong x_at,
                                __global float* restrict columns, ulong columns_at) {
@@ -28,8 +27,7 @@ WIDE __kernel void im2col_rows(int row0, int rows, int c, int h, int w, int out_
   }
 }
 
-// Work-item: a plane of x, global_id(0). A row is summed in parts, those of columns that are alike by
-// STRIDE_W.
+// Work-item: plane global_id(0) of x. A row is summed in parts, one for each column % STRIDE_W.
 WIDE __kernel void col2im_rows(int row0, int rows, int c, int h, int w, int out_w,
                                INDEX image_stride, __global const float* restrict columns,
                                ulong columns_at, __global float* restrict x, ulong x_at) {

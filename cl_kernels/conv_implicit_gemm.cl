@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Convolution as a matrix product whose factors are read where they lie, for GPUs: no columns in
-// memory. A work-group of 16 x 16 items computes a tile of TILE x TILE of group get_global_id(2), as in
-// gemm_tiled.cl. `k` and `c` count the channels of one group; R, S, STRIDE, PAD, DILATION are defines.
-// DIRECTION 0, forward:        y [k][image, pixel] = filter [k][c, r, s] times x [c, r, s][image, pixel]
-// DIRECTION 1, backward-data:  dx [c][image, pixel] = filter [c][k, r, s] times dy [k, r, s][image, pixel]
-// DIRECTION 2, backward-filter: filter [k][c, r, s] = dy [k][image, pixel] times x [image, pixel][c, r, s]
+// Convolution as a matrix product for GPUs. The factors are read in place, without columns in
+// memory. A work-group of 16 x 16 items computes a tile of TILE x TILE of group get_global_id(2),
+// as in gemm_tiled.cl. `k` and `c` count the channels of one group. Defines: R, S, STRIDE, PAD,
+// DILATION.
+//  DIRECTION 0, forward:         y [k][image, pixel]  = filter [k][c, r, s] * x [c, r, s][image, pixel]
+//  DIRECTION 1, backward-data:   dx [c][image, pixel] = filter [c][k, r, s] * dy [k, r, s][image, pixel]
+//  DIRECTION 2, backward-filter: filter [k][c, r, s]  = dy [k][image, pixel] * x [image, pixel][c, r, s]
 #define EACH (TILE / 16)
 #define DEPTH 16
 #define LOADS (TILE * DEPTH / 256)
@@ -15,7 +16,7 @@ typedef struct {
   int groups, k, c, h, w, out_h, out_w;
 } Problem;
 
-// x [channel] of an image's group, where tap (r, s) of output (row, column) reads.
+// The value of x [channel] in an image's group that tap (r, s) of output (row, column) reads.
 inline float picture(Problem p, __global const float* x, int channel, int row, int column, int r,
                      int s) {
   int y_in = row * STRIDE_H - PAD_H + r * DILATION_H, x_in = column * STRIDE_W - PAD_W + s * DILATION_W;
@@ -23,7 +24,7 @@ inline float picture(Problem p, __global const float* x, int channel, int row, i
   return inside ? x[((INDEX)channel * p.h + y_in) * p.w + x_in] : 0.0f;
 }
 
-// dy [out] of an image's group, for what tap (r, s) gives back to input (row, column).
+// The value of dy [out] in an image's group that tap (r, s) contributes to input (row, column).
 inline float gradient(Problem p, __global const float* dy, int out, int row, int column, int r, int s) {
   int y = row + PAD_H - r * DILATION_H, z = column + PAD_W - s * DILATION_W;
   bool inside = y >= 0 && z >= 0 && y % STRIDE_H == 0 && z % STRIDE_W == 0 &&
@@ -31,7 +32,7 @@ inline float gradient(Problem p, __global const float* dy, int out, int row, int
   return inside ? dy[((INDEX)out * p.out_h + y / STRIDE_H) * p.out_w + z / STRIDE_W] : 0.0f;
 }
 
-// Element [row][depth] of the left factor; `a` is the group's.
+// Element [row][depth] of the left factor. `a` points to the group.
 inline float left_at(Problem p, __global const float* a, INDEX row, INDEX depth) {
 #if DIRECTION == 0
   return a[row * p.c * TAPS + depth];
@@ -43,7 +44,7 @@ inline float left_at(Problem p, __global const float* a, INDEX row, INDEX depth)
 #endif
 }
 
-// A column of the right factor, taken apart once.
+// A column of the right factor, with its indices computed once.
 typedef struct {
   __global const float* from;
   int row, column, channel, r, s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Convolution, one work-item for each result: for many groups (depthwise), where tiles have nothing
-// to share. `k` and `c` count the channels of one group; R, S, STRIDE, PAD, DILATION are defines.
+// Convolution with one work-item per result, for many groups (depthwise) without data to share in
+// tiles. `k` and `c` count the channels of one group. Defines: R, S, STRIDE, PAD, DILATION.
 #define ROW_IN(row, r) ((row) * STRIDE_H - PAD_H + (r) * DILATION_H)
 #define COLUMN_IN(column, s) ((column) * STRIDE_W - PAD_W + (s) * DILATION_W)
 

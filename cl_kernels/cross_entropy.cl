@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Softmax cross-entropy of rows with labels; a label outside 0..classes-1 (-1) is ignored: loss and
-// gradient 0. One work-item a row.
+// Softmax cross-entropy of rows with labels. A label outside 0..classes-1 (such as -1) is ignored:
+// loss and gradient are 0. One work-item per row.
 __kernel void cross_entropy_forward(INDEX rows, INDEX classes, __global const float* x, ulong x_at,
                                     __global const int* labels, ulong labels_at,
                                     __global float* probabilities, ulong probabilities_at,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of a table by index, and their sum back into it. An index outside 0..n-1 gives zeros, and
-// adds nothing. TYPE: uint or uchar, an element of the table; sums are of float.
+// Gathers rows of a table by index, and adds rows back to it. An index outside 0..n-1 gives zeros
+// and adds nothing. TYPE: uint or uchar, an element of the table. Sums are float.
 #ifdef TYPE
 __kernel void gather(INDEX total, INDEX n, INDEX width, __global const TYPE* table, ulong table_at,
                      __global const int* rows, ulong rows_at, __global TYPE* y, ulong y_at) {
@@ -11,7 +11,7 @@ __kernel void gather(INDEX total, INDEX n, INDEX width, __global const TYPE* tab
 }
 #endif
 
-// One work-item for each column: additions to a row stay in the order of the indices.
+// One work-item per column, so that additions to a row follow the order of the indices.
 __kernel void scatter_add(INDEX count, INDEX n, INDEX width, __global const int* rows,
                           ulong rows_at, __global const float* source, ulong source_at,
                           __global float* table, ulong table_at) {

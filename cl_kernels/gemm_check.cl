@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Some elements of op(A) op(B), A and B from elements `first_a` and `first_b` on, each at a row and a
-// column that spread over the matrix, and the sum of absolute products, for judging the result of
-// another kernel: y[2 * i], y[2 * i + 1].
+// Computes some elements of op(A) op(B) to check the result of another kernel. A and B start at
+// elements `first_a` and `first_b`. The elements are spread over the rows and columns of the
+// matrix. y[2 * i] is the element, y[2 * i + 1] the sum of absolute products.
 __kernel void gemm_check(INDEX samples, INDEX m, INDEX n, INDEX k, INDEX row_stride_a,
                          INDEX depth_stride_a, INDEX depth_stride_b, INDEX column_stride_b,
                          INDEX first_a, INDEX first_b,

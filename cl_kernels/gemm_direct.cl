@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// C = activation(alpha * op(A) op(B) + beta * C + bias), one work-item for each element: for products
-// too small or too thin for tiles. TRANS_A, TRANS_B, BIAS as in gemm_tiled.cl.
+// C = activation(alpha * op(A) op(B) + beta * C + bias), with one work-item per element. For
+// products too small or too thin for tiles. TRANS_A, TRANS_B and BIAS as in gemm_tiled.cl.
 __kernel void gemm_direct(INDEX m, INDEX n, INDEX k, INDEX lda, INDEX ldb, INDEX ldc,
                           INDEX stride_a, INDEX stride_b, INDEX stride_c, float alpha, float beta,
                           float slope, __global const float* a, ulong a_at,

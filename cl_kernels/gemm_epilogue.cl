@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// C = activation(C + bias), for products by a library that has no epilogue. BIAS as in gemm_tiled.cl.
+// C = activation(C + bias), after a product by a library without an epilogue. BIAS as in
+// gemm_tiled.cl.
 __kernel void gemm_epilogue(INDEX m, INDEX n, INDEX ldc, INDEX stride_c, float slope,
                             __global const float* bias, ulong bias_at, __global float* c,
                             ulong c_at) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// C = activation(alpha * op(A) op(B) + beta * C + bias) for CPUs: both matrices are packed in panels
-// (A: ROWS rows, B: 16 * VECTORS columns, zero padded), and one work-item computes a strip of tiles
-// whose sums stay in registers. TRANS_A, TRANS_B, BIAS as in gemm_tiled.cl.
+// C = activation(alpha * op(A) op(B) + beta * C + bias) for CPUs. Both matrices are packed in
+// panels, padded with zeros: A in ROWS rows, B in 16 * VECTORS columns. One work-item computes a
+// strip of tiles, with the sums in registers. TRANS_A, TRANS_B and BIAS as in gemm_tiled.cl.
 #define WIDTH (16 * VECTORS)
-#define WIDE __attribute__((min_vector_width(512)))
 
-// packed[panel][k][ROWS]
+// Writes packed[panel][k][ROWS].
 __kernel void pack_a(INDEX m, INDEX k, INDEX ld, INDEX stride, INDEX chunk, INDEX chunks,
                      __global const float* a, ulong a_at, __global float* packed, ulong packed_at) {
   INDEX panel = get_global_id(0) / chunks, first = get_global_id(0) % chunks * chunk;
@@ -34,7 +33,7 @@ __kernel void pack_a(INDEX m, INDEX k, INDEX ld, INDEX stride, INDEX chunk, INDE
   }
 }
 
-// packed[panel][k][WIDTH]
+// Writes packed[panel][k][WIDTH].
 WIDE __kernel void pack_b(INDEX n, INDEX k, INDEX ld, INDEX stride, INDEX chunk, INDEX chunks,
                           __global const float* b, ulong b_at, __global float* packed,
                           ulong packed_at) {
@@ -68,7 +67,8 @@ WIDE __kernel void pack_b(INDEX n, INDEX k, INDEX ld, INDEX stride, INDEX chunk,
   }
 }
 
-// Work-item: panel `global_id(0)` of B with `strip` panels of A; k in blocks of `block`.
+// Work-item: panel `global_id(0)` of B and `strip` panels of A. k is processed in blocks of
+// `block`.
 WIDE __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
     INDEX m, INDEX n, INDEX k, INDEX block, INDEX strip, INDEX ldc, INDEX stride_a, INDEX stride_b,
     INDEX stride_c, float alpha, float beta, float slope, __global const float* restrict a,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// C = activation(alpha * op(A) op(B) + beta * C + bias) for GPUs: a work-group of 16 x 16 items
-// computes a tile of TILE_M x TILE_N through local memory, each item (TILE_M/16) x (TILE_N/16).
-// TRANS_A: A is stored [k, m]; TRANS_B: B is stored [n, k]; BIAS 0: none, 1: per row, 2: per column.
+// C = activation(alpha * op(A) op(B) + beta * C + bias) for GPUs. A work-group of 16 x 16 items
+// computes a tile of TILE_M x TILE_N through local memory. Each item computes (TILE_M/16) x
+// (TILE_N/16) elements. TRANS_A: A is stored as [k, m]. TRANS_B: B is stored as [n, k]. BIAS 0:
+// none, 1: per row, 2: per column.
 #define ROWS (TILE_M / 16)
 #define COLUMNS (TILE_N / 16)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Local response normalisation over [n, c, inner]: y = x * s^-beta with s = k + alpha/SIZE * sum of
-// squares of the SIZE neighbouring channels. One work-item for each element.
+// Local response normalization over [n, c, inner]: y = x * s^-beta. s is k + alpha/SIZE * sum of
+// squares of the SIZE neighboring channels. One work-item per element.
 inline float scale_at(__global const float* x, INDEX channel, INDEX c, INDEX inner, float alpha,
                       float k) {
   float sum = 0;
@@ -30,7 +30,7 @@ __kernel void lrn_ratio(INDEX total, INDEX c, INDEX inner, float alpha, float k,
   ratio[ratio_at + i] = dy[dy_at + i] * y[y_at + i] / scale_at(x, channel, c, inner, alpha, k);
 }
 
-// The windows that hold a channel are the mirror of its own window.
+// The windows that contain a channel are the mirror image of its own window.
 __kernel void lrn_backward(INDEX total, INDEX c, INDEX inner, float alpha, float beta, float k,
                            __global const float* x, ulong x_at, __global const float* dy,
                            ulong dy_at, __global const float* ratio, ulong ratio_at,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Local response normalisation of lrn.cl for CPUs. Work-item: 16 elements of an image from
-// 16 * global_id(0) on, in all channels; image global_id(1).
-#define WIDE __attribute__((min_vector_width(512)))
+// Local response normalization of lrn.cl for CPUs. Work-item: 16 elements of image global_id(1)
+// from 16 * global_id(0) on, in all channels.
 
 // Elements past `count` are 0.
 inline float16 load(__global const float* from, int count) {
@@ -48,7 +47,8 @@ WIDE __kernel void lrn_forward_lanes(INDEX c, INDEX inner, float alpha, float be
   }
 }
 
-// ratio = dy * y / s is kept: the windows that hold a channel are the mirror of its own window.
+// Stores ratio = dy * y / s. The windows that contain a channel are the mirror image of its own
+// window.
 WIDE __kernel void lrn_backward_lanes(INDEX c, INDEX inner, float alpha, float beta, float k,
                                       __global const float* restrict x, ulong x_at,
                                       __global const float* restrict y, ulong y_at,

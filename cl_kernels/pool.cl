@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pooling over planes. WINDOW_H/W, STRIDE_H/W, PAD_H/W are defines; COUNT_PADDING divides by the
-// whole window, up to the end of the padding. Backward passes gather, so that each result is one sum in a fixed order.
+// Pooling over planes. Defines: WINDOW_H/W, STRIDE_H/W, PAD_H/W. COUNT_PADDING divides by the whole
+// window, including padding. Backward passes gather, so each result is one sum in a fixed order.
 __kernel void max_pool(INDEX total, int in_h, int in_w, int out_h, int out_w,
                        __global const float* x, ulong x_at, __global float* y, ulong y_at,
                        __global int* indices, ulong indices_at) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Pooling for CPUs, one work-item a plane. WINDOW_H/W, STRIDE_H/W, PAD_H/W and COUNT_PADDING as in
-// pool.cl. LANES 4, 8 or 16: windows of 2 x 2 and stride 2 take so many results at once; 0: others.
-// Maxima of those: rows of x are sorted by column % STRIDE_W, with MARGIN times -INFINITY before them
-// and as much after as rows of ROW >= out_w results read, PARTS in all.
-#define JOIN(a, b) a##b
-#define TYPE(name, lanes) JOIN(name, lanes)
+// Pooling for CPUs, one work-item per plane. WINDOW_H/W, STRIDE_H/W, PAD_H/W and COUNT_PADDING as
+// in pool.cl. LANES 4, 8 or 16: computes this many results at once, for windows of 2 x 2 and stride
+// 2. LANES 0: all other windows. For their maxima, rows of x are sorted by column % STRIDE_W.
+// MARGIN values of -INFINITY come before a row. After it come as many as rows of ROW >= out_w
+// results read. PARTS is the total length.
 
 inline bool beats(float v, float best) { return v > best || (v != v && best == best); }
 
@@ -27,10 +26,8 @@ inline void max_at(__global const float* x, int row, int column, int in_h, int i
   *index = at;
 }
 
-#define VALUES TYPE(float, LANES)
-#define PLACES TYPE(int, LANES)
-#define LOAD TYPE(vload, LANES)
-#define STORE TYPE(vstore, LANES)
+#define VALUES JOINED(float, LANES)
+#define PLACES JOINED(int, LANES)
 #define TRY(v, place)                                                      \
   {                                                                        \
     PLACES better = (v > best) | ((v != v) & (best == best));              \

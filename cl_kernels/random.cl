@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Philox4x32-10 (Salmon et al., SC11), the same words as matrix/random.h. KIND 0: uniform in [a, b);
-// 1: normal with mean a and deviation b, two words an element; 2: b with probability a, else 0.
+// Philox4x32-10 (Salmon et al., SC11), with the same words as matrix/random.h. KIND 0: uniform in
+// [a, b). KIND 1: normal with mean a and deviation b, two words per element. KIND 2: b with
+// probability a, otherwise 0.
 inline uint4 philox(uint4 c, uint2 key) {
   for (int round = 0; round < 10; ++round) {
     uint high_a = mul_hi(0xD2511F53u, c.x), low_a = 0xD2511F53u * c.x;
@@ -34,7 +35,7 @@ __kernel void random(INDEX n, float a, float b, ulong seed, ulong stream, ulong 
   y[y_at + i] = a + b * (sqrt(-2.0f * log_u) * cospi(2.0f * v));
 }
 #else
-// Work-item i has the four words of block position / 4 + i.
+// Work-item i computes the four words of block position / 4 + i.
 __kernel void random(INDEX n, float a, float b, ulong seed, ulong stream, ulong position,
                      __global float* y, ulong y_at) {
 #pragma OPENCL FP_CONTRACT OFF

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reduction of [outer, n, inner] over n, cut in `chunks` pieces of `chunk`: y[outer, chunks, inner].
-// Each piece is reduced in a fixed order. KIND 0: sum, 1: maximum, 2: minimum, 3: sum of squares.
-// y = scale * reduction + beta * y. A NaN wins maximum and minimum.
+// Reduces [outer, n, inner] over n, split into `chunks` pieces of `chunk`: y[outer, chunks, inner].
+// Each piece is reduced in a fixed order. KIND 0: sum, 1: maximum, 2: minimum, 3: sum of squares. y
+// = scale * reduction + beta * y. If a value is NaN, maximum and minimum are NaN.
 #if KIND == 1
 #define START -INFINITY
 #define JOIN(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
@@ -39,7 +39,7 @@ inline float16 join_lanes(float16 a, float16 b) {
 #endif
 }
 
-// inner = 1, one work-item for each piece: four sums of sixteen lanes, over 1,024 values at a time.
+// inner = 1, one work-item per piece. Uses four sums of sixteen lanes, over 1,024 values at a time.
 __kernel void reduce_row(INDEX outer, INDEX n, INDEX chunk, INDEX chunks, float scale, float beta,
                          __global const float* x, ulong x_at, __global float* y, ulong y_at) {
   INDEX item = get_global_id(0);
@@ -64,7 +64,7 @@ __kernel void reduce_row(INDEX outer, INDEX n, INDEX chunk, INDEX chunks, float 
   put(y + y_at + item, result, scale, beta);
 }
 
-// inner = 1, one work-group of GROUP items for each piece.
+// inner = 1, one work-group of GROUP items per piece.
 #ifdef GROUP
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_row_group(
     INDEX outer, INDEX n, INDEX chunk, INDEX chunks, float scale, float beta,
@@ -85,7 +85,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce_row_grou
 }
 #endif
 
-// inner > 1, one work-item for each column of a piece; sums of 64 are added up.
+// inner > 1, one work-item per column of a piece. Adds up sums of 64 values.
 __kernel void reduce_column(INDEX outer, INDEX n, INDEX inner, INDEX chunk, INDEX chunks,
                             float scale, float beta, __global const float* x, ulong x_at,
                             __global float* y, ulong y_at) {

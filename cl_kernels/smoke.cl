@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first kernel that a device runs: shows that it compiles, uses local memory and counts right.
+// The first kernel that a device runs. It checks that the device compiles, uses local memory and
+// computes correctly.
 __kernel __attribute__((reqd_work_group_size(16, 1, 1))) void smoke(float scale,
                                                                     __global float* y) {
   __local float turned[16];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Softmax (LOG 0) or log-softmax (LOG 1) over the middle of [outer, n, inner], GROUP work-items for
-// each row of n. The maximum is subtracted first.
+// Softmax (LOG 0) or log-softmax (LOG 1) over the middle of [outer, n, inner]. GROUP work-items
+// share a row of n. The maximum is subtracted first.
 #if GROUP > 1
 #define COMBINE(name, join)                                         \
   inline float name(float value, __local float* shared) {           \
@@ -28,7 +28,7 @@ COMBINE(group_max, fmax)
 #define SHARED
 #endif
 
-// total += term(i) over the row, in blocks that are added up.
+// total += term(i) over the row, added up in blocks.
 #define ADD_UP(total, term)                                           \
   for (INDEX block = FIRST; block < n; block += 64 * GROUP) {         \
     float part = 0;                                                   \

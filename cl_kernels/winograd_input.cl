@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What Winograd's convolution F(OUTPUTS x OUTPUTS, TAPS x TAPS) multiplies: tiles of 6 x 6 or
-// 4 x 4 of planes and filters, transformed; element e of all lies at e * element_stride. The points
-// are 0, 1, -1, of 6 also 2 and -2, and infinity. LANES 1, for GPUs: a work-item has one tile or filter; 2 to 16, for CPUs: as many
-// side by side. GRADIENT 1: planes are gradients, in tiles of OUTPUTS x OUTPUTS, which take the place
-// of the filter. TURNED 1: filters are read backwards and
-// [inputs][outputs]. ROW: at least the pixels that a row of tiles reads.
+// Transforms the factors of Winograd's convolution F(OUTPUTS x OUTPUTS, TAPS x TAPS): tiles of 6 x
+// 6 or 4 x 4 of planes, and filters. Element e of all tiles is at e * element_stride. The points
+// are 0, 1, -1 and infinity; tiles of 6 also have 2 and -2. LANES 1, for GPUs: a work-item has one
+// tile or filter. LANES 2 to 16, for CPUs: as many side by side. GRADIENT 1: planes are gradients
+// in tiles of OUTPUTS x OUTPUTS, in place of the filter. TURNED 1: filters are reversed and
+// [inputs][outputs]. ROW: at least the number of pixels that a row of tiles reads.
 #define TILE (OUTPUTS + TAPS - 1)
 #define PATCH (GRADIENT ? OUTPUTS : TILE)
 #define FILTER (TAPS * TAPS)
-#define JOIN(a, b) a##b
-#define TYPE(name, lanes) JOIN(name, lanes)
-#if LANES == 1
-typedef float VEC;
-#define WIDE
-#else
-typedef TYPE(float, LANES) VEC;
-#define LOAD TYPE(vload, LANES)
-#define STORE TYPE(vstore, LANES)
-#define WIDE __attribute__((min_vector_width(512)))
-#endif
 
 // B^T.
 inline void spread_input(const VEC* x, VEC* y) {
@@ -39,7 +28,7 @@ inline void spread_input(const VEC* x, VEC* y) {
 #endif
 }
 
-// G: a polynomial of `count` terms at the points, divided by what B^T leaves out.
+// G: a polynomial of `count` terms at the points, divided by the factors that B^T leaves out.
 inline void spread_terms(const VEC* g, int count, VEC* y) {
   VEC near[2] = {g[0], 0}, far[2] = {g[0], 0};
 #pragma unroll
@@ -77,7 +66,7 @@ inline void put(VEC value, __global float* to) {
 #endif
 }
 
-// A tile, whose row r and column s are d[r][s].
+// Transforms a tile. Its row r and column s are d[r][s].
 inline void transform(VEC d[PATCH][PATCH], __global float* to, INDEX element_stride) {
   VEC mixed[PATCH][TILE];
 #pragma unroll
@@ -99,7 +88,7 @@ inline void transform(VEC d[PATCH][PATCH], __global float* to, INDEX element_str
 }
 
 #if LANES > 1
-// What lies at row[OUTPUTS * lane + i].
+// phases[i] receives row[OUTPUTS * lane + i].
 inline void sort(const float* row, VEC* phases) {
   VEC a = LOAD(0, row), b = LOAD(1, row);
   VEC even = (VEC)(a.even, b.even), odd = (VEC)(a.odd, b.odd);
@@ -117,8 +106,9 @@ inline void sort(const float* row, VEC* phases) {
 }
 #endif
 
-// Rows of tiles from row0 on, of all images: v[element][channels][tiles]. `left` is not negative.
-// LANES 1: tile global_id(0) of channel global_id(1); otherwise all tiles of channel global_id(0).
+// Transforms rows of tiles from row0 on, of all images: v[element][channels][tiles]. `left` is not
+// negative. LANES 1: tile global_id(0) of channel global_id(1). Otherwise all tiles of channel
+// global_id(0).
 WIDE __kernel void winograd_input(INDEX tiles, int row0, int tiles_h, int tiles_w, int h, int w,
                                   int top, int left, INDEX image_stride, INDEX element_stride,
                                   __global const float* restrict x, ulong x_at,
@@ -173,7 +163,8 @@ WIDE __kernel void winograd_input(INDEX tiles, int row0, int tiles_h, int tiles_
 #endif
 }
 
-// u[element][outputs][inputs]. LANES 1: filter global_id(0); otherwise all of output global_id(0).
+// u[element][outputs][inputs]. LANES 1: filter global_id(0). Otherwise all filters of output
+// global_id(0).
 WIDE __kernel void winograd_filter(INDEX total, int outputs, int inputs, INDEX element_stride,
                                    __global const float* restrict filter, ulong filter_at,
                                    __global float* restrict u, ulong u_at) {

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What Winograd's convolution F(OUTPUTS x OUTPUTS, TAPS x TAPS) has multiplied, transformed back:
-// outputs, and gradients of filters. Elements, LANES and work-items as in winograd_input.cl.
+// Transforms the products of Winograd's convolution F(OUTPUTS x OUTPUTS, TAPS x TAPS) back to
+// outputs or gradients of filters. Elements, LANES and work-items as in winograd_input.cl.
 #define TILE (OUTPUTS + TAPS - 1)
 #define FILTER (TAPS * TAPS)
-#define JOIN(a, b) a##b
-#define TYPE(name, lanes) JOIN(name, lanes)
-#if LANES == 1
-typedef float VEC;
-#define WIDE
-#else
-typedef TYPE(float, LANES) VEC;
-#define LOAD TYPE(vload, LANES)
-#define STORE TYPE(vstore, LANES)
-#define WIDE __attribute__((min_vector_width(512)))
-#endif
 
-// A^T: `count` sums over the points, each with one more power of them.
+// A^T: `count` sums over the points. Each sum has one more power of the points.
 inline void gather_points(const VEC* x, int count, VEC* y) {
   VEC near[2] = {x[1] + x[2], x[1] - x[2]};
 #if TILE == 6
@@ -37,7 +26,7 @@ inline VEC get(__global const float* from) {
 #endif
 }
 
-// y[r][s], `count` of each.
+// Computes y[r][s], `count` values in each direction.
 inline void transform(__global const float* from, INDEX element_stride, int count, VEC* y) {
   VEC mixed[TILE][TILE];
 #pragma unroll
@@ -56,7 +45,7 @@ inline void transform(__global const float* from, INDEX element_stride, int coun
 }
 
 #if LANES > 1
-// a0 b0 a1 b1 ...
+// Interleaves: a0 b0 a1 b1 ...
 inline void zip(VEC a, VEC b, VEC* both) {
   both[0].even = a.lo;
   both[0].odd = b.lo;
@@ -81,8 +70,8 @@ inline void unsort(const VEC* y, float* row) {
 }
 #endif
 
-// y = activation(transformed m + bias), m[element][channels][tiles] for the rows of tiles from row0
-// on. Rows and columns of tiles that overhang y are not written.
+// y = activation(transformed m + bias), with m[element][channels][tiles] for the rows of tiles from
+// row0 on. Rows and columns of tiles beyond y are not written.
 WIDE __kernel void winograd_output(INDEX tiles, int row0, int tiles_h, int tiles_w, int h, int w,
                                    INDEX image_stride, INDEX element_stride, float slope,
                                    __global const float* restrict m, ulong m_at,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Device: where tensors live and operations run.
+// Device: the place of tensors and operations. Members that need a backend are defined in
+// matrix/backend/registry.cc, because this header must not depend on backends.
 #pragma once
 
 #include <compare>
@@ -11,64 +12,68 @@
 namespace kaiseki {
 
 class Backend;
-class MemoryPool;
+class Allocator;
 class Workspace;
+struct DeviceInfo;
 
-/// A value: the kind of a device and its number.
+/// A value type: a backend and the number of one of its devices.
 class Device {
  public:
-  enum class Kind : uint8_t { cpu, opencl };
-
   Device() = default;  // the CPU
   static Device cpu() { return Device(); }
-  /// Throws DeviceError, with the reason, when there is no such device.
+  /// Returns a device of the backend with this name. Throws DeviceError with the reason if there is
+  /// no such device.
+  static Device of(std::string_view backend, int index = 0);
+  /// of("opencl", index)
   static Device opencl(int index = 0);
-  /// The best OpenCL GPU if there is one that works, else the CPU; if something of OpenCL failed,
-  /// the log says so once.
+  /// Returns the first GPU of any backend, else the CPU. If a backend failed, this is logged once.
   static Device automatic();
   /// "cpu", "opencl", "opencl:N", "auto", or "" (KAISEKI_DEVICE, else auto). Throws DeviceError.
   static Device parse(std::string_view text);
 
-  Kind kind() const { return kind_; }
+  /// "opencl"
+  std::string_view backend_name() const;
   int index() const { return index_; }
-  bool is_cpu() const { return kind_ == Kind::cpu; }
+  bool is_cpu() const { return backend_ == 0; }
   /// "cpu", "opencl:0"
   std::string name() const;
 
+  DeviceInfo info() const;
   Backend& backend() const;
-  MemoryPool& memory() const;
+  Allocator& memory() const;
   Workspace& workspace() const;
-  /// Waits until all work of this device is done.
+  /// Waits until all work of this device has finished.
   void synchronize() const;
 
   auto operator<=>(const Device&) const = default;
 
  private:
-  Device(Kind kind, int index) : kind_(kind), index_(index) {}
-  Kind kind_ = Kind::cpu;
+  Device(uint8_t backend, int index) : backend_(backend), index_(index) {}
+  uint8_t backend_ = 0;  // index in the registry; the CPU is 0
   int index_ = 0;
 };
 
-/// The device of tensors that name none. Starts as Device::cpu(); programs set it once.
-Device default_device();
-void set_default_device(Device device);
-
 struct DeviceInfo {
   Device device;
-  std::string name;      // the vendor's name of it
+  std::string name;      // the vendor's name of the device
   std::string platform;  // "Highway AVX3", "Portable Computing Language"
   std::string driver;
   bool is_gpu = false;
   int compute_units = 0;
   uint64_t memory = 0;          // bytes
-  uint64_t max_allocation = 0;  // bytes in one buffer
+  uint64_t max_allocation = 0;  // bytes of the largest buffer
 };
 
-/// The CPU first, then every OpenCL device.
+/// The device for tensors that are created without one. The initial value is Device::cpu();
+/// programs set it once.
+Device default_device();
+void set_default_device(Device device);
+
+/// The CPU first, then every device of the other backends.
 std::vector<DeviceInfo> list_devices();
 
-/// The first of what failed in OpenCL, for people: why there is no device, or why one of several is
-/// left out. Empty when nothing failed.
-std::string opencl_problem();
+/// The first problem of each backend, as a text for users. It says why the backend has no device,
+/// or why a device is missing. Empty if nothing failed.
+std::vector<std::string> device_problems();
 
 }  // namespace kaiseki

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Element types: f32 is the type of computation; the others hold indices, pictures and masks.
+// Element types. f32 is the type of computation. The others hold indices, pictures and masks.
 #pragma once
 
 #include <cstddef>

@@ -20,17 +20,17 @@ namespace kaiseki {
 
 class CustomKernel {
  public:
-  /// A tensor is a parameter `__global T*` to its first element, row-major, read and written. The
-  /// others are float, int, uint, long and ulong.
+  /// A tensor is a parameter `__global T*` that points to its first element, row-major, for reading
+  /// and writing. The other types are float, int, uint, long and ulong.
   using Argument = std::variant<Tensor, float, int32_t, uint32_t, int64_t, uint64_t>;
 
-  /// OpenCL C 1.2, the name of its kernel, and options of the compiler ("-DTILE=16").
+  /// The source in OpenCL C 1.2, the name of its kernel, and compiler options ("-DTILE=16").
   CustomKernel(std::string source, std::string name, std::string options = "");
 
-  /// Queues the kernel over `global` work-items (one to three dimensions), which the work-group
-  /// `local` divides; without `local` the driver chooses. The program is compiled once for each
-  /// device. A view that does not start its storage, or has strides, is copied before and after.
-  /// Throws DeviceError (the compiler's messages in it), ShapeError for a tensor of another device.
+  /// Queues the kernel over `global` work-items (one to three dimensions). The work-group size
+  /// `local` must divide them; if it is empty, the driver chooses. The program is compiled once per
+  /// device. A view with an offset or strides is copied before and after. Throws DeviceError with
+  /// the compiler's messages. Throws ShapeError for a tensor on another device.
   void run(Device device, const std::vector<Argument>& arguments, const std::vector<size_t>& global,
            const std::vector<size_t>& local = {}) const;
 
@@ -38,7 +38,7 @@ class CustomKernel {
   std::string source_, name_, options_;
 };
 
-/// Kernels queued since the program started, and how many different ones.
+/// The number of kernels queued since the program started, and of different ones.
 struct OpenclKernelCount {
   uint64_t launches = 0, distinct = 0;
 };

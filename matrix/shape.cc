@@ -2,9 +2,8 @@
 #include "matrix/shape.h"
 
 #include <algorithm>
-#include <ostream>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki {
 
@@ -62,8 +61,6 @@ std::string Shape::str() const {
   for (int i = 0; i < rank_; ++i) text += (i ? ", " : "") + std::to_string(dims_[i]);
   return text + "]";
 }
-
-std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.str(); }
 
 Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view operation) {
   Shape result = a.rank() >= b.rank() ? a : b;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Shape: the lengths of up to eight dimensions, row-major; also used for strides (in elements).
+// Shape: the lengths of up to eight dimensions, row-major. Also used for strides, in elements.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <iosfwd>
 #include <span>
 #include <string>
 
@@ -20,19 +19,19 @@ class Shape {
   explicit Shape(std::span<const int64_t> dims);
 
   int rank() const { return rank_; }
-  /// Negative indices count from the end. Throws ShapeError when out of range.
+  /// Negative indices count from the end. Throws ShapeError if i is out of range.
   int64_t operator[](int i) const { return dims_[index(i)]; }
   int64_t& operator[](int i) { return dims_[index(i)]; }
   const int64_t* begin() const { return dims_.data(); }
   const int64_t* end() const { return dims_.data() + rank_; }
   void push_back(int64_t dim);
 
-  /// Product of the dimensions; 1 for rank 0. Throws ShapeError when one is negative, or when the
-  /// product of those that are not 0 is 2^62 or more.
+  /// The product of the dimensions; 1 for rank 0. Throws ShapeError if a dimension is negative, or
+  /// if the product of the nonzero dimensions is 2^62 or more.
   int64_t elements() const;
   /// Strides of a contiguous tensor of this shape, in elements.
   Shape contiguous_strides() const;
-  /// Dimension `axis` in 0..rank-1 from one that may be negative. Throws ShapeError.
+  /// Converts `axis`, which may be negative, to 0..rank-1. Throws ShapeError.
   int index(int axis) const;
 
   bool operator==(const Shape& other) const;
@@ -44,9 +43,7 @@ class Shape {
   int rank_ = 0;
 };
 
-std::ostream& operator<<(std::ostream& out, const Shape& shape);
-
-/// NumPy's broadcasting of two shapes. Throws ShapeError naming the operation.
+/// NumPy's broadcasting of two shapes. Throws ShapeError with the operation's name.
 Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view operation);
 
 }  // namespace kaiseki

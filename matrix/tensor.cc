@@ -5,9 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "matrix/error.h"
-#include "matrix/memory/pool.h"
-#include "matrix/ops/copy.h"
+#include "base/error.h"
+#include "matrix/memory/allocator.h"
 
 namespace kaiseki {
 
@@ -17,13 +16,13 @@ Tensor::Tensor(const Shape& shape, DType dtype, Device device)
   buffer_ = std::make_shared<Buffer>(bytes(), device);
 }
 
-Tensor Tensor::of_unused_memory(uint64_t bytes, Device device) {
+Tensor Tensor::from_unused_memory(uint64_t bytes, Device device) {
   Tensor t;
   if (bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return t;
   void* block = nullptr;
   try {
     block = device.memory().allocate_unused(bytes);
-  } catch (const DeviceError&) {  // more than the device has in one piece
+  } catch (const DeviceError&) {  // larger than the device's largest buffer
   }
   if (!block) return t;
   t.buffer_ = std::make_shared<Buffer>(bytes, device, block);
@@ -31,21 +30,6 @@ Tensor Tensor::of_unused_memory(uint64_t bytes, Device device) {
   t.strides_ = t.shape_.contiguous_strides();
   t.size_ = t.shape_.elements();
   t.dtype_ = DType::u8;
-  return t;
-}
-
-Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {
-  Tensor t(shape, dtype, device);
-  if (dtype == DType::f32 || dtype == DType::i32)
-    fill(t, 0);
-  else
-    std::memset(t.buffer().host(Access::write), 0, t.bytes());
-  return t;
-}
-
-Tensor Tensor::full(const Shape& shape, float value, Device device) {
-  Tensor t(shape, DType::f32, device);
-  fill(t, value);
   return t;
 }
 
@@ -151,21 +135,6 @@ Tensor Tensor::reinterpret(DType dtype) const {
   Shape shape{size_ * from / to};
   Tensor result = view(shape, shape.contiguous_strides(), offset_ * from / to);
   result.dtype_ = dtype;
-  return result;
-}
-
-Tensor Tensor::clone() const {
-  Tensor result(shape_, dtype_, device());
-  copy(*this, result);
-  return result;
-}
-
-Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
-
-Tensor Tensor::to(Device target) const {
-  if (device() == target) return *this;
-  Tensor result(shape_, dtype_, target);
-  copy(*this, result);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tensor: a value with a shape, an element type and strides over shared storage. Row-major.
-// Copying a Tensor copies the reference; views share storage and keep it alive.
+// Tensor: a value with a shape, an element type and strides over shared storage. Row-major. Copying
+// a Tensor copies the reference. Views share storage and keep it alive. The members that copy or
+// fill elements are defined in matrix/ops/copy.cc.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +19,18 @@ namespace kaiseki {
 
 class Tensor {
  public:
-  /// No tensor: defined() is false.
+  /// An undefined tensor: defined() is false.
   Tensor() = default;
-  /// Uninitialised contents. Throws ShapeError, OutOfMemory.
+  /// The contents are uninitialized. Throws ShapeError, OutOfMemory.
   explicit Tensor(const Shape& shape, DType dtype = DType::f32, Device device = default_device());
 
-  /// u8 [bytes] of memory that is neither in use nor cached; no tensor when there is not that much.
-  static Tensor of_unused_memory(uint64_t bytes, Device device);
+  /// Returns u8 [bytes] from memory that is neither in use nor cached. If there is not enough,
+  /// returns an undefined tensor.
+  static Tensor from_unused_memory(uint64_t bytes, Device device);
   static Tensor zeros(const Shape& shape, DType dtype = DType::f32,
                       Device device = default_device());
   static Tensor full(const Shape& shape, float value, Device device = default_device());
-  /// Copies `values`, row-major. Throws ShapeError when their number is not the shape's.
+  /// Copies `values`, row-major. Throws ShapeError if their number does not match the shape.
   template <typename T>
   static Tensor from(std::span<const T> values, const Shape& shape,
                      Device device = default_device()) {
@@ -44,51 +46,52 @@ class Tensor {
   const Shape& shape() const { return shape_; }
   int rank() const { return shape_.rank(); }
   int64_t dim(int axis) const { return shape_[axis]; }
-  /// Number of elements.
+  /// The number of elements.
   int64_t size() const { return size_; }
   uint64_t bytes() const { return static_cast<uint64_t>(size_) * dtype_size(dtype_); }
   DType dtype() const { return dtype_; }
   Device device() const { return buffer_ ? buffer_->device() : Device::cpu(); }
   const Shape& strides() const { return strides_; }
-  int64_t offset() const { return offset_; }  // elements from the start of the storage
+  int64_t offset() const { return offset_; }  // in elements from the start of the storage
   bool is_contiguous() const;
   bool shares_storage_with(const Tensor& other) const { return buffer_ == other.buffer_; }
 
-  /// Views; no elements are copied. All throw ShapeError.
-  Tensor reshape(const Shape& shape) const;  // contiguous only; one dimension may be -1
+  /// Views. They copy no elements. All throw ShapeError.
+  /// Requires a contiguous tensor; one dimension may be -1.
+  Tensor reshape(const Shape& shape) const;
   Tensor slice(int axis, int64_t start, int64_t length) const;
   Tensor permute(std::span<const int> axes) const;
-  Tensor transpose() const;                       // the last two dimensions swapped
+  Tensor transpose() const;                       // swaps the last two dimensions
   Tensor broadcast_to(const Shape& shape) const;  // new dimensions have stride 0
-  /// The same bytes as elements of another type, in one dimension; contiguous, and aligned to that
-  /// type, only. For workspaces.
+  /// The same bytes as a vector of another element type. The tensor must be contiguous and aligned
+  /// to that type. For workspaces.
   Tensor reinterpret(DType dtype) const;
 
-  /// Row-major elements in new storage on the same device.
+  /// Copies the elements, row-major, to new storage on the same device.
   Tensor clone() const;
-  /// This tensor if it is contiguous, else clone().
+  /// Returns this tensor if it is contiguous, else clone().
   Tensor contiguous() const;
-  /// This tensor if it is on that device, else a copy there.
+  /// Returns this tensor if it is on that device, else a copy there.
   Tensor to(Device device) const;
 
-  /// Host pointer to the first element, for reading: syncs from the device where needed. The tensor
-  /// must be contiguous and of type T.
+  /// Host pointer to the first element, for reading. Copies from the device if necessary. The
+  /// tensor must be contiguous and of type T.
   template <typename T>
   const T* data() const {
     return static_cast<const T*>(host(DTypeOf<T>::value, Access::read));
   }
-  /// The same for reading and writing; the device's copy becomes stale.
+  /// The same for reading and writing. The device's copy becomes stale.
   template <typename T>
   T* mutable_data() {
     return static_cast<T*>(host(DTypeOf<T>::value, Access::read_write));
   }
-  /// The same for writing every element: old contents are not fetched from the device.
+  /// The same for writing every element. Old contents are not copied from the device.
   template <typename T>
   T* overwrite() {
     return static_cast<T*>(host(DTypeOf<T>::value, Access::write));
   }
 
-  /// The only element of a tensor with one. Throws ShapeError.
+  /// The only element of a one-element tensor. Throws ShapeError.
   float item() const;
   /// All elements, row-major.
   template <typename T = float>
@@ -98,7 +101,7 @@ class Tensor {
     return std::vector<T>(first, first + source.size());
   }
 
-  /// For backends: storage, and the host pointer at this tensor's offset whatever its strides.
+  /// For backends: the storage, and the host pointer at this tensor's offset for any strides.
   Buffer& buffer() const { return *buffer_; }
   std::weak_ptr<const Buffer> storage() const { return buffer_; }
   void* host_pointer(Access access) const;

@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "matrix/environment.h"
-#include "matrix/error.h"
-#include "matrix/log.h"
+#include "base/environment.h"
+#include "base/error.h"
+#include "base/log.h"
 
 namespace kaiseki {
 namespace {
@@ -27,7 +27,8 @@ inline void relax() { __builtin_ia32_pause(); }
 inline void relax() {}
 #endif
 
-constexpr int kSpins = 2000;  // about 20 us: shorter than a wake-up, longer than the gap in a step
+// About 20 us: shorter than a wake-up, longer than the gap between operations of a step.
+constexpr int kSpins = 2000;
 
 struct Job {
   const std::function<void(int64_t, int64_t)>* body;
@@ -52,9 +53,9 @@ struct Job {
 
 thread_local bool inside_job = false;
 
-class Pool {
+class ThreadTeam {
  public:
-  explicit Pool(int threads) {
+  explicit ThreadTeam(int threads) {
     workers_.reserve(static_cast<size_t>(threads));
     try {
       for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { run(); });
@@ -64,7 +65,7 @@ class Pool {
     }
   }
 
-  ~Pool() {
+  ~ThreadTeam() {
     stop_.store(true);
     announce();
     for (auto& worker : workers_) worker.join();
@@ -123,7 +124,7 @@ class Pool {
     return generation_.load();
   }
 
-  /// False when the job is over: who wakes late is not waited for.
+  /// Returns false if the job has finished. The job does not wait for a thread that wakes late.
   bool enter() {
     uint32_t inside = gate_.load(std::memory_order_relaxed);
     while (!(inside & kClosed))
@@ -138,15 +139,16 @@ class Pool {
   std::mutex busy_, mutex_;
   std::condition_variable wake_;
   std::atomic<uint64_t> generation_{0};
-  std::atomic<uint32_t> gate_{kClosed};  // workers inside the job, and whether it takes more
+  // The number of workers inside the job, and a bit that is set if the job takes no more workers.
+  std::atomic<uint32_t> gate_{kClosed};
   std::atomic<int> sleepers_{0};
   std::atomic<bool> stop_{false};
   Job* job_ = nullptr;
 };
 
-std::mutex pool_mutex;
-std::unique_ptr<Pool> pool_instance;
-std::atomic<Pool*> pool_ready{nullptr};  // spares small operations the lock
+std::mutex team_mutex;
+std::unique_ptr<ThreadTeam> team_instance;
+std::atomic<ThreadTeam*> team_ready{nullptr};  // lets small operations skip the lock
 std::atomic<int> requested{0};
 
 #ifdef __linux__
@@ -164,34 +166,35 @@ int default_threads() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-Pool& pool() {
-  if (Pool* ready = pool_ready.load(std::memory_order_acquire)) return *ready;
+ThreadTeam& team() {
+  if (ThreadTeam* ready = team_ready.load(std::memory_order_acquire)) return *ready;
   std::string problem;
-  Pool* found;
+  ThreadTeam* found;
   {
-    std::lock_guard lock(pool_mutex);
-    if (!pool_instance) {
-      pool_instance = std::make_unique<Pool>(requested ? +requested : default_threads());
-      problem = pool_instance->problem();
+    std::lock_guard lock(team_mutex);
+    if (!team_instance) {
+      team_instance = std::make_unique<ThreadTeam>(requested ? +requested : default_threads());
+      problem = team_instance->problem();
     }
-    found = pool_instance.get();
-    pool_ready.store(found, std::memory_order_release);
+    found = team_instance.get();
+    team_ready.store(found, std::memory_order_release);
   }
-  if (!problem.empty()) log_warning_once(problem);  // whoever listens may use the pool
+  // Not under the lock, because the log sink may use the team.
+  if (!problem.empty()) log_warning_once(problem);
   return *found;
 }
 
 }  // namespace
 
-int thread_count() { return pool().size(); }
+int thread_count() { return team().size(); }
 
 void set_thread_count(int threads) {
   if (threads < 0 || threads > 1024)
     throw Error(message("threads", "expected 0 to 1024 threads, got ", threads));
-  std::lock_guard lock(pool_mutex);
+  std::lock_guard lock(team_mutex);
   requested = threads;
-  pool_ready = nullptr;
-  pool_instance.reset();
+  team_ready = nullptr;
+  team_instance.reset();
 }
 
 void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body) {
@@ -201,7 +204,7 @@ void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t
   if (job.pieces == 1 || inside_job)
     job.work();
   else
-    pool().submit(job);
+    team().submit(job);
   if (job.error) std::rethrow_exception(job.error);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The library's own thread pool, shared by all operations on the CPU.
+// The library's thread team. All operations on the CPU share it.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,19 @@
 
 namespace kaiseki {
 
-/// Threads that operations use, the calling one included. Starts at KAISEKI_THREADS, else one for
-/// each core that this process may run on; fewer, with a warning, where the system gives no more.
+/// The number of threads that operations use, including the calling one. The initial value is
+/// KAISEKI_THREADS, else one per core that this process may run on. If the system provides fewer
+/// threads, a warning is logged.
 int thread_count();
 
-/// 0 restores the default. Not while another thread computes.
+/// 0 restores the default. Must not be called while another thread computes.
 void set_thread_count(int threads);
 
-/// Calls body(begin, end) over disjoint pieces of 0..count, on the pool and on the calling thread,
-/// and returns when all have run. Pieces hold at most `grain` indices and are cut in the same
-/// places whatever the number of threads: per-piece sums added in order are therefore the same with
-/// any number. Nested calls, and calls while another thread's is running, run on the calling
-/// thread. The first exception is rethrown here.
+/// Calls body(begin, end) over disjoint pieces of 0..count, on the team and the calling thread.
+/// Returns when all pieces have run. A piece has at most `grain` indices. The pieces do not depend
+/// on the number of threads, so sums per piece, added in order, do not either. Nested calls run on
+/// the calling thread, and so do calls while another thread's call is running. The first exception
+/// is rethrown here.
 void parallel_for(int64_t count, int64_t grain,
                   const std::function<void(int64_t begin, int64_t end)>& body);
 

@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "matrix/ops/copy.h"
+#include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/copy.h"
 
 namespace kaiseki::conv {
 
@@ -19,8 +20,8 @@ AddedOnce::AddedOnce(Backend& backend, const ConvArgs& args, bool copies)
 void AddedOnce::undo(const Error& error) const {
   if (args_.beta == 0 || backend_.queued_kernels() == queued_) return;
   if (!before_.defined())
-    throw DeviceError(std::string(error.what()) + "; part of a gradient was added already");
-  copy(before_, *args_.filter);
+    throw DeviceError(std::string(error.what()) + "; the gradient is already partly changed");
+  run_operation(kCopy, before_, {&before_, args_.filter});
 }
 
 }  // namespace kaiseki::conv

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Forward and backward-data of a convolution of stride 1, without dilation, as one correlation.
+// Forward and backward-data of a convolution with stride 1 and dilation 1, as one correlation.
 #pragma once
 
 #include "matrix/conv/solver.h"
@@ -7,10 +7,10 @@
 namespace kaiseki::conv {
 
 struct Correlation {
-  bool turned;              // the filter is read backwards, its two channel dimensions swapped
-  int64_t inputs, outputs;  // channels of a group
+  bool turned;              // the filter is reversed and its two channel dimensions are swapped
+  int64_t inputs, outputs;  // channels per group
   int64_t h, w, out_h, out_w;
-  int64_t top, left;  // zeros before the input
+  int64_t top, left;  // rows and columns of zeros before the input
 
   explicit Correlation(const ConvProblem& p)
       : turned(p.direction == ConvDirection::backward_data),

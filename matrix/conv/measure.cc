@@ -6,30 +6,31 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "base/error.h"
+#include "base/log.h"
+#include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/copy.h"
+#include "matrix/backend/operations/random.h"
 #include "matrix/conv/added_once.h"
 #include "matrix/conv/sample.h"
-#include "matrix/error.h"
-#include "matrix/log.h"
 #include "matrix/memory/workspace.h"
-#include "matrix/ops/copy.h"
-#include "matrix/ops/random.h"
 
 namespace kaiseki {
 namespace {
 
-constexpr size_t kRuns = 3, kQuickRuns = 7;
-constexpr double kQuick = 10;  // milliseconds: a busy moment is longer than several of its runs
-constexpr double kLost = 1.5;  // times the best: not run again
-// Not run on all images: by one, this many times the best and this long. One image does not keep
-// all threads busy.
+constexpr size_t kRunsOfOneImage = 3;
+// If a solver exceeds both limits on one image, it is not measured further: this multiple of the
+// best time, and this time. The factor is large because one image does not keep all threads busy.
 constexpr double kHopeless = 6.0, kHopelessMilliseconds = 200;
-// Nor where so much memory would be touched for what is slower by one image.
+// A solver that needs more workspace is not measured further if it is not among the best on one
+// image.
 constexpr uint64_t kLargeWorkspace = uint64_t{64} << 20;
 
 struct NoRoom {};
 
-/// The convolution alone, with the filter's gradient in a place of its own.
+/// The convolution without bias and activation. The filter's gradient goes to a separate tensor.
 ConvArgs bare(const ConvArgs& args, ConvDirection direction, Tensor& gradient) {
   ConvArgs plain = args;
   plain.bias = nullptr, plain.activation = Activation::none, plain.beta = 0;
@@ -46,18 +47,25 @@ Tensor& output(const ConvProblem& problem, const ConvArgs& args) {
                                                              : *args.filter;
 }
 
+/// Values from -1 to 1.
+void set_random(Tensor& t, uint64_t stream) {
+  const RandomArgs args{RandomArgs::Kind::uniform, -1, 1, 1, stream, 0, &t};
+  run_operation(kRandom, t, args);
+}
+
+void set_nan(Tensor& t) { run_operation(kFill, t, {&t, std::numeric_limits<float>::quiet_NaN()}); }
+
 class RandomInputs {
  public:
-  /// Puts random values in the place of what `args` has to read.
+  /// Replaces the tensors that `args` reads by random values.
   void replace(const ConvProblem& problem, ConvArgs& args) {
     const Tensor* written = &output(problem, args);
     Tensor** inputs[] = {&args.x, &args.filter, &args.y};
-    Random random(1);
     for (size_t i = 0; i < values_.size(); ++i) {
       const Tensor& real = **inputs[i];
       if (&real == written) continue;
       values_[i] = Tensor(real.shape(), DType::f32, real.device());
-      random_uniform(values_[i], random, -1, 1);
+      set_random(values_[i], static_cast<uint64_t>(i));
       *inputs[i] = &values_[i];
     }
   }
@@ -68,60 +76,39 @@ class RandomInputs {
 
 }  // namespace
 
-double ConvMeasurement::Trial::milliseconds() const {
-  if (verdict) return *verdict;
-  if (runs.empty()) return std::numeric_limits<double>::infinity();
-  std::vector<double> sorted = runs;
-  std::ranges::sort(sorted);
-  return sorted[sorted.size() / 2];
-}
-
 ConvMeasurement::ConvMeasurement(Backend& backend, const ConvProblem& problem,
                                  const std::vector<const ConvSolver*>& candidates)
-    : backend_(backend), problem_(problem) {
+    : backend_(backend), problem_(problem), trials_(candidates.size()) {
   for (const ConvSolver* solver : candidates)
-    trials_.push_back({solver, solver->workspace_bytes(problem)});
+    candidates_.push_back({solver, solver->workspace_bytes(problem)});
 }
 
-double ConvMeasurement::best() const {
-  double least = std::numeric_limits<double>::infinity();
-  for (const Trial& trial : trials_) least = std::min(least, trial.milliseconds());
-  return least;
-}
-
-/// One that would run unmeasured is not stopped, or a busy moment in its only run would send it
-/// away for good.
-const ConvMeasurement::Trial* ConvMeasurement::next() const {
-  for (const Trial& trial : trials_)
-    if (!trial.judged) return &trial;
-  const size_t rounds = best() < kQuick ? kQuickRuns : kRuns;
-  for (size_t round = 0; round < rounds; ++round)
-    for (const Trial& trial : trials_)
-      if (!trial.verdict && !trial.no_room && trial.runs.size() == round &&
-          (round == 0 || &trial == &trials_.front() || trial.milliseconds() <= kLost * best()))
-        return &trial;
-  return nullptr;
+std::optional<size_t> ConvMeasurement::next() const {
+  for (size_t i = 0; i < candidates_.size(); ++i)
+    if (!candidates_[i].judged) return i;
+  return trials_.next();
 }
 
 bool ConvMeasurement::step(const ConvArgs& args) {
-  Trial& trial = const_cast<Trial&>(*next());
+  const size_t i = *next();
+  Candidate& candidate = candidates_[i];
   std::optional<conv::AddedOnce> added;
   try {
-    if (trial.judged) {
+    if (candidate.judged) {
       added.emplace(backend_, args, true);
-      trial.runs.push_back(time(*trial.solver, problem_, args));
+      trials_.add_time(i, time(*candidate.solver, problem_, args));
       return true;
     }
-    trial.judged = true;
-    judge(trial, args);
-  } catch (const KernelError& error) {  // run_convolution() says so
+    candidate.judged = true;
+    judge(i, args);
+  } catch (const KernelError& error) {  // run_convolution() reports the refusal
     if (added) added->undo(error);
-    trial.verdict = kRefusedMilliseconds;
+    trials_.fail(i, TuningOutcome::refused);
   } catch (const OutOfMemory& error) {
     if (added) added->undo(error);
-    trial.no_room = true;
+    trials_.leave_out(i);
   } catch (const NoRoom&) {
-    trial.no_room = true;
+    trials_.leave_out(i);
   }
   return false;
 }
@@ -130,15 +117,21 @@ void ConvMeasurement::run(const ConvArgs& args) try {
   Tensor gradient;
   const ConvArgs plain = bare(args, problem_.direction, gradient);
   while (!done()) step(plain);
-} catch (const OutOfMemory&) {  // not even for the gradient
-  for (Trial& trial : trials_) trial.judged = trial.no_room = true;
+} catch (const OutOfMemory&) {  // no room even for the gradient
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    candidates_[i].judged = true;
+    trials_.leave_out(i);
+  }
 }
 
 std::vector<TuningResult> ConvMeasurement::results() const {
   std::vector<TuningResult> results;
-  for (const Trial& trial : trials_)
-    if (!trial.no_room && (trial.verdict || !trial.runs.empty()))
-      results.push_back({std::string(trial.solver->name()), trial.milliseconds(), trial.workspace});
+  for (size_t i = 0; i < candidates_.size(); ++i)
+    if (auto result = trials_.result(i)) {
+      result->candidate = candidates_[i].solver->name();
+      result->workspace = candidates_[i].workspace;
+      results.push_back(*std::move(result));
+    }
   return results;
 }
 
@@ -146,7 +139,7 @@ double ConvMeasurement::time(const ConvSolver& solver, const ConvProblem& proble
                              ConvArgs args) const {
   Workspace::Use workspace;
   if (const uint64_t bytes = solver.workspace_bytes(problem)) {
-    workspace = backend_.device().workspace().try_out(bytes);
+    workspace = backend_.device().workspace().use_for_measurement(bytes);
     if (!workspace.memory.defined()) throw NoRoom();
     args.workspace = &workspace.memory;
   }
@@ -157,51 +150,59 @@ double ConvMeasurement::time(const ConvSolver& solver, const ConvProblem& proble
   return 1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What a solver does not write stays NaN. Of zeros, as a gradient may be in the first step, any
-/// solver makes zeros, so that random values judge then.
-bool ConvMeasurement::right(const ConvSolver& solver, const ConvProblem& problem,
-                            ConvArgs args) const {
+/// Elements that a solver does not write stay NaN. If the inputs are zeros, as a gradient may be in
+/// the first step, every solver gives zeros. Then random inputs are used.
+bool ConvMeasurement::is_right(const ConvSolver& solver, const ConvProblem& problem,
+                               ConvArgs args) const {
   RandomInputs random;
   conv::Sample sample(problem, args);
-  if (!sample.judges()) {
+  if (!sample.can_show_errors()) {
     random.replace(problem, args);
     sample = conv::Sample(problem, args);
   }
-  fill(output(problem, args), std::numeric_limits<float>::quiet_NaN());
+  set_nan(output(problem, args));
   time(solver, problem, args);
-  if (sample.agrees(output(problem, args))) return true;
+  if (sample.matches(output(problem, args))) return true;
   log_warning_once(message("conv2d", solver.name(), " computes wrong values for ", problem_.str(),
                            " on ", backend_.device().name(), " and is not used"));
   return false;
 }
 
-/// First on one image: that run builds kernels and starts threads, and is not timed; neither is the
-/// first on all.
-void ConvMeasurement::judge(Trial& trial, const ConvArgs& real) {
-  const ConvSolver& solver = *trial.solver;
-  Tensor gradient;
-  const ConvArgs all = bare(real, problem_.direction, gradient);
+bool ConvMeasurement::is_hopeless(double estimate, uint64_t workspace) const {
+  if (!likely_) return false;
+  if (workspace > kLargeWorkspace) return estimate > Trials::kLost * *likely_;
+  return estimate > std::max(kHopeless * *likely_, kHopelessMilliseconds);
+}
+
+/// Returns whether the solver's values are right. Returns no value if the solver is too slow; its
+/// time is then an estimate.
+std::optional<bool> ConvMeasurement::check_on_one_image(size_t candidate, const ConvArgs& all) {
+  const ConvSolver& solver = *candidates_[candidate].solver;
   ConvProblem one = problem_;
   one.n = 1;
-  bool serves = true;
-  if (problem_.n > 1 && solver.applicable(one)) {
-    Tensor x = all.x->slice(0, 0, 1), y = all.y->slice(0, 0, 1);
-    ConvArgs args = all;
-    args.x = &x, args.y = &y;
-    serves = right(solver, one, args);
-    double least = serves ? std::numeric_limits<double>::infinity() : 0;
-    for (size_t i = 0; serves && i < kRuns; ++i) least = std::min(least, time(solver, one, args));
-    const double estimate = static_cast<double>(problem_.n) * least;
-    const double limit = trial.workspace > kLargeWorkspace
-                             ? kLost * likely_
-                             : std::max(kHopeless * likely_, kHopelessMilliseconds);
-    if (estimate > limit) {
-      trial.verdict = estimate;
-      return;
-    }
-    if (serves) likely_ = std::min(likely_, estimate);
+  if (problem_.n <= 1 || !solver.applicable(one)) return true;
+  Tensor x = all.x->slice(0, 0, 1), y = all.y->slice(0, 0, 1);
+  ConvArgs args = all;
+  args.x = &x, args.y = &y;
+  if (!is_right(solver, one, args)) return false;
+  double least = time(solver, one, args);
+  for (size_t i = 1; i < kRunsOfOneImage; ++i) least = std::min(least, time(solver, one, args));
+  const double estimate = static_cast<double>(problem_.n) * least;
+  if (is_hopeless(estimate, candidates_[candidate].workspace)) {
+    trials_.set_estimate(candidate, estimate);
+    return {};
   }
-  if (!serves || !right(solver, problem_, all)) trial.verdict = kWrongMilliseconds;
+  likely_ = std::min(likely_.value_or(estimate), estimate);
+  return true;
+}
+
+/// The first runs build kernels and start threads, so they are not timed.
+void ConvMeasurement::judge(size_t candidate, const ConvArgs& real) {
+  Tensor gradient;
+  const ConvArgs all = bare(real, problem_.direction, gradient);
+  const std::optional<bool> right = check_on_one_image(candidate, all);
+  if (right && (!*right || !is_right(*candidates_[candidate].solver, problem_, all)))
+    trials_.fail(candidate, TuningOutcome::wrong);
 }
 
 }  // namespace kaiseki

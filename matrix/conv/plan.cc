@@ -2,47 +2,44 @@
 #include "matrix/conv/plan.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "matrix/conv/tuning.h"
 #include "matrix/memory/workspace.h"
-#include "matrix/threads.h"
 
 namespace kaiseki::conv {
 namespace {
 
-class Planner {
+/// Makes the plan of one convolution.
+class ConvPlanner {
  public:
-  Planner(Backend& backend, const ConvProblem& problem, const ConvArgs& args)
-      : backend_(backend), problem_(problem), args_(args) {}
+  ConvPlanner(Backend& backend, const ConvProblem& problem) : backend_(backend), problem_(problem) {
+    plan_.generation = tuning_choice_version();
+    plan_.available = backend_.device().workspace().available();
+  }
 
-  /// Sets `computed` when measuring left the output as it is to be.
-  Planned make(bool& computed) {
-    const ConvTuning tuning = tune_convolution(backend_, problem_, args_);
-    computed = tuning.computed, planned_.settled = tuning.settled;
-    planned_.generation = conv_generation();
-    planned_.available = backend_.device().workspace().available();
+  /// Solvers without room for the whole minibatch are measured on parts of it, with `args`. If
+  /// `args` is nullptr, nothing is measured. The plan is then not settled if a measurement is
+  /// needed.
+  ConvPlan make(const ConvArgs* args) {
     const auto candidates = conv_candidates(backend_, problem_);
-    for (const ConvCandidate& candidate : candidates)
-      planned_.plan.order.push_back(candidate.solver);
+    for (const ConvCandidate& candidate : candidates) plan_.order.push_back(candidate.solver);
     const auto whole = std::ranges::find_if(
-        candidates, [&](const ConvCandidate& c) { return c.workspace <= planned_.available; });
+        candidates, [&](const ConvCandidate& c) { return c.workspace <= plan_.available; });
     if (whole != candidates.end()) least_ = whole->milliseconds;
+    const bool measures = measures_convolution(problem_);
     for (auto candidate = candidates.begin(); candidate != candidates.end(); ++candidate) {
-      const bool untried = std::isinf(candidate->milliseconds) && measures_convolution(problem_);
-      if (candidate->workspace <= planned_.available || (candidate > whole && !untried)) continue;
+      const bool untried = !candidate->is_known() && measures;
+      if (candidate->workspace <= plan_.available || (candidate > whole && !untried)) continue;
       want(*candidate->solver);
-      if (computed)  // measuring pieces would write the output again
-        planned_.settled = false;
-      else
-        try_pieces(*candidate->solver);
+      if (const int64_t pieces = fitting_pieces(*candidate->solver))
+        try_pieces(*candidate->solver, pieces, args);
     }
-    return std::move(planned_);
+    return std::move(plan_);
   }
 
  private:
@@ -57,94 +54,97 @@ class Planner {
     for (int64_t pieces = 1; pieces <= problem_.n; pieces *= 2) {
       const ConvProblem part = of_size(size_of(pieces));
       const uint64_t bytes = solver.applicable(part) ? solver.workspace_bytes(part) : 0;
-      if (bytes > planned_.available) planned_.wanted.push_back(bytes);
+      if (bytes > plan_.available) plan_.wanted.push_back(bytes);
     }
   }
 
-  void try_pieces(const ConvSolver& solver) {
-    int64_t pieces = 2;
-    for (; pieces <= problem_.n; pieces *= 2) {
+  /// The smallest number of pieces with enough room, or 0 if there is none.
+  int64_t fitting_pieces(const ConvSolver& solver) const {
+    for (int64_t pieces = 2; pieces <= problem_.n; pieces *= 2) {
       const ConvProblem part = of_size(size_of(pieces));
-      if (!solver.applicable(part)) return;
-      if (solver.workspace_bytes(part) <= planned_.available) break;
+      if (!solver.applicable(part)) return 0;
+      if (solver.workspace_bytes(part) <= plan_.available) return pieces;
     }
-    if (pieces > problem_.n) return;
-    const ConvProblem part = of_size(size_of(pieces));
-    Piece piece(problem_, args_, 0, part.n);
-    const double all =
-        static_cast<double>(pieces) * measured_time(backend_, part, piece.args, solver);
-    if (all >= least_) return;
+    return 0;
+  }
+
+  std::optional<double> time_of_piece(const ConvProblem& part, const ConvSolver& solver,
+                                      const ConvArgs* args) {
+    if (!would_measure_solver(backend_, part, solver)) return known_time(backend_, part, solver);
+    plan_.settled = args != nullptr && plan_.settled;
+    if (!args) return {};
+    const ImageRange piece(problem_, *args, 0, part.n);
+    return measure_solver(backend_, part, piece.args, solver);
+  }
+
+  void try_pieces(const ConvSolver& solver, int64_t pieces, const ConvArgs* args) {
+    const auto time = time_of_piece(of_size(size_of(pieces)), solver, args);
+    if (!time) return;
+    const double all = static_cast<double>(pieces) * *time;
+    if (least_ && all >= *least_) return;
     least_ = all;
-    planned_.plan.pieces = pieces;
-    auto& order = planned_.plan.order;
+    plan_.pieces = pieces;
+    auto& order = plan_.order;
     std::rotate(order.begin(), std::ranges::find(order, &solver),
                 std::ranges::find(order, &solver) + 1);
   }
 
   Backend& backend_;
   const ConvProblem problem_;
-  const ConvArgs args_;
-  double least_ = std::numeric_limits<double>::infinity();
-  Planned planned_;
+  std::optional<double> least_;  // milliseconds
+  ConvPlan plan_;
 };
 
-using PlanKey = std::tuple<Backend*, int, ConvProblem>;
+/// The plans of this process, by problem.
+class PlanCache {
+ public:
+  /// Returns the cached plan if it is still valid.
+  std::shared_ptr<const ConvPlan> find(Backend& backend, const ConvProblem& problem) {
+    const uint64_t available = backend.device().workspace().available();
+    std::lock_guard lock(mutex_);
+    const auto found = all_.find(key(backend, problem));
+    if (found == all_.end()) return nullptr;
+    const ConvPlan& plan = *found->second;
+    const bool holds =
+        plan.settled && plan.generation == tuning_choice_version() && plan.available == available;
+    return holds ? found->second : nullptr;
+  }
 
-PlanKey plan_key(Backend& backend, const ConvProblem& problem) {
-  return {&backend, backend.device().is_cpu() ? thread_count() : 0, problem};
-}
+  std::shared_ptr<const ConvPlan> put(Backend& backend, const ConvProblem& problem, ConvPlan plan) {
+    std::lock_guard lock(mutex_);
+    return all_[key(backend, problem)] = std::make_shared<const ConvPlan>(std::move(plan));
+  }
 
-struct Plans {
-  std::mutex mutex;
-  std::map<PlanKey, std::shared_ptr<const Planned>> all;
+ private:
+  using Key = std::tuple<Backend*, int, ConvProblem>;
+  static Key key(Backend& backend, const ConvProblem& problem) {
+    return {&backend, threads_of(backend), problem};
+  }
+  std::mutex mutex_;
+  std::map<Key, std::shared_ptr<const ConvPlan>> all_;
 };
 
-Plans& plans() {
-  static auto* one = new Plans;
+PlanCache& plan_cache() {
+  static auto* one = new PlanCache;
   return *one;
-}
-
-/// The plan that is kept, if it still holds.
-std::shared_ptr<const Planned> kept_plan(Backend& backend, const ConvProblem& problem) {
-  const uint64_t available = backend.device().workspace().available();
-  std::lock_guard lock(plans().mutex);
-  const auto found = plans().all.find(plan_key(backend, problem));
-  const bool holds = found != plans().all.end() && found->second->settled &&
-                     found->second->generation == conv_generation() &&
-                     found->second->available == available;
-  return holds ? found->second : nullptr;
-}
-
-std::shared_ptr<const Planned> keep_plan(Backend& backend, const ConvProblem& problem,
-                                         Planned planned) {
-  std::lock_guard lock(plans().mutex);
-  return plans().all[plan_key(backend, problem)] =
-             std::make_shared<const Planned>(std::move(planned));
 }
 
 }  // namespace
 
-std::shared_ptr<const Planned> find_plan(Backend& backend, const ConvProblem& problem,
-                                         const ConvArgs& args, bool& computed) {
-  if (auto kept = kept_plan(backend, problem)) return kept;
-  return keep_plan(backend, problem, Planner(backend, problem, args).make(computed));
+std::shared_ptr<const ConvPlan> find_plan(Backend& backend, const ConvProblem& problem) {
+  if (auto kept = plan_cache().find(backend, problem)) return kept;
+  if (!convolution_is_measured(backend, problem)) return nullptr;
+  ConvPlan plan = ConvPlanner(backend, problem).make(nullptr);
+  if (!plan.settled) return nullptr;
+  return plan_cache().put(backend, problem, std::move(plan));
 }
 
-std::shared_ptr<const Planned> find_plan_unmeasured(Backend& backend, const ConvProblem& problem) {
-  if (auto kept = kept_plan(backend, problem)) return kept;
-  if (!convolution_known(backend, problem)) return nullptr;
-  Planned planned;
-  planned.generation = conv_generation();
-  planned.available = backend.device().workspace().available();
-  planned.settled = true;
-  const bool measures = measures_convolution(problem);
-  for (const ConvCandidate& candidate : conv_candidates(backend, problem)) {
-    const bool first = planned.plan.order.empty();
-    const bool untried = std::isinf(candidate.milliseconds) && measures;
-    if (candidate.workspace > planned.available && (first || untried)) return nullptr;
-    planned.plan.order.push_back(candidate.solver);
-  }
-  return keep_plan(backend, problem, std::move(planned));
+MeasuredPlan measure_plan(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
+  const ConvTuning tuning = measure_convolution(backend, problem, args);
+  // Measuring parts of the minibatch would overwrite an output that is already computed.
+  ConvPlan plan = ConvPlanner(backend, problem).make(tuning.computed ? nullptr : &args);
+  plan.settled = plan.settled && tuning.settled;
+  return {plan_cache().put(backend, problem, std::move(plan)), tuning.computed};
 }
 
 }  // namespace kaiseki::conv

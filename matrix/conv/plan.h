@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Plans: the solvers that may compute a convolution, in their order, and the pieces of the
-// minibatch for which they have room.
+// ConvPlan: the solvers for a convolution in order of preference, and the number of pieces into
+// which the minibatch is split.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "matrix/backend.h"
+#include "matrix/backend/backend.h"
 #include "matrix/conv/solver.h"
 
 namespace kaiseki::conv {
 
-/// Images first to last - 1 of a convolution. The tensors are those of `args`.
-struct Piece {
-  Piece(const ConvProblem& whole, const ConvArgs& all, int64_t first, int64_t last)
+/// Images first to last - 1 of a convolution. The tensors are views of those of `args`.
+struct ImageRange {
+  ImageRange(const ConvProblem& whole, const ConvArgs& all, int64_t first, int64_t last)
       : problem(whole),
         args(all),
         x(all.x->slice(0, first, last - first)),
@@ -23,7 +23,7 @@ struct Piece {
     args.x = &x, args.y = &y;
     if (first > 0) args.beta = 1;
   }
-  Piece(const Piece&) = delete;
+  ImageRange(const ImageRange&) = delete;
   ConvProblem problem;
   ConvArgs args;
 
@@ -32,26 +32,23 @@ struct Piece {
 };
 
 struct ConvPlan {
-  std::vector<const ConvSolver*> order;  // the first that has room and is not refused runs
-  int64_t pieces = 1;  // of the minibatch, each as large as the others or one less
-};
-
-/// A plan, what it was made for, and the sizes of workspace that would allow a better one.
-struct Planned {
-  ConvPlan plan;
-  std::vector<uint64_t> wanted;
+  std::vector<const ConvSolver*> order;  // the first solver that has room and is not refused runs
+  int64_t pieces = 1;  // pieces of the minibatch; their sizes differ by at most one image
+  std::vector<uint64_t> wanted{};  // workspace sizes in bytes that would allow a better plan
+  /// tuning_choice_version() and workspace at the time of planning.
   uint64_t generation = 0, available = 0;
-  bool settled = false;
+  bool settled = true;  // nothing is left to measure
 };
 
-/// The plan for the workspace that there is; kept until that, or what was measured, changes.
-/// Measures the convolution where that is to be done, and sets `computed` when this left the output
-/// as it is to be.
-std::shared_ptr<const Planned> find_plan(Backend& backend, const ConvProblem& problem,
-                                         const ConvArgs& args, bool& computed);
+/// Returns the plan for the available workspace by the known results. Returns nullptr if the policy
+/// wants a measurement first. The plan is cached until the workspace or the known results change.
+std::shared_ptr<const ConvPlan> find_plan(Backend& backend, const ConvProblem& problem);
 
-/// The same where no tensors are needed for it, because nothing is left to be measured and the
-/// fastest solver has room; else nullptr.
-std::shared_ptr<const Planned> find_plan_unmeasured(Backend& backend, const ConvProblem& problem);
+struct MeasuredPlan {
+  std::shared_ptr<const ConvPlan> plan;
+  bool computed;  // the measurement has already computed the output
+};
+/// Makes the measurements that the policy wants, on these tensors, and returns the plan.
+MeasuredPlan measure_plan(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
 
 }  // namespace kaiseki::conv

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: MIT
-#include <sstream>
+#include "matrix/conv/problem.h"
 
-#include "matrix/conv/solver.h"
+#include "base/text.h"
 
 namespace kaiseki {
 namespace {
 
-void append(std::ostream& out, char letter, const std::array<int64_t, 2>& values, int64_t usual) {
-  if (values[0] == usual && values[1] == usual) return;
-  out << letter << values[0];
-  if (values[0] != values[1]) out << 'x' << values[1];
+std::string pair(char letter, const std::array<int64_t, 2>& values, int64_t usual) {
+  if (values[0] == usual && values[1] == usual) return {};
+  return values[0] == values[1] ? text_from(letter, values[0])
+                                : text_from(letter, values[0], 'x', values[1]);
 }
 
 }  // namespace
+
+std::string_view direction_name(ConvDirection direction) {
+  constexpr std::string_view kNames[] = {"forward", "backward_data", "backward_filter"};
+  return kNames[static_cast<int>(direction)];
+}
 
 double ConvProblem::flops() const {
   return 2.0 * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(out_h()) *
@@ -21,13 +26,9 @@ double ConvProblem::flops() const {
 }
 
 std::string ConvProblem::str() const {
-  std::ostringstream text;
-  text << 'n' << n << 'c' << c << 'h' << h << 'w' << w << 'k' << k << 'r' << r << 's' << s;
-  append(text, 'p', padding, 0);
-  append(text, 'u', stride, 1);
-  append(text, 'd', dilation, 1);
-  if (groups != 1) text << 'g' << groups;
-  return text.str();
+  return text_from('n', n, 'c', c, 'h', h, 'w', w, 'k', k, 'r', r, 's', s, pair('p', padding, 0),
+                   pair('u', stride, 1), pair('d', dilation, 1),
+                   groups == 1 ? std::string() : text_from('g', groups));
 }
 
 }  // namespace kaiseki

@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/log.h"
 #include "matrix/conv/added_once.h"
-#include "matrix/error.h"
-#include "matrix/log.h"
 
 namespace kaiseki::conv {
 namespace {
 
-/// Runs solvers in their order.
-class Run {
+/// Runs solvers in the plan's order.
+class PlanRunner {
  public:
-  Run(Backend& backend, const ConvPlan& plan) : backend_(backend), order_(plan.order) {}
+  PlanRunner(Backend& backend, const ConvPlan& plan) : backend_(backend), order_(plan.order) {}
 
   void compute(const ConvProblem& problem, ConvArgs args) {
     for (const ConvSolver* solver : order_) {
@@ -37,12 +37,12 @@ class Run {
       }
       if (attempt(*solver, problem, args)) return;
     }
-    from_pool(problem, args);
+    run_with_allocated_workspace(problem, args);
   }
 
  private:
-  /// Nothing runs without workspace: the least is taken as any tensor is.
-  void from_pool(const ConvProblem& problem, ConvArgs args) {
+  /// Called if no solver has room in the workspace. Allocates the smallest workspace like a tensor.
+  void run_with_allocated_workspace(const ConvProblem& problem, ConvArgs args) {
     std::ranges::stable_sort(no_room_, {}, &std::pair<uint64_t, const ConvSolver*>::first);
     for (const auto& [bytes, solver] : no_room_) {
       Tensor workspace({static_cast<int64_t>(bytes)}, DType::u8, backend_.device());
@@ -54,10 +54,11 @@ class Run {
                               backend_.device().name(), ", got none"));
   }
 
-  /// False when the driver refuses a kernel, or a solver with a workspace finds no room for more
-  /// than that.
+  /// Returns false if the driver refuses a kernel. Also returns false if a solver with a workspace
+  /// has no room for other memory.
   bool attempt(const ConvSolver& solver, const ConvProblem& problem, const ConvArgs& args) {
-    // A solver's first run needs a copy: its kernels may be refused when some have run.
+    // A solver's first run needs a copy, because the driver may refuse a kernel after others have
+    // run.
     const AddedOnce added(backend_, args, args.beta != 0 && !ran(solver, problem));
     try {
       const Workspace::Use prepared = prepare(backend_, solver, problem, args);
@@ -113,14 +114,14 @@ Workspace::Use prepare(Backend& backend, const ConvSolver& solver, const ConvPro
   const uint64_t bytes = solver.prepared_bytes(problem);
   if (bytes == 0) return {};
   const int64_t variant = 4 * problem.groups + static_cast<int64_t>(problem.direction);
-  return backend.device().workspace().keep(
+  return backend.device().workspace().use_derived(
       *args.filter, {&solver, variant, bytes},
       [&](Tensor& to) { solver.prepare(problem, *args.filter, to); });
 }
 
 void run_plan(Backend& backend, const ConvPlan& plan, const ConvProblem& problem,
               const ConvArgs& args) {
-  Run(backend, plan).compute(problem, args);
+  PlanRunner(backend, plan).compute(problem, args);
 }
 
 }  // namespace kaiseki::conv

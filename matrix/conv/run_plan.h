@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs a convolution's solvers in the order of its plan, until one has room and is not refused.
+// Runs a convolution's solvers in the order of its plan until one has room and is not refused.
 #pragma once
 
 #include "matrix/conv/plan.h"
@@ -7,11 +7,11 @@
 
 namespace kaiseki::conv {
 
-/// The solver's filter, where it was prepared for these weights before.
+/// Returns the solver's transformed filter if these weights were used before.
 Workspace::Use prepare(Backend& backend, const ConvSolver& solver, const ConvProblem& problem,
                        const ConvArgs& args);
 
-/// The whole problem, or a piece of it. Throws as run_convolution().
+/// Runs the whole problem or a part of its images. Throws like run_convolution().
 void run_plan(Backend& backend, const ConvPlan& plan, const ConvProblem& problem,
               const ConvArgs& args);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kPlaces = 32;
 constexpr double kAllowed = 2e-5;
-constexpr double kSmallest = 1e-25;  // below it floats lose digits, or are zeros
+constexpr double kSmallest = 1e-25;  // smaller floats lose digits or are zero
 
 struct Sum : ExactSum {
   void add(float a, float b) {
@@ -121,7 +121,7 @@ ExactSum exact_value(const ConvProblem& problem, const ConvArgs& args, int64_t p
 
 Sample::Sample(const ConvProblem& problem, const ConvArgs& args) {
   const int64_t size = result_size(problem), count = std::min(size, kPlaces);
-  for (int64_t i = 0; i < count; ++i) {  // spread over all, with both ends
+  for (int64_t i = 0; i < count; ++i) {  // spread evenly, including both ends
     const int64_t place = (size - 1) * i / std::max<int64_t>(1, count - 1);
     const ExactSum sum = exact_value(problem, args, place);
     values_.push_back({place, sum.sum, sum.size});
@@ -135,10 +135,10 @@ double Sample::largest() const {
   return largest;
 }
 
-bool Sample::judges() const { return largest() >= kSmallest; }
+bool Sample::can_show_errors() const { return largest() >= kSmallest; }
 
-bool Sample::agrees(const Tensor& result) const {
-  if (!judges()) return true;
+bool Sample::matches(const Tensor& result) const {
+  if (!can_show_errors()) return true;
   const double allowed = kAllowed * largest();
   const float* values = result.data<float>();
   return std::ranges::all_of(values_, [&](const Value& value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Some values of a convolution's result, computed by plain loops in double: by them a solver is
-// judged before it is trusted.
+// Sample: some values of a convolution's result, computed by plain loops in double. The tuner
+// checks solvers against them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace kaiseki::conv {
 
-/// One value of a convolution's result, without bias and activation, and the sum of its products'
-/// sizes.
+/// One value of a convolution's result, without bias and activation, and the sum of the absolute
+/// values of its products.
 struct ExactSum {
   double sum = 0, size = 0;
 };
@@ -19,15 +19,15 @@ ExactSum exact_value(const ConvProblem& problem, const ConvArgs& args, int64_t p
 
 class Sample {
  public:
-  /// Values of x * filter, without bias and activation, and of the gradients, at up to 32 places.
+  /// Computes x * filter, without bias and activation, or the gradients, at up to 32 positions.
   Sample(const ConvProblem& problem, const ConvArgs& args);
 
-  /// False where every sum is too small to judge by, or no number.
-  bool judges() const;
-  /// Whether `result` has them, but for 2e-5 of the largest sum of sizes: what Winograd's F(4x4,
-  /// 3x3) needs twice over. Places whose value is no number, or too large for one, are passed over,
-  /// and all agrees where it does not judge.
-  bool agrees(const Tensor& result) const;
+  /// Returns false if every sum is NaN or too small to show an error.
+  bool can_show_errors() const;
+  /// Returns whether `result` matches the sample to 2e-5 of the largest sum of absolute values.
+  /// That is twice the error of Winograd's F(4x4, 3x3). Positions with NaN or a value too large for
+  /// a float are skipped. Returns true if can_show_errors() is false.
+  bool matches(const Tensor& result) const;
 
  private:
   double largest() const;

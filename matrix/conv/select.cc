@@ -6,7 +6,9 @@
 #include <new>
 #include <utility>
 
+#include "matrix/backend/operations/pool.h"
 #include "matrix/conv/run_plan.h"
+#include "matrix/memory/workspace.h"
 
 namespace kaiseki {
 namespace {
@@ -21,6 +23,10 @@ Observing& observing() {
   return *one;
 }
 
+Workspace::Caller caller_of(const ConvProblem& problem, const ConvArgs& args) {
+  return {&args.filter->buffer(), args.filter->offset(), static_cast<int>(problem.direction)};
+}
+
 void finish(Backend& backend, const ConvProblem& problem) {
   ConvObserver observer;
   {
@@ -33,24 +39,32 @@ void finish(Backend& backend, const ConvProblem& problem) {
 }  // namespace
 
 void run_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
-  bool computed = false;
-  const auto planned = conv::find_plan(backend, problem, args, computed);
-  for (uint64_t bytes : planned->wanted) backend.device().workspace().register_size(bytes);
-  const int64_t pieces = computed ? 0 : planned->plan.pieces;
-  if (pieces == 1) conv::run_plan(backend, planned->plan, problem, args);
+  Workspace& workspace = backend.device().workspace();
+  const Workspace::Caller caller = caller_of(problem, args);
+  workspace.begin_convolution(caller);
+  conv::MeasuredPlan found{conv::find_plan(backend, problem), false};
+  if (!found.plan) found = conv::measure_plan(backend, problem, args);
+  const conv::ConvPlan& plan = *found.plan;
+  workspace.request_sizes(plan.wanted, caller);
+  const int64_t pieces = found.computed ? 0 : plan.pieces;
+  if (pieces == 1) conv::run_plan(backend, plan, problem, args);
   for (int64_t i = 0; pieces > 1 && i < pieces; ++i) {
-    const conv::Piece piece(problem, args, i * problem.n / pieces, (i + 1) * problem.n / pieces);
-    conv::run_plan(backend, planned->plan, piece.problem, piece.args);
+    const conv::ImageRange piece(problem, args, i * problem.n / pieces,
+                                 (i + 1) * problem.n / pieces);
+    conv::run_plan(backend, plan, piece.problem, piece.args);
   }
   finish(backend, problem);
 }
 
 bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args) {
-  const auto planned = conv::find_plan_unmeasured(backend, problem);
-  if (!planned || planned->plan.pieces != 1) return false;
-  const auto& order = planned->plan.order;
+  Workspace& shared = backend.device().workspace();
+  const Workspace::Caller caller = caller_of(problem, args);
+  shared.begin_convolution(caller);
+  const auto plan = conv::find_plan(backend, problem);
+  if (!plan || plan->pieces != 1) return false;
+  const auto& order = plan->order;
   const auto chosen = std::ranges::find_if(order, [&](const ConvSolver* solver) {
-    return solver->workspace_bytes(problem) <= planned->available;
+    return solver->workspace_bytes(problem) <= plan->available;
   });
   if (chosen == order.end() || !(*chosen)->pools(problem)) return false;
   PoolArgs pool = *args.pool;
@@ -64,23 +78,23 @@ bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvAr
     indices = Tensor(shape, DType::i32, args.x->device());
     pool.indices = &indices;
   }
-  const PoolArgs& caller = *std::exchange(args.pool, &pool);
+  const PoolArgs& wanted = *std::exchange(args.pool, &pool);
   try {
     Workspace::Use workspace;
     if (const uint64_t bytes = (*chosen)->workspace_bytes(problem)) {
-      workspace = backend.device().workspace().use(bytes);
+      workspace = shared.use(bytes);
       if (!workspace.memory.defined()) return false;
       args.workspace = &workspace.memory;
     }
-    for (uint64_t bytes : planned->wanted) backend.device().workspace().register_size(bytes);
+    shared.request_sizes(plan->wanted, caller);
     const Workspace::Use prepared = conv::prepare(backend, **chosen, problem, args);
     if (prepared.memory.defined()) args.prepared = &prepared.memory;
     (*chosen)->run(problem, args);
-  } catch (const std::bad_alloc&) {  // a thread's scratch, before anything was added to a gradient
+  } catch (const std::bad_alloc&) {  // no scratch memory; the gradient is unchanged
     return false;
   }
-  if (y.defined()) *caller.y = y;
-  if (indices.defined()) *caller.indices = indices;
+  if (y.defined()) *wanted.y = y;
+  if (indices.defined()) *wanted.indices = indices;
   finish(backend, problem);
   return true;
 }

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Chooses how a convolution is computed with the workspace that there is, and computes it.
+// Selects a solver for a convolution within the available workspace, and runs it.
 #pragma once
 
 #include <functional>
 
+#include "matrix/conv/solver.h"
 #include "matrix/conv/tuning.h"
 
 namespace kaiseki {
 
-/// Computes it the way that takes the least time, as far as it was measured: by the fastest solver
-/// among those that have room, or by a faster one on pieces of the minibatch so small that it has.
-/// Measures by tune_convolution(), and registers with the device's Workspace what would be faster.
-/// A solver whose kernels the driver refuses gives way to the next. Throws KernelError when none is
-/// left for that reason, OutOfMemory when none has room, DeviceError when none can.
+/// Computes the convolution with the fastest known solver that has room. If a faster solver has
+/// room only for parts of the minibatch, it computes the minibatch in parts. If the policy wants
+/// it, measures by measure_convolution(). Tells the device's Workspace the sizes that would be
+/// faster. If the driver refuses a solver's kernels, the next solver runs. Throws KernelError if
+/// all are refused, OutOfMemory if none has room, and DeviceError if no solver can compute it.
 void run_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
 
-/// The same with args.pool, in one pass: by the solver that run_convolution() would take. Outputs
-/// of the pooling that are no tensors are made. False, with none made and nothing added to a
-/// gradient, where that solver does not pool or finds no memory for it, only pieces of the
-/// minibatch have room, or the convolution is to be measured first.
+/// Computes the convolution and args.pool in one pass, with the solver that run_convolution() would
+/// use. Creates the outputs of the pooling if they are empty tensors. Returns false and changes
+/// nothing in three cases. The solver does not support pooling or has no memory for it. Only parts
+/// of the minibatch have room. The convolution must be measured first.
 bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args);
 
-/// Called with every convolution of this process after it ran; an empty function ends it.
+/// Calls `observer` after every convolution of this process. An empty function removes the
+/// observer.
 using ConvObserver = std::function<void(Backend& backend, const ConvProblem& problem)>;
 void observe_convolutions(ConvObserver observer);
 

@@ -1,351 +1,184 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/conv/tuning.h"
 
-#include <algorithm>
-#include <atomic>
-#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
+#include "base/error.h"
+#include "base/log.h"
 #include "matrix/conv/measure.h"
-#include "matrix/conv/shipped.h"
-#include "matrix/error.h"
-#include "matrix/log.h"
 #include "matrix/memory/workspace.h"
-#include "matrix/threads.h"
 
 namespace kaiseki {
 namespace {
 
-// Smaller ones gain less by measuring than it costs, and so their bits do not depend on it.
-constexpr double kWorthMeasuring = 0.5e9;  // multiplications and additions
-// What would run unmeasured is left for another one that is this much faster, as the next
-// measurement may say otherwise.
-constexpr double kWorthChanging = 0.95;
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
+using conv::lock_case;
+using NoRoom = std::set<std::string, std::less<>>;
 
-struct Known {
-  std::vector<TuningResult> results;
-  std::set<std::string> estimated{};          // of the results, those that are another machine's
-  bool scaled = false;                        // which are adapted to this one
-  std::unique_ptr<ConvMeasurement> trials{};  // amortised, not done
-  // Measured, or without the room for it: with so many bytes of workspace there.
-  std::map<const ConvSolver*, uint64_t> tried{};
+/// Amortised measurements in progress.
+class Unfinished {
+ public:
+  using Key = std::tuple<Backend*, int, ConvProblem>;
+
+  void put(const Key& key, std::unique_ptr<ConvMeasurement> trials) {
+    std::lock_guard lock(mutex_);
+    present()[key] = std::move(trials);
+  }
+  std::unique_ptr<ConvMeasurement> take(const Key& key) {
+    std::lock_guard lock(mutex_);
+    auto node = present().extract(key);
+    return node ? std::move(node.mapped()) : nullptr;
+  }
+  bool contains(const Key& key) {
+    std::lock_guard lock(mutex_);
+    return present().contains(key);
+  }
+
+ private:
+  std::map<Key, std::unique_ptr<ConvMeasurement>>& present() {
+    if (epoch_ != tuning_clear_count()) all_.clear(), epoch_ = tuning_clear_count();
+    return all_;
+  }
+  std::mutex mutex_;
+  std::map<Key, std::unique_ptr<ConvMeasurement>> all_;
+  uint64_t epoch_ = 0;
 };
 
-struct Table {
-  std::mutex mutex;
-  std::mutex measuring;  // one convolution at a time: they would slow each other
-  ConvPolicy policy;
-  bool kept = true, told = false;
-  std::map<std::tuple<Backend*, int, ConvProblem>, Known> all;
-};
-
-std::atomic<uint64_t> generation{1};
-
-Table& table() {
-  static auto* one = new Table;
+Unfinished& unfinished() {
+  static auto* one = new Unfinished;
   return *one;
 }
 
-int threads_of(Backend& backend) { return backend.device().is_cpu() ? thread_count() : 0; }
-
-/// What is shipped, of solvers that there are.
-std::vector<TuningResult> estimates(Backend& backend, const ConvProblem& problem,
-                                    const TuningKey& key) {
-  std::vector<TuningResult> results;
-  if (problem.flops() < kWorthMeasuring) return results;
-  for (TuningResult& result : shipped_tuning(key))
-    for (const ConvSolver* solver : backend.conv_solvers())
-      if (solver->name() == result.candidate && solver->applicable(problem)) {
-        result.workspace = solver->workspace_bytes(problem);
-        results.push_back(std::move(result));
-        break;
-      }
-  return results;
+Unfinished::Key key_of(Backend& backend, const ConvProblem& problem) {
+  return {&backend, conv::threads_of(backend), problem};
 }
 
-/// What is measured is no estimate any more; the first that is tells how much slower than the other
-/// machine this one is.
-void adapt_estimates(Known& of, const TuningResult& measured) {
-  const auto old = std::ranges::find(of.results, measured.candidate, &TuningResult::candidate);
-  if (!of.estimated.erase(measured.candidate) || of.scaled ||
-      measured.milliseconds >= kRefusedMilliseconds)
-    return;
-  const double factor = measured.milliseconds / old->milliseconds;
-  for (TuningResult& other : of.results)
-    if (of.estimated.contains(other.candidate)) other.milliseconds *= factor;
-  of.scaled = true;
-}
-
-/// Puts what was measured in the place of what was known, in the backend's order.
-void learn(Backend& backend, Known& of, const std::vector<TuningResult>& measured) {
-  for (const TuningResult& result : measured) {
-    adapt_estimates(of, result);
-    std::erase_if(of.results,
-                  [&](const TuningResult& old) { return old.candidate == result.candidate; });
-    of.results.push_back(result);
-  }
-  const auto solvers = backend.conv_solvers();
-  std::ranges::stable_sort(of.results, {}, [&](const TuningResult& result) {
-    return std::ranges::find(solvers, result.candidate, &ConvSolver::name) - solvers.begin();
+void tell_once(Device device) {
+  static std::once_flag told;
+  if (tune_policy().mode == TuneMode::exhaustive) return;
+  std::call_once(told, [&] {
+    log_info(message("conv2d", "measuring the solvers of large convolutions on ", device.name(),
+                     ", once per shape"));
   });
 }
 
-/// The lock is held. When it is met first: what was measured, as the file has it, and for the other
-/// solvers what is shipped.
-Known& known(Backend& backend, const ConvProblem& problem) {
-  const auto [at, is_new] = table().all.try_emplace({&backend, threads_of(backend), problem});
-  Known& of = at->second;
-  if (is_new && table().policy.mode != TuneMode::exhaustive) {
-    const TuningKey key = convolution_key(backend, problem);
-    of.results = estimates(backend, problem, key);
-    for (const TuningResult& result : of.results) of.estimated.insert(result.candidate);
-    learn(backend, of, recall_tuning(key));
-  }
-  return of;
+/// Writes only results measured on this machine.
+void keep(Backend& backend, const ConvProblem& problem, const std::vector<TuningResult>& measured) {
+  merge_and_store(lock_case(backend, problem).known, convolution_key(backend, problem),
+                  conv::solver_names(backend), measured);
 }
 
-bool uses_measurements(const ConvPolicy& policy) {
-  return policy.mode != TuneMode::off && !policy.deterministic;
-}
+/// One measurement of a convolution.
+class ConvTuner {
+ public:
+  ConvTuner(Backend& backend, const ConvProblem& problem)
+      : backend_(backend),
+        problem_(problem),
+        available_(backend.device().workspace().available()),
+        amortised_(tune_policy().mode == TuneMode::amortised) {}
 
-bool measures(const ConvPolicy& policy, const ConvProblem& problem) {
-  if (!uses_measurements(policy) || policy.mode == TuneMode::cached) return false;
-  return policy.mode == TuneMode::exhaustive || problem.flops() >= kWorthMeasuring;
-}
-
-const TuningResult* find(const std::vector<TuningResult>& results, const ConvSolver& solver) {
-  const auto found = std::ranges::find(results, solver.name(), &TuningResult::candidate);
-  return found == results.end() ? nullptr : &*found;
-}
-
-/// Whether it may find room for its workspace that it did not find before.
-bool may_find_room(const Backend& backend, const Known& of, const ConvSolver& solver,
-                   uint64_t bytes, uint64_t available) {
-  const Workspace& workspace = backend.device().workspace();
-  const auto tried = of.tried.find(&solver);
-  if (tried == of.tried.end()) return workspace.allows(bytes);
-  if (bytes > tried->second) return bytes <= available;
-  return bytes > 0 && bytes <= workspace.size();
-}
-
-/// The solvers that are not measured, though there may be room for their workspace.
-std::vector<const ConvSolver*> untried_solvers(Backend& backend, const ConvProblem& problem,
-                                               const Known& of, uint64_t available) {
-  std::vector<const ConvSolver*> untried;
-  for (const ConvSolver* solver : backend.conv_solvers()) {
-    if (!solver->applicable(problem) || find(of.results, *solver)) continue;
-    if (may_find_room(backend, of, *solver, solver->workspace_bytes(problem), available))
-      untried.push_back(solver);
-  }
-  return untried;
-}
-
-/// The estimate to be measured next, but for those of `no_room`: the one that is said to be the
-/// fastest, unless what was measured here is faster and has room now. nullptr: none is.
-const ConvSolver* next_estimate(Backend& backend, const Known& of, uint64_t available,
-                                const std::set<std::string>& no_room) {
-  const auto solvers = backend.conv_solvers();
-  std::vector<TuningResult> fastest = of.results;
-  std::ranges::stable_sort(fastest, {}, &TuningResult::milliseconds);
-  for (const TuningResult& result : fastest) {
-    if (!backend.device().workspace().allows(result.workspace)) continue;
-    if (of.estimated.contains(result.candidate)) {
-      if (no_room.contains(result.candidate)) continue;
-      return *std::ranges::find(solvers, result.candidate, &ConvSolver::name);
+  ConvTuning run(const ConvArgs& args) {
+    for (;;) {
+      if (!take_unfinished() && !begin()) return {};
+      const bool computed = step(args);
+      if (!trials_->done()) {
+        unfinished().put(key_of(backend_, problem_), std::move(trials_));
+        return {computed, false};
+      }
+      const std::vector<TuningResult> measured = trials_->results();
+      keep(backend_, problem_, measured);
+      // The solver with an estimate may have found no room this time. Then the next one is tried.
+      if (!estimate_ || computed) return {computed, !computed && has_no_estimates()};
+      if (measured.empty()) no_room_.emplace(estimate_->name());
     }
-    if (result.workspace <= available && result.milliseconds < kRefusedMilliseconds) break;
   }
-  return nullptr;
-}
 
-/// The lock is held. Only what was measured here is written.
-void keep(Backend& backend, const ConvProblem& problem, Known& of,
-          const std::vector<TuningResult>& measured) {
-  if (measured.empty()) return;
-  learn(backend, of, measured);
-  const bool written = remember_tuning(convolution_key(backend, problem), measured);
-  table().kept = table().kept && written;
-  ++generation;
-}
+ private:
+  bool take_unfinished() {
+    trials_ = unfinished().take(key_of(backend_, problem_));
+    if (trials_) estimate_ = nullptr;
+    return trials_ != nullptr;
+  }
 
-void tell_once(Table& of, Device device) {
-  if (of.told || of.policy.mode == TuneMode::exhaustive) return;
-  of.told = true;
-  log_info(message("conv2d", "measuring the ways to compute large convolutions on ", device.name(),
-                   ", once for each shape"));
-}
+  /// Returns false if there is nothing to measure.
+  bool begin() {
+    const conv::LockedCase locked = lock_case(backend_, problem_);
+    estimate_ = conv::next_estimate(backend_, locked.known, available_, no_room_);
+    const auto solvers = estimate_
+                             ? std::vector{estimate_}
+                             : conv::untried_solvers(backend_, problem_, locked.known, available_);
+    if (solvers.empty()) return false;
+    trials_ = std::make_unique<ConvMeasurement>(backend_, problem_, solvers);
+    for (const ConvSolver* solver : solvers)
+      locked.known.tried[std::string(solver->name())] = available_;
+    tell_once(backend_.device());
+    return true;
+  }
+
+  bool step(const ConvArgs& args) {
+    if (!amortised_) {
+      trials_->run(args);
+      return false;
+    }
+    bool computed = false;  // only one of many solvers is checked at a time
+    do computed = trials_->step(args);
+    while (estimate_ && !computed && !trials_->done());
+    return computed;
+  }
+
+  bool has_no_estimates() const { return lock_case(backend_, problem_).known.estimated.empty(); }
+
+  Backend& backend_;
+  const ConvProblem& problem_;
+  const uint64_t available_;
+  const bool amortised_;
+  NoRoom no_room_;
+  const ConvSolver* estimate_ = nullptr;  // the solver with an estimate that is measured alone
+  std::unique_ptr<ConvMeasurement> trials_;
+};
 
 }  // namespace
 
-void set_conv_policy(const ConvPolicy& policy) {
-  std::lock_guard lock(table().mutex);
-  if (policy.mode == TuneMode::exhaustive) table().all.clear();
-  table().policy = policy;
-  ++generation;
+ConvTuning measure_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
+  if (!measures_convolution(problem)) return {};
+  std::lock_guard turn(measurement_mutex());
+  return ConvTuner(backend, problem).run(args);
 }
 
-uint64_t conv_generation() { return generation; }
-
-ConvPolicy conv_policy() {
-  std::lock_guard lock(table().mutex);
-  return table().policy;
-}
-
-std::string_view direction_name(ConvDirection direction) {
-  constexpr std::string_view kNames[] = {"forward", "backward_data", "backward_filter"};
-  return kNames[static_cast<int>(direction)];
-}
-
-int tuning_threads(const DeviceInfo& info) {
-  if (info.device.is_cpu()) return thread_count();
-  return info.is_gpu ? 0 : info.compute_units;
-}
-
-TuningKey convolution_key(Backend& backend, const ConvProblem& problem) {
-  const DeviceInfo info = backend.info();
-  return {info.name, backend.device().is_cpu() ? info.platform : info.driver, tuning_threads(info),
-          "convolution", std::string(direction_name(problem.direction)) + ' ' + problem.str()};
-}
-
-std::vector<ConvCandidate> conv_candidates(Backend& backend, const ConvProblem& problem) {
+bool convolution_is_measured(Backend& backend, const ConvProblem& problem) {
+  if (!measures_convolution(problem)) return true;
+  if (unfinished().contains(key_of(backend, problem))) return false;
   const uint64_t available = backend.device().workspace().available();
-  std::lock_guard lock(table().mutex);
-  const ConvPolicy& policy = table().policy;
-  const bool by_time = uses_measurements(policy);
-  std::vector<ConvCandidate> candidates;
-  bool all = true;
-  for (const ConvSolver* solver : backend.conv_solvers()) {
-    if (!solver->applicable(problem) || (policy.deterministic && !solver->deterministic()))
-      continue;
-    const Known* of = by_time ? &known(backend, problem) : nullptr;
-    const auto* measured = of ? find(of->results, *solver) : nullptr;
-    const uint64_t bytes = solver->workspace_bytes(problem);
-    // An estimate is a reason to make room and measure, none to run what was not checked here.
-    if (measured && of->estimated.contains(measured->candidate) &&
-        (bytes <= available || !measures(policy, problem)))
-      measured = nullptr;
-    const bool had_no_room = of && of->tried.contains(solver) && bytes <= of->tried.at(solver);
-    const bool estimates = of && !of->estimated.empty();  // may not have a newer solver
-    if (!measured && bytes <= available && !had_no_room && !estimates) all = false;
-    candidates.push_back({solver, measured ? measured->milliseconds : kUnknown, bytes});
-  }
-  const auto wrong = [](const ConvCandidate& c) { return c.milliseconds == kWrongMilliseconds; };
-  if (std::ranges::all_of(candidates, wrong)) return candidates;  // nobody is left to believe
-  std::erase_if(candidates, wrong);
-  if (!all || candidates.empty()) return candidates;
-  const ConvSolver* first = candidates.front().solver;
-  if (by_time && known(backend, problem).estimated.contains(std::string(first->name())))
-    first = nullptr;  // its place is no reason to run it unchecked
-  std::ranges::stable_sort(candidates, {}, [&](const ConvCandidate& c) {
-    return c.milliseconds * (c.solver == first ? kWorthChanging : 1);
-  });
-  return candidates;
+  const conv::LockedCase locked = lock_case(backend, problem);
+  return !conv::next_estimate(backend, locked.known, available, {}) &&
+         conv::untried_solvers(backend, problem, locked.known, available).empty();
 }
 
-bool measures_convolution(const ConvProblem& problem) {
-  std::lock_guard lock(table().mutex);
-  return measures(table().policy, problem);
-}
-
-ConvTuning tune_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
-  Table& all = table();
-  std::unique_lock lock(all.mutex);
-  if (!measures(all.policy, problem)) return {};
-  const bool amortised = all.policy.mode == TuneMode::amortised;
-  lock.unlock();
-  std::lock_guard measuring(all.measuring);
+bool would_measure_solver(Backend& backend, const ConvProblem& problem, const ConvSolver& solver) {
+  if (!measures_convolution(problem)) return false;
   const uint64_t available = backend.device().workspace().available();
-  std::set<std::string> no_room;
-  for (;;) {
-    lock.lock();
-    const ConvSolver* estimate = nullptr;
-    auto trials = std::move(known(backend, problem).trials);
-    if (!trials) {
-      Known& of = known(backend, problem);
-      estimate = next_estimate(backend, of, available, no_room);
-      const auto solvers =
-          estimate ? std::vector{estimate} : untried_solvers(backend, problem, of, available);
-      if (solvers.empty()) return {};
-      trials = std::make_unique<ConvMeasurement>(backend, problem, solvers);
-      for (const ConvSolver* solver : solvers) of.tried[solver] = available;
-      tell_once(all, backend.device());
-    }
-    lock.unlock();
-    bool computed = false;
-    if (amortised)  // of many, one is checked at a time
-      do computed = trials->step(args);
-      while (estimate && !computed && !trials->done());
-    else
-      trials->run(args);
-    lock.lock();
-    Known& of = known(backend, problem);
-    if (!trials->done()) {
-      of.trials = std::move(trials);
-      return {computed, false};
-    }
-    const std::vector<TuningResult> measured = trials->results();
-    keep(backend, problem, of, measured);
-    // What went on with an earlier call's estimate may have found no room: then there are others.
-    if (!estimate || computed) return {computed, !computed && of.estimated.empty()};
-    if (measured.empty()) no_room.emplace(estimate->name());
-    lock.unlock();
-  }
+  const conv::LockedCase locked = lock_case(backend, problem);
+  const TuningResult* result = locked.known.find(solver.name());
+  if (result && !locked.known.is_estimated(result->candidate)) return false;
+  return conv::may_find_room(backend, locked.known, solver, solver.workspace_bytes(problem),
+                             available);
 }
 
-bool convolution_known(Backend& backend, const ConvProblem& problem) {
+std::optional<double> measure_solver(Backend& backend, const ConvProblem& problem,
+                                     const ConvArgs& args, const ConvSolver& solver) {
+  if (!would_measure_solver(backend, problem, solver)) return {};
   const uint64_t available = backend.device().workspace().available();
-  std::lock_guard lock(table().mutex);
-  if (!measures(table().policy, problem)) return true;
-  const Known& of = known(backend, problem);
-  if (of.trials) return false;
-  if (next_estimate(backend, of, available, {})) return false;
-  return untried_solvers(backend, problem, of, available).empty();
-}
-
-double measured_time(Backend& backend, const ConvProblem& problem, const ConvArgs& args,
-                     const ConvSolver& solver) {
-  Table& all = table();
-  const uint64_t available = backend.device().workspace().available();
-  std::unique_lock lock(all.mutex);
-  if (!uses_measurements(all.policy)) return kUnknown;
-  Known& of = known(backend, problem);
-  if (const auto* result = find(of.results, solver))
-    if (!of.estimated.contains(result->candidate)) return result->milliseconds;
-  if (!measures(all.policy, problem) ||
-      !may_find_room(backend, of, solver, solver.workspace_bytes(problem), available))
-    return kUnknown;
-  of.tried[&solver] = available;
-  lock.unlock();
-  std::lock_guard measuring(all.measuring);
+  lock_case(backend, problem).known.tried[std::string(solver.name())] = available;
+  std::lock_guard turn(measurement_mutex());
   ConvMeasurement trial(backend, problem, {&solver});
   trial.run(args);
-  lock.lock();
-  const std::vector<TuningResult> results = trial.results();
-  keep(backend, problem, known(backend, problem), results);
-  return results.empty() ? kUnknown : results[0].milliseconds;
-}
-
-std::vector<TuningResult> conv_results(Backend& backend, const ConvProblem& problem) {
-  std::lock_guard lock(table().mutex);
-  return known(backend, problem).results;
-}
-
-bool conv_results_kept() {
-  std::lock_guard lock(table().mutex);
-  return table().kept;
-}
-
-void forget_convolutions() {
-  std::lock_guard lock(table().mutex);
-  table().all.clear();
-  table().kept = true;
-  ++generation;
+  keep(backend, problem, trial.results());
+  return known_time(backend, problem, solver);
 }
 
 }  // namespace kaiseki

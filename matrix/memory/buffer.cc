@@ -3,16 +3,15 @@
 
 #include <atomic>
 
-#include "matrix/backend.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/memory/host.h"
-#include "matrix/memory/pool.h"
 
 namespace kaiseki {
 namespace {
 
 std::atomic<uint64_t> to_device, to_host, to_device_bytes, to_host_bytes;
 
-/// Host copies of tensors that live on other devices: not under any device's budget.
+/// Host copies of tensors on other devices. They do not count in any device's budget.
 class HostMemory : public RawMemory {
  public:
   void* allocate(uint64_t bytes) override { return allocate_host(bytes); }
@@ -21,10 +20,10 @@ class HostMemory : public RawMemory {
   void discard(void* part, uint64_t bytes) noexcept override { discard_host(part, bytes); }
 };
 
-MemoryPool& staging() {
+Allocator& staging() {
   static HostMemory raw;
-  static MemoryPool* pool = new MemoryPool("host", raw, {});  // outlives every static tensor
-  return *pool;
+  static Allocator* allocator = new Allocator("host", raw, {});  // outlives every static tensor
+  return *allocator;
 }
 
 }  // namespace
@@ -59,7 +58,7 @@ void* Buffer::host(Access access) {
   if (device_.is_cpu()) return block_;
   if (!host_) host_ = staging().allocate(bytes_);
   if (access != Access::write && !host_valid_ && block_valid_) {
-    device_.backend().download(host_, block_, bytes_);
+    device_.memory().download(host_, block_, bytes_);
     ++to_host;
     to_host_bytes += bytes_;
   }
@@ -72,7 +71,7 @@ void* Buffer::on_device(Access access) {
   if (access != Access::read) change();
   if (device_.is_cpu()) return block_;
   if (access != Access::write && !block_valid_ && host_valid_) {
-    device_.backend().upload(block_, host_, bytes_);
+    device_.memory().upload(block_, host_, bytes_);
     ++to_device;
     to_device_bytes += bytes_;
   }

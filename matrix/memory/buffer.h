@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Buffer: storage of tensors, with a copy on the host and one on its device, each valid or stale.
-// Reading a stale side copies; writing one side makes the other stale. Tests count the copies.
+// Buffer: the storage of tensors, with a copy on the host and one on the device. Each copy is valid
+// or stale. Reading a stale copy updates it. Writing one copy makes the other stale. Tests count
+// the transfers.
 #pragma once
 
 #include <atomic>
@@ -11,20 +12,20 @@
 
 namespace kaiseki {
 
-enum class Access { read, read_write, write };  // write: the old contents are not needed
+enum class Access { read, read_write, write };  // write: the old contents are discarded
 
 /// Transfers between host and device since the program started.
 struct TransferCount {
-  uint64_t to_device = 0, to_host = 0;              // copies
+  uint64_t to_device = 0, to_host = 0;              // number of copies
   uint64_t to_device_bytes = 0, to_host_bytes = 0;  // bytes
 };
 TransferCount transfer_count();
 
 class Buffer {
  public:
-  /// Uninitialised. Throws OutOfMemory.
+  /// Uninitialized. Throws OutOfMemory.
   Buffer(uint64_t bytes, Device device);
-  /// Around a block of the device's MemoryPool::allocate_unused().
+  /// Takes ownership of a block of the device's Allocator::allocate_unused().
   Buffer(uint64_t bytes, Device device, void* unused);
   ~Buffer();
   Buffer(const Buffer&) = delete;
@@ -33,15 +34,16 @@ class Buffer {
   uint64_t bytes() const { return bytes_; }
   Device device() const { return device_; }
 
-  /// Whether the host can read without waiting for the device.
+  /// Returns whether the host can read without waiting for the device.
   bool valid_on_host() const { return device_.is_cpu() || host_valid_; }
 
-  /// Stands for what is in it: another number, of no other buffer, whenever somebody may write.
+  /// A number that identifies the current contents. It changes whenever the contents may be
+  /// written. No other buffer has the same number.
   uint64_t contents() const { return contents_; }
 
-  /// The host's copy, aligned to 64 bytes. Waits for the device's work where that is needed.
+  /// The host copy, aligned to 64 bytes. Waits for the device's work if necessary.
   void* host(Access access);
-  /// The device's block (a cl_mem; on the CPU the host's pointer).
+  /// The device's block: a cl_mem, or on the CPU the host pointer.
   void* on_device(Access access);
 
  private:

@@ -22,7 +22,7 @@ void* allocate_host(uint64_t bytes) noexcept {
   if (bytes > SIZE_MAX || posix_memalign(&block, large ? kLargePage : kLine, bytes) != 0)
     return nullptr;
 #ifdef MADV_HUGEPAGE
-  if (large) madvise(block, bytes, MADV_HUGEPAGE);  // only a wish
+  if (large) madvise(block, bytes, MADV_HUGEPAGE);  // a hint that the system may ignore
 #endif
   return block;
 }

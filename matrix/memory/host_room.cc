@@ -20,9 +20,9 @@ uint64_t physical_memory() {
 #ifdef __linux__
 namespace {
 
-constexpr uint64_t kReserve = 16;  // of all memory, a part for what is in no pool
+constexpr uint64_t kReserve = 16;  // 1/16 of all memory is left for memory outside the allocators
 
-/// The number after `key`, or the first one of the file.
+/// Returns the number after `key`, or the first number in the file.
 std::optional<uint64_t> number_in(const std::string& file, const std::string& key = "") {
   std::ifstream in(file);
   for (std::string word; word != key;)
@@ -32,13 +32,13 @@ std::optional<uint64_t> number_in(const std::string& file, const std::string& ke
 }
 
 struct Names {
-  const char *limit, *used, *files;  // files: pages that are given up when they are needed
+  const char *limit, *used, *files;  // files: cached pages that the system can reclaim
 };
 constexpr Names kFirst{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
 constexpr Names kSecond{"memory.max", "memory.current", "inactive_file"};
 
 void narrow(HostRoom& room, const std::string& group, const Names& names) {
-  const auto limit = number_in(group + names.limit);  // "max" is none
+  const auto limit = number_in(group + names.limit);  // "max" means no limit
   if (!limit) return;
   const uint64_t used = number_in(group + names.used).value_or(0);
   const uint64_t files = number_in(group + "memory.stat", names.files).value_or(0);
@@ -47,7 +47,7 @@ void narrow(HostRoom& room, const std::string& group, const Names& names) {
       std::min(room.available, *limit - std::min(*limit, used - std::min(used, files)));
 }
 
-/// With those that the group is in.
+/// Also applies the limits of the enclosing groups.
 void narrow_all(HostRoom& room, const std::string& folder, std::string group, const Names& names) {
   if (group == "/") group.clear();
   for (;; group.resize(group.rfind('/'))) {
@@ -95,7 +95,7 @@ uint64_t spare_host_memory() {
 #else
 HostRoom host_room(const std::string&) { return {physical_memory()}; }
 
-uint64_t spare_host_memory() { return UINT64_MAX; }  // there is no estimate
+uint64_t spare_host_memory() { return UINT64_MAX; }  // no estimate available
 #endif
 
 }  // namespace kaiseki

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How much memory of the host this process may have: the machine's, or what the control groups that
-// it is in (a container's) allow.
+// The host memory that this process may use. It is all memory of the machine, or less in a
+// container (the limit of its control groups).
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace kaiseki {
 /// Bytes.
 struct HostRoom {
   uint64_t total = 0;
-  uint64_t available = UINT64_MAX;  // now, by the system's estimate, if it has one
+  uint64_t available = UINT64_MAX;  // now, by the system's estimate; UINT64_MAX without an estimate
 };
 
-/// `root` is where /proc and /sys/fs/cgroup (version 1 or 2) are.
+/// `root` is the folder with /proc and /sys/fs/cgroup (version 1 or 2).
 HostRoom host_room(const std::string& root = "");
 
-/// Bytes that the pool of a device whose memory is the host's may still take: what is available,
-/// but for a part of all that is left to others; all where the system has no estimate.
+/// The bytes that an allocator may still take if its device uses host memory. It is the available
+/// memory, less a reserve for other uses. UINT64_MAX if the system has no estimate.
 uint64_t spare_host_memory();
 
 }  // namespace kaiseki

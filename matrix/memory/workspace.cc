@@ -5,22 +5,22 @@
 #include <chrono>
 #include <thread>
 
-#include "matrix/backend.h"
-#include "matrix/memory/pool.h"
+#include "matrix/memory/allocator.h"
 
 namespace kaiseki {
 namespace {
 
 constexpr uint64_t kEarlyPart = 16;
-constexpr uint64_t kKeptPart = 4;    // of the device's memory, at most, for what is kept
-constexpr int kPatience = 10'000;    // milliseconds that a tensor waits for a convolution's end
-constexpr uint64_t kAskAgain = 100;  // iterations after which a device that refused is asked anew
+// Limit for transformed filters: this fraction of the device's memory.
+constexpr uint64_t kKeptPart = 4;
+constexpr int kPatience = 10'000;    // milliseconds that a tensor waits for a convolution to end
+constexpr uint64_t kAskAgain = 100;  // calls of grow() until a device that refused is asked again
 
 }  // namespace
 
-Workspace::Workspace(Device device, MemoryPool& pool)
-    : device_(device), pool_(pool), kept_(device) {
-  pool_.set_give_way([this] { return give_way(); });
+Workspace::Workspace(Device device, Allocator& allocator)
+    : device_(device), allocator_(allocator), derived_(device) {
+  allocator_.set_release_for_tensors([this] { return release_for_tensors(); });
 }
 
 void Workspace::set_limit(std::optional<uint64_t> bytes) {
@@ -28,25 +28,35 @@ void Workspace::set_limit(std::optional<uint64_t> bytes) {
   limit_ = bytes;
   gave_way_ = false;
   refused_ = UINT64_MAX;
-  registered_.clear();
+  wanted_.clear();
+  callers_.clear();
   block_ = {};
-  kept_.clear();
+  derived_.clear();
 }
 
-void Workspace::register_size(uint64_t bytes) {
+void Workspace::request_sizes(std::span<const uint64_t> bytes, const Caller& caller) {
+  if (bytes.empty()) return;
   std::lock_guard lock(mutex_);
-  if (!limit_) registered_.insert(bytes);
+  if (limit_) return;
+  wanted_.insert(bytes.begin(), bytes.end());
+  callers_.insert(caller);
 }
 
-void Workspace::end_iteration() {
+void Workspace::begin_convolution(const Caller& caller) {
   std::lock_guard lock(mutex_);
-  kept_.purge();
+  if (callers_.contains(caller)) grow();
+}
+
+void Workspace::grow() {
+  std::lock_guard lock(mutex_);
+  derived_.purge();
   if (++since_refused_ == kAskAgain) refused_ = UINT64_MAX;
-  const bool wanted = !registered_.empty() && *registered_.begin() > size();
-  const uint64_t most = wanted ? room() : 0;
-  for (uint64_t bytes : registered_)
+  const bool larger = !wanted_.empty() && *wanted_.begin() > size();
+  const uint64_t most = larger ? room() : 0;
+  for (uint64_t bytes : wanted_)
     if (bytes <= size() || take(bytes, most)) break;
-  registered_.clear();
+  wanted_.clear();
+  callers_.clear();
 }
 
 void Workspace::reserve(uint64_t bytes) {
@@ -78,62 +88,63 @@ Workspace::Use Workspace::use(uint64_t bytes) {
 }
 
 uint64_t Workspace::device_memory() const {
-  if (const uint64_t budget = pool_.account().budget) return budget;
+  if (const uint64_t budget = allocator_.account().budget) return budget;
   return device_limits().memory;
 }
 
 const Workspace::Limits& Workspace::device_limits() const {
   if (!limits_) {
-    const DeviceInfo info = device_.backend().info();
+    const DeviceInfo info = device_.info();
     limits_ = Limits{info.memory, info.max_allocation};
   }
   return *limits_;
 }
 
-Workspace::Use Workspace::try_out(uint64_t bytes) {
+Workspace::Use Workspace::use_for_measurement(uint64_t bytes) {
   Use trial{std::unique_lock(mutex_), {}};
   if (bytes <= size() || limit_) return use(bytes);
-  const uint64_t all = room(), held = block_.defined() ? pool_.rounded(size()) : 0;
+  const uint64_t all = room(), held = block_.defined() ? allocator_.rounded(size()) : 0;
   if (fits(bytes, all - std::min(all, held))) trial.memory = allocate(bytes);
   return trial;
 }
 
-Workspace::Use Workspace::keep(const Tensor& source, const Kept::Form& form,
-                               const Kept::Make& make) {
+Workspace::Use Workspace::use_derived(const Tensor& source, const DerivedCache::Form& form,
+                                      const DerivedCache::Make& make) {
   Use use{std::unique_lock(mutex_), {}};
   if (limit_) return use;
-  use.memory = kept_.of(source, form, make, [this](uint64_t bytes) {
+  derived_.purge();
+  use.memory = derived_.of(source, form, make, [this](uint64_t bytes) {
     const uint64_t memory = device_memory();
-    const bool moderate = !memory || kept_.bytes() + bytes <= memory / kKeptPart;
-    return moderate && fits(bytes, room_beside()) ? Tensor::of_unused_memory(bytes, device_)
+    const bool moderate = !memory || derived_.bytes() + bytes <= memory / kKeptPart;
+    return moderate && fits(bytes, room_beside()) ? Tensor::from_unused_memory(bytes, device_)
                                                   : Tensor();
   });
   return use;
 }
 
-uint64_t Workspace::kept_bytes() const {
+uint64_t Workspace::derived_bytes() const {
   std::lock_guard lock(mutex_);
-  return kept_.bytes();
+  return derived_.bytes();
 }
 
-/// In place of the present block and of all that is kept. A device without a budget may promise
-/// more memory than it has.
+/// The room if the current block and all transformed filters are released. A device without a
+/// budget may promise more memory than it has.
 uint64_t Workspace::room() const {
-  const MemoryAccount account = pool_.account();
+  const MemoryAccount account = allocator_.account();
   const uint64_t tensors = account.in_use + account.cached, memory = device_memory();
   const uint64_t unused = memory ? memory - std::min(memory, tensors) : UINT64_MAX;
-  const uint64_t available = std::min(pool_.available(), UINT64_MAX - account.workspace);
+  const uint64_t available = std::min(allocator_.available(), UINT64_MAX - account.workspace);
   return std::min(unused, account.workspace + available);
 }
 
 uint64_t Workspace::room_beside() const {
   const uint64_t all = room();
-  return all - std::min(all, pool_.account().workspace);
+  return all - std::min(all, allocator_.account().workspace);
 }
 
-/// In one buffer.
+/// Returns whether a block of this size fits, in one buffer.
 bool Workspace::fits(uint64_t bytes, uint64_t room) const {
-  const uint64_t size = pool_.rounded(bytes), largest = device_limits().allocation;
+  const uint64_t size = allocator_.rounded(bytes), largest = device_limits().allocation;
   return size <= room && (!largest || size <= largest);
 }
 
@@ -141,19 +152,19 @@ bool Workspace::was_refused(uint64_t bytes, uint64_t held) const {
   return bytes >= refused_ && held >= refused_beside_;
 }
 
-/// In place of what is kept, if need be.
+/// Releases the transformed filters if necessary.
 Tensor Workspace::allocate(uint64_t bytes) {
-  if (!fits(bytes, room_beside())) kept_.clear();
-  Tensor memory = Tensor::of_unused_memory(bytes, device_);
-  if (memory.defined() || kept_.bytes() == 0) return memory;
-  kept_.clear();
-  return Tensor::of_unused_memory(bytes, device_);
+  if (!fits(bytes, room_beside())) derived_.clear();
+  Tensor memory = Tensor::from_unused_memory(bytes, device_);
+  if (memory.defined() || derived_.bytes() == 0) return memory;
+  derived_.clear();
+  return Tensor::from_unused_memory(bytes, device_);
 }
 
-/// A device may refuse though it seemed to fit: not asked again before tensors need less
-/// or others may have given it back.
+/// A device may refuse although the block seemed to fit. It is then not asked again until tensors
+/// need less or other programs may have freed memory.
 bool Workspace::take(uint64_t bytes, uint64_t room) {
-  const MemoryAccount account = pool_.account();
+  const MemoryAccount account = allocator_.account();
   const uint64_t held = account.in_use + account.cached, before = size();
   if (was_refused(bytes, held) || !fits(bytes, room)) return false;
   block_ = {};
@@ -164,18 +175,19 @@ bool Workspace::take(uint64_t bytes, uint64_t room) {
   return false;
 }
 
-/// First what is kept, and when called again the block; false when there is neither, or
-/// it was waited for in vain. A convolution on another thread ends first, unless it waits for what
-/// this thread holds. One on this thread keeps its memory till its end.
-bool Workspace::give_way() {
+/// The first call releases the transformed filters, the next call the block. Returns false if there
+/// is nothing to release, or if the wait timed out. Waits for a convolution on another thread,
+/// unless that convolution waits for this thread. A convolution on this thread keeps its memory
+/// until it ends.
+bool Workspace::release_for_tensors() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   for (int i = 0; i < kPatience && !lock.owns_lock(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     lock.try_lock();
   }
   if (!lock.owns_lock()) return false;
-  if (kept_.bytes() > 0) {
-    kept_.clear();
+  if (derived_.bytes() > 0) {
+    derived_.clear();
     return true;
   }
   gave_way_ = true;

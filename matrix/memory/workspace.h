@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Workspace: one block of a device's memory that all its convolutions share, beside the pool of
-// tensors, to which it gives way whenever a tensor needs the room ("Automatic convolution
-// workspace", section 3); and in what is still free, filters that were prepared.
+// Workspace: one block of a device's memory that all its convolutions share. It uses memory besides
+// the tensors and is released if a tensor needs the memory ("Automatic convolution workspace",
+// section 3). Memory that is still free holds transformed filters.
 #pragma once
 
 #include <cstdint>
@@ -9,60 +9,67 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
+#include <tuple>
 
-#include "matrix/memory/kept.h"
+#include "matrix/memory/derived_cache.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki {
 
-class MemoryPool;
+class Allocator;
 
 class Workspace {
  public:
-  Workspace(Device device, MemoryPool& pool);
+  Workspace(Device device, Allocator& allocator);
   Workspace(const Workspace&) = delete;
 
-  /// Bytes that the block may have, 0 for none; without a value it is automatic: as many as
-  /// end_iteration() finds to be of use and free. Gives the present block back.
+  /// Limits the block to this many bytes; 0 means no block. Without a value, the workspace is
+  /// automatic: grow() chooses a useful size that is free. Releases the current block.
   void set_limit(std::optional<uint64_t> bytes);
 
-  /// That a block of this size would make a convolution faster: for end_iteration().
-  void register_size(uint64_t bytes);
-  /// After an iteration (forward, backward, update; or forward alone), when the pool holds all that
-  /// an iteration needs: where there is no block or a smaller one, takes the largest registered
-  /// size that fits into memory which is neither in use nor cached, and which the system has
-  /// available now (MemoryPool::available()). What the device refuses nevertheless is asked for
-  /// again when tensors need less, or a hundred iterations later. Forgets the sizes.
-  /// Optimizer::step() and forward passes of Phase::test call it.
-  void end_iteration();
-  /// Takes a block of this size now, as end_iteration() would: so a run that is continued computes
-  /// as it did before.
+  /// Identifies a convolution: the storage of its filter, the filter's offset, and the direction.
+  using Caller = std::tuple<const void*, int64_t, int>;
+  /// Blocks of these sizes would make this convolution faster.
+  void request_sizes(std::span<const uint64_t> bytes, const Caller& caller);
+  /// Call when a convolution begins. If this convolution has called request_sizes() before, a whole
+  /// iteration (or forward pass) has run since. The allocator then holds all memory of an
+  /// iteration, so begin_convolution() calls grow().
+  void begin_convolution(const Caller& caller);
+  /// Enlarges the block to the largest wanted size that fits. It uses memory that is neither in use
+  /// nor cached, and that the system has available now (Allocator::available()). If the device
+  /// refuses, it is asked again when tensors need less, or after a hundred calls. Clears the wanted
+  /// sizes.
+  void grow();
+  /// Takes a block of this size now, like grow(). A resumed run then computes as it did before.
   void reserve(uint64_t bytes);
 
-  /// Bytes of the block; 0 without one.
+  /// Bytes of the block, or 0 if there is none.
   uint64_t size() const;
-  /// Bytes that use() can give at present. As long as no block had to give way, one of up to a
-  /// sixteenth of the device's memory is taken as soon as it is used, before an iteration ended:
-  /// it gives way as any, so nothing fails for it.
+  /// Bytes that use() can give now. Until a block has been released for tensors, use() takes a
+  /// block immediately, before the iteration ends. That block has at most a sixteenth of the
+  /// device's memory.
   uint64_t available() const;
-  /// Whether the limit allows a block of this size.
+  /// Returns whether the limit allows a block of this size.
   bool allows(uint64_t bytes) const;
 
-  /// The block while one convolution runs; another thread's waits for its turn.
+  /// Holds the block while one convolution runs. A convolution on another thread waits.
   struct Use {
     std::unique_lock<std::recursive_mutex> turn;
-    Tensor memory;  // u8; no tensor where there is not as much as asked for
+    Tensor memory;  // u8; undefined if there is not enough memory
   };
   Use use(uint64_t bytes);
-  /// The same for a trial: where the block is smaller, automatic workspace gives unused memory
-  /// beside it that is returned at the end.
-  Use try_out(uint64_t bytes);
+  /// The same for a measurement. If the block is too small, an automatic workspace adds unused
+  /// memory and frees it at the end.
+  Use use_for_measurement(uint64_t bytes);
 
-  /// What `make` writes for `source` (Kept::of), where automatic workspace has room beside the
-  /// block; that is the first to give way, to the block too. Another thread's convolution waits.
-  Use keep(const Tensor& source, const Kept::Form& form, const Kept::Make& make);
-  /// Bytes of what is kept.
-  uint64_t kept_bytes() const;
+  /// Returns the output of `make` for `source` (DerivedCache::of) if an automatic workspace has
+  /// room besides the block. It is released first, also in favor of the block. A convolution on
+  /// another thread waits.
+  Use use_derived(const Tensor& source, const DerivedCache::Form& form,
+                  const DerivedCache::Make& make);
+  /// Bytes of the transformed filters.
+  uint64_t derived_bytes() const;
 
  private:
   uint64_t room() const;
@@ -70,26 +77,27 @@ class Workspace {
   bool fits(uint64_t bytes, uint64_t room) const;
   Tensor allocate(uint64_t bytes);
   struct Limits {
-    uint64_t memory, allocation;  // bytes of the device, and in one buffer; 0: not known
+    uint64_t memory, allocation;  // bytes of the device and of its largest buffer; 0: unknown
   };
   const Limits& device_limits() const;
   uint64_t device_memory() const;
   bool was_refused(uint64_t bytes, uint64_t held) const;
   bool take(uint64_t bytes, uint64_t room);
-  bool give_way();
+  bool release_for_tensors();
 
   Device device_;
-  MemoryPool& pool_;
+  Allocator& allocator_;
   mutable std::recursive_mutex mutex_;  // held while a convolution uses the block
   std::optional<uint64_t> limit_;
   bool gave_way_ = false;
-  mutable std::optional<Limits> limits_;  // once the device was asked
-  uint64_t refused_ = UINT64_MAX;         // the least that the device did not give
-  uint64_t refused_beside_ = 0;           // bytes of the pool's at that time
-  uint64_t since_refused_ = 0;            // iterations
-  std::set<uint64_t, std::greater<>> registered_;
+  mutable std::optional<Limits> limits_;  // set after the device was queried
+  uint64_t refused_ = UINT64_MAX;         // smallest size that the device refused
+  uint64_t refused_beside_ = 0;           // bytes that the allocator held at that time
+  uint64_t since_refused_ = 0;            // calls of grow() since then
+  std::set<uint64_t, std::greater<>> wanted_;
+  std::set<Caller> callers_;
   Tensor block_;
-  Kept kept_;
+  DerivedCache derived_;
 };
 
 }  // namespace kaiseki

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Checks that the front ends of operations share. All throw ShapeError with a message of one line.
+// Shared checks of the operations' front ends. All throw ShapeError with a one-line message.
 #pragma once
 
+#include <initializer_list>
 #include <string_view>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki {
 
-/// Defined, and of that type. `what` names it in the message ("x").
+/// Requires that t is defined and has this type. `what` is its name in the message ("x").
 inline void check_tensor(const Tensor& t, std::string_view what, std::string_view operation,
                          DType dtype = DType::f32) {
   require(t.defined(), operation, "expected a tensor as ", what, ", got an empty one");
@@ -17,12 +18,20 @@ inline void check_tensor(const Tensor& t, std::string_view what, std::string_vie
           ", got ", dtype_name(t.dtype()));
 }
 
+/// As above, and on `device`.
+inline void check_tensor(const Tensor& t, std::string_view what, std::string_view operation,
+                         const Device& device, DType dtype = DType::f32) {
+  check_tensor(t, what, operation, dtype);
+  require(t.device() == device, operation, "expected ", what, " on ", device.name(), ", got ",
+          t.device().name());
+}
+
 inline void check_same_device(const Tensor& a, const Tensor& b, std::string_view operation) {
   require(a.device() == b.device(), operation, "expected tensors on one device, got ",
           a.device().name(), " and ", b.device().name());
 }
 
-/// Contiguous, of that type and shape, and on the device of `with`.
+/// Requires that t is contiguous, has this type and shape, and is on the device of `with`.
 inline void check_operand(const Tensor& t, std::string_view what, const Shape& shape,
                           const Tensor& with, std::string_view operation,
                           DType dtype = DType::f32) {
@@ -34,7 +43,7 @@ inline void check_operand(const Tensor& t, std::string_view what, const Shape& s
   check_same_device(with, t, operation);
 }
 
-/// Whether any element of one may lie on an element of the other.
+/// Returns whether elements of a and b may overlap in memory.
 inline bool overlap(const Tensor& a, const Tensor& b) {
   if (!a.shares_storage_with(b) || a.size() == 0 || b.size() == 0) return false;
   auto last = [](const Tensor& t) {
@@ -43,6 +52,18 @@ inline bool overlap(const Tensor& a, const Tensor& b) {
     return position;
   };
   return a.offset() <= last(b) && b.offset() <= last(a);
+}
+
+/// Contiguous, of that shape, and without storage that `others` may use.
+inline void check_output(const Tensor& t, std::string_view what, const Shape& shape,
+                         std::initializer_list<const Tensor*> others, std::string_view operation) {
+  require(t.shape() == shape, operation, "expected ", what, " of shape ", shape, ", got ",
+          t.shape());
+  require(t.is_contiguous(), operation, "expected ", what, " to be contiguous, got strides ",
+          t.strides(), " for shape ", t.shape());
+  for (const Tensor* other : others)
+    require(!overlap(*other, t), operation, "overlap of ", what,
+            " and another tensor in memory; use separate tensors");
 }
 
 }  // namespace kaiseki

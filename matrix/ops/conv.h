@@ -4,7 +4,8 @@
 
 #include <array>
 
-#include "matrix/backend.h"
+#include "matrix/activation.h"
+#include "matrix/conv/problem.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki {
@@ -14,15 +15,16 @@ struct Conv2d {
   int64_t groups = 1;
 };
 
-/// The problem of x [n, c, h, w] with filter [k, c/groups, r, s]. Throws ShapeError.
+/// The problem for x [n, c, h, w] and filter [k, c/groups, r, s]. Throws ShapeError.
 ConvProblem conv_problem(const Shape& x, const Shape& filter, const Conv2d& conv);
 
-/// y = activation(x * filter + bias); y [n, k, out_h, out_w] is overwritten. bias [k] or nullptr.
-/// A NaN or an infinity in x reaches the outputs that read it, and where Winograd's solver computes
-/// (filters of 3x3 and 5x5 with many channels) their neighbours up to three rows and columns on.
+/// y = activation(x * filter + bias). Overwrites y [n, k, out_h, out_w]. bias is [k] or nullptr. A
+/// NaN or an infinity in x affects the outputs that read it. Winograd's solver computes filters of
+/// 3x3 and 5x5 with many channels. With it, the NaN also affects neighbors up to three rows and
+/// columns away.
 void conv2d(const Tensor& x, const Tensor& filter, const Tensor* bias, const Conv2d& conv,
             Tensor& y, Activation activation = Activation::none, float slope = 0.01f);
-/// dx, of the shape of x, overwritten.
+/// Overwrites dx, which has the shape of x.
 void conv2d_backward_data(const Tensor& dy, const Tensor& filter, const Conv2d& conv, Tensor& dx);
 /// dfilter = gradient + beta * dfilter.
 void conv2d_backward_filter(const Tensor& x, const Tensor& dy, const Conv2d& conv, Tensor& dfilter,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/ops/conv_pool.h"
 
+#include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/pool.h"
 #include "matrix/conv/select.h"
 #include "matrix/ops/check.h"
 #include "matrix/ops/pool.h"
@@ -13,8 +15,8 @@ Shape convolved(const ConvProblem& p) { return {p.n, p.k, p.out_h(), p.out_w()};
 void check_apart(std::string_view operation, std::string_view name, const Tensor& t,
                  std::initializer_list<const Tensor*> others) {
   for (const Tensor* other : others)
-    require(!other || !overlap(*other, t), operation, "expected ", name,
-            " apart from the other tensors, got one storage for both");
+    require(!other || !overlap(*other, t), operation, "overlap of ", name,
+            " and another tensor in memory; use separate tensors");
 }
 
 void check_input(std::string_view operation, std::string_view name, const Tensor& t,
@@ -27,8 +29,8 @@ void check_input(std::string_view operation, std::string_view name, const Tensor
 
 bool run(const ConvProblem& problem, const Tensor& x, const ConvArgs& args) {
   bool done = false;
-  run_operation(Op::convolution, x,
-                [&](Backend& backend) { done = run_pooled_convolution(backend, problem, args); });
+  run_with_conv_solvers(
+      x, [&](Backend& backend) { done = run_pooled_convolution(backend, problem, args); });
   return done;
 }
 
@@ -51,7 +53,7 @@ void conv2d_max_pool(const Tensor& x, const Tensor& filter, const Tensor* bias, 
     check_apart(kName, "indices", *indices, {&x, &filter, bias, &y});
   }
   require(activation == Activation::none || activation == Activation::relu, kName,
-          "expected no activation or relu, got another");
+          "only the activations none and relu can be combined with pooling");
   PoolArgs args = pool_args(whole, shape, pool, true);
   args.y = &y;
   args.indices = indices;
@@ -100,7 +102,8 @@ void conv2d_max_pool_backward(const Tensor& x, const Tensor& filter, Tensor dy, 
     max_pool2d_backward(dy, indices, pool, unpooled);
     dy = {}, indices = {};
   };
-  if (!x.device().is_cpu()) unpool();  // no solver pools there: dx is made when dy is gone
+  // No solver pools there, so dx is allocated after dy is released.
+  if (!x.device().is_cpu()) unpool();
   if (dx) {
     if (!dx->defined()) *dx = Tensor(x.shape(), DType::f32, x.device());
     problem.direction = ConvDirection::backward_data;

@@ -2,17 +2,19 @@
 #include "matrix/ops/copy.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "matrix/backend.h"
-#include "matrix/error.h"
+#include "base/error.h"
+#include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/copy.h"
+#include "matrix/backend/operations/gather.h"
 #include "matrix/ops/check.h"
 
 namespace kaiseki {
 namespace {
 
-/// Indices are checked where they can be read without waiting for a device.
-/// By the host's copy, which the CPU must have; a device's kernels pass over rows that are not
-/// there.
+/// Checks row indices in the host copy: always before the CPU computes, otherwise only if that copy
+/// is valid. A device's kernels skip rows out of range.
 void check_rows(const Tensor& rows, int64_t n, const Backend& backend, std::string_view name) {
   if (!backend.device().is_cpu() && !rows.buffer().valid_on_host()) return;
   const int32_t* index = rows.data<int32_t>();
@@ -45,11 +47,11 @@ void copy(const Tensor& from, Tensor& to) {
           dtype_name(from.dtype()), " and ", dtype_name(to.dtype()));
   if (from.size() == 0) return;
   if (overlap(from, to)) return copy(from.clone(), to);
-  if (from.device() == to.device())
-    return run_operation(Op::copy, from, [&](Backend& b) { b.copy(from, to); });
+  if (from.device() == to.device()) return run_operation(kCopy, from, {&from, &to});
   bool fetches_much = !from.device().is_cpu() && !from.buffer().valid_on_host() &&
                       from.bytes() < from.buffer().bytes();
-  cpu_backend().copy(fetches_much ? from.clone() : from, to);
+  const Tensor source = fetches_much ? from.clone() : from;
+  cpu_backend().run(kCopy, {&source, &to});
 }
 
 void fill(Tensor& t, float value) {
@@ -57,7 +59,37 @@ void fill(Tensor& t, float value) {
   require(t.dtype() == DType::f32 || t.dtype() == DType::i32, "fill",
           "expected a tensor of type f32 or i32, got ", dtype_name(t.dtype()));
   require(t.is_contiguous(), "fill", "expected a contiguous tensor, got strides ", t.strides());
-  if (t.size()) run_operation(Op::fill, t, [&](Backend& b) { b.fill(t, value); });
+  if (t.size()) run_operation(kFill, t, {&t, value});
+}
+
+Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {
+  Tensor t(shape, dtype, device);
+  if (dtype == DType::f32 || dtype == DType::i32)
+    fill(t, 0);
+  else
+    std::memset(t.buffer().host(Access::write), 0, t.bytes());
+  return t;
+}
+
+Tensor Tensor::full(const Shape& shape, float value, Device device) {
+  Tensor t(shape, DType::f32, device);
+  fill(t, value);
+  return t;
+}
+
+Tensor Tensor::clone() const {
+  Tensor result(shape_, dtype_, device());
+  copy(*this, result);
+  return result;
+}
+
+Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
+
+Tensor Tensor::to(Device target) const {
+  if (device() == target) return *this;
+  Tensor result(shape_, dtype_, target);
+  copy(*this, result);
+  return result;
 }
 
 Tensor concatenate(std::span<const Tensor> parts, int axis) {
@@ -94,10 +126,7 @@ Tensor gather(const Tensor& table, const Tensor& rows) {
   if (output.size() == 0) return output;
   args.table = &source;
   args.output = &output;
-  run_operation(Op::gather, table, [&](Backend& b) {
-    check_rows(rows, args.n, b, "gather");
-    b.gather(args);
-  });
+  run_operation(kGather, table, args, [&](Backend& b) { check_rows(rows, args.n, b, "gather"); });
   return output;
 }
 
@@ -108,14 +137,12 @@ void scatter_add(Tensor& table, const Tensor& rows, const Tensor& source) {
   shape[0] = args.count;
   check_operand(source, "the source", shape, table, "scatter_add");
   require(!overlap(table, source), "scatter_add",
-          "expected a source apart from the table, got one storage for both");
+          "the source overlaps the table in memory; use separate tensors");
   if (source.size() == 0) return;
   args.source = &source;
   args.table_out = &table;
-  run_operation(Op::gather, table, [&](Backend& b) {
-    check_rows(rows, args.n, b, "scatter_add");
-    b.scatter_add(args);
-  });
+  run_operation(kScatterAdd, table, args,
+                [&](Backend& b) { check_rows(rows, args.n, b, "scatter_add"); });
 }
 
 }  // namespace kaiseki

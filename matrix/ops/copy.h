@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies, fills, concatenation, rows by index.
+// Copies, fills, concatenation, and rows by index.
 #pragma once
 
 #include <span>
@@ -8,14 +8,15 @@
 
 namespace kaiseki {
 
-/// Copies elements between tensors of one shape and type, any strides, any devices.
+/// Copies elements between tensors of the same shape and type, with any strides, on any devices.
 void copy(const Tensor& from, Tensor& to);
-/// f32 or i32, contiguous.
+/// Sets all elements of a contiguous f32 or i32 tensor.
 void fill(Tensor& t, float value);
-/// Along an axis; the other dimensions agree. Throws ShapeError.
+/// Concatenates along an axis. The other dimensions must agree. Throws ShapeError.
 Tensor concatenate(std::span<const Tensor> parts, int axis);
 
-/// Rows of `table` [n, ...] by index (i32 [count]): [count, ...].
+/// Copies the rows of `table` [n, ...] with the given indices (i32 [count]) to a new tensor [count,
+/// ...].
 Tensor gather(const Tensor& table, const Tensor& rows);
 /// table[rows[i]] += source[i], in the order of i.
 void scatter_add(Tensor& table, const Tensor& rows, const Tensor& source);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Binds the names of an expression to tensors and scalars, checks shapes, and merges dimensions
-// before a backend runs it.
+// Binds the names of an expression to tensors and scalars, checks shapes and merges dimensions.
+// Then a backend runs it.
 #include "matrix/ops/elementwise.h"
 
-#include "matrix/backend.h"
-#include "matrix/error.h"
+#include "base/error.h"
+#include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/elementwise.h"
+#include "matrix/expression.h"
 #include "matrix/ops/check.h"
 
 namespace kaiseki {
@@ -53,7 +55,7 @@ class Call {
     if (outputs[0].size() == 0) return;
     args_.expression = expression_.get();
     for (Tensor& output : outputs) args_.outputs.push_back(&output);
-    run_operation(Op::elementwise, outputs[0], [&](Backend& b) { b.elementwise(args_); });
+    run_operation(kElementwise, outputs[0], args_);
   }
 
  private:
@@ -74,18 +76,20 @@ class Call {
     require(broadcast_shapes(out.shape(), input_shape(), kName) == out.shape(), kName,
             "expected a result of shape ", input_shape(), ", got ", out.shape());
     for (size_t j = 0; j < i; ++j)
-      require(!overlap(out, outputs[j]), kName, "expected results that do not overlap, got two");
+      require(!overlap(out, outputs[j]), kName,
+              "two results overlap in memory; use separate tensors");
     for (const Tensor& in : inputs_) {
       check_same_device(out, in, kName);
       bool same_place =
           in.is_contiguous() && in.offset() == out.offset() && in.size() == out.size();
-      require(same_place || !overlap(out, in), kName,
-              "expected a result that lies exactly on an input or apart from it, got shapes ",
-              out.shape(), " and ", in.shape(), " of one storage");
+      require(same_place || !overlap(out, in), kName, "a result of shape ", out.shape(),
+              " partly overlaps an input of shape ", in.shape(),
+              " in memory; use separate tensors");
     }
   }
 
-  /// Drops dimensions of 1 and merges neighbours that every input walks with one stride.
+  /// Drops dimensions of length 1. Merges neighboring dimensions if every input has a single stride
+  /// for both.
   void set_operands(const Shape& shape) {
     std::vector<Shape> walked(inputs_.size());
     Shape merged;

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "matrix/backend.h"
+#include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/gemm.h"
 #include "matrix/ops/check.h"
 
 namespace kaiseki {
@@ -11,19 +12,19 @@ namespace {
 
 constexpr std::string_view kName = "gemm";
 
-/// One matrix, or a batch of them, as a backend wants it: rows `ld` elements apart.
-struct Operand {
+/// One matrix or a batch, in the form that a backend expects: rows `ld` elements apart.
+struct MatrixOperand {
   int64_t batch, rows, columns, ld, stride;
   bool transposed;
 };
 
-Operand view(const Tensor& t, std::string_view what, bool transposed, bool may_flip) {
+MatrixOperand view(const Tensor& t, std::string_view what, bool transposed, bool may_flip) {
   check_tensor(t, what, kName);
   require(t.rank() == 2 || t.rank() == 3, kName, "expected ", what,
           " of shape [rows, columns] or [batch, rows, columns], got ", t.shape());
   const int rank = t.rank();
-  Operand m{rank == 3 ? t.dim(0) : 1,       t.dim(-2), t.dim(-1), t.strides()[-2],
-            rank == 3 ? t.strides()[0] : 0, transposed};
+  MatrixOperand m{rank == 3 ? t.dim(0) : 1,       t.dim(-2), t.dim(-1), t.strides()[-2],
+                  rank == 3 ? t.strides()[0] : 0, transposed};
   int64_t step = t.strides()[-1];
   if (may_flip && step != 1 && m.columns > 1 && (m.ld == 1 || m.rows == 1)) {
     std::swap(m.rows, m.columns);
@@ -41,7 +42,7 @@ Operand view(const Tensor& t, std::string_view what, bool transposed, bool may_f
 
 void set_bias(GemmArgs& args, const Tensor& c, const GemmOptions& options) {
   require(!options.bias_per_row || !options.bias_per_column, kName,
-          "expected one bias, got one for the rows and one for the columns");
+          "expected bias_per_row or bias_per_column, got both");
   if (options.bias_per_row) {
     check_operand(*options.bias_per_row, "bias_per_row", Shape{args.m}, c, kName);
     args.bias_kind = GemmArgs::Bias::per_row;
@@ -56,9 +57,9 @@ void set_bias(GemmArgs& args, const Tensor& c, const GemmOptions& options) {
 }  // namespace
 
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
-  const Operand left = view(a, "A", options.transpose_a, true);
-  const Operand right = view(b, "B", options.transpose_b, true);
-  const Operand out = view(c, "C", false, false);
+  const MatrixOperand left = view(a, "A", options.transpose_a, true);
+  const MatrixOperand right = view(b, "B", options.transpose_b, true);
+  const MatrixOperand out = view(c, "C", false, false);
   check_same_device(c, a, kName);
   check_same_device(c, b, kName);
   GemmArgs args;
@@ -71,11 +72,11 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
           ", got ", inner, " in B ", b.shape());
   require(out.rows == args.m && out.columns == args.n, kName, "expected C of ", args.m, " x ",
           args.n, " for A ", a.shape(), " and B ", b.shape(), ", got ", c.shape());
-  for (const Operand* m : {&left, &right})
+  for (const MatrixOperand* m : {&left, &right})
     require(m->batch == 1 || m->batch == out.batch, kName, "expected a batch of 1 or ", out.batch,
             " for C ", c.shape(), ", got ", m->batch);
   require(!overlap(a, c) && !overlap(b, c), kName,
-          "expected C apart from A and B, got shared storage");
+          "C overlaps A or B in memory; use separate tensors");
   args.batch = out.batch;
   args.alpha = options.alpha, args.beta = options.beta;
   args.a = &a, args.b = &b, args.c = &c;
@@ -86,7 +87,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   set_bias(args, c, options);
   args.activation = options.activation;
   args.slope = options.slope;
-  if (c.size() != 0) run_operation(Op::gemm, c, [&](Backend& b) { b.gemm(args); });
+  if (c.size() != 0) run_operation(kGemm, c, args);
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {

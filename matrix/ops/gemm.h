@@ -2,7 +2,7 @@
 // Matrix products.
 #pragma once
 
-#include "matrix/backend.h"
+#include "matrix/activation.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki {
@@ -13,15 +13,16 @@ struct GemmOptions {
   const Tensor* bias_per_row = nullptr;     // [m]
   const Tensor* bias_per_column = nullptr;  // [n]
   Activation activation = Activation::none;
-  float slope = 0.01f;  // of leaky_relu
+  float slope = 0.01f;  // for leaky_relu
 };
 
-/// C = activation(alpha * op(A) op(B) + beta * C + bias). A [m, k] (stored [k, m] when transposed),
-/// B [k, n], C [m, n]; with rank 3 a batch leads, and a batch of 1 in A or B is used for all. Rows
-/// may be strided, columns are contiguous. Throws ShapeError.
+/// C = activation(alpha * op(A) op(B) + beta * C + bias). A is [m, k] (stored as [k, m] if
+/// transposed), B [k, n], C [m, n]. With rank 3, the first dimension is the batch. If A or B has a
+/// batch of 1, it is used for all products. Rows may be strided, columns must be contiguous. Throws
+/// ShapeError.
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options = {});
 
-/// op(A) op(B) in a new tensor.
+/// Returns op(A) op(B) as a new tensor.
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a = false, bool transpose_b = false);
 
 }  // namespace kaiseki

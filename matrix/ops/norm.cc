@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/ops/norm.h"
 
-#include "matrix/backend.h"
+#include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/batch_norm.h"
+#include "matrix/backend/operations/lrn.h"
 #include "matrix/ops/check.h"
 
 namespace kaiseki {
@@ -10,7 +12,7 @@ namespace {
 constexpr std::string_view kBatchNorm = "batch_norm";
 constexpr std::string_view kLrn = "lrn";
 
-/// n, c and inner of x [n, c, ...].
+/// Takes n, c and inner from x [n, c, ...].
 template <class Args>
 Args split(const Tensor& x, std::string_view name) {
   check_tensor(x, "x", name);
@@ -29,7 +31,7 @@ void check_channels(const Tensor& t, std::string_view what, const Tensor& x) {
   check_operand(t, what, Shape{x.dim(1)}, x, kBatchNorm);
 }
 
-/// What every pass to y has in common.
+/// The arguments common to all forward passes.
 BatchNormArgs forward_args(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                            const BatchNorm& norm, Tensor& y) {
   auto args = split<BatchNormArgs>(x, kBatchNorm);
@@ -66,7 +68,7 @@ void batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
   if (x.size() == 0) return;
   args.running_mean = &running_mean, args.running_var = &running_var;
   args.mean = &mean, args.inv_std = &inv_std;
-  run_operation(Op::batch_norm, x, [&](Backend& b) { b.batch_norm_train(args); });
+  run_operation(kBatchNormTrain, x, args);
 }
 
 void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta,
@@ -78,7 +80,7 @@ void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta,
   if (x.size() == 0) return;
   Tensor mean = running_mean, var = running_var;
   args.running_mean = &mean, args.running_var = &var;
-  run_operation(Op::batch_norm, x, [&](Backend& b) { b.batch_norm_infer(args); });
+  run_operation(kBatchNormInfer, x, args);
 }
 
 void batch_norm_apply(const Tensor& x, const Tensor& gamma, const Tensor& beta,
@@ -89,7 +91,7 @@ void batch_norm_apply(const Tensor& x, const Tensor& gamma, const Tensor& beta,
   if (x.size() == 0) return;
   Tensor means = mean, inv_stds = inv_std;
   args.mean = &means, args.inv_std = &inv_stds;
-  run_operation(Op::batch_norm, x, [&](Backend& b) { b.batch_norm_apply(args); });
+  run_operation(kBatchNormApply, x, args);
 }
 
 void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& gamma, const Tensor& mean,
@@ -111,16 +113,16 @@ void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& gamma,
   args.dx = &dx;
   args.dgamma = &dgamma;
   args.dbeta = &dbeta;
-  run_operation(Op::batch_norm, x, [&](Backend& b) { b.batch_norm_backward(args); });
+  run_operation(kBatchNormBackward, x, args);
 }
 
 void lrn(const Tensor& x, const Lrn& norm, Tensor& y) {
   LrnArgs args = lrn_args(x, norm);
   check_operand(y, "y", x.shape(), x, kLrn);
-  require(!overlap(x, y), kLrn, "expected y apart from x, got one storage for both");
+  require(!overlap(x, y), kLrn, "y overlaps x in memory; use separate tensors");
   if (x.size() == 0) return;
   args.out = &y;
-  run_operation(Op::lrn, x, [&](Backend& b) { b.lrn_forward(args); });
+  run_operation(kLrnForward, x, args);
 }
 
 void lrn_backward(const Tensor& x, const Tensor& y, const Tensor& dy, const Lrn& norm, Tensor& dx) {
@@ -129,13 +131,12 @@ void lrn_backward(const Tensor& x, const Tensor& y, const Tensor& dy, const Lrn&
   check_operand(dy, "dy", x.shape(), x, kLrn);
   check_operand(dx, "dx", x.shape(), x, kLrn);
   for (const Tensor* in : {&x, &y, &dy})
-    require(!overlap(*in, dx), kLrn,
-            "expected dx apart from x, y and dy, got one storage for both");
+    require(!overlap(*in, dx), kLrn, "dx overlaps x, y or dy in memory; use separate tensors");
   if (x.size() == 0) return;
   args.y_in = &y;
   args.dy = &dy;
   args.out = &dx;
-  run_operation(Op::lrn, x, [&](Backend& b) { b.lrn_backward(args); });
+  run_operation(kLrnBackward, x, args);
 }
 
 }  // namespace kaiseki

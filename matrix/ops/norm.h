@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Batch normalisation (Ioffe, Szegedy 2015) and local response normalisation across channels
+// Batch normalization (Ioffe, Szegedy 2015) and local response normalization across channels
 // (Krizhevsky et al. 2012), over [n, c, ...]. f32.
 #pragma once
 
@@ -10,22 +10,22 @@ namespace kaiseki {
 struct BatchNorm {
   float eps = 1e-5f;
   float momentum = 0.1f;  // running = (1 - momentum) * running + momentum * batch
-  bool relu = false;      // y = max(y, 0), in the same pass over memory; a NaN stays
+  bool relu = false;      // y = max(y, 0) in the same pass over memory; NaN propagates
 };
 
-/// y from the batch's statistics per channel; running_mean and running_var [c] are updated (the
-/// variance unbiased); mean and inv_std [c] are written for the backward pass.
+/// Computes y from the batch statistics of each channel. Updates running_mean and running_var [c],
+/// with the unbiased variance. Writes mean and inv_std [c] for the backward pass.
 void batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                       const BatchNorm& norm, Tensor& running_mean, Tensor& running_var,
                       Tensor& mean, Tensor& inv_std, Tensor& y);
-/// y from the running statistics.
+/// Computes y from the running statistics.
 void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                       const BatchNorm& norm, const Tensor& running_mean, const Tensor& running_var,
                       Tensor& y);
-/// y once more as batch_norm_train() gave it, from the statistics that it wrote.
+/// Computes the y of batch_norm_train() again, from the statistics that it wrote.
 void batch_norm_apply(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                       const BatchNorm& norm, const Tensor& mean, const Tensor& inv_std, Tensor& y);
-/// dx overwritten; dgamma and dbeta added to.
+/// Overwrites dx. Adds to dgamma and dbeta.
 void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& gamma, const Tensor& mean,
                          const Tensor& inv_std, Tensor& dx, Tensor& dgamma, Tensor& dbeta);
 
@@ -33,8 +33,8 @@ struct Lrn {
   int64_t size = 5;
   float alpha = 1e-4f, beta = 0.75f, k = 1;
 };
-/// y = x / (k + alpha/size * sum of squares over the window)^beta. The window holds size/2 channels
-/// before and (size-1)/2 after, as PyTorch's; those outside count as 0.
+/// y = x / (k + alpha/size * sum of squares over the window)^beta. The window has size/2 channels
+/// before and (size-1)/2 after, as in PyTorch. Channels outside count as 0.
 void lrn(const Tensor& x, const Lrn& norm, Tensor& y);
 void lrn_backward(const Tensor& x, const Tensor& y, const Tensor& dy, const Lrn& norm, Tensor& dx);
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/ops/pool.h"
 
-#include "matrix/backend.h"
+#include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/pool.h"
 #include "matrix/ops/check.h"
 
 namespace kaiseki {
 namespace {
 
-/// Output length along one axis. A window that would start in the padding behind the input is left
-/// out (it only appears when rounding up).
+/// The output length along one axis. A window that starts in the padding behind the input is
+/// dropped. Such a window exists only if the size is rounded up.
 int64_t output_length(int64_t in, const Pool2d& pool, int axis) {
   const int64_t free = in + 2 * pool.padding[axis] - pool.window[axis], stride = pool.stride[axis];
   if (!pool.ceil_mode) return free / stride + 1;
@@ -27,40 +28,21 @@ Shape checked_shape(std::string_view operation, const Shape& x, const Pool2d& po
             "expected a padding of at most half the window ", pool.window[i], ", got ",
             pool.padding[i]);
     require(x[2 + i] >= 1 && x[2 + i] + 2 * pool.padding[i] >= pool.window[i], operation,
-            "expected an input that holds the window ", pool.window[0], "x", pool.window[1],
-            " with its padding, got ", x);
+            "expected an input with its padding of at least the window ", pool.window[0], "x",
+            pool.window[1], ", got ", x);
   }
   return {x[0], x[1], output_length(x[2], pool, 0), output_length(x[3], pool, 1)};
 }
 
-void check_tensor(std::string_view operation, std::string_view name, const Tensor& t, DType dtype,
-                  Device device) {
-  require(t.defined() && t.dtype() == dtype, operation, "expected ", dtype_name(dtype), " for ",
-          name, ", got ", t.defined() ? dtype_name(t.dtype()) : "no tensor");
-  require(t.device() == device, operation, "expected ", name, " on ", device.name(), ", got ",
-          t.device().name());
-}
-
-void check_output(std::string_view operation, std::string_view name, const Tensor& t,
-                  const Shape& shape, std::initializer_list<const Tensor*> others) {
-  require(t.shape() == shape, operation, "expected ", name, " of shape ", shape, ", got ",
-          t.shape());
-  require(t.is_contiguous(), operation, "expected ", name, " to be contiguous, got strides ",
-          t.strides());
-  for (const Tensor* other : others)
-    require(!overlap(*other, t), operation, "expected ", name,
-            " apart from the other tensors, got one storage for both");
-}
-
 void forward(std::string_view operation, const Tensor& x, const Pool2d& pool, Tensor& y,
              Tensor* indices) {
-  check_tensor(operation, "the input", x, DType::f32, x.device());
-  check_tensor(operation, "the output", y, DType::f32, x.device());
+  check_tensor(x, "the input", operation, x.device());
+  check_tensor(y, "the output", operation, x.device());
   const Shape shape = checked_shape(operation, x.shape(), pool);
-  check_output(operation, "an output", y, shape, {&x});
+  check_output(y, "an output", shape, {&x}, operation);
   if (indices) {
-    check_tensor(operation, "the indices", *indices, DType::i32, x.device());
-    check_output(operation, "indices", *indices, shape, {&x, &y});
+    check_tensor(*indices, "the indices", operation, x.device(), DType::i32);
+    check_output(*indices, "indices", shape, {&x, &y}, operation);
   }
   if (y.size() == 0) return;
   const Tensor input = x.contiguous();
@@ -68,20 +50,20 @@ void forward(std::string_view operation, const Tensor& x, const Pool2d& pool, Te
   args.x = &input;
   args.y = &y;
   args.indices = indices;
-  run_operation(Op::pooling, x, [&](Backend& b) { b.pool_forward(args); });
+  run_operation(kPoolForward, x, args);
 }
 
 void backward(std::string_view operation, const Tensor& dy, const Tensor* indices,
               const Pool2d& pool, Tensor& dx) {
-  check_tensor(operation, "the output's gradient", dy, DType::f32, dy.device());
-  check_tensor(operation, "the input's gradient", dx, DType::f32, dy.device());
+  check_tensor(dy, "the output's gradient", operation, dy.device());
+  check_tensor(dx, "the input's gradient", operation, dy.device());
   const Shape shape = checked_shape(operation, dx.shape(), pool);
   require(dy.shape() == shape, operation, "expected an output's gradient of shape ", shape,
           ", got ", dy.shape());
-  check_output(operation, "an input's gradient", dx, dx.shape(), {&dy});
+  check_output(dx, "an input's gradient", dx.shape(), {&dy}, operation);
   Tensor positions;
   if (indices) {
-    check_tensor(operation, "the indices", *indices, DType::i32, dy.device());
+    check_tensor(*indices, "the indices", operation, dy.device(), DType::i32);
     require(indices->shape() == shape, operation, "expected indices of shape ", shape, ", got ",
             indices->shape());
     positions = indices->contiguous();
@@ -92,7 +74,7 @@ void backward(std::string_view operation, const Tensor& dy, const Tensor* indice
   args.dy = &gradient;
   args.indices = indices ? &positions : nullptr;
   args.dx = &dx;
-  run_operation(Op::pooling, dy, [&](Backend& b) { b.pool_backward(args); });
+  run_operation(kPoolBackward, dy, args);
 }
 
 }  // namespace

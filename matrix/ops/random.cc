@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/ops/random.h"
 
-#include "matrix/backend.h"
+#include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/random.h"
 #include "matrix/ops/check.h"
 
 namespace kaiseki {
@@ -12,7 +13,7 @@ void run(RandomArgs::Kind kind, Tensor& out, Random& random, float a, float b,
   check_operand(out, "the result", out.shape(), out, "random");
   if (out.size() == 0) return;
   const RandomArgs args{kind, a, b, random.seed(), random.stream(), random.position(), &out};
-  run_operation(Op::random, out, [&](Backend& b) { b.random(args); });
+  run_operation(kRandom, out, args);
   random.seek(random.position() + words_each * static_cast<uint64_t>(out.size()));
 }
 

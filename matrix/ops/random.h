@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tensors of random numbers. The generator advances by the words that were used; the same seed
+// Tensors of random numbers. The generator advances by the number of words used. The same seed
 // gives the same numbers on every backend.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace kaiseki {
 
 void random_uniform(Tensor& out, Random& random, float low = 0, float high = 1);
 void random_normal(Tensor& out, Random& random, float mean = 0, float deviation = 1);
-/// `value` with the given probability, else 0.
+/// Sets elements to `value` with the given probability, otherwise to 0.
 void random_bernoulli(Tensor& out, Random& random, float probability, float value = 1);
 
 }  // namespace kaiseki

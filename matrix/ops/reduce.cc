@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Resolves axes, merges neighbours of one kind, and shapes the result.
+// Resolves axes, merges neighboring axes that are all reduced or all kept, and shapes the result.
 #include "matrix/ops/reduce.h"
 
 #include <array>
 
+#include "matrix/backend/dispatch.h"
 #include "matrix/ops/check.h"
 
 namespace kaiseki {
@@ -35,8 +36,8 @@ Shape result_shape(const Shape& shape, const Flags& reduced, bool keep_dims) {
 
 void run(Reduction kind, const Tensor& x, const Flags& reduced, Tensor& out, float beta) {
   bool adds = kind != Reduction::max && kind != Reduction::min;
-  require(adds || x.size() > 0 || out.size() == 0, kName, "expected elements to take the ",
-          kind == Reduction::max ? "maximum" : "minimum", " of, got shape ", x.shape());
+  require(adds || x.size() > 0 || out.size() == 0, kName, "expected elements for the ",
+          kind == Reduction::max ? "maximum" : "minimum", ", got shape ", x.shape());
   if (out.size() == 0) return;
   Tensor input = x.contiguous();
   ReduceArgs args{};
@@ -58,7 +59,7 @@ void run(Reduction kind, const Tensor& x, const Flags& reduced, Tensor& out, flo
   args.input = &input;
   args.output = &out;
   args.beta = beta;
-  run_operation(Op::reduce, out, [&](Backend& b) { b.reduce(args); });
+  run_operation(kReduce, out, args);
 }
 
 Tensor arg_reduce(bool maximum, const Tensor& x, int axis) {
@@ -79,7 +80,7 @@ Tensor arg_reduce(bool maximum, const Tensor& x, int axis) {
   Tensor input = x.contiguous();
   args.input = &input;
   args.output = &out;
-  run_operation(Op::arg_reduce, out, [&](Backend& b) { b.arg_reduce(args); });
+  run_operation(kArgReduce, out, args);
   return out;
 }
 
@@ -110,7 +111,7 @@ void reduce_into(Reduction kind, const Tensor& x, const Axes& axes, Tensor& out,
   check_tensor(x, "x", kName);
   Flags reduced = reduced_axes(x.shape(), axes);
   check_operand(out, "the result", result_shape(x.shape(), reduced, false), x, kName);
-  require(!overlap(x, out), kName, "expected a result apart from x, got one storage for both");
+  require(!overlap(x, out), kName, "the result overlaps x in memory; use separate tensors");
   run(kind, x, reduced, out, beta);
 }
 

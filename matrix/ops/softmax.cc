@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/ops/softmax.h"
 
-#include "matrix/backend.h"
+#include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/cross_entropy.h"
+#include "matrix/backend/operations/softmax.h"
 #include "matrix/ops/check.h"
 
 namespace kaiseki {
@@ -26,7 +28,7 @@ Tensor forward(const Tensor& x, int axis, bool log, std::string_view name) {
   Tensor input = x.contiguous();
   args.x = &input;
   args.out = &out;
-  run_operation(Op::softmax, out, [&](Backend& b) { b.softmax_forward(args); });
+  run_operation(kSoftmaxForward, out, args);
   return out;
 }
 
@@ -39,7 +41,7 @@ Tensor backward(const Tensor& y, const Tensor& dy, int axis, bool log, std::stri
   args.y_in = &y;
   args.dy = &dy;
   args.out = &out;
-  run_operation(Op::softmax, out, [&](Backend& b) { b.softmax_backward(args); });
+  run_operation(kSoftmaxBackward, out, args);
   return out;
 }
 
@@ -50,8 +52,8 @@ void check_shapes(const Tensor& labels, const Tensor& rows, std::string_view nam
   check_operand(labels, "labels", Shape{rows.dim(0)}, rows, name, DType::i32);
 }
 
-/// By the host's copy, which the CPU must have; a device's kernels pass over labels that are not
-/// there.
+/// Checks labels in the host copy: always before the CPU computes, otherwise only if that copy is
+/// valid. A device's kernels skip labels out of range.
 void check_labels(const Tensor& labels, const Tensor& rows, const Backend& backend,
                   std::string_view name) {
   if (!backend.device().is_cpu() && !labels.buffer().valid_on_host()) return;
@@ -86,10 +88,8 @@ CrossEntropy softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
   args.labels = &labels;
   args.probabilities = &result.probabilities;
   args.losses = &result.losses;
-  run_operation(Op::cross_entropy, logits, [&](Backend& b) {
-    check_labels(labels, logits, b, kName);
-    b.cross_entropy_forward(args);
-  });
+  run_operation(kCrossEntropyForward, logits, args,
+                [&](Backend& b) { check_labels(labels, logits, b, kName); });
   return result;
 }
 
@@ -107,10 +107,8 @@ Tensor softmax_cross_entropy_backward(const Tensor& probabilities, const Tensor&
   args.probabilities_in = &probabilities;
   args.scale = scale;
   args.grad_logits = &gradient;
-  run_operation(Op::cross_entropy, probabilities, [&](Backend& b) {
-    check_labels(labels, probabilities, b, kName);
-    b.cross_entropy_backward(args);
-  });
+  run_operation(kCrossEntropyBackward, probabilities, args,
+                [&](Backend& b) { check_labels(labels, probabilities, b, kName); });
   return gradient;
 }
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "matrix/backend/cpu/cpu_backend.h"
+#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/vector_kernels.h"
+#include "matrix/backend/operations/reduce.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -30,9 +31,7 @@ int32_t find_in_column(const float* x, int64_t n, int64_t stride, bool maximum) 
   return static_cast<int32_t>(best);
 }
 
-}  // namespace
-
-void CpuBackend::arg_reduce(const ArgReduceArgs& args) {
+void arg_reduce(const ArgReduceArgs& args) {
   const float* x = args.input->data<float>();
   int32_t* out = args.output->overwrite<int32_t>();
   int64_t n = args.n, inner = args.inner;
@@ -45,5 +44,9 @@ void CpuBackend::arg_reduce(const ArgReduceArgs& args) {
                  }
                });
 }
+
+}  // namespace
+
+void cpu::add_arg_reduce(KernelTable& kernels) { kernels.add(kArgReduce, arg_reduce); }
 
 }  // namespace kaiseki

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Batch normalisation, one channel a task: the mean first, then the deviations from it (two passes
-// keep the variance exact where the mean is large), then the result while the channel is in cache.
+// Batch normalization with one task per channel. A task computes the mean, then the deviations from
+// it, then the result, while the channel is in the cache. Two passes keep the variance exact if the
+// mean is large.
+#include "matrix/backend/operations/batch_norm.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "matrix/backend/cpu/cpu_backend.h"
+#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/cpu/vector_kernels.h"
+#include "matrix/tensor.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
 namespace {
 
 constexpr int64_t kWork = 16384;
-constexpr int64_t kShort = 16;  // runs below this are gathered into one
+constexpr int64_t kShort = 16;  // shorter runs are gathered into one
 constexpr int64_t kLimit = int64_t{1} << 20;
 
-/// Walks every channel of [n, c, inner] in parallel.
+/// Calls body(c) for every channel of [n, c, inner], in parallel.
 template <class Body>
 void for_each_channel(const BatchNormArgs& args, Body body) {
   int64_t values = args.n * args.inner;
@@ -32,7 +36,7 @@ class Layout {
   explicit Layout(const BatchNormArgs& args)
       : n_(args.n), c_(args.c), inner_(args.inner), values_(args.n * args.inner) {}
 
-  /// Short runs are copied together, so that the loops over them are long.
+  /// Short runs are copied into one buffer so that the loops over them are long.
   bool gathers() const { return inner_ < kShort && values_ <= kLimit; }
   int64_t runs() const { return gathers() ? 1 : n_; }
   int64_t length() const { return gathers() ? values_ : inner_; }
@@ -64,7 +68,7 @@ float lowest(const BatchNormArgs& args) {
 }
 
 template <class InvStd>
-void normalise(const BatchNormArgs& args, const Tensor& means, InvStd inv_std) {
+void normalize(const BatchNormArgs& args, const Tensor& means, InvStd inv_std) {
   const float* x = args.x->data<float>();
   const float* gamma = args.gamma->data<float>();
   const float* beta = args.beta->data<float>();
@@ -76,15 +80,13 @@ void normalise(const BatchNormArgs& args, const Tensor& means, InvStd inv_std) {
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i) {
                    const int64_t c = i % args.c;
-                   cpu::normalise(x + i * args.inner, mean[c], gamma[c] * inv_std(c), beta[c], low,
+                   cpu::normalize(x + i * args.inner, mean[c], gamma[c] * inv_std(c), beta[c], low,
                                   y + i * args.inner, inner);
                  }
                });
 }
 
-}  // namespace
-
-void CpuBackend::batch_norm_train(const BatchNormArgs& args) {
+void batch_norm_train(const BatchNormArgs& args) {
   const float* x = args.x->data<float>();
   const float* gamma = args.gamma->data<float>();
   const float* beta = args.beta->data<float>();
@@ -104,34 +106,34 @@ void CpuBackend::batch_norm_train(const BatchNormArgs& args) {
     auto run = [&](int64_t i) { return gathered ? gathered : layout.run(x, c, i, nullptr); };
     for (int64_t i = 0; i < layout.runs(); ++i) sum += cpu::sum(run(i), length);
     double mean = sum / values;
-    auto centre = static_cast<float>(mean);
+    auto center = static_cast<float>(mean);
     for (int64_t i = 0; i < layout.runs(); ++i)
-      squares += cpu::squared_deviation(run(i), centre, length);
-    double variance = std::max(0.0, squares / values - (mean - centre) * (mean - centre));
+      squares += cpu::squared_deviation(run(i), center, length);
+    double variance = std::max(0.0, squares / values - (mean - center) * (mean - center));
     if (squares != squares) variance = squares;
-    means[c] = centre;
+    means[c] = center;
     inv_stds[c] = static_cast<float>(1 / std::sqrt(variance + args.eps));
     double unbiased = values > 1 ? variance * values / (values - 1) : variance;
     running_mean[c] += args.momentum * static_cast<float>(mean - running_mean[c]);
     running_var[c] += args.momentum * static_cast<float>(unbiased - running_var[c]);
     for (int64_t i = 0; i < layout.runs(); ++i)
-      cpu::normalise(run(i), centre, gamma[c] * inv_stds[c], beta[c], low,
+      cpu::normalize(run(i), center, gamma[c] * inv_stds[c], beta[c], low,
                      layout.target(y, c, i, scratch), length);
     layout.put(y, c, scratch);
   });
 }
 
-void CpuBackend::batch_norm_infer(const BatchNormArgs& args) {
+void batch_norm_infer(const BatchNormArgs& args) {
   const float* var = args.running_var->data<float>();
-  normalise(args, *args.running_mean, [&](int64_t c) { return 1 / std::sqrt(var[c] + args.eps); });
+  normalize(args, *args.running_mean, [&](int64_t c) { return 1 / std::sqrt(var[c] + args.eps); });
 }
 
-void CpuBackend::batch_norm_apply(const BatchNormArgs& args) {
+void batch_norm_apply(const BatchNormArgs& args) {
   const float* inv_std = args.inv_std->data<float>();
-  normalise(args, *args.mean, [&](int64_t c) { return inv_std[c]; });
+  normalize(args, *args.mean, [&](int64_t c) { return inv_std[c]; });
 }
 
-void CpuBackend::batch_norm_backward(const BatchNormArgs& args) {
+void batch_norm_backward(const BatchNormArgs& args) {
   const float* x = args.x->data<float>();
   const float* dy = args.dy->data<float>();
   const float* gamma = args.gamma->data<float>();
@@ -154,7 +156,7 @@ void CpuBackend::batch_norm_backward(const BatchNormArgs& args) {
     double sum = 0, product = 0;
     for (int64_t i = 0; i < layout.runs(); ++i) {
       sum += cpu::sum(run_dy(i), length);
-      product += cpu::dot_centred(run_dy(i), run_x(i), means[c], length);
+      product += cpu::dot_centered(run_dy(i), run_x(i), means[c], length);
     }
     double inv_std = inv_stds[c];
     dbeta[c] += static_cast<float>(sum);
@@ -164,10 +166,19 @@ void CpuBackend::batch_norm_backward(const BatchNormArgs& args) {
     auto b = static_cast<float>(-scale * product * inv_std * inv_std / values);
     auto shift = static_cast<float>(-scale * sum / values);
     for (int64_t i = 0; i < layout.runs(); ++i)
-      cpu::normalise_backward(run_dy(i), run_x(i), means[c], a, b, shift,
+      cpu::normalize_backward(run_dy(i), run_x(i), means[c], a, b, shift,
                               layout.target(dx, c, i, scratch), length);
     layout.put(dx, c, scratch);
   });
+}
+
+}  // namespace
+
+void cpu::add_batch_norm(KernelTable& kernels) {
+  kernels.add(kBatchNormTrain, batch_norm_train);
+  kernels.add(kBatchNormInfer, batch_norm_infer);
+  kernels.add(kBatchNormApply, batch_norm_apply);
+  kernels.add(kBatchNormBackward, batch_norm_backward);
 }
 
 }  // namespace kaiseki

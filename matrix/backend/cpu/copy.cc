@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Copies between any strides: whole runs where both sides have them, tiles where one side is the
-// transpose of the other. And fills.
+// Copies between any strides, and fills. Contiguous runs are copied whole. If one side is the
+// transpose of the other, the copy runs in tiles.
+#include "matrix/backend/operations/copy.h"
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
-#include "matrix/backend/cpu/cpu_backend.h"
+#include "matrix/backend/cpu/kernels.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
 namespace {
 
-constexpr int64_t kBytes = 1 << 18;  // of one task
+constexpr int64_t kBytes = 1 << 18;  // per task
 constexpr int64_t kTile = 16;
 
 struct Axis {
   int64_t length, from, to;  // strides in elements
 };
 
-/// Axes of more than one element, the slowest of `to` first, merged where both sides allow.
+/// Returns the axes with more than one element, in descending order of the stride in `to`.
+/// Neighboring axes are merged if both sides allow it.
 std::vector<Axis> merged_axes(const Tensor& from, const Tensor& to) {
   std::vector<Axis> axes;
   for (int i = 0; i < from.rank(); ++i)
@@ -53,8 +56,8 @@ void copy_plane(const T* from, T* to, const Axis& rows, const Axis& columns) {
     }
 }
 
-/// The plane that is copied at once: the fastest axis of `to`, and the fastest other of `from`.
-/// The rows are cut so that one task moves about kBytes.
+/// Copies planes of two axes: the fastest axis of `to` and the fastest other axis of `from`. Rows
+/// are split so that one task moves about kBytes.
 template <typename T>
 void copy_strided(const T* from, T* to, std::vector<Axis> axes) {
   if (axes.empty()) {
@@ -113,9 +116,9 @@ void fill_with(T* to, T value, int64_t count) {
                [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, value); });
 }
 
-}  // namespace
-
-void CpuBackend::copy(const Tensor& from, Tensor& to) {
+void copy(const CopyArgs& args) {
+  const Tensor& from = *args.from;
+  Tensor& to = *args.to;
   if (from.size() == 0) return;
   const void* source = from.host_pointer(Access::read);
   bool whole = to.is_contiguous() && to.bytes() == to.buffer().bytes();
@@ -127,11 +130,20 @@ void CpuBackend::copy(const Tensor& from, Tensor& to) {
     copy_strided(static_cast<const uint8_t*>(source), static_cast<uint8_t*>(target), axes);
 }
 
-void CpuBackend::fill(Tensor& t, float value) {
+void fill(const FillArgs& args) {
+  Tensor& t = *args.output;
+  const float value = args.value;
   if (t.dtype() == DType::i32)
     fill_with(t.overwrite<int32_t>(), static_cast<int32_t>(value), t.size());
   else
     fill_with(t.overwrite<float>(), value, t.size());
+}
+
+}  // namespace
+
+void cpu::add_copy(KernelTable& kernels) {
+  kernels.add(kCopy, copy);
+  kernels.add(kFill, fill);
 }
 
 }  // namespace kaiseki

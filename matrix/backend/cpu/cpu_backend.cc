@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The CPU as a device: its memory, its description, and operations that live elsewhere.
+// The CPU as a device: its memory, its description, and operations that are implemented elsewhere.
 #include "matrix/backend/cpu/cpu_backend.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 
+#include "base/environment.h"
+#include "base/error.h"
 #include "hwy/highway.h"
-#include "matrix/backend/cpu/gemm.h"
-#include "matrix/backend/cpu/pool.h"
-#include "matrix/conv/cpu_solvers.h"
-#include "matrix/environment.h"
-#include "matrix/error.h"
+#include "matrix/backend/backends.h"
+#include "matrix/backend/cpu/conv/solvers.h"
+#include "matrix/backend/cpu/kernels.h"
+#include "matrix/backend/registry.h"
 #include "matrix/memory/host.h"
 #include "matrix/memory/host_room.h"
+#include "matrix/memory/raw_memory.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -46,6 +47,7 @@ void cap_instruction_set(const std::string& target) {
                       target, "'"));
 }
 
+#ifdef __linux__
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
@@ -55,6 +57,9 @@ std::string processor_name() {
     }
   return "CPU";
 }
+#else
+std::string processor_name() { return "CPU"; }
+#endif
 
 }  // namespace
 
@@ -63,7 +68,9 @@ CpuBackend::CpuBackend() {
   cap_instruction_set(target);
   const int64_t targets = HWY_SUPPORTED_TARGETS & HWY_TARGETS;
   instruction_set_ = hwy::TargetName(targets & -targets);
-  cap_instruction_set(target);  // Highway 1.0.3 forgets the cap whenever it is asked what there is
+  // Highway 1.0.3 loses the limit when the supported targets are queried, so it is set again.
+  cap_instruction_set(target);
+  for (const auto add : cpu::kKernels) add(kernels_);
 }
 
 DeviceInfo CpuBackend::info() const {
@@ -82,49 +89,18 @@ RawMemory& CpuBackend::raw_memory() {
   return memory;
 }
 
-void CpuBackend::upload(void* block, const void* host, uint64_t bytes) {
-  std::memcpy(block, host, bytes);
-}
-
-void CpuBackend::download(void* host, void* block, uint64_t bytes) {
-  std::memcpy(host, block, bytes);
-}
-
-void CpuBackend::gemm(const GemmArgs& args) {
-  cpu::Gemm g;
-  g.trans_a = args.trans_a;
-  g.trans_b = args.trans_b;
-  g.m = args.m;
-  g.n = args.n;
-  g.k = args.k;
-  g.batch = args.batch;
-  g.alpha = args.alpha;
-  g.beta = args.beta;
-  g.a = static_cast<const float*>(args.a->host_pointer(Access::read));
-  g.lda = args.lda;
-  g.stride_a = args.stride_a;
-  g.b = static_cast<const float*>(args.b->host_pointer(Access::read));
-  g.ldb = args.ldb;
-  g.stride_b = args.stride_b;
-  const float* bias = args.bias ? args.bias->data<float>() : nullptr;
-  if (args.bias_kind == GemmArgs::Bias::per_row) g.bias_row = bias;
-  if (args.bias_kind == GemmArgs::Bias::per_column) g.bias_col = bias;
-  g.activation = args.activation;
-  g.slope = args.slope;
-  g.c = static_cast<float*>(args.c->host_pointer(Access::read_write));
-  g.ldc = args.ldc;
-  g.stride_c = args.stride_c;
-  cpu::gemm(g);
-}
-
 std::span<const ConvSolver* const> CpuBackend::conv_solvers() const { return cpu_conv_solvers(); }
-
-void CpuBackend::pool_forward(const PoolArgs& args) { cpu::pool_forward(args); }
-void CpuBackend::pool_backward(const PoolArgs& args) { cpu::pool_backward(args); }
 
 Backend& cpu_backend() {
   static CpuBackend* backend = new CpuBackend;  // outlives every static tensor
   return *backend;
+}
+
+const BackendEntry& cpu_backend_entry() {
+  static const BackendEntry entry{"cpu", [](int) -> Backend& { return cpu_backend(); },
+                                  [] { return std::vector{cpu_backend().info()}; },
+                                  [] { return std::string(); }};
+  return entry;
 }
 
 }  // namespace kaiseki

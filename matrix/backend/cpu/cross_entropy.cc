@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Softmax cross-entropy of rows, forward and backward.
+#include "matrix/backend/operations/cross_entropy.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "matrix/backend/cpu/cpu_backend.h"
+#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/vector_kernels.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
 namespace {
 
-constexpr int64_t kWork = 8192;  // elements of one task
+constexpr int64_t kWork = 8192;  // elements per task
 
-}  // namespace
-
-void CpuBackend::cross_entropy_forward(const CrossEntropyArgs& args) {
+void cross_entropy_forward(const CrossEntropyArgs& args) {
   const float* logits = args.logits->data<float>();
   const int32_t* labels = args.labels->data<int32_t>();
   float* probabilities = args.probabilities->overwrite<float>();
@@ -35,7 +35,7 @@ void CpuBackend::cross_entropy_forward(const CrossEntropyArgs& args) {
                });
 }
 
-void CpuBackend::cross_entropy_backward(const CrossEntropyArgs& args) {
+void cross_entropy_backward(const CrossEntropyArgs& args) {
   const float* probabilities = args.probabilities_in->data<float>();
   const int32_t* labels = args.labels->data<int32_t>();
   float* gradient = args.grad_logits->overwrite<float>();
@@ -55,6 +55,13 @@ void CpuBackend::cross_entropy_backward(const CrossEntropyArgs& args) {
                    g[label] = at_label;
                  }
                });
+}
+
+}  // namespace
+
+void cpu::add_cross_entropy(KernelTable& kernels) {
+  kernels.add(kCrossEntropyForward, cross_entropy_forward);
+  kernels.add(kCrossEntropyBackward, cross_entropy_backward);
 }
 
 }  // namespace kaiseki

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Runs an expression in blocks that stay in the first-level cache: contiguous inputs are read where
-// they lie, others are gathered into the block, and a result is written where it belongs as soon
-// as no input at that place is read again.
+// Runs an expression in blocks that stay in the first-level cache. Contiguous inputs are read in
+// place; others are gathered into the block. A result is written directly to the output once no
+// input at that address is read again.
+#include "matrix/backend/operations/elementwise.h"
+
 #include <algorithm>
 #include <limits>
 #include <vector>
 
-#include "matrix/backend/cpu/cpu_backend.h"
 #include "matrix/backend/cpu/elementwise_kernels.h"
+#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/scratch.h"
+#include "matrix/expression.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -63,7 +66,7 @@ class Program {
   enum class Place : uint8_t { scalar, input, slot, output };
   struct Value {
     Place place = Place::slot;
-    int index = 0;  // of the input, the slot or the output
+    int index = 0;  // index of the input, the slot or the output
     int last_use = -1;
     float scalar = 0;
   };
@@ -75,7 +78,7 @@ class Program {
   struct Output {
     float* data;
     int value = 0;
-    bool written = false;  // by its instruction, where it belongs
+    bool written = false;  // true: its instruction writes the output directly
   };
 
   void find_last_uses(const ElementwiseArgs& args) {
@@ -103,7 +106,7 @@ class Program {
                        [&](const Output& o) { return o.data == data; });
   }
 
-  /// Whether no input that lies at `data` is read after instruction `i`.
+  /// Returns whether no input at address `data` is read after instruction `i`.
   bool free_after(const float* data, int i) const {
     for (size_t v = 0; v < program_.size(); ++v)
       if (program_[v].code == Code::input && inputs_[program_[v].a].data == data &&
@@ -145,7 +148,7 @@ class Program {
     value.index = take_slot();
   }
 
-  /// Computes an instruction that has only scalar operands.
+  /// Evaluates an instruction if all its operands are scalars.
   bool fold(int i) {
     const auto& in = program_[i];
     BlockOperand operands[3];
@@ -257,14 +260,16 @@ class Program {
   int64_t cost_ = 0;
 };
 
-}  // namespace
-
-void CpuBackend::elementwise(const ElementwiseArgs& args) {
+void elementwise(const ElementwiseArgs& args) {
   int64_t count = args.shape.elements();
   if (count == 0) return;
   Program program(args);
   parallel_for(count, program.grain(),
                [&](int64_t begin, int64_t end) { program.run(begin, end); });
 }
+
+}  // namespace
+
+void cpu::add_elementwise(KernelTable& kernels) { kernels.add(kElementwise, elementwise); }
 
 }  // namespace kaiseki

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Rows by index, and their sum back into a table. Each task owns some columns of the table, so
-// that rows are added in order whatever the number of threads.
+// Gathers rows by index, and adds rows back into a table. Each task owns some columns of the table.
+// Rows are therefore added in the same order for any number of threads.
+#include "matrix/backend/operations/gather.h"
+
 #include <algorithm>
 #include <cstring>
 
-#include "matrix/backend/cpu/cpu_backend.h"
+#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/vector_kernels.h"
 #include "matrix/threads.h"
 
@@ -14,9 +16,7 @@ namespace {
 constexpr int64_t kWork = 16384;
 constexpr int64_t kColumns = 256;
 
-}  // namespace
-
-void CpuBackend::gather(const GatherArgs& args) {
+void gather(const GatherArgs& args) {
   auto* table = static_cast<const char*>(args.table->host_pointer(Access::read));
   const int32_t* rows = args.rows->data<int32_t>();
   int64_t row_bytes = args.width * static_cast<int64_t>(dtype_size(args.table->dtype()));
@@ -31,7 +31,7 @@ void CpuBackend::gather(const GatherArgs& args) {
                });
 }
 
-void CpuBackend::scatter_add(const GatherArgs& args) {
+void scatter_add(const GatherArgs& args) {
   const float* source = args.source->data<float>();
   const int32_t* rows = args.rows->data<int32_t>();
   float* table = args.table_out->mutable_data<float>();
@@ -41,6 +41,13 @@ void CpuBackend::scatter_add(const GatherArgs& args) {
       cpu::add_to(table + rows[i] * args.width + begin, source + i * args.width + begin,
                   static_cast<size_t>(end - begin));
   });
+}
+
+}  // namespace
+
+void cpu::add_gather(KernelTable& kernels) {
+  kernels.add(kGather, gather);
+  kernels.add(kScatterAdd, scatter_add);
 }
 
 }  // namespace kaiseki

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Chooses how a matrix product is computed: which operands are packed, and what runs in parallel.
+// Chooses how a matrix product is computed: the operands to pack and the work to run in parallel.
 #include "matrix/backend/cpu/gemm.h"
 
 #include "matrix/backend/cpu/gemm_blocked.h"
+#include "matrix/backend/cpu/kernels.h"
+#include "matrix/backend/operations/gemm.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cpu {
 namespace {
 
 constexpr int64_t kSmallOperand = 128 * 1024 / 4;  // floats
-constexpr int64_t kLongSum = 128;  // products an element, beside which turning a tile costs little
-constexpr int64_t kAliasing = 4096 / 4;  // rows so far apart share one set of the first-level cache
+// Products per element; from here on, transposing a tile costs little.
+constexpr int64_t kLongSum = 128;
+// Rows at this distance map to the same set of the first-level cache.
+constexpr int64_t kAliasing = 4096 / 4;
 
 void scale_and_finish(const Gemm& g, float* c) {
   const GemmKernels& kernels = gemm_kernels();
@@ -26,8 +30,8 @@ void gemm_one(const Gemm& g, const float* a, const float* b, float* c) {
   if (g.k == 0 || g.alpha == 0) return scale_and_finish(g, c);
   const Epilogue epilogue{g.bias_row, g.bias_col, g.activation, g.slope};
   const GemmKernels& kernels = gemm_kernels();
-  // Rows of B are read as they lie when C is computed transposed: with few rows of A packing B
-  // costs much.
+  // If C is computed transposed, rows of B can be read in place. With few rows of A, packing B is
+  // expensive.
   if (g.trans_b && g.m < g.n && g.k >= kLongSum && g.ldb % kAliasing != 0) {
     const bool in_place = g.trans_a && (g.n <= 2 * kernels.rows || g.m * g.k <= kSmallOperand);
     return gemm_blocked({.m = g.n,
@@ -58,6 +62,33 @@ void gemm_one(const Gemm& g, const float* a, const float* b, float* c) {
                 .epilogue = epilogue});
 }
 
+void gemm_tensors(const GemmArgs& args) {
+  Gemm g;
+  g.trans_a = args.trans_a;
+  g.trans_b = args.trans_b;
+  g.m = args.m;
+  g.n = args.n;
+  g.k = args.k;
+  g.batch = args.batch;
+  g.alpha = args.alpha;
+  g.beta = args.beta;
+  g.a = static_cast<const float*>(args.a->host_pointer(Access::read));
+  g.lda = args.lda;
+  g.stride_a = args.stride_a;
+  g.b = static_cast<const float*>(args.b->host_pointer(Access::read));
+  g.ldb = args.ldb;
+  g.stride_b = args.stride_b;
+  const float* bias = args.bias ? args.bias->data<float>() : nullptr;
+  if (args.bias_kind == GemmArgs::Bias::per_row) g.bias_row = bias;
+  if (args.bias_kind == GemmArgs::Bias::per_column) g.bias_col = bias;
+  g.activation = args.activation;
+  g.slope = args.slope;
+  g.c = static_cast<float*>(args.c->host_pointer(Access::read_write));
+  g.ldc = args.ldc;
+  g.stride_c = args.stride_c;
+  gemm(g);
+}
+
 }  // namespace
 
 void gemm(const Gemm& g) {
@@ -71,5 +102,7 @@ void gemm(const Gemm& g) {
   else
     run(0, g.batch);
 }
+
+void add_gemm(KernelTable& kernels) { kernels.add(kGemm, gemm_tensors); }
 
 }  // namespace kaiseki::cpu

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The CPU's matrix product on plain pointers. It knows nothing of tensors.
+// The CPU's matrix product on plain pointers. This file does not depend on Tensor.
 #pragma once
 
 #include <cstdint>
 
-#include "matrix/conv/solver.h"
+#include "matrix/activation.h"
 
 namespace kaiseki::cpu {
 
 /// C[i] = activation(alpha * op(A[i]) op(B[i]) + beta * C[i] + bias), i in 0..batch, row-major.
-/// op(A) is m x k, op(B) k x n, C m x n; A is stored k x m when trans_a, B n x k when trans_b.
-/// Leading dimensions and batch strides are in elements; stride_a and stride_b may be 0. With beta
-/// 0 C is not read. The result has the same bits with any number of threads.
+/// op(A) is m x k, op(B) is k x n, C is m x n. If trans_a is set, A is stored as k x m. If trans_b
+/// is set, B is stored as n x k. Leading dimensions and batch strides are in elements. stride_a and
+/// stride_b may be 0. If beta is 0, C is not read. The result has the same bits for any number of
+/// threads.
 struct Gemm {
   bool trans_a = false, trans_b = false;
   int64_t m = 0, n = 0, k = 0, batch = 1;
@@ -25,7 +26,7 @@ struct Gemm {
   const float* bias_row = nullptr;  // m values, one for each row of C
   const float* bias_col = nullptr;  // n values, one for each column
   Activation activation = Activation::none;
-  float slope = 0.01f;  // of leaky_relu
+  float slope = 0.01f;  // for leaky_relu
 };
 void gemm(const Gemm& g);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The blocked matrix product: cuts C into tasks, and each task into blocks that fit the caches.
+// The blocked matrix product. Splits C into tasks, and each task into blocks that fit the caches.
 #include "matrix/backend/cpu/gemm_blocked.h"
 
 #include <algorithm>
@@ -13,18 +13,21 @@
 namespace kaiseki::cpu {
 namespace {
 
-constexpr int64_t kLine = 16;      // floats in a line of the caches
-constexpr int64_t kMaxK = 640;     // a panel of A (14 x 640 floats) stays in the first-level cache
-constexpr int64_t kPanelsA = 148;  // what is packed of A at once (2072 x 640)
-constexpr int64_t kPanelsB = 16;   // most panels in a block of B, which has at most
-constexpr int64_t kBlockB = 1 << 18;  // floats: half of the second-level cache
-constexpr int64_t kRowsB = 16;        // rows of B packed at once
-constexpr double kTaskFlops = 1e6;    // about 6 us: less is not worth another thread's attention
-constexpr int kUnevenTasks = 4;  // a thread, where the grid's powers of two fit the threads badly
-constexpr int64_t kFewTiles = 16, kLeastPieces = 3;  // where k is split
+constexpr int64_t kLine = 16;  // floats in a cache line
+// So that a panel of A (14 x 640 floats) stays in the first-level cache.
+constexpr int64_t kMaxK = 640;
+constexpr int64_t kPanelsA = 148;  // panels of A that are packed together (2072 x 640)
+constexpr int64_t kPanelsB = 16;   // maximum number of panels in a block of B
+// Maximum floats in a block of B: half of the second-level cache.
+constexpr int64_t kBlockB = 1 << 18;
+constexpr int64_t kRowsB = 16;      // rows of B that are packed together
+constexpr double kTaskFlops = 1e6;  // about 6 us; smaller tasks do not justify another thread
+// Tasks per thread if the grid's powers of two do not divide evenly among the threads.
+constexpr int kUnevenTasks = 4;
+constexpr int64_t kFewTiles = 16, kLeastPieces = 3;  // limits for splitting k
 constexpr int64_t kSplits = 32;
 
-/// The length of the pieces in which k is cut.
+/// The length of the pieces that k is split into.
 int64_t k_block_of(int64_t k) {
   constexpr int64_t kStep = 8;
   if (k <= kMaxK) return (k + kStep - 1) / kStep * kStep;
@@ -38,10 +41,11 @@ struct Range {
   int64_t size() const { return end - begin; }
 };
 
-/// A Range cut in pieces of nearly the same size. Small products feel every division.
-class Pieces {
+/// Splits a Range into pieces of nearly equal size. Divides only once, because divisions are
+/// noticeable in small products.
+class EvenRanges {
  public:
-  Pieces(Range range, int64_t count)
+  EvenRanges(Range range, int64_t count)
       : range_(range),
         size_(count == 1 ? range.size() : range.size() / count),
         longer_(count == 1 ? 0 : range.size() - size_ * count) {}
@@ -62,27 +66,26 @@ void pack_rows(const Product& p, Range rows, Range k, float* to) {
       k.size(), count, count, p.a.at(k.begin, rows.begin), p.a.stride, to);
 }
 
-class Task {
+class GemmTask {
  public:
-  /// packed_a: what pack_rows() wrote of all rows and this depth, or nullptr.
-  Task(const Product& product, Range rows, Range columns, Range depth,
-       const float* packed_a = nullptr)
+  /// packed_a: the output of pack_rows() for all rows and this depth, or nullptr.
+  GemmTask(const Product& product, Range rows, Range columns, Range depth,
+           const float* packed_a = nullptr)
       : p_(product), columns_(columns), depth_(depth), packed_a_(packed_a) {
     row_panels_ = ceil_div(rows.size(), kernels_.rows);
-    panel_rows_ = Pieces(rows, row_panels_);
+    panel_rows_ = EvenRanges(rows, row_panels_);
     k_block_ = k_block_of(p_.k);
     if (!packed_a && !p_.a.in_place)
       buffer_a_ = scratch_a.reserve(std::min(row_panels_, kPanelsA) * kernels_.rows * k_block_);
-    pitch_b_ =
-        kernels_.columns() * k_block_ + kLine;  // panels start in different sets of the cache
+    pitch_b_ = kernels_.columns() * k_block_ + kLine;  // offsets panels to different cache sets
     panels_ = ceil_div(columns.size(), kernels_.columns());
     if (panels_ > kPanelsB || panels_ * pitch_b_ > kBlockB)
       column_blocks_ = ceil_div(panels_, std::clamp<int64_t>(kBlockB / pitch_b_, 1, kPanelsB));
-    block_panels_ = Pieces({0, panels_}, column_blocks_);
+    block_panels_ = EvenRanges({0, panels_}, column_blocks_);
     buffer_b_ = scratch_b.reserve(block_panels_[0].size() * pitch_b_);
   }
 
-  /// A is packed once for each piece of k, B once for each chunk of rows.
+  /// Packs A once for each piece of k, and B once for each chunk of rows.
   void run() {
     const int64_t pieces = depth_.size() <= k_block_ ? 1 : ceil_div(depth_.size(), k_block_);
     const bool k_first = !p_.a.in_place;
@@ -93,7 +96,7 @@ class Task {
   }
 
  private:
-  struct Piece {
+  struct PanelStrip {
     const float* data;
     int64_t stride, begin;
     int size;
@@ -167,7 +170,7 @@ class Task {
     }
   }
 
-  void tile(const Piece& a, const Piece& b, int64_t k, const Scale& scale) {
+  void tile(const PanelStrip& a, const PanelStrip& b, int64_t k, const Scale& scale) {
     const int vectors = (b.size + kernels_.lanes - 1) / kernels_.lanes;
     const bool whole = vectors * kernels_.lanes == b.size;
     const TileFn multiply = kernels_.tile[p_.a.in_place && p_.a.by_rows][vectors - 1][a.size - 1];
@@ -183,15 +186,15 @@ class Task {
     kernels_.merge(b.size, a.size, turned_.data(), a.size, scale.alpha, scale.beta, c, p_.ldc);
   }
 
-  void finish(const Piece& a, const Piece& b) const {
-    const Piece &row = p_.transposed ? b : a, &column = p_.transposed ? a : b;
+  void finish(const PanelStrip& a, const PanelStrip& b) const {
+    const PanelStrip &row = p_.transposed ? b : a, &column = p_.transposed ? a : b;
     Epilogue epilogue = p_.epilogue;
     if (epilogue.bias_row) epilogue.bias_row += row.begin;
     if (epilogue.bias_col) epilogue.bias_col += column.begin;
     kernels_.finish(epilogue, row.size, column.size, at(a, b), p_.ldc);
   }
 
-  float* at(const Piece& a, const Piece& b) const {
+  float* at(const PanelStrip& a, const PanelStrip& b) const {
     return p_.c + (p_.transposed ? b.begin * p_.ldc + a.begin : a.begin * p_.ldc + b.begin);
   }
 
@@ -200,11 +203,11 @@ class Task {
   const Range columns_, depth_;
   const float* const packed_a_;
   int64_t row_panels_, k_block_, pitch_b_, panels_, column_blocks_ = 1;
-  Pieces panel_rows_{{}, 1}, block_panels_{{}, 1};
+  EvenRanges panel_rows_{{}, 1}, block_panels_{{}, 1};
   int64_t held_row_ = -1, held_k_ = -1;
   float *buffer_a_ = nullptr, *buffer_b_;
-  std::array<Piece, kPanelsA> a_;
-  std::array<Piece, kPanelsB> b_;
+  std::array<PanelStrip, kPanelsA> a_;
+  std::array<PanelStrip, kPanelsB> b_;
   alignas(64) std::array<float, GemmKernels::kMaxRows * 64> edge_, turned_;
 };
 
@@ -212,10 +215,10 @@ struct Grid {
   int64_t rows = 1, columns = 1;
 };
 
-/// Whether packed A is small enough to be packed by all threads for all.
+/// Returns whether packed A is small enough for all threads to pack it once and share it.
 bool shares_a(const Product& p) { return !p.a.in_place && p.m <= kPanelsA * gemm_kernels().rows; }
 
-/// Cuts the side whose other operand costs less to pack again.
+/// Splits rows or columns, whichever makes repacking the other operand cheaper.
 Grid task_grid(const Product& p) {
   const double most = 2.0 * p.m * p.n * p.k / kTaskFlops;
   if (most < 2 || thread_count() == 1) return {};
@@ -240,17 +243,17 @@ Grid task_grid(const Product& p) {
   return grid;
 }
 
-/// Cut where whole tiles end, so that no task has narrow ones in its middle.
+/// Splits at tile borders, so that a task has no narrow tile in its middle.
 Range columns_of(const Product& p, const Grid& grid, int64_t index) {
   const int64_t width = gemm_kernels().columns();
-  const Range tiles = Pieces({0, ceil_div(p.n, width)}, grid.columns)[index];
+  const Range tiles = EvenRanges({0, ceil_div(p.n, width)}, grid.columns)[index];
   return {tiles.begin * width, std::min(tiles.end * width, p.n)};
 }
 
-/// All of A is packed together, a piece of k at a time, before the tasks share it.
+/// The threads pack all rows of A together, one piece of k at a time. The tasks then share it.
 void run_columns(const Product& p, const Grid& grid) {
   const int64_t k_block = k_block_of(p.k), panels = ceil_div(p.m, gemm_kernels().rows);
-  const Pieces rows({0, p.m}, panels);
+  const EvenRanges rows({0, p.m}, panels);
   float* packed = scratch_shared.reserve(p.m * k_block);
   for (int64_t begin = 0; begin < p.k; begin += k_block) {
     const Range k{begin, std::min(begin + k_block, p.k)};
@@ -264,13 +267,13 @@ void run_columns(const Product& p, const Grid& grid) {
     parallel_for(grid.columns, 1, [&](int64_t first, int64_t last) {
       for (int64_t t = first; t < last; ++t)
         if (const Range columns = columns_of(p, grid, t); columns.size() > 0)
-          Task(part, {0, p.m}, columns, k, packed).run();
+          GemmTask(part, {0, p.m}, columns, k, packed).run();
     });
   }
 }
 
-/// A small C and a long k: the pieces of k are summed apart, some at a time, and added in order, as
-/// one task would.
+/// For a small C and a large k. Computes the sums of several pieces of k separately and adds them
+/// in order. The result has the same bits as with one task.
 void run_split(const Product& p) {
   const GemmKernels& kernels = gemm_kernels();
   const int64_t k_block = k_block_of(p.k), pieces = ceil_div(p.k, k_block), size = p.m * p.n;
@@ -284,7 +287,7 @@ void run_split(const Product& p) {
         part.c = partial + s * size, part.ldc = columns;
         part.alpha = 1, part.beta = 0, part.epilogue = {};
         const int64_t k = (first + s) * k_block;
-        Task(part, {0, p.m}, {0, p.n}, {k, std::min(k + k_block, p.k)}).run();
+        GemmTask(part, {0, p.m}, {0, p.n}, {k, std::min(k + k_block, p.k)}).run();
       }
     });
     for (int64_t s = 0; s < count; ++s)
@@ -304,13 +307,13 @@ void gemm_blocked(const Product& p) {
     if (tiles <= kFewTiles) return run_split(p);
   }
   const Grid grid = task_grid(p);
-  if (grid.rows * grid.columns == 1) return Task(p, {0, p.m}, {0, p.n}, {0, p.k}).run();
+  if (grid.rows * grid.columns == 1) return GemmTask(p, {0, p.m}, {0, p.n}, {0, p.k}).run();
   if (grid.rows == 1 && shares_a(p)) return run_columns(p, grid);
   parallel_for(grid.rows * grid.columns, 1, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
-      const Range rows = Pieces({0, p.m}, grid.rows)[t / grid.columns];
+      const Range rows = EvenRanges({0, p.m}, grid.rows)[t / grid.columns];
       const Range columns = columns_of(p, grid, t % grid.columns);
-      if (rows.size() > 0 && columns.size() > 0) Task(p, rows, columns, {0, p.k}).run();
+      if (rows.size() > 0 && columns.size() > 0) GemmTask(p, rows, columns, {0, p.k}).run();
     }
   });
 }

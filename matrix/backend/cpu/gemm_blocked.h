@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The blocked matrix product, after Goto and van de Geijn, "Anatomy of high-performance matrix
-// multiplication" (2008): a panel of A stays in the first-level cache, a block of B in the second.
+// multiplication" (2008). A panel of A stays in the first-level cache, a block of B in the
+// second-level cache.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,14 @@ struct Operand {
   const float* data;
   int64_t stride;
   bool by_rows;
-  bool in_place;  // not packed where the kernels can read it as it lies
+  bool in_place;  // true: the kernels read the operand directly, without packing
   const float* at(int64_t p, int64_t i) const {
     return data + (by_rows ? i * stride + p : p * stride + i);
   }
 };
 
-/// C = activation(alpha * A B + beta * C + bias), m x n; with beta 0 C is not read. A is k x m, B
-/// is k x n. The epilogue's rows and columns are those of c as it lies.
+/// C = activation(alpha * A B + beta * C + bias), m x n. If beta is 0, C is not read. A is k x m, B
+/// is k x n. The rows and columns of the epilogue are those of c as stored.
 struct Product {
   int64_t m, n, k;
   Operand a, b;
@@ -33,10 +34,10 @@ struct Product {
   Epilogue epilogue{};
 };
 
-/// Runs on the thread pool (on the calling thread inside a parallel_for). k is cut in the same
-/// pieces whatever the number of threads, so the bits of the result do not depend on it. Needs k
-/// >= 1. Memory: buffers of at most 7 MiB a thread, and 5 MiB that the threads share, kept for the
-/// next call.
+/// Runs on the thread team, or on the calling thread inside a parallel_for. k is split into the
+/// same pieces for any number of threads. The bits of the result therefore do not depend on that
+/// number. Needs k >= 1. Memory: at most 7 MiB per thread and 5 MiB shared by the threads. The
+/// buffers are kept for the next call.
 void gemm_blocked(const Product& product);
 
 }  // namespace kaiseki::cpu

@@ -29,7 +29,7 @@ void pack(int64_t k, int count, int width, const float* HWY_RESTRICT source, int
   const hn::ScalableTag<float> d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   if (count == width && width == 2 * lanes) {
-    const int64_t ahead = k * stride;  // the rows that are packed next
+    const int64_t ahead = k * stride;  // distance of the rows to be packed next
     for (int64_t p = 0; p < k; ++p, source += stride, panel += width) {
       hwy::Prefetch(source + ahead);
       hwy::Prefetch(source + ahead + lanes);
@@ -47,7 +47,7 @@ void pack(int64_t k, int count, int width, const float* HWY_RESTRICT source, int
 }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Four k of rows 0, 4, 8 ... from `rows`, a row in each 128-bit block.
+/// Loads four k of rows 0, 4, 8 ... of `rows`, one row in each 128-bit block.
 template <class D>
 HWY_INLINE hn::Vec<D> load_blocks(D d, const float* const* rows, int64_t p) {
   if constexpr (hn::MaxLanes(d) == kQuad) {
@@ -59,7 +59,7 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const float* const* rows, int64_t p) {
   }
 }
 
-/// Four k of as many rows as a vector has lanes, transposed: to[q * width + i] = rows[i][p + q].
+/// Transposes four k of as many rows as a vector has lanes: to[q * width + i] = rows[i][p + q].
 HWY_INLINE void transpose(const float* const* rows, int64_t p, float* HWY_RESTRICT to,
                           int64_t width) {
   const hn::ScalableTag<float> d;
@@ -86,7 +86,7 @@ void pack_transposed(int64_t k, int count, int width, const float* HWY_RESTRICT 
     for (int i = 0; i < kLanes; ++i) rows[i] = source + std::min(first + i, count - 1) * stride;
     int64_t p = 0;
 #if HWY_TARGET != HWY_SCALAR
-    // A panel narrower than a vector: what a store writes too much, the next one overwrites.
+    // The panel is narrower than a vector. The next store overwrites the excess lanes.
     for (; (p + 3) * width + first + kLanes <= k * width && p + 4 <= k; p += 4)
       transpose(rows, p, panel + p * width + first, width);
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The register tile of a matrix product: rows of A broadcast against vectors of B.
+// The register tile of a matrix product: rows of A are broadcast and multiplied by vectors of B.
 #if defined(KAISEKI_GEMM_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef KAISEKI_GEMM_TILE_INL_H
 #undef KAISEKI_GEMM_TILE_INL_H
@@ -12,28 +12,29 @@
 
 #include <cstdint>
 
-#include "matrix/backend/cpu/gemm_kernel.h"
+#include "matrix/backend/cpu/gemm_tile.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kaiseki::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// 32 vector registers hold 14 x 2 accumulators, two vectors of B and a broadcast; 16 hold 6 x 2.
+// With 32 vector registers: 14 x 2 accumulators, two vectors of B and a broadcast. With 16
+// registers: 6 x 2 accumulators.
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr int kTileRows = 14;
 #else
 constexpr int kTileRows = 6;
 #endif
 
-// Without this GCC computes the addresses of all rows of C before the loop and, short of registers,
-// spills a vector in it.
+// Without this barrier, GCC computes the addresses of all rows of C before the loop. It then runs
+// out of registers and spills a vector inside the loop.
 inline void keep_out_of_loop(float*& c, int64_t& ldc) {
 #if defined(__GNUC__)
   __asm__("" : "+r"(c), "+r"(ldc));
 #endif
 }
 
-/// One product more in every element of a tile: a row of B against a column of A.
+/// Adds one product to every element of a tile: a row of B times a column of A.
 template <bool kByRows, bool kFirst, typename V, int kRows, int kVectors>
 HWY_INLINE void multiply_add(const float* HWY_RESTRICT a, int64_t a_stride,
                              const float* HWY_RESTRICT b, V (&sum)[kRows][kVectors]) {
@@ -72,7 +73,8 @@ HWY_INLINE void prefetch_row(D d, const float* row) {
   if (kVectors * hn::MaxLanes(d) > 16) hwy::Prefetch(row + kVectors * hn::MaxLanes(d) - 1);
 }
 
-// In loops this long, C is fetched a row at a time: all at once would keep A and B waiting.
+// For loops at least this long, C is prefetched one row at a time. Prefetching it all at once would
+// delay A and B.
 constexpr int64_t kLongLoop = 128;
 
 template <int kRows, int kVectors, bool kByRows>

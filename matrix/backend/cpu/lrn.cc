@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Local response normalisation across channels. A block of positions is taken through all its
-// channels, so that the squares stay in cache.
+// Local response normalization across channels. Processes a block of positions through all
+// channels, so that the squares stay in the cache.
+#include "matrix/backend/operations/lrn.h"
+
 #include <algorithm>
 #include <cstring>
 
-#include "matrix/backend/cpu/cpu_backend.h"
+#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/cpu/vector_kernels.h"
 #include "matrix/threads.h"
@@ -12,15 +14,15 @@
 namespace kaiseki {
 namespace {
 
-constexpr int64_t kScratch = 32768;  // floats of squares in one block, where c allows
+constexpr int64_t kScratch = 32768;  // maximum floats of squares in one block
 
-/// Positions of one block: at least a vector's worth.
+/// The number of positions in one block, at least one vector.
 int64_t block_width(const LrnArgs& args) {
   int64_t fits = kScratch / std::max<int64_t>(1, args.c);
   return std::min(args.inner, std::clamp<int64_t>(fits, 64, 1024));
 }
 
-/// The channels [first, last) whose squares enter channel c: size/2 before it, (size-1)/2 after.
+/// Channels [first, last) that contribute to channel c: size/2 before it, (size-1)/2 after it.
 struct Window {
   int64_t first, last;
 };
@@ -48,9 +50,7 @@ void denominator(const LrnArgs& args, const float* x, int64_t c, float* d, size_
                         args.k, d, count);
 }
 
-}  // namespace
-
-void CpuBackend::lrn_forward(const LrnArgs& args) {
+void lrn_forward(const LrnArgs& args) {
   const float* x = args.x->data<float>();
   float* y = args.out->overwrite<float>();
   int64_t width = block_width(args);
@@ -66,8 +66,8 @@ void CpuBackend::lrn_forward(const LrnArgs& args) {
 }
 
 /// dx[i] = dy[i] * d[i]^-beta - 2 alpha beta / size * x[i] * (the sum of dy[j] y[j] / d[j] over the
-/// channels j whose window holds i).
-void CpuBackend::lrn_backward(const LrnArgs& args) {
+/// channels j with i in their window).
+void lrn_backward(const LrnArgs& args) {
   const float* x = args.x->data<float>();
   const float* y = args.y_in->data<float>();
   const float* dy = args.dy->data<float>();
@@ -93,6 +93,13 @@ void CpuBackend::lrn_backward(const LrnArgs& args) {
       cpu::add_scaled_product(direct + c * width, x + at, sum, factor, dx + at, count);
     }
   });
+}
+
+}  // namespace
+
+void cpu::add_lrn(KernelTable& kernels) {
+  kernels.add(kLrnForward, lrn_forward);
+  kernels.add(kLrnBackward, lrn_backward);
 }
 
 }  // namespace kaiseki

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Elementary functions on Highway vectors of float over their whole domain: Highway's own, within
-// 4 units in the last place, with infinities, NaN and large arguments as in <cmath>. Included once
-// for each target, after foreach_target.h.
+// Elementary functions on Highway vectors of float, over their whole domain. They use Highway's
+// functions, within 4 units in the last place. Infinities, NaN and large arguments give the results
+// of <cmath>. Included once for each target, after foreach_target.h.
 #if defined(KAISEKI_CPU_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KAISEKI_CPU_MATH_INL_H_
 #undef KAISEKI_CPU_MATH_INL_H_
@@ -45,7 +45,7 @@ HWY_INLINE VF32 sigmoid_of(F32 d, VF32 x) {
   return hn::Div(one, hn::Add(one, exp_of(d, hn::Neg(x))));
 }
 
-/// sin or cos by Highway up to 39000 in size, lane by lane with <cmath> beyond.
+/// Uses Highway for absolute values up to 39000, and <cmath> lane by lane beyond that.
 template <bool kSine>
 HWY_INLINE VF32 sine_or_cosine(F32 d, VF32 x) {
   if (HWY_LIKELY(hn::AllTrue(d, hn::Lt(hn::Abs(x), hn::Set(d, 39000.0f)))))
@@ -57,7 +57,7 @@ HWY_INLINE VF32 sine_or_cosine(F32 d, VF32 x) {
   return hn::Load(d, lanes);
 }
 
-/// A NaN in either wins.
+/// If either operand is NaN, the result is NaN.
 HWY_INLINE VF32 maximum_of(VF32 a, VF32 b) { return keep_nan(a, keep_nan(b, hn::Max(a, b))); }
 HWY_INLINE VF32 minimum_of(VF32 a, VF32 b) { return keep_nan(a, keep_nan(b, hn::Min(a, b))); }
 

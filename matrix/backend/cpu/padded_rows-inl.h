@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of a plane in scratch with room for padding, columns of one phase of the stride together.
-// Included once for each target, after foreach_target.h.
+// Copies rows of a plane into scratch memory with room for padding. Columns with the same phase of
+// the stride are stored together. Included once for each target, after foreach_target.h.
 #if defined(KAISEKI_CPU_PADDED_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KAISEKI_CPU_PADDED_ROWS_INL_H_
 #undef KAISEKI_CPU_PADDED_ROWS_INL_H_
@@ -17,7 +17,8 @@ HWY_BEFORE_NAMESPACE();
 namespace kaiseki::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Runs body(i) so that vectors of n elements from each i cover 0..count; the last may overlap.
+/// Calls body(i) so that vectors of n elements from each i cover 0..count. The last vector may
+/// overlap the one before.
 template <class Body>
 HWY_INLINE void for_vectors(int64_t count, int64_t n, const Body& body) {
   for (int64_t i = 0; i < count; i += n) body(i + n <= count ? i : count - n);
@@ -33,7 +34,7 @@ HWY_INLINE void for_all_pairs(int64_t pairs, const Body& body) {
                : run(hn::CappedTag<float, 4>());
 }
 
-/// Puts column c of a row at even[c / 2] or odd[c / 2].
+/// Stores column c of a row at even[c / 2] or odd[c / 2].
 HWY_INLINE void split_row(const float* row, int64_t columns, float* even, float* odd) {
   const int64_t pairs = columns / 2;
   if (pairs < 4) {
@@ -61,8 +62,8 @@ HWY_INLINE void join_row(const float* even, const float* odd, int64_t columns, f
   if (columns % 2) row[columns - 1] = even[pairs];
 }
 
-/// A row in scratch, its stride 1 or 2: `stride` phases of `pitch` floats; padded column c is
-/// number c / stride of phase c % stride.
+/// The layout of a row in scratch memory, for stride 1 or 2: `stride` phases of `pitch` floats.
+/// Padded column c is element c / stride of phase c % stride.
 struct PaddedRows {
   int64_t stride, padding, pitch, columns;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Vectors of which only the first values are in memory. Included once for each target, after
+// Loads and stores of vectors that are only partly in memory. Included once for each target, after
 // foreach_target.h.
 #if defined(KAISEKI_CPU_PART_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KAISEKI_CPU_PART_INL_H_
@@ -17,7 +17,8 @@ HWY_BEFORE_NAMESPACE();
 namespace kaiseki::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The first `count` values of a vector, and zeros; nothing beyond them is touched.
+/// Loads the first `count` values of a vector; the other lanes are 0. Memory beyond them is not
+/// read.
 template <class D>
 HWY_INLINE hn::Vec<D> load_part(D d, const float* from, int64_t count) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/pool_kernels.h"
 #include "matrix/backend/cpu/pool_rows_kernels.h"
 #include "matrix/backend/cpu/pool_window.h"
@@ -78,7 +79,8 @@ void plane_2x2(const PoolArgs& p, const float* x, float* y, int32_t* indices) {
     average_plane_2x2(plane, x, y);
 }
 
-/// Output rows begin..end, and the columns that no window covers.
+/// Computes the input gradient of output rows begin..end, and sets the columns outside all windows
+/// to 0.
 void rows_2x2_backward(const PoolArgs& p, int64_t begin, int64_t end, const float* dy,
                        const int32_t* indices, float* dx) {
   const Plane2x2 plane{p.in_w, end - begin, p.out_w, 2 * begin * p.in_w};
@@ -116,8 +118,6 @@ int64_t planes_a_piece(const PoolArgs& p) {
   return std::max<int64_t>(1, kPieceFloats / std::max<int64_t>(1, p.in_h * p.in_w));
 }
 
-}  // namespace
-
 void pool_forward(const PoolArgs& p) {
   const float* x = p.x->data<float>();
   float* y = p.y->overwrite<float>();
@@ -148,6 +148,8 @@ void pool_backward(const PoolArgs& p) {
     }
   });
 }
+
+}  // namespace
 
 void max_pool_rows(const PoolArgs& p, int64_t begin, int64_t end, const float* x, int64_t x_row,
                    float* y, int32_t* indices) {
@@ -182,6 +184,11 @@ void max_pool_backward_rows(const PoolArgs& p, int64_t begin, int64_t end, const
     const int64_t place = indices[i] - begin * p.in_w;
     if (place >= 0 && place < size) dx[place] += dy[i];
   }
+}
+
+void add_pool(KernelTable& kernels) {
+  kernels.add(kPoolForward, pool_forward);
+  kernels.add(kPoolBackward, pool_backward);
 }
 
 }  // namespace kaiseki::cpu

@@ -36,7 +36,7 @@ void store_pairs(D d, hn::Vec<D> even, hn::Vec<D> odd, float* to) {
   hn::StoreInterleaved2(even, odd, d, to);
 }
 
-/// Takes the candidate where it is larger, or the first NaN.
+/// Replaces the best value if the candidate is larger, or if it is the first NaN.
 template <class D>
 void challenge(D d, hn::Vec<D> value, hn::Vec<hn::RebindToSigned<D>> place, hn::Vec<D>& best,
                hn::Vec<hn::RebindToSigned<D>>& index) {

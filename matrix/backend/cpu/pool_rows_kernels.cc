@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A plane is copied into scratch with its padding, even and odd columns apart if the stride is 2,
-// so that one column of all windows of a row is contiguous. Backward gathers: an element of the
-// input adds up the outputs whose windows hold it, in the order of the outputs.
+// Copies a plane with its padding into scratch memory. For stride 2, even and odd columns are
+// stored separately. A column of all windows of a row is then contiguous. The backward pass
+// gathers. Each input element sums the outputs with a window over it, in the order of the outputs.
 #include "matrix/backend/cpu/pool_rows_kernels.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <size_t kLanes>
 using Tag = hn::CappedTag<float, kLanes>;
 
-/// What is known of a pooling when its kernel is compiled; kWindow 0 is any number of columns.
+/// Compile-time parameters of a kernel. kWindow 0 stands for any number of columns.
 template <size_t kLanes, int kStride, int kWindow>
 struct Kind {
   static constexpr size_t lanes = kLanes;
@@ -34,7 +34,7 @@ struct Kind {
   static int64_t window(const PoolArgs& p) { return kWindow ? kWindow : p.window[1]; }
 };
 
-/// The input's rows: as many columns as windows cover, or as there are.
+/// The layout of the input rows. Covers the columns of all windows and all columns of the input.
 PaddedRows input_rows(const PoolArgs& p) {
   const int64_t stride = p.stride[1], padding = p.padding[1];
   const int64_t pitch =
@@ -87,7 +87,8 @@ HWY_INLINE void average_row(const PoolArgs& p, const PaddedRows& layout, const f
   });
 }
 
-/// Row `h` of dx, in phases, from the outputs' shares with `reach` zeros on both sides of a row.
+/// Computes row `h` of dx, split into phases. `parts` holds the shares of the outputs, with `reach`
+/// zeros on both sides of a row.
 template <class K>
 HWY_INLINE void average_row_backward(const PoolArgs& p, const PaddedRows& layout,
                                      const float* parts, int64_t parts_pitch, int64_t h,
@@ -157,7 +158,7 @@ void backward(K, const PoolArgs& p, int64_t planes, const float* dy, float* dx) 
   }
 }
 
-/// Calls run(kind) with the kind that fits.
+/// Calls run(kind) with the matching kind.
 template <size_t kLanes, class Run>
 void with_kind_of(const PoolArgs& p, const Run& run) {
   if (p.window[1] == 3)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Which elements of the input a pooling's windows cover.
+// The input elements that a pooling window covers.
 #pragma once
 
 #include <algorithm>
 
-#include "matrix/backend.h"
+#include "matrix/backend/operations/pool.h"
 
 namespace kaiseki::cpu {
 
-/// Window `i` along one axis: the elements begin..end of the input, and its length with padding.
+/// Window `i` along one axis: input elements begin..end, and the window's length with padding.
 struct PoolWindow {
   int64_t begin, end, padded;
 };
@@ -19,7 +19,7 @@ inline PoolWindow pool_window(const PoolArgs& p, int axis, int64_t i, int64_t in
   return {std::max<int64_t>(first, 0), std::min(last, in), last - first};
 }
 
-/// By how many elements along one axis an average divides.
+/// The number of elements along one axis that an average divides by.
 inline float pool_divisor(const PoolArgs& p, const PoolWindow& w) {
   return static_cast<float>(p.count_padding ? w.padded : w.end - w.begin);
 }

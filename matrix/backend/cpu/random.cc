@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Random tensors: element i from word i of the stream (normal: words 2i and 2i+1).
+// Random tensors: element i comes from word i of the stream (normal: words 2i and 2i+1).
+#include "matrix/backend/operations/random.h"
+
 #include <algorithm>
 #include <array>
 
-#include "matrix/backend/cpu/cpu_backend.h"
+#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/random_kernels.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
 namespace {
 
-constexpr int64_t kBlock = 1024;  // words made at once
+constexpr int64_t kBlock = 1024;  // words that are computed together
 constexpr int64_t kGrain = 16 * kBlock;
 
-/// Calls body(words, out, elements) over the whole output, `each` words an element.
+/// Calls body(words, out, elements) over the whole output, with `each` words per element.
 template <class Body>
 void for_each_block(const RandomArgs& args, int64_t each, Body body) {
   float* out = args.output->overwrite<float>();
@@ -28,9 +30,7 @@ void for_each_block(const RandomArgs& args, int64_t each, Body body) {
   });
 }
 
-}  // namespace
-
-void CpuBackend::random(const RandomArgs& args) {
+void random(const RandomArgs& args) {
   switch (args.kind) {
     case RandomArgs::Kind::uniform:
       return for_each_block(args, 1, [&](const uint32_t* words, float* out, size_t n) {
@@ -46,5 +46,9 @@ void CpuBackend::random(const RandomArgs& args) {
       });
   }
 }
+
+}  // namespace
+
+void cpu::add_random(KernelTable& kernels) { kernels.add(kRandom, random); }
 
 }  // namespace kaiseki

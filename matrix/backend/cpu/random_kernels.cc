@@ -26,13 +26,13 @@ using U64 = hn::ScalableTag<uint64_t>;
 using U32 = hn::Repartition<uint32_t, U64>;
 using VU64 = hn::Vec<U64>;
 
-/// The low words of a times those of b, as 64 bits.
+/// The 64-bit products of the low words of a and b.
 HWY_INLINE VU64 multiply_low(U32 d, VU64 a, VU64 b) {
   return hn::MulEven(hn::BitCast(d, a), hn::BitCast(d, b));
 }
 
-/// Whole counters from `counter` on, four words each; returns how many words it wrote. Each lane
-/// of 64 bits is a counter; what its upper half holds does not matter until the end.
+/// Computes whole counters from `counter` on, four words each. Returns the number of words written.
+/// Each 64-bit lane is one counter. Its upper half is undefined until the end.
 int64_t philox_blocks(uint64_t seed, uint64_t stream, uint64_t counter, int64_t blocks,
                       uint32_t* out) {
   const U64 d;
@@ -82,7 +82,7 @@ void normals(const uint32_t* words, float mean, float deviation, float* out, siz
 using F64 = hn::ScalableTag<double>;
 using VF64 = hn::Vec<F64>;
 
-/// Whole numbers below 2^32 as double.
+/// Converts integers below 2^32 to double.
 HWY_INLINE VF64 to_double(U64 d, VU64 v) {
   const VU64 exponent = hn::Set(d, uint64_t{0x4330000000000000});
   const F64 df;
@@ -114,7 +114,7 @@ void normals(const uint32_t* words, float mean, float deviation, float* out, siz
 
 #endif
 
-/// f(u) for each word, u its upper 24 bits as a fraction.
+/// Computes f(u) for each word. u is the upper 24 bits of the word as a fraction.
 template <class Function>
 HWY_INLINE void map_units(const uint32_t* words, float* out, size_t count, Function f) {
   const F32 d;

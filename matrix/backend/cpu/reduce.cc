@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Reductions along any axes. What is reduced into one output is cut in pieces by the shape alone;
-// pieces are combined in double and in order, so that threads change nothing.
+// Reductions along any axes. The shape alone determines how the input of one output is split into
+// pieces. Pieces are combined in double and in order, so the number of threads does not change the
+// result.
+#include "matrix/backend/operations/reduce.h"
+
 #include <algorithm>
 #include <limits>
 #include <vector>
 
-#include "matrix/backend/cpu/cpu_backend.h"
+#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/cpu/vector_kernels.h"
 #include "matrix/threads.h"
@@ -13,11 +16,11 @@
 namespace kaiseki {
 namespace {
 
-constexpr int64_t kWork = 32768;  // elements that one task reads
-constexpr int64_t kRows = 128;    // rows added in float, one after the other
+constexpr int64_t kWork = 32768;  // elements that a task reads
+constexpr int64_t kRows = 128;    // rows added in float in sequence
 constexpr int64_t kColumns = 1024;
 
-/// Offsets of the elements of some axes, row-major.
+/// Offsets of the elements along some axes, row-major.
 class Walk {
  public:
   void add(int64_t length, int64_t stride) {
@@ -110,7 +113,7 @@ class Reducer {
     out = static_cast<float>(beta_ == 0 ? value : value + static_cast<double>(beta_) * out);
   }
 
-  /// The terms begin..end of the output whose elements start at `base`.
+  /// Reduces terms begin..end of the output with its elements starting at `base`.
   double piece(int64_t base, int64_t begin, int64_t end) const {
     double total = identity();
     while (begin < end) {
@@ -145,7 +148,8 @@ class Reducer {
     }
   }
 
-  /// Each task reduces all rows of some columns, or the rows of one piece when there are many.
+  /// Each task reduces all rows of some columns. If the input has many rows, a task reduces only
+  /// the rows of one piece.
   void run_columns() const {
     int64_t width = std::min(inner_, kColumns);
     int64_t blocks = width ? (inner_ + width - 1) / width : 0;
@@ -204,8 +208,10 @@ class Reducer {
   int64_t inner_, terms_;
 };
 
+void reduce(const ReduceArgs& args) { Reducer(args).run(); }
+
 }  // namespace
 
-void CpuBackend::reduce(const ReduceArgs& args) { Reducer(args).run(); }
+void cpu::add_reduce(KernelTable& kernels) { kernels.add(kReduce, reduce); }
 
 }  // namespace kaiseki

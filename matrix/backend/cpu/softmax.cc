@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Softmax and log-softmax over the middle of [outer, n, inner]. Columns (inner > 1) are gathered
-// into rows of a small block first.
+// Softmax and log-softmax over the middle axis of [outer, n, inner]. If inner > 1, columns are
+// first gathered into rows of a small block.
+#include "matrix/backend/operations/softmax.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "matrix/backend/cpu/cpu_backend.h"
+#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/cpu/vector_kernels.h"
 #include "matrix/threads.h"
@@ -12,7 +14,7 @@
 namespace kaiseki {
 namespace {
 
-constexpr int64_t kWork = 8192;   // elements of one task
+constexpr int64_t kWork = 8192;   // elements per task
 constexpr int64_t kColumns = 16;  // columns transposed together
 
 void forward_row(bool log, const float* x, float* y, int64_t size) {
@@ -20,7 +22,7 @@ void forward_row(bool log, const float* x, float* y, int64_t size) {
   float largest = cpu::maximum(x, n);
   if (log) {
     double sum = cpu::sum_exp_shifted(x, largest, n);
-    // Two roundings, not one: largest + log(sum) in float would lose the small term.
+    // Subtracts twice: largest + log(sum) in float would lose the small term.
     cpu::affine(x, 1, -largest, y, n);
     cpu::affine(y, 1, -static_cast<float>(std::log(sum)), y, n);
   } else {
@@ -34,10 +36,10 @@ void backward_row(bool log, const float* y, const float* dy, float* dx, int64_t 
   if (log)
     cpu::subtract_scaled_exp(dy, y, static_cast<float>(cpu::sum(dy, n)), dx, n);
   else
-    cpu::multiply_centred(y, dy, static_cast<float>(cpu::dot(y, dy, n)), dx, n);
+    cpu::multiply_centered(y, dy, static_cast<float>(cpu::dot(y, dy, n)), dx, n);
 }
 
-/// Calls row(a, b, out) for each of the outer * inner rows, with contiguous values; b may be null.
+/// Calls row(a, b, out) for each of the outer * inner rows, with contiguous values. b may be null.
 template <class Row>
 void for_each_row(const SoftmaxArgs& args, const float* a, const float* b, float* out, Row row) {
   int64_t n = args.n, inner = args.inner;
@@ -70,9 +72,7 @@ void for_each_row(const SoftmaxArgs& args, const float* a, const float* b, float
                });
 }
 
-}  // namespace
-
-void CpuBackend::softmax_forward(const SoftmaxArgs& args) {
+void softmax_forward(const SoftmaxArgs& args) {
   const float* x = args.x->data<float>();
   float* y = args.out->overwrite<float>();
   for_each_row(args, x, nullptr, y, [&](const float* from, const float*, float* to) {
@@ -80,13 +80,20 @@ void CpuBackend::softmax_forward(const SoftmaxArgs& args) {
   });
 }
 
-void CpuBackend::softmax_backward(const SoftmaxArgs& args) {
+void softmax_backward(const SoftmaxArgs& args) {
   const float* y = args.y_in->data<float>();
   const float* dy = args.dy->data<float>();
   float* dx = args.out->overwrite<float>();
   for_each_row(args, y, dy, dx, [&](const float* value, const float* gradient, float* to) {
     backward_row(args.log, value, gradient, to, args.n);
   });
+}
+
+}  // namespace
+
+void cpu::add_softmax(KernelTable& kernels) {
+  kernels.add(kSoftmaxForward, softmax_forward);
+  kernels.add(kSoftmaxBackward, softmax_backward);
 }
 
 }  // namespace kaiseki

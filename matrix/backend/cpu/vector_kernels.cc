@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 constexpr size_t kPiece = 2048;
 
-/// Adds term(i, count) in pieces: four accumulators in float, then double.
+/// Adds term(i, count) in pieces, with four accumulators in float. The pieces are added in double.
 template <class Term, class Part>
 HWY_INLINE double accumulate(size_t n, Term term, Part part) {
   const F32 d;
@@ -54,9 +54,9 @@ double dot(const float* a, const float* b, size_t n) {
           HWY_ATTR { return hn::Mul(load_part(d, a + i, m), load_part(d, b + i, m)); });
 }
 
-double dot_centred(const float* a, const float* b, float centre, size_t n) {
+double dot_centered(const float* a, const float* b, float center, size_t n) {
   const F32 d;
-  const VF32 c = hn::Set(d, centre);
+  const VF32 c = hn::Set(d, center);
   return accumulate(
       n,
       [&](size_t i)
@@ -65,9 +65,9 @@ double dot_centred(const float* a, const float* b, float centre, size_t n) {
           HWY_ATTR { return hn::Mul(load_part(d, a + i, m), hn::Sub(load_part(d, b + i, m), c)); });
 }
 
-double squared_deviation(const float* x, float centre, size_t n) {
+double squared_deviation(const float* x, float center, size_t n) {
   const F32 d;
-  const VF32 c = hn::Set(d, centre);
+  const VF32 c = hn::Set(d, center);
   auto square = [&](VF32 v) HWY_ATTR { return hn::Mul(v, v); };
   return accumulate(
       n, [&](size_t i) HWY_ATTR { return square(hn::Sub(hn::LoadU(d, x + i), c)); },
@@ -148,11 +148,11 @@ void affine(const float* x, float a, float b, float* y, size_t n) {
   each(y, n, [&](auto at) HWY_ATTR { return hn::MulAdd(va, at(x), vb); });
 }
 
-// A NaN is not below `low`, and stays.
-void normalise(const float* x, float centre, float scale, float shift, float low, float* y,
+// A NaN compares as not below `low`, so it stays.
+void normalize(const float* x, float center, float scale, float shift, float low, float* y,
                size_t n) {
   const F32 d;
-  const VF32 c = hn::Set(d, centre), vs = hn::Set(d, scale), vb = hn::Set(d, shift);
+  const VF32 c = hn::Set(d, center), vs = hn::Set(d, scale), vb = hn::Set(d, shift);
   const VF32 least = hn::Set(d, low);
   each(y, n, [&](auto at) HWY_ATTR {
     const VF32 value = hn::MulAdd(hn::Sub(at(x), c), vs, vb);
@@ -160,19 +160,19 @@ void normalise(const float* x, float centre, float scale, float shift, float low
   });
 }
 
-void normalise_backward(const float* dy, const float* x, float centre, float a, float b,
+void normalize_backward(const float* dy, const float* x, float center, float a, float b,
                         float shift, float* dx, size_t n) {
   const F32 d;
-  const VF32 c = hn::Set(d, centre), va = hn::Set(d, a), vb = hn::Set(d, b);
+  const VF32 c = hn::Set(d, center), va = hn::Set(d, a), vb = hn::Set(d, b);
   const VF32 vs = hn::Set(d, shift);
   each(dx, n, [&](auto at) HWY_ATTR {
     return hn::MulAdd(va, at(dy), hn::MulAdd(vb, hn::Sub(at(x), c), vs));
   });
 }
 
-void multiply_centred(const float* a, const float* b, float centre, float* y, size_t n) {
+void multiply_centered(const float* a, const float* b, float center, float* y, size_t n) {
   const F32 d;
-  const VF32 c = hn::Set(d, centre);
+  const VF32 c = hn::Set(d, center);
   each(y, n, [&](auto at) HWY_ATTR { return hn::Mul(at(a), hn::Sub(at(b), c)); });
 }
 
@@ -274,10 +274,10 @@ namespace kaiseki::cpu {
   result name parameters { return HWY_DYNAMIC_DISPATCH(name) arguments; }
 
 KAISEKI_EXPORT(double, sum, (const float* x, size_t n), (x, n))
-KAISEKI_EXPORT(double, squared_deviation, (const float* x, float centre, size_t n), (x, centre, n))
+KAISEKI_EXPORT(double, squared_deviation, (const float* x, float center, size_t n), (x, center, n))
 KAISEKI_EXPORT(double, dot, (const float* a, const float* b, size_t n), (a, b, n))
-KAISEKI_EXPORT(double, dot_centred, (const float* a, const float* b, float centre, size_t n),
-               (a, b, centre, n))
+KAISEKI_EXPORT(double, dot_centered, (const float* a, const float* b, float center, size_t n),
+               (a, b, center, n))
 KAISEKI_EXPORT(float, maximum, (const float* x, size_t n), (x, n))
 KAISEKI_EXPORT(float, minimum, (const float* x, size_t n), (x, n))
 KAISEKI_EXPORT(void, add_to, (float* total, const float* x, size_t n), (total, x, n))
@@ -286,23 +286,23 @@ KAISEKI_EXPORT(void, maximum_to, (float* total, const float* x, size_t n), (tota
 KAISEKI_EXPORT(void, minimum_to, (float* total, const float* x, size_t n), (total, x, n))
 KAISEKI_EXPORT(void, affine, (const float* x, float a, float b, float* y, size_t n),
                (x, a, b, y, n))
-KAISEKI_EXPORT(void, normalise,
-               (const float* x, float centre, float scale, float shift, float low, float* y,
+KAISEKI_EXPORT(void, normalize,
+               (const float* x, float center, float scale, float shift, float low, float* y,
                 size_t n),
-               (x, centre, scale, shift, low, y, n))
-KAISEKI_EXPORT(void, normalise_backward,
-               (const float* dy, const float* x, float centre, float a, float b, float shift,
+               (x, center, scale, shift, low, y, n))
+KAISEKI_EXPORT(void, normalize_backward,
+               (const float* dy, const float* x, float center, float a, float b, float shift,
                 float* dx, size_t n),
-               (dy, x, centre, a, b, shift, dx, n))
+               (dy, x, center, a, b, shift, dx, n))
 KAISEKI_EXPORT(double, exp_shifted, (const float* x, float shift, float* y, size_t n),
                (x, shift, y, n))
 KAISEKI_EXPORT(double, sum_exp_shifted, (const float* x, float shift, size_t n), (x, shift, n))
 KAISEKI_EXPORT(void, subtract_scaled_exp,
                (const float* g, const float* x, float scale, float* y, size_t n),
                (g, x, scale, y, n))
-KAISEKI_EXPORT(void, multiply_centred,
-               (const float* a, const float* b, float centre, float* y, size_t n),
-               (a, b, centre, y, n))
+KAISEKI_EXPORT(void, multiply_centered,
+               (const float* a, const float* b, float center, float* y, size_t n),
+               (a, b, center, y, n))
 KAISEKI_EXPORT(void, sum_rows, (const float* x, size_t rows, size_t stride, float* y, size_t n),
                (x, rows, stride, y, n))
 KAISEKI_EXPORT(void, sum_squared_rows,

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Stands in for the OpenCL backend in a build without it.
-#include "matrix/backend.h"
-#include "matrix/error.h"
+// Replaces the OpenCL backend in a build without OpenCL.
+#include "base/error.h"
+#include "matrix/backend/backends.h"
 #include "matrix/opencl.h"
 
 namespace kaiseki {
+namespace {
 
-std::string opencl_device_problem() {
-  return "[opencl] this build of Kaiseki has no OpenCL backend";
+std::string problem() { return "[opencl] this build of Kaiseki has no OpenCL backend"; }
+
+Backend& open(int) { throw DeviceError(problem()); }
+
+}  // namespace
+
+const BackendEntry& opencl_backend_entry() {
+  static const BackendEntry entry{"opencl", open, [] { return std::vector<DeviceInfo>(); },
+                                  problem};
+  return entry;
 }
-
-Backend& opencl_backend(int) { throw DeviceError(opencl_device_problem()); }
-
-std::vector<DeviceInfo> list_opencl_devices() { return {}; }
 
 OpenclKernelCount opencl_kernel_count() { return {}; }
 
@@ -21,7 +26,7 @@ CustomKernel::CustomKernel(std::string source, std::string name, std::string opt
 
 void CustomKernel::run(Device, const std::vector<Argument>&, const std::vector<size_t>&,
                        const std::vector<size_t>&) const {
-  throw DeviceError(opencl_device_problem());
+  throw DeviceError(problem());
 }
 
 }  // namespace kaiseki

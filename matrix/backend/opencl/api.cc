@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::opencl {
 namespace {

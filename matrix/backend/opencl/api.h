@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The functions of libOpenCL.so.1, loaded when the first OpenCL device is asked for and never
-// linked: a machine without OpenCL, or a program that stays on the CPU, does not meet it.
+// The functions of libOpenCL.so.1. The library is loaded on the first request for an OpenCL device.
+// It is never linked, so programs also run without OpenCL.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -44,7 +44,7 @@ struct Api {
 #undef KAISEKI_OPENCL_MEMBER
 };
 
-/// Loads the library once. Throws DeviceError with the reason, each time, when that fails.
+/// Loads the library once. If that fails, every call throws DeviceError with the reason.
 const Api& cl();
 
 }  // namespace kaiseki::opencl

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/backend/opencl/backend.h"
 
-#include <algorithm>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 
-#include "matrix/error.h"
+#include "base/error.h"
+#include "matrix/backend/backends.h"
+#include "matrix/backend/opencl/kernels.h"
 
 namespace kaiseki {
 namespace opencl {
 
-DeviceInfo device_info(int index, const DeviceFacts& facts) {
+DeviceInfo device_info(int index, const OpenclDeviceProperties& facts) {
   DeviceInfo info;
   info.device = Device::opencl(index);
   info.name = facts.name;
@@ -25,19 +25,18 @@ DeviceInfo device_info(int index, const DeviceFacts& facts) {
   return info;
 }
 
-bool OpenclBackend::has(Op op) const {
-  constexpr Op kOperations[] = {Op::copy,        Op::fill,       Op::gemm,       Op::elementwise,
-                                Op::reduce,      Op::arg_reduce, Op::softmax,    Op::cross_entropy,
-                                Op::convolution, Op::pooling,    Op::batch_norm, Op::lrn,
-                                Op::random,      Op::gather};
-  return std::find(std::begin(kOperations), std::end(kOperations), op) != std::end(kOperations);
+OpenclBackend::OpenclBackend(OpenclDevice& device) : device_(device) {
+  OpenclKernels kernels(device, kernels_);
+  for (const auto add : kKernels) add(kernels);
 }
 
 DeviceInfo OpenclBackend::info() const { return device_info(device_.index(), device_.facts()); }
 
 }  // namespace opencl
 
-Backend& opencl_backend(int index) {
+namespace {
+
+Backend& open(int index) {
   static std::mutex mutex;
   static auto* backends = new std::map<int, std::unique_ptr<opencl::OpenclBackend>>;
   std::lock_guard lock(mutex);
@@ -46,14 +45,12 @@ Backend& opencl_backend(int index) {
   return *backend;
 }
 
-namespace {
-
 struct Found {
   std::vector<DeviceInfo> devices;
   std::string problem;
 };
 
-/// Devices that open and run a first kernel, and the first reason why something else does not.
+/// Finds the devices that open and run a test kernel, and the reason of the first failure.
 Found find_devices() {
   Found found{{}, opencl::platforms().problem};
   const auto& all = opencl::platforms().devices;
@@ -67,8 +64,10 @@ Found find_devices() {
 
 }  // namespace
 
-std::vector<DeviceInfo> list_opencl_devices() { return find_devices().devices; }
-
-std::string opencl_device_problem() { return find_devices().problem; }
+const BackendEntry& opencl_backend_entry() {
+  static const BackendEntry entry{"opencl", open, [] { return find_devices().devices; },
+                                  [] { return find_devices().problem; }};
+  return entry;
+}
 
 }  // namespace kaiseki

@@ -8,7 +8,7 @@
 namespace kaiseki::opencl {
 namespace {
 
-// CLBlast's C interface: enumerations are int, sizes and offsets count elements.
+// CLBlast's C interface: enumerations are int; sizes and offsets count elements.
 enum : int { kRowMajor = 101, kAsStored = 111, kTransposed = 112 };
 
 using Sgemm = cl_int (*)(int layout, int a_transpose, int b_transpose, size_t m, size_t n, size_t k,

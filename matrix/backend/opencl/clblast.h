@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// CLBlast as one of the ways to compute a matrix product: libclblast.so.1 is loaded when the first
-// product is measured and never linked. A machine without it does not notice.
+// CLBlast as a candidate for matrix products. libclblast.so.1 is loaded when the first product is
+// measured, and never linked. It is optional.
 #pragma once
 
-#include "matrix/backend.h"
 #include "matrix/backend/opencl/device.h"
+#include "matrix/backend/operations/gemm.h"
 
 namespace kaiseki::opencl {
 
-/// Whether the library is there, with the functions that we call.
+/// Returns whether the library is installed and has the functions used here.
 bool has_clblast();
 
-/// The product by CLBlast, then bias and activation in a pass over C (cl_kernels/gemm_epilogue.cl).
-/// CLBlast takes temporary memory outside the device's pool. Needs has_clblast(), k > 0.
+/// Computes the product with CLBlast, then adds bias and activation in a pass over C
+/// (cl_kernels/gemm_epilogue.cl). CLBlast allocates temporary memory outside the device's
+/// allocator. Needs has_clblast() and k > 0.
 void gemm_clblast(OpenclDevice& device, const GemmArgs& args);
 
 }  // namespace kaiseki::opencl

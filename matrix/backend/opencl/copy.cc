@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Copies, fills, and rows by index.
+#include "matrix/backend/operations/copy.h"
+
 #include <algorithm>
 
-#include "matrix/backend/opencl/backend.h"
+#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/operations/gather.h"
 
 namespace kaiseki::opencl {
 namespace {
 
 struct CopyLayout {
-  Shape dims, from, to;  // innermost last; neighbours that are one run in both are merged
+  Shape dims, from, to;  // innermost last; axes that are contiguous on both sides are merged
 };
 
 CopyLayout collapse(const Tensor& from, const Tensor& to) {
@@ -32,21 +35,21 @@ CopyLayout collapse(const Tensor& from, const Tensor& to) {
   return layout;
 }
 
-/// Long runs of elements, equally far apart on both sides.
+/// Returns whether both sides consist of long runs at equal distances.
 bool is_rectangle(const CopyLayout& layout) {
   constexpr int64_t kLong = 32;
   return layout.dims.rank() == 2 && layout.dims[1] >= kLong && layout.from[1] == 1 &&
          layout.to[1] == 1 && layout.from[0] >= layout.dims[1] && layout.to[0] >= layout.dims[1];
 }
 
-/// Elements are moved, not read: by their size.
+/// Elements are copied as raw bits, so only their size matters.
 std::string element_type(const Tensor& t) {
   return dtype_size(t.dtype()) == 4 ? " -DTYPE=uint" : " -DTYPE=uchar";
 }
 
-}  // namespace
-
-void OpenclBackend::copy(const Tensor& from, Tensor& to) {
+void copy(OpenclDevice& device, const CopyArgs& args) {
+  const Tensor& from = *args.from;
+  Tensor& to = *args.to;
   if (from.size() == 0) return;
   size_t size = dtype_size(from.dtype());
   CopyLayout layout = collapse(from, to);
@@ -56,8 +59,8 @@ void OpenclBackend::copy(const Tensor& from, Tensor& to) {
     auto source = static_cast<cl_mem>(from.buffer().on_device(Access::read));
     auto target =
         static_cast<cl_mem>(to.buffer().on_device(whole ? Access::write : Access::read_write));
-    return device_.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), [&] {
-      return cl().clEnqueueCopyBuffer(device_.queue(), source, target, from.offset() * size,
+    return device.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), [&] {
+      return cl().clEnqueueCopyBuffer(device.queue(), source, target, from.offset() * size,
                                       to.offset() * size, from.bytes(), 0, nullptr, nullptr);
     });
   }
@@ -67,13 +70,13 @@ void OpenclBackend::copy(const Tensor& from, Tensor& to) {
     auto bytes = [&](int64_t n) { return static_cast<size_t>(n) * size; };
     const size_t from_at[] = {bytes(from.offset()), 0, 0}, to_at[] = {bytes(to.offset()), 0, 0};
     const size_t region[] = {bytes(layout.dims[1]), static_cast<size_t>(layout.dims[0]), 1};
-    return device_.enqueue("clEnqueueCopyBufferRect", from.bytes() + to.bytes(), [&] {
-      return cl().clEnqueueCopyBufferRect(device_.queue(), source, target, from_at, to_at, region,
+    return device.enqueue("clEnqueueCopyBufferRect", from.bytes() + to.bytes(), [&] {
+      return cl().clEnqueueCopyBufferRect(device.queue(), source, target, from_at, to_at, region,
                                           bytes(layout.from[0]), 0, bytes(layout.to[0]), 0, 0,
                                           nullptr, nullptr);
     });
   }
-  Launch launch(device_, "copy.cl", "copy", define("RANK", rank) + element_type(from));
+  Launch launch(device, "copy.cl", "copy", define("RANK", rank) + element_type(from));
   launch.index(from.size());
   for (int i = 0; i < Shape::kMaxRank; ++i) launch.index(i < rank ? layout.dims[i] : 1);
   for (int i = 0; i < Shape::kMaxRank; ++i) launch.index(i < rank ? layout.from[i] : 0);
@@ -82,10 +85,12 @@ void OpenclBackend::copy(const Tensor& from, Tensor& to) {
   (to.is_contiguous() ? launch.out(to) : launch.in_out(to)).over(from.size());
 }
 
-void OpenclBackend::fill(Tensor& t, float value) {
+void fill(OpenclDevice& device, const FillArgs& args) {
+  Tensor& t = *args.output;
+  const float value = args.value;
   if (t.size() == 0) return;
   bool is_float = t.dtype() == DType::f32;
-  Launch launch(device_, "fill.cl", "fill", is_float ? "-DTYPE=float" : "-DTYPE=int");
+  Launch launch(device, "fill.cl", "fill", is_float ? "-DTYPE=float" : "-DTYPE=int");
   launch.index(t.size());
   if (is_float)
     launch.arg(value);
@@ -94,10 +99,10 @@ void OpenclBackend::fill(Tensor& t, float value) {
   launch.out(t).over(t.size());
 }
 
-void OpenclBackend::gather(const GatherArgs& args) {
+void gather(OpenclDevice& device, const GatherArgs& args) {
   int64_t total = args.count * args.width;
   if (total == 0) return;
-  Launch(device_, "gather.cl", "gather", element_type(*args.table))
+  Launch(device, "gather.cl", "gather", element_type(*args.table))
       .index(total)
       .index(args.n)
       .index(args.width)
@@ -107,9 +112,9 @@ void OpenclBackend::gather(const GatherArgs& args) {
       .over(total);
 }
 
-void OpenclBackend::scatter_add(const GatherArgs& args) {
+void scatter_add(OpenclDevice& device, const GatherArgs& args) {
   if (args.count == 0 || args.width == 0) return;
-  Launch(device_, "gather.cl", "scatter_add")
+  Launch(device, "gather.cl", "scatter_add")
       .index(args.count)
       .index(args.n)
       .index(args.width)
@@ -117,6 +122,15 @@ void OpenclBackend::scatter_add(const GatherArgs& args) {
       .in(*args.source)
       .in_out(*args.table_out)
       .over(args.width);
+}
+
+}  // namespace
+
+void add_copy(OpenclKernels& kernels) {
+  kernels.add(kCopy, copy);
+  kernels.add(kFill, fill);
+  kernels.add(kGather, gather);
+  kernels.add(kScatterAdd, scatter_add);
 }
 
 }  // namespace kaiseki::opencl

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
+#include "base/error.h"
 #include "matrix/backend/opencl/backend.h"
 #include "matrix/backend/opencl/launch.h"
-#include "matrix/error.h"
+#include "matrix/backend/operations/copy.h"
 #include "matrix/opencl.h"
 
 namespace kaiseki {
@@ -18,7 +19,7 @@ CustomKernel::CustomKernel(std::string source, std::string name, std::string opt
 
 void CustomKernel::run(Device device, const std::vector<Argument>& arguments,
                        const std::vector<size_t>& global, const std::vector<size_t>& local) const {
-  if (device.is_cpu())
+  if (device.backend_name() != "opencl")
     throw DeviceError(message(name_, "expected an OpenCL device, got ", device.name()));
   require(!global.empty() && global.size() <= 3, name_,
           "expected one to three dimensions of work-items, got ", global.size());
@@ -54,7 +55,7 @@ void CustomKernel::run(Device device, const std::vector<Argument>& arguments,
     }
   }
   launch.over_range(global, local);
-  for (auto& [view, whole] : copied) backend.copy(whole, view);
+  for (auto& [view, whole] : copied) backend.run(kCopy, {&whole, &view});
 }
 
 }  // namespace kaiseki

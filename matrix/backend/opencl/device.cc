@@ -4,10 +4,9 @@
 #include <array>
 #include <map>
 
-#include "matrix/backend/opencl/launch.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "matrix/backend/opencl/status.h"
-#include "matrix/error.h"
-#include "matrix/log.h"
 #include "matrix/memory/host_room.h"
 #include "matrix/opencl.h"
 
@@ -27,7 +26,7 @@ void count_launch(bool first) {
   if (first) ++distinct_kernels;
 }
 
-OpenclDevice::OpenclDevice(int index, const DeviceFacts& facts)
+OpenclDevice::OpenclDevice(int index, const OpenclDeviceProperties& facts)
     : index_(index),
       facts_(facts),
       label_("opencl:" + std::to_string(index) + " (" + facts.name + ")"),
@@ -62,10 +61,10 @@ Kernel& OpenclDevice::kernel(std::string_view program, Source kind, std::string_
     cl_program built = programs_->get(program, kind, options);
     cl_int status = CL_SUCCESS;
     kernel.handle = cl().clCreateKernel(built, std::string(name).c_str(), &status);
-    if (status != CL_SUCCESS)  // some drivers compile only now
+    if (status != CL_SUCCESS)  // some drivers compile only here
       refuse(status, message("opencl", "clCreateKernel(", name, ") on ", label_, ": ",
                              status_name(status)));
-  } catch (const KernelError& error) {  // asked for again in every step
+  } catch (const KernelError& error) {  // remembered, because every step asks for it again
     if (refused_.size() < kernel_limit_) refused_.emplace(std::move(key), error.what());
     throw;
   }
@@ -82,7 +81,7 @@ Kernel& OpenclDevice::kernel(std::string_view program, Source kind, std::string_
   }
 }
 
-// A kernel that is queued stays alive in the driver until it has run.
+// The driver keeps a queued kernel alive until it has run.
 void OpenclDevice::drop_oldest_kernels() {
   while (!kernel_order_.empty() && kernels_.size() >= kernel_limit_) {
     if (auto oldest = kernels_.find(kernel_order_.front()); oldest != kernels_.end()) {
@@ -102,11 +101,11 @@ void OpenclDevice::enqueue(std::string_view name, uint64_t bytes,
   cl_int status = call();
   if (status == CL_SUCCESS) return;
   if (no_room(status)) {
-    MemoryPool& pool = Device::opencl(index_).memory();
-    pool.reclaim();
+    Allocator& allocator = Device::opencl(index_).memory();
+    allocator.reclaim();
     status = call();
     if (no_room(status)) {
-      MemoryAccount account = pool.account();
+      MemoryAccount account = allocator.account();
       throw OutOfMemory(label_, bytes, account.in_use, account.cached, account.budget,
                         std::string(name) + " said " + status_name(status));
     }
@@ -152,14 +151,14 @@ void OpenclDevice::release(void* block) noexcept {
          {cl().clFinish(queue_), cl().clReleaseMemObject(static_cast<cl_mem>(block))})
       if (status != CL_SUCCESS)
         log_warning_once(
-            message("opencl", "memory of ", label_, " is not given back: ", status_name(status)));
-  } catch (...) {  // no memory for the message
+            message("opencl", "memory of ", label_, " was not released: ", status_name(status)));
+  } catch (...) {  // no memory for the log message
   }
 }
 
 uint64_t OpenclDevice::available() const {
   if (!facts_.is_cpu) return RawMemory::available();
-  cl().clFinish(queue_);  // what is queued may be the first to write to its memory
+  cl().clFinish(queue_);  // queued work may be the first to write to its memory
   return spare_host_memory();
 }
 
@@ -175,7 +174,7 @@ void OpenclDevice::smoke_test() {
   constexpr size_t kCount = 256;
   std::array<float, kCount> values{};
   void* block = allocate(sizeof(values));
-  if (!block) throw DeviceError(message("opencl", "no memory on ", label_));
+  if (!block) throw DeviceError(message("opencl", "no memory for the test kernel on ", label_));
   cl_mem memory = static_cast<cl_mem>(block);
   try {
     std::lock_guard lock(launch_mutex_);
@@ -197,7 +196,7 @@ void OpenclDevice::smoke_test() {
   release(block);
   for (size_t i = 0; i < kCount; ++i)
     if (values[i] != 2.0f * static_cast<float>(i) + 1)
-      throw DeviceError(message("opencl", "a first kernel computed wrong values on ", label_));
+      throw DeviceError(message("opencl", "the test kernel computed wrong values on ", label_));
 }
 
 OpenclDevice& opencl_device(int index) {

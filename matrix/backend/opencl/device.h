@@ -14,12 +14,12 @@
 
 #include "matrix/backend/opencl/platform.h"
 #include "matrix/backend/opencl/program_cache.h"
-#include "matrix/memory/pool.h"
+#include "matrix/memory/allocator.h"
 
 namespace kaiseki::opencl {
 
-/// Which variant of a kernel suits the device: long vectors in one work-item for CPUs, work-groups
-/// that share local memory for GPUs.
+/// The variant of a kernel that suits the device. CPUs use long vectors in one work-item. GPUs use
+/// work-groups that share local memory.
 enum class Style : uint8_t { cpu, gpu };
 
 struct Kernel {
@@ -30,23 +30,24 @@ struct Kernel {
 
 class OpenclDevice : public RawMemory {
  public:
-  /// Throws DeviceError when the device cannot make a context.
-  OpenclDevice(int index, const DeviceFacts& facts);
+  /// Throws DeviceError if the device cannot create a context.
+  OpenclDevice(int index, const OpenclDeviceProperties& facts);
   ~OpenclDevice() override;
   OpenclDevice(const OpenclDevice&) = delete;
 
   int index() const { return index_; }
-  const DeviceFacts& facts() const { return facts_; }
+  const OpenclDeviceProperties& facts() const { return facts_; }
   /// "opencl:0 (NVIDIA H100)"
   const std::string& label() const { return label_; }
   Style style() const { return style_; }
-  /// For tests: runs the other kind's variants on this device.
+  /// For tests: runs the variants of the other style on this device.
   void set_style(Style style) { style_ = style; }
-  /// Work-groups that one launch has in its second and in its third dimension at most: NVIDIA's
-  /// driver takes no more. Settable for tests.
+  /// The maximum number of work-groups in the second and third dimension of a launch. NVIDIA's
+  /// driver takes no more. Tests may change it.
   size_t most_groups() const { return most_groups_; }
   void set_most_groups(size_t most) { most_groups_ = most; }
-  /// Kernels kept; where there are more, the oldest is built anew when it is needed again.
+  /// The maximum number of cached kernels. Beyond it, the oldest is dropped and built again on its
+  /// next use.
   void set_kernel_limit(size_t most) { kernel_limit_ = most; }
   size_t kernel_count() const { return kernels_.size(); }
   cl_context context() const { return context_; }
@@ -54,27 +55,27 @@ class OpenclDevice : public RawMemory {
   /// Held while the arguments of a kernel are set and it is enqueued.
   std::mutex& launch_mutex() { return launch_mutex_; }
 
-  /// The kernel `name` of the program, built on first use; hold launch_mutex(). Throws
-  /// DeviceError.
+  /// Returns the kernel `name` of the program, built on first use. The caller must hold
+  /// launch_mutex(). Throws DeviceError.
   Kernel& kernel(std::string_view program, Source kind, std::string_view name,
                  const std::string& options);
 
-  /// Makes a call that queues work on `bytes` of buffers. Drivers that find room only now may say
-  /// that there is none: the pool's cache is given back and the call made once more, then it throws
-  /// OutOfMemory. Any other failure is a DeviceError. When `call` fails, the launch mutex must be
-  /// free: a convolution on another thread may need it before its workspace can give way.
+  /// Makes a call that queues work on `bytes` of buffers. Some drivers report a lack of memory only
+  /// here. Then enqueue() frees the allocator's cache and calls again, before it throws
+  /// OutOfMemory. It throws DeviceError for any other failure. If `call` fails, the launch mutex
+  /// must be free. A convolution on another thread may need the mutex to release its workspace.
   void enqueue(std::string_view name, uint64_t bytes, const std::function<cl_int()>& call);
 
-  /// Runs a first kernel. Throws DeviceError when that fails or computes wrong values.
+  /// Runs a test kernel. Throws DeviceError if it fails or computes wrong values.
   void smoke_test();
   void finish();
-  void upload(void* block, const void* host, uint64_t bytes);
-  void download(void* host, void* block, uint64_t bytes);
+  void upload(void* block, const void* host, uint64_t bytes) override;
+  void download(void* host, void* block, uint64_t bytes) override;
 
-  /// Blocks are cl_mem. A block over the device's largest allocation throws DeviceError.
+  /// Blocks are cl_mem. Throws DeviceError for a block larger than the device's maximum allocation.
   void* allocate(uint64_t bytes) override;
   void release(void* block) noexcept override;
-  /// Where the device is a CPU, the blocks are the host's memory.
+  /// If the device is a CPU, its blocks are in host memory.
   uint64_t available() const override;
   bool commit(void* block, uint64_t bytes) noexcept override;
 
@@ -82,7 +83,7 @@ class OpenclDevice : public RawMemory {
   void drop_oldest_kernels();
 
   int index_;
-  DeviceFacts facts_;
+  OpenclDeviceProperties facts_;
   std::string label_;
   Style style_;
   cl_context context_ = nullptr;
@@ -90,15 +91,15 @@ class OpenclDevice : public RawMemory {
   std::mutex launch_mutex_;
   std::unique_ptr<ProgramCache> programs_;
   std::unordered_map<std::string, Kernel> kernels_;
-  std::unordered_map<std::string, std::string> refused_;  // kernels, and why
-  std::deque<std::string> kernel_order_;                  // keys of kernels_, the oldest first
+  std::unordered_map<std::string, std::string> refused_;  // refused kernels and the reasons
+  std::deque<std::string> kernel_order_;                  // keys of kernels_, oldest first
   size_t kernel_limit_ = 2048, most_groups_ = 65535;
 };
 
-/// The device with this number, made on first use. Throws DeviceError, with the reason.
+/// Returns the device with this number, created on first use. Throws DeviceError with the reason.
 OpenclDevice& opencl_device(int index);
 
-/// Adds one launch, of a kernel launched for the first time or not, to the process's count.
+/// Counts a launch in this process. `first`: the kernel is launched for the first time.
 void count_launch(bool first);
 
 }  // namespace kaiseki::opencl

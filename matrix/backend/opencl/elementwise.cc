@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Elementwise expressions: the program of an Expression becomes the source of a kernel, compiled
-// once for each expression and layout of its operands.
+// Elementwise expressions. An Expression becomes the source of a kernel, which is compiled once for
+// each expression and layout of its operands.
+#include "matrix/backend/operations/elementwise.h"
+
 #include <cmath>
 #include <cstdio>
 
-#include "matrix/backend/opencl/backend.h"
+#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/opencl/text.h"
+#include "matrix/expression.h"
 
 namespace kaiseki::opencl {
 namespace {
 
-constexpr int64_t kRow = 64;  // rows at least this long are a dimension of the launch
+constexpr int64_t kRow = 64;  // rows of at least this length are a dimension of the launch
 
-/// How an operand is read: at the element's own number, always the same, or by strides.
+/// How an operand is indexed: by the element's number, always at 0, or by strides.
 enum class Layout : uint8_t { flat, single, strided };
 
 Layout layout_of(const ElementwiseOperand& operand, const Shape& shape) {
@@ -37,7 +40,7 @@ std::string literal(float value) {
 
 using Program = std::vector<Expression::Instruction>;
 
-/// pow is only good to 16 ulp.
+/// OpenCL's pow only guarantees 16 ulp.
 std::string power(const Program& program, const Expression::Instruction& i, const std::string& a,
                   const std::string& b) {
   const Expression::Instruction& exponent = program[i.b];
@@ -168,7 +171,7 @@ class KernelWriter {
     }
   }
 
-  // c0 to c(rank-1): the element's coordinates; i: its number.
+  // Writes c0 to c(rank-1), the element's coordinates. i is its number.
   void write_positions() {
     int last = rank_ - 1;
     if (rows_) {
@@ -199,9 +202,7 @@ class KernelWriter {
   std::string text_;
 };
 
-}  // namespace
-
-void OpenclBackend::elementwise(const ElementwiseArgs& args) {
+void elementwise(OpenclDevice& device, const ElementwiseArgs& args) {
   int64_t total = args.shape.elements();
   if (total == 0) return;
   int rank = args.shape.rank();
@@ -213,7 +214,7 @@ void OpenclBackend::elementwise(const ElementwiseArgs& args) {
   }
   bool rows = strided && rank > 1 && args.shape[rank - 1] >= kRow;
   std::string source = KernelWriter(args, layouts, rows).write(strided);
-  Launch launch = Launch::from_source(device_, Source::generated, source, "elementwise");
+  Launch launch = Launch::from_source(device, Source::generated, source, "elementwise");
   launch.index(rows ? args.shape[rank - 1] : total);
   if (strided)
     for (int64_t d : args.shape) launch.index(d);
@@ -229,5 +230,9 @@ void OpenclBackend::elementwise(const ElementwiseArgs& args) {
   else
     launch.over(total);
 }
+
+}  // namespace
+
+void add_elementwise(OpenclKernels& kernels) { kernels.add(kElementwise, elementwise); }
 
 }  // namespace kaiseki::opencl

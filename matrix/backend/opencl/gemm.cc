@@ -1,46 +1,51 @@
 // SPDX-License-Identifier: MIT
-// Matrix products: by the fastest candidate for their shape.
-#include "matrix/backend/opencl/backend.h"
+// Matrix products, each by the fastest candidate for its shape.
+#include "matrix/backend/operations/gemm.h"
+
+#include "base/error.h"
+#include "base/log.h"
 #include "matrix/backend/opencl/gemm_choice.h"
 #include "matrix/backend/opencl/gemm_kernels.h"
-#include "matrix/error.h"
-#include "matrix/log.h"
+#include "matrix/backend/opencl/kernels.h"
 
 namespace kaiseki::opencl {
 
 namespace {
 
-/// Where the driver refuses the kernels of a candidate, by the next one. A candidate's own kernels
-/// only read A and B until the last, which writes C.
+/// If the driver refuses a candidate's kernels, the next candidate runs. This is safe because only
+/// the last kernel of a candidate writes C.
 void run_gemm(OpenclDevice& device, const GemmArgs& args) {
-  const GemmCandidate& chosen = choose_gemm(device, args);
+  const GemmCandidate* chosen = find_gemm(device, args);
+  if (!chosen) chosen = &measure_gemm(device, args);
   try {
-    return chosen.run(device, args);
+    return chosen->run(device, args);
   } catch (const KernelError&) {
     for (const GemmCandidate& other : gemm_candidates(device.style())) try {
-        if (&other != &chosen && other.applicable(device, args)) return other.run(device, args);
+        if (&other != chosen && other.applicable(device, args)) return other.run(device, args);
       } catch (const KernelError&) {
       }
     throw;
   }
 }
 
-}  // namespace
-
-void OpenclBackend::gemm(const GemmArgs& args) {
+void gemm(OpenclDevice& device, const GemmArgs& args) {
   if (args.m == 0 || args.n == 0 || args.batch == 0) return;
-  if (args.k == 0 || args.alpha == 0) {  // A and B are not read: a NaN in them counts for nothing
+  if (args.k == 0 || args.alpha == 0) {  // A and B are not read, so a NaN in them has no effect
     GemmArgs scaled = args;
     scaled.k = 0;
-    return gemm_direct(device_, scaled);
+    return gemm_direct(device, scaled);
   }
   try {
-    run_gemm(device_, args);
+    run_gemm(device, args);
   } catch (const OutOfMemory& error) {
     log_warning_once(std::string(error.what()) +
-                     "; computing matrix products without packing them, which is slower");
-    gemm_direct(device_, args);
+                     "; matrix products are computed without packing, which is slower");
+    gemm_direct(device, args);
   }
 }
+
+}  // namespace
+
+void add_gemm(OpenclKernels& kernels) { kernels.add(kGemm, gemm); }
 
 }  // namespace kaiseki::opencl

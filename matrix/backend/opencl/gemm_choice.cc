@@ -5,55 +5,50 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
 
+#include "base/error.h"
+#include "base/log.h"
+#include "matrix/backend/dispatch.h"
 #include "matrix/backend/opencl/backend.h"
 #include "matrix/backend/opencl/launch.h"
-#include "matrix/conv/tuning.h"
-#include "matrix/error.h"
-#include "matrix/log.h"
-#include "matrix/ops/copy.h"
+#include "matrix/backend/operations/copy.h"
+#include "matrix/tune/case.h"
+#include "matrix/tune/trials.h"
 
 namespace kaiseki::opencl {
 namespace {
 
 constexpr int64_t kSamples = 64;
 constexpr double kWorthMeasuring = 1e6;  // multiplications and additions
-constexpr double kNever = 1e30;          // seconds
-constexpr double kLongest = 0.5;         // seconds of measuring
-constexpr double kClearly = 0.95;        // a later candidate wins when it needs less than this
-constexpr int kRounds = 6;
+constexpr double kWorthChanging =
+    0.95;  // a candidate replaces the first one if it takes less than this part of its time
 
 int log2_of(int64_t n) { return std::bit_width(static_cast<uint64_t>(n)) - 1; }
 
-struct Choices {
-  std::mutex mutex, measuring;
-  std::map<std::string, const GemmCandidate*> chosen;
-};
-
-Choices& choices() {
-  static auto* all = new Choices;
-  return *all;
+TuneTable<std::string>& table() {
+  static auto* one = new TuneTable<std::string>;
+  return *one;
 }
 
-const GemmCandidate* find(std::span<const GemmCandidate> candidates, std::string_view name,
-                          OpenclDevice& device, const GemmArgs& args) {
-  for (auto& candidate : candidates)
-    if (candidate.name == name && candidate.applicable(device, args)) return &candidate;
-  return nullptr;
+/// Returns the candidates that can compute the product, ordered by expected speed. If there is
+/// none, returns the last candidate of the style, which supports every product.
+std::vector<const GemmCandidate*> able_candidates(OpenclDevice& device, const GemmArgs& args) {
+  const bool own_only = tune_policy().deterministic;
+  std::vector<const GemmCandidate*> able;
+  for (const GemmCandidate& candidate : gemm_candidates(device.style()))
+    if (candidate.applicable(device, args) && (candidate.is_own || !own_only))
+      able.push_back(&candidate);
+  if (able.empty()) able.push_back(&gemm_candidates(device.style()).back());
+  return able;
 }
 
-/// The best guess. The last candidate of each style can do what the others cannot.
-const GemmCandidate& first_applicable(std::span<const GemmCandidate> candidates,
-                                      OpenclDevice& device, const GemmArgs& args) {
-  for (auto& candidate : candidates)
-    if (candidate.applicable(device, args)) return candidate;
-  return candidates.back();
-}
-
-/// Product and sum of absolute products of some elements of the last matrix of the batch.
+/// Computes the product and the sum of absolute products for some elements of the last matrix of
+/// the batch.
 std::vector<float> expected(OpenclDevice& device, const GemmArgs& args) {
   Tensor y(Shape{2 * kSamples}, DType::f32, args.c->device());
   Launch launch(device, "gemm_check.cl", "gemm_check");
@@ -65,7 +60,8 @@ std::vector<float> expected(OpenclDevice& device, const GemmArgs& args) {
   return y.to_vector();
 }
 
-/// Each product rounds at most k times: an error under 1e-7 * k of the absolute products.
+/// Each product rounds at most k times. The error is therefore under 1e-7 * k times the sum of
+/// absolute products.
 bool agrees(const Tensor& c, const GemmArgs& args, const std::vector<float>& reference) {
   const float* values = c.data<float>() + (args.batch - 1) * args.m * args.n;
   for (int64_t i = 0; i < kSamples; ++i) {
@@ -80,53 +76,14 @@ bool agrees(const Tensor& c, const GemmArgs& args, const std::vector<float>& ref
   return true;
 }
 
-double seconds_of(OpenclDevice& device, const GemmCandidate& candidate, const GemmArgs& args) {
-  auto start = std::chrono::steady_clock::now();
+double milliseconds_of(OpenclDevice& device, const GemmCandidate& candidate, const GemmArgs& args) {
+  const auto start = std::chrono::steady_clock::now();
   candidate.run(device, args);
   device.finish();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return 1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-struct Trial {
-  const GemmCandidate* candidate;
-  double seconds = kNever;
-  bool failed = false;
-};
-
-/// Runs all in turn, several times, so that a busy moment of the machine hits all; what needs over
-/// twice the best time is not run again. Each first result is judged by `right`, in a C that was
-/// full of NaN: what a candidate does not write is wrong. Candidates that fail are left out.
-std::vector<Trial> time_candidates(OpenclDevice& device, const GemmArgs& args,
-                                   std::span<const GemmCandidate> candidates,
-                                   const std::function<bool()>& right) {
-  std::vector<Trial> trials;
-  for (auto& candidate : candidates) try {
-      if (!candidate.applicable(device, args)) continue;
-      fill(*args.c, std::numeric_limits<float>::quiet_NaN());
-      seconds_of(device, candidate, args);
-      if (right())
-        trials.push_back({&candidate});
-      else
-        log_warning_once(message("gemm", candidate.name, " computes wrong values on ",
-                                 device.label(), " and is not used"));
-    } catch (const DeviceError& error) {
-      log_warning_once(error.what());
-    }
-  double best = kNever, spent = 0;
-  for (int round = 0; round < kRounds && spent < kLongest; ++round)
-    for (Trial& trial : trials) try {
-        if (trial.failed || (trial.seconds != kNever && trial.seconds > 2 * best)) continue;
-        double seconds = seconds_of(device, *trial.candidate, args);
-        trial.seconds = std::min(trial.seconds, seconds);
-        best = std::min(best, seconds);
-        spent += seconds;
-      } catch (const DeviceError& error) {
-        log_warning_once(error.what());
-        trial.failed = true;
-      }
-  std::erase_if(trials, [](const Trial& trial) { return trial.failed; });
-  return trials;
-}
+void set_nan(Tensor& t) { run_operation(kFill, t, {&t, std::numeric_limits<float>::quiet_NaN()}); }
 
 std::string gemm_class(OpenclDevice& device, const GemmArgs& args) {
   std::string key = {args.trans_a ? 't' : 'n', args.trans_b ? 't' : 'n'};
@@ -134,85 +91,141 @@ std::string gemm_class(OpenclDevice& device, const GemmArgs& args) {
       {'m', args.m}, {'n', args.n}, {'k', args.k}, {'b', args.batch}};
   for (auto [name, size] : sizes)
     key.append(1, ' ').append(1, name).append(std::to_string(log2_of(size)));
-  if (find(gemm_candidates(device.style()), "clblast", device, args)) key.append(" clblast");
+  for (const GemmCandidate* candidate : able_candidates(device, args))
+    if (!candidate->is_own) key.append(" ").append(candidate->name);
   return key;
+}
+
+/// The name of a device, its style and a class of products.
+std::string case_name(const OpenclDevice& device, const TuningKey& key) {
+  return std::to_string(device.index()) + (device.style() == Style::cpu ? " cpu " : " gpu ") +
+         key.which;
+}
+
+TuneCase& find_case(OpenclDevice& device, const TuningKey& key) {
+  return table().find(case_name(device, key), [&] {
+    TuneCase known;
+    if (tune_policy().mode != TuneMode::exhaustive) known.results = recall_tuning(key);
+    return known;
+  });
+}
+
+bool is_measured(const TuneCase& known, const GemmCandidate& candidate) {
+  return known.find(candidate.name) || known.tried.contains(candidate.name);
+}
+
+/// Returns the fastest known candidate, or else the first that is not known to fail.
+const GemmCandidate& choose(const std::vector<const GemmCandidate*>& able, const TuneCase& known) {
+  const GemmCandidate* best = nullptr;
+  const GemmCandidate* guess = nullptr;
+  double least = 0;
+  for (const GemmCandidate* candidate : able) {
+    const TuningResult* result = known.find(candidate->name);
+    if (result && result->outcome != TuningOutcome::timed) continue;
+    if (!guess) guess = candidate;
+    if (!result) continue;
+    const double time = result->milliseconds * (candidate == able.front() ? kWorthChanging : 1);
+    if (!best || time < least) best = candidate, least = time;
+  }
+  if (best) return *best;
+  return guess ? *guess : *able.front();
 }
 
 }  // namespace
 
 TuningKey gemm_key(OpenclDevice& device, const GemmArgs& args) {
-  const DeviceInfo info = device_info(device.index(), device.facts());
-  return {info.name, info.driver, tuning_threads(info), "gemm", gemm_class(device, args)};
+  return tuning_key(device_info(device.index(), device.facts()), "gemm", gemm_class(device, args));
 }
 
-const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args,
-                                  std::span<const GemmCandidate> candidates) {
+std::vector<TuningResult> time_gemm(OpenclDevice& device, const GemmArgs& args,
+                                    const std::vector<const GemmCandidate*>& candidates) {
   GemmArgs trial = args;
   Tensor c(Shape{args.batch * args.m * args.n}, DType::f32, args.c->device());
   trial.c = &c;
   trial.ldc = args.n;
   trial.stride_c = args.m * args.n;
-  trial.alpha = 1;
-  trial.beta = 0;
+  trial.alpha = 1, trial.beta = 0;
   trial.bias_kind = GemmArgs::Bias::none;
   trial.activation = Activation::none;
-  std::vector<float> reference = expected(device, args);
-  auto trials =
-      time_candidates(device, trial, candidates, [&] { return agrees(c, args, reference); });
-  if (trials.empty()) throw KernelError(message("gemm", "no kernel works on ", device.label()));
-  const Trial* best = &trials.front();
-  for (const Trial& one : trials)
-    if (one.seconds < kClearly * best->seconds) best = &one;
-  remember_tuning(gemm_key(device, args),
-                  {{std::string(best->candidate->name), 1e3 * best->seconds}});
-  return *best->candidate;
+  const std::vector<float> reference = expected(device, args);
+  Trials trials(candidates.size());
+  const auto attempt = [&](size_t i, const auto& run) {
+    try {
+      run(*candidates[i]);
+    } catch (const KernelError& error) {
+      log_warning_once(error.what());
+      trials.fail(i, TuningOutcome::refused);
+    } catch (const DeviceError& error) {
+      log_warning_once(error.what());
+      trials.leave_out(i);
+    }
+  };
+  // The first run builds kernels and is not timed. Elements that it does not write stay NaN.
+  for (size_t i = 0; i < candidates.size(); ++i)
+    attempt(i, [&](const GemmCandidate& candidate) {
+      set_nan(c);
+      milliseconds_of(device, candidate, trial);
+      if (agrees(c, args, reference)) return;
+      log_warning_once(message("gemm", candidate.name, " computes wrong values on ", device.label(),
+                               " and is not used"));
+      trials.fail(i, TuningOutcome::wrong);
+    });
+  while (const auto i = trials.next())
+    attempt(*i, [&](const GemmCandidate& candidate) {
+      trials.add_time(*i, milliseconds_of(device, candidate, trial));
+    });
+  std::vector<TuningResult> results;
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (auto result = trials.result(i)) {
+      result->candidate = candidates[i]->name;
+      results.push_back(*std::move(result));
+    }
+  return results;
 }
 
-namespace {
+const GemmCandidate* find_gemm(OpenclDevice& device, const GemmArgs& args) {
+  const auto able = able_candidates(device, args);
+  const TunePolicy policy = tune_policy();
+  const double work = 2.0 * static_cast<double>(args.batch) * static_cast<double>(args.m) *
+                      static_cast<double>(args.n * args.k);
+  const bool to_measure = measures(policy, work, kWorthMeasuring);
+  if (policy.mode == TuneMode::off || (work < kWorthMeasuring && !to_measure)) return able.front();
+  const TuningKey key = gemm_key(device, args);
+  std::lock_guard lock(table().mutex);
+  const TuneCase& known = find_case(device, key);
+  const bool all = std::ranges::all_of(
+      able, [&](const GemmCandidate* candidate) { return is_measured(known, *candidate); });
+  return all || !to_measure ? &choose(able, known) : nullptr;
+}
 
-/// What was measured by any process, or is now; else the best guess.
-const GemmCandidate& find_choice(OpenclDevice& device, const GemmArgs& args,
-                                 std::span<const GemmCandidate> candidates, const TuningKey& key) {
-  const GemmCandidate* chosen = nullptr;
-  for (const TuningResult& known : recall_tuning(key))
-    if (auto* one = find(candidates, known.candidate, device, args)) chosen = one;
-  if (chosen) return *chosen;
-  try {
-    return measure_gemm(device, args, candidates);
-  } catch (const KernelError&) {  // of the check, or of all: gemm() goes on from here
-  } catch (const OutOfMemory&) {  // another process may have more room: not on disk
+const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args) {
+  const auto able = able_candidates(device, args);
+  std::unique_lock turn(measurement_mutex(), std::try_to_lock);
+  if (!turn) return *able.front();
+  const TuningKey key = gemm_key(device, args);
+  std::vector<const GemmCandidate*> unknown;
+  {
+    std::lock_guard lock(table().mutex);
+    const TuneCase& known = find_case(device, key);
+    for (const GemmCandidate* candidate : able)
+      if (!is_measured(known, *candidate)) unknown.push_back(candidate);
   }
-  return first_applicable(candidates, device, args);
-}
-
-}  // namespace
-
-const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args) {
-  auto candidates = gemm_candidates(device.style());
-  double work = 2.0 * static_cast<double>(args.m) * static_cast<double>(args.n * args.k);
-  if (work * static_cast<double>(args.batch) < kWorthMeasuring)
-    return first_applicable(candidates, device, args);
-  const TuningKey tuning = gemm_key(device, args);
-  const std::string key = std::to_string(device.index()) +
-                          (device.style() == Style::cpu ? " cpu " : " gpu ") + tuning.which;
-  Choices& all = choices();
-  std::unique_lock lock(all.mutex);
-  auto found = all.chosen.find(key);
-  if (found == all.chosen.end()) {
-    lock.unlock();  // measuring may wait for memory of a convolution that chooses, too
-    std::unique_lock alone(all.measuring, std::try_to_lock);  // two at once would time each other
-    if (!alone) return first_applicable(candidates, device, args);
-    const GemmCandidate& one = find_choice(device, args, candidates, tuning);
-    lock.lock();
-    found = all.chosen.emplace(key, &one).first;  // another thread's, if that was faster
+  std::vector<TuningResult> measured;
+  bool has_room = true;
+  try {  // not under the table's lock: this may wait for memory that a convolution in tuning holds
+    measured = time_gemm(device, args, unknown);
+  } catch (const KernelError&) {  // the check failed; gemm() continues without it
+  } catch (const OutOfMemory&) {  // not stored on disk, because another process may have more room
+    has_room = false;
   }
-  const GemmCandidate& chosen = *found->second;
-  return chosen.applicable(device, args) ? chosen : first_applicable(candidates, device, args);
-}
-
-void forget_gemm_choices() {
-  std::lock_guard lock(choices().mutex);
-  choices().chosen.clear();
+  std::lock_guard lock(table().mutex);
+  TuneCase& known = find_case(device, key);
+  for (const GemmCandidate* candidate : unknown) known.tried[std::string(candidate->name)] = 0;
+  std::vector<std::string_view> names;
+  for (const GemmCandidate& candidate : gemm_candidates(device.style()))
+    names.push_back(candidate.name);
+  merge_and_store(known, key, names, measured);
+  return has_room ? choose(able, known) : *able.front();
 }
 
 }  // namespace kaiseki::opencl

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: MIT
-// Which candidate computes a matrix product: measured once for each class of shapes (transposes,
-// powers of two of m, n, k and the batch), checked against another kernel, and remembered on disk.
+// Selects the candidate for a matrix product. The tuner measures each class of shapes once and
+// stores the results in the tuning file. A class consists of the transposes and of powers of two of
+// m, n, k and the batch.
 #pragma once
 
+#include <vector>
+
 #include "matrix/backend/opencl/gemm_kernels.h"
-#include "matrix/tuning_file.h"
+#include "matrix/tune/file.h"
 
 namespace kaiseki::opencl {
 
-/// The class "tn m5 n10 k10 b0" on this device; and "clblast" where that is a candidate, so that
-/// installing it counts.
+/// The key has the class, such as "tn m5 n10 k10 b0", and "clblast" if CLBlast is a candidate.
+/// Installing CLBlast therefore starts a new measurement.
 TuningKey gemm_key(OpenclDevice& device, const GemmArgs& args);
 
-/// The candidate for these arguments. The first product of a class measures all that apply; where
-/// the device has no room for that, the best guess is taken and nothing remembered.
-const GemmCandidate& choose_gemm(OpenclDevice& device, const GemmArgs& args);
+/// Returns the candidate for these arguments by the known results. If the policy wants the class to
+/// be measured first, returns nullptr. A deterministic policy excludes CLBlast; the library's own
+/// candidates all give the same bits.
+const GemmCandidate* find_gemm(OpenclDevice& device, const GemmArgs& args);
 
-/// The fastest of these whose results are right, remembered for the class. Throws DeviceError when
-/// none is, OutOfMemory where the device has no room for a second C or for what a candidate packs.
-const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args,
-                                  std::span<const GemmCandidate> candidates);
+/// Measures the unmeasured candidates of the class on a separate C and stores the results. Returns
+/// the candidate for these arguments. If another thread is measuring, or the device has no room, it
+/// returns the best guess and stores nothing.
+const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args);
 
-/// For tests and benchmarks: forgets what was measured in this process, not what is on disk.
-void forget_gemm_choices();
+/// Returns the results of these candidates in their order. Omits candidates that fail, except for
+/// candidates with wrong values or a refused kernel. Throws KernelError if the check itself cannot
+/// run. Throws OutOfMemory if the device has no room for a second C or for a candidate's packed
+/// data.
+std::vector<TuningResult> time_gemm(OpenclDevice& device, const GemmArgs& args,
+                                    const std::vector<const GemmCandidate*>& candidates);
 
 }  // namespace kaiseki::opencl

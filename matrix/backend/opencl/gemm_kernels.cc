@@ -7,16 +7,16 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
+#include "base/log.h"
 #include "matrix/backend/opencl/clblast.h"
 #include "matrix/backend/opencl/launch.h"
-#include "matrix/error.h"
-#include "matrix/log.h"
 
 namespace kaiseki::opencl {
 namespace {
 
-constexpr size_t kTileItems = 256;  // of a work-group of gemm_tiled.cl
-constexpr int64_t kBlock = 384;     // terms that gemm_packed.cl adds up at a time
+constexpr size_t kTileItems = 256;  // work-items per work-group of gemm_tiled.cl
+constexpr int64_t kBlock = 384;     // terms per block in gemm_packed.cl
 
 std::string epilogue(const GemmArgs& args) {
   return define("BIAS", static_cast<int>(args.bias_kind)) +
@@ -58,8 +58,8 @@ void tiled(OpenclDevice& device, const GemmArgs& args) {
   launch.over_groups({tiles(args.n), tiles(args.m), static_cast<size_t>(args.batch)}, {16, 16, 1});
 }
 
-/// The device may have room for the work-group, and a kernel of so many registers not; or it may
-/// not build.
+/// Even if the device supports the work-group size, the kernel may need too many registers or fail
+/// to build.
 template <int kTile, int kDepth>
 bool tile_fits(OpenclDevice& device, const GemmArgs& args) {
   if (device.facts().max_work_group < kTileItems ||
@@ -67,7 +67,7 @@ bool tile_fits(OpenclDevice& device, const GemmArgs& args) {
     return false;
   std::string options = tiled_options<kTile, kDepth>(args);
   static std::mutex mutex;
-  static std::set<std::pair<int, std::string>> broken;  // devices and options that do not build
+  static std::set<std::pair<int, std::string>> broken;  // devices and options that fail to build
   std::scoped_lock lock(mutex, device.launch_mutex());
   if (broken.contains({device.index(), options})) return false;
   try {
@@ -82,7 +82,7 @@ bool tile_fits(OpenclDevice& device, const GemmArgs& args) {
 
 bool always(OpenclDevice&, const GemmArgs&) { return true; }
 
-/// A depth that the packed kernel adds up in one block, as the direct one does.
+/// k is limited to one block of the packed kernel, so that both kernels add in the same order.
 bool is_small(OpenclDevice&, const GemmArgs& args) {
   return args.m * args.n * args.k <= 64 * 64 * 64 && args.k <= kBlock;
 }
@@ -91,9 +91,9 @@ bool no_tile_fits(OpenclDevice& device, const GemmArgs& args) {
   return !tile_fits<32, 16>(device, args);
 }
 
-/// A device with a budget has no room for CLBlast's own temporary memory. On CPUs, where compiling
-/// its kernels takes many seconds for each class, small products are not worth that; its batched
-/// kernel (1.5.3) crashes with PoCL.
+/// A device with a budget has no room for CLBlast's own temporary memory. On CPUs, compiling
+/// CLBlast's kernels takes many seconds per class, too long for small products. Its batched kernel
+/// (1.5.3) crashes with PoCL.
 bool clblast_serves(OpenclDevice& device, const GemmArgs& args) {
   constexpr double kWorthCompiling = 2e8;  // multiplications and additions
   const double work = 2.0 * static_cast<double>(args.batch) * static_cast<double>(args.m) *
@@ -136,15 +136,20 @@ void packed(OpenclDevice& device, const GemmArgs& args) {
 }
 
 constexpr GemmCandidate kCpu[] = {
-    {"packed 6x64", always, packed<6, 4>},     {"packed 12x32", always, packed<12, 2>},
-    {"packed 6x16", always, packed<6, 1>},     {"direct", is_small, gemm_direct},
-    {"clblast", clblast_serves, gemm_clblast},
+    {"packed 6x64", always, packed<6, 4>},
+    {"packed 12x32", always, packed<12, 2>},
+    {"packed 6x16", always, packed<6, 1>},
+    {"direct", is_small, gemm_direct},
+    {"clblast", clblast_serves, gemm_clblast, false},
 };
 
 constexpr GemmCandidate kGpu[] = {
-    {"tiled 64", tile_fits<64, 16>, tiled<64, 16>}, {"tiled 128", tile_fits<128, 8>, tiled<128, 8>},
-    {"tiled 32", tile_fits<32, 16>, tiled<32, 16>}, {"direct", is_small, gemm_direct},
-    {"clblast", clblast_serves, gemm_clblast},      {"direct, any size", no_tile_fits, gemm_direct},
+    {"tiled 64", tile_fits<64, 16>, tiled<64, 16>},
+    {"tiled 128", tile_fits<128, 8>, tiled<128, 8>},
+    {"tiled 32", tile_fits<32, 16>, tiled<32, 16>},
+    {"direct", is_small, gemm_direct},
+    {"clblast", clblast_serves, gemm_clblast, false},
+    {"direct, any size", no_tile_fits, gemm_direct},
 };
 
 }  // namespace

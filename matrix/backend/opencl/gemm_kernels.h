@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The ways to compute a matrix product on an OpenCL device, among which gemm_choice.h measures.
+// The candidates for matrix products on an OpenCL device. gemm_choice.h measures and selects.
 #pragma once
 
 #include <span>
 #include <string_view>
 
-#include "matrix/backend.h"
 #include "matrix/backend/opencl/device.h"
+#include "matrix/backend/operations/gemm.h"
 
 namespace kaiseki::opencl {
 
@@ -14,15 +14,16 @@ struct GemmCandidate {
   std::string_view name;
   bool (*applicable)(OpenclDevice& device, const GemmArgs& args);
   void (*run)(OpenclDevice& device, const GemmArgs& args);
+  bool is_own = true;  // false: CLBlast's, with a different order of additions
 };
 
-/// All of them, the best guess for each style of device first; one of them applies to any product.
-/// With the same candidate the same product has the same bits. On one device all candidates of ours
-/// add up a product's terms in the same order, so that the choice among them changes no bits of a
-/// sum; CLBlast has an order of its own.
+/// Returns all candidates, ordered by expected speed for each style of device. At least one applies
+/// to any product. The same candidate gives the same bits for the same product. On one device, the
+/// library's own candidates add the terms in the same order. The choice among them therefore does
+/// not change a sum. CLBlast uses a different order.
 std::span<const GemmCandidate> gemm_candidates(Style style);
 
-/// One work-item an element: works for every product, k = 0 too.
+/// Uses one work-item per element. Supports every product, including k = 0.
 void gemm_direct(OpenclDevice& device, const GemmArgs& args);
 
 }  // namespace kaiseki::opencl

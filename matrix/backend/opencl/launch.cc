@@ -7,9 +7,9 @@
 #include <limits>
 #include <utility>
 
+#include "base/error.h"
 #include "matrix/backend/opencl/status.h"
 #include "matrix/backend/opencl/text.h"
-#include "matrix/error.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -70,7 +70,7 @@ void Launch::over(int64_t n) { over(n, 1); }
 
 void Launch::over(int64_t n, int64_t rows) {
   if (n <= 0 || rows <= 0) return;
-  Ready ready = prepare();
+  PreparedKernel ready = prepare();
   size_t items = static_cast<size_t>(n);
   size_t local = std::min(kWorkGroup, std::bit_ceil(items));
   while (local > ready.kernel->work_group_limit) local /= 2;
@@ -80,7 +80,7 @@ void Launch::over(int64_t n, int64_t rows) {
 
 void Launch::over_groups(std::array<size_t, 3> groups, std::array<size_t, 3> local) {
   if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return;
-  Ready ready = prepare();
+  PreparedKernel ready = prepare();
   enqueue_parts(ready, {groups[0] * local[0], groups[1] * local[1], groups[2] * local[2]}, local,
                 3);
 }
@@ -88,7 +88,7 @@ void Launch::over_groups(std::array<size_t, 3> groups, std::array<size_t, 3> loc
 void Launch::over_range(const std::vector<size_t>& global, const std::vector<size_t>& local) {
   for (size_t items : global)
     if (items == 0) return;
-  Ready ready = prepare();
+  PreparedKernel ready = prepare();
   enqueue(ready, nullptr, global.data(), local.empty() ? nullptr : local.data(),
           static_cast<cl_uint>(global.size()));
 }
@@ -102,12 +102,13 @@ void Launch::build() {
   kernel();
 }
 
-Launch::Ready Launch::prepare() {
+Launch::PreparedKernel Launch::prepare() {
   std::unique_lock lock(device_.launch_mutex());
   Kernel& kernel = this->kernel();
   for (cl_uint i = 0; i < arguments_.size(); ++i) {
     const Argument& argument = arguments_[i];
-    size_t size = argument.is_index ? (wide_ ? 8 : 4) : argument.size;  // both sides little-endian
+    // Works because host and device are little-endian.
+    size_t size = argument.is_index ? (wide_ ? 8 : 4) : argument.size;
     cl_int status = cl().clSetKernelArg(kernel.handle, i, size, argument.bytes.data());
     if (status != CL_SUCCESS)
       check(status, "clSetKernelArg(" + kernel_ + ", " + std::to_string(i) + ")", device_.label());
@@ -115,9 +116,9 @@ Launch::Ready Launch::prepare() {
   return {std::move(lock), &kernel};
 }
 
-// More groups than one launch takes go in parts. Kernels therefore count rows by get_global_id, not
-// by get_group_id.
-void Launch::enqueue_parts(Ready& ready, const std::array<size_t, 3>& global,
+// Launches with too many groups are split. Kernels therefore count rows by get_global_id, not by
+// get_group_id.
+void Launch::enqueue_parts(PreparedKernel& ready, const std::array<size_t, 3>& global,
                            const std::array<size_t, 3>& local, cl_uint dimensions) {
   const size_t most_y = device_.most_groups() * local[1], most_z = device_.most_groups() * local[2];
   for (size_t z = 0; z < global[2]; z += most_z)
@@ -129,8 +130,8 @@ void Launch::enqueue_parts(Ready& ready, const std::array<size_t, 3>& global,
     }
 }
 
-void Launch::enqueue(Ready& ready, const size_t* offset, const size_t* global, const size_t* local,
-                     cl_uint dimensions) {
+void Launch::enqueue(PreparedKernel& ready, const size_t* offset, const size_t* global,
+                     const size_t* local, cl_uint dimensions) {
   device_.enqueue("clEnqueueNDRangeKernel(" + kernel_ + ")", bytes_, [&] {
     if (!ready.lock) ready = prepare();
     const cl_int status =

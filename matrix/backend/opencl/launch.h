@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Launch: one kernel with its arguments in the order of its parameters, then the range it runs
+// Launch: one kernel with its arguments in the order of its parameters, then the range that it runs
 // over.
 //
 //   Launch(device, "fill.cl", "fill").index(n).arg(value).out(t).over(n);
 //
 // A tensor is two parameters: `__global T*` and the offset of its first element (ulong). Parameters
-// of type INDEX are int, or long when a tensor of the launch has 2^31 elements or more.
+// of type INDEX are int, or long if a tensor of the launch has 2^31 elements or more.
 #pragma once
 
 #include <array>
@@ -27,14 +27,14 @@ class Launch {
  public:
   Launch(OpenclDevice& device, std::string_view file, std::string_view kernel,
          std::string options = "");
-  /// A kernel of a text that is not a file of cl_kernels.
+  /// A kernel from a source text instead of a file of cl_kernels.
   static Launch from_source(OpenclDevice& device, Source kind, std::string_view source,
                             std::string_view kernel, std::string options = "");
 
   Launch& in(const Tensor& tensor) { return tensor_argument(tensor, Access::read); }
-  Launch& out(Tensor& tensor);  // every element of the tensor is written
+  Launch& out(Tensor& tensor);  // the kernel writes every element of the tensor
   Launch& in_out(Tensor& tensor) { return tensor_argument(tensor, Access::read_write); }
-  /// Without a tensor the kernel does not read this parameter.
+  /// If `tensor` is nullptr, the kernel does not read this parameter.
   Launch& optional(const Tensor* tensor);
   Launch& arg(float value) { return raw(&value, sizeof(value)); }
   Launch& arg(int32_t value) { return raw(&value, sizeof(value)); }
@@ -47,15 +47,16 @@ class Launch {
     return raw(&block, sizeof(block));
   }
 
-  /// Builds the kernel, once all parameters are given: an operation of several kernels that changes
-  /// what it reads has to know beforehand that the driver takes them all.
+  /// Builds the kernel after all parameters are given. If an operation has several kernels and
+  /// overwrites its inputs, it must call this first. It then knows that the driver accepts all its
+  /// kernels.
   void build();
 
-  /// Items 0..n-1, rounded up to whole work-groups: the kernel checks its number.
+  /// Runs items 0..n-1, rounded up to whole work-groups. The kernel must check its item number.
   void over(int64_t n);
-  /// The same with a second dimension, which is not rounded.
+  /// The same with a second dimension, which is not rounded up.
   void over(int64_t n, int64_t rows);
-  /// Exactly these items; without `local` the driver chooses the work-group.
+  /// Runs exactly these items. If `local` is empty, the driver chooses the work-group size.
   void over_range(const std::vector<size_t>& global, const std::vector<size_t>& local);
   void over_groups(std::array<size_t, 3> groups, std::array<size_t, 3> local);
 
@@ -67,23 +68,23 @@ class Launch {
   };
   Launch& tensor_argument(const Tensor& tensor, Access access);
 
-  /// A kernel whose arguments are set, and stay so under the launch mutex.
-  struct Ready {
+  /// A kernel with its arguments set. They stay set while the launch mutex is held.
+  struct PreparedKernel {
     std::unique_lock<std::mutex> lock;
     Kernel* kernel;
   };
   Kernel& kernel();
-  Ready prepare();
-  void enqueue_parts(Ready& ready, const std::array<size_t, 3>& global,
+  PreparedKernel prepare();
+  void enqueue_parts(PreparedKernel& ready, const std::array<size_t, 3>& global,
                      const std::array<size_t, 3>& local, cl_uint dimensions);
-  void enqueue(Ready& ready, const size_t* offset, const size_t* global, const size_t* local,
-               cl_uint dimensions);
+  void enqueue(PreparedKernel& ready, const size_t* offset, const size_t* global,
+               const size_t* local, cl_uint dimensions);
 
   OpenclDevice& device_;
   std::string program_, kernel_, options_;
   Source source_ = Source::file;
   bool wide_ = false;
-  uint64_t bytes_ = 0;  // of the tensors' buffers
+  uint64_t bytes_ = 0;  // bytes of the tensors' buffers
   std::vector<Argument> arguments_;
 };
 

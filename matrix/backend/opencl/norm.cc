@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Batch normalisation and local response normalisation.
+// Batch normalization and local response normalization.
 #include <limits>
 
-#include "matrix/backend/opencl/backend.h"
+#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/operations/batch_norm.h"
+#include "matrix/backend/operations/lrn.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -37,7 +39,7 @@ Launch per_element(OpenclDevice& device, const BatchNormArgs& args, std::string_
   return launch;
 }
 
-/// On CPUs a plane to a work-item.
+/// On CPUs each work-item takes a plane.
 void over_elements(Launch& launch, const OpenclDevice& device, const BatchNormArgs& args) {
   if (group_for(device) > 1)
     launch.over(args.n * args.c * args.inner);
@@ -45,8 +47,8 @@ void over_elements(Launch& launch, const OpenclDevice& device, const BatchNormAr
     launch.over_groups({static_cast<size_t>(args.n * args.c), 1, 1}, {1, 1, 1});
 }
 
-Launch normalise(OpenclDevice& device, const BatchNormArgs& args, bool infer) {
-  Launch launch = per_element(device, args, "normalise", infer);
+Launch normalize(OpenclDevice& device, const BatchNormArgs& args, bool infer) {
+  Launch launch = per_element(device, args, "normalize_elements", infer);
   launch.arg(args.eps)
       .arg(args.relu ? 0.0f : -std::numeric_limits<float>::infinity())
       .in(*args.x)
@@ -58,7 +60,7 @@ Launch normalise(OpenclDevice& device, const BatchNormArgs& args, bool infer) {
   return launch;
 }
 
-/// 16 neighbouring elements of all channels to a work-item.
+/// Each work-item takes 16 neighboring elements of all channels.
 template <typename Operands>
 void lrn_lanes(OpenclDevice& device, const LrnArgs& args, std::string_view kernel,
                const Operands& operands) {
@@ -75,11 +77,9 @@ Launch lrn(OpenclDevice& device, const LrnArgs& args, std::string_view kernel) {
   return launch;
 }
 
-}  // namespace
-
-void OpenclBackend::batch_norm_train(const BatchNormArgs& args) {
+void batch_norm_train(OpenclDevice& device, const BatchNormArgs& args) {
   if (args.n * args.c * args.inner == 0) return;
-  Launch launch = per_channel(device_, args, "statistics");
+  Launch launch = per_channel(device, args, "statistics");
   launch.arg(args.eps)
       .arg(args.momentum)
       .in(*args.x)
@@ -87,29 +87,29 @@ void OpenclBackend::batch_norm_train(const BatchNormArgs& args) {
       .in_out(*args.running_var)
       .out(*args.mean)
       .out(*args.inv_std);
-  Launch second = normalise(device_, args, false);
+  Launch second = normalize(device, args, false);
   second.build();
-  over_channels(launch, device_, args.c);
-  over_elements(second, device_, args);
+  over_channels(launch, device, args.c);
+  over_elements(second, device, args);
 }
 
-void OpenclBackend::batch_norm_infer(const BatchNormArgs& args) {
+void batch_norm_infer(OpenclDevice& device, const BatchNormArgs& args) {
   if (args.n * args.c * args.inner == 0) return;
-  Launch launch = normalise(device_, args, true);
-  over_elements(launch, device_, args);
+  Launch launch = normalize(device, args, true);
+  over_elements(launch, device, args);
 }
 
-void OpenclBackend::batch_norm_apply(const BatchNormArgs& args) {
+void batch_norm_apply(OpenclDevice& device, const BatchNormArgs& args) {
   if (args.n * args.c * args.inner == 0) return;
-  Launch launch = normalise(device_, args, false);
-  over_elements(launch, device_, args);
+  Launch launch = normalize(device, args, false);
+  over_elements(launch, device, args);
 }
 
-void OpenclBackend::batch_norm_backward(const BatchNormArgs& args) {
+void batch_norm_backward(OpenclDevice& device, const BatchNormArgs& args) {
   int64_t total = args.n * args.c * args.inner;
   if (total == 0) return;
-  Tensor sums(Shape{2, args.c}, DType::f32, device());
-  Launch launch = per_channel(device_, args, "gradients");
+  Tensor sums(Shape{2, args.c}, DType::f32, args.x->device());
+  Launch launch = per_channel(device, args, "gradients");
   launch.in(*args.x)
       .in(*args.dy)
       .in(*args.mean)
@@ -117,7 +117,7 @@ void OpenclBackend::batch_norm_backward(const BatchNormArgs& args) {
       .out(sums)
       .in_out(*args.dgamma)
       .in_out(*args.dbeta);
-  Launch second = per_element(device_, args, "backward", false);
+  Launch second = per_element(device, args, "backward", false);
   second.arg(static_cast<float>(args.n * args.inner))
       .in(*args.x)
       .in(*args.dy)
@@ -127,16 +127,16 @@ void OpenclBackend::batch_norm_backward(const BatchNormArgs& args) {
       .in(sums)
       .out(*args.dx);
   second.build();
-  over_channels(launch, device_, args.c);
-  over_elements(second, device_, args);
+  over_channels(launch, device, args.c);
+  over_elements(second, device, args);
 }
 
-void OpenclBackend::lrn_forward(const LrnArgs& args) {
+void lrn_forward(OpenclDevice& device, const LrnArgs& args) {
   if (args.n * args.c * args.inner == 0) return;
-  if (device_.style() == Style::cpu)
-    return lrn_lanes(device_, args, "lrn_forward_lanes",
+  if (device.style() == Style::cpu)
+    return lrn_lanes(device, args, "lrn_forward_lanes",
                      [&](Launch& launch) { launch.in(*args.x).out(*args.out); });
-  lrn(device_, args, "lrn_forward")
+  lrn(device, args, "lrn_forward")
       .arg(args.beta)
       .arg(args.k)
       .in(*args.x)
@@ -144,22 +144,22 @@ void OpenclBackend::lrn_forward(const LrnArgs& args) {
       .over(args.n * args.c * args.inner);
 }
 
-void OpenclBackend::lrn_backward(const LrnArgs& args) {
+void lrn_backward(OpenclDevice& device, const LrnArgs& args) {
   const int64_t total = args.n * args.c * args.inner;
   if (total == 0) return;
-  Tensor ratio(Shape{total}, DType::f32, device());
-  if (device_.style() == Style::cpu)
-    return lrn_lanes(device_, args, "lrn_backward_lanes", [&](Launch& launch) {
+  Tensor ratio(Shape{total}, DType::f32, args.x->device());
+  if (device.style() == Style::cpu)
+    return lrn_lanes(device, args, "lrn_backward_lanes", [&](Launch& launch) {
       launch.in(*args.x).in(*args.y_in).in(*args.dy).out(ratio).out(*args.out);
     });
-  lrn(device_, args, "lrn_ratio")
+  lrn(device, args, "lrn_ratio")
       .arg(args.k)
       .in(*args.x)
       .in(*args.y_in)
       .in(*args.dy)
       .out(ratio)
       .over(total);
-  lrn(device_, args, "lrn_backward")
+  lrn(device, args, "lrn_backward")
       .arg(args.beta)
       .arg(args.k)
       .in(*args.x)
@@ -167,6 +167,17 @@ void OpenclBackend::lrn_backward(const LrnArgs& args) {
       .in(ratio)
       .out(*args.out)
       .over(total);
+}
+
+}  // namespace
+
+void add_norm(OpenclKernels& kernels) {
+  kernels.add(kBatchNormTrain, batch_norm_train);
+  kernels.add(kBatchNormInfer, batch_norm_infer);
+  kernels.add(kBatchNormApply, batch_norm_apply);
+  kernels.add(kBatchNormBackward, batch_norm_backward);
+  kernels.add(kLrnForward, lrn_forward);
+  kernels.add(kLrnBackward, lrn_backward);
 }
 
 }  // namespace kaiseki::opencl

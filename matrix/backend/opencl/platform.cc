@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "matrix/backend/opencl/status.h"
-#include "matrix/error.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -13,8 +13,8 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-DeviceFacts facts_of(cl_platform_id platform, cl_device_id id) {
-  DeviceFacts facts;
+OpenclDeviceProperties facts_of(cl_platform_id platform, cl_device_id id) {
+  OpenclDeviceProperties facts;
   facts.platform_id = platform;
   facts.id = id;
   facts.name = device_string(id, CL_DEVICE_NAME);
@@ -53,7 +53,7 @@ std::vector<cl_device_id> device_ids(cl_platform_id platform) {
   return ids;
 }
 
-/// What one platform or device cannot answer is no reason to leave out the others.
+/// If a platform or device fails to answer, the others are still listed.
 void add_devices(cl_platform_id platform, Platforms& found) {
   auto attempt = [&](auto body) {
     try {
@@ -70,7 +70,7 @@ void add_devices(cl_platform_id platform, Platforms& found) {
   });
 }
 
-int rank(const DeviceFacts& facts) {
+int rank(const OpenclDeviceProperties& facts) {
   if (facts.is_gpu) return facts.unified_memory ? 1 : 0;
   return facts.is_cpu ? 3 : 2;
 }
@@ -81,9 +81,9 @@ Platforms look() {
     cl_uint count = 0;
     cl_int status = cl().clGetPlatformIDs(0, nullptr, &count);
     if (status != CL_SUCCESS || count == 0) {
-      found.problem = "[opencl] no platform: clGetPlatformIDs says " +
-                      (status == CL_SUCCESS ? "there are 0" : status_name(status)) +
-                      "; is a driver (an .icd file) installed?";
+      found.problem = "[opencl] no platform: clGetPlatformIDs " +
+                      (status == CL_SUCCESS ? "found none" : "returned " + status_name(status)) +
+                      "; install a driver (an .icd file)";
       return found;
     }
     std::vector<cl_platform_id> ids(count);
@@ -92,7 +92,7 @@ Platforms look() {
     std::stable_sort(found.devices.begin(), found.devices.end(),
                      [](auto& a, auto& b) { return rank(a) < rank(b); });
     if (found.devices.empty() && found.problem.empty())
-      found.problem = message("opencl", "no device: ", count, " platform(s) without a usable one");
+      found.problem = message("opencl", "no usable device on ", count, " platform(s)");
   } catch (const Error& error) {
     found.problem = error.what();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The OpenCL devices of this machine, GPUs first, and what each can do.
+// The OpenCL devices of this machine, GPUs first, and their properties.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kaiseki::opencl {
 
-struct DeviceFacts {
+struct OpenclDeviceProperties {
   cl_platform_id platform_id = nullptr;
   cl_device_id id = nullptr;
   std::string name, vendor, platform, driver;
@@ -18,16 +18,16 @@ struct DeviceFacts {
   int compute_units = 1;
   uint64_t memory = 0, max_allocation = 0, local_memory = 0;  // bytes
   size_t max_work_group = 1;
-  /// Whether the platform keeps compiled programs itself, so that we need not.
+  /// The platform caches compiled programs itself.
   bool caches_programs = false;
 };
 
 struct Platforms {
-  std::vector<DeviceFacts> devices;
-  std::string problem;  // the first of what failed, with other devices or without; empty: nothing
+  std::vector<OpenclDeviceProperties> devices;
+  std::string problem;  // the first failure, even if other devices work; empty if there is none
 };
 
-/// Looked up once in a process.
+/// Queried once per process.
 const Platforms& platforms();
 
 }  // namespace kaiseki::opencl

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Maximum and average pooling.
+#include "matrix/backend/operations/pool.h"
+
 #include <array>
 
-#include "matrix/backend/opencl/backend.h"
+#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/opencl/rows.h"
 
@@ -16,7 +18,7 @@ std::string options(const PoolArgs& args) {
          define("COUNT_PADDING", args.count_padding);
 }
 
-/// Results that the kernel for windows of 2 x 2 takes at once.
+/// The number of results per work-item of the kernel for 2 x 2 windows.
 int64_t lanes(const PoolArgs& args) {
   constexpr std::array<int64_t, 2> two = {2, 2}, none = {0, 0};
   bool inside = 2 * args.out_h <= args.in_h && 2 * args.out_w <= args.in_w;
@@ -30,7 +32,7 @@ Rows rows_of(const PoolArgs& args) {
   return {args.in_w, args.out_w, args.stride[1], args.padding[1], args.window[1]};
 }
 
-/// On CPUs a work-item has a plane, on GPUs an element of the result.
+/// On CPUs each work-item takes a plane, on GPUs one element of the result.
 class PoolLaunch {
  public:
   PoolLaunch(OpenclDevice& device, const PoolArgs& args, const std::string& kernel, int64_t results)
@@ -60,26 +62,31 @@ class PoolLaunch {
   Launch launch_;
 };
 
-}  // namespace
-
-void OpenclBackend::pool_forward(const PoolArgs& args) {
+void pool_forward(OpenclDevice& device, const PoolArgs& args) {
   int64_t total = args.planes * args.out_h * args.out_w;
   if (total == 0) return;
-  PoolLaunch launch(device_, args, args.maximum ? "max_pool" : "average_pool", total);
+  PoolLaunch launch(device, args, args.maximum ? "max_pool" : "average_pool", total);
   launch.arguments().in(*args.x).out(*args.y);
   if (args.maximum) launch.arguments().out(*args.indices);
   launch.run();
 }
 
-void OpenclBackend::pool_backward(const PoolArgs& args) {
+void pool_backward(OpenclDevice& device, const PoolArgs& args) {
   int64_t total = args.planes * args.in_h * args.in_w;
   if (total == 0) return;
-  PoolLaunch launch(device_, args, args.maximum ? "max_pool_backward" : "average_pool_backward",
+  PoolLaunch launch(device, args, args.maximum ? "max_pool_backward" : "average_pool_backward",
                     total);
   launch.arguments().in(*args.dy);
   if (args.maximum) launch.arguments().in(*args.indices);
   launch.arguments().out(*args.dx);
   launch.run();
+}
+
+}  // namespace
+
+void add_pool(OpenclKernels& kernels) {
+  kernels.add(kPoolForward, pool_forward);
+  kernels.add(kPoolBackward, pool_backward);
 }
 
 }  // namespace kaiseki::opencl

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/backend/opencl/program_cache.h"
 
+#include "base/cache_file.h"
+#include "base/environment.h"
+#include "base/error.h"
 #include "matrix/backend/opencl/status.h"
-#include "matrix/cache_file.h"
-#include "matrix/environment.h"
-#include "matrix/error.h"
 
 namespace kaiseki::opencl {
 namespace {
 
-constexpr uint64_t kLogLimit = uint64_t{1} << 20;  // bytes of build logs kept
-constexpr size_t kProgramLimit = 1024;             // programs kept in memory
+constexpr uint64_t kLogLimit = uint64_t{1} << 20;  // bytes of build logs to keep
+constexpr size_t kProgramLimit = 1024;             // programs to keep in memory
 
 std::string first_lines(const std::string& text, int count) {
   size_t end = 0;
@@ -35,7 +35,8 @@ std::string build_log(cl_program program, cl_device_id device) {
 
 }  // namespace
 
-ProgramCache::ProgramCache(const DeviceFacts& facts, std::string label, cl_context context)
+ProgramCache::ProgramCache(const OpenclDeviceProperties& facts, std::string label,
+                           cl_context context)
     : facts_(facts),
       label_(std::move(label)),
       context_(context),
@@ -60,7 +61,7 @@ cl_program ProgramCache::get(std::string_view program, Source kind, const std::s
   std::string source(text);
   if (kind != Source::user) source.insert(0, embedded_kernel("common.cl"));
   cl_program built = build(source, "-cl-std=CL1.2" + (options.empty() ? "" : " " + options));
-  if (programs_.size() >= kProgramLimit) {  // their kernels keep what they need of them
+  if (programs_.size() >= kProgramLimit) {  // kernels keep their own reference to the program
     for (auto& [old, unused] : programs_) cl().clReleaseProgram(unused);
     programs_.clear();
   }

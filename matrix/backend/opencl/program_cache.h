@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Built programs of one device: in memory, and on disk for platforms that have no cache themselves.
+// Caches the built programs of one device in memory. If the platform has no cache, it also caches
+// them on disk.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +14,27 @@
 
 namespace kaiseki::opencl {
 
-/// What a program's text is: a file of cl_kernels by name, a text that we generate, or a user's
-/// own. common.cl goes before the first two.
+/// The source of a program: the name of a file in cl_kernels, a text that the library generates, or
+/// a user's text. common.cl is prepended to the first two.
 enum class Source : uint8_t { file, generated, user };
 
-/// The text of a file of cl_kernels, by name; empty when there is none.
+/// Returns the text of a file of cl_kernels by name, or an empty text if there is none.
 std::string_view embedded_kernel(std::string_view file);
-/// The names of all of them.
+/// Returns the names of all files of cl_kernels.
 std::vector<std::string_view> embedded_kernel_files();
 
 class ProgramCache {
  public:
-  /// On disk under cache_dir/opencl unless the platform keeps programs itself. The context outlives
-  /// the cache.
-  ProgramCache(const DeviceFacts& facts, std::string label, cl_context context);
+  /// Uses the disk (cache_dir/opencl), unless the platform has its own cache. The context must
+  /// outlive the cache.
+  ProgramCache(const OpenclDeviceProperties& facts, std::string label, cl_context context);
   ~ProgramCache();
   ProgramCache(const ProgramCache&) = delete;
 
-  /// Throws DeviceError with the first lines of the build log; the whole log goes to a file.
+  /// Throws DeviceError with the first lines of the build log. The whole log is written to a file.
   cl_program get(std::string_view program, Source kind, const std::string& options);
 
-  /// For tests: keeps binaries on disk whatever the platform does, up to this many bytes.
+  /// For tests: keeps binaries on disk on every platform, up to this many bytes.
   void keep_on_disk(uint64_t limit);
   uint64_t disk_hits() const { return disk_hits_; }
   uint64_t builds() const { return builds_; }
@@ -45,7 +46,7 @@ class ProgramCache {
   void compile(cl_program program, const std::string& source, const std::string& options);
   std::filesystem::path file_for(const std::string& source, const std::string& options) const;
 
-  DeviceFacts facts_;
+  OpenclDeviceProperties facts_;
   std::string label_;
   cl_context context_;
   std::filesystem::path folder_;

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Random numbers: words of Philox, the same as on every backend.
-#include "matrix/backend/opencl/backend.h"
+// Random numbers: words of Philox, the same on every backend.
+#include "matrix/backend/operations/random.h"
+
+#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
 
 namespace kaiseki::opencl {
 
-void OpenclBackend::random(const RandomArgs& args) {
+namespace {
+
+void random(OpenclDevice& device, const RandomArgs& args) {
   int64_t n = args.output->size();
   if (n == 0) return;
   bool normal = args.kind == RandomArgs::Kind::normal;
   int64_t items = normal ? n : (n + static_cast<int64_t>(args.position % 4) + 3) / 4;
-  Launch(device_, "random.cl", "random", define("KIND", static_cast<int>(args.kind)))
+  Launch(device, "random.cl", "random", define("KIND", static_cast<int>(args.kind)))
       .index(n)
       .arg(args.a)
       .arg(args.b)
@@ -20,5 +24,9 @@ void OpenclBackend::random(const RandomArgs& args) {
       .out(*args.output)
       .over(items);
 }
+
+}  // namespace
+
+void add_random(OpenclKernels& kernels) { kernels.add(kRandom, random); }
 
 }  // namespace kaiseki::opencl

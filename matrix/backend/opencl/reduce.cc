@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Reductions: one pass for each run of reduced axes, from the last; long runs in two steps.
+// Reductions: one pass for each run of reduced axes, from the last to the first. Long runs take two
+// steps.
+#include "matrix/backend/operations/reduce.h"
+
 #include <algorithm>
 
-#include "matrix/backend/opencl/backend.h"
+#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
 
 namespace kaiseki::opencl {
 namespace {
 
-constexpr int64_t kChunk = 8192;  // elements of a row that one piece sums
+constexpr int64_t kChunk = 8192;  // elements of a row per piece
 constexpr int64_t kGroup = 128;
 
 enum Kind { kSum = 0, kMax = 1, kMin = 2, kSquares = 3 };
 
-struct Pass {
+struct ReducePass {
   Kind kind;
   int64_t outer, n, inner;
   float scale, beta;
 };
 
-/// y[outer, chunks, inner] from x[outer, n, inner].
-void step(OpenclDevice& device, const Pass& pass, int64_t chunk, int64_t chunks, const Tensor& x,
-          Tensor& y) {
+/// Reduces x[outer, n, inner] to y[outer, chunks, inner].
+void step(OpenclDevice& device, const ReducePass& pass, int64_t chunk, int64_t chunks,
+          const Tensor& x, Tensor& y) {
   bool row = pass.inner == 1;
   bool group = row && device.style() == Style::gpu && pass.n >= kGroup &&
                device.facts().max_work_group >= static_cast<size_t>(kGroup);
@@ -44,13 +47,13 @@ void step(OpenclDevice& device, const Pass& pass, int64_t chunk, int64_t chunks,
     launch.over(items);
 }
 
-int64_t chunk_for(const Pass& pass) {
+int64_t chunk_for(const ReducePass& pass) {
   int64_t outputs = pass.outer * pass.inner;
   if (pass.inner == 1 || outputs >= 4096) return kChunk;
   return std::max<int64_t>(64, pass.n * outputs / 4096);
 }
 
-void run(OpenclDevice& device, const Pass& pass, const Tensor& x, Tensor& y) {
+void run(OpenclDevice& device, const ReducePass& pass, const Tensor& x, Tensor& y) {
   int64_t chunk = chunk_for(pass), chunks = std::max<int64_t>(1, (pass.n + chunk - 1) / chunk);
   if (chunks == 1) return step(device, pass, chunk, 1, x, y);
   Tensor pieces(Shape{pass.outer * chunks * pass.inner}, DType::f32, y.device());
@@ -59,9 +62,7 @@ void run(OpenclDevice& device, const Pass& pass, const Tensor& x, Tensor& y) {
   run(device, {rest, pass.outer, chunks, pass.inner, pass.scale, pass.beta}, pieces, y);
 }
 
-}  // namespace
-
-void OpenclBackend::reduce(const ReduceArgs& args) {
+void reduce(OpenclDevice& device, const ReduceArgs& args) {
   if (args.output->size() == 0) return;
   constexpr Kind kinds[] = {kSum, kSum, kMax, kMin, kSquares};
   Kind kind = kinds[static_cast<int>(args.kind)];
@@ -77,8 +78,7 @@ void OpenclBackend::reduce(const ReduceArgs& args) {
   if (first < 0 || count == 0) {
     Tensor flat = *args.output;
     int64_t outputs = args.output->size();
-    return run(device_, {kind, outputs, count == 0 ? 0 : 1, 1, scale, args.beta}, *args.input,
-               flat);
+    return run(device, {kind, outputs, count == 0 ? 0 : 1, 1, scale, args.beta}, *args.input, flat);
   }
   Tensor current = *args.input;
   int64_t left = total;
@@ -90,23 +90,31 @@ void OpenclBackend::reduce(const ReduceArgs& args) {
       continue;
     }
     bool last = i == first;
-    Tensor next = last ? *args.output : Tensor(Shape{left * inner}, DType::f32, device());
-    run(device_, {kind, left, n, inner, last ? scale : 1.0f, last ? args.beta : 0.0f}, current,
+    Tensor next =
+        last ? *args.output : Tensor(Shape{left * inner}, DType::f32, args.input->device());
+    run(device, {kind, left, n, inner, last ? scale : 1.0f, last ? args.beta : 0.0f}, current,
         next);
     if (kind == kSquares) kind = kSum;
     current = next;
   }
 }
 
-void OpenclBackend::arg_reduce(const ArgReduceArgs& args) {
+void arg_reduce(OpenclDevice& device, const ArgReduceArgs& args) {
   int64_t items = args.outer * args.inner;
-  Launch(device_, "arg_reduce.cl", "arg_reduce", define("MAXIMUM", args.maximum))
+  Launch(device, "arg_reduce.cl", "arg_reduce", define("MAXIMUM", args.maximum))
       .index(items)
       .index(args.n)
       .index(args.inner)
       .in(*args.input)
       .out(*args.output)
       .over(items);
+}
+
+}  // namespace
+
+void add_reduce(OpenclKernels& kernels) {
+  kernels.add(kReduce, reduce);
+  kernels.add(kArgReduce, arg_reduce);
 }
 
 }  // namespace kaiseki::opencl

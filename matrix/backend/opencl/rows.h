@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows that a work-item of a CPU keeps in private memory, sorted by their place within a stride, as
-// pool_planes.cl and conv_depthwise.cl do.
+// Rows that a work-item of a CPU holds in private memory, ordered by their position within a
+// stride. pool_planes.cl and conv_depthwise.cl use them.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct Rows {
   int64_t in, out, stride, padding, taps, dilation = 1;
 };
 
-/// Whether private memory holds them: it has to for as many elements as the padded row, a window
-/// and the stride take.
+/// Returns whether private memory can hold the rows. It needs as many elements as the padded row, a
+/// window and the stride.
 bool fits_private_memory(const Rows& rows);
 
 /// Defines ROW, MARGIN and PARTS.

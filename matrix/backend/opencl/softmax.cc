@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Softmax, log-softmax and softmax cross-entropy.
-#include "matrix/backend/opencl/backend.h"
+#include "matrix/backend/operations/softmax.h"
+
+#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/operations/cross_entropy.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -22,28 +25,26 @@ void over_rows(Launch& launch, int64_t rows, int64_t group) {
     launch.over_groups({static_cast<size_t>(rows), 1, 1}, {static_cast<size_t>(group), 1, 1});
 }
 
-}  // namespace
-
-void OpenclBackend::softmax_forward(const SoftmaxArgs& args) {
-  int64_t rows = args.outer * args.inner, group = group_for(device_, args.n);
+void softmax_forward(OpenclDevice& device, const SoftmaxArgs& args) {
+  int64_t rows = args.outer * args.inner, group = group_for(device, args.n);
   if (rows == 0 || args.n == 0) return;
-  Launch launch(device_, "softmax.cl", "softmax_forward",
+  Launch launch(device, "softmax.cl", "softmax_forward",
                 define("LOG", args.log) + define("GROUP", group));
   launch.index(rows).index(args.n).index(args.inner).in(*args.x).out(*args.out);
   over_rows(launch, rows, group);
 }
 
-void OpenclBackend::softmax_backward(const SoftmaxArgs& args) {
-  int64_t rows = args.outer * args.inner, group = group_for(device_, args.n);
+void softmax_backward(OpenclDevice& device, const SoftmaxArgs& args) {
+  int64_t rows = args.outer * args.inner, group = group_for(device, args.n);
   if (rows == 0 || args.n == 0) return;
-  Launch launch(device_, "softmax.cl", "softmax_backward",
+  Launch launch(device, "softmax.cl", "softmax_backward",
                 define("LOG", args.log) + define("GROUP", group));
   launch.index(rows).index(args.n).index(args.inner).in(*args.y_in).in(*args.dy).out(*args.out);
   over_rows(launch, rows, group);
 }
 
-void OpenclBackend::cross_entropy_forward(const CrossEntropyArgs& args) {
-  Launch(device_, "cross_entropy.cl", "cross_entropy_forward")
+void cross_entropy_forward(OpenclDevice& device, const CrossEntropyArgs& args) {
+  Launch(device, "cross_entropy.cl", "cross_entropy_forward")
       .index(args.rows)
       .index(args.classes)
       .in(*args.logits)
@@ -53,9 +54,9 @@ void OpenclBackend::cross_entropy_forward(const CrossEntropyArgs& args) {
       .over(args.rows);
 }
 
-void OpenclBackend::cross_entropy_backward(const CrossEntropyArgs& args) {
+void cross_entropy_backward(OpenclDevice& device, const CrossEntropyArgs& args) {
   int64_t total = args.rows * args.classes;
-  Launch(device_, "cross_entropy.cl", "cross_entropy_backward")
+  Launch(device, "cross_entropy.cl", "cross_entropy_backward")
       .index(total)
       .index(args.classes)
       .arg(args.scale)
@@ -63,6 +64,15 @@ void OpenclBackend::cross_entropy_backward(const CrossEntropyArgs& args) {
       .in(*args.labels)
       .out(*args.grad_logits)
       .over(total);
+}
+
+}  // namespace
+
+void add_softmax(OpenclKernels& kernels) {
+  kernels.add(kSoftmaxForward, softmax_forward);
+  kernels.add(kSoftmaxBackward, softmax_backward);
+  kernels.add(kCrossEntropyForward, cross_entropy_forward);
+  kernels.add(kCrossEntropyBackward, cross_entropy_backward);
 }
 
 }  // namespace kaiseki::opencl

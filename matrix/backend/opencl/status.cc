@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::opencl {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Building texts of kernels, options and keys.
+// Helpers that build kernel sources, options and keys.
 #pragma once
 
 #include <initializer_list>

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/cpu/conv/solvers.h"
+
+#include <vector>
+
+#include "matrix/backend/cpu/conv/depthwise.h"
+#include "matrix/backend/cpu/conv/direct.h"
+#include "matrix/backend/cpu/conv/dot_filter.h"
+#include "matrix/backend/cpu/conv/fft.h"
+#include "matrix/backend/cpu/conv/im2col.h"
+#include "matrix/backend/cpu/conv/implicit_gemm.h"
+#include "matrix/backend/cpu/conv/outer_filter.h"
+#include "matrix/backend/cpu/conv/pointwise.h"
+#include "matrix/backend/cpu/conv/scatter_gemm.h"
+#include "matrix/backend/cpu/conv/strided_winograd.h"
+#include "matrix/backend/cpu/conv/winograd.h"
+
+namespace kaiseki {
+
+std::span<const ConvSolver* const> cpu_conv_solvers() {
+  static const auto solvers = [] {
+    const auto fast = winograd_solvers();
+    std::vector<const ConvSolver*> all(fast.begin(), fast.end());
+    all.insert(all.end(), {&depthwise_solver(), &pointwise_solver(), &pointwise_filter_solver(),
+                           &strided_winograd_solver(), &scatter_gemm_solver(),
+                           &implicit_gemm_solver(), &outer_filter_solver(), &dot_filter_solver(),
+                           &im2col_solver(), &im2col_sliced_solver(), &direct_solver()});
+    const auto spectral = fft_solvers();
+    all.insert(all.end(), spectral.begin(), spectral.end());
+    return all;
+  }();
+  return solvers;
+}
+
+}  // namespace kaiseki

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The kernels of an OpenCL device. Each function adds the operations of the file of its name.
+#pragma once
+
+#include "matrix/backend/kernel_table.h"
+#include "matrix/backend/opencl/device.h"
+
+namespace kaiseki::opencl {
+
+/// Binds kernels to a device.
+class OpenclKernels {
+ public:
+  OpenclKernels(OpenclDevice& device, KernelTable& table) : device_(device), table_(table) {}
+
+  template <class Args>
+  void add(const Operation<Args>& operation, void (*kernel)(OpenclDevice&, const Args&)) {
+    table_.add(operation, [&device = device_, kernel](const Args& args) { kernel(device, args); });
+  }
+
+ private:
+  OpenclDevice& device_;
+  KernelTable& table_;
+};
+
+void add_copy(OpenclKernels& kernels);
+void add_elementwise(OpenclKernels& kernels);
+void add_gemm(OpenclKernels& kernels);
+void add_norm(OpenclKernels& kernels);
+void add_pool(OpenclKernels& kernels);
+void add_random(OpenclKernels& kernels);
+void add_reduce(OpenclKernels& kernels);
+void add_softmax(OpenclKernels& kernels);
+
+inline constexpr void (*kKernels[])(OpenclKernels&) = {
+    add_copy, add_elementwise, add_gemm, add_norm, add_pool, add_random, add_reduce, add_softmax};
+
+}  // namespace kaiseki::opencl

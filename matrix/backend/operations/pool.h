@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Max and average pooling.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "matrix/backend/operation.h"
+#include "matrix/tensor.h"
+
+namespace kaiseki {
+
+/// Pooling over the last two axes of [N, C, H, W]. Padding never is a maximum.
+struct PoolArgs {
+  bool maximum;
+  bool count_padding;                        // average: divide by the whole window, with padding
+  int64_t planes, in_h, in_w, out_h, out_w;  // planes = N * C
+  std::array<int64_t, 2> window, stride, padding;
+  const Tensor* x;   // forward
+  Tensor* y;         // forward
+  Tensor* indices;   // maximum: i32 positions in the plane; forward writes, backward reads
+  const Tensor* dy;  // backward
+  Tensor* dx;        // backward: overwritten
+};
+
+inline constexpr Operation<PoolArgs> kPoolForward{"pool2d"};
+inline constexpr Operation<PoolArgs> kPoolBackward{"pool2d_backward"};
+
+}  // namespace kaiseki

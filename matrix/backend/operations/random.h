@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Random numbers.
+#pragma once
+
+#include <cstdint>
+
+#include "matrix/backend/operation.h"
+#include "matrix/tensor.h"
+
+namespace kaiseki {
+
+/// Element i comes from Philox word i of (seed, stream), starting at word `position`.
+struct RandomArgs {
+  enum class Kind : uint8_t { uniform, normal, bernoulli } kind;
+  float a,
+      b;  // uniform: [a, b); normal: mean, deviation; bernoulli: value b with probability a, else 0
+  uint64_t seed, stream, position;  // normal uses two words per element
+  Tensor* output;
+};
+
+inline constexpr Operation<RandomArgs> kRandom{"random"};
+
+}  // namespace kaiseki

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Allocator: the memory of one device. It caches freed blocks and reuses them, whole or divided. A
+// budget (KAISEKI_DEVICE_MEMORY) limits any device. The account counts every byte. The workspace of
+// convolutions is released if tensors need the memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "matrix/memory/divided_blocks.h"
+#include "matrix/memory/raw_memory.h"
+
+namespace kaiseki {
+
+/// The memory of one device in bytes.
+struct MemoryAccount {
+  uint64_t in_use = 0;     // held by tensors
+  uint64_t cached = 0;     // freed and cached for reuse
+  uint64_t workspace = 0;  // reserved for convolutions
+  uint64_t peak = 0;       // highest sum of the three above since reset_peak()
+  uint64_t budget = 0;     // 0: no limit except the device's own
+};
+
+class Allocator {
+ public:
+  Allocator(std::string device_name, RawMemory& raw, std::optional<uint64_t> budget);
+  ~Allocator();
+  Allocator(const Allocator&) = delete;
+
+  /// Returns a block of at least this many bytes, aligned to 64. If the device refuses, allocate()
+  /// frees the cache and tries again. Then it releases the workspace and tries again. Then it
+  /// throws OutOfMemory. It also releases the workspace if the device has less available memory
+  /// than the block needs. That number is an estimate: if nothing could be released, the device
+  /// decides.
+  void* allocate(uint64_t bytes);
+  /// Returns a block for a workspace from memory that is neither in use nor cached. If there is not
+  /// enough, returns nullptr.
+  void* allocate_unused(uint64_t bytes);
+  /// The device's available memory outside all blocks (RawMemory).
+  uint64_t available() const;
+  /// The size of the block that allocate() returns for this many bytes.
+  uint64_t rounded(uint64_t bytes) const;
+  /// `bytes` must be the size given to allocate().
+  void release(void* block, uint64_t bytes) noexcept;
+  /// Returns a block of allocate_unused() to the device.
+  void release_unused(void* block, uint64_t bytes) noexcept;
+
+  /// Copy between the host and a block, after the queued work.
+  void upload(void* block, const void* host, uint64_t bytes) { raw_.upload(block, host, bytes); }
+  void download(void* host, void* block, uint64_t bytes) { raw_.download(host, block, bytes); }
+
+  /// Returns all cached blocks to the device.
+  void trim();
+  /// Frees the cache and releases the workspace.
+  void reclaim();
+  /// Sets the function that releases the workspace. allocate() and reclaim() call it on any thread.
+  /// It frees blocks of allocate_unused() and returns whether there were any.
+  void set_release_for_tensors(std::function<bool()> release_for_tensors);
+  MemoryAccount account() const;
+  void reset_peak();
+  void set_budget(std::optional<uint64_t> bytes);
+
+ private:
+  bool divides(uint64_t bytes) const;
+  bool within_budget(uint64_t bytes) const;
+  bool has_room(uint64_t bytes, bool estimate) const;
+  void* take_whole(uint64_t size);
+  void* take_locked(uint64_t size, bool estimate);
+  void* allocate_locked(uint64_t size, bool estimate = true);
+  void trim_locked();
+  void count_cached();
+  uint64_t held() const { return account_.in_use + account_.cached + account_.workspace; }
+
+  std::string device_name_;
+  RawMemory& raw_;
+  std::function<bool()> release_for_tensors_;
+  mutable std::mutex mutex_;
+  std::multimap<uint64_t, void*> free_;  // whole blocks
+  uint64_t free_bytes_ = 0;              // bytes in free_
+  DividedBlocks divided_;
+  MemoryAccount account_;
+};
+
+}  // namespace kaiseki
