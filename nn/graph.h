@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Graph: a network's layers with their shapes, and the tensors ("values") between them. Value i is
-// input i, value inputs.size() + j the output of node j.
+// input i. Value inputs.size() + j is the output of node j.
 #pragma once
 
 #include <memory>
@@ -17,22 +17,26 @@ struct Node {
   std::vector<int> inputs;  // values
   std::optional<Phase> phase;
   LayerShape shape;
-  bool hidden = false;  // added by us: a loss, or the softmax that it implies
+  bool hidden = false;  // not in the spec: a default loss, or a softmax that was added for a loss
   size_t first_parameter = 0, first_state = 0;
 };
 
 struct Graph {
+  struct Output {
+    std::string name;
+    int value = 0;
+  };
   NetworkSpec spec;
-  std::vector<Node> nodes;   // each after its inputs
-  std::vector<int> outputs;  // values; the first is the network's output
+  std::vector<Node> nodes;      // in topological order
+  std::vector<Output> outputs;  // the first is the network's output
 
   int value_of(size_t node) const { return static_cast<int>(spec.inputs.size() + node); }
-  /// The node that makes a value, or -1 for an input.
-  int maker_of(int value) const { return value - static_cast<int>(spec.inputs.size()); }
+  /// Returns the node that computes a value, or -1 for an input.
+  int producer_of(int value) const { return value - static_cast<int>(spec.inputs.size()); }
   const Shape& shape_of(int value) const;
 };
 
-/// Checks everything that the JSON says; allocates nothing for parameters. Throws ParseError.
+/// Checks all layers and infers their shapes. Allocates no parameters. Throws ParseError.
 Graph build_graph(NetworkSpec spec);
 
 }  // namespace kaiseki::nn

@@ -4,33 +4,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json.h"
 #include "matrix/ops/random.h"
-#include "nn/layer_params.h"
 
 namespace kaiseki::nn {
 
-Initializer read_initializer(LayerParams& params) {
+Json to_json(const Initializer& initializer) {
   using Kind = Initializer::Kind;
-  constexpr double kHuge = 1e30;
-  const std::string type =
-      params.choice("type", "he", {"constant", "normal", "uniform", "xavier", "he", "lecun"});
-  Initializer result;
-  if (type == "constant") {
-    result.a = params.number("value", 0, -kHuge, kHuge);
-  } else if (type == "normal") {
-    result.kind = Kind::normal;
-    result.a = params.number("mean", 0, -kHuge, kHuge);
-    result.b = params.number("deviation", 0.01, 0, kHuge);
-  } else if (type == "uniform") {
-    result.kind = Kind::uniform;
-    result.a = params.number("low", -0.05, -kHuge, kHuge);
-    result.b = params.number("high", 0.05, result.a, kHuge);
-  } else {
-    result.kind = type == "xavier" ? Kind::xavier : type == "he" ? Kind::he : Kind::lecun;
-    result.from_uniform = params.choice("distribution", type == "xavier" ? "uniform" : "normal",
-                                        {"uniform", "normal"}) == "uniform";
-  }
-  return result;
+  constexpr const char* kNames[] = {"constant", "normal", "uniform", "xavier", "he", "lecun"};
+  Json json = Json::object();
+  json.set("type", kNames[static_cast<size_t>(initializer.kind)]);
+  if (initializer.kind == Kind::constant) return json.set("value", initializer.a);
+  if (initializer.kind == Kind::normal)
+    return json.set("mean", initializer.a).set("deviation", initializer.b);
+  if (initializer.kind == Kind::uniform)
+    return json.set("low", initializer.a).set("high", initializer.b);
+  return json.set("distribution", initializer.from_uniform ? "uniform" : "normal");
 }
 
 Tensor draw(const Initializer& initializer, const Shape& shape, int64_t fan_in, int64_t fan_out,

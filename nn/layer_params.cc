@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <numeric>
-#include <sstream>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::nn {
 namespace {
 
-/// Levenshtein's distance.
+/// Returns Levenshtein's distance of two names.
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -27,9 +26,7 @@ size_t distance(std::string_view a, std::string_view b) {
 }
 
 std::string range(const std::string& what, double low, double high) {
-  std::ostringstream out;
-  out << what << " from " << low << " to " << high;
-  return out.str();
+  return text_from(what, " from ", low, " to ", high);
 }
 
 }  // namespace
@@ -54,9 +51,9 @@ LayerParams::LayerParams(const Json& object, std::string_view source, std::strin
 
 void LayerParams::fail(std::string_view key, std::string_view expected,
                        std::string_view found) const {
-  throw ParseError(
-      source_, path_ + (key.empty() ? "" : ".") + std::string(key),
-      "layer " + layer_ + ": expected " + std::string(expected) + ", got " + std::string(found));
+  throw ParseError(source_, path_ + (key.empty() ? "" : ".") + std::string(key),
+                   (layer_.empty() ? "" : "layer " + layer_ + ": ") + "expected " +
+                       std::string(expected) + ", got " + std::string(found));
 }
 
 const Json* LayerParams::ask(std::string_view key, bool required, std::string_view expected) {
@@ -131,26 +128,15 @@ std::string LayerParams::choice(std::string_view key, std::string_view otherwise
   return value->string;
 }
 
-Initializer LayerParams::initializer(std::string_view key, const Initializer& otherwise) {
-  const Json* value = ask(key, false, "");
-  if (!value) return otherwise;
-  Json object = Json::object();
-  if (value->is(Json::Kind::string))
-    object.set("type", *value);
-  else if (value->is(Json::Kind::object))
-    object = *value;
-  else
-    fail(key, "the name of an initializer or an object", value->describe());
-  LayerParams fields(object, source_, path_ + "." + std::string(key), layer_);
-  const Initializer result = read_initializer(fields);
-  fields.finish();
-  return result;
+LayerParams LayerParams::nested(std::string_view key, const Json& object) const {
+  return {object, source_, path_ + "." + std::string(key), layer_};
 }
 
 void LayerParams::finish() const {
   for (const std::string& key : object_.keys) {
     if (std::find(known_.begin(), known_.end(), key) == known_.end())
-      fail(key, "a key of this layer", "\"" + key.substr(0, 64) + "\"" + suggestion(key, known_));
+      fail(key, layer_.empty() ? "a known key" : "a key of this layer",
+           "\"" + key.substr(0, 64) + "\"" + suggestion(key, known_));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// LayerParams: reads the settings of one layer from JSON, with defaults and bounds. What is asked
-// for is what is allowed: finish() refuses every other key.
+// LayerParams: reads the settings of one layer from JSON, with defaults and bounds. finish()
+// rejects every key that was not read.
 #pragma once
 
 #include <array>
@@ -9,21 +9,19 @@
 #include <string_view>
 #include <vector>
 
-#include "nn/initializer.h"
-#include "nn/json.h"
+#include "base/json.h"
+#include "nn/settings.h"
 
 namespace kaiseki::nn {
 
-/// The largest dimension, stride or count that a network may name.
-inline constexpr int64_t kMaxDimension = 1 << 24;
-
 class LayerParams {
  public:
-  /// `object` must live as long as this; `layer` is what messages call it.
+  /// `object` must live as long as this. `layer` is the name in messages. It is empty for settings
+  /// that belong to no layer.
   LayerParams(const Json& object, std::string_view source, std::string_view path,
               std::string_view layer, std::vector<std::string> known = {});
 
-  /// A default makes the key optional. All throw ParseError naming source, path and layer.
+  /// A key without a default is required. All throw ParseError with source, path and layer.
   int64_t integer(std::string_view key, std::optional<int64_t> otherwise, int64_t low = 1,
                   int64_t high = kMaxDimension);
   /// One number for both, or [vertical, horizontal].
@@ -31,13 +29,17 @@ class LayerParams {
                               int64_t low, int64_t high = kMaxDimension);
   double number(std::string_view key, std::optional<double> otherwise, double low, double high);
   bool boolean(std::string_view key, bool otherwise);
-  /// true or false, or one of the choices (true is the first): "false" or the choice.
+  /// Reads true, false or one of the choices. true means the first choice. Returns "false" or the
+  /// choice.
   std::string switch_or(std::string_view key, std::vector<std::string_view> choices);
   std::string choice(std::string_view key, std::string_view otherwise,
                      std::vector<std::string_view> choices);
-  Initializer initializer(std::string_view key, const Initializer& otherwise);
+  /// The value of a key, or null.
+  const Json* optional(std::string_view key) { return ask(key, false, ""); }
+  /// Returns a reader for `object`, the value of a key. `object` must live as long as the result.
+  LayerParams nested(std::string_view key, const Json& object) const;
 
-  /// Throws ParseError for a key that was never asked for, with the nearest one that was.
+  /// Throws ParseError for a key that was not read, and suggests the nearest key that was read.
   void finish() const;
   [[noreturn]] void fail(std::string_view key, std::string_view expected,
                          std::string_view found) const;
@@ -51,7 +53,7 @@ class LayerParams {
   std::vector<std::string> known_;
 };
 
-/// ", did you mean \"stride\"?" when one of the names is near, else "".
+/// Returns ", did you mean \"stride\"?" if one of the names is similar, else "".
 std::string suggestion(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace kaiseki::nn

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "matrix/error.h"
-#include "matrix/memory/workspace.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "matrix/ops/copy.h"
-#include "nn/io/file.h"
 #include "nn/network_impl.h"
 #include "nn/optimizer.h"
+#include "nn/parse_network.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -21,7 +21,7 @@ std::vector<LayerSummary> layers_of(const Graph& graph) {
   for (const Node& node : graph.nodes) {
     if (node.hidden) continue;
     LayerSummary row{.name = node.name, .type = node.type, .output = node.shape.output};
-    for (const LayerShape::Trained& parameter : node.shape.parameters)
+    for (const LayerShape::ParameterSpec& parameter : node.shape.parameters)
       row.parameters += parameter.shape.elements();
     row.multiply_adds = node.shape.multiply_adds;
     row.convolution = node.shape.convolution;
@@ -36,11 +36,11 @@ std::vector<LayerSummary> layers_of(const Graph& graph) {
 NetworkSummary summarize(const std::filesystem::path& file) {
   const ByteVector bytes = read_file(file, kMaxFile);
   const Graph graph = build_graph(parse_network(as_text(bytes), file.string()));
-  return {graph.spec.name, graph.spec.inputs[0].shape, graph.shape_of(graph.outputs[0]),
+  return {graph.spec.name, graph.spec.inputs[0].shape, graph.shape_of(graph.outputs[0].value),
           layers_of(graph)};
 }
 
-Network::Network(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Network::Network(std::unique_ptr<NetworkImpl> impl) : impl_(std::move(impl)) {}
 Network::Network(Network&&) noexcept = default;
 Network& Network::operator=(Network&&) noexcept = default;
 Network::~Network() = default;
@@ -51,8 +51,12 @@ Network Network::load(const std::filesystem::path& file, Device device) {
 }
 
 Network Network::parse(std::string_view json, std::string_view source, Device device) {
-  auto impl = std::make_unique<Impl>();
-  impl->graph = build_graph(parse_network(json, source));
+  return build(parse_network(json, source), device);
+}
+
+Network Network::build(NetworkSpec spec, Device device) {
+  auto impl = std::make_unique<NetworkImpl>();
+  impl->graph = build_graph(std::move(spec));
   impl->device = device;
   impl->allocate();
   Network network(std::move(impl));
@@ -62,16 +66,29 @@ Network Network::parse(std::string_view json, std::string_view source, Device de
 }
 
 const std::string& Network::name() const { return impl_->graph.spec.name; }
+const Recipe& Network::recipe() const { return spec().recipe; }
 bool Network::has_weights() const { return impl_->has_weights; }
 const Metadata& Network::metadata() const { return impl_->graph.spec.metadata; }
 Device Network::device() const { return impl_->device; }
 Shape Network::input_shape() const { return impl_->graph.spec.inputs[0].shape; }
-Shape Network::output_shape() const { return impl_->graph.shape_of(impl_->graph.outputs[0]); }
+Shape Network::output_shape() const { return impl_->graph.shape_of(impl_->graph.outputs[0].value); }
 
-bool Network::gives_logits() const {
+std::vector<std::string> Network::input_names() const {
+  std::vector<std::string> names;
+  for (const InputSpec& input : impl_->graph.spec.inputs) names.push_back(input.name);
+  return names;
+}
+
+std::vector<std::string> Network::output_names() const {
+  std::vector<std::string> names;
+  for (const Graph::Output& output : impl_->graph.outputs) names.push_back(output.name);
+  return names;
+}
+
+bool Network::outputs_logits() const {
   const Graph& graph = impl_->graph;
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
-    return node.type == "softmax_cross_entropy" && node.inputs[0] == graph.outputs[0];
+    return node.type == "softmax_cross_entropy" && node.inputs[0] == graph.outputs[0].value;
   });
 }
 
@@ -82,7 +99,7 @@ void Network::initialize(uint64_t seed) {
   for (const Node& node : impl_->graph.nodes) {
     std::span<Parameter> parameters = impl_->parameters_of(node);
     for (size_t i = 0; i < parameters.size(); ++i) {
-      const LayerShape::Trained& of = node.shape.parameters[i];
+      const LayerShape::ParameterSpec& of = node.shape.parameters[i];
       copy(draw(of.initializer, of.shape, of.fan_in, of.fan_out,
                 Random(seed, random_stream(parameters[i].name, 0))),
            parameters[i].value);
@@ -101,10 +118,10 @@ Tensor Network::forward(const Tensor& x, Phase phase) {
 std::map<std::string, Tensor> Network::forward(const std::map<std::string, Tensor>& inputs,
                                                Phase phase) {
   const Graph& graph = impl_->graph;
-  Run run{.plan = &impl_->plan({.phase = phase,
-                                .backward = phase == Phase::train,
-                                .input_gradients = phase == Phase::train}),
-          .inputs = impl_->prepare(inputs)};
+  ForwardRun run{.plan = &impl_->plan({.phase = phase,
+                                       .backward = phase == Phase::train,
+                                       .input_gradients = phase == Phase::train}),
+                 .inputs = impl_->prepare(inputs)};
   run.batch = run.inputs[0].dim(0);
   run.random_step = impl_->random_step;
   run.first_sample = impl_->first_sample;
@@ -112,29 +129,21 @@ std::map<std::string, Tensor> Network::forward(const std::map<std::string, Tenso
   impl_->last.reset();
   impl_->forward(run);
   std::map<std::string, Tensor> outputs;
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    int maker = graph.maker_of(graph.outputs[i]);
-    while (maker >= 0 && graph.nodes[static_cast<size_t>(maker)].hidden)
-      maker = graph.maker_of(graph.nodes[static_cast<size_t>(maker)].inputs[0]);
-    const std::string& name = maker < 0
-                                  ? graph.spec.inputs[static_cast<size_t>(graph.outputs[i])].name
-                                  : graph.nodes[static_cast<size_t>(maker)].name;
-    outputs[name] = run.values[static_cast<size_t>(run.plan->outputs[i])];
-  }
+  for (size_t i = 0; i < graph.outputs.size(); ++i)
+    outputs[graph.outputs[i].name] = run.values[static_cast<size_t>(run.plan->outputs[i])];
   impl_->last = std::move(run);
-  if (phase == Phase::test) impl_->device.workspace().end_iteration();
   return outputs;
 }
 
 Network::Loss Network::forward_loss(const Tensor& x, const Tensor& targets, Phase phase,
                                     bool input_gradient) {
   const bool train = phase == Phase::train;
-  Run run{.plan = &impl_->plan({.phase = phase,
-                                .loss = true,
-                                .backward = train || input_gradient,
-                                .input_gradients = input_gradient}),
-          .inputs = impl_->prepare({{impl_->graph.spec.inputs[0].name, x}}),
-          .targets = targets.to(impl_->device)};
+  ForwardRun run{.plan = &impl_->plan({.phase = phase,
+                                       .loss = true,
+                                       .backward = train || input_gradient,
+                                       .input_gradients = input_gradient}),
+                 .inputs = impl_->prepare({{impl_->graph.spec.inputs[0].name, x}}),
+                 .targets = targets.to(impl_->device)};
   run.batch = run.inputs[0].dim(0);
   run.random_step = impl_->random_step;
   run.first_sample = impl_->first_sample;
@@ -145,21 +154,20 @@ Network::Loss Network::forward_loss(const Tensor& x, const Tensor& targets, Phas
   if (!result.loss.defined())
     throw Error(message("network", "expected a loss, or an output of shape [classes], got ",
                         output_shape()));
-  const Plan& plan = *run.plan;
+  const ExecutionPlan& plan = *run.plan;
   result.output = plan.folded_loss >= 0 ? run.saved[static_cast<size_t>(plan.folded_loss)][0]
                                         : run.values[static_cast<size_t>(plan.outputs[0])];
   impl_->last = std::move(run);
-  if (!train) impl_->device.workspace().end_iteration();
   return result;
 }
 
 Tensor Network::backward() {
-  Run run = impl_->take_last(true);
+  ForwardRun run = impl_->take_last(true);
   return impl_->backward(run, {})[0];
 }
 
 Tensor Network::backward(const Tensor& grad_output) {
-  Run run = impl_->take_last(false);
+  ForwardRun run = impl_->take_last(false);
   const auto output = static_cast<size_t>(run.plan->outputs[0]);
   require(grad_output.shape() == run.values[output].shape(), "backward",
           "expected a gradient of shape ", run.values[output].shape(), ", got ",
@@ -170,21 +178,21 @@ Tensor Network::backward(const Tensor& grad_output) {
 }
 
 void Network::zero_grad() {
-  for (Parameter& parameter : impl_->parameters)
-    if (std::exchange(parameter.carry, 0.0f) != 0) parameter.grad = Tensor();
+  if (std::exchange(impl_->gradients.momentum, 0.0f) != 0) impl_->gradients.values.clear();
   impl_->make_gradients();
-  for (Parameter& parameter : impl_->parameters) parameter.begins = true;
+  impl_->begin_gradients();
 }
 
 void Network::zero_grad(Optimizer& optimizer) {
-  if (!optimizer.lend_velocity(impl_->parameters)) return zero_grad();
-  for (Parameter& parameter : impl_->parameters) parameter.begins = true;
+  if (!optimizer.use_velocity_as_gradients(impl_->parameters, impl_->gradients)) return zero_grad();
+  impl_->begin_gradients();
 }
 
-std::span<Parameter> Network::parameters() {
+std::span<Parameter> Network::parameters() { return impl_->parameters; }
+Gradients& Network::gradients() {
   impl_->make_gradients();
-  impl_->write_beginnings(impl_->parameters);
-  return impl_->parameters;
+  impl_->write_pending(0, impl_->parameters.size());
+  return impl_->gradients;
 }
 std::span<State> Network::states() { return impl_->states; }
 uint64_t Network::seed() const { return impl_->seed; }
@@ -193,6 +201,8 @@ uint64_t Network::random_position() const { return impl_->random_step; }
 void Network::set_random_position(uint64_t position) { impl_->random_step = position; }
 
 std::vector<LayerSummary> Network::summary() const { return layers_of(impl_->graph); }
+
+const NetworkSpec& Network::spec() const { return impl_->graph.spec; }
 
 std::string Network::json() const { return format_json(to_json(impl_->graph.spec)); }
 

@@ -12,16 +12,17 @@
 #include <string_view>
 #include <vector>
 
-#include "matrix/conv/solver.h"
+#include "matrix/conv/problem.h"
 #include "matrix/tensor.h"
 #include "nn/io/named_tensor.h"
 #include "nn/parameter.h"
+#include "nn/phase.h"
+#include "nn/recipe.h"
 
 namespace kaiseki::nn {
 
-class Optimizer;
-
-enum class Phase : uint8_t { train, test };
+struct NetworkImpl;
+struct NetworkSpec;
 
 struct LayerSummary {
   std::string name, type;
@@ -29,7 +30,7 @@ struct LayerSummary {
   int64_t parameters = 0;                       // trained values
   int64_t multiply_adds = 0;                    // for one sample, forward
   uint64_t activation_bytes = 0;                // of the output, for one sample
-  std::optional<ConvProblem> convolution = {};  // that it is, forward of one sample
+  std::optional<ConvProblem> convolution = {};  // of a convolution: forward of one sample
 };
 
 struct NetworkSummary {
@@ -37,18 +38,20 @@ struct NetworkSummary {
   Shape input, output;  // of one sample, as Network's
   std::vector<LayerSummary> layers;
 };
-/// What a file describes, without memory for parameters and without a look at weights inside it.
+/// Describes the network in a file. Allocates no parameters and does not read weights in the file.
 /// Throws ParseError as Network::load().
 NetworkSummary summarize(const std::filesystem::path& file);
 
 class Network {
  public:
-  /// Sukiyaki's list format, ours or ONNX, told apart by the content. Parameters are initialised
-  /// from seed 0; weights inside the file are loaded. Throws ParseError naming file, JSON path (or
-  /// ONNX node), layer, what was expected and what was found.
+  /// Reads our format, Sukiyaki's list format or ONNX. The content selects the format. Parameters
+  /// are initialized from seed 0. Weights in the file are loaded. Throws ParseError with the file,
+  /// the JSON path (or ONNX node), the layer, the expected value and the actual value.
   static Network load(const std::filesystem::path& file, Device device = default_device());
   static Network parse(std::string_view json, std::string_view source,
                        Device device = default_device());
+  /// Builds the network of a spec and loads the weights in it. Throws ParseError.
+  static Network build(NetworkSpec spec, Device device = default_device());
   Network(Network&&) noexcept;
   Network& operator=(Network&&) noexcept;
   ~Network();
@@ -59,68 +62,77 @@ class Network {
   Shape input_shape() const;
   Shape output_shape() const;
 
-  /// Whether forward() gives logits: the network has no softmax and no loss, and trains with
-  /// softmax cross-entropy on its output.
-  bool gives_logits() const;
+  /// The names of forward() for several inputs and outputs. The first output is the network's.
+  std::vector<std::string> input_names() const;
+  std::vector<std::string> output_names() const;
 
-  /// Whether the network's file held weights: they are then loaded already.
+  /// Whether forward() gives logits: softmax cross-entropy reads the network's output.
+  bool outputs_logits() const;
+
+  /// Whether the network's file had weights. They are loaded.
   bool has_weights() const;
-  /// What came with these weights: the classes' names, mean and std (of ONNX; else empty).
+  /// The metadata of these weights: names of classes, mean and std. Only ONNX files have it.
   const Metadata& metadata() const;
 
-  /// Draws all parameters anew and restarts the random streams (dropout).
+  /// The recipe in the network's file. If the file has none, no member has a value.
+  const Recipe& recipe() const;
+
+  /// Draws all parameters again and restarts the random streams (dropout).
   void initialize(uint64_t seed);
 
-  /// Output for a batch: [n, ...]; for networks that end in a classification loss, probabilities. x
-  /// is moved to the network's device if it is elsewhere.
+  /// The output for a batch, [n, ...]. If the network ends in a classification loss and names no
+  /// outputs, the output is probabilities. x is copied to the network's device if it is on another
+  /// one.
   Tensor forward(const Tensor& x, Phase phase = Phase::test);
   /// The same for networks with several inputs and outputs, by name.
   std::map<std::string, Tensor> forward(const std::map<std::string, Tensor>& inputs, Phase phase);
 
   struct Loss {
-    Tensor loss;    // one element, mean over the batch: reading it waits for the device
-    Tensor output;  // as forward()
+    Tensor loss;    // one element, the mean over the batch; reading it waits for the device
+    Tensor output;  // the output, as forward() returns it
   };
-  /// Loss of a batch. Targets: i32 labels [n], or f32 of the output's shape for mean squared error.
-  /// A network without a loss layer gets softmax cross-entropy on its output (with its own final
-  /// softmax, if any, folded in).
-  /// With `input_gradient`, backward() gives d loss / d x too.
+  /// Returns the loss of a batch. Targets are i32 labels [n], or f32 of the output's shape for mean
+  /// squared error. A network without a loss layer gets softmax cross-entropy on its output. If the
+  /// network ends in a softmax, the cross-entropy includes it. With `input_gradient`, backward()
+  /// returns d loss / d x.
   Loss forward_loss(const Tensor& x, const Tensor& targets, Phase phase = Phase::train,
                     bool input_gradient = false);
-  /// After forward_loss(): adds d loss / d parameter to every gradient. No tensor, unless the
-  /// gradient of the input was asked for.
+  /// Call it after forward_loss(). Adds d loss / d parameter to every gradient. If forward_loss()
+  /// had `input_gradient`, returns d loss / d x, else an undefined tensor.
   Tensor backward();
-  /// After forward(x, Phase::train or test): adds the gradients for a given gradient of the output,
-  /// and returns that of the input.
+  /// Call it after forward(x). Adds to the gradients of the parameters, for a given gradient of the
+  /// output. Returns the gradient of the input.
   Tensor backward(const Tensor& grad_output);
-  /// From here gradients count as zeros; in memory they are once parameters() or backward() is
-  /// called.
+  /// Sets all gradients to zero. The memory is written by the next backward() or gradients().
   void zero_grad();
-  /// The same for a pass that this optimizer's step follows, with no memory for gradients where its
-  /// rule is plain momentum: backward() then adds them straight to the velocity, and
-  /// Parameter::grad is momentum * velocity + gradient, from parameters() on. After a backward()
-  /// that threw, the velocity is of no use any more.
+  /// The same, for a pass that ends with a step of this optimizer. If its rule is plain momentum,
+  /// backward() adds the gradients to its velocity. The gradients then need no memory. If
+  /// backward() throws, the velocity is lost.
   void zero_grad(Optimizer& optimizer);
 
   std::span<Parameter> parameters();
+  /// The sum of the gradients of all backward() calls since zero_grad(). Zeros if there was no
+  /// call.
+  Gradients& gradients();
   std::span<State> states();
-  /// That initialize() was given.
+  /// The seed of the last initialize().
   uint64_t seed() const;
-  /// The batches that follow begin at this sample of a larger one: dropout draws for each sample
-  /// what it draws for it there.
+  /// The position of the next batches in a larger batch. Dropout then draws the same numbers for a
+  /// sample as in the larger batch.
   void set_first_sample(int64_t first);
-  /// Steps of the dropout streams, for checkpoints.
+  /// The number of steps of the dropout streams, for checkpoints.
   uint64_t random_position() const;
   void set_random_position(uint64_t position);
 
   std::vector<LayerSummary> summary() const;
-  /// The network's own JSON, in our format.
+  /// The spec that the network was built from, without weights.
+  const NetworkSpec& spec() const;
+  /// The spec as JSON, in our format.
   std::string json() const;
 
  private:
-  struct Impl;
-  explicit Network(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit Network(std::unique_ptr<NetworkImpl> impl);
+  std::unique_ptr<NetworkImpl> impl_;
 };
 
 }  // namespace kaiseki::nn

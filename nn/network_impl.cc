@@ -3,43 +3,44 @@
 
 #include <utility>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
-#include "nn/sukiyaki_weights.h"
+#include "nn/sukiyaki_values.h"
 
 namespace kaiseki::nn {
 
-const Plan& Network::Impl::plan(const PlanOptions& options) {
+const ExecutionPlan& NetworkImpl::plan(const ExecutionPlanOptions& options) {
   const int key = (options.phase == Phase::train) | options.loss << 1 | options.backward << 2 |
                   options.input_gradients << 3;
   auto at = plans.find(key);
-  if (at == plans.end()) at = plans.emplace(key, make_plan(graph, options)).first;
+  if (at == plans.end()) at = plans.emplace(key, make_execution_plan(graph, options)).first;
   return at->second;
 }
 
-std::span<Parameter> Network::Impl::parameters_of(const Node& node) {
+std::span<Parameter> NetworkImpl::parameters_of(const Node& node) {
   return {parameters.data() + node.first_parameter, node.shape.parameters.size()};
 }
 
-std::span<State> Network::Impl::states_of(const Node& node) {
+std::span<State> NetworkImpl::states_of(const Node& node) {
   return {states.data() + node.first_state, node.shape.states.size()};
 }
 
-void Network::Impl::allocate() {
+void NetworkImpl::allocate() {
   for (Node& node : graph.nodes) {
     node.first_parameter = parameters.size();
     node.first_state = states.size();
-    for (const LayerShape::Trained& of : node.shape.parameters)
+    for (const LayerShape::ParameterSpec& of : node.shape.parameters)
       parameters.push_back(
-          {node.name + "." + of.name, Tensor(of.shape, DType::f32, device), Tensor(), of.decay});
-    for (const LayerShape::Kept& of : node.shape.states)
+          {node.name + "." + of.name, Tensor(of.shape, DType::f32, device), of.decay});
+    for (const LayerShape::StateSpec& of : node.shape.states)
       states.push_back({node.name + "." + of.name, Tensor(of.shape, DType::f32, device)});
   }
+  pending.assign(parameters.size(), 0);
 }
 
-void Network::Impl::load_inline_weights() {
-  has_weights = graph.spec.has_weights;
+void NetworkImpl::load_inline_weights() {
+  has_weights = std::exchange(graph.spec.has_weights, false);
   for (size_t i = 0; i < graph.spec.layers.size(); ++i) {
     LayerSpec& layer = graph.spec.layers[i];
     for (InlineWeights& weights : layer.weights) {
@@ -53,7 +54,7 @@ void Network::Impl::load_inline_weights() {
   }
 }
 
-void Network::Impl::load_inline(const LayerSpec& layer, InlineWeights& weights, Tensor& to) {
+void NetworkImpl::load_inline(const LayerSpec& layer, InlineWeights& weights, Tensor& to) {
   std::vector<float>& values = weights.values;
   const Shape& shape = to.shape();
   const size_t found = values.size();
@@ -68,23 +69,24 @@ void Network::Impl::load_inline(const LayerSpec& layer, InlineWeights& weights, 
   has_weights = true;
 }
 
-void Network::Impl::make_gradients() {
-  for (Parameter& parameter : parameters)
-    if (!parameter.grad.defined())
-      parameter.grad = Tensor::zeros(parameter.value.shape(), DType::f32, device);
+void NetworkImpl::make_gradients() {
+  gradients.values.resize(parameters.size());
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (!gradients.values[i].defined())
+      gradients.values[i] = Tensor::zeros(parameters[i].value.shape(), DType::f32, device);
 }
 
-void Network::Impl::write_beginnings(std::span<Parameter> of) {
-  for (Parameter& parameter : of) {
-    if (!std::exchange(parameter.begins, false)) continue;
-    if (parameter.carry == 0)
-      fill(parameter.grad, 0);
+void NetworkImpl::write_pending(size_t first, size_t count) {
+  for (size_t i = first; i < first + count; ++i) {
+    if (!std::exchange(pending[i], 0)) continue;
+    if (gradients.momentum == 0)
+      fill(gradients.values[i], 0);
     else
-      update("g = m*g", {{"g", parameter.grad}, {"m", parameter.carry}});
+      update("g = m*g", {{"g", gradients.values[i]}, {"m", gradients.momentum}});
   }
 }
 
-std::vector<Tensor> Network::Impl::prepare(const std::map<std::string, Tensor>& inputs) const {
+std::vector<Tensor> NetworkImpl::prepare(const std::map<std::string, Tensor>& inputs) const {
   std::vector<Tensor> result;
   require(inputs.size() == graph.spec.inputs.size(), "network", "expected ",
           graph.spec.inputs.size(), " inputs, got ", inputs.size());
@@ -111,14 +113,14 @@ std::vector<Tensor> Network::Impl::prepare(const std::map<std::string, Tensor>& 
   return result;
 }
 
-Run Network::Impl::take_last(bool loss) {
+ForwardRun NetworkImpl::take_last(bool loss) {
   if (!last || last->plan->options.loss != loss)
-    throw Error(message("backward", "expected a ", loss ? "forward_loss()" : "forward()",
-                        " before, got none"));
-  Run run = std::move(*last);
+    throw Error(message("backward", "expected a call of ", loss ? "forward_loss()" : "forward()",
+                        " before it, got none"));
+  ForwardRun run = std::move(*last);
   last.reset();
   make_gradients();
-  PlanOptions options = run.plan->options;
+  ExecutionPlanOptions options = run.plan->options;
   if (options.backward) return run;
   options.backward = true;
   options.input_gradients = !loss;

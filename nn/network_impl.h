@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a Network is made of: the graph, its parameters, its plans, and the pass that a backward
-// pass can follow.
+// NetworkImpl: the graph of a network, its parameters, its plans and its last forward pass.
 #pragma once
 
 #include <map>
@@ -11,9 +10,9 @@
 
 namespace kaiseki::nn {
 
-/// One forward pass, from which a backward pass goes back.
-struct Run {
-  const Plan* plan = nullptr;
+/// One forward pass. A backward pass may follow.
+struct ForwardRun {
+  const ExecutionPlan* plan = nullptr;
   std::vector<Tensor> inputs = {};
   Tensor targets = {};
   uint64_t random_step = 0;
@@ -24,37 +23,41 @@ struct Run {
   int64_t batch = 0;
 };
 
-struct Network::Impl {
+struct NetworkImpl {
   Graph graph;
   Device device;
   uint64_t seed = 0;
   uint64_t random_step = 0;
   int64_t first_sample = 0;
   std::vector<Parameter> parameters;
+  Gradients gradients;
+  std::vector<char> pending;  // by parameter: its gradient is momentum * value, not computed yet
   std::vector<State> states;
-  std::map<int, Plan> plans;
-  std::optional<Run> last;
+  std::map<int, ExecutionPlan> plans;
+  std::optional<ForwardRun> last;
   bool has_weights = false;
 
-  const Plan& plan(const PlanOptions& options);
+  const ExecutionPlan& plan(const ExecutionPlanOptions& options);
   std::span<Parameter> parameters_of(const Node& node);
   std::span<State> states_of(const Node& node);
   void allocate();
   void load_inline_weights();
   void load_inline(const LayerSpec& layer, InlineWeights& weights, Tensor& to);
   void make_gradients();
-  static void write_beginnings(std::span<Parameter> of);
+  /// Sets all gradients to momentum * value, without writing them yet.
+  void begin_gradients() { pending.assign(parameters.size(), 1); }
+  void write_pending(size_t first, size_t count);
 
   std::vector<Tensor> prepare(const std::map<std::string, Tensor>& inputs) const;
-  void forward(Run& run);
-  Tensor total_loss(const Run& run) const;
-  /// Makes a value again that was let go, in a backward pass.
-  void remake(Run& run, int value);
-  /// Goes back through the steps; `gradients` holds those of the values that have one already.
-  /// Returns those of the inputs, where the plan wants them.
-  std::vector<Tensor> backward(Run& run, std::vector<Tensor> gradients);
-  /// The pass before, run again with what a backward pass needs if it was run without.
-  Run take_last(bool loss);
+  void forward(ForwardRun& run);
+  Tensor total_loss(const ForwardRun& run) const;
+  /// Computes a freed value again, in a backward pass.
+  void recompute(ForwardRun& run, int value);
+  /// Goes back through the steps, from the gradients of some values. Returns the gradients of the
+  /// inputs if the plan has input_gradients.
+  std::vector<Tensor> backward(ForwardRun& run, std::vector<Tensor> seeds);
+  /// The last forward pass. If it kept nothing for a backward pass, it runs again.
+  ForwardRun take_last(bool loss);
 };
 
 }  // namespace kaiseki::nn

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The forward and backward pass over a plan's steps.
 #include <algorithm>
+#include <utility>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/ops/elementwise.h"
 #include "nn/layers/layers.h"
 #include "nn/network_impl.h"
@@ -16,10 +17,10 @@ Shape with_batch(int64_t n, const Shape& sample) {
   return shape;
 }
 
-/// The gradient of a value, which several steps add to.
+/// The gradient of a value. Several steps can add to it.
 struct Gradient {
   Tensor value;
-  bool owned = false;  // nobody else reads the tensor
+  bool owned = false;  // no other code reads the tensor
 
   void add(const Tensor& more, bool more_owned) {
     if (!value.defined()) {
@@ -36,14 +37,14 @@ struct Gradient {
 
 }  // namespace
 
-void Network::Impl::forward(Run& run) {
-  const Plan& plan = *run.plan;
+void NetworkImpl::forward(ForwardRun& run) {
+  const ExecutionPlan& plan = *run.plan;
   run.values.assign(graph.spec.inputs.size() + graph.nodes.size(), Tensor());
   run.saved.assign(plan.steps.size(), {});
   run.losses.assign(plan.steps.size(), Tensor());
   for (size_t i = 0; i < run.inputs.size(); ++i) run.values[i] = run.inputs[i];
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const Step& step = plan.steps[i];
+    const PlanStep& step = plan.steps[i];
     Node& node = graph.nodes[static_cast<size_t>(step.node)];
     std::vector<Tensor> inputs;
     for (int value : step.inputs) inputs.push_back(run.values[static_cast<size_t>(value)]);
@@ -58,7 +59,7 @@ void Network::Impl::forward(Run& run) {
                      .activation = step.activation,
                      .pooling = step.pooling,
                      .may_overwrite = step.may_overwrite,
-                     .keep = step.needs_backward,
+                     .save_for_backward = step.needs_backward,
                      .saved = run.saved[i]};
     Tensor output = node.layer->forward(pass);
     if (!node.layer->fuses_activation()) apply_activation(step.activation, output);
@@ -68,7 +69,7 @@ void Network::Impl::forward(Run& run) {
   }
 }
 
-Tensor Network::Impl::total_loss(const Run& run) const {
+Tensor NetworkImpl::total_loss(const ForwardRun& run) const {
   Tensor total;
   for (size_t i = 0; i < run.losses.size(); ++i) {
     if (!run.losses[i].defined()) continue;
@@ -81,35 +82,36 @@ Tensor Network::Impl::total_loss(const Run& run) const {
   return total;
 }
 
-void Network::Impl::remake(Run& run, int value) {
+void NetworkImpl::recompute(ForwardRun& run, int value) {
   Tensor& output = run.values[static_cast<size_t>(value)];
   if (output.defined()) return;
   const auto& steps = run.plan->steps;
-  const auto maker = std::find_if(steps.begin(), steps.end(),
-                                  [&](const Step& step) { return step.output == value; });
-  if (maker == steps.end() || !maker->remade) return;
-  remake(run, maker->inputs[0]);
-  Node& node = graph.nodes[static_cast<size_t>(maker->node)];
-  output = node.layer->remake({.phase = run.plan->options.phase,
-                               .input = run.values[static_cast<size_t>(maker->inputs[0])],
-                               .parameters = parameters_of(node),
-                               .states = states_of(node),
-                               .activation = maker->activation,
-                               .saved = run.saved[static_cast<size_t>(maker - steps.begin())]});
+  const auto producer = std::find_if(steps.begin(), steps.end(),
+                                     [&](const PlanStep& step) { return step.output == value; });
+  if (producer == steps.end() || !producer->recomputed) return;
+  recompute(run, producer->inputs[0]);
+  Node& node = graph.nodes[static_cast<size_t>(producer->node)];
+  output =
+      node.layer->recompute({.phase = run.plan->options.phase,
+                             .input = run.values[static_cast<size_t>(producer->inputs[0])],
+                             .parameters = parameters_of(node),
+                             .states = states_of(node),
+                             .activation = producer->activation,
+                             .saved = run.saved[static_cast<size_t>(producer - steps.begin())]});
 }
 
-std::vector<Tensor> Network::Impl::backward(Run& run, std::vector<Tensor> seeds) {
-  const Plan& plan = *run.plan;
-  std::vector<Gradient> gradients(run.values.size());
-  for (size_t i = 0; i < seeds.size(); ++i) gradients[i].value = seeds[i];
+std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> seeds) {
+  const ExecutionPlan& plan = *run.plan;
+  std::vector<Gradient> of_values(run.values.size());
+  for (size_t i = 0; i < seeds.size(); ++i) of_values[i].value = seeds[i];
   for (size_t i = plan.steps.size(); i-- > 0;) {
-    const Step& step = plan.steps[i];
+    const PlanStep& step = plan.steps[i];
     Node& node = graph.nodes[static_cast<size_t>(step.node)];
     const Layer& layer = *node.layer;
-    Gradient from = std::exchange(gradients[static_cast<size_t>(step.output)], {});
+    Gradient from = std::exchange(of_values[static_cast<size_t>(step.output)], {});
     if (!step.needs_backward || (!from.value.defined() && !layer.is_loss())) continue;
-    const Keeps keeps = layer.keeps();
-    if (keeps.output || step.activation.kind != Activation::none) remake(run, step.output);
+    const BackwardReads reads = layer.backward_reads();
+    if (reads.output || step.activation.kind != Activation::none) recompute(run, step.output);
     const Tensor& output = run.values[static_cast<size_t>(step.output)];
     if (step.activation.kind != Activation::none) {
       from.value = activation_gradient(step.activation, output, from.value, from.owned);
@@ -117,45 +119,50 @@ std::vector<Tensor> Network::Impl::backward(Run& run, std::vector<Tensor> seeds)
     }
     const bool last =
         std::ranges::find(step.dead_backward, step.output) != step.dead_backward.end();
-    if (last && !keeps.output) run.values[static_cast<size_t>(step.output)] = Tensor();
+    if (last && !reads.output) run.values[static_cast<size_t>(step.output)] = Tensor();
     std::vector<Tensor> inputs;
     std::vector<Shape> shapes;
-    std::vector<bool> wanted;
+    std::vector<bool> needs_gradient;
     for (int value : step.inputs) {
-      if (keeps.input) remake(run, value);
-      inputs.push_back(keeps.input ? run.values[static_cast<size_t>(value)] : Tensor());
+      if (reads.input) recompute(run, value);
+      inputs.push_back(reads.input ? run.values[static_cast<size_t>(value)] : Tensor());
       shapes.push_back(with_batch(run.batch, graph.shape_of(value)));
-      wanted.push_back(plan.needs_gradient[static_cast<size_t>(value)]);
+      needs_gradient.push_back(plan.needs_gradient[static_cast<size_t>(value)]);
     }
-    if (!layer.writes_gradients()) write_beginnings(parameters_of(node));
+    const size_t first = node.first_parameter, count = node.shape.parameters.size();
+    if (!layer.writes_gradients()) write_pending(first, count);
+    std::vector<float> beta;
+    for (size_t k = first; k < first + count; ++k)
+      beta.push_back(std::exchange(pending[k], 0) ? gradients.momentum : 1.0f);
     BackwardPass pass{.phase = plan.options.phase,
                       .pooling = step.pooling,
                       .inputs = inputs,
                       .shapes = shapes,
-                      .output = keeps.output ? output : Tensor(),
+                      .output = reads.output ? output : Tensor(),
                       .grad_output = step.pooling ? std::exchange(from.value, {}) : from.value,
                       .may_overwrite = from.owned,
                       .scale = static_cast<float>(layer.loss_weight()),
                       .parameters = parameters_of(node),
+                      .gradients = std::span(gradients.values).subspan(first, count),
+                      .beta = beta,
                       .states = states_of(node),
                       .saved = run.saved[i],
-                      .wanted = wanted,
+                      .needs_gradient = needs_gradient,
                       .grad_inputs = std::vector<Tensor>(inputs.size())};
     layer.backward(pass);
-    for (Parameter& parameter : pass.parameters) parameter.begins = false;
     for (size_t k = 0; k < step.inputs.size(); ++k) {
-      if (!wanted[k]) continue;
+      if (!needs_gradient[k]) continue;
       Tensor& given = pass.grad_inputs[k];
       const bool passed_on = given.shares_storage_with(from.value);
-      gradients[static_cast<size_t>(step.inputs[k])].add(
+      of_values[static_cast<size_t>(step.inputs[k])].add(
           given, !pass.shared && (!passed_on || from.owned));
     }
     run.saved[i].clear();
     for (int value : step.dead_backward) run.values[static_cast<size_t>(value)] = Tensor();
   }
-  write_beginnings(parameters);
+  write_pending(0, parameters.size());
   std::vector<Tensor> of_inputs;
-  for (size_t i = 0; i < graph.spec.inputs.size(); ++i) of_inputs.push_back(gradients[i].value);
+  for (size_t i = 0; i < graph.spec.inputs.size(); ++i) of_inputs.push_back(of_values[i].value);
   return of_inputs;
 }
 

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/layer_params.h"
-#include "nn/onnx/onnx.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -15,12 +14,13 @@ namespace {
 constexpr size_t kMaxLayers = 10'000;
 constexpr size_t kMaxName = 128;
 
-class Reader {
+class NetworkJsonReader {
  public:
-  Reader(const Json& document, std::string_view source) : document_(document), source_(source) {}
+  NetworkJsonReader(const Json& document, std::string_view source)
+      : document_(document), source_(source) {}
 
   NetworkSpec read() {
-    allow(document_, "", {"name", "inputs", "layers", "outputs"});
+    allow(document_, "", {"name", "inputs", "layers", "outputs", "recipe"});
     spec_.source = source_;
     if (const Json* name = document_.find("name")) spec_.name = text(*name, "name");
     read_inputs();
@@ -30,7 +30,8 @@ class Reader {
       fail("layers", "a list of 1 to 10000 layers", layers ? layers->describe() : "nothing");
     for (size_t i = 0; i < layers->items.size(); ++i)
       read_layer(layers->items[i], "layers[" + std::to_string(i) + "]", i);
-    if (const Json* outputs = document_.find("outputs")) spec_.outputs = names(*outputs, "outputs");
+    if (const Json* outputs = document_.find("outputs")) read_outputs(*outputs);
+    if (const Json* recipe = document_.find("recipe")) spec_.recipe = read_recipe(*recipe, source_);
     return std::move(spec_);
   }
 
@@ -56,20 +57,39 @@ class Reader {
 
   /// One name or a list of names, each of an input or of a layer above.
   std::vector<std::string> names(const Json& value, const std::string& path) const {
+    if (!value.is(Json::Kind::array)) return {one_name(value, path)};
     std::vector<std::string> result;
-    if (value.is(Json::Kind::array)) {
-      for (size_t i = 0; i < value.items.size(); ++i)
-        result.push_back(text(value.items[i], path + "[" + std::to_string(i) + "]"));
-    } else {
-      result.push_back(text(value, path));
-    }
+    for (size_t i = 0; i < value.items.size(); ++i)
+      result.push_back(one_name(value.items[i], path + "[" + std::to_string(i) + "]"));
     if (result.empty()) fail(path, "at least one name", "an empty list");
-    for (const std::string& name : result) {
-      if (!known_.contains(name))
-        fail(path, "the name of an input or of a layer above",
-             "\"" + name + "\"" + suggestion(name, {known_.begin(), known_.end()}));
-    }
     return result;
+  }
+
+  std::string one_name(const Json& value, const std::string& path) const {
+    const std::string name = text(value, path);
+    if (!known_.contains(name))
+      fail(path, "the name of an input or of a layer above",
+           "\"" + name + "\"" + suggestion(name, {known_.begin(), known_.end()}));
+    return name;
+  }
+
+  /// Reads names of layers, or an object that names each output.
+  void read_outputs(const Json& outputs) {
+    if (!outputs.is(Json::Kind::object)) {
+      for (const std::string& name : names(outputs, "outputs")) add_output(name, name);
+      return;
+    }
+    if (outputs.keys.empty()) fail("outputs", "at least one name", "an empty object");
+    for (size_t i = 0; i < outputs.keys.size(); ++i) {
+      const std::string path = "outputs." + outputs.keys[i].substr(0, kMaxName);
+      add_output(text(Json(outputs.keys[i]), path), one_name(outputs.items[i], path));
+    }
+  }
+
+  void add_output(const std::string& name, const std::string& layer) {
+    for (const OutputSpec& other : spec_.outputs)
+      if (other.name == name) fail("outputs", "each name once", "\"" + name + "\" again");
+    spec_.outputs.push_back({name, layer});
   }
 
   void add_name(const std::string& name, const std::string& path) {
@@ -140,18 +160,7 @@ class Reader {
 }  // namespace
 
 NetworkSpec read_own_format(const Json& document, std::string_view source) {
-  return Reader(document, source).read();
-}
-
-NetworkSpec parse_network(std::string_view text, std::string_view source) {
-  if (is_onnx(as_bytes(text), source)) return read_onnx(as_bytes(text), source);
-  const Json document = parse_json(text, source);
-  if (document.is(Json::Kind::array) || document.find("layer_params"))
-    return read_sukiyaki_format(document, source);
-  if (document.is(Json::Kind::object)) return read_own_format(document, source);
-  throw ParseError(
-      source, "line 1",
-      "expected an object with \"layers\" or \"layer_params\", got " + document.describe());
+  return NetworkJsonReader(document, source).read();
 }
 
 Json to_json(const NetworkSpec& spec) {
@@ -177,10 +186,15 @@ Json to_json(const NetworkSpec& spec) {
   if (!spec.name.empty()) document.set("name", spec.name);
   document.set("inputs", inputs).set("layers", layers);
   if (!spec.outputs.empty()) {
-    Json outputs = Json::array();
-    for (const std::string& name : spec.outputs) outputs.items.emplace_back(name);
-    document.set("outputs", outputs);
+    Json outputs = Json::array(), named = Json::object();
+    for (const OutputSpec& output : spec.outputs) {
+      outputs.items.emplace_back(output.name);
+      named.set(output.name, output.layer);
+    }
+    document.set("outputs", outputs.items == named.items ? outputs : named);
   }
+  if (Json recipe = to_json(spec.recipe); !recipe.items.empty())
+    document.set("recipe", std::move(recipe));
   return document;
 }
 

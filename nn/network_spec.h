@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NetworkSpec: what a network's JSON says, before shapes are known. Both formats become this one.
+// NetworkSpec: the layers of a network and their settings, before shapes are known. All formats of
+// networks are read into it.
 #pragma once
 
 #include <optional>
@@ -7,10 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "matrix/shape.h"
 #include "nn/io/named_tensor.h"
-#include "nn/json.h"
-#include "nn/network.h"
+#include "nn/phase.h"
+#include "nn/recipe.h"
 
 namespace kaiseki::nn {
 
@@ -23,7 +25,7 @@ struct SizeCheck {
   int64_t value = 0;
 };
 
-/// Values of one parameter or state that stand in the network's own file.
+/// Values of one parameter or state in the network's file.
 struct InlineWeights {
   std::string parameter;  // "weight"
   std::string path;
@@ -33,7 +35,7 @@ struct InlineWeights {
 struct LayerSpec {
   std::string name, type = {}, path;
   std::vector<std::string> inputs = {};
-  std::optional<Phase> phase = {};  // in the other one the layer is passed over
+  std::optional<Phase> phase = {};  // in the other phase the layer is skipped
   Json params = Json::object();
   std::vector<SizeCheck> checks = {};
   std::vector<InlineWeights> weights = {};
@@ -44,21 +46,26 @@ struct InputSpec {
   Shape shape;  // of one sample
 };
 
+struct OutputSpec {
+  std::string name, layer;  // the layer can be an input
+  bool operator==(const OutputSpec&) const = default;
+};
+
 struct NetworkSpec {
   std::string source, name;
   std::vector<InputSpec> inputs;
-  std::vector<LayerSpec> layers;                       // each after its inputs
-  std::vector<std::string> outputs;                    // empty: what the layers leave over
-  std::string default_loss = "softmax_cross_entropy";  // of a network that has none
+  std::vector<LayerSpec> layers;                       // in topological order
+  std::vector<OutputSpec> outputs;                     // empty: docs/network-json.md
+  std::string default_loss = "softmax_cross_entropy";  // of a network without a loss
   bool has_weights = false;                            // of all layers, in their `weights`
-  Metadata metadata;                                   // that came with these weights
+  Metadata metadata;                                   // of these weights
+  Recipe recipe;
 };
 
-/// JSON in either format, or ONNX. Throws ParseError.
-NetworkSpec parse_network(std::string_view text, std::string_view source);
+/// Throw ParseError.
 NetworkSpec read_own_format(const Json& document, std::string_view source);
 NetworkSpec read_sukiyaki_format(const Json& document, std::string_view source);
-/// In our format, without weights.
+/// The spec in our format, without weights.
 Json to_json(const NetworkSpec& spec);
 
 }  // namespace kaiseki::nn

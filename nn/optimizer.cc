@@ -3,8 +3,7 @@
 
 #include <cmath>
 
-#include "matrix/error.h"
-#include "matrix/memory/workspace.h"
+#include "base/error.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
@@ -58,19 +57,22 @@ std::vector<Tensor>& Optimizer::slots_of(const Parameter& parameter) {
   return slots;
 }
 
-Tensor Optimizer::clip_factor(std::span<const Parameter> parameters) const {
-  require(!parameters.empty(), "optimizer", "expected parameters, got none");
-  Tensor squares({}, DType::f32, parameters[0].value.device());
+Tensor Optimizer::clip_factor(const Gradients& gradients) const {
+  require(!gradients.values.empty(), "optimizer", "expected gradients, got none");
+  Tensor squares({}, DType::f32, gradients.values[0].device());
   float beta = 0;
-  for (const Parameter& parameter : parameters) {
-    reduce_into(Reduction::sum_of_squares, parameter.grad, {}, squares, beta);
+  for (const Tensor& gradient : gradients.values) {
+    reduce_into(Reduction::sum_of_squares, gradient, {}, squares, beta);
     beta = 1;
   }
   return elementwise("min(1, n/(sqrt(s) + 0.000001))",
                      {{"n", static_cast<float>(options_.clip_norm)}, {"s", squares}});
 }
 
-void Optimizer::step(std::span<Parameter> parameters, double learning_rate) {
+void Optimizer::step(std::span<Parameter> parameters, const Gradients& gradients,
+                     double learning_rate) {
+  require(gradients.values.size() == parameters.size(), "optimizer", "expected ", parameters.size(),
+          " gradients, got ", gradients.values.size());
   if (parameters.empty()) return;
   ++steps_;
   const double lr = learning_rate, t = static_cast<double>(steps_);
@@ -92,15 +94,17 @@ void Optimizer::step(std::span<Parameter> parameters, double learning_rate) {
   };
 
   Tensor clip;
-  if (options_.clip_norm > 0) clip = clip_factor(parameters);
-  for (Parameter& parameter : parameters) {
+  if (options_.clip_norm > 0) clip = clip_factor(gradients);
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    Parameter& parameter = parameters[p];
+    const Tensor& gradient = gradients.values[p];
     const bool decay = decays && parameter.decay;
     const std::vector<Tensor>& slots = slots_of(parameter);
-    if (parameter.carry != 0) {
-      step_accumulated(parameter, decay, lr);
+    if (gradients.momentum != 0) {
+      step_from_velocity(parameter, gradient, decay, lr);
       continue;
     }
-    std::vector<Binding> bindings = {{"w", parameter.value}, {"g", parameter.grad}};
+    std::vector<Binding> bindings = {{"w", parameter.value}, {"g", gradient}};
     for (size_t i = 0; i < slots.size(); ++i)
       bindings.emplace_back(rule_->slots[i].symbol, slots[i]);
     for (std::string_view name : rule_->scalars)
@@ -110,30 +114,32 @@ void Optimizer::step(std::span<Parameter> parameters, double learning_rate) {
       bindings.emplace_back("decay", static_cast<float>(weight_decay_));
     update(statements_[decay], bindings);
   }
-  parameters[0].value.device().workspace().end_iteration();
 }
 
-bool Optimizer::lend_velocity(std::span<Parameter> parameters) {
+bool Optimizer::use_velocity_as_gradients(std::span<const Parameter> parameters,
+                                          Gradients& gradients) {
   const auto momentum = static_cast<float>(options_.momentum);
   if (rule_->accumulated.empty() || options_.clip_norm > 0 || momentum == 0) return false;
-  for (Parameter& parameter : parameters) {
-    std::vector<Tensor>& slots = slots_[parameter.name];
-    if (slots.empty() && parameter.grad.defined() && parameter.carry == 0) {
-      fill(parameter.grad, 0);
-      slots.push_back(parameter.grad);
+  gradients.values.resize(parameters.size());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    Tensor& gradient = gradients.values[i];
+    std::vector<Tensor>& slots = slots_[parameters[i].name];
+    if (slots.empty() && gradient.defined() && gradients.momentum == 0) {
+      fill(gradient, 0);
+      slots.push_back(gradient);
     }
-    parameter.grad = slots_of(parameter)[0];
-    parameter.carry = momentum;
+    gradient = slots_of(parameters[i])[0];
   }
+  gradients.momentum = momentum;
   return true;
 }
 
-void Optimizer::step_accumulated(Parameter& parameter, bool decay, double learning_rate) {
+void Optimizer::step_from_velocity(Parameter& parameter, const Tensor& gradient, bool decay,
+                                   double learning_rate) {
   const Tensor& velocity = slots_of(parameter)[0];
-  require(parameter.grad.shares_storage_with(velocity), "optimizer",
-          "expected gradients made by a pass after zero_grad() with this optimizer, got those of "
-          "another for ",
-          parameter.name);
+  require(gradient.shares_storage_with(velocity), "optimizer", "expected a gradient of ",
+          parameter.name,
+          " from a pass after zero_grad() with this optimizer, got another optimizer's");
   std::vector<Binding> bindings = {
       {"w", parameter.value}, {"v", velocity}, {"lr", static_cast<float>(learning_rate)}};
   if (decay) bindings.emplace_back("decay", static_cast<float>(weight_decay_));
@@ -148,6 +154,16 @@ std::vector<State> Optimizer::states(std::span<const Parameter> parameters) {
       states.push_back({parameter.name + "." + std::string(rule_->slots[i].name), slots[i]});
   }
   return states;
+}
+
+std::vector<std::string> optimizer_names() {
+  std::vector<std::string> names;
+  for (const OptimizerRule& rule : optimizer_rules()) names.emplace_back(rule.name);
+  return names;
+}
+
+double default_learning_rate(std::string_view optimizer) {
+  return optimizer_rule(optimizer).learning_rate;
 }
 
 }  // namespace kaiseki::nn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Optimizer: turns gradients into new parameters, one fused pass over memory for each parameter and
-// nothing that waits for the device. Names, formulas and defaults are PyTorch's (docs/training.md).
+// Optimizer: computes new parameters from gradients, in one pass over memory for each parameter. It
+// never waits for the device. Names, formulas and defaults are PyTorch's (docs/training.md).
 #pragma once
 
 #include <cstdint>
@@ -35,23 +35,26 @@ class Optimizer {
 
   const OptimizerOptions& options() const { return options_; }
 
-  /// One step on every parameter. Gradients are read, not changed, but where they are the velocity.
-  void step(std::span<Parameter> parameters, double learning_rate);
-  /// Plain momentum without clipping: makes the velocity the memory of the gradients, for
-  /// Network::zero_grad(optimizer). False, with nothing done, for other rules.
-  bool lend_velocity(std::span<Parameter> parameters);
+  /// One step on every parameter. Changes the gradients only if they are this optimizer's velocity.
+  void step(std::span<Parameter> parameters, const Gradients& gradients, double learning_rate);
+  /// For Network::zero_grad(optimizer). If the rule is plain momentum without clipping, makes the
+  /// velocity the memory of the gradients and returns true. Otherwise returns false and changes
+  /// nothing.
+  bool use_velocity_as_gradients(std::span<const Parameter> parameters, Gradients& gradients);
   /// The factor that clipping would apply, min(1, clip_norm / (norm + 1e-6)), on the device.
-  Tensor clip_factor(std::span<const Parameter> parameters) const;
+  Tensor clip_factor(const Gradients& gradients) const;
 
-  /// Steps so far: Adam's bias correction depends on it.
+  /// The number of steps so far. Adam's bias correction depends on it.
   int64_t steps() const { return steps_; }
   void set_steps(int64_t steps) { steps_ = steps; }
-  /// Everything else to save, "conv1.weight.momentum"; made of zeros where no step was done yet.
+  /// The slots, for checkpoints, with names such as "conv1.weight.momentum". Slots are zeros before
+  /// the first step.
   std::vector<State> states(std::span<const Parameter> parameters);
 
  private:
   std::vector<Tensor>& slots_of(const Parameter& parameter);
-  void step_accumulated(Parameter& parameter, bool decay, double learning_rate);
+  void step_from_velocity(Parameter& parameter, const Tensor& gradient, bool decay,
+                          double learning_rate);
 
   OptimizerOptions options_;
   const OptimizerRule* rule_;
@@ -63,7 +66,7 @@ class Optimizer {
 
 /// All names, in the order of the documentation.
 std::vector<std::string> optimizer_names();
-/// The learning rate to use when the user gives none. Throws Error for an unknown name.
+/// The default learning rate. Throws Error for an unknown name.
 double default_learning_rate(std::string_view optimizer);
 
 }  // namespace kaiseki::nn

@@ -3,8 +3,7 @@
 
 #include <string>
 
-#include "matrix/error.h"
-#include "nn/optimizer.h"
+#include "base/error.h"
 
 namespace kaiseki::nn {
 
@@ -76,16 +75,6 @@ const OptimizerRule& optimizer_rule(std::string_view name) {
     known += (known.empty() ? "" : ", ") + std::string(rule.name);
   }
   throw Error(message("optimizer", "expected one of ", known, ", got '", name, "'"));
-}
-
-std::vector<std::string> optimizer_names() {
-  std::vector<std::string> names;
-  for (const OptimizerRule& rule : optimizer_rules()) names.emplace_back(rule.name);
-  return names;
-}
-
-double default_learning_rate(std::string_view optimizer) {
-  return optimizer_rule(optimizer).learning_rate;
 }
 
 }  // namespace kaiseki::nn

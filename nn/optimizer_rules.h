@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The update rules of all optimizers as one table: an optimizer is added by a row of it.
+// The update rules of all optimizers, one row each.
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 namespace kaiseki::nn {
 
 /// `statements` is an expression for update() (matrix/ops/elementwise.h) on w (the parameter) and
-/// the slots. G stands for the gradient with clipping and L2 decay. Scalars: lr, m (momentum),
-/// a = alpha, a1 = 1 - alpha, b1, b2, c1 = 1 - b1, c2 = 1 - b2, h = lr / (1 - b1^t),
-/// k = 1 / sqrt(1 - b2^t), eps, keep = 1 - lr * weight_decay (1 where nothing decays).
+/// the slots. G is the gradient after clipping and L2 decay. The scalars are lr, m (momentum), a =
+/// alpha, a1 = 1 - alpha, b1, b2, c1 = 1 - b1, c2 = 1 - b2, h = lr / (1 - b1^t), k = 1 / sqrt(1 -
+/// b2^t), eps, and keep = 1 - lr * weight_decay (1 for parameters without decay).
 struct OptimizerRule {
   std::string_view name;
   struct Slot {
@@ -20,8 +20,8 @@ struct OptimizerRule {
   std::vector<Slot> slots;
   std::string_view statements;
   std::vector<std::string_view> scalars;
-  /// The rule where the velocity v is m*v + gradient already; empty for rules that read the
-  /// gradient besides.
+  /// The rule if the velocity v is already m*v + gradient. Empty for rules that also read the
+  /// gradient.
   std::string_view accumulated;
   double learning_rate, epsilon, weight_decay;
   bool decoupled_decay;

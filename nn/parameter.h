@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Parameter: a trained tensor with its gradient.
+// Parameter, State: the tensors of a network that are saved. Gradients: the gradients of its
+// parameters.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "matrix/tensor.h"
 
@@ -11,20 +13,20 @@ namespace kaiseki::nn {
 struct Parameter {
   std::string name;  // "conv1.weight"
   Tensor value;
-  Tensor grad;          // same shape; backward passes add to it
-  bool decay = true;    // false for biases and normalisation: no weight decay
-  float carry = 0;      // of grad, what the next pass begins with: the momentum where grad is also
-                        // the optimizer's velocity
-  bool begins = false;  // grad counts as carry * grad, which nobody has written yet
-
-  /// What a layer that writes gradients keeps of `grad`: this much of what is there.
-  float keep_grad() const { return begins ? carry : 1.0f; }
+  bool decay = true;  // false for biases and normalization: no weight decay
 };
 
 /// A tensor that is saved but not trained, such as a running mean.
 struct State {
   std::string name;  // "bn1.running_mean"
   Tensor value;
+};
+
+/// The gradients of all parameters of a network, in the order of Network::parameters().
+struct Gradients {
+  std::vector<Tensor> values;  // each has its parameter's shape
+  /// Above 0: each value is momentum * velocity + gradient. Its memory is an optimizer's velocity.
+  float momentum = 0;
 };
 
 }  // namespace kaiseki::nn

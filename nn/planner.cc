@@ -6,38 +6,40 @@
 namespace kaiseki::nn {
 namespace {
 
-class Planner {
+class ExecutionPlanner {
  public:
-  Planner(const Graph& graph, const PlanOptions& options) : graph_(graph) {
+  ExecutionPlanner(const Graph& graph, const ExecutionPlanOptions& options) : graph_(graph) {
     plan_.options = options;
     values_ = graph.spec.inputs.size() + graph.nodes.size();
-    plan_.outputs = graph.outputs;
+    for (const Graph::Output& output : graph.outputs)
+      plan_.outputs.push_back(resolve(output.value));
   }
 
-  Plan make() {
+  ExecutionPlan make() {
     choose_steps();
     fuse_activations();
     fuse_poolings();
     find_folded_loss();
     find_gradients();
-    find_ends();
+    find_last_uses();
     return std::move(plan_);
   }
 
  private:
-  const Node& node_of(const Step& step) const {
+  const Node& node_of(const PlanStep& step) const {
     return graph_.nodes[static_cast<size_t>(step.node)];
   }
-  const Layer& layer_of(const Step& step) const { return *node_of(step).layer; }
+  const Layer& layer_of(const PlanStep& step) const { return *node_of(step).layer; }
 
   bool in_phase(const Node& node) const {
     return !node.phase || *node.phase == plan_.options.phase;
   }
 
-  /// What a value stands for when the layers of the other phase are passed over.
+  /// Returns the value that replaces `value` when layers of the other phase are skipped.
   int resolve(int value) const {
-    for (int maker = graph_.maker_of(value); maker >= 0; maker = graph_.maker_of(value)) {
-      const Node& node = graph_.nodes[static_cast<size_t>(maker)];
+    for (int producer = graph_.producer_of(value); producer >= 0;
+         producer = graph_.producer_of(value)) {
+      const Node& node = graph_.nodes[static_cast<size_t>(producer)];
       if (in_phase(node) || node.layer->is_loss()) break;
       value = node.inputs[0];
     }
@@ -46,7 +48,6 @@ class Planner {
 
   void choose_steps() {
     std::vector<bool> wanted(values_);
-    for (int& value : plan_.outputs) value = resolve(value);
     if (plan_.options.loss) folded_ = folding_loss();
     for (size_t i = folded_ >= 0 ? 1 : 0; i < plan_.outputs.size(); ++i)
       wanted[static_cast<size_t>(plan_.outputs[i])] = true;
@@ -56,7 +57,7 @@ class Planner {
       if (!in_phase(node)) continue;
       if (node.layer->is_loss() ? !plan_.options.loss : !wanted[static_cast<size_t>(output)])
         continue;
-      Step step{.node = static_cast<int>(i), .output = output};
+      PlanStep step{.node = static_cast<int>(i), .output = output};
       for (int value : node.inputs) {
         step.inputs.push_back(resolve(value));
         wanted[static_cast<size_t>(step.inputs.back())] = true;
@@ -71,11 +72,11 @@ class Planner {
       if (plan_.steps[i].node == folded_) plan_.folded_loss = static_cast<int>(i);
   }
 
-  /// The node of a cross-entropy that reads what the network's last softmax reads.
+  /// Returns the cross-entropy node with the input of the network's last softmax, or -1.
   int folding_loss() const {
-    const int maker = graph_.maker_of(plan_.outputs[0]);
-    if (maker < 0 || !graph_.nodes[static_cast<size_t>(maker)].layer->is_softmax()) return -1;
-    const int logits = resolve(graph_.nodes[static_cast<size_t>(maker)].inputs[0]);
+    const int producer = graph_.producer_of(plan_.outputs[0]);
+    if (producer < 0 || !graph_.nodes[static_cast<size_t>(producer)].layer->is_softmax()) return -1;
+    const int logits = resolve(graph_.nodes[static_cast<size_t>(producer)].inputs[0]);
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       if (node.type == "softmax_cross_entropy" && in_phase(node) &&
@@ -89,75 +90,77 @@ class Planner {
     return std::find(plan_.outputs.begin(), plan_.outputs.end(), value) != plan_.outputs.end();
   }
 
-  std::vector<size_t> readers_of(int value) const {
-    std::vector<size_t> readers;
+  std::vector<size_t> consumers_of(int value) const {
+    std::vector<size_t> consumers;
     for (size_t i = 0; i < plan_.steps.size(); ++i)
-      readers.insert(readers.end(),
-                     static_cast<size_t>(std::count(plan_.steps[i].inputs.begin(),
-                                                    plan_.steps[i].inputs.end(), value)),
-                     i);
-    return readers;
+      consumers.insert(consumers.end(),
+                       static_cast<size_t>(std::count(plan_.steps[i].inputs.begin(),
+                                                      plan_.steps[i].inputs.end(), value)),
+                       i);
+    return consumers;
   }
 
-  Step* maker_step(int value) {
+  PlanStep* producer_step(int value) {
     auto at = std::find_if(plan_.steps.begin(), plan_.steps.end(),
-                           [&](const Step& step) { return step.output == value; });
+                           [&](const PlanStep& step) { return step.output == value; });
     return at == plan_.steps.end() ? nullptr : &*at;
   }
 
   void fuse_activations() {
     for (size_t i = 0; i < plan_.steps.size();) {
       const auto activation = layer_of(plan_.steps[i]).as_activation();
-      if (activation && (move_past_maximum(i, *activation) || join_maker(i, *activation)))
+      if (activation && (fuse_after_maximum(i, *activation) || fuse_into_producer(i, *activation)))
         plan_.steps.erase(plan_.steps.begin() + static_cast<std::ptrdiff_t>(i));
       else
         ++i;
     }
   }
 
-  /// max(relu(x)) = relu(max(x)), on fewer elements, and the larger tensor need not be kept.
-  bool move_past_maximum(size_t i, const FusedActivation& activation) {
-    Step& step = plan_.steps[i];
+  /// max(relu(x)) = relu(max(x)). The second form computes fewer elements, and the larger tensor
+  /// can be freed.
+  bool fuse_after_maximum(size_t i, const FusedActivation& activation) {
+    PlanStep& step = plan_.steps[i];
     const bool exact =
         activation.kind == Activation::relu || activation.kind == Activation::leaky_relu;
-    const std::vector<size_t> readers = readers_of(step.output);
-    if (!exact || is_output(step.output) || readers.size() != 1) return false;
-    Step& reader = plan_.steps[readers[0]];
-    if (!layer_of(reader).takes_maximum() || reader.activation.kind != Activation::none)
+    const std::vector<size_t> consumers = consumers_of(step.output);
+    if (!exact || is_output(step.output) || consumers.size() != 1) return false;
+    PlanStep& consumer = plan_.steps[consumers[0]];
+    if (!layer_of(consumer).takes_maximum() || consumer.activation.kind != Activation::none)
       return false;
-    reader.activation = activation;
-    reader.inputs = step.inputs;
+    consumer.activation = activation;
+    consumer.inputs = step.inputs;
     return true;
   }
 
-  bool join_maker(size_t i, const FusedActivation& activation) {
-    Step& step = plan_.steps[i];
-    Step* maker = maker_step(step.inputs[0]);
-    if (!maker || is_output(maker->output) || readers_of(maker->output).size() != 1) return false;
-    const Layer& layer = layer_of(*maker);
-    if (maker->activation.kind != Activation::none || layer.keeps().output || layer.is_loss() ||
-        layer.is_view(plan_.options.phase))
+  bool fuse_into_producer(size_t i, const FusedActivation& activation) {
+    PlanStep& step = plan_.steps[i];
+    PlanStep* producer = producer_step(step.inputs[0]);
+    if (!producer || is_output(producer->output) || consumers_of(producer->output).size() != 1)
       return false;
-    maker->activation = activation;
-    maker->output = step.output;
+    const Layer& layer = layer_of(*producer);
+    if (producer->activation.kind != Activation::none || layer.backward_reads().output ||
+        layer.is_loss() || layer.is_view(plan_.options.phase))
+      return false;
+    producer->activation = activation;
+    producer->output = step.output;
     return true;
   }
 
-  /// After the activations, so that those before a maximum stand behind it.
+  /// Runs after fuse_activations(), which moves activations from before a maximum to after it.
   void fuse_poolings() {
     for (size_t i = 0; i < plan_.steps.size();) {
-      Step& step = plan_.steps[i];
+      PlanStep& step = plan_.steps[i];
       const FusedPooling pooling = layer_of(step).as_pooling();
-      Step* maker = pooling ? maker_step(step.inputs[0]) : nullptr;
-      if (!maker || !layer_of(*maker).fuses_pooling() || is_output(maker->output) ||
-          readers_of(maker->output).size() != 1 || maker->activation.kind != Activation::none ||
-          maker->pooling) {
+      PlanStep* producer = pooling ? producer_step(step.inputs[0]) : nullptr;
+      if (!producer || !layer_of(*producer).fuses_pooling() || is_output(producer->output) ||
+          consumers_of(producer->output).size() != 1 ||
+          producer->activation.kind != Activation::none || producer->pooling) {
         ++i;
         continue;
       }
-      maker->pooling = pooling;
-      maker->activation = step.activation;
-      maker->output = step.output;
+      producer->pooling = pooling;
+      producer->activation = step.activation;
+      producer->output = step.output;
       plan_.steps.erase(plan_.steps.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
@@ -167,7 +170,7 @@ class Planner {
     if (!plan_.options.backward) return;
     for (size_t i = 0; i < graph_.spec.inputs.size(); ++i)
       plan_.needs_gradient[i] = plan_.options.input_gradients;
-    for (Step& step : plan_.steps) {
+    for (PlanStep& step : plan_.steps) {
       step.needs_backward = !node_of(step).shape.parameters.empty();
       for (int value : step.inputs)
         if (plan_.needs_gradient[static_cast<size_t>(value)]) step.needs_backward = true;
@@ -175,38 +178,39 @@ class Planner {
     }
   }
 
-  /// Which values the backward pass reads.
+  /// Returns the values that the backward pass reads.
   std::vector<bool> find_read_backward() const {
     std::vector<bool> read(values_);
-    for (const Step& step : plan_.steps) {
+    for (const PlanStep& step : plan_.steps) {
       if (!step.needs_backward) continue;
-      const Keeps keeps = layer_of(step).keeps();
-      if (keeps.output || step.activation.kind != Activation::none)
+      const BackwardReads reads = layer_of(step).backward_reads();
+      if (reads.output || step.activation.kind != Activation::none)
         read[static_cast<size_t>(step.output)] = true;
-      if (keeps.input)
+      if (reads.input)
         for (int value : step.inputs) read[static_cast<size_t>(value)] = true;
     }
     return read;
   }
 
-  /// Of what the backward pass reads, lets go what it can make again.
-  std::vector<bool> find_remade(const std::vector<bool>& read) {
+  /// Marks the outputs that the backward pass computes again. Returns the values that stay in
+  /// memory for it.
+  std::vector<bool> find_recomputed(const std::vector<bool>& read) {
     std::vector<bool> kept = read;
-    for (Step& step : plan_.steps) {
+    for (PlanStep& step : plan_.steps) {
       const auto v = static_cast<size_t>(step.output);
-      step.remade = step.needs_backward && layer_of(step).remakes_output() && read[v] &&
-                    !is_output(step.output);
-      if (step.remade) kept[v] = false;
+      step.recomputed = step.needs_backward && layer_of(step).recomputes_output() && read[v] &&
+                        !is_output(step.output);
+      if (step.recomputed) kept[v] = false;
     }
     return kept;
   }
 
-  void find_ends() {
+  void find_last_uses() {
     const std::vector<bool> read_backward = find_read_backward();
-    const std::vector<bool> kept = find_remade(read_backward);
+    const std::vector<bool> kept = find_recomputed(read_backward);
     std::vector<bool> seen(values_), seen_backward(values_);
     for (size_t i = plan_.steps.size(); i-- > 0;) {
-      Step& step = plan_.steps[i];
+      PlanStep& step = plan_.steps[i];
       std::vector<int> touched = step.inputs;
       touched.push_back(step.output);
       for (int value : touched) {
@@ -217,11 +221,11 @@ class Planner {
       }
       step.may_overwrite = !step.inputs.empty() && can_overwrite(step, kept);
     }
-    for (Step& step : plan_.steps) {
-      const Keeps keeps = layer_of(step).keeps();
+    for (PlanStep& step : plan_.steps) {
+      const BackwardReads reads = layer_of(step).backward_reads();
       std::vector<int> read;
-      if (keeps.input) read = step.inputs;
-      if (keeps.output || step.activation.kind != Activation::none) read.push_back(step.output);
+      if (reads.input) read = step.inputs;
+      if (reads.output || step.activation.kind != Activation::none) read.push_back(step.output);
       for (int value : read) {
         const auto v = static_cast<size_t>(value);
         if (!step.needs_backward || seen_backward[v] || !read_backward[v]) continue;
@@ -231,23 +235,23 @@ class Planner {
     }
   }
 
-  bool can_overwrite(const Step& step, const std::vector<bool>& kept) {
+  bool can_overwrite(const PlanStep& step, const std::vector<bool>& kept) {
     const int value = step.inputs[0];
-    Step* maker = maker_step(value);
-    return maker && !kept[static_cast<size_t>(value)] && !is_output(value) &&
-           readers_of(value).size() == 1 && !layer_of(*maker).is_view(plan_.options.phase);
+    PlanStep* producer = producer_step(value);
+    return producer && !kept[static_cast<size_t>(value)] && !is_output(value) &&
+           consumers_of(value).size() == 1 && !layer_of(*producer).is_view(plan_.options.phase);
   }
 
   const Graph& graph_;
   size_t values_;
   int folded_ = -1;  // node
-  Plan plan_;
+  ExecutionPlan plan_;
 };
 
 }  // namespace
 
-Plan make_plan(const Graph& graph, const PlanOptions& options) {
-  return Planner(graph, options).make();
+ExecutionPlan make_execution_plan(const Graph& graph, const ExecutionPlanOptions& options) {
+  return ExecutionPlanner(graph, options).make();
 }
 
 }  // namespace kaiseki::nn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Plan: the steps of one pass over a graph, with activations and poolings fused into the steps
-// before them, and when each tensor can be let go.
+// ExecutionPlan: the steps of one pass over a graph. Activations and poolings are fused into the
+// steps before them. The plan says when each tensor can be freed.
 #pragma once
 
 #include <vector>
@@ -9,34 +9,35 @@
 
 namespace kaiseki::nn {
 
-struct PlanOptions {
+struct ExecutionPlanOptions {
   Phase phase = Phase::test;
-  bool loss = false;             // up to the losses, not just to the outputs
+  bool loss = false;             // computes the losses, not only the outputs
   bool backward = false;         // a backward pass follows
-  bool input_gradients = false;  // which goes down to the inputs
+  bool input_gradients = false;  // the backward pass goes to the inputs
 };
 
-struct Step {
+struct PlanStep {
   int node = 0;
   std::vector<int> inputs = {};  // values
   int output = 0;
   FusedActivation activation = {};
-  FusedPooling pooling = {};            // before the activation
-  bool may_overwrite = false;           // the output may take the first input's storage
-  bool needs_backward = false;          // it has parameters, or an input needs a gradient
-  bool remade = false;                  // the output is let go, and made again in the backward pass
-  std::vector<int> dead = {};           // values that nothing reads after the forward step
-  std::vector<int> dead_backward = {};  // ... after the backward step
+  FusedPooling pooling = {};    // before the activation
+  bool may_overwrite = false;   // the output may take the first input's storage
+  bool needs_backward = false;  // it has parameters, or an input needs a gradient
+  bool recomputed = false;      // the output is freed, and the backward pass computes it again
+  std::vector<int> dead = {};   // values that nothing reads after the forward step
+  std::vector<int> dead_backward = {};  // values that nothing reads after the backward step
 };
 
-struct Plan {
-  PlanOptions options;
-  std::vector<Step> steps;
+struct ExecutionPlan {
+  ExecutionPlanOptions options;
+  std::vector<PlanStep> steps;
   std::vector<bool> needs_gradient;  // by value
-  std::vector<int> outputs;          // values, as Graph::outputs
-  int folded_loss = -1;              // step of a loss whose probabilities are the first output
+  std::vector<int> outputs;          // values, in the order of Graph::outputs
+  int folded_loss =
+      -1;  // step of the loss that computes the first output as its probabilities; -1: none
 };
 
-Plan make_plan(const Graph& graph, const PlanOptions& options);
+ExecutionPlan make_execution_plan(const Graph& graph, const ExecutionPlanOptions& options);
 
 }  // namespace kaiseki::nn

@@ -1,70 +1,87 @@
 // SPDX-License-Identifier: MIT
-// The types of layers: an explicit list, and what programs add while they run.
+#include "nn/registry.h"
+
 #include <map>
 #include <mutex>
 
-#include "nn/layers/layers.h"
+#include "base/error.h"
+#include "nn/settings_reader.h"
+
+// Every layer of the library, by name. nn/layers/NAME.cc has its function make_NAME().
+// clang-format off
+#define KAISEKI_LAYERS(X) \
+  X(add) \
+  X(average_pooling) \
+  X(batch_normalization) \
+  X(concatenation) \
+  X(convolution) \
+  X(dropout) \
+  X(flatten) \
+  X(fully_connected) \
+  X(global_pooling) \
+  X(leaky_relu) \
+  X(local_response_normalization) \
+  X(max_pooling) \
+  X(mean_squared_error) \
+  X(relu) \
+  X(sigmoid) \
+  X(softmax) \
+  X(softmax_cross_entropy) \
+  X(tanh)
+// clang-format on
 
 namespace kaiseki::nn {
+
+#define KAISEKI_DECLARATION(type) std::unique_ptr<Layer> make_##type();
+KAISEKI_LAYERS(KAISEKI_DECLARATION)
+#undef KAISEKI_DECLARATION
+
 namespace {
 
-struct Registry {
+struct LayerRegistry {
   std::mutex mutex;
-  std::map<std::string, LayerFactory, std::less<>> factories = {
-      {"add", make_add},
-      {"average_pooling", make_average_pooling},
-      {"batch_normalization", make_batch_normalization},
-      {"concatenation", make_concatenation},
-      {"convolution", make_convolution},
-      {"dropout", make_dropout},
-      {"flatten", make_flatten},
-      {"fully_connected", make_fully_connected},
-      {"global_pooling", make_global_pooling},
-      {"leaky_relu", make_leaky_relu},
-      {"local_response_normalization", make_local_response_normalization},
-      {"max_pooling", make_max_pooling},
-      {"mean_squared_error", make_mean_squared_error},
-      {"relu", make_relu},
-      {"sigmoid", make_sigmoid},
-      {"softmax", make_softmax},
-      {"softmax_cross_entropy", make_softmax_cross_entropy},
-      {"tanh", make_tanh},
-  };
+#define KAISEKI_ENTRY(type) {#type, make_##type},
+  std::map<std::string, LayerFactory, std::less<>> factories = {KAISEKI_LAYERS(KAISEKI_ENTRY)};
+#undef KAISEKI_ENTRY
 };
 
-Registry& registry() {
-  static Registry instance;
+LayerRegistry& registry() {
+  static LayerRegistry instance;
   return instance;
 }
 
 }  // namespace
 
 void register_layer(const std::string& type, LayerFactory factory) {
-  Registry& all = registry();
+  LayerRegistry& all = registry();
   std::lock_guard lock(all.mutex);
   if (!all.factories.emplace(type, std::move(factory)).second)
     throw Error(message("register_layer", "expected a new type of layer, got ", type));
 }
 
 std::vector<std::string> layer_types() {
-  Registry& all = registry();
+  LayerRegistry& all = registry();
   std::lock_guard lock(all.mutex);
   std::vector<std::string> names;
   for (const auto& [name, factory] : all.factories) names.push_back(name);
   return names;
 }
 
+std::unique_ptr<Layer> make_layer(std::string_view type) {
+  LayerRegistry& all = registry();
+  std::lock_guard lock(all.mutex);
+  const auto at = all.factories.find(type);
+  return at == all.factories.end() ? nullptr : at->second();
+}
+
 std::unique_ptr<Layer> make_layer(std::string_view type, LayerParams& params) {
-  LayerFactory factory;
-  {
-    Registry& all = registry();
-    std::lock_guard lock(all.mutex);
-    if (auto at = all.factories.find(type); at != all.factories.end()) factory = at->second;
-  }
-  if (!factory)
+  std::unique_ptr<Layer> layer = make_layer(type);
+  if (!layer)
     params.fail("type", "a type of layer",
                 "\"" + std::string(type.substr(0, 64)) + "\"" + suggestion(type, layer_types()));
-  return factory(params);
+  SettingsReader reader(params);
+  layer->settings(reader);
+  return layer;
 }
 
 }  // namespace kaiseki::nn

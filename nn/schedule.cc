@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::nn {
 

@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: MIT
-// Sukiyaki's list format (the paper's figure 5, and what Sukiyaki v1 writes): conv, pool, fc, act.
+// Sukiyaki's list format, as in figure 5 of the paper and in files of Sukiyaki v1: conv, pool, fc,
+// act.
+#include <algorithm>
 #include <set>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/layer_params.h"
 #include "nn/network_spec.h"
-#include "nn/sukiyaki_weights.h"
+#include "nn/sukiyaki_values.h"
 
 namespace kaiseki::nn {
 namespace {
 
 constexpr size_t kMaxLayers = 10'000;
+const std::vector<std::string> kKeys = {"layer_params", "layer_status", "name", "recipe"};
 
-class Reader {
+class SukiyakiReader {
  public:
-  Reader(const Json& document, std::string_view source) : source_(source) {
+  SukiyakiReader(const Json& document, std::string_view source) : source_(source) {
     if (document.is(Json::Kind::array)) {
       list_ = &document;
       return;
     }
     for (const std::string& key : document.keys) {
-      if (key != "layer_params" && key != "layer_status" && key != "name")
-        fail(key, "a known key",
-             "\"" + key.substr(0, 64) + "\"" +
-                 suggestion(key, {"layer_params", "layer_status", "name"}));
+      if (std::ranges::find(kKeys, key) == kKeys.end())
+        fail(key, "a known key", "\"" + key.substr(0, 64) + "\"" + suggestion(key, kKeys));
     }
     list_ = document.find("layer_params");
     list_path_ = "layer_params";
     status_ = document.find("layer_status");
     if (const Json* name = document.find("name")) spec_.name = name->string;
+    if (const Json* recipe = document.find("recipe")) spec_.recipe = read_recipe(*recipe, source);
   }
 
   NetworkSpec read() {
@@ -86,7 +88,7 @@ class Reader {
     spec_.layers.push_back(std::move(spec));
   }
 
-  /// The three sizes of a picture that goes in.
+  /// Reads the three dimensions of the input picture.
   void read_picture(LayerParams& params, LayerSpec& spec) {
     Shape shape;
     for (const char* key : {"input_depth", "input_rows", "input_cols"}) {
@@ -160,7 +162,7 @@ class Reader {
     if (layer.type == "convolution" && bias_varies(layer)) layer.params.set("bias", "position");
   }
 
-  /// Whether there is a bias for each position that is not one for each channel.
+  /// Returns true if there is a bias for each position, and it varies within a channel.
   bool bias_varies(LayerSpec& layer) const {
     const auto channels = static_cast<size_t>(layer.params.find("output_channels")->number);
     for (InlineWeights& weights : layer.weights) {
@@ -181,7 +183,7 @@ class Reader {
 }  // namespace
 
 NetworkSpec read_sukiyaki_format(const Json& document, std::string_view source) {
-  return Reader(document, source).read();
+  return SukiyakiReader(document, source).read();
 }
 
 }  // namespace kaiseki::nn

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "nn/sukiyaki_weights.h"
 
-#include <cstring>
 #include <map>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/graph.h"
-#include "nn/io/base64.h"
+#include "nn/sukiyaki_values.h"
 
 namespace kaiseki::nn {
 namespace {
 
-class Writer {
+class SukiyakiWriter {
  public:
-  explicit Writer(Network& network)
-      : graph_(build_graph(parse_network(network.json(), network.name()))) {
+  explicit SukiyakiWriter(Network& network) : graph_(build_graph(network.spec())) {
     for (const Parameter& parameter : network.parameters())
       values_[parameter.name] = parameter.value.to_vector<float>();
   }
@@ -41,23 +39,21 @@ class Writer {
                         node.name, " of type ", node.type, "; use .safetensors"));
   }
 
-  const Json& setting(const Node& node, std::string_view key, const Json& otherwise) const {
-    const Json* value = graph_.spec.layers[index_of(node)].params.find(key);
-    return value ? *value : otherwise;
+  static Json setting(const Node& node, std::string_view key) {
+    for (const Setting& setting : settings_of(*node.layer))
+      if (setting.name == key) return setting.value;
+    return {};
   }
-  size_t index_of(const Node& node) const { return static_cast<size_t>(&node - &graph_.nodes[0]); }
 
   void only(const Node& node, std::string_view key, const Json& allowed) const {
-    if (!(setting(node, key, allowed) == allowed))
+    if (!(setting(node, key) == allowed))
       refuse(node, "\"" + std::string(key) + "\": " + allowed.describe());
   }
 
-  double square(const Node& node, std::string_view key, const Json& otherwise) const {
-    const Json& value = setting(node, key, otherwise);
-    if (value.is(Json::Kind::number)) return value.number;
-    if (value.items.size() != 2 || !(value.items[0] == value.items[1]))
-      refuse(node, "a square " + std::string(key));
-    return value.items[0].number;
+  double square(const Node& node, std::string_view key) const {
+    const Json value = setting(node, key);
+    if (!value.is(Json::Kind::number)) refuse(node, "a square " + std::string(key));
+    return value.number;
   }
 
   Json params_of(const Node& node, Json& layer) const {
@@ -71,16 +67,14 @@ class Writer {
       only(node, "groups", 1);
       layer.set("type", "conv");
       params.set("output_depth", node.shape.output[0])
-          .set("window_size", square(node, "kernel_size", 1))
-          .set("padding", square(node, "padding", 0));
-      if (const double stride = square(node, "stride", 1); stride != 1)
-        params.set("stride", stride);
+          .set("window_size", square(node, "kernel_size"))
+          .set("padding", square(node, "padding"));
+      if (const double stride = square(node, "stride"); stride != 1) params.set("stride", stride);
     } else if (node.type == "max_pooling") {
       only(node, "padding", 0);
       only(node, "ceil_mode", false);
       layer.set("type", "pool");
-      const double window = square(node, "kernel_size", 1);
-      params.set("window_size", window).set("stride", square(node, "stride", window));
+      params.set("window_size", square(node, "kernel_size")).set("stride", square(node, "stride"));
     } else if (node.type == "fully_connected") {
       layer.set("type", "fc");
       params.set("input_size", input.elements()).set("output_size", node.shape.output[0]);
@@ -92,7 +86,7 @@ class Writer {
   }
 
   std::string activation_of(const Node& node) const {
-    if (node.type == "sigmoid" && setting(node, "gain", 1) == Json(2)) return "tanh";
+    if (node.type == "sigmoid" && setting(node, "gain") == Json(2)) return "tanh";
     if (node.type == "sigmoid") only(node, "gain", 1);
     if (node.type != "sigmoid" && node.type != "relu" && node.type != "softmax")
       refuse(node, "conv, pool, fc or act");
@@ -117,35 +111,6 @@ class Writer {
 
 }  // namespace
 
-std::vector<float> decode_floats(std::string_view base64, const std::string& source) {
-  const ByteVector bytes = decode_base64(base64, source);
-  if (bytes.size() % sizeof(float) != 0)
-    throw ParseError(
-        source, "Base64",
-        "expected whole float32 values, got " + std::to_string(bytes.size()) + " bytes");
-  std::vector<float> values(bytes.size() / sizeof(float));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
-
-std::string encode_floats(const std::vector<float>& values) {
-  return encode_base64(std::as_bytes(std::span(values)));
-}
-
-bool bias_per_channel(std::vector<float>& values, size_t channels) {
-  if (channels == 0 || values.size() % channels != 0 || values.empty()) return false;
-  const size_t positions = values.size() / channels;
-  std::vector<float> result;
-  for (size_t c = 0; c < channels; ++c) {
-    const float* first = &values[c * positions];
-    for (size_t i = 1; i < positions; ++i)
-      if (std::memcmp(first, first + i, sizeof(float)) != 0) return false;
-    result.push_back(*first);
-  }
-  values = std::move(result);
-  return true;
-}
-
-std::string to_sukiyaki(Network& network) { return Writer(network).write(); }
+std::string to_sukiyaki(Network& network) { return SukiyakiWriter(network).write(); }
 
 }  // namespace kaiseki::nn

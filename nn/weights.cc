@@ -5,14 +5,15 @@
 #include <cmath>
 #include <map>
 
-#include "matrix/error.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "matrix/ops/copy.h"
-#include "nn/io/file.h"
 #include "nn/io/safetensors.h"
 #include "nn/io/tar_tensors.h"
 #include "nn/io/tensor_list.h"
-#include "nn/network_spec.h"
 #include "nn/onnx/onnx.h"
+#include "nn/parse_network.h"
+#include "nn/sukiyaki_values.h"
 #include "nn/sukiyaki_weights.h"
 
 namespace kaiseki::nn {
@@ -28,8 +29,7 @@ std::vector<NamedTensor> tensors_of(Network& network) {
   return tensors;
 }
 
-/// Values of layers that stand in a network's own file; one dimension each, as shapes are not
-/// known.
+/// Returns the weights in a network file. Each tensor has one dimension: the file has no shapes.
 std::vector<NamedTensor> tensors_in_network(ByteView bytes, const std::string& source,
                                             Metadata* metadata) {
   const std::string_view text = as_text(bytes);
@@ -46,23 +46,38 @@ std::vector<NamedTensor> tensors_in_network(ByteView bytes, const std::string& s
   return tensors;
 }
 
-/// The length of a header comes first; as text, eight bytes would be a length beyond any file.
+/// The file begins with the length of its header. In a text file, the first eight bytes read as a
+/// length beyond the file's end.
 bool is_safetensors(ByteView bytes) {
   return bytes.size() > 8 && bytes[8] == std::byte{'{'} &&
          load_le<uint64_t>(bytes.data()) <= bytes.size() - 8;
 }
 
 bool is_json(ByteView bytes) {
-  const std::string_view text = as_text(bytes);
+  std::string_view text = as_text(bytes);
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const size_t first = text.find_first_not_of(" \t\r\n");
   return first != text.npos && (text[first] == '{' || text[first] == '[');
 }
 
-/// By content: what is none of the three is a tar, plain or compressed.
+/// Returns whether the file can be a tar, by its name, its size, or the first bytes of gzip.
+bool may_be_tar(const fs::path& file, ByteView bytes) {
+  constexpr size_t kHeader = 512;
+  const fs::path suffix = file.extension();
+  return bytes.size() >= kHeader || suffix == ".tar" || suffix == ".gz" || suffix == ".tgz" ||
+         as_text(bytes).starts_with("\x1f\x8b");
+}
+
+/// Selects the format by the content. A file of no other format is read as a tar, plain or
+/// compressed.
 std::vector<NamedTensor> read_tensors(const fs::path& file, bool& flat, Metadata* metadata) {
   const ByteVector bytes = read_file(file);
   flat = !is_safetensors(bytes) && (is_json(bytes) || is_onnx(bytes, file.string()));
   if (flat) return tensors_in_network(bytes, file.string(), metadata);
+  if (!is_safetensors(bytes) && !may_be_tar(file, bytes))
+    throw ParseError(file.string(), "byte 0",
+                     "expected weights as safetensors, JSON, ONNX or tar, got another format");
   return is_safetensors(bytes) ? read_safetensors(file, metadata)
                                : read_tar_tensors(file, metadata);
 }
@@ -74,8 +89,9 @@ std::vector<NamedTensor> read_tensors(ByteView bytes, bool& flat, Metadata* meta
                                : read_tar_tensors(bytes, metadata);
 }
 
-/// The found values in the wanted shape, where a network's file has no shape or another for biases.
-Tensor fitted(const Tensor& found, const Shape& wanted, bool flat) {
+/// Reshapes the values of a network file. The file has no shapes. A bias may have a value for each
+/// channel or for each position.
+Tensor reshape_to_fit(const Tensor& found, const Shape& wanted, bool flat) {
   if (!flat || found.shape() == wanted) return found;
   if (found.size() == wanted.elements()) return found.reshape(wanted);
   std::vector<float> values = found.to_vector<float>();
@@ -86,14 +102,14 @@ Tensor fitted(const Tensor& found, const Shape& wanted, bool flat) {
   return found;
 }
 
-/// Sukiyaki's layers always have a bias: zeros stand for none.
-bool stands_for_none(const std::string& name, const Tensor& value) {
+/// Sukiyaki's layers always have a bias. A layer without a bias is stored with zeros.
+bool is_zero_bias(const std::string& name, const Tensor& value) {
   const std::vector<float> values = value.to_vector<float>();
   return name.ends_with(".bias") &&
          std::all_of(values.begin(), values.end(), [](float x) { return x == 0; });
 }
 
-/// Readers for PyTorch ask for it.
+/// PyTorch's readers require this key.
 Metadata with_format(Metadata metadata) {
   metadata.emplace("format", "pt");
   return metadata;
@@ -106,8 +122,8 @@ void list(std::string& into, const char* what, const std::vector<std::string>& n
   into += names.size() > 8 ? " ...\n" : "\n";
 }
 
-LoadReport put_weights(std::vector<NamedTensor> tensors, bool flat, const std::string& source,
-                       Network& network, bool strict) {
+LoadReport assign_weights(std::vector<NamedTensor> tensors, bool flat, const std::string& source,
+                          Network& network, bool strict) {
   std::map<std::string, Tensor> found;
   for (NamedTensor& tensor : tensors)
     found.emplace(std::move(tensor.name), std::move(tensor.value));
@@ -119,7 +135,7 @@ LoadReport put_weights(std::vector<NamedTensor> tensors, bool flat, const std::s
       report.missing.push_back(wanted.name);
       continue;
     }
-    const Tensor value = fitted(at->second, wanted.value.shape(), flat);
+    const Tensor value = reshape_to_fit(at->second, wanted.value.shape(), flat);
     found.erase(at);
     if (value.shape() != wanted.value.shape() || value.dtype() != wanted.value.dtype()) {
       report.mismatched.push_back({wanted.name, wanted.value.shape(), value.shape()});
@@ -129,9 +145,9 @@ LoadReport put_weights(std::vector<NamedTensor> tensors, bool flat, const std::s
     report.matched.push_back(wanted.name);
   }
   for (const auto& [name, value] : found)
-    if (!flat || !stands_for_none(name, value)) report.unexpected.push_back(name);
+    if (!flat || !is_zero_bias(name, value)) report.unexpected.push_back(name);
   if (strict && !report.complete())
-    throw Error(source + ": expected the tensors of this network, got a difference\n" +
+    throw Error(source + ": expected the tensors of this network, got other tensors\n" +
                 report.str());
   for (auto& [from, to] : copies) copy(from, to);
   return report;
@@ -141,7 +157,7 @@ LoadReport put_weights(std::vector<NamedTensor> tensors, bool flat, const std::s
 
 std::string LoadReport::str() const {
   std::string text = std::to_string(matched.size()) + " tensors loaded\n";
-  list(text, "missing in the file, left as they were", missing);
+  list(text, "missing in the file, not changed", missing);
   list(text, "in the file only", unexpected);
   for (const Mismatch& m : mismatched)
     text += m.name + ": expected shape " + m.expected.str() + ", got " + m.found.str() + "\n";
@@ -159,7 +175,7 @@ std::vector<NamedTensor> weights_to_save(Network& network) {
   return tensors_of(network);
 }
 
-void expect_names(Network& network, const Metadata& metadata) {
+void check_storable_names(Network& network, const Metadata& metadata) {
   std::vector<ListedTensor> listed;
   for (const NamedTensor& tensor : tensors_of(network))
     listed.push_back({tensor.name, tensor.value.dtype(), tensor.value.shape()});
@@ -196,13 +212,13 @@ ByteVector encode_weights(std::string_view format, Network& network, const Metad
 LoadReport load_weights(const fs::path& file, Network& network, bool strict, Metadata* metadata) {
   bool flat = false;
   std::vector<NamedTensor> tensors = read_tensors(file, flat, metadata);
-  return put_weights(std::move(tensors), flat, file.string(), network, strict);
+  return assign_weights(std::move(tensors), flat, file.string(), network, strict);
 }
 
 LoadReport load_weights(ByteView bytes, Network& network, bool strict, Metadata* metadata) {
   bool flat = false;
   std::vector<NamedTensor> tensors = read_tensors(bytes, flat, metadata);
-  return put_weights(std::move(tensors), flat, "memory", network, strict);
+  return assign_weights(std::move(tensors), flat, "memory", network, strict);
 }
 
 }  // namespace kaiseki::nn

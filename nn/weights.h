@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Weights of a network in files: safetensors (default), Sukiyaki's JSON with Base64 (.json), tar of
-// raw float32 (.tar), ONNX (.onnx, the network with them); the format follows from the file's name
-// when saving, its content when loading.
+// Weights of a network in files. The formats are safetensors (default), Sukiyaki's JSON with Base64
+// (.json), a tar of raw float32 (.tar), and ONNX with the network (.onnx). Saving selects the
+// format by the file's name, loading by its content.
 #pragma once
 
 #include <filesystem>
@@ -9,44 +9,44 @@
 #include <string_view>
 #include <vector>
 
-#include "nn/io/bytes.h"
+#include "base/bytes.h"
 #include "nn/io/named_tensor.h"
 #include "nn/network.h"
 
 namespace kaiseki::nn {
 
-/// What a load did with each tensor.
+/// The result of a load for each tensor.
 struct LoadReport {
   std::vector<std::string> matched;
-  std::vector<std::string> missing;     // in the network, not in the file: left as they were
-  std::vector<std::string> unexpected;  // in the file, not in the network
+  std::vector<std::string> missing;     // in the network only; not changed
+  std::vector<std::string> unexpected;  // in the file only
   struct Mismatch {
     std::string name;
     Shape expected, found;
   };
-  std::vector<Mismatch> mismatched;  // same name, other shape: left as they were
+  std::vector<Mismatch> mismatched;  // same name, but another shape; not changed
   bool complete() const { return missing.empty() && unexpected.empty() && mismatched.empty(); }
-  /// A few lines for people.
+  /// The report as a few lines of text.
   std::string str() const;
 };
 
-/// Parameters and states. Throws Error naming a parameter that is NaN or infinite.
+/// All parameters and states. Throws Error with the name of a parameter that is NaN or infinite.
 std::vector<NamedTensor> weights_to_save(Network& network);
-/// Throws Error where .safetensors, .tar and checkpoints have no words for names or metadata.
-void expect_names(Network& network, const Metadata& metadata);
-/// These, by temp + rename, with metadata, for which .json has no place; .onnx gets the network
-/// too. Throws Error also for a
-/// full disk, no permission, an unknown suffix.
+/// Throws Error if the names or the metadata cannot be stored in .safetensors, .tar or checkpoints.
+void check_storable_names(Network& network, const Metadata& metadata);
+/// Saves the weights in one step (write_file_atomic). The suffix selects the format. A .json file
+/// has no metadata; an .onnx file has the network too. Throws Error also for a full disk, a missing
+/// permission or an unknown suffix.
 void save_weights(const std::filesystem::path& file, Network& network,
                   const Metadata& metadata = {});
-/// The bytes of such a file; `format` is safetensors, json or tar. Throws Error.
+/// Returns the bytes of such a file. `format` is safetensors, json or tar. Throws Error.
 ByteVector encode_weights(std::string_view format, Network& network, const Metadata& metadata = {});
 
-/// Throws ParseError for a damaged file; when `strict`, Error with the report unless it is
-/// complete. `metadata` may be null.
+/// Throws ParseError if the file is damaged. If `strict` is set and the report is not complete,
+/// throws Error with the report. `metadata` may be null.
 LoadReport load_weights(const std::filesystem::path& file, Network& network, bool strict = true,
                         Metadata* metadata = nullptr);
-/// The same of a file's bytes.
+/// Loads from the bytes of a file.
 LoadReport load_weights(ByteView bytes, Network& network, bool strict = true,
                         Metadata* metadata = nullptr);
 

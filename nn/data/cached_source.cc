@@ -52,7 +52,7 @@ class CachedPictures : public PictureSource {
   PictureSourcePtr source_;
   Picture shape_;  // without pixels
   size_t bytes_;
-  std::unique_ptr<uint8_t[]> pixels_;  // not touched until filled
+  std::unique_ptr<uint8_t[]> pixels_;  // the system allocates a page when it is written
   mutable std::vector<std::atomic<uint8_t>> states_;
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Keeps decoded pictures in memory, so that each is decoded once and not in every epoch. Inside
-// nn/data.
+// Caches decoded pictures in memory, so that each is decoded once and not in every epoch. Internal
+// to nn/data.
 #pragma once
 
 #include "nn/data/source.h"
 
 namespace kaiseki::nn {
 
-/// The same pictures, always read in one way; those of the sides of `shape` are kept. Takes
-/// size * shape bytes as they fill up.
+/// Returns a source that caches the pictures with the size of `shape`. Every read must use the same
+/// preprocessing. The cache grows to at most source->size() * shape.pixels.size() bytes.
 PictureSourcePtr cached(PictureSourcePtr source, const Picture& shape);
 
 }  // namespace kaiseki::nn

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "matrix/environment.h"
-#include "matrix/error.h"
+#include "base/environment.h"
+#include "base/error.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -42,7 +42,7 @@ const std::vector<RemoteSet>& sets() {
   return all;
 }
 
-/// Every file of the set, as published or unpacked.
+/// Returns true if the folder has all files of the set, packed or unpacked.
 bool holds(const fs::path& folder, const RemoteSet& set) {
   return std::all_of(set.files.begin(), set.files.end(), [&](const RemoteFile& file) {
     fs::path path = folder / file.name;
@@ -71,7 +71,7 @@ fs::path locate_set(const RemoteSet& set, const Fetch& fetch) {
   folders.push_back(cache);
   for (const fs::path& folder : folders)
     if (holds(folder, set)) return folder;
-  // An archive is also used in another form: unpacked, or as a tar of pictures.
+  // The user may have unpacked the archive or converted it to a tar of pictures.
   if (set.files.size() == 1 && is_filled_folder(folders[0]) && folders[0] != cache)
     return folders[0];
   std::string looked;

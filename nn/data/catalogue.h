@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Data sets known by name: where their files are found, and how they are checked.
+// Data sets known by name, with the URLs and checksums of their files.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ struct RemoteFile {
 
 struct RemoteSet {
   std::string name;                  // "mnist"
-  std::vector<std::string> mirrors;  // each a URL that ends with '/', in the order to try
+  std::vector<std::string> mirrors;  // URLs that end with '/', in the order of attempts
   std::vector<RemoteFile> files;
 };
 
 /// "mnist", "fashion-mnist", "cifar10"; null for other names.
 const RemoteSet* find_remote_set(std::string_view name);
 
-/// Brings one file to `destination` from the first of `urls` that works, and checks it. Throws
+/// Downloads a file to `destination` from the first of `urls` that works, and checks it. Throws
 /// Error.
 using Fetch = std::function<void(const RemoteFile& file, std::span<const std::string> urls,
                                  const std::filesystem::path& destination)>;
 
-/// The folder (or archive) of a set known by name: under KAISEKI_DATA, else in the cache, else
-/// fetched into the cache. Throws Error that says where it looked and what to do.
+/// Returns the folder (or archive) of a set known by name. Looks in KAISEKI_DATA, then in the
+/// cache, then downloads it into the cache. Throws Error with the folders searched and a remedy.
 std::filesystem::path locate_set(const RemoteSet& set, const Fetch& fetch);
 
 }  // namespace kaiseki::nn

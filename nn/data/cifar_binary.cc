@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// CIFAR-10 as its authors publish it: https://www.cs.toronto.edu/~kriz/cifar.html
+// CIFAR-10 in the authors' binary format: https://www.cs.toronto.edu/~kriz/cifar.html
 #include <algorithm>
 
-#include "matrix/error.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "nn/data/source.h"
-#include "nn/io/file.h"
 
 namespace kaiseki::nn {
 namespace {

@@ -5,26 +5,26 @@
 #include <map>
 #include <numeric>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::nn {
 namespace {
 
-enum class Part { none, train, test, validation };
+enum class DataPart { none, train, test, validation };
 
-struct Place {
-  Part part = Part::none;
+struct PicturePlace {
+  DataPart part = DataPart::none;
   std::string class_name;
 };
 
-Part part_of(std::string_view folder) {
-  if (folder == "train" || folder == "training") return Part::train;
-  if (folder == "test" || folder == "testing") return Part::test;
-  if (folder == "val" || folder == "valid" || folder == "validation") return Part::validation;
-  return Part::none;
+DataPart part_of(std::string_view folder) {
+  if (folder == "train" || folder == "training") return DataPart::train;
+  if (folder == "test" || folder == "testing") return DataPart::test;
+  if (folder == "val" || folder == "valid" || folder == "validation") return DataPart::validation;
+  return DataPart::none;
 }
 
-/// The last component of `path`, which it loses.
+/// Removes the last component of `path` and returns it.
 std::string_view take_last(std::string_view& path) {
   size_t slash = path.rfind('/');
   std::string_view last = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
@@ -32,8 +32,8 @@ std::string_view take_last(std::string_view& path) {
   return last;
 }
 
-Place place_of(std::string_view path) {
-  Place place;
+PicturePlace place_of(std::string_view path) {
+  PicturePlace place;
   take_last(path);
   place.class_name = take_last(path);
   place.part = part_of(take_last(path));
@@ -57,7 +57,7 @@ ClassSplit split_by_class(const std::vector<std::string>& paths, bool train,
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return paths[a] < paths[b]; });
 
-  std::vector<Place> places;
+  std::vector<PicturePlace> places;
   bool has[4] = {};
   struct Class {
     int32_t label = 0;
@@ -77,13 +77,13 @@ ClassSplit split_by_class(const std::vector<std::string>& paths, bool train,
     info.label = static_cast<int32_t>(split.class_names.size());
     split.class_names.push_back(name);
   }
-  Part held_out = has[static_cast<int>(Part::test)] ? Part::test : Part::validation;
-  bool by_folder = has[static_cast<int>(Part::train)] && has[static_cast<int>(held_out)];
+  DataPart held_out = has[static_cast<int>(DataPart::test)] ? DataPart::test : DataPart::validation;
+  bool by_folder = has[static_cast<int>(DataPart::train)] && has[static_cast<int>(held_out)];
   for (size_t i : order) {
     Class& info = classes[places[i].class_name];
     int64_t index = info.seen++;
     bool tenth = index % 10 == 9 || (info.count < 10 && index == info.count - 1);
-    bool mine = by_folder ? places[i].part == (train ? Part::train : held_out)
+    bool mine = by_folder ? places[i].part == (train ? DataPart::train : held_out)
                           : tenth != train || info.count == 1;
     if (mine) split.items.push_back({i, info.label});
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which pictures of a tree belong to training and which to testing, and their classes. Inside
-// nn/data.
+// Splits the pictures of a folder tree into training and testing, and finds their classes. Internal
+// to nn/data.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@ namespace kaiseki::nn {
 struct ClassSplit {
   std::vector<std::string> class_names;  // sorted
   struct Item {
-    size_t path;  // index into the paths given
+    size_t path;  // index into `paths`
     int32_t label;
   };
-  std::vector<Item> items;  // of the part asked for, in the order of paths
+  std::vector<Item> items;  // of the requested part, in the order of paths
 };
 
-/// Whether the name ends like a JPEG or PNG.
+/// Returns whether the name has the suffix of a JPEG or PNG.
 bool is_picture_name(std::string_view path);
 
-/// `paths` are ".../[train|test|val/]CLASS/picture". With a train and a test (or val) folder the
-/// part is what lies in it. Without, every tenth picture of a class, in the order of paths, is for
-/// testing, or the last one of fewer than ten; a single one is in both parts. Throws
-/// Error(`source`) when nothing is left.
+/// `paths` are ".../[train|test|val/]CLASS/picture". If there are train and test (or val) folders,
+/// they are the parts. Otherwise every tenth picture of a class, in the order of paths, is for
+/// testing. If a class has fewer than ten pictures, its last picture is for testing. If it has one
+/// picture, the picture is in both parts. Throws Error with `source` if the part is empty.
 ClassSplit split_by_class(const std::vector<std::string>& paths, bool train,
                           std::string_view source);
 

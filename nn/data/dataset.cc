@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/data/cached_source.h"
 #include "nn/data/source.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Pictures of a source, made into samples.
+/// Converts the pictures of a source to samples.
 class PreparedDataset : public Dataset {
  public:
   PreparedDataset(PictureSourcePtr source, const DataOptions& options)
@@ -57,7 +57,7 @@ uint64_t parse_count(std::string_view text, std::string_view spec) {
   return value;
 }
 
-/// Tests hold a fifth as many as training.
+/// The test part has a fifth as many digits as the training part.
 PictureSourcePtr open_digits(std::string_view spec, bool train) {
   uint64_t count = 20000, seed = 1;
   std::string_view rest = spec.substr(6);
@@ -77,9 +77,14 @@ bool is_archive_name(const fs::path& path) {
 }
 
 PictureSourcePtr open_path(const fs::path& path, bool train) {
-  if (!fs::exists(path))
-    throw Error(message("data", "expected mnist, fashion-mnist, cifar10, digits, or a path, got '",
-                        path.string(), "', where there is nothing"));
+  std::error_code error;
+  if (!fs::exists(path, error))
+    throw Error(message("data",
+                        "expected mnist, fashion-mnist, cifar10, digits or an existing path",
+                        ", got '", path.string(), "'"));
+  if (!fs::is_directory(path) && !fs::is_regular_file(path))
+    throw Error(
+        message("data", "expected a file or a folder, got the special file ", path.string()));
   if (!fs::is_directory(path)) return open_picture_archive(path, train);
   if (is_idx_folder(path)) return open_idx_folder(path, train);
   if (is_cifar_folder(path)) return open_cifar_folder(path, train);

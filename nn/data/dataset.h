@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Data sets: samples by index, each an array of floats and a class. open_dataset() makes one from
-// the text that `--data` takes.
+// Data sets: samples by index. A sample is an array of floats and a class. open_dataset() opens one
+// by name or path.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Batch {
   Tensor labels;  // i32 [n], on the CPU
 };
 
-/// Thread-safe for reading.
+/// Several threads may read at the same time.
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -29,31 +29,32 @@ class Dataset {
   /// [channels, height, width]
   virtual Shape sample_shape() const = 0;
   virtual int classes() const = 0;
-  /// One for each class.
+  /// One name for each class.
   virtual std::vector<std::string> class_names() const = 0;
-  /// Writes the sample (sample_shape().elements() floats) and its class. Random numbers come from
-  /// `augmentation` alone, so the same stream gives the same sample. Throws ParseError, Error.
+  /// Writes the sample (sample_shape().elements() floats) and its class. All random numbers come
+  /// from `augmentation`, so the same stream gives the same sample. Throws ParseError or Error.
   virtual void read(int64_t index, float* out, int32_t& label, Random& augmentation) const = 0;
 };
 
 struct DataOptions {
-  /// "mnist", "fashion-mnist", "cifar10"; "digits", "digits:COUNT", "digits:COUNT:SEED"; or a path:
-  /// a folder of IDX files, of CIFAR-10's binary batches, or of one folder of pictures for each
-  /// class; or a tar, plain or .gz, of the last two.
+  /// "mnist", "fashion-mnist", "cifar10", "digits", "digits:COUNT", "digits:COUNT:SEED" or a path.
+  /// A path is a folder of IDX files, of CIFAR-10's binary batches, or of one folder of pictures
+  /// for each class. A tar (plain or .gz) of batches or pictures is also accepted.
   std::string spec;
-  bool train =
-      true;  // the training part, with the random parts of `preprocessing`; else the test part
+  /// True: the training part, with the random parts of `preprocessing`. False: the test part.
+  bool train = true;
   Preprocessing preprocessing{};
-  uint64_t cache_bytes = uint64_t{512} << 20;  // decoded pictures are kept when all fit in this
-  Fetch fetch{};  // brings sets that are not on this machine; may be empty
+  /// Decoded pictures are cached if all of them fit into this many bytes.
+  uint64_t cache_bytes = uint64_t{512} << 20;
+  Fetch fetch{};  // downloads sets that are not on this machine; may be empty
 };
 
-/// Pictures are split by the top folders "train" and "test" ("val") where they exist; else every
-/// tenth picture of a class, in the order of names, is for testing (a class with one picture has it
-/// in both parts). Throws Error or ParseError that names the file.
+/// Pictures are split by the top folders "train" and "test" ("val") if these exist. Otherwise every
+/// tenth picture of a class, in the order of names, is for testing. If a class has one picture, it
+/// is in both parts. Throws Error or ParseError with the file's name.
 std::unique_ptr<Dataset> open_dataset(const DataOptions& options);
 
-/// The samples `indices`, without random parts, as one batch.
+/// Returns the samples `indices` as one batch, without the random parts of `preprocessing`.
 Batch read_batch(const Dataset& dataset, std::span<const int64_t> indices);
 
 }  // namespace kaiseki::nn

@@ -5,7 +5,7 @@ namespace kaiseki::nn {
 
 std::span<const Glyph> glyphs_of(int digit) {
   static const std::vector<Glyph> all[10] = {
-      // 0: a closed loop; one that crosses its start; a narrow one
+      // 0: a closed loop; a loop that crosses its start; a narrow loop
       {{{{.55f, .04f},
          {.28f, .12f},
          {.16f, .48f},
@@ -94,7 +94,7 @@ std::span<const Glyph> glyphs_of(int digit) {
         {{.66f, .03f}, {.66f, .50f}, {.65f, .97f}}},
        {{{.20f, .10f}, {.17f, .36f}, {.26f, .52f}, {.50f, .54f}, {.74f, .44f}},
         {{.78f, .04f}, {.72f, .50f}, {.66f, .97f}}}},
-      // 5: neck, bowl, and a roof drawn last; in one go
+      // 5: neck, bowl, and a roof drawn last; in one stroke
       {{{{.28f, .08f}, {.26f, .26f}, {.24f, .45f}},
         {{.24f, .45f}, {.54f, .38f}, {.80f, .56f}, {.74f, .84f}, {.46f, .97f}, {.18f, .88f}},
         {{.28f, .08f}, {.54f, .06f}, {.82f, .05f}}},
@@ -172,7 +172,7 @@ std::span<const Glyph> glyphs_of(int digit) {
          {.78f, .84f},
          {.74f, .58f},
          {.50f, .46f}}}},
-      // 9: a loop and a straight leg; a curved leg; in one go
+      // 9: a loop and a straight leg; a curved leg; in one stroke
       {{{{.74f, .20f},
          {.52f, .04f},
          {.26f, .16f},

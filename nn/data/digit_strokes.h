@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How people write the ten digits: strokes as control points of smooth curves. Inside nn/data.
+// Shapes of the ten handwritten digits: strokes as control points of smooth curves. Internal to
+// nn/data.
 #pragma once
 
 #include <span>
@@ -7,18 +8,18 @@
 
 namespace kaiseki::nn {
 
-/// In a unit box, x to the right and y down.
+/// A point in a unit box. x points to the right, y down.
 struct Point {
   float x = 0, y = 0;
 };
 
-/// A smooth curve through its points (Catmull-Rom); corners are where one stroke ends and the next
-/// begins.
+/// A smooth curve through its points (Catmull-Rom). A corner is the end of one stroke and the start
+/// of the next.
 using Stroke = std::vector<Point>;
 /// One way of writing a digit.
 using Glyph = std::vector<Stroke>;
 
-/// The ways of writing `digit` (0 to 9), the commonest first.
+/// The ways of writing `digit` (0 to 9), the most common first.
 std::span<const Glyph> glyphs_of(int digit);
 
 }  // namespace kaiseki::nn

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Handwritten-like digits, drawn as a pen would: strokes, jittered, bent, tilted, inked, noisy.
+// Draws digits that look handwritten: strokes with jitter, bends, slant and noise.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,14 +11,14 @@ namespace kaiseki::nn {
 namespace {
 
 constexpr int kSide = 28;
-constexpr int kSteps = 7;  // straight pieces of a curve between two control points
+constexpr int kSteps = 7;  // line segments of a curve between two control points
 
-/// The hand that writes one digit.
-struct Hand {
-  float xx, xy, yx, yy, cx, cy;       // the unit box to pixels
+/// The random properties of the handwriting of one digit.
+struct Handwriting {
+  float xx, xy, yx, yy, cx, cy;       // transform from the unit box to pixels
   float bend_x, bend_y, phase, wave;  // a slow wave that bends the whole digit
-  float radius, pressure, fade;       // of the pen, in pixels; its change along a stroke
-  float softness, ink, noise;         // of the edge, in pixels; 0..1; of the paper
+  float radius, pressure, fade;       // of the pen, in pixels; changes along a stroke
+  float softness, ink, noise;         // of edges, in pixels; 0..1; of paper and ink
   float jitter;                       // of control points, in the unit box
 };
 
@@ -26,8 +26,8 @@ float between(Random& random, float low, float high) {
   return low + (high - low) * random.uniform();
 }
 
-Hand make_hand(Random& r) {
-  Hand hand;
+Handwriting make_handwriting(Random& r) {
+  Handwriting hand;
   float width = between(r, 11.5f, 20.0f), height = between(r, 15.5f, 21.5f);
   float slant = 0.18f * r.normal() - 0.1f, turn = 0.11f * r.normal();
   slant = std::clamp(slant, -0.65f, 0.5f);
@@ -53,12 +53,12 @@ Hand make_hand(Random& r) {
   return hand;
 }
 
-struct Dot {
+struct PenPoint {
   float x, y, radius;
 };
 
-/// Where the pen goes, in pixels.
-void trace(const Stroke& stroke, const Hand& hand, Random& r, std::vector<Dot>& dots) {
+/// Computes the points of a stroke, in pixels.
+void trace(const Stroke& stroke, const Handwriting& hand, Random& r, std::vector<PenPoint>& dots) {
   dots.clear();
   std::array<Point, 16> p;
   int count = static_cast<int>(stroke.size());
@@ -88,8 +88,8 @@ void trace(const Stroke& stroke, const Hand& hand, Random& r, std::vector<Dot>& 
 
 using Canvas = std::array<float, kSide * kSide>;
 
-/// Inks the pixels within the pen's reach of the piece from `a` to `b`.
-void draw(Dot a, Dot b, float softness, Canvas& canvas) {
+/// Draws the line segment from `a` to `b`.
+void draw(PenPoint a, PenPoint b, float softness, Canvas& canvas) {
   float reach = std::max(a.radius, b.radius) + softness;
   int left = std::max(0, static_cast<int>(std::min(a.x, b.x) - reach));
   int right = std::min(kSide - 1, static_cast<int>(std::max(a.x, b.x) + reach));
@@ -111,10 +111,10 @@ void draw(Dot a, Dot b, float softness, Canvas& canvas) {
   }
 }
 
-/// Grain of the paper and of the pen, from the words of one counter after another.
-void finish(const Canvas& canvas, const Hand& hand, uint64_t seed, uint64_t stream,
+/// Adds noise and converts the pixels to bytes. The noise comes from consecutive Philox counters.
+void finish(const Canvas& canvas, const Handwriting& hand, uint64_t seed, uint64_t stream,
             uint8_t* pixels) {
-  constexpr uint32_t kGrain = 0x80000000;  // counters that Random does not reach
+  constexpr uint32_t kGrain = 0x80000000;  // counters that Random does not use
   std::array<uint32_t, 4> words{};
   for (size_t i = 0; i < canvas.size(); ++i) {
     float ink = std::min(canvas[i], 1.0f);
@@ -146,9 +146,9 @@ class Digits : public PictureSource {
     Random random(seed_, stream);
     auto glyphs = glyphs_of(label(index));
     const Glyph& glyph = glyphs[random.below(glyphs.size())];
-    Hand hand = make_hand(random);
+    Handwriting hand = make_handwriting(random);
     Canvas canvas{};
-    std::vector<Dot> dots;
+    std::vector<PenPoint> dots;
     for (const Stroke& stroke : glyph) {
       trace(stroke, hand, random, dots);
       for (size_t i = 0; i + 1 < dots.size(); ++i)

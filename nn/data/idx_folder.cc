@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// MNIST and its relatives: a folder of IDX files.
-#include "matrix/error.h"
+// Data sets in the format of MNIST: a folder of IDX files.
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/log.h"
 #include "nn/data/source.h"
 #include "nn/io/idx.h"
 
@@ -22,6 +25,20 @@ fs::path file_of(const fs::path& folder, bool train, bool labels) {
   return plain_or_packed(folder, part + (labels ? "-labels-idx1-ubyte" : "-images-idx3-ubyte"));
 }
 
+/// The largest label of the other split, so that both have the same classes. Returns 0 if that
+/// split has no readable file.
+int32_t largest_label_of_other_split(const fs::path& folder, bool train) {
+  const fs::path path = file_of(folder, !train, true);
+  if (!fs::exists(path)) return 0;
+  try {
+    const ByteVector labels = read_idx(path).bytes;
+    return labels.empty() ? 0 : std::to_integer<int32_t>(*std::ranges::max_element(labels));
+  } catch (const Error& error) {
+    log_warning(std::string(error.what()) + "; only the labels of the other file count");
+    return 0;
+  }
+}
+
 }  // namespace
 
 bool is_idx_folder(const fs::path& folder) {
@@ -39,9 +56,9 @@ PictureSourcePtr open_idx_folder(const fs::path& folder, bool train) {
   if (labels.shape != Shape{shape[0]})
     throw ParseError(
         labels_path.string(), "header",
-        "expected " + std::to_string(shape[0]) + " classes, got shape " + labels.shape.str());
+        "expected " + std::to_string(shape[0]) + " labels, got shape " + labels.shape.str());
   std::vector<int32_t> classes;
-  int32_t most = 9;
+  int32_t most = largest_label_of_other_split(folder, train);
   for (std::byte label : labels.bytes) {
     classes.push_back(std::to_integer<int32_t>(label));
     most = std::max(most, classes.back());

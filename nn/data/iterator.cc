@@ -12,12 +12,13 @@
 #include <thread>
 #include <vector>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::nn {
 namespace {
 
-/// Streams of random numbers that no other part of the library uses: the top bits say what for.
+/// Numbers of random streams. The top bits select the purpose, so no other part of the library uses
+/// these streams.
 uint64_t shuffle_stream(int64_t epoch) { return uint64_t{3} << 62 | static_cast<uint64_t>(epoch); }
 uint64_t augmentation_stream(int64_t epoch, int64_t index) {
   return uint64_t{2} << 62 | (static_cast<uint64_t>(epoch) & 0x3fffff) << 40 |
@@ -31,8 +32,8 @@ Order make_order(int64_t size, bool shuffle, uint64_t seed, int64_t epoch) {
   try {
     order->resize(static_cast<size_t>(size));
   } catch (const std::exception&) {
-    throw Error(message("iterator", "expected memory for the order of ", size,
-                        " samples, 8 bytes each, got none"));
+    throw Error(
+        message("iterator", "not enough memory for the order of ", size, " samples, 8 bytes each"));
   }
   std::iota(order->begin(), order->end(), int64_t{0});
   if (shuffle) {
@@ -45,7 +46,7 @@ Order make_order(int64_t size, bool shuffle, uint64_t seed, int64_t epoch) {
 
 }  // namespace
 
-/// The background: threads take the next batch to make, and put it where next() takes it in turn.
+/// Background threads that prepare batches. The queue `jobs` keeps the batches in their order.
 struct Iterator::Worker {
   struct Job {
     int64_t epoch = 0, position = 0, count = 0;
@@ -66,7 +67,7 @@ struct Iterator::Worker {
       for (int i = 0; i < workers; ++i) threads.emplace_back([this] { run(); });
     } catch (const std::system_error& error) {
       if (threads.empty())
-        throw Error(message("iterator", "expected a background thread, got ", error.what()));
+        throw Error(message("iterator", "cannot start a background thread: ", error.what()));
     }
   }
 
@@ -79,7 +80,7 @@ struct Iterator::Worker {
     for (std::thread& thread : threads) thread.join();
   }
 
-  /// The next job of the sequence, or null when there is none to come. Under the lock.
+  /// Appends the next job and returns it, or returns null at the end. The caller holds the lock.
   Job* plan() {
     if (state.position == dataset.size()) {
       ++state.epoch;
@@ -140,7 +141,8 @@ struct Iterator::Worker {
     }
   }
 
-  /// Waits for the first job of the queue and takes it; null at the end. Throws what it threw.
+  /// Waits for the first job of the queue and removes it. Returns null at the end. Rethrows the
+  /// job's exception.
   std::unique_ptr<Job> take() {
     std::unique_lock lock(mutex);
     done.wait(lock, [&] { return jobs.empty() ? finished : jobs.front()->ready; });
@@ -154,9 +156,9 @@ struct Iterator::Worker {
   }
 
   const Dataset& dataset;
-  size_t most_jobs = 0;  // ready or being made
+  size_t most_jobs = 0;  // ready or in preparation
   IteratorOptions options;
-  IteratorState state;  // of the next job to be planned
+  IteratorState state;  // of the next job
   int64_t first_epoch = state.epoch;
   Order order;
   std::deque<std::unique_ptr<Job>> jobs;

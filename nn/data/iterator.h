@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Iterator: minibatches of a data set, shuffled anew each epoch and made ready ahead of training on
-// background threads. What it gives depends on the seed alone, never on the number of threads.
+// Iterator: minibatches of a data set, shuffled in each epoch. Background threads prepare them
+// ahead of training. The batches depend on the seed, not on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@ namespace kaiseki::nn {
 struct IteratorOptions {
   int64_t batch_size = 64;  // the last batch of an epoch holds the rest
   bool shuffle = true;
-  bool repeat = true;  // false: one epoch, then next() gives false
+  bool repeat = true;  // false: next() returns false after one epoch
   uint64_t seed = 0;
-  int workers = 0;   // background threads; 0: a number that suits the machine
-  int prefetch = 4;  // batches that may be ready ahead, or one more than workers if those are more
+  int workers = 0;   // background threads; 0: half of the hardware threads, 1 to 8
+  int prefetch = 4;  // batches prepared ahead, at least workers + 1
 };
 
-/// Where an iterator stands; restoring it continues with the very next batch, bit for bit.
+/// The position of an iterator. A restored iterator continues with the next batch, bit for bit.
 struct IteratorState {
   uint64_t seed = 0;
-  int64_t epoch = 0;     // epochs given completely
-  int64_t position = 0;  // samples of the present epoch that were given
+  int64_t epoch = 0;     // complete epochs so far
+  int64_t position = 0;  // samples of the current epoch that next() has returned
 
   bool operator==(const IteratorState&) const = default;
 };
@@ -36,26 +36,26 @@ class Iterator {
   Iterator(const Iterator&) = delete;
   Iterator& operator=(const Iterator&) = delete;
 
-  /// The next batch; false, and no batch, at the end when it does not repeat. What a background
-  /// thread threw is thrown here, at the batch that it belongs to.
+  /// Gets the next batch. Without `repeat`, returns false at the end of the epoch. Rethrows the
+  /// exception of a background thread for this batch.
   bool next(Batch& batch);
 
-  /// Whether the batch given last was the last one of its epoch.
+  /// Whether the last call of next() returned the last batch of an epoch.
   bool is_new_epoch() const;
   int64_t epoch() const { return state_.epoch; }
   int64_t position() const { return state_.position; }
-  /// Epochs given, with the part of the present one.
+  /// Complete epochs, plus the fraction of the current epoch.
   double epoch_detail() const;
   int64_t batches_per_epoch() const;
   int64_t batch_size() const;
   const Dataset& dataset() const { return *dataset_; }
 
-  /// Seconds that next() has waited for batches to become ready. The first one after the start or
-  /// restore() does not count: nothing could have made it ready ahead.
+  /// Seconds that next() has waited for batches. The first batch after the start or restore() does
+  /// not count, because it cannot be prepared ahead.
   double wait_seconds() const { return wait_seconds_; }
 
   IteratorState state() const { return state_; }
-  /// Throws Error when the state does not fit the data set (position beyond its size).
+  /// Throws Error if the position is beyond the data set's size.
   void restore(const IteratorState& state);
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// JPEG by stb_image, where libjpeg-turbo is not installed.
+// Decodes JPEG with stb_image if libjpeg-turbo is not installed.
 #define STBI_NO_STDIO
 #include <stb/stb_image.h>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/data/jpeg.h"
 #include "nn/data/stb.h"
 

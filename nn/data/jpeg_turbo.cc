@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// JPEG by libjpeg-turbo. It reports errors by a call that must not return; from here that is a jump
-// back into run(), past frames that own nothing.
+// Decodes JPEG with libjpeg-turbo. The library reports an error by a call that must not return: it
+// jumps back into run(). The frames in between must own nothing, as their destructors do not run.
 //
-// Each of these headers uses what the one before declares.
+// Each of these headers needs the declarations of the header before it.
 // clang-format off
 #include <cstdio>
 #include <jpeglib.h>
@@ -13,29 +13,31 @@
 #include <bit>
 #include <csetjmp>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/data/jpeg.h"
 #include "nn/data/source.h"
 
 namespace kaiseki::nn {
 namespace {
 
-constexpr int kMaxScans = 100;  // a few bytes may ask for one more pass over all pixels
+// A few bytes of a file can cost one more pass over all pixels, so the number of passes is limited.
+constexpr int kMaxScans = 100;
 constexpr int kRowsAtOnce = 16;
 
-struct Decoder {
+struct JpegDecoder {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
   jpeg_progress_mgr progress{};
   std::jmp_buf failed{};
   char what[JMSG_LENGTH_MAX] = "";
 
-  Decoder() = default;
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
-  ~Decoder() { jpeg_destroy_decompress(&jpeg); }
+  JpegDecoder() = default;
+  JpegDecoder(const JpegDecoder&) = delete;
+  JpegDecoder& operator=(const JpegDecoder&) = delete;
+  ~JpegDecoder() { jpeg_destroy_decompress(&jpeg); }
 
-  /// Whether `body`, whose frames must own nothing, came to its end; else `what` says why not.
+  /// Returns true if `body` ends without an error. Otherwise `what` has the reason. The frames of
+  /// `body` must own nothing.
   template <typename Body>
   bool run(Body body) {
     if (setjmp(failed)) return false;
@@ -44,24 +46,24 @@ struct Decoder {
   }
 };
 
-Decoder& decoder_of(j_common_ptr jpeg) { return *static_cast<Decoder*>(jpeg->client_data); }
+JpegDecoder& decoder_of(j_common_ptr jpeg) { return *static_cast<JpegDecoder*>(jpeg->client_data); }
 
 void give_up(j_common_ptr jpeg) {
-  Decoder& decoder = decoder_of(jpeg);
+  JpegDecoder& decoder = decoder_of(jpeg);
   jpeg->err->format_message(jpeg, decoder.what);
   std::longjmp(decoder.failed, 1);
 }
 
-/// What stb_image takes for damage is damage here too; other warnings leave a picture to use.
+/// Turns warnings about missing or damaged codes into errors. After other warnings, such as bytes
+/// between segments, the picture is usable.
 void look_at_warning(j_common_ptr jpeg, int level) {
-  const int code = jpeg->err->msg_code;
-  if (level < 0 &&
-      (code == JWRN_HUFF_BAD_CODE || code == JWRN_ARITH_BAD_CODE || code == JWRN_JPEG_EOF))
-    give_up(jpeg);
+  constexpr int kDamage[] = {JWRN_HUFF_BAD_CODE, JWRN_ARITH_BAD_CODE, JWRN_JPEG_EOF,
+                             JWRN_HIT_MARKER, JWRN_MUST_RESYNC};
+  if (level < 0 && std::ranges::count(kDamage, jpeg->err->msg_code) > 0) give_up(jpeg);
 }
 
 void count_scans(j_common_ptr jpeg) {
-  Decoder& decoder = decoder_of(jpeg);
+  JpegDecoder& decoder = decoder_of(jpeg);
   if (decoder.jpeg.input_scan_number <= kMaxScans) return;
   std::snprintf(decoder.what, sizeof decoder.what, "more than %d scans", kMaxScans);
   std::longjmp(decoder.failed, 1);
@@ -69,7 +71,7 @@ void count_scans(j_common_ptr jpeg) {
 
 void print_nothing(j_common_ptr) {}
 
-bool read_header(Decoder& decoder, ByteView file) {
+bool read_header(JpegDecoder& decoder, ByteView file) {
   jpeg_decompress_struct& jpeg = decoder.jpeg;
   jpeg.err = jpeg_std_error(&decoder.errors);
   decoder.errors.error_exit = give_up;
@@ -85,7 +87,8 @@ bool read_header(Decoder& decoder, ByteView file) {
   });
 }
 
-/// Photoshop, whose marker says so, stores the share of light and not of ink.
+/// If `light` is set, the values are light instead of ink. Photoshop writes such files, with
+/// Adobe's marker.
 void cmyk_to_rgb(const std::vector<uint8_t>& cmyk, bool light, std::vector<uint8_t>& rgb) {
   const int ink = light ? 0 : 255;
   rgb.resize(cmyk.size() / 4 * 3);
@@ -98,7 +101,7 @@ void cmyk_to_rgb(const std::vector<uint8_t>& cmyk, bool light, std::vector<uint8
 }  // namespace
 
 PictureInfo jpeg_info(ByteView file, std::string_view source) {
-  Decoder decoder;
+  JpegDecoder decoder;
   if (!read_header(decoder, file))
     throw ParseError(source, "header",
                      std::string("expected the header of a JPEG, got: ") + decoder.what);
@@ -112,7 +115,7 @@ PictureInfo jpeg_info(ByteView file, std::string_view source) {
 
 Picture decode_jpeg(ByteView file, std::string_view source, const PictureInfo& info, int channels,
                     int eighths) {
-  Decoder decoder;
+  JpegDecoder decoder;
   jpeg_decompress_struct& jpeg = decoder.jpeg;
   Picture picture{0, 0, channels, {}};
   picture.eighths = jpeg_eighths(eighths);
@@ -154,7 +157,8 @@ Picture decode_jpeg(ByteView file, std::string_view source, const PictureInfo& i
   return picture;
 }
 
-/// Of 1, 2, 4 and 8, which the library has vector code for: the others take longer than 8.
+/// Returns 1, 2, 4 or 8. libjpeg-turbo has vector code for these scales only. Other scales take
+/// longer than 8.
 int jpeg_eighths(int eighths) {
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(eighths)));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/data/source.h"
 
 namespace kaiseki::nn {

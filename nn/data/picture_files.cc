@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures that stay encoded until they are read: files of a folder, or of an archive.
+// Pictures that are decoded when they are read: files of a folder or of an archive.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -7,10 +7,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "matrix/error.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "nn/data/class_split.h"
 #include "nn/data/source.h"
-#include "nn/io/file.h"
 #include "nn/io/gzip.h"
 #include "nn/io/tar.h"
 
@@ -20,10 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMaxPicture = uint64_t{1} << 30;
-constexpr uint64_t kMaxUnpacked = uint64_t{1} << 36;  // of a packed archive, in all
-constexpr uint64_t kMaxKept = uint64_t{1} << 33;      // of a packed archive, in memory
+constexpr uint64_t kMaxUnpacked = uint64_t{1} << 36;  // of a compressed archive, in total
+constexpr uint64_t kMaxKept = uint64_t{1} << 33;      // of a compressed archive, in memory
 
-/// Pictures by class, of which a subclass gets the encoded bytes.
+/// Pictures by class. Subclasses read the encoded bytes.
 class EncodedPictures : public PictureSource {
  public:
   explicit EncodedPictures(ClassSplit split) : items_(std::move(split.items)) {
@@ -51,7 +52,7 @@ class FolderPictures : public EncodedPictures {
   std::vector<std::string> paths_;
 };
 
-/// What lies in a tar: where, and the bytes themselves when the tar is packed.
+/// A file in a tar: its position, or its bytes if the tar is compressed.
 struct Member {
   uint64_t position = 0, bytes = 0;
   ByteVector contents;
@@ -67,8 +68,7 @@ class ArchivePictures : public EncodedPictures {
         members_(std::move(members)) {
     descriptor_ = ::open(archive_.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor_ < 0)
-      throw Error(
-          message("read", "expected to read ", archive_.string(), ", got: ", std::strerror(errno)));
+      throw Error(message("read", "cannot read ", archive_.string(), ": ", std::strerror(errno)));
   }
   ~ArchivePictures() override { ::close(descriptor_); }
 
@@ -96,6 +96,47 @@ class ArchivePictures : public EncodedPictures {
   int descriptor_;
 };
 
+/// Whether `folder` is `other` or lies above it.
+bool contains(const fs::path& folder, const fs::path& other) {
+  return std::mismatch(folder.begin(), folder.end(), other.begin(), other.end()).first ==
+         folder.end();
+}
+
+/// The paths of all pictures below a folder, relative to it. Warns of what cannot be read. A link
+/// to a folder above is not followed.
+std::vector<std::string> find_pictures(const fs::path& folder) {
+  std::vector<std::string> paths;
+  std::vector<fs::path> above = {fs::canonical(folder)};  // the folders on the way to the entry
+  int64_t unreadable = 0;
+  std::string first;
+  constexpr auto kFollow = fs::directory_options::follow_directory_symlink;
+  for (auto at = fs::recursive_directory_iterator(folder, kFollow);
+       at != fs::recursive_directory_iterator(); ++at) {
+    const auto depth = static_cast<size_t>(at.depth()) + 1;
+    if (at->is_directory()) {
+      const fs::path target = fs::canonical(at->path());
+      above.resize(depth);
+      const bool leads_up =
+          std::ranges::any_of(above, [&](const fs::path& one) { return contains(target, one); });
+      if (leads_up) {
+        at.disable_recursion_pending();
+        log_warning_once(message("data", "does not follow ", at->path().string(),
+                                 ", which leads to a folder above it"));
+      }
+      above.push_back(target);
+    } else if (is_picture_name(at->path().filename().string())) {
+      if (at->is_regular_file())
+        paths.push_back(at->path().lexically_relative(folder).generic_string());
+      else if (unreadable++ == 0)
+        first = at->path().string() + (at->exists() ? ", no regular file" : ", a dead link");
+    }
+  }
+  if (unreadable)
+    log_warning_once(message("data", "leaves out ", unreadable, " of the pictures in ",
+                             folder.string(), ": ", first, unreadable > 1 ? ", and others" : ""));
+  return paths;
+}
+
 bool is_packed(const fs::path& path) {
   FileSource source(path);
   std::byte magic[2] = {};
@@ -106,11 +147,7 @@ bool is_packed(const fs::path& path) {
 }  // namespace
 
 PictureSourcePtr open_picture_folder(const fs::path& folder, bool train) {
-  std::vector<std::string> paths;
-  for (const auto& entry :
-       fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink))
-    if (is_picture_name(entry.path().filename().string()) && entry.is_regular_file())
-      paths.push_back(entry.path().lexically_relative(folder).generic_string());
+  std::vector<std::string> paths = find_pictures(folder);
   ClassSplit split = split_by_class(paths, train, folder.string());
   return std::make_unique<FolderPictures>(std::move(split), folder, std::move(paths));
 }
@@ -132,7 +169,10 @@ PictureSourcePtr open_picture_archive(const fs::path& archive, bool train) {
     Member member{tar.data_position(), entry.bytes, {}};
     if (packed) {
       kept += entry.bytes;
-      if (kept > kMaxKept) source->fail("expected at most 8 GiB of pictures; unpack the archive");
+      if (kept > kMaxKept)
+        source->fail(
+            "expected at most 8 GiB of pictures in a compressed archive, got more; decompress the "
+            "archive");
       member.contents = tar.read(kMaxPicture);
     } else if (entry.bytes > kMaxPicture) {
       source->fail("expected a picture of at most 1 GiB, got " + entry.path);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// From a picture of bytes to a sample of floats: resize, crop, flip, normalisation.
+// Converts a picture of bytes to a sample of floats: resize, crop, flip, normalization.
 #include <algorithm>
 #include <array>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/data/picture.h"
 #include "nn/data/resize.h"
 
 namespace kaiseki::nn {
 namespace {
 
-/// Where a crop of `length` pixels from `first` on meets an axis of `to` pixels.
+/// The part of a crop that lies inside the picture, along one axis. The crop has `length` pixels
+/// from `first`. The axis has `to` pixels.
 struct Overlap {
-  int before = 0, count = 0;  // of the crop's pixels: outside before it, inside
+  int before = 0, count = 0;  // pixels of the crop: before the picture, inside it
   Overlap(int64_t first, int length, int64_t to)
       : before(static_cast<int>(std::clamp<int64_t>(-first, 0, length))),
         count(static_cast<int>(std::clamp<int64_t>(to - first, before, length)) - before) {}
@@ -23,7 +24,7 @@ float for_channel(const std::vector<float>& values, int channel, float otherwise
   return values[values.size() == 1 ? 0 : static_cast<size_t>(channel)];
 }
 
-/// What each of a pixel's values becomes.
+/// The normalized float for each value of a byte.
 std::array<float, 256> sample_values(float mean, float std) {
   std::array<float, 256> values;
   for (size_t i = 0; i < values.size(); ++i)
@@ -52,7 +53,7 @@ void check(const Picture& picture, const Preprocessing& how) {
 void prepare_sample(const Picture& original, const Preprocessing& how, Random* augmentation,
                     float* out) {
   check(original, how);
-  const Size scaled = scaled_size(whole_size(original), how);
+  const PictureSize scaled = scaled_size(whole_size(original), how);
   int64_t top = (scaled.height - how.height) / 2, left = (scaled.width - how.width) / 2;
   bool mirrored = false;
   if (augmentation) {
@@ -68,7 +69,7 @@ void prepare_sample(const Picture& original, const Preprocessing& how, Random* a
   }
 
   const Overlap rows(top, how.height, scaled.height), columns(left, how.width, scaled.width);
-  Windows windows = whole_windows(original, scaled);
+  ResizeWindows windows = whole_windows(original, scaled);
   const bool same = windows.rows.extent == static_cast<double>(scaled.height) &&
                     windows.columns.extent == static_cast<double>(scaled.width);
   Picture resized;

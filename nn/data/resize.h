@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Resizing of parts of pictures, and what it asks of decoding. Inside nn/data.
+// Resizes parts of pictures, and computes the size at which to decode them. Internal to nn/data.
 #pragma once
 
 #include <cstdint>
@@ -8,36 +8,37 @@
 
 namespace kaiseki::nn {
 
-struct Size {
+struct PictureSize {
   int64_t height = 0, width = 0;
 };
 
-/// The size to which a whole picture is brought before the crop.
-Size scaled_size(Size whole, const Preprocessing& how);
+/// The size to which a whole picture is resized before the crop.
+PictureSize scaled_size(PictureSize whole, const Preprocessing& how);
 
-/// The least eighths of a picture's sides that hold as many pixels as scaled_size(): 1 to 8. It is
-/// 8 when `how` leaves a side to the picture.
-int eighths_needed(Size whole, const Preprocessing& how);
+/// Returns the smallest scale, in eighths (1 to 8), at which a picture has at least the pixels of
+/// scaled_size(). Returns 8 if `how` has no height or width.
+int eighths_needed(PictureSize whole, const Preprocessing& how);
 
-/// The sides of the picture that was encoded.
-Size whole_size(const Picture& picture);
+/// The size of the encoded picture.
+PictureSize whole_size(const Picture& picture);
 
-/// Some output pixels of one axis, whose `from` input pixels lie along a length of `extent` of
-/// them and are brought to `to`. `extent` is below `from` when the last one lies partly outside.
-struct Window {
+/// The output pixels `first` to `first + count - 1` along one axis. The axis is resized from `from`
+/// to `to` pixels. `extent` is the length of the input in pixels. It is below `from` if the last
+/// pixel lies partly outside.
+struct ResizeWindow {
   int from = 0;
   double extent = 0;
   int64_t to = 0, first = 0;
   int count = 0;
 };
-struct Windows {
-  Window rows, columns;
+struct ResizeWindows {
+  ResizeWindow rows, columns;
 };
 
-/// For the whole of a picture that is brought to `scaled`.
-Windows whole_windows(const Picture& picture, Size scaled);
+/// The windows of a whole picture that is resized to `scaled`.
+ResizeWindows whole_windows(const Picture& picture, PictureSize scaled);
 
-/// The resized picture's part in the two windows, which are not empty. Makes nothing else of it.
-Picture resize_part(const Picture& picture, const Windows& windows);
+/// Computes the part of the resized picture in the two windows. They must not be empty.
+Picture resize_part(const Picture& picture, const ResizeWindows& windows);
 
 }  // namespace kaiseki::nn

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the pictures of a data set come from: memory, files, an archive or a generator. Inside
-// nn/data.
+// Sources of a data set's pictures: memory, files, an archive or a generator. Internal to nn/data.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +8,20 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "nn/data/picture.h"
-#include "nn/io/bytes.h"
 
 namespace kaiseki::nn {
 
-/// Pictures with classes, by index. Thread-safe for reading.
+/// Pictures with classes, by index. Several threads may read at the same time.
 class PictureSource {
  public:
   virtual ~PictureSource() = default;
   virtual int64_t size() const = 0;
-  /// Into `picture`, whose memory is used again: what decode_for() makes of it.
+  /// Decodes as decode_for() into `picture`, and reuses its memory.
   virtual void read(int64_t index, const Preprocessing& how, Picture& picture) const = 0;
   virtual int32_t label(int64_t index) const = 0;
-  /// Whether read() costs no more than a copy.
+  /// Returns whether read() costs no more than a copy.
   virtual bool in_memory() const { return false; }
   const std::vector<std::string>& class_names() const { return class_names_; }
 
@@ -48,19 +47,20 @@ class MemoryPictures : public PictureSource {
   std::vector<int32_t> labels_;
 };
 
-/// To grey by ITU-R BT.601's weights, or grey to three equal channels.
+/// Converts to gray with the weights of ITU-R BT.601, or gray to three equal channels.
 void convert_channels(Picture& picture, int channels);
 
 /// {train,t10k}-{images-idx3,labels-idx1}-ubyte, plain or .gz.
 bool is_idx_folder(const std::filesystem::path& folder);
 PictureSourcePtr open_idx_folder(const std::filesystem::path& folder, bool train);
 
-/// CIFAR-10's binary batches: records of a class byte, then 32 x 32 pixels of red, green and blue.
+/// CIFAR-10's binary batches. A record is a class byte, then the red, green and blue planes of
+/// 32 x 32 pixels.
 struct CifarBatch {
   std::vector<uint8_t> pixels;  // [n, 32, 32, 3]
   std::vector<int32_t> labels;
 };
-bool is_cifar_batch(const std::string& path, bool train);  // by its name
+bool is_cifar_batch(const std::string& path, bool train);  // by the file's name
 void append_cifar_batch(ByteView file, std::string_view source, CifarBatch& batch);
 bool is_cifar_folder(const std::filesystem::path& folder);
 PictureSourcePtr open_cifar_folder(const std::filesystem::path& folder, bool train);
@@ -68,10 +68,10 @@ PictureSourcePtr make_cifar(CifarBatch batch);
 
 /// A folder of one folder of pictures for each class.
 PictureSourcePtr open_picture_folder(const std::filesystem::path& folder, bool train);
-/// A tar of the same, or of CIFAR-10's batches; plain or gzip-compressed.
+/// A tar of such folders or of CIFAR-10's batches, plain or compressed with gzip.
 PictureSourcePtr open_picture_archive(const std::filesystem::path& archive, bool train);
 
-/// Handwritten-like digits, 28 x 28, grey. `count` pictures, the classes in turn.
+/// `count` drawn digits, 28 x 28, gray. Picture i has class i % 10.
 PictureSourcePtr make_digits(int64_t count, uint64_t seed, bool train);
 
 }  // namespace kaiseki::nn

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one place where stb_image and stb_image_write are compiled: JPEG and PNG, from memory only.
+// Compiles stb_image and stb_image_write, with JPEG and PNG, from memory only.
 #include "nn/data/stb.h"
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace {
 
 thread_local size_t largest_piece = SIZE_MAX;
 
-/// Zeros: a JPEG may name a table that it does not give, or end before its last pixel.
+/// Returns zeros. A JPEG may use a table that it does not define, or end before its last pixel.
 void* stb_malloc(size_t bytes) { return bytes > largest_piece ? nullptr : std::calloc(1, bytes); }
 
 void* stb_realloc(void* block, size_t bytes) {
@@ -32,7 +32,7 @@ StbLimit::~StbLimit() { largest_piece = SIZE_MAX; }
 #define STBI_MALLOC(bytes) stb_malloc(bytes)
 #define STBI_REALLOC(block, bytes) stb_realloc(block, bytes)
 #define STBI_FREE(block) std::free(block)
-#define STBI_ASSERT(condition) (static_cast<void>(0))  // damaged files break some of them
+#define STBI_ASSERT(condition) (static_cast<void>(0))  // some of them fail for damaged files
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_PNG
 #define STBI_NO_STDIO
@@ -40,7 +40,7 @@ StbLimit::~StbLimit() { largest_piece = SIZE_MAX; }
 #define STBI_NO_LINEAR
 #define STBI_MAX_DIMENSIONS 16384
 #define STB_IMAGE_IMPLEMENTATION
-#include <stb_image.h>  // the checked copy
+#include <stb_image.h>  // the patched copy from CMakeLists.txt
 #define STBI_WRITE_NO_STDIO
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image_write.h>

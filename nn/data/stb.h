@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// stb_image: PNG, and JPEG where no other decoder is; and how much memory it may ask for, so that
-// no length in a hostile file decides it. Inside nn/data.
+// Decodes PNG with stb_image, and JPEG if there is no other decoder. Limits the memory of
+// stb_image, because a hostile file could ask for any size. Internal to nn/data.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
 
+#include "base/bytes.h"
 #include "nn/data/picture.h"
-#include "nn/io/bytes.h"
 
 namespace kaiseki::nn {
 
-/// While it lives, larger pieces are refused to this thread's calls of stb_image, which then fail.
+/// While it lives, allocations of this thread by stb_image fail above `largest_piece` bytes.
 class StbLimit {
  public:
   explicit StbLimit(size_t largest_piece);
@@ -20,9 +20,9 @@ class StbLimit {
   StbLimit& operator=(const StbLimit&) = delete;
 };
 
-/// The header, not yet bounded. Throws ParseError.
+/// Reads the header. Does not check the size. Throws ParseError.
 PictureInfo stb_info(ByteView file, std::string_view source);
-/// All of it, in 1 or 3 channels. Throws ParseError.
+/// Decodes the picture in 1 or 3 channels. Throws ParseError.
 Picture stb_decode(ByteView file, std::string_view source, const PictureInfo& info, int channels);
 
 }  // namespace kaiseki::nn

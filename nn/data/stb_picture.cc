@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/data/stb.h"
 
 namespace kaiseki::nn {
@@ -14,7 +14,7 @@ struct Free {
   void operator()(uint8_t* pixels) const { stbi_image_free(pixels); }
 };
 
-/// 16 bytes for each pixel, twice for growing, and the picture filled up to whole blocks.
+/// 16 bytes for each pixel, twice because buffers grow. The sides are rounded up to whole blocks.
 size_t decoding_limit(const PictureInfo& info, ByteView file) {
   size_t pixels = (static_cast<size_t>(info.width) + 64) * (static_cast<size_t>(info.height) + 64);
   return (1 << 16) + 2 * file.size() + 32 * pixels;

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "matrix/error.h"
-#include "nn/io/file.h"
+#include "base/error.h"
+#include "base/file.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -23,7 +23,7 @@ struct GzipSource::State {
   std::array<std::byte, 1 << 16> input;
   bool at_end = false;
 
-  /// Makes sure that there is input, unless the file is at its end.
+  /// Reads more input if there is none. Returns false at the end of the file.
   bool refill() {
     if (stream.avail_in == 0) {
       stream.next_in = reinterpret_cast<Bytef*>(input.data());
@@ -32,7 +32,7 @@ struct GzipSource::State {
     return stream.avail_in > 0;
   }
 
-  /// After a member: true when another follows; zeros that fill up the file are passed over.
+  /// Called after a member. Returns true if another member follows. Skips padding of zeros.
   bool next_member() {
     while (refill()) {
       if (*stream.next_in == 0x1f) return inflateReset(&stream) == Z_OK;
@@ -49,7 +49,7 @@ GzipSource::GzipSource(std::unique_ptr<ByteSource> packed, uint64_t limit)
   state_->packed = std::move(packed);
   state_->limit = limit;
   if (inflateInit2(&state_->stream, kGzipWindow) != Z_OK)
-    throw Error(message("gzip", "expected zlib to start, got ", zError(Z_MEM_ERROR)));
+    throw Error(message("gzip", "zlib does not start: ", zError(Z_MEM_ERROR)));
 }
 
 GzipSource::~GzipSource() { inflateEnd(&state_->stream); }

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <memory>
 
-#include "nn/io/bytes.h"
+#include "base/bytes.h"
 
 namespace kaiseki::nn {
 
-/// What a gzip stream holds. Throws ParseError when it is damaged, cut short, or holds more than
+/// The content of a gzip stream. Throws ParseError if it is damaged, truncated, or has more than
 /// `limit` bytes.
 class GzipSource : public ByteSource {
  public:
@@ -22,11 +22,11 @@ class GzipSource : public ByteSource {
   std::unique_ptr<State> state_;
 };
 
-/// The source itself, or what it holds when it begins with gzip's magic number.
+/// Returns the source itself, or its content if it begins with gzip's magic number.
 std::unique_ptr<ByteSource> open_maybe_gzip(const std::filesystem::path& path, uint64_t limit);
 std::unique_ptr<ByteSource> maybe_gzip(std::unique_ptr<ByteSource> source, uint64_t limit);
 
-/// The same in memory. gzip() takes less than 4 GiB.
+/// Compress and decompress in memory. gzip() accepts less than 4 GiB.
 ByteVector gunzip(ByteView packed, uint64_t limit, std::string name = "memory");
 ByteVector gzip(ByteView bytes, int level = 6);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "nn/io/idx.h"
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/io/gzip.h"
 
 namespace kaiseki::nn {
@@ -13,14 +13,14 @@ constexpr std::byte kUnsignedByte{8};
 }  // namespace
 
 IdxArray read_idx(ByteSource& source) {
-  std::byte head[4];
-  source.read_exactly(head, "an IDX header");
-  if (head[0] != std::byte{0} || head[1] != std::byte{0})
+  std::byte header[4];
+  source.read_exactly(header, "an IDX header");
+  if (header[0] != std::byte{0} || header[1] != std::byte{0})
     source.fail("expected the magic number of IDX, got other bytes");
-  if (head[2] != kUnsignedByte)
+  if (header[2] != kUnsignedByte)
     source.fail("expected elements of type 8 (unsigned byte), got type " +
-                std::to_string(std::to_integer<int>(head[2])));
-  int rank = std::to_integer<int>(head[3]);
+                std::to_string(std::to_integer<int>(header[2])));
+  int rank = std::to_integer<int>(header[3]);
   if (rank < 1 || rank > Shape::kMaxRank)
     source.fail("expected 1 to 8 dimensions, got " + std::to_string(rank));
   IdxArray array;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// IDX, the format of MNIST: two zero bytes, the type, the rank, big-endian dimensions, the
+// IDX, the format of MNIST: two zero bytes, the type, the rank, big-endian dimensions, then the
 // elements.
 #pragma once
 
 #include <filesystem>
 
+#include "base/bytes.h"
 #include "matrix/shape.h"
-#include "nn/io/bytes.h"
 
 namespace kaiseki::nn {
 
@@ -15,10 +15,10 @@ struct IdxArray {
   ByteVector bytes;  // type 8: unsigned byte, row-major
 };
 
-/// One array of unsigned bytes. Throws ParseError on another type, on an early end, on bytes that
-/// follow.
+/// Reads one array of unsigned bytes. Throws ParseError for another type, an early end, or extra
+/// bytes.
 IdxArray read_idx(ByteSource& source);
-/// Plain or gzip-compressed.
+/// Reads a file, plain or compressed with gzip.
 IdxArray read_idx(const std::filesystem::path& path);
 
 ByteVector encode_idx(const IdxArray& array);

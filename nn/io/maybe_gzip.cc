@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Tells gzip streams from others by their magic number.
+// Detects gzip streams by their magic number.
 #include <algorithm>
 
-#include "nn/io/file.h"
+#include "base/file.h"
 #include "nn/io/gzip.h"
 
 namespace kaiseki::nn {
 namespace {
 
-/// `first`, then the rest of `source`.
-class Rejoined : public ByteSource {
+/// A stream of `first`, then `rest`.
+class PrefixedSource : public ByteSource {
  public:
-  Rejoined(ByteVector first, std::unique_ptr<ByteSource> rest)
+  PrefixedSource(ByteVector first, std::unique_ptr<ByteSource> rest)
       : ByteSource(rest->name()), first_(std::move(first)), rest_(std::move(rest)) {}
 
   size_t read(std::span<std::byte> out) override {
@@ -43,7 +43,7 @@ std::unique_ptr<ByteSource> maybe_gzip(std::unique_ptr<ByteSource> source, uint6
   first.resize(source->read(first));
   bool packed = first.size() == 2 && first[0] == std::byte{0x1f} && first[1] == std::byte{0x8b};
   std::unique_ptr<ByteSource> whole =
-      std::make_unique<Rejoined>(std::move(first), std::move(source));
+      std::make_unique<PrefixedSource>(std::move(first), std::move(source));
   if (!packed) return whole;
   return std::make_unique<GzipSource>(std::move(whole), limit);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A tensor with a name: what files of weights hold.
+// A tensor with a name, as in files of weights.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ struct NamedTensor {
   Tensor value;
 };
 
-/// Free text that goes with the tensors.
+/// Free text that is stored with the tensors.
 using Metadata = std::map<std::string, std::string>;
 
 }  // namespace kaiseki::nn

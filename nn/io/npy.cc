@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include "matrix/error.h"
-#include "nn/io/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "nn/io/tensor_bytes.h"
 
 namespace kaiseki::nn {
@@ -16,20 +16,20 @@ namespace {
 constexpr uint32_t kMaxHeader = 1 << 16;
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-struct Header {
+struct NpyHeader {
   std::string descr;
   bool fortran = false;
   Shape shape;
 };
 
-/// The one Python dictionary that a header is: {'descr': '<f4', 'fortran_order': False, 'shape':
+/// Parses a header. It is one Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape':
 /// (2, 3), }
-class HeaderParser {
+class NpyHeaderParser {
  public:
-  HeaderParser(std::string_view text, const ByteSource& source) : text_(text), source_(source) {}
+  NpyHeaderParser(std::string_view text, const ByteSource& source) : text_(text), source_(source) {}
 
-  Header parse() {
-    Header header;
+  NpyHeader parse() {
+    NpyHeader header;
     bool descr = false, order = false, shape = false;
     expect('{');
     while (!accept('}')) {
@@ -119,12 +119,12 @@ class HeaderParser {
   size_t at_ = 0;
 };
 
-Header read_header(ByteSource& source) {
-  std::byte head[8], length[4] = {};
-  source.read_exactly(head, "an npy header");
-  if (std::memcmp(head, kMagic.data(), kMagic.size()) != 0)
+NpyHeader read_header(ByteSource& source) {
+  std::byte prefix[8], length[4] = {};
+  source.read_exactly(prefix, "an npy header");
+  if (std::memcmp(prefix, kMagic.data(), kMagic.size()) != 0)
     source.fail("expected the magic number of npy, got other bytes");
-  int version = std::to_integer<int>(head[6]);
+  int version = std::to_integer<int>(prefix[6]);
   if (version < 1 || version > 3)
     source.fail("expected npy version 1 to 3, got " + std::to_string(version));
   source.read_exactly(std::span(length, version == 1 ? 2 : 4), "the length of the npy header");
@@ -132,7 +132,7 @@ Header read_header(ByteSource& source) {
   if (count > kMaxHeader)
     source.fail("expected an npy header of at most 64 KiB, got " + std::to_string(count));
   ByteVector text = source.read_bytes(count, "an npy header");
-  return HeaderParser(as_text(text), source).parse();
+  return NpyHeaderParser(as_text(text), source).parse();
 }
 
 template <typename From>
@@ -151,7 +151,7 @@ Tensor narrowed(ByteView bytes, const Shape& shape, const ByteSource& source) {
   return value;
 }
 
-/// What lies in the file, whose dimensions are reversed for Fortran order, as row-major.
+/// Converts an array in Fortran order to row-major.
 Tensor to_row_major(const Tensor& stored, const Shape& shape) {
   Tensor value(shape, stored.dtype(), Device::cpu());
   size_t width = dtype_size(stored.dtype());
@@ -169,7 +169,7 @@ Tensor to_row_major(const Tensor& stored, const Shape& shape) {
   return value;
 }
 
-Tensor read_array(ByteSource& source, const Header& header) {
+Tensor read_array(ByteSource& source, const NpyHeader& header) {
   static constexpr struct {
     std::string_view descr;
     size_t bytes;
@@ -197,7 +197,7 @@ Tensor read_array(ByteSource& source, const Header& header) {
               header.descr.substr(0, 40) + "'");
 }
 
-std::string head_of(const Tensor& value) {
+std::string header_of(const Tensor& value) {
   constexpr std::string_view kDescr[] = {"<f4", "<i4", "|u1", "|b1"};
   std::string dict = "{'descr': '" + std::string(kDescr[static_cast<int>(value.dtype())]) +
                      "', 'fortran_order': False, 'shape': (";
@@ -205,10 +205,10 @@ std::string head_of(const Tensor& value) {
   dict += "), }";
   dict.resize((10 + dict.size() + 1 + 63) / 64 * 64 - 11, ' ');
   dict += '\n';
-  std::string head = std::string(kMagic) + '\x01' + '\0';
-  head += static_cast<char>(dict.size() & 255);
-  head += static_cast<char>(dict.size() >> 8);
-  return head + dict;
+  std::string header = std::string(kMagic) + '\x01' + '\0';
+  header += static_cast<char>(dict.size() & 255);
+  header += static_cast<char>(dict.size() >> 8);
+  return header + dict;
 }
 
 Tensor read_whole(ByteSource& source) {
@@ -221,7 +221,7 @@ Tensor read_whole(ByteSource& source) {
 }  // namespace
 
 Tensor read_npy(ByteSource& source) {
-  Header header = read_header(source);
+  NpyHeader header = read_header(source);
   Tensor stored = read_array(source, header);
   bool same = !header.fortran || header.shape.rank() < 2 || stored.size() == 0;
   return same ? stored : to_row_major(stored, header.shape);
@@ -239,15 +239,15 @@ Tensor read_npy(ByteView bytes) {
 
 void write_npy(const std::filesystem::path& path, const Tensor& value) {
   Tensor host = for_file(value);
-  std::string head = head_of(host);
-  ByteView parts[] = {as_bytes(head), bytes_of(host)};
+  std::string header = header_of(host);
+  ByteView parts[] = {as_bytes(header), bytes_of(host)};
   write_file_atomic(path, parts);
 }
 
 ByteVector encode_npy(const Tensor& value) {
   Tensor host = for_file(value);
-  std::string head = head_of(host);
-  ByteVector bytes(as_bytes(head).begin(), as_bytes(head).end());
+  std::string header = header_of(host);
+  ByteVector bytes(as_bytes(header).begin(), as_bytes(header).end());
   bytes.insert(bytes.end(), bytes_of(host).begin(), bytes_of(host).end());
   return bytes;
 }

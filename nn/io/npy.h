@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// NumPy's .npy, versions 1 to 3: f4, i4, u1 and b1, little-endian; f8 and i8 are narrowed when
-// read. https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+// NumPy's .npy, versions 1 to 3: f4, i4, u1 and b1, little-endian. f8 and i8 are read as f4 and i4.
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #pragma once
 
 #include <filesystem>
 
+#include "base/bytes.h"
 #include "matrix/tensor.h"
-#include "nn/io/bytes.h"
 
 namespace kaiseki::nn {
 
-/// One array, on the CPU; Fortran order is brought to row-major. Throws ParseError.
+/// Reads one array, on the CPU. Converts Fortran order to row-major. Throws ParseError.
 Tensor read_npy(const std::filesystem::path& path);
 Tensor read_npy(ByteSource& source);
 Tensor read_npy(ByteView bytes);
 
-/// Version 1.0, row-major. Replaces the file in one step (write_file_atomic).
+/// Writes version 1.0, row-major. Replaces the file in one step (write_file_atomic).
 void write_npy(const std::filesystem::path& path, const Tensor& value);
 ByteVector encode_npy(const Tensor& value);
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -121,8 +121,8 @@ void ProtoReader::append(const ProtoField& field, std::vector<float>& to) const 
 }
 
 void ProtoWriter::append(std::string_view bytes) {
-  if (parts_.empty() || !parts_.back().lent.empty()) parts_.emplace_back();
-  parts_.back().own += bytes;
+  if (chunks_.empty() || !chunks_.back().borrowed.empty()) chunks_.emplace_back();
+  chunks_.back().owned += bytes;
   size_ += bytes.size();
 }
 
@@ -161,7 +161,7 @@ ProtoWriter& ProtoWriter::bytes(uint32_t number, ByteView value) {
   tag(number, ProtoField::Wire::bytes);
   varint(value.size());
   if (value.empty()) return *this;
-  parts_.push_back({"", value});
+  chunks_.push_back({"", value});
   size_ += value.size();
   return *this;
 }
@@ -169,12 +169,12 @@ ProtoWriter& ProtoWriter::bytes(uint32_t number, ByteView value) {
 ProtoWriter& ProtoWriter::message(uint32_t number, ProtoWriter value) {
   tag(number, ProtoField::Wire::bytes);
   varint(value.size());
-  for (Part& part : value.parts_) {
-    if (part.lent.empty()) {
-      append(part.own);
+  for (Chunk& chunk : value.chunks_) {
+    if (chunk.borrowed.empty()) {
+      append(chunk.owned);
     } else {
-      size_ += part.lent.size();
-      parts_.push_back(std::move(part));
+      size_ += chunk.borrowed.size();
+      chunks_.push_back(std::move(chunk));
     }
   }
   return *this;
@@ -182,15 +182,15 @@ ProtoWriter& ProtoWriter::message(uint32_t number, ProtoWriter value) {
 
 std::vector<ByteView> ProtoWriter::parts() const {
   std::vector<ByteView> views;
-  for (const Part& part : parts_)
-    views.push_back(part.lent.empty() ? as_bytes(part.own) : part.lent);
+  for (const Chunk& chunk : chunks_)
+    views.push_back(chunk.borrowed.empty() ? as_bytes(chunk.owned) : chunk.borrowed);
   return views;
 }
 
 ByteVector ProtoWriter::encode() const {
   ByteVector bytes;
   bytes.reserve(size_);
-  for (ByteView part : parts()) bytes.insert(bytes.end(), part.begin(), part.end());
+  for (ByteView chunk : parts()) bytes.insert(bytes.end(), chunk.begin(), chunk.end());
   return bytes;
 }
 

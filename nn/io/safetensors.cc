@@ -4,26 +4,37 @@
 #include <algorithm>
 #include <tuple>
 
-#include "matrix/error.h"
-#include "nn/io/file.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/sha256.h"
 #include "nn/io/tensor_bytes.h"
 #include "nn/io/tensor_list.h"
 
 namespace kaiseki::nn {
 namespace {
 
-constexpr uint64_t kMaxHeader = 100'000'000;  // as the format's own library has it
+constexpr uint64_t kMaxHeader = 100'000'000;  // the limit of the format's library
 constexpr uint64_t kMaxFile = uint64_t{1} << 36;
 
+/// SHA-256 of the header's text, with zeros in place of this value, and of the tensors' bytes.
+constexpr std::string_view kChecksum = "kaiseki_sha256";
+
+/// The position of the checksum's digits in a header that this library wrote.
+size_t checksum_position(std::string_view header, std::string_view digits) {
+  const size_t at =
+      header.find("\"" + std::string(kChecksum) + "\":\"" + std::string(digits) + "\"");
+  return at == header.npos ? at : at + kChecksum.size() + 4;
+}
+
 /// Header and tensors, in the order of the file.
-struct Encoded {
-  std::string head;
+struct EncodedSafetensors {
+  std::string header;
   std::vector<Tensor> values;
   std::vector<ByteView> parts;
 };
 
-Encoded encode(std::span<const NamedTensor> tensors, const Metadata& metadata) {
-  Encoded result;
+EncodedSafetensors encode(std::span<const NamedTensor> tensors, const Metadata& metadata) {
+  EncodedSafetensors result;
   std::vector<ListedTensor> list;
   uint64_t end = 0;
   for (const NamedTensor& tensor : tensors) {
@@ -32,14 +43,39 @@ Encoded encode(std::span<const NamedTensor> tensors, const Metadata& metadata) {
         {tensor.name, tensor.value.dtype(), tensor.value.shape(), end, end + tensor.value.bytes()});
     end = list.back().end;
   }
-  std::string header = format_tensor_list(list, true, metadata);
+  const std::string zeros(64, '0');
+  Metadata checked = metadata;
+  checked.insert_or_assign(std::string(kChecksum), zeros);
+  std::string header = format_tensor_list(list, true, checked);
   header.resize((header.size() + 7) / 8 * 8, ' ');
-  result.head.resize(8);
-  store_le<uint64_t>(header.size(), reinterpret_cast<std::byte*>(result.head.data()));
-  result.head += header;
-  result.parts.push_back(as_bytes(result.head));
-  for (const Tensor& value : result.values) result.parts.push_back(bytes_of(value));
+  result.header.resize(8);
+  store_le<uint64_t>(header.size(), reinterpret_cast<std::byte*>(result.header.data()));
+  result.header += header;
+  result.parts.push_back(as_bytes(result.header));
+  Sha256 hash;
+  hash.update(as_bytes(header));
+  for (const Tensor& value : result.values) {
+    result.parts.push_back(bytes_of(value));
+    hash.update(result.parts.back());
+  }
+  result.header.replace(8 + checksum_position(header, zeros), zeros.size(), hash.finish());
   return result;
+}
+
+void check_sum(ByteVector header, std::span<const NamedTensor> tensors, std::string_view expected,
+               const ByteSource& source) {
+  const size_t at = checksum_position(as_text(header), expected);
+  if (at == std::string_view::npos)
+    throw ParseError(source.name(), "header", "expected a checksum of 64 digits, got another text");
+  std::fill_n(header.begin() + static_cast<ptrdiff_t>(at), expected.size(), std::byte{'0'});
+  Sha256 hash;
+  hash.update(header);
+  for (const NamedTensor& tensor : tensors) hash.update(bytes_of(tensor.value));
+  if (hash.finish() != expected)
+    throw ParseError(
+        source.name(), "checksum",
+        "the contents do not have the SHA-256 in the metadata: the file is damaged, or "
+        "another program changed it and kept kaiseki_sha256");
 }
 
 }  // namespace
@@ -50,15 +86,15 @@ std::vector<NamedTensor> read_safetensors(ByteSource& source, Metadata* metadata
     MemorySource known(bytes, source.name());
     return read_safetensors(known, metadata);
   }
-  std::byte head[8];
-  source.read_exactly(head, "the length of a safetensors header");
-  uint64_t length = load_le<uint64_t>(head);
+  std::byte length_bytes[8];
+  source.read_exactly(length_bytes, "the length of a safetensors header");
+  uint64_t length = load_le<uint64_t>(length_bytes);
   if (length > kMaxHeader || length > *source.remaining())
     source.fail("expected a safetensors header within the file, got a length of " +
                 std::to_string(length) + " bytes");
   ByteVector text = source.read_bytes(length, "a safetensors header");
-  if (metadata) metadata->clear();
-  auto list = parse_tensor_list(as_text(text), source.name(), true, metadata);
+  Metadata found;
+  auto list = parse_tensor_list(as_text(text), source.name(), true, &found);
   std::sort(list.begin(), list.end(), [](const ListedTensor& a, const ListedTensor& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
@@ -77,6 +113,9 @@ std::vector<NamedTensor> read_safetensors(ByteSource& source, Metadata* metadata
   tensors.reserve(list.size());
   for (const ListedTensor& t : list)
     tensors.push_back({t.name, read_elements(source, t.shape, t.dtype)});
+  if (const auto sum = found.extract(std::string(kChecksum)))
+    check_sum(std::move(text), tensors, sum.mapped(), source);
+  if (metadata) *metadata = std::move(found);
   return tensors;
 }
 
@@ -97,7 +136,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
 
 ByteVector encode_safetensors(std::span<const NamedTensor> tensors, const Metadata& metadata) {
   ByteVector bytes;
-  Encoded encoded = encode(tensors, metadata);
+  EncodedSafetensors encoded = encode(tensors, metadata);
   size_t size = 0;
   for (ByteView part : encoded.parts) size += part.size();
   bytes.reserve(size);

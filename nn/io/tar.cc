@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -25,7 +25,7 @@ std::string text_of(ByteView block, Field field) {
   return std::string(first, strnlen(first, field.bytes));
 }
 
-/// Octal, or base 256 where the first bit is set (GNU).
+/// Reads an octal number, or base 256 if the first bit is set (GNU).
 uint64_t number_of(ByteView block, Field field, const ByteSource& source) {
   ByteView digits = block.subspan(field.at, field.bytes);
   uint64_t value = 0;
@@ -67,22 +67,22 @@ std::string cleaned(std::string path) {
   return path == "." ? "" : path;
 }
 
-/// What long names and pax records say about the entry after them.
+/// The path and size of the next entry, if long names or pax records give them.
 struct Overrides {
   std::string path;
   std::optional<uint64_t> bytes;
 };
 
-/// Records of the form "LENGTH key=value\n", LENGTH counting all of it.
+/// Reads records of the form "LENGTH key=value\n". LENGTH is the number of bytes of the record.
 void parse_pax(std::string_view text, const ByteSource& source, Overrides& result) {
   while (!text.empty()) {
     size_t length = 0;
     auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-    size_t head = static_cast<size_t>(stop - text.data()) + 1;
-    if (error != std::errc() || length > text.size() || head + 1 > length || *stop != ' ' ||
+    size_t record_start = static_cast<size_t>(stop - text.data()) + 1;
+    if (error != std::errc() || length > text.size() || record_start + 1 > length || *stop != ' ' ||
         text[length - 1] != '\n')
       source.fail("expected a pax record, got something else");
-    std::string_view record = text.substr(head, length - head - 1);
+    std::string_view record = text.substr(record_start, length - record_start - 1);
     size_t equals = record.find('=');
     if (equals == std::string_view::npos) source.fail("expected '=' in a pax record");
     std::string_view key = record.substr(0, equals), value = record.substr(equals + 1);

@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "matrix/error.h"
-#include "nn/io/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "nn/io/gzip.h"
 #include "nn/io/tar.h"
 #include "nn/io/tensor_bytes.h"
@@ -18,15 +18,15 @@ constexpr std::string_view kIndex = "index.json", kSuffix = ".f32";
 constexpr std::array<std::byte, 1024> kZeros{};
 
 /// Headers, contents and padding, in the order of the file.
-struct Encoded {
-  std::vector<ByteVector> own;
+struct EncodedTar {
+  std::vector<ByteVector> headers;
   std::vector<Tensor> values;
   std::vector<ByteView> parts;
 };
 
-Encoded encode(std::span<const NamedTensor> tensors, const Metadata& metadata) {
-  Encoded result;
-  result.own.reserve(tensors.size() + 1);
+EncodedTar encode(std::span<const NamedTensor> tensors, const Metadata& metadata) {
+  EncodedTar result;
+  result.headers.reserve(tensors.size() + 1);
   std::vector<ListedTensor> list;
   for (const NamedTensor& tensor : tensors) {
     if (tensor.value.dtype() != DType::f32)
@@ -35,13 +35,13 @@ Encoded encode(std::span<const NamedTensor> tensors, const Metadata& metadata) {
     result.values.push_back(for_file(tensor.value));
     list.push_back({tensor.name, DType::f32, tensor.value.shape()});
   }
-  append_tar_file(result.own.emplace_back(), kIndex,
+  append_tar_file(result.headers.emplace_back(), kIndex,
                   as_bytes(format_tensor_list(list, false, metadata)));
-  result.parts.push_back(result.own.back());
+  result.parts.push_back(result.headers.back());
   for (size_t i = 0; i < list.size(); ++i) {
     ByteView bytes = bytes_of(result.values[i]);
-    result.own.push_back(tar_header(list[i].name + std::string(kSuffix), bytes.size()));
-    result.parts.push_back(result.own.back());
+    result.headers.push_back(tar_header(list[i].name + std::string(kSuffix), bytes.size()));
+    result.parts.push_back(result.headers.back());
     result.parts.push_back(bytes);
     result.parts.push_back(ByteView(kZeros).first(tar_padding(bytes.size())));
   }
@@ -92,7 +92,7 @@ void write_tar_tensors(const std::filesystem::path& path, std::span<const NamedT
 
 ByteVector encode_tar_tensors(std::span<const NamedTensor> tensors, const Metadata& metadata) {
   ByteVector bytes;
-  Encoded encoded = encode(tensors, metadata);
+  EncodedTar encoded = encode(tensors, metadata);
   for (ByteView part : encoded.parts) bytes.insert(bytes.end(), part.begin(), part.end());
   return bytes;
 }

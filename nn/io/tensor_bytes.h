@@ -4,24 +4,24 @@
 
 #include <bit>
 
+#include "base/bytes.h"
 #include "matrix/tensor.h"
-#include "nn/io/bytes.h"
 
 namespace kaiseki::nn {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// The tensor's elements, row-major, on the CPU; bytes_of() its result.
+/// Returns the tensor contiguous and on the CPU, as bytes_of() needs it.
 inline Tensor for_file(const Tensor& value) { return value.to(Device::cpu()).contiguous(); }
 
-/// Of a contiguous tensor on the CPU.
+/// Returns the bytes of a contiguous tensor on the CPU.
 inline ByteView bytes_of(const Tensor& value) {
   if (value.size() == 0) return {};
   return {static_cast<const std::byte*>(value.host_pointer(Access::read)),
           static_cast<size_t>(value.bytes())};
 }
 
-/// A new tensor on the CPU whose bytes come from the source.
+/// Reads a new tensor on the CPU from the source.
 inline Tensor read_elements(ByteSource& source, const Shape& shape, DType dtype) {
   Tensor value(shape, dtype, Device::cpu());
   if (value.size() == 0) return value;

@@ -5,17 +5,19 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::nn {
 namespace {
 
+// unity: alone (this name is another type in base/json.h)
 using Json = nlohmann::json;
 
 constexpr std::string_view kMetadata = "__metadata__";
 constexpr std::string_view kTypeNames[] = {"F32", "I32", "U8", "BOOL"};
 
-/// Takes the events of the parser, which keeps no tree: depth and memory are bounded by the form.
+/// Handles the parser's events. There is no tree of values, so a file cannot use much memory by
+/// deep nesting.
 class ListHandler {
  public:
   ListHandler(std::string_view source, bool offsets, Metadata* metadata)
@@ -123,7 +125,7 @@ class ListHandler {
     tensors_.push_back(tensor_);
   }
 
-  /// So few that their bytes have a number.
+  /// Throws if the number of bytes could overflow 64 bits.
   void check_elements() const {
     double elements = 1;
     for (int64_t dim : shape_) elements *= static_cast<double>(std::max<int64_t>(dim, 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The JSON that lists a file's tensors: {"name": {"dtype", "shape", "data_offsets"}, ...}, the
-// header of safetensors and the index of a tar of tensors. The only reader of JSON here.
+// The JSON list of a file's tensors: {"name": {"dtype", "shape", "data_offsets"}, ...}. It is the
+// header of safetensors and the index of a tar of tensors.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ struct ListedTensor {
   uint64_t bytes() const { return static_cast<uint64_t>(shape.elements()) * dtype_size(dtype); }
 };
 
-/// In the order of the text. With `offsets`, data_offsets must be there, and end - begin must be
-/// the bytes of the shape. Nothing but this form is let through. Throws ParseError(source, "header:
-/// NAME").
+/// Returns the tensors in the order of the text. With `offsets`, every tensor must have
+/// data_offsets, and end - begin must be the number of bytes of the shape. Throws
+/// ParseError(source, "header: NAME") for any other form.
 std::vector<ListedTensor> parse_tensor_list(std::string_view text, std::string_view source,
                                             bool offsets, Metadata* metadata);
 
-/// The same text again. Throws Error on a name that is used twice or is not UTF-8.
+/// Writes the list. Throws Error if a name occurs twice or is not UTF-8.
 std::string format_tensor_list(const std::vector<ListedTensor>& tensors, bool offsets,
                                const Metadata& metadata);
 

@@ -2,11 +2,12 @@
 #include "nn/layers/activation.h"
 
 #include "matrix/ops/elementwise.h"
+#include "nn/onnx/layer_writer.h"
 
 namespace kaiseki::nn {
 namespace {
 
-// A NaN passes through each of them.
+// If x is NaN, the result is NaN.
 std::string_view function_of(Activation kind) {
   switch (kind) {
     case Activation::relu:
@@ -77,9 +78,24 @@ Tensor ActivationLayer::forward(ForwardPass& pass) const {
 }
 
 void ActivationLayer::backward(BackwardPass& pass) const {
-  if (pass.wanted[0])
+  if (pass.needs_gradient[0])
     pass.grad_inputs[0] =
         activation_gradient(activation_, pass.output, pass.grad_output, pass.may_overwrite);
+}
+
+void ActivationLayer::to_onnx(OnnxLayerWriter& onnx) const {
+  switch (activation_.kind) {
+    case Activation::relu:
+      return onnx.add(onnx.node("Relu"));
+    case Activation::leaky_relu:
+      return onnx.add(onnx.node("LeakyRelu").number("alpha", activation_.slope));
+    case Activation::sigmoid:
+      return onnx.add(onnx.node("Sigmoid"));
+    case Activation::tanh:
+      return onnx.add(onnx.node("Tanh"));
+    case Activation::none:
+      return onnx.add(onnx.node("Identity"));
+  }
 }
 
 }  // namespace kaiseki::nn

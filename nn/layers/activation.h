@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ActivationLayer: an elementwise function whose derivative follows from its output.
+// ActivationLayer: an elementwise function. Its derivative is computed from its output.
 #pragma once
 
 #include "nn/layers/layers.h"
@@ -8,17 +8,18 @@ namespace kaiseki::nn {
 
 class ActivationLayer : public Layer {
  public:
-  explicit ActivationLayer(Activation kind, float slope = 0.01f) : activation_{kind, slope} {}
+  explicit ActivationLayer(Activation kind) : activation_{kind} {}
 
   LayerShape infer(std::span<const Shape> inputs) override {
     return {.output = only_input(inputs)};
   }
   Tensor forward(ForwardPass& pass) const override;
   void backward(BackwardPass& pass) const override;
-  Keeps keeps() const override { return {.output = true}; }
+  BackwardReads backward_reads() const override { return {.output = true}; }
   std::optional<FusedActivation> as_activation() const override { return activation_; }
+  void to_onnx(OnnxLayerWriter& onnx) const override;
 
- private:
+ protected:
   FusedActivation activation_;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Sum of inputs of one shape.
+// Adds inputs of the same shape.
 #include "matrix/ops/elementwise.h"
 #include "nn/layers/layers.h"
+#include "nn/onnx/layer_writer.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -22,16 +23,19 @@ class Add : public Layer {
     apply_activation(pass.activation, y);
     return y;
   }
+  void to_onnx(OnnxLayerWriter& onnx) const override {
+    onnx.add(onnx.node(onnx.inputs.size() == 2 ? "Add" : "Sum"));
+  }
   bool fuses_activation() const override { return true; }
   void backward(BackwardPass& pass) const override {
     for (size_t i = 0; i < pass.shapes.size(); ++i)
-      if (pass.wanted[i]) pass.grad_inputs[i] = pass.grad_output;
+      if (pass.needs_gradient[i]) pass.grad_inputs[i] = pass.grad_output;
     pass.shared = true;
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Layer> make_add(LayerParams&) { return std::make_unique<Add>(); }
+std::unique_ptr<Layer> make_add() { return std::make_unique<Add>(); }
 
 }  // namespace kaiseki::nn

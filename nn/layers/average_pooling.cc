@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mean over windows of each channel.
+// Average pooling: the mean over windows of each channel.
 #include "matrix/ops/pool.h"
 #include "nn/layers/layers.h"
 #include "nn/layers/pooling.h"
@@ -9,8 +9,10 @@ namespace {
 
 class AveragePooling : public Layer {
  public:
-  explicit AveragePooling(LayerParams& params) : pool_(read_pool(params)) {
-    pool_.count_padding = params.boolean("count_padding", false);
+  void settings(Settings& settings) override {
+    pool_settings(settings, pool_);
+    settings.boolean("count_padding", pool_.count_padding,
+                     {.doc = "divide by the size of the whole window"});
   }
 
   LayerShape infer(std::span<const Shape> inputs) override {
@@ -25,10 +27,12 @@ class AveragePooling : public Layer {
   }
 
   void backward(BackwardPass& pass) const override {
-    if (!pass.wanted[0]) return;
+    if (!pass.needs_gradient[0]) return;
     pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, pass.grad_output.device());
     average_pool2d_backward(pass.grad_output, pool_, pass.grad_inputs[0]);
   }
+
+  void to_onnx(OnnxLayerWriter& onnx) const override { pool_to_onnx(onnx, pool_, false); }
 
  private:
   Pool2d pool_;
@@ -36,8 +40,6 @@ class AveragePooling : public Layer {
 
 }  // namespace
 
-std::unique_ptr<Layer> make_average_pooling(LayerParams& params) {
-  return std::make_unique<AveragePooling>(params);
-}
+std::unique_ptr<Layer> make_average_pooling() { return std::make_unique<AveragePooling>(); }
 
 }  // namespace kaiseki::nn

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Batch normalisation per channel (Ioffe, Szegedy 2015): the batch's statistics in training, the
-// running ones in the test phase.
+// Batch normalization per channel (Ioffe, Szegedy 2015). Training uses the statistics of the batch,
+// the test phase the running statistics.
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/norm.h"
 #include "matrix/ops/reduce.h"
 #include "nn/layers/layers.h"
+#include "nn/onnx/layer_writer.h"
 
 namespace kaiseki::nn {
 namespace {
 
 class BatchNormalization : public Layer {
  public:
-  explicit BatchNormalization(LayerParams& params) {
-    norm_.eps = static_cast<float>(params.number("eps", 1e-5, 1e-12, 1));
-    norm_.momentum = static_cast<float>(params.number("momentum", 0.1, 0, 1));
+  void settings(Settings& settings) override {
+    settings.number("eps", eps_, {.low = 1e-12, .high = 1});
+    settings.number("momentum", momentum_,
+                    {.low = 0, .high = 1, .doc = "for the running statistics"});
   }
 
   LayerShape infer(std::span<const Shape> inputs) override {
@@ -39,14 +41,14 @@ class BatchNormalization : public Layer {
       Tensor batch_mean(gamma.shape(), DType::f32, x.device());
       Tensor inv_std(gamma.shape(), DType::f32, x.device());
       batch_norm_train(x, gamma, beta, norm, mean, variance, batch_mean, inv_std, y);
-      if (pass.keep) pass.saved = {batch_mean, inv_std};
+      if (pass.save_for_backward) pass.saved = {batch_mean, inv_std};
     }
     if (!norm.relu) apply_activation(pass.activation, y);
     return y;
   }
 
-  bool remakes_output() const override { return true; }
-  Tensor remake(const RemakePass& pass) const override {
+  bool recomputes_output() const override { return true; }
+  Tensor recompute(const RecomputePass& pass) const override {
     const Tensor& x = pass.input;
     const Tensor &gamma = pass.parameters[0].value, &beta = pass.parameters[1].value;
     const BatchNorm norm = with(pass.activation);
@@ -63,21 +65,30 @@ class BatchNormalization : public Layer {
     if (pass.phase == Phase::test) return backward_of_constants(pass);
     Tensor dx(pass.shapes[0], DType::f32, pass.grad_output.device());
     batch_norm_backward(pass.inputs[0], pass.grad_output, pass.parameters[0].value, pass.saved[0],
-                        pass.saved[1], dx, pass.parameters[0].grad, pass.parameters[1].grad);
-    if (pass.wanted[0]) pass.grad_inputs[0] = dx;
+                        pass.saved[1], dx, pass.gradients[0], pass.gradients[1]);
+    if (pass.needs_gradient[0]) pass.grad_inputs[0] = dx;
   }
 
-  Keeps keeps() const override { return {.input = true}; }
+  void to_onnx(OnnxLayerWriter& onnx) const override {
+    for (const char* name : {"weight", "bias", "running_mean", "running_var"})
+      onnx.inputs.push_back(onnx.parameter(name));
+    onnx.add(
+        onnx.node("BatchNormalization").number("epsilon", eps_).number("momentum", 1 - momentum_));
+  }
+
+  BackwardReads backward_reads() const override { return {.input = true}; }
   bool fuses_activation() const override { return true; }
 
  private:
   BatchNorm with(const FusedActivation& activation) const {
-    BatchNorm norm = norm_;
+    BatchNorm norm;
+    norm.eps = static_cast<float>(eps_);
+    norm.momentum = static_cast<float>(momentum_);
     norm.relu = activation.kind == Activation::relu;
     return norm;
   }
 
-  /// In the test phase the statistics do not depend on the input.
+  /// The backward pass of the test phase, in which the statistics do not depend on the input.
   void backward_of_constants(BackwardPass& pass) const {
     Shape per_channel = pass.shapes[0];
     Axes others;
@@ -89,26 +100,27 @@ class BatchNormalization : public Layer {
     const Tensor mean = pass.states[0].value.reshape(per_channel);
     const Tensor variance = pass.states[1].value.reshape(per_channel);
     const Tensor& dy = pass.grad_output;
-    const Tensor weighted = elementwise(
-        "g * (x - m) * rsqrt(v + eps)",
-        {{"g", dy}, {"x", pass.inputs[0]}, {"m", mean}, {"v", variance}, {"eps", norm_.eps}});
-    reduce_into(Reduction::sum, weighted, others, pass.parameters[0].grad, 1);
-    reduce_into(Reduction::sum, dy, others, pass.parameters[1].grad, 1);
-    if (pass.wanted[0])
+    const Tensor weighted =
+        elementwise("g * (x - m) * rsqrt(v + eps)", {{"g", dy},
+                                                     {"x", pass.inputs[0]},
+                                                     {"m", mean},
+                                                     {"v", variance},
+                                                     {"eps", static_cast<float>(eps_)}});
+    reduce_into(Reduction::sum, weighted, others, pass.gradients[0], 1);
+    reduce_into(Reduction::sum, dy, others, pass.gradients[1], 1);
+    if (pass.needs_gradient[0])
       pass.grad_inputs[0] = elementwise("g * w * rsqrt(v + eps)",
                                         {{"g", dy},
                                          {"w", pass.parameters[0].value.reshape(per_channel)},
                                          {"v", variance},
-                                         {"eps", norm_.eps}});
+                                         {"eps", static_cast<float>(eps_)}});
   }
 
-  BatchNorm norm_;
+  double eps_ = 1e-5, momentum_ = 0.1;
 };
 
 }  // namespace
 
-std::unique_ptr<Layer> make_batch_normalization(LayerParams& params) {
-  return std::make_unique<BatchNormalization>(params);
-}
+std::unique_ptr<Layer> make_batch_normalization() { return std::make_unique<BatchNormalization>(); }
 
 }  // namespace kaiseki::nn

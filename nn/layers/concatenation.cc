@@ -2,14 +2,18 @@
 // Joins its inputs along one dimension of a sample, by default the channels.
 #include "matrix/ops/copy.h"
 #include "nn/layers/layers.h"
+#include "nn/onnx/layer_writer.h"
 
 namespace kaiseki::nn {
 namespace {
 
 class Concatenation : public Layer {
  public:
-  explicit Concatenation(LayerParams& params)
-      : axis_(static_cast<int>(params.integer("axis", 0, 0, Shape::kMaxRank - 2))) {}
+  void settings(Settings& settings) override {
+    settings.integer("axis", setting_,
+                     {.low = 0, .high = Shape::kMaxRank - 2, .doc = "the channels"});
+    axis_ = static_cast<int>(setting_);
+  }
 
   LayerShape infer(std::span<const Shape> inputs) override {
     require(!inputs.empty(), "concatenation", "expected inputs, got none");
@@ -31,20 +35,22 @@ class Concatenation : public Layer {
     int64_t start = 0;
     for (size_t i = 0; i < pass.shapes.size(); ++i) {
       const int64_t length = pass.shapes[i][axis_ + 1];
-      if (pass.wanted[i])
+      if (pass.needs_gradient[i])
         pass.grad_inputs[i] = pass.grad_output.slice(axis_ + 1, start, length).clone();
       start += length;
     }
   }
+  void to_onnx(OnnxLayerWriter& onnx) const override {
+    onnx.add(onnx.node("Concat").integer("axis", axis_ + 1));
+  }
 
  private:
-  int axis_;
+  int64_t setting_ = 0;
+  int axis_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Layer> make_concatenation(LayerParams& params) {
-  return std::make_unique<Concatenation>(params);
-}
+std::unique_ptr<Layer> make_concatenation() { return std::make_unique<Concatenation>(); }
 
 }  // namespace kaiseki::nn

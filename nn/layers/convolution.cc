@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Two-dimensional convolution. With "bias": "position" every position of the output has a bias of
-// its own, as in Sukiyaki.
+// Two-dimensional convolution. With "bias": "position" every position of the output has its own
+// bias, as in Sukiyaki.
 #include "matrix/ops/conv.h"
 #include "matrix/ops/conv_pool.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
 #include "nn/layers/layers.h"
+#include "nn/onnx/layer_writer.h"
 
 namespace kaiseki::nn {
 namespace {
 
-enum class Bias : uint8_t { none, channel, position };
+enum class BiasKind : uint8_t { none, channel, position };
 
 class Convolution : public Layer {
  public:
-  explicit Convolution(LayerParams& params)
-      : outputs_(params.integer("output_channels", std::nullopt)),
-        kernel_(params.pair("kernel_size", std::nullopt, 1)),
-        bias_(read_bias(params)),
-        weight_init_(params.initializer("weight_initializer", {Initializer::Kind::he})),
-        bias_init_(params.initializer("bias_initializer", {})) {
-    conv_.stride = params.pair("stride", {{1, 1}}, 1);
-    conv_.padding = params.pair("padding", {{0, 0}}, 0);
-    conv_.dilation = params.pair("dilation", {{1, 1}}, 1);
-    conv_.groups = params.integer("groups", 1);
+  void settings(Settings& settings) override {
+    settings.integer("output_channels", outputs_, {.required = true});
+    settings.pair("kernel_size", kernel_, {.required = true});
+    settings.pair("stride", conv_.stride);
+    settings.pair("padding", conv_.padding, {.low = 0});
+    settings.pair("dilation", conv_.dilation);
+    settings.integer("groups", conv_.groups);
+    settings.switch_or("bias", bias_, {"channel", "position"},
+                       {.doc = "one for each position of the output"});
+    settings.initializer("weight_initializer", weight_init_);
+    settings.initializer("bias_initializer", bias_init_);
   }
 
   LayerShape infer(std::span<const Shape> inputs) override {
@@ -33,13 +35,14 @@ class Convolution : public Layer {
             outputs_);
     const Shape filter = {outputs_, x[0] / conv_.groups, kernel_[0], kernel_[1]};
     const ConvProblem problem = conv_problem({1, x[0], x[1], x[2]}, filter, conv_);
-    filter.elements();  // throws before a product of its dimensions overflows
+    filter.elements();  // throws if the product of its dimensions overflows
     const int64_t window = filter[1] * kernel_[0] * kernel_[1];
     LayerShape shape{.output = {outputs_, problem.out_h(), problem.out_w()}};
     shape.parameters.push_back({"weight", filter, weight_init_, window,
                                 outputs_ / conv_.groups * kernel_[0] * kernel_[1]});
-    if (bias_ != Bias::none)
-      shape.parameters.push_back({"bias", bias_ == Bias::position ? shape.output : Shape{outputs_},
+    if (bias_ != BiasKind::none)
+      shape.parameters.push_back({"bias",
+                                  bias_ == BiasKind::position ? shape.output : Shape{outputs_},
                                   bias_init_, window, outputs_, false});
     shape.multiply_adds =
         Shape{filter[0], filter[1], filter[2], filter[3], problem.out_h(), problem.out_w()}
@@ -54,8 +57,8 @@ class Convolution : public Layer {
     if (pass.pooling) return forward_pooled(pass);
     const ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv_);
     Tensor y({problem.n, problem.k, problem.out_h(), problem.out_w()}, DType::f32, x.device());
-    if (bias_ != Bias::position) {
-      const Tensor* bias = bias_ == Bias::channel ? &pass.parameters[1].value : nullptr;
+    if (bias_ != BiasKind::position) {
+      const Tensor* bias = bias_ == BiasKind::channel ? &pass.parameters[1].value : nullptr;
       conv2d(x, filter, bias, conv_, y, pass.activation.kind, pass.activation.slope);
       return y;
     }
@@ -67,58 +70,68 @@ class Convolution : public Layer {
 
   void backward(BackwardPass& pass) const override {
     const Tensor& dy = pass.grad_output;
-    Parameter& weight = pass.parameters[0];
     if (!pass.pooling)
-      conv2d_backward_filter(pass.inputs[0], dy, conv_, weight.grad, weight.keep_grad());
-    if (bias_ != Bias::none) {
-      Parameter& bias = pass.parameters[1];
-      const Axes axes = bias_ == Bias::channel ? Axes{0, 2, 3} : Axes{0};
-      reduce_into(Reduction::sum, dy, axes, bias.grad, bias.keep_grad());
+      conv2d_backward_filter(pass.inputs[0], dy, conv_, pass.gradients[0], pass.beta[0]);
+    if (bias_ != BiasKind::none) {
+      const Axes axes = bias_ == BiasKind::channel ? Axes{0, 2, 3} : Axes{0};
+      reduce_into(Reduction::sum, dy, axes, pass.gradients[1], pass.beta[1]);
     }
     Tensor& dx = pass.grad_inputs[0];
     if (pass.pooling)
-      return conv2d_max_pool_backward(pass.inputs[0], weight.value, std::move(pass.grad_output),
-                                      std::move(pass.saved[0]), conv_, *pass.pooling, weight.grad,
-                                      weight.keep_grad(), pass.wanted[0] ? &dx : nullptr);
-    if (!pass.wanted[0]) return;
+      return conv2d_max_pool_backward(pass.inputs[0], pass.parameters[0].value,
+                                      std::move(pass.grad_output), std::move(pass.saved[0]), conv_,
+                                      *pass.pooling, pass.gradients[0], pass.beta[0],
+                                      pass.needs_gradient[0] ? &dx : nullptr);
+    if (!pass.needs_gradient[0]) return;
     dx = Tensor(pass.shapes[0], DType::f32, dy.device());
-    conv2d_backward_data(dy, weight.value, conv_, dx);
+    conv2d_backward_data(dy, pass.parameters[0].value, conv_, dx);
   }
 
-  Keeps keeps() const override { return {.input = true}; }
+  BackwardReads backward_reads() const override { return {.input = true}; }
   bool fuses_activation() const override { return true; }
-  bool fuses_pooling() const override { return bias_ != Bias::position; }
+  bool fuses_pooling() const override { return bias_ != BiasKind::position; }
   bool writes_gradients() const override { return true; }
+
+  void to_onnx(OnnxLayerWriter& onnx) const override {
+    onnx.inputs.push_back(onnx.parameter("weight"));
+    if (bias_ == BiasKind::channel) onnx.inputs.push_back(onnx.parameter("bias"));
+    const std::string output = onnx.output;
+    const bool positions = bias_ == BiasKind::position;
+    if (positions) onnx.output = onnx.free_name(onnx.name + ".products");
+    const auto &stride = conv_.stride, &padding = conv_.padding, &dilation = conv_.dilation;
+    onnx.add(onnx.node("Conv")
+                 .integers("dilations", {dilation[0], dilation[1]})
+                 .integer("group", conv_.groups)
+                 .integers("kernel_shape", {kernel_[0], kernel_[1]})
+                 .integers("pads", {padding[0], padding[1], padding[0], padding[1]})
+                 .integers("strides", {stride[0], stride[1]}));
+    if (positions)
+      onnx.add({"Add", onnx.name + ".bias", {onnx.output, onnx.parameter("bias")}, output});
+  }
 
  private:
   Tensor forward_pooled(ForwardPass& pass) const {
     const Tensor &x = pass.inputs[0], &filter = pass.parameters[0].value;
-    const Tensor* bias = bias_ == Bias::channel ? &pass.parameters[1].value : nullptr;
+    const Tensor* bias = bias_ == BiasKind::channel ? &pass.parameters[1].value : nullptr;
     Tensor y, indices;
     const bool relu = pass.activation.kind == Activation::relu;
-    conv2d_max_pool(x, filter, bias, conv_, *pass.pooling, y, pass.keep ? &indices : nullptr,
+    conv2d_max_pool(x, filter, bias, conv_, *pass.pooling, y,
+                    pass.save_for_backward ? &indices : nullptr,
                     relu ? Activation::relu : Activation::none);
     if (!relu) apply_activation(pass.activation, y);
-    if (pass.keep) pass.saved = {indices};
+    if (pass.save_for_backward) pass.saved = {indices};
     return y;
   }
 
-  static Bias read_bias(LayerParams& params) {
-    const std::string kind = params.switch_or("bias", {"channel", "position"});
-    return kind == "false" ? Bias::none : kind == "position" ? Bias::position : Bias::channel;
-  }
-
-  int64_t outputs_;
-  std::array<int64_t, 2> kernel_;
-  Bias bias_;
-  Initializer weight_init_, bias_init_;
+  int64_t outputs_ = 0;
+  std::array<int64_t, 2> kernel_{};
+  BiasKind bias_ = BiasKind::channel;
+  Initializer weight_init_{Initializer::Kind::he}, bias_init_;
   Conv2d conv_;
 };
 
 }  // namespace
 
-std::unique_ptr<Layer> make_convolution(LayerParams& params) {
-  return std::make_unique<Convolution>(params);
-}
+std::unique_ptr<Layer> make_convolution() { return std::make_unique<Convolution>(); }
 
 }  // namespace kaiseki::nn

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Fully connected layer: y = x W^T + b over all of a sample's elements; W is [outputs, inputs].
+// Fully connected layer: y = x W^T + b. x has all elements of a sample, W is [outputs, inputs].
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/reduce.h"
 #include "nn/layers/layers.h"
+#include "nn/onnx/layer_writer.h"
 
 namespace kaiseki::nn {
 namespace {
 
 class FullyConnected : public Layer {
  public:
-  explicit FullyConnected(LayerParams& params)
-      : outputs_(params.integer("output_size", std::nullopt)),
-        bias_(params.boolean("bias", true)),
-        weight_init_(params.initializer("weight_initializer", {Initializer::Kind::he})),
-        bias_init_(params.initializer("bias_initializer", {})) {}
+  void settings(Settings& settings) override {
+    settings.integer("output_size", outputs_, {.required = true});
+    settings.boolean("bias", bias_);
+    settings.initializer("weight_initializer", weight_init_);
+    settings.initializer("bias_initializer", bias_init_);
+  }
 
   LayerShape infer(std::span<const Shape> inputs) override {
     const int64_t size = only_input(inputs).elements();
@@ -37,32 +39,39 @@ class FullyConnected : public Layer {
 
   void backward(BackwardPass& pass) const override {
     const Tensor& dy = pass.grad_output;
-    Parameter& weight = pass.parameters[0];
-    gemm(dy, as_rows(pass.inputs[0]), weight.grad,
-         {.transpose_a = true, .beta = weight.keep_grad()});
-    if (bias_)
-      reduce_into(Reduction::sum, dy, {0}, pass.parameters[1].grad, pass.parameters[1].keep_grad());
-    if (!pass.wanted[0]) return;
+    gemm(dy, as_rows(pass.inputs[0]), pass.gradients[0],
+         {.transpose_a = true, .beta = pass.beta[0]});
+    if (bias_) reduce_into(Reduction::sum, dy, {0}, pass.gradients[1], pass.beta[1]);
+    if (!pass.needs_gradient[0]) return;
     Tensor dx(pass.shapes[0], DType::f32, dy.device());
     Tensor rows = as_rows(dx);
     gemm(dy, pass.parameters[0].value, rows);
     pass.grad_inputs[0] = dx;
   }
 
-  Keeps keeps() const override { return {.input = true}; }
+  BackwardReads backward_reads() const override { return {.input = true}; }
   bool fuses_activation() const override { return true; }
   bool writes_gradients() const override { return true; }
 
+  void to_onnx(OnnxLayerWriter& onnx) const override {
+    if (onnx.input_shape.rank() != 1) {
+      const std::string flat = onnx.free_name(onnx.name + ".flatten");
+      onnx.add(OnnxNode("Flatten", flat, onnx.inputs, flat).integer("axis", 1));
+      onnx.inputs = {flat};
+    }
+    onnx.inputs.push_back(onnx.parameter("weight"));
+    if (bias_) onnx.inputs.push_back(onnx.parameter("bias"));
+    onnx.add(onnx.node("Gemm").integer("transB", 1));
+  }
+
  private:
-  int64_t outputs_;
-  bool bias_;
-  Initializer weight_init_, bias_init_;
+  int64_t outputs_ = 0;
+  bool bias_ = true;
+  Initializer weight_init_{Initializer::Kind::he}, bias_init_;
 };
 
 }  // namespace
 
-std::unique_ptr<Layer> make_fully_connected(LayerParams& params) {
-  return std::make_unique<FullyConnected>(params);
-}
+std::unique_ptr<Layer> make_fully_connected() { return std::make_unique<FullyConnected>(); }
 
 }  // namespace kaiseki::nn

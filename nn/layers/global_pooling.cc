@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// One value for each channel: the mean or the maximum of its plane.
+// Global pooling: the mean or the maximum of each channel.
 #include "matrix/ops/pool.h"
 #include "nn/layers/layers.h"
+#include "nn/onnx/layer_writer.h"
 
 namespace kaiseki::nn {
 namespace {
 
 class GlobalPooling : public Layer {
  public:
-  explicit GlobalPooling(LayerParams& params)
-      : maximum_(params.choice("kind", "average", {"average", "max"}) == "max") {}
+  void settings(Settings& settings) override {
+    settings.choice("kind", maximum_, {"average", "max"});
+  }
 
   LayerShape infer(std::span<const Shape> inputs) override {
     const Shape& x = only_input(inputs, 3, "[channels, height, width]");
@@ -28,12 +30,12 @@ class GlobalPooling : public Layer {
     }
     Tensor indices(shape, DType::i32, x.device());
     max_pool2d(x, pool, y, indices);
-    if (pass.keep) pass.saved = {indices};
+    if (pass.save_for_backward) pass.saved = {indices};
     return y;
   }
 
   void backward(BackwardPass& pass) const override {
-    if (!pass.wanted[0]) return;
+    if (!pass.needs_gradient[0]) return;
     const Pool2d pool = whole_plane(pass.shapes[0]);
     pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, pass.grad_output.device());
     if (maximum_)
@@ -43,18 +45,19 @@ class GlobalPooling : public Layer {
   }
 
   bool takes_maximum() const override { return maximum_; }
+  void to_onnx(OnnxLayerWriter& onnx) const override {
+    onnx.add(onnx.node(maximum_ ? "GlobalMaxPool" : "GlobalAveragePool"));
+  }
 
  private:
   static Pool2d whole_plane(const Shape& x) {
     return {.window = {x[2], x[3]}, .stride = {x[2], x[3]}};
   }
-  bool maximum_;
+  bool maximum_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Layer> make_global_pooling(LayerParams& params) {
-  return std::make_unique<GlobalPooling>(params);
-}
+std::unique_ptr<Layer> make_global_pooling() { return std::make_unique<GlobalPooling>(); }
 
 }  // namespace kaiseki::nn

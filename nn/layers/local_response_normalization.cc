@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Local response normalisation across channels (Krizhevsky et al. 2012).
+// Local response normalization across channels (Krizhevsky et al. 2012).
 #include "matrix/ops/norm.h"
 #include "nn/layers/layers.h"
+#include "nn/onnx/layer_writer.h"
 
 namespace kaiseki::nn {
 namespace {
 
 class LocalResponseNormalization : public Layer {
  public:
-  explicit LocalResponseNormalization(LayerParams& params) {
-    norm_.size = params.integer("size", 5);
-    norm_.alpha = static_cast<float>(params.number("alpha", 1e-4, 0, 1e6));
-    norm_.beta = static_cast<float>(params.number("beta", 0.75, 0, 100));
-    norm_.k = static_cast<float>(params.number("k", 1, 1e-6, 1e6));
+  void settings(Settings& settings) override {
+    settings.integer("size", size_);
+    settings.number("alpha", alpha_, {.low = 0, .high = 1e6});
+    settings.number("beta", beta_, {.low = 0, .high = 100});
+    settings.number("k", k_,
+                    {.low = 1e-6, .high = 1e6, .doc = "x / (k + alpha/size sum x^2)^beta"});
   }
 
   LayerShape infer(std::span<const Shape> inputs) override {
@@ -20,24 +22,40 @@ class LocalResponseNormalization : public Layer {
   }
   Tensor forward(ForwardPass& pass) const override {
     Tensor y(pass.inputs[0].shape(), DType::f32, pass.inputs[0].device());
-    lrn(pass.inputs[0], norm_, y);
+    lrn(pass.inputs[0], norm(), y);
     return y;
   }
   void backward(BackwardPass& pass) const override {
-    if (!pass.wanted[0]) return;
+    if (!pass.needs_gradient[0]) return;
     pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, pass.grad_output.device());
-    lrn_backward(pass.inputs[0], pass.output, pass.grad_output, norm_, pass.grad_inputs[0]);
+    lrn_backward(pass.inputs[0], pass.output, pass.grad_output, norm(), pass.grad_inputs[0]);
   }
-  Keeps keeps() const override { return {.input = true, .output = true}; }
+  BackwardReads backward_reads() const override { return {.input = true, .output = true}; }
+  void to_onnx(OnnxLayerWriter& onnx) const override {
+    if (size_ % 2 == 0) onnx.refuse("windows of an odd number of channels");
+    onnx.add(onnx.node("LRN")
+                 .number("alpha", alpha_)
+                 .number("beta", beta_)
+                 .number("bias", k_)
+                 .integer("size", size_));
+  }
 
  private:
-  Lrn norm_;
+  Lrn norm() const {
+    return {.size = size_,
+            .alpha = static_cast<float>(alpha_),
+            .beta = static_cast<float>(beta_),
+            .k = static_cast<float>(k_)};
+  }
+
+  int64_t size_ = 5;
+  double alpha_ = 1e-4, beta_ = 0.75, k_ = 1;
 };
 
 }  // namespace
 
-std::unique_ptr<Layer> make_local_response_normalization(LayerParams& params) {
-  return std::make_unique<LocalResponseNormalization>(params);
+std::unique_ptr<Layer> make_local_response_normalization() {
+  return std::make_unique<LocalResponseNormalization>();
 }
 
 }  // namespace kaiseki::nn

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Maximum over windows of each channel.
+// Max pooling: the maximum over windows of each channel.
 #include "matrix/ops/pool.h"
 #include "nn/layers/layers.h"
 #include "nn/layers/pooling.h"
@@ -9,7 +9,7 @@ namespace {
 
 class MaxPooling : public Layer {
  public:
-  explicit MaxPooling(LayerParams& params) : pool_(read_pool(params)) {}
+  void settings(Settings& settings) override { pool_settings(settings, pool_); }
 
   LayerShape infer(std::span<const Shape> inputs) override {
     return {.output = pooled_shape(inputs, pool_)};
@@ -20,18 +20,19 @@ class MaxPooling : public Layer {
     const Shape shape = pool2d_shape(x.shape(), pool_);
     Tensor y(shape, DType::f32, x.device()), indices(shape, DType::i32, x.device());
     max_pool2d(x, pool_, y, indices);
-    if (pass.keep) pass.saved = {indices};
+    if (pass.save_for_backward) pass.saved = {indices};
     return y;
   }
 
   void backward(BackwardPass& pass) const override {
-    if (!pass.wanted[0]) return;
+    if (!pass.needs_gradient[0]) return;
     pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, pass.grad_output.device());
     max_pool2d_backward(pass.grad_output, pass.saved[0], pool_, pass.grad_inputs[0]);
   }
 
   FusedPooling as_pooling() const override { return pool_; }
   bool takes_maximum() const override { return true; }
+  void to_onnx(OnnxLayerWriter& onnx) const override { pool_to_onnx(onnx, pool_, true); }
 
  private:
   Pool2d pool_;
@@ -39,8 +40,6 @@ class MaxPooling : public Layer {
 
 }  // namespace
 
-std::unique_ptr<Layer> make_max_pooling(LayerParams& params) {
-  return std::make_unique<MaxPooling>(params);
-}
+std::unique_ptr<Layer> make_max_pooling() { return std::make_unique<MaxPooling>(); }
 
 }  // namespace kaiseki::nn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mean of (x - target)^2 over all elements. Labels stand for their one-hot rows; a row with label
-// -1 counts as right.
+// Mean of (x - target)^2 over all elements. A label is a one-hot row. A row with label -1 has loss
+// 0.
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/softmax.h"
@@ -11,7 +11,9 @@ namespace {
 
 class MeanSquaredError : public Layer {
  public:
-  explicit MeanSquaredError(LayerParams& params) : weight_(params.number("weight", 1, 0, 1e6)) {}
+  void settings(Settings& settings) override {
+    settings.number("weight", weight_, {.low = 0, .high = 1e6});
+  }
 
   LayerShape infer(std::span<const Shape> inputs) override {
     require(only_input(inputs).elements() > 0, "mean_squared_error",
@@ -22,7 +24,7 @@ class MeanSquaredError : public Layer {
     const Tensor& x = pass.inputs[0];
     Tensor difference = pass.targets.dtype() == DType::i32 ? minus_one_hot(x, pass.targets)
                                                            : minus(x, pass.targets);
-    if (pass.keep) pass.saved = {difference};
+    if (pass.save_for_backward) pass.saved = {difference};
     return mean(elementwise("d * d", {{"d", difference}}));
   }
   void backward(BackwardPass& pass) const override {
@@ -40,20 +42,18 @@ class MeanSquaredError : public Layer {
             x.shape(), ", got ", target.shape());
     return subtract(x, target);
   }
-  /// The gradient of cross-entropy for probabilities x.
+  /// Returns the gradient of cross-entropy for probabilities x.
   static Tensor minus_one_hot(const Tensor& x, const Tensor& labels) {
     require(x.rank() == 2 && labels.shape() == Shape{x.dim(0)}, "mean_squared_error",
             "expected labels of shape [", x.dim(0), "] for an output of shape ", x.shape(),
             ", got ", labels.shape());
     return softmax_cross_entropy_backward(x, labels, 1);
   }
-  double weight_;
+  double weight_ = 1;
 };
 
 }  // namespace
 
-std::unique_ptr<Layer> make_mean_squared_error(LayerParams& params) {
-  return std::make_unique<MeanSquaredError>(params);
-}
+std::unique_ptr<Layer> make_mean_squared_error() { return std::make_unique<MeanSquaredError>(); }
 
 }  // namespace kaiseki::nn

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What maximum and average pooling share: their settings and shapes.
+// Settings, shapes and ONNX export of max and average pooling.
 #pragma once
 
 #include "matrix/ops/pool.h"
@@ -7,14 +7,16 @@
 
 namespace kaiseki::nn {
 
-inline Pool2d read_pool(LayerParams& params) {
-  Pool2d pool;
-  pool.window = params.pair("kernel_size", std::nullopt, 1);
-  pool.stride = params.pair("stride", pool.window, 1);
-  pool.padding = params.pair("padding", {{0, 0}}, 0);
-  pool.ceil_mode = params.boolean("ceil_mode", false);
-  return pool;
+inline void pool_settings(Settings& settings, Pool2d& pool) {
+  settings.pair("kernel_size", pool.window, {.required = true});
+  settings.pair("stride", pool.stride, {.default_of = "kernel_size"});
+  settings.pair("padding", pool.padding, {.low = 0});
+  settings.boolean("ceil_mode", pool.ceil_mode);
 }
+
+/// Writes MaxPool or AveragePool. If ONNX's formula for ceil_mode gives another size, the export
+/// pads the end instead.
+void pool_to_onnx(OnnxLayerWriter& onnx, const Pool2d& pool, bool maximum);
 
 inline Shape pooled_shape(std::span<const Shape> inputs, const Pool2d& pool) {
   const Shape& x = only_input(inputs, 3, "[channels, height, width]");

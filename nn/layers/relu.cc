@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// max(x, 0), element by element.
+// ReLU: max(x, 0), element by element.
 #include "nn/layers/activation.h"
 
 namespace kaiseki::nn {
 
-std::unique_ptr<Layer> make_relu(LayerParams&) {
-  return std::make_unique<ActivationLayer>(Activation::relu);
-}
+std::unique_ptr<Layer> make_relu() { return std::make_unique<ActivationLayer>(Activation::relu); }
 
 }  // namespace kaiseki::nn

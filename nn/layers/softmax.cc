@@ -3,6 +3,7 @@
 #include "matrix/ops/softmax.h"
 
 #include "nn/layers/layers.h"
+#include "nn/onnx/layer_writer.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -16,14 +17,18 @@ class Softmax : public Layer {
   }
   Tensor forward(ForwardPass& pass) const override { return softmax(pass.inputs[0], 1); }
   void backward(BackwardPass& pass) const override {
-    if (pass.wanted[0]) pass.grad_inputs[0] = softmax_backward(pass.output, pass.grad_output, 1);
+    if (pass.needs_gradient[0])
+      pass.grad_inputs[0] = softmax_backward(pass.output, pass.grad_output, 1);
   }
-  Keeps keeps() const override { return {.output = true}; }
+  BackwardReads backward_reads() const override { return {.output = true}; }
   bool is_softmax() const override { return true; }
+  void to_onnx(OnnxLayerWriter& onnx) const override {
+    onnx.add(onnx.node("Softmax").integer("axis", 1));
+  }
 };
 
 }  // namespace
 
-std::unique_ptr<Layer> make_softmax(LayerParams&) { return std::make_unique<Softmax>(); }
+std::unique_ptr<Layer> make_softmax() { return std::make_unique<Softmax>(); }
 
 }  // namespace kaiseki::nn

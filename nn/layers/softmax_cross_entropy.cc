@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mean over the batch of -log softmax(x)[label]. The probabilities are saved[0].
+// Softmax cross-entropy: the mean over the batch of -log softmax(x)[label]. saved[0] has the
+// probabilities.
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/softmax.h"
 #include "nn/layers/layers.h"
@@ -9,7 +10,9 @@ namespace {
 
 class SoftmaxCrossEntropy : public Layer {
  public:
-  explicit SoftmaxCrossEntropy(LayerParams& params) : weight_(params.number("weight", 1, 0, 1e6)) {}
+  void settings(Settings& settings) override {
+    settings.number("weight", weight_, {.low = 0, .high = 1e6});
+  }
 
   LayerShape infer(std::span<const Shape> inputs) override {
     const int64_t classes = only_input(inputs).elements();
@@ -32,13 +35,13 @@ class SoftmaxCrossEntropy : public Layer {
   double loss_weight() const override { return weight_; }
 
  private:
-  double weight_;
+  double weight_ = 1;
 };
 
 }  // namespace
 
-std::unique_ptr<Layer> make_softmax_cross_entropy(LayerParams& params) {
-  return std::make_unique<SoftmaxCrossEntropy>(params);
+std::unique_ptr<Layer> make_softmax_cross_entropy() {
+  return std::make_unique<SoftmaxCrossEntropy>();
 }
 
 }  // namespace kaiseki::nn

@@ -4,8 +4,6 @@
 
 namespace kaiseki::nn {
 
-std::unique_ptr<Layer> make_tanh(LayerParams&) {
-  return std::make_unique<ActivationLayer>(Activation::tanh);
-}
+std::unique_ptr<Layer> make_tanh() { return std::make_unique<ActivationLayer>(Activation::tanh); }
 
 }  // namespace kaiseki::nn

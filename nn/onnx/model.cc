@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "nn/onnx/model.h"
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/io/protobuf.h"
 
 namespace kaiseki::nn::onnx {
@@ -9,11 +9,11 @@ namespace {
 
 constexpr size_t kMaxNodes = 20'000, kMaxTensors = 100'000, kMaxAttributes = 64, kMaxRank = 16;
 
-class Reader {
+class ModelReader {
  public:
-  explicit Reader(std::string_view source) { model_.source = source; }
+  explicit ModelReader(std::string_view source) { model_.source = source; }
 
-  Model read(ByteView bytes) {
+  OnnxModel read(ByteView bytes) {
     model_.bytes = bytes.size();
     ProtoReader in(bytes, model_.source);
     bool graph = false;
@@ -213,7 +213,7 @@ class Reader {
     return size;
   }
 
-  Model model_;
+  OnnxModel model_;
 };
 
 }  // namespace
@@ -238,6 +238,8 @@ int64_t TensorData::elements() const {
   return product;
 }
 
-Model parse_model(ByteView bytes, std::string_view source) { return Reader(source).read(bytes); }
+OnnxModel parse_model(ByteView bytes, std::string_view source) {
+  return ModelReader(source).read(bytes);
+}
 
 }  // namespace kaiseki::nn::onnx

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// An ONNX file as it stands there (https://onnx.ai, onnx.proto): nodes, attributes, tensors. What
-// they mean is not looked at.
+// The content of an ONNX file (https://onnx.ai, onnx.proto): nodes, attributes and tensors.
+// Importer interprets them.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "nn/io/bytes.h"
+#include "base/bytes.h"
 #include "nn/io/named_tensor.h"
 
 namespace kaiseki::nn::onnx {
 
-/// TensorProto.DataType, as far as it is told apart here.
+/// TensorProto.DataType: the types that the importer distinguishes.
 enum class ElementType : int32_t { undefined = 0, float32 = 1, int32 = 6, int64 = 7, float64 = 11 };
 /// "float16" for 10; "type 99".
 std::string element_type_name(int64_t type);
 
-/// The bytes belong to the file.
+/// A tensor. Its bytes point into the file.
 struct TensorData {
   std::string name;
   int64_t type = 0;
@@ -27,7 +27,8 @@ struct TensorData {
   std::vector<int64_t> int_data;
   bool external = false;
 
-  /// Product of the dimensions, each of which is at most 2^31; -1 when that is over 2^40.
+  /// The product of the dimensions. Returns -1 if a dimension is over 2^31 or the product over
+  /// 2^40.
   int64_t elements() const;
 };
 
@@ -42,17 +43,17 @@ struct Attribute {
     integers = 7
   };
   std::string name;
-  int64_t type = 0;  // Type, or another
+  int64_t type = 0;  // Type, or an unknown type
   float number = 0;
   int64_t integer = 0;
   std::string text;
   std::vector<int64_t> integers;
-  std::vector<TensorData> tensors;  // one, of Type::tensor
+  std::vector<TensorData> tensors;  // one, if the type is Type::tensor
 };
 
 struct NodeData {
   std::string name, type, domain;
-  std::vector<std::string> inputs, outputs;  // "": left out
+  std::vector<std::string> inputs, outputs;  // "": omitted
   std::vector<Attribute> attributes;
 };
 
@@ -64,7 +65,7 @@ struct ValueData {
   std::vector<int64_t> dims;  // -1: any size
 };
 
-struct Model {
+struct OnnxModel {
   std::string source, name;
   uint64_t bytes = 0;  // of the file
   int64_t opset = 0;   // of the default domain; 0: none
@@ -74,8 +75,8 @@ struct Model {
   Metadata metadata;
 };
 
-/// `bytes` must outlive the model. Throws ParseError for what is no ONNX file, is damaged, or is
-/// over 20,000 nodes.
-Model parse_model(ByteView bytes, std::string_view source);
+/// `bytes` must outlive the model. Throws ParseError if the file is not ONNX, is damaged, or has
+/// more than 20,000 nodes.
+OnnxModel parse_model(ByteView bytes, std::string_view source);
 
 }  // namespace kaiseki::nn::onnx

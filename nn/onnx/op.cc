@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Op: attributes, inputs and outputs of one node.
+// OnnxOp: attributes, inputs and outputs of one node.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 
-#include "matrix/error.h"
-#include "nn/io/utf8.h"
-#include "nn/layer.h"
+#include "base/error.h"
+#include "base/utf8.h"
 #include "nn/onnx/importer.h"
+#include "nn/registry.h"
 
 namespace kaiseki::nn::onnx {
 namespace {
 
 constexpr int64_t kMaxElements = int64_t{1} << 31, kMaxParameters = int64_t{1} << 29;
-constexpr uint64_t kMaxCopies = 8;    // of all constants, where nodes share them
-constexpr int64_t kMaxIntegers = 64;  // of a constant that is a shape or a list of axes
+constexpr uint64_t kMaxCopies = 8;    // times the file's size: several nodes can share a constant
+constexpr int64_t kMaxIntegers = 64;  // in a constant that is a shape or a list of axes
 
 template <typename T>
 std::vector<T> elements_of(const TensorData& tensor, std::string_view source,
@@ -75,7 +75,8 @@ std::vector<float> floats_of(const TensorData& tensor, std::string_view source,
   return elements_of<float>(tensor, source, place, tensor.float_data, "float32");
 }
 
-Op::Op(Importer& importer, const NodeData& node, size_t index) : importer_(importer), node_(node) {
+OnnxOp::OnnxOp(Importer& importer, const NodeData& node, size_t index)
+    : importer_(importer), node_(node) {
   place_ = "graph.node[" + std::to_string(index) + "] (" + printable_name(node.type) +
            (node.name.empty() ? "" : " \"" + printable_name(node.name) + "\"") + ")";
   if (!node.domain.empty() && node.domain != "ai.onnx")
@@ -84,14 +85,14 @@ Op::Op(Importer& importer, const NodeData& node, size_t index) : importer_(impor
   if (node.outputs.empty() || node.outputs[0].empty()) fail("expected an output, got none");
 }
 
-void Op::fail(const std::string& what) const { importer_.fail(place_, what); }
+void OnnxOp::fail(const std::string& what) const { importer_.fail(place_, what); }
 
-void Op::fail_attribute(std::string_view name, const std::string& expected,
-                        const std::string& got) const {
+void OnnxOp::fail_attribute(std::string_view name, const std::string& expected,
+                            const std::string& got) const {
   fail("attribute " + std::string(name) + ": expected " + expected + ", got " + got);
 }
 
-const Attribute* Op::find(std::string_view name, Attribute::Type type) {
+const Attribute* OnnxOp::find(std::string_view name, Attribute::Type type) {
   asked_.emplace(name);
   for (const Attribute& attribute : node_.attributes) {
     if (attribute.name != name) continue;
@@ -103,57 +104,57 @@ const Attribute* Op::find(std::string_view name, Attribute::Type type) {
   return nullptr;
 }
 
-bool Op::has(std::string_view name) const {
+bool OnnxOp::has(std::string_view name) const {
   return std::any_of(node_.attributes.begin(), node_.attributes.end(),
                      [&](const Attribute& attribute) { return attribute.name == name; });
 }
 
-int64_t Op::integer(std::string_view name, std::optional<int64_t> otherwise) {
+int64_t OnnxOp::integer(std::string_view name, std::optional<int64_t> otherwise) {
   if (const Attribute* found = find(name, Attribute::Type::integer)) return found->integer;
   if (!otherwise) fail_attribute(name, "an integer", "nothing");
   return *otherwise;
 }
 
-double Op::number(std::string_view name, double otherwise) {
+double OnnxOp::number(std::string_view name, double otherwise) {
   const Attribute* found = find(name, Attribute::Type::number);
   if (found && !std::isfinite(found->number))
     fail_attribute(name, "a finite number", std::to_string(found->number));
   return found ? shortest(found->number) : otherwise;
 }
 
-std::string Op::text(std::string_view name, const std::string& otherwise) {
+std::string OnnxOp::text(std::string_view name, const std::string& otherwise) {
   const Attribute* found = find(name, Attribute::Type::text);
   return found ? printable_name(found->text) : otherwise;
 }
 
-std::vector<int64_t> Op::integers(std::string_view name, std::vector<int64_t> otherwise) {
+std::vector<int64_t> OnnxOp::integers(std::string_view name, std::vector<int64_t> otherwise) {
   const Attribute* found = find(name, Attribute::Type::integers);
   if (found && found->integers.size() > kMaxIntegers)
     fail_attribute(name, "at most 64 integers", std::to_string(found->integers.size()));
   return found ? found->integers : otherwise;
 }
 
-const TensorData* Op::tensor(std::string_view name) {
+const TensorData* OnnxOp::tensor(std::string_view name) {
   const Attribute* found = find(name, Attribute::Type::tensor);
   return found && !found->tensors.empty() ? &found->tensors[0] : nullptr;
 }
 
-void Op::only(std::string_view name, int64_t allowed) {
+void OnnxOp::only(std::string_view name, int64_t allowed) {
   if (const int64_t value = integer(name, allowed); value != allowed)
     fail_attribute(name, std::to_string(allowed), std::to_string(value));
 }
 
-void Op::finish() const {
+void OnnxOp::finish() const {
   for (const Attribute& attribute : node_.attributes)
     if (!asked_.contains(attribute.name))
-      fail_attribute(printable_name(attribute.name), "an attribute that is known here", "another");
+      fail_attribute(printable_name(attribute.name), "a supported attribute", "an unsupported one");
   for (size_t i = 1; i < node_.outputs.size(); ++i)
     if (!node_.outputs[i].empty() && importer_.readers_.contains(node_.outputs[i]))
       fail("expected only the first output to be read, got a reader of \"" +
            printable_name(node_.outputs[i]) + "\"");
 }
 
-const Value& Op::input(size_t i) const {
+const OnnxValue& OnnxOp::input(size_t i) const {
   if (!has_input(i)) fail("input " + std::to_string(i) + ": expected a tensor, got none");
   const auto at = importer_.values_.find(node_.inputs[i]);
   if (at == importer_.values_.end())
@@ -161,24 +162,24 @@ const Value& Op::input(size_t i) const {
          ": expected an input, an initializer or the output of a "
          "node above, got \"" +
          printable_name(node_.inputs[i]) + "\"");
+  if (!at->second.problem.empty())
+    fail("input " + std::to_string(i) + ": expected a value, got " + at->second.problem);
   return at->second;
 }
 
-const Value& Op::data(size_t i, int rank) const {
-  const Value& value = input(i);
+const OnnxValue& OnnxOp::data(size_t i, int rank) const {
+  const OnnxValue& value = input(i);
   const std::string what = "input " + std::to_string(i) + ": expected ";
   if (value.is_constant()) fail(what + "the output of a layer, got a constant");
-  if (!value.pads.empty())
-    fail(what + "the output of a layer, got that of Pad (which only Conv and AveragePool read)");
-  if (value.gain) fail(what + "the output of a layer, got that of Mul (which only Sigmoid reads)");
+  if (!value.pending.empty()) importer_.fail_pending(value, place_);
   if (rank >= 0 && value.shape.rank() != rank)
     fail(what + std::to_string(rank + 1) + " dimensions with the batch, got a sample of shape " +
          value.shape.str());
   return value;
 }
 
-const TensorData& Op::constant(size_t i, const std::vector<int64_t>& dims) const {
-  const Value& value = input(i);
+const TensorData& OnnxOp::constant(size_t i, const std::vector<int64_t>& dims) const {
+  const OnnxValue& value = input(i);
   const std::string what = "input " + std::to_string(i) + ": expected ";
   if (!value.tensor) fail(what + "a constant of float32, got something that is computed");
   const std::vector<int64_t>& found = value.tensor->dims;
@@ -189,8 +190,8 @@ const TensorData& Op::constant(size_t i, const std::vector<int64_t>& dims) const
   return *value.tensor;
 }
 
-std::vector<int64_t> Op::constant_integers(size_t i) const {
-  const Value& value = input(i);
+std::vector<int64_t> OnnxOp::constant_integers(size_t i) const {
+  const OnnxValue& value = input(i);
   const std::string what = "input " + std::to_string(i) + ": expected ";
   if (value.integers) return *value.integers;
   if (!value.tensor) fail(what + "constant integers, got the output of a layer");
@@ -199,7 +200,8 @@ std::vector<int64_t> Op::constant_integers(size_t i) const {
     fail(what + "a list of at most 64 integers, got the shape " + list_text(tensor.dims));
   if (tensor.type == static_cast<int64_t>(ElementType::int64))
     return elements_of<int64_t>(tensor, importer_.model_.source, place_, tensor.int_data, "int64");
-  if (tensor.type == static_cast<int64_t>(ElementType::float64)) {  // before a Cast, in old files
+  if (tensor.type ==
+      static_cast<int64_t>(ElementType::float64)) {  // old files have float64 before a Cast
     std::vector<int64_t> whole;
     for (double number :
          elements_of<double>(tensor, importer_.model_.source, place_, {}, "float64")) {
@@ -220,7 +222,7 @@ std::vector<int64_t> Op::constant_integers(size_t i) const {
   return {values.begin(), values.end()};
 }
 
-std::vector<float> Op::values(const TensorData& tensor) {
+std::vector<float> OnnxOp::values(const TensorData& tensor) {
   importer_.parameters_ += tensor.elements();
   if (importer_.parameters_ > kMaxParameters)
     fail("expected at most " + std::to_string(kMaxParameters) + " parameters in a network, got " +
@@ -229,12 +231,11 @@ std::vector<float> Op::values(const TensorData& tensor) {
   const uint64_t limit = kMaxCopies * importer_.model_.bytes;
   if (static_cast<uint64_t>(importer_.parameters_) * sizeof(float) > limit)
     fail("expected parameters of at most " + std::to_string(limit) + " bytes, " +
-         std::to_string(kMaxCopies) +
-         " times the file, got constants that nodes share to make more");
+         std::to_string(kMaxCopies) + " times the file, got more because nodes share constants");
   return values;
 }
 
-void Op::set(Value value) {
+void OnnxOp::set(OnnxValue value) {
   const std::string& name = node_.outputs[0];
   const auto readers = importer_.readers_.find(name);
   value.shared = value.shared || (readers != importer_.readers_.end() && readers->second > 1);
@@ -242,7 +243,7 @@ void Op::set(Value value) {
     fail("expected an output with a name of its own, got \"" + printable_name(name) + "\" again");
 }
 
-Value Op::make(NewLayer layer, const std::vector<const Value*>& inputs) {
+OnnxValue OnnxOp::make(NewLayer layer, const std::vector<const OnnxValue*>& inputs) {
   LayerSpec spec;
   spec.type = std::move(layer.type);
   spec.path = place_;
@@ -253,14 +254,14 @@ Value Op::make(NewLayer layer, const std::vector<const Value*>& inputs) {
   spec.params = std::move(layer.params);
   spec.weights = std::move(layer.weights);
   std::vector<Shape> shapes;
-  for (const Value* input : inputs) {
+  for (const OnnxValue* input : inputs) {
     spec.inputs.push_back(input->layer);
     shapes.push_back(input->shape);
   }
   LayerParams params(spec.params, importer_.model_.source, place_, spec.name);
   const std::unique_ptr<Layer> made = make_layer(spec.type, params);
   params.finish();
-  Value value{.layer = spec.name};
+  OnnxValue value{.layer = spec.name};
   try {
     value.shape = made->infer(shapes).output;
   } catch (const ShapeError& error) {
@@ -275,7 +276,7 @@ Value Op::make(NewLayer layer, const std::vector<const Value*>& inputs) {
   return value;
 }
 
-LayerSpec* Op::without_bias(const Value& value) {
+LayerSpec* OnnxOp::without_bias(const OnnxValue& value) {
   const auto at = importer_.layers_.find(value.layer);
   if (at == importer_.layers_.end() || value.shared) return nullptr;
   LayerSpec& layer = importer_.spec_.layers[at->second];

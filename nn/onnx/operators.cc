@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operators that become one layer without weights, and the list of all.
+// Imports operators that become one layer without weights. This file also has the list of all
+// operators.
 #include "nn/onnx/operators.h"
 
 #include <algorithm>
@@ -9,40 +10,40 @@
 namespace kaiseki::nn::onnx {
 namespace {
 
-void import_activation(Op& op) {
+void import_activation(OnnxOp& op) {
   static const std::map<std::string, std::string> kLayers = {{"Relu", "relu"}, {"Tanh", "tanh"}};
   op.add({.type = kLayers.at(op.type())});
 }
 
-void import_leaky_relu(Op& op) {
+void import_leaky_relu(OnnxOp& op) {
   NewLayer layer{.type = "leaky_relu"};
   if (const double slope = op.number("alpha", 0.01); slope != 0.01)
     layer.params.set("slope", slope);
   op.add(std::move(layer));
 }
 
-void import_sigmoid(Op& op) {
-  Value x = op.input(0);
+void import_sigmoid(OnnxOp& op) {
+  OnnxValue x = op.input(0);
   NewLayer layer{.type = "sigmoid"};
-  if (x.gain && *x.gain != 1) layer.params.set("gain", shortest(*x.gain));
-  x.gain.reset();
   if (x.is_constant() || !x.pads.empty()) op.data(0);
+  if (x.gain && *x.gain != 1) layer.params.set("gain", shortest(*x.gain));
   op.add(std::move(layer), {&x});
 }
 
-/// A factor in front of a sigmoid is its gain.
-void import_mul(Op& op) {
+/// A Mul by a constant before a Sigmoid becomes the gain of the sigmoid.
+void import_mul(OnnxOp& op) {
   const size_t factor = op.input(0).is_constant() ? 0 : 1;
   const TensorData& tensor = op.constant(factor);
   if (tensor.elements() != 1)
     op.fail("expected a factor of one element, got " + list_text(tensor.dims));
-  Value value = op.data(1 - factor);
+  OnnxValue value = op.data(1 - factor);
   value.gain = op.values(tensor)[0];
+  value.pending = op.place();
   op.set(std::move(value));
 }
 
-/// Only what is Relu: no upper bound, and 0 as the lower one.
-void import_clip(Op& op) {
+/// Accepts Relu only: the lower bound is 0, and there is no upper bound.
+void import_clip(OnnxOp& op) {
   constexpr double kLargest = std::numeric_limits<float>::max();
   double low = op.opset() < 11 ? op.number("min", -kLargest) : -kLargest;
   double high = op.opset() < 11 ? op.number("max", kLargest) : kLargest;
@@ -59,7 +60,7 @@ void import_clip(Op& op) {
   op.add({.type = "relu"});
 }
 
-void import_dropout(Op& op) {
+void import_dropout(OnnxOp& op) {
   double ratio = op.opset() < 12 ? op.number("ratio", 0.5) : 0.5;
   if (op.opset() >= 12) op.integer("seed", 0);
   if (op.has_input(1)) {
@@ -80,32 +81,32 @@ void import_dropout(Op& op) {
   op.add(std::move(layer));
 }
 
-void import_identity(Op& op) { op.set(op.input(0)); }
+void import_identity(OnnxOp& op) { op.set(op.input(0)); }
 
-void import_global_pool(Op& op) {
+void import_global_pool(OnnxOp& op) {
   NewLayer layer{.type = "global_pooling"};
   if (op.type() == "GlobalMaxPool") layer.params.set("kind", "max");
   op.add(std::move(layer), {&op.data(0, 3)});
 }
 
-/// The mean of each channel's plane.
-void import_reduce_mean(Op& op) {
+/// Accepts the mean over height and width only.
+void import_reduce_mean(OnnxOp& op) {
   std::vector<int64_t> axes = op.integers("axes", {});
-  const Value& x = op.data(0, 3);
+  const OnnxValue& x = op.data(0, 3);
   for (int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
   std::sort(axes.begin(), axes.end());
   if (axes != std::vector<int64_t>{2, 3})
     op.fail_attribute("axes", "[2, 3], the plane of a channel", list_text(axes));
   NewLayer layer{.type = "global_pooling"};
   if (op.integer("keepdims", 1) != 0) return op.add(std::move(layer), {&x});
-  const Value mean = op.make(std::move(layer), {&x});
+  const OnnxValue mean = op.make(std::move(layer), {&x});
   op.add({.type = "flatten"}, {&mean});
 }
 
-void import_lrn(Op& op) {
+void import_lrn(OnnxOp& op) {
   NewLayer layer{.type = "local_response_normalization"};
   const int64_t size = op.integer("size", std::nullopt);
-  // An even window begins one channel later there than here.
+  // ONNX's window of an even size begins one channel later than ours.
   if (size % 2 == 0) op.fail_attribute("size", "an odd number", std::to_string(size));
   const double alpha = op.number("alpha", 1e-4), beta = op.number("beta", 0.75);
   const double k = op.number("bias", 1);
@@ -116,15 +117,15 @@ void import_lrn(Op& op) {
   op.add(std::move(layer));
 }
 
-void import_softmax(Op& op) {
-  const Value& x = op.data(0);
+void import_softmax(OnnxOp& op) {
+  const OnnxValue& x = op.data(0);
   const int64_t rank = x.shape.rank() + 1;
   const int64_t axis = op.integer("axis", op.opset() < 13 ? 1 : -1);
   if (axis != 1 && axis != 1 - rank)
     op.fail_attribute("axis",
                       "1, the channels or classes, of " + std::to_string(rank) + " dimensions",
                       std::to_string(axis));
-  // Before operator set 13 all dimensions from the axis on are taken as one.
+  // Before operator set 13, Softmax normalizes over all dimensions from the axis on.
   if (op.opset() < 13 && x.shape.elements() != x.shape[0])
     op.fail("expected an input of shape [batch, classes] in operator set " +
             std::to_string(op.opset()) + ", got a sample of shape " + x.shape.str());
@@ -173,12 +174,6 @@ const std::map<std::string, Operator, std::less<>>& operators() {
 Operator find_operator(std::string_view type) {
   const auto at = operators().find(type);
   return at == operators().end() ? nullptr : at->second;
-}
-
-std::vector<std::string> operator_types() {
-  std::vector<std::string> types;
-  for (const auto& [type, import] : operators()) types.push_back(type);
-  return types;
 }
 
 }  // namespace kaiseki::nn::onnx

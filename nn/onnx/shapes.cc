@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operators that change shapes, and those with which a graph computes a shape.
+// Imports operators that change shapes, and operators that compute shapes.
 #include <algorithm>
 
 #include "nn/onnx/operators.h"
@@ -9,8 +9,8 @@ namespace {
 
 constexpr size_t kMaxIntegers = 64;
 
-/// Axes that lie in 0..rank-1.
-std::vector<int64_t> axes_of(Op& op, int64_t rank) {
+/// Returns the axes, converted to 0..rank-1.
+std::vector<int64_t> axes_of(OnnxOp& op, int64_t rank) {
   std::vector<int64_t> axes = op.opset() < 13   ? op.integers("axes", {})
                               : op.has_input(1) ? op.constant_integers(1)
                                                 : std::vector<int64_t>();
@@ -24,15 +24,15 @@ std::vector<int64_t> axes_of(Op& op, int64_t rank) {
   return axes;
 }
 
-/// A sample's shape after Reshape; throws unless the batch stays the first dimension.
-std::vector<int64_t> reshaped(Op& op, const Shape& from, const std::vector<int64_t>& to) {
+/// Returns a sample's shape after Reshape. Throws unless the batch stays the first dimension.
+std::vector<int64_t> reshaped(OnnxOp& op, const Shape& from, const std::vector<int64_t>& to) {
   const auto refuse = [&](const std::string& expected) {
     op.fail("expected a shape " + expected + ", got " + list_text(to) + " for a sample of shape " +
             from.str());
   };
   const bool batch = !to.empty() && (to[0] == kBatch || to[0] == 0 || to[0] == -1 ||
                                      (op.batch() && to[0] == *op.batch()));
-  if (!batch) refuse("whose first dimension is the batch");
+  if (!batch) refuse("with the batch as the first dimension");
   std::vector<int64_t> sample;
   int open = to[0] == -1 ? 1 : 0;
   double product = 1;
@@ -54,8 +54,8 @@ std::vector<int64_t> reshaped(Op& op, const Shape& from, const std::vector<int64
   return sample;
 }
 
-/// The same elements in another shape: the same one, or one dimension.
-void reshape_to(Op& op, const Value& x, const std::vector<int64_t>& sample) {
+/// Imports a reshape. The new shape must be the old shape, or one dimension.
+void reshape_to(OnnxOp& op, const OnnxValue& x, const std::vector<int64_t>& sample) {
   if (std::equal(sample.begin(), sample.end(), x.shape.begin(), x.shape.end())) return op.set(x);
   if (sample.size() != 1)
     op.fail("expected a sample that stays or becomes one dimension, got " + list_text(sample) +
@@ -63,24 +63,24 @@ void reshape_to(Op& op, const Value& x, const std::vector<int64_t>& sample) {
   op.add({.type = "flatten"}, {&x});
 }
 
-Value integers_value(std::vector<int64_t> integers) {
-  Value value;
+OnnxValue integers_value(std::vector<int64_t> integers) {
+  OnnxValue value;
   value.integers = std::move(integers);
   return value;
 }
 
 }  // namespace
 
-void import_constant(Op& op) {
+void import_constant(OnnxOp& op) {
   const TensorData* tensor = op.tensor("value");
   if (!tensor) op.fail_attribute("value", "a tensor", "nothing");
-  Value value;
+  OnnxValue value;
   value.tensor = tensor;
   op.set(std::move(value));
 }
 
-/// Of shapes only: from one type of integers to another.
-void import_cast(Op& op) {
+/// Accepts shapes only, from one type of integers to another.
+void import_cast(OnnxOp& op) {
   const int64_t to = op.integer("to", std::nullopt);
   if (to != static_cast<int64_t>(ElementType::int64) &&
       to != static_cast<int64_t>(ElementType::int32))
@@ -88,14 +88,14 @@ void import_cast(Op& op) {
   op.set(integers_value(op.constant_integers(0)));
 }
 
-void import_shape(Op& op) {
+void import_shape(OnnxOp& op) {
   const Shape& shape = op.data(0).shape;
   std::vector<int64_t> dims = {kBatch};
   dims.insert(dims.end(), shape.begin(), shape.end());
   op.set(integers_value(std::move(dims)));
 }
 
-void import_gather(Op& op) {
+void import_gather(OnnxOp& op) {
   op.only("axis", 0);
   const std::vector<int64_t> from = op.constant_integers(0), at = op.constant_integers(1);
   const auto size = static_cast<int64_t>(from.size());
@@ -108,22 +108,22 @@ void import_gather(Op& op) {
   op.set(integers_value(std::move(chosen)));
 }
 
-/// Of one number of a shape; a dimension more of a tensor has no layer.
-void import_unsqueeze(Op& op) {
+/// Accepts one number of a shape only, because no layer adds a dimension to a tensor.
+void import_unsqueeze(OnnxOp& op) {
   const std::vector<int64_t> one = op.constant_integers(0);
   if (one.size() != 1 || axes_of(op, 1) != std::vector<int64_t>{0})
     op.fail("expected one number of a shape, got " + list_text(one));
   op.set(integers_value(one));
 }
 
-void import_squeeze(Op& op) {
+void import_squeeze(OnnxOp& op) {
   if (op.input(0).is_constant()) {
     const std::vector<int64_t> one = op.constant_integers(0);
     axes_of(op, 1);
     if (one.size() != 1) op.fail("expected one number of a shape, got " + list_text(one));
     return op.set(integers_value(one));
   }
-  const Value& x = op.data(0);
+  const OnnxValue& x = op.data(0);
   const std::vector<int64_t> axes = axes_of(op, x.shape.rank() + 1);
   std::vector<int64_t> sample;
   for (int i = 0; i < x.shape.rank(); ++i)
@@ -137,21 +137,21 @@ void import_squeeze(Op& op) {
   reshape_to(op, x, sample);
 }
 
-void import_flatten(Op& op) {
-  const Value& x = op.data(0);
+void import_flatten(OnnxOp& op) {
+  const OnnxValue& x = op.data(0);
   const int64_t axis = op.integer("axis", 1);
   if (axis != 1 && axis != -x.shape.rank())
     op.fail_attribute("axis", "1, all of a sample", std::to_string(axis));
   op.add({.type = "flatten"});
 }
 
-void import_reshape(Op& op) {
-  const Value& x = op.data(0);
+void import_reshape(OnnxOp& op) {
+  const OnnxValue& x = op.data(0);
   if (op.opset() >= 14) op.only("allowzero", 0);
   reshape_to(op, x, reshaped(op, x.shape, op.constant_integers(1)));
 }
 
-void import_concat(Op& op) {
+void import_concat(OnnxOp& op) {
   const int64_t axis = op.integer("axis", std::nullopt);
   if (op.inputs() == 0) op.fail("expected inputs, got none");
   if (op.input(0).is_constant()) {
@@ -164,7 +164,7 @@ void import_concat(Op& op) {
     }
     return op.set(integers_value(std::move(joined)));
   }
-  std::vector<const Value*> inputs;
+  std::vector<const OnnxValue*> inputs;
   for (size_t i = 0; i < op.inputs(); ++i) inputs.push_back(&op.data(i));
   const int64_t rank = inputs[0]->shape.rank() + 1, from_front = axis < 0 ? axis + rank : axis;
   if (from_front < 1 || from_front >= rank)

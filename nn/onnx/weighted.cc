@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operators whose constants become the weights of a layer.
+// Imports operators with constants that become the weights of a layer.
 #include <utility>
 
 #include "nn/onnx/operators.h"
@@ -8,21 +8,26 @@
 namespace kaiseki::nn::onnx {
 namespace {
 
-/// "conv1" of an initializer "conv1.weight"; else "", and the node's own name is taken.
-std::string name_from(const TensorData& weight) {
+/// Returns "conv1" for weights "conv1.weight" in input 1. Otherwise returns "", and the layer gets
+/// the name of the node. The input's name has priority. For equal weights PyTorch writes one
+/// initializer, and an Identity for each other name.
+std::string name_from(const OnnxOp& op) {
   constexpr std::string_view kEnd = ".weight";
-  if (!weight.name.ends_with(kEnd)) return "";
-  return weight.name.substr(0, weight.name.size() - kEnd.size());
+  const TensorData& weight = op.constant(1);
+  for (const std::string& name : {op.input_name(1), weight.name})
+    if (name.ends_with(kEnd)) return name.substr(0, name.size() - kEnd.size());
+  return "";
 }
 
-InlineWeights weights(Op& op, const char* parameter, const TensorData& tensor, float factor = 1) {
+InlineWeights weights(OnnxOp& op, const char* parameter, const TensorData& tensor,
+                      float factor = 1) {
   InlineWeights result{.parameter = parameter, .path = op.place(), .values = op.values(tensor)};
   if (factor != 1)
     for (float& value : result.values) value *= factor;
   return result;
 }
 
-/// [inputs, outputs] as [outputs, inputs].
+/// Transposes [inputs, outputs] to [outputs, inputs].
 void transpose(std::vector<float>& values, size_t inputs, size_t outputs) {
   std::vector<float> turned(values.size());
   for (size_t i = 0; i < inputs; ++i)
@@ -30,13 +35,13 @@ void transpose(std::vector<float>& values, size_t inputs, size_t outputs) {
   values = std::move(turned);
 }
 
-NewLayer fully_connected(Op& op, const Value& x, bool transposed, float factor) {
+NewLayer fully_connected(OnnxOp& op, const OnnxValue& x, bool transposed, float factor) {
   const int64_t inputs = x.shape[0];
   const TensorData& weight = op.constant(
       1, transposed ? std::vector<int64_t>{-1, inputs} : std::vector<int64_t>{inputs, -1});
   const int64_t outputs = weight.dims[transposed ? 0 : 1];
   if (outputs < 1) op.fail("expected weights of one output or more, got " + list_text(weight.dims));
-  NewLayer layer{.type = "fully_connected", .name = name_from(weight)};
+  NewLayer layer{.type = "fully_connected", .name = name_from(op)};
   layer.params.set("output_size", outputs);
   layer.weights.push_back(weights(op, "weight", weight, factor));
   if (!transposed)
@@ -44,8 +49,9 @@ NewLayer fully_connected(Op& op, const Value& x, bool transposed, float factor) 
   return layer;
 }
 
-/// A bias of `outputs` values that may be given as one, or with ones before.
-InlineWeights bias_of(Op& op, const TensorData& tensor, int64_t outputs, float factor) {
+/// Returns a bias of `outputs` values. The constant may have one element, or leading dimensions of
+/// size 1.
+InlineWeights bias_of(OnnxOp& op, const TensorData& tensor, int64_t outputs, float factor) {
   const int64_t count = tensor.elements();
   const bool row = !tensor.dims.empty() && tensor.dims.back() == count;
   if (count != 1 && !(row && count == outputs))
@@ -56,13 +62,13 @@ InlineWeights bias_of(Op& op, const TensorData& tensor, int64_t outputs, float f
   return bias;
 }
 
-/// x + constant is a bias of the layer that gives x, if that has none yet.
-void add_bias(Op& op, const Value& x, const TensorData& tensor) {
+/// x + constant becomes the bias of the layer that computes x, if that layer has no bias.
+void add_bias(OnnxOp& op, const OnnxValue& x, const TensorData& tensor) {
   LayerSpec* layer = op.without_bias(x);
   if (!layer)
     op.fail(
-        "expected a constant to be added to a Conv, Gemm or MatMul without a bias that nothing "
-        "else reads, got one added to \"" +
+        "expected a constant added to a Conv, Gemm or MatMul without a bias or another consumer, "
+        "got a constant added to \"" +
         x.layer + "\"");
   std::vector<int64_t> dims = tensor.dims;
   while (static_cast<int>(dims.size()) > x.shape.rank() && dims[0] == 1) dims.erase(dims.begin());
@@ -73,7 +79,7 @@ void add_bias(Op& op, const Value& x, const TensorData& tensor) {
     op.fail("expected a bias of shape " + list_text(channel) + " or " + list_text(whole) +
             ", got " + list_text(tensor.dims));
   layer->weights.push_back(weights(op, "bias", tensor));
-  layer->params.keys.pop_back();  // "bias": false, which its importer has put last
+  layer->params.keys.pop_back();  // the layer's importer has set "bias": false last
   layer->params.items.pop_back();
   if (dims != channel) layer->params.set("bias", "position");
   op.set(x);
@@ -81,20 +87,20 @@ void add_bias(Op& op, const Value& x, const TensorData& tensor) {
 
 }  // namespace
 
-void import_conv(Op& op) {
-  Value x = op.input(0);
+void import_conv(OnnxOp& op) {
+  OnnxValue x = op.input(0);
   const std::vector<int64_t> pads = std::exchange(x.pads, {});
   if (x.is_constant() || x.gain || x.shape.rank() != 3) op.data(0, 3);
   const TensorData& weight = op.constant(1, {-1, -1, -1, -1});
   const std::array<int64_t, 2> kernel = {weight.dims[2], weight.dims[3]};
   if (!pads.empty()) expect_no_automatic_padding(op);
-  Window window = read_window(op, x.shape, kernel);
+  OnnxWindow window = read_window(op, x.shape, kernel);
   if (window.kernel != kernel)
     op.fail_attribute("kernel_shape", "that of the weights " + list_text(weight.dims),
                       list_text({window.kernel[0], window.kernel[1]}));
   for (int i = 0; i < 2 && !pads.empty(); ++i)
     window.begin[i] += pads[i], window.end[i] += pads[i + 2];
-  Window even = window;
+  OnnxWindow even = window;
   even.end = window.begin;
   for (int i = 0; i < 2; ++i)
     if (even.length(i, x.shape[i + 1]) != window.length(i, x.shape[i + 1]))
@@ -106,7 +112,7 @@ void import_conv(Op& op) {
     op.fail("expected weights for " + std::to_string(x.shape[0]) + " channels in " +
             std::to_string(groups) + " groups, got the shape " + list_text(weight.dims));
 
-  NewLayer layer{.type = "convolution", .name = name_from(weight)};
+  NewLayer layer{.type = "convolution", .name = name_from(op)};
   layer.params.set("output_channels", weight.dims[0]).set("kernel_size", pair_json(kernel));
   constexpr std::array<int64_t, 2> kOne{1, 1}, kZero{0, 0};
   if (window.stride != kOne) layer.params.set("stride", pair_json(window.stride));
@@ -121,8 +127,8 @@ void import_conv(Op& op) {
   op.add(std::move(layer), {&x});
 }
 
-void import_gemm(Op& op) {
-  const Value& x = op.data(0, 1);
+void import_gemm(OnnxOp& op) {
+  const OnnxValue& x = op.data(0, 1);
   op.only("transA", 0);
   const auto alpha = static_cast<float>(op.number("alpha", 1));
   const auto beta = static_cast<float>(op.number("beta", 1));
@@ -136,19 +142,19 @@ void import_gemm(Op& op) {
   op.add(std::move(layer));
 }
 
-void import_matmul(Op& op) {
+void import_matmul(OnnxOp& op) {
   NewLayer layer = fully_connected(op, op.data(0, 1), false, 1);
   layer.params.set("bias", false);
   op.add(std::move(layer));
 }
 
-void import_batch_normalization(Op& op) {
-  const Value& x = op.data(0);
+void import_batch_normalization(OnnxOp& op) {
+  const OnnxValue& x = op.data(0);
   if (op.opset() < 9) op.only("spatial", 1);
   if (op.opset() >= 14) op.only("training_mode", 0);
   const double eps = op.number("epsilon", 1e-5), kept = op.number("momentum", 0.9);
   const double momentum = shortest(static_cast<float>(1 - kept));
-  NewLayer layer{.type = "batch_normalization", .name = name_from(op.constant(1))};
+  NewLayer layer{.type = "batch_normalization", .name = name_from(op)};
   if (eps != 1e-5) layer.params.set("eps", eps);
   if (momentum != 0.1) layer.params.set("momentum", momentum);
   constexpr const char* kNames[] = {"weight", "bias", "running_mean", "running_var"};
@@ -157,13 +163,13 @@ void import_batch_normalization(Op& op) {
   op.add(std::move(layer));
 }
 
-void import_add(Op& op) {
+void import_add(OnnxOp& op) {
   if (op.inputs() == 2 && (op.input(0).is_constant() || op.input(1).is_constant())) {
     const size_t constant = op.input(0).is_constant() ? 0 : 1;
     return add_bias(op, op.data(1 - constant), op.constant(constant));
   }
   if (op.inputs() == 1) return op.set(op.data(0));
-  std::vector<const Value*> inputs;
+  std::vector<const OnnxValue*> inputs;
   for (size_t i = 0; i < op.inputs(); ++i) inputs.push_back(&op.data(i));
   op.add({.type = "add"}, inputs);
 }

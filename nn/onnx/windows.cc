@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Windows, and the pools, which are nothing else.
+// Reads windows, and imports pooling and Pad.
 #include "nn/onnx/windows.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/ops/pool.h"
 #include "nn/layer.h"
 #include "nn/onnx/operators.h"
@@ -13,7 +13,8 @@
 namespace kaiseki::nn::onnx {
 namespace {
 
-std::array<int64_t, 2> read_pair(Op& op, std::string_view name, std::array<int64_t, 2> otherwise) {
+std::array<int64_t, 2> read_pair(OnnxOp& op, std::string_view name,
+                                 std::array<int64_t, 2> otherwise) {
   const std::vector<int64_t> values = op.integers(name, {otherwise[0], otherwise[1]});
   const auto fits = [](int64_t value) { return value >= 1 && value <= kMaxDimension; };
   if (values.size() != 2 || !fits(values[0]) || !fits(values[1]))
@@ -21,8 +22,9 @@ std::array<int64_t, 2> read_pair(Op& op, std::string_view name, std::array<int64
   return {values[0], values[1]};
 }
 
-/// So that the output has ceil(input / stride) elements; what is odd goes to the named end.
-void pad_to_same(Window& window, const Shape& input, bool upper) {
+/// Pads so that the output has ceil(input / stride) elements. If the total is odd, `upper` puts the
+/// extra element at the end, else at the beginning.
+void pad_to_same(OnnxWindow& window, const Shape& input, bool upper) {
   for (int i = 0; i < 2; ++i) {
     const int64_t in = input[i + 1], stride = window.stride[i];
     const int64_t out = (in + stride - 1) / stride;
@@ -32,7 +34,7 @@ void pad_to_same(Window& window, const Shape& input, bool upper) {
   }
 }
 
-void read_pads(Op& op, Window& window, const Shape& input) {
+void read_pads(OnnxOp& op, OnnxWindow& window, const Shape& input) {
   const std::string automatic = op.text("auto_pad", "NOTSET");
   const std::vector<int64_t> pads = op.integers("pads", {0, 0, 0, 0});
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
@@ -48,12 +50,12 @@ void read_pads(Op& op, Window& window, const Shape& input) {
   }
 }
 
-std::string pads_text(const Window& w) {
+std::string pads_text(const OnnxWindow& w) {
   return list_text({w.begin[0], w.begin[1], w.end[0], w.end[1]});
 }
 
-/// The pool of ours whose windows are the same, if there is one.
-std::optional<Pool2d> same_windows(const Window& window, const Shape& input) {
+/// Returns the Pool2d with the same windows, if there is one.
+std::optional<Pool2d> same_windows(const OnnxWindow& window, const Shape& input) {
   Pool2d pool{.window = window.kernel, .stride = window.stride, .padding = window.begin};
   for (const bool ceil_mode : {window.ceil_mode, !window.ceil_mode}) {
     pool.ceil_mode = ceil_mode;
@@ -64,7 +66,7 @@ std::optional<Pool2d> same_windows(const Window& window, const Shape& input) {
   return std::nullopt;
 }
 
-NewLayer pooling(Op& op, const Window& window, const Shape& input, bool counts) {
+NewLayer pooling(OnnxOp& op, const OnnxWindow& window, const Shape& input, bool counts) {
   if (window.dilation != std::array<int64_t, 2>{1, 1})
     op.fail_attribute("dilations", "[1, 1] of a pool",
                       list_text({window.dilation[0], window.dilation[1]}));
@@ -95,7 +97,7 @@ NewLayer pooling(Op& op, const Window& window, const Shape& input, bool counts) 
 
 }  // namespace
 
-int64_t Window::length(int axis, int64_t in) const {
+int64_t OnnxWindow::length(int axis, int64_t in) const {
   const int64_t free = in + begin[axis] + end[axis] - reach(axis);
   if (free < 0) return 0;
   return (free + (ceil_mode ? stride[axis] - 1 : 0)) / stride[axis] + 1;
@@ -105,14 +107,14 @@ Json pair_json(const std::array<int64_t, 2>& pair) {
   return pair[0] == pair[1] ? Json(pair[0]) : Json::array({Json(pair[0]), Json(pair[1])});
 }
 
-void expect_no_automatic_padding(Op& op) {
+void expect_no_automatic_padding(OnnxOp& op) {
   const std::string automatic = op.text("auto_pad", "NOTSET");
   if (automatic.starts_with("SAME"))
     op.fail_attribute("auto_pad", "NOTSET or VALID after a Pad", automatic);
 }
 
-Window read_window(Op& op, const Shape& input, std::array<int64_t, 2> kernel) {
-  Window window;
+OnnxWindow read_window(OnnxOp& op, const Shape& input, std::array<int64_t, 2> kernel) {
+  OnnxWindow window;
   window.kernel = read_pair(op, "kernel_shape", kernel);
   window.stride = read_pair(op, "strides", {1, 1});
   window.dilation = read_pair(op, "dilations", {1, 1});
@@ -121,21 +123,21 @@ Window read_window(Op& op, const Shape& input, std::array<int64_t, 2> kernel) {
   return window;
 }
 
-void import_max_pool(Op& op) {
-  const Value& x = op.data(0, 3);
-  op.integer("storage_order", 0);  // of the second output only
+void import_max_pool(OnnxOp& op) {
+  const OnnxValue& x = op.data(0, 3);
+  op.integer("storage_order", 0);  // affects the second output only
   NewLayer layer = pooling(op, read_window(op, x.shape, {0, 0}), x.shape, false);
   layer.type = "max_pooling";
   op.add(std::move(layer), {&x});
 }
 
-void import_average_pool(Op& op) {
-  Value x = op.input(0);
+void import_average_pool(OnnxOp& op) {
+  OnnxValue x = op.input(0);
   bool counts = op.integer("count_include_pad", 0) != 0;
   const std::vector<int64_t> pads = std::exchange(x.pads, {});
   if (x.is_constant() || x.gain || x.shape.rank() != 3) op.data(0, 3);
   if (!pads.empty()) expect_no_automatic_padding(op);
-  Window window = read_window(op, x.shape, {0, 0});
+  OnnxWindow window = read_window(op, x.shape, {0, 0});
   const bool padded =
       window.begin != std::array<int64_t, 2>{} || window.end != std::array<int64_t, 2>{};
   if (!pads.empty()) {
@@ -151,8 +153,8 @@ void import_average_pool(Op& op) {
   op.add(std::move(layer), {&x});
 }
 
-void import_pad(Op& op) {
-  const Value& x = op.data(0, 3);
+void import_pad(OnnxOp& op) {
+  const OnnxValue& x = op.data(0, 3);
   const std::string mode = op.text("mode", "constant");
   if (mode != "constant") op.fail_attribute("mode", "constant", mode);
   const std::vector<int64_t> pads =
@@ -164,14 +166,18 @@ void import_pad(Op& op) {
       op.fail("expected a constant_value of one element, got " + list_text(given.dims));
     value = op.values(given)[0];
   }
-  if (value != 0) op.fail("expected zeros as the values around, got " + std::to_string(value));
+  if (value != 0) op.fail("expected padding with zeros, got padding with " + std::to_string(value));
   const bool plane = pads.size() == 8 && pads[0] == 0 && pads[1] == 0 && pads[4] == 0 &&
                      pads[5] == 0 && *std::min_element(pads.begin(), pads.end()) >= 0 &&
                      *std::max_element(pads.begin(), pads.end()) <= kMaxDimension;
-  if (!plane) op.fail("expected pads of 0 or more around a picture alone, got " + list_text(pads));
-  Value padded = x;
+  if (!plane)
+    op.fail("expected pads of 0 or more, along height and width only, got " + list_text(pads));
+  OnnxValue padded = x;
   const std::vector<int64_t> around = {pads[2], pads[3], pads[6], pads[7]};
-  if (around != std::vector<int64_t>(4)) padded.pads = around;
+  if (around != std::vector<int64_t>(4)) {
+    padded.pads = around;
+    padded.pending = op.place();
+  }
   op.set(std::move(padded));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Window: what Conv and the pools say of the places where they look, in ONNX's words and in ours.
+// OnnxWindow: the windows of Conv and pooling. Converts ONNX's attributes to our settings.
 #pragma once
 
 #include <array>
@@ -8,21 +8,23 @@
 
 namespace kaiseki::nn::onnx {
 
-struct Window {
+struct OnnxWindow {
   std::array<int64_t, 2> kernel{}, stride{}, dilation{}, begin{}, end{};
   bool ceil_mode = false;
 
-  /// How far a window reaches along an axis.
+  /// The extent of a dilated window along an axis.
   int64_t reach(int axis) const { return (kernel[axis] - 1) * dilation[axis] + 1; }
-  /// Windows along an axis of `in` elements, by ONNX's formula; 0 or less when none fits.
+  /// The number of windows along an axis of `in` elements, by ONNX's formula. It is 0 or less if no
+  /// window fits.
   int64_t length(int axis, int64_t in) const;
 };
 
+/// Throws ParseError if the node has automatic padding. Call it after a Pad, because automatic
+/// padding ignores the zeros of Pad.
+void expect_no_automatic_padding(OnnxOp& op);
 /// Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode for a picture [c, h, w].
-/// `kernel`: what the weights say, or zeros.
-/// After a Pad, whose pads it would not know: throws ParseError where padding is automatic.
-void expect_no_automatic_padding(Op& op);
-Window read_window(Op& op, const Shape& input, std::array<int64_t, 2> kernel);
+/// `kernel` is the size in the weights, or zeros.
+OnnxWindow read_window(OnnxOp& op, const Shape& input, std::array<int64_t, 2> kernel);
 
 /// One number for both directions, or [vertical, horizontal].
 Json pair_json(const std::array<int64_t, 2>& pair);

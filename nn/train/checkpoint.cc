@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "matrix/error.h"
-#include "matrix/memory/pool.h"
+#include "base/error.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
 #include "nn/io/safetensors.h"
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kOptimizerPrefix = "optimizer/";
 
-/// All tensors of a run, by their names in a checkpoint.
+/// All tensors of a run, with their names in a checkpoint.
 std::vector<NamedTensor> run_tensors(Trainer& trainer) {
   Updater& updater = trainer.updater();
   std::vector<NamedTensor> tensors = weights_to_save(updater.network());
@@ -53,7 +53,9 @@ void write_checkpoint(const fs::path& file, Trainer& trainer, const Metadata& me
   Metadata state = trainer.state();
   state.insert(metadata.begin(), metadata.end());
   put(state, "checkpoint", "1");
-  put(state, "workspace", trainer.updater().network().device().workspace().size());
+  Workspace& workspace = trainer.updater().network().device().workspace();
+  workspace.grow();  // as before the next iteration, so that a resumed run has the same size
+  put(state, "workspace", workspace.size());
   write_safetensors(file, run_tensors(trainer), state);
 }
 
@@ -71,7 +73,7 @@ void read_checkpoint(const fs::path& file, Trainer& trainer) {
     for (NamedTensor& tensor : wanted) copy(found.at(tensor.name), tensor.value);
     found.clear();
     Device::cpu().memory().trim();
-    if (state.contains("workspace"))  // which solvers can run depends on it
+    if (state.contains("workspace"))  // the choice of solvers depends on it
       trainer.updater().network().device().workspace().reserve(get<uint64_t>(state, "workspace"));
   } catch (const Error& error) {
     throw Error(file.string() + ": " + error.what());

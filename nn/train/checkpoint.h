@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checkpoints: everything that a run of training needs to continue bit for bit, in one safetensors
-// file: weights by their names, the optimizer's tensors after "optimizer/", the rest as metadata.
+// Checkpoints: a safetensors file with the whole state of a training run, to continue it bit for
+// bit. It has the weights, the optimizer's tensors with the prefix "optimizer/", and metadata.
 #pragma once
 
 #include <cstdint>
@@ -10,46 +10,53 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "nn/train/extension.h"
 
 namespace kaiseki::nn {
 
 class Network;
 
-/// Parameters and states of the network with metadata of the user's own, by temp + fsync + rename.
-/// Throws Error when a weight is NaN or infinite, or the file cannot be written.
+/// Writes parameters, states and `metadata` in one step (write_file_atomic). Throws Error if a
+/// weight is NaN or infinite, or the file cannot be written.
 void write_weights(const std::filesystem::path& file, Network& network, const Metadata& metadata);
 
-/// The same with the optimizer and the trainer's state.
+/// Writes the weights, the optimizer's tensors and the trainer's state.
 void write_checkpoint(const std::filesystem::path& file, Trainer& trainer,
                       const Metadata& metadata = {});
-/// Throws ParseError for a damaged file and Error for one of another run, both naming the file.
+/// Throws ParseError for a damaged file, and Error with the file's name for a file of another run.
 void read_checkpoint(const std::filesystem::path& file, Trainer& trainer);
 
-/// FOLDER/checkpoint-00000469.safetensors
+/// Returns FOLDER/checkpoint-00000469.safetensors for step 469.
 std::filesystem::path checkpoint_file(const std::filesystem::path& folder, int64_t step);
-/// All such files of a folder, the newest first. Empty for a missing folder.
+/// All checkpoints in a folder, the newest first. Empty if there is no such folder.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& folder);
 
-/// Throws Error naming the newest when there are any: a run that does not continue them must not
-/// mix its own with them.
+/// The error of a new run if the folder has the checkpoints of another run.
+class CheckpointsExist : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Throws CheckpointsExist with the newest checkpoint if there are any.
 void expect_no_checkpoints(const std::filesystem::path& folder);
 
-/// Continues from the newest checkpoint of the folder that can be read; one that cannot is passed
-/// over with a warning. Gives the file, or nothing when there is none. Throws Error when all are
-/// damaged, or when the newest is of another run.
+/// Continues from the newest checkpoint of the folder that can be read. Damaged checkpoints are
+/// skipped with a warning. Returns the file, or nothing if there is none. Throws Error if all are
+/// damaged, or if the newest is from another run.
 std::optional<std::filesystem::path> resume(const std::filesystem::path& folder, Trainer& trainer);
 
 struct CheckpointerOptions {
   std::filesystem::path folder;
   int64_t every = 1;    // epochs
-  int64_t keep = 3;     // newest checkpoints that stay; "best.safetensors" stays besides
-  Metadata metadata{};  // goes into every file
+  int64_t keep = 3;     // checkpoints to keep, besides "best.safetensors"
+  Metadata metadata{};  // written into every file
 };
 
-/// Saves after every `every`-th epoch and at the end. A file that cannot be written is reported as
-/// a warning, and training goes on: the earlier checkpoints stay as they are. Training throws Error
-/// at its start when the folder holds checkpoints and the run continues from none of them.
+/// Saves after every `every`-th epoch and at the end. If a file cannot be written, it logs a
+/// warning and training continues. Earlier checkpoints are not changed. Training throws
+/// CheckpointsExist at its start if the folder has checkpoints and the run does not continue from
+/// one.
 class Checkpointer : public Extension {
  public:
   explicit Checkpointer(const CheckpointerOptions& options);
@@ -59,10 +66,9 @@ class Checkpointer : public Extension {
   void save(Metadata& state) const override;
   void restore(const Metadata& state) override;
 
-  /// The newest file written or resumed from; empty when there is none.
+  /// The newest file written or resumed from. Empty if there is none.
   const std::filesystem::path& last() const { return last_; }
-  /// Why the newest checkpoint, or else the best weights, could not be written; empty when all is
-  /// well.
+  /// Why the newest checkpoint or the best weights could not be written. Empty if both were.
   const std::string& problem() const { return problem_.empty() ? best_problem_ : problem_; }
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The folder of checkpoints: which file to continue from, which to keep.
+// The folder of checkpoints: selects the file to continue from and the files to keep.
 #include <algorithm>
 #include <cstdio>
 
-#include "matrix/error.h"
-#include "matrix/log.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "nn/train/checkpoint.h"
 #include "nn/train/state_text.h"
 #include "nn/train/trainer.h"
@@ -26,7 +26,7 @@ bool is_checkpoint(const std::string& name) {
          std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// What write_file_atomic() leaves behind when the process is killed.
+/// Deletes temporary files that write_file_atomic() leaves if the process is killed.
 void clear_half_written(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code ignored;
@@ -38,7 +38,7 @@ void clear_half_written(const fs::path& folder) {
   for (const fs::path& file : files) fs::remove(file, ignored);
 }
 
-/// Puts the best weights of an earlier run where no other run's are, and says where.
+/// Renames the best weights of an earlier run to a free name, and logs it.
 void set_best_aside(const fs::path& folder) {
   if (!fs::is_regular_file(folder / kBest)) return;
   fs::path aside = folder / "before.safetensors";
@@ -49,7 +49,7 @@ void set_best_aside(const fs::path& folder) {
   if (!error) log_warning("the best weights of an earlier run are now " + aside.string());
 }
 
-/// What goes wrong is warned of, and stays in `problem` until it goes well.
+/// Logs an error as a warning and stores it in `problem`. A success clears `problem`.
 template <typename Write>
 void attempt(std::string& problem, const Write& write) {
   try {
@@ -85,9 +85,9 @@ void expect_no_checkpoints(const fs::path& folder) {
   auto files = list_checkpoints(folder);
   if (fs::is_regular_file(folder / kBest)) files.push_back(folder / kBest);
   if (files.empty()) return;
-  throw Error(files[0].string() +
-              ": expected a folder without the checkpoints of another run, got this one; continue "
-              "that run with --resume, take another folder, or delete them");
+  throw CheckpointsExist(files[0].string() +
+                         ": expected a folder without checkpoints of another run, got this one; "
+                         "resume that run, use another folder, or delete its checkpoints");
 }
 
 std::optional<fs::path> resume(const fs::path& folder, Trainer& trainer) {
@@ -97,10 +97,10 @@ std::optional<fs::path> resume(const fs::path& folder, Trainer& trainer) {
       return file;
     } catch (const ParseError& error) {
       damage = error.what();
-      log_warning("passing over a damaged checkpoint: " + damage);
+      log_warning("skipping a damaged checkpoint: " + damage);
     }
   if (!damage.empty()) throw Error("no checkpoint can be read: " + damage);
-  // A run that was killed before its first checkpoint left what was the best until then.
+  // A run that was killed before its first checkpoint can have left its best weights.
   set_best_aside(folder);
   return std::nullopt;
 }
@@ -109,8 +109,8 @@ Checkpointer::Checkpointer(const CheckpointerOptions& options) : options_(option
   std::error_code error;
   fs::create_directories(options_.folder, error);
   if (!fs::is_directory(options_.folder))
-    throw Error(message("checkpoint", "expected a folder ", options_.folder.string(), ", got ",
-                        error ? error.message() : "a file"));
+    throw Error(message("checkpoint", "cannot make the folder ", options_.folder.string(), ": ",
+                        error ? error.message() : "it is a file"));
 }
 
 void Checkpointer::on_start(Trainer& trainer) {
@@ -130,11 +130,12 @@ void Checkpointer::on_epoch(Trainer& trainer) {
 
 void Checkpointer::on_finish(Trainer& trainer) {
   if (trainer.step() == last_step_ || trainer.step() == 0) return;
-  trainer.running_totals();  // throws before a diverged run is saved
+  trainer.running_totals();  // throws Diverged, so a diverged run is not saved
   write(trainer);
 }
 
-/// Before the checkpoint that says so: a process killed in between does it again.
+/// Runs before the checkpoint with the new best score is written. If the process is killed in
+/// between, the next run writes the best weights again.
 void Checkpointer::write_best(Trainer& trainer) {
   const Evaluation& evaluation = *trainer.evaluation();
   attempt(best_problem_, [&] {
@@ -156,7 +157,8 @@ void Checkpointer::write(Trainer& trainer) {
   });
 }
 
-/// Later steps than the last are files that resume() could not read, or went back from.
+/// Also deletes checkpoints of later steps: resume() could not read them, or continued from an
+/// earlier one.
 void Checkpointer::prune() const {
   const auto files = list_checkpoints(options_.folder);
   const auto last = std::find(files.begin(), files.end(), last_) - files.begin();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What training throws when it has left the numbers.
+// Diverged: training throws it if the loss is NaN or infinite.
 #pragma once
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::nn {
 
-/// The loss, or what would become of it, is NaN or infinite: training cannot go on.
+/// The loss is NaN or infinite, or it would become so. Training cannot continue.
 class Diverged : public Error {
  public:
   using Error::Error;

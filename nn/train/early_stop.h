@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EarlyStop: ends training when the evaluation has not become better for some epochs.
+// EarlyStop: ends training if the score of the evaluation does not improve for some epochs.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Extension: what a Trainer calls besides the updates: evaluation, checkpoints, logs, displays.
+// Extension: a Trainer calls it between updates. Evaluation, checkpoints, logs and displays are
+// extensions.
 #pragma once
 
 #include "nn/io/named_tensor.h"
@@ -12,16 +13,16 @@ class Extension {
  public:
   virtual ~Extension() = default;
   virtual void on_start(Trainer&) {}
-  /// After each iteration.
+  /// Called after each iteration.
   virtual void on_step(Trainer&) {}
-  /// After the last iteration of an epoch, and after on_step().
+  /// Called after on_step() of the last iteration of an epoch.
   virtual void on_epoch(Trainer&) {}
-  /// Once, when training is done or was stopped; not after an exception.
+  /// Called once, after training is done or stopped. Not called after an exception.
   virtual void on_finish(Trainer&) {}
 
-  /// What a checkpoint must hold for this extension, under keys of its own.
+  /// Adds the state of this extension to a checkpoint, under its own keys.
   virtual void save(Metadata&) const {}
-  /// May be called before on_start(); a missing key leaves the value as it is.
+  /// May be called before on_start(). A missing key does not change the value.
   virtual void restore(const Metadata&) {}
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Metrics: mean loss and accuracy over many batches, summed where the network runs, so that adding
-// a batch never waits for the device.
+// Metrics: mean loss and accuracy over many batches. They are summed on the network's device, so
+// adding a batch never waits for the device.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace kaiseki::nn {
 struct MetricTotals {
   int64_t samples = 0;
   double loss_sum = 0;     // of all samples
-  int64_t classified = 0;  // samples with a class to compare with
-  int64_t correct = 0;     // of those
+  int64_t classified = 0;  // samples with a label
+  int64_t correct = 0;     // of `classified`
   double loss() const { return samples ? loss_sum / static_cast<double>(samples) : 0; }
-  /// 0..1; 0 without classes.
+  /// 0..1; 0 if there are no classes.
   double accuracy() const {
     return classified ? static_cast<double>(correct) / static_cast<double>(classified) : 0;
   }
@@ -25,13 +25,12 @@ struct MetricTotals {
 
 class Metrics {
  public:
-  /// `loss` is one element, the mean over the batch. Accuracy counts when `output` is [n, classes]
-  /// and `labels` i32 [n] on the host; a label of -1 counts for nothing.
+  /// `loss` has one element, the mean over the batch. Accuracy counts if `output` is [n, classes]
+  /// and `labels` is i32 [n] on the host. Samples with label -1 are not counted.
   void add(const Tensor& loss, const Tensor& output, const Tensor& labels);
-  /// Totals since reset(); waits for the batches added. A loss that is not a number stays in
-  /// loss_sum.
+  /// Totals since reset(). Waits for the added batches. If a loss is NaN, loss_sum is NaN.
   const MetricTotals& read();
-  /// Starts from `totals`.
+  /// Restarts from `totals`.
   void reset(const MetricTotals& totals = {});
 
  private:
@@ -40,7 +39,7 @@ class Metrics {
     std::vector<int32_t> labels;
   };
   MetricTotals totals_;
-  Tensor loss_sum_;  // of the batches in between reads
+  Tensor loss_sum_;  // of the batches since the last read()
   bool has_loss_ = false;
   std::vector<Pending> pending_;
 };

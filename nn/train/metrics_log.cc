@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "matrix/log.h"
-#include "matrix/memory/pool.h"
+#include "base/log.h"
+#include "matrix/memory/allocator.h"
 #include "nn/train/json_line.h"
 #include "nn/train/trainer.h"
 
@@ -22,8 +22,7 @@ double MetricsLog::seconds_between(Clock::time_point start, Clock::time_point en
 void MetricsLog::on_start(Trainer& trainer) {
   file_.reset(std::fopen(path_.c_str(), trainer.step() ? "a" : "w"));
   if (!file_)
-    throw Error(message("log", "expected a file to write, got ", path_.string(), ": ",
-                        std::strerror(errno)));
+    throw Error(message("log", "cannot write ", path_.string(), ": ", std::strerror(errno)));
   start_ = last_time_ = epoch_time_ = Clock::now();
   last_ = trainer.running_totals();
   epoch_samples_ = last_.samples;
@@ -68,7 +67,7 @@ void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, 
                                                  : seconds_between(last_time_, Clock::now())))
       .add("memory", memory.peak)
       .add("memory_in_use", memory.in_use)
-      .add("memory_pooled", memory.cached)
+      .add("memory_cached", memory.cached)
       .add("memory_workspace", memory.workspace)
       .add("data_wait",
            trainer.updater().iterator().wait_seconds() - (epoch ? epoch_wait_ : last_wait_))
@@ -80,7 +79,7 @@ void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, 
   }
   const std::string text = json.str() + "\n";
   if (std::fputs(text.c_str(), file_.get()) >= 0 && std::fflush(file_.get()) == 0) return;
-  problem_ = message("log", "expected to write ", path_.string(), ", got: ", std::strerror(errno));
+  problem_ = message("log", "cannot write ", path_.string(), ": ", std::strerror(errno));
   log_warning_once(problem_);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// MetricsLog: training as JSON lines in a file, one for some steps and one for each epoch.
+// MetricsLog: writes JSON lines to a file, for every few steps and for each epoch.
 #pragma once
 
 #include <chrono>
@@ -14,20 +14,20 @@
 namespace kaiseki::nn {
 
 /// Lines have "event" ("step", "epoch"), "step", "epoch" (from 1), "loss", "accuracy",
-/// "learning_rate", "images_per_second" (of training alone), "data_wait" (seconds of that in which
-/// no batch was ready), "memory" (peak bytes of the device's
-/// pool) and "seconds" (since the start of this run); those of epochs also "test_loss",
-/// "test_accuracy", "test_top5" when there was an evaluation.
+/// "learning_rate", "images_per_second" (without evaluation), "data_wait" (seconds of training
+/// without a ready batch), "memory" (peak bytes of the device's allocator), "memory_in_use",
+/// "memory_cached", "memory_workspace" and "seconds" (since the start of this run). After an
+/// evaluation, the line of the epoch also has "test_loss", "test_accuracy" and "test_top5".
 class MetricsLog : public Extension {
  public:
-  /// Appends to the file when training is resumed, else replaces it. Throws Error when it cannot be
-  /// opened.
+  /// Appends to the file if training is resumed, else replaces it. Throws Error if the file cannot
+  /// be opened.
   MetricsLog(const std::filesystem::path& file, int64_t every_steps);
   void on_start(Trainer& trainer) override;
   void on_step(Trainer& trainer) override;
   void on_epoch(Trainer& trainer) override;
 
-  /// Why a line could not be written; empty when all were. Training goes on without it.
+  /// Why a line could not be written. Empty if all lines were. Training continues without the line.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -46,7 +46,7 @@ class MetricsLog : public Extension {
   Clock::time_point start_, last_time_, epoch_time_, step_time_;
   MetricTotals last_;
   double last_wait_ = 0, epoch_wait_ = 0;
-  int64_t epoch_samples_ = 0;  // of this epoch before this run began
+  int64_t epoch_samples_ = 0;  // samples of this epoch before this run began
 };
 
 }  // namespace kaiseki::nn

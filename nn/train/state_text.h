@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Numbers as text in the metadata of checkpoints: exact both ways.
+// Numbers as text in the metadata of checkpoints. The text keeps every bit.
 #pragma once
 
 #include <charconv>
 #include <string>
 #include <string_view>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/io/named_tensor.h"
 
 namespace kaiseki::nn {
@@ -22,7 +22,7 @@ void put(Metadata& state, const std::string& key, T value) requires std::is_arit
   state[key] = std::string(text, end);
 }
 
-/// Throws Error naming the key when it is missing or no number.
+/// Throws Error with the key if it is missing or not a number.
 template <typename T>
 T get(const Metadata& state, const std::string& key) {
   auto found = state.find(key);

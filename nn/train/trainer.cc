@@ -37,9 +37,9 @@ void Trainer::check_loss() {
     std::string where = "step " + std::to_string(step());
     if (step() > checked_step_ + 1)
       where = "steps " + std::to_string(checked_step_ + 1) + " to " + std::to_string(step());
-    throw Diverged(message("train", "expected a finite loss, got ", sum, " in ", where, ", epoch ",
-                           epoch() + 1,
-                           "; a smaller learning rate, --warmup or --clip-norm helps"));
+    const int64_t ended = updater_.iterator().is_new_epoch() ? epoch() : epoch() + 1;
+    throw Diverged(
+        message("train", "expected a finite loss, got ", sum, " in ", where, ", epoch ", ended));
   }
   checked_step_ = step();
 }

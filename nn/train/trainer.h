@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Trainer: the loop of training. It calls the updater until the epochs are done, and its
-// extensions on the way; it watches that the loss stays a number.
+// Trainer: the training loop. It calls the updater and the extensions until the epochs are done. It
+// checks that the loss is a finite number.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "nn/train/diverged.h"
-#include "nn/train/evaluator.h"
+#include "nn/train/evaluate.h"
 #include "nn/train/extension.h"
 #include "nn/train/metrics.h"
 #include "nn/train/updater.h"
@@ -19,8 +19,8 @@ namespace kaiseki::nn {
 
 struct TrainerOptions {
   int64_t epochs = 1;
-  uint64_t seed = 0;        // that the network was initialised with; checkpoints hold it
-  int64_t check_every = 0;  // steps between looks at the loss; 0: 1 on the CPU, 16 elsewhere
+  uint64_t seed = 0;        // of the network; saved in checkpoints
+  int64_t check_every = 0;  // steps between checks of the loss; 0: chooses 1 on the CPU, else 16
 };
 
 class Trainer {
@@ -31,33 +31,33 @@ class Trainer {
   /// Extensions are called in the order in which they were added.
   Extension& extend(std::unique_ptr<Extension> extension);
 
-  /// Runs until options().epochs epochs are done, counted from the very start of training, or until
-  /// stop(). Throws Diverged, and what the data set, the network and the extensions throw.
+  /// Runs until options().epochs epochs are done, counted from the start of training, or until
+  /// stop(). Throws Diverged, and the errors of the data set, the network and the extensions.
   void run();
-  /// Ends run() after this iteration. Not for signal handlers: let an extension look at a flag.
+  /// Ends run() after this iteration. Not for signal handlers: check a flag in an extension.
   void stop(std::string reason);
-  /// Why run() ended before its time; empty when it did not.
+  /// Why run() ended early. Empty if it did not.
   const std::string& stop_reason() const { return stop_reason_; }
 
   const TrainerOptions& options() const { return options_; }
   Updater& updater() { return updater_; }
-  /// Iterations, and epochs done completely.
+  /// The number of iterations, and of complete epochs.
   int64_t step() const { return updater_.step(); }
   int64_t epoch() const { return updater_.iterator().epoch(); }
 
-  /// Loss and accuracy in training, of the present epoch so far; waits for the device.
+  /// Training loss and accuracy of the current epoch so far. Waits for the device.
   const MetricTotals& running_totals();
-  /// Of the last complete epoch.
+  /// Training loss and accuracy of the last complete epoch.
   const MetricTotals& epoch_totals() const { return epoch_totals_; }
-  /// Of the epoch that ended last; empty where the Evaluator left it out.
+  /// The evaluation of the last complete epoch. Empty if the Evaluator skipped that epoch.
   const std::optional<Evaluation>& evaluation() const { return evaluation_; }
   void set_evaluation(Evaluation evaluation) { evaluation_ = std::move(evaluation); }
 
-  /// Everything but tensors that a checkpoint holds.
+  /// The state that a checkpoint saves, without tensors.
   Metadata state();
-  /// Throws Error naming the key when the state does not fit this run.
+  /// Throws Error with the key if the state does not fit this run.
   void check(const Metadata& state) const;
-  /// After check(). The tensors must be restored after it, since it initialises the network anew.
+  /// Call check() before it. Restore the tensors after it, because it initializes the network.
   void restore(const Metadata& state);
 
  private:

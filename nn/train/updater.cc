@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "nn/train/updater.h"
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::nn {
 
@@ -9,7 +9,7 @@ Updater::Updater(Network& network, Optimizer& optimizer, Iterator& iterator,
                  const Schedule& schedule)
     : network_(network), optimizer_(optimizer), iterator_(iterator), schedule_(schedule) {
   schedule_.check();
-  network_.zero_grad(optimizer_);  // before anybody asks for gradients and so makes memory for them
+  network_.zero_grad(optimizer_);  // plain momentum: the gradients use the velocity's memory
 }
 
 const Batch& Updater::next_batch() {
@@ -23,7 +23,7 @@ Updater::Result Updater::update() {
   network_.zero_grad(optimizer_);
   Network::Loss result = network_.forward_loss(batch_.images, batch_.labels, Phase::train);
   network_.backward();
-  optimizer_.step(network_.parameters(), learning_rate());
+  optimizer_.step(network_.parameters(), network_.gradients(), learning_rate());
   return {result.loss, result.output, batch_.labels};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Updater: one iteration of training: a batch, forward, backward, a step of the optimizer. Others
-// derive from it to compute the gradients elsewhere.
+// Updater: one iteration of training. It reads a batch, runs the forward and backward pass, and
+// runs a step of the optimizer. Derived classes compute the gradients in another way.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace kaiseki::nn {
 
 class Updater {
  public:
-  /// All three must live as long as this. Throws Error when the schedule is not well formed.
+  /// All three must live as long as this. Throws Error if the schedule is not valid.
   Updater(Network& network, Optimizer& optimizer, Iterator& iterator, const Schedule& schedule);
 
   virtual ~Updater() = default;
 
   struct Result {
-    Tensor loss, output;  // on the network's device; reading them waits for it
+    Tensor loss, output;  // on the network's device; reading them waits for the device
     Tensor labels;        // on the host
   };
   /// Does not wait for the device.
   virtual Result update();
 
-  /// Iterations so far; the optimizer counts them.
+  /// The number of iterations so far, as counted by the optimizer.
   int64_t step() const { return optimizer_.steps(); }
-  /// Of the next iteration.
+  /// The learning rate of the next iteration.
   double learning_rate() const { return schedule_.at(step()); }
 
   Network& network() { return network_; }
@@ -37,7 +37,7 @@ class Updater {
   const Iterator& iterator() const { return iterator_; }
 
  protected:
-  /// The next minibatch, which stays until the one after it. Throws Error at the iterator's end.
+  /// The next minibatch, valid until the next call. Throws Error at the end of the iterator.
   const Batch& next_batch();
 
  private:

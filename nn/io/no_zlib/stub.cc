@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Stands in for gzip in a build without zlib.
-#include "matrix/error.h"
+// Replaces gzip.cc in a build without zlib: every use throws.
+#include "base/error.h"
 #include "nn/io/gzip.h"
 
 namespace kaiseki::nn {
 namespace {
 
-constexpr std::string_view kProblem = "this build of Kaiseki cannot pack or unpack gzip";
+constexpr std::string_view kProblem = "this build of Kaiseki has no gzip; build it with zlib";
 
 }  // namespace
 

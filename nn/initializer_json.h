@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Reads an initializer from JSON: "he", or {"type": "normal", "mean": 0, "deviation": 1}.
+#pragma once
+
+#include "nn/initializer.h"
+#include "nn/layer_params.h"
+
+namespace kaiseki::nn {
+
+/// The initializer under `key`, or `otherwise` if there is none. Throws ParseError.
+Initializer read_initializer(LayerParams& params, std::string_view key,
+                             const Initializer& otherwise);
+
+}  // namespace kaiseki::nn

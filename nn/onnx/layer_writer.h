@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// OnnxLayerWriter: receives the operators that Layer::to_onnx() writes.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "matrix/tensor.h"
+#include "nn/io/protobuf.h"
+
+namespace kaiseki::nn {
+
+/// One operator. Its attributes are in the order of the calls.
+class OnnxNode {
+ public:
+  OnnxNode(std::string_view type, std::string_view name, const std::vector<std::string>& inputs,
+           std::string_view output);
+  OnnxNode& integer(std::string_view name, int64_t value);
+  OnnxNode& number(std::string_view name, double value);
+  OnnxNode& integers(std::string_view name, std::initializer_list<int64_t> values);
+  ProtoWriter take() { return std::move(node_); }
+
+ private:
+  OnnxNode& attribute(ProtoWriter value);
+  ProtoWriter node_;
+};
+
+/// The operators and initializers of a network, and the names in use.
+struct OnnxGraph {
+  std::map<std::string, Tensor> tensors;  // parameters and states
+  std::deque<Tensor> scalars;
+  std::set<std::string> taken;
+  std::vector<ProtoWriter> nodes, initializers;
+
+  /// Returns the name if it is free, else the name with a number appended.
+  std::string free_name(const std::string& wish);
+};
+
+class OnnxLayerWriter {
+ public:
+  OnnxLayerWriter(OnnxGraph& graph, std::string name, std::string type)
+      : name(std::move(name)), type(std::move(type)), graph_(graph) {}
+
+  const std::string name, type;  // of the layer
+  std::vector<std::string> inputs;
+  std::string output;
+  Shape input_shape, output_shape;  // of one sample; input_shape of the first input
+
+  /// Adds an initializer with this parameter or state ("weight"), and returns its name.
+  std::string parameter(const std::string& which);
+  std::string scalar(const std::string& which, double value);
+  std::string free_name(const std::string& wish) { return graph_.free_name(wish); }
+
+  /// Returns an operator with the layer's inputs, output and name. add() adds it to the graph.
+  OnnxNode node(std::string_view operator_type) const {
+    return {operator_type, name, inputs, output};
+  }
+  void add(OnnxNode&& node) { graph_.nodes.push_back(node.take()); }
+  void add(OnnxNode& node) { graph_.nodes.push_back(node.take()); }
+  /// Throws Error with the layer's name.
+  [[noreturn]] void refuse(std::string_view expected) const;
+
+ private:
+  std::string initializer(const std::string& wish, const Tensor& value);
+  OnnxGraph& graph_;
+};
+
+}  // namespace kaiseki::nn

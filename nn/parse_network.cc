@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#include "nn/parse_network.h"
+
+#include "base/error.h"
+#include "nn/onnx/onnx.h"
+
+namespace kaiseki::nn {
+
+NetworkSpec parse_network(std::string_view text, std::string_view source) {
+  if (is_onnx(as_bytes(text), source)) return read_onnx(as_bytes(text), source);
+  const Json document = parse_json(text, source);
+  if (document.is(Json::Kind::array) || document.find("layer_params"))
+    return read_sukiyaki_format(document, source);
+  if (document.is(Json::Kind::object)) return read_own_format(document, source);
+  throw ParseError(
+      source, "line 1",
+      "expected an object with \"layers\" or \"layer_params\", got " + document.describe());
+}
+
+}  // namespace kaiseki::nn

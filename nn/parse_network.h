@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Reads the spec of a network from a file's content.
+#pragma once
+
+#include <string_view>
+
+#include "nn/network_spec.h"
+
+namespace kaiseki::nn {
+
+/// Reads our JSON, Sukiyaki's JSON or ONNX. The content selects the format. Throws ParseError.
+NetworkSpec parse_network(std::string_view text, std::string_view source);
+
+}  // namespace kaiseki::nn

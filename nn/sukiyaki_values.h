@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The weights in Sukiyaki's files: Base64 of little-endian float32, {"w", "b"} for each trained
+// layer. The bias of a convolution has one value for each position of the output.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kaiseki::nn {
+
+/// Throws ParseError if the text is not Base64 of whole floats.
+std::vector<float> decode_floats(std::string_view base64, const std::string& source);
+std::string encode_floats(const std::vector<float>& values);
+
+/// If all positions of each channel have the same value, reduces `values` to one value for each
+/// channel and returns true. Otherwise returns false and changes nothing.
+bool bias_per_channel(std::vector<float>& values, size_t channels);
+
+}  // namespace kaiseki::nn
