@@ -1,33 +1,40 @@
 // SPDX-License-Identifier: MIT
-// Author: the author's side of a pool as training uses it: of the pool in this process, or of a
-// coordinator elsewhere (dist/net/remote_author.h).
+// Author: the author's side of a pool, for training. The pool is in this process, or behind a
+// remote coordinator (dist/net/remote_author.h).
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <span>
 
+#include "base/error.h"
 #include "dist/pool/blobs.h"
 #include "dist/pool/pool.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 
-/// What native nodes know the work as.
+/// The name of the native function that computes training tickets.
 inline constexpr const char* kTrainingFunction = "kaiseki.train";
-/// Tickets of it that a node may hold: it computes one and fetches for the other.
+/// The most training tickets that a node may hold: it computes one and fetches data for the other.
 inline constexpr int kTrainingHeld = 2;
-/// So often a ticket of it may fail at nodes; then who trains computes it.
+/// How often a ticket may fail on nodes before the trainer computes it itself.
 inline constexpr int kTrainingAttempts = 2;
-/// What a pool has to know of it. How long nodes on slow links are waited for, who trains decides.
+/// Sets the pool's options for training tickets. The trainer decides how long it waits for nodes on
+/// slow links.
 inline void add_training(PoolOptions& options) {
-  options.most_held.emplace(kTrainingFunction, kTrainingHeld);
-  options.unhurried.insert(kTrainingFunction);
+  options.max_held.emplace(kTrainingFunction, kTrainingHeld);
+  options.soft_deadlines.insert(kTrainingFunction);
 }
 
-/// The coordinator does not answer, or no longer knows what was made there: an Author that throws
-/// it has nothing left in the pool, and everything has to be handed over again.
+/// The coordinator does not answer, or has lost the author's task. The pool then has nothing of
+/// this author, and the caller adds everything again.
 class AuthorLost : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The coordinator rejects the author's token.
+class WrongToken : public Error {
  public:
   using Error::Error;
 };
@@ -37,35 +44,35 @@ class Author {
  public:
   virtual ~Author() = default;
 
-  /// Whether calls make sense now; false for a while after AuthorLost. Calls that only forget
-  /// something (release_blob, forget, expel) are taken at any time.
+  /// Returns false for a while after AuthorLost. The calls release_blob(), forget() and expel() are
+  /// accepted at any time.
   virtual bool ready() { return true; }
-  /// Runs calls of this, together if it can.
+  /// Runs calls of this author, in one transaction if possible.
   virtual void batch(const std::function<void()>& calls) = 0;
   virtual std::vector<NodeStatus> nodes() = 0;
-  virtual void expel(const NodeId& node, const std::string& reason) = 0;
+  virtual void expel(const NodeId& node, const ExpulsionReason& reason) = 0;
 
-  /// A blob that stays until release_blob().
+  /// Stores a blob until release_blob().
   virtual void put_blob(const BlobHash& hash, ByteView bytes) = 0;
   virtual void release_blob(const BlobHash& hash) = 0;
-  /// A blob that tickets are about to name.
+  /// Stores a blob for tickets that the caller is about to add.
   virtual BlobHash store(ByteView bytes) = 0;
 
-  /// The first ticket's id; the others follow without a gap.
+  /// Returns the first ticket's id. The ids of the others follow without a gap.
   virtual TicketId add_tickets(std::span<const TicketSpec> tickets) = 0;
-  /// What an operator made of the task; running before there is one.
+  /// The state that an operator set. It is `running` before there is a task.
   virtual TaskState state() = 0;
-  /// Forgets tickets up to this one, which are all done or dead.
+  /// Deletes the tickets up to `through`. All of them are done or dead.
   virtual void forget(TicketId through) = 0;
-  /// Forgets tickets up to this one, done or not.
+  /// Deletes the tickets up to `through`, open ones included.
   virtual void abandon(TicketId through) = 0;
   virtual ByteVector result(const Finished& finished) = 0;
-  /// Now and then: what nobody needs any more leaves the disk.
+  /// Deletes unused data from the disk. The caller calls it from time to time.
   virtual void sweep() = 0;
 };
 
-/// Of a pool in this process; both must outlive it. Without `public_data` only trusted nodes are
-/// there for it.
+/// An author of a pool in this process. `pool` and `blobs` must outlive it. Without `public_data`
+/// it uses trusted nodes only.
 std::unique_ptr<Author> local_author(Pool& pool, BlobStore& blobs, bool public_data = true);
 
 }  // namespace kaiseki::dist

@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/error.h"
 #include "dist/net/author_json.h"
 #include "dist/pool/blobs.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 namespace {
 
 constexpr int kMostDiscarded = 50000;
 constexpr int kLinesAtOnce = 100;
-constexpr double kAwaySeconds = 86400;  // nodes that were here since are shown
+constexpr double kAwaySeconds = 86400;  // the lists show nodes that were connected since
 
 std::vector<std::string> split(const std::string& path) {
   std::vector<std::string> parts;
@@ -40,13 +40,13 @@ HttpResponse not_allowed(std::string_view methods) {
   return response;
 }
 
-HttpResponse json(const nn::Json& value, int status = 200) {
+HttpResponse json(const Json& value, int status = 200) {
   return HttpResponse::json(format_json_line(value), status);
 }
 
 template <class List>
 HttpResponse json_list(const List& list) {
-  nn::Json all = nn::Json::array();
+  Json all = Json::array();
   for (const auto& one : list) all.items.push_back(to_json(one));
   return json(all);
 }
@@ -54,7 +54,7 @@ HttpResponse json_list(const List& list) {
 }  // namespace
 
 HttpResponse AuthorApi::answer(const HttpRequest& request) {
-  const auto parts = split(request.path);  // "api", what, id, what of it
+  const auto parts = split(request.path);  // "api", the kind, the id, a part of it
   const std::string kind = parts.size() > 1 ? parts[1] : "";
   const std::string id = parts.size() > 2 ? parts[2] : "";
   const std::string what = parts.size() > 3 ? parts[3] : "";
@@ -62,6 +62,8 @@ HttpResponse AuthorApi::answer(const HttpRequest& request) {
   if (kind == "nodes" && what.empty()) return nodes(request, id);
   if (id.empty() && kind == "projects") return projects(request);
   if (id.empty() && kind == "tasks") return request.method == "GET" ? tasks() : not_allowed("GET");
+  if (id.empty() && kind == "history")
+    return request.method == "GET" ? history(request) : not_allowed("GET");
   const int64_t number_of = number(id, 0);
   auto is_it = [&](const auto& one) { return one.id == number_of; };
   if (kind == "projects" && std::ranges::any_of(pool_.projects(), is_it))
@@ -72,15 +74,20 @@ HttpResponse AuthorApi::answer(const HttpRequest& request) {
 }
 
 HttpResponse AuthorApi::tasks() const {
-  nn::Json all = nn::Json::array();
+  Json all = Json::array();
   for (const TaskStatus& task : pool_.tasks())
-    all.items.push_back(to_json(task, pool_.progress(task.id), pool_.waits(task.id)));
+    all.items.push_back(to_json(task, pool_.progress(task.id), pool_.wait_reason(task.id)));
   return json(all);
+}
+
+HttpResponse AuthorApi::history(const HttpRequest& request) const {
+  const auto seconds = static_cast<double>(number(request.parameter("seconds"), 0));
+  return json(to_json(history_.of(seconds)));
 }
 
 HttpResponse AuthorApi::projects(const HttpRequest& request) {
   if (request.method == "GET") {
-    nn::Json all = nn::Json::array();
+    Json all = Json::array();
     for (const ProjectStatus& one : pool_.projects())
       all.items.push_back(to_json(one).set("trains", curves_.has(one.id)));
     return json(all);
@@ -89,7 +96,7 @@ HttpResponse AuthorApi::projects(const HttpRequest& request) {
   const Fields fields(request.body);
   const ProjectId id =
       pool_.create_project(fields.text("name", ""), fields.number("weight", 1, 1e-6, 1e6));
-  nn::Json made = nn::Json::object();
+  Json made = Json::object();
   return json(made.set("project", id), 201);
 }
 
@@ -105,10 +112,10 @@ HttpResponse AuthorApi::project(const HttpRequest& request, ProjectId id, const 
   if (request.method != "POST") return not_allowed("POST");
   if (what == "discard") {
     const auto blobs = Fields(request.body).texts("blobs", kMostDiscarded);
-    nn::Json done = nn::Json::object();
+    Json done = Json::object();
     return json(done.set("discarded", pool_.discard_blobs(id, blobs)));
   }
-  nn::Json made = nn::Json::object();
+  Json made = Json::object();
   return json(made.set("task", pool_.create_task(id, read_task(Fields(request.body)))), 201);
 }
 
@@ -134,7 +141,7 @@ HttpResponse AuthorApi::task(const HttpRequest& request, TaskId id, const std::s
     std::vector<TicketSpec> tickets;
     for (const Fields& one : Fields(request.body).list("tickets"))
       tickets.push_back(read_ticket(one));
-    nn::Json made = nn::Json::object();
+    Json made = Json::object();
     made.set("first", tickets.empty() ? 0 : pool_.add_tickets(id, tickets));
     return json(made.set("count", static_cast<int64_t>(tickets.size())), 201);
   }
@@ -144,7 +151,7 @@ HttpResponse AuthorApi::task(const HttpRequest& request, TaskId id, const std::s
     return {.status = 204};
   }
   if (request.method != "GET") return not_allowed(what.empty() ? "GET, PATCH" : "GET");
-  if (what.empty()) return json(to_json(pool_.task(id), pool_.progress(id), pool_.waits(id)));
+  if (what.empty()) return json(to_json(pool_.task(id), pool_.progress(id), pool_.wait_reason(id)));
   if (what == "results") return results(request, id);
   if (what == "errors") return json_list(pool_.errors(id));
   return not_found();
@@ -168,8 +175,8 @@ HttpResponse AuthorApi::change(const HttpRequest& request, TaskId id) {
   return json(to_json(pool_.task(id)));
 }
 
-/// One line a ticket, in the order in which they ended; with ?follow=1 the lines go on until no
-/// ticket of the task is open, with empty ones that tell who waits that we are there.
+/// One line per ticket, in the order in which the tickets ended. With ?follow=1 the lines continue
+/// until no ticket of the task is open. Empty lines keep the connection alive meanwhile.
 HttpResponse AuthorApi::results(const HttpRequest& request, TaskId id) {
   HttpResponse response{.type = "application/x-ndjson", .alive = "\n"};
   const bool follow = request.parameter("follow") == "1";
@@ -198,20 +205,25 @@ HttpResponse AuthorApi::nodes(const HttpRequest& request, const std::string& id)
   if (!node) return not_found();
   if (request.method == "GET") return json(to_json(*node));
   if (request.method != "DELETE") return not_allowed("GET, DELETE");
-  pool_.expel(id, request.parameter("reason", "expelled by the operator"));
+  const std::string kind = request.parameter("kind", "other");
+  const auto known = find_expulsion_kind(kind);
+  if (!known)
+    throw Error(message(
+        "nodes", "expected a kind other, wrong_value, wrong_form or not_finite, got '", kind, "'"));
+  pool_.expel(id, {request.parameter("reason", "expelled by the operator"), *known});
   return json(to_json(*pool_.node(id)));
 }
 
 HttpResponse AuthorApi::all_nodes(const std::string& function) {
-  const std::string key = std::to_string(pool_.comings()) + " " + function;
+  const std::string key = std::to_string(pool_.membership_version()) + " " + function;
   auto make = [&] {
-    nn::Json all = nn::Json::array();
+    Json all = Json::array();
     for (const NodeStatus& one : pool_.nodes()) {
       const auto& has = one.info.functions;
       if (function.empty() || std::ranges::find(has, function) != has.end())
         all.items.push_back(to_json(one));
     }
-    if (function.empty())  // what those who are away could do is not known
+    if (function.empty())  // the functions of disconnected nodes are unknown
       for (const NodeStatus& one : pool_.away(kAwaySeconds)) all.items.push_back(to_json(one));
     return format_json_line(all) + "\n";
   };
@@ -224,12 +236,12 @@ HttpResponse AuthorApi::put_blob(const HttpRequest& request, const BlobHash& has
   const bool known = blobs_.touch(hash);
   if (!known) {
     BlobStore::Writer writer = blobs_.writer();
-    writer.write(nn::as_bytes(request.body));
+    writer.write(as_bytes(request.body));
     writer.finish(hash);
   }
   if (const int64_t project = number(request.parameter("project"), 0))
     pool_.keep_blob(project, hash);
-  nn::Json made = nn::Json::object();
+  Json made = Json::object();
   return json(made.set("blob", hash), known ? 200 : 201);
 }
 

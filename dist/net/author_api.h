@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dist/net/curves.h"
+#include "dist/net/history.h"
 #include "dist/net/http.h"
 #include "dist/net/shared_text.h"
 #include "dist/pool/pool.h"
@@ -11,17 +12,18 @@ namespace kaiseki::dist {
 
 class AuthorApi {
  public:
-  /// `clock` is any, in seconds. All must outlive it.
-  AuthorApi(Pool& pool, BlobStore& blobs, std::function<double()> clock)
-      : pool_(pool), blobs_(blobs), clock_(std::move(clock)) {}
+  /// `clock` returns seconds of any clock. All arguments must outlive this.
+  AuthorApi(Pool& pool, BlobStore& blobs, const History& history, std::function<double()> clock)
+      : pool_(pool), blobs_(blobs), history_(history), clock_(std::move(clock)) {}
 
-  /// A request below /api/ whose token is fine. Throws ParseError and Error for what is wrong with
-  /// it.
+  /// Answers a request below /api/ with a valid token. Throws ParseError or Error if the request is
+  /// invalid.
   HttpResponse answer(const HttpRequest& request);
   HttpResponse put_blob(const HttpRequest& request, const BlobHash& hash);
 
  private:
   HttpResponse tasks() const;
+  HttpResponse history(const HttpRequest& request) const;
   HttpResponse projects(const HttpRequest& request);
   HttpResponse project(const HttpRequest& request, ProjectId id, const std::string& what);
   HttpResponse curve(const HttpRequest& request, ProjectId id);
@@ -33,9 +35,11 @@ class AuthorApi {
 
   Pool& pool_;
   BlobStore& blobs_;
+  const History& history_;
   const std::function<double()> clock_;
   Curves curves_;
-  SharedText nodes_{kShownSeconds}, able_{kShownSeconds};  // all, those with one function
+  SharedText nodes_{kShownSeconds},
+      able_{kShownSeconds};  // lists of all nodes, of nodes with a function
 };
 
 }  // namespace kaiseki::dist

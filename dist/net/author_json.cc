@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "dist/net/author_json.h"
 
+#include "base/base64.h"
 #include "dist/wire/utf8.h"
-#include "nn/io/base64.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr int kMostBlobs = 500;  // of a ticket: they fit into a frame's control part
+constexpr int kMostBlobs = 500;  // per ticket: they fit into a frame's control part
 
-/// Of `bytes` in a line: text where they are text, else Base64.
-void set_bytes(nn::Json& line, ByteView bytes) {
-  const std::string_view text = nn::as_text(bytes);
+/// Writes `bytes` as text if they are UTF-8, else as Base64.
+void set_bytes(Json& line, ByteView bytes) {
+  const std::string_view text = as_text(bytes);
   if (is_utf8(text))
     line.set("result", std::string(text));
   else
-    line.set("result_base64", nn::encode_base64(bytes));
+    line.set("result_base64", encode_base64(bytes));
 }
 
 const char* name_of(Verification verification) {
@@ -25,22 +25,25 @@ const char* name_of(Verification verification) {
 
 }  // namespace
 
-nn::Json to_json(const ProjectStatus& project) {
-  nn::Json json = nn::Json::object();
+Json to_json(const ProjectStatus& project) {
+  Json json = Json::object();
   return json.set("project", project.id).set("name", project.name).set("weight", project.weight);
 }
 
-nn::Json to_json(const CurvePoint& point) {
-  nn::Json json = nn::Json::object();
+Json to_json(const CurvePoint& point) {
+  Json json = Json::object();
   json.set("step", point.step);
   if (point.loss) json.set("loss", *point.loss);
   if (point.accuracy) json.set("accuracy", *point.accuracy);
+  if (point.steps) json.set("steps", *point.steps);
+  if (point.epoch) json.set("epoch", *point.epoch);
+  if (point.epochs) json.set("epochs", *point.epochs);
   return json;
 }
 
-nn::Json to_json(const TaskStatus& task) {
+Json to_json(const TaskStatus& task) {
   static constexpr const char* kStates[] = {"running", "paused", "cancelled"};
-  nn::Json json = nn::Json::object();
+  Json json = Json::object();
   json.set("task", task.id).set("project", task.project).set("name", task.spec.name);
   json.set("state", kStates[static_cast<int>(task.state)]);
   json.set("function", task.spec.function).set("module", task.spec.module);
@@ -49,14 +52,14 @@ nn::Json to_json(const TaskStatus& task) {
   return json;
 }
 
-nn::Json to_json(const TaskStatus& task, const Progress& progress, const std::string& waits) {
-  nn::Json json = to_json(task);
+Json to_json(const TaskStatus& task, const Progress& progress, const std::string& waits) {
+  Json json = to_json(task);
   json.set("free", progress.free).set("leased", progress.leased).set("waits", waits);
   return json.set("done", progress.done).set("dead", progress.dead);
 }
 
-nn::Json to_json(const NodeStatus& node) {
-  nn::Json json = nn::Json::object();
+Json to_json(const NodeStatus& node) {
+  Json json = Json::object();
   json.set("node", node.id).set("name", node.info.name).set("device", node.info.device);
   json.set("threads", node.info.threads).set("gflops", node.info.gflops);
   json.set("down_mbit_s", node.info.link.down_mbit_s);
@@ -65,19 +68,19 @@ nn::Json to_json(const NodeStatus& node) {
   json.set("trusted", node.info.trusted).set("connected", node.connected);
   json.set("leases", node.leases).set("accepted", node.accepted).set("failed", node.failed);
   json.set("consecutive_valid", node.consecutive_valid).set("last_seen", node.last_seen);
-  json.set("expelled", node.expelled);
+  json.set("expelled", node.expelled).set("resting", node.resting);
   const char* here = node.connected ? "connected" : "away";
   return json.set("state", node.expelled.empty() ? here : "expelled").set("reason", node.expelled);
 }
 
-nn::Json to_json(const TicketError& error) {
-  nn::Json json = nn::Json::object();
+Json to_json(const TicketError& error) {
+  Json json = Json::object();
   json.set("ticket", error.ticket).set("node", error.node).set("time", error.time);
   return json.set("error", error.text);
 }
 
-nn::Json to_json(const Finished& one) {
-  nn::Json line = nn::Json::object();
+Json to_json(const Finished& one) {
+  Json line = Json::object();
   line.set("sequence", one.sequence).set("ticket", one.ticket);
   if (one.dead) return line.set("dead", true);
   line.set("node", one.node).set("checked", one.checked);
@@ -86,23 +89,23 @@ nn::Json to_json(const Finished& one) {
   return line;
 }
 
-nn::Json to_json(const TaskSpec& task) {
-  nn::Json json = nn::Json::object();
+Json to_json(const TaskSpec& task) {
+  Json json = Json::object();
   json.set("name", task.name).set("function", task.function).set("module", task.module);
   json.set("priority", task.priority).set("verification", name_of(task.verification));
   json.set("quorum", task.quorum).set("max_attempts", task.max_attempts);
   return json.set("public_data", task.public_data);
 }
 
-nn::Json to_json(const TicketSpec& ticket) {
-  nn::Json json = nn::Json::object(), blobs = nn::Json::array();
+Json to_json(const TicketSpec& ticket) {
+  Json json = Json::object(), blobs = Json::array();
   for (const BlobHash& hash : ticket.blobs) blobs.items.emplace_back(hash);
-  json.set("input_base64", nn::encode_base64(ticket.input)).set("blobs", std::move(blobs));
+  json.set("input_base64", encode_base64(ticket.input)).set("blobs", std::move(blobs));
   json.set("work", ticket.work).set("prefer", ticket.prefer);
   return json.set("max_result_bytes", static_cast<int64_t>(ticket.max_result_bytes));
 }
 
-Finished read_finished(const nn::Json& line) {
+Finished read_finished(const Json& line) {
   Finished one;
   one.sequence = integer_of(line, "sequence");
   one.ticket = integer_of(line, "ticket");
@@ -110,19 +113,23 @@ Finished read_finished(const nn::Json& line) {
   one.node = text_of(line, "node");
   one.blob = text_of(line, "blob");
   if (line.find("result_base64")) {
-    one.result = nn::decode_base64(text_of(line, "result_base64"), "results");
+    one.result = decode_base64(text_of(line, "result_base64"), "results");
   } else {
     const std::string text = text_of(line, "result");
-    const ByteView bytes = nn::as_bytes(text);
+    const ByteView bytes = as_bytes(text);
     one.result.assign(bytes.begin(), bytes.end());
   }
   return one;
 }
 
 CurvePoint read_point(const Fields& fields) {
-  CurvePoint point{fields.integer("step", 0, 0, int64_t{1} << 53)};
+  constexpr int64_t kMost = int64_t{1} << 53;
+  CurvePoint point{fields.integer("step", 0, 0, kMost)};
   if (fields.has("loss")) point.loss = fields.number("loss", 0, -1e30, 1e30);
   if (fields.has("accuracy")) point.accuracy = fields.number("accuracy", 0, 0, 1);
+  if (fields.has("steps")) point.steps = fields.integer("steps", 0, 0, kMost);
+  if (fields.has("epoch")) point.epoch = fields.integer("epoch", 0, 0, kMost);
+  if (fields.has("epochs")) point.epochs = fields.integer("epochs", 0, 0, kMost);
   return point;
 }
 
@@ -146,10 +153,10 @@ TaskSpec read_task(const Fields& fields) {
 TicketSpec read_ticket(const Fields& fields) {
   TicketSpec ticket;
   const std::string text = fields.text("input", "");
-  const nn::ByteView bytes = nn::as_bytes(text);
+  const ByteView bytes = as_bytes(text);
   ticket.input.assign(bytes.begin(), bytes.end());
   if (fields.has("input_base64"))
-    ticket.input = nn::decode_base64(fields.text("input_base64", ""), "input_base64");
+    ticket.input = decode_base64(fields.text("input_base64", ""), "input_base64");
   ticket.blobs = fields.texts("blobs", kMostBlobs);
   ticket.max_result_bytes = static_cast<uint64_t>(fields.integer(
       "max_result_bytes", static_cast<int64_t>(ticket.max_result_bytes), 0, int64_t{1} << 40));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The JSON of docs/openapi.yaml: what authors read of the pool, and what they ask of it.
+// The JSON of docs/openapi.yaml: requests of authors, and the pool's answers.
 #pragma once
 
 #include "dist/net/curves.h"
@@ -8,21 +8,21 @@
 
 namespace kaiseki::dist {
 
-nn::Json to_json(const ProjectStatus& project);
-nn::Json to_json(const CurvePoint& point);
-nn::Json to_json(const TaskStatus& task);
-/// `waits`: Pool::waits().
-nn::Json to_json(const TaskStatus& task, const Progress& progress, const std::string& waits);
-nn::Json to_json(const NodeStatus& node);
-nn::Json to_json(const TicketError& error);
-nn::Json to_json(const Finished& one);
-// What an author hands over, and what it reads again.
-nn::Json to_json(const TaskSpec& task);
-nn::Json to_json(const TicketSpec& ticket);
-/// Without the bytes of a blob.
-Finished read_finished(const nn::Json& line);
+Json to_json(const ProjectStatus& project);
+Json to_json(const CurvePoint& point);
+Json to_json(const TaskStatus& task);
+/// `waits`: Pool::wait_reason().
+Json to_json(const TaskStatus& task, const Progress& progress, const std::string& waits);
+Json to_json(const NodeStatus& node);
+Json to_json(const TicketError& error);
+Json to_json(const Finished& one);
+// The next two write requests. read_finished() reads a line of results.
+Json to_json(const TaskSpec& task);
+Json to_json(const TicketSpec& ticket);
+/// Does not read the bytes of a blob.
+Finished read_finished(const Json& line);
 
-// These throw ParseError where a field makes no sense.
+// These throw ParseError if a field is invalid.
 CurvePoint read_point(const Fields& fields);
 TaskSpec read_task(const Fields& fields);
 TicketSpec read_ticket(const Fields& fields);

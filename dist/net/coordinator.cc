@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The coordinator and its nodes: what they said since the last time goes to the pool in one
-// transaction, then the answers and new tickets go out.
+// The coordinator and its nodes. flush() passes the nodes' messages to the pool in one transaction.
+// Then it sends the answers and new tickets.
 #include "dist/net/coordinator.h"
 
 #include <chrono>
+#include <cmath>
 
+#include "base/error.h"
 #include "dist/net/author.h"
 #include "dist/pool/store.h"
-#include "dist/train/channel.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr int kVainTries = 16;      // nodes that got nothing, until the others wait as well
-constexpr double kNewSeconds = 10;  // of bytes_per_second, for a node that is new
-constexpr int kMostAsked = 1000;    // nodes in one turn of the server's loop
-constexpr int kMostFailures = 3;    // of messages, after those of a whole transaction
+constexpr int kMaxMisses = 16;      // nodes without a lease in a row, then the others are not asked
+constexpr double kNewSeconds = 10;  // a new node's budget, in seconds of bytes_per_second
+constexpr int kMostAsked = 1000;    // nodes per turn of the server's loop
+constexpr int kMostFailures = 3;    // single messages that may fail after a failed transaction
 
 double wall_clock() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -35,9 +35,12 @@ Coordinator::Coordinator(Store& store, BlobStore& blobs, PoolOptions pool, Pages
       blobs_(blobs),
       pool_(store, blobs, observed(std::move(pool))),
       pages_(std::move(pages)),
-      api_(pool_, blobs, [this] { return server_.now(); }) {}
+      api_(pool_, blobs, history_, [this] { return server_.now(); }) {
+  load_history();
+  server_.listen();
+}
 
-Coordinator::~Coordinator() = default;
+Coordinator::~Coordinator() { save_history(); }
 
 PoolOptions Coordinator::observed(PoolOptions options) {
   add_training(options);
@@ -46,13 +49,17 @@ PoolOptions Coordinator::observed(PoolOptions options) {
     if (also) also(one);
   };
   options.on_unwanted = [this, also = std::move(options.on_unwanted)](TicketId ticket) {
-    unwanted(ticket);
+    cancel_ticket(ticket);
     if (also) also(ticket);
   };
   options.on_expelled = [this, also = std::move(options.on_expelled)](const Expulsion& one) {
-    log_.event("node_expelled", {{"node", one.node}, {"reason", one.reason}, {"by", one.by}});
-    count_refusal(one.reason);
-    server_.post([this, node = one.node] { put_out(node); });  // after the verdict on its way
+    const std::string by = one.by == Expulsion::By::pool ? "pool" : "author";
+    log_.security(
+        "node_expelled",
+        with_address({{"node", one.node}, {"reason", one.reason.text()}, {"by", by}}, one.node));
+    if (one.reason.kind != ExpulsionKind::other) metrics_.refuse(name_of(one.reason.kind));
+    quarantine(one.node);
+    server_.post([this, node = one.node] { close_expelled(node); });  // after the verdict
     if (also) also(one);
   };
   options.on_task = [this, also = std::move(options.on_task)](TaskId task) {
@@ -60,22 +67,14 @@ PoolOptions Coordinator::observed(PoolOptions options) {
     if (also) also(task);
   };
   options.on_work = [this, also = std::move(options.on_work)] {
-    work_ = true;
+    has_new_work_ = true;
     schedule();
     if (also) also();
   };
   return options;
 }
 
-/// Training accepts a result first, and looks at it then: of what it refuses it tells the reason.
-void Coordinator::count_refusal(const std::string& reason) {
-  for (const auto& [says, counted] :
-       {std::pair{kWrongValue, "wrong_value"}, std::pair{kWrongForm, "wrong_form"},
-        std::pair{kNotFinite, "not_finite"}})
-    if (reason.starts_with(says)) metrics_.refuse(counted);
-}
-
-/// Where there is no page that could ask, an Origin is anybody's invention.
+/// If there are no pages, any program could have invented the Origin header, so it is ignored.
 std::unique_ptr<NodePeer> Coordinator::open_node(const HttpRequest& head, NodeLink& link) {
   const bool has_pages = !pages_.empty() || server_.allows_origins();
   const bool is_page = has_pages && !head.header("origin").empty();
@@ -86,38 +85,45 @@ std::unique_ptr<NodePeer> Coordinator::open_node(const HttpRequest& head, NodeLi
   return session;
 }
 
-void Coordinator::hear(NodeMessage message) {
-  heard_.push_back(std::move(message));
+void Coordinator::queue_message(NodeMessage message) {
+  messages_.push_back(std::move(message));
   schedule();
 }
 
-void Coordinator::hungry(NodeSession& session) {
+void Coordinator::has_free_slots(NodeSession& session) {
   if (session.wanted() <= 0) return;
-  hungry_.insert(session.serial());
-  fresh_.push_back(session.serial());
+  with_free_slots_.insert(session.serial());
+  newly_free_.push_back(session.serial());
   schedule();
 }
 
 void Coordinator::closed(NodeSession& session) {
   sessions_.erase(session.serial());
-  hungry_.erase(session.serial());
+  with_free_slots_.erase(session.serial());
   if (session.node().empty() || session.replaced) return;
   by_node_.erase(session.node());
   log_.event("node_left", {{"node", session.node()}});
-  quietly([&] { pool_.disconnected(session.node()); });
+  // If the coordinator ends, the leases that are left are no failures of the node: the next start
+  // ends them.
+  if (!draining_) log_errors([&] { pool_.disconnected(session.node()); });
   if (options_.on_nodes) options_.on_nodes();
 }
 
-void Coordinator::holds(const NodeSession& session, TicketId ticket) {
+void Coordinator::ticket_held(const NodeSession& session, TicketId ticket) {
   holders_.emplace(ticket, session.serial());
 }
 
-void Coordinator::lets_go(const NodeSession& session, TicketId ticket) {
+void Coordinator::ticket_released(const NodeSession& session, TicketId ticket) {
   holders_.erase({ticket, session.serial()});
 }
 
+bool Coordinator::is_proven(const NodeId& node) const {
+  const auto status = pool_.node(node);
+  return status && status->accepted > 0;
+}
+
 void Coordinator::failed(NodeSession& session, const std::vector<FailedAttempt>& attempts) {
-  quietly([&] {
+  log_errors([&] {
     pool_.batch([&] {
       for (const FailedAttempt& one : attempts)
         pool_.give_back(session.node(), one.token, one.error);
@@ -134,12 +140,12 @@ void Coordinator::log_failure(const NodeId& node, TicketId ticket, const std::st
              {{"node", node}, {"ticket", std::to_string(ticket)}, {"error", error}});
 }
 
-/// Where nothing may be thrown.
-void Coordinator::quietly(const std::function<void()>& calls) {
+/// For callers that must not throw.
+void Coordinator::log_errors(const std::function<void()>& calls) {
   try {
     calls();
   } catch (const StoreLost&) {
-    schedule();  // the next transaction says it again
+    schedule();  // the next transaction throws it again
   } catch (const std::exception& error) {
     log_.event("error", {{"what", error.what()}});
   }
@@ -155,7 +161,7 @@ bool Coordinator::stored(const std::function<void()>& calls) {
     pool_.batch(calls);
     return true;
   } catch (const StoreLost&) {
-    throw;  // through the server's loop, to its end
+    throw;  // ends the server's loop
   } catch (const std::exception& error) {
     metrics_.add("transactions_failed");
     log_.event("error", {{"what", error.what()}});
@@ -165,28 +171,28 @@ bool Coordinator::stored(const std::function<void()>& calls) {
 
 void Coordinator::flush() {
   scheduled_ = false;
-  const auto heard = std::exchange(heard_, {});
+  const auto messages = std::exchange(messages_, {});
   std::vector<Reply> replies;
-  Given given;
+  NewLeases new_leases;
   if (!stored([&] {
-        for (const NodeMessage& message : heard) replies.push_back(ask(message));
-        if (!draining_) lease(given);
+        for (const NodeMessage& message : messages) replies.push_back(ask(message));
+        for (const Reply& reply : replies) skip_replaced(reply);
+        if (!draining_) lease(new_leases);
       }))
-    return hear_one_by_one(heard);
-  for (size_t i = 0; i < heard.size(); ++i) send(heard[i], replies[i]);
+    return store_one_by_one(messages);
+  for (size_t i = 0; i < messages.size(); ++i) send(messages[i], replies[i]);
   const double now = clock_();
-  for (const auto& [to, leases] : given) {
-    for (const Lease& one : leases)
-      to->replaced ? take_back(*to, one) : give(*to, one, one.deadline - now);
-    if (to->wanted() <= 0) hungry_.erase(to->serial());
+  for (const auto& [to, leases] : new_leases) {
+    for (const Lease& one : leases) give(*to, one, one.deadline - now);
+    if (to->wanted() <= 0) with_free_slots_.erase(to->serial());
   }
 }
 
-/// One message must not take those of others with it. Whose is not stored comes again, and says it
-/// again; when the store has no room, not all are tried.
-void Coordinator::hear_one_by_one(const std::vector<NodeMessage>& heard) {
+/// One message must not make the messages of other nodes fail. A node with a failed message
+/// reconnects and sends it again. If the store is full, only the first messages are tried.
+void Coordinator::store_one_by_one(const std::vector<NodeMessage>& messages) {
   int failures = 0;
-  for (const NodeMessage& message : heard) {
+  for (const NodeMessage& message : messages) {
     Reply reply;
     if (failures < kMostFailures && stored([&] { reply = ask(message); })) {
       send(message, reply);
@@ -202,27 +208,32 @@ void Coordinator::give(NodeSession& to, const Lease& lease, double seconds) {
   try {
     to.give(lease, pool_.task(lease.task).spec, seconds);
     metrics_.add("tickets_sent");
-  } catch (const Error& error) {  // it does not fit into a frame
+  } catch (const Error& error) {  // the ticket does not fit into a frame
     stored([&] { pool_.give_back(to.node(), lease.token, error.what()); });
     to.settle(lease.ticket);
   }
 }
 
-/// Its node came over another connection in the same transaction.
-void Coordinator::take_back(const NodeSession& from, const Lease& lease) {
-  stored([&] { pool_.give_back(from.node(), lease.token); });
+/// The session of a node that reconnects gets no more tickets.
+void Coordinator::skip_replaced(const Reply& reply) {
+  if (!reply.identity) return;
+  if (const auto before = by_node_.find(reply.identity->id); before != by_node_.end())
+    with_free_slots_.erase(before->second);
 }
 
 Coordinator::Reply Coordinator::ask(const NodeMessage& message) {
   if (message.type == FrameType::hello) {
-    if (message.identity.id.empty()) return {{}, pool_.join(message.info)};
+    if (message.identity.id.empty()) {
+      const double wait = quarantine_.wait(message.info.source, now());
+      return wait > 0 ? Reply{.wait = wait} : Reply{.identity = pool_.join(message.info)};
+    }
     if (pool_.rejoin(message.identity, message.info)) return {{}, message.identity};
     return {};
   }
   if (NodeSession* from = session(message.session)) {
     from->settle(message.ticket);
-    hungry_.insert(message.session);
-    fresh_.push_back(message.session);
+    with_free_slots_.insert(message.session);
+    newly_free_.push_back(message.session);
   }
   return {message.type == FrameType::result
               ? pool_.accept(message.node, message.token, message.result)
@@ -233,7 +244,7 @@ Coordinator::Reply Coordinator::ask(const NodeMessage& message) {
 void Coordinator::send(const NodeMessage& message, const Reply& reply) {
   NodeSession* to = session(message.session);
   if (message.type == FrameType::hello) {
-    if (to) greet(*to, message, reply);
+    if (to) answer_hello(*to, message, reply);
     return;
   }
   const Outcome outcome = reply.answer.outcome;
@@ -241,28 +252,54 @@ void Coordinator::send(const NodeMessage& message, const Reply& reply) {
   if (outcome == Outcome::stale && message.type == FrameType::result) metrics_.refuse("stale");
   if (outcome == Outcome::refused) {
     metrics_.refuse("result");
-    log_.event("result_refused", {{"node", message.node},
-                                  {"ticket", std::to_string(message.ticket)},
-                                  {"reason", reply.answer.reason}});
+    log_.event("result_refused", with_address({{"node", message.node},
+                                               {"ticket", std::to_string(message.ticket)},
+                                               {"reason", reply.answer.reason}},
+                                              message.node));
   }
-  if (outcome == Outcome::accepted || outcome == Outcome::pending)  // kept over a lost connection
-    if (const auto found = budgets_.find(message.node); found != budgets_.end())
-      found->second->refund(message.paid);
+  if (outcome == Outcome::accepted ||
+      outcome == Outcome::pending)  // the node may have kept the result over a lost connection
+    if (const auto found = known_.find(message.node); found != known_.end())
+      found->second.budget->refund(message.paid);
   if (!message.error.empty()) log_failure(message.node, message.ticket, message.error);
   if (to && message.type == FrameType::result) to->answer(message.ticket, reply.answer);
 }
 
-/// One that comes back may bring results that it has kept. One that is new has not much to say,
-/// and anybody may be that again and again.
-std::shared_ptr<ByteBudget> Coordinator::budget_of(const NodeId& node, bool is_new) {
-  std::shared_ptr<ByteBudget>& budget = budgets_[node];
+/// A returning node may send results that it kept. A new node gets a small budget, as a peer can
+/// join as a new node many times.
+std::shared_ptr<ByteBudget> Coordinator::make_known(const NodeSession& session,
+                                                    const NodeMessage& hello, const NodeId& node) {
+  Known& known = known_[node];
+  known.address = session.address();
+  known.is_trusted = hello.info.trusted;
   const double rate = limits().bytes_per_second, burst = 2 * limits().result_bytes;
-  const double left = is_new ? std::min(burst, kNewSeconds * rate) : burst;
-  if (!budget) budget = std::make_shared<ByteBudget>(rate, burst, left, now());
-  return budget;
+  const double left = hello.identity.id.empty() ? std::min(burst, kNewSeconds * rate) : burst;
+  if (!known.budget) known.budget = std::make_shared<ByteBudget>(rate, burst, left, now());
+  return known.budget;
 }
 
-void Coordinator::greet(NodeSession& session, const NodeMessage& hello, const Reply& reply) {
+EventLog::Fields Coordinator::with_address(EventLog::Fields fields, const NodeId& node) const {
+  if (const auto found = known_.find(node); found != known_.end()) {
+    const std::string& address = found->second.address;
+    fields.emplace_back("address", options_.short_addresses ? network_of(address) : address);
+  }
+  return fields;
+}
+
+void Coordinator::quarantine(const NodeId& node) {
+  const auto found = known_.find(node);
+  if (found != known_.end() && !found->second.is_trusted)
+    quarantine_.expelled(found->second.address, now());
+}
+
+void Coordinator::answer_hello(NodeSession& session, const NodeMessage& hello, const Reply& reply) {
+  if (reply.wait > 0) {
+    metrics_.refuse("expelled_address");
+    const auto minutes = static_cast<int64_t>(std::ceil(reply.wait / 60));
+    return session.close(CloseCode::try_later,
+                         "a node of this address was expelled; others may join in " +
+                             std::to_string(minutes) + " min");
+  }
   if (!reply.identity) {
     metrics_.refuse("node_key");
     return session.close(CloseCode::policy, "expected a node that is known and not expelled");
@@ -271,70 +308,74 @@ void Coordinator::greet(NodeSession& session, const NodeMessage& hello, const Re
   if (!fresh) {
     if (NodeSession* before = this->session(entry->second)) {
       before->replaced = true;
-      hungry_.erase(before->serial());
+      with_free_slots_.erase(before->serial());
       before->close(CloseCode::policy, "the node has another connection now");
     }
     entry->second = session.serial();
   }
-  log_.event(
-      "node_joined",
-      {{"node", reply.identity->id}, {"name", hello.info.name}, {"device", hello.info.device}});
-  session.welcome(*reply.identity, budget_of(reply.identity->id, hello.identity.id.empty()));
+  const NodeId& node = reply.identity->id;
+  const auto budget = make_known(session, hello, node);
+  log_.event("node_joined",
+             with_address(
+                 {{"node", node}, {"name", hello.info.name}, {"device", hello.info.device}}, node));
+  session.welcome(*reply.identity, budget);
   if (options_.on_nodes) options_.on_nodes();
   if (draining_) session.drain(options_.limits.drain_seconds);
 }
 
-void Coordinator::put_out(const NodeId& node) {
+void Coordinator::close_expelled(const NodeId& node) {
   const auto found = by_node_.find(node);
   if (found == by_node_.end()) return;
   NodeSession* one = session(found->second);
   const auto status = pool_.node(node);
-  if (one && status) one->close(CloseCode::policy, std::string(kPutOut) + ": " + status->expelled);
+  if (one && status) one->close(CloseCode::expelled, status->expelled);
 }
 
-/// Who answered it does not hold it any more.
-void Coordinator::unwanted(TicketId ticket) {
+/// Nodes that answered the ticket no longer hold it.
+void Coordinator::cancel_ticket(TicketId ticket) {
   for (auto at = holders_.lower_bound({ticket, 0}); at != holders_.end() && at->first == ticket;
        ++at)
     if (NodeSession* one = session(at->second)) one->cancel(ticket);
 }
 
-/// Nodes that just asked come first. When there is new work, the others are asked in turn, until
-/// some that might have got something did not. Until the transaction is through, they all stay
-/// hungry.
-void Coordinator::lease(Given& given) {
+/// Sessions that just asked come first. If there is new work, the others are asked in turn, until
+/// kMaxMisses of them in a row got nothing. A session keeps its place in the set until the
+/// transaction is committed.
+void Coordinator::lease(NewLeases& new_leases) {
   std::set<uint64_t> asked;
   auto try_one = [&](uint64_t serial) {
     NodeSession* one = session(serial);
     const int wanted = one ? one->wanted() : 0;
-    if (wanted <= 0) return hungry_.erase(serial), true;
+    if (wanted <= 0) return with_free_slots_.erase(serial), true;
     if (!asked.insert(serial).second) return true;
     auto leases = pool_.lease(one->node(), wanted);
     const bool found = !leases.empty();
-    if (found) given.emplace_back(one, std::move(leases));
+    if (found) new_leases.emplace_back(one, std::move(leases));
     return found;
   };
-  for (uint64_t serial : std::exchange(fresh_, {})) {
-    if (hungry_.count(serial)) try_one(serial);
+  for (uint64_t serial : std::exchange(newly_free_, {})) {
+    if (with_free_slots_.count(serial)) try_one(serial);
   }
-  if (std::exchange(work_, false)) {
-    unasked_ = hungry_.size();
-    for (const NodeId& node : pool_.waited_for())
-      if (const auto at = by_node_.find(node); at != by_node_.end() && hungry_.count(at->second))
+  if (std::exchange(has_new_work_, false)) {
+    not_offered_ = with_free_slots_.size();
+    for (const NodeId& node : pool_.preferred_idle_nodes())
+      if (const auto at = by_node_.find(node);
+          at != by_node_.end() && with_free_slots_.count(at->second))
         try_one(at->second);
   }
-  int vain = 0;
-  for (int left = kMostAsked; left > 0 && unasked_ > 0 && !hungry_.empty(); --left, --unasked_) {
-    auto next = hungry_.upper_bound(last_served_);
-    if (next == hungry_.end()) next = hungry_.begin();
+  int misses = 0;
+  for (int left = kMostAsked; left > 0 && not_offered_ > 0 && !with_free_slots_.empty();
+       --left, --not_offered_) {
+    auto next = with_free_slots_.upper_bound(last_served_);
+    if (next == with_free_slots_.end()) next = with_free_slots_.begin();
     last_served_ = *next;
     const NodeSession* one = session(last_served_);
     if (one && one->wanted() > 0 && !pool_.may_lease(one->node())) continue;
-    vain = try_one(last_served_) ? 0 : vain + 1;
-    if (vain == kVainTries) unasked_ = 1;
+    misses = try_one(last_served_) ? 0 : misses + 1;
+    if (misses == kMaxMisses) not_offered_ = 1;
   }
-  if (hungry_.empty()) unasked_ = 0;
-  if (unasked_ > 0) schedule();
+  if (with_free_slots_.empty()) not_offered_ = 0;
+  if (not_offered_ > 0) schedule();
 }
 
 NodeSession* Coordinator::session(uint64_t serial) {

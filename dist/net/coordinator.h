@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Coordinator: the pool behind a server. Nodes speak the frames of docs/protocol.md on /node;
-// authors use the API of docs/openapi.yaml; blobs, pages and metrics are read by whoever may.
+// Coordinator: a pool behind a server. Nodes send the frames of docs/protocol.md on /node. Authors
+// use the API of docs/openapi.yaml. It also serves blobs, pages and metrics.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <set>
@@ -11,7 +12,9 @@
 
 #include "dist/net/author_api.h"
 #include "dist/net/node_session.h"
+#include "dist/net/node_traffic.h"
 #include "dist/net/pages.h"
+#include "dist/net/quarantine.h"
 #include "dist/net/server.h"
 #include "dist/pool/blobs.h"
 #include "dist/pool/pool.h"
@@ -19,21 +22,24 @@
 namespace kaiseki::dist {
 
 struct CoordinatorOptions {
-  std::string author_token;       // of the API and of metrics
-  std::string viewer_token = {};  // of both, to read only; empty: nobody has it
-  std::string node_token;         // of nodes that are not pages: they are trusted with private data
+  std::string author_token;       // for the API and the metrics
+  std::string viewer_token = {};  // read-only access to both; empty: no such token
+  std::string node_token;         // for nodes that are not pages; they may get private data
   Limits limits = {};
-  std::function<void()> on_nodes = {};  // one came or went
+  bool short_addresses = false;  // the log has the networks of nodes instead of their addresses
+  std::filesystem::path history = {};   // file of the console's plots; empty: they are not stored
+  std::function<void()> on_nodes = {};  // a node joined or left
 };
 
-class Coordinator final : public Service {
+class Coordinator final : public Service, public SessionHost {
  public:
-  /// What `pool` says of on_finished and on_work is called as well. All must outlive it.
+  /// Lets the server accept connections when the pool is loaded. The callbacks in `pool` are called
+  /// too. All references must outlive this.
   Coordinator(Store& store, BlobStore& blobs, PoolOptions pool, Pages pages, Server& server,
               Metrics& metrics, EventLog& log, CoordinatorOptions options);
   ~Coordinator() override;
 
-  /// On the server's thread only.
+  /// Use it on the server's thread only.
   Pool& pool() { return pool_; }
 
   Admission admit(const HttpRequest& head) override;
@@ -43,48 +49,59 @@ class Coordinator final : public Service {
   void drain() override;
   bool settled() const override;
 
-  // What sessions call.
-  void hear(NodeMessage message);
-  void hungry(NodeSession& session);
-  void closed(NodeSession& session);
-  void failed(NodeSession& session, const std::vector<FailedAttempt>& attempts);
-  /// The token is of a lease of this ticket to this node, ended or not.
-  bool gave(const NodeId& node, TicketId ticket, const std::string& token) const {
-    return pool_.gave(node, ticket, token);
+  // SessionHost
+  void queue_message(NodeMessage message) override;
+  void has_free_slots(NodeSession& session) override;
+  void closed(NodeSession& session) override;
+  void failed(NodeSession& session, const std::vector<FailedAttempt>& attempts) override;
+  bool issued(const NodeId& node, TicketId ticket, const std::string& token) const override {
+    return pool_.issued(node, ticket, token);
   }
-  void holds(const NodeSession& session, TicketId ticket);
-  void lets_go(const NodeSession& session, TicketId ticket);
-  Metrics& metrics() { return metrics_; }
-  const Limits& limits() const { return options_.limits; }
-  double now() const { return server_.now(); }
+  void ticket_held(const NodeSession& session, TicketId ticket) override;
+  void ticket_released(const NodeSession& session, TicketId ticket) override;
+  bool is_proven(const NodeId& node) const override;
+  Metrics& metrics() override { return metrics_; }
+  const Limits& limits() const override { return options_.limits; }
+  double now() const override { return server_.now(); }
 
  private:
   void schedule();
   void flush();
-  /// Whether the calls are in the store: one transaction. If not, nothing of it happened.
+  /// Runs the calls in one transaction. Returns false if the store discarded all of it.
   bool stored(const std::function<void()>& calls);
-  void quietly(const std::function<void()>& calls);
-  void count_refusal(const std::string& reason);
+  void log_errors(const std::function<void()>& calls);
   void log_failure(const NodeId& node, TicketId ticket, const std::string& error);
-  void hear_one_by_one(const std::vector<NodeMessage>& heard);
-  /// What the pool said to a message.
+  void store_one_by_one(const std::vector<NodeMessage>& messages);
+  /// The pool's answer to a message.
   struct Reply {
-    Answer answer;
-    std::optional<NodeIdentity> identity;  // to a hello
+    Answer answer = {};
+    std::optional<NodeIdentity> identity = {};  // the answer to a hello
+    double wait = 0;  // of a hello: seconds until its address may join again
   };
   Reply ask(const NodeMessage& message);
   void send(const NodeMessage& message, const Reply& reply);
-  std::shared_ptr<ByteBudget> budget_of(const NodeId& node, bool is_new);
-  void greet(NodeSession& session, const NodeMessage& hello, const Reply& reply);
-  using Given = std::vector<std::pair<NodeSession*, std::vector<Lease>>>;
-  void lease(Given& given);
-  void put_out(const NodeId& node);
-  void unwanted(TicketId ticket);
+  std::shared_ptr<ByteBudget> make_known(const NodeSession& session, const NodeMessage& hello,
+                                         const NodeId& node);
+  /// Adds the `address` of the node.
+  EventLog::Fields with_address(EventLog::Fields fields, const NodeId& node) const;
+  void quarantine(const NodeId& node);
+  void answer_hello(NodeSession& session, const NodeMessage& hello, const Reply& reply);
+  using NewLeases = std::vector<std::pair<NodeSession*, std::vector<Lease>>>;
+  void lease(NewLeases& new_leases);
+  void close_expelled(const NodeId& node);
+  void cancel_ticket(TicketId ticket);
   void give(NodeSession& to, const Lease& lease, double seconds);
-  void take_back(const NodeSession& from, const Lease& lease);
+  void skip_replaced(const Reply& reply);
   NodeSession* session(uint64_t serial);
-  void say_what_waits();
+  void tick_pool(double now);
+  void measure_traffic(double seconds);
+  void log_waiting_tasks();
+  void load_history();
+  void note_history(double now);
+  void save_history();
   bool is_author(const HttpRequest& request) const;
+  Admission admit(const HttpRequest& head, bool is_node, bool is_viewer);
+  HttpResponse proofs(const HttpRequest& request) const;
   HttpResponse metrics_page() const;
 
   PoolOptions observed(PoolOptions options);
@@ -93,26 +110,34 @@ class Coordinator final : public Service {
   Metrics& metrics_;
   EventLog& log_;
   const CoordinatorOptions options_;
-  const std::function<double()> clock_;  // the pool's
+  const std::function<double()> clock_;  // the clock of the pool
   BlobStore& blobs_;
   Pool pool_;
   Pages pages_;
+  History history_;
   AuthorApi api_;
 
   std::map<uint64_t, NodeSession*> sessions_;
   std::unordered_map<NodeId, uint64_t> by_node_;
-  /// Of nodes that are away, too, until they are full.
-  std::unordered_map<NodeId, std::shared_ptr<ByteBudget>> budgets_;
-  std::set<std::pair<TicketId, uint64_t>> holders_;  // sessions by what they hold
-  std::set<uint64_t> hungry_;                        // may hold more tickets
-  std::vector<uint64_t> fresh_;                      // those who said so since the last time
+  struct Known {
+    std::shared_ptr<ByteBudget> budget;
+    std::string address;
+    bool is_trusted = false;  // it has a token
+  };
+  /// A disconnected node is known until its budget is full again.
+  std::unordered_map<NodeId, Known> known_;
+  Quarantine quarantine_;
+  std::set<std::pair<TicketId, uint64_t>> holders_;  // sessions by the tickets that they hold
+  std::set<uint64_t> with_free_slots_;               // sessions that may hold more tickets
+  std::vector<uint64_t> newly_free_;  // sessions that got free slots since the last flush()
   uint64_t last_served_ = 0, last_serial_ = 0;
-  size_t unasked_ = 0;  // of the hungry ones, since there was work
-  std::vector<NodeMessage> heard_;
-  bool scheduled_ = false, draining_ = false, work_ = false;
-  double last_tick_ = 0, last_collection_ = 0;
+  size_t not_offered_ = 0;  // sessions with free slots that were offered no new work yet
+  std::vector<NodeMessage> messages_;
+  bool scheduled_ = false, draining_ = false, has_new_work_ = false;
+  double last_tick_ = 0, last_collection_ = 0, history_saved_ = 0;
   SharedText offers_{kShownSeconds};
-  std::set<TaskId> said_to_wait_;
+  NodeTraffic traffic_;
+  std::set<TaskId> logged_waiting_;
 };
 
 }  // namespace kaiseki::dist

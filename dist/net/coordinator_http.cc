@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
-// The coordinator and HTTP: who may ask for what, and who answers.
+// The coordinator's HTTP: checks tokens and passes requests on.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
+#include "base/error.h"
 #include "dist/net/coordinator.h"
 #include "dist/net/json_fields.h"
-#include "matrix/error.h"
+#include "dist/net/proof.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr uint64_t kPieceBytes = 256 << 10;
-constexpr size_t kMostOffers = 100;  // tasks that everyone may ask about
+constexpr uint64_t kPieceBytes = 256 << 10, kCheckedBytes = 4 << 20;
+constexpr size_t kMostOffers = 100;  // tasks in the public list
 constexpr std::string_view kBlobs = "/blobs/";
-constexpr std::string_view kLink = "/link";  // to measure with
+constexpr std::string_view kLink = "/link";  // to measure a node's link
 constexpr uint64_t kMostLink = 4 << 20;
+constexpr size_t kMostNonce = 64;
 
 bool is_reading(const HttpRequest& request) {
   return request.method == "GET" || request.method == "HEAD";
@@ -30,22 +33,29 @@ HttpResponse not_allowed(std::string_view methods) {
   return response;
 }
 
-/// A blob's bytes from `offset` on, piece by piece.
-HttpResponse stream(BlobStore& blobs, const BlobHash& hash, uint64_t offset, uint64_t count) {
+/// Sends a blob's bytes from `offset` in chunks. Before that it checks the blob's hash in pieces.
+/// Between two pieces, `wake` lets the server answer others.
+HttpResponse stream(BlobStore& blobs, const BlobHash& hash, uint64_t offset, uint64_t count,
+                    const std::function<void()>& wake) {
   HttpResponse response{.type = "application/octet-stream"};
   response.length = count;
-  response.next = [&blobs, hash, offset, left = count]() mutable -> HttpChunk {
+  response.next = [&blobs, hash, offset, left = count, wake]() mutable -> HttpChunk {
     if (left == 0) return {};
+    if (!blobs.check(hash, kCheckedBytes)) {
+      wake();
+      return {HttpChunk::Kind::wait};
+    }
     const ByteVector bytes = blobs.read(hash, offset, std::min(left, kPieceBytes));
     if (bytes.empty()) return {};
     offset += bytes.size();
     left -= bytes.size();
-    return {HttpChunk::Kind::bytes, std::string(nn::as_text(bytes))};
+    return {HttpChunk::Kind::bytes, std::string(as_text(bytes))};
   };
   return response;
 }
 
-HttpResponse read_blob(BlobStore& blobs, const HttpRequest& request) {
+HttpResponse read_blob(BlobStore& blobs, const HttpRequest& request,
+                       const std::function<void()>& wake) {
   const BlobHash hash = request.path.substr(kBlobs.size());
   if (!is_blob_hash(hash) || !blobs.contains(hash))
     return HttpResponse::problem(404, "no such blob");
@@ -62,7 +72,7 @@ HttpResponse read_blob(BlobStore& blobs, const HttpRequest& request) {
       return response;
     }
     const auto [offset, count] = range.value_or(std::pair{uint64_t{0}, size});
-    response = stream(blobs, hash, offset, count);
+    response = stream(blobs, hash, offset, count, wake);
     response.headers.emplace_back("Accept-Ranges", "bytes");
     if (range) {
       response.status = 206;
@@ -72,7 +82,7 @@ HttpResponse read_blob(BlobStore& blobs, const HttpRequest& request) {
     }
   }
   response.headers.emplace_back("ETag", tag);
-  // Nodes made some of them: nothing of it may run here.
+  // Nodes made some of the blobs, so a browser must not run them.
   response.headers.emplace_back("Content-Security-Policy", "sandbox; default-src 'none'");
   response.headers.emplace_back("Content-Disposition", "attachment");
   response.headers.emplace_back("Cache-Control", "public, max-age=31536000, immutable");
@@ -86,7 +96,7 @@ HttpResponse wants_token(std::string_view whose) {
   return response;
 }
 
-/// Bytes that mean nothing, for a node that measures its link; what it sends is not kept.
+/// Sends arbitrary bytes to a node that measures its link, and discards what the node sends.
 HttpResponse link(const HttpRequest& request) {
   if (request.method == "PUT") return {.status = 204};
   if (!is_reading(request)) return not_allowed("GET, HEAD, PUT");
@@ -105,9 +115,10 @@ HttpResponse link(const HttpRequest& request) {
   return response;
 }
 
-/// For everyone: running tasks with public data, by project, and how far they are. Those with open
-/// tickets come first, then those that are through, the newest first.
-std::string offers(const Pool& pool) {
+/// The public list: running tasks with public data, by project, with their progress. Tasks with
+/// open tickets come first, then finished ones, the newest first. And how many bytes a working node
+/// sends and receives.
+std::string offers(const Pool& pool, double node_bytes_an_hour) {
   const std::vector<TaskStatus> known = pool.tasks();
   std::vector<const TaskStatus*> listed, through;
   for (const TaskStatus& task : known)
@@ -115,25 +126,27 @@ std::string offers(const Pool& pool) {
       (pool.progress(task.id).open() > 0 ? listed : through).push_back(&task);
   listed.insert(listed.end(), through.rbegin(), through.rend());
   listed.resize(std::min(listed.size(), kMostOffers));
-  std::map<ProjectId, nn::Json> tasks;
+  std::map<ProjectId, Json> tasks;
   for (const TaskStatus* task : listed) {
     const Progress progress = pool.progress(task->id);
-    nn::Json one = nn::Json::object();
+    Json one = Json::object();
     one.set("task", task->id).set("name", task->spec.name);
     one.set("function", task->spec.function).set("modules", !task->spec.module.empty());
     one.set("open", progress.open());
-    tasks.try_emplace(task->project, nn::Json::array())
+    tasks.try_emplace(task->project, Json::array())
         .first->second.items.push_back(one.set("done", progress.done));
   }
-  nn::Json all = nn::Json::array();
+  Json all = Json::array();
   for (const ProjectStatus& project : pool.projects()) {
     const auto found = tasks.find(project.id);
     if (found == tasks.end()) continue;
-    nn::Json one = nn::Json::object();
+    Json one = Json::object();
     one.set("name", project.name).set("tasks", std::move(found->second));
     all.items.push_back(one.set("project", project.id));
   }
-  return format_json_line(all) + "\n";
+  Json json = Json::object();
+  json.set("projects", std::move(all)).set("node_bytes_an_hour", std::round(node_bytes_an_hour));
+  return format_json_line(json) + "\n";
 }
 
 }  // namespace
@@ -143,18 +156,25 @@ bool Coordinator::is_author(const HttpRequest& request) const {
 }
 
 Service::Admission Coordinator::admit(const HttpRequest& head) {
+  const bool is_node = has_bearer(head, options_.node_token);
+  const bool is_viewer = has_bearer(head, options_.viewer_token);
+  Admission admission = admit(head, is_node, is_viewer);
+  const bool trusted = is_node || is_viewer || is_author(head);
+  if (trusted) admission.standing = Standing::trusted;
+  return admission;
+}
+
+Service::Admission Coordinator::admit(const HttpRequest& head, bool is_node, bool is_viewer) {
   const bool to_api = is_below(head, "/api/");
   const bool to_blobs = is_below(head, kBlobs);
   const bool to_link = head.path == kLink;
   const bool public_ = is_reading(head) && !to_api && !to_link && head.path != "/metrics";
-  const bool viewer =
-      is_reading(head) && !options_.viewer_token.empty() && has_bearer(head, options_.viewer_token);
-  if (to_link && !is_author(head) && !has_bearer(head, options_.node_token)) {
+  if (to_link && !is_author(head) && !is_node) {
     metrics_.refuse("node_token");
     return {0, wants_token("node's")};
   }
   if (to_link) return {head.method == "PUT" ? kMostLink : 0, {}, true};
-  if (!public_ && !viewer && !is_author(head)) {
+  if (!public_ && !(is_viewer && is_reading(head)) && !is_author(head)) {
     metrics_.refuse("author_token");
     return {0, wants_token("author's")};
   }
@@ -170,13 +190,19 @@ HttpResponse Coordinator::answer(const HttpRequest& request) {
   if (is_below(request, "/api/")) return api_.answer(request);
   if (is_below(request, kBlobs)) {
     if (request.method == "PUT") return api_.put_blob(request, request.path.substr(kBlobs.size()));
-    return is_reading(request) ? read_blob(blobs_, request) : not_allowed("GET, HEAD, PUT");
+    if (!is_reading(request)) return not_allowed("GET, HEAD, PUT");
+    HttpResponse response = read_blob(blobs_, request, [this] { server_.wake(); });
+    if (request.method == "GET" && !is_author(request))
+      metrics_.add("blob_bytes_sent", response.length.value_or(0));
+    return response;
   }
   if (request.path == kLink) return link(request);
+  if (request.path == kProofPath && is_reading(request)) return proofs(request);
   if (!is_reading(request)) return not_allowed("GET, HEAD");
   if (request.path == "/pool") {
     HttpResponse response = HttpResponse::shared(
-        offers_.get(server_.now(), "", [this] { return offers(pool_); }), "application/json");
+        offers_.get(server_.now(), "", [this] { return offers(pool_, traffic_.bytes_an_hour()); }),
+        "application/json");
     response.headers.emplace_back("Cache-Control", "no-store");
     return response;
   }
@@ -187,6 +213,16 @@ HttpResponse Coordinator::answer(const HttpRequest& request) {
   return pages_.answer(request);
 }
 
+HttpResponse Coordinator::proofs(const HttpRequest& request) const {
+  const std::string nonce = request.parameter("nonce");
+  if (nonce.size() > kMostNonce || nonce.find_first_not_of("0123456789abcdef") != nonce.npos)
+    return HttpResponse::problem(422, "expected a nonce of at most 64 hexadecimal digits");
+  HttpResponse response = HttpResponse::json(format_proofs(
+      {options_.author_token, options_.viewer_token, options_.node_token}, server_.port(), nonce));
+  response.headers.emplace_back("Cache-Control", "no-store");
+  return response;
+}
+
 HttpResponse Coordinator::metrics_page() const {
   size_t held = 0, nodes = 0;
   for (const auto& [serial, one] : sessions_) {
@@ -195,6 +231,8 @@ HttpResponse Coordinator::metrics_page() const {
   }
   return {.type = "text/plain; version=0.0.4; charset=utf-8",
           .body = metrics_.text({{"connections", static_cast<double>(server_.connections())},
+                                 {"seats", static_cast<double>(server_.seats())},
+                                 {"newcomers", static_cast<double>(server_.newcomers())},
                                  {"nodes", static_cast<double>(nodes)},
                                  {"tickets_held", static_cast<double>(held)}},
                                 pool_.counters()),

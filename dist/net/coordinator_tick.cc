@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the coordinator does by the clock, and its end.
+// The coordinator's periodic work, and its end.
+#include "base/error.h"
 #include "dist/net/coordinator.h"
 #include "dist/pool/store.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -12,34 +12,50 @@ constexpr double kTickSeconds = 1, kCollectionSeconds = 600;
 }  // namespace
 
 void Coordinator::tick(double now) {
-  if (now - last_tick_ < kTickSeconds) return;
-  last_tick_ = now;
+  if (now - last_tick_ >= kTickSeconds) {
+    measure_traffic(now - std::exchange(last_tick_, now));
+    note_history(now);
+    tick_pool(now);
+    has_new_work_ = true;  // in case a notification was missed, and as rests end
+  }
+  if (pool_.may_have_late_tickets()) has_new_work_ = true;
+  if (has_new_work_ && !with_free_slots_.empty()) schedule();
+}
+
+void Coordinator::tick_pool(double now) {
   try {
     pool_.tick();
     if (now - last_collection_ > kCollectionSeconds && std::exchange(last_collection_, now) > 0) {
       metrics_.add("blobs_collected", static_cast<uint64_t>(pool_.collect_blobs()));
       metrics_.add("nodes_forgotten", static_cast<uint64_t>(pool_.collect_nodes()));
-      std::erase_if(budgets_, [&](const auto& one) {
-        return one.second.use_count() == 1 && one.second->is_full(now);
+      std::erase_if(known_, [&](const auto& one) {
+        return one.second.budget.use_count() == 1 && one.second.budget->is_full(now);
       });
+      quarantine_.forget(now);
     }
   } catch (const StoreLost&) {
     throw;
-  } catch (const std::exception& error) {  // of the file system, too
+  } catch (const std::exception& error) {  // such as errors of the file system
     metrics_.add("transactions_failed");
     log_.event("error", {{"what", error.what()}});
   }
-  say_what_waits();
-  work_ = true;  // in case nobody said so
-  if (!hungry_.empty()) schedule();
+  log_waiting_tasks();
 }
 
-void Coordinator::say_what_waits() {
+void Coordinator::measure_traffic(double seconds) {
+  size_t working = 0;
+  for (const auto& [serial, one] : sessions_) working += one->take_worked();
+  const uint64_t bytes = metrics_.count("bytes_sent") + metrics_.count("bytes_received") +
+                         metrics_.count("blob_bytes_sent");
+  traffic_.tick(seconds, bytes, working);
+}
+
+void Coordinator::log_waiting_tasks() {
   const auto waiting = pool_.waiting();
   for (const auto& [task, why] : waiting)
-    if (said_to_wait_.insert(task).second)
+    if (logged_waiting_.insert(task).second)
       log_.event("task_waits", {{"task", std::to_string(task)}, {"why", why}});
-  std::erase_if(said_to_wait_, [&](TaskId task) { return !waiting.contains(task); });
+  std::erase_if(logged_waiting_, [&](TaskId task) { return !waiting.contains(task); });
 }
 
 void Coordinator::drain() {
@@ -50,7 +66,7 @@ void Coordinator::drain() {
 bool Coordinator::settled() const {
   for (const auto& [serial, one] : sessions_)
     if (one->held() > 0) return false;
-  return heard_.empty();
+  return messages_.empty();
 }
 
 }  // namespace kaiseki::dist

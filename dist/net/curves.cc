@@ -6,7 +6,7 @@
 namespace kaiseki::dist {
 namespace {
 
-/// Keeps the first and the last point, and tests: there are few of them.
+/// Keeps the first point, the last point and the evaluations, as there are few of them.
 void thin(std::vector<CurvePoint>& points) {
   size_t kept = 0;
   for (size_t i = 0; i < points.size(); ++i)
@@ -20,7 +20,7 @@ void Curves::add(ProjectId project, const CurvePoint& point) {
   auto& points = curves_[project];
   if (!points.empty() && point.step < points.back().step) points.clear();
   if (points.size() >= most_) thin(points);
-  if (points.size() >= most_) points.erase(points.begin());  // all of them were tests
+  if (points.size() >= most_) points.erase(points.begin());  // all points are evaluations
   points.push_back(point);
 }
 

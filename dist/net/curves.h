@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Curves: how training goes, as its author tells, for the console. In memory only.
+// Curves: loss and accuracy by step, for the console. They are in memory only.
 #pragma once
 
 #include <map>
@@ -13,18 +13,22 @@ namespace kaiseki::dist {
 struct CurvePoint {
   int64_t step = 0;
   std::optional<double> loss = {};
-  std::optional<double> accuracy = {};  // of a test, 0 to 1
+  std::optional<double> accuracy = {};  // of an evaluation, 0 to 1
+  // How far training is, for those that the author tells.
+  std::optional<int64_t> steps = {};   // of the whole training
+  std::optional<int64_t> epoch = {};   // of this step, from 1
+  std::optional<int64_t> epochs = {};  // of the whole training
 };
 
 class Curves {
  public:
-  /// A curve that is full keeps every second point of its older ones.
+  /// A full curve drops every second of its older points.
   explicit Curves(size_t most = 2000) : most_(most) {}
 
-  /// A step before the last one begins the curve anew: training was started again.
+  /// If the step is before the last one, training was restarted and the curve begins again.
   void add(ProjectId project, const CurvePoint& point);
   void forget(ProjectId project) { curves_.erase(project); }
-  /// Points behind step `after`.
+  /// The points after step `after`.
   std::vector<CurvePoint> of(ProjectId project, int64_t after = -1) const;
   bool has(ProjectId project) const { return curves_.count(project) > 0; }
 

@@ -1,33 +1,66 @@
 // SPDX-License-Identifier: MIT
 #include "dist/net/gate.h"
 
-namespace kaiseki::dist {
+#include <algorithm>
 
-std::optional<Gate::Seat> Gate::enter(const std::string& address, double now) {
+namespace kaiseki::dist {
+namespace {
+
+constexpr double kProvenShare = 0.5;  // of each limit
+constexpr const char* kProxy = "proxy";
+
+bool has_room(double proven, double limit) { return proven < std::max(1.0, kProvenShare * limit); }
+
+}  // namespace
+
+struct Gate::Place {
+  Gate& gate;
+  Addresses::iterator address;
+  Networks::iterator network;
+  bool is_socket;  // a connection of its own
+  Standing standing;
+  std::list<Place*>::iterator listed = {};  // if it is a newcomer
+  uint64_t used = 0;                        // grows with each use of any place
+  std::function<void()> make_way = {};
+};
+
+Gate::~Gate() = default;
+
+void Gate::Seat::GiveBack::operator()(Place* place) const { place->gate.leave(place); }
+void Gate::Seat::on_make_way(std::function<void()> make_way) {
+  if (place_) place_->make_way = std::move(make_way);
+}
+void Gate::Seat::touch() {
+  if (place_) place_->gate.touch(*place_);
+}
+void Gate::Seat::rise(Standing standing) {
+  if (place_) place_->gate.rise(*place_, standing);
+}
+
+std::optional<Gate::Seat> Gate::enter(const Source& source, double now, bool displaces) {
   forget(now);
-  if (static_cast<double>(taken_) >= limits_.sockets) return refuse("sockets");
-  Address& of = at(address);
-  if (of.seats >= limits_.sockets_per_address) return refuse("sockets_per_address");
-  if (!of.arrivals.take(now)) return refuse("connection_rate");
-  ++of.seats;
-  ++taken_;
-  return std::optional<Seat>(std::in_place, *this, address);
+  Address& address = at(source.address);
+  if (!address.arrivals.take(now)) return refuse("connection_rate");
+  if (!has_place(source, displaces)) return refuse("sockets_per_address");
+  const auto network = networks_.find(source.network);
+  if (network != networks_.end() &&
+      static_cast<double>(network->second.newcomers.size()) >= most_of_network())
+    make_way("sockets_per_network", network->second);
+  if (static_cast<double>(taken_) >= limits_.sockets && !make_way("sockets"))
+    return refuse("sockets");
+  return seat(source, Standing::newcomer, true);
 }
 
 std::optional<Gate::Seat> Gate::enter_as_proxy() {
-  constexpr const char* kProxy = "proxy";
-  if (static_cast<double>(taken_) >= limits_.sockets) return refuse("sockets");
-  ++at(kProxy).seats;
-  ++taken_;
-  return std::optional<Seat>(std::in_place, *this, kProxy);
+  if (static_cast<double>(taken_) >= limits_.sockets && !make_way("sockets"))
+    return refuse("sockets");
+  return seat({kProxy, kProxy}, Standing::trusted, true);
 }
 
-std::optional<Gate::Seat> Gate::enter_for_request(const std::string& client, double now) {
+std::optional<Gate::Seat> Gate::enter_for_request(const Source& client, double now) {
   forget(now);
-  Address& of = at(client);
-  if (of.seats >= limits_.sockets_per_address) return refuse("sockets_per_address");
-  ++of.seats;
-  return std::optional<Seat>(std::in_place, *this, client, false);
+  if (!has_place(client, true)) return refuse("sockets_per_address");
+  return seat(client, Standing::trusted, false);
 }
 
 bool Gate::measure(const std::string& address, double now) {
@@ -39,8 +72,13 @@ bool Gate::measure(const std::string& address, double now) {
 
 Gate::Address& Gate::at(const std::string& address) {
   const double rate = limits_.connections_per_second, burst = limits_.sockets_per_address;
-  const Address fresh{0, {rate, burst}, {kRequests * rate, kRequests * burst}};
+  const Address fresh{0, 0, {rate, burst}, {kRequests * rate, kRequests * burst}};
   return addresses_.try_emplace(address, fresh).first->second;
+}
+
+bool Gate::has_place(const Source& of, bool displaces) {
+  return at(of.address).seats < limits_.sockets_per_address ||
+         (displaces && make_way("sockets_per_address", of));
 }
 
 std::optional<Gate::Seat> Gate::refuse(const char* why) {
@@ -48,9 +86,107 @@ std::optional<Gate::Seat> Gate::refuse(const char* why) {
   return std::nullopt;
 }
 
-void Gate::leave(const std::string& address, bool socket) {
-  taken_ -= socket;
-  --addresses_.at(address).seats;
+std::optional<Gate::Seat> Gate::seat(const Source& source, Standing standing, bool is_socket) {
+  at(source.address);
+  auto* place = new Place{*this, addresses_.find(source.address),
+                          networks_.try_emplace(source.network).first, is_socket, standing};
+  ++place->address->second.seats;
+  ++place->network->second.seats;
+  taken_ += is_socket;
+  if (standing == Standing::newcomer) list(*place);
+  return std::optional<Seat>(std::in_place, *place);
+}
+
+/// At least the limit of one address, as an operator may raise that one only.
+double Gate::most_of_network() const {
+  return std::max(limits_.sockets_per_network, limits_.sockets_per_address);
+}
+
+bool Gate::may_prove(const Place& place) const {
+  return has_room(place.address->second.proven, limits_.sockets_per_address) &&
+         has_room(place.network->second.proven, most_of_network()) &&
+         has_room(static_cast<double>(proven_), limits_.sockets);
+}
+
+bool Gate::make_way(const char* why) {
+  return !by_newcomers_.empty() && make_way(why, *by_newcomers_.rbegin()->second);
+}
+
+bool Gate::make_way(const char* why, Network& of) {
+  return !of.newcomers.empty() && end(why, *of.newcomers.front());
+}
+
+bool Gate::make_way(const char* why, const Source& of) {
+  const auto network = networks_.find(of.network);
+  if (network == networks_.end()) return false;
+  const auto found = std::ranges::find_if(network->second.newcomers, [&](const Place* place) {
+    return place->address->first == of.address;
+  });
+  return found != network->second.newcomers.end() && end(why, **found);
+}
+
+bool Gate::end(const char* why, Place& place) {
+  metrics_.refuse(why);
+  const auto make_way = std::exchange(place.make_way, {});
+  if (make_way) make_way();
+  return static_cast<bool>(make_way);
+}
+
+template <class Change>
+void Gate::change(Network& network, Change changes) {
+  const auto key = [&] {
+    return std::pair(network.newcomers.size(), UINT64_MAX - network.newcomers.front()->used);
+  };
+  if (!network.newcomers.empty()) by_newcomers_.erase(key());
+  changes(network.newcomers);
+  if (!network.newcomers.empty()) by_newcomers_.emplace(key(), &network);
+}
+
+void Gate::list(Place& place) {
+  change(place.network->second, [&](auto& newcomers) {
+    place.used = ++uses_;
+    place.listed = newcomers.insert(newcomers.end(), &place);
+  });
+  ++newcomers_;
+}
+
+void Gate::unlist(Place& place) {
+  change(place.network->second, [&](auto& newcomers) { newcomers.erase(place.listed); });
+  --newcomers_;
+}
+
+void Gate::touch(Place& place) {
+  if (place.standing != Standing::newcomer) return;
+  change(place.network->second, [&](auto& newcomers) {
+    place.used = ++uses_;
+    newcomers.splice(newcomers.end(), newcomers, place.listed);
+  });
+}
+
+void Gate::rise(Place& place, Standing standing) {
+  if (standing <= place.standing) return;
+  const bool was_proven = place.standing == Standing::proven;
+  const int more = (standing == Standing::proven) - was_proven;
+  if (more > 0 && !may_prove(place)) return;
+  if (!was_proven) unlist(place);
+  place.standing = standing;
+  place.address->second.proven += more;
+  place.network->second.proven += more;
+  proven_ += static_cast<size_t>(more);
+}
+
+void Gate::leave(Place* place) {
+  const std::unique_ptr<Place> ended(place);
+  if (place->standing == Standing::newcomer) unlist(*place);
+  const bool was_proven = place->standing == Standing::proven;
+  Address& address = place->address->second;
+  Network& network = place->network->second;
+  --address.seats;
+  address.proven -= was_proven;
+  network.proven -= was_proven;
+  proven_ -= was_proven;
+  taken_ -= place->is_socket;
+  if (--network.seats == 0) networks_.erase(place->network);
 }
 
 void Gate::forget(double now) {

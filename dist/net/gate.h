@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Gate: how many connections there may be, in all and of one address.
+// Gate: how many connections there may be: in all, of one address and of one network. A connection
+// begins as a newcomer. A token, or accepted work, makes it known. If a limit is reached, the
+// idlest newcomer ends and the next arrival gets its place. Known connections keep their places.
 #pragma once
 
+#include <functional>
+#include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,62 +18,106 @@
 
 namespace kaiseki::dist {
 
+/// Where a connection comes from.
+struct Source {
+  std::string address;  // an IPv4 address, or an IPv6 /64: one household
+  std::string network;  // an IPv4 /24, or an IPv6 /48: one provider's customer
+};
+
+/// The standing of a connection's peer with the coordinator.
+enum class Standing : uint8_t {
+  newcomer,
+  proven,   // the pool accepted one of its results
+  trusted,  // it has a token: of the author, of viewers or of nodes
+};
+
 class Gate {
  public:
   Gate(const Limits& limits, Metrics& metrics) : limits_(limits), metrics_(metrics) {}
+  ~Gate();
+  Gate(const Gate&) = delete;
 
-  /// A place that is given back when it ends.
+  struct Place;
+  /// A place. The destructor frees it.
   class Seat {
    public:
-    Seat(Gate& gate, std::string address, bool socket = true)
-        : gate_(&gate), address_(std::move(address)), socket_(socket) {}
-    Seat(Seat&& other) noexcept
-        : gate_(std::exchange(other.gate_, nullptr)),
-          address_(std::move(other.address_)),
-          socket_(other.socket_) {}
-    Seat& operator=(Seat&& other) noexcept {
-      std::swap(gate_, other.gate_);
-      std::swap(address_, other.address_);
-      std::swap(socket_, other.socket_);
-      return *this;
-    }
-    ~Seat() {
-      if (gate_) gate_->leave(address_, socket_);
-    }
+    Seat() = default;
+    explicit Seat(Place& place) : place_(&place) {}
+    /// Calls `make_way` when another connection needs the place. It must give back the seat.
+    void on_make_way(std::function<void()> make_way);
+    /// The connection is in use: all others have been idle for longer.
+    void touch();
+    /// Does nothing if the standing is not higher than before. Of each limit, at most half of the
+    /// places are for peers that are only proven: more of them remain newcomers.
+    void rise(Standing standing);
 
    private:
-    Gate* gate_;
-    std::string address_;
-    bool socket_;  // a connection of its own
+    struct GiveBack {
+      void operator()(Place* place) const;
+    };
+    std::unique_ptr<Place, GiveBack> place_;
   };
 
-  /// `address` is an IPv4 address, or an IPv6 network of 64 bits. Counts why there is none.
-  std::optional<Seat> enter(const std::string& address, double now);
-  /// For a proxy, which stands for many addresses: only the limit of all holds.
+  /// Returns nullopt if the rate of the address is too high, or if known connections have all
+  /// places. Counts each refusal, and each newcomer that makes way.
+  /// `displaces`: it may get the place of a newcomer of its own address. Pass false for a
+  /// connection that will remain a newcomer.
+  std::optional<Seat> enter(const Source& source, double now, bool displaces = true);
+  /// For a proxy of many addresses. Only the limit of all connections applies.
   std::optional<Seat> enter_as_proxy();
-  /// For one request of a client over its proxy's connection, which has a place already: it is no
-  /// new connection, however many come.
-  std::optional<Seat> enter_for_request(const std::string& client, double now);
-  /// Whether the address may ask now for what it measures its link with: it may measure as often as
-  /// it may connect, counted apart, as a connection comes after it.
+  /// For one request of a client over a proxy's connection. That connection has its own place, so
+  /// the rate of connections does not apply. Displaces newcomers of the client's address.
+  std::optional<Seat> enter_for_request(const Source& client, double now);
+  /// Ends the idlest newcomer. Returns false if there is none.
+  bool make_way() { return make_way("sockets"); }
+  /// Whether the address may measure its link now. The rate equals that of connections, and is
+  /// counted separately.
   bool measure(const std::string& address, double now);
-  static constexpr int kRequests = 32;  // of one measurement, or a few less
+  static constexpr int kRequests = 32;  // maximum of one measurement
   size_t taken() const { return taken_; }
+  size_t newcomers() const { return newcomers_; }
 
  private:
   struct Address {
-    int seats = 0;
+    int seats = 0, proven = 0;
     TokenBucket arrivals, measurements;
   };
+  struct Network {
+    int seats = 0, proven = 0;
+    std::list<Place*> newcomers = {};  // the idlest first
+  };
+  using Addresses = std::map<std::string, Address>;
+  using Networks = std::map<std::string, Network>;
+
   Address& at(const std::string& address);
+  bool has_place(const Source& of, bool displaces);
   std::optional<Seat> refuse(const char* why);
-  void leave(const std::string& address, bool socket);
+  std::optional<Seat> seat(const Source& source, Standing standing, bool is_socket);
+  double most_of_network() const;
+  bool may_prove(const Place& place) const;
+  /// Ends the idlest newcomer of the network with the most newcomers, of `of`, or of an address.
+  bool make_way(const char* why);
+  bool make_way(const char* why, Network& of);
+  bool make_way(const char* why, const Source& of);
+  bool end(const char* why, Place& place);
+  /// Runs `changes` on the network's newcomers and updates by_newcomers_.
+  template <class Change>
+  void change(Network& network, Change changes);
+  void list(Place& place);
+  void unlist(Place& place);
+  void touch(Place& place);
+  void rise(Place& place, Standing standing);
+  void leave(Place* place);
   void forget(double now);
 
   const Limits& limits_;
   Metrics& metrics_;
-  std::map<std::string, Address> addresses_;
-  size_t taken_ = 0;
+  Addresses addresses_;
+  Networks networks_;
+  std::map<std::pair<size_t, uint64_t>, Network*>
+      by_newcomers_;  // by number of newcomers and idleness of the first
+  size_t taken_ = 0, newcomers_ = 0, proven_ = 0;
+  uint64_t uses_ = 0;
   double forgotten_ = 0;
 };
 

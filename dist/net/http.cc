@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "dist/net/http.h"
 
+#include <algorithm>
 #include <charconv>
 
-#include "nn/json.h"
+#include "base/json.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -15,6 +16,12 @@ int hex_value(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
+  return text;
 }
 
 bool unescape(std::string_view text, bool plus, std::string& out) {
@@ -56,6 +63,10 @@ HttpResponse HttpResponse::json(std::string body, int status) {
   return {.status = status, .type = "application/json", .body = std::move(body) + "\n"};
 }
 
+bool HttpResponse::has_header(std::string_view name) const {
+  return std::ranges::any_of(headers, [&](const auto& one) { return one.first == name; });
+}
+
 HttpResponse HttpResponse::shared(std::shared_ptr<const std::string> text, std::string type) {
   HttpResponse response{.type = std::move(type)};
   if (text->size() <= kPieceBytes) {
@@ -73,7 +84,7 @@ HttpResponse HttpResponse::shared(std::shared_ptr<const std::string> text, std::
 }
 
 HttpResponse HttpResponse::problem(int status, std::string_view what) {
-  nn::Json error = nn::Json::object();
+  Json error = Json::object();
   error.set("error", std::string(what));
   return json(format_json_line(error), status);
 }
@@ -116,6 +127,19 @@ std::optional<std::pair<uint64_t, uint64_t>> parse_range(std::string_view header
   return std::pair{*first, end - *first + 1};
 }
 
+bool accepts_coding(std::string_view header, std::string_view coding) {
+  while (!header.empty()) {
+    std::string_view one = header.substr(0, header.find(','));
+    header.remove_prefix(std::min(header.size(), one.size() + 1));
+    const std::string_view weight = one.find(';') == one.npos ? "" : one.substr(one.find(';') + 1);
+    if (trimmed(one.substr(0, one.find(';'))) != coding) continue;
+    // "q=0", "q=0.0" and so on; but not "q=0.1"
+    const std::string_view value = trimmed(weight);
+    return !value.starts_with("q=0") || value.find_first_of("123456789") != value.npos;
+  }
+  return false;
+}
+
 std::string_view status_text(int status) {
   switch (status) {
     case 200:
@@ -156,6 +180,8 @@ std::string_view status_text(int status) {
       return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
+    case 501:
+      return "Not Implemented";
     case 503:
       return "Service Unavailable";
     case 507:

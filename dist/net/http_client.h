@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HttpClient: requests to a coordinator over one connection, which stays open between them.
+// HttpClient: requests to a coordinator over one persistent connection.
 #pragma once
 
 #include <functional>
@@ -12,25 +12,26 @@ namespace kaiseki::dist {
 
 struct HttpReply {
   int status = 0;
-  nn::ByteVector body = {};
+  ByteVector body = {};
 };
 
-/// Used by one thread, but for cancel() and close(). Every call throws Error when there is no
-/// answer: it cannot connect, nothing comes for `silence` seconds, the body has more than `most`
-/// bytes.
+/// Over plain HTTP a token is sent only if the coordinator has proven on the same connection that
+/// it knows the token. If it knows other tokens only, the status is 401. Use it in one thread,
+/// except cancel() and close(). Every call throws Error if it cannot connect, if no bytes come for
+/// `silence` seconds, or if the body exceeds `most` bytes.
 class HttpClient {
  public:
   explicit HttpClient(WireOptions to);
   ~HttpClient();
 
-  HttpReply request(const std::string& method, const std::string& path, nn::ByteView body = {},
+  HttpReply request(const std::string& method, const std::string& path, ByteView body = {},
                     uint64_t most = uint64_t{1} << 30);
-  /// Gives the lines of a GET's body as they come, without their ends, until it ends or `take` says
-  /// false; empty ones are a coordinator's signs of life. The status; when it is not 200, nothing
-  /// was given.
+  /// Passes each line of a GET's body to `take` as it comes, without its line end. Ends with the
+  /// body, or if `take` returns false. A coordinator sends empty lines to keep the connection
+  /// alive. Returns the status. If it is not 200, `take` was not called.
   int follow(const std::string& path, const std::function<bool(std::string_view line)>& take);
-  /// From any thread: the call that is going on, if any, ends with an Error. close(): and those
-  /// that come.
+  /// From any thread: the current call, if any, throws Error. After close() all later calls throw
+  /// too.
   void cancel();
   void close();
 

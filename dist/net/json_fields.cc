@@ -4,11 +4,9 @@
 #include <cmath>
 #include <sstream>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::dist {
-
-using nn::Json;
 
 std::string text_of(const Json& json, std::string_view key) {
   const Json* value = json.find(key);
@@ -21,7 +19,7 @@ int64_t integer_of(const Json& json, std::string_view key) {
 }
 
 Fields::Fields(std::string_view text)
-    : object_(text.empty() ? Json::object() : nn::parse_json(text, "body")) {
+    : object_(text.empty() ? Json::object() : parse_json(text, "body")) {
   if (!object_.is(Json::Kind::object))
     throw ParseError("body", "line 1", "expected an object, got " + object_.describe());
 }

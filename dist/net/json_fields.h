@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Fields: an object of a request's body, read field by field with errors that name the place.
+// Fields: reads the fields of a request's JSON object. Errors name the field.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "nn/json.h"
+#include "base/json.h"
 
 namespace kaiseki::dist {
 
-// Of what a coordinator says: "" and 0 where nothing fitting is there.
-std::string text_of(const nn::Json& json, std::string_view key);
-int64_t integer_of(const nn::Json& json, std::string_view key);
+// Read a coordinator's answer. They return "" or 0 if the value is missing or of another type.
+std::string text_of(const Json& json, std::string_view key);
+int64_t integer_of(const Json& json, std::string_view key);
 
-/// Every function throws ParseError("body", place, ...) where the value is of another kind.
+/// Every function throws ParseError("body", place, ...) if the value has another type.
 class Fields {
  public:
-  /// An empty text is an empty object.
+  /// An empty text counts as an empty object.
   explicit Fields(std::string_view text);
 
   bool has(std::string_view name) const { return object_.find(name) != nullptr; }
@@ -30,11 +30,10 @@ class Fields {
   [[noreturn]] void fail(std::string_view name, const std::string& what) const;
 
  private:
-  Fields(nn::Json object, std::string place)
-      : object_(std::move(object)), place_(std::move(place)) {}
-  const nn::Json* find(std::string_view name, nn::Json::Kind kind, const char* expected) const;
+  Fields(Json object, std::string place) : object_(std::move(object)), place_(std::move(place)) {}
+  const Json* find(std::string_view name, Json::Kind kind, const char* expected) const;
 
-  nn::Json object_;
+  Json object_;
   std::string place_;
 };
 

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -21,8 +21,10 @@ constexpr LimitName kNames[] = {
     KAISEKI_LIMIT(rate_seconds),
     KAISEKI_LIMIT(sockets),
     KAISEKI_LIMIT(sockets_per_address),
+    KAISEKI_LIMIT(sockets_per_network),
     KAISEKI_LIMIT(connections_per_second),
     KAISEKI_LIMIT(messages_per_second),
+    KAISEKI_LIMIT(pings_per_second),
     KAISEKI_LIMIT(bytes_per_second),
     KAISEKI_LIMIT(output_bytes),
     KAISEKI_LIMIT(output_bytes_of_all),

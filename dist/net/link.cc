@@ -5,21 +5,21 @@
 #include <chrono>
 #include <thread>
 
+#include "base/error.h"
 #include "dist/net/http_client.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 namespace {
 
 constexpr uint64_t kFewest = 64 << 10, kMost = 4 << 20;
-constexpr double kLongEnough = 0.1;   // seconds: what is shorter says little
-constexpr int kTries = 3;             // the best counts: others may be using the link
-constexpr double kFastEnough = 2000;  // Mbit/s: more than servers have
+constexpr double kLongEnough = 0.1;   // seconds; a shorter transfer is inaccurate
+constexpr int kTries = 3;             // the best one counts, as other programs may use the link
+constexpr double kFastEnough = 2000;  // Mbit/s, more than servers have
 constexpr double kShortest = 1e-5;
 constexpr double kPatience = 5;
-constexpr int kMostWaits = 10;  // of a second, while others of this address measure theirs
+constexpr int kMostWaits = 10;  // of a second each, while other nodes of this address measure
 
-/// Seconds of what `send` does, at best; what it was not let do is tried again.
+/// The least seconds that `send` took. Repeats it if the coordinator refused.
 template <class Send>
 double timed(const Send& send) {
   using Clock = std::chrono::steady_clock;
@@ -65,7 +65,7 @@ LinkSpeed measure_link(WireOptions to, const std::function<bool()>& stop) {
       return is(200, client.request("GET", "/link?bytes=" + std::to_string(bytes)));
     };
     const auto put = [&](uint64_t bytes) {
-      return is(204, client.request("PUT", "/link", nn::ByteVector(bytes)));
+      return is(204, client.request("PUT", "/link", ByteVector(bytes)));
     };
     get(1);  // connects
     LinkSpeed link;
@@ -73,7 +73,7 @@ LinkSpeed measure_link(WireOptions to, const std::function<bool()>& stop) {
     link.down_mbit_s = rate_of(link.round_trip_s, get);
     link.up_mbit_s = rate_of(link.round_trip_s, put);
     return link;
-  } catch (const Error&) {  // who joins finds out by itself
+  } catch (const Error&) {  // joining reports the error
     return {};
   }
 }

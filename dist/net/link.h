@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How fast a node's link to its coordinator is (GET and PUT /link).
+// Measures a node's link to its coordinator (GET and PUT /link).
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 namespace kaiseki::dist {
 
-/// Takes a second or so, up to ten more where others of the same address measure theirs; all zeros
-/// when the coordinator is not there, or cannot tell.
-/// `stop` is asked while it waits; true ends it.
+/// Takes about a second. Takes up to ten seconds more if other nodes of the same address measure
+/// too. Returns zeros if the coordinator does not answer or does not support it.
+/// The function calls `stop` while it waits, and ends if that returns true.
 LinkSpeed measure_link(WireOptions to, const std::function<bool()>& stop = {});
 
 }  // namespace kaiseki::dist

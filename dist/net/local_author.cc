@@ -4,7 +4,7 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr double kYoungest = 5;  // seconds: younger blobs may not be named yet
+constexpr double kYoungest = 5;  // seconds; tickets may not name younger blobs yet
 
 class LocalAuthor final : public Author {
  public:
@@ -12,7 +12,7 @@ class LocalAuthor final : public Author {
       : pool_(pool),
         blobs_(blobs),
         public_data_(public_data),
-        kept_(pool.create_project("training: weights and samples")) {}
+        blob_project_(pool.create_project("training: weights and samples")) {}
 
   void batch(const std::function<void()>& calls) override { pool_.batch(calls); }
   std::vector<NodeStatus> nodes() override {
@@ -21,15 +21,15 @@ class LocalAuthor final : public Author {
       std::erase_if(nodes, [](const NodeStatus& node) { return !node.info.trusted; });
     return nodes;
   }
-  void expel(const NodeId& node, const std::string& reason) override {
+  void expel(const NodeId& node, const ExpulsionReason& reason) override {
     if (pool_.node(node)) pool_.expel(node, reason);
   }
 
   void put_blob(const BlobHash& hash, ByteView bytes) override {
     blobs_.put(bytes);
-    pool_.keep_blob(kept_, hash);
+    pool_.keep_blob(blob_project_, hash);
   }
-  void release_blob(const BlobHash& hash) override { pool_.release_blob(kept_, hash); }
+  void release_blob(const BlobHash& hash) override { pool_.release_blob(blob_project_, hash); }
   BlobHash store(ByteView bytes) override { return blobs_.put(bytes); }
 
   TicketId add_tickets(std::span<const TicketSpec> tickets) override {
@@ -51,8 +51,8 @@ class LocalAuthor final : public Author {
   Pool& pool_;
   BlobStore& blobs_;
   const bool public_data_;
-  const ProjectId kept_;  // keeps the blobs
-  TaskId task_ = 0;       // 0: none yet
+  const ProjectId blob_project_;  // keeps the blobs
+  TaskId task_ = 0;               // 0: none yet
 };
 
 }  // namespace

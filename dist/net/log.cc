@@ -16,15 +16,12 @@ constexpr size_t kLongest = 200;
 EventLog::EventLog(Sink sink, double lines_per_second)
     : sink_(std::move(sink)), per_second_(lines_per_second) {}
 
-void EventLog::event(const std::string& name, const Fields& fields) {
+void EventLog::write(Rate& rate, const std::string& name, const Fields& fields) {
   if (!sink_) return;
   using namespace std::chrono;
   const auto time = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-  if (time / 1000 != second_) {
-    second_ = time / 1000;
-    lines_ = 0;
-  }
-  if (static_cast<double>(++lines_) > per_second_) {
+  if (time / 1000 != rate.second) rate = {.second = time / 1000};
+  if (static_cast<double>(++rate.lines) > per_second_) {
     ++dropped_;
     return;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// EventLog: one JSON line an event, at a bounded rate.
+// EventLog: one JSON line per event, at a limited rate. Events of security have a rate of their
+// own: many other events cannot displace them.
 #pragma once
 
 #include <functional>
@@ -12,17 +13,26 @@ namespace kaiseki::dist {
 class EventLog {
  public:
   using Sink = std::function<void(const std::string& line)>;
-  /// `sink` takes whole lines without their end; empty: nothing is logged.
+  /// `sink` gets complete lines without the line end. If it is empty, nothing is logged.
   EventLog(Sink sink, double lines_per_second);
 
   using Fields = std::vector<std::pair<std::string, std::string>>;
-  /// Values are cut at 200 bytes; control characters become spaces, bytes that are no UTF-8 "?".
-  void event(const std::string& name, const Fields& fields = {});
+  /// Truncates values to 200 bytes. Control characters become spaces, and bytes that are not UTF-8
+  /// become "?".
+  void event(const std::string& name, const Fields& fields = {}) { write(events_, name, fields); }
+  /// An event that an attacker would like to hide, and that it cannot cause often.
+  void security(const std::string& name, const Fields& fields) { write(security_, name, fields); }
 
  private:
+  struct Rate {
+    int64_t second = 0, lines = 0;
+  };
+  void write(Rate& rate, const std::string& name, const Fields& fields);
+
   Sink sink_;
   double per_second_;
-  int64_t second_ = 0, lines_ = 0, dropped_ = 0;
+  Rate events_, security_;
+  int64_t dropped_ = 0;
 };
 
 }  // namespace kaiseki::dist

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -13,6 +13,7 @@ constexpr std::string_view kReasons[] = {
     "body_bytes",
     "byte_rate",
     "connection_rate",
+    "expelled_address",
     "forwarded",
     "fragments",
     "frame",
@@ -31,6 +32,7 @@ constexpr std::string_view kReasons[] = {
     "origin",
     "output_bytes",
     "output_bytes_of_all",
+    "ping_rate",
     "pong_time",
     "replay",
     "request",
@@ -38,6 +40,7 @@ constexpr std::string_view kReasons[] = {
     "slow",
     "sockets",
     "sockets_per_address",
+    "sockets_per_network",
     "stale",
     "text_message",
     "websocket",

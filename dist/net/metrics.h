@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Metrics: what was refused, by reason, and what was done, in the text format of Prometheus.
+// Metrics: counters of events and of refusals by reason, in the text format of Prometheus.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,17 @@ namespace kaiseki::dist {
 class Metrics {
  public:
   Metrics();
-  /// Counts a refusal. Its reason is one of those in metrics.cc, else Error is thrown.
+  /// Counts a refusal. Throws Error if the reason is not in the list in metrics.cc.
   void refuse(std::string_view reason);
   uint64_t refused(std::string_view reason) const;
-  /// Adds to a counter, which is there with its first use.
+  /// Adds to a counter. The first call creates the counter.
   void add(const std::string& name, uint64_t count = 1) { counters_[name] += count; }
-  /// All of it, with values of the moment (`gauges`) and further counters of the pool's.
+  /// The value of a counter. 0: it does not exist.
+  uint64_t count(const std::string& name) const {
+    const auto found = counters_.find(name);
+    return found == counters_.end() ? 0 : found->second;
+  }
+  /// The text of all counters, of `gauges` (current values) and of the pool's counters.
   std::string text(const std::map<std::string, double>& gauges,
                    const std::map<std::string, uint64_t>& pool) const;
 

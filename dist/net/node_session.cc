@@ -5,8 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "dist/net/coordinator.h"
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -20,39 +19,39 @@ constexpr size_t kMostFunctions = 1000, kLongestText = 200;
   throw ParseError("frame", place, what);
 }
 
-std::string text_of(const nn::Json& control, std::string_view key, size_t limit = kLongestText) {
-  const nn::Json* value = control.find(key);
+std::string bounded_text(const Json& control, std::string_view key, size_t limit = kLongestText) {
+  const Json* value = control.find(key);
   if (!value) return {};
-  if (!value->is(nn::Json::Kind::string))
+  if (!value->is(Json::Kind::string))
     refuse(std::string(key), "expected a text, got " + value->describe());
   std::string text = value->string.substr(0, limit);
   std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; });
   return text;
 }
 
-double number_of(const nn::Json& control, std::string_view key, double least, double most) {
-  const nn::Json* value = control.find(key);
+double number_of(const Json& control, std::string_view key, double least, double most) {
+  const Json* value = control.find(key);
   if (!value) return least;
-  if (!value->is(nn::Json::Kind::number))
+  if (!value->is(Json::Kind::number))
     refuse(std::string(key), "expected a number, got " + value->describe());
   return std::clamp(value->number, least, most);
 }
 
-NodeInfo read_info(const nn::Json& control) {
+NodeInfo read_info(const Json& control) {
   NodeInfo info;
-  info.name = text_of(control, "name");
-  info.device = text_of(control, "device");
+  info.name = bounded_text(control, "name");
+  info.device = bounded_text(control, "device");
   info.threads = static_cast<int>(number_of(control, "threads", 1, kMostSlots));
   info.gflops = number_of(control, "gflops", 0, 1e9);
   info.link.down_mbit_s = number_of(control, "down_mbit_s", 0, 1e6);
   info.link.up_mbit_s = number_of(control, "up_mbit_s", 0, 1e6);
   info.link.round_trip_s = number_of(control, "round_trip_s", 0, 100);
-  if (const nn::Json* modules = control.find("modules")) info.runs_modules = modules->boolean;
-  if (const nn::Json* functions = control.find("functions")) {
-    if (!functions->is(nn::Json::Kind::array) || functions->items.size() > kMostFunctions)
+  if (const Json* modules = control.find("modules")) info.runs_modules = modules->boolean;
+  if (const Json* functions = control.find("functions")) {
+    if (!functions->is(Json::Kind::array) || functions->items.size() > kMostFunctions)
       refuse("functions", "expected a list of at most 1000 names");
-    for (const nn::Json& name : functions->items)
-      if (name.is(nn::Json::Kind::string)) info.functions.push_back(name.string.substr(0, 200));
+    for (const Json& name : functions->items)
+      if (name.is(Json::Kind::string)) info.functions.push_back(name.string.substr(0, 200));
   }
   return info;
 }
@@ -74,19 +73,19 @@ const char* name_of(Outcome outcome) {
 
 }  // namespace
 
-NodeSession::NodeSession(Coordinator& coordinator, NodeLink& link, uint64_t serial, bool trusted,
+NodeSession::NodeSession(SessionHost& host, NodeLink& link, uint64_t serial, bool trusted,
                          double now)
-    : coordinator_(coordinator), link_(link), serial_(serial), trusted_(trusted), since_(now) {}
+    : host_(host), link_(link), serial_(serial), trusted_(trusted), since_(now) {}
 
 NodeSession::~NodeSession() {
-  for (const auto& [ticket, held] : held_) coordinator_.lets_go(*this, ticket);
-  coordinator_.closed(*this);
+  for (const auto& [ticket, held] : held_) host_.ticket_released(*this, ticket);
+  host_.closed(*this);
 }
 
 uint64_t NodeSession::largest_payload() const {
   uint64_t most = kEchoBytes;
   if (node_.empty()) return most;
-  most = std::max(most, static_cast<uint64_t>(coordinator_.limits().result_bytes));
+  most = std::max(most, static_cast<uint64_t>(host_.limits().result_bytes));
   for (const auto& [ticket, held] : held_) most = std::max(most, held.most + kHeadRoom);
   return most;
 }
@@ -96,20 +95,18 @@ uint64_t NodeSession::payload_limit(const FrameHeader& header) const {
   if (header.type != FrameType::result || node_.empty()) return 0;
   const auto found = held_.find(static_cast<TicketId>(header.ticket));
   return found != held_.end() ? found->second.most + kHeadRoom
-                              : static_cast<uint64_t>(coordinator_.limits().result_bytes);
+                              : static_cast<uint64_t>(host_.limits().result_bytes);
 }
 
-/// What it does not hold it must have held: only then it brings more than a little.
+/// A large result is allowed for a ticket that the node holds, or once held.
 uint64_t NodeSession::payload_limit(const Frame& head) const {
   const auto ticket = static_cast<TicketId>(head.ticket);
   const bool had = held_.contains(ticket) ||
-                   coordinator_.gave(node_, ticket, text_of(head.control, "token", 1000));
+                   host_.issued(node_, ticket, bounded_text(head.control, "token", 1000));
   return had ? payload_limit(FrameHeader{head.type, head.ticket}) : kEchoBytes;
 }
 
-bool NodeSession::spend(uint64_t bytes) {
-  return !budget_ || budget_->spend(bytes, coordinator_.now());
-}
+bool NodeSession::spend(uint64_t bytes) { return !budget_ || budget_->spend(bytes, host_.now()); }
 
 void NodeSession::receive(const Frame& frame, ByteView message) {
   const auto ticket = static_cast<TicketId>(frame.ticket);
@@ -119,20 +116,20 @@ void NodeSession::receive(const Frame& frame, ByteView message) {
     case FrameType::ready:
       expect_known();
       slots_ = static_cast<int>(number_of(frame.control, "slots", 0, kMostSlots));
-      return coordinator_.hungry(*this);
+      return host_.has_free_slots(*this);
     case FrameType::result:
     case FrameType::give_back: {
       expect_known();
       const bool wanted = is_wanted(frame);
       if (wanted) budget_->refund(message.size());
-      return coordinator_.hear({.session = serial_,
-                                .type = frame.type,
-                                .node = node_,
-                                .ticket = ticket,
-                                .token = text_of(frame.control, "token", 1000),
-                                .error = text_of(frame.control, "error", 4000),
-                                .result = {frame.payload.begin(), frame.payload.end()},
-                                .paid = wanted ? 0 : message.size()});
+      return host_.queue_message({.session = serial_,
+                                  .type = frame.type,
+                                  .node = node_,
+                                  .ticket = ticket,
+                                  .token = bounded_text(frame.control, "token", 1000),
+                                  .error = bounded_text(frame.control, "error", 4000),
+                                  .result = {frame.payload.begin(), frame.payload.end()},
+                                  .paid = wanted ? 0 : message.size()});
     }
     case FrameType::echo:
       expect_known();
@@ -145,23 +142,24 @@ void NodeSession::receive(const Frame& frame, ByteView message) {
 bool NodeSession::is_wanted(const Frame& frame) {
   const auto held = held_.find(static_cast<TicketId>(frame.ticket));
   return frame.type == FrameType::result && held != held_.end() &&
-         held->second.token == text_of(frame.control, "token", 1000) &&
-         !std::exchange(held->second.came, true);
+         held->second.token == bounded_text(frame.control, "token", 1000) &&
+         !std::exchange(held->second.has_result, true);
 }
 
 void NodeSession::hello(const Frame& frame) {
   if (std::exchange(greeted_, true)) refuse("byte 5", "expected one hello");
   NodeMessage message{.session = serial_, .type = FrameType::hello};
   message.info = read_info(frame.control);
-  if (const nn::Json* cancels = frame.control.find("cancels")) cancels_ = cancels->boolean;
+  if (const Json* cancels = frame.control.find("cancels")) cancels_ = cancels->boolean;
   message.info.trusted = trusted_;
   if (!trusted_) message.info.source = link_.address();
-  message.identity = {text_of(frame.control, "node"), text_of(frame.control, "key", 1000)};
-  coordinator_.hear(std::move(message));
+  message.identity = {bounded_text(frame.control, "node"),
+                      bounded_text(frame.control, "key", 1000)};
+  host_.queue_message(std::move(message));
 }
 
-/// An attempt of its ticket, which would be given out again and again else; of all that it holds
-/// when nobody knows whose result it was.
+/// Counts a failed attempt of the ticket, else the ticket would be given out without end. If the
+/// ticket is unknown, all tickets of the node count.
 void NodeSession::oversized(const FrameHeader* header) {
   slots_ = 0;
   std::vector<FailedAttempt> failed;
@@ -174,7 +172,7 @@ void NodeSession::oversized(const FrameHeader* header) {
                       "expected a result of at most " + std::to_string(held.most) +
                           " bytes (max_result_bytes), got " + got});
   }
-  if (!failed.empty()) coordinator_.failed(*this, failed);
+  if (!failed.empty()) host_.failed(*this, failed);
 }
 
 void NodeSession::expect_known() const {
@@ -182,9 +180,15 @@ void NodeSession::expect_known() const {
 }
 
 void NodeSession::tick(double now) {
-  if (greeted_ || now - since_ < coordinator_.limits().handshake_seconds) return;
-  coordinator_.metrics().refuse("hello");
+  if (greeted_ || now - since_ < host_.limits().handshake_seconds) return;
+  host_.metrics().refuse("hello");
   link_.close(CloseCode::policy, "expected a hello");
+}
+
+Standing NodeSession::standing() {
+  if (trusted_) return Standing::trusted;
+  if (may_be_proven_ && !is_proven_) is_proven_ = host_.is_proven(node_);
+  return is_proven_ ? Standing::proven : Standing::newcomer;
 }
 
 int NodeSession::wanted() const {
@@ -193,21 +197,23 @@ int NodeSession::wanted() const {
 
 void NodeSession::welcome(const NodeIdentity& identity, std::shared_ptr<ByteBudget> budget) {
   node_ = identity.id;
+  is_proven_ = host_.is_proven(node_);
   budget_ = std::move(budget);
-  nn::Json control = nn::Json::object();
+  Json control = Json::object();
   control.set("node", identity.id).set("key", identity.key);
   send(FrameType::welcome, 0, control);
 }
 
 void NodeSession::give(const Lease& lease, const TaskSpec& task, double seconds) {
+  worked_ = true;
   held_[lease.ticket] = {lease.max_result_bytes, lease.token};
-  coordinator_.holds(*this, lease.ticket);
-  nn::Json control = nn::Json::object();
+  host_.ticket_held(*this, lease.ticket);
+  Json control = Json::object();
   control.set("task", lease.task).set("token", lease.token).set("seconds", seconds);
   control.set("max_result_bytes", static_cast<int64_t>(lease.max_result_bytes));
   if (!task.function.empty()) control.set("function", task.function);
   if (!task.module.empty()) control.set("module", task.module);
-  nn::Json blobs = nn::Json::array();
+  Json blobs = Json::array();
   for (const BlobHash& blob : lease.blobs) blobs.items.emplace_back(blob);
   control.set("blobs", blobs);
   send(FrameType::ticket, lease.ticket, control, lease.input);
@@ -215,26 +221,27 @@ void NodeSession::give(const Lease& lease, const TaskSpec& task, double seconds)
 
 void NodeSession::settle(TicketId ticket) {
   held_.erase(ticket);
-  coordinator_.lets_go(*this, ticket);
+  host_.ticket_released(*this, ticket);
 }
 
 void NodeSession::cancel(TicketId ticket) {
-  if (cancels_) send(FrameType::cancel, ticket, nn::Json::object());
+  if (cancels_) send(FrameType::cancel, ticket, Json::object());
 }
 
 void NodeSession::answer(TicketId ticket, const Answer& answer) {
-  nn::Json control = nn::Json::object();
+  may_be_proven_ |= answer.outcome == Outcome::accepted || answer.outcome == Outcome::pending;
+  Json control = Json::object();
   control.set("verdict", name_of(answer.outcome));
   if (!answer.reason.empty()) control.set("reason", answer.reason);
   send(FrameType::verdict, ticket, control);
 }
 
 void NodeSession::drain(double seconds) {
-  nn::Json control = nn::Json::object();
+  Json control = Json::object();
   send(FrameType::drain, 0, control.set("seconds", seconds));
 }
 
-void NodeSession::send(FrameType type, TicketId ticket, const nn::Json& control, ByteView payload) {
+void NodeSession::send(FrameType type, TicketId ticket, const Json& control, ByteView payload) {
   link_.send(encode_frame({type, static_cast<uint64_t>(ticket), control, payload}));
 }
 

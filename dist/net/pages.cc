@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "matrix/error.h"
-#include "nn/io/file.h"
-#include "nn/io/sha256.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/sha256.h"
 #include "nn/io/tar.h"
 
 namespace kaiseki::dist {
@@ -13,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kBrotli = ".br";
 constexpr uint64_t kMostBytes = 256 << 20;
 constexpr std::string_view kBuiltin =
     "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Kaiseki</title>"
@@ -40,25 +41,25 @@ std::string type_of(const fs::path& file) {
   return found == kTypes.end() ? "application/octet-stream" : found->second;
 }
 
-/// Code of tasks runs in workers of this name, which may do nothing but compute.
-bool is_task_worker(const std::string& path) {
-  return path.substr(path.rfind('/') + 1).starts_with("task_worker");
-}
+/// The frame in which the volunteer's page runs the code of tasks. It may only compute.
+constexpr std::string_view kTaskFrame = "/volunteer/task.html";
 
 std::string content_security_policy(const HttpRequest& request) {
-  if (is_task_worker(request.path))
-    return "default-src 'none'; script-src blob: 'wasm-unsafe-eval'; connect-src 'none'";
+  if (request.path == kTaskFrame)
+    return "default-src 'none'; script-src 'unsafe-inline' blob: 'wasm-unsafe-eval'; worker-src "
+           "blob:; frame-ancestors 'self'; sandbox allow-scripts";
   const std::string& host = request.header("host");
   return "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src "
          "'self' ws://" +
          host + " wss://" + host +
-         "; img-src 'self' data: blob:; style-src 'self'; font-src 'self'; manifest-src 'self'; "
+         "; img-src 'self' data: blob:; style-src 'self'; font-src 'self'; frame-src 'self'; "
+         "manifest-src 'self'; "
          "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
          "require-trusted-types-for 'script'";
 }
 
 std::string tag_of(std::string_view bytes) {
-  return '"' + nn::sha256(nn::as_bytes(bytes)).substr(0, 32) + '"';
+  return '"' + sha256(as_bytes(bytes)).substr(0, 32) + '"';
 }
 
 }  // namespace
@@ -78,32 +79,44 @@ Pages::Pages(const fs::path& folder) {
       continue;
     }
     if (at->is_symlink() || !at->is_regular_file()) continue;
-    const nn::ByteVector bytes = nn::read_file(at->path(), kMostBytes);
+    const ByteVector bytes = read_file(at->path(), kMostBytes);
     size += bytes.size();
     if (size > kMostBytes)
       throw Error(message("serve", "expected at most 256 MB of pages in ", folder.string()));
     add(at->path().lexically_relative(folder), bytes);
   }
   if (error) throw Error(message("serve", "cannot read ", folder.string(), ": ", error.message()));
-  check(folder.string());
+  complete(folder.string());
 }
 
-Pages::Pages(nn::ByteView archive) {
-  nn::MemorySource source(archive, "archive of pages");
+Pages::Pages(ByteView archive) {
+  MemorySource source(archive, "archive of pages");
   nn::TarReader files(source);
   for (nn::TarEntry entry; files.next(entry);)
     if (entry.is_file) add(entry.path, files.read(kMostBytes));
-  check(source.name());
+  complete(source.name());
 }
 
-void Pages::add(const fs::path& name, nn::ByteView bytes) {
-  std::string text(nn::as_text(bytes));
+void Pages::add(const fs::path& name, ByteView bytes) {
+  std::string text(as_text(bytes));
   const std::string tag = tag_of(text);
   pages_["/" + name.generic_string()] = {type_of(name), tag,
                                          std::make_shared<const std::string>(std::move(text))};
 }
 
-void Pages::check(const std::string& place) const {
+void Pages::complete(const std::string& place) {
+  for (auto at = pages_.begin(); at != pages_.end();) {
+    const std::string& name = at->first;
+    const auto of = name.ends_with(kBrotli)
+                        ? pages_.find(name.substr(0, name.size() - kBrotli.size()))
+                        : pages_.end();
+    if (of == pages_.end()) {
+      ++at;
+      continue;
+    }
+    of->second.brotli = at->second.bytes;
+    at = pages_.erase(at);
+  }
   if (!pages_.count("/index.html"))
     throw Error(message("serve", "expected an index.html in ", place));
 }
@@ -115,15 +128,22 @@ HttpResponse Pages::answer(const HttpRequest& request) const {
     return {.status = 308, .headers = {{"Location", path + "/"}}};
   if (found == pages_.end()) return {.status = 404, .body = "no such page\n"};
   const Page& page = found->second;
-  const bool known = request.header("if-none-match") == page.tag;
-  HttpResponse response = known ? HttpResponse{.status = 304, .type = page.type}
-                                : HttpResponse::shared(page.bytes, page.type);
+  const bool packed = page.brotli && accepts_coding(request.header("accept-encoding"), "br");
+  const std::string tag = packed ? page.tag.substr(0, page.tag.size() - 1) + "-br\"" : page.tag;
+  const bool known = request.header("if-none-match") == tag;
+  HttpResponse response = known
+                              ? HttpResponse{.status = 304, .type = page.type}
+                              : HttpResponse::shared(packed ? page.brotli : page.bytes, page.type);
   response.headers = {
-      {"ETag", page.tag},
+      {"ETag", tag},
+      {"Vary", "Accept-Encoding"},
       {"Cache-Control", "no-cache"},
       {"Content-Security-Policy", content_security_policy(request)},
       {"Permissions-Policy", "camera=(), microphone=(), geolocation=()"},
   };
+  if (request.path == kTaskFrame)  // a sandboxed frame has no origin, so not the same one
+    response.headers.emplace_back("Cross-Origin-Resource-Policy", "cross-origin");
+  if (packed && !known) response.headers.emplace_back("Content-Encoding", "br");
   return response;
 }
 

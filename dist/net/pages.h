@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pages: the files of one folder or archive, held in memory and served as they were when the server
-// started.
+// Pages: the files of a folder or an archive. They are read into memory when the server starts.
 #pragma once
 
 #include <filesystem>
@@ -8,36 +7,41 @@
 #include <memory>
 #include <string>
 
+#include "base/bytes.h"
 #include "dist/net/http.h"
-#include "nn/io/bytes.h"
 
 namespace kaiseki::dist {
 
 class Pages {
  public:
-  /// One page that says how to bring others.
+  /// A single page that explains how to serve the volunteer's page.
   Pages();
-  /// Regular files below `folder`; links and what begins with a dot are left out. Throws Error when
-  /// it is no folder with an index.html, or over 256 MB.
+  /// Reads the regular files below `folder`, except links and names that begin with a dot. A file
+  /// NAME.br is the file NAME, compressed with Brotli for clients that accept it. Throws Error if
+  /// `folder` has no index.html or has more than 256 MB.
   explicit Pages(const std::filesystem::path& folder);
-  /// Regular files of a tar. Throws Error when it has no index.html, ParseError when it is damaged.
-  explicit Pages(nn::ByteView archive);
+  /// Reads the regular files of a tar archive in the same way. Throws Error if it has no
+  /// index.html, and ParseError if it is damaged.
+  explicit Pages(ByteView archive);
 
-  /// Of GET and HEAD. "/" and "/folder/" are their index.html, "/folder" leads there.
+  /// Adds a file. `name`: its path, without the first "/".
+  void add(const std::filesystem::path& name, ByteView bytes);
+
+  /// Answers GET and HEAD. "/" and "/folder/" return their index.html. "/folder" redirects there.
   HttpResponse answer(const HttpRequest& request) const;
   bool has(std::string_view path) const { return pages_.find(path) != pages_.end(); }
-  /// There is none but that which says how to bring others.
+  /// Whether the default constructor made this.
   bool empty() const { return empty_; }
 
  private:
   struct Page {
     std::string type, tag;
     std::shared_ptr<const std::string> bytes;
+    std::shared_ptr<const std::string> brotli = {};  // the same, compressed; null: there is none
   };
 
-  void add(const std::filesystem::path& name, nn::ByteView bytes);
-  /// `place` is where they are from.
-  void check(const std::string& place) const;
+  /// Adds NAME.br to the page NAME. `place`: the folder or archive, for error messages.
+  void complete(const std::string& place);
 
   std::map<std::string, Page, std::less<>> pages_;  // by path
   bool empty_ = false;

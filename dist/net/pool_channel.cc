@@ -5,14 +5,15 @@
 #include <chrono>
 #include <utility>
 
-#include "matrix/error.h"
-#include "matrix/log.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "dist/train/task_cancelled.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr double kSweepSeconds = 5;  // weights of steps that are over leave the disk so often
-constexpr std::chrono::milliseconds kHeld(200);  // then it is asked whether training is to end
+constexpr double kSweepSeconds = 5;                    // between two deletions of old weights
+constexpr std::chrono::milliseconds kPausedWait(200);  // between two checks whether training ends
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -57,11 +58,14 @@ void PoolChannel::close(uint64_t id) {
 
 std::optional<TicketResult> PoolChannel::receive(double seconds) {
   if (const uint64_t again = std::exchange(delivered_, 0); open_.contains(again))
-    schedule([this, again] { tickets_.at(again).state = Ticket::State::here; });
+    schedule([this, again] { tickets_.at(again).state = Ticket::State::queued; });
   std::unique_lock lock(mutex_);
-  auto is_over = [&] { return !problem_.empty() || !results_.empty() || held_ || nodes_.empty(); };
-  if (held_)
-    woken_.wait_for(lock, kHeld, [&] { return !held_ || !problem_.empty() || !results_.empty(); });
+  auto is_over = [&] {
+    return !problem_.empty() || !results_.empty() || paused_ || nodes_.empty();
+  };
+  if (paused_)
+    woken_.wait_for(lock, kPausedWait,
+                    [&] { return !paused_ || !problem_.empty() || !results_.empty(); });
   woken_.wait_for(lock, std::chrono::duration<double>(seconds), is_over);
   if (!problem_.empty()) throw Error(problem_);
   if (results_.empty()) return std::nullopt;
@@ -71,40 +75,33 @@ std::optional<TicketResult> PoolChannel::receive(double seconds) {
   return result;
 }
 
-bool PoolChannel::held() {
+bool PoolChannel::is_paused() {
   const std::lock_guard lock(mutex_);
-  return held_;
+  return paused_;
 }
 
-void PoolChannel::expel(const std::string& node, const std::string& reason) {
+void PoolChannel::expel(const std::string& node, const ExpulsionReason& reason) {
   schedule([this, node, reason] { author_->expel(node, reason); });
 }
 
 void PoolChannel::schedule(std::function<void()> command) {
-  {
-    const std::lock_guard lock(mutex_);
-    commands_.push_back(std::move(command));
-    if (std::exchange(scheduled_, true)) return;
-  }
-  post_([this] { run(); });
+  if (commands_.push(std::move(command))) post_([this] { run(); });
 }
 
 void PoolChannel::run() {
-  std::deque<std::function<void()>> commands;
+  const auto commands = commands_.take();
   {
     const std::lock_guard lock(mutex_);
-    commands.swap(commands_);
-    scheduled_ = false;
     if (!problem_.empty()) return;
   }
   try {
     author_->batch([&] {
       for (const auto& command : commands) command();
       if (!author_->ready()) return;
-      tidy();
-      look_for_nodes();
-      look_at_state();
-      if (has_nodes_) hand_over();
+      forget_finished();
+      update_nodes();
+      update_state();
+      if (has_nodes_) submit_queued();
     });
     if (const double now = steady_seconds(); has_nodes_ && now - swept_ > kSweepSeconds) {
       swept_ = now;
@@ -117,17 +114,17 @@ void PoolChannel::run() {
   }
 }
 
-/// The pool has nothing of this any more; until it is back there are no nodes.
+/// The pool has lost the tickets and blobs. Until it is back there are no nodes.
 void PoolChannel::lost() {
   for (auto& [hash, blob] : blobs_) blob.stored = false;
   for (auto& [id, ticket] : tickets_)
-    if (ticket.state == Ticket::State::in_pool) ticket.state = Ticket::State::here;
+    if (ticket.state == Ticket::State::in_pool) ticket.state = Ticket::State::queued;
   by_pool_.clear();
-  last_ = 0;
+  last_ticket_ = 0;
   abandoned_ = has_nodes_ = false;
   const std::lock_guard lock(mutex_);
   nodes_.clear();
-  held_ = false;
+  paused_ = false;
   woken_.notify_all();
 }
 
@@ -141,27 +138,27 @@ void PoolChannel::close_ticket(uint64_t id) {
   const auto found = tickets_.find(id);
   if (found == tickets_.end()) return;
   if (found->second.state == Ticket::State::in_pool) {
-    by_pool_.erase(found->second.of_pool);
+    by_pool_.erase(found->second.pool_ticket);
     abandoned_ = true;
   }
   tickets_.erase(found);
 }
 
-/// Between steps the pool forgets tickets.
-void PoolChannel::tidy() {
-  if (!tickets_.empty() || last_ == 0) return;
+/// Deletes the pool's tickets between two steps.
+void PoolChannel::forget_finished() {
+  if (!tickets_.empty() || last_ticket_ == 0) return;
   if (std::exchange(abandoned_, false))
-    author_->abandon(last_);
+    author_->abandon(last_ticket_);
   else
-    author_->forget(last_);
-  last_ = 0;
+    author_->forget(last_ticket_);
+  last_ticket_ = 0;
 }
 
-void PoolChannel::look_for_nodes() {
+void PoolChannel::update_nodes() {
   std::vector<NodeRate> nodes;
   for (const NodeStatus& node : author_->nodes()) {
     const auto& functions = node.info.functions;
-    if (!node.connected || !node.expelled.empty() ||
+    if (!node.connected || !node.expelled.empty() || node.resting > 0 ||
         std::ranges::find(functions, kTrainingFunction) == functions.end())
       continue;
     NodeRate rate{.name = node.id};
@@ -170,6 +167,7 @@ void PoolChannel::look_for_nodes() {
     if (link.down_mbit_s > 0) rate.down_mbit_s = link.down_mbit_s;
     if (link.up_mbit_s > 0) rate.up_mbit_s = link.up_mbit_s;
     if (link.down_mbit_s > 0) rate.round_trip_s = link.round_trip_s;
+    rate.volunteer = !node.info.trusted;
     rate.at_once = std::min(node.info.threads, kTrainingHeld);
     nodes.push_back(rate);
   }
@@ -179,25 +177,23 @@ void PoolChannel::look_for_nodes() {
   if (!has_nodes_) woken_.notify_all();
 }
 
-/// What the operator wants holds for all steps: the task stays the same.
-void PoolChannel::look_at_state() {
+/// All steps use one task, so an operator's state applies to all of them.
+void PoolChannel::update_state() {
   const TaskState state = author_->state();
   if (state == TaskState::cancelled)
-    throw Error(
-        "[pool] expected the training's task to go on, got it cancelled at the coordinator; "
-        "--resume goes on from the last checkpoint");
+    throw TaskCancelled("[pool] the training's task was cancelled at the coordinator");
   const std::lock_guard lock(mutex_);
-  const bool held = state == TaskState::paused;
-  if (std::exchange(held_, held) == held) return;
-  if (held)
+  const bool paused = state == TaskState::paused;
+  if (std::exchange(paused_, paused) == paused) return;
+  if (paused)
     log_warning("training waits until it is resumed at the coordinator, where it was paused");
   else
     log_info("training goes on");
   woken_.notify_all();
 }
 
-/// To the pool what it does not have yet.
-void PoolChannel::hand_over() {
+/// Adds the blobs and tickets that the pool does not have yet.
+void PoolChannel::submit_queued() {
   for (auto& [hash, blob] : blobs_) {
     if (blob.stored) continue;
     author_->put_blob(hash, *blob.bytes);
@@ -206,7 +202,7 @@ void PoolChannel::hand_over() {
   std::vector<TicketSpec> specs;
   std::vector<uint64_t> ids;
   for (const auto& [id, ticket] : tickets_) {
-    if (ticket.state != Ticket::State::here) continue;
+    if (ticket.state != Ticket::State::queued) continue;
     ids.push_back(id);
     specs.push_back(spec_of(ticket));
   }
@@ -215,8 +211,8 @@ void PoolChannel::hand_over() {
   for (size_t i = 0; i < ids.size(); ++i) {
     Ticket& ticket = tickets_.at(ids[i]);
     ticket.state = Ticket::State::in_pool;
-    ticket.of_pool = last_ = first + static_cast<TicketId>(i);
-    by_pool_[last_] = ids[i];
+    ticket.pool_ticket = last_ticket_ = first + static_cast<TicketId>(i);
+    by_pool_[last_ticket_] = ids[i];
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PoolChannel: training's channel over a pool, in this process or elsewhere. Training and the
-// pool's author have a thread each; what one says to the other goes through one queue each way.
+// PoolChannel: training's channel over a local or remote pool. Training and the pool's author have
+// a thread each. A queue in each direction connects the two.
 #pragma once
 
 #include <condition_variable>
@@ -11,17 +11,18 @@
 #include <set>
 
 #include "dist/net/author.h"
+#include "dist/net/command_queue.h"
 #include "dist/train/channel.h"
 
 namespace kaiseki::dist {
 
 class PoolChannel final : public Channel {
  public:
-  /// `post` runs a call on the author's thread, in order; until start() there are no nodes.
+  /// `post` runs calls on the author's thread in order. Until start() there are no nodes.
   explicit PoolChannel(std::function<void(std::function<void()>)> post) : post_(std::move(post)) {}
 
-  // Channel, for the thread that trains. receive() throws Error when the pool cannot go on (a full
-  // disk, the task was cancelled); then nothing comes any more.
+  // Channel, for the training thread. receive() throws Error if the pool cannot continue, for
+  // example if the disk is full or the task was cancelled. No result follows.
   std::vector<NodeRate> nodes() override;
   void put_blob(BlobKind kind, const std::string& hash,
                 std::shared_ptr<const ByteVector> bytes) override;
@@ -29,19 +30,19 @@ class PoolChannel final : public Channel {
   void submit(uint64_t id, const Submission& ticket) override;
   void close(uint64_t id) override;
   std::optional<TicketResult> receive(double seconds) override;
-  bool held() override;
-  void expel(const std::string& node, const std::string& reason) override;
+  bool is_paused() override;
+  void expel(const std::string& node, const ExpulsionReason& reason) override;
 
   // For the author's thread.
-  /// Once, before nodes can come.
+  /// Called once, before nodes can join.
   void start(std::unique_ptr<Author> author) { author_ = std::move(author); }
-  /// What PoolOptions::on_finished is to call.
+  /// PoolOptions::on_finished calls it.
   void finished(const Finished& one);
-  /// Nodes came or went, or the task was paused or the like.
+  /// Nodes joined or left, or the task's state changed.
   void changed() {
     schedule([] {});
   }
-  /// No result will come any more: receive() says why.
+  /// No result will follow. receive() throws Error with this text.
   void fail(const std::string& problem);
 
  private:
@@ -50,8 +51,8 @@ class PoolChannel final : public Channel {
     uint64_t max_result = 0;
     double work = 1;
     std::string prefer = {};
-    enum class State : uint8_t { here, in_pool, done } state = State::here;
-    TicketId of_pool = 0;
+    enum class State : uint8_t { queued, in_pool, done } state = State::queued;
+    TicketId pool_ticket = 0;
   };
   struct Blob {
     std::shared_ptr<const ByteVector> bytes;
@@ -62,33 +63,33 @@ class PoolChannel final : public Channel {
   void run();
   void lost();
   void close_ticket(uint64_t id);
-  void tidy();
-  void look_for_nodes();
-  void look_at_state();
-  void hand_over();
+  void forget_finished();
+  void update_nodes();
+  void update_state();
+  void submit_queued();
   TicketSpec spec_of(const Ticket& ticket);
 
   const std::function<void(std::function<void()>)> post_;
 
-  std::mutex mutex_;  // of these
+  CommandQueue commands_;
+  std::mutex mutex_;  // protects the members up to paused_
   std::condition_variable woken_;
-  std::deque<std::function<void()>> commands_;
   std::deque<TicketResult> results_;
   std::vector<NodeRate> nodes_;
   std::string problem_;
-  bool scheduled_ = false, held_ = false;
+  bool paused_ = false;
 
-  // The training thread's.
+  // Used by the training thread.
   std::set<uint64_t> open_;
-  uint64_t delivered_ = 0;  // by the last receive()
+  uint64_t delivered_ = 0;  // the ticket of the last receive()
 
-  // The author's thread's.
+  // Used by the author's thread.
   std::unique_ptr<Author> author_;
   std::map<uint64_t, Ticket> tickets_;
   std::map<TicketId, uint64_t> by_pool_;
   std::map<std::string, Blob> blobs_;
-  TicketId last_ = 0;       // given to the pool
-  bool abandoned_ = false;  // the pool has a ticket that nobody wants any more
+  TicketId last_ticket_ = 0;  // the last one in the pool
+  bool abandoned_ = false;    // the pool has a ticket that was closed
   bool has_nodes_ = false;
   double swept_ = 0;
 };

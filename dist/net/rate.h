@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rates: tokens and bytes that come back with time, and the pace that something begun must keep.
+// Rates: token buckets for calls and bytes, and the minimum rate of a transfer.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace kaiseki::dist {
 
-/// Begins full. Times are seconds of any one clock.
+/// A token bucket. It is full at first. Times are seconds of any one clock.
 class TokenBucket {
  public:
   TokenBucket(double per_second, double burst)
@@ -20,7 +20,7 @@ class TokenBucket {
     tokens_ -= 1;
     return true;
   }
-  /// Seconds until take() gives one.
+  /// Seconds until take() returns true.
   double wait(double now) {
     refill(now);
     return std::max(0.0, (1 - tokens_) / per_second_);
@@ -38,22 +38,22 @@ class TokenBucket {
   double per_second_, burst_, tokens_, last_ = 0;
 };
 
-/// Bytes that a peer may send: so many a second after a burst. A message that has begun may go on
-/// below zero.
+/// A token bucket for the bytes that a peer may send. A message that has begun may make it
+/// negative.
 class ByteBudget {
  public:
-  /// Begins with `left` of the burst.
+  /// `left`: bytes at first, at most `burst`.
   ByteBudget(double per_second, double burst, double left, double now)
       : per_second_(per_second), burst_(burst), left_(left), last_(now) {}
 
-  /// False when nothing was left before.
+  /// Returns false if no bytes were left before.
   bool spend(uint64_t bytes, double now) {
     refill(now);
     const bool some = left_ > 0;
     left_ -= static_cast<double>(bytes);
     return some;
   }
-  /// What was asked for costs nothing.
+  /// Returns the bytes of a message that the coordinator had asked for.
   void refund(uint64_t bytes) { left_ = std::min(burst_, left_ + static_cast<double>(bytes)); }
   bool is_full(double now) {
     refill(now);
@@ -69,12 +69,12 @@ class ByteBudget {
   double per_second_, burst_, left_, last_;
 };
 
-/// Whether a transfer that has begun keeps its least rate, looked at now and then.
+/// Checks whether a transfer keeps its minimum rate.
 class LeastRate {
  public:
   LeastRate(double least, double seconds) : least_(least), seconds_(seconds) {}
 
-  /// `bytes` so far. False when the last `seconds` brought too few of them.
+  /// `bytes`: the total so far. Returns false if the last `seconds` brought too few bytes.
   bool keeps(uint64_t bytes, double now) {
     if (!begun_) {
       begun_ = true;
@@ -92,7 +92,7 @@ class LeastRate {
     rate_ = HUGE_VAL;
   }
   bool begun() const { return begun_; }
-  /// Of the last `seconds` of what has begun; infinite before there are any.
+  /// Bytes a second in the last `seconds` of the transfer. Infinite before that.
   double rate() const { return rate_; }
 
  private:

@@ -9,19 +9,19 @@
 #include <random>
 #include <utility>
 
+#include "base/error.h"
+#include "base/log.h"
+#include "base/sha256.h"
 #include "dist/net/author_json.h"
 #include "dist/pool/text.h"
-#include "matrix/error.h"
-#include "matrix/log.h"
-#include "nn/io/sha256.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr double kNodesSeconds = 0.5;  // how old the list of nodes may be
+constexpr double kNodesSeconds = 0.5;  // maximum age of the list of nodes
 constexpr double kFirstWait = 0.5, kLongestWait = 5;
 constexpr size_t kDiscardAtOnce = 10000;
-constexpr size_t kLongestReason = 500;  // it is part of a URL
+constexpr size_t kLongestReason = 500;  // bytes, as it is part of a URL
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -37,7 +37,7 @@ std::string random_name() {
   return name;
 }
 
-/// For a place after "?name=".
+/// Escapes a query parameter.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -49,11 +49,11 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-NodeStatus read_node(const nn::Json& json) {
+NodeStatus read_node(const Json& json) {
   NodeStatus node;
-  if (const nn::Json* value = json.find("node")) node.id = value->string;
+  if (const Json* value = json.find("node")) node.id = value->string;
   auto number = [&](const char* key, double& to) {
-    if (const nn::Json* value = json.find(key)) to = value->number;
+    if (const Json* value = json.find(key)) to = value->number;
   };
   number("gflops", node.info.gflops);
   number("down_mbit_s", node.info.link.down_mbit_s);
@@ -61,10 +61,11 @@ NodeStatus read_node(const nn::Json& json) {
   number("round_trip_s", node.info.link.round_trip_s);
   node.info.threads =
       static_cast<int>(std::clamp<int64_t>(integer_of(json, "threads"), 1, INT_MAX));
-  if (const nn::Json* value = json.find("trusted")) node.info.trusted = value->boolean;
-  if (const nn::Json* value = json.find("connected")) node.connected = value->boolean;
-  if (const nn::Json* value = json.find("expelled")) node.expelled = value->string;
-  node.info.functions = {kTrainingFunction};  // only such were asked for
+  if (const Json* value = json.find("trusted")) node.info.trusted = value->boolean;
+  if (const Json* value = json.find("connected")) node.connected = value->boolean;
+  if (const Json* value = json.find("expelled")) node.expelled = value->string;
+  number("resting", node.resting);
+  node.info.functions = {kTrainingFunction};  // the request asked for these nodes
   return node;
 }
 
@@ -82,22 +83,22 @@ RemoteAuthor::RemoteAuthor(const WireOptions& to, bool public_data,
       follower_(to, [this](int64_t era, const Finished& one) {
         post_([this, era, one] {
           if (era != era_ || project_ == 0) return;
-          if (!one.blob.empty()) loose_.push_back(one.blob);
+          if (!one.blob.empty()) ticket_blobs_.push_back(one.blob);
           finished_(one);
         });
       }) {
-  const HttpReply reply = client_.request("GET", "/api/role");
-  const bool is_viewers =
-      reply.status == 200 && nn::as_text(reply.body).find("\"viewer\"") != std::string_view::npos;
-  if (reply.status == 401 || is_viewers)
-    throw Error(message("pool", "expected the author's token of ", name_,
-                        " (author.token in its state folder; --pool-token-file), got ",
-                        is_viewers         ? "the viewer's"
-                        : to.token.empty() ? "none"
-                                           : "another"));
-  if (reply.status != 200)
-    throw Error(message("pool", "expected a coordinator (kaiseki serve) at ", name_,
-                        ", got status ", reply.status));
+  std::string role = to.token.empty() ? "none" : "another";
+  try {
+    role = text_of(client_.ask("GET", "/api/role"), "role");
+  } catch (const ApiRefused& error) {
+    if (error.status != 401)
+      throw Error(message("pool", "expected a coordinator (kaiseki serve) at ", name_,
+                          ", got status ", error.status));
+  }
+  if (role != "author")
+    throw WrongToken(message("pool", "expected the author's token of ", name_,
+                             " (author.token in its state folder), got ",
+                             role == "viewer" ? "the viewer's" : role));
 }
 
 bool RemoteAuthor::ready() { return wait_ == 0 || steady_seconds() >= retry_; }
@@ -108,70 +109,66 @@ void RemoteAuthor::lose(const std::string& why) {
   wait_ = std::clamp(2 * wait_, kFirstWait, kLongestWait);
   retry_ = steady_seconds() + wait_;
   follower_.leave();
-  left_behind_ = true;
+  must_reconnect_ = true;
   asked_ = 0;
-  discard_loose();
+  discard_ticket_blobs();
   throw AuthorLost(why);
 }
 
-nn::Json RemoteAuthor::ask(const std::string& method, const std::string& path, ByteView body) {
-  HttpReply reply;
-  nn::Json json;
+/// If the coordinator refuses a request, training continues alone. Status 413 (too large) is an
+/// error instead.
+template <class Call>
+auto RemoteAuthor::call(Call call) {
   try {
-    reply = client_.request(method, path, body);
-    if (reply.body.size() > 0) json = nn::parse_json(nn::as_text(reply.body), path);
-  } catch (const Error& error) {
+    return call();
+  } catch (const ApiRefused& error) {
+    if (error.status == 413)
+      throw Error(std::string(error.what()) +
+                  "; the coordinator's limit blob_bytes is too small, or json_bytes for tickets");
+    lose(error.what());
+  } catch (const AuthorLost& error) {
     lose(error.what());
   }
-  if (reply.status >= 200 && reply.status < 300) return json;
-  const nn::Json* what = json.find("error");
-  if (reply.status == 413)
-    throw Error(message("pool", "expected a coordinator that takes ", body.size(),
-                        " bytes at once, ", method, " ", path, " got: ", what ? what->string : "",
-                        "; start kaiseki serve with a larger --limit blob_bytes=NUMBER, or of "
-                        "json_bytes for tickets"));
-  lose(message("pool", method, " ", path, " got status ", reply.status, ": ",
-               what ? what->string : ""));
 }
 
-nn::Json RemoteAuthor::ask(const std::string& method, const std::string& path,
-                           const nn::Json& body) {
-  const std::string text = nn::format_json_line(body);
-  return ask(method, path, nn::as_bytes(text));
+Json RemoteAuthor::ask(const std::string& method, const std::string& path, const Json& body) {
+  return call([&] { return client_.ask(method, path, body); });
 }
 
-/// The number that the answer has under `what`.
-int64_t RemoteAuthor::make(const std::string& path, const nn::Json& body, const char* what) {
-  const int64_t made = integer_of(ask("POST", path, body), what);
-  if (made < 1) lose(message("pool", "expected a ", what, " of ", path));
-  return made;
+int64_t RemoteAuthor::make(const std::string& path, const Json& body, const char* what) {
+  return call([&] { return client_.make(path, body, what); });
+}
+
+void RemoteAuthor::upload(const std::string& path, ByteView bytes) {
+  call([&] { return client_.request("PUT", path, bytes); });
 }
 
 std::vector<NodeStatus> RemoteAuthor::nodes() {
   const double now = steady_seconds();
   if (expelled_.empty() && now - asked_ < kNodesSeconds) return nodes_;
   if (const std::string problem = follower_.problem(); !problem.empty()) lose(problem);
-  if (left_behind_) come_back();
-  look_at_task();
-  put_out();
-  const nn::Json list = ask("GET", std::string("/api/nodes?function=") + kTrainingFunction);
+  if (must_reconnect_) reconnect();
+  update_state();
+  send_expulsions();
+  const Json list = ask("GET", std::string("/api/nodes?function=") + kTrainingFunction);
   nodes_.clear();
-  for (const nn::Json& one : list.items) nodes_.push_back(read_node(one));
+  for (const Json& one : list.items) nodes_.push_back(read_node(one));
   if (!public_data_)
     std::erase_if(nodes_, [](const NodeStatus& node) { return !node.info.trusted; });
   asked_ = now;
   return nodes_;
 }
 
-/// One that the coordinator has forgotten needs no putting out.
-void RemoteAuthor::put_out() {
+/// Ignores refusals: the coordinator has already forgotten such a node.
+void RemoteAuthor::send_expulsions() {
   while (!expelled_.empty()) {
     const auto& [node, reason] = expelled_.back();
     try {
-      const std::string path = "/api/nodes/" + node + "?reason=" + escaped(reason);
-      const HttpReply reply = client_.request("DELETE", path);
-      if (reply.status >= 500) lose(message("pool", "DELETE ", path, " got ", reply.status));
-    } catch (const Error& error) {
+      client_.request("DELETE", "/api/nodes/" + node +
+                                    "?kind=" + std::string(name_of(reason.kind)) +
+                                    "&reason=" + escaped(reason.detail));
+    } catch (const ApiRefused&) {
+    } catch (const AuthorLost& error) {
       lose(error.what());
     }
     expelled_.pop_back();
@@ -179,30 +176,30 @@ void RemoteAuthor::put_out() {
 }
 
 int64_t RemoteAuthor::make_project(const std::string& what) {
-  nn::Json project = nn::Json::object();
+  Json project = Json::object();
   return make("/api/projects", project.set("name", project_name_ + what), "project");
 }
 
-void RemoteAuthor::expel(const NodeId& node, const std::string& reason) {
-  expelled_.emplace_back(node, clean_text(reason, kLongestReason));
+void RemoteAuthor::expel(const NodeId& node, const ExpulsionReason& reason) {
+  expelled_.push_back({node, {clean_text(reason.detail, kLongestReason), reason.kind}});
 }
 
 void RemoteAuthor::put_blob(const BlobHash& hash, ByteView bytes) {
-  if (kept_ == 0) kept_ = make_project(": weights and samples");
+  if (blob_project_ == 0) blob_project_ = make_project(": weights and samples");
   std::erase(discarded_, hash);
-  ask("PUT", "/blobs/" + hash + "?project=" + std::to_string(kept_), bytes);
+  upload("/blobs/" + hash + "?project=" + std::to_string(blob_project_), bytes);
 }
 
 BlobHash RemoteAuthor::store(ByteView bytes) {
-  const BlobHash hash = nn::sha256(bytes);
+  const BlobHash hash = sha256(bytes);
   std::erase(discarded_, hash);
-  ask("PUT", "/blobs/" + hash, bytes);
-  loose_.push_back(hash);
+  upload("/blobs/" + hash, bytes);
+  ticket_blobs_.push_back(hash);
   return hash;
 }
 
 TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets) {
-  nn::Json made = nn::Json::object(), list = nn::Json::array();
+  Json made = Json::object(), list = Json::array();
   if (task_ == 0) {
     project_ = make_project("");
     made.set("name", "training").set("function", kTrainingFunction);
@@ -210,10 +207,10 @@ TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets) {
         make("/api/projects/" + std::to_string(project_) + "/tasks",
              made.set("max_attempts", kTrainingAttempts).set("public_data", public_data_), "task");
     ++era_;
-    tell_curve();
+    send_curve();
   }
   for (const TicketSpec& ticket : tickets) list.items.push_back(to_json(ticket));
-  nn::Json body = nn::Json::object();
+  Json body = Json::object();
   const TicketId first =
       make("/api/tasks/" + std::to_string(task_) + "/tickets", body.set("tickets", list), "first");
   follower_.follow(era_, task_);
@@ -221,20 +218,20 @@ TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets) {
   return first;
 }
 
-/// What tickets named goes with them.
-void RemoteAuthor::discard_loose() {
-  discarded_.insert(discarded_.end(), loose_.begin(), loose_.end());
-  loose_.clear();
+/// The blobs of the tickets are deleted with the tickets.
+void RemoteAuthor::discard_ticket_blobs() {
+  discarded_.insert(discarded_.end(), ticket_blobs_.begin(), ticket_blobs_.end());
+  ticket_blobs_.clear();
 }
 
 void RemoteAuthor::forget(TicketId through) {
   through_ = through;
-  discard_loose();
+  discard_ticket_blobs();
 }
 
 void RemoteAuthor::abandon(TicketId through) {
   through_ = 0;
-  discard_loose();
+  discard_ticket_blobs();
   ask("DELETE",
       "/api/tasks/" + std::to_string(task_) + "/tickets?open=1&through=" + std::to_string(through));
 }
@@ -243,13 +240,14 @@ void RemoteAuthor::sweep() {
   if (through_ > 0)
     ask("DELETE", "/api/tasks/" + std::to_string(task_) +
                       "/tickets?through=" + std::to_string(std::exchange(through_, 0)));
-  while (!discarded_.empty() && kept_ > 0) {
-    nn::Json body = nn::Json::object(), blobs = nn::Json::array();
+  while (!discarded_.empty() && blob_project_ > 0) {
+    Json body = Json::object(), blobs = Json::array();
     for (size_t i = 0; i < kDiscardAtOnce && !discarded_.empty(); ++i) {
       blobs.items.emplace_back(discarded_.back());
       discarded_.pop_back();
     }
-    ask("POST", "/api/projects/" + std::to_string(kept_) + "/discard", body.set("blobs", blobs));
+    ask("POST", "/api/projects/" + std::to_string(blob_project_) + "/discard",
+        body.set("blobs", blobs));
   }
 }
 

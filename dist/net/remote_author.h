@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
-// RemoteAuthor: the author's side of a pool whose coordinator runs elsewhere (docs/openapi.yaml).
+// RemoteAuthor: the author's side of a pool behind a remote coordinator (docs/openapi.yaml).
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "base/json.h"
+#include "dist/net/api_client.h"
 #include "dist/net/author.h"
 #include "dist/net/curves.h"
-#include "dist/net/http_client.h"
 #include "dist/net/result_follower.h"
-#include "nn/json.h"
 
 namespace kaiseki::dist {
 
 class RemoteAuthor final : public Author {
  public:
-  /// `post` runs a call on this author's thread, from any; `finished` gets what ended, there.
-  /// Without `public_data` only trusted nodes are there for it. Throws Error when the coordinator
-  /// does not answer, or wants another token.
+  /// `post` runs a call on this author's thread, and may be called from any thread. `finished` is
+  /// called on the author's thread for each ended ticket. Without `public_data` it uses trusted
+  /// nodes only. Throws Error if the coordinator does not answer, and WrongToken if it rejects the
+  /// token.
   RemoteAuthor(const WireOptions& to, bool public_data,
                std::function<void(std::function<void()>)> post,
                std::function<void(const Finished&)> finished);
@@ -25,7 +26,7 @@ class RemoteAuthor final : public Author {
   bool ready() override;
   void batch(const std::function<void()>& calls) override { calls(); }
   std::vector<NodeStatus> nodes() override;
-  void expel(const NodeId& node, const std::string& reason) override;
+  void expel(const NodeId& node, const ExpulsionReason& reason) override;
   void put_blob(const BlobHash& hash, ByteView bytes) override;
   void release_blob(const BlobHash& hash) override { discarded_.push_back(hash); }
   BlobHash store(ByteView bytes) override;
@@ -36,43 +37,45 @@ class RemoteAuthor final : public Author {
   ByteVector result(const Finished& finished) override { return finished.result; }
   void sweep() override;
 
-  /// For the coordinator's console; what does not get there is no loss.
+  /// Sends a point for the coordinator's console. Ignores errors.
   void report(const CurvePoint& point);
-  /// The end: what was made there goes, if the coordinator answers.
+  /// Deletes this run's projects, if the coordinator answers.
   void leave();
 
  private:
   int64_t make_project(const std::string& what);
-  void come_back();
-  void look_at_task();
-  void tell_curve();
-  void post_curve(const nn::Json& body);
-  void put_out();
-  nn::Json ask(const std::string& method, const std::string& path, ByteView body = {});
-  nn::Json ask(const std::string& method, const std::string& path, const nn::Json& body);
-  int64_t make(const std::string& path, const nn::Json& body, const char* what);
+  void reconnect();
+  void update_state();
+  void send_curve();
+  void post_curve(const Json& body);
+  void send_expulsions();
+  template <class Call>
+  auto call(Call call);
+  Json ask(const std::string& method, const std::string& path, const Json& body = {});
+  int64_t make(const std::string& path, const Json& body, const char* what);
+  void upload(const std::string& path, ByteView bytes);
   [[noreturn]] void lose(const std::string& why);
-  void discard_loose();
+  void discard_ticket_blobs();
 
-  const std::string name_;          // of the coordinator
-  const std::string project_name_;  // of this run alone
+  const std::string name_;          // of the coordinator, for messages
+  const std::string project_name_;  // unique to this run
   const bool public_data_;
-  HttpClient client_;
+  ApiClient client_;
   const std::function<void(std::function<void()>)> post_;
   const std::function<void(const Finished&)> finished_;
 
   std::vector<NodeStatus> nodes_;
-  double asked_ = 0;             // when nodes_ came
-  double retry_ = 0, wait_ = 0;  // after AuthorLost; a wait of 0: tickets went through
-  bool left_behind_ = false;     // what is there since AuthorLost is not known
+  double asked_ = 0;             // the time of nodes_
+  double retry_ = 0, wait_ = 0;  // after AuthorLost; wait_ is 0 after tickets were added
+  bool must_reconnect_ = false;  // after AuthorLost: the coordinator's state is unknown
   TaskState state_ = TaskState::running;
-  int64_t kept_ = 0, project_ = 0;   // of blobs, of the task; 0: none yet
-  int64_t task_ = 0, through_ = 0;   // and up to where its tickets can go
-  int64_t era_ = 0;                  // tasks so far
-  std::vector<BlobHash> loose_;      // of tickets and results, until these are forgotten
-  std::vector<BlobHash> discarded_;  // until the next sweep
-  std::vector<std::pair<NodeId, std::string>> expelled_;
-  Curves curve_;  // as it was told, for a coordinator that has forgotten it
+  int64_t blob_project_ = 0, project_ = 0;  // of the blobs and of the task; 0: none yet
+  int64_t task_ = 0, through_ = 0;          // through_: the last ticket that can be deleted
+  int64_t era_ = 0;                         // number of tasks so far
+  std::vector<BlobHash> ticket_blobs_;  // blobs of tickets and results that are not forgotten yet
+  std::vector<BlobHash> discarded_;     // blobs that the next sweep() deletes
+  std::vector<std::pair<NodeId, ExpulsionReason>> expelled_;
+  Curves curve_;  // all points, for a coordinator that has lost them
   ResultFollower follower_;
 };
 

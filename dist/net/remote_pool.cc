@@ -3,18 +3,18 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
 
+#include "dist/net/command_queue.h"
 #include "dist/net/pool_channel.h"
 #include "dist/net/remote_author.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr std::chrono::milliseconds kLook(500);  // how often it looks who is there
+constexpr std::chrono::milliseconds kLook(500);  // between two requests for the list of nodes
 
 }  // namespace
 
@@ -25,8 +25,8 @@ struct RemotePool::Impl {
         [this](const Finished& one) { channel.finished(one); });
     author = made.get();
     channel.start(std::move(made));
-    channel.changed();  // those that are there take part from the first step on
-    for (const auto& call : std::exchange(calls, {})) call();
+    channel.changed();  // the first step uses the present nodes
+    for (const auto& call : calls.take()) call();
     thread = std::thread([this] { work(); });
   }
 
@@ -40,22 +40,19 @@ struct RemotePool::Impl {
   }
 
   void post(std::function<void()> call) {
-    {
-      const std::lock_guard lock(mutex);
-      calls.push_back(std::move(call));
-    }
+    if (!calls.push(std::move(call))) return;
+    { const std::lock_guard lock(mutex); }  // work() either waits, or reads the queue afterwards
     changed.notify_all();
   }
 
   void work() {
     auto look = std::chrono::steady_clock::now();
+    const auto wanted = [&] { return stopping || !calls.empty(); };
     std::unique_lock lock(mutex);
     while (!stopping || !calls.empty()) {
-      changed.wait_until(lock, look, [&] { return stopping || !calls.empty(); });
-      std::deque<std::function<void()>> now;
-      now.swap(calls);
+      changed.wait_until(lock, look, wanted);
       lock.unlock();
-      for (const auto& call : now) call();
+      for (const auto& call : calls.take()) call();
       if (std::chrono::steady_clock::now() >= look) {
         look = std::chrono::steady_clock::now() + kLook;
         channel.changed();
@@ -66,10 +63,10 @@ struct RemotePool::Impl {
     author->leave();
   }
 
-  std::mutex mutex;  // of these
+  std::mutex mutex;  // protects `stopping`
   std::condition_variable changed;
-  std::deque<std::function<void()>> calls;
   bool stopping = false;
+  CommandQueue calls;
 
   PoolChannel channel{[this](std::function<void()> call) { post(std::move(call)); }};
   RemoteAuthor* author = nullptr;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RemotePool: training's channel over a coordinator that runs elsewhere, with the thread that talks
-// to it.
+// RemotePool: training's channel over a remote coordinator. A thread of its own makes the requests.
 #pragma once
 
 #include <memory>
@@ -14,15 +13,15 @@ namespace kaiseki::dist {
 
 class RemotePool {
  public:
-  /// `to` has the author's token; without `public_data` only trusted nodes get tickets. Throws
-  /// Error when the coordinator does not answer or wants another token. Later it may go and come
-  /// back: meanwhile there are no nodes, and what is open is handed over again.
+  /// `to` contains the author's token. Without `public_data` only trusted nodes get tickets. Throws
+  /// Error if the coordinator does not answer or rejects the token. If the coordinator is lost
+  /// later, the channel has no nodes until it is back. Then it submits the open tickets again.
   explicit RemotePool(const WireOptions& to, bool public_data = true);
-  /// What this made at the coordinator goes.
+  /// Deletes the projects of this run on the coordinator.
   ~RemotePool();
 
   Channel& channel();
-  /// How training goes, for the coordinator's console.
+  /// Sends a point of the curve for the coordinator's console.
   void report(const CurvePoint& point);
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dist/net/result_follower.h"
 
+#include "base/error.h"
 #include "dist/net/author_json.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 ResultFollower::ResultFollower(const WireOptions& to,
@@ -69,7 +69,7 @@ void ResultFollower::run() {
   }
 }
 
-/// The answer ends when no ticket is open; tickets that come later are a reason to ask again.
+/// The response ends when no ticket is open. Later tickets need another request.
 void ResultFollower::read(int64_t era, TaskId task) {
   if (era != last_era_) after_ = 0;
   last_era_ = era;
@@ -81,8 +81,8 @@ void ResultFollower::read(int64_t era, TaskId task) {
 }
 
 bool ResultFollower::take_line(int64_t era, std::string_view line) {
-  if (line.empty()) return true;  // a sign of life
-  Finished one = read_finished(nn::parse_json(line, "results"));
+  if (line.empty()) return true;  // keeps the connection alive
+  Finished one = read_finished(parse_json(line, "results"));
   if (!one.blob.empty()) {
     HttpReply reply = blobs_.request("GET", "/blobs/" + one.blob);
     if (reply.status != 200)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ResultFollower: hears, on a thread of its own, what of a coordinator's task has ended.
+// ResultFollower: reads the ended tickets of a coordinator's task on a thread of its own.
 #pragma once
 
 #include <condition_variable>
@@ -15,15 +15,15 @@ namespace kaiseki::dist {
 
 class ResultFollower {
  public:
-  /// `take` is called on the follower's thread, with the result's bytes wherever they lie; `era` is
-  /// that of follow().
+  /// Calls `take` on the follower's thread with each result, bytes of a blob included. `era` is the
+  /// argument of follow().
   ResultFollower(const WireOptions& to, std::function<void(int64_t era, const Finished&)> take);
   ~ResultFollower();
 
-  /// The task has new tickets. Another era is another task, and the one before is left.
+  /// The task has new tickets. A new era means another task, which replaces the previous one.
   void follow(int64_t era, TaskId task);
   void leave();
-  /// Why nothing comes any more of the task that is followed; empty: it does.
+  /// The error that ended the reading of the current task. Empty: there is none.
   std::string problem();
 
  private:
@@ -33,15 +33,15 @@ class ResultFollower {
 
   HttpClient lines_, blobs_;
   const std::function<void(int64_t, const Finished&)> take_;
-  std::mutex mutex_;  // of these
+  std::mutex mutex_;  // protects the members below
   std::condition_variable changed_;
   int64_t era_ = 0, task_ = 0;  // task 0: none
   uint64_t added_ = 0, seen_ = 0;
   std::string problem_;
   bool stopping_ = false;
 
-  int64_t last_era_ = 0, after_ = 0;  // the thread's: the last line's sequence
-  std::thread thread_;                // last
+  int64_t last_era_ = 0, after_ = 0;  // used by the thread; after_: the last line's sequence
+  std::thread thread_;                // last: starts after all members
 };
 
 }  // namespace kaiseki::dist

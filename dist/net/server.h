@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Server: HTTP and WebSocket on one port, on the thread that calls run(). The limits of
-// dist/net/limits.h hold for whoever connects; what requests and nodes get is the Service's.
+// Server: HTTP and WebSocket on one port, on the thread that calls run(). It enforces the limits of
+// dist/net/limits.h. The Service answers requests and nodes.
 #pragma once
 
 #include <functional>
@@ -17,36 +17,45 @@ namespace kaiseki::dist {
 
 struct ServerOptions {
   std::string host = "127.0.0.1";         // a literal address
-  uint16_t port = 0;                      // 0: any that is free
+  uint16_t port = 0;                      // 0: any free port
   std::string certificate, key;           // PEM files; both empty: no TLS
   std::vector<std::string> names = {};    // further host names that requests may ask for
   std::vector<std::string> origins = {};  // further origins of pages, such as https://example.org
-  bool trust_proxy = false;  // peers of this machine say for whom they stand: X-Forwarded-For
+  bool trust_proxy = false;  // this machine's requests name their client: X-Forwarded-For
   Limits limits = {};
-  /// Asked often; true: drain and return from run().
+  /// Called often. If it returns true, the server drains and run() returns.
   std::function<bool()> stop = {};
 };
 
+/// The network of an address as Gate counts it: an IPv4 /24, or an IPv6 /48.
+std::string network_of(const std::string& address);
+
 class Server {
  public:
-  /// Listens when it returns. Throws Error: the port is taken, the address is not a loopback one
-  /// and there is no TLS, the certificate is bad.
+  /// Takes the port, without accepting connections. Throws Error if the port is taken, the
+  /// certificate is bad, or there is no TLS and the address is not a loopback one.
   Server(const ServerOptions& options, Metrics& metrics, EventLog& log);
   ~Server();
 
   uint16_t port() const;
   /// "http://127.0.0.1:8080"
   std::string url() const;
-  /// Whether pages of other origins may ask.
+  /// Whether pages of other origins may send requests.
   bool allows_origins() const;
-  /// Until stop() says so. Throws what the service throws.
+  /// Accepts connections. They wait for run(). Called by the service when it is ready. Throws Error
+  /// if another process listens on the port by now.
+  void listen();
+  /// Runs until stop() returns true. Throws what the service throws.
   void run(Service& service);
 
-  /// For the service, on the server's thread: runs `call` soon, after what is going on.
+  /// Runs `call` soon, on the server's thread. Called by the service.
   void post(std::function<void()> call);
-  /// Bodies that said `wait` are asked again.
+  /// Asks responses that wait for data again.
   void wake();
   size_t connections() const;
+  /// Seats of the Gate that are taken, and how many of them newcomers have.
+  size_t seats() const;
+  size_t newcomers() const;
   double now() const;  // seconds of a steady clock
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// SharedText: a text that is made once for all who ask for it within a short time.
+// SharedText: caches a text for a short time, so that many requests share it.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,15 @@
 
 namespace kaiseki::dist {
 
-/// How old what is shown of the pool may be: many pages ask for it again and again.
+/// The maximum age of the pool's public lists, as many pages request them repeatedly.
 inline constexpr double kShownSeconds = 0.5;
 
 class SharedText {
  public:
-  /// `seconds`: how old it may be.
+  /// `seconds`: the maximum age of the text.
   explicit SharedText(double seconds) : seconds_(seconds) {}
 
-  /// `now` is of any clock, always the same. What is asked for by another `key` is another text.
+  /// `now` is the time of any one clock. Another `key` makes another text.
   const std::shared_ptr<const std::string>& get(double now, const std::string& key,
                                                 const std::function<std::string()>& make) {
     if (!text_ || key != key_ || now - made_ >= seconds_) {

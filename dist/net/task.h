@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Project and Task: what a program gives to a pool, and what comes back. They speak the API of
-// docs/openapi.yaml: the coordinator is anywhere, also in this process (Server::url()).
+// Project and Task: a client of a pool adds inputs and gets results. It uses the HTTP API
+// (docs/openapi.yaml) of a coordinator in this process (Server::url()) or on another machine.
 #pragma once
 
 #include <atomic>
@@ -13,71 +13,74 @@
 #include <string>
 #include <vector>
 
-#include "dist/net/http_client.h"
+#include "base/json.h"
+#include "dist/net/api_client.h"
 #include "dist/pool/types.h"
-#include "nn/json.h"
 
 namespace kaiseki::dist {
 
-/// What tasks have together at a coordinator: a share of the nodes, and blobs. It goes there, with
-/// its tasks and their results, when this goes. Used by any thread; outlives its tasks.
+/// A group of tasks on a coordinator. The tasks have a common share of the nodes and common blobs.
+/// The destructor deletes the project on the coordinator, with its tasks and results. Any thread
+/// may use it. It must outlive its tasks.
 class Project {
  public:
-  /// `to` has the author's token. This and the calls below throw AuthorLost (dist/net/author.h)
-  /// when the coordinator does not answer, Error with what it says when it refuses.
+  /// `to` contains the author's token. The constructor and the calls below throw AuthorLost
+  /// (dist/net/author.h) if the coordinator does not answer. They throw Error with its message if
+  /// it refuses.
   Project(const WireOptions& to, const std::string& name, double weight = 1);
   ~Project();
   Project(const Project&) = delete;
   Project& operator=(const Project&) = delete;
 
-  /// For TaskSpec::module and TicketSpec::blobs; it stays as long as the project.
+  /// Stores a blob for TaskSpec::module or TicketSpec::blobs, for the life of the project.
   BlobHash put_blob(ByteView bytes);
 
  private:
   friend class Task;
   HttpReply request(const std::string& method, const std::string& path, ByteView body = {});
-  nn::Json ask(const std::string& method, const std::string& path, const nn::Json& body = {});
-  int64_t make(const std::string& path, const nn::Json& body, const char* what);
+  Json ask(const std::string& method, const std::string& path, const Json& body = {});
+  int64_t make(const std::string& path, const Json& body, const char* what);
 
   const WireOptions to_;
   std::mutex mutex_;
-  HttpClient client_;  // its
+  ApiClient client_;  // protected by mutex_
   int64_t id_ = 0;
 };
 
-/// Code that nodes run on inputs, again and again. Used by one thread, but for what any may call.
-/// Only block() and for_each_finished() wait for a coordinator that begins again; the others and
-/// the constructor throw AuthorLost when it cannot be reached, and may be called again.
+/// Runs code on inputs, in one or more iterations. Use it in one thread, except the calls for any
+/// thread. If the coordinator restarts, block() and for_each_finished() wait for it. The other
+/// calls and the constructor throw AuthorLost if it does not answer. They may be repeated.
 class Task {
  public:
-  /// Verification::adaptive is of pools in the process only.
+  /// Verification::adaptive is not available, as it needs a pool in this process.
   Task(Project& project, const TaskSpec& spec);
-  /// What is not done is cancelled.
+  /// Cancels the open tickets.
   ~Task();
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
-  /// A ticket for each input; a text is one of its bytes. Returns the first one's number; the
-  /// others follow. After block() or for_each_finished() another iteration begins: numbers are from
-  /// 0 again, and the coordinator forgets the tickets before. After an exception there are none of
-  /// these inputs, and numbers go on as if they had not been given; what nodes do of them all the
-  /// same is nobody's.
+  /// Adds a ticket for each input. A text is an input with its bytes. Returns the number of the
+  /// first input; the others follow. After block() or for_each_finished() a new iteration begins:
+  /// numbers start at 0, and the coordinator deletes the earlier tickets. If it throws, none of the
+  /// inputs are added, and their numbers are used again. Late results for these tickets are
+  /// discarded.
   size_t calculate(std::span<const TicketSpec> inputs);
   size_t calculate(std::span<const std::string> inputs);
 
-  /// Gives each result as it comes, in any order, until all inputs have ended; `take` may calculate
-  /// more. Then throws Error, with reasons, if nodes could not do some; at once when the task is
-  /// cancelled, or AuthorLost when it has tried in vain for a minute (WireOptions::silence) to hear
-  /// of more. Can be called again for what is left, also after what `take` threw.
+  /// Passes each result to `take` as it comes, in any order, until all inputs have ended. `take`
+  /// may call calculate(). Then throws Error with reasons if all attempts of some inputs failed.
+  /// Throws Error at once if the task is cancelled. Throws AuthorLost if the coordinator does not
+  /// answer for a minute (WireOptions::silence). After an exception, also one of `take`, it can be
+  /// called again for the remaining results.
   void for_each_finished(const std::function<void(size_t input, ByteVector result)>& take);
-  /// for_each_finished() into a list: results by number.
+  /// Calls for_each_finished() and returns the results by number.
   std::vector<ByteVector> block();
 
   // From any thread.
-  /// For good: block() and for_each_finished() throw.
+  /// Cancels the task permanently. block() and for_each_finished() then throw.
   void cancel();
   void set_priority(int priority);
-  /// Of the tickets that the coordinator has not forgotten.
+  /// The progress of the task's tickets on the coordinator.
   Progress progress();
 
  private:
@@ -87,22 +90,22 @@ class Task {
   bool is_open();
   void follow(const Take& take);
   bool take_line(std::string_view line, const Take& take);
-  bool has_patience(const char* why);
+  bool may_retry(const char* why);
   void expect_no_dead();
 
   Project& project_;
-  HttpClient lines_;  // of results
+  HttpClient lines_;  // reads the lines of results
   const TaskId id_;
   std::atomic<bool> cancelled_ = false;
-  size_t count_ = 0;                 // of inputs
-  bool through_ = false;             // with all of them
-  bool strays_ = false;              // inputs that an exception left may be at the coordinator
+  size_t count_ = 0;                 // number of inputs
+  bool iteration_ended_ = false;     // all inputs have ended
+  bool has_orphans_ = false;         // the coordinator may have tickets of a calculate() that threw
   int64_t after_ = 0;                // the sequence of the last result
-  std::map<TicketId, size_t> open_;  // inputs that have not ended
-  std::map<TicketId, size_t> dead_;  // whose reasons nobody was told
-  /// Since when it tries in vain to hear of more.
+  std::map<TicketId, size_t> open_;  // inputs by ticket that have not ended
+  std::map<TicketId, size_t> dead_;  // dead inputs that no exception has reported yet
+  /// The time since which the coordinator does not answer.
   std::optional<std::chrono::steady_clock::time_point> lost_;
-  /// Where an error comes from.
+  /// The source of an error.
   enum class At : uint8_t { stream, line, take } at_ = At::stream;
 };
 

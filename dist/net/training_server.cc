@@ -8,21 +8,21 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/error.h"
 #include "dist/net/coordinator.h"
 #include "dist/net/pool_channel.h"
 #include "dist/pool/store.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that is gone with this.
+/// A folder that the destructor deletes.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    // mkdtemp() asks for six letters X at the end, and replaces them: no two runs share a folder.
+    // mkdtemp() replaces six letters X at the end, so that each run has a folder of its own.
     std::string name =
         (fs::temp_directory_path() / ("kaiseki-train-" + std::string(6, 'X'))).string();
     if (!mkdtemp(name.data()))
@@ -41,7 +41,7 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-/// A step waits for its slowest ticket: nodes hold what they compute, and late ones are no loss.
+/// A step waits for its slowest ticket, so nodes hold no further tickets.
 PoolOptions pool_options(PoolChannel& channel) {
   PoolOptions options;
   options.hold_seconds = 0.01;

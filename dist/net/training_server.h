@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// TrainingServer: a coordinator on a thread of its own inside the process that trains.
+// TrainingServer: a coordinator inside the training process, on a thread of its own.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 namespace kaiseki::dist {
 
 struct TrainingServerOptions {
-  ServerOptions server = {};  // `stop` is not asked
+  ServerOptions server = {};  // `stop` is not used
   std::string author_token, node_token;
   bool public_data = true;  // false: only nodes with the token get tickets
   EventLog::Sink log = {};
@@ -20,8 +20,8 @@ struct TrainingServerOptions {
 
 class TrainingServer {
  public:
-  /// Serves when it returns. Tickets and blobs are this run's alone: they lie in memory and in a
-  /// temporary folder, and go with it. Throws Error as Server does.
+  /// Serves as soon as it returns. Tickets and blobs are in memory and in a temporary folder, which
+  /// the destructor deletes. Throws Error as Server does.
   explicit TrainingServer(const TrainingServerOptions& options);
   ~TrainingServer();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wire: a node's WebSocket to a coordinator, with the loop that runs it.
+// Wire: a node's WebSocket to a coordinator, and its event loop.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "nn/io/bytes.h"
+#include "base/bytes.h"
 
 namespace kaiseki::dist {
 
@@ -15,17 +15,19 @@ struct CoordinatorUrl {
   bool tls = false;
   std::string host, port;
 };
-/// "http://127.0.0.1:8080", https, ws or wss. Throws Error.
+/// Parses a URL such as "http://127.0.0.1:8080", with http, https, ws or wss. Throws Error.
 CoordinatorUrl parse_coordinator_url(const std::string& url);
-/// An address of this machine only.
+/// "host:port", as in a Host header.
+std::string authority(const CoordinatorUrl& url);
+/// Whether the host is a loopback address.
 bool is_loopback(const CoordinatorUrl& url);
 
 struct WireOptions {
   CoordinatorUrl url;
   std::string token;              // empty: none
-  std::string certificates = {};  // PEM file of those that TLS trusts; empty: the system's
-  /// Seconds without a sign of life, after which the other side is dead; over 10, as coordinators
-  /// give one every 5 or 6.
+  std::string certificates = {};  // PEM file that TLS trusts; empty: the system's
+  /// Seconds without any byte after which the connection counts as lost. Use more than 10, as
+  /// coordinators send a byte every 5 or 6 s.
   double silence = 60;
 };
 
@@ -34,23 +36,23 @@ class Wire {
   explicit Wire(WireOptions options);
   ~Wire();
 
-  // All called on run()'s thread, none after on_closed but on_open.
+  // All are called on run()'s thread. After on_closed the next call is on_open.
   std::function<void()> on_open;
-  std::function<void(nn::ByteView message)> on_message;
-  /// The connection is not there (any more). `code` is WebSocket's, 401 when the token is wrong,
+  std::function<void(ByteView message)> on_message;
+  /// The connection failed or ended. `code` is the WebSocket close code, 401 if the token is wrong,
   /// or 0.
   std::function<void(int code, const std::string& why)> on_closed;
 
   void connect();
   bool is_open() const;
-  void send(nn::ByteVector message);
-  /// What was sent still goes out.
+  void send(ByteVector message);
+  /// Sends the pending messages first.
   void close();
 
-  /// From any thread.
+  /// May be called from any thread.
   void post(std::function<void()> call);
   void after(double seconds, std::function<void()> call);
-  /// Until stop().
+  /// Runs until stop().
   void run();
   void stop();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Native functions that nodes have, by name: what a task's `function` asks for.
+// The native functions of a node by name. TaskSpec::function selects one.
 #pragma once
 
 #include <functional>
@@ -10,15 +10,15 @@
 
 namespace kaiseki::dist {
 
-/// What a function may use besides its input. Called from several threads at once.
+/// The blobs and callbacks for a function. Several threads call them at once.
 struct TicketContext {
-  std::vector<BlobHash> blobs;                       // of the ticket
-  std::function<ByteVector(const BlobHash&)> fetch;  // a blob's bytes, checked; throws Error
-  std::function<bool()> cancelled;  // nobody needs the result any more: who looks may throw
+  std::vector<BlobHash> blobs;                       // the ticket's blobs
+  std::function<ByteVector(const BlobHash&)> fetch;  // reads and checks a blob; throws Error
+  std::function<bool()> cancelled;  // the result is no longer needed: the function may throw
 };
 
-/// From a ticket's input to its result. What it throws is told to the coordinator: the ticket goes
-/// to another node.
+/// Computes a ticket's result from its input. If it throws, the coordinator gets the message and
+/// issues the ticket to another node.
 using NodeFunction = std::function<ByteVector(ByteView input, const TicketContext& context)>;
 using NodeFunctions = std::map<std::string, NodeFunction>;
 

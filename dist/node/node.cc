@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All state belongs to the thread of run(); workers only compute, and post what came of it.
+// All state belongs to the thread of run(). Workers compute and post their results to it.
 #include "dist/node/node.h"
 
 #include <algorithm>
@@ -10,24 +10,24 @@
 #include <random>
 #include <set>
 
+#include "base/error.h"
+#include "base/sha256.h"
 #include "dist/net/http_client.h"
 #include "dist/net/json_fields.h"
 #include "dist/node/workers.h"
 #include "dist/pool/text.h"
 #include "dist/wire/frame.h"
-#include "matrix/error.h"
-#include "nn/io/sha256.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr double kStopSeconds = 0.1;   // how often stop() is asked
-constexpr double kGoodbyeSeconds = 3;  // for answers to what was sent last
+constexpr double kStopSeconds = 0.1;   // between two calls of stop()
+constexpr double kGoodbyeSeconds = 3;  // to wait for the last answers
 constexpr double kFirstWait = 0.5;
 constexpr uint64_t kMostBlob = uint64_t{1} << 30;
 constexpr uint64_t kKeptBlobs = 512 << 20;
 
-/// Blobs that were fetched, the least used dropped first.
+/// A cache of fetched blobs. The least recently used blob is evicted first.
 class BlobCache {
  public:
   explicit BlobCache(const WireOptions& wire) : wire_(wire) {}
@@ -42,7 +42,7 @@ class BlobCache {
         }
     }
     ByteVector bytes = download(hash);
-    if (nn::sha256(bytes) != hash)
+    if (sha256(bytes) != hash)
       throw Error(message("join", "expected the bytes of blob ", hash, ", got others"));
     const std::lock_guard lock(mutex_);
     kept_.emplace_front(hash, bytes);
@@ -55,7 +55,7 @@ class BlobCache {
   }
 
  private:
-  /// Each thread that fetches has a connection, and leaves it to the next one.
+  /// Connections for fetching. A thread takes one and returns it for the next thread.
   ByteVector download(const BlobHash& hash) {
     std::unique_ptr<HttpClient> client;
     {
@@ -84,7 +84,7 @@ class BlobCache {
 struct Job {
   std::string token;
   bool done = false;
-  std::string error;  // of a failed one
+  std::string error;  // of a failed ticket
   ByteVector result;
   uint64_t max_result_bytes = UINT64_MAX;
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
@@ -108,7 +108,7 @@ struct Node::Impl {
 
   void open() {
     ++counts.connections;
-    nn::Json control = nn::Json::object();
+    Json control = Json::object();
     control.set("name", options.info.name).set("device", options.info.device);
     control.set("threads", options.info.threads).set("gflops", options.info.gflops);
     const LinkSpeed& link = options.info.link;
@@ -116,7 +116,7 @@ struct Node::Impl {
       control.set("down_mbit_s", link.down_mbit_s)
           .set("up_mbit_s", link.up_mbit_s)
           .set("round_trip_s", link.round_trip_s);
-    nn::Json functions = nn::Json::array();
+    Json functions = Json::array();
     for (const std::string& name : options.info.functions) functions.items.emplace_back(name);
     control.set("functions", functions).set("modules", false).set("cancels", true);
     if (!identity.id.empty()) control.set("node", identity.id).set("key", identity.key);
@@ -149,10 +149,10 @@ struct Node::Impl {
     ready();
   }
 
-  /// As many again as there are threads, so that none waits for the coordinator.
+  /// One ticket more for each thread, so that no thread waits for the coordinator.
   void ready() {
     const int slots = stopping ? 0 : 2 * options.info.threads;
-    nn::Json control = nn::Json::object();
+    Json control = Json::object();
     send(FrameType::ready, 0, control.set("slots", slots));
   }
 
@@ -162,7 +162,7 @@ struct Node::Impl {
     const auto [at, fresh] = jobs.try_emplace(ticket);
     Job& job = at->second;
     job.token = text_of(frame.control, "token");
-    if (const nn::Json* most = frame.control.find("max_result_bytes"))
+    if (const Json* most = frame.control.find("max_result_bytes"))
       job.max_result_bytes = static_cast<uint64_t>(std::max(0.0, most->number));
     if (!fresh) {
       if (job.done) deliver(ticket);
@@ -175,8 +175,8 @@ struct Node::Impl {
       return finish(ticket);
     }
     TicketContext context;
-    if (const nn::Json* list = frame.control.find("blobs"))
-      for (const nn::Json& hash : list->items) context.blobs.push_back(hash.string);
+    if (const Json* list = frame.control.find("blobs"))
+      for (const Json& hash : list->items) context.blobs.push_back(hash.string);
     context.fetch = [this](const BlobHash& hash) { return blobs.fetch(hash); };
     context.cancelled = [flag = job.cancelled] { return flag->load(); };
     waiting.insert(ticket);
@@ -200,7 +200,7 @@ struct Node::Impl {
     }
     wire.post([this, ticket, context, result = std::move(result), error] {
       const auto found = jobs.find(ticket);
-      // A coordinator that has begun anew counts tickets anew.
+      // A coordinator with a new store numbers its tickets from the start.
       if (found == jobs.end() || context.cancelled()) return;
       Job& job = found->second;
       job.error = error;
@@ -223,10 +223,10 @@ struct Node::Impl {
     if (welcomed) deliver(ticket);
   }
 
-  /// A result stays until its verdict; a failure is not waited for.
+  /// A result is kept until its verdict. A failure has no verdict.
   void deliver(TicketId ticket) {
     const Job& job = jobs.at(ticket);
-    nn::Json control = nn::Json::object();
+    Json control = Json::object();
     control.set("token", job.token);
     if (job.error.empty()) return send(FrameType::result, ticket, control, job.result);
     send(FrameType::give_back, ticket, control.set("error", job.error));
@@ -246,7 +246,7 @@ struct Node::Impl {
     }
   }
 
-  /// What no thread has begun goes back.
+  /// Gives back the tickets that no thread has begun.
   void return_waiting() {
     for (TicketId ticket : std::exchange(waiting, {})) give_back(ticket);
   }
@@ -256,30 +256,31 @@ struct Node::Impl {
     if (found == jobs.end() || found->second.done) return;
     found->second.cancelled->store(true);
     waiting.erase(ticket);
-    nn::Json control = nn::Json::object();
+    Json control = Json::object();
     send(FrameType::give_back, ticket, control.set("token", found->second.token));
     jobs.erase(found);
   }
 
   void closed(int code, const std::string& why) {
     const bool known = std::exchange(welcomed, false);
+    const auto is = [code](CloseCode other) { return code == static_cast<int>(other); };
     if (code == 401) {
       problem =
           "[join] expected the coordinator's token for nodes (--token-file), got none or "
           "another";
       return wire.stop();
     }
-    if (code == 1008 && !known) {  // it does not know us any more: begin anew
+    if (is(CloseCode::policy) && !known) {  // the coordinator has forgotten the node: join again
       identity = {};
       for (auto& [ticket, job] : jobs) job.cancelled->store(true);
       jobs.clear();
       waiting.clear();
     }
-    if (code == 1008 && known && why.starts_with(kPutOut)) {
-      problem = "[join] the coordinator put this node out; its log or console says why";
+    if (is(CloseCode::expelled)) {
+      problem = "[join] the coordinator expelled this node" + (why.empty() ? "" : ": " + why);
       return wire.stop();
     }
-    if (code == 1009)  // a result that it does not take
+    if (is(CloseCode::too_big))  // the coordinator refuses the size of a result
       std::erase_if(jobs, [](const auto& entry) { return entry.second.done; });
     if (stopping) return wire.stop();
     const double seconds = wait * std::uniform_real_distribution<double>(0.5, 1)(random);
@@ -309,7 +310,7 @@ struct Node::Impl {
     for (TicketId ticket : open) give_back(ticket);
   }
 
-  void send(FrameType type, TicketId ticket, const nn::Json& control, ByteView payload = {}) {
+  void send(FrameType type, TicketId ticket, const Json& control, ByteView payload = {}) {
     wire.send(encode_frame({type, static_cast<uint64_t>(ticket), control, payload}));
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Node: joins a coordinator and computes its tickets with native functions, on threads of its own.
+// Node: joins a coordinator and computes its tickets with native functions on its own threads.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,15 @@ namespace kaiseki::dist {
 
 struct NodeOptions {
   WireOptions wire;
-  NodeInfo info;  // `functions` is filled in
+  NodeInfo info;  // the node fills in `functions`
   NodeFunctions functions;
-  std::function<bool()> stop = {};  // asked often; true: return leases and end
+  std::function<bool()> stop = {};  // called often; true: return the leases and end
   EventLog::Sink log = {};
-  uint64_t seed = 0;         // of the times between attempts to connect; 0: any
-  double longest_wait = 30;  // seconds between them
+  uint64_t seed = 0;         // of the random times between attempts to connect; 0: random
+  double longest_wait = 30;  // seconds between two attempts
 };
 
-/// Accepted are results that ended their ticket: neither pending nor duplicates.
+/// `accepted` counts results that ended their ticket. Votes and duplicates do not.
 struct NodeCounts {
   int64_t accepted = 0, refused = 0, failed = 0, connections = 0;
 };
@@ -29,8 +29,8 @@ class Node {
  public:
   explicit Node(NodeOptions options);
   ~Node();
-  /// Until stop() says so. Comes back after any interruption; results are kept until the
-  /// coordinator has them. Throws Error when it is not wanted: a wrong token.
+  /// Runs until stop() returns true. Reconnects after an interruption, and keeps results until the
+  /// coordinator has them. Throws Error if the coordinator refuses the node's token.
   NodeCounts run();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How fast a device computes, as training over a pool plans with it.
+// Measures how fast a device computes. Training over a pool plans with it.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace kaiseki::dist {
 
-/// GFLOP/s of a convolution 3x3, as pages measure theirs (web/pool/training.js), for so many
-/// seconds or until stop().
+/// GFLOP/s of a 3x3 convolution, measured for `seconds` or until stop() returns true. Pages measure
+/// the same (web/pool/training.js).
 double measure_gflops(Device device, double seconds, const std::function<bool()>& stop);
 
 }  // namespace kaiseki::dist

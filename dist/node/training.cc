@@ -4,14 +4,15 @@
 #include <memory>
 #include <mutex>
 
+#include "base/error.h"
 #include "dist/train/training_node.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 namespace {
 
 struct Trainer {
-  explicit Trainer(Device device) : node(device) {}
+  /// The node's own cache keeps blobs (dist/node/node.cc), so this keeps a ticket's alone.
+  explicit Trainer(Device device) : node(device, 0) {}
 
   ByteVector run(ByteView ticket, const TicketContext& context) {
     {
@@ -24,7 +25,7 @@ struct Trainer {
     }
     const std::lock_guard lock(computing);
     if (context.cancelled()) throw Error("cancelled");
-    return node.run(ticket, context.fetch);  // in case a blob had to give way
+    return node.run(ticket, context.fetch);  // fetches a blob again that was evicted meanwhile
   }
 
   std::vector<std::string> missing(ByteView ticket) {

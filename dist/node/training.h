@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Training's tickets on a native node.
+// Computes training tickets on a native node.
 #pragma once
 
 #include "dist/node/functions.h"
@@ -7,8 +7,8 @@
 
 namespace kaiseki::dist {
 
-/// TrainingNode::run(). One ticket at a time is computed, by all threads of the device; blobs of
-/// the next are fetched meanwhile, each once.
+/// The function for TrainingNode::run(). It computes one ticket at a time with all threads of the
+/// device. Meanwhile it fetches the blobs of the next ticket, each once.
 NodeFunction training_function(Device device);
 
 }  // namespace kaiseki::dist

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Workers: threads that take jobs in order.
+// Workers: threads that run jobs in the order of their arrival.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ namespace kaiseki::dist {
 class Workers {
  public:
   explicit Workers(int threads);
-  /// Waits for the jobs that run; those that do not yet are dropped.
+  /// Waits for the running jobs. Discards the others.
   ~Workers();
   void add(std::function<void()> job);
 

@@ -7,12 +7,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "dist/pool/crash_point.h"
 #include "dist/pool/crypto.h"
 #include "dist/pool/store.h"
-#include "matrix/error.h"
-#include "nn/io/file.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -103,8 +104,15 @@ BlobHash BlobStore::Writer::finish(const BlobHash& expected) {
   crash_point("blob.renamed");
   if (store.limits_.durable) store.sync_folder();
   store.verified_[hash] = fs::last_write_time(target);
+  store.checks_.erase(hash);
   return hash;
 }
+
+struct BlobStore::Check {
+  Time changed;  // of the file
+  uint64_t done = 0;
+  Hasher hasher = {};
+};
 
 BlobStore::BlobStore(fs::path folder, BlobLimits limits)
     : folder_(std::move(folder)), limits_(limits) {
@@ -117,7 +125,7 @@ BlobStore::BlobStore(fs::path folder, BlobLimits limits)
   if (!limits_.durable) return;
   opened_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened_ < 0) fail(folder_, "open", errno);
-  // A blob may have got its name just before the process died: put() takes it for kept.
+  // Syncs the names of blobs from just before a crash: put() takes a blob with a name as stored.
   sync_folder();
   sync_parent();
 }
@@ -126,15 +134,15 @@ BlobStore::~BlobStore() {
   if (opened_ >= 0) ::close(opened_);
 }
 
-/// The name is there already, and a second sync would claim success: a failure is not survived.
-/// That the folder is open before is what leaves no other failure.
+/// If the sync fails, the pool ends: the name exists already, and a second sync would report
+/// success. The folder is opened before, so that nothing else can fail here.
 void BlobStore::sync_folder() const {
   if (::fsync(opened_) != 0)
     throw StoreLost(message("blob", "expected to sync ", folder_.string(),
                             ", got: ", std::strerror(errno), "; check the disk, then start again"));
 }
 
-/// In which the folder itself may be new.
+/// The folder itself may be new in its parent.
 void BlobStore::sync_parent() const {
   const fs::path parent = fs::absolute(folder_).parent_path();
   const int opened = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -174,10 +182,10 @@ bool BlobStore::touch(const BlobHash& hash) {
   const auto before = fs::last_write_time(path, error);
   if (error) return false;
   const auto known = verified_.find(hash);
-  const bool whole = known != verified_.end() && known->second == before;
-  fs::last_write_time(path, fs::file_time_type::clock::now(), error);
+  if (known == verified_.end() || known->second != before) return false;
+  fs::last_write_time(path, Time::clock::now(), error);
   if (error) return false;
-  if (whole) known->second = fs::last_write_time(path);
+  known->second = fs::last_write_time(path);
   return true;
 }
 
@@ -190,27 +198,41 @@ uint64_t BlobStore::size(const BlobHash& hash) const {
   return size;
 }
 
-void BlobStore::verify(const BlobHash& hash) {
+bool BlobStore::check(const BlobHash& hash, uint64_t most) {
   const fs::path path = path_of(hash);
-  size(hash);
+  const uint64_t size = this->size(hash);
   const auto changed = fs::last_write_time(path);
   if (auto known = verified_.find(hash); known != verified_.end() && known->second == changed)
-    return;
-  Hasher hasher;
-  nn::FileSource file(path);
+    return true;
+  std::unique_ptr<Check>& begun = checks_[hash];
+  if (!begun || begun->changed != changed)
+    begun = std::make_unique<Check>(Check{.changed = changed});
+  FileSource file(path);
+  file.skip(begun->done, "the bytes before");
   ByteVector buffer(1 << 18);
-  while (const size_t count = file.read(buffer)) hasher.update(std::span(buffer).first(count));
-  if (hasher.finish() != hash) {
+  for (const uint64_t end = begun->done + most; begun->done < end;) {
+    const size_t count =
+        file.read(std::span(buffer).first(std::min(buffer.size(), end - begun->done)));
+    begun->hasher.update(std::span(buffer).first(count));
+    begun->done += count;
+    if (count == 0) break;
+  }
+  if (begun->done < size) return false;
+  const auto ended = std::exchange(begun, nullptr);
+  checks_.erase(hash);
+  if (ended->hasher.finish() != hash) {
     fs::rename(path, path.string() + std::string(kDamaged));
     throw Error(message("blob", "expected the bytes of ", hash,
                         ", got others: the file was damaged; put the blob again"));
   }
   verified_[hash] = changed;
+  return true;
 }
 
 ByteVector BlobStore::read(const BlobHash& hash, uint64_t offset, uint64_t count) {
-  verify(hash);
-  nn::FileSource file(path_of(hash));
+  while (!check(hash, kCheckEvery)) {
+  }
+  FileSource file(path_of(hash));
   const uint64_t size = this->size(hash);
   const uint64_t first = std::min(offset, size);
   file.skip(first, "the bytes before");
@@ -229,6 +251,7 @@ int64_t BlobStore::collect(const std::function<bool(const BlobHash&)>& keep, dou
     if (!ours || age.count() < min_age || (is_blob_hash(name) && keep(name))) continue;
     fs::remove(entry.path());
     verified_.erase(name);
+    checks_.erase(name);
     ++removed;
   }
   return removed;
@@ -244,6 +267,7 @@ bool BlobStore::is_younger(const BlobHash& hash, double seconds) const {
 
 bool BlobStore::remove(const BlobHash& hash) {
   verified_.erase(hash);
+  checks_.erase(hash);
   return is_blob_hash(hash) && fs::remove(path_of(hash));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// BlobStore: immutable files named by the SHA-256 of what is in them (weights, data, results).
+// BlobStore: immutable files named by the SHA-256 of their bytes (weights, data, results).
 #pragma once
 
 #include <filesystem>
@@ -13,32 +13,32 @@ namespace kaiseki::dist {
 
 struct BlobLimits {
   uint64_t max_blob = uint64_t{4} << 30;      // bytes of one blob
-  uint64_t free_floor = uint64_t{256} << 20;  // bytes of the disk that stay free
-  bool durable = true;  // false: they need not outlive the process, and nothing waits for the disk
+  uint64_t free_floor = uint64_t{256} << 20;  // bytes of the disk that are left free
+  bool durable = true;  // false: blobs may be lost with the process, and no call waits for the disk
 };
 
-/// 64 lower-case hexadecimal digits: safe as a file's name.
+/// Whether the text is 64 lower-case hexadecimal digits. Such a text is safe as a file name.
 bool is_blob_hash(std::string_view text);
 
 class BlobStore {
  public:
-  /// Makes the folder if need be, for this user only, and removes what a crash left half written.
+  /// Creates the folder for this user only, if there is none. Deletes partial files of a crash.
   explicit BlobStore(std::filesystem::path folder, BlobLimits limits = {});
   ~BlobStore();
   BlobStore(const BlobStore&) = delete;
   BlobStore& operator=(const BlobStore&) = delete;
 
-  /// On the disk when it returns, if durable. Throws Error when the disk has no room or the blob is
-  /// too large; the blobs before stay as they are.
+  /// Stores a blob. If durable, it is on the disk when this returns. Throws DiskFull if the disk
+  /// has no room, and Error if the blob is too large. Other blobs are not affected.
   BlobHash put(ByteView bytes);
 
-  /// A blob that comes in pieces. Without finish() nothing stays.
+  /// Writes a blob in parts. Without finish() nothing is stored.
   class Writer {
    public:
     Writer(Writer&&) noexcept;
     ~Writer();
     void write(ByteView bytes);
-    /// Throws Error when `expected` is given and the bytes have another hash.
+    /// Throws Error if `expected` is given and the bytes have another hash.
     BlobHash finish(const BlobHash& expected = {});
 
    private:
@@ -50,34 +50,41 @@ class BlobStore {
   Writer writer();
 
   bool contains(const BlobHash& hash) const;
-  /// Wanted again: as young as if it had just been put. False when it is not there.
+  /// Makes the blob as young as if it had just been put. Returns false if there is no such blob, or
+  /// if its hash was not checked since the start: put it again, in case it is damaged.
   bool touch(const BlobHash& hash);
-  /// Bytes of a blob. This and the next two throw Error when it is not there.
+  /// Bytes of a blob. This and both read() throw Error if there is no such blob.
   uint64_t size(const BlobHash& hash) const;
-  /// The whole blob. Throws Error when the bytes are not the hash's any more; the blob then counts
-  /// as missing and can be put again.
+  /// The whole blob. If its bytes do not match the hash, this throws Error. The blob then counts as
+  /// missing and can be put again.
   ByteVector read(const BlobHash& hash);
-  /// `count` bytes from `offset` on, fewer at the end. The whole file is checked the first time.
+  /// `count` bytes from `offset`, fewer at the end. The first call checks the hash of the whole
+  /// file.
   ByteVector read(const BlobHash& hash, uint64_t offset, uint64_t count);
+  /// Checks the hash of up to `most` further bytes. Returns whether the check is complete: read()
+  /// then takes no longer than its bytes. Throws like read().
+  bool check(const BlobHash& hash, uint64_t most);
 
-  /// Removes blobs that `keep` does not want and that nobody put in the last `min_age` seconds.
+  /// Deletes blobs older than `min_age` seconds for which `keep` is false. Returns their number.
   int64_t collect(const std::function<bool(const BlobHash&)>& keep, double min_age);
-  /// Whether it was put in the last `seconds`; false when it is not there.
+  /// Whether the blob was put in the last `seconds`. False if there is no such blob.
   bool is_younger(const BlobHash& hash, double seconds) const;
-  /// Whether it was there.
+  /// Returns false if there is no such blob.
   bool remove(const BlobHash& hash);
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
   std::filesystem::path path_of(const BlobHash& hash) const;
-  void verify(const BlobHash& hash);
   void sync_folder() const;
   void sync_parent() const;
 
   std::filesystem::path folder_;
   BlobLimits limits_;
-  int opened_ = -1;                                               // the folder, if it is synced
-  std::map<BlobHash, std::filesystem::file_time_type> verified_;  // and how old the file was then
+  int opened_ = -1;  // descriptor of the folder, if it is synced
+  using Time = std::filesystem::file_time_type;
+  std::map<BlobHash, Time> verified_;  // with the file's time at the check
+  struct Check;                        // of a blob's hash, begun
+  std::map<BlobHash, std::unique_ptr<Check>> checks_;
 };
 
 }  // namespace kaiseki::dist

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Places between two steps that must not be torn apart, by name: a test dies at one of them.
+// Named places between two steps of the pool, at which a test can end the process.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@ namespace kaiseki::dist {
 
 using CrashHook = void (*)(std::string_view point);
 
-/// Called at each place from now on; nullptr: nothing happens there.
+/// Sets the function that each place calls. nullptr: none.
 void set_crash_hook(CrashHook hook);
 void crash_point(std::string_view point);
 

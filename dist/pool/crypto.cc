@@ -6,7 +6,7 @@
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -19,7 +19,7 @@ EVP_MD_CTX* context_of(void* context) { return static_cast<EVP_MD_CTX*>(context)
 
 }  // namespace
 
-std::string to_hex(nn::ByteView bytes) {
+std::string to_hex(ByteView bytes) {
   std::string text;
   text.reserve(2 * bytes.size());
   for (std::byte byte : bytes) {
@@ -36,7 +36,7 @@ Hasher::Hasher() : context_(EVP_MD_CTX_new()) {
          "sha256");
 }
 
-void Hasher::update(nn::ByteView bytes) {
+void Hasher::update(ByteView bytes) {
   expect(EVP_DigestUpdate(context_of(context_.get()), bytes.data(), bytes.size()) == 1, "sha256");
 }
 
@@ -48,7 +48,7 @@ std::string Hasher::finish() {
   return to_hex(digest);
 }
 
-std::string sha256_hex(nn::ByteView bytes) {
+std::string sha256_hex(ByteView bytes) {
   Hasher hasher;
   hasher.update(bytes);
   return hasher.finish();

@@ -7,19 +7,19 @@
 #include <string>
 #include <string_view>
 
-#include "nn/io/bytes.h"
+#include "base/bytes.h"
 
 namespace kaiseki::dist {
 
-/// Lower-case hexadecimal digits.
-std::string to_hex(nn::ByteView bytes);
+/// The bytes as lower-case hexadecimal digits.
+std::string to_hex(ByteView bytes);
 
-/// SHA-256 of what comes in pieces.
+/// SHA-256 of bytes that come in parts.
 class Hasher {
  public:
   Hasher();
-  void update(nn::ByteView bytes);
-  /// 64 hexadecimal digits. The object is then done.
+  void update(ByteView bytes);
+  /// Returns 64 hexadecimal digits. Call nothing else afterwards.
   std::string finish();
 
  private:
@@ -29,10 +29,10 @@ class Hasher {
   std::unique_ptr<void, Free> context_;
 };
 
-std::string sha256_hex(nn::ByteView bytes);
-/// 64 hexadecimal digits.
+std::string sha256_hex(ByteView bytes);
+/// Returns 64 hexadecimal digits.
 std::string hmac_sha256_hex(std::string_view key, std::string_view text);
-/// Takes as long wherever the two differ.
+/// Its time does not depend on where the two differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 void random_bytes(std::span<std::byte> out);
 

@@ -1,190 +1,217 @@
 // SPDX-License-Identifier: MIT
-// Nodes come, go and come back; leases whose time is over.
-#include <algorithm>
+#include "dist/pool/nodes.h"
 
-#include "dist/pool/crypto.h"
-#include "dist/pool/pool_state.h"
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
 #include "dist/pool/text.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 namespace {
 
 constexpr size_t kMostName = 200;
 constexpr int kMostThreads = 1024;
+constexpr size_t kMostReason = 2000;
+constexpr double kLoss = 0.9;          // of a failure, a lost connection: alone it costs no rest
+constexpr double kForgiven = 7.0 / 8;  // of the recent failures remain after an accepted result
 constexpr double kDay = 86400;
+constexpr double kForgetBlock = 3600;                      // seconds since its last failure
 constexpr double kForgetIdle = kDay, kForget = 30 * kDay;  // seconds since a node was last seen
 
-/// Derived, so that the store holds no secret of a node.
-std::string key_of(std::string_view secret, const NodeId& node) {
-  return hmac_sha256_hex(secret, "node " + node);
+/// Seconds of rest after so many recent failures.
+double rest_after(double failures) {
+  return failures < 1 ? 0 : std::min(std::exp2(failures - 1), kLongestRest);
 }
 
-void set_info(NodeEntry& node, const NodeInfo& info) {
-  node.info = info;
-  node.info.threads = std::clamp(info.threads, 1, kMostThreads);
-  node.info.name = node.row.name = clean_text(info.name, kMostName);
-  node.info.device = node.row.device = clean_text(info.device, kMostName);
-  node.speed = speed_of(info.gflops);
-  node.connected = true;
-}
-
-/// Of a node that is not there.
-NodeEntry entry_of(const NodeRow& row) {
-  NodeEntry node;
-  node.row = row;
-  node.info.name = row.name, node.info.device = row.device;
-  return node;
-}
-
-NodeStatus status_of(const NodeEntry& node) {
-  return {node.row.id,
-          node.info,
-          node.connected,
-          static_cast<int>(node.leases.size()),
-          node.row.accepted,
-          node.row.failed,
-          node.row.consecutive_valid,
-          node.row.last_seen,
-          node.row.expelled};
+/// The /24 of an IPv4 address. The source of an IPv6 address is a /64 already.
+std::string block_of(const std::string& source) {
+  const bool is_ipv4 = source.find(':') == std::string::npos;
+  return is_ipv4 ? source.substr(0, source.rfind('.')) : source;
 }
 
 }  // namespace
 
-NodeIdentity Pool::join(const NodeInfo& info) {
-  Impl& pool = *impl_;
-  std::byte random[16];
-  pool.options.random(random);
-  const NodeId id = to_hex(random);
-  PoolChange change(pool, false);
-  NodeEntry& node = pool.nodes[id];
-  ++pool.comings;
-  node.row.id = id;
-  node.row.last_seen = pool.now();
-  set_info(node, info);
-  node.asked = pool.now();
-  pool.change(node);
-  ++pool.counters["joined"];
-  change.done();
-  return {id, key_of(pool.key, id)};
+// The last failure counts as of when the node was last seen. So a failing node gets no ticket at
+// once after it reconnects.
+PoolNode::PoolNode(NodeRow row) : row_(std::move(row)), failed_at_(row_.last_seen) {
+  info_.name = row_.name, info_.device = row_.device;
 }
 
-bool Pool::rejoin(const NodeIdentity& identity, const NodeInfo& info) {
-  Impl& pool = *impl_;
-  if (!equal_in_constant_time(key_of(pool.key, identity.id), identity.key)) {
-    ++pool.counters["refused_key"];
-    return false;
-  }
-  // Its row came with a hello that a crash may have taken.
-  if (!pool.nodes.contains(identity.id) && !pool.store.node(identity.id)) {
-    ++pool.counters["refused_key"];
-    return false;
-  }
-  PoolChange change(pool, false);
-  NodeEntry& node = pool.node(identity.id, "rejoin");
-  const bool welcome = node.row.expelled.empty();
-  ++pool.comings;
-  if (welcome) {
-    pool.lose_leases(node);  // of a connection whose end nobody has noticed
-    node.row.last_seen = pool.now();
-    set_info(node, info);
-    node.asked = pool.now();
-    ++pool.counters["rejoined"];
-  }
-  pool.change(node);
-  change.done();
-  return welcome;
+NodeStatus PoolNode::status(size_t leases) const {
+  return {row_.id,
+          info_,
+          connected_,
+          static_cast<int>(leases),
+          row_.accepted,
+          row_.failed,
+          row_.consecutive_valid,
+          row_.last_seen,
+          row_.expelled};
 }
 
-void Pool::Impl::lose_leases(NodeEntry& node) {
-  const auto lost = static_cast<int64_t>(node.leases.size());
-  node.row.failed += lost, node.row.failed_in_a_row += lost > 0;
-  end_all_leases(node);  // anybody can come and go: that kills no ticket
+TicketId PoolNode::cursor(TaskId task) const {
+  const auto found = cursors_.find(task);
+  return found == cursors_.end() ? 0 : found->second;
 }
 
-void Pool::disconnected(const NodeId& id) {
-  Impl& pool = *impl_;
-  NodeEntry& node = pool.node(id, "disconnected");
-  PoolChange change(pool, false);
-  pool.lose_leases(node);
-  node.connected = false;
-  node.row.last_seen = pool.now();
-  ++pool.comings;
-  pool.change(node);
-  change.done();
+void PoolNode::connect(const NodeInfo& info, double now) {
+  row_.last_seen = asked_ = now;
+  info_ = info;
+  info_.threads = std::clamp(info.threads, 1, kMostThreads);
+  info_.name = row_.name = clean_text(info.name, kMostName);
+  info_.device = row_.device = clean_text(info.device, kMostName);
+  speed_ = speed_of(info.gflops);
+  connected_ = true;
 }
 
-void Pool::expel(const NodeId& id, const std::string& reason) {
-  Impl& pool = *impl_;
-  if (reason.empty()) throw Error(message("expel", "expected a reason, got none"));
-  NodeEntry& node = pool.node(id, "expel");
-  PoolChange change(pool, true);
-  pool.expel(node, reason, "author");
-  change.done();
+void PoolNode::disconnect(double now) {
+  connected_ = false;
+  row_.last_seen = now;
 }
 
-int64_t Pool::collect_nodes() {
-  Impl& pool = *impl_;
-  const double now = pool.now();
-  PoolChange change(pool, false);
-  for (auto& [id, node] : pool.nodes) {
-    if (!node.connected || node.row.last_seen > now - kForgetIdle / 2) continue;
-    node.row.last_seen = now;
-    pool.store.put_node(node.row);
-  }
-  const int64_t count = pool.store.drop_nodes(now - kForgetIdle, now - kForget);
-  change.done();
-  return count;
+void PoolNode::accepted(bool verified) {
+  ++row_.accepted;
+  row_.recent_failures *= kForgiven;
+  row_.consecutive_valid += verified;
 }
 
-void Pool::tick() {
-  Impl& pool = *impl_;
-  const double now = pool.now();
-  if (!pool.deadlines.empty() && std::get<0>(*pool.deadlines.begin()) <= now) {
-    PoolChange change(pool, false);
-    while (!pool.deadlines.empty() && std::get<0>(*pool.deadlines.begin()) <= now) {
-      const auto [deadline, id, epoch] = *pool.deadlines.begin();
-      OpenTicket& ticket = pool.tickets.at(id);
-      const auto found = std::ranges::find(ticket.leases, epoch, &LeaseRow::epoch);
-      if (pool.extend(*found, ticket)) continue;
-      const LeaseRow lease = pool.end_lease(ticket, NodeId(found->node), epoch);
-      ++pool.counters["expired"];
-      pool.fail(ticket, lease.node,
-                message("tick", "expected a result within ", lease.deadline - lease.issued,
-                        " s, got none"),
-                true);
+double PoolNode::rests_until() const { return failed_at_ + rest_after(row_.recent_failures); }
+
+void PoolNode::failed(double issued, double now) {
+  ++row_.failed;
+  if (issued < failed_at_) return;
+  row_.recent_failures += 1;
+  failed_at_ = now;
+}
+
+void PoolNode::lost(int64_t leases, double now) {
+  row_.failed += leases;
+  if (leases == 0) return;
+  row_.recent_failures += kLoss;
+  failed_at_ = now;
+}
+
+void PoolNode::outvoted(double now) {
+  row_.consecutive_valid = 0;
+  failed(now, now);
+}
+
+void PoolNode::expel(const std::string& reason, double now) {
+  row_.expelled = clean_text(reason, kMostReason);
+  row_.consecutive_valid = 0;
+  row_.last_seen = now;
+}
+
+void Nodes::load() {
+  membership_changed();
+  changed_.clear();
+  for (auto entry = nodes_.begin(); entry != nodes_.end();) {
+    PoolNode& node = entry->second;
+    auto row = store_.node(entry->first);
+    if (!node.connected_ || (!row && !node.committed_)) {
+      entry = nodes_.erase(entry);
+      continue;
     }
-    change.done();
+    if (row) node.row_ = *std::move(row);
+    node.cursors_.clear();
+    node.changed_ = false;
+    ++entry;
   }
-  for (const auto& [id, task] : pool.tasks)
-    pool.work |= !task.waiting.empty() && task.waiting.begin()->first <= now;
-  if (pool.work) PoolChange(pool, false).done();
-  if (!pool.unwanted.empty() && pool.next_discard <= now) pool.discard_unwanted();
 }
 
-std::optional<NodeStatus> Pool::node(const NodeId& id) const {
-  if (auto found = impl_->nodes.find(id); found != impl_->nodes.end())
-    return status_of(found->second);
-  const auto row = impl_->store.node(id);
-  if (!row) return std::nullopt;
-  return status_of(entry_of(*row));
+void Nodes::write() {
+  for (const PoolNode* node : changed_) store_.put_node(node->row_);
 }
 
-std::vector<NodeStatus> Pool::away(double seconds, int limit) const {
+void Nodes::committed(const std::function<bool(const NodeId&)>& holds_leases) {
+  for (PoolNode* node : changed_) {
+    node->changed_ = false;
+    node->committed_ = true;
+    if (!node->connected_ && !holds_leases(node->id())) nodes_.erase(NodeId(node->id()));
+  }
+  changed_.clear();
+}
+
+PoolNode& Nodes::add(const NodeId& id) {
+  return nodes_.emplace(id, PoolNode(NodeRow{.id = id})).first->second;
+}
+
+PoolNode& Nodes::get(const NodeId& id, std::string_view operation) {
+  if (auto found = nodes_.find(id); found != nodes_.end()) return found->second;
+  auto row = store_.node(id);
+  if (!row)
+    throw Error(message(operation, "expected a node that has joined this pool, got '", id, "'"));
+  return nodes_.emplace(id, PoolNode(*std::move(row))).first->second;
+}
+
+PoolNode& Nodes::find_or_add(const NodeId& id) {
+  const bool known = nodes_.contains(id) || store_.node(id).has_value();
+  return known ? get(id, "pool") : add(id);
+}
+
+const PoolNode* Nodes::find(const NodeId& id) const {
+  const auto found = nodes_.find(id);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+PoolNode* Nodes::find(const NodeId& id) {
+  const auto found = nodes_.find(id);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+void Nodes::change(PoolNode& node) {
+  if (!std::exchange(node.changed_, true)) changed_.push_back(&node);
+}
+
+void Nodes::accepted(PoolNode& node, bool verified) {
+  node.accepted(verified);
+  if (const auto block = blocks_.find(block_of(node.source())); block != blocks_.end())
+    block->second.failures *= kForgiven;
+}
+
+void Nodes::failed(PoolNode& node, double issued, double now) {
+  node.failed(issued, now);
+  failed_in_block(node, now);
+}
+
+void Nodes::lost(PoolNode& node, int64_t leases, double now) {
+  node.lost(leases, now);
+  if (leases > 0) failed_in_block(node, now, kLoss);
+}
+
+void Nodes::failed_in_block(const PoolNode& node, double now, double failures) {
+  if (node.source().empty()) return;
+  Block& block = blocks_[block_of(node.source())];
+  block.failures += failures;
+  block.last = now;
+}
+
+double Nodes::rests_until(const PoolNode& node) const {
+  const double own = node.rests_until();
+  if (!node.is_newcomer() || node.source().empty()) return own;
+  const auto block = blocks_.find(block_of(node.source()));
+  if (block == blocks_.end()) return own;
+  return std::max(own, block->second.last + rest_after(block->second.failures));
+}
+
+int64_t Nodes::collect(double now) {
+  std::erase_if(blocks_, [&](const auto& block) { return block.second.last < now - kForgetBlock; });
+  for (auto& [id, node] : nodes_) {
+    if (!node.connected_ || node.row_.last_seen > now - kForgetIdle / 2) continue;
+    node.row_.last_seen = now;
+    store_.put_node(node.row_);
+  }
+  return store_.drop_nodes(now - kForgetIdle, now - kForget);
+}
+
+std::vector<NodeStatus> Nodes::away(double since, int limit) const {
   std::vector<NodeStatus> found;
-  const int known = static_cast<int>(impl_->nodes.size());
-  for (const NodeRow& row : impl_->store.nodes(impl_->now() - seconds, limit + known))
-    if (static_cast<int>(found.size()) < limit && !impl_->nodes.contains(row.id))
-      found.push_back(status_of(entry_of(row)));
+  for (const NodeRow& row : store_.nodes(since, limit + static_cast<int>(nodes_.size())))
+    if (static_cast<int>(found.size()) < limit && !nodes_.contains(row.id))
+      found.push_back(PoolNode(row).status(0));
   return found;
-}
-
-uint64_t Pool::comings() const { return impl_->comings; }
-
-std::vector<NodeStatus> Pool::nodes() const {
-  std::vector<NodeStatus> all;
-  for (const auto& [id, node] : impl_->nodes) all.push_back(status_of(node));
-  return all;
 }
 
 }  // namespace kaiseki::dist

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How long tickets take: measured per task as cost of one unit of work, scaled by how fast the node
-// said that it is and by how fast it turned out to be.
+// Pace: measures a task's tickets: the cost of one unit of work, scaled by
+// the speed that a node reported and by the speed that its results showed.
 #pragma once
 
 #include <array>
@@ -8,36 +8,42 @@
 
 namespace kaiseki::dist {
 
-/// A node's speed. `gflops` is what it measured itself (not above all belief), `factor` corrects
-/// it: 2 when its tickets take twice as long as those of the others.
+/// A node's speed. `gflops` is what the node reported, within limits. `factor` corrects it: 2 if
+/// its tickets take twice as long as those of the others.
 struct Speed {
   double gflops = 1;
   double factor = 1;
-  bool measured = false;  // a result has shown it
+  bool measured = false;  // `factor` comes from results
 };
 Speed speed_of(double gflops);
 
-/// Costs of one task: the last measurements, their median and median absolute deviation.
+/// The costs of one task: the last measurements, their median and median absolute deviation (MAD).
 class Pace {
  public:
-  /// Seconds that a ticket of this work took on this node, whose factor learns from it.
+  /// Adds a measurement: a ticket of this work took so many seconds. Updates the node's factor.
   void add(double seconds, double work, Speed& speed);
+  /// The node had no result after so many seconds, so it takes at least as long. Corrects only its
+  /// factor.
+  void add_least(double seconds, double work, Speed& speed) const;
   bool measured() const { return count_ > 0; }
-  /// Seconds that a ticket typically takes, and after which it should be back: median + 3 MAD, but
-  /// at least two medians, since a few measurements can be too much alike. Who has shown nothing
-  /// yet is not believed to be ever so slow, or its tickets would wait for it. Only when
-  /// measured().
+  /// typical(): the median of seconds. limit(): median + 3 MAD, and at least two medians, since a
+  /// few measurements can be too much alike. Both are bounded for a node without results, as a
+  /// peer can report any speed. Call them only if measured().
   double typical(double work, const Speed& speed) const;
   double limit(double work, const Speed& speed) const;
-  /// Seconds after which a ticket is late: others may try it too. It is unusual, not hopeless.
+  /// The median of all nodes.
+  double median_seconds(double work) const { return median_seconds_ * work; }
+  /// Seconds after which a ticket is late, so that other nodes may compute it too. A slow node has
+  /// no longer than the median of all nodes.
   double late(double work, const Speed& speed) const;
 
  private:
   static constexpr size_t kKept = 101;
   using Values = std::array<double, kKept>;
-  double at_most(double work, const Speed& speed) const;
+  /// The bound of a node without results, in median seconds of all nodes.
+  double bounded(double seconds, double medians, const Speed& speed) const;
 
-  Values last_{}, seconds_{};  // costs, and seconds of one unit of work
+  Values last_{}, seconds_{};  // costs and seconds of one unit of work
   size_t count_ = 0;
   double median_ = 0, deviation_ = 0, median_seconds_ = 0;
 };

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: MIT
-// The author's side: projects, tasks, tickets, what came of them; and what keeps the pool's house.
+// The author's side of the pool: projects, tasks, tickets, results and blobs.
 #include "dist/pool/pool.h"
 
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
-#include "dist/pool/pool_state.h"
-#include "matrix/error.h"
+#include "base/error.h"
+#include "dist/pool/pool_impl.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr double kKeepSeconds = 0.5;  // a ticket for the node that it prefers
+constexpr double kKeepSeconds = 0.5;  // a ticket is kept for the node that it prefers for so long
 
 template <typename... Args>
 void expect(bool condition, std::string_view operation, const Args&... args) {
   if (!condition) throw Error(message(operation, args...));
 }
-
-constexpr double kYoungest = 5;  // seconds: younger blobs may be about to be named
 
 bool is_positive(double value) { return std::isfinite(value) && value > 0; }
 
@@ -38,44 +36,24 @@ void expect_sound(const TicketSpec& ticket, const BlobStore& blobs, std::set<Blo
   }
 }
 
-void set_state(Pool::Impl& pool, TaskId id, TaskState state, std::string_view operation) {
-  TaskEntry& task = pool.task(id, operation);
-  expect(task.status.state != TaskState::cancelled, operation, "expected a task that goes on, got ",
-         "task ", id, ", which was cancelled");
-  PoolChange change(pool, true);
-  pool.store.set_task(id, state, task.status.spec.priority);
-  task.status.state = state;
-  pool.changed_tasks.push_back(id);
-  pool.work |= state == TaskState::running;
-  change.done();
-}
-
-/// Also of tickets that are only in the store.
-void forget_preferences(TaskEntry& task, TicketId through) {
-  const auto end = task.preferred.upper_bound(through);
-  for (auto at = task.preferred.begin(); at != end; ++at)
-    task.by_preference.erase({at->second.node, at->first});
-  task.preferred.erase(task.preferred.begin(), end);
-}
-
-/// Takes what is in memory of a task's open tickets out of it.
-void forget_tickets(Pool::Impl& pool, TaskId task, TicketId through) {
-  std::vector<OpenTicket*> open;
-  for (auto& [id, ticket] : pool.tickets)
-    if (ticket.row.task == task && id <= through) open.push_back(&ticket);
-  for (OpenTicket* ticket : open) {
-    ticket->task->progress.leased -= ticket->leased;
-    pool.forget(*ticket);
-  }
+void set_state(PoolImpl& pool, TaskId id, TaskState state, std::string_view operation) {
+  PoolTask& task = pool.tickets.task(id, operation);
+  expect(!task.is(TaskState::cancelled), operation, "expected a task that goes on, got task ", id,
+         ", which was cancelled");
+  Change change(pool.transaction, true);
+  pool.tickets.set_state(task, state);
+  pool.reports.task_changed(id);
+  if (state == TaskState::running) pool.reports.work_available();
+  change.commit();
 }
 
 }  // namespace
 
 Pool::Pool(Store& store, BlobStore& blobs, PoolOptions options)
-    : impl_(std::make_unique<Impl>(store, blobs, std::move(options))) {
-  for (const auto& [id, task] : impl_->tasks)
-    expect(task.status.spec.verification != Verification::adaptive ||
-               task.status.state == TaskState::cancelled || impl_->options.verify,
+    : impl_(std::make_unique<PoolImpl>(store, blobs, std::move(options))) {
+  for (const auto& [id, task] : impl_->tickets.tasks())
+    expect(task.spec().verification != Verification::adaptive || task.is(TaskState::cancelled) ||
+               impl_->options.verify,
            "pool", kNoVerify);
 }
 
@@ -84,16 +62,15 @@ Pool::~Pool() = default;
 ProjectId Pool::create_project(const std::string& name, double weight) {
   expect(!name.empty(), "create_project", "expected a name, got none");
   expect(is_positive(weight), "create_project", "expected a weight above 0, got ", weight);
-  PoolChange change(*impl_, true);
-  const ProjectId id = impl_->store.add_project(name, weight);
-  impl_->projects[id].status = {id, name, weight};
-  change.done();
+  Change change(impl_->transaction, true);
+  const ProjectId id = impl_->accounts.add(name, weight);
+  change.commit();
   return id;
 }
 
-TaskId Pool::create_task(ProjectId project_id, const TaskSpec& spec) {
+TaskId Pool::create_task(ProjectId project, const TaskSpec& spec) {
   constexpr std::string_view kOperation = "create_task";
-  ProjectEntry& project = impl_->project(project_id, kOperation);
+  impl_->accounts.expect(project, kOperation);
   expect(!spec.function.empty() || !spec.module.empty(), kOperation,
          "expected a function, a module or both, got neither");
   expect(spec.module.empty() || (is_blob_hash(spec.module) && impl_->blobs.contains(spec.module)),
@@ -104,34 +81,23 @@ TaskId Pool::create_task(ProjectId project_id, const TaskSpec& spec) {
          "expected a quorum of at least 2, got ", spec.quorum);
   expect(spec.verification != Verification::adaptive || impl_->options.verify, kOperation,
          kNoVerify);
-  PoolChange change(*impl_, true);
-  const TaskId id = impl_->store.add_task(project_id, spec);
-  impl_->tasks[id].status = {id, project_id, spec, TaskState::running};
-  project.tasks.push_back(id);
-  impl_->sort_tasks(project);
-  change.done();
+  Change change(impl_->transaction, true);
+  const TaskId id = impl_->tickets.add_task(project, spec).id();
+  change.commit();
   return id;
 }
 
 TicketId Pool::add_tickets(TaskId id, std::span<const TicketSpec> tickets) {
-  TaskEntry& task = impl_->task(id, "add_tickets");
+  PoolTask& task = impl_->tickets.task(id, "add_tickets");
   expect(!tickets.empty(), "add_tickets", "expected at least one ticket, got none");
-  expect(task.status.state != TaskState::cancelled, "add_tickets",
-         "expected a task that goes on, got task ", id, ", which was cancelled");
+  expect(!task.is(TaskState::cancelled), "add_tickets", "expected a task that goes on, got task ",
+         id, ", which was cancelled");
   std::set<BlobHash> known;
   for (const TicketSpec& ticket : tickets) expect_sound(ticket, impl_->blobs, known);
-  PoolChange change(*impl_, true);
-  const TicketId first = impl_->store.add_tickets(id, tickets);
-  for (size_t i = 0; i < tickets.size(); ++i) {
-    if (tickets[i].prefer.empty()) continue;
-    const TicketId ticket = first + static_cast<TicketId>(i);
-    task.preferred.emplace(ticket, Preference{tickets[i].prefer, impl_->now() + kKeepSeconds});
-    task.by_preference.emplace(tickets[i].prefer, ticket);
-  }
-  task.progress.free += static_cast<int64_t>(tickets.size());
-  task.all_loaded = false;
-  impl_->work |= task.status.state == TaskState::running;
-  change.done();
+  Change change(impl_->transaction, true);
+  const TicketId first = impl_->tickets.add(task, tickets, impl_->now() + kKeepSeconds);
+  if (task.is(TaskState::running)) impl_->reports.work_available();
+  change.commit();
   return first;
 }
 
@@ -139,113 +105,103 @@ void Pool::pause(TaskId task) { set_state(*impl_, task, TaskState::paused, "paus
 void Pool::resume(TaskId task) { set_state(*impl_, task, TaskState::running, "resume"); }
 
 void Pool::cancel(TaskId id) {
-  TaskEntry& task = impl_->task(id, "cancel");
-  PoolChange change(*impl_, true);
-  impl_->store.set_task(id, TaskState::cancelled, task.status.spec.priority);
-  task.status.state = TaskState::cancelled;
-  forget_preferences(task, INT64_MAX);
-  std::vector<OpenTicket*> given;
-  for (auto& [ticket_id, ticket] : impl_->tickets)
-    if (ticket.row.task == id && ticket.row.epoch > 0) given.push_back(&ticket);
-  for (OpenTicket* ticket : given) {
-    impl_->not_wanted.push_back(ticket->row.id);
-    for (const LeaseRow& lease : std::vector(ticket->leases))
-      impl_->end_lease(*ticket, lease.node, lease.epoch);
-    impl_->place(*ticket);
-  }
-  impl_->changed_tasks.push_back(id);
-  change.done();
+  PoolTask& task = impl_->tickets.task(id, "cancel");
+  Change change(impl_->transaction, true);
+  impl_->tickets.set_state(task, TaskState::cancelled);
+  impl_->lifecycle.cancel(id);
+  impl_->reports.task_changed(id);
+  change.commit();
 }
 
 void Pool::set_priority(TaskId id, int priority) {
-  TaskEntry& task = impl_->task(id, "set_priority");
-  PoolChange change(*impl_, true);
-  impl_->store.set_task(id, task.status.state, priority);
-  task.status.spec.priority = priority;
-  impl_->sort_tasks(impl_->projects.at(task.status.project));
-  change.done();
+  PoolTask& task = impl_->tickets.task(id, "set_priority");
+  Change change(impl_->transaction, true);
+  impl_->tickets.set_priority(task, priority);
+  change.commit();
 }
 
 void Pool::set_weight(ProjectId id, double weight) {
-  ProjectEntry& project = impl_->project(id, "set_weight");
+  impl_->accounts.expect(id, "set_weight");
   expect(is_positive(weight), "set_weight", "expected a weight above 0, got ", weight);
-  PoolChange change(*impl_, true);
-  impl_->store.set_weight(id, weight);
-  project.status.weight = weight;
-  change.done();
+  Change change(impl_->transaction, true);
+  impl_->accounts.set_weight(id, weight);
+  change.commit();
 }
 
 void Pool::drop(TaskId id, TicketId through) {
-  TaskEntry& task = impl_->task(id, "drop");
-  PoolChange change(*impl_, true);
-  impl_->store.drop(id, through);
-  task.progress.done = impl_->store.count(id, TicketState::done);
-  task.progress.dead = impl_->store.count(id, TicketState::dead);
-  change.done();
+  PoolTask& task = impl_->tickets.task(id, "drop");
+  Change change(impl_->transaction, true);
+  impl_->tickets.drop(task, through);
+  change.commit();
 }
 
 void Pool::abandon(TaskId id, TicketId through) {
-  TaskEntry& task = impl_->task(id, "abandon");
-  PoolChange change(*impl_, true);
-  impl_->store.abandon(id, through);
-  forget_preferences(task, through);
-  forget_tickets(*impl_, id, through);
-  task.progress.free = impl_->store.count(id, TicketState::open) - task.progress.leased;
-  impl_->changed_tasks.push_back(id);
-  drop(id, through);
-  change.done();
+  PoolTask& task = impl_->tickets.task(id, "abandon");
+  Change change(impl_->transaction, true);
+  impl_->lifecycle.abandon(id, through);
+  impl_->tickets.abandon(task, through);
+  impl_->reports.task_changed(id);
+  impl_->tickets.drop(task, through);
+  change.commit();
 }
 
 void Pool::remove_project(ProjectId id) {
-  const std::vector<TaskId> tasks = impl_->project(id, "remove_project").tasks;
-  PoolChange change(*impl_, true);
-  impl_->store.remove_project(id);
-  for (TaskId task : tasks) {
-    forget_tickets(*impl_, task, INT64_MAX);
-    impl_->tasks.erase(task);
-    impl_->changed_tasks.push_back(task);
+  impl_->accounts.expect(id, "remove_project");
+  Change change(impl_->transaction, true);
+  impl_->accounts.remove(id);
+  for (TaskId task : impl_->tickets.of_project(id)) {
+    impl_->lifecycle.abandon(task, INT64_MAX);
+    impl_->reports.task_changed(task);
   }
-  impl_->projects.erase(id);
-  change.done();
+  impl_->tickets.remove_tasks_of(id);
+  change.commit();
 }
 
 void Pool::keep_blob(ProjectId project, const BlobHash& blob) {
-  impl_->project(project, "keep_blob");
+  impl_->accounts.expect(project, "keep_blob");
   impl_->blobs.size(blob);
-  PoolChange change(*impl_, true);
+  Change change(impl_->transaction, true);
   impl_->store.keep_blob(project, blob);
-  change.done();
+  change.commit();
 }
 
 void Pool::release_blob(ProjectId project, const BlobHash& blob) {
-  impl_->project(project, "release_blob");
-  PoolChange change(*impl_, true);
+  impl_->accounts.expect(project, "release_blob");
+  Change change(impl_->transaction, true);
   impl_->store.release_blob(project, blob);
-  change.done();
+  change.commit();
 }
 
-std::vector<ProjectStatus> Pool::projects() const {
-  std::vector<ProjectStatus> all;
-  for (const auto& [id, project] : impl_->projects) all.push_back(project.status);
-  return all;
-}
+std::vector<ProjectStatus> Pool::projects() const { return impl_->accounts.projects(); }
 
 std::vector<TaskStatus> Pool::tasks() const {
   std::vector<TaskStatus> all;
-  for (const auto& [id, task] : impl_->tasks) all.push_back(task.status);
+  for (const auto& [id, task] : impl_->tickets.tasks()) all.push_back(task.status());
   return all;
 }
 
-TaskStatus Pool::task(TaskId id) const { return impl_->task(id, "task").status; }
-Progress Pool::progress(TaskId id) const { return impl_->task(id, "progress").progress; }
+TaskStatus Pool::task(TaskId id) const { return impl_->tickets.task(id, "task").status(); }
+Progress Pool::progress(TaskId id) const { return impl_->tickets.task(id, "progress").progress(); }
+
+std::string Pool::wait_reason(TaskId id) const {
+  return impl_->eligibility.wait_reason(impl_->tickets.task(id, "wait_reason"));
+}
+
+std::map<TaskId, std::string> Pool::waiting() const {
+  std::map<TaskId, std::string> waiting;
+  for (const auto& [id, task] : impl_->tickets.tasks())
+    if (std::string why = impl_->eligibility.wait_reason(task); !why.empty())
+      waiting[id] = std::move(why);
+  return waiting;
+}
 
 std::vector<Finished> Pool::finished(TaskId id, TicketId after, int limit) const {
-  impl_->task(id, "finished");
+  impl_->tickets.task(id, "finished");
   return impl_->store.finished(id, after, limit);
 }
 
 std::vector<Finished> Pool::ended(TaskId id, int64_t after, int limit) const {
-  impl_->task(id, "ended");
+  impl_->tickets.task(id, "ended");
   return impl_->store.ended(id, after, limit);
 }
 
@@ -254,35 +210,25 @@ ByteVector Pool::result(const Finished& finished) const {
 }
 
 std::vector<TicketError> Pool::errors(TaskId id, int limit) const {
-  impl_->task(id, "errors");
+  impl_->tickets.task(id, "errors");
   return impl_->store.errors(id, limit);
 }
 
 void Pool::batch(const std::function<void()>& calls) {
-  expect(!impl_->open, "batch", "expected no other batch around this one, got one");
-  PoolChange change(*impl_, false);
+  expect(!impl_->transaction.is_open(), "batch",
+         "expected no other batch around this one, got one");
+  Change change(impl_->transaction, false);
   calls();
-  change.done();
+  change.commit();
 }
 
 int64_t Pool::discard_blobs(ProjectId project, std::span<const BlobHash> blobs) {
-  impl_->project(project, "discard_blobs");
-  PoolChange change(*impl_, true);
+  impl_->accounts.expect(project, "discard_blobs");
+  Change change(impl_->transaction, true);
   for (const BlobHash& blob : blobs) impl_->store.release_blob(project, blob);
-  change.done();
-  impl_->unwanted.insert(blobs.begin(), blobs.end());
-  return impl_->discard_unwanted();
-}
-
-int64_t Pool::Impl::discard_unwanted() {
-  int64_t removed = 0;
-  std::erase_if(unwanted, [&](const BlobHash& hash) {
-    if (blobs.is_younger(hash, kYoungest)) return false;
-    if (!store.names_blob(hash)) removed += blobs.remove(hash);
-    return true;
-  });
-  next_discard = now() + kYoungest;
-  return removed;
+  change.commit();
+  impl_->garbage.add(blobs);
+  return impl_->garbage.collect(impl_->now());
 }
 
 int64_t Pool::collect_blobs(double min_age) {
@@ -291,6 +237,6 @@ int64_t Pool::collect_blobs(double min_age) {
   return impl_->blobs.collect([&](const BlobHash& hash) { return used.contains(hash); }, min_age);
 }
 
-const std::map<std::string, uint64_t>& Pool::counters() const { return impl_->counters; }
+const std::map<std::string, uint64_t>& Pool::counters() const { return impl_->accounts.counters(); }
 
 }  // namespace kaiseki::dist

@@ -59,6 +59,11 @@ void Database::fail(int code) const {
   throw Error(what);
 }
 
+void Database::fail_damaged(const std::string& problem) const {
+  throw Error(message("store", "expected a whole file ", file_, ", got: ", problem,
+                      advice(SQLITE_CORRUPT)));
+}
+
 void Database::exec(const char* sql) {
   const int code = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail(code);
@@ -117,10 +122,10 @@ std::string Statement::text(int column) const {
   return from ? std::string(reinterpret_cast<const char*>(from), size) : std::string();
 }
 
-nn::ByteVector Statement::blob(int column) const {
+ByteVector Statement::blob(int column) const {
   const auto* from = static_cast<const std::byte*>(sqlite3_column_blob(statement_.get(), column));
   const auto size = static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column));
-  return from ? nn::ByteVector(from, from + size) : nn::ByteVector();
+  return from ? ByteVector(from, from + size) : ByteVector();
 }
 
 void Statement::bind(int index, int64_t value) {
@@ -134,13 +139,13 @@ void Statement::bind(int index, double value) {
 void Statement::bind(int index, const std::string& value) { bind(index, std::string_view(value)); }
 
 void Statement::bind(int index, std::string_view value) {
-  // An empty view may have no address, which SQLite takes for NULL.
+  // An empty view may have no address. SQLite would bind NULL.
   const char* from = value.empty() ? "" : value.data();
   check(
       sqlite3_bind_text64(statement_.get(), index, from, value.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
-void Statement::bind(int index, nn::ByteView value) {
+void Statement::bind(int index, ByteView value) {
   const void* from = value.empty() ? static_cast<const void*>("") : value.data();
   check(sqlite3_bind_blob64(statement_.get(), index, from, value.size(), SQLITE_STATIC));
 }

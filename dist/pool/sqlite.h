@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The little of SQLite's C interface that the store uses: a database, and statements that are
-// prepared once and run many times.
+// A thin wrapper of the part of SQLite's C interface that the store uses: a database, and
+// statements that are prepared once and run many times.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "nn/io/bytes.h"
+#include "base/bytes.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -17,19 +17,20 @@ namespace kaiseki::dist::sqlite {
 
 class Database {
  public:
-  /// Throws Error when the file cannot be opened.
+  /// Throws Error if the file cannot be opened.
   explicit Database(const std::string& file);
-  /// One or more statements without parameters or results.
+  /// Runs one or more statements without parameters or results.
   void exec(const char* sql);
-  /// Rows that the last statement changed.
+  /// Number of rows that the last statement changed.
   int64_t changes() const;
   int64_t last_id() const;
   bool in_transaction() const;
-  /// Brings what was committed to the disk.
+  /// Writes committed transactions to the disk.
   void sync_log();
   sqlite3* get() const { return handle_.get(); }
-  /// Throws Error with the file, the reason and what to do about it.
+  /// Throws Error with the file, the reason and what to do next.
   [[noreturn]] void fail(int code) const;
+  [[noreturn]] void fail_damaged(const std::string& problem) const;
   [[noreturn]] void lost(int code) const;
 
  private:
@@ -44,7 +45,7 @@ class Statement {
  public:
   Statement(Database& database, const char* sql);
 
-  /// Values for the question marks, in order; then row() or run().
+  /// Binds values to the question marks in order. Call row() or run() next.
   template <typename... Values>
   Statement& with(const Values&... values) {
     reset();
@@ -52,28 +53,28 @@ class Statement {
     (bind(++index, values), ...);
     return *this;
   }
-  /// To the next row, or false after the last.
+  /// Steps to the next row. Returns false after the last.
   bool row();
-  /// To the end. How many rows it changed.
+  /// Runs to the end. Returns the number of rows that changed.
   int64_t run();
-  /// No further row is wanted.
+  /// Ends the statement before its last row.
   void reset();
 
   int64_t integer(int column) const;
   double real(int column) const;
   std::string text(int column) const;
-  nn::ByteVector blob(int column) const;
+  ByteVector blob(int column) const;
 
  private:
   void bind(int index, int64_t value);
   void bind(int index, int value) { bind(index, static_cast<int64_t>(value)); }
   void bind(int index, bool value) { bind(index, static_cast<int64_t>(value)); }
   void bind(int index, double value);
-  /// The text and the bytes must stay until the statement has run.
+  /// The text or bytes must stay valid until the statement has run.
   void bind(int index, const std::string& value);
   void bind(int index, std::string_view value);
-  void bind(int index, nn::ByteView value);
-  void bind(int index, const nn::ByteVector& value) { bind(index, nn::ByteView(value)); }
+  void bind(int index, ByteView value);
+  void bind(int index, const ByteVector& value) { bind(index, ByteView(value)); }
   void check(int code) const;
 
   struct Finalize {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What tickets came to, and what is known of nodes.
+// SqliteStore: ended tickets, errors and nodes.
 #include "dist/pool/sqlite_store.h"
 
 namespace kaiseki::dist {
 namespace {
+
+constexpr int64_t kMostNewcomers = 100'000;  // 75 MB at most
 
 std::vector<Finished> results_of(sqlite::Statement& query) {
   std::vector<Finished> found;
@@ -14,13 +16,14 @@ std::vector<Finished> results_of(sqlite::Statement& query) {
 }
 
 NodeRow node_of(const sqlite::Statement& query) {
-  return {query.text(0),    query.text(1),    query.text(2), query.integer(3), query.integer(4),
-          query.integer(5), query.integer(6), query.real(7), query.text(8)};
+  return {query.text(0),    query.text(1), query.text(2), query.integer(3), query.integer(4),
+          query.integer(5), query.real(6), query.real(7), query.text(8)};
 }
 
 }  // namespace
 
 std::optional<int64_t> SqliteStore::finish(const Finished& finished) {
+  expect_room();
   const auto state = finished.dead ? TicketState::dead : TicketState::done;
   if (sql("UPDATE ticket SET state = ? WHERE id = ? AND state = 0")
           .with(static_cast<int>(state), finished.ticket)
@@ -89,7 +92,7 @@ bool SqliteStore::names_blob(const BlobHash& blob) {
 std::optional<NodeRow> SqliteStore::node(const NodeId& node) {
   auto& query =
       sql("SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
-          "last_seen, expelled FROM node WHERE id = ?")
+          "last_seen, expelled FROM known_node WHERE id = ?")
           .with(node);
   if (!query.row()) return std::nullopt;
   NodeRow row = node_of(query);
@@ -101,31 +104,51 @@ std::vector<NodeRow> SqliteStore::nodes(double since, int limit) {
   std::vector<NodeRow> found;
   auto& query =
       sql("SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
-          "last_seen, expelled FROM node WHERE last_seen > ? ORDER BY last_seen DESC, id LIMIT ?")
+          "last_seen, expelled FROM known_node WHERE last_seen > ? ORDER BY last_seen DESC, id "
+          "LIMIT ?")
           .with(since, limit);
   while (query.row()) found.push_back(node_of(query));
   return found;
 }
 
 void SqliteStore::put_node(const NodeRow& node) {
-  if (sql("UPDATE node SET name = ?, device = ?, accepted = ?, failed = ?, consecutive_valid = ?, "
-          "failed_in_a_row = ?, last_seen = ?, expelled = ? WHERE id = ?")
-          .with(node.name, node.device, node.accepted, node.failed, node.consecutive_valid,
-                node.failed_in_a_row, node.last_seen, node.expelled, node.id)
-          .run() == 1)
+  const bool is_newcomer = node.accepted == 0 && node.expelled.empty();
+  const auto write = [&](const char* text) {
+    return sql(text)
+        .with(node.name, node.device, node.accepted, node.failed, node.consecutive_valid,
+              node.recent_failures, node.last_seen, node.expelled, node.id)
+        .run();
+  };
+  if (is_newcomer) {
+    if (write("UPDATE newcomer SET name = ?, device = ?, accepted = ?, failed = ?, "
+              "consecutive_valid = ?, failed_in_a_row = ?, last_seen = ?, expelled = ? "
+              "WHERE id = ?") == 1)
+      return;
+    write(
+        "INSERT INTO newcomer (name, device, accepted, failed, consecutive_valid, "
+        "failed_in_a_row, last_seen, expelled, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    sql("DELETE FROM newcomer WHERE number <= ?").with(database_.last_id() - kMostNewcomers).run();
     return;
-  sql("INSERT INTO node (id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
-      "last_seen, expelled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .with(node.id, node.name, node.device, node.accepted, node.failed, node.consecutive_valid,
-            node.failed_in_a_row, node.last_seen, node.expelled)
-      .run();
+  }
+  if (write("UPDATE node SET name = ?, device = ?, accepted = ?, failed = ?, "
+            "consecutive_valid = ?, failed_in_a_row = ?, last_seen = ?, expelled = ? "
+            "WHERE id = ?") == 1)
+    return;
+  sql("DELETE FROM newcomer WHERE id = ?").with(node.id).run();
+  write(
+      "INSERT INTO node (name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
+      "last_seen, expelled, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
 }
 
 int64_t SqliteStore::drop_nodes(double idle_before, double before) {
-  return sql("DELETE FROM node WHERE (last_seen < ? OR (accepted = 0 AND last_seen < ?)) "
+  return sql("DELETE FROM node WHERE last_seen < ? "
              "AND id NOT IN (SELECT node FROM lease) AND id NOT IN (SELECT node FROM vote)")
-      .with(before, idle_before)
-      .run();
+             .with(before)
+             .run() +
+         sql("DELETE FROM newcomer WHERE last_seen < ? "
+             "AND id NOT IN (SELECT node FROM lease) AND id NOT IN (SELECT node FROM vote)")
+             .with(idle_before)
+             .run();
 }
 
 }  // namespace kaiseki::dist

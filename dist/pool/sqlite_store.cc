@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The file, its schema, transactions, projects and tasks. Statements are plain SQL that other
-// databases take too; what is SQLite's own stands in the schema and in the constructor.
+// SqliteStore: the file, its schema, transactions, projects and tasks. Statements are plain SQL.
+// Only the schema and the constructor use features of SQLite.
 #include "dist/pool/sqlite_store.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "matrix/error.h"
+#include "base/error.h"
+#include "base/text.h"
 
 namespace kaiseki::dist {
 namespace {
 
 constexpr int64_t kSchema = 3;
 
-// AUTOINCREMENT: an id that was removed does not come again.
+// AUTOINCREMENT: the id of a deleted row is never used again.
 const char* const kTables = R"sql(
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE project (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, weight REAL NOT NULL);
@@ -60,7 +61,22 @@ CREATE TABLE node (
 CREATE INDEX node_by_last_seen ON node (last_seen);
 )sql";
 
-/// From each schema to the next.
+/// The newcomers, in memory: temp_store. `known_node` has all nodes.
+const char* const kNewcomers = R"sql(
+CREATE TEMP TABLE newcomer (
+  number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, name TEXT NOT NULL,
+  device TEXT NOT NULL, accepted INTEGER NOT NULL, failed INTEGER NOT NULL,
+  consecutive_valid INTEGER NOT NULL, failed_in_a_row REAL NOT NULL, last_seen REAL NOT NULL,
+  expelled TEXT NOT NULL);
+CREATE INDEX temp.newcomer_by_last_seen ON newcomer (last_seen);
+CREATE TEMP VIEW known_node AS
+  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen, expelled
+  FROM main.node UNION ALL
+  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen, expelled
+  FROM temp.newcomer;
+)sql";
+
+/// The migration from each schema to the next.
 const char* const kUpdates[kSchema - 1] = {
     "ALTER TABLE vote ADD COLUMN source TEXT NOT NULL DEFAULT ''",
     R"sql(
@@ -84,8 +100,8 @@ CREATE INDEX ticket_blob_by_hash ON ticket_blob (hash);
 ALTER TABLE ticket_input DROP COLUMN blobs;
 )sql"};
 
-/// Makes the file for this user only, since the key of tokens is in it. SQLite's other files take
-/// after it, and it says what is wrong when there is none.
+/// Creates the file for this user only, since it contains the key of the tokens. SQLite gives its
+/// other files the same mode. If the file cannot be created, SQLite reports why.
 std::string with_file(const std::filesystem::path& file) {
   if (file != ":memory:") {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -97,14 +113,22 @@ std::string with_file(const std::filesystem::path& file) {
 }  // namespace
 
 SqliteStore::SqliteStore(const std::filesystem::path& file, SqliteOptions options)
-    : database_(with_file(file)) {
-  // One process at a time: what Pool keeps in memory would not follow another's changes. NORMAL:
-  // a commit is in the log, commit(durable) brings the log to the disk.
+    : folder_(file == ":memory:" ? "" : std::filesystem::absolute(file).parent_path()),
+      free_floor_(options.free_floor),
+      database_(with_file(file)) {
+  // One process at a time: Pool's memory would not see another's changes. NORMAL: a commit writes
+  // to the log, and commit(durable) syncs the log.
   database_.exec(("PRAGMA busy_timeout = " + std::to_string(options.busy_milliseconds)).c_str());
   database_.exec(
       "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
       "PRAGMA temp_store = MEMORY;");
+  expect_whole();
   make_schema();
+  database_.exec(kNewcomers);
+  if (!folder_.empty()) {
+    acknowledged_.emplace(file.string() + "-acknowledged");
+    find_lost(options.on_lost);
+  }
   if (options.max_bytes > 0) {
     auto& page = sql("PRAGMA page_size").with();
     page.row();
@@ -122,11 +146,63 @@ void SqliteStore::make_schema() {
   if (found > kSchema)
     throw Error(message("store", "expected a pool of schema ", kSchema, " or older, got schema ",
                         found, "; use the newer version of kaiseki that wrote it"));
-  begin();  // takes the lock, so that a second process stops here
+  begin();                                  // takes the lock, so that a second process stops here
+  if (found == kSchema) return rollback();  // without a write, as the disk may be full
   if (found == 0) database_.exec(kTables);
   for (int64_t from = found; from > 0 && from < kSchema; ++from) database_.exec(kUpdates[from - 1]);
   database_.exec(("PRAGMA user_version = " + std::to_string(kSchema)).c_str());
   commit(true);
+}
+
+/// The check reads the whole file, and compares each table with its indexes. A missing entry of an
+/// index would hide a ticket, and its task would never end.
+void SqliteStore::expect_whole() {
+  auto& query = sql("PRAGMA integrity_check(1)").with();
+  const std::string found = query.row() ? query.text(0) : "nothing";
+  query.reset();
+  if (found != "ok") database_.fail_damaged(found);
+}
+
+void SqliteStore::expect_room() const {
+  if (folder_.empty()) return;
+  std::error_code error;
+  const uint64_t available = std::filesystem::space(folder_, error).available;
+  if (!error && available < free_floor_)
+    throw DiskFull(message("store", "expected ", format_bytes(free_floor_),
+                           " left over on the disk of ", folder_.string(), ", got ",
+                           format_bytes(available),
+                           ": the disk is full; make room, what was accepted before is kept"));
+}
+
+AcknowledgedIds::Ids SqliteStore::last_ids() {
+  AcknowledgedIds::Ids ids{};
+  auto& query = sql("SELECT name, seq FROM sqlite_sequence").with();
+  while (query.row())
+    for (size_t i = 0; i < ids.size(); ++i)
+      if (query.text(0) == AcknowledgedIds::kTables[i]) ids[i] = query.integer(1);
+  return ids;
+}
+
+void SqliteStore::find_lost(const std::function<void(const std::string&)>& report) {
+  const auto tell = [&](const std::string& what) {
+    if (report) report(what);
+  };
+  const auto before = acknowledged_->read();
+  if (!before)
+    return tell(message("store", "expected the last ids in ", acknowledged_->file().string(),
+                        ", got a damaged file: acknowledged results may be lost"));
+  const AcknowledgedIds::Ids now = last_ids();
+  for (size_t i = 0; i < now.size(); ++i) {
+    if (now[i] >= (*before)[i]) continue;
+    const std::string_view table = AcknowledgedIds::kTables[i];
+    begin();
+    sql("DELETE FROM sqlite_sequence WHERE name = ?").with(table).run();
+    sql("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)").with(table, (*before)[i]).run();
+    commit(false);
+    tell(message("store", "expected ", table, " ", (*before)[i], ", which was acknowledged, got ",
+                 now[i], " as the last: ", (*before)[i] - now[i],
+                 " are lost, as the file or its log was damaged or replaced"));
+  }
 }
 
 sqlite::Statement& SqliteStore::sql(const char* text) {
@@ -142,18 +218,19 @@ void SqliteStore::commit(bool durable) {
   try {
     sql("COMMIT").with().run();
     if (durable) database_.sync_log();
+    if (durable && acknowledged_) acknowledged_->write(last_ids());
   } catch (const StoreLost& error) {
-    lost_ = error.what();  // the system forgets a failed sync: the next would claim success
+    lost_ = error.what();  // the system forgets a failed sync: the next one would report success
     throw;
   }
 }
 
 void SqliteStore::rollback() noexcept {
   try {
-    // A full disk has made SQLite roll back by itself.
+    // On a full disk SQLite has rolled back by itself.
     if (database_.in_transaction()) database_.exec("ROLLBACK");
   } catch (const std::exception&) {
-    // The transaction is then undone when the file is next opened.
+    // SQLite undoes the transaction when the file is opened again.
   }
 }
 
@@ -170,6 +247,7 @@ void SqliteStore::set_setting(std::string_view name, std::string_view value) {
 }
 
 ProjectId SqliteStore::add_project(const std::string& name, double weight) {
+  expect_room();
   sql("INSERT INTO project (name, weight) VALUES (?, ?)").with(name, weight).run();
   return database_.last_id();
 }
@@ -216,6 +294,7 @@ void SqliteStore::release_blob(ProjectId project, const BlobHash& blob) {
 }
 
 TaskId SqliteStore::add_task(ProjectId project, const TaskSpec& spec) {
+  expect_room();
   sql("INSERT INTO task (project, name, native_function, module, priority, verification, quorum, "
       "max_attempts, public_data, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")
       .with(project, spec.name, spec.function, spec.module, spec.priority,

@@ -5,6 +5,7 @@
 
 #include <unordered_map>
 
+#include "dist/pool/acknowledged.h"
 #include "dist/pool/sqlite.h"
 #include "dist/pool/store.h"
 
@@ -61,12 +62,21 @@ class SqliteStore : public Store {
   int64_t drop_nodes(double idle_before, double before) override;
 
  private:
-  /// The statement of this text, prepared on first use. A text is a literal of its call.
+  /// The statement of this text, prepared on first use. `text` must be a string literal.
   sqlite::Statement& sql(const char* text);
   void make_schema();
+  void expect_whole();
+  /// Throws DiskFull if a row would use the part of the disk that is left free.
+  void expect_room() const;
+  AcknowledgedIds::Ids last_ids();
+  /// Reports lost rows, and never uses their ids again.
+  void find_lost(const std::function<void(const std::string&)>& report);
 
+  const std::filesystem::path folder_;  // empty: the store is in memory
+  const uint64_t free_floor_;
   sqlite::Database database_;
-  std::string lost_;  // why nothing is known for sure any more
+  std::optional<AcknowledgedIds> acknowledged_;  // not of a store in memory
+  std::string lost_;                             // the reason of StoreLost; empty: the store works
   std::unordered_map<const char*, sqlite::Statement> statements_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tickets, their leases and votes. Each step is one conditional UPDATE whose count of rows says
-// whether it happened: no row is read before it is written.
+// SqliteStore: tickets, their leases and votes. Each step is one conditional UPDATE. Its number of
+// rows is whether the step happened, so no row is read before it is written.
+#include "base/error.h"
 #include "dist/pool/sqlite_store.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -25,6 +25,7 @@ std::vector<TicketRow> rows_of(sqlite::Statement& query) {
 }  // namespace
 
 TicketId SqliteStore::add_tickets(TaskId task, std::span<const TicketSpec> tickets) {
+  expect_room();
   TicketId first = 0;
   for (const TicketSpec& ticket : tickets) {
     sql("INSERT INTO ticket (task, state, epoch, failures, not_before, max_result_bytes, work) "
@@ -73,7 +74,7 @@ std::vector<TicketRow> SqliteStore::fresh(TaskId task, TicketId after, int limit
 }
 
 std::vector<TicketRow> SqliteStore::touched() {
-  // By task, since the index begins with it.
+  // One query for each task, since the index begins with the task.
   return rows_of(sql("SELECT ticket.id, ticket.task, ticket.state, epoch, failures, not_before, "
                      "max_result_bytes, work FROM task JOIN ticket ON ticket.task = task.id "
                      "AND ticket.state = 0 WHERE epoch > 0 ORDER BY ticket.id")
@@ -132,6 +133,7 @@ void SqliteStore::abandon(TaskId task, TicketId through) {
 }
 
 bool SqliteStore::add_lease(const LeaseRow& lease) {
+  expect_room();
   if (sql("UPDATE ticket SET epoch = ? WHERE id = ? AND state = 0 AND epoch = ?")
           .with(lease.epoch, lease.ticket, lease.epoch - 1)
           .run() != 1)
@@ -153,6 +155,7 @@ bool SqliteStore::set_failures(TicketId ticket, int64_t failures, double not_bef
 }
 
 bool SqliteStore::add_vote(const VoteRow& vote) {
+  expect_room();
   return sql("INSERT INTO vote (ticket, node, hash, source) SELECT id, ?, ?, ? FROM ticket "
              "WHERE id = ? AND state = 0 AND NOT EXISTS "
              "(SELECT 1 FROM vote WHERE vote.ticket = ? AND vote.node = ?)")

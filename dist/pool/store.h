@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Store: where the pool's truth lives. It keeps rows and guards each step of a ticket; the rules
-// are Pool's. tests/dist/pool/store_test.cc is what any store has to pass.
+// Store: the pool's durable state. It keeps rows and guards each step of a ticket. The rules belong
+// to Pool. Every store has to pass tests/dist/pool/store_test.cc.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/error.h"
 #include "dist/pool/types.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 
@@ -21,9 +21,9 @@ struct TicketRow {
   TicketId id = 0;
   TaskId task = 0;
   TicketState state = TicketState::open;
-  int64_t epoch = 0;      // leases so far; 0: never given out
-  int64_t failures = 0;   // attempts that failed, as far as they count towards its death
-  double not_before = 0;  // not given out earlier, seconds since 1970
+  int64_t epoch = 0;      // number of leases so far; 0: never issued
+  int64_t failures = 0;   // failed attempts that count; at max_attempts the ticket is dead
+  double not_before = 0;  // not issued earlier; seconds since 1970
   uint64_t max_result_bytes = 0;
   double work = 1;
 };
@@ -39,59 +39,62 @@ struct LeaseRow {
   int64_t epoch = 0;
   NodeId node = {};
   double issued = 0, deadline = 0;  // seconds since 1970
-  int64_t round = 1;                // after how many tickets of its own the node gets to this one
+  int64_t round = 1;                // the node computes `round - 1` other tickets before this one
+  double charged = 0;               // node seconds that its project was charged; not in the store
 };
 
-/// A result that waits for others to agree: only its hash, since who agrees brings it again.
+/// A result that waits until other nodes agree. Only its hash is kept: the node that completes the
+/// quorum sends the result again.
 struct VoteRow {
   TicketId ticket = 0;
   NodeId node = {};
   std::string hash = {};
-  std::string source = {};  // where the node was then: NodeInfo::source
+  std::string source = {};  // NodeInfo::source when the row was made
 };
 
-/// Who failed at a ticket that is still open.
+/// A node that failed at a ticket that is still open.
 struct FailureRow {
   TicketId ticket = 0;
   NodeId node = {};
-  std::string source = {};  // where the node was then: NodeInfo::source
+  std::string source = {};  // NodeInfo::source when the row was made
 };
 
 struct NodeRow {
   NodeId id = {};
   std::string name = {}, device = {};
   int64_t accepted = 0, failed = 0, consecutive_valid = 0;
-  int64_t failed_in_a_row = 0;
+  double recent_failures = 0;  // each accepted result lowers it
   double last_seen = 0;
   std::string expelled = {};
 };
 
-/// What was written may not be on the disk, and nobody can tell: whoever holds the store must end,
-/// and open it again.
+/// It is not known whether the last writes are on the disk. The process must end and open the store
+/// again.
 class StoreLost : public Error {
  public:
   using Error::Error;
 };
 
-/// The disk has no room, of the store or of blobs: what was kept before is, and later there may be.
+/// The disk of the store or of the blobs is full. Earlier writes are kept. A later write may
+/// succeed.
 class DiskFull : public Error {
  public:
   using Error::Error;
 };
 
-/// Used by one thread. Throws Error with the system's reason when it cannot write, DiskFull ("disk
-/// is full") when there is no room.
+/// Used by one thread. A method throws DiskFull if the disk is full, and Error with the system's
+/// reason if it cannot write for another reason.
 class Store {
  public:
   virtual ~Store() = default;
 
-  /// What changes between the two becomes visible as a whole; `durable`: and survives a power cut
-  /// from then on. Without, it survives the death of the process.
+  /// All changes between begin() and commit() become visible together. They survive the end of the
+  /// process. If `durable`, they also survive a power cut.
   virtual void begin() = 0;
   virtual void commit(bool durable) = 0;
   virtual void rollback() noexcept = 0;
 
-  /// Small settings by name; empty: never set.
+  /// A small setting by its name. Empty: it was never set.
   virtual std::string setting(std::string_view name) = 0;
   virtual void set_setting(std::string_view name, std::string_view value) = 0;
 
@@ -101,72 +104,79 @@ class Store {
   virtual std::vector<ProjectStatus> projects() = 0;
   virtual void keep_blob(ProjectId project, const BlobHash& blob) = 0;
   virtual void release_blob(ProjectId project, const BlobHash& blob) = 0;
-  /// Every blob that anything refers to, some more than once.
+  /// Calls `use` for every blob that has a reference, for some more than once.
   virtual void each_blob(const std::function<void(const BlobHash&)>& use) = 0;
-  /// Whether anything refers to it. Quick, however many tickets there are.
+  /// Whether anything refers to the blob. Its time does not depend on the number of tickets.
   virtual bool names_blob(const BlobHash& blob) = 0;
 
   virtual TaskId add_task(ProjectId project, const TaskSpec& spec) = 0;
   virtual void set_task(TaskId task, TaskState state, int priority) = 0;
   virtual std::vector<TaskStatus> tasks() = 0;
 
-  /// Ids without a gap from the one that is returned; never an id that was there before.
+  /// Returns the first id. The others follow without a gap. An id is never used twice.
   virtual TicketId add_tickets(TaskId task, std::span<const TicketSpec> tickets) = 0;
   virtual std::optional<TicketRow> ticket(TicketId ticket) = 0;
   virtual TicketInput input(TicketId ticket) = 0;
-  /// Open tickets that were never given out, with ids above `after`, by id.
+  /// Open tickets that were never issued, with ids above `after`, by id.
   virtual std::vector<TicketRow> fresh(TaskId task, TicketId after, int limit) = 0;
-  /// Open tickets that were given out before.
+  /// Open tickets that were issued before.
   virtual std::vector<TicketRow> touched() = 0;
   virtual std::vector<LeaseRow> leases() = 0;
-  /// Tickets of a state, over the whole task.
+  /// Number of the task's tickets in a state.
   virtual int64_t count(TaskId task, TicketState state) = 0;
-  /// Removes done and dead tickets up to `through` with all that hangs on them.
+  /// Deletes done and dead tickets up to `through`, with the rows that refer to them.
   virtual void drop(TaskId task, TicketId through) = 0;
-  /// The same of open ones.
+  /// Deletes open tickets up to `through`, with the rows that refer to them.
   virtual void abandon(TaskId task, TicketId through) = 0;
 
-  // Steps of a ticket. Each happens only while the ticket is open, and says whether it did.
-  /// The next lease: only if the ticket's epoch is `lease.epoch - 1`, so that no two have the same.
+  // Steps of a ticket. A step happens only while the ticket is open. It returns whether it did.
+  /// Adds a lease if the ticket's epoch is `lease.epoch - 1`. So no two leases have the same epoch.
   virtual bool add_lease(const LeaseRow& lease) = 0;
   virtual bool end_lease(TicketId ticket, int64_t epoch) = 0;
   virtual bool set_failures(TicketId ticket, int64_t failures, double not_before) = 0;
-  /// One vote a node.
+  /// Adds a vote if the node has none on this ticket.
   virtual bool add_vote(const VoteRow& vote) = 0;
   virtual std::vector<VoteRow> votes(TicketId ticket) = 0;
-  /// Removes all votes of a node. Whose tickets'.
+  /// Deletes the node's votes. Returns the tickets they were for.
   virtual std::vector<TicketId> drop_votes(const NodeId& node) = 0;
-  /// Once a node and ticket.
+  /// Adds a failure if the node has none at this ticket.
   virtual bool add_failure(const FailureRow& failure) = 0;
-  /// Of all open tickets.
+  /// The failures at all open tickets.
   virtual std::vector<FailureRow> failures() = 0;
-  /// Done or dead: leases, votes and failures go. Returns the sequence, nothing if it had ended
-  /// before.
+  /// Makes the ticket done or dead. Deletes its leases, votes and failures. Returns the sequence,
+  /// or nothing if the ticket had ended before.
   virtual std::optional<int64_t> finish(const Finished& finished) = 0;
 
-  /// Results above `after`, by ticket and by sequence.
+  /// Ended tickets above `after`: finished() by ticket id, ended() by sequence.
   virtual std::vector<Finished> finished(TaskId task, TicketId after, int limit) = 0;
   virtual std::vector<Finished> ended(TaskId task, int64_t after, int limit) = 0;
   virtual void add_error(TaskId task, const TicketError& error) = 0;
-  /// The newest first.
+  /// The newest come first.
   virtual std::vector<TicketError> errors(TaskId task, int limit) = 0;
 
   virtual std::optional<NodeRow> node(const NodeId& node) = 0;
-  /// Those last seen after `since`, the latest first.
+  /// Nodes last seen after `since`. The latest come first.
   virtual std::vector<NodeRow> nodes(double since, int limit) = 0;
+  /// A node without an accepted result that is not expelled is a newcomer. Newcomers are in memory
+  /// only, and only the last 100,000: anyone can join as often as the rate of connections allows.
   virtual void put_node(const NodeRow& node) = 0;
-  /// Forgets nodes last seen before `before`, without an accepted result before `idle_before`; not
-  /// those with leases or votes. How many.
+  /// Deletes nodes last seen before `before`, and newcomers last seen before `idle_before`. Keeps
+  /// nodes with leases or votes. Returns the number of deleted nodes.
   virtual int64_t drop_nodes(double idle_before, double before) = 0;
 };
 
 struct SqliteOptions {
-  uint64_t max_bytes = 0;        // of the file; 0: as the disk allows
-  int busy_milliseconds = 5000;  // that another process may take to let go of the file
+  uint64_t max_bytes = 0;        // of the file; 0: no limit
+  int busy_milliseconds = 5000;  // to wait for a process that has the file
+  /// Bytes of the disk that are left free. With less, rows can be deleted, but none added.
+  uint64_t free_floor = uint64_t{64} << 20;
+  /// Acknowledged rows are lost. Called while the store opens, with a line for the log.
+  std::function<void(const std::string&)> on_lost = {};
 };
 
-/// SQLite in one file (WAL), ":memory:" for one that is gone with the process. The file belongs to
-/// one process at a time: throws Error while another has it, or when its schema is newer than this.
+/// A store in one SQLite file (WAL). ":memory:" is a store without a file. The file belongs to one
+/// process at a time. Throws Error if another process has it, if its schema is newer than ours, or
+/// if it is damaged. It opens on a full disk too: then only reading works.
 std::unique_ptr<Store> open_sqlite_store(const std::filesystem::path& file,
                                          SqliteOptions options = {});
 

@@ -7,7 +7,7 @@
 namespace kaiseki::dist {
 namespace {
 
-/// The bytes of the character at the front, 0 if it is not well-formed. `code`: which it is.
+/// Number of bytes of the first character; 0 if it is malformed. `code` becomes its code point.
 size_t character(std::string_view text, uint32_t& code) {
   const auto first = static_cast<unsigned char>(text[0]);
   const auto size = static_cast<size_t>(std::countl_one(first));

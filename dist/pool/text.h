@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text from nodes, which may be anything: names, error messages.
+// Names and error messages from nodes, which may contain any bytes.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace kaiseki::dist {
 
-/// At most `limit` bytes of well-formed UTF-8 without control characters: what is neither becomes
-/// a question mark or a blank. (It can still be HTML: pages have to show it as text.)
+/// At most `limit` bytes of well-formed UTF-8. A malformed byte becomes a question mark, a control
+/// character a blank. The text can still contain HTML: pages have to show it as text.
 std::string clean_text(std::string_view text, size_t limit);
 
 }  // namespace kaiseki::dist

@@ -14,7 +14,7 @@ std::string mac_of(std::string_view key, const NodeId& node, std::string_view fi
   return hmac_sha256_hex(key, "lease " + node + " " + std::string(fields));
 }
 
-/// The number before the next dot, which goes as well.
+/// Reads a number up to the next dot and removes both from `text`.
 bool take_number(std::string_view& text, int64_t& value) {
   const char* end = text.data() + text.size();
   auto [stop, error] = std::from_chars(text.data(), end, value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lease tokens: "ticket.epoch.expiry.mac". The keyed hash covers the node too, so that a token is
-// worth nothing to another one.
+// Lease tokens: "ticket.epoch.expiry.mac". The keyed hash covers the node too, so another node
+// cannot use the token.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct Token {
 };
 
 std::string sign_token(std::string_view key, const NodeId& node, const Token& token);
-/// Nothing unless the token was signed with this key for this node.
+/// Returns nothing unless the token was signed with this key for this node.
 std::optional<Token> read_token(std::string_view key, const NodeId& node, std::string_view text);
 
 }  // namespace kaiseki::dist

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What the pool's author, nodes and console hand over and get: tasks, tickets, leases, answers.
+// The types of the pool's interface: projects, tasks, tickets, nodes, leases, answers.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "nn/io/bytes.h"
+#include "base/bytes.h"
 
 namespace kaiseki::dist {
-
-using nn::ByteVector;
-using nn::ByteView;
 
 using ProjectId = int64_t;
 using TaskId = int64_t;
@@ -23,12 +20,13 @@ using BlobHash = std::string;
 
 /// How a task's results are checked before they count.
 enum class Verification : uint8_t {
-  none,      // the first result of the right size
-  quorum,    // the first that `quorum` nodes of different sources agree on, byte for byte
-  adaptive,  // PoolOptions::verify recomputes: everything of newcomers, samples of the others
+  none,      // the first result that is not too large counts
+  quorum,    // a result counts once `quorum` nodes of different sources sent the same bytes
+  adaptive,  // PoolOptions::verify checks all results of newcomers and samples of the others
 };
 
-/// Code that nodes run: a native function by name, a module by hash, or both (the node chooses).
+/// The code that nodes run is a native function by name, a module by hash, or both. If both are
+/// given, the node chooses.
 struct TaskSpec {
   std::string name = {};
   std::string function = {};  // empty: no native function
@@ -36,8 +34,8 @@ struct TaskSpec {
   int priority = 0;           // within the project: higher first
   Verification verification = Verification::none;
   int quorum = 2;  // of Verification::quorum
-  /// So many failures and the ticket is dead. Of nodes without NodeInfo::trusted each source counts
-  /// once; again only when no other node that is there could do it, as all have failed.
+  /// After this many failures a ticket is dead. Nodes without NodeInfo::trusted count once for each
+  /// source. They count again if no other connected node could compute the ticket.
   int max_attempts = 10;
   bool public_data = true;  // false: only nodes with NodeInfo::trusted get its tickets
 };
@@ -45,11 +43,11 @@ struct TaskSpec {
 enum class TaskState : uint8_t { running, paused, cancelled };
 
 struct TicketSpec {
-  ByteVector input = {};             // at most kMaxInput bytes; what is larger belongs into a blob
+  ByteVector input = {};             // at most kMaxInput bytes; put larger inputs into blobs
   std::vector<BlobHash> blobs = {};  // further inputs, by hash
   uint64_t max_result_bytes = 1 << 20;
   double work = 1;     // cost relative to the task's other tickets
-  NodeId prefer = {};  // gets it before others, as long as this process lives
+  NodeId prefer = {};  // gets it before others; a restart forgets this
 };
 inline constexpr uint64_t kMaxInput = 64 << 10;
 
@@ -66,7 +64,7 @@ struct ProjectStatus {
   double weight = 1;
 };
 
-/// Tickets by state. `free` and `leased` are still open.
+/// Numbers of tickets by state. Open tickets are `free` or `leased`.
 struct Progress {
   int64_t free = 0, leased = 0, done = 0, dead = 0;
   int64_t open() const { return free + leased; }
@@ -74,19 +72,19 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
-/// A ticket's end. `sequence` counts ends over the whole pool: the order in which they came.
+/// A ticket that has ended. `sequence` numbers the ended tickets of the whole pool in their order.
 struct Finished {
   int64_t sequence = 0;
   TaskId task = 0;
   TicketId ticket = 0;
-  bool dead = false;       // too many attempts: no result; Pool::errors() has the reasons
-  bool checked = false;    // recomputed, or agreed on by a quorum
-  NodeId node = {};        // whose result it is
-  ByteVector result = {};  // empty when it lies in a blob
-  BlobHash blob = {};      // empty when it lies in `result`
+  bool dead = false;       // too many attempts failed: no result; see Pool::errors()
+  bool checked = false;    // computed again, or agreed on by a quorum
+  NodeId node = {};        // that sent the result
+  ByteVector result = {};  // empty if it is in a blob
+  BlobHash blob = {};      // empty if the result is in `result`
 };
 
-/// Why one attempt failed.
+/// The reason for which an attempt failed.
 struct TicketError {
   TicketId ticket = 0;
   NodeId node = {};
@@ -94,29 +92,29 @@ struct TicketError {
   std::string text = {};
 };
 
-/// Of a node's link to the coordinator; 0: not known.
+/// A node's link to the coordinator. 0: not known.
 struct LinkSpeed {
   double down_mbit_s = 0, up_mbit_s = 0;
   double round_trip_s = 0;
 };
 
 struct NodeInfo {
-  std::string name = {}, device = {};  // shown to people, nothing else
-  int threads = 1;                     // tickets it computes at once
-  // Measured by the node on joining; 0: not known.
+  std::string name = {}, device = {};  // for display only
+  int threads = 1;                     // tickets that it computes at once
+  // Measured by the node when it joins. 0: not known.
   double gflops = 0;
   LinkSpeed link = {};
   std::vector<std::string> functions = {};  // native functions that it has
-  bool runs_modules = false;                // JavaScript and WebAssembly
-  bool trusted = false;                     // the operator's own: may see private data
-  /// Where it is, such as its network address: nodes of one place are one voice in a quorum. Empty:
-  /// it speaks for itself.
+  bool runs_modules = false;                // JavaScript and WebAssembly modules
+  bool trusted = false;                     // belongs to the operator: may see private data
+  /// Where the node is, such as its network address. Nodes of one source have one vote in a quorum.
+  /// Empty: the node is its own source.
   std::string source = {};
 };
 
 struct NodeIdentity {
   NodeId id = {};
-  std::string key = {};  // secret of the node: proves that it is itself when it comes back
+  std::string key = {};  // secret: proves the node's identity when it rejoins
 };
 
 struct NodeStatus {
@@ -124,19 +122,20 @@ struct NodeStatus {
   NodeInfo info = {};
   bool connected = false;
   int leases = 0;
-  int64_t accepted = 0, failed = 0;  // results that counted; leases that ended otherwise
-  int64_t consecutive_valid = 0;     // checked or sampled since it was last wrong: its trust
+  int64_t accepted = 0, failed = 0;  // results that counted; leases that ended without
+  int64_t consecutive_valid = 0;     // right results since the last wrong one
   double last_seen = 0;              // seconds since 1970
-  std::string expelled = {};         // the reason; empty: it is not
+  std::string expelled = {};         // the reason; empty: the node is not expelled
+  double resting = 0;                // seconds until it gets tickets again after a failure
 };
 
-/// A ticket handed to one node. The result goes back with the token.
+/// A ticket issued to one node. The node sends its result with the token.
 struct Lease {
   TicketId ticket = 0;
   TaskId task = 0;
   int64_t epoch = 0;  // counts the leases of this ticket
   std::string token = {};
-  double deadline = 0;  // seconds since 1970: then it is given to others as well
+  double deadline = 0;  // seconds since 1970; afterwards other nodes get the ticket too
   ByteVector input = {};
   std::vector<BlobHash> blobs = {};
   uint64_t max_result_bytes = 0;
@@ -145,9 +144,9 @@ struct Lease {
 
 enum class Outcome : uint8_t {
   accepted,   // counts
-  pending,    // kept until others agree (quorum)
-  duplicate,  // the ticket is done already; nothing to send again
-  stale,      // the ticket is not wanted any more
+  pending,    // a vote: waits until other nodes agree
+  duplicate,  // the ticket is done already
+  stale,      // the ticket is no longer wanted
   refused,    // not valid; `reason` says why
 };
 

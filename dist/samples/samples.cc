@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Compiled without fused multiply-add (dist/CMakeLists.txt): JavaScript has none.
+// Compiled without fused multiply-add (dist/net/CMakeLists.txt), as JavaScript has none.
 #include "dist/samples/samples.h"
 
 #include <charconv>
 
+#include "base/error.h"
 #include "dist/net/json_fields.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 namespace {
 
 ByteVector bytes_of(std::string_view text) {
-  const ByteView bytes = nn::as_bytes(text);
+  const ByteView bytes = as_bytes(text);
   return {bytes.begin(), bytes.end()};
 }
 
-/// The i-th of a stream of 32 random bits: a counter, mixed well.
+/// The i-th number of a stream of 32 random bits: a hash of the counter.
 uint32_t random_bits(uint32_t seed, uint32_t i) {
   uint32_t x = i * 0x9e3779b9u + seed * 0x85ebca6bu;
   x = (x ^ (x >> 16)) * 0x7feb352du;
@@ -26,7 +26,7 @@ uint32_t random_bits(uint32_t seed, uint32_t i) {
 }  // namespace
 
 ByteVector is_prime(ByteView input, const TicketContext&) {
-  const std::string_view text = nn::as_text(input);
+  const std::string_view text = as_text(input);
   uint64_t n = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc() || end != text.data() + text.size() || n > uint64_t{1} << 53)
@@ -37,7 +37,7 @@ ByteVector is_prime(ByteView input, const TicketContext&) {
 }
 
 ByteVector monte_carlo_pi(ByteView input, const TicketContext& context) {
-  const Fields fields(nn::as_text(input));
+  const Fields fields(as_text(input));
   const auto seed = static_cast<uint32_t>(fields.integer("seed", 0, 0, 0xffffffff));
   const auto points = static_cast<uint32_t>(fields.integer("points", 100000, 1, 1000000000));
   int64_t inside = 0;
@@ -50,7 +50,7 @@ ByteVector monte_carlo_pi(ByteView input, const TicketContext& context) {
 }
 
 ByteVector mandelbrot(ByteView input, const TicketContext& context) {
-  const Fields fields(nn::as_text(input));
+  const Fields fields(as_text(input));
   const double left = fields.number("left", -2, -4, 4), top = fields.number("top", 1.25, -4, 4);
   const double step = fields.number("step", 0.01, 1e-15, 4);
   const int64_t width = fields.integer("width", 64, 1, 4096);

@@ -4,45 +4,65 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
+#include "base/error.h"
+#include "base/log.h"
+#include "base/sha256.h"
 #include "dist/wire/elements.h"
-#include "matrix/error.h"
-#include "nn/io/sha256.h"
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/reduce.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr double kMostPatience = 300;  // seconds, whatever nodes say of themselves
+constexpr double kMostPatience = 300;  // seconds, as a limit of what nodes report about themselves
 
 }  // namespace
 
-TensorMessage check_result(const Piece& piece, ByteView bytes) {
-  if (bytes.size() > piece.max_bytes)
+TensorMessage check_result(const MinibatchPart& part, ByteView bytes) {
+  if (bytes.size() > part.max_bytes)
     throw ParseError("result", "size",
-                     "expected at most " + std::to_string(piece.max_bytes) + " bytes, got " +
+                     "expected at most " + std::to_string(part.max_bytes) + " bytes, got " +
                          std::to_string(bytes.size()));
   TensorMessage message = decode_tensors(bytes, "result");
   const auto ticket = message.texts.find("ticket");
   if (message.texts.size() != 1 || ticket == message.texts.end() ||
-      ticket->second != nn::sha256(piece.ticket))
+      ticket->second != sha256(part.ticket))
     throw ParseError("result", "ticket", "expected a result of this ticket, got another");
   const std::vector<WireType> types = wire_types(bytes);
-  bool fits = message.tensors.size() == piece.wanted.size();
-  for (size_t i = 0; fits && i < piece.wanted.size(); ++i) {
+  bool fits = message.tensors.size() == part.expected.size();
+  for (size_t i = 0; fits && i < part.expected.size(); ++i) {
     const auto& [name, value] = message.tensors[i];
-    fits = name == piece.wanted[i].name && value.shape() == piece.wanted[i].shape &&
-           types[i] == piece.wanted[i].type;
+    fits = name == part.expected[i].name && value.shape() == part.expected[i].shape &&
+           types[i] == part.expected[i].type;
   }
   if (!fits)
     throw ParseError("result", "tensors",
-                     "expected " + std::to_string(piece.wanted.size()) +
+                     "expected " + std::to_string(part.expected.size()) +
                          " tensors with the names, shapes and types of the ticket, got others");
   return message;
 }
 
 namespace {
 
-/// The norm of what differs, but for `steps`, each that of a block of values.
+float norm(const Tensor& x) { return std::sqrt(reduce(Reduction::sum_of_squares, x).item()); }
+
+/// `message` must be a well-formed result of the part.
+std::vector<ResultNorm> norms_of(const MinibatchPart& part, const TensorMessage& message) {
+  std::vector<ResultNorm> norms;
+  for (size_t i = 0; i < part.expected.size(); ++i) {
+    const MinibatchPart::Expected& expected = part.expected[i];
+    const Tensor& value = message.tensors[i].value;
+    const double size = expected.before.defined()
+                            ? norm(elementwise("x - y", {{"x", value}, {"y", expected.before}}))
+                            : norm(value);
+    norms.push_back({expected.name, size, expected.gradient});
+  }
+  return norms;
+}
+
+/// The norm of the difference. Each block of values may differ by its entry of `steps`.
 double difference(const Tensor& given, const Tensor& own, std::span<const double> steps) {
   const float *x = given.data<float>(), *y = own.data<float>();
   double sum = 0;
@@ -54,7 +74,7 @@ double difference(const Tensor& given, const Tensor& own, std::span<const double
   return std::sqrt(sum);
 }
 
-/// The scales of i8, by the largest value of each block.
+/// The step of each i8 block, from its largest value.
 std::vector<double> steps_of(const Tensor& values) {
   std::vector<double> steps;
   for (int64_t first = 0; first < values.size(); first += kBlock) {
@@ -62,14 +82,14 @@ std::vector<double> steps_of(const Tensor& values) {
     const int64_t end = std::min<int64_t>(first + kBlock, values.size());
     for (int64_t i = first; i < end; ++i)
       most = std::max(most, std::abs(static_cast<double>(values.data<float>()[i])));
-    steps.push_back(1.001 * most / 127);  // the two scales are not quite the same
+    steps.push_back(1.001 * most / 127);  // the scales of the two results differ slightly
   }
   return steps;
 }
 
 }  // namespace
 
-bool agree(const Piece& piece, const TensorMessage& given, const TensorMessage& own) {
+bool agree(const MinibatchPart& part, const TensorMessage& given, const TensorMessage& own) {
   constexpr double kShare = 0.01, kFloor = 1e-4, kSmall = 1e-6;
   std::vector<double> norms, differences;
   double largest = 0;
@@ -80,14 +100,14 @@ bool agree(const Piece& piece, const TensorMessage& given, const TensorMessage& 
       const double value = b.data<float>()[k];
       norm += value * value;
     }
-    const bool in_steps = piece.wanted[i].type == WireType::i8;
+    const bool in_steps = part.expected[i].type == WireType::i8;
     norms.push_back(std::sqrt(norm));
     differences.push_back(
         difference(given.tensors[i].value, b, in_steps ? steps_of(b) : std::vector<double>{}));
-    if (piece.wanted[i].gradient) largest = std::max(largest, norms.back());
+    if (part.expected[i].gradient) largest = std::max(largest, norms.back());
   }
   for (size_t i = 0; i < norms.size(); ++i) {
-    const double floor = piece.wanted[i].gradient ? kFloor * largest : kSmall;
+    const double floor = part.expected[i].gradient ? kFloor * largest : kSmall;
     if (!(differences[i] <= kShare * norms[i] + floor)) return false;
   }
   return true;
@@ -99,14 +119,14 @@ Gather::Gather(Channel& channel, Device device, const TrustOptions& trust, doubl
 
 Gather::~Gather() {
   try {
-    for (const auto& [id, piece] : open_) channel_.close(id);
+    for (const auto& [id, part] : open_) channel_.close(id);
     for (const auto& [hash, bytes] : blobs_) channel_.drop_blob(hash);
-  } catch (...) {  // The channel is going too.
+  } catch (...) {  // The channel may be broken.
   }
 }
 
 std::string Gather::put(BlobKind kind, ByteVector bytes) {
-  std::string hash = nn::sha256(bytes);
+  std::string hash = sha256(bytes);
   const auto blob = std::make_shared<const ByteVector>(std::move(bytes));
   blobs_[hash] = blob;
   channel_.put_blob(kind, hash, blob);
@@ -117,10 +137,10 @@ void Gather::drop(const std::string& hash) {
   if (blobs_.erase(hash)) channel_.drop_blob(hash);
 }
 
-void Gather::submit(std::span<Piece> pieces, size_t index) {
+void Gather::submit(std::span<MinibatchPart> parts, size_t index) {
   open_[next_id_] = index;
-  const Piece& piece = pieces[index];
-  channel_.submit(next_id_++, {piece.ticket, piece.max_bytes, piece.work, piece.prefer});
+  const MinibatchPart& part = parts[index];
+  channel_.submit(next_id_++, {part.ticket, part.max_bytes, part.work, part.prefer});
 }
 
 void Gather::close(uint64_t id) {
@@ -128,20 +148,37 @@ void Gather::close(uint64_t id) {
   channel_.close(id);
 }
 
-void Gather::send(std::span<Piece> pieces) {
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (pieces[i].result && !trust_.expelled(pieces[i].node)) continue;
-    pieces[i].result.reset();
-    submit(pieces, i);
+void Gather::send(std::span<MinibatchPart> parts) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].result && !trust_.expelled(parts[i].node)) continue;
+    replace(parts, i);
   }
 }
 
-bool Gather::any_expelled(std::span<const Piece> pieces) const {
-  return std::any_of(pieces.begin(), pieces.end(),
-                     [&](const Piece& piece) { return trust_.expelled(piece.node); });
+void Gather::replace(std::span<MinibatchPart> parts, size_t index) {
+  MinibatchPart& part = parts[index];
+  part.result = std::exchange(part.own, std::nullopt);
+  if (!part.result) return submit(parts, index);
+  part.node.clear();
+  ++counts_.by_server;
 }
 
-void Gather::collect(std::span<Piece> pieces) {
+bool Gather::any_expelled(std::span<const MinibatchPart> parts) const {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const MinibatchPart& part) { return trust_.expelled(part.node); });
+}
+
+void Gather::abandon() {
+  while (!open_.empty()) close(open_.begin()->first);
+}
+
+void Gather::undo(int64_t first, int64_t last) {
+  gate_.clear();  // it may contain norms of wrong results
+  trust_.undo(first, last);
+  counts_.undone += last - first;
+}
+
+void Gather::collect(std::span<MinibatchPart> parts) {
   using Clock = std::chrono::steady_clock;
   double wait = patience(), slowest = 0;
   const int64_t accepted = counts_.accepted;
@@ -150,91 +187,108 @@ void Gather::collect(std::span<Piece> pieces) {
   while (!open_.empty()) {
     std::optional<TicketResult> result = channel_.receive(wait);
     const auto now = Clock::now();
-    if (!result && is_held()) {
+    if (!result && is_paused()) {
       since = now;
     } else if (result) {
       if (!result->dead && open_.contains(result->ticket))
         slowest = std::max(slowest, std::chrono::duration<double>(now - since).count());
       slowest_ = std::max(slowest_, slowest);
-      take(pieces, std::move(*result));
+      take(parts, std::move(*result));
       since = Clock::now();
       wait = patience();
     } else {
-      // Nodes began with the first ones, and are the most likely to be about to finish those.
-      do_here(pieces, open_.rbegin()->first);
+      // Nodes began with the first tickets, so they are likely to finish those first.
+      compute_here(parts, open_.rbegin()->first);
       if (wait > 0) waited_enough = !channel_.nodes().empty();
-      wait = planned_ = 0;  // nodes are not what they said
+      wait = planned_ = 0;  // the nodes are slower than planned
     }
   }
-  slowest_ = std::max(slowest, slowest_ / 2);  // one hiccup is forgotten
-  if (waited_enough && counts_.accepted == accepted) hope_ /= 2;
+  slowest_ = std::max(slowest, slowest_ / 2);  // so that a single delay has no lasting effect
+  if (waited_enough && counts_.accepted == accepted) patience_factor_ /= 2;
 }
 
 double Gather::patience() const {
   const double slow = std::min(3 * std::max(planned_, slowest_), kMostPatience);
-  return hope_ * std::max(patience_, slow);
+  return patience_factor_ * std::max(patience_, slow);
 }
 
-bool Gather::is_held() { return channel_.held() && !(stop_ && stop_()); }
+bool Gather::is_paused() { return channel_.is_paused() && !(stop_ && stop_()); }
 
-void Gather::do_here(std::span<Piece> pieces, uint64_t id) {
-  Piece& piece = pieces[open_.at(id)];
+void Gather::compute_here(std::span<MinibatchPart> parts, uint64_t id) {
+  MinibatchPart& part = parts[open_.at(id)];
+  finish(part, id, compute(part));
+}
+
+/// Ends a part with a result of this process.
+void Gather::finish(MinibatchPart& part, uint64_t id, TensorMessage own) {
   close(id);
-  piece.result = compute(piece);
-  piece.node.clear();
-  ++counts_.alone;
+  gate_.add(norms_of(part, own));
+  part.result = std::move(own);
+  part.node.clear();
+  ++counts_.by_server;
 }
 
-TensorMessage Gather::compute(const Piece& piece) {
+TensorMessage Gather::compute(const MinibatchPart& part) {
   return check_result(
-      piece, own_.run(piece.ticket, [&](const std::string& hash) { return *blobs_.at(hash); }));
+      part, own_.run(part.ticket, [&](const std::string& hash) { return *blobs_.at(hash); }));
 }
 
-void Gather::take(std::span<Piece> pieces, TicketResult result) {
+void Gather::take(std::span<MinibatchPart> parts, TicketResult result) {
   const auto at = open_.find(result.ticket);
   if (at == open_.end()) {
     ++counts_.late;
     return;
   }
   if (result.dead) {
-    if (!is_held()) do_here(pieces, result.ticket);
+    if (!is_paused()) compute_here(parts, result.ticket);
     return;
   }
   if (trust_.expelled(result.node)) return;
   const size_t index = at->second;
-  Piece& piece = pieces[index];
+  MinibatchPart& part = parts[index];
   TensorMessage message;
   try {
-    message = check_result(piece, result.bytes);
+    message = check_result(part, result.bytes);
   } catch (const Error& error) {
     ++counts_.refused;
     const bool not_finite = dynamic_cast<const NotFinite*>(&error);
-    const std::string what(not_finite ? kNotFinite : kWrongForm);
-    return expel(pieces, result.node, what + ": " + error.what());
+    return expel(
+        parts, result.node,
+        {error.what(), not_finite ? ExpulsionKind::not_finite : ExpulsionKind::wrong_form});
   }
-  if (trust_.checks(result.node)) {
+  const std::vector<ResultNorm> norms = norms_of(part, message);
+  if (trust_.checks(result.node, gate_.ratio(norms))) {
     ++counts_.checked;
-    if (!agree(piece, message, compute(piece)))
-      return expel(pieces, result.node,
-                   std::string(kWrongValue) + ": its result is not what the server computes");
+    TensorMessage own = compute(part);
+    if (!agree(part, message, own)) {
+      finish(part, result.ticket, std::move(own));
+      return expel(parts, result.node,
+                   {"its result is not what the server computes", ExpulsionKind::wrong_value});
+    }
     trust_.agreed(result.node);
+    part.own = std::move(own);
+  } else {
+    trust_.counted(result.node, step_);
   }
+  gate_.add(norms);
   close(result.ticket);
-  piece.result = std::move(message);
-  piece.node = std::move(result.node);
+  part.result = std::move(message);
+  part.node = std::move(result.node);
   ++counts_.accepted;
-  hope_ = 1;
+  patience_factor_ = 1;
 }
 
-/// Tickets that the node holds go to others; what it gave to this step is done again.
-void Gather::expel(std::span<Piece> pieces, const std::string& node, const std::string& reason) {
-  trust_.expel(node);
+/// Its tickets go to other nodes. Its results of this step are replaced.
+void Gather::expel(std::span<MinibatchPart> parts, const std::string& node,
+                   const ExpulsionReason& reason) {
+  trust_.expel(node, step_);
+  last_expelled_ = node;
+  log_warning(message("pool", "node ", node, " is expelled: ", reason.text()));
   ++counts_.expelled;
   channel_.expel(node, reason);
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (!pieces[i].result || pieces[i].node != node) continue;
-    pieces[i].result.reset();
-    submit(pieces, i);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].result || parts[i].node != node) continue;
+    replace(parts, i);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gather: has tickets computed by nodes, checks what they give, and does itself what nobody does.
+// Gather: sends tickets to nodes and checks their results. It computes the tickets that no node
+// finishes.
 #pragma once
 
 #include <functional>
@@ -12,98 +13,123 @@
 #include <vector>
 
 #include "dist/train/channel.h"
+#include "dist/train/norm_gate.h"
 #include "dist/train/training_node.h"
 #include "dist/train/trust.h"
 
 namespace kaiseki::dist {
 
-/// A part of a minibatch. What its result must be is known before.
-struct Piece {
-  struct Wanted {
+/// A part of a minibatch: its ticket, and the expected tensors of its result.
+struct MinibatchPart {
+  struct Expected {
     std::string name;
     Shape shape;
     bool gradient = false;
     WireType type = WireType::f32;
+    Tensor before = {};  // the previous value, on the CPU; the result differs little from it
   };
   ByteVector ticket;
-  std::vector<Wanted> wanted;
-  uint64_t max_bytes = 0;   // of a result
-  double work = 1;          // passes over a sample: forward is one, backward two
-  std::string prefer = {};  // a node that has something of it already
+  std::vector<Expected> expected;
+  uint64_t max_bytes = 0;   // maximum size of the result
+  double work = 1;          // passes over the samples: forward counts 1, backward 2
+  std::string prefer = {};  // a node that has data of this part already
 
   std::optional<TensorMessage> result = {};
-  std::string node = {};  // who gave it; empty: the server itself
+  std::string node = {};                  // the node that sent the result; empty: this process
+  std::optional<TensorMessage> own = {};  // the result of this process, if it checked that one
 };
 
-/// What happened since the beginning.
+/// Counts since the start.
 struct GatherCounts {
-  int64_t accepted = 0;  // results of nodes
-  int64_t alone = 0;     // results of the server itself
-  int64_t checked = 0;   // results of nodes that were computed again
-  int64_t refused = 0;   // not well formed, or of another ticket
-  int64_t late = 0;      // of tickets that were done
-  int64_t expelled = 0;  // nodes
+  int64_t accepted = 0;   // results of nodes that counted
+  int64_t by_server = 0;  // tickets that this process computed
+  int64_t checked = 0;    // results of nodes that this process computed again
+  int64_t refused = 0;    // malformed results, or results of another ticket
+  int64_t late = 0;       // results for tickets that were done
+  int64_t expelled = 0;   // expelled nodes
+  int64_t undone = 0;     // steps that were trained again after an expulsion
 };
 
 class Gather {
  public:
-  /// The channel must live as long as this. `patience`: seconds without a result, after which the
-  /// server computes tickets itself though nodes are there; more of them when nodes are slow, and
-  /// half as many after each round of which they did nothing, until they do, or come or go.
-  /// `stop` is asked while the channel holds the work back; true: it is done here after all, so
-  /// that training can end.
+  /// The channel must outlive this. `patience`: seconds without a result before this process
+  /// computes tickets itself. The time grows if nodes are slow. It halves after each round without
+  /// a result in time, until a result counts or the nodes change. collect() calls `stop` while the
+  /// channel is paused. If it returns true, this process computes the tickets, so that training can
+  /// end.
   Gather(Channel& channel, Device device, const TrustOptions& trust, double patience,
          std::function<bool()> stop = {});
   ~Gather();
 
-  /// A blob for nodes and for the server itself; gives its hash.
+  /// Stores a blob for nodes and for this process. Returns its hash.
   std::string put(BlobKind kind, ByteVector bytes);
   void drop(const std::string& hash);
 
-  /// The nodes are others than before, and what they are to take for all pieces: they have three
-  /// times as long, until that is over once.
+  /// The nodes changed. `seconds`: the planned time for all parts. collect() waits three times as
+  /// long for a result, until that time has passed once.
   void expect(double seconds) {
     planned_ = seconds;
-    hope_ = 1;
+    patience_factor_ = 1;
   }
-  /// Sends those that have no result, or one of a node that was expelled since.
-  void send(std::span<Piece> pieces);
-  /// Waits until all have one. The same pieces, at the same place.
-  void collect(std::span<Piece> pieces);
-  /// Whether one of them came from a node that was expelled since.
-  bool any_expelled(std::span<const Piece> pieces) const;
+  /// Sends the parts without a result, and those with a result of an expelled node.
+  void send(std::span<MinibatchPart> parts);
+  /// Waits until all parts have a result. `parts` must be the span that send() got.
+  void collect(std::span<MinibatchPart> parts);
+  /// Whether one of the results came from an expelled node.
+  bool any_expelled(std::span<const MinibatchPart> parts) const;
+
+  /// Further results count in this training step.
+  void begin_step(int64_t step) { step_ = step; }
+  /// Decides which results count without a check.
+  Trust& trust() { return trust_; }
+  /// The last expelled node. Empty: none.
+  const std::string& last_expelled() const { return last_expelled_; }
+  /// Forgets the norms of earlier results, as later results are of another kind.
+  void forget_norms() { gate_.clear(); }
+  /// Closes all open tickets after an exception.
+  void abandon();
+  /// The caller trains the steps from `first` to `last` again, without results of expelled nodes.
+  void undo(int64_t first, int64_t last);
 
   const GatherCounts& counts() const { return counts_; }
 
  private:
-  void submit(std::span<Piece> pieces, size_t index);
+  void submit(std::span<MinibatchPart> parts, size_t index);
   void close(uint64_t id);
   double patience() const;
-  bool is_held();
-  void take(std::span<Piece> pieces, TicketResult result);
-  void do_here(std::span<Piece> pieces, uint64_t id);
-  TensorMessage compute(const Piece& piece);
-  void expel(std::span<Piece> pieces, const std::string& node, const std::string& reason);
+  bool is_paused();
+  void take(std::span<MinibatchPart> parts, TicketResult result);
+  void compute_here(std::span<MinibatchPart> parts, uint64_t id);
+  void finish(MinibatchPart& part, uint64_t id, TensorMessage own);
+  /// Replaces the result of an expelled node: by the one that checked it, or by a new ticket.
+  void replace(std::span<MinibatchPart> parts, size_t index);
+  TensorMessage compute(const MinibatchPart& part);
+  void expel(std::span<MinibatchPart> parts, const std::string& node,
+             const ExpulsionReason& reason);
 
   Channel& channel_;
   TrainingNode own_;
   Trust trust_;
+  NormGate gate_;
+  int64_t step_ = 0;
+  std::string last_expelled_;
   double patience_, planned_ = 0;
-  double slowest_ = 0;  // seconds that a result let wait for it; half as many after each round
-  double hope_ = 1;     // of the patience; half after each round of which nodes did nothing in time
+  double slowest_ = 0;  // longest wait for a result in seconds; halves after each round
+  double patience_factor_ =
+      1;  // factor of patience; halves after each round without a result in time
   std::function<bool()> stop_;
   std::map<std::string, std::shared_ptr<const ByteVector>> blobs_;
-  std::map<uint64_t, size_t> open_;  // tickets, and which piece each is of
+  std::map<uint64_t, size_t> open_;  // the index of the part by ticket
   uint64_t next_id_ = 1;
   GatherCounts counts_;
 };
 
-/// Throws ParseError when a result is not what its ticket wants.
-TensorMessage check_result(const Piece& piece, ByteView bytes);
-/// Whether two results of a piece differ by no more than the rounding of two devices does: by a
-/// hundredth of each tensor's norm. Of i8, each value may be a step of its block's scale off, where
-/// rounding took the other side. (A gradient that is zero but for rounding, such as that of a
-/// bias before a batch normalisation, is measured against the largest gradient.)
-bool agree(const Piece& piece, const TensorMessage& given, const TensorMessage& own);
+/// Throws ParseError if the result does not match the part's expected tensors.
+TensorMessage check_result(const MinibatchPart& part, ByteView bytes);
+/// Whether two results of a part differ by at most a hundredth of each tensor's norm. Rounding on
+/// two devices differs by less. In i8 each value may also differ by one step of its block's scale.
+/// A gradient that is zero except for rounding is compared with the largest gradient. An example is
+/// the gradient of a bias before a batch normalization.
+bool agree(const MinibatchPart& part, const TensorMessage& given, const TensorMessage& own);
 
 }  // namespace kaiseki::dist

@@ -5,21 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/threads.h"
 #include "nn/data/picture.h"
 
 namespace kaiseki::dist {
-
-using nn::ByteVector;
-using nn::ByteView;
 
 namespace {
 
 constexpr int64_t kSmallestSide = 64;
 constexpr int kQuality = 90;
 constexpr int kChannels = 3;
-constexpr int64_t kMostValues = int64_t{1} << 28;  // 1 GiB of floats: few bytes can stand for many
+constexpr int64_t kMostValues =
+    int64_t{1} << 28;  // 1 GiB of floats, as a small file may decode to a huge image
 constexpr const char* kOneSize = "expected JPEGs of one size, got others";
 
 nn::Picture picture_of(const uint8_t* planes, int height, int width) {
@@ -46,7 +44,7 @@ std::vector<ByteView> files_of(const JpegSamples& samples) {
   const int32_t* sizes = samples.sizes.data<int32_t>();
   std::vector<ByteView> files;
   for (int64_t i = 0; i < samples.sizes.size(); ++i) {
-    const auto size = static_cast<size_t>(sizes[i]);  // below 0 it is too large
+    const auto size = static_cast<size_t>(sizes[i]);  // a negative size becomes too large
     if (size > rest.size()) break;
     files.push_back(rest.first(size));
     rest = rest.subspan(size);
@@ -56,11 +54,11 @@ std::vector<ByteView> files_of(const JpegSamples& samples) {
   return files;
 }
 
-/// The same of all, by their headers: decoding takes far more memory than the bytes that are there.
+/// Checks from the headers that all files are JPEG of one size, before decoding allocates memory.
 nn::PictureInfo info_of(const std::vector<ByteView>& files) {
   const nn::PictureInfo first = nn::picture_info(files[0], "samples");
   for (const ByteView file : files) {
-    const nn::PictureInfo info = nn::picture_info(file, "samples");  // of a PNG, too
+    const nn::PictureInfo info = nn::picture_info(file, "samples");  // also reads PNG
     if (file[0] != std::byte{0xff} || info.height != first.height || info.width != first.width)
       refuse(kOneSize);
   }
@@ -107,7 +105,7 @@ Tensor from_jpeg(const JpegSamples& samples) {
   parallel_for(count, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const nn::Picture picture =
-          nn::decode_picture_alike(files[static_cast<size_t>(i)], "samples", kChannels);
+          nn::decode_picture_portable(files[static_cast<size_t>(i)], "samples", kChannels);
       if (static_cast<int64_t>(picture.pixels.size()) != each) refuse(kOneSize);
       to_planes(picture, planes + i * each);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pictures of one ticket as JPEG. Inside dist/train.
+// Encodes the images of a ticket as JPEG. Internal to dist/train.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace kaiseki::dist {
 
-/// One file after the other, and the bytes of each.
+/// The files one after the other, and the size of each in bytes.
 struct JpegSamples {
   Tensor files = {}, sizes = {};  // u8 [bytes], i32 [n]
 };
 
-/// u8 [n, 3, height, width], on the CPU. Nothing where that does not at least halve them, and for
-/// pictures of less than 64 pixels a side, which would lose too much.
+/// `pixels`: u8 [n, 3, height, width] on the CPU. Returns nullopt if JPEG does not halve the size,
+/// or if a side has less than 64 pixels, as small images would lose too much.
 std::optional<JpegSamples> to_jpeg(const Tensor& pixels);
-/// The same pixels on every machine. Throws ParseError.
+/// Returns the same pixels on every machine. Throws ParseError.
 Tensor from_jpeg(const JpegSamples& samples);
 
 }  // namespace kaiseki::dist

@@ -2,12 +2,9 @@
 #include "dist/train/local_nodes.h"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <utility>
 
-#include "matrix/error.h"
-#include "matrix/ops/elementwise.h"
+#include "base/error.h"
 
 namespace kaiseki::dist {
 
@@ -18,7 +15,7 @@ LocalNodes::LocalNodes(std::vector<LocalNode> nodes, uint64_t seed) : random_(se
 std::vector<NodeRate> LocalNodes::nodes() {
   std::vector<NodeRate> rates;
   for (const Node& node : nodes_) {
-    if (!here(node)) continue;
+    if (!is_present(node)) continue;
     rates.emplace_back();
     rates.back().name = node.of.name;
   }
@@ -39,19 +36,28 @@ void LocalNodes::submit(uint64_t id, const Submission& given) {
 
 void LocalNodes::close(uint64_t id) { open_.erase(id); }
 
-void LocalNodes::expel(const std::string& name, const std::string&) {
+void LocalNodes::expel(const std::string& name, const ExpulsionReason&) {
   for (Node& node : nodes_)
     if (node.of.name == name) node.alive = false;
   expelled_.push_back(name);
 }
 
+void LocalNodes::attack(const std::string& name, Attack attack) {
+  for (Node& node : nodes_) {
+    if (node.of.name != name) continue;
+    node.of.attack = attack;
+    node.of.attack.honest_until += node.answered;
+  }
+}
+
 int LocalNodes::holders(uint64_t id) const {
   return static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(), [&](const Node& node) {
-    return here(node) && node.ticket == id;
+    return is_present(node) && node.ticket == id;
   }));
 }
 
-/// Its own kind of work first, then the oldest that nobody has, then a second copy of the oldest.
+/// Selects a ticket that prefers the node, else the oldest idle one, else a second copy of the
+/// oldest.
 uint64_t LocalNodes::choose(const Node& node) const {
   uint64_t free = 0, copy = 0;
   for (const auto& [id, open] : open_) {
@@ -65,7 +71,7 @@ uint64_t LocalNodes::choose(const Node& node) const {
 
 void LocalNodes::assign() {
   for (Node& node : nodes_) {
-    if (!here(node) || node.ticket) continue;
+    if (!is_present(node) || node.ticket) continue;
     node.ticket = choose(node);
     if (!node.ticket) continue;
     node.work = open_[node.ticket];
@@ -75,12 +81,12 @@ void LocalNodes::assign() {
 }
 
 std::optional<TicketResult> LocalNodes::receive(double) {
-  if (again_.ticket) return std::exchange(again_, {});
+  if (duplicate_.ticket) return std::exchange(duplicate_, {});
   for (;;) {
     assign();
     Node* next = nullptr;
     for (Node& node : nodes_)
-      if (here(node) && node.ticket && (!next || node.done < next->done)) next = &node;
+      if (is_present(node) && node.ticket && (!next || node.done < next->done)) next = &node;
     if (!next) return std::nullopt;
     now_ = std::max(now_, next->done);
     const uint64_t id = std::exchange(next->ticket, 0);
@@ -98,56 +104,29 @@ std::optional<TicketResult> LocalNodes::receive(double) {
     }
     bytes_.results += answer.bytes.size();
     ++next->answered;
-    if (random_.below(8) == 0) again_ = answer;
+    if (random_.below(8) == 0) duplicate_ = answer;
     return answer;
   }
 }
 
 ByteVector LocalNodes::compute(Node& node) {
   if (!node.node) node.node = std::make_unique<TrainingNode>(Device::cpu());
-  ByteVector result = node.node->run(node.work.bytes, [&](const std::string& hash) {
-    const Blob& blob = blobs_.at(hash);
-    uint64_t& count = blob.kind == BlobKind::network   ? bytes_.network
-                      : blob.kind == BlobKind::weights ? bytes_.weights
-                                                       : bytes_.samples;
-    count += blob.bytes->size();
-    return *blob.bytes;
-  });
-  const ByteVector honest = result;
-  if (node.of.lie != Lie::none && node.answered >= node.of.honest_until)
-    result = lie(node, std::move(result));
-  node.last = honest;
+  const Attack& attack = node.of.attack;
+  const bool lies = attack.lies(node.answered);
+  const ByteVector& ticket = node.work.bytes;
+  ByteVector result = node.node->run(
+      lies && attack.lie == Lie::label_flipped ? with_flipped_labels(ticket) : ticket,
+      [&](const std::string& hash) {
+        const Blob& blob = blobs_.at(hash);
+        uint64_t& count = blob.kind == BlobKind::network   ? bytes_.network
+                          : blob.kind == BlobKind::weights ? bytes_.weights
+                                                           : bytes_.samples;
+        count += blob.bytes->size();
+        return *blob.bytes;
+      });
+  ByteVector last = std::exchange(node.last, result);
+  if (lies) result = lie_about(attack, std::move(result), ticket, last, node.answered);
   return result;
-}
-
-ByteVector LocalNodes::lie(Node& node, ByteVector result) {
-  if (node.of.lie == Lie::replayed) return node.last.empty() ? result : node.last;
-  if (node.of.lie == Lie::oversized) {
-    result.resize(result.size() * 4 + 4096);
-    return result;
-  }
-  if (node.of.lie == Lie::not_finite) {
-    const float nan = std::numeric_limits<float>::quiet_NaN();
-    std::memcpy(&result[result.size() - 8], &nan, 4);
-    return result;
-  }
-  TensorMessage message = decode_tensors(result, "result");
-  const std::vector<WireType> types = wire_types(result);
-  std::vector<WireTensor> tensors;
-  for (size_t i = 0; i < message.tensors.size(); ++i) {
-    const auto& [name, value] = message.tensors[i];
-    Tensor& given = tensors.emplace_back(WireTensor{name, value, types[i]}).value;
-    if (node.of.lie == Lie::sign_flipped) update("g = 0 - g", {{"g", given}});
-    if (node.of.lie == Lie::wrong_shape) given = Tensor::zeros({1}, DType::f32, Device::cpu());
-    if (node.of.lie == Lie::wrong_type)
-      tensors.back().type = types[i] == WireType::f32 ? WireType::f16 : WireType::f32;
-    if (node.of.lie == Lie::noise) {
-      Random noise(7, static_cast<uint64_t>(node.answered));
-      float* values = given.mutable_data<float>();
-      for (int64_t k = 0; k < given.size(); ++k) values[k] *= 1 + 0.5f * noise.normal();
-    }
-  }
-  return encode_tensors(tensors, message.texts);
 }
 
 }  // namespace kaiseki::dist

@@ -1,40 +1,28 @@
 // SPDX-License-Identifier: MIT
-// LocalNodes: a pool in this process. Nodes compute really; when they answer, die and join is
-// simulated, by seed, and so the same in every run.
+// LocalNodes: a channel to nodes in this process. The nodes compute real results. A seed decides
+// when they join, answer and die, so every run is the same.
 #pragma once
 
 #include <map>
 #include <set>
 
 #include "dist/train/channel.h"
+#include "dist/train/lie.h"
 #include "dist/train/training_node.h"
 #include "matrix/random.h"
 
 namespace kaiseki::dist {
 
-/// What a hostile node gives for its result.
-enum class Lie : uint8_t {
-  none,
-  sign_flipped,
-  wrong_shape,
-  wrong_type,
-  not_finite,
-  replayed,
-  noise,
-  oversized
-};
-
 struct LocalNode {
   std::string name;
-  double seconds = 1;        // for a ticket: it takes from half to one and a half of them
-  int64_t joins_at = 0;      // tickets that were submitted before it joins
-  int64_t dies_after = -1;   // tickets that it answers; it never answers the next. -1: never
-  int64_t honest_until = 0;  // tickets that it answers before it lies
-  Lie lie = Lie::none;
+  double seconds = 1;       // mean time of a ticket; a ticket takes 0.5 to 1.5 times that
+  int64_t joins_at = 0;     // joins after this number of submitted tickets
+  int64_t dies_after = -1;  // dies at the ticket after this number of answers; -1: never
+  Attack attack = {};
 };
 
 struct LocalBytes {
-  uint64_t network = 0, weights = 0, samples = 0;  // blobs that nodes fetched
+  uint64_t network = 0, weights = 0, samples = 0;  // bytes of blobs that nodes fetched
   uint64_t tickets = 0, results = 0;
 };
 
@@ -49,14 +37,17 @@ class LocalNodes : public Channel {
   void submit(uint64_t id, const Submission& ticket) override;
   void close(uint64_t id) override;
   std::optional<TicketResult> receive(double seconds) override;
-  void expel(const std::string& node, const std::string& reason) override;
+  void expel(const std::string& node, const ExpulsionReason& reason) override;
 
   const LocalBytes& bytes() const { return bytes_; }
-  /// Simulated seconds so far.
+  /// Simulated time in seconds.
   double now() const { return now_; }
   const std::vector<std::string>& expelled() const { return expelled_; }
-  /// Blobs that are here now.
+  /// The numbers of blobs and of open tickets.
   size_t blobs() const { return blobs_.size(); }
+  size_t open() const { return open_.size(); }
+  /// The node attacks from now on. Its results so far do not count for `honest_until`.
+  void attack(const std::string& node, Attack attack);
 
  private:
   struct Open {
@@ -74,12 +65,11 @@ class LocalNodes : public Channel {
     ByteVector last = {};
   };
 
-  bool here(const Node& node) const { return node.alive && node.of.joins_at <= submitted_; }
+  bool is_present(const Node& node) const { return node.alive && node.of.joins_at <= submitted_; }
   int holders(uint64_t id) const;
   uint64_t choose(const Node& node) const;
   void assign();
   ByteVector compute(Node& node);
-  ByteVector lie(Node& node, ByteVector result);
 
   std::vector<Node> nodes_;
   Random random_;
@@ -90,7 +80,7 @@ class LocalNodes : public Channel {
   };
   std::map<std::string, Blob> blobs_;
   std::vector<std::string> expelled_;
-  TicketResult again_;  // a result that comes twice
+  TicketResult duplicate_;  // a result that receive() returns a second time
   int64_t submitted_ = 0;
   double now_ = 0;
   LocalBytes bytes_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What one step of training over a pool moves and takes, by mode, and which mode is the fastest.
+// Estimates the bytes and the time of a training step by mode, and selects the fastest mode.
 #pragma once
 
 #include <cstdint>
@@ -12,46 +12,51 @@
 namespace kaiseki::dist {
 
 enum class PoolMode : uint8_t {
-  automatic,  // the fastest by plan_step()
+  automatic,  // the fastest mode by plan_step(); "auto" in texts
   data,       // nodes compute all gradients
-  paper,      // nodes those of the head, the server meanwhile those of the tail (MILJS paper,
-              // Algorithms 1 and 2)
-  border,     // activations and their gradients cross the border, the server computes the tail
+  /// Nodes compute the gradients of the backbone. The server computes those of the head at the same
+  /// time (MILJS paper, Algorithms 1 and 2). "paper" in texts.
+  concurrent_head,
+  /// Nodes compute the backbone, and the server the head. The activations at the border and their
+  /// gradients are sent between the two.
+  border,
 };
 
 struct StepShape {
-  int64_t head_parameters = 0, tail_parameters = 0;
-  int64_t border = 0, outputs = 0;                         // elements of one sample
-  int64_t head_multiply_adds = 0, tail_multiply_adds = 0;  // of one sample, forward
+  int64_t backbone_parameters = 0, head_parameters = 0;
+  int64_t border = 0, outputs = 0;                             // elements per sample
+  int64_t backbone_multiply_adds = 0, head_multiply_adds = 0;  // per sample, forward
   int64_t samples = 0, ticket_samples = 0;
-  int64_t sample_bytes = 0;  // of one sample on the wire
+  int64_t sample_bytes = 0;  // per sample on the wire
+  double weights_share = 1;  // the share of the weights' bytes that a node fetches: 1, or a delta's
   WireType wire = WireType::f16;
 };
 
-/// Without `samples` and what follows, which the caller sets.
+/// The caller sets `samples` and the members after it.
 StepShape step_shape(const NetworkSplit& split, int64_t outputs);
 
 struct ServerRate {
   double gflops = 50;
-  double mbit_s = 1000;  // each way
+  double mbit_s = 1000;  // in each direction
 };
 
 struct StepPlan {
-  double down_bytes = 0, up_bytes = 0;  // of all nodes, without samples and control
+  double down_bytes = 0, up_bytes = 0;  // of all nodes, without samples and control parts
   double seconds = 0;
 };
 
-/// `nodes` is not empty; `mode` not automatic. Tickets go to the node that is done first; its link
-/// and its device work at the same time, as far as it holds several tickets. Nodes share the
-/// server's link.
+/// `nodes` must not be empty, and `mode` must not be automatic. Each ticket goes to the node that
+/// would finish it first. A node's link and device work at the same time if it holds several
+/// tickets. Nodes share the server's link.
 StepPlan plan_step(PoolMode mode, const StepShape& shape, std::span<const NodeRate> nodes,
                    const ServerRate& server = {});
 
-/// The one that takes the least time.
-PoolMode fastest_mode(const StepShape& shape, std::span<const NodeRate> nodes,
-                      const ServerRate& server = {});
+/// Returns the mode with the shortest time. If a node is a volunteer's, returns the mode with the
+/// fewest bytes of those that take at most twice the shortest time.
+PoolMode best_mode(const StepShape& shape, std::span<const NodeRate> nodes,
+                   const ServerRate& server = {});
 
-/// Throws Error unless it is auto, data, paper or border.
+/// Accepts auto, data, paper and border. Throws Error for other texts.
 PoolMode parse_pool_mode(std::string_view text);
 std::string_view pool_mode_name(PoolMode mode);
 

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/train/state_text.h"
 #include "nn/train/trainer.h"
 

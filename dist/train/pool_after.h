@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Training alone first, over the pool after it has got somewhere (MILJS paper, section 3.4:
-// --pool-after accuracy=0.5).
+// Trains on one machine first, and over the pool after a given accuracy (MILJS paper, section 3.4).
 #pragma once
 
 #include <string_view>
@@ -11,16 +10,16 @@
 namespace kaiseki::dist {
 
 struct PoolAfter {
-  double accuracy = 0;  // 0..1, of the evaluation, or without one of training, over an epoch
+  double accuracy = 0;  // 0 to 1, of the evaluation, or of training if there is none
 };
 
-/// "accuracy=0.5". Throws Error.
+/// Parses a text such as "accuracy=0.5". Throws Error.
 PoolAfter parse_pool_after(std::string_view text);
 
-/// Lets the updater join after the epoch that reached it. A checkpoint remembers that it did.
+/// Calls PoolUpdater::join() after the epoch that reached the accuracy. Checkpoints store this.
 class JoinPool : public nn::Extension {
  public:
-  /// The updater, made with `alone`, must live as long as this.
+  /// The updater must have PoolTrainingOptions::alone, and must outlive this.
   JoinPool(PoolUpdater& updater, const PoolAfter& after) : updater_(updater), after_(after) {}
   void on_epoch(nn::Trainer& trainer) override;
   void save(nn::Metadata& state) const override;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How PoolUpdater makes tickets of a minibatch, and what it wants for them.
+// PoolUpdater: makes the tickets of a minibatch, with the expected tensors of their results.
 #include <algorithm>
 #include <map>
 
 #include "dist/train/pool_updater.h"
+#include "dist/wire/delta.h"
 #include "matrix/ops/copy.h"
 
 namespace kaiseki::dist {
@@ -11,7 +12,7 @@ namespace {
 
 using nn::Network;
 
-constexpr uint64_t kHeaderRoom = 128;  // for what a message says of a tensor beside its name
+constexpr uint64_t kHeaderRoom = 128;  // bytes of a tensor's header besides its name
 
 Shape with_batch(int64_t n, const Shape& sample) {
   Shape shape = {n};
@@ -25,130 +26,146 @@ Tensor rows(const Tensor& of, int64_t first, int64_t count) {
 
 }  // namespace
 
-void PoolUpdater::put_weights(Cut& cut) {
+void PoolUpdater::put_weights(SplitMinibatch& minibatch) {
   std::map<std::string, Tensor> values;
   for (const nn::Parameter& parameter : network().parameters())
     values[parameter.name] = parameter.value;
   const WireType type = options_.wire == WireType::f32 ? WireType::f32 : WireType::f16;
   std::vector<WireTensor> tensors;
   for (const std::string& name : order_) tensors.push_back({name, values[name], type});
-  Network& of = mode_ == PoolMode::border ? *head_ : network();
+  Network& of = mode_ == PoolMode::border ? *backbone_ : network();
   for (const nn::State& state : of.states()) tensors.push_back({state.name, state.value});
-  cut.weights = gather_.put(BlobKind::weights, encode_tensors(tensors));
+  ByteVector weights = encode_tensors(tensors);
+  if (type == WireType::f16) put_delta(minibatch, weights);
+  minibatch.ticket.weights = gather_.put(BlobKind::weights, weights);
+  last_weights_ = std::move(weights);
+  last_hash_ = minibatch.ticket.weights;
 }
 
-/// In the mode paper the server computes with the same pictures as nodes: `images`, a view of the
-/// minibatch, become what arrives.
+/// For nodes that have the weights of the last step.
+void PoolUpdater::put_delta(SplitMinibatch& minibatch, ByteView weights) {
+  std::optional<ByteVector> delta = encode_delta(last_weights_, weights);
+  weights_share_ =
+      delta ? static_cast<double>(delta->size()) / static_cast<double>(weights.size()) : 1;
+  if (!delta) return;
+  minibatch.ticket.base = last_hash_;
+  minibatch.ticket.delta = gather_.put(BlobKind::weights, std::move(*delta));
+}
+
+/// In the mode concurrent_head the server computes with the same images as the nodes. If JPEG
+/// changes the images, it overwrites `images`, a view of the minibatch, with the decoded ones.
 std::string PoolUpdater::put_samples(Tensor images) {
   const bool jpeg = options_.wire != WireType::f32;
   ByteVector blob = pack_samples(images.contiguous(), options_.samples, jpeg);
   const auto bytes = static_cast<int64_t>(blob.size());
   sample_bytes_ = bytes / images.dim(0);
-  const bool lost = bytes < images.size();  // less than a byte for a value: JPEG
-  if (lost && mode_ == PoolMode::paper) copy(unpack_samples(blob), images);
+  const bool lost = bytes < images.size();  // less than a byte per value: JPEG
+  if (lost && mode_ == PoolMode::concurrent_head) copy(unpack_samples(blob), images);
   return gather_.put(BlobKind::samples, std::move(blob));
 }
 
-PoolUpdater::Cut PoolUpdater::cut() {
-  Cut cut;
-  cut.batch = next_batch();
-  put_weights(cut);
-  const int64_t samples = cut.batch.images.dim(0), each = ticket_samples();
+void PoolUpdater::split_minibatch(SplitMinibatch& minibatch) {
+  minibatch.batch = next_batch();
+  put_weights(minibatch);
+  const int64_t samples = minibatch.batch.images.dim(0), each = ticket_samples();
   for (int64_t first = 0; first < samples; first += each) {
-    cut.first.push_back(first);
-    cut.count.push_back(std::min(each, samples - first));
-    cut.samples.push_back(put_samples(cut.batch.images.slice(0, first, cut.count.back())));
+    minibatch.first.push_back(first);
+    minibatch.count.push_back(std::min(each, samples - first));
+    minibatch.samples.push_back(
+        put_samples(minibatch.batch.images.slice(0, first, minibatch.count.back())));
   }
-  cut.ticket.network = network_hash_;
-  cut.ticket.weights = cut.weights;
-  cut.ticket.seed = network().seed();
-  cut.ticket.position = network().random_position();
-  cut.ticket.activation_type = options_.wire == WireType::f32 ? WireType::f32 : WireType::f16;
-  cut.ticket.gradient_type = options_.wire;
-  return cut;
+  minibatch.ticket.network = network_hash_;
+  minibatch.ticket.seed = network().seed();
+  minibatch.ticket.position = network().random_position();
+  minibatch.ticket.activation_type = options_.wire == WireType::f32 ? WireType::f32 : WireType::f16;
+  minibatch.ticket.gradient_type = options_.wire;
 }
 
-Piece PoolUpdater::piece(const Ticket& ticket, int64_t samples,
-                         std::vector<Piece::Wanted> wanted) const {
+MinibatchPart PoolUpdater::make_part(const TrainingTicket& ticket, int64_t samples,
+                                     std::vector<MinibatchPart::Expected> expected) const {
   static constexpr int kPasses[] = {3, 1, 2};  // of Work
-  Piece piece{encode_ticket(ticket), std::move(wanted)};
-  piece.work = static_cast<double>(samples * kPasses[static_cast<size_t>(ticket.work)]);
-  piece.max_bytes = 2 * kHeaderRoom;
-  for (const Piece::Wanted& one : piece.wanted)
-    piece.max_bytes += wire_bytes(one.shape.elements(), one.type) + one.name.size() + kHeaderRoom;
-  return piece;
+  MinibatchPart part{encode_ticket(ticket), std::move(expected)};
+  part.work = static_cast<double>(samples * kPasses[static_cast<size_t>(ticket.work)]);
+  part.max_bytes = 2 * kHeaderRoom;
+  for (const MinibatchPart::Expected& one : part.expected)
+    part.max_bytes += wire_bytes(one.shape.elements(), one.type) + one.name.size() + kHeaderRoom;
+  return part;
 }
 
-std::vector<Piece::Wanted> PoolUpdater::wanted_gradients() {
+std::vector<MinibatchPart::Expected> PoolUpdater::expected_gradients() {
   std::map<std::string, Shape> shapes;
   for (const nn::Parameter& parameter : network().parameters())
     shapes[parameter.name] = parameter.value.shape();
-  std::vector<Piece::Wanted> wanted;
+  std::vector<MinibatchPart::Expected> expected;
   for (size_t i = 0; i < gradients_; ++i)
-    wanted.push_back({order_[i], shapes[order_[i]], true, options_.wire});
-  return wanted;
+    expected.push_back({order_[i], shapes[order_[i]], true, options_.wire});
+  return expected;
 }
 
-Ticket PoolUpdater::Cut::part(size_t i, Work work) const {
-  Ticket one = ticket;
+TrainingTicket PoolUpdater::SplitMinibatch::ticket_of(size_t i, Work work) const {
+  TrainingTicket one = ticket;
   one.work = work;
   one.samples = samples[i];
   one.first = first[i];
   return one;
 }
 
-void PoolUpdater::add_wanted_states(std::vector<Piece::Wanted>& wanted) {
-  Network& of = mode_ == PoolMode::border ? *head_ : network();
-  for (const nn::State& state : of.states()) wanted.push_back({state.name, state.value.shape()});
+void PoolUpdater::add_expected_states(std::vector<MinibatchPart::Expected>& expected) {
+  Network& of = mode_ == PoolMode::border ? *backbone_ : network();
+  for (const nn::State& state : of.states())
+    expected.push_back({state.name, state.value.shape(), false, WireType::f32,
+                        state.value.to(Device::cpu()).clone()});
 }
 
-/// data: of everything. paper: Algorithm 2 of the MILJS paper.
-std::vector<Piece> PoolUpdater::gradient_pieces(const Cut& cut) {
+/// In the mode data the parts return all gradients. In the mode concurrent_head they are Algorithm
+/// 2 of the MILJS paper.
+std::vector<MinibatchPart> PoolUpdater::gradient_parts(const SplitMinibatch& minibatch) {
   const bool data = mode_ == PoolMode::data;
-  std::vector<Piece> pieces;
-  for (size_t i = 0; i < cut.first.size(); ++i) {
-    Ticket ticket = cut.part(i, Work::gradients);
+  std::vector<MinibatchPart> parts;
+  for (size_t i = 0; i < minibatch.first.size(); ++i) {
+    TrainingTicket ticket = minibatch.ticket_of(i, Work::gradients);
     ticket.gradients = static_cast<int64_t>(gradients_);
     ticket.output = data;
-    ticket.labels = rows(cut.batch.labels, cut.first[i], cut.count[i]);
-    std::vector<Piece::Wanted> wanted;
+    ticket.labels = rows(minibatch.batch.labels, minibatch.first[i], minibatch.count[i]);
+    std::vector<MinibatchPart::Expected> expected;
     if (data) {
-      wanted.push_back({"loss", {1}});
-      wanted.push_back({"output", with_batch(cut.count[i], network().output_shape()), false,
-                        ticket.activation_type});
+      expected.push_back({"loss", {1}});
+      expected.push_back({"output", with_batch(minibatch.count[i], network().output_shape()), false,
+                          ticket.activation_type});
     }
-    for (Piece::Wanted& one : wanted_gradients()) wanted.push_back(std::move(one));
-    if (data) add_wanted_states(wanted);
-    pieces.push_back(piece(ticket, cut.count[i], std::move(wanted)));
+    for (MinibatchPart::Expected& one : expected_gradients()) expected.push_back(std::move(one));
+    if (data) add_expected_states(expected);
+    parts.push_back(make_part(ticket, minibatch.count[i], std::move(expected)));
   }
-  return pieces;
+  return parts;
 }
 
-std::vector<Piece> PoolUpdater::forward_pieces(const Cut& cut) {
-  std::vector<Piece> pieces;
-  const Shape border = head_->output_shape();
-  for (size_t i = 0; i < cut.first.size(); ++i) {
-    Ticket ticket = cut.part(i, Work::forward);
+std::vector<MinibatchPart> PoolUpdater::forward_parts(const SplitMinibatch& minibatch) {
+  std::vector<MinibatchPart> parts;
+  const Shape border = backbone_->output_shape();
+  for (size_t i = 0; i < minibatch.first.size(); ++i) {
+    TrainingTicket ticket = minibatch.ticket_of(i, Work::forward);
     ticket.output = true;
-    std::vector<Piece::Wanted> wanted = {
-        {"output", with_batch(cut.count[i], border), false, ticket.activation_type}};
-    add_wanted_states(wanted);
-    pieces.push_back(piece(ticket, cut.count[i], std::move(wanted)));
+    std::vector<MinibatchPart::Expected> expected = {
+        {"output", with_batch(minibatch.count[i], border), false, ticket.activation_type}};
+    add_expected_states(expected);
+    parts.push_back(make_part(ticket, minibatch.count[i], std::move(expected)));
   }
-  return pieces;
+  return parts;
 }
 
-std::vector<Piece> PoolUpdater::backward_pieces(const Cut& cut, const std::vector<Piece>& forward,
-                                                const Tensor& gradient) {
-  std::vector<Piece> pieces;
-  for (size_t i = 0; i < cut.first.size(); ++i) {
-    Ticket ticket = cut.part(i, Work::backward);
+std::vector<MinibatchPart> PoolUpdater::backward_parts(const SplitMinibatch& minibatch,
+                                                       const std::vector<MinibatchPart>& forward,
+                                                       const Tensor& gradient) {
+  std::vector<MinibatchPart> parts;
+  for (size_t i = 0; i < minibatch.first.size(); ++i) {
+    TrainingTicket ticket = minibatch.ticket_of(i, Work::backward);
     ticket.gradients = static_cast<int64_t>(gradients_);
-    ticket.grad_output = rows(gradient, cut.first[i], cut.count[i]);
-    pieces.push_back(piece(ticket, cut.count[i], wanted_gradients()));
-    pieces.back().prefer = forward[i].node;
+    ticket.grad_output = rows(gradient, minibatch.first[i], minibatch.count[i]);
+    parts.push_back(make_part(ticket, minibatch.count[i], expected_gradients()));
+    parts.back().prefer = forward[i].node;
   }
-  return pieces;
+  return parts;
 }
 
 }  // namespace kaiseki::dist

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 
-#include "matrix/error.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/median.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
+#include "nn/train/diverged.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -16,6 +20,10 @@ using nn::Network;
 using nn::Phase;
 
 constexpr size_t kStepsKept = 15;
+constexpr int64_t
+    kCheckedAtEnd = 8,
+    kCheckedShare =
+        20;  // the last steps of an epoch with all results checked: at most 8, at most a 20th
 
 std::vector<std::string> names_of(Network& network) {
   std::vector<std::string> names;
@@ -23,11 +31,11 @@ std::vector<std::string> names_of(Network& network) {
   return names;
 }
 
-/// The tensor of each piece's result that has this name, one after the other.
-Tensor in_one(const std::vector<Piece>& pieces, size_t index) {
-  std::vector<Tensor> parts;
-  for (const Piece& piece : pieces) parts.push_back(piece.result->tensors[index].value);
-  return concatenate(parts, 0);
+/// Concatenates one tensor of the parts' results. `index`: its position in each result.
+Tensor in_one(const std::vector<MinibatchPart>& parts, size_t index) {
+  std::vector<Tensor> values;
+  for (const MinibatchPart& part : parts) values.push_back(part.result->tensors[index].value);
+  return concatenate(values, 0);
 }
 
 bool same_nodes(const std::vector<NodeRate>& a, const std::vector<NodeRate>& b) {
@@ -45,12 +53,13 @@ PoolUpdater::PoolUpdater(Network& network, nn::Optimizer& optimizer, nn::Iterato
       options_(options),
       mode_(options.mode),
       joined_(!options.alone),
-      gather_(channel, network.device(), options.trust, options.patience, options.stop) {
+      gather_(channel, network.device(), options.trust, options.patience, options.stop),
+      snapshots_(*this, options.trust.undo_steps) {
   if (options.ticket_samples < 0)
     throw Error(
         message("pool", "expected 0 or more samples a ticket, got ", options.ticket_samples));
-  if (mode_ == PoolMode::paper || mode_ == PoolMode::border || !options.border.empty())
-    split_network(network.json(), options.border);
+  if (mode_ == PoolMode::concurrent_head || mode_ == PoolMode::border || !options.border.empty())
+    split_network(network.spec(), options.border);
 }
 
 int64_t PoolUpdater::ticket_samples() const {
@@ -58,27 +67,28 @@ int64_t PoolUpdater::ticket_samples() const {
   return std::max<int64_t>(16, (iterator().batch_size() + 7) / 8);
 }
 
-/// With the mode automatic, when an epoch begins or the first node is there.
+/// In the mode automatic it selects a mode when an epoch begins or the first node joins. Returns
+/// false if there is no mode yet.
 bool PoolUpdater::decide() {
   if (options_.mode != PoolMode::automatic) return true;
   if (mode_ != PoolMode::automatic && iterator().position() > 0) return true;
   const std::vector<NodeRate> nodes = channel_.nodes();
   if (nodes.empty()) return mode_ != PoolMode::automatic;
   const std::optional<StepShape> shape = this->shape();
-  // Without a border there is one mode.
-  const PoolMode best = shape ? fastest_mode(*shape, nodes, options_.server) : PoolMode::data;
+  // A network without a border has the mode data only.
+  const PoolMode best = shape ? best_mode(*shape, nodes, options_.server) : PoolMode::data;
   if (best == mode_) return true;
   mode_ = best;
   made_ = false;
-  nodes_.clear();  // the plan was another mode's
+  nodes_.clear();  // the plan was for another mode
   return true;
 }
 
-/// Nothing when the network has no border.
+/// Returns nullopt if the network has no border.
 std::optional<StepShape> PoolUpdater::shape() {
   StepShape shape;
   try {
-    shape = step_shape(split_network(network().json(), options_.border),
+    shape = step_shape(split_network(network().spec(), options_.border),
                        network().output_shape().elements());
   } catch (const Error&) {
     return std::nullopt;
@@ -87,10 +97,11 @@ std::optional<StepShape> PoolUpdater::shape() {
   shape.ticket_samples = ticket_samples();
   shape.sample_bytes = sample_bytes_ ? sample_bytes_ : network().input_shape().elements();
   shape.wire = options_.wire;
+  shape.weights_share = weights_share_;
   return shape;
 }
 
-/// For the nodes that are there when a step begins.
+/// Plans the time of a step if the nodes have changed.
 void PoolUpdater::plan() {
   std::vector<NodeRate> nodes = channel_.nodes();
   if (same_nodes(nodes, nodes_)) return;
@@ -111,43 +122,41 @@ void PoolUpdater::note_step(double seconds) {
 
 PoolUpdater::StepSeconds PoolUpdater::step_seconds() const {
   if (step_seconds_.empty() || planned_ == 0) return {};
-  std::vector<double> sorted(step_seconds_.begin(), step_seconds_.end());
-  const auto middle = sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  return {*middle, planned_};
+  return {median({step_seconds_.begin(), step_seconds_.end()}), planned_};
 }
 
-/// The networks that nodes and server run.
-void PoolUpdater::make_parts() {
+/// Builds the networks of the nodes and of the server.
+void PoolUpdater::build_networks() {
   std::string json = network().json();
   order_ = names_of(network());
+  backbone_.reset();
   head_.reset();
-  tail_.reset();
   if (mode_ != PoolMode::data) {
-    const NetworkSplit split = split_network(network().json(), options_.border);
-    head_ = Network::parse(split.head, network().name(), network().device());
-    tail_ = Network::parse(split.tail, network().name(), network().device());
+    const NetworkSplit split = split_network(network().spec(), options_.border);
+    backbone_ = Network::build(split.backbone, network().device());
+    head_ = Network::build(split.head, network().device());
+    backbone_->initialize(network().seed());
     head_->initialize(network().seed());
-    tail_->initialize(network().seed());
-    order_ = names_of(*head_);
-    if (mode_ == PoolMode::border) json = split.head;
+    order_ = names_of(*backbone_);
+    if (mode_ == PoolMode::border) json = backbone_->json();
   }
   gradients_ = order_.size();
-  if (mode_ == PoolMode::paper)
-    for (const std::string& name : names_of(*tail_)) order_.push_back(name);
-  const ByteView bytes = nn::as_bytes(json);
+  if (mode_ == PoolMode::concurrent_head)
+    for (const std::string& name : names_of(*head_)) order_.push_back(name);
+  const ByteView bytes = as_bytes(json);
   gather_.drop(network_hash_);
   network_hash_ = gather_.put(BlobKind::network, {bytes.begin(), bytes.end()});
   seed_ = network().seed();
+  gather_.forget_norms();  // the norms of another mode are not comparable
   made_ = true;
 }
 
-/// Gradients are zeros, and the parts have the tensors and the place in the random streams of the
-/// whole.
+/// Sets the gradients to zero. The backbone and the head share the tensors of the whole network,
+/// and get its position in the random streams.
 void PoolUpdater::prepare() {
   network().zero_grad();
-  if (!made_ || seed_ != network().seed()) make_parts();
-  for (std::optional<Network>* part : {&head_, &tail_}) {
+  if (!made_ || seed_ != network().seed()) build_networks();
+  for (std::optional<Network>* part : {&backbone_, &head_}) {
     if (!*part) continue;
     share_tensors(network(), **part);
     (*part)->set_random_position(network().random_position());
@@ -156,107 +165,171 @@ void PoolUpdater::prepare() {
 
 nn::Updater::Result PoolUpdater::update() {
   if (!joined_ || !decide()) return Updater::update();
+  Trust& trust = gather_.trust();
+  for (const int64_t end = step() + 1;;) {
+    snapshots_.keep();
+    trust.forget_before(snapshots_.empty() ? step() : snapshots_.oldest());
+    trust.check_all(checks_all());
+    try {
+      Result result = train_step();
+      if (const auto first = trust.tainted_since())
+        undo(*first, "node " + gather_.last_expelled() + " sent wrong results");
+      // Training may end before all steps are trained again. The state is then that of an earlier
+      // step.
+      if (step() >= end || (options_.stop && options_.stop())) return result;
+    } catch (const nn::Diverged&) {
+      gather_.abandon();
+      if (snapshots_.empty() || !trust.has_unchecked()) throw;
+      checked_until_ = end;
+      undo(0, "the loss or a weight is not finite; all results are checked now");
+    } catch (...) {
+      gather_.abandon();
+      throw;
+    }
+  }
+}
+
+/// Checks all results in the last steps before an evaluation, as these could not be undone in time.
+bool PoolUpdater::checks_all() const {
+  const int64_t batches = iterator().batches_per_epoch();
+  const int64_t samples_left = iterator().dataset().size() - iterator().position();
+  const int64_t last = std::clamp<int64_t>(batches / kCheckedShare, 1, kCheckedAtEnd);
+  return step() < checked_until_ ||
+         (options_.trust.check_share > 0 && samples_left <= last * iterator().batch_size());
+}
+
+/// Restores a snapshot, so that update() trains the steps from `first` again. Starts later if the
+/// snapshots do not go back that far.
+void PoolUpdater::undo(int64_t first, const std::string& why) {
+  const int64_t last = step();
+  const int64_t from = snapshots_.restore(first);
+  gather_.undo(from, last);
+  log_warning(message("pool", why, "; steps ", from + 1, " to ", last, " are trained again"));
+}
+
+nn::Updater::Result PoolUpdater::train_step() {
   const auto start = std::chrono::steady_clock::now();
+  gather_.begin_step(step());
   plan();
   prepare();
-  const Cut cut = this->cut();
-  Result result = mode_ == PoolMode::border ? step_over_border(cut) : step_by_gradients(cut);
-  gather_.drop(cut.weights);
-  for (const std::string& hash : cut.samples) gather_.drop(hash);
+  SplitMinibatch minibatch;
+  struct Drop {  // also after an exception
+    Gather& gather;
+    const SplitMinibatch& minibatch;
+    ~Drop() {
+      gather.drop(minibatch.ticket.weights);
+      gather.drop(minibatch.ticket.delta);
+      for (const std::string& hash : minibatch.samples) gather.drop(hash);
+    }
+  } drop{gather_, minibatch};
+  split_minibatch(minibatch);
+  Result result =
+      mode_ == PoolMode::border ? step_over_border(minibatch) : step_by_gradients(minibatch);
+  if (const float loss = result.loss.item(); !std::isfinite(loss))
+    throw nn::Diverged(
+        message("pool", "expected a finite loss, got ", loss, " in step ", step() + 1));
   network().set_random_position(network().random_position() + 1);
-  optimizer().step(network().parameters(), learning_rate());
+  optimizer().step(network().parameters(), network().gradients(), learning_rate());
   note_step(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   return result;
 }
 
-/// data: all gradients come from the nodes. paper: Algorithm 1 of the MILJS paper.
-nn::Updater::Result PoolUpdater::step_by_gradients(const Cut& cut) {
+/// In the mode data the nodes compute all gradients. The mode concurrent_head is Algorithm 1 of the
+/// MILJS paper.
+nn::Updater::Result PoolUpdater::step_by_gradients(const SplitMinibatch& minibatch) {
   const bool data = mode_ == PoolMode::data;
-  std::vector<Piece> pieces = gradient_pieces(cut);
-  gather_.send(pieces);
+  std::vector<MinibatchPart> parts = gradient_parts(minibatch);
+  gather_.send(parts);
   Result result;
-  result.labels = cut.batch.labels;
+  result.labels = minibatch.batch.labels;
   if (!data) {
     const Tensor activations =
-        head_->forward(cut.batch.images.to(network().device()), Phase::train);
-    const Network::Loss loss = run_tail(cut, activations, nullptr);
+        backbone_->forward(minibatch.batch.images.to(network().device()), Phase::train);
+    const Network::Loss loss = run_head(minibatch, activations, nullptr);
     result.loss = loss.loss;
     result.output = loss.output;
   }
-  gather_.collect(pieces);
-  add_gradients(cut, pieces, true);
+  gather_.collect(parts);
+  add_gradients(minibatch, parts, true);
   if (!data) return result;
-  const auto all = static_cast<float>(cut.batch.images.dim(0));
+  const auto all = static_cast<float>(minibatch.batch.images.dim(0));
   float loss = 0;
-  for (size_t i = 0; i < pieces.size(); ++i)
-    loss += static_cast<float>(cut.count[i]) / all * pieces[i].result->tensors[0].value.item();
+  for (size_t i = 0; i < parts.size(); ++i)
+    loss += static_cast<float>(minibatch.count[i]) / all * parts[i].result->tensors[0].value.item();
   result.loss = Tensor::full({}, loss, network().device());
-  result.output = in_one(pieces, 1).to(network().device());
-  average_states(cut, pieces);
+  result.output = in_one(parts, 1).to(network().device());
+  average_states(minibatch, parts);
   return result;
 }
 
-nn::Updater::Result PoolUpdater::step_over_border(const Cut& cut) {
-  std::vector<Piece> forward = forward_pieces(cut);
+nn::Updater::Result PoolUpdater::step_over_border(const SplitMinibatch& minibatch) {
+  std::vector<MinibatchPart> forward = forward_parts(minibatch);
   std::vector<Tensor> states;
-  for (const nn::State& state : tail_->states()) states.push_back(state.value.clone());
+  for (const nn::State& state : head_->states()) states.push_back(state.value.clone());
   for (;;) {
     gather_.send(forward);
     gather_.collect(forward);
     Tensor gradient;
-    const Network::Loss loss = run_tail(cut, in_one(forward, 0), &gradient);
-    std::vector<Piece> backward = backward_pieces(cut, forward, gradient);
+    const Network::Loss loss = run_head(minibatch, in_one(forward, 0), &gradient);
+    std::vector<MinibatchPart> backward = backward_parts(minibatch, forward, gradient);
     gather_.send(backward);
     gather_.collect(backward);
     if (!gather_.any_expelled(forward)) {
-      add_gradients(cut, backward, false);
-      average_states(cut, forward);
-      return {loss.loss, loss.output, cut.batch.labels};
+      add_gradients(minibatch, backward, false);
+      average_states(minibatch, forward);
+      return {loss.loss, loss.output, minibatch.batch.labels};
     }
-    // Activations of a liar are in the tail's gradients: the step begins anew.
+    // The head's gradients contain activations of an expelled node, so the step is repeated.
     network().zero_grad();
-    share_tensors(network(), *tail_);
-    tail_->set_random_position(cut.ticket.position);
-    for (size_t i = 0; i < states.size(); ++i) copy(states[i], tail_->states()[i].value);
+    share_tensors(network(), *head_);
+    head_->set_random_position(minibatch.ticket.position);
+    for (size_t i = 0; i < states.size(); ++i) copy(states[i], head_->states()[i].value);
   }
 }
 
-/// Loss and gradients of the tail for the whole minibatch; `gradient`: that of its input too.
-Network::Loss PoolUpdater::run_tail(const Cut& cut, const Tensor& activations, Tensor* gradient) {
+/// Computes the loss and the gradients of the head for the whole minibatch. If `gradient` is not
+/// null, it also computes the gradient of the head's input.
+Network::Loss PoolUpdater::run_head(const SplitMinibatch& minibatch, const Tensor& activations,
+                                    Tensor* gradient) {
   Network::Loss loss =
-      tail_->forward_loss(activations, cut.batch.labels, Phase::train, gradient != nullptr);
-  Tensor of_input = tail_->backward();
+      head_->forward_loss(activations, minibatch.batch.labels, Phase::train, gradient != nullptr);
+  Tensor of_input = head_->backward();
   if (gradient) *gradient = of_input;
   return loss;
 }
 
-/// In the order of the tickets, whoever answered first.
-void PoolUpdater::add_gradients(const Cut& cut, const std::vector<Piece>& pieces, bool means) {
-  std::map<std::string, nn::Parameter*> parameters;
-  for (nn::Parameter& parameter : network().parameters()) parameters[parameter.name] = &parameter;
-  const auto all = static_cast<float>(cut.batch.images.dim(0));
-  for (size_t i = 0; i < pieces.size(); ++i)
-    for (size_t k = 0; k < pieces[i].wanted.size(); ++k) {
-      if (!pieces[i].wanted[k].gradient) continue;
-      const auto& [name, value] = pieces[i].result->tensors[k];
-      kaiseki::update("g = g + c*x", {{"g", parameters.at(name)->grad},
-                                      {"c", means ? static_cast<float>(cut.count[i]) / all : 1.0f},
-                                      {"x", value.to(network().device())}});
+/// Adds the gradients in the order of the tickets, for the same sum in every run.
+void PoolUpdater::add_gradients(const SplitMinibatch& minibatch,
+                                const std::vector<MinibatchPart>& parts, bool means) {
+  std::map<std::string, Tensor> gradients;
+  const std::vector<Tensor>& values = network().gradients().values;
+  for (size_t i = 0; i < values.size(); ++i) gradients[network().parameters()[i].name] = values[i];
+  const auto all = static_cast<float>(minibatch.batch.images.dim(0));
+  for (size_t i = 0; i < parts.size(); ++i)
+    for (size_t k = 0; k < parts[i].expected.size(); ++k) {
+      if (!parts[i].expected[k].gradient) continue;
+      const auto& [name, value] = parts[i].result->tensors[k];
+      kaiseki::update("g = g + c*x",
+                      {{"g", gradients.at(name)},
+                       {"c", means ? static_cast<float>(minibatch.count[i]) / all : 1.0f},
+                       {"x", value.to(network().device())}});
     }
 }
 
-/// Running statistics are linear in those of a batch: the mean over the tickets is their mean.
-void PoolUpdater::average_states(const Cut& cut, const std::vector<Piece>& pieces) {
-  const auto all = static_cast<float>(cut.batch.images.dim(0));
+/// Running statistics are linear in the statistics of a batch, so the mean over the tickets is
+/// right.
+void PoolUpdater::average_states(const SplitMinibatch& minibatch,
+                                 const std::vector<MinibatchPart>& parts) {
+  const auto all = static_cast<float>(minibatch.batch.images.dim(0));
   for (nn::State& state : network().states())
-    for (size_t k = 0; k < pieces[0].wanted.size(); ++k) {
-      if (pieces[0].wanted[k].name != state.name) continue;
+    for (size_t k = 0; k < parts[0].expected.size(); ++k) {
+      if (parts[0].expected[k].name != state.name) continue;
       fill(state.value, 0);
-      for (size_t i = 0; i < pieces.size(); ++i)
+      for (size_t i = 0; i < parts.size(); ++i)
         kaiseki::update("s = s + c*x",
                         {{"s", state.value},
-                         {"c", static_cast<float>(cut.count[i]) / all},
-                         {"x", pieces[i].result->tensors[k].value.to(network().device())}});
+                         {"c", static_cast<float>(minibatch.count[i]) / all},
+                         {"x", parts[i].result->tensors[k].value.to(network().device())}});
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PoolUpdater: an iteration of training whose gradients the nodes of a pool compute (MILJS paper,
-// section 3.4). docs/pool-training.md says what it promises.
+// PoolUpdater: an updater that distributes the gradients over the nodes of a pool (MILJS paper,
+// section 3.4). docs/pool-training.md has its guarantees.
 #pragma once
 
 #include <deque>
@@ -13,84 +13,95 @@
 #include "dist/train/gather.h"
 #include "dist/train/plan.h"
 #include "dist/train/samples.h"
+#include "dist/train/snapshots.h"
 #include "nn/train/updater.h"
 
 namespace kaiseki::dist {
 
 struct PoolTrainingOptions {
   PoolMode mode = PoolMode::automatic;
-  std::string border = {};        // the head's last layer; empty: before the first fully connected
-  int64_t ticket_samples = 0;     // 0: an eighth of a minibatch, but 16 or more
-  WireType wire = WireType::f16;  // f32: exact; i8: gradients of parameters with 8 bits, else f16
-  bool alone = false;             // until join(): one machine
+  std::string border = {};     // the backbone's last layer; empty: before the first fully connected
+  int64_t ticket_samples = 0;  // 0: an eighth of a minibatch, at least 16
+  WireType wire = WireType::f16;  // f32: exact; i8: parameter gradients in i8, all else in f16
+  bool alone = false;             // true: train on this machine until join()
   TrustOptions trust = {};
-  double patience = 30;  // seconds without a result, then the server computes tickets itself; more
-                         // when nodes are slow, or are to be by the plan
-  std::function<bool()> stop = {};  // asked while training is paused: true: its step ends at once
-  Normalisation samples = {};       // what the data set made of bytes, so that bytes can travel
+  double patience = 30;  // seconds without a result before the server computes tickets itself;
+                         // grows if nodes are slow or the plan expects it
+  std::function<bool()> stop = {};  // called while training is paused; true: the step ends at once
+  Normalisation samples = {};  // the data set's normalization of bytes, so that bytes can be sent
   ServerRate server = {};
 };
 
 class PoolUpdater : public nn::Updater {
  public:
-  /// All must live as long as this. Throws Error for a border that does not cut the network.
+  /// All references must outlive this. Throws Error if `options.border` does not split the network.
   PoolUpdater(nn::Network& network, nn::Optimizer& optimizer, nn::Iterator& iterator,
               const nn::Schedule& schedule, Channel& channel,
               const PoolTrainingOptions& options = {});
 
-  /// A step does not depend on which nodes there are, whether any, and who answers first. With the
-  /// mode automatic those that are there when an epoch begins decide it; until there are some, this
-  /// is Updater::update().
+  /// The result of a step does not depend on the nodes or on the order of their answers. In the
+  /// mode automatic the nodes at the start of an epoch decide the mode. Until there are nodes, this
+  /// calls Updater::update(). If a node sends a wrong result, this trains the steps again in which
+  /// unchecked results of that node counted, up to TrustOptions::undo_steps. If training diverges
+  /// after unchecked results, it trains these steps again and checks every result. Throws
+  /// nn::Diverged if they diverge again.
   Result update() override;
 
-  /// Training alone is over; again does nothing.
+  /// Uses the pool from now on. Further calls have no effect.
   void join() { joined_ = true; }
   bool joined() const { return joined_; }
 
-  /// As it was decided last; automatic before.
+  /// The current mode. It is automatic until the first decision.
   PoolMode mode() const { return mode_; }
   const GatherCounts& counts() const { return gather_.counts(); }
 
-  /// Of the last steps with the nodes that are there now: what a step took, their median, and what
-  /// plan_step() says that it takes. Zeros before such steps, and when the network has no border.
+  /// The median time of the last steps with the present nodes, and the time that plan_step()
+  /// estimates. Both are 0 before such a step, and if the network has no border.
   struct StepSeconds {
     double measured = 0, planned = 0;
   };
   StepSeconds step_seconds() const;
 
  private:
-  /// A minibatch as tickets.
-  struct Cut {
+  /// A minibatch that is split into tickets.
+  struct SplitMinibatch {
     nn::Batch batch;
     std::vector<int64_t> first, count;
     std::vector<std::string> samples;  // hashes
-    std::string weights;
-    Ticket ticket;  // what all of them have in common
+    TrainingTicket ticket;             // the common fields of all tickets
 
-    Ticket part(size_t i, Work work) const;
+    TrainingTicket ticket_of(size_t i, Work work) const;
   };
 
   bool decide();
+  bool checks_all() const;
+  Result train_step();
+  void undo(int64_t first, const std::string& why);
   std::optional<StepShape> shape();
   void plan();
   void note_step(double seconds);
-  void make_parts();
+  void build_networks();
   void prepare();
-  Cut cut();
-  void put_weights(Cut& cut);
+  void split_minibatch(SplitMinibatch& minibatch);
+  void put_weights(SplitMinibatch& minibatch);
+  void put_delta(SplitMinibatch& minibatch, ByteView weights);
   std::string put_samples(Tensor images);
-  Piece piece(const Ticket& ticket, int64_t samples, std::vector<Piece::Wanted> wanted) const;
-  std::vector<Piece::Wanted> wanted_gradients();
-  void add_wanted_states(std::vector<Piece::Wanted>& wanted);
-  Result step_by_gradients(const Cut& cut);
-  Result step_over_border(const Cut& cut);
-  std::vector<Piece> gradient_pieces(const Cut& cut);
-  std::vector<Piece> forward_pieces(const Cut& cut);
-  std::vector<Piece> backward_pieces(const Cut& cut, const std::vector<Piece>& forward,
-                                     const Tensor& gradient);
-  nn::Network::Loss run_tail(const Cut& cut, const Tensor& activations, Tensor* gradient);
-  void add_gradients(const Cut& cut, const std::vector<Piece>& pieces, bool means);
-  void average_states(const Cut& cut, const std::vector<Piece>& pieces);
+  MinibatchPart make_part(const TrainingTicket& ticket, int64_t samples,
+                          std::vector<MinibatchPart::Expected> expected) const;
+  std::vector<MinibatchPart::Expected> expected_gradients();
+  void add_expected_states(std::vector<MinibatchPart::Expected>& expected);
+  Result step_by_gradients(const SplitMinibatch& minibatch);
+  Result step_over_border(const SplitMinibatch& minibatch);
+  std::vector<MinibatchPart> gradient_parts(const SplitMinibatch& minibatch);
+  std::vector<MinibatchPart> forward_parts(const SplitMinibatch& minibatch);
+  std::vector<MinibatchPart> backward_parts(const SplitMinibatch& minibatch,
+                                            const std::vector<MinibatchPart>& forward,
+                                            const Tensor& gradient);
+  nn::Network::Loss run_head(const SplitMinibatch& minibatch, const Tensor& activations,
+                             Tensor* gradient);
+  void add_gradients(const SplitMinibatch& minibatch, const std::vector<MinibatchPart>& parts,
+                     bool means);
+  void average_states(const SplitMinibatch& minibatch, const std::vector<MinibatchPart>& parts);
   int64_t ticket_samples() const;
 
   Channel& channel_;
@@ -98,16 +109,22 @@ class PoolUpdater : public nn::Updater {
   PoolMode mode_;
   bool joined_;
   Gather gather_;
-  std::optional<nn::Network> head_, tail_;
-  std::vector<std::string> order_;  // of parameters in the weights: those for gradients first
-  size_t gradients_ = 0;            // how many
-  int64_t sample_bytes_ = 0;        // of one, as the last ticket has them
-  bool made_ = false;               // all this, for the mode
+  Snapshots snapshots_;
+  int64_t checked_until_ = 0;  // after a divergence: all results are checked before this step
+  std::optional<nn::Network> backbone_, head_;
+  std::vector<std::string>
+      order_;                 // parameter names in the weights blob; those with gradients first
+  size_t gradients_ = 0;      // the number of those with gradients
+  int64_t sample_bytes_ = 0;  // per sample in the last ticket
+  ByteVector last_weights_;   // of the last step, as nodes have them
+  std::string last_hash_;     // of last_weights_
+  double weights_share_ = 1;  // bytes of the last delta relative to the weights; 1: no delta
+  bool made_ = false;         // the networks are built for the current mode
   uint64_t seed_ = 0;
   std::string network_hash_;
-  std::vector<NodeRate> nodes_;      // of the last step
-  double planned_ = 0;               // seconds of a step with them; 0: there is no plan
-  std::deque<double> step_seconds_;  // that it took
+  std::vector<NodeRate> nodes_;      // the nodes of the last step
+  double planned_ = 0;               // planned seconds of a step with nodes_; 0: no plan
+  std::deque<double> step_seconds_;  // measured
 };
 
 }  // namespace kaiseki::dist

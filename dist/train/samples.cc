@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/error.h"
 #include "dist/train/jpeg_samples.h"
-#include "matrix/error.h"
 #include "nn/io/tensor_bytes.h"
 
 namespace kaiseki::dist {
@@ -17,7 +17,7 @@ float for_channel(const std::vector<float>& values, int64_t channel, float other
   return values[values.size() == 1 ? 0 : static_cast<size_t>(channel)];
 }
 
-/// As prepare_sample() makes them, to the last bit.
+/// Returns the same bits as prepare_sample().
 std::array<float, 256> floats_of_bytes(const Normalisation& how, int64_t channel) {
   std::array<float, 256> table;
   const float mean = for_channel(how.mean, channel, 0), std = for_channel(how.std, channel, 1);
@@ -37,7 +37,7 @@ void for_planes(const Shape& shape, const Normalisation& how, const Body& body) 
   }
 }
 
-/// False when a value is no byte's.
+/// Returns false if a value is not the float of a byte.
 bool to_bytes(const Tensor& images, const Normalisation& how, uint8_t* out) {
   const float* in = images.data<float>();
   bool exact = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pictures of one ticket as a blob: bytes where that loses nothing, else floats; or JPEG.
+// Packs the images of a ticket into a blob: as bytes if that is exact, else as floats, or as JPEG.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace kaiseki::dist {
 
-/// What made floats of a picture's bytes: (byte / 255 - mean) / std, for each channel or for all.
+/// The normalization of bytes: (byte / 255 - mean) / std, per channel or for all channels.
 struct Normalisation {
   std::vector<float> mean = {}, std = {};  // empty: 0 and 1
 };
 
-/// f32 [n, channels, ...]. `jpeg`: pictures may lose by travelling as JPEG (see to_jpeg()), which
-/// the MILJS paper does (section 3.3).
+/// `images`: f32 [n, channels, ...]. `jpeg`: may send lossy JPEG (see to_jpeg()), as in section 3.3
+/// of the MILJS paper.
 ByteVector pack_samples(const Tensor& images, const Normalisation& how, bool jpeg = false);
-/// The floats, on the CPU: the same unless they travelled as JPEG. Throws ParseError.
+/// Returns the floats on the CPU. They are exact except for JPEG. Throws ParseError.
 Tensor unpack_samples(ByteView blob);
 
 }  // namespace kaiseki::dist

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/graph.h"
 
 namespace kaiseki::dist {
@@ -30,8 +30,7 @@ const nn::Node* find_node(const nn::Graph& graph, std::string_view name) {
 
 }  // namespace
 
-NetworkSplit split_network(std::string_view json, std::string_view border) {
-  const NetworkSpec spec = nn::parse_network(json, "network");
+NetworkSplit split_network(const NetworkSpec& spec, std::string_view border) {
   const nn::Graph graph = nn::build_graph(spec);
   NetworkSplit split;
   split.border = border.empty() ? default_border(spec) : std::string(border);
@@ -41,50 +40,50 @@ NetworkSplit split_network(std::string_view json, std::string_view border) {
         message("split", "expected as border a layer of both phases, got '", split.border, "'"));
   split.shape = last->shape.output;
 
-  NetworkSpec head = spec, tail = spec;
+  NetworkSpec &backbone = split.backbone, &head = split.head;
+  backbone = head = spec;
+  backbone.layers.clear();
+  backbone.outputs = {{split.border, split.border}};
+  backbone.default_loss = NetworkSpec().default_loss;
   head.layers.clear();
-  head.outputs = {split.border};
-  head.default_loss = NetworkSpec().default_loss;
-  tail.layers.clear();
-  tail.inputs = {{split.border, "", split.shape}};
+  head.inputs = {{split.border, "", split.shape}};
   std::set<std::string> after = {split.border};
   for (const LayerSpec& layer : spec.layers) {
     const nn::Node& node = *find_node(graph, layer.name);
     const auto reads = std::count_if(layer.inputs.begin(), layer.inputs.end(),
                                      [&](const std::string& name) { return after.contains(name); });
-    const bool in_tail = reads > 0;
-    if (reads != (in_tail ? static_cast<int64_t>(layer.inputs.size()) : 0) ||
-        (!in_tail && node.layer->is_loss()))
+    const bool in_head = reads > 0;
+    if (reads != (in_head ? static_cast<int64_t>(layer.inputs.size()) : 0) ||
+        (!in_head && node.layer->is_loss()))
       throw Error(
           message("split", "expected everything to pass through the border '", split.border,
                   "', got layer ", layer.name,
                   ", which does not; name another layer as the border, or use the mode data"));
-    if (in_tail) after.insert(layer.name);
-    (in_tail ? tail : head).layers.push_back(layer);
+    if (in_head) after.insert(layer.name);
+    (in_head ? head : backbone).layers.push_back(layer);
     int64_t parameters = 0;
     for (const auto& of : node.shape.parameters) parameters += of.shape.elements();
-    (in_tail ? split.tail_parameters : split.head_parameters) += parameters;
-    (in_tail ? split.tail_multiply_adds : split.head_multiply_adds) += node.shape.multiply_adds;
+    (in_head ? split.head_parameters : split.backbone_parameters) += parameters;
+    (in_head ? split.head_multiply_adds : split.backbone_multiply_adds) += node.shape.multiply_adds;
   }
-  for (const std::string& output : spec.outputs)
-    if (output == split.border || !after.contains(output))
+  for (const nn::OutputSpec& output : spec.outputs)
+    if (output.layer == split.border || !after.contains(output.layer))
       throw Error(message("split", "expected outputs behind the border '", split.border, "', got ",
-                          output));
-  if (tail.layers.empty())
+                          output.layer));
+  if (head.layers.empty())
     throw Error(
         message("split", "expected layers behind the border '", split.border, "', got none"));
-  split.head = nn::format_json(nn::to_json(head));
-  split.tail = nn::format_json(nn::to_json(tail));
   return split;
 }
 
 void share_tensors(nn::Network& whole, nn::Network& part) {
-  std::map<std::string, nn::Parameter*> parameters;
-  for (nn::Parameter& parameter : whole.parameters()) parameters[parameter.name] = &parameter;
-  for (nn::Parameter& parameter : part.parameters()) {
-    const nn::Parameter& of = *parameters.at(parameter.name);
-    parameter.value = of.value;
-    parameter.grad = of.grad;
+  std::map<std::string, size_t> at;
+  const std::span<nn::Parameter> from = whole.parameters(), to = part.parameters();
+  for (size_t i = 0; i < from.size(); ++i) at[from[i].name] = i;
+  for (size_t i = 0; i < to.size(); ++i) {
+    const size_t source = at.at(to[i].name);
+    to[i].value = from[source].value;
+    part.gradients().values[i] = whole.gradients().values[source];
   }
   std::map<std::string, nn::State*> states;
   for (nn::State& state : whole.states()) states[state.name] = &state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A network cut in two at its border: the head, which nodes compute, and the tail, which the server
-// computes (MILJS paper, section 3.4: convolutions and fully connected layers).
+// Splits a network at its border into a backbone and a head. Nodes compute the backbone, and the
+// server computes the head (MILJS paper, section 3.4: convolutions and fully connected layers).
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 #include "matrix/shape.h"
 #include "nn/network.h"
+#include "nn/network_spec.h"
 
 namespace kaiseki::dist {
 
 struct NetworkSplit {
-  std::string border;      // the last layer of the head
-  Shape shape;             // of one sample there
-  std::string head, tail;  // networks in JSON; the tail's input is named as the border
-  int64_t head_parameters = 0, tail_parameters = 0;
-  int64_t head_multiply_adds = 0, tail_multiply_adds = 0;  // of one sample, forward
+  std::string border;              // the last layer of the backbone
+  Shape shape;                     // of one sample at the border
+  nn::NetworkSpec backbone, head;  // the head's input has the name of the border
+  int64_t backbone_parameters = 0, head_parameters = 0;
+  int64_t backbone_multiply_adds = 0, head_multiply_adds = 0;  // per sample, forward
 };
 
-/// `json`: what Network::parse() takes. `border`: the name of a layer; empty: the one before the
-/// first fully connected layer. Throws Error when there is no such layer, or when something else
-/// than it is read across the cut.
-NetworkSplit split_network(std::string_view json, std::string_view border = {});
+/// `border`: the name of a layer. Empty: the layer before the first fully connected one. Throws
+/// Error if there is no such layer, or if a layer of the head reads another layer of the backbone.
+NetworkSplit split_network(const nn::NetworkSpec& spec, std::string_view border = {});
 
-/// Makes the parameters, gradients and states of `part` those of the same names in `whole`.
+/// Lets `part` use the parameters, gradients and states with the same names in `whole`.
 void share_tensors(nn::Network& whole, nn::Network& part);
 
 }  // namespace kaiseki::dist

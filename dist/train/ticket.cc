@@ -5,7 +5,7 @@
 #include <charconv>
 #include <iterator>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -48,8 +48,8 @@ std::string hash(const Metadata& texts, const std::string& key) {
 
 }  // namespace
 
-ByteVector encode_ticket(const Ticket& ticket) {
-  const Metadata texts = {
+ByteVector encode_ticket(const TrainingTicket& ticket) {
+  Metadata texts = {
       {"work", std::string(kWorks[static_cast<size_t>(ticket.work)])},
       {"network", ticket.network},
       {"weights", ticket.weights},
@@ -61,6 +61,10 @@ ByteVector encode_ticket(const Ticket& ticket) {
       {"output", ticket.output ? "1" : "0"},
       {"activation_type", std::string(kTypes[static_cast<size_t>(ticket.activation_type)])},
       {"gradient_type", std::string(kTypes[static_cast<size_t>(ticket.gradient_type)])}};
+  if (!ticket.delta.empty()) {
+    texts["base"] = ticket.base;
+    texts["delta"] = ticket.delta;
+  }
   std::vector<WireTensor> tensors;
   if (ticket.labels.defined())
     tensors.push_back({"labels", ticket.labels,
@@ -70,14 +74,18 @@ ByteVector encode_ticket(const Ticket& ticket) {
   return encode_tensors(tensors, texts);
 }
 
-Ticket decode_ticket(ByteView bytes) {
+TrainingTicket decode_ticket(ByteView bytes) {
   const TensorMessage message = decode_tensors(bytes, "ticket");
   const Metadata& texts = message.texts;
-  Ticket ticket;
+  TrainingTicket ticket;
   ticket.work = static_cast<Work>(choice(texts, "work", kWorks));
   ticket.network = hash(texts, "network");
   ticket.weights = hash(texts, "weights");
   ticket.samples = hash(texts, "samples");
+  if (texts.contains("delta")) {
+    ticket.base = hash(texts, "base");
+    ticket.delta = hash(texts, "delta");
+  }
   ticket.seed = number<uint64_t>(texts, "seed");
   ticket.position = number<uint64_t>(texts, "position");
   ticket.first = number<int64_t>(texts, "first");

@@ -3,19 +3,22 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "base/sha256.h"
 #include "dist/train/samples.h"
-#include "matrix/error.h"
+#include "dist/wire/delta.h"
 #include "matrix/ops/copy.h"
-#include "nn/io/sha256.h"
+#include "nn/parse_network.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr size_t kMaxPasses = 16;  // whose forward part is done and whose backward part is to come
+constexpr size_t kMaxPasses = 16;  // forward passes that await their backward pass
 constexpr size_t kMaxModels = 4;
+constexpr size_t kMostOfTicket = 4;  // blobs that a ticket may need at once
 
-/// What a forward pass and its backward pass have in common besides the weights.
-std::string key_of(const Ticket& ticket) {
+/// The key of a forward pass, for its backward pass with the same weights.
+std::string key_of(const TrainingTicket& ticket) {
   return ticket.samples + " " + std::to_string(ticket.position) + " " +
          std::to_string(ticket.first);
 }
@@ -26,32 +29,34 @@ TrainingNode::TrainingNode(Device device, uint64_t cache_bytes)
     : device_(device), cache_bytes_(cache_bytes) {}
 
 std::vector<std::string> TrainingNode::missing(ByteView bytes) const {
-  const Ticket ticket = decode_ticket(bytes);
+  const TrainingTicket ticket = decode_ticket(bytes);
   std::vector<std::string> hashes;
   const auto model = models_.find(ticket.network);
   if (model == models_.end()) hashes.push_back(ticket.network);
   if (model == models_.end() || model->second.weights != ticket.weights ||
       model->second.seed != ticket.seed)
-    hashes.push_back(ticket.weights);
+    hashes.push_back(has_base(ticket) ? ticket.delta : ticket.weights);
   hashes.push_back(ticket.samples);
   std::erase_if(hashes, [&](const std::string& hash) { return blobs_.contains(hash); });
   return hashes;
 }
 
 void TrainingNode::add_blob(const std::string& hash, ByteVector bytes) {
-  if (nn::sha256(bytes) != hash)
+  if (sha256(bytes) != hash)
     throw Error(message("node", "expected a blob with the SHA-256 ", hash, ", got one with ",
-                        nn::sha256(bytes)));
+                        sha256(bytes)));
   if (blobs_.contains(hash)) return;
   cached_ += bytes.size();
   blobs_[hash] = {std::move(bytes), ++clock_};
-  while (cached_ > cache_bytes_ && blobs_.size() > 3) {
-    const auto oldest = std::min_element(
-        blobs_.begin(), blobs_.end(),
-        [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
-    cached_ -= oldest->second.bytes.size();
-    blobs_.erase(oldest);
-  }
+  while (cached_ > cache_bytes_ && blobs_.size() > kMostOfTicket)
+    forget(std::min_element(blobs_.begin(), blobs_.end(), [](const auto& a, const auto& b) {
+      return a.second.used < b.second.used;
+    }));
+}
+
+void TrainingNode::forget(std::map<std::string, Blob>::iterator one) {
+  cached_ -= one->second.bytes.size();
+  blobs_.erase(one);
 }
 
 const ByteVector& TrainingNode::blob(const std::string& hash) {
@@ -68,7 +73,7 @@ ByteVector TrainingNode::run(ByteView ticket, const Getter& get) {
 }
 
 ByteVector TrainingNode::run(ByteView bytes) {
-  const Ticket ticket = decode_ticket(bytes);
+  const TrainingTicket ticket = decode_ticket(bytes);
   Model& model = model_of(ticket);
   if (model.weights != ticket.weights) load_weights(model, ticket);
   std::vector<WireTensor> result;
@@ -91,15 +96,16 @@ ByteVector TrainingNode::run(ByteView bytes) {
     for (const nn::State& state : model.passes.front().network.states())
       result.push_back({state.name, state.value});
   const uint64_t rounding = ticket.position << 32 ^ static_cast<uint64_t>(ticket.first);
-  return encode_tensors(result, {{"ticket", nn::sha256(bytes)}}, rounding);
+  return encode_tensors(result, {{"ticket", sha256(bytes)}}, rounding);
 }
 
-TrainingNode::Model& TrainingNode::model_of(const Ticket& ticket) {
+TrainingNode::Model& TrainingNode::model_of(const TrainingTicket& ticket) {
   auto at = models_.find(ticket.network);
   if (at == models_.end()) {
     if (models_.size() >= kMaxModels) models_.clear();
     at = models_
-             .emplace(ticket.network, Model{.json = std::string(nn::as_text(blob(ticket.network)))})
+             .emplace(ticket.network,
+                      Model{.spec = nn::parse_network(as_text(blob(ticket.network)), "network")})
              .first;
   }
   Model& model = at->second;
@@ -113,20 +119,31 @@ TrainingNode::Model& TrainingNode::model_of(const Ticket& ticket) {
 }
 
 TrainingNode::Pass& TrainingNode::add_pass(Model& model) {
-  nn::Network network = nn::Network::parse(model.json, "network", device_);
+  nn::Network network = nn::Network::build(model.spec, device_);
   network.initialize(model.seed);
   if (!model.passes.empty()) {
-    const auto first = model.passes.front().network.parameters();
-    const auto parameters = network.parameters();
-    for (size_t i = 0; i < first.size(); ++i) {
-      parameters[i].value = first[i].value;
-      parameters[i].grad = first[i].grad;
-    }
+    nn::Network& first = model.passes.front().network;
+    for (size_t i = 0; i < first.parameters().size(); ++i)
+      network.parameters()[i].value = first.parameters()[i].value;
+    network.gradients() = first.gradients();
   }
   return model.passes.emplace_front(Pass{std::move(network), ""});
 }
 
-void TrainingNode::load_weights(Model& model, const Ticket& ticket) {
+/// Whether the node needs only the delta for the ticket's weights.
+bool TrainingNode::has_base(const TrainingTicket& ticket) const {
+  return !ticket.delta.empty() && blobs_.contains(ticket.base) && !blobs_.contains(ticket.weights);
+}
+
+void TrainingNode::apply_delta_of(const TrainingTicket& ticket) {
+  ByteVector weights = apply_delta(blob(ticket.base), blob(ticket.delta));
+  for (const std::string& used : {ticket.base, ticket.delta})
+    if (const auto at = blobs_.find(used); at != blobs_.end()) forget(at);
+  add_blob(ticket.weights, std::move(weights));
+}
+
+void TrainingNode::load_weights(Model& model, const TrainingTicket& ticket) {
+  if (has_base(ticket)) apply_delta_of(ticket);
   const TensorMessage weights = decode_tensors(blob(ticket.weights), "weights");
   model.weights.clear();
   model.names.clear();
@@ -149,14 +166,15 @@ void TrainingNode::load_weights(Model& model, const Ticket& ticket) {
     copy(take(parameter.name, parameter.value), parameter.value);
   for (nn::State& state : network.states())
     model.states.push_back(take(state.name, state.value).to(device_));
-  for (Pass& pass : model.passes) pass.waits.clear();
+  for (Pass& pass : model.passes) pass.forward_key.clear();
   model.weights = ticket.weights;
 }
 
-/// A pass to begin, moved to the front: the oldest of those that nothing waits for.
-TrainingNode::Pass& TrainingNode::begin(Model& model, const Ticket& ticket) {
+/// Moves a pass to the front for a new forward pass: the oldest that awaits no backward pass. If
+/// there is none, it adds a pass, or uses the oldest of kMaxPasses.
+TrainingNode::Pass& TrainingNode::begin(Model& model, const TrainingTicket& ticket) {
   auto free = std::find_if(model.passes.rbegin(), model.passes.rend(),
-                           [](const Pass& pass) { return pass.waits.empty(); });
+                           [](const Pass& pass) { return pass.forward_key.empty(); });
   if (free == model.passes.rend() && model.passes.size() < kMaxPasses) {
     add_pass(model);
   } else {
@@ -165,7 +183,7 @@ TrainingNode::Pass& TrainingNode::begin(Model& model, const Ticket& ticket) {
     model.passes.splice(model.passes.begin(), model.passes, at);
   }
   Pass& pass = model.passes.front();
-  pass.waits.clear();
+  pass.forward_key.clear();
   pass.network.set_random_position(ticket.position);
   pass.network.set_first_sample(ticket.first);
   for (size_t i = 0; i < model.states.size(); ++i)
@@ -173,43 +191,46 @@ TrainingNode::Pass& TrainingNode::begin(Model& model, const Ticket& ticket) {
   return pass;
 }
 
-Tensor TrainingNode::samples_of(const Ticket& ticket) {
+Tensor TrainingNode::samples_of(const TrainingTicket& ticket) {
   return unpack_samples(blob(ticket.samples));
 }
 
-Tensor TrainingNode::forward(Model& model, const Ticket& ticket) {
+Tensor TrainingNode::forward(Model& model, const TrainingTicket& ticket) {
   Pass& pass = begin(model, ticket);
   Tensor output = pass.network.forward(samples_of(ticket), nn::Phase::train);
-  pass.waits = key_of(ticket);
+  pass.forward_key = key_of(ticket);
   return output;
 }
 
-/// The forward pass is done again where it was another node's, or gave way to others.
-void TrainingNode::backward(Model& model, const Ticket& ticket) {
+/// Repeats the forward pass if another node computed it, or if it was evicted.
+void TrainingNode::backward(Model& model, const TrainingTicket& ticket) {
   auto done = std::find_if(model.passes.begin(), model.passes.end(),
-                           [&](const Pass& pass) { return pass.waits == key_of(ticket); });
+                           [&](const Pass& pass) { return pass.forward_key == key_of(ticket); });
   if (done == model.passes.end()) {
     forward(model, ticket);
   } else {
     model.passes.splice(model.passes.begin(), model.passes, done);
   }
   Pass& pass = model.passes.front();
-  pass.waits.clear();
+  pass.forward_key.clear();
   pass.network.zero_grad();
   pass.network.backward(ticket.grad_output);
 }
 
-void TrainingNode::add_gradients(Model& model, const Ticket& ticket, std::vector<WireTensor>& to) {
-  const auto parameters = model.passes.front().network.parameters();
-  std::map<std::string, const nn::Parameter*> by_name;
-  for (const nn::Parameter& parameter : parameters) by_name[parameter.name] = &parameter;
+void TrainingNode::add_gradients(Model& model, const TrainingTicket& ticket,
+                                 std::vector<WireTensor>& to) {
+  nn::Network& network = model.passes.front().network;
+  const std::vector<Tensor>& gradients = network.gradients().values;
+  std::map<std::string, Tensor> by_name;
+  for (size_t i = 0; i < gradients.size(); ++i)
+    by_name[network.parameters()[i].name] = gradients[i];
   for (int64_t i = 0; i < ticket.gradients; ++i) {
     const bool known = static_cast<size_t>(i) < model.names.size() &&
                        by_name.contains(model.names[static_cast<size_t>(i)]);
     require(known, "node", "expected a ticket for ", by_name.size(), " gradients at most, got ",
             ticket.gradients);
-    const nn::Parameter& parameter = *by_name[model.names[static_cast<size_t>(i)]];
-    to.push_back({parameter.name, parameter.grad, ticket.gradient_type});
+    const std::string& name = model.names[static_cast<size_t>(i)];
+    to.push_back({name, by_name.at(name), ticket.gradient_type});
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// TrainingNode: what a node of the pool does for training (MILJS paper, Algorithm 2, and its
-// variants). No files, no sockets: it runs in a browser as it does natively.
+// TrainingNode: computes training tickets on a node (MILJS paper, Algorithm 2, and variants). It
+// uses no files and no sockets, so it also runs in a browser.
 #pragma once
 
 #include <cstdint>
@@ -12,59 +12,64 @@
 
 #include "dist/train/ticket.h"
 #include "nn/network.h"
+#include "nn/network_spec.h"
 
 namespace kaiseki::dist {
 
-/// Results are encode_tensors() of, in this order, where the ticket wants them: "loss" [1],
-/// "output" [n, ...], gradients under the names of their parameters, states under theirs. The text
-/// "ticket" is the SHA-256 of the ticket.
+/// A result is encode_tensors() of the tensors that the ticket requests, in this order: "loss" [1],
+/// "output" [n, ...], gradients by parameter name, states by name. The text "ticket" is the SHA-256
+/// of the ticket.
 class TrainingNode {
  public:
   static constexpr uint64_t kCacheBytes = uint64_t{512} << 20;
 
-  /// `cache_bytes`: of blobs that are kept for the tickets to come.
+  /// `cache_bytes`: the most bytes of blobs that it keeps for later tickets.
   explicit TrainingNode(Device device = default_device(), uint64_t cache_bytes = kCacheBytes);
 
-  /// The blobs that run() needs and that are not here.
+  /// The hashes of blobs that run() needs and that are missing.
   std::vector<std::string> missing(ByteView ticket) const;
-  /// Throws Error when the hash is not that of the bytes.
+  /// Throws Error if the bytes have another hash.
   void add_blob(const std::string& hash, ByteVector bytes);
-  /// Throws ParseError for a ticket or a blob that is not well formed, Error for a missing blob and
-  /// for weights or samples that do not fit the network.
+  /// Throws ParseError if the ticket or a blob is malformed. Throws Error if a blob is missing, or
+  /// if weights or samples do not match the network.
   ByteVector run(ByteView ticket);
 
   using Getter = std::function<ByteVector(const std::string& hash)>;
-  /// The same, with what is missing.
+  /// Gets the missing blobs first.
   ByteVector run(ByteView ticket, const Getter& get);
 
  private:
   struct Pass {
     nn::Network network;
-    std::string waits;  // whose backward pass its last forward pass waits for; empty: none's
+    std::string
+        forward_key;  // key_of() the forward pass that awaits its backward pass; empty: none
   };
   struct Model {
-    std::string json = {};
+    nn::NetworkSpec spec = {};
     uint64_t seed = 0;
     std::string weights = {};             // hash; empty: none yet
     std::vector<std::string> names = {};  // of the weights' tensors
-    std::vector<Tensor> states = {};      // as they came with the weights
-    std::list<Pass> passes = {};          // share their parameters; the newest pass first
+    std::vector<Tensor> states = {};      // as the weights blob has them
+    std::list<Pass> passes = {};          // they share parameters; the newest pass is first
   };
 
-  Model& model_of(const Ticket& ticket);
-  void load_weights(Model& model, const Ticket& ticket);
+  Model& model_of(const TrainingTicket& ticket);
+  void load_weights(Model& model, const TrainingTicket& ticket);
+  bool has_base(const TrainingTicket& ticket) const;
+  void apply_delta_of(const TrainingTicket& ticket);
   Pass& add_pass(Model& model);
-  Pass& begin(Model& model, const Ticket& ticket);
-  Tensor samples_of(const Ticket& ticket);
-  Tensor forward(Model& model, const Ticket& ticket);
-  void backward(Model& model, const Ticket& ticket);
-  void add_gradients(Model& model, const Ticket& ticket, std::vector<WireTensor>& to);
-  const ByteVector& blob(const std::string& hash);
-
+  Pass& begin(Model& model, const TrainingTicket& ticket);
+  Tensor samples_of(const TrainingTicket& ticket);
+  Tensor forward(Model& model, const TrainingTicket& ticket);
+  void backward(Model& model, const TrainingTicket& ticket);
+  void add_gradients(Model& model, const TrainingTicket& ticket, std::vector<WireTensor>& to);
   struct Blob {
     ByteVector bytes;
-    uint64_t used = 0;  // when it was last
+    uint64_t used = 0;  // the time of the last use
   };
+  const ByteVector& blob(const std::string& hash);
+  void forget(std::map<std::string, Blob>::iterator one);
+
   Device device_;
   uint64_t cache_bytes_, cached_ = 0, clock_ = 0;
   std::map<std::string, Blob> blobs_;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Trust: whose contributions the server computes again itself, and who was caught lying.
+// Trust: selects the results that the server computes again. Records the steps in which a node's
+// results counted without such a check.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <random>
 #include <set>
 #include <string>
 
@@ -14,37 +14,63 @@
 namespace kaiseki::dist {
 
 struct TrustOptions {
-  double check_share = 0.02;  // of the contributions of proven nodes
-  int newcomer_checks = 10;   // valid contributions that prove a node; until then all are checked
-  std::optional<uint64_t> seed = {};  // of the choice; none: the system's randomness, so that no
-                                      // node can foresee it
+  /// The least probability of a check for a proven node. 0: no checks, not even in the last steps
+  /// of an epoch.
+  double check_share = 0.02;
+  /// Results that must agree before a node is proven. Until then all its results are checked.
+  int newcomer_checks = 10;
+  /// The most steps that are trained again after a node is expelled. 0: none.
+  int64_t undo_steps = 64;
+  /// The seed that selects the checks. Empty: the system's randomness, so that nodes cannot predict
+  /// the checks.
+  std::optional<uint64_t> seed = {};
 };
 
 class Trust {
  public:
-  explicit Trust(const TrustOptions& options)
-      : options_(options), random_(options.seed ? *options.seed : secret_seed()) {}
+  explicit Trust(const TrustOptions& options);
 
-  /// Whether the next contribution of this node is to be computed again.
-  bool checks(const std::string& node) {
-    const bool proven = valid_[node] >= options_.newcomer_checks;
-    return random_.uniform() < options_.check_share || !proven;
-  }
-  /// One was, and agreed.
-  void agreed(const std::string& node) { ++valid_[node]; }
-  void expel(const std::string& node) { expelled_.insert(node); }
-  bool expelled(const std::string& node) const { return expelled_.contains(node); }
+  /// Whether the server computes the next result of this node again before it counts. `ratio`:
+  /// NormGate::ratio() of the result. A node is proven after `newcomer_checks` results that agreed.
+  /// Then the probability of a check is
+  ///   max(check_share, 1 / agreed results) * max(1, ratio).
+  /// One large error and many small errors with the same sum are caught with the same probability.
+  bool checks(const std::string& node, double ratio);
+  /// If `all`, checks() is true for every node until the next call.
+  void check_all(bool all) { check_all_ = all; }
+  /// A checked result agreed.
+  void agreed(const std::string& node) { ++nodes_[node].agreed; }
+  /// A result counts in this training step without a check.
+  void counted(const std::string& node, int64_t step) { nodes_[node].unchecked.insert(step); }
+
+  /// The node sent a wrong result. Its results of `step` do not count and are computed again.
+  void expel(const std::string& node, int64_t step);
+  bool expelled(const std::string& node) const;
+
+  /// The first step in which a result of an expelled node counted without a check.
+  std::optional<int64_t> tainted_since() const;
+  /// Whether any result of the recorded steps counted without a check.
+  bool has_unchecked() const;
+  /// The steps from `first` to `last` are trained again. All nodes must be proven again, with twice
+  /// as many results, as several nodes may lie. The number halves after each 8 * `undo_steps` steps
+  /// without an undo. So after repeated lies nearly all results are checked.
+  void undo(int64_t first, int64_t last);
+  /// Forgets the steps before `first`, as they can no longer be undone.
+  void forget_before(int64_t first);
 
  private:
-  static uint64_t secret_seed() {
-    std::random_device system;
-    return uint64_t{system()} << 32 | system();
-  }
+  struct Node {
+    int agreed = 0;
+    bool expelled = false;
+    std::set<int64_t> unchecked = {};  // steps with an unchecked result
+  };
 
   TrustOptions options_;
   Random random_;
-  std::map<std::string, int> valid_;
-  std::set<std::string> expelled_;
+  std::map<std::string, Node> nodes_;
+  int proof_;               // results that prove a node
+  int64_t calm_since_ = 0;  // the last step of an undo, or the step in which proof_ was halved
+  bool check_all_ = false;
 };
 
 }  // namespace kaiseki::dist

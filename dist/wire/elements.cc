@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "dist/wire/half.h"
 #include "matrix/random.h"
 #include "matrix/threads.h"
@@ -16,7 +17,7 @@ namespace {
 constexpr int64_t kGrain = 256 * int64_t{kBlock};
 constexpr float kLargest = 127;
 
-/// Runs `body(begin, end)`, which says whether its part is well, over all of them.
+/// Runs `body(begin, end)` over all elements. Returns whether it returned true for each part.
 template <typename Body>
 bool all_parts(size_t count, const Body& body) {
   std::atomic<bool> well{true};
@@ -41,11 +42,11 @@ int half_exponent(std::span<const float> values) {
 
 void put_halves(std::span<const float> values, int exponent, std::byte* out) {
   all_parts(values.size(), [&](size_t begin, size_t end) {
-    // In two steps: 2^140 and more are no floats.
+    // In two steps, since 2^128 and more are no floats.
     const float first = std::ldexp(1.0f, -exponent / 2);
     const float second = std::ldexp(1.0f, -exponent + exponent / 2);
     for (size_t i = begin; i < end; ++i)
-      nn::store_le<uint16_t>(to_half(values[i] * first * second), out + 2 * i);
+      store_le<uint16_t>(to_half(values[i] * first * second), out + 2 * i);
     return true;
   });
 }
@@ -83,7 +84,7 @@ bool get_halves(const std::byte* in, int exponent, std::span<float> values) {
     const float second = std::ldexp(1.0f, exponent - exponent / 2);
     bool well = true;
     for (size_t i = begin; i < end; ++i) {
-      const auto half = nn::load_le<uint16_t>(in + 2 * i);
+      const auto half = load_le<uint16_t>(in + 2 * i);
       values[i] = from_half(half) * first * second;
       well = well && is_finite_half(half) && std::isfinite(values[i]);
     }

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "dist/wire/utf8.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -22,44 +22,44 @@ void expect(bool condition, size_t byte, std::string_view expected, uint64_t got
 
 }  // namespace
 
-FrameHeader decode_frame_header(nn::ByteView message) {
+FrameHeader decode_frame_header(ByteView message) {
   expect(message.size() >= kFrameHeaderBytes, 0, "a header of 32 bytes", message.size());
   const std::byte* at = message.data();
-  if (!std::ranges::equal(message.first(4), nn::as_bytes(kMagic))) fail(0, "expected \"KAIS\"");
-  expect(nn::load_le<uint8_t>(at + 4) == kVersion, 4, "version 1", nn::load_le<uint8_t>(at + 4));
+  if (!std::ranges::equal(message.first(4), as_bytes(kMagic))) fail(0, "expected \"KAIS\"");
+  expect(load_le<uint8_t>(at + 4) == kVersion, 4, "version 1", load_le<uint8_t>(at + 4));
   FrameHeader header;
-  const auto type = nn::load_le<uint8_t>(at + 5);
+  const auto type = load_le<uint8_t>(at + 5);
   expect(type >= 1 && type <= static_cast<uint8_t>(FrameType::cancel), 5, "a type from 1 to 11",
          type);
   header.type = static_cast<FrameType>(type);
-  expect(nn::load_le<uint16_t>(at + 6) == 0, 6, "no flags", nn::load_le<uint16_t>(at + 6));
-  header.ticket = nn::load_le<uint64_t>(at + 8);
+  expect(load_le<uint16_t>(at + 6) == 0, 6, "no flags", load_le<uint16_t>(at + 6));
+  header.ticket = load_le<uint64_t>(at + 8);
   expect(header.ticket <= kMaxWireInteger, 8, "a ticket below 2^53", header.ticket);
-  header.payload_bytes = nn::load_le<uint64_t>(at + 16);
+  header.payload_bytes = load_le<uint64_t>(at + 16);
   expect(header.payload_bytes <= kMaxWireInteger, 16, "a payload below 2^53 bytes",
          header.payload_bytes);
-  header.control_bytes = nn::load_le<uint32_t>(at + 24);
+  header.control_bytes = load_le<uint32_t>(at + 24);
   expect(header.control_bytes <= kMaxControlBytes, 24, "a control part of at most 65536 bytes",
          header.control_bytes);
-  expect(nn::load_le<uint32_t>(at + 28) == 0, 28, "zero", nn::load_le<uint32_t>(at + 28));
+  expect(load_le<uint32_t>(at + 28) == 0, 28, "zero", load_le<uint32_t>(at + 28));
   return header;
 }
 
-Frame decode_frame_head(nn::ByteView message) {
+Frame decode_frame_head(ByteView message) {
   const FrameHeader header = decode_frame_header(message);
   Frame frame{header.type, header.ticket};
-  const nn::ByteView control = message.subspan(kFrameHeaderBytes, header.control_bytes);
+  const ByteView control = message.subspan(kFrameHeaderBytes, header.control_bytes);
   if (!control.empty()) {
-    const std::string_view text = nn::as_text(control);
+    const std::string_view text = as_text(control);
     if (!is_utf8(text)) fail(kFrameHeaderBytes, "expected a control part in UTF-8");
-    frame.control = nn::parse_json(text, "frame");
-    if (!frame.control.is(nn::Json::Kind::object))
+    frame.control = parse_json(text, "frame");
+    if (!frame.control.is(Json::Kind::object))
       fail(kFrameHeaderBytes, "expected an object, got " + frame.control.describe());
   }
   return frame;
 }
 
-Frame decode_frame(nn::ByteView message) {
+Frame decode_frame(ByteView message) {
   const FrameHeader header = decode_frame_header(message);
   expect(message.size() == header.message_bytes(), kFrameHeaderBytes,
          "a message of " + std::to_string(header.message_bytes()) + " bytes", message.size());
@@ -68,19 +68,19 @@ Frame decode_frame(nn::ByteView message) {
   return frame;
 }
 
-nn::ByteVector encode_frame(const Frame& frame) {
+ByteVector encode_frame(const Frame& frame) {
   const std::string control = frame.control.keys.empty() ? "" : format_json_line(frame.control);
-  if (!frame.control.is(nn::Json::Kind::object) || control.size() > kMaxControlBytes)
+  if (!frame.control.is(Json::Kind::object) || control.size() > kMaxControlBytes)
     throw Error(message("frame", "expected a control part of at most ", kMaxControlBytes,
                         " bytes, got ", control.size()));
-  nn::ByteVector out(kFrameHeaderBytes + control.size() + frame.payload.size());
-  std::ranges::copy(nn::as_bytes(kMagic), out.begin());
-  nn::store_le(kVersion, &out[4]);
-  nn::store_le(static_cast<uint8_t>(frame.type), &out[5]);
-  nn::store_le(frame.ticket, &out[8]);
-  nn::store_le(static_cast<uint64_t>(frame.payload.size()), &out[16]);
-  nn::store_le(static_cast<uint32_t>(control.size()), &out[24]);
-  std::ranges::copy(nn::as_bytes(control), out.begin() + kFrameHeaderBytes);
+  ByteVector out(kFrameHeaderBytes + control.size() + frame.payload.size());
+  std::ranges::copy(as_bytes(kMagic), out.begin());
+  store_le(kVersion, &out[4]);
+  store_le(static_cast<uint8_t>(frame.type), &out[5]);
+  store_le(frame.ticket, &out[8]);
+  store_le(static_cast<uint64_t>(frame.payload.size()), &out[16]);
+  store_le(static_cast<uint32_t>(control.size()), &out[24]);
+  std::ranges::copy(as_bytes(control), out.begin() + kFrameHeaderBytes);
   std::ranges::copy(frame.payload, out.end() - static_cast<ptrdiff_t>(frame.payload.size()));
   return out;
 }

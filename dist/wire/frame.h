@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Frames: what coordinator and nodes say to each other, one in each binary WebSocket message
+// Frames: the messages between coordinator and nodes. Each binary WebSocket message has one frame
 // (docs/protocol.md).
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
-#include "nn/io/bytes.h"
-#include "nn/json.h"
+#include "base/bytes.h"
+#include "base/json.h"
 
 namespace kaiseki::dist {
 
 constexpr size_t kFrameHeaderBytes = 32;
 constexpr uint32_t kMaxControlBytes = 64 << 10;
-constexpr uint64_t kMaxWireInteger = (uint64_t{1} << 53) - 1;  // what JavaScript's numbers hold
+constexpr uint64_t kMaxWireInteger =
+    (uint64_t{1} << 53) - 1;  // the largest exact integer in JavaScript
 
-/// How the reason begins for which a connection is closed (code 1008) whose node was put out: it is
-/// not to come again.
-constexpr std::string_view kPutOut = "the node was expelled";
+/// Close codes that the coordinator sends: those of RFC 6455 section 7.4.1, and one of its own.
+enum class CloseCode : uint16_t {
+  going_away = 1001,
+  protocol = 1002,
+  text = 1003,
+  policy = 1008,
+  too_big = 1009,
+  internal = 1011,
+  try_later = 1013,
+  expelled = 4001,  // the node was expelled and must not connect again; the reason says why
+};
 
 enum class FrameType : uint8_t {
   hello = 1,
@@ -39,27 +47,29 @@ struct FrameHeader {
   uint64_t payload_bytes = 0;
   uint32_t control_bytes = 0;
 
-  /// Of the message that has this header.
+  /// Bytes of the whole message.
   uint64_t message_bytes() const { return kFrameHeaderBytes + control_bytes + payload_bytes; }
 };
 
 struct Frame {
   FrameType type = FrameType::error;
   uint64_t ticket = 0;
-  nn::Json control = nn::Json::object();
-  nn::ByteView payload = {};
+  Json control = Json::object();
+  ByteView payload = {};
 };
 
-/// Of the first kFrameHeaderBytes of a message, or more. Throws ParseError("frame", "byte N", ...).
-FrameHeader decode_frame_header(nn::ByteView message);
+/// Reads the header of a message of which at least kFrameHeaderBytes are there. Throws
+/// ParseError("frame", "byte N", ...).
+FrameHeader decode_frame_header(ByteView message);
 
-/// Of a message whose header and control part are there: without the payload. Throws as below.
-Frame decode_frame_head(nn::ByteView message);
+/// Reads the header and the control part. The payload may be missing. Throws as decode_frame().
+Frame decode_frame_head(ByteView message);
 
-/// The payload lies in `message`. Throws ParseError as above, or of the control part.
-Frame decode_frame(nn::ByteView message);
+/// Reads a whole message. The payload is a view into `message`. Throws ParseError, also for a wrong
+/// control part.
+Frame decode_frame(ByteView message);
 
-/// Throws Error when the control part is not an object of at most kMaxControlBytes.
-nn::ByteVector encode_frame(const Frame& frame);
+/// Throws Error if the control part is no JSON object or has more than kMaxControlBytes.
+ByteVector encode_frame(const Frame& frame);
 
 }  // namespace kaiseki::dist

@@ -33,16 +33,16 @@ std::span<const float> floats_of(const Tensor& value) {
   return {value.data<float>(), static_cast<size_t>(value.size())};
 }
 
-/// Appends numbers and texts of the header.
+/// Appends the numbers and texts of the header.
 class Header {
  public:
   template <typename T>
   void put(T value) {
     bytes_.resize(bytes_.size() + sizeof(T));
-    nn::store_le<T>(value, &bytes_[bytes_.size() - sizeof(T)]);
+    store_le<T>(value, &bytes_[bytes_.size() - sizeof(T)]);
   }
   void put_text(std::string_view text) {
-    const ByteView bytes = nn::as_bytes(text);
+    const ByteView bytes = as_bytes(text);
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
   void pad() { bytes_.resize(padded(bytes_.size())); }
@@ -110,7 +110,7 @@ class Decoder {
 
   template <typename T>
   T take() {
-    return nn::load_le<T>(advance(sizeof(T)));
+    return load_le<T>(advance(sizeof(T)));
   }
   std::string text(uint64_t count) {
     const auto* from = reinterpret_cast<const char*>(advance(count));
@@ -227,7 +227,7 @@ ByteVector encode_tensors(std::span<const WireTensor> tensors, const Metadata& t
   header.pad();
   ByteVector bytes = std::move(header.bytes());
   size_t at = bytes.size();
-  nn::store_le(static_cast<uint32_t>(at), &bytes[4]);
+  store_le(static_cast<uint32_t>(at), &bytes[4]);
   bytes.resize(at + data_bytes);
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& value = values[i];

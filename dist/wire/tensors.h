@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Named tensors and a few texts as one block of bytes, as training over a pool sends them
-// (docs/protocol-tensors.md).
+// Encodes named tensors and a few texts as one block of bytes. Training over a pool sends such
+// blocks (docs/protocol-tensors.md).
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,20 @@
 #include <string_view>
 #include <vector>
 
-#include "matrix/error.h"
-#include "nn/io/bytes.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "nn/io/named_tensor.h"
 
 namespace kaiseki::dist {
 
-using nn::ByteVector;
-using nn::ByteView;
 using nn::Metadata;
 
-/// How the elements of a tensor travel. Of f32 tensors the first three; of the others their own.
+/// The type of a tensor's elements on the wire. An f32 tensor may use the first three, any other
+/// its own type.
 enum class WireType : uint8_t {
   f32 = 0,
-  f16 = 1,  // times a power of two of the tensor's own
-  i8 = 2,   // -127..127 times a scale for each 256 elements, rounded at random, without bias
+  f16 = 1,  // times a power of two for each tensor
+  i8 = 2,   // -127..127 times a scale for each 256 elements; random rounding without bias
   i32 = 3,
   u8 = 4,
 };
@@ -45,17 +44,17 @@ struct TensorMessage {
   std::vector<nn::NamedTensor> tensors;  // on the CPU
 };
 
-/// The same input gives the same bytes; `rounding` seeds that of i8. Throws nn::Diverged naming the
-/// tensor when a value is NaN or infinite.
+/// The same input gives the same bytes. `rounding` seeds the random rounding of i8. If a value is
+/// NaN or infinite, throws nn::Diverged with the tensor's name.
 ByteVector encode_tensors(std::span<const WireTensor> tensors, const Metadata& texts = {},
                           uint64_t rounding = 0);
-/// Memory stays below five times the bytes. Throws ParseError(source, place) for everything that
-/// encode_tensors() does not write; NotFinite for a value.
+/// Uses less memory than five times the bytes. Throws NotFinite for a value that is not finite, and
+/// ParseError(source, place) for any other bytes that encode_tensors() does not write.
 TensorMessage decode_tensors(ByteView bytes, std::string_view source = "message");
-/// How its tensors travel. Throws ParseError when that much is not well formed.
+/// The types of its tensors on the wire. Throws ParseError if the part that it reads is malformed.
 std::vector<WireType> wire_types(ByteView bytes);
 
-/// Bytes that the elements of a tensor take.
+/// Bytes of a tensor's elements on the wire.
 uint64_t wire_bytes(int64_t elements, WireType type);
 
 }  // namespace kaiseki::dist

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Requests on one connection, one after the other, until it becomes a node's or ends.
+// HttpConnection: the requests of one connection, one after the other. A node's connection then
+// moves to node_connection.cc.
 #include <array>
 
+#include "base/base64.h"
+#include "base/error.h"
 #include "dist/net/beast/hub.h"
-#include "matrix/error.h"
-#include "nn/io/base64.h"
+#include "dist/net/proof.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr size_t kReadBytes = 64 << 10;
+constexpr size_t kHttpReadBytes = 64 << 10;
 constexpr double kLingerSeconds = 2;
-constexpr double kStalledSeconds = 2;  // without a byte taken, while there is no room for others
-constexpr double kAliveSeconds = 5;    // without a byte, while a body waits
+constexpr double kStalledSeconds =
+    2;                               // a peer may read nothing while output_bytes_of_all is reached
+constexpr double kAliveSeconds = 5;  // after which a waiting response sends HttpResponse::alive
 
 template <class Stream>
 class HttpConnection final : public Connection,
@@ -23,7 +26,7 @@ class HttpConnection final : public Connection,
         stream_(std::move(stream)),
         is_proxy_(is_proxy),
         peer_(address_),
-        buffer_(static_cast<size_t>(hub.limits().header_bytes) + kReadBytes),
+        buffer_(static_cast<size_t>(hub.limits().header_bytes) + kHttpReadBytes),
         pace_(hub.limits().minimum_rate, hub.limits().rate_seconds) {}
 
   void start() {
@@ -69,6 +72,8 @@ class HttpConnection final : public Connection,
     const auto self = std::exchange(waiting_, nullptr);
     ErrorCode ignored;
     beast::get_lowest_layer(stream_).close(ignored);
+    seat_ = {};
+    clients_.reset();
   }
 
  private:
@@ -91,9 +96,12 @@ class HttpConnection final : public Connection,
     if (error) return;
     between_ = false;
     deadline_ = 0;
+    seat_.touch();
     const auto& head = parser_->get();
     if (static_cast<double>(std::distance(head.begin(), head.end())) > hub_.limits().header_lines)
       return refuse("header_lines", 431, "fewer headers");
+    if (!has_known_end())
+      return refuse("request", 501, "Transfer-Encoding: chunked without Content-Length, or none");
     request_ = {};
     request_.method = std::string(head.method_string());
     for (const auto& field : head) {
@@ -103,16 +111,18 @@ class HttpConnection final : public Connection,
       if (!first && name == "host") return refuse("host", 400, "one Host");
       if (!first && name == "x-forwarded-for") at->second = std::string(field.value());
     }
+    if (!parse_target({head.target().data(), head.target().size()}, request_))
+      return refuse("request", 400, "a path");
     if (is_proxy_ && !take_clients_seat(websocket::is_upgrade(head)))
       return refuse("forwarded", 503, "an address in X-Forwarded-For, and fewer connections of it");
     request_.address = address_;
-    if (!parse_target({head.target().data(), head.target().size()}, request_))
-      return refuse("request", 400, "a path");
     if (!hub_.knows_host(request_.header("host")))
       return refuse("host", 421, "a Host that this server is called by (--name)");
-    keep_alive_ = head.keep_alive() && !hub_.draining;
+    // After a proof comes the request that needs it.
+    keep_alive_ = head.keep_alive() && (!hub_.draining || request_.path == kProofPath);
     if (websocket::is_upgrade(head)) return upgrade();
     auto admission = hub_.service->admit(request_);
+    seat_.rise(admission.standing);
     if (admission.measures && !hub_.gate.measure(address_, hub_.now()))
       admission.refusal = HttpResponse::problem(429, "expected fewer requests of one address");
     if (admission.refusal) {
@@ -128,34 +138,48 @@ class HttpConnection final : public Connection,
     read_body();
   }
 
-  /// The last address is the one that our proxy saw; those before are hearsay. What becomes a
-  /// node's connection is the client's; others serve one client after the other.
+  /// Whether the end of the body is certain. Otherwise the body would be read as the next request
+  /// (RFC 9112 section 6.3).
+  bool has_known_end() {
+    const auto& head = parser_->get();
+    const auto codings = head.count(http::field::transfer_encoding);
+    return codings == 0 ||
+           (codings == 1 && head.version() == 11 && head.count(http::field::content_length) == 0 &&
+            beast::iequals(head[http::field::transfer_encoding], "chunked"));
+  }
+
+  /// The proxy adds the last address of the list; clients can forge the others. A node's WebSocket
+  /// takes a seat of the client for its whole life. A request takes one until it is answered.
   bool take_clients_seat(bool to_stay) {
     const std::string& list = request_.header("x-forwarded-for");
-    std::string network = peer_;
+    Source source{.address = peer_, .network = peer_};
     if (!list.empty()) {
       const size_t first = std::min(list.find_first_not_of(' ', list.rfind(',') + 1), list.size());
       ErrorCode error;
       const auto client = asio::ip::make_address(list.substr(first), error);
       if (error) return false;
-      network = network_of(client);
+      source = source_of(client);
     }
-    auto seat = to_stay ? hub_.gate.enter(network, hub_.now())
-                        : hub_.gate.enter_for_request(network, hub_.now());
+    auto seat = to_stay ? hub_.gate.enter(source, hub_.now(), has_token())
+                        : hub_.gate.enter_for_request(source, hub_.now());
     if (!seat) return false;
-    if (to_stay)
+    if (to_stay) {
       seat_ = std::move(*seat);
-    else
+      seat_.on_make_way([this] { abort(); });
+    } else {
       clients_ = std::move(seat);
-    address_ = network;
+    }
+    address_ = source.address;
     return true;
   }
+
+  bool has_token() { return hub_.service->admit(request_).standing == Standing::trusted; }
 
   void upgrade() {
     const std::string& key = request_.header("sec-websocket-key");
     size_t key_bytes = 0;
     try {
-      key_bytes = nn::decode_base64(key, "Sec-WebSocket-Key").size();
+      key_bytes = decode_base64(key, "Sec-WebSocket-Key").size();
     } catch (const ParseError&) {
     }
     if (request_.header("sec-websocket-version") != "13" || key.size() != 24 || key_bytes != 16 ||
@@ -167,8 +191,7 @@ class HttpConnection final : public Connection,
       return refuse("origin", 403, "a page of this server, or one of --origin");
     if (request_.path != "/node") return refuse("request", 404, "/node");
     if (hub_.draining) return respond(HttpResponse::problem(503, "the coordinator is ending"));
-    serve_node<Stream>(hub_, std::move(seat_), address_, std::move(stream_), parser_->release(),
-                       request_);
+    serve_node<Stream>(hub_, std::move(seat_), address_, std::move(stream_), request_);
   }
 
   void write_continue() {
@@ -244,7 +267,8 @@ class HttpConnection final : public Connection,
     add("Referrer-Policy", "no-referrer");
     add("Cross-Origin-Opener-Policy", "same-origin");
     add("Cross-Origin-Embedder-Policy", "require-corp");
-    add("Cross-Origin-Resource-Policy", "same-origin");
+    if (!response_.has_header("Cross-Origin-Resource-Policy"))
+      add("Cross-Origin-Resource-Policy", "same-origin");
     if (kHasTls<Stream>) add("Strict-Transport-Security", "max-age=31536000");
     for (const auto& [name, value] : response_.headers) add(name, value);
     out_ += "\r\n\r\n";
@@ -257,12 +281,12 @@ class HttpConnection final : public Connection,
 
   void write(bool last) {
     wrote_at_ = hub_.now();
-    waits(out_.size());
+    set_waiting_bytes(out_.size());
     asio::async_write(
         stream_, asio::buffer(out_),
         [self = own(), before = moved_](ErrorCode error, size_t n) {
           self->moved_ = before + n;
-          return error ? 0 : kReadBytes;
+          return error ? 0 : kHttpReadBytes;
         },
         [self = own(), last](ErrorCode error, size_t) {
           if (error) return;
@@ -274,13 +298,14 @@ class HttpConnection final : public Connection,
     HttpChunk chunk;
     try {
       chunk = response_.next();
-    } catch (const std::exception& error) {  // the head has gone out: only its end can tell
+    } catch (const std::exception&
+                 error) {  // the head is sent: only the end of the connection can tell the error
       hub_.log.event("error", {{"what", error.what()}});
       return abort();
     }
     if (chunk.kind == HttpChunk::Kind::wait) {
       moving_ = false;
-      waits(0);
+      set_waiting_bytes(0);
       out_ = {};
       waiting_ = own();
       hub_.asleep.insert(this);
@@ -302,7 +327,7 @@ class HttpConnection final : public Connection,
     write(last);
   }
 
-  /// While a body waits, nothing but the end of the connection is heard.
+  /// While a response waits for data, notices that the peer ends the connection.
   void watch() {
     if (std::exchange(watching_, true)) return;
     auto& socket = beast::get_lowest_layer(stream_);
@@ -318,7 +343,7 @@ class HttpConnection final : public Connection,
 
   void on_written() {
     moving_ = false;
-    waits(0);
+    set_waiting_bytes(0);
     clients_.reset();
     out_ = {};
     response_ = {};
@@ -329,7 +354,8 @@ class HttpConnection final : public Connection,
     read_head();
   }
 
-  /// The peer still gets the answer when it was not all read: a reset would take it away.
+  /// A socket that is closed with unread input sends a reset, and the peer may lose the response.
+  /// So the input is discarded until the peer ends, for a short time.
   void linger() {
     lingering_ = true;
     deadline_ = hub_.now() + kLingerSeconds;
@@ -347,7 +373,8 @@ class HttpConnection final : public Connection,
     });
   }
 
-  /// The system counts what the peer has taken; what is written may only lie in its buffers.
+  /// Bytes that are written may still be in the system's buffers. The system counts those that the
+  /// peer has acknowledged.
   bool is_stalled(double now) {
     const uint64_t taken =
         acknowledged_bytes(static_cast<int>(beast::get_lowest_layer(stream_).native_handle()));
@@ -355,7 +382,7 @@ class HttpConnection final : public Connection,
     return now - taken_at_ > kStalledSeconds;
   }
 
-  /// The system counts what came, also before TLS has a whole record of it.
+  /// The system also counts the bytes of an incomplete TLS record.
   uint64_t received() {
     return received_bytes(static_cast<int>(beast::get_lowest_layer(stream_).native_handle()));
   }
@@ -369,8 +396,8 @@ class HttpConnection final : public Connection,
 
   Stream stream_;
   const bool is_proxy_;
-  const std::string peer_;             // a proxy's own address
-  std::optional<Gate::Seat> clients_;  // of the request that a proxy forwards
+  const std::string peer_;             // address of the socket; a proxy's own
+  std::optional<Gate::Seat> clients_;  // for the request that a proxy forwards
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   HttpRequest request_;
@@ -378,13 +405,13 @@ class HttpConnection final : public Connection,
   std::string out_;
   std::array<char, 512> discarded_;
   LeastRate pace_;
-  uint64_t moved_ = 0;     // bytes of the body that comes or goes
-  uint64_t taken_ = 0;     // by the peer, of all that went out
-  uint64_t received_ = 0;  // from it, when the last answer had gone out
+  uint64_t moved_ = 0;     // bytes of the current body
+  uint64_t taken_ = 0;     // bytes that the peer has acknowledged
+  uint64_t received_ = 0;  // bytes at the end of the last response
   double deadline_ = 0, taken_at_ = 0, wrote_at_ = 0;
   bool moving_ = false, keep_alive_ = false, chunked_ = false, watching_ = false;
   bool between_ = false, lingering_ = false;
-  std::shared_ptr<HttpConnection> waiting_;  // itself, while its body waits
+  std::shared_ptr<HttpConnection> waiting_;  // itself, while its response waits
 };
 
 template <class Stream>

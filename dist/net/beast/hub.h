@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all connections of a server share, and what the server does with each.
+// Hub: the state that all connections of a server share. Connection: their common part.
 #pragma once
 
 #include <chrono>
@@ -25,31 +25,31 @@ struct Hub {
   Gate gate;
   Service* service = nullptr;
   std::unordered_set<Connection*> connections;
-  std::unordered_set<Connection*> asleep;  // those whose body waits
+  std::unordered_set<Connection*> asleep;  // their response waits for data
   std::string scheme;                      // http or https
   bool draining = false;
-  uint64_t waiting_bytes = 0;  // of all connections' output
-  uint64_t input_bytes = 0;    // of all nodes' messages that are not whole
+  uint64_t waiting_bytes = 0;  // output of all connections
+  uint64_t input_bytes = 0;    // incomplete messages of all nodes
 
   const Limits& limits() const { return options.limits; }
   double now() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
   }
-  /// Whether a request for this host, from a page of this origin, is for us.
+  /// Whether the server answers requests with this Host header, or from a page of this origin.
   bool knows_host(std::string_view host) const;
   bool knows_origin(std::string_view origin, std::string_view host) const;
   bool is_full() const { return static_cast<double>(waiting_bytes) > limits().output_bytes_of_all; }
   bool holds_enough() const {
     return static_cast<double>(input_bytes) > limits().input_bytes_of_all;
   }
-  /// Whose message, of those that are not whole, comes the slowest: it keeps room from the others.
+  /// The connection with the slowest incomplete message.
   Connection* slowest() const;
 };
 
-/// An IPv4 address, or an IPv6 network of 64 bits: what one household has.
-std::string network_of(const asio::ip::address& address);
-/// An IPv4 address that came as one of IPv6 is that IPv4 address.
+/// The address and the network that limits apply to.
+Source source_of(const asio::ip::address& address);
+/// Turns an IPv4-mapped IPv6 address into the IPv4 address.
 asio::ip::address unmapped(const asio::ip::address& address);
 
 class Connection {
@@ -57,10 +57,11 @@ class Connection {
   Connection(Hub& hub, Gate::Seat seat, std::string address)
       : hub_(hub), seat_(std::move(seat)), address_(std::move(address)) {
     hub_.connections.insert(this);
+    seat_.on_make_way([this] { abort(); });
   }
   virtual ~Connection() {
-    waits(0);
-    holds(0);
+    set_waiting_bytes(0);
+    set_input_bytes(0);
     hub_.connections.erase(this);
     hub_.asleep.erase(this);
   }
@@ -68,26 +69,28 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   virtual std::shared_ptr<Connection> self() = 0;
-  /// About once a second: what is overdue ends.
+  /// Called about once a second. Ends the connection if it is overdue.
   virtual void sweep(double now) = 0;
-  /// A body that waited may go on.
+  /// The response that waited may have data now.
   virtual void wake() {}
-  /// The server ends.
+  /// Called when the server ends.
   virtual void drain() = 0;
+  /// Closes the socket and gives back the seat. The handlers of the socket then get an error, and
+  /// the object ends with the last of them.
   virtual void abort() = 0;
-  /// Bytes a second of a message that is not whole; infinite when there is none, or it is young.
+  /// Bytes a second of an incomplete message. Infinite if there is none, or it has just begun.
   virtual double input_rate() const { return HUGE_VAL; }
-  /// It ends, so that others have room for their messages.
+  /// Ends the connection, so that other connections have room for their messages.
   virtual void give_way() {}
-  /// Ends, and what the service has for it ends at once.
+  /// Like abort(), and ends the service's part before it returns.
   virtual void finish() { abort(); }
-  /// What goes wrong with one connection is the end of this one only.
+  /// An error in `call` ends this connection only.
   template <class Call>
   void guarded(Call call) {
     try {
       call();
     } catch (const StoreLost&) {
-      throw;  // the end of all of them
+      throw;  // ends the server
     } catch (const std::exception& error) {
       failed(error);
       abort();
@@ -99,13 +102,13 @@ class Connection {
     hub_.metrics.add("connections_failed");
     hub_.log.event("error", {{"what", error.what()}});
   }
-  /// So much of its output is not sent.
-  void waits(uint64_t bytes) {
+  /// Sets the bytes of output that are not sent yet.
+  void set_waiting_bytes(uint64_t bytes) {
     hub_.waiting_bytes += bytes - waiting_bytes_;
     waiting_bytes_ = bytes;
   }
-  /// So much is there of a message that is not whole.
-  void holds(uint64_t bytes) {
+  /// Sets the bytes of the incomplete message.
+  void set_input_bytes(uint64_t bytes) {
     hub_.input_bytes += bytes - input_bytes_;
     input_bytes_ = bytes;
   }
@@ -116,17 +119,18 @@ class Connection {
   uint64_t waiting_bytes_ = 0, input_bytes_ = 0;
 };
 
-/// Takes a new socket: TLS if need be, then requests. A proxy's requests name who they are for.
+/// Takes a new socket: the TLS handshake if there is TLS, then requests. The requests of a proxy
+/// name the client's address.
 void serve_http(Hub& hub, Gate::Seat seat, std::string address, PlainStream socket, bool is_proxy);
 void serve_http(Hub& hub, Gate::Seat seat, std::string address, TlsStream socket, bool is_proxy);
 
-/// Takes a connection whose request asks for a node's WebSocket.
+/// Takes a connection after a request for a node's WebSocket with a valid key.
 template <class Stream>
 void serve_node(Hub& hub, Gate::Seat seat, std::string address, Stream stream,
-                http::request<http::string_body> request, const HttpRequest& head);
+                const HttpRequest& head);
 
-/// Bytes that came in over a socket since it is there, and those that the other side has taken, as
-/// the system counts them.
+/// Bytes that a socket has received, and bytes that the peer has acknowledged, as the system counts
+/// them.
 uint64_t received_bytes(int socket);
 uint64_t acknowledged_bytes(int socket);
 

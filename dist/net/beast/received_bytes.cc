@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Apart, since the system's header of these names and the C library's exclude each other.
+// unity: alone (the system's header of these names and the C library's exclude each other)
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

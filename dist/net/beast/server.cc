@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Listening, time, and the end.
+// Server: accepts connections, sweeps them once a second, and drains them at the end.
 #include "dist/net/server.h"
 
 #include <openssl/ssl.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "dist/net/beast/hub.h"
-#include "matrix/error.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr auto kTick = std::chrono::milliseconds(250);
-constexpr int kLastTurns = 1000;  // then what still hangs ends with the process
+constexpr auto kTick = std::chrono::milliseconds(50);
+constexpr int kLastTurns = 1000;           // of the loop at the end, for handlers to finish
+constexpr double kOtherDescriptors = 100;  // that the process needs besides sockets
+/// Of TLS 1.2. Without static RSA a stolen key decrypts no earlier connection. CBC is left out, as
+/// its padding has had many attacks. TLS 1.3 has its own list.
+constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 std::string_view host_name(std::string_view host) {
   const size_t end = host.starts_with('[') ? std::min(host.find(']'), host.size() - 1) + 1
@@ -28,12 +33,36 @@ asio::ip::address unmapped(const asio::ip::address& address) {
   return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
 }
 
-std::string network_of(const asio::ip::address& given) {
+Source source_of(const asio::ip::address& given) {
   const auto address = unmapped(given);
-  if (address.is_v4()) return address.to_string();
+  if (address.is_v4()) {
+    auto bytes = address.to_v4().to_bytes();
+    bytes[3] = 0;
+    return {address.to_string(), asio::ip::address_v4(bytes).to_string() + "/24"};
+  }
   auto bytes = address.to_v6().to_bytes();
-  std::fill(bytes.begin() + 8, bytes.end(), 0);
-  return asio::ip::address_v6(bytes).to_string() + "/64";
+  const auto first = [&](size_t count) {
+    std::fill(bytes.begin() + static_cast<ptrdiff_t>(count), bytes.end(), 0);
+    return asio::ip::address_v6(bytes).to_string() + "/" + std::to_string(8 * count);
+  };
+  return {.address = first(8), .network = first(6)};
+}
+
+std::string network_of(const std::string& address) {
+  ErrorCode error;
+  const auto parsed = asio::ip::make_address(address.substr(0, address.find('/')), error);
+  return error ? address : source_of(parsed).network;
+}
+
+/// Lowers `sockets` to the process's limit of descriptors. A higher limit would never
+/// be reached, so no newcomer would make way.
+ServerOptions within_descriptors(ServerOptions options) {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return options;
+  const auto most = static_cast<double>(files.rlim_cur);
+  options.limits.sockets =
+      std::min(options.limits.sockets, std::max(most / 2, most - kOtherDescriptors));
+  return options;
 }
 
 Connection* Hub::slowest() const {
@@ -61,7 +90,7 @@ bool Hub::knows_origin(std::string_view origin, std::string_view host) const {
 
 struct Server::Impl {
   Impl(const ServerOptions& options, Metrics& metrics, EventLog& log)
-      : hub(options, metrics, log), acceptor(io), timer(io) {
+      : hub(within_descriptors(options), metrics, log), acceptor(io), timer(io) {
     ErrorCode error;
     const auto address = asio::ip::make_address(options.host, error);
     if (error)
@@ -74,12 +103,13 @@ struct Server::Impl {
                           options.host, " can be reached from elsewhere"));
     if (!options.certificate.empty()) load_certificate();
     hub.scheme = tls ? "https" : "http";
-    listen({address, options.port});
+    bind({address, options.port});
   }
 
   void load_certificate() {
     tls.emplace(asio::ssl::context::tls_server);
     SSL_CTX_set_min_proto_version(tls->native_handle(), TLS1_2_VERSION);
+    SSL_CTX_set_cipher_list(tls->native_handle(), kCiphers);
     SSL_CTX_set_mode(tls->native_handle(), SSL_MODE_RELEASE_BUFFERS);
     ErrorCode error;
     tls->use_certificate_chain_file(hub.options.certificate, error);
@@ -92,26 +122,35 @@ struct Server::Impl {
                           hub.options.key, ", got: ", error.message()));
   }
 
-  void listen(const tcp::endpoint& endpoint) {
+  void bind(const tcp::endpoint& endpoint) {
     ErrorCode error;
     acceptor.open(endpoint.protocol(), error);
     if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) acceptor.bind(endpoint, error);
-    if (!error) acceptor.listen(4096, error);
+    expect_port(error, endpoint.port());
+  }
+
+  void listen() {
+    ErrorCode error;
+    acceptor.listen(4096, error);
+    expect_port(error, acceptor.local_endpoint().port());
+  }
+
+  void expect_port(ErrorCode error, uint16_t port) const {
     if (error)
-      throw Error(message("serve", "cannot listen on ", hub.options.host, " port ", endpoint.port(),
-                          ": ", error.message()));
+      throw Error(message("serve", "cannot listen on ", hub.options.host, " port ", port, ": ",
+                          error.message()));
   }
 
   void accept() {
     acceptor.async_accept([this](ErrorCode error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
-      if (error) {  // out of descriptors: the next tick tries again
+      if (error && !hub.gate.make_way()) {  // no descriptor is left: the next tick tries again
         hub.metrics.refuse("sockets");
         stalled = true;
         return;
       }
-      welcome(std::move(socket));
+      if (!error) welcome(std::move(socket));
       accept();
     });
   }
@@ -120,19 +159,20 @@ struct Server::Impl {
     ErrorCode error;
     const auto peer = socket.remote_endpoint(error);
     if (error) return;
-    const std::string address = network_of(peer.address());
+    const Source source = source_of(peer.address());
     const bool is_proxy = hub.options.trust_proxy && unmapped(peer.address()).is_loopback();
-    auto seat = is_proxy ? hub.gate.enter_as_proxy() : hub.gate.enter(address, hub.now());
+    auto seat = is_proxy ? hub.gate.enter_as_proxy() : hub.gate.enter(source, hub.now());
     if (!seat) return;
     socket.set_option(tcp::no_delay(true), error);
     hub.metrics.add("connections");
     if (tls)
-      serve_http(hub, std::move(*seat), address, TlsStream(std::move(socket), *tls), is_proxy);
+      serve_http(hub, std::move(*seat), source.address, TlsStream(std::move(socket), *tls),
+                 is_proxy);
     else
-      serve_http(hub, std::move(*seat), address, std::move(socket), is_proxy);
+      serve_http(hub, std::move(*seat), source.address, std::move(socket), is_proxy);
   }
 
-  /// Each with what keeps it alive, as they may end meanwhile.
+  /// Shared pointers, as connections may end during the loop over them.
   std::vector<std::shared_ptr<Connection>> all() { return kept(hub.connections); }
   static std::vector<std::shared_ptr<Connection>> kept(const std::unordered_set<Connection*>& set) {
     std::vector<std::shared_ptr<Connection>> list;
@@ -175,7 +215,7 @@ struct Server::Impl {
     }
   }
 
-  /// Connections end before the service does, whatever it still throws. The first of that.
+  /// Ends all connections, as they must not outlive the service. Returns the first exception.
   std::exception_ptr end_all() {
     std::exception_ptr problem;
     timer.cancel();
@@ -191,7 +231,7 @@ struct Server::Impl {
     return problem;
   }
 
-  Hub hub;  // before io, whose handlers hold connections
+  Hub hub;  // outlives io, whose handlers hold connections
   asio::io_context io{1};
   std::optional<asio::ssl::context> tls;
   tcp::acceptor acceptor;
@@ -212,6 +252,8 @@ std::string Server::url() const {
   const bool v6 = host.find(':') != std::string::npos;
   return impl_->hub.scheme + "://" + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port());
 }
+
+void Server::listen() { impl_->listen(); }
 
 void Server::run(Service& service) {
   impl_->hub.service = &service;
@@ -244,5 +286,9 @@ bool Server::allows_origins() const { return !impl_->hub.options.origins.empty()
 double Server::now() const { return impl_->hub.now(); }
 
 size_t Server::connections() const { return impl_->hub.connections.size(); }
+
+size_t Server::seats() const { return impl_->hub.gate.taken(); }
+
+size_t Server::newcomers() const { return impl_->hub.gate.newcomers(); }
 
 }  // namespace kaiseki::dist

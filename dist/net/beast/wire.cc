@@ -1,24 +1,52 @@
 // SPDX-License-Identifier: MIT
 #include "dist/net/wire.h"
 
+#include <charconv>
 #include <deque>
 #include <variant>
 
-#include "dist/net/beast/client.h"
-#include "matrix/error.h"
+#include "base/error.h"
+#include "dist/net/beast/asio.h"
+#include "dist/net/proof.h"
 
 namespace kaiseki::dist {
 namespace {
 
 constexpr auto kConnectTime = std::chrono::seconds(15);
-constexpr uint64_t kMostMessage = 1 << 20;  // tickets are small: what is large are blobs
+constexpr int kWrongToken = 401;
+constexpr uint64_t kMostMessage = 1 << 20;  // tickets are small; large data is in blobs
 
-/// What a Wire does with a connection, with TLS or without.
+std::chrono::milliseconds duration(double seconds) {
+  return std::chrono::milliseconds(static_cast<int64_t>(1e3 * seconds));
+}
+
+asio::ssl::context trust(const WireOptions& options) {
+  asio::ssl::context context(asio::ssl::context::tls_client);
+  SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
+  context.set_verify_mode(asio::ssl::verify_peer);
+  ErrorCode error;
+  if (options.certificates.empty())
+    context.set_default_verify_paths(error);
+  else
+    context.load_verify_file(options.certificates, error);
+  if (error)
+    throw Error(message("join", "expected certificates in PEM format in ", options.certificates,
+                        ", got: ", error.message()));
+  return context;
+}
+
+template <class Stream>
+void name_server(Stream& stream, const std::string& host) {
+  stream.set_verify_callback(asio::ssl::host_name_verification(host));
+  SSL_set_tlsext_host_name(stream.native_handle(), host.c_str());
+}
+
+/// The interface of a connection, with or without TLS.
 class Socket {
  public:
   virtual ~Socket() = default;
   virtual void start() = 0;
-  virtual void send(nn::ByteVector message) = 0;
+  virtual void send(ByteVector message) = 0;
   virtual void close() = 0;
   bool open = false;
 };
@@ -45,7 +73,7 @@ class SocketOf final : public Socket, public std::enable_shared_from_this<Socket
         });
   }
 
-  void send(nn::ByteVector message) override {
+  void send(ByteVector message) override {
     out_.push_back(std::move(message));
     if (out_.size() == 1) write();
   }
@@ -68,8 +96,36 @@ class SocketOf final : public Socket, public std::enable_shared_from_this<Socket
             error ? self->end(0, "TLS: " + error.message()) : self->upgrade();
           });
     } else {
-      upgrade();
+      ProofRequest::is_needed(options_) ? ask_for_proof() : upgrade();
     }
+  }
+
+  /// On this connection, so that nobody else can be at its other side afterwards.
+  void ask_for_proof() {
+    proof_.emplace(options_);
+    answer_parser_.body_limit(kMostProofBytes);
+    question_ =
+        "GET " + proof_->target() + " HTTP/1.1\r\nHost: " + authority(options_.url) + "\r\n\r\n";
+    auto& stream = ws_.next_layer();
+    asio::async_write(stream, asio::buffer(question_), [self = own()](ErrorCode error, size_t) {
+      if (error) return self->end(0, error.message());
+      http::async_read(self->ws_.next_layer(), self->buffer_, self->answer_parser_,
+                       [self](ErrorCode error, size_t) { self->on_proof(error); });
+    });
+  }
+
+  void on_proof(ErrorCode error) {
+    if (error) return end(0, error.message());
+    const auto& answer = answer_parser_.get();
+    try {
+      if (answer.result() != http::status::ok)
+        return end(0, "answered " + std::to_string(answer.result_int()));
+      if (!proof_->is_proven_by(answer.body())) return end(kWrongToken, "it has another token");
+    } catch (const ParseError& problem) {
+      return end(0, problem.what());
+    }
+    buffer_.clear();
+    upgrade();
   }
 
   void upgrade() {
@@ -90,7 +146,7 @@ class SocketOf final : public Socket, public std::enable_shared_from_this<Socket
                  "answered " + std::to_string(answer_.result_int()));
     if (error) return end(0, error.message());
     timer_.cancel();
-    // Pings after half of it.
+    // Sends a ping after half of the idle time-out.
     ws_.set_option(websocket::stream_base::timeout{websocket::stream_base::none(),
                                                    duration(options_.silence), true});
     open = true;
@@ -148,10 +204,25 @@ class SocketOf final : public Socket, public std::enable_shared_from_this<Socket
   asio::steady_timer timer_;
   websocket::stream<Stream, false> ws_;
   websocket::response_type answer_;
+  std::optional<ProofRequest> proof_;
+  std::string question_;
+  http::response_parser<http::string_body> answer_parser_;
   beast::flat_buffer buffer_;
-  std::deque<nn::ByteVector> out_;
+  std::deque<ByteVector> out_;
   bool closing_ = false, ended_ = false;
 };
+
+}  // namespace
+
+namespace {
+
+/// Ports are 1 to 65535.
+bool is_port(const std::string& text) {
+  uint16_t port = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, port);
+  return error == std::errc() && end == last && port > 0;
+}
 
 }  // namespace
 
@@ -168,10 +239,18 @@ CoordinatorUrl parse_coordinator_url(const std::string& url) {
   if (bracket != rest.npos && bracket > 0) parsed.host = rest.substr(1, bracket - 1);
   parsed.port = port == rest.npos ? (parsed.tls ? "443" : "80") : rest.substr(port + 1);
   const bool known = parsed.tls || scheme == "http" || scheme == "ws";
-  if (!known || parsed.host.empty() || parsed.host.find_first_of("/?#@ ") != std::string::npos ||
-      parsed.port.empty() || parsed.port.find_first_not_of("0123456789") != std::string::npos)
-    throw Error(message("join", "expected a URL such as http://127.0.0.1:8080, got '", url, "'"));
+  if (!known || parsed.host.empty() || rest.find_first_of("/?#@ ") != std::string::npos ||
+      bracket == rest.npos)
+    throw Error(message("url", "expected a URL such as http://127.0.0.1:8080, got '", url, "'"));
+  if (!is_port(parsed.port))
+    throw Error(
+        message("url", "expected a port from 1 to 65535 in ", url, ", got '", parsed.port, "'"));
   return parsed;
+}
+
+std::string authority(const CoordinatorUrl& url) {
+  const bool v6 = url.host.find(':') != std::string::npos;
+  return (v6 ? "[" + url.host + "]" : url.host) + ":" + url.port;
 }
 
 bool is_loopback(const CoordinatorUrl& url) {
@@ -206,7 +285,7 @@ void Wire::connect() {
 
 bool Wire::is_open() const { return impl_->socket && impl_->socket->open; }
 
-void Wire::send(nn::ByteVector message) {
+void Wire::send(ByteVector message) {
   if (is_open()) impl_->socket->send(std::move(message));
 }
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// ApiClient: calls of a coordinator's HTTP API (docs/openapi.yaml) with JSON both ways.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "dist/net/http_client.h"
+
+namespace kaiseki::dist {
+
+/// The coordinator refuses a request. The same request will be refused again.
+class ApiRefused : public Error {
+ public:
+  ApiRefused(int status, const std::string& what) : Error(what), status(status) {}
+  const int status;  // of HTTP: 400 to 499 without 429
+};
+
+/// Use it in one thread. Every call throws AuthorLost if the coordinator does not answer. It also
+/// does for 429 and for 500 and above, as the same request may succeed later. Every call throws
+/// ApiRefused for other statuses that are not 2xx.
+class ApiClient {
+ public:
+  explicit ApiClient(const WireOptions& to) : client_(to) {}
+
+  HttpReply request(const std::string& method, const std::string& path, ByteView body = {});
+  /// The reply's body; null if it has none.
+  Json ask(const std::string& method, const std::string& path, const Json& body = {});
+  /// POSTs `body`, which makes something. Returns its number, which the reply has under `key`.
+  int64_t make(const std::string& path, const Json& body, const std::string& key);
+
+ private:
+  HttpClient client_;
+};
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "dist/pool/acceptance.h"
+
+#include "base/error.h"
+#include "dist/pool/crypto.h"
+#include "dist/trust/check_probability.h"
+
+namespace kaiseki::dist {
+namespace {
+
+constexpr double kLeastChecked = 0.02;
+
+}  // namespace
+
+Answer Acceptance::count(Outcome outcome, std::string_view counter, std::string reason) {
+  on_.accounts.count(counter);
+  return {outcome, std::move(reason)};
+}
+
+std::optional<Answer> Acceptance::refusal(const PoolNode& node, const std::optional<Token>& token) {
+  if (node.expelled())
+    return count(Outcome::refused, "refused_expelled",
+                 "the node was expelled: " + node.row().expelled);
+  if (!token)
+    return count(Outcome::refused, "refused_token",
+                 "expected the token of a lease of this node, got another");
+  return std::nullopt;
+}
+
+Answer Acceptance::ended(TicketId ticket) {
+  const auto row = on_.store.ticket(ticket);
+  if (row && row->state == TicketState::done) return count(Outcome::duplicate, "duplicate");
+  return count(Outcome::stale, "stale");
+}
+
+bool Acceptance::has_to_check(const PoolTicket& ticket, const PoolNode& node,
+                              const Token& token) const {
+  if (ticket.spec().verification != Verification::adaptive) return false;
+  const int64_t valid = node.row().consecutive_valid;
+  if (valid < kTrustedAfter) return true;
+  return secret_.draw(node.id(), token) < check_probability(kLeastChecked, valid);
+}
+
+bool Acceptance::is_right(const PoolTicket& ticket, ByteView result) const {
+  const TicketInput input = on_.store.input(ticket.id());
+  if (!on_.options.verify) throw Error(message("accept", kNoVerify));
+  return on_.options.verify(
+      {ticket.task().status(), ticket.id(), input.input, input.blobs, result});
+}
+
+double Acceptance::learn_pace(const PoolTicket& ticket, PoolNode& node, const Token& token) {
+  const LeaseRow* first = on_.leases.first(ticket.id(), node.id());
+  if (ticket.was_issued_before_loading() || !first) return timing_.typical(ticket, node);
+  Pace& pace = ticket.task().pace();
+  double seconds = (now() - first->issued) / static_cast<double>(first->round);
+  if (pace.measured() && token.epoch != first->epoch) {
+    // The node started the ticket at its first lease, at this one, or in between.
+    const double least = now() - static_cast<double>(token.expiry) + kTokenLife;
+    seconds = std::min(seconds, std::max(least, timing_.typical(ticket, node)));
+  }
+  pace.add(seconds, ticket.row().work, node.speed());
+  return seconds;
+}
+
+Answer Acceptance::accept(PoolTicket& ticket, PoolNode& node, const Token& token, ByteView result,
+                          bool checked) {
+  const double seconds = learn_pace(ticket, node, token);
+  if (const LeaseRow* held = on_.leases.find(ticket.id(), node.id()))
+    lifecycle_.end_lease(ticket, held->epoch);
+  on_.accounts.charge(ticket.task().status().project, timing_.node_seconds(seconds, ticket, node));
+  if (ticket.task().is_quorum()) return vote(ticket, node, result);
+  on_.nodes.accepted(node, ticket.spec().verification == Verification::adaptive);
+  return finish(ticket, node, result, checked);
+}
+
+Answer Acceptance::refuse_size(PoolTicket& ticket, const NodeId& node, size_t bytes) {
+  const std::string reason =
+      message("accept", "expected at most ", ticket.row().max_result_bytes, " bytes, got ", bytes);
+  Answer answer = count(Outcome::refused, "refused_size", reason);
+  if (const LeaseRow* held = on_.leases.find(ticket.id(), node)) {
+    const LeaseRow lease = lifecycle_.end_lease(ticket, held->epoch);
+    on_.leases.forget_first(ticket.id(), node);
+    lifecycle_.fail(ticket, lease, reason, false);
+  }
+  return answer;
+}
+
+Answer Acceptance::refuse_wrong(const PoolTicket& ticket, PoolNode& node) {
+  Answer answer = count(Outcome::refused, "refused_wrong",
+                        "the result of ticket " + std::to_string(ticket.id()) + " is wrong");
+  lifecycle_.expel(node, {answer.reason}, Expulsion::By::pool);
+  return answer;
+}
+
+Answer Acceptance::vote(PoolTicket& ticket, const PoolNode& node, ByteView result) {
+  const VoteRow vote{ticket.id(), node.id(), sha256_hex(result), node.source()};
+  if (!on_.votes.add(vote)) return count(Outcome::duplicate, "duplicate");
+  if (on_.votes.count(ticket.id(), vote.hash) < ticket.spec().quorum) {
+    lifecycle_.settle(ticket);
+    return count(Outcome::pending, "pending");
+  }
+  judge_voters(ticket.id(), vote.hash);
+  return finish(ticket, node, result, true);
+}
+
+void Acceptance::judge_voters(TicketId ticket, const std::string& hash) {
+  for (const VoteRow& vote : on_.votes.of(ticket)) {
+    PoolNode& voter = on_.nodes.find_or_add(vote.node);
+    if (vote.hash == hash) {
+      on_.nodes.accepted(voter, true);
+    } else {
+      voter.outvoted(now());
+      on_.accounts.count("outvoted");
+    }
+    on_.nodes.change(voter);
+  }
+}
+
+Answer Acceptance::finish(PoolTicket& ticket, const PoolNode& node, ByteView result, bool checked) {
+  Finished finished;
+  finished.task = ticket.task().id(), finished.ticket = ticket.id();
+  finished.checked = checked, finished.node = node.id();
+  if (result.size() > kMostInline)
+    finished.blob = blobs_.put(result);
+  else
+    finished.result.assign(result.begin(), result.end());
+  lifecycle_.finish(ticket, std::move(finished));
+  return {Outcome::accepted, {}};
+}
+
+}  // namespace kaiseki::dist

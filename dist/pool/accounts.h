@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Accounts: the projects, the share of the pool's work that each has had, and the counters.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dist/pool/store.h"
+
+namespace kaiseki::dist {
+
+class Accounts {
+ public:
+  explicit Accounts(Store& store) : store_(store) {}
+
+  /// Reads the projects from the store. All shares start equal.
+  void load();
+
+  ProjectId add(const std::string& name, double weight);
+  void set_weight(ProjectId project, double weight);
+  void remove(ProjectId project);
+  /// Throws Error if there is no such project.
+  void expect(ProjectId project, std::string_view operation) const;
+  std::vector<ProjectStatus> projects() const;
+
+  /// The projects in the order in which they should get nodes.
+  std::vector<ProjectId> by_share() const;
+  /// Charges node seconds, divided by its weight, to the project.
+  void charge(ProjectId project, double seconds);
+  /// Undoes a charge. A project that was removed has none.
+  void refund(ProjectId project, double seconds);
+
+  void count(std::string_view counter) { ++counters_[std::string(counter)]; }
+  const std::map<std::string, uint64_t>& counters() const { return counters_; }
+
+ private:
+  struct Project {
+    ProjectStatus status;
+    double served = 0;  // node seconds / weight
+  };
+
+  Store& store_;
+  std::map<ProjectId, Project> projects_;
+  double served_ = 0;  // Project::served of the project that was charged last
+  std::map<std::string, uint64_t> counters_;
+};
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "dist/pool/eligibility.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace kaiseki::dist {
+
+bool Eligibility::is_able(const TaskSpec& spec, const PoolNode& node) {
+  const NodeInfo& info = node.info();
+  if (!spec.public_data && !info.trusted) return false;
+  return (!spec.module.empty() && info.runs_modules) ||
+         (!spec.function.empty() &&
+          std::ranges::find(info.functions, spec.function) != info.functions.end());
+}
+
+bool Eligibility::suits(const PoolTask& task, const PoolNode& node) {
+  return task.is(TaskState::running) && task.progress().open() > 0 && is_able(task.spec(), node);
+}
+
+bool Eligibility::takes_part(const PoolTicket& ticket, const PoolNode& node) const {
+  if (leases_.find(ticket.id(), node.id()) ||
+      votes_.has_voted(ticket.id(), node.id(), node.source()))
+    return true;
+  if (!ticket.task().is_quorum() || node.source().empty()) return false;
+  return std::ranges::any_of(leases_.of_ticket(ticket.id()), [&](const LeaseRow& lease) {
+    const PoolNode* holder = nodes_.find(lease.node);
+    return holder && holder->source() == node.source();
+  });
+}
+
+bool Eligibility::could_take(const PoolTicket& ticket, const PoolNode& node, double now) const {
+  const bool there =
+      node.connected() && !node.expelled() && (node.has_asked(now) || leases_.holds_any(node.id()));
+  return there && !node.on_probation() && !nodes_.rests(node, now) &&
+         !ticket.has_failed(node.id(), node.source()) && !takes_part(ticket, node) &&
+         is_able(ticket.spec(), node);
+}
+
+bool Eligibility::others_could(const PoolTicket& ticket, const PoolNode& besides,
+                               double now) const {
+  return std::ranges::any_of(nodes_.all(), [&](const auto& entry) {
+    return &entry.second != &besides && could_take(ticket, entry.second, now);
+  });
+}
+
+bool Eligibility::may_get(const PoolTicket& ticket, const PoolNode& node, double now) const {
+  if (takes_part(ticket, node)) return false;
+  return !ticket.has_failed(node.id(), node.source()) || !others_could(ticket, node, now);
+}
+
+EligibleNodes Eligibility::count(const PoolTask& task) const {
+  EligibleNodes eligible;
+  std::set<std::string_view> sources;
+  for (const auto& [id, node] : nodes_.all()) {
+    if (!node.connected() || node.expelled() || !is_able(task.spec(), node)) continue;
+    ++eligible.nodes;
+    if (node.source().empty())
+      ++eligible.sources;
+    else
+      sources.insert(node.source());
+  }
+  eligible.sources += sources.size();
+  return eligible;
+}
+
+const EligibleNodes& Eligibility::nodes_for(const PoolTask& task) const {
+  if (version_ != nodes_.membership_version()) counts_.clear();
+  version_ = nodes_.membership_version();
+  const auto found = counts_.find(task.id());
+  return found != counts_.end() ? found->second
+                                : counts_.emplace(task.id(), count(task)).first->second;
+}
+
+std::string Eligibility::wait_reason(const PoolTask& task) const {
+  if (!task.is_quorum() || !task.is(TaskState::running) || task.progress().open() == 0) return {};
+  const size_t sources = nodes_for(task).sources;
+  if (sources >= static_cast<size_t>(task.spec().quorum)) return {};
+  return message("task", "expected nodes of ", task.spec().quorum,
+                 " sources that can do it, for its quorum, got ", sources,
+                 "; nodes of one address are one source, unless they have the token");
+}
+
+}  // namespace kaiseki::dist

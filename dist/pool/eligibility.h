@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Eligibility: decides whether a node may compute a ticket.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "dist/pool/leases.h"
+#include "dist/pool/nodes.h"
+#include "dist/pool/tickets.h"
+#include "dist/pool/votes.h"
+
+namespace kaiseki::dist {
+
+/// Connected nodes that could compute a task's tickets.
+struct EligibleNodes {
+  size_t nodes = 0, sources = 0;
+};
+
+class Eligibility {
+ public:
+  Eligibility(const Nodes& nodes, const Leases& leases, const Votes& votes)
+      : nodes_(nodes), leases_(leases), votes_(votes) {}
+
+  /// Whether the node has the task's function or runs its module, and may see its data.
+  static bool is_able(const TaskSpec& spec, const PoolNode& node);
+  /// The task runs, has open tickets, and the node is able to compute them.
+  static bool suits(const PoolTask& task, const PoolNode& node);
+  /// Whether the node, or another of its source, holds the ticket or has voted on it.
+  bool takes_part(const PoolTicket& ticket, const PoolNode& node) const;
+  /// Whether the node works or asks for tickets, and could compute the ticket. It has not failed at
+  /// it, and does not rest.
+  bool could_take(const PoolTicket& ticket, const PoolNode& node, double now) const;
+  /// Whether another node could_take() the ticket.
+  bool others_could(const PoolTicket& ticket, const PoolNode& besides, double now) const;
+  bool may_get(const PoolTicket& ticket, const PoolNode& node, double now) const;
+
+  /// The count is kept until a node comes or goes.
+  const EligibleNodes& nodes_for(const PoolTask& task) const;
+  /// Why a quorum task waits for nodes; empty if it does not.
+  std::string wait_reason(const PoolTask& task) const;
+
+ private:
+  EligibleNodes count(const PoolTask& task) const;
+
+  const Nodes& nodes_;
+  const Leases& leases_;
+  const Votes& votes_;
+  mutable uint64_t version_ = 0;  // Nodes::membership_version() of the counts
+  mutable std::map<TaskId, EligibleNodes> counts_;
+};
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Scheduler: selects the ticket that a node gets next. Projects come by their share, tasks by
+// priority, fresh tickets before those that are late at other nodes.
+#pragma once
+
+#include "dist/pool/lifecycle.h"
+#include "dist/pool/timing.h"
+
+namespace kaiseki::dist {
+
+class Scheduler {
+ public:
+  Scheduler(const PoolParts& parts, Lifecycle& lifecycle, const Timing& timing)
+      : on_(parts), lifecycle_(lifecycle), timing_(timing) {}
+
+  /// Whether the node may hold one more ticket.
+  bool may_hold(const PoolNode& node) const;
+  /// Whether any task has tickets for the node, or will have.
+  bool has_task_for(const PoolNode& node) const;
+  /// Null if there is no ticket for the node.
+  PoolTicket* pick(PoolNode& node);
+  /// Connected nodes without leases that open tickets prefer.
+  std::vector<NodeId> preferred_nodes() const;
+  /// Whether the ticket of a task that was issued the longest ago is late.
+  bool may_have_late_tickets() const;
+
+ private:
+  using Choose = PoolTicket* (Scheduler::*)(PoolTask&, PoolNode&);
+
+  double now() const { return on_.options.clock(); }
+  /// The node holds as many tickets of the task's function as PoolOptions::max_held allows.
+  bool has_enough(const PoolTask& task, const PoolNode& node) const;
+  /// The node is a newcomer, and newcomers hold their part of the task's open tickets. The part is
+  /// bounded only while other nodes could compute the task.
+  bool has_enough_newcomers(const PoolTask& task, const PoolNode& node) const;
+  int64_t free_tickets_for(const PoolNode& node) const;
+  /// Whether idle nodes could take all `free` tickets.
+  bool idle_could_take(int64_t free, const PoolNode& besides) const;
+  bool is_idle(const PoolNode& node) const;
+  PoolTicket* ready_ticket(PoolTask& task, PoolNode& node);
+  PoolTicket* preferred_ticket(PoolTask& task, PoolNode& node);
+  /// Whether the ticket prefers another node, which is idle and will ask at once.
+  bool is_kept_for_another(const PoolTask& task, TicketId ticket, const PoolNode& node) const;
+  /// A ticket that is late at all nodes that have it.
+  PoolTicket* late_ticket(PoolTask& task, PoolNode& node);
+  bool is_late(const PoolTicket& ticket) const;
+  /// Seconds that the ticket takes on the node. Only results show that a node is faster than the
+  /// median.
+  double seconds_on(const PoolTicket& ticket, const PoolNode& node) const;
+  /// Whether other nodes would finish so many tickets like this one in the seconds. So the share of
+  /// a node falls with what it delivers. Nodes without results count only if `besides` has none
+  /// either, and took longer than they are expected to.
+  bool others_are_sooner(const PoolTicket& ticket, const PoolNode& besides, double seconds,
+                         int64_t tickets) const;
+  /// How many tickets like this one the node would finish in the seconds.
+  int64_t tickets_within(double seconds, const PoolTicket& ticket, const PoolNode& node) const;
+  /// The others would finish all free tickets of the task before the node finishes this one.
+  bool is_better_left(const PoolTicket& ticket, const PoolNode& node) const;
+
+  const PoolParts on_;
+  Lifecycle& lifecycle_;
+  const Timing& timing_;
+};
+
+}  // namespace kaiseki::dist

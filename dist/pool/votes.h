@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Votes: the results of quorum tasks that wait for others to agree.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dist/pool/store.h"
+
+namespace kaiseki::dist {
+
+class Votes {
+ public:
+  explicit Votes(Store& store) : store_(store) {}
+
+  void clear() { tickets_.clear(); }
+  /// Reads the ticket's votes from the store.
+  void load(TicketId ticket);
+
+  const std::vector<VoteRow>& of(TicketId ticket) const;
+  /// Whether the node, or another of its source, has voted.
+  bool has_voted(TicketId ticket, const NodeId& node, const std::string& source) const;
+  /// Votes for the result that most nodes agree on.
+  int64_t agreed(TicketId ticket) const;
+  int64_t count(TicketId ticket, const std::string& hash) const;
+
+  /// False if the node had voted before: the vote is discarded.
+  bool add(const VoteRow& vote);
+  /// Deletes the node's votes. Returns the tickets they were for.
+  std::vector<TicketId> remove(const NodeId& node);
+  /// The ticket has ended, and its votes in the store with it.
+  void forget(TicketId ticket) { tickets_.erase(ticket); }
+
+ private:
+  Store& store_;
+  std::unordered_map<TicketId, std::vector<VoteRow>> tickets_;
+};
+
+}  // namespace kaiseki::dist

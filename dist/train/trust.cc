@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "dist/train/trust.h"
+
+#include <algorithm>
+#include <random>
+
+#include "dist/trust/check_probability.h"
+
+namespace kaiseki::dist {
+namespace {
+
+constexpr int kMostProof = 64;  // times newcomer_checks
+constexpr int64_t kCalm = 8;    // times undo_steps
+
+uint64_t secret_seed() {
+  std::random_device system;
+  return uint64_t{system()} << 32 | system();
+}
+
+}  // namespace
+
+Trust::Trust(const TrustOptions& options)
+    : options_(options),
+      random_(options.seed ? *options.seed : secret_seed()),
+      proof_(options.newcomer_checks) {}
+
+bool Trust::checks(const std::string& node, double ratio) {
+  const int agreed = nodes_[node].agreed;
+  const double drawn = random_.uniform();  // drawn in any case, so that a seed gives the same draws
+  if (check_all_ || agreed < proof_) return true;
+  if (options_.check_share <= 0) return false;
+  return drawn < check_probability(options_.check_share, agreed) * std::max(1.0, ratio);
+}
+
+void Trust::expel(const std::string& node, int64_t step) {
+  nodes_[node].expelled = true;
+  nodes_[node].unchecked.erase(step);
+}
+
+bool Trust::expelled(const std::string& node) const {
+  const auto found = nodes_.find(node);
+  return found != nodes_.end() && found->second.expelled;
+}
+
+std::optional<int64_t> Trust::tainted_since() const {
+  std::optional<int64_t> first;
+  for (const auto& [name, node] : nodes_)
+    if (node.expelled && !node.unchecked.empty())
+      first = std::min(first.value_or(*node.unchecked.begin()), *node.unchecked.begin());
+  return first;
+}
+
+bool Trust::has_unchecked() const {
+  return std::ranges::any_of(nodes_, [](const auto& one) { return !one.second.unchecked.empty(); });
+}
+
+void Trust::undo(int64_t first, int64_t last) {
+  for (auto& [name, node] : nodes_) {
+    node.agreed = 0;
+    node.unchecked.erase(node.unchecked.lower_bound(first), node.unchecked.end());
+    if (node.expelled) node.unchecked.clear();  // older results remain in the weights
+  }
+  proof_ = std::min(2 * proof_, kMostProof * options_.newcomer_checks);
+  calm_since_ = last;
+}
+
+void Trust::forget_before(int64_t first) {
+  for (auto& [name, node] : nodes_)
+    node.unchecked.erase(node.unchecked.begin(), node.unchecked.lower_bound(first));
+  std::erase_if(nodes_, [](const auto& one) {
+    const Node& node = one.second;
+    return node.agreed == 0 && !node.expelled && node.unchecked.empty();
+  });
+  if (proof_ <= options_.newcomer_checks || first - calm_since_ < kCalm * options_.undo_steps)
+    return;
+  proof_ = std::max(proof_ / 2, options_.newcomer_checks);
+  calm_since_ = first;
+}
+
+}  // namespace kaiseki::dist
