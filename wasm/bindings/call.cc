@@ -5,23 +5,24 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <utility>
 
-#include "matrix/backend.h"
-#include "matrix/conv/tuning.h"
+#include "matrix/backend/backend.h"
 #include "matrix/device.h"
-#include "matrix/memory/pool.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/threads.h"
+#include "matrix/tune/policy.h"
 
 namespace kaiseki::wasm {
 namespace {
 
 struct Failure {
-  bool there = false;
+  bool pending = false;
   char text[4096];  // the kind, a line feed, the message
 } failure;
 
-void keep(const char* kind, const char* what) noexcept {
-  failure.there = true;
+void store(const char* kind, const char* what) noexcept {
+  failure.pending = true;
   const size_t name = std::strlen(kind);
   std::memcpy(failure.text, kind, name);
   failure.text[name] = '\n';
@@ -30,52 +31,53 @@ void keep(const char* kind, const char* what) noexcept {
   failure.text[name + 1 + length] = 0;
 }
 
-/// Of the last call that gives some.
-nn::ByteVector result;
+/// The bytes of the last call that returned bytes.
+ByteVector result;
 
 }  // namespace
 
-const std::byte* give(nn::ByteVector&& bytes) {
+const std::byte* return_bytes(ByteVector&& bytes) {
   result = std::move(bytes);
   return result.data();
 }
 
-const std::byte* give_text(std::string_view text) {
-  const nn::ByteView bytes = nn::as_bytes(text);
-  nn::ByteVector ended(bytes.size() + 1);
+const std::byte* return_text(std::string_view text) {
+  const ByteView bytes = as_bytes(text);
+  ByteVector ended(bytes.size() + 1);
   std::copy(bytes.begin(), bytes.end(), ended.begin());
-  return give(std::move(ended));
+  return return_bytes(std::move(ended));
 }
 
-/// How many bytes the last call gave.
+/// Returns the number of bytes that the last call returned.
 KAISEKI_EXPORT double kaiseki_result_size() { return static_cast<double>(result.size()); }
 
-void keep_failure() noexcept {
+void store_failure() noexcept {
   try {
     throw;
   } catch (const OutOfMemory& error) {
-    keep("OutOfMemory", error.what());
+    store("OutOfMemory", error.what());
   } catch (const ShapeError& error) {
-    keep("ShapeError", error.what());
+    store("ShapeError", error.what());
   } catch (const ParseError& error) {
-    keep("ParseError", error.what());
+    store("ParseError", error.what());
   } catch (const std::bad_alloc&) {
-    keep("OutOfMemory", "[memory] expected more memory, got none");
+    store("OutOfMemory", "[memory] out of memory");
   } catch (const std::exception& error) {
-    keep("Error", error.what());
+    store("Error", error.what());
   } catch (...) {
-    keep("Error", "[wasm] expected an exception of the library, got another");
+    store("Error", "[wasm] unknown exception");
   }
 }
 
-/// What the last call threw, as "KIND\nMESSAGE", once; else null.
+/// Returns the last call's exception as "KIND\nMESSAGE" and clears it. Returns null if there was
+/// none.
 KAISEKI_EXPORT const char* kaiseki_failure() {
-  return std::exchange(failure.there, false) ? failure.text : nullptr;
+  return std::exchange(failure.pending, false) ? failure.text : nullptr;
 }
 
 KAISEKI_EXPORT int kaiseki_live_handles() { return live_handles; }
 
-/// Bytes of tensors in use, freed and kept, and the peak of both.
+/// Writes three byte counts: in use by tensors, cached by the allocator, and the peak of their sum.
 KAISEKI_EXPORT void kaiseki_memory(double* account) {
   const MemoryAccount now = Device::cpu().memory().account();
   account[0] = static_cast<double>(now.in_use);
@@ -83,14 +85,14 @@ KAISEKI_EXPORT void kaiseki_memory(double* account) {
   account[2] = static_cast<double>(now.peak);
 }
 
-/// Gives freed memory back, for tensors of other sizes.
+/// Frees the allocator's cached memory.
 KAISEKI_EXPORT void kaiseki_trim() { Device::cpu().memory().trim(); }
 
-/// To be called first. Convolutions are not measured: what a module computes must not depend on
-/// time, so that others can verify it.
+/// Must be the first call. Convolutions are not measured, because results must not depend on time:
+/// other nodes verify them.
 KAISEKI_EXPORT int kaiseki_start(int threads) {
   return guarded([&] {
-    set_conv_policy({TuneMode::off, true});
+    set_tune_policy({TuneMode::off, true});
     set_thread_count(threads);
     return thread_count();
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The border to JavaScript: plain functions on handles. A function that throws gives 0, and leaves
-// the exception for kaiseki_failure().
+// The interface to JavaScript: plain functions on handles. If a function throws, it returns 0 and
+// stores the exception for kaiseki_failure().
 #pragma once
 
 #include <emscripten.h>
@@ -9,23 +9,23 @@
 #include <string_view>
 #include <utility>
 
-#include "matrix/error.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "matrix/shape.h"
-#include "nn/io/bytes.h"
 
 #define KAISEKI_EXPORT extern "C" EMSCRIPTEN_KEEPALIVE
 
 namespace kaiseki::wasm {
 
-/// Keeps the exception that is being handled; needs no memory.
-void keep_failure() noexcept;
+/// Stores the exception that is being handled. Allocates no memory.
+void store_failure() noexcept;
 
-/// Keeps bytes for JavaScript, which copies them before its next call.
-const std::byte* give(nn::ByteVector&& bytes);
-/// The same for a text, with a 0 at its end.
-const std::byte* give_text(std::string_view text);
+/// Stores bytes for JavaScript, which copies them before its next call.
+const std::byte* return_bytes(ByteVector&& bytes);
+/// Stores a text, with a 0 at its end.
+const std::byte* return_text(std::string_view text);
 
-/// Handles of tensors, networks and optimizers that JavaScript holds.
+/// The number of tensors, networks and optimizers that JavaScript holds.
 inline int live_handles = 0;
 
 template <class Body>
@@ -33,12 +33,12 @@ auto guarded(Body&& body) -> decltype(body()) {
   try {
     return body();
   } catch (...) {
-    keep_failure();
+    store_failure();
     return {};
   }
 }
 
-/// A new handle.
+/// Moves `value` into a new handle.
 template <class T>
 T* handle(T&& value) {
   T* object = new T(std::move(value));

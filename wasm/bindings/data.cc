@@ -19,7 +19,7 @@ Tensor bytes_tensor(std::span<const uint8_t> values, const Shape& shape) {
   return Tensor::from(values, shape, Device::cpu());
 }
 
-/// Rows of bytes as f32 in 0..1.
+/// Selects rows of bytes and scales them to f32 in 0..1.
 Tensor rows_of_bytes(const Tensor& table, const int32_t* rows, int64_t count) {
   const Tensor from = table.contiguous();
   Shape shape = from.shape();
@@ -39,7 +39,7 @@ Tensor rows_of_bytes(const Tensor& table, const int32_t* rows, int64_t count) {
 
 }  // namespace
 
-/// Samples by index; bytes become f32 in 0..1.
+/// Selects samples by index. Converts bytes to f32 in 0..1.
 KAISEKI_EXPORT Tensor* kaiseki_rows(const Tensor* table, const int32_t* rows, int count) {
   return guarded([&] {
     require(table->rank() > 0, "batch", "expected samples, got one number");
@@ -49,7 +49,7 @@ KAISEKI_EXPORT Tensor* kaiseki_rows(const Tensor* table, const int32_t* rows, in
   });
 }
 
-/// Images f32 [count, 1, 28, 28] and labels i32 [count] of the built-in digits.
+/// Writes the images f32 [count, 1, 28, 28] and the labels i32 [count] of the built-in digits.
 KAISEKI_EXPORT int kaiseki_digits(int count, double seed, bool train, Tensor** out) {
   return guarded([&] {
     if (count < 1) throw Error(message("data", "expected one digit or more, got ", count));
@@ -77,7 +77,7 @@ KAISEKI_EXPORT int kaiseki_digits(int count, double seed, bool train, Tensor** o
   });
 }
 
-/// u8, of the shape that the file says.
+/// Reads an IDX file: u8, of the shape in its header.
 KAISEKI_EXPORT Tensor* kaiseki_idx(const std::byte* file, size_t size) {
   return guarded([&] {
     MemorySource source({file, size}, "IDX file");
@@ -87,7 +87,7 @@ KAISEKI_EXPORT Tensor* kaiseki_idx(const std::byte* file, size_t size) {
   });
 }
 
-/// Images u8 [n, 3, 32, 32] and labels i32 [n] of CIFAR-10's records.
+/// Reads CIFAR-10's records: images u8 [n, 3, 32, 32] and labels i32 [n].
 KAISEKI_EXPORT int kaiseki_cifar10(const std::byte* file, size_t size, Tensor** out) {
   return guarded([&] {
     CifarBatch batch;
@@ -102,7 +102,8 @@ KAISEKI_EXPORT int kaiseki_cifar10(const std::byte* file, size_t size, Tensor** 
   });
 }
 
-/// A JPEG or PNG that covers height x width, cut: f32 [1, channels, height, width], 0..1.
+/// Decodes a JPEG or PNG, scales it to cover height x width and crops it. Returns f32 [1, channels,
+/// height, width] in 0..1.
 KAISEKI_EXPORT Tensor* kaiseki_picture(const std::byte* file, size_t size, int channels, int height,
                                        int width) {
   return guarded([&] {

@@ -7,9 +7,12 @@
 #include <span>
 #include <string>
 
+#include "base/json.h"
+#include "matrix/ops/copy.h"
 #include "matrix/ops/reduce.h"
-#include "nn/json.h"
+#include "nn/io/safetensors.h"
 #include "nn/optimizer.h"
+#include "nn/train/state_text.h"
 #include "nn/weights.h"
 #include "wasm/bindings/call.h"
 
@@ -18,18 +21,18 @@ namespace {
 
 using namespace nn;
 
-/// Loss, and how many labels the output names: NaN where there are no labels. `taken_for`, which
-/// may be null, gets the class that the output names for each sample.
-void judge(const Network::Loss& run, const Tensor& labels, double* out,
-           int32_t* taken_for = nullptr) {
+/// Writes the loss and the number of correct predictions to `out`. The number is NaN if there are
+/// no labels. `predicted` may be null. It gets the predicted class of each sample.
+void write_scores(const Network::Loss& run, const Tensor& labels, double* out,
+                  int32_t* predicted = nullptr) {
   out[0] = run.loss.item();
   out[1] = std::nan("");
   if (run.output.rank() != 2 || labels.dtype() != DType::i32) return;
-  const std::vector<int32_t> found = argmax(run.output, 1).to_vector<int32_t>();
-  const std::vector<int32_t> wanted = labels.to_vector<int32_t>();
+  const std::vector<int32_t> predictions = argmax(run.output, 1).to_vector<int32_t>();
+  const std::vector<int32_t> expected = labels.to_vector<int32_t>();
   out[1] = 0;
-  for (size_t i = 0; i < found.size(); ++i) out[1] += found[i] == wanted[i];
-  if (taken_for) std::copy(found.begin(), found.end(), taken_for);
+  for (size_t i = 0; i < predictions.size(); ++i) out[1] += predictions[i] == expected[i];
+  if (predicted) std::copy(predictions.begin(), predictions.end(), predicted);
 }
 
 Json json_of(const Shape& shape) {
@@ -38,7 +41,7 @@ Json json_of(const Shape& shape) {
   return dims;
 }
 
-/// Parameters or states of one network become those of another by their names.
+/// Replaces the values of parameters or states by those of the same name in another network.
 template <class T>
 void share(std::span<T> to, std::span<T> from) {
   for (T& one : to) {
@@ -65,35 +68,36 @@ KAISEKI_EXPORT int kaiseki_network_initialize(Network* network, double seed) {
 }
 
 KAISEKI_EXPORT const std::byte* kaiseki_network_json(Network* network) {
-  return guarded([&] { return give_text(network->json()); });
+  return guarded([&] { return return_text(network->json()); });
 }
 
 KAISEKI_EXPORT Tensor* kaiseki_network_forward(Network* network, const Tensor* x, bool train) {
   return guarded([&] { return handle(network->forward(*x, train ? Phase::train : Phase::test)); });
 }
 
-/// One step: `out` gets the mean loss, and how many samples were right before it.
+/// Runs one training step. Writes the mean loss and the number of correct predictions before the
+/// step to `out`.
 KAISEKI_EXPORT int kaiseki_train_step(Network* network, Optimizer* optimizer, const Tensor* x,
                                       const Tensor* targets, double learning_rate, double* out) {
   return guarded([&] {
     network->zero_grad(*optimizer);
     const Network::Loss run = network->forward_loss(*x, *targets, Phase::train);
     network->backward();
-    optimizer->step(network->parameters(), learning_rate);
-    return judge(run, *targets, out), 1;
+    optimizer->step(network->parameters(), network->gradients(), learning_rate);
+    return write_scores(run, *targets, out), 1;
   });
 }
 
-/// The same without training, and the class that the output names for each sample.
+/// Writes the same figures without training, and the predicted class of each sample.
 KAISEKI_EXPORT int kaiseki_evaluate(Network* network, const Tensor* x, const Tensor* targets,
-                                    double* out, int32_t* taken_for) {
+                                    double* out, int32_t* predicted) {
   return guarded([&] {
-    judge(network->forward_loss(*x, *targets, Phase::test), *targets, out, taken_for);
+    write_scores(network->forward_loss(*x, *targets, Phase::test), *targets, out, predicted);
     return 1;
   });
 }
 
-/// `network` computes with the parameters and states of `from`, which has all of its layers.
+/// Makes `network` share the parameters and states of `from`, which must have all of its layers.
 KAISEKI_EXPORT int kaiseki_network_share(Network* network, Network* from) {
   return guarded([&] {
     share(network->parameters(), from->parameters());
@@ -102,7 +106,7 @@ KAISEKI_EXPORT int kaiseki_network_share(Network* network, Network* from) {
   });
 }
 
-/// The outputs of these names for a batch of the only input.
+/// Writes the named outputs for a batch of the only input.
 KAISEKI_EXPORT int kaiseki_network_outputs(Network* network, const char* input, const Tensor* x,
                                            int count, const char* const* names, Tensor** out) {
   return guarded([&] {
@@ -111,14 +115,14 @@ KAISEKI_EXPORT int kaiseki_network_outputs(Network* network, const char* input, 
       const auto at = found.find(names[i]);
       if (at == found.end())
         throw Error(message("activations", "expected an output of the layer ", names[i],
-                            ", got none: it computes nothing of its own"));
+                            ", got none: the layer has no output of its own"));
     }
     for (int i = 0; i < count; ++i) out[i] = handle(Tensor(found.at(names[i])));
     return 1;
   });
 }
 
-/// What the network takes, gives, and is made of, as JSON.
+/// Returns the network's shapes, layers and whether it has weights, as JSON.
 KAISEKI_EXPORT const std::byte* kaiseki_network_summary(Network* network) {
   return guarded([&] {
     Json layers = Json::array();
@@ -134,7 +138,7 @@ KAISEKI_EXPORT const std::byte* kaiseki_network_summary(Network* network) {
         .set("outputShape", json_of(network->output_shape()))
         .set("layers", layers)
         .set("hasWeights", network->has_weights());
-    return give_text(format_json(summary));
+    return return_text(format_json(summary));
   });
 }
 
@@ -142,26 +146,27 @@ KAISEKI_EXPORT int kaiseki_parameter_count(Network* network) {
   return guarded([&] { return static_cast<int>(network->parameters().size()); });
 }
 KAISEKI_EXPORT const std::byte* kaiseki_parameter_name(Network* network, int index) {
-  return guarded([&] { return give_text(parameter(*network, index).name); });
+  return guarded([&] { return return_text(parameter(*network, index).name); });
 }
-/// Shares the parameter's storage.
+/// Returns a tensor that shares the parameter's storage.
 KAISEKI_EXPORT Tensor* kaiseki_parameter_value(Network* network, int index) {
   return guarded([&] { return handle(Tensor(parameter(*network, index).value)); });
 }
 
 KAISEKI_EXPORT const std::byte* kaiseki_weights_encode(Network* network, const char* format) {
-  return guarded([&] { return give(encode_weights(format, *network)); });
+  return guarded([&] { return return_bytes(encode_weights(format, *network)); });
 }
-/// A report for people.
+/// Returns a readable report.
 KAISEKI_EXPORT const std::byte* kaiseki_weights_load(Network* network, const std::byte* bytes,
                                                      double size, bool strict) {
   return guarded([&] {
     const LoadReport report = load_weights({bytes, static_cast<size_t>(size)}, *network, strict);
-    return give_text(report.str());
+    return return_text(report.str());
   });
 }
 
-/// `numbers`: momentum, alpha, beta1, beta2, epsilon, weight decay, norm to clip at; NaN: default.
+/// `numbers`: momentum, alpha, beta1, beta2, epsilon, weight decay, norm to clip at. NaN selects
+/// the default.
 KAISEKI_EXPORT Optimizer* kaiseki_optimizer(const char* name, const double* numbers) {
   return guarded([&] {
     OptimizerOptions options;
@@ -176,6 +181,42 @@ KAISEKI_EXPORT Optimizer* kaiseki_optimizer(const char* name, const double* numb
   });
 }
 KAISEKI_EXPORT void kaiseki_optimizer_delete(Optimizer* optimizer) { release(optimizer); }
+
+/// Encodes the optimizer's tensors for this network and its number of steps, as safetensors.
+KAISEKI_EXPORT const std::byte* kaiseki_optimizer_encode(Optimizer* optimizer, Network* network) {
+  return guarded([&] {
+    std::vector<NamedTensor> tensors;
+    for (const State& state : optimizer->states(network->parameters()))
+      tensors.push_back({state.name, state.value});
+    return return_bytes(encode_safetensors(
+        tensors,
+        {{"optimizer", optimizer->options().name}, {"steps", std::to_string(optimizer->steps())}}));
+  });
+}
+
+KAISEKI_EXPORT int kaiseki_optimizer_load(Optimizer* optimizer, Network* network,
+                                          const std::byte* bytes, size_t size) {
+  return guarded([&] {
+    Metadata metadata;
+    const std::vector<NamedTensor> found = read_safetensors(ByteView{bytes, size}, &metadata);
+    expect(metadata, "optimizer", optimizer->options().name);
+    const auto steps = get<int64_t>(metadata, "steps");
+    std::vector<State> states = optimizer->states(network->parameters());
+    std::vector<const Tensor*> values;
+    for (const State& state : states) {
+      const auto at = std::ranges::find(found, state.name, &NamedTensor::name);
+      const bool same = at != found.end() && at->value.shape() == state.value.shape() &&
+                        at->value.dtype() == state.value.dtype();
+      if (!same || found.size() != states.size())
+        throw Error(message("optimizer", "expected the state of this network, with ", state.name,
+                            " ", state.value.shape(), ", got another"));
+      values.push_back(&at->value);
+    }
+    for (size_t i = 0; i < states.size(); ++i) copy(*values[i], states[i].value);
+    optimizer->set_steps(steps);
+    return 1;
+  });
+}
 
 KAISEKI_EXPORT double kaiseki_default_learning_rate(const char* optimizer) {
   return guarded([&] { return default_learning_rate(optimizer); });

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-// No file can be opened: ENOENT, where Emscripten without a file system would say that it was.
+// Opening a file fails with ENOENT. Without this, Emscripten without a file system would report success.
 mergeInto(LibraryManager.library, {
-  __syscall_open: function() { return -44; },
-  __syscall_openat: function() { return -44; },
+  __syscall_open: function () {
+    return -44;
+  },
+  __syscall_openat: function () {
+    return -44;
+  },
 });

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tuning file of the package, and what is shipped with it: none. It stands in the place of
-// matrix/tuning_file.cc and matrix/conv/shipped.cc, which the linker then leaves out with all that
-// they need.
-#include "matrix/conv/shipped.h"
+// The package has neither a tuning file nor shipped tuning results. These functions replace
+// matrix/tune/file.cc and matrix/tune/shipped.cc, so that the linker leaves out both.
+#include "matrix/tune/shipped.h"
 
 namespace kaiseki {
 

@@ -19,7 +19,7 @@ KAISEKI_EXPORT Tensor* kaiseki_matmul(const Tensor* a, const Tensor* b, bool tra
   return guarded([&] { return handle(matmul(*a, *b, transpose_a, transpose_b)); });
 }
 
-/// Names are bound to tensors, or to scalars where the tensor is null.
+/// Binds each name to a tensor, or to a number if the tensor is null.
 KAISEKI_EXPORT Tensor* kaiseki_elementwise(const char* expression, int count,
                                            const char* const* names, Tensor* const* tensors,
                                            const float* scalars) {
@@ -34,7 +34,7 @@ KAISEKI_EXPORT Tensor* kaiseki_elementwise(const char* expression, int count,
   });
 }
 
-/// `kind` as Reduction; no axes: all.
+/// `kind` is a value of Reduction. Without axes it reduces all of them.
 KAISEKI_EXPORT Tensor* kaiseki_reduce(int kind, const Tensor* x, int count, const int* axes,
                                       bool keep_dims) {
   return guarded([&] {
@@ -90,7 +90,8 @@ KAISEKI_EXPORT Tensor* kaiseki_pool2d(bool average, const Tensor* x, const int32
   });
 }
 
-/// Uniform in [a, b), or normal of mean a and deviation b.
+/// Draws uniformly from [a, b), or from the normal distribution with mean a and standard deviation
+/// b.
 KAISEKI_EXPORT Tensor* kaiseki_random(bool normal, int rank, const int32_t* dims, double seed,
                                       float a, float b) {
   return guarded([&] {

@@ -6,7 +6,7 @@
 
 namespace kaiseki::wasm {
 
-/// Uninitialised.
+/// Returns an uninitialized tensor.
 KAISEKI_EXPORT Tensor* kaiseki_tensor(int dtype, int rank, const int32_t* dims) {
   return guarded([&] {
     return handle(Tensor(shape_of(dims, rank), static_cast<DType>(dtype), Device::cpu()));
@@ -15,14 +15,15 @@ KAISEKI_EXPORT Tensor* kaiseki_tensor(int dtype, int rank, const int32_t* dims) 
 
 KAISEKI_EXPORT void kaiseki_tensor_delete(Tensor* tensor) { release(tensor); }
 
-/// Type, rank and dimensions, into 2 + Shape::kMaxRank numbers.
+/// Writes the type, the rank and the dimensions: 2 + Shape::kMaxRank numbers.
 KAISEKI_EXPORT void kaiseki_tensor_describe(const Tensor* tensor, int32_t* out) {
   out[0] = static_cast<int32_t>(tensor->dtype());
   out[1] = tensor->rank();
   for (int i = 0; i < tensor->rank(); ++i) out[2 + i] = static_cast<int32_t>(tensor->dim(i));
 }
 
-/// The first element; the tensor becomes contiguous, in storage of its own, if it is not.
+/// Returns the address of the first element. A tensor that is not contiguous is copied to
+/// contiguous storage first.
 KAISEKI_EXPORT void* kaiseki_tensor_data(Tensor* tensor) {
   return guarded([&] {
     *tensor = tensor->contiguous();

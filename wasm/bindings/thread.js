@@ -1,3 +1,5 @@
-
-// Emscripten's script of a thread leaves a promise without an end: what fails there must end the thread, and so load().
-if (!ENVIRONMENT_IS_NODE) self.addEventListener('unhandledrejection', ({ reason }) => { throw reason; });
+// Emscripten's thread script ignores a rejected promise. Rethrowing it ends the thread, so that load() fails too.
+if (!ENVIRONMENT_IS_NODE)
+  self.addEventListener('unhandledrejection', ({ reason }) => {
+    throw reason;
+  });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A node of training over a pool: tickets and blobs in, results out.
+// A node of distributed training: takes tickets and blobs, returns results.
 #include "dist/train/training_node.h"
 
 #include <cstdint>
@@ -17,14 +17,14 @@ KAISEKI_EXPORT TrainingNode* kaiseki_training_node(double cache_bytes) {
 }
 KAISEKI_EXPORT void kaiseki_training_node_delete(TrainingNode* node) { release(node); }
 
-/// Hashes with a space after each.
+/// Returns the hashes, each followed by a space.
 KAISEKI_EXPORT const std::byte* kaiseki_training_node_missing(TrainingNode* node,
                                                               const std::byte* ticket,
                                                               size_t size) {
   return guarded([&] {
     std::string text;
     for (const std::string& hash : node->missing({ticket, size})) text += hash + " ";
-    return give_text(text);
+    return return_text(text);
   });
 }
 
@@ -35,7 +35,7 @@ KAISEKI_EXPORT int kaiseki_training_node_add_blob(TrainingNode* node, const char
 
 KAISEKI_EXPORT const std::byte* kaiseki_training_node_run(TrainingNode* node,
                                                           const std::byte* ticket, size_t size) {
-  return guarded([&] { return give(node->run({ticket, size})); });
+  return guarded([&] { return return_bytes(node->run({ticket, size})); });
 }
 
 }  // namespace kaiseki::wasm

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
-// Types that the package's two entries share: 'kaiseki', whose work runs in a worker, and 'kaiseki/sync'.
+// Types that the entries 'kaiseki' and 'kaiseki/sync' share.
 
 export type DType = 'f32' | 'i32' | 'u8' | 'bool';
-/** Like all sizes, axes and indices: whole numbers of 32 bits; others are an error. */
+/** Sizes, axes and indices are 32-bit integers. Other values throw an error. */
 export type Shape = readonly number[];
 export type TypedArray = Float32Array | Int32Array | Uint8Array;
-/** Plain numbers must be such as the tensor's type holds; a typed array of another type is converted as JavaScript does. */
+/** Plain numbers must fit the tensor's type. A typed array of another type is converted as JavaScript converts it. */
 export type Values = TypedArray | readonly number[];
 export type Pair = number | readonly [number, number];
 export type WeightsFormat = 'safetensors' | 'json' | 'tar';
 
 /**
- * An error of the library, with the message of the native one: "[operation] expected ..., got ...". `Closed`: the worker
- * has ended, by close() or by itself, and nothing works until load() is called again.
+ * An error of the library. Its message is the native library's: "[operation] expected ..., got ...".
+ * The kind `Closed` means that the worker has ended, by close() or by a failure. Call load() again.
  */
 export class KaisekiError extends Error {
   readonly kind: 'Error' | 'ShapeError' | 'ParseError' | 'OutOfMemory' | 'Closed';
 }
 
-/** Memory of the module. Freed by dispose(), by the tidy() around it, or by the garbage collector. */
+/** An object in the module's memory. dispose(), the enclosing tidy() or the garbage collector frees it. */
 export interface Disposable {
   readonly disposed: boolean;
-  /** Frees it; again does nothing. */
+  /** Frees the object. A second call does nothing. */
   dispose(): void;
 }
 
 export interface OptimizerOptions {
-  /** Like all learning rates, 0 or more. Default: the native library's for this optimizer. */
+  /** A number of 0 or more, as for all learning rates. Default: the native library's for this optimizer. */
   learningRate?: number;
   momentum?: number;
   alpha?: number;
@@ -34,12 +34,32 @@ export interface OptimizerOptions {
   beta2?: number;
   epsilon?: number;
   weightDecay?: number;
-  /** Above 0: all gradients together are scaled down to this norm. */
+  /** If above 0, all gradients together are scaled down to this norm. */
   clipNorm?: number;
 }
 
+/** The recipe for training in a network's JSON (docs/network-json.md). */
+export interface Recipe {
+  epochs?: number;
+  batch_size?: number;
+  optimizer?: string;
+  learning_rate?: number;
+  momentum?: number;
+  weight_decay?: number;
+  clip_norm?: number;
+  schedule?: string;
+  warmup?: number;
+  step_size?: number;
+  gamma?: number;
+  minimum_rate?: number;
+  augment?: string;
+  resize?: number;
+  mean?: number[];
+  std?: number[];
+}
+
 export interface RandomOptions {
-  /** Like all seeds: a whole number from 0 to 2^53. Default 0. */
+  /** An integer from 0 to 2^53, as for all seeds. Default 0. */
   seed?: number;
 }
 export interface UniformOptions extends RandomOptions {
@@ -63,7 +83,7 @@ export interface PoolOptions {
 
 export interface DigitsOptions extends RandomOptions {
   count?: number;
-  /** Digits to train on, or others to test with: a fifth as many. */
+  /** If false, makes a test set with other digits and a fifth as many. */
   train?: boolean;
 }
 
@@ -74,15 +94,15 @@ export interface PictureOptions {
   channels?: 1 | 3;
 }
 
-/** A layer and what it gives for one sample. */
+/** A layer, with figures for one sample. */
 export interface LayerSummary {
   name: string;
   type: string;
-  /** Of one sample, without the batch. */
+  /** The output's shape, without the batch. */
   shape: Shape;
-  /** Trained values. */
+  /** The number of trained values. */
   parameters: number;
-  /** Of one sample, forward. */
+  /** Of the forward pass. */
   multiplyAdds: number;
 }
 
@@ -91,19 +111,19 @@ export interface Evaluation {
   /** 0 to 1. */
   accuracy: number;
   /**
-   * Row-major [classes, classes]: how many of a class (row) were taken for which (column); empty without labels, and with
-   * more than 1,000 classes.
+   * Row-major [classes, classes]. Row: the true class. Column: the predicted class. Empty without labels and with more
+   * than 1,000 classes.
    */
   confusion: Int32Array;
 }
 
 export interface Memory {
-  /** Objects not yet disposed. */
+  /** The number of objects that were not disposed. */
   handles: number;
-  /** Bytes in tensors; bytes freed and kept for new ones; the peak of both. */
+  /** Bytes in tensors, bytes that are cached for new tensors, and the peak of their sum. */
   inUse: number;
   cached: number;
   peak: number;
-  /** Bytes of the module's whole memory, which grows and never shrinks. */
+  /** Bytes of the module's whole memory. It grows and never shrinks. */
   heap: number;
 }

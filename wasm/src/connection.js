@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The worker in which the library runs, as those see it who call: requests by number, and their answers.
+// The connection to the worker in which the library runs. Requests and answers have numbers.
 import { builtin, node } from './environment.js';
 import { KaisekiError } from './error.js';
 import { lendThreads } from './threads.js';
 
-/** Connections that owe an answer: who waits for it may refer to nothing else, and Firefox would collect both. */
-const owing = new Set();
+/** Connections with a request in progress. Firefox collects a connection that only its awaiting caller refers to. */
+const awaiting = new Set();
 
 export class Connection {
   #worker;
@@ -13,16 +13,20 @@ export class Connection {
   #pending = new Map();
   #requests = 0;
   #end;
-  #ended;
+  #resolveClosed;
 
-  /** Resolves when the worker has ended, with the error unless it was close(). */
-  closed = new Promise((resolve) => { this.#ended = resolve; });
+  /** Resolves when the worker has ended: with the error, or with undefined after close(). */
+  closed = new Promise((resolve) => {
+    this.#resolveClosed = resolve;
+  });
 
   static async open() {
-    const connection = new Connection(), fail = (error) => connection.#die(error?.message);
+    const connection = new Connection(),
+      fail = (error) => connection.#fail(error?.message);
     if (node) {
-      const { Worker: Thread } = await builtin('worker_threads'), here = import.meta.url;
-      // Without the flags of this process: --input-type is not for files.
+      const { Worker: Thread } = await builtin('worker_threads'),
+        here = import.meta.url;
+      // Without this process's flags: --input-type does not apply to files.
       connection.#worker = new Thread(new URL('./worker.js', here), { execArgv: [] });
       connection.#worker.on('message', (message) => connection.#receive(message));
       connection.#worker.on('error', fail);
@@ -37,10 +41,11 @@ export class Connection {
     return connection;
   }
 
-  /** Loads the library in the worker; the number of its threads. */
-  load({ threads }) {
+  /** Loads the library in the worker. Resolves to the number of threads. */
+  load({ threads, onProgress }) {
     const lent = this.#lent?.port;
-    return this.request({ method: 'load', args: [{ threads, lent }] }, { transfer: lent ? [lent] : [] });
+    const transfer = lent ? [lent] : [];
+    return this.request({ method: 'load', args: [{ threads, lent }] }, { transfer, onEvent: onProgress });
   }
 
   number() {
@@ -48,15 +53,16 @@ export class Connection {
   }
 
   /**
-   * The answer to a request. `onEvent` gets what the worker says before it. `objects` are those that it names: until the
-   * answer is here the garbage collector must not find, and dispose of, what nobody else remembers.
+   * Sends a request and resolves to its answer. `onEvent` gets the events that come before it. `objects` are the
+   * objects that the request names. The pending request refers to them, so that the garbage collector does not dispose
+   * of them.
    */
   async request(message, { id = this.number(), transfer = [], signal, onEvent, objects } = {}) {
     signal?.throwIfAborted();
     if (this.#end) throw this.#end;
     this.#worker.postMessage({ ...message, id }, transfer);
     if (!this.#pending.size) {
-      owing.add(this);
+      awaiting.add(this);
       this.#worker.ref?.();
     }
     const abort = () => this.post({ abort: id });
@@ -70,31 +76,34 @@ export class Connection {
     }
   }
 
-  /** A message that has no answer. */
+  /** Sends a message that has no answer. */
   post(message) {
     if (!this.#end) this.#worker.postMessage(message);
   }
 
   close() {
-    this.#finish(new KaisekiError('Closed', '[worker] expected a library that is open, got one after close(): load() another'));
+    this.#finish(new KaisekiError('Closed', '[worker] expected an open library, got a closed one: call load() again'));
   }
 
   #receive({ id, value, error, event, fatal }) {
-    if (fatal) return this.#die(fatal);
+    if (fatal) return this.#fail(fatal);
     const request = this.#pending.get(id);
     if (event) return request?.onEvent?.(event);
     if (!request) return;
     this.#pending.delete(id);
     if (!this.#pending.size) {
-      owing.delete(this);
+      awaiting.delete(this);
       this.#worker.unref?.();
     }
     if (error) request.reject(new KaisekiError(error.kind, error.message));
     else request.resolve(value);
   }
 
-  #die(message = 'its script cannot be loaded, or was stopped') {
-    const error = new KaisekiError('Closed', `[worker] expected the worker to run, got its end (${message}): load() another`);
+  #fail(message = 'its script cannot be loaded, or was stopped') {
+    const error = new KaisekiError(
+      'Closed',
+      `[worker] expected a running worker, got its end (${message}): call load() again`,
+    );
     this.#finish(error, error);
   }
 
@@ -105,7 +114,7 @@ export class Connection {
     this.#lent?.end();
     for (const { reject } of this.#pending.values()) reject(end);
     this.#pending.clear();
-    owing.delete(this);
-    this.#ended(reason);
+    awaiting.delete(this);
+    this.#resolveClosed(reason);
   }
 }

@@ -3,7 +3,7 @@
 
 export const node = Boolean(globalThis.process?.versions?.node);
 
-/** A module of Node, by a name that bundlers do not look up. */
+/** Imports a module of Node, by a name that bundlers do not resolve. */
 export function builtin(name) {
   return import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`);
 }

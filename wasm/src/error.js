@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/** An error of the library: its message is the one that the native library gives. */
+/** An error of the library. Its message is the native library's. */
 export class KaisekiError extends Error {
-  /** @param {string} kind Error, ShapeError, ParseError or OutOfMemory */
+  /** @param {string} kind Error, ShapeError, ParseError, OutOfMemory or Closed */
   constructor(kind, message) {
     super(message);
     this.name = 'KaisekiError';
@@ -10,7 +10,11 @@ export class KaisekiError extends Error {
   }
 }
 
-/** Throws unless it is so. */
-export function expect(so, place, expected, got) {
-  if (!so) throw new KaisekiError('Error', `[${place}] expected ${expected}, got ${typeof got === 'object' ? 'an object' : String(got)}`);
+/** Throws a KaisekiError unless `condition` holds. */
+export function expect(condition, operation, expected, got) {
+  if (!condition)
+    throw new KaisekiError(
+      'Error',
+      `[${operation}] expected ${expected}, got ${typeof got === 'object' ? 'an object' : String(got)}`,
+    );
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Objects of the module that JavaScript holds: freed by dispose(), by the tidy() scope in which they were made, or, when
-// forgotten, after the garbage collector has found them.
+// Objects of the module that JavaScript holds. dispose(), the enclosing tidy() or the garbage collector frees them.
 import { expect } from './error.js';
 
-const forgotten = new FinalizationRegistry(({ module, release, address }) => module.call(release, address));
+const registry = new FinalizationRegistry(({ module, release, address }) => module.call(release, address));
 
 export class Handle {
   #address;
@@ -11,7 +10,7 @@ export class Handle {
     this.kaiseki = kaiseki;
     this.#address = address;
     this.release = release;
-    forgotten.register(this, { module: kaiseki.module, release, address }, this);
+    registry.register(this, { module: kaiseki.module, release, address }, this);
     kaiseki.scopes.at(-1)?.add(this);
   }
 
@@ -20,10 +19,15 @@ export class Handle {
     return this.#address;
   }
 
-  /** The address of an object of this class that a call of `kaiseki` is given. */
-  static given(kaiseki, object) {
-    const known = object instanceof this;
-    expect(known && object.kaiseki === kaiseki, this.name, 'one of this library', known ? 'one of another' : object);
+  /** Returns the address of `object`. Throws if it is not of this class or belongs to another library. */
+  static addressOf(kaiseki, object) {
+    const sameClass = object instanceof this;
+    expect(
+      sameClass && object.kaiseki === kaiseki,
+      this.name,
+      'an object of this library',
+      sameClass ? 'an object of another' : object,
+    );
     return object.address;
   }
 
@@ -31,10 +35,10 @@ export class Handle {
     return !this.#address;
   }
 
-  /** Frees it; again does nothing. */
+  /** Frees the object. A second call does nothing. */
   dispose() {
     if (!this.#address) return;
-    forgotten.unregister(this);
+    registry.unregister(this);
     this.kaiseki.module.call(this.release, this.#address);
     this.#address = 0;
   }

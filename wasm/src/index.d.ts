@@ -1,16 +1,33 @@
 // SPDX-License-Identifier: MIT
-// The types of the package kaiseki. All work runs in a worker: what is called here gives promises. Calls take effect in the
-// order in which they are made (training and evaluation take turns with later ones); errors reject the promise of their call.
+// The types of the package kaiseki. All work runs in a worker, and every call returns a promise.
+// Calls take effect in the order in which they are made. Training and evaluation take turns with later calls. An error
+// rejects the promise of its call.
 import type {
-  DType, DigitsOptions, Disposable, Evaluation, LayerSummary, MatmulOptions, Memory, NormalOptions, OptimizerOptions, Pair,
-  PictureOptions, PoolOptions, Shape, TypedArray, UniformOptions, Values, WeightsFormat,
+  DType,
+  DigitsOptions,
+  Disposable,
+  Evaluation,
+  LayerSummary,
+  MatmulOptions,
+  Memory,
+  NormalOptions,
+  OptimizerOptions,
+  Pair,
+  PictureOptions,
+  PoolOptions,
+  Recipe,
+  Shape,
+  TypedArray,
+  UniformOptions,
+  Values,
+  WeightsFormat,
 } from './common.js';
 import type { KaisekiError } from './common.js';
 
 export { KaisekiError } from './common.js';
 export type * from './common.js';
 
-/** A tensor in the worker; f32 is the type of computation. */
+/** A tensor in the worker. Computation uses f32. */
 export class Tensor implements Disposable {
   private constructor();
   readonly shape: Shape;
@@ -20,57 +37,62 @@ export class Tensor implements Disposable {
   readonly disposed: boolean;
   dispose(): void;
 
-  /** A copy of the elements, row-major. */
+  /** Copies the elements, row-major. */
   toTypedArray(): Promise<TypedArray>;
-  /** The only element. Rejects with a ShapeError where there are more or none. */
+  /** The only element. Rejects with a ShapeError if the tensor has more elements or none. */
   item(): Promise<number>;
-  /** Overwrites all elements, row-major; views of the same storage see it while it is contiguous. */
+  /** Overwrites all elements, row-major. If the tensor is contiguous, views of the same storage change too. */
   set(values: Values): Promise<void>;
 
   clone(): Promise<Tensor>;
   /** One dimension may be -1. */
   reshape(shape: Shape): Promise<Tensor>;
-  /** New dimensions lead; those of length 1 repeat. */
+  /** Adds leading dimensions and repeats dimensions of length 1. */
   broadcastTo(shape: Shape): Promise<Tensor>;
   /** A view of `length` indices of an axis. */
   slice(axis: number, start: number, length: number): Promise<Tensor>;
   /** A view with the axes in another order. */
   permute(axes: readonly number[]): Promise<Tensor>;
-  /** The last two dimensions swapped. */
+  /** A view with the last two dimensions swapped. */
   transpose(): Promise<Tensor>;
 
-  /** [m, k] times [k, n]; with rank 3 a batch leads. */
+  /** Multiplies [m, k] by [k, n]. With rank 3 the first dimension is a batch. */
   matmul(other: Tensor, options?: MatmulOptions): Promise<Tensor>;
   /** Element by element, with NumPy's broadcasting. */
   add(other: Tensor | number): Promise<Tensor>;
   sub(other: Tensor | number): Promise<Tensor>;
   mul(other: Tensor | number): Promise<Tensor>;
   div(other: Tensor | number): Promise<Tensor>;
-  /** Over some axes; over all where none is given. */
+  /** Reduces the given axes. Default: all of them. */
   sum(axes?: readonly number[], keepDims?: boolean): Promise<Tensor>;
   mean(axes?: readonly number[], keepDims?: boolean): Promise<Tensor>;
   max(axes?: readonly number[], keepDims?: boolean): Promise<Tensor>;
   min(axes?: readonly number[], keepDims?: boolean): Promise<Tensor>;
-  /** The first index (i32) of the extreme value along an axis, which disappears. */
+  /** The first index (i32) of the extreme value along an axis. The axis is removed. */
   argmax(axis?: number): Promise<Tensor>;
   argmin(axis?: number): Promise<Tensor>;
   softmax(axis?: number): Promise<Tensor>;
   logSoftmax(axis?: number): Promise<Tensor>;
-  /** Rows by index; `rows` is i32 [count]. */
+  /** Selects rows by index. `rows` is i32 [count]. */
   gather(rows: Tensor): Promise<Tensor>;
 }
 
 export class Optimizer implements Disposable {
   private constructor();
-  /** Of trainStep() and train() where they are given none. */
+  /** The default of trainStep() and train(). */
   readonly learningRate: number;
   readonly disposed: boolean;
   dispose(): void;
+
+  /** The bytes of its state for a network, such as the velocities, in the format safetensors. */
+  saveState(network: Network): Promise<Uint8Array>;
+  /** Continues from a saved state. Rejects if it is of another optimizer or of another network. */
+  loadState(network: Network, bytes: Uint8Array): Promise<void>;
 }
 
-/** Samples to train or evaluate with. */
+/** Samples for training or evaluation. */
 export interface Data {
-  /** f32 [n, ...], or u8 [n, ...], which counts as f32 in 0..1: a quarter of the memory. */
+  /** f32 [n, ...], or u8 [n, ...]. u8 values are scaled to f32 in 0..1 and take a quarter of the memory. */
   images: Tensor;
   /** i32 [n], or f32 of the output's shape. */
   labels: Tensor;
@@ -79,107 +101,121 @@ export interface Data {
 export interface Parameter {
   /** "conv1.weight" */
   name: string;
-  /** Shares the network's storage: writing it changes the network, and training changes it. */
+  /** Shares the network's storage. Writing it changes the network, and training changes it. */
   value: Tensor;
 }
 
 export class Network implements Disposable {
   private constructor();
   /** The network in Kaiseki's format, without weights. */
-  readonly json: object;
-  /** The layers in order, with the shapes of what they give. */
+  readonly json: { recipe?: Recipe };
+  /** The layers in order, with the shapes of their outputs. */
   readonly layers: readonly LayerSummary[];
-  /** Of one sample: [channels, height, width], and the classes. */
+  /** The shape of one sample: [channels, height, width]. The shape of its output: [classes]. */
   readonly inputShape: Shape;
   readonly outputShape: Shape;
-  /** Whether its weights came in what it was made of, or by initialize() or loadWeights(); every network begins as initialize(0) makes it. */
+  /**
+   * Whether the network's source, initialize() or loadWeights() set the weights. A new network without weights starts
+   * as initialize(0) makes it.
+   */
   readonly hasWeights: boolean;
   readonly disposed: boolean;
   dispose(): void;
 
-  /** Draws all parameters anew. */
+  /** Draws all parameters again. */
   initialize(seed?: number): Promise<void>;
-  /** The output for a batch [n, ...]; probabilities where the network ends in a classification loss. */
+  /** The output for a batch [n, ...]. If the network ends in a classification loss, the output is probabilities. */
   predict(x: Tensor): Promise<Tensor>;
-  /** What layers give for a batch, by their names. */
+  /** The outputs of the named layers for a batch. */
   activations(x: Tensor, layers: readonly string[]): Promise<Tensor[]>;
   /**
-   * One step on a batch. Gives the mean loss before the step, and how many labels the output named. A step that fails may
-   * leave half of itself in the optimizer: make another.
+   * Runs one step on a batch. Returns the mean loss and the number of correct predictions before the step.
+   * If a step fails, the optimizer's state may be incomplete: make a new optimizer.
    */
-  trainStep(optimizer: Optimizer, x: Tensor, targets: Tensor, learningRate?: number): Promise<{ loss: number; correct: number }>;
-  /** Batch by batch; other calls are answered in between. */
+  trainStep(
+    optimizer: Optimizer,
+    x: Tensor,
+    targets: Tensor,
+    learningRate?: number,
+  ): Promise<{ loss: number; correct: number }>;
+  /** Runs batch by batch. Other calls are answered between batches. */
   evaluate(data: Data, options?: { batchSize?: number; signal?: AbortSignal }): Promise<Evaluation>;
-  /** A new tensor for each at every call. */
+  /** Every call makes new tensors. */
   parameters(): Promise<Parameter[]>;
-  /** The bytes of a file that the native library and command read too. */
+  /** The bytes of a weights file, which the native library and command read too. */
   saveWeights(format?: WeightsFormat): Promise<Uint8Array>;
-  /** Any of the three, or ONNX, by content. Gives a report; rejects when `strict` and something is missing or unknown. */
+  /**
+   * Reads any of the three formats, or ONNX, by content. Resolves to a report. With `strict`, rejects if weights are
+   * missing or unknown.
+   */
   loadWeights(bytes: Uint8Array | ArrayBuffer | Blob, options?: { strict?: boolean }): Promise<string>;
 }
 
 export interface TrainOptions {
   /** Default 64. The last batch of an epoch may be smaller. */
   batchSize?: number;
-  /** How long; both, whichever comes first; neither: until `signal`. */
+  /** When training ends. With both, the first limit counts. With neither, it runs until `signal`. */
   epochs?: number;
   steps?: number;
   /** Default: the optimizer's. */
   learningRate?: number;
-  /** The samples of each epoch in a new order, which depends on the seed. Default true. */
+  /** Whether each epoch has a new order, which depends on the seed. Default true. */
   shuffle?: boolean;
   seed?: number;
-  /** Ends training after the step in progress, and rejects `finished` with its reason. */
+  /** Ends training after the current step and rejects `finished` with its reason. */
   signal?: AbortSignal;
-  /** Called after every step, here. */
+  /** Called after every step, in this thread. */
   onStep?(progress: Progress): void;
 }
 
 export interface Progress {
-  /** Steps and whole epochs done. */
+  /** The number of completed steps and epochs. */
   step: number;
   epoch: number;
-  /** Of the batch, before the step. */
+  /** The batch's loss before the step. */
   loss: number;
-  /** 0 to 1; NaN without labels. */
+  /** 0 to 1. NaN without labels. */
   accuracy: number;
-  /** Over about the last second, pauses left out. */
+  /** An average over about the last second. Pauses do not count. */
   imagesPerSecond: number;
   learningRate: number;
   batchSize: number;
 }
 
-/** Training that runs. */
+/** A training in progress. */
 export interface Training {
-  /** The last step's progress. Rejects when aborted, or with the error that ended it. */
+  /** Resolves to the last step's progress. Rejects if training is aborted or fails. */
   readonly finished: Promise<Progress>;
-  /** From the next step on. */
+  /** Takes effect at the next step. */
   learningRate: number;
   batchSize: number;
   readonly paused: boolean;
-  /** Resolves when no step is in progress any more. */
+  /** Resolves when no step is in progress. */
   pause(): Promise<void>;
   resume(): void;
 }
 
-/** Where bytes come from: an address to fetch, or what is there already. gzip is unpacked. */
+/** An address to fetch, or the bytes. gzip is unpacked. */
 export type Source = string | URL | Blob | ArrayBuffer | Uint8Array;
 
 export interface FetchOptions {
   signal?: AbortSignal;
-  /** Bytes received of all files; `total` is 0 while a server does not say. */
+  /** The bytes received of all files. `total` is 0 if a server does not send the length. */
   onProgress?(progress: { loaded: number; total: number }): void;
 }
 
 export interface Kaiseki {
-  /** Threads that operations use. Results do not depend on it. */
+  /** The number of threads for operations. Results do not depend on it. */
   readonly threads: number;
-  /** Resolves when the worker has ended: with nothing after close(), with an error when it died. */
+  /** Resolves when the worker has ended: with undefined after close(), with an error if it failed. */
   readonly closed: Promise<KaisekiError | undefined>;
 
-  /** With `transfer`, an array that is all of its buffer moves to the worker instead of being copied, and is empty here afterwards. */
+  /**
+   * With `transfer`, an array that covers its whole buffer moves to the worker without a copy. It is empty here
+   * afterwards.
+   */
   tensor(values: Values, shape?: Shape, dtype?: DType, options?: { transfer?: boolean }): Promise<Tensor>;
-  /** Uninitialised. */
+  /** Uninitialized. */
   empty(shape: Shape, dtype?: DType): Promise<Tensor>;
   /** In [low, high). */
   uniform(shape: Shape, options?: UniformOptions): Promise<Tensor>;
@@ -189,49 +225,58 @@ export interface Kaiseki {
   elementwise(expression: string, bindings: Record<string, Tensor | number>): Promise<Tensor>;
   concatenate(parts: readonly Tensor[], axis?: number): Promise<Tensor>;
   /** x [n, c, h, w], filter [k, c/groups, r, s], bias [k]. */
-  conv2d(x: Tensor, filter: Tensor, options?: {
-    bias?: Tensor; stride?: Pair; padding?: Pair; dilation?: Pair; groups?: number;
-  }): Promise<Tensor>;
+  conv2d(
+    x: Tensor,
+    filter: Tensor,
+    options?: { bias?: Tensor; stride?: Pair; padding?: Pair; dilation?: Pair; groups?: number },
+  ): Promise<Tensor>;
   maxPool2d(x: Tensor, options?: PoolOptions): Promise<Tensor>;
   averagePool2d(x: Tensor, options?: PoolOptions): Promise<Tensor>;
 
-  /** From JSON, as text or parsed: Kaiseki's format or Sukiyaki's, weights inside it included; or the bytes of an ONNX file. */
+  /**
+   * From JSON, as text or as an object, or from the bytes of an ONNX file. The JSON is Kaiseki's or Sukiyaki's format,
+   * and may contain weights.
+   */
   network(source: string | object | Uint8Array): Promise<Network>;
   /** sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw. */
   optimizer(name?: string, options?: OptimizerOptions): Promise<Optimizer>;
-  /** Starts training in the worker; other calls are answered between its steps. */
+  /** Starts training in the worker. Other calls are answered between steps. */
   train(network: Network, optimizer: Optimizer, data: Data, options?: TrainOptions): Training;
 
-  /** Built-in digits like handwriting: images f32 [count, 1, 28, 28], labels i32 [count], the classes in turn. */
+  /**
+   * Built-in digits that look handwritten: images f32 [count, 1, 28, 28], labels i32 [count]. Labels cycle through the classes.
+   */
   digits(options?: DigitsOptions): Promise<Data>;
   /** MNIST's files: images u8 [n, 1, height, width], labels i32 [n]. */
   mnist(files: { images: Source; labels: Source }, options?: FetchOptions): Promise<Data>;
-  /** CIFAR-10's binary batches, one after another: images u8 [n, 3, 32, 32], labels i32 [n]. */
+  /** CIFAR-10's binary batches, concatenated: images u8 [n, 3, 32, 32], labels i32 [n]. */
   cifar10(files: readonly Source[], options?: FetchOptions): Promise<Data>;
-  /** A JPEG or PNG, scaled to cover width x height and cut: f32 [1, channels, height, width] in 0..1. */
+  /** A JPEG or PNG, scaled to cover width x height and cropped: f32 [1, channels, height, width] in 0..1. */
   picture(file: Source, options: PictureOptions & FetchOptions): Promise<Tensor>;
 
   /**
-   * Disposes what `scope` made and what was made of that, also what comes of it after `body` has ended, except what `body`
-   * gives, or the values of the object or array that it gives: `kaiseki.tidy(async (scope) => (await scope.uniform([9])).sum())`.
+   * Disposes the objects that `scope` and its objects made, also those that they make after `body` has ended.
+   * Keeps the objects that `body` returns, directly or as values of an object or array: `kaiseki.tidy(async (scope) =>
+   * (await scope.uniform([9])).sum())`.
    */
   tidy<T>(body: (scope: Kaiseki) => Promise<T>): Promise<T>;
   memory(): Promise<Memory>;
-  /** Gives freed bytes back for tensors of other sizes. */
+  /** Frees cached memory. */
   trim(): Promise<void>;
-  /** Ends the worker and its threads. What is pending is rejected, and nothing works afterwards. */
+  /** Ends the worker and its threads. Pending calls are rejected, and later calls fail. */
   close(): void;
 }
 
 /**
- * Starts a worker and loads the library in it. Threads need a page that is `crossOriginIsolated`, or Node; elsewhere, and
- * with `threads: 1`, the variant without threads is loaded. The default is the machine's number of cores.
+ * Starts a worker and loads the library in it. Threads need Node, or a page that is `crossOriginIsolated`. Elsewhere,
+ * and with `threads: 1`, the variant without threads is loaded. Default: the number of cores. In a page, `onProgress` gets
+ * the bytes of the module that were received, unpacked.
  */
-export function load(options?: { threads?: number }): Promise<Kaiseki>;
+export function load(options?: { threads?: number; onProgress?(progress: { loaded: number }): void }): Promise<Kaiseki>;
 
 /**
- * Threads of this page for a library that runs in a worker of it: send the worker `port`, as what is transferred, and load
- * kaiseki/sync there with `{ threads, lent: port }`. A worker can also make its threads itself, but in Firefox now and then
- * waits for ever when it does. `end()` ends them, after the worker.
+ * Makes threads in this page for a library that runs in a worker of the page. Send `port` to the worker in the transfer
+ * list, and load kaiseki/sync there with `{ threads, lent: port }`. A worker can also make its threads itself, but in
+ * Firefox it then sometimes waits forever. Call `end()` after the worker has ended.
  */
 export function lendThreads(): { port: MessagePort; end(): void };

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The package's entry: load() gives the library, whose work runs in a worker.
+// The package's entry. load() loads the library in a worker.
 import { Connection } from './connection.js';
 import { KaisekiError, expect } from './error.js';
 import { Network, Optimizer, Remote, Tensor, forward, pack, unpack } from './remote.js';
-import { keptOf } from './scope.js';
+import { retained } from './scope.js';
 import { lendThreads } from './threads.js';
 import { Training } from './training.js';
 import { elements } from './values.js';
 
 export { KaisekiError, Network, Optimizer, Tensor, lendThreads };
 
-/** An address becomes a whole one: those of the worker are relative to its script. */
+/** Makes an address absolute, because the worker would resolve it relative to its own script. */
 function source(given) {
   if (typeof given !== 'string' && !(given instanceof URL)) return given;
   return new URL(given, globalThis.document?.baseURI ?? globalThis.location?.href).href;
 }
 
-/** The library, or a scope of it, which knows what was made in it. */
+/** The library, or a scope of tidy(). A scope records the objects that were made in it. */
 class Kaiseki {
   constructor(connection, threads, depth = 0) {
     this.connection = connection;
@@ -33,13 +33,16 @@ class Kaiseki {
     return this.connection.closed;
   }
 
-  /** What the worker's `method` gives, of the innermost scope among those of the objects and of this. */
+  /** Calls the worker's `method`. New objects belong to the innermost scope of this, the target and the arguments. */
   async request(target, method, args, options) {
-    const objects = [this], packed = pack(args, objects);
+    const objects = [this],
+      packed = pack(args, objects);
     if (target instanceof Remote) objects.push(target);
-    const ours = objects.every(({ kaiseki }) => kaiseki.connection === this.connection);
-    expect(ours, method, 'objects of this library', 'one of another');
-    const { kaiseki } = objects.reduce((inner, object) => (object.kaiseki.depth > inner.kaiseki.depth ? object : inner));
+    const sameLibrary = objects.every(({ kaiseki }) => kaiseki.connection === this.connection);
+    expect(sameLibrary, method, 'objects of this library', 'an object of another');
+    const { kaiseki } = objects.reduce((inner, object) =>
+      object.kaiseki.depth > inner.kaiseki.depth ? object : inner,
+    );
     const message = { target: target instanceof Remote ? target.id : 0, method, args: packed };
     return unpack(await this.connection.request(message, { ...options, objects }), kaiseki);
   }
@@ -51,7 +54,9 @@ class Kaiseki {
   }
 
   async network(source) {
-    return this.request(null, 'network', [ArrayBuffer.isView(source) || typeof source === 'string' ? source : JSON.stringify(source)]);
+    return this.request(null, 'network', [
+      ArrayBuffer.isView(source) || typeof source === 'string' ? source : JSON.stringify(source),
+    ]);
   }
 
   train(network, optimizer, data, options = {}) {
@@ -80,7 +85,7 @@ class Kaiseki {
     try {
       result = await body(scope);
     } finally {
-      const kept = keptOf(result, Remote);
+      const kept = retained(result, Remote);
       scope.ended = true;
       for (const object of [...scope.made]) {
         if (kept.has(object)) object.moveTo(this);
@@ -94,8 +99,20 @@ class Kaiseki {
     this.connection.close();
   }
 }
-forward(Kaiseki, ['empty', 'uniform', 'normal', 'elementwise', 'concatenate', 'conv2d', 'maxPool2d', 'averagePool2d', 'optimizer',
-  'digits', 'memory', 'trim']);
+forward(Kaiseki, [
+  'empty',
+  'uniform',
+  'normal',
+  'elementwise',
+  'concatenate',
+  'conv2d',
+  'maxPool2d',
+  'averagePool2d',
+  'optimizer',
+  'digits',
+  'memory',
+  'trim',
+]);
 
 export async function load(options = {}) {
   const connection = await Connection.open();

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Loads the variant of the module that this page, worker or process may use, and calls its functions.
+// Loads the module's variant for this page, worker or process, and calls its functions.
 import { builtin, cores, node } from './environment.js';
 import { KaisekiError, expect } from './error.js';
 import { BorrowedThread } from './threads.js';
-import { whole } from './values.js';
+import { checkInt32 } from './values.js';
 
-const MOST = 65536, LEAST = 4096;  // pages of 64 kB: 4 GB, and 256 MB
+const MAXIMUM_PAGES = 65536,
+  MINIMUM_PAGES = 4096; // in pages of 64 kB: 4 GB and 256 MB
 
-// Files, which bundlers copy as they are: the script of a thread loads the second again.
+// Bundlers copy these files unchanged. A thread's script loads the module's script again.
 const FILES = {
-  one: { script: new URL('../dist/kaiseki.mjs', import.meta.url), code: new URL('../dist/kaiseki.wasm', import.meta.url) },
+  one: {
+    script: new URL('../dist/kaiseki.mjs', import.meta.url),
+    code: new URL('../dist/kaiseki.wasm', import.meta.url),
+  },
   several: {
     script: new URL('../dist/kaiseki-threads.mjs', import.meta.url),
     code: new URL('../dist/kaiseki-threads.wasm', import.meta.url),
@@ -17,36 +21,57 @@ const FILES = {
   },
 };
 
-async function compile(url) {
-  try {
-    if (!node) return await WebAssembly.compileStreaming(fetch(url));
-    return await WebAssembly.compile(await (await builtin('fs/promises')).readFile(url));
-  } catch (error) {
-    throw new KaisekiError(error instanceof RangeError ? 'OutOfMemory' : 'Error', `[load] expected the module at ${url}, got an error: ${error.message}`);
+/** Calls onProgress() with the bytes received so far. */
+async function watch(body, onProgress) {
+  let loaded = 0;
+  for (const reader = body.getReader(); ;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    onProgress({ loaded: (loaded += value.length) });
   }
 }
 
-/** Memory that may grow to 4 GB, or to the half, the quarter... where so much cannot be reserved, as on telephones. */
+async function compile(url, onProgress) {
+  try {
+    if (!node) {
+      const response = await fetch(url);
+      if (onProgress) watch(response.clone().body, onProgress).catch(() => {}); // the other copy reports the error
+      return await WebAssembly.compileStreaming(response);
+    }
+    return await WebAssembly.compile(await (await builtin('fs/promises')).readFile(url));
+  } catch (error) {
+    throw new KaisekiError(
+      error instanceof RangeError ? 'OutOfMemory' : 'Error',
+      `[load] cannot load the module ${url}: ${error.message}`,
+    );
+  }
+}
+
+/**
+ * Makes memory that may grow to 4 GB. If the browser cannot reserve that, as on phones, it halves the limit and tries
+ * again, down to 256 MB.
+ */
 function makeMemory(shared) {
-  for (let maximum = MOST;; maximum /= 2)
+  for (let maximum = MAXIMUM_PAGES; ; maximum /= 2)
     try {
       return new WebAssembly.Memory({ initial: 256, maximum, shared });
     } catch ({ message }) {
-      if (maximum <= LEAST) throw new KaisekiError('OutOfMemory', `[load] expected memory that may grow to 256 MB, got none: ${message}`);
+      if (maximum <= MINIMUM_PAGES)
+        throw new KaisekiError('OutOfMemory', `[load] cannot reserve memory that may grow to 256 MB: ${message}`);
     }
 }
 
-/** Modules whose threads load: nothing else refers to them, and Firefox would collect them. */
+/** Modules whose threads are loading. Nothing else refers to them, so Firefox would collect them. */
 const starting = new Set();
 
 async function makeThread(script, lent) {
   if (node) return new (await builtin('worker_threads')).Worker(script);
   if (lent) return new BorrowedThread(lent, script.href);
-  // A module: Vite adds imports to scripts while it serves them.
+  // An ES module, because Vite's development server adds imports to scripts.
   return new Worker(script, { type: 'module' });
 }
 
-/** Adds a thread to those that wait for work. */
+/** Adds a thread to Emscripten's list of unused threads. */
 async function addThread(pool, script, lent) {
   const thread = await makeThread(script, lent);
   let onerror;
@@ -54,33 +79,37 @@ async function addThread(pool, script, lent) {
   await new Promise((resolve, reject) => {
     pool.loadWasmModuleToWorker(thread, resolve);
     onerror = thread.onerror;
-    thread.onerror = () => reject(new KaisekiError('Error', `[load] expected the script of a thread at ${script}, got an error`));
+    thread.onerror = () => reject(new KaisekiError('Error', `[load] cannot load a thread's script ${script}`));
   });
   thread.onerror = onerror;
   if (node) thread.unref();
 }
 
-/** The module: memory, functions by name, and texts and numbers on their way to it. */
+/** The module: its memory, its functions by name, and conversion of texts and numbers. */
 export class Module {
-  static async load({ threads, lent } = {}) {
+  static async load({ threads, lent, onProgress } = {}) {
     const shared = node || Boolean(globalThis.crossOriginIsolated);
     threads ??= shared ? await cores() : 1;
     expect(Number.isInteger(threads) && threads >= 1 && threads <= 1024, 'load', '1 to 1024 threads', threads);
     const several = shared && threads > 1;
     const files = several ? FILES.several : FILES.one;
     const [factory, compiled] = await Promise.all([
-      import(/* @vite-ignore */ /* webpackIgnore: true */ files.script.href), compile(files.code)]);
+      import(/* @vite-ignore */ /* webpackIgnore: true */ files.script.href),
+      compile(files.code, onProgress),
+    ]);
     const module = new Module();
     module.memory = makeMemory(several);
     module.functions = await new Promise((resolve, reject) => {
-      factory.default({
-        wasmMemory: module.memory,
-        mainScriptUrlOrBlob: files.script.href,
-        instantiateWasm(imports, receive) {
-          WebAssembly.instantiate(compiled, imports).then((instance) => receive(instance, compiled), reject);
-          return {};
-        },
-      }).then(resolve, reject);
+      factory
+        .default({
+          wasmMemory: module.memory,
+          mainScriptUrlOrBlob: files.script.href,
+          instantiateWasm(imports, receive) {
+            WebAssembly.instantiate(compiled, imports).then((instance) => receive(instance, compiled), reject);
+            return {};
+          },
+        })
+        .then(resolve, reject);
     });
     const pool = module.functions.PThread;
     starting.add(module);
@@ -96,7 +125,7 @@ export class Module {
     return module;
   }
 
-  /** Calls an exported function; throws what it threw. */
+  /** Calls an exported function. Throws the exception that it stored. */
   call(name, ...args) {
     const result = this.functions['_' + name](...args);
     const failure = this.functions._kaiseki_failure();
@@ -104,12 +133,12 @@ export class Module {
     return result;
   }
 
-  /** Calls `body` with memory that is freed at the end; `reserve(bytes)` gives an address. */
+  /** Calls `body` and frees its memory afterwards. `reserve(bytes)` returns an address. */
   scratch(body) {
     const blocks = [];
     const reserve = (bytes) => {
       const block = this.functions._malloc(Math.max(1, bytes)) >>> 0;
-      if (!block) throw new KaisekiError('OutOfMemory', `[memory] expected room for ${bytes} bytes, got none`);
+      if (!block) throw new KaisekiError('OutOfMemory', `[memory] out of memory: cannot allocate ${bytes} bytes`);
       blocks.push(block);
       return block;
     };
@@ -124,9 +153,9 @@ export class Module {
     return new Type(this.memory.buffer, address >>> 0, length);
   }
 
-  /** A copy of `values` in memory of `reserve`. */
+  /** Copies `values` to memory of `reserve`. */
   put(reserve, Type, values) {
-    if (Type === Int32Array && !(values instanceof Int32Array)) Array.from(values).forEach(whole);
+    if (Type === Int32Array && !(values instanceof Int32Array)) Array.from(values).forEach(checkInt32);
     const address = reserve(values.length * Type.BYTES_PER_ELEMENT);
     this.array(Type, address, values.length).set(values);
     return address;
@@ -141,7 +170,7 @@ export class Module {
     return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
   }
 
-  /** The bytes that the last call gave. */
+  /** Copies the bytes that the last call returned. */
   bytes(address) {
     return this.array(Uint8Array, address, this.functions._kaiseki_result_size()).slice();
   }

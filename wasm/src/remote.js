@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Tensors, networks and optimizers that live in the worker: here are their numbers, and what does not change.
+// Tensors, networks and optimizers in the worker: their numbers and their constant properties.
 import { expect } from './error.js';
 
-const forgotten = new FinalizationRegistry(({ connection, id }) => connection.post({ dispose: id }));
+const registry = new FinalizationRegistry(({ connection, id }) => connection.post({ dispose: id }));
 
 export class Remote {
   #id;
   constructor(kaiseki, id) {
     this.#id = id;
-    forgotten.register(this, { connection: kaiseki.connection, id }, this);
+    registry.register(this, { connection: kaiseki.connection, id }, this);
     this.moveTo(kaiseki);
   }
 
@@ -23,13 +23,13 @@ export class Remote {
 
   dispose() {
     if (!this.#id) return;
-    forgotten.unregister(this);
+    registry.unregister(this);
     this.kaiseki.connection.post({ dispose: this.#id });
     this.kaiseki.made?.delete(this);
     this.#id = 0;
   }
 
-  /** From now on of that library, or scope of it. */
+  /** Moves the object to another scope, or to the library itself. */
   moveTo(kaiseki) {
     Object.defineProperty(this, 'kaiseki', { value: kaiseki, configurable: true });
     kaiseki.made?.add(this);
@@ -37,7 +37,7 @@ export class Remote {
   }
 }
 
-/** Methods that are the worker's. */
+/** Adds methods that run in the worker. */
 export function forward(Type, names) {
   for (const name of names)
     Type.prototype[name] = function (...args) {
@@ -53,8 +53,31 @@ export class Tensor extends Remote {
     this.size = shape.reduce((product, dim) => product * dim, 1);
   }
 }
-forward(Tensor, ['toTypedArray', 'item', 'set', 'clone', 'reshape', 'broadcastTo', 'slice', 'permute', 'transpose', 'matmul',
-  'add', 'sub', 'mul', 'div', 'sum', 'mean', 'max', 'min', 'argmax', 'argmin', 'softmax', 'logSoftmax', 'gather']);
+forward(Tensor, [
+  'toTypedArray',
+  'item',
+  'set',
+  'clone',
+  'reshape',
+  'broadcastTo',
+  'slice',
+  'permute',
+  'transpose',
+  'matmul',
+  'add',
+  'sub',
+  'mul',
+  'div',
+  'sum',
+  'mean',
+  'max',
+  'min',
+  'argmax',
+  'argmin',
+  'softmax',
+  'logSoftmax',
+  'gather',
+]);
 
 export class Optimizer extends Remote {
   constructor(kaiseki, { id, learningRate }) {
@@ -73,8 +96,12 @@ export class Network extends Remote {
     return this.kaiseki.request(this, 'evaluate', [data, options], { signal });
   }
 
-  initialize(...args) { return this.#getWeights('initialize', args); }
-  loadWeights(...args) { return this.#getWeights('loadWeights', args); }
+  initialize(...args) {
+    return this.#getWeights('initialize', args);
+  }
+  loadWeights(...args) {
+    return this.#getWeights('loadWeights', args);
+  }
 
   async #getWeights(method, args) {
     const answer = await this.kaiseki.request(this, method, args);
@@ -82,18 +109,19 @@ export class Network extends Remote {
     return answer;
   }
 }
+forward(Optimizer, ['saveState', 'loadState']);
 forward(Network, ['predict', 'activations', 'trainStep', 'parameters', 'saveWeights']);
 
 const TYPES = { Tensor, Optimizer, Network };
 
-/** Arguments as they are sent; the objects among them are added to `found`. */
+/** Converts arguments to messages. Adds their objects to `found`. */
 export function pack(value, found) {
   if (value instanceof Remote) {
     found.push(value);
     return { $object: value.id };
   }
   if (ArrayBuffer.isView(value)) {
-    // A view is sent with all of its buffer.
+    // Posting a view would send its whole buffer.
     return value.byteLength < value.buffer.byteLength ? Uint8Array.prototype.slice.call(value) : value;
   }
   if (Array.isArray(value)) return value.map((item) => pack(item, found));
@@ -101,7 +129,7 @@ export function pack(value, found) {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, pack(item, found)]));
 }
 
-/** An answer, with its objects as those of a library or of a scope. */
+/** Converts an answer. Its objects belong to `kaiseki`, which is a library or a scope. */
 export function unpack(value, kaiseki) {
   if (value?.$type) return new TYPES[value.$type](kaiseki, value);
   if (Array.isArray(value)) return value.map((item) => unpack(item, kaiseki));

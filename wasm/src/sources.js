@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Bytes of files: fetched with progress or given, unpacked if they are gzip.
+// The bytes of files: given, or fetched with progress. gzip is gunzip.
 import { KaisekiError, expect } from './error.js';
 
 const LIMIT = 2 ** 30;
 
-/** All bytes of a stream; `onChunk` gets the length of each part. */
+/** Reads a whole stream. `onChunk` gets the length of each part. */
 async function collect(stream, name, onChunk = () => {}) {
   const parts = [];
   let size = 0;
@@ -28,46 +28,57 @@ async function collect(stream, name, onChunk = () => {}) {
   return bytes;
 }
 
-async function unpacked(bytes, name) {
+async function gunzip(bytes, name) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {
     return await collect(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')), name);
   } catch (error) {
     if (error instanceof KaisekiError) throw error;
-    throw new KaisekiError('ParseError', `[data] expected a gzip file, got a damaged one: ${name}: ${error.message}`);
+    throw new KaisekiError('ParseError', `[data] damaged gzip file ${name}: ${error.message}`);
   }
 }
 
-/** What does not say how much it is makes the total 0. */
+/** Reads all sources. The total is 0 if the length of one is unknown. */
 async function read(sources, signal, onProgress) {
-  let loaded = 0, total = 0, known = true;
-  const opened = await Promise.all(sources.map(async (source) => {
-    if (source instanceof Uint8Array) return source.buffer instanceof ArrayBuffer ? source : new Uint8Array(source);  // none that is shared
-    if (source instanceof ArrayBuffer) return new Uint8Array(source);
-    if (source instanceof Blob) {
-      total += source.size;
-      return { name: 'a blob', stream: source.stream() };
-    }
-    expect(typeof source === 'string', 'data', 'an address, a Blob, an ArrayBuffer or a Uint8Array', source);
-    const response = await fetch(source, { signal });
-    expect(response.ok, 'data', `the file ${source}`, `${response.status} ${response.statusText}`);
-    const length = response.headers.get('content-encoding') ? 0 : Number(response.headers.get('content-length'));
-    known &&= length > 0;
-    total += length;
-    return { name: source, stream: response.body };
-  }));
-  return Promise.all(opened.map(async (file) => {
-    if (file instanceof Uint8Array) return unpacked(file, 'bytes');
-    return unpacked(await collect(file.stream, file.name, (length) => {
-      signal.throwIfAborted();
-      onProgress({ loaded: (loaded += length), total: known ? total : 0 });
-    }), file.name);
-  }));
+  let loaded = 0,
+    total = 0,
+    known = true;
+  const opened = await Promise.all(
+    sources.map(async (source) => {
+      // shared memory is copied
+      if (source instanceof Uint8Array) return source.buffer instanceof ArrayBuffer ? source : new Uint8Array(source);
+      if (source instanceof ArrayBuffer) return new Uint8Array(source);
+      if (source instanceof Blob) {
+        total += source.size;
+        return { name: 'a blob', stream: source.stream() };
+      }
+      expect(typeof source === 'string', 'data', 'an address, a Blob, an ArrayBuffer or a Uint8Array', source);
+      const response = await fetch(source, { signal });
+      expect(response.ok, 'data', `the file ${source}`, `${response.status} ${response.statusText}`);
+      const length = response.headers.get('content-encoding') ? 0 : Number(response.headers.get('content-length'));
+      known &&= length > 0;
+      total += length;
+      return { name: source, stream: response.body };
+    }),
+  );
+  return Promise.all(
+    opened.map(async (file) => {
+      if (file instanceof Uint8Array) return gunzip(file, 'bytes');
+      return gunzip(
+        await collect(file.stream, file.name, (length) => {
+          signal.throwIfAborted();
+          onProgress({ loaded: (loaded += length), total: known ? total : 0 });
+        }),
+        file.name,
+      );
+    }),
+  );
 }
 
-/** All of them, or none: the first that fails ends the others. */
-export async function bytesOf(sources, signal, onProgress) {
-  const stop = new AbortController(), abort = () => stop.abort();
+/** Reads all sources or none: the first failure cancels the others. */
+export async function readSources(sources, signal, onProgress) {
+  const stop = new AbortController(),
+    abort = () => stop.abort();
   signal.addEventListener('abort', abort);
   try {
     return await read(sources, stop.signal, onProgress);

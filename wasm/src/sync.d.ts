@@ -1,16 +1,32 @@
 // SPDX-License-Identifier: MIT
-// The types of kaiseki/sync: operations run where they are called, so that a page calls them from a worker of its own.
-// Shapes are row-major; every method that makes a tensor gives a new one.
+// The types of kaiseki/sync. Operations run in the calling thread, so a page should call them from its own worker.
+// Shapes are row-major. Every method that makes a tensor returns a new one.
 
 import type {
-  DType, DigitsOptions, Disposable, Evaluation, LayerSummary, MatmulOptions, Memory, NormalOptions, OptimizerOptions, Pair,
-  PictureOptions, PoolOptions, Shape, TypedArray, UniformOptions, Values, WeightsFormat,
+  DType,
+  DigitsOptions,
+  Disposable,
+  Evaluation,
+  LayerSummary,
+  MatmulOptions,
+  Memory,
+  NormalOptions,
+  OptimizerOptions,
+  Pair,
+  PictureOptions,
+  PoolOptions,
+  Recipe,
+  Shape,
+  TypedArray,
+  UniformOptions,
+  Values,
+  WeightsFormat,
 } from './common.js';
 
 export { KaisekiError } from './common.js';
 export type * from './common.js';
 
-/** A tensor; f32 is the type of computation. */
+/** A tensor. Computation uses f32. */
 export class Tensor implements Disposable {
   private constructor();
   readonly shape: Shape;
@@ -20,43 +36,43 @@ export class Tensor implements Disposable {
   readonly disposed: boolean;
   dispose(): void;
 
-  /** A copy of the elements, row-major. */
+  /** Copies the elements, row-major. */
   toTypedArray(): TypedArray;
-  /** The only element. Throws a ShapeError where there are more or none. */
+  /** The only element. Throws a ShapeError if the tensor has more elements or none. */
   item(): number;
-  /** Overwrites all elements, row-major; views of the same storage see it while it is contiguous. */
+  /** Overwrites all elements, row-major. If the tensor is contiguous, views of the same storage change too. */
   set(values: Values): this;
 
   clone(): Tensor;
   /** One dimension may be -1. */
   reshape(shape: Shape): Tensor;
-  /** New dimensions lead; those of length 1 repeat. */
+  /** Adds leading dimensions and repeats dimensions of length 1. */
   broadcastTo(shape: Shape): Tensor;
   /** A view of `length` indices of an axis. */
   slice(axis: number, start: number, length: number): Tensor;
   /** A view with the axes in another order. */
   permute(axes: readonly number[]): Tensor;
-  /** The last two dimensions swapped. */
+  /** A view with the last two dimensions swapped. */
   transpose(): Tensor;
 
-  /** [m, k] times [k, n]; with rank 3 a batch leads. */
+  /** Multiplies [m, k] by [k, n]. With rank 3 the first dimension is a batch. */
   matmul(other: Tensor, options?: MatmulOptions): Tensor;
   /** Element by element, with NumPy's broadcasting. */
   add(other: Tensor | number): Tensor;
   sub(other: Tensor | number): Tensor;
   mul(other: Tensor | number): Tensor;
   div(other: Tensor | number): Tensor;
-  /** Over some axes; over all where none is given. */
+  /** Reduces the given axes. Default: all of them. */
   sum(axes?: readonly number[], keepDims?: boolean): Tensor;
   mean(axes?: readonly number[], keepDims?: boolean): Tensor;
   max(axes?: readonly number[], keepDims?: boolean): Tensor;
   min(axes?: readonly number[], keepDims?: boolean): Tensor;
-  /** The first index (i32) of the extreme value along an axis, which disappears. */
+  /** The first index (i32) of the extreme value along an axis. The axis is removed. */
   argmax(axis?: number): Tensor;
   argmin(axis?: number): Tensor;
   softmax(axis?: number): Tensor;
   logSoftmax(axis?: number): Tensor;
-  /** Rows by index; `rows` is i32 [count]. */
+  /** Selects rows by index. `rows` is i32 [count]. */
   gather(rows: Tensor): Tensor;
 }
 
@@ -65,73 +81,87 @@ export class Optimizer implements Disposable {
   learningRate: number;
   readonly disposed: boolean;
   dispose(): void;
+
+  /** The bytes of its state for a network, such as the velocities, in the format safetensors. */
+  saveState(network: Network): Uint8Array;
+  /** Continues from a saved state. Throws if it is of another optimizer or of another network. */
+  loadState(network: Network, bytes: Uint8Array): void;
 }
 
-/** Computes tickets of training over a pool (docs/protocol-tensors.md): what a node does, without its network. */
+/**
+ * Computes tickets of distributed training (docs/protocol-tensors.md), as a node does, without the network connection.
+ */
 export class TrainingNode implements Disposable {
   private constructor();
   readonly disposed: boolean;
   dispose(): void;
-  /** SHA-256 of the blobs that run() needs and that are not here. */
+  /** SHA-256 of the blobs that run() needs and does not have. */
   missing(ticket: Uint8Array): string[];
-  /** Throws an Error when the bytes have another hash. */
+  /** Throws an Error if the bytes have another hash. */
   addBlob(hash: string, bytes: Uint8Array): void;
-  /** The result's bytes. */
+  /** Returns the result's bytes. */
   run(ticket: Uint8Array): Uint8Array;
-  /** The same, after it has fetched what is missing. */
+  /** Fetches the missing blobs, then runs the ticket. */
   compute(ticket: Uint8Array, fetchBlob: (hash: string) => Promise<Uint8Array>): Promise<Uint8Array>;
 }
 
 export interface Parameter {
   /** "conv1.weight" */
   name: string;
-  /** Shares the network's storage: writing it changes the network. */
+  /** Shares the network's storage. Writing it changes the network. */
   value: Tensor;
 }
 
 export class Network implements Disposable {
   private constructor();
   /** The network in Kaiseki's format, without weights. */
-  readonly json: object;
-  /** The layers in order, with the shapes of what they give, and the shapes of a sample and of its output. */
+  readonly json: { recipe?: Recipe };
+  /** The layers in order with the shapes of their outputs, and the shapes of a sample and of its output. */
   readonly summary: { layers: LayerSummary[]; inputShape: Shape; outputShape: Shape };
-  /** Whether its weights came in what it was made of, or by initialize() or loadWeights(); every network begins as initialize(0) makes it. */
+  /**
+   * Whether the network's source, initialize() or loadWeights() set the weights. A new network without weights starts
+   * as initialize(0) makes it.
+   */
   readonly hasWeights: boolean;
-  /** A new tensor for each at every reading. */
+  /** Every read makes new tensors. */
   readonly parameters: Parameter[];
   readonly disposed: boolean;
   dispose(): void;
 
-  /** Draws all parameters anew. */
+  /** Draws all parameters again. */
   initialize(seed?: number): void;
-  /** The output for a batch [n, ...]; probabilities where the network ends in a classification loss. */
+  /** The output for a batch [n, ...]. If the network ends in a classification loss, the output is probabilities. */
   predict(x: Tensor): Tensor;
   /**
-   * One step on a batch. Targets are i32 labels [n], or f32 of the output's shape. Gives the mean loss before the step,
-   * and how many labels the output named. A step that fails may leave half of itself in the optimizer: make another.
+   * Runs one step on a batch. Targets are i32 labels [n], or f32 of the output's shape. Returns the mean loss and the
+   * number of correct predictions before the step.
+   * If a step fails, the optimizer's state may be incomplete: make a new optimizer.
    */
   trainStep(optimizer: Optimizer, x: Tensor, targets: Tensor, learningRate?: number): { loss: number; correct: number };
   evaluate(data: Data, options?: { batchSize?: number }): Evaluation;
-  /** What layers give for a batch, by their names. */
+  /** The outputs of the named layers for a batch. */
   activations(x: Tensor, layers: readonly string[]): Tensor[];
-  /** The bytes of a file that the native library and command read too. */
+  /** The bytes of a weights file, which the native library and command read too. */
   saveWeights(format?: WeightsFormat): Uint8Array;
-  /** Any of the three, by content. Gives a report; throws when `strict` and something is missing or unknown. */
+  /**
+   * Reads any of the three formats by content. Returns a report. With `strict`, throws if weights are missing or
+   * unknown.
+   */
   loadWeights(bytes: Uint8Array, options?: { strict?: boolean }): string;
 }
 
-/** Images f32 [n, ...], or u8, which count as f32 in 0..1; labels i32 [n], or f32 of the output's shape. */
+/** Images f32 [n, ...], or u8, scaled to f32 in 0..1. Labels i32 [n], or f32 of the output's shape. */
 export interface Data {
   images: Tensor;
   labels: Tensor;
 }
 
 export interface Kaiseki {
-  /** Threads that operations use. Results do not depend on it. */
+  /** The number of threads for operations. Results do not depend on it. */
   readonly threads: number;
 
   tensor(values: Values, shape?: Shape, dtype?: DType): Tensor;
-  /** Uninitialised. */
+  /** Uninitialized. */
   empty(shape: Shape, dtype?: DType): Tensor;
   /** In [low, high). */
   uniform(shape: Shape, options?: UniformOptions): Tensor;
@@ -141,41 +171,50 @@ export interface Kaiseki {
   elementwise(expression: string, bindings: Record<string, Tensor | number>): Tensor;
   concatenate(parts: readonly Tensor[], axis?: number): Tensor;
   /** x [n, c, h, w], filter [k, c/groups, r, s], bias [k]. */
-  conv2d(x: Tensor, filter: Tensor, options?: {
-    bias?: Tensor; stride?: Pair; padding?: Pair; dilation?: Pair; groups?: number;
-  }): Tensor;
+  conv2d(
+    x: Tensor,
+    filter: Tensor,
+    options?: { bias?: Tensor; stride?: Pair; padding?: Pair; dilation?: Pair; groups?: number },
+  ): Tensor;
   maxPool2d(x: Tensor, options?: PoolOptions): Tensor;
   averagePool2d(x: Tensor, options?: PoolOptions): Tensor;
 
-  /** From JSON, as text or parsed: Kaiseki's format or Sukiyaki's, weights inside it included; or the bytes of an ONNX file. */
+  /**
+   * From JSON, as text or as an object, or from the bytes of an ONNX file. The JSON is Kaiseki's or Sukiyaki's format,
+   * and may contain weights.
+   */
   network(source: string | object | Uint8Array): Network;
   /** sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw. */
   optimizer(name?: string, options?: OptimizerOptions): Optimizer;
-  /** `cacheBytes`: of blobs that are kept for the tickets to come; 512 MiB unless given. */
+  /** `cacheBytes`: the limit of the blob cache. Default: 512 MiB. */
   trainingNode(options?: { cacheBytes?: number }): TrainingNode;
-  /** Samples by index; u8 images become f32 in 0..1. */
+  /** Selects samples by index. u8 images become f32 in 0..1. */
   batch(data: Data, rows: ArrayLike<number>): Data;
-  /** Built-in digits like handwriting: images f32 [count, 1, 28, 28], labels i32 [count], the classes in turn. */
+  /**
+   * Built-in digits that look handwritten: images f32 [count, 1, 28, 28], labels i32 [count]. Labels cycle through the classes.
+   */
   digits(options?: DigitsOptions): Data;
   /** The bytes of MNIST's files, unpacked: images u8 [n, 1, height, width], labels i32 [n]. */
   mnist(images: Uint8Array, labels: Uint8Array): Data;
   /** The bytes of CIFAR-10's binary batches: images u8 [n, 3, 32, 32], labels i32 [n]. */
   cifar10(bytes: Uint8Array): Data;
-  /** A JPEG or PNG, scaled to cover width x height and cut: f32 [1, channels, height, width] in 0..1. */
+  /** A JPEG or PNG, scaled to cover width x height and cropped: f32 [1, channels, height, width] in 0..1. */
   picture(bytes: Uint8Array, options: PictureOptions): Tensor;
 
-  /** Disposes what `body` made, except what it returns, or the values of the object or array that it returns. */
+  /**
+   * Disposes the objects that `body` made. Keeps those that it returns, directly or as values of an object or array.
+   */
   tidy<T>(body: () => T): T;
   memory(): Memory;
-  /** Gives freed bytes back for tensors of other sizes. */
+  /** Frees cached memory. */
   trim(): void;
-  /** Ends the threads; nothing works afterwards. */
+  /** Ends the threads. Later calls fail. */
   close(): void;
 }
 
 /**
- * Loads the library. Threads need a page that is `crossOriginIsolated`, or Node; elsewhere, and with `threads: 1`, the
- * variant without threads is loaded. The default is the machine's number of cores.
- * `lent` is the port of lendThreads() in the page of this worker.
+ * Loads the library. Threads need Node, or a page that is `crossOriginIsolated`. Elsewhere, and with `threads: 1`, the
+ * variant without threads is loaded. Default: the number of cores. `lent` is the port of lendThreads() in the page of
+ * this worker.
  */
 export function load(options?: { threads?: number; lent?: MessagePort }): Promise<Kaiseki>;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The entry kaiseki/sync: load() gives the library, whose operations run where they are called.
+// The entry kaiseki/sync. Operations run in the calling thread.
 import { KaisekiError } from './error.js';
 import { Handle } from './handle.js';
 import { Module } from './module.js';
 import { Network, Optimizer } from './network.js';
-import { keptOf } from './scope.js';
+import { retained } from './scope.js';
 import { Tensor } from './tensor.js';
 import { TrainingNode } from './training_node.js';
-import { NAMES, checkType, elements, natural, whole } from './values.js';
+import { NAMES, checkType, elements, checkNatural, checkInt32 } from './values.js';
 
 export { KaisekiError, Network, Optimizer, Tensor, TrainingNode };
 
@@ -54,7 +54,7 @@ class Kaiseki {
       result = body();
     } finally {
       this.scopes.pop();
-      const kept = keptOf(result, Handle);
+      const kept = retained(result, Handle);
       for (const object of scope) {
         if (!kept.has(object)) object.dispose();
         else this.scopes.at(-1)?.add(object);
@@ -71,48 +71,100 @@ class Kaiseki {
   tensor(values, shape = [values.length], dtype = dtypeOf(values)) {
     const size = shape.reduce((product, dim) => product * dim, 1);
     if (values.length !== size)
-      throw new KaisekiError('ShapeError', `[tensor] expected ${size} values for shape [${shape.join(', ')}], got ${values.length}`);
+      throw new KaisekiError(
+        'ShapeError',
+        `[tensor] expected ${size} values for shape [${shape.join(', ')}], got ${values.length}`,
+      );
     const array = elements(values, dtype);
     return this.empty(shape, dtype).set(array);
   }
 
   uniform(shape, { seed = 0, low = 0, high = 1 } = {}) {
-    return this.#shaped(shape, (dims) => this.module.call('kaiseki_random', false, shape.length, dims, natural(seed), low, high));
+    return this.#shaped(shape, (dims) =>
+      this.module.call('kaiseki_random', false, shape.length, dims, checkNatural(seed), low, high),
+    );
   }
 
   normal(shape, { seed = 0, mean = 0, deviation = 1 } = {}) {
-    return this.#shaped(shape, (dims) => this.module.call('kaiseki_random', true, shape.length, dims, natural(seed), mean, deviation));
+    return this.#shaped(shape, (dims) =>
+      this.module.call('kaiseki_random', true, shape.length, dims, checkNatural(seed), mean, deviation),
+    );
   }
 
   elementwise(expression, bindings) {
     const { module } = this;
-    const values = Object.values(bindings), number = (value) => typeof value === 'number';
-    return module.scratch((reserve) => new Tensor(this, module.call('kaiseki_elementwise',
-      module.putText(reserve, expression), values.length,
-      module.put(reserve, Uint32Array, Object.keys(bindings).map((name) => module.putText(reserve, name))),
-      module.put(reserve, Uint32Array, values.map((value) => (number(value) ? 0 : Tensor.given(this, value)))),
-      module.put(reserve, Float32Array, values.map((value) => (number(value) ? value : 0))))));
+    const values = Object.values(bindings),
+      number = (value) => typeof value === 'number';
+    return module.scratch(
+      (reserve) =>
+        new Tensor(
+          this,
+          module.call(
+            'kaiseki_elementwise',
+            module.putText(reserve, expression),
+            values.length,
+            module.put(
+              reserve,
+              Uint32Array,
+              Object.keys(bindings).map((name) => module.putText(reserve, name)),
+            ),
+            module.put(
+              reserve,
+              Uint32Array,
+              values.map((value) => (number(value) ? 0 : Tensor.addressOf(this, value))),
+            ),
+            module.put(
+              reserve,
+              Float32Array,
+              values.map((value) => (number(value) ? value : 0)),
+            ),
+          ),
+        ),
+    );
   }
 
   concatenate(parts, axis = 0) {
     const { module } = this;
-    return module.scratch((reserve) => new Tensor(this, module.call('kaiseki_concatenate', parts.length,
-      module.put(reserve, Uint32Array, parts.map((part) => Tensor.given(this, part))), whole(axis))));
+    return module.scratch(
+      (reserve) =>
+        new Tensor(
+          this,
+          module.call(
+            'kaiseki_concatenate',
+            parts.length,
+            module.put(
+              reserve,
+              Uint32Array,
+              parts.map((part) => Tensor.addressOf(this, part)),
+            ),
+            checkInt32(axis),
+          ),
+        ),
+    );
   }
 
   conv2d(x, filter, { bias, stride = 1, padding = 0, dilation = 1, groups = 1 } = {}) {
     return this.#shaped([...pair(stride), ...pair(padding), ...pair(dilation), groups], (numbers) =>
-      this.module.call('kaiseki_conv2d', Tensor.given(this, x), Tensor.given(this, filter), bias ? Tensor.given(this, bias) : 0, numbers));
+      this.module.call(
+        'kaiseki_conv2d',
+        Tensor.addressOf(this, x),
+        Tensor.addressOf(this, filter),
+        bias ? Tensor.addressOf(this, bias) : 0,
+        numbers,
+      ),
+    );
   }
 
   maxPool2d(x, { window = 2, stride = window, padding = 0 } = {}) {
     return this.#shaped([...pair(window), ...pair(stride), ...pair(padding)], (numbers) =>
-      this.module.call('kaiseki_pool2d', false, Tensor.given(this, x), numbers));
+      this.module.call('kaiseki_pool2d', false, Tensor.addressOf(this, x), numbers),
+    );
   }
 
   averagePool2d(x, { window = 2, stride = window, padding = 0 } = {}) {
     return this.#shaped([...pair(window), ...pair(stride), ...pair(padding)], (numbers) =>
-      this.module.call('kaiseki_pool2d', true, Tensor.given(this, x), numbers));
+      this.module.call('kaiseki_pool2d', true, Tensor.addressOf(this, x), numbers),
+    );
   }
 
   network(source) {
@@ -127,18 +179,31 @@ class Kaiseki {
     return new Optimizer(this, name, options);
   }
 
-  /** Samples by index. */
+  /** Selects samples by index. */
   rows(table, rows) {
     const { module } = this;
-    return module.scratch((reserve) =>
-      new Tensor(this, module.call('kaiseki_rows', Tensor.given(this, table), module.put(reserve, Int32Array, rows), rows.length)));
+    return module.scratch(
+      (reserve) =>
+        new Tensor(
+          this,
+          module.call(
+            'kaiseki_rows',
+            Tensor.addressOf(this, table),
+            module.put(reserve, Int32Array, rows),
+            rows.length,
+          ),
+        ),
+    );
   }
 
-  /** Samples in a row: a view, if they need not become f32. */
+  /** Returns consecutive samples: a view, unless they must be converted to f32. */
   rowsFrom(table, start, count) {
-    Tensor.given(this, table);
+    Tensor.addressOf(this, table);
     if (table.dtype !== 'u8') return table.slice(0, start, count);
-    return this.rows(table, Int32Array.from({ length: count }, (_, i) => start + i));
+    return this.rows(
+      table,
+      Int32Array.from({ length: count }, (_, i) => start + i),
+    );
   }
 
   batch({ images, labels }, rows) {
@@ -147,36 +212,58 @@ class Kaiseki {
 
   idx(bytes) {
     const { module } = this;
-    return module.scratch((reserve) =>
-      new Tensor(this, module.call('kaiseki_idx', module.put(reserve, Uint8Array, bytes), bytes.length)));
+    return module.scratch(
+      (reserve) => new Tensor(this, module.call('kaiseki_idx', module.put(reserve, Uint8Array, bytes), bytes.length)),
+    );
   }
 
   mnist(images, labels) {
     return this.tidy(() => {
-      const pictures = this.idx(images), classes = this.idx(labels), [count, ...size] = pictures.shape;
-      if (size.length !== 2) throw new KaisekiError('ParseError', `[mnist] expected pictures [n, height, width], got [${pictures.shape}]`);
+      const pictures = this.idx(images),
+        classes = this.idx(labels),
+        [count, ...size] = pictures.shape;
+      if (size.length !== 2)
+        throw new KaisekiError('ParseError', `[mnist] expected pictures [n, height, width], got [${pictures.shape}]`);
       if (classes.shape.length !== 1 || classes.size !== count)
-        throw new KaisekiError('ParseError', `[mnist] expected ${count} classes, got [${classes.shape}]`);
-      return { images: pictures.reshape([count, 1, ...size]), labels: this.tensor(Int32Array.from(classes.toTypedArray())) };
+        throw new KaisekiError('ParseError', `[mnist] expected ${count} labels, got [${classes.shape}]`);
+      return {
+        images: pictures.reshape([count, 1, ...size]),
+        labels: this.tensor(Int32Array.from(classes.toTypedArray())),
+      };
     });
   }
 
   cifar10(bytes) {
-    return this.#data((out) => this.module.scratch((reserve) =>
-      this.module.call('kaiseki_cifar10', this.module.put(reserve, Uint8Array, bytes), bytes.length, out)));
+    return this.#data((out) =>
+      this.module.scratch((reserve) =>
+        this.module.call('kaiseki_cifar10', this.module.put(reserve, Uint8Array, bytes), bytes.length, out),
+      ),
+    );
   }
 
   picture(bytes, { width, height, channels = 3 }) {
     const { module } = this;
-    return module.scratch((reserve) => new Tensor(this,
-      module.call('kaiseki_picture', module.put(reserve, Uint8Array, bytes), bytes.length, whole(channels), whole(height), whole(width))));
+    return module.scratch(
+      (reserve) =>
+        new Tensor(
+          this,
+          module.call(
+            'kaiseki_picture',
+            module.put(reserve, Uint8Array, bytes),
+            bytes.length,
+            checkInt32(channels),
+            checkInt32(height),
+            checkInt32(width),
+          ),
+        ),
+    );
   }
 
   digits({ count = 1000, seed = 0, train = true } = {}) {
-    return this.#data((out) => this.module.call('kaiseki_digits', whole(count), natural(seed), train, out));
+    return this.#data((out) => this.module.call('kaiseki_digits', checkInt32(count), checkNatural(seed), train, out));
   }
 
-  /** Images and labels that a call writes the addresses of. */
+  /** Makes a data set. `make` writes the addresses of images and labels. */
   #data(make) {
     const { module } = this;
     return module.scratch((reserve) => {
@@ -187,7 +274,7 @@ class Kaiseki {
     });
   }
 
-  /** A tensor that a call makes which takes the address of whole numbers. */
+  /** Makes a tensor by a call that takes the address of integers. */
   #shaped(numbers, make) {
     return this.module.scratch((reserve) => new Tensor(this, make(this.module.put(reserve, Int32Array, numbers))));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { KaisekiError } from './error.js';
 import { Handle } from './handle.js';
-import { ARRAYS, NAMES, elements, whole } from './values.js';
+import { ARRAYS, NAMES, elements, checkInt32 } from './values.js';
 
 const REDUCTIONS = ['sum', 'mean', 'max', 'min'];
 
@@ -30,7 +30,8 @@ export class Tensor extends Handle {
   }
 
   item() {
-    if (this.size !== 1) throw new KaisekiError('ShapeError', `[item] expected one element, got shape [${this.shape.join(', ')}]`);
+    if (this.size !== 1)
+      throw new KaisekiError('ShapeError', `[item] expected one element, got shape [${this.shape.join(', ')}]`);
     return this.#elements()[0];
   }
 
@@ -63,7 +64,7 @@ export class Tensor extends Handle {
   }
 
   slice(axis, start, length) {
-    return this.#make('kaiseki_slice', this.address, whole(axis), whole(start), whole(length));
+    return this.#make('kaiseki_slice', this.address, checkInt32(axis), checkInt32(start), checkInt32(length));
   }
 
   permute(axes) {
@@ -77,33 +78,58 @@ export class Tensor extends Handle {
   }
 
   matmul(other, { transposeA = false, transposeB = false } = {}) {
-    return this.#make('kaiseki_matmul', this.address, Tensor.given(this.kaiseki, other), transposeA, transposeB);
+    return this.#make('kaiseki_matmul', this.address, Tensor.addressOf(this.kaiseki, other), transposeA, transposeB);
   }
 
   #binary(operator, other) {
     return this.kaiseki.elementwise(`a ${operator} b`, { a: this, b: other });
   }
-  add(other) { return this.#binary('+', other); }
-  sub(other) { return this.#binary('-', other); }
-  mul(other) { return this.#binary('*', other); }
-  div(other) { return this.#binary('/', other); }
+  add(other) {
+    return this.#binary('+', other);
+  }
+  sub(other) {
+    return this.#binary('-', other);
+  }
+  mul(other) {
+    return this.#binary('*', other);
+  }
+  div(other) {
+    return this.#binary('/', other);
+  }
 
   #reduce(kind, axes = [], keepDims = false) {
     return this.#withNumbers(axes, (at) =>
-      this.#make('kaiseki_reduce', REDUCTIONS.indexOf(kind), this.address, axes.length, at, keepDims));
+      this.#make('kaiseki_reduce', REDUCTIONS.indexOf(kind), this.address, axes.length, at, keepDims),
+    );
   }
-  sum(axes, keepDims) { return this.#reduce('sum', axes, keepDims); }
-  mean(axes, keepDims) { return this.#reduce('mean', axes, keepDims); }
-  max(axes, keepDims) { return this.#reduce('max', axes, keepDims); }
-  min(axes, keepDims) { return this.#reduce('min', axes, keepDims); }
+  sum(axes, keepDims) {
+    return this.#reduce('sum', axes, keepDims);
+  }
+  mean(axes, keepDims) {
+    return this.#reduce('mean', axes, keepDims);
+  }
+  max(axes, keepDims) {
+    return this.#reduce('max', axes, keepDims);
+  }
+  min(axes, keepDims) {
+    return this.#reduce('min', axes, keepDims);
+  }
 
-  argmax(axis = -1) { return this.#make('kaiseki_arg', true, this.address, whole(axis)); }
-  argmin(axis = -1) { return this.#make('kaiseki_arg', false, this.address, whole(axis)); }
-  softmax(axis = -1) { return this.#make('kaiseki_softmax', false, this.address, whole(axis)); }
-  logSoftmax(axis = -1) { return this.#make('kaiseki_softmax', true, this.address, whole(axis)); }
+  argmax(axis = -1) {
+    return this.#make('kaiseki_arg', true, this.address, checkInt32(axis));
+  }
+  argmin(axis = -1) {
+    return this.#make('kaiseki_arg', false, this.address, checkInt32(axis));
+  }
+  softmax(axis = -1) {
+    return this.#make('kaiseki_softmax', false, this.address, checkInt32(axis));
+  }
+  logSoftmax(axis = -1) {
+    return this.#make('kaiseki_softmax', true, this.address, checkInt32(axis));
+  }
 
-  /** The rows (first dimension) that `rows`, i32 [count], names. */
+  /** Selects rows of the first dimension. `rows` is i32 [count]. */
   gather(rows) {
-    return this.#make('kaiseki_gather', this.address, Tensor.given(this.kaiseki, rows));
+    return this.#make('kaiseki_gather', this.address, Tensor.addressOf(this.kaiseki, rows));
   }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Threads for a library in a worker, made by the page: in Firefox a worker that makes one itself now and then waits for
-// ever, as it and its new thread wait for one signal of which either may get the only one.
+// Threads that the page makes for a library in a worker. If a worker in Firefox makes a thread itself, it sometimes
+// waits forever: the worker and the thread wait for the same signal, and only one of them gets it.
 
-/** For the page: makes threads for the library that load() was given `port` with; they go with `end()`. */
+/** Makes threads in the page for a library that was loaded with `port`. `end()` ends them. */
 export function lendThreads() {
-  const { port1, port2 } = new MessageChannel(), threads = new Map();
+  const { port1, port2 } = new MessageChannel(),
+    threads = new Map();
   port1.onmessage = ({ data: { id, script, message, end } }) => {
     if (script) {
       const failed = ({ filename, lineno, message }) => port1.postMessage({ id, error: { filename, lineno, message } });
@@ -13,7 +14,8 @@ export function lendThreads() {
         thread.onmessage = ({ data }) => port1.postMessage({ id, message: data });
         thread.onerror = failed;
         threads.set(id, thread);
-      } catch (error) {  // of another origin, or against the page's policy
+      } catch (error) {
+        // The script has another origin, or the page's policy forbids it.
         failed(error);
       }
     } else if (end) {
@@ -32,11 +34,13 @@ export function lendThreads() {
 }
 
 const borrowed = new Map();
-let made = 0;
+let lastId = 0;
 
-/** For the worker: a thread at the other end of the port, as far as Emscripten's code looks at it like a Worker. */
+/**
+ * A thread at the other end of the port, for the worker. It has the part of Worker's interface that Emscripten uses.
+ */
 export class BorrowedThread {
-  #id = ++made;
+  #id = ++lastId;
   #port;
 
   constructor(port, script) {

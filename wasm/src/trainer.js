@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Training in the worker, a step at a time, with room in between for other requests.
+// Training in the worker. Between steps the worker answers other requests.
 import { KaisekiError, expect } from './error.js';
 import { turn } from './turn.js';
 
-/** Indices in an order that depends on the seed alone. */
+/** Shuffles the indices. The order depends on the seed alone. */
 function shuffled(kaiseki, count, seed) {
   const order = Int32Array.from({ length: count }, (_, i) => i);
   const draws = kaiseki.tidy(() => ({ values: kaiseki.uniform([count], { seed }).toTypedArray() })).values;
@@ -14,7 +14,7 @@ function shuffled(kaiseki, count, seed) {
   return order;
 }
 
-/** Images per second of the last second or so of work. */
+/** Images per second, averaged over about the last second of work. */
 class Rate {
   #images = 0;
   #seconds = 0;
@@ -30,22 +30,35 @@ function check(name, value) {
   expect(value >= 1, 'train', `${name} of 1 or more`, value);
 }
 
-/** `settings` may change at any time; settings.wake() is called when they have. */
+/** `settings` may change at any time. The caller then calls settings.wake(). */
 export async function train(kaiseki, network, optimizer, data, settings, signal, onStep) {
   const { epochs = Infinity, steps = Infinity, shuffle = true, seed = 0 } = settings;
-  const count = data.images.shape[0], rate = new Rate();
+  const count = data.images.shape[0],
+    rate = new Rate();
   if (data.labels.shape[0] !== count || !count)
-    throw new KaisekiError('ShapeError', `[train] expected as many labels as images, got ${data.labels.shape[0]} and ${count}`);
+    throw new KaisekiError(
+      'ShapeError',
+      `[train] expected as many labels as images, got ${data.labels.shape[0]} and ${count}`,
+    );
   check('epochs', epochs);
   check('steps', steps);
-  let progress, order, at = 0, epoch = 0;
+  let progress,
+    order,
+    at = 0,
+    epoch = 0;
   for (let step = 1; step <= steps && epoch < epochs; ++step) {
-    while (settings.paused && !signal.aborted) await new Promise((resolve) => { settings.wake = resolve; });
+    while (settings.paused && !signal.aborted)
+      await new Promise((resolve) => {
+        settings.wake = resolve;
+      });
     signal.throwIfAborted();
     const { batchSize, learningRate } = settings;
     check('a batch size', batchSize);
     const start = performance.now();
-    if (at === 0 && (shuffle || !order)) order = shuffle ? shuffled(kaiseki, count, (seed + epoch) % 2 ** 53) : Int32Array.from({ length: count }, (_, i) => i);
+    if (at === 0 && (shuffle || !order))
+      order = shuffle
+        ? shuffled(kaiseki, count, (seed + epoch) % 2 ** 53)
+        : Int32Array.from({ length: count }, (_, i) => i);
     const rows = order.subarray(at, at + batchSize);
     const { loss, correct } = kaiseki.tidy(() => {
       const batch = kaiseki.batch(data, rows);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Training that runs in the worker, and what may be changed while it does.
-import { rate } from './values.js';
+// A training that runs in the worker, and the settings that may change meanwhile.
+import { checkLearningRate } from './values.js';
 
 export class Training {
   #kaiseki;
@@ -12,22 +12,37 @@ export class Training {
     this.#id = kaiseki.connection.number();
     const { batchSize = 64, learningRate = optimizer.learningRate } = options;
     this.#settings = { ...options, batchSize, learningRate, paused: false };
-    this.finished = kaiseki.request(null, 'train', [network, optimizer, data, this.#settings],
-      { id: this.#id, signal, onEvent: onStep });
+    this.finished = kaiseki.request(null, 'train', [network, optimizer, data, this.#settings], {
+      id: this.#id,
+      signal,
+      onEvent: onStep,
+    });
   }
 
-  get learningRate() { return this.#settings.learningRate; }
-  set learningRate(learningRate) { this.#change({ learningRate: rate(learningRate) }); }
+  get learningRate() {
+    return this.#settings.learningRate;
+  }
+  set learningRate(learningRate) {
+    this.#change({ learningRate: checkLearningRate(learningRate) });
+  }
 
-  get batchSize() { return this.#settings.batchSize; }
-  set batchSize(batchSize) { this.#change({ batchSize }); }
+  get batchSize() {
+    return this.#settings.batchSize;
+  }
+  set batchSize(batchSize) {
+    this.#change({ batchSize });
+  }
 
-  get paused() { return this.#settings.paused; }
+  get paused() {
+    return this.#settings.paused;
+  }
   async pause() {
     this.#change({ paused: true });
     await this.#kaiseki.request(null, 'idle', []);
   }
-  resume() { this.#change({ paused: false }); }
+  resume() {
+    this.#change({ paused: false });
+  }
 
   #change(settings) {
     Object.assign(this.#settings, settings);

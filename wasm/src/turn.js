@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lets what waits in the event loop happen, with less delay than a timer.
+// Lets pending events of the event loop run, with less delay than a timer.
 import { node } from './environment.js';
 
 const waiting = [];

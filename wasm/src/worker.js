@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
-// The worker: answers requests with kaiseki/sync, and keeps the objects that were made of them.
+// The worker. It answers requests with kaiseki/sync, and keeps the objects that requests lastId.
 import { builtin, node } from './environment.js';
 import { KaisekiError, expect } from './error.js';
-import { bytesOf } from './sources.js';
+import { readSources } from './sources.js';
 import { Network, Optimizer, Tensor, load } from './sync.js';
 import { train } from './trainer.js';
 import { turn } from './turn.js';
 
-let library, port, made = 0;
+let library,
+  port,
+  lastId = 0;
 const objects = new Map();
 const running = new Map();
-/** What came while a file of weights is read, and takes effect after them. */
-let behind;
+/** Messages that arrived while a weights file is read. They take effect after it. */
+let deferred;
 
-/** What is not just a method of an object: (context of the request, object, arguments). */
+/** Requests that are not just a method of an object: (context of the request, object, arguments). */
 const requests = {
-  async load(_, __, options) {
-    library = await load(options);
+  async load({ event }, _, options) {
+    library = await load({ ...options, onProgress: event });
     return library.threads;
   },
   idle() {},
@@ -29,7 +31,7 @@ const requests = {
   },
   parameters: (_, network) => network.parameters,
   async evaluate({ signal }, network, data, options) {
-    const run = network.evaluating(data, options);
+    const run = network.evaluateBatches(data, options);
     for (;;) {
       const { done, value } = run.next();
       if (done) return value;
@@ -38,18 +40,18 @@ const requests = {
     }
   },
   async loadWeights({ signal, event }, network, file, options) {
-    const [bytes] = await bytesOf([file], signal, event);
+    const [bytes] = await readSources([file], signal, event);
     return network.loadWeights(bytes, options);
   },
   async mnist({ signal, event }, _, images, labels) {
-    return library.mnist(...await bytesOf([images, labels], signal, event));
+    return library.mnist(...(await readSources([images, labels], signal, event)));
   },
   async cifar10({ signal, event }, _, files) {
-    const parts = await bytesOf(files, signal, event);
+    const parts = await readSources(files, signal, event);
     return library.cifar10(parts.length === 1 ? parts[0] : new Uint8Array(await new Blob(parts).arrayBuffer()));
   },
   async picture({ signal, event }, _, file, options) {
-    const [bytes] = await bytesOf([file], signal, event);
+    const [bytes] = await readSources([file], signal, event);
     return library.picture(bytes, options);
   },
 };
@@ -67,15 +69,15 @@ function unpack(value) {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unpack(item)]));
 }
 
-function keep(object, $type, facts) {
-  objects.set(++made, object);
-  return { $type, id: made, ...facts };
+function register(object, $type, facts) {
+  objects.set(++lastId, object);
+  return { $type, id: lastId, ...facts };
 }
 
 function pack(value, transfer) {
-  if (value instanceof Tensor) return keep(value, 'Tensor', { dtype: value.dtype, shape: [...value.shape] });
-  if (value instanceof Optimizer) return keep(value, 'Optimizer', { learningRate: value.learningRate });
-  if (value instanceof Network) return keep(value, 'Network', { json: value.json, ...value.summary });
+  if (value instanceof Tensor) return register(value, 'Tensor', { dtype: value.dtype, shape: [...value.shape] });
+  if (value instanceof Optimizer) return register(value, 'Optimizer', { learningRate: value.learningRate });
+  if (value instanceof Network) return register(value, 'Network', { json: value.json, ...value.summary });
   if (ArrayBuffer.isView(value)) {
     transfer.push(value.buffer);
     return value;
@@ -88,22 +90,29 @@ function pack(value, transfer) {
 function failure(error, signal) {
   if (signal.aborted) return { kind: 'Aborted', message: '' };
   if (error instanceof KaisekiError) return { kind: error.kind, message: error.message };
-  const memory = error instanceof RangeError;  // a buffer that JavaScript has no room for
-  return { kind: memory ? 'OutOfMemory' : 'Error', message: memory ? `[memory] expected more memory, got none: ${error.message}` : String(error.message ?? error) };
+  const memory = error instanceof RangeError; // JavaScript could not allocate a buffer
+  return {
+    kind: memory ? 'OutOfMemory' : 'Error',
+    message: memory ? `[memory] out of memory: ${error.message}` : String(error.message ?? error),
+  };
 }
 
-/** After this the module's memory may be in any state. */
+/** Afterwards the module's memory may be corrupt. */
 function isFatal(error) {
-  return error instanceof WebAssembly.RuntimeError ||
-    (!(error instanceof KaisekiError) && /call stack|recursion/.test(error?.message));
+  return (
+    error instanceof WebAssembly.RuntimeError ||
+    (!(error instanceof KaisekiError) && /call stack|recursion/.test(error?.message))
+  );
 }
 
 async function answer({ id, target, method, args }) {
-  const controller = new AbortController(), { signal } = controller;
+  const controller = new AbortController(),
+    { signal } = controller;
   running.set(id, { controller });
   const transfer = [];
   try {
-    const object = target ? find(target) : library, given = args.map(unpack);
+    const object = target ? find(target) : library,
+      given = args.map(unpack);
     const context = { id, signal, event: (event) => port.postMessage({ id, event }) };
     const value = method in requests ? requests[method](context, object, ...given) : object[method](...given);
     const result = pack(value instanceof Promise ? await value : value, transfer);
@@ -115,18 +124,18 @@ async function answer({ id, target, method, args }) {
   }
 }
 
-/** A file is read over several turns of the event loop. */
-async function answerFirst(message) {
-  behind = [];
+/** Reading the file takes several turns of the event loop. Later messages wait for it. */
+async function answerExclusively(message) {
+  deferred = [];
   await answer(message);
-  const waiting = behind;
-  behind = undefined;
+  const waiting = deferred;
+  deferred = undefined;
   for (const next of waiting) receive(next);
 }
 
 function receive(message) {
-  if (behind && !running.has(message.abort ?? message.change)) {
-    behind.push(message);
+  if (deferred && !running.has(message.abort ?? message.change)) {
+    deferred.push(message);
   } else if (message.dispose) {
     objects.get(message.dispose)?.dispose();
     objects.delete(message.dispose);
@@ -138,7 +147,7 @@ function receive(message) {
     const settings = running.get(message.change)?.settings;
     if (settings) Object.assign(settings, message.settings).wake?.();
   } else if (message.method === 'loadWeights') {
-    answerFirst(message);
+    answerExclusively(message);
   } else {
     answer(message);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The browsers that tests run in, headless: Chromium, and Firefox over WebDriver BiDi where it is installed.
+// The headless browsers of the tests: Chromium, and Firefox over WebDriver BiDi if it is installed.
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import puppeteer from 'puppeteer-core';
@@ -8,14 +8,15 @@ const FIREFOX = '/usr/bin/firefox-esr';
 
 const launch = {
   chromium: () => chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] }),
-  firefox: () => puppeteer.launch({ browser: 'firefox', executablePath: FIREFOX, headless: true, protocolTimeout: 600000 }),
+  firefox: () =>
+    puppeteer.launch({ browser: 'firefox', executablePath: FIREFOX, headless: true, protocolTimeout: 600000 }),
 };
 
 /** Names for open(). */
 export const browsers = existsSync(FIREFOX) ? ['chromium', 'firefox'] : ['chromium'];
 export const without = browsers.includes('firefox') ? undefined : `no ${FIREFOX}`;
 
-/** A browser; `inPage(url, body, argument)` calls `body(argument)` in a page of its own. */
+/** Starts a browser. `inPage(url, body, argument)` calls `body(argument)` in a new page. */
 export async function open(name) {
   const browser = await launch[name]();
   return {

@@ -12,14 +12,20 @@ import { mnist, png } from './files.js';
 const kaiseki = await load({ threads: 1 });
 after(() => kaiseki.close());
 const list = async (tensor) => Array.from(await tensor.toTypedArray());
-const set = mnist(300), packed = gzipSync(set.images);
+const set = mnist(300),
+  packed = gzipSync(set.images);
 
 describe('data sets', () => {
   const stalled = new EventEmitter();
   let server, base;
   before(async () => {
     server = createServer((request, response) => {
-      const files = { '/images': set.images, '/images.gz': packed, '/labels.gz': gzipSync(set.classes), '/damaged.gz': packed.subarray(0, 100) };
+      const files = {
+        '/images': set.images,
+        '/images.gz': packed,
+        '/labels.gz': gzipSync(set.classes),
+        '/damaged.gz': packed.subarray(0, 100),
+      };
       if (request.url === '/stalled') {
         response.once('close', () => stalled.emit('end'));
         return response.writeHead(200, { 'Content-Length': 1000 }).write('x');
@@ -42,9 +48,14 @@ describe('data sets', () => {
     assert.deepEqual(await list(labels), Array.from(set.labels));
   };
 
-  test('MNIST is fetched, gzip or not, with progress', async () => {
+  test('fetches MNIST with and without gzip, and reports progress', async () => {
     const told = [];
-    await check(await kaiseki.mnist({ images: `${base}/images.gz`, labels: new URL(`${base}/labels.gz`) }, { onProgress: (at) => told.push(at) }));
+    await check(
+      await kaiseki.mnist(
+        { images: `${base}/images.gz`, labels: new URL(`${base}/labels.gz`) },
+        { onProgress: (at) => told.push(at) },
+      ),
+    );
     await check(await kaiseki.mnist({ images: `${base}/images`, labels: set.classes }));
     assert.ok(told.length >= 2);
     assert.equal(told.at(-1).loaded, told.at(-1).total);
@@ -52,49 +63,80 @@ describe('data sets', () => {
     told.forEach(({ loaded }, i) => assert.ok(i === 0 || loaded > told[i - 1].loaded));
   });
 
-  test('MNIST comes of bytes and blobs', async () => {
+  test('reads MNIST from bytes and blobs', async () => {
     await check(await kaiseki.mnist({ images: set.images, labels: new Blob([gzipSync(set.classes)]) }));
     await check(await kaiseki.mnist({ images: packed, labels: set.classes.buffer.slice(0) }));
   });
 
-  test('what goes wrong is said', async () => {
+  test('reports errors of downloads and files', async () => {
     const labels = set.classes;
-    await assert.rejects(kaiseki.mnist({ images: `${base}/nothing`, labels }), /expected the file http.*nothing, got 404/);
-    await assert.rejects(kaiseki.mnist({ images: `${base}/damaged.gz`, labels }), { kind: 'ParseError', message: /gzip/ });
-    await assert.rejects(kaiseki.mnist({ images: labels, labels }), { kind: 'ParseError', message: /expected pictures/ });
-    await assert.rejects(kaiseki.mnist({ images: set.images, labels: mnist(299).classes }), { kind: 'ParseError', message: /expected 300 classes/ });
+    await assert.rejects(
+      kaiseki.mnist({ images: `${base}/nothing`, labels }),
+      /expected the file http.*nothing, got 404/,
+    );
+    await assert.rejects(kaiseki.mnist({ images: `${base}/damaged.gz`, labels }), {
+      kind: 'ParseError',
+      message: /gzip/,
+    });
+    await assert.rejects(kaiseki.mnist({ images: labels, labels }), {
+      kind: 'ParseError',
+      message: /expected pictures/,
+    });
+    await assert.rejects(kaiseki.mnist({ images: set.images, labels: mnist(299).classes }), {
+      kind: 'ParseError',
+      message: /expected 300 classes/,
+    });
     await assert.rejects(kaiseki.mnist({ images: set.images.subarray(0, 999), labels }), { kind: 'ParseError' });
     await assert.rejects(kaiseki.mnist({ images: 'nowhere', labels }), TypeError);
-    for (const images of [new SharedArrayBuffer(8), new Float32Array(2), new DataView(new ArrayBuffer(8)), 5, undefined])
-      await assert.rejects(kaiseki.mnist({ images, labels }), { kind: 'Error', message: /^\[data\] expected an address, a Blob, an ArrayBuffer or a Uint8Array, got / });
+    for (const images of [
+      new SharedArrayBuffer(8),
+      new Float32Array(2),
+      new DataView(new ArrayBuffer(8)),
+      5,
+      undefined,
+    ])
+      await assert.rejects(kaiseki.mnist({ images, labels }), {
+        kind: 'Error',
+        message: /^\[data\] expected an address, a Blob, an ArrayBuffer or a Uint8Array, got /,
+      });
   });
 
-  test('a download is aborted', async () => {
-    const stop = new AbortController(), onProgress = () => stop.abort();
-    await assert.rejects(kaiseki.mnist({ images: `${base}/stalled`, labels: set.classes }, { signal: stop.signal, onProgress }), { name: 'AbortError' });
+  test('aborts a download', async () => {
+    const stop = new AbortController(),
+      onProgress = () => stop.abort();
+    await assert.rejects(
+      kaiseki.mnist({ images: `${base}/stalled`, labels: set.classes }, { signal: stop.signal, onProgress }),
+      { name: 'AbortError' },
+    );
     assert.equal(await (await kaiseki.tensor([1])).item(), 1);
   });
 
-  test('a file that fails ends the downloads of the others', { timeout: 60000 }, async () => {
+  test('cancels the other downloads when one fails', { timeout: 60000 }, async () => {
     const end = once(stalled, 'end');
-    await assert.rejects(kaiseki.mnist({ images: `${base}/stalled`, labels: `${base}/damaged.gz` }), { kind: 'ParseError', message: /gzip/ });
+    await assert.rejects(kaiseki.mnist({ images: `${base}/stalled`, labels: `${base}/damaged.gz` }), {
+      kind: 'ParseError',
+      message: /gzip/,
+    });
     await end;
   });
 
-  test('CIFAR-10 comes of batches', async () => {
+  test('reads CIFAR-10 from batches', async () => {
     const record = (label) => Uint8Array.of(label, ...Array.from({ length: 3072 }, (_, i) => (i * 13 + label) % 256));
     const two = new Uint8Array([...record(3), ...record(9)]);
     const { images, labels } = await kaiseki.cifar10([two, gzipSync(record(0))]);
     assert.deepEqual([images.shape, images.dtype, await list(labels)], [[3, 3, 32, 32], 'u8', [3, 9, 0]]);
-    assert.deepEqual(await list(images), [3, 9, 0].flatMap((label) => Array.from(record(label).subarray(1))));
+    assert.deepEqual(
+      await list(images),
+      [3, 9, 0].flatMap((label) => Array.from(record(label).subarray(1))),
+    );
     await assert.rejects(kaiseki.cifar10([two.subarray(1)]), { kind: 'ParseError' });
     await assert.rejects(kaiseki.cifar10([record(10)]), { kind: 'ParseError', message: /class from 0 to 9, got 10/ });
   });
 
-  test('the real MNIST', async (context) => {
+  test('reads the real MNIST', async (context) => {
     const folder = process.env.KAISEKI_DATA;
     if (!folder) {
-      console.log('SKIPPED: MNIST in WebAssembly: KAISEKI_DATA names no folder');
+      console.log('SKIPPED: MNIST in WebAssembly: KAISEKI_DATA is not set');
       return context.skip();
     }
     const file = (name) => new Uint8Array(readFileSync(`${folder}/mnist/t10k-${name}-ubyte.gz`));
@@ -105,32 +147,43 @@ describe('data sets', () => {
 });
 
 describe('pictures', () => {
-  test('a PNG gives its pixels', async () => {
-    const [width, height] = [7, 5], pixels = Uint8Array.from({ length: 3 * width * height }, (_, i) => (i * 41) % 256);
+  test('decodes a PNG', async () => {
+    const [width, height] = [7, 5],
+      pixels = Uint8Array.from({ length: 3 * width * height }, (_, i) => (i * 41) % 256);
     const picture = await kaiseki.picture(png(width, height, pixels), { width, height });
     assert.deepEqual(picture.shape, [1, 3, height, width]);
     (await picture.toTypedArray()).forEach((value, i) => {
-      const channel = Math.floor(i / (width * height)), wanted = pixels[3 * (i % (width * height)) + channel] / 255;
+      const channel = Math.floor(i / (width * height)),
+        wanted = pixels[3 * (i % (width * height)) + channel] / 255;
       assert.ok(Math.abs(value - wanted) < 1e-6);
     });
   });
 
-  test('a JPEG is near what it was made of, and is scaled', async () => {
+  test('decodes and scales a JPEG', async () => {
     const surface = (x, y, c) => 128 + 60 * Math.cos(0.11 * x + 0.7 * c) + 50 * Math.sin(0.09 * y - 0.5 * c);
     const file = new Uint8Array(readFileSync(new URL('../../jpeg/full_colour.jpg', import.meta.url)));
-    const [width, height] = [13, 19], values = await list(await kaiseki.picture(file, { width, height }));
+    const [width, height] = [13, 19],
+      values = await list(await kaiseki.picture(file, { width, height }));
     for (let c = 0; c < 3; ++c)
       for (let y = 0; y < height; ++y)
         for (let x = 0; x < width; ++x)
-          assert.ok(Math.abs(255 * values[(c * height + y) * width + x] - Math.min(255, Math.max(0, surface(x, y, c)))) < 12);
+          assert.ok(
+            Math.abs(255 * values[(c * height + y) * width + x] - Math.min(255, Math.max(0, surface(x, y, c)))) < 12,
+          );
     const grey = await kaiseki.picture(new Blob([file]), { width: 4, height: 4, channels: 1 });
     assert.deepEqual(grey.shape, [1, 1, 4, 4]);
     assert.ok((await list(grey)).every((value) => value > 0 && value < 1));
   });
 
-  test('what is no picture is refused', async () => {
+  test('rejects bytes that are not a picture', async () => {
     await assert.rejects(kaiseki.picture(new Uint8Array([1, 2, 3]), { width: 4, height: 4 }), { kind: 'ParseError' });
-    await assert.rejects(kaiseki.picture(png(1, 1, new Uint8Array(3)), { width: 0, height: 4 }), /expected 1 or 3 channels and sides/);
-    await assert.rejects(kaiseki.picture(png(1, 1, new Uint8Array(3)), { width: 4, height: 4, channels: 2 }), /channels/);
+    await assert.rejects(
+      kaiseki.picture(png(1, 1, new Uint8Array(3)), { width: 0, height: 4 }),
+      /expected 1 or 3 channels and sides/,
+    );
+    await assert.rejects(
+      kaiseki.picture(png(1, 1, new Uint8Array(3)), { width: 4, height: 4, channels: 2 }),
+      /channels/,
+    );
   });
 });

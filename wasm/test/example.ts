@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: MIT
-// An example that uses every part of the API's types; compiled, and not run.
+// Uses every part of the API's types. It is compiled but not run.
 import {
-  KaisekiError, Tensor, load, type Data, type Evaluation, type Kaiseki, type LayerSummary, type Network, type Progress, type Training,
+  KaisekiError,
+  Tensor,
+  load,
+  type Data,
+  type Evaluation,
+  type Kaiseki,
+  type LayerSummary,
+  type Network,
+  type Progress,
+  type Training,
 } from 'kaiseki';
 
 async function train(kaiseki: Kaiseki, network: Network, signal: AbortSignal): Promise<Evaluation> {
   const data: Data = await kaiseki.digits({ count: 1000, seed: 1 });
   const optimizer = await kaiseki.optimizer('adam', { learningRate: 0.001, clipNorm: 5 });
   const training: Training = kaiseki.train(network, optimizer, data, {
-    batchSize: 32, epochs: 2, signal, onStep: ({ step, loss, imagesPerSecond }: Progress) => console.log(step, loss, imagesPerSecond),
+    batchSize: 32,
+    epochs: 2,
+    signal,
+    onStep: ({ step, loss, imagesPerSecond }: Progress) => console.log(step, loss, imagesPerSecond),
   });
   training.learningRate /= 2;
   await training.pause();
   if (training.paused) training.resume();
   const { step, accuracy } = await training.finished;
-  const { loss, correct } = await network.trainStep(optimizer, await data.images.slice(0, 0, 64), await data.labels.slice(0, 0, 64));
+  const { loss, correct } = await network.trainStep(
+    optimizer,
+    await data.images.slice(0, 0, 64),
+    await data.labels.slice(0, 0, 64),
+  );
   console.log(step + accuracy + loss + correct);
   return network.evaluate(data, { batchSize: 100, signal });
 }
@@ -28,11 +44,15 @@ async function files(kaiseki: Kaiseki, picked: File): Promise<Data> {
 }
 
 export async function main(json: string, picked: File): Promise<Uint8Array> {
-  const kaiseki = await load({ threads: 2 }), stop = new AbortController();
+  const kaiseki = await load({ threads: 2 }),
+    stop = new AbortController();
   void kaiseki.closed.then((error) => console.log(error?.message));
   const a: Tensor = await kaiseki.tensor(new Float32Array(6), [2, 3], 'f32', { transfer: true });
   const b: Tensor = await kaiseki.tidy(async (scope) => (await (await scope.uniform([2, 3])).add(a)).sum([0]));
-  const y: Tensor = await kaiseki.elementwise('s*x', { s: 2, x: await kaiseki.conv2d(a, b, { stride: [1, 2], bias: b }) });
+  const y: Tensor = await kaiseki.elementwise('s*x', {
+    s: 2,
+    x: await kaiseki.conv2d(a, b, { stride: [1, 2], bias: b }),
+  });
   const network = await kaiseki.network(json);
   try {
     const { confusion } = await train(kaiseki, network, stop.signal);
@@ -47,10 +67,11 @@ export async function main(json: string, picked: File): Promise<Uint8Array> {
   await network.saveWeights('onnx');
   // @ts-expect-error: a promise, not a number
   const wrong: number = y.item();
-  // @ts-expect-error: what only the library makes
+  // @ts-expect-error: only the library can make this object
   new Tensor();
   const layers: readonly LayerSummary[] = network.layers;
-  for (const { name, value } of await network.parameters()) console.log(name, value.shape.length, await y.item(), layers.length);
+  for (const { name, value } of await network.parameters())
+    console.log(name, value.shape.length, await y.item(), layers.length);
   const [maps] = await network.activations(a, ['conv1']);
   maps?.dispose();
   await network.loadWeights(picked, { strict: false });

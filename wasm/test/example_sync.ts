@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same for kaiseki/sync.
+// Uses every part of the types of kaiseki/sync.
 import { KaisekiError, Tensor, load, type Kaiseki, type Network } from 'kaiseki/sync';
 
 function train(kaiseki: Kaiseki, network: Network): number {
@@ -27,7 +27,11 @@ export async function main(json: string, file: Uint8Array): Promise<Uint8Array> 
   // @ts-expect-error: not a format of weights
   network.saveWeights('onnx');
   for (const { name, value } of network.parameters) console.log(name, value.shape.length, y.item());
-  console.log(network.summary.layers.length, network.activations(a, ['conv1']).length, kaiseki.mnist(file, file).images.size);
+  console.log(
+    network.summary.layers.length,
+    network.activations(a, ['conv1']).length,
+    kaiseki.mnist(file, file).images.size,
+  );
   console.log(kaiseki.cifar10(file), kaiseki.picture(file, { width: 1, height: 1 }), kaiseki.memory().heap);
   return network.saveWeights('safetensors');
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Small files of data sets, made by hand.
+// Builds small data set files.
 import { deflateSync } from 'node:zlib';
 
-/** IDX of unsigned bytes. */
+/** An IDX file of unsigned bytes. */
 export function idx(shape, bytes) {
-  const file = new Uint8Array(4 + 4 * shape.length + bytes.length), view = new DataView(file.buffer);
+  const file = new Uint8Array(4 + 4 * shape.length + bytes.length),
+    view = new DataView(file.buffer);
   file.set([0, 0, 8, shape.length]);
   shape.forEach((dim, i) => view.setUint32(4 + 4 * i, dim));
   file.set(bytes, 4 + 4 * shape.length);
@@ -28,7 +29,8 @@ function crc32(bytes) {
 }
 
 function chunk(type, data) {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]), ends = Buffer.alloc(8);
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]),
+    ends = Buffer.alloc(8);
   ends.writeUInt32BE(data.length, 0);
   ends.writeUInt32BE(crc32(body), 4);
   return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)]);
@@ -36,11 +38,15 @@ function chunk(type, data) {
 
 /** Pixels [height, width, 3] as PNG. */
 export function png(width, height, pixels) {
-  const head = Buffer.alloc(13), rows = Buffer.alloc(height * (3 * width + 1));
+  const head = Buffer.alloc(13),
+    rows = Buffer.alloc(height * (3 * width + 1));
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
   head.set([8, 2], 8);
-  for (let y = 0; y < height; ++y) rows.set(pixels.subarray(3 * width * y, 3 * width * (y + 1)), y * (3 * width + 1) + 1);
+  for (let y = 0; y < height; ++y)
+    rows.set(pixels.subarray(3 * width * y, 3 * width * (y + 1)), y * (3 * width + 1) + 1);
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return new Uint8Array(Buffer.concat([signature, chunk('IHDR', head), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]));
+  return new Uint8Array(
+    Buffer.concat([signature, chunk('IHDR', head), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]),
+  );
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// kaiseki/sync where a thread or memory cannot be had.
+// kaiseki/sync when a thread or memory is not available.
 import assert from 'node:assert/strict';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import workers from 'node:worker_threads';
 import { load } from 'kaiseki/sync';
 
-test('a thread without a script ends load(), and the others with it', { timeout: 60000 }, async () => {
+test('load() ends all threads when a script is missing', { timeout: 60000 }, async () => {
   const ended = [];
   workers.Worker = class extends workers.Worker {
     constructor(script, options) {
@@ -15,19 +15,25 @@ test('a thread without a script ends load(), and the others with it', { timeout:
     }
   };
   syncBuiltinESMExports();
-  await assert.rejects(load({ threads: 4 }), { name: 'KaisekiError', message: /^\[load\] expected the script of a thread at .*worker\.js/ });
+  await assert.rejects(load({ threads: 4 }), {
+    name: 'KaisekiError',
+    message: /^\[load\] cannot load a thread.s script .*worker\.js/,
+  });
   assert.equal((await Promise.all(ended)).length, 3);
 });
 
-test('where less memory can be reserved, that is what there is', { timeout: 60000 }, async (t) => {
-  const { Memory } = WebAssembly, asked = [];
-  let most = 8192;  // 512 MB
+test('uses less memory when 4 GB cannot be reserved', { timeout: 60000 }, async (t) => {
+  const { Memory } = WebAssembly,
+    asked = [];
+  let most = 8192; // 512 MB
   WebAssembly.Memory = function ({ maximum, ...rest }) {
     asked.push(maximum);
     if (maximum > most) throw new RangeError('could not allocate memory');
     return new Memory({ maximum, ...rest });
   };
-  t.after(() => { WebAssembly.Memory = Memory; });
+  t.after(() => {
+    WebAssembly.Memory = Memory;
+  });
   for (const threads of [1, 2]) {
     asked.length = 0;
     const kaiseki = await load({ threads });
@@ -37,5 +43,9 @@ test('where less memory can be reserved, that is what there is', { timeout: 6000
     kaiseki.close();
   }
   most = 1;
-  await assert.rejects(load({ threads: 1 }), { name: 'KaisekiError', kind: 'OutOfMemory', message: /^\[load\] expected memory/ });
+  await assert.rejects(load({ threads: 1 }), {
+    name: 'KaisekiError',
+    kind: 'OutOfMemory',
+    message: /^\[load\] cannot reserve memory/,
+  });
 });

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Files for a browser, on the loopback device.
+// Serves files to a browser, on the loopback device.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname } from 'node:path';
 
-const TYPES = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
+const TYPES = {
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.wasm': 'application/wasm',
+  '.html': 'text/html',
+};
 
 export const ISOLATED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
 
-/** Calls `answer(request, response)`, which may give the URL of a file. */
+/** Calls `answer(request, response)`, which may return the URL of a file to send. */
 export async function serve(answer) {
   const server = createServer(async (request, response) => {
     const file = await answer(request, response);

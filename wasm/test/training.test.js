@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Training in the worker: results, progress, what may be changed meanwhile, its end, and leaks.
+// Training in the worker: results, progress, changes during training, its end, and leaks.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
@@ -7,7 +7,10 @@ import { load } from 'kaiseki';
 import { load as loadHere } from 'kaiseki/sync';
 
 const lenet = readFileSync(new URL('../../models/lenet-dag.json', import.meta.url), 'utf8');
-const small = { inputs: { x: { shape: [1, 28, 28] } }, layers: [{ type: 'fully_connected', output_size: 10 }, { type: 'softmax_cross_entropy' }] };
+const small = {
+  inputs: { x: { shape: [1, 28, 28] } },
+  layers: [{ type: 'fully_connected', output_size: 10 }, { type: 'softmax_cross_entropy' }],
+};
 
 const kaiseki = await load({ threads: 2 });
 after(() => kaiseki.close());
@@ -18,38 +21,92 @@ async function prepared(json, options) {
 }
 
 describe('training', () => {
-  test('LeNet learns the digits; progress is told after every step', async () => {
-    const [network, optimizer] = await prepared(lenet, { learningRate: 0.02 }), steps = [];
-    const data = await kaiseki.digits({ count: 2000 }), unseen = await kaiseki.digits({ count: 500, train: false });
-    const { finished } = kaiseki.train(network, optimizer, data, { batchSize: 60, epochs: 2, onStep: (step) => steps.push(step) });
+  test('LeNet learns the digits and reports progress after every step', async () => {
+    const [network, optimizer] = await prepared(lenet, { learningRate: 0.02 }),
+      steps = [];
+    const data = await kaiseki.digits({ count: 2000 }),
+      unseen = await kaiseki.digits({ count: 500, train: false });
+    const { finished } = kaiseki.train(network, optimizer, data, {
+      batchSize: 60,
+      epochs: 2,
+      onStep: (step) => steps.push(step),
+    });
     const last = await finished;
     assert.equal(steps.length, 2 * 34);
-    assert.deepEqual(steps.map(({ step }) => step), steps.map((_, i) => i + 1));
+    assert.deepEqual(
+      steps.map(({ step }) => step),
+      steps.map((_, i) => i + 1),
+    );
     assert.deepEqual([steps[32].epoch, steps[33].epoch, last.epoch], [0, 1, 2]);
     assert.deepEqual(last, steps.at(-1));
     for (const { loss, accuracy, imagesPerSecond } of steps)
       assert.ok(loss >= 0 && accuracy >= 0 && accuracy <= 1 && imagesPerSecond > 0);
     const { accuracy, confusion } = await network.evaluate(unseen, { batchSize: 77 });
-    console.log(`LeNet after 2 epochs of 2000 digits in the worker: accuracy ${accuracy}, ${last.imagesPerSecond.toFixed()} images/s`);
+    console.log(
+      `LeNet after 2 epochs of 2000 digits in the worker: accuracy ${accuracy}, ${last.imagesPerSecond.toFixed()} images/s`,
+    );
     assert.ok(accuracy > 0.9, `accuracy ${accuracy}`);
-    assert.equal(confusion.reduce((sum, count) => sum + count), unseen.labels.size);
+    assert.equal(
+      confusion.reduce((sum, count) => sum + count),
+      unseen.labels.size,
+    );
     const right = Array.from({ length: 10 }, (_, i) => confusion[11 * i]).reduce((sum, count) => sum + count);
     assert.ok(Math.abs(right / unseen.labels.size - accuracy) < 1e-12);
   });
 
-  test('its weights are those of the same steps without a worker', async () => {
-    const [network, optimizer] = await prepared(lenet), here = await loadHere({ threads: 1 });
-    await kaiseki.train(network, optimizer, digits, { batchSize: 100, epochs: 1, learningRate: 0.03, shuffle: false }).finished;
-    const other = here.network(lenet), { images, labels } = here.digits({ count: 600 }), rule = here.optimizer('momentum');
-    for (let at = 0; at < 600; at += 100) other.trainStep(rule, images.slice(0, at, 100), labels.slice(0, at, 100), 0.03);
+  for (const name of ['sgd', 'momentum', 'adam'])
+    test(`continues with the saved state of ${name} as if it had not ended`, async () => {
+      const steps = async (network, optimizer, options) =>
+        kaiseki.train(network, optimizer, digits, { batchSize: 600, shuffle: false, learningRate: 0.01, ...options })
+          .finished;
+      const whole = await kaiseki.network(small),
+        rule = await kaiseki.optimizer(name);
+      await steps(whole, rule, { steps: 4 });
+      const begun = await kaiseki.network(small),
+        before = await kaiseki.optimizer(name);
+      await steps(begun, before, { steps: 2 });
+      const [weights, state] = [await begun.saveWeights(), await before.saveState(begun)];
+      const again = await kaiseki.network(small),
+        after = await kaiseki.optimizer(name);
+      await again.loadWeights(weights);
+      await after.loadState(again, state);
+      await steps(again, after, { steps: 2 });
+      assert.deepEqual(await again.saveWeights(), await whole.saveWeights());
+      const other = await kaiseki.optimizer('rmsprop');
+      await assert.rejects(other.loadState(again, state), /expected optimizer rmsprop/);
+      if (name === 'sgd') return;
+      const wider = await kaiseki.network({ ...small, inputs: { x: { shape: [1, 14, 14] } } });
+      const fresh = await kaiseki.optimizer(name);
+      await assert.rejects(fresh.loadState(wider, state), /expected the state of this network/);
+      await assert.rejects(after.loadState(again, state.slice(0, 50)), { kind: 'ParseError' });
+    });
+
+  test('computes the same weights as without a worker', async () => {
+    const [network, optimizer] = await prepared(lenet),
+      here = await loadHere({ threads: 1 });
+    await kaiseki.train(network, optimizer, digits, { batchSize: 100, epochs: 1, learningRate: 0.03, shuffle: false })
+      .finished;
+    const other = here.network(lenet),
+      { images, labels } = here.digits({ count: 600 }),
+      rule = here.optimizer('momentum');
+    for (let at = 0; at < 600; at += 100)
+      other.trainStep(rule, images.slice(0, at, 100), labels.slice(0, at, 100), 0.03);
     assert.deepEqual(await network.saveWeights(), other.saveWeights());
     here.close();
   });
 
-  test('bytes train as their values in 0..1', async () => {
-    const bytes = new Uint8Array(50 * 784).map((_, i) => (i * 37) % 256), classes = Int32Array.from({ length: 50 }, (_, i) => i % 10);
-    const labels = await kaiseki.tensor(classes), files = [];
-    for (const images of [await kaiseki.tensor(bytes, [50, 1, 28, 28]), await kaiseki.tensor(Float32Array.from(bytes, (byte) => Math.fround(byte * Math.fround(1 / 255))), [50, 1, 28, 28])]) {
+  test('trains on bytes as values in 0..1', async () => {
+    const bytes = new Uint8Array(50 * 784).map((_, i) => (i * 37) % 256),
+      classes = Int32Array.from({ length: 50 }, (_, i) => i % 10);
+    const labels = await kaiseki.tensor(classes),
+      files = [];
+    for (const images of [
+      await kaiseki.tensor(bytes, [50, 1, 28, 28]),
+      await kaiseki.tensor(
+        Float32Array.from(bytes, (byte) => Math.fround(byte * Math.fround(1 / 255))),
+        [50, 1, 28, 28],
+      ),
+    ]) {
       const [network, optimizer] = await prepared(small);
       await kaiseki.train(network, optimizer, { images, labels }, { batchSize: 16, epochs: 2 }).finished;
       files.push([await network.saveWeights(), await network.evaluate({ images, labels })]);
@@ -57,18 +114,20 @@ describe('training', () => {
     assert.deepEqual(files[0], files[1]);
   });
 
-  test('every epoch has every sample once, in an order of its seed', async () => {
-    const [network, optimizer] = await prepared(small), data = await kaiseki.tidy(async (scope) => {
-      const { images, labels } = await scope.digits({ count: 50 });
-      return { images: await images.clone(), labels: await labels.clone() };
-    });
+  test('uses every sample once an epoch, in an order that depends on the seed', async () => {
+    const [network, optimizer] = await prepared(small),
+      data = await kaiseki.tidy(async (scope) => {
+        const { images, labels } = await scope.digits({ count: 50 });
+        return { images: await images.clone(), labels: await labels.clone() };
+      });
     const losses = async (options) => {
       const found = [];
       const onStep = ({ loss }) => found.push(loss);
       await kaiseki.train(network, optimizer, data, { batchSize: 1, learningRate: 0, ...options, onStep }).finished;
       return found;
     };
-    const plain = await losses({ epochs: 1, shuffle: false }), mixed = await losses({ epochs: 2, seed: 3 });
+    const plain = await losses({ epochs: 1, shuffle: false }),
+      mixed = await losses({ epochs: 2, seed: 3 });
     const sorted = (values) => [...values].sort((a, b) => a - b);
     for (const epoch of [mixed.slice(0, 50), mixed.slice(50)]) assert.deepEqual(sorted(epoch), sorted(plain));
     assert.notDeepEqual(mixed.slice(0, 50), plain);
@@ -78,15 +137,26 @@ describe('training', () => {
     assert.notDeepEqual(await losses({ epochs: 2, seed: 4 }), mixed);
   });
 
-  test('learning rate and batch size change while it runs, and other calls are answered', async () => {
-    const [network, optimizer, data] = await prepared(small), steps = [];
+  test('changes learning rate and batch size during training, and answers other calls', async () => {
+    const [network, optimizer, data] = await prepared(small),
+      steps = [];
     const stop = new AbortController();
-    const training = kaiseki.train(network, optimizer, data, { batchSize: 10, learningRate: 0.5, signal: stop.signal, onStep: (step) => steps.push(step) });
+    const training = kaiseki.train(network, optimizer, data, {
+      batchSize: 10,
+      learningRate: 0.5,
+      signal: stop.signal,
+      onStep: (step) => steps.push(step),
+    });
     await network.predict(digits.images);
     await kaiseki.memory();
     assert.ok(steps.length >= 1);
     assert.deepEqual([steps.at(-1).learningRate, steps.at(-1).batchSize, training.learningRate], [0.5, 10, 0.5]);
-    assert.throws(() => { training.learningRate = NaN; }, { name: 'KaisekiError', message: '[train] expected a learning rate of 0 or more, got NaN' });
+    assert.throws(
+      () => {
+        training.learningRate = NaN;
+      },
+      { name: 'KaisekiError', message: '[train] expected a learning rate of 0 or more, got NaN' },
+    );
     training.learningRate = 0.125;
     training.batchSize = 20;
     await training.pause();
@@ -98,13 +168,19 @@ describe('training', () => {
     await assert.rejects(training.finished, { name: 'AbortError' });
   });
 
-  test('a pause stops it between two steps, and the end can come then', async () => {
-    const [network, optimizer, data] = await prepared(small), stop = new AbortController();
+  test('pauses between two steps, and can be aborted while paused', async () => {
+    const [network, optimizer, data] = await prepared(small),
+      stop = new AbortController();
     let steps = 0;
-    const training = kaiseki.train(network, optimizer, data, { steps: 400, signal: stop.signal, onStep: () => ++steps });
+    const training = kaiseki.train(network, optimizer, data, {
+      steps: 400,
+      signal: stop.signal,
+      onStep: () => ++steps,
+    });
     await training.pause();
     assert.ok(training.paused && steps < 400);
-    const there = steps, weights = await network.saveWeights();
+    const there = steps,
+      weights = await network.saveWeights();
     for (let i = 0; i < 20; ++i) await kaiseki.memory();
     assert.equal(steps, there);
     assert.deepEqual(await network.saveWeights(), weights);
@@ -113,7 +189,8 @@ describe('training', () => {
     assert.equal(steps, 400);
     assert.notDeepEqual(await network.saveWeights(), weights);
 
-    const reason = new Error('enough'), other = kaiseki.train(network, optimizer, data, { signal: stop.signal });
+    const reason = new Error('enough'),
+      other = kaiseki.train(network, optimizer, data, { signal: stop.signal });
     await other.pause();
     stop.abort(reason);
     await assert.rejects(other.finished, reason);
@@ -122,19 +199,21 @@ describe('training', () => {
     assert.equal((await network.evaluate(data)).confusion.length, 100);
   });
 
-  test('an evaluation can be aborted', async () => {
-    const [network, , data] = await prepared(lenet), stop = new AbortController();
+  test('aborts an evaluation', async () => {
+    const [network, , data] = await prepared(lenet),
+      stop = new AbortController();
     const evaluation = network.evaluate(data, { batchSize: 1, signal: stop.signal });
     stop.abort();
     await assert.rejects(evaluation, { name: 'AbortError' });
   });
 
-  test('what is wrong is said', async () => {
+  test('rejects invalid settings', async () => {
     const [network, optimizer, data] = await prepared(small);
-    const refused = (more, options, message) => assert.rejects(kaiseki.train(network, optimizer, { ...data, ...more }, options).finished, message);
+    const refused = (more, options, message) =>
+      assert.rejects(kaiseki.train(network, optimizer, { ...data, ...more }, options).finished, message);
     await refused({}, { batchSize: 0 }, /expected a batch size of 1 or more, got 0/);
     await refused({}, { learningRate: -1 }, /expected a learning rate of 0 or more, got -1/);
-    await refused({}, { seed: 0.5 }, /expected a whole number from 0 to 2\^53, got 0.5/);
+    await refused({}, { seed: 0.5 }, /expected an integer from 0 to 2\^53, got 0.5/);
     await refused({}, { epochs: 0 }, /expected epochs of 1 or more, got 0/);
     await refused({ labels: await kaiseki.tensor([1, 2]) }, {}, { kind: 'ShapeError' });
     await refused({ labels: await kaiseki.tensor(new Int32Array(600).fill(10)) }, {}, /label/);
@@ -143,7 +222,7 @@ describe('training', () => {
     await assert.rejects(finished, /disposed/);
   });
 
-  test('1000 steps leave the handles and the heap as they were', async () => {
+  test('1000 steps do not grow handles or heap', async () => {
     const [network, optimizer, data] = await prepared(small);
     const train = () => kaiseki.train(network, optimizer, data, { batchSize: 50, steps: 500 }).finished;
     await train();

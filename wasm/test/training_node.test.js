@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A node's tickets, and its gradients, computed here.
+// A training node's result against gradients computed in this file.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { load } from 'kaiseki/sync';
@@ -7,11 +7,13 @@ import { F32, b, blobs, hash, samples, ticket, w, weights, x } from './message.j
 
 const kaiseki = await load({ threads: 1 });
 
-/** The tensors of a message of f32. */
+/** Decodes the tensors of a message. All are f32. */
 function decode(message) {
   const bytes = Buffer.from(message);
-  let at = 16, data = bytes.readUInt32LE(4);
-  const texts = {}, tensors = {};
+  let at = 16,
+    data = bytes.readUInt32LE(4);
+  const texts = {},
+    tensors = {};
   for (let i = 0; i < bytes.readUInt32LE(8); ++i) {
     const [key, value] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)];
     texts[bytes.toString('utf8', at + 8, at + 8 + key)] = bytes.toString('utf8', at + 8 + key, at + 8 + key + value);
@@ -19,11 +21,14 @@ function decode(message) {
   }
   for (let i = 0; i < bytes.readUInt32LE(12); ++i) {
     assert.equal(bytes[at], F32);
-    const rank = bytes[at + 1], length = bytes.readUInt32LE(at + 4);
+    const rank = bytes[at + 1],
+      length = bytes.readUInt32LE(at + 4);
     let size = 1;
     for (let d = 0; d < rank; ++d) size *= Number(bytes.readBigUInt64LE(at + 8 + 8 * d));
     at += 8 + 8 * rank + length;
-    tensors[bytes.toString('utf8', at - length, at)] = Array.from({ length: size }, (_, k) => bytes.readFloatLE(data + 4 * k));
+    tensors[bytes.toString('utf8', at - length, at)] = Array.from({ length: size }, (_, k) =>
+      bytes.readFloatLE(data + 4 * k),
+    );
     data += Math.ceil(size / 2) * 8;
   }
   return { texts, tensors };
@@ -32,7 +37,7 @@ function decode(message) {
 const given = ticket();
 
 describe('training nodes', () => {
-  test('a ticket gives loss, output and gradients; blobs are asked for once; nothing leaks', async () => {
+  test('computes loss, output and gradients, asks for each blob once, and does not leak', async () => {
     const before = kaiseki.memory().handles;
     const node = kaiseki.trainingNode();
     assert.deepEqual(node.missing(given), [...blobs.keys()]);
@@ -41,7 +46,8 @@ describe('training nodes', () => {
     assert.equal(texts.ticket, hash(given));
     const logits = [0, 1].map((k) => w[2 * k] * x[0] + w[2 * k + 1] * x[1] + b[k]);
     const sum = Math.exp(logits[0]) + Math.exp(logits[1]);
-    const p = logits.map((value) => Math.exp(value) / sum), delta = [p[0], p[1] - 1];
+    const p = logits.map((value) => Math.exp(value) / sum),
+      delta = [p[0], p[1] - 1];
     const near = (found, expected) => found.forEach((value, i) => assert.ok(Math.abs(value - expected[i]) < 1e-5));
     near(tensors.loss, [-Math.log(p[1])]);
     near(tensors.output, p);
@@ -52,7 +58,7 @@ describe('training nodes', () => {
     assert.equal(kaiseki.memory().handles, before);
   });
 
-  test('what is not well formed is an error', () => {
+  test('rejects malformed tickets and blobs', () => {
     const node = kaiseki.trainingNode({ cacheBytes: 1 << 20 });
     assert.throws(() => node.run(given), /expected the blob/);
     assert.throws(() => node.run(given.subarray(0, 40)), { kind: 'ParseError' });

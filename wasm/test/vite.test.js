@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A blank Vite project (tests/wasm/vite) with the package: as it was built, and as Vite serves it while one works on it.
+// A blank Vite project (tests/wasm/vite) with the package: built, and from Vite's development server.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -18,10 +18,13 @@ describe('a Vite project', () => {
   after(() => browser?.close());
 
   async function check(url, threads) {
-    const page = await browser.newPage(), errors = [];
+    const page = await browser.newPage(),
+      errors = [];
     page.on('pageerror', (error) => errors.push(error));
     await page.goto(url);
-    await page.waitForFunction(() => document.querySelector('output')?.textContent).catch((error) => errors.push(error));
+    await page
+      .waitForFunction(() => document.querySelector('output')?.textContent)
+      .catch((error) => errors.push(error));
     assert.deepEqual(errors, []);
     const found = JSON.parse(await page.textContent('output'));
     assert.equal(found.threads, threads);
@@ -29,7 +32,10 @@ describe('a Vite project', () => {
     await page.close();
   }
 
-  for (const [isolated, threads] of [[true, 2], [false, 1]])
+  for (const [isolated, threads] of [
+    [true, 2],
+    [false, 1],
+  ])
     test(`built; threads: ${threads}`, async () => {
       const server = await serve(({ url }, response) => {
         if (isolated) for (const [name, value] of Object.entries(ISOLATED)) response.setHeader(name, value);
@@ -44,7 +50,11 @@ describe('a Vite project', () => {
     for (const threads of [2, 1]) {
       const headers = threads > 1 ? ISOLATED : {};
       const server = createServer((request, response) => project.middlewares(request, response));
-      const project = await vite.createServer({ root: root.pathname, logLevel: 'error', server: { middlewareMode: true, hmr: { server }, headers } });
+      const project = await vite.createServer({
+        root: root.pathname,
+        logLevel: 'error',
+        server: { middlewareMode: true, hmr: { server }, headers },
+      });
       await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
       await check(`http://127.0.0.1:${server.address().port}/`, threads);
       server.close();

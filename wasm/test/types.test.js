@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The hand-written types: each class and interface has exactly the members that its object has at run time.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import ts from 'typescript';
+import * as client from 'kaiseki';
+import * as sync from 'kaiseki/sync';
+
+/** The names of the public members that src/`file`.d.ts declares for a class or interface. */
+function declared(file, type) {
+  const text = readFileSync(new URL(`${file}.d.ts`, import.meta.resolve('kaiseki')));
+  const source = ts.createSourceFile(`${file}.d.ts`, text.toString(), ts.ScriptTarget.Latest);
+  const found = source.statements.find((statement) => statement.name?.text === type);
+  return new Set(found.members.map(({ name }) => name?.text).filter(Boolean));
+}
+
+/** The names of an object's methods, accessors and values, up to Object.prototype. */
+function members(object) {
+  const names = new Set();
+  for (let at = object; at && at !== Object.prototype; at = Object.getPrototypeOf(at))
+    for (const name of Object.getOwnPropertyNames(at)) if (name !== 'constructor') names.add(name);
+  return names;
+}
+
+/** Members that only the package itself uses. */
+const INTERNAL = {
+  client: ['id', 'kaiseki', 'moveTo', 'connection', 'depth', 'made', 'request', 'ended'],
+  sync: ['address', 'kaiseki', 'release', 'module', 'scopes', 'rows', 'rowsFrom', 'idx', 'evaluateBatches'],
+};
+
+for (const [entry, file, { load }] of [
+  ['client', 'index', client],
+  ['sync', 'sync', sync],
+])
+  describe(`types of the entry ${file}`, async () => {
+    const kaiseki = await load({ threads: 1 });
+    after(() => kaiseki.close());
+    const tensor = await kaiseki.tensor([1]);
+    const optimizer = await kaiseki.optimizer();
+    const network = await kaiseki.network({ inputs: { x: { shape: [1] } }, layers: [{ type: 'relu' }] });
+    const node = kaiseki.trainingNode?.();
+    const objects = { Kaiseki: kaiseki, Tensor: tensor, Optimizer: optimizer, Network: network };
+    if (node) objects.TrainingNode = node;
+    for (const [type, object] of Object.entries(objects))
+      test(type, () => {
+        const found = members(object);
+        for (const name of INTERNAL[entry]) found.delete(name);
+        assert.deepEqual([...found].sort(), [...declared(file, type)].sort());
+      });
+  });
