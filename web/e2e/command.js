@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The native command, which has the page in it and serves it.
+// The native command that contains the page and serves it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 
 export const command = process.env.KAISEKI_COMMAND ?? '';
 
-/** Where it serves its page; close() gives its exit status. */
+/** Starts the command. Returns its address and a close() that returns its exit status. */
 export async function serveByCommand() {
   if (!command) throw new Error('expected the path of a command that has the page in KAISEKI_COMMAND, got nothing');
   const state = await mkdtemp(join(tmpdir(), 'kaiseki-'));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A coordinator of the native command that serves the built pages, and what an author does with it.
+// A coordinator of the native command, which serves the built pages, and an author's calls to its API.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,15 +8,16 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, afterEach, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { PAGE } from './page.js';
+import { PAGE, launch } from './page.js';
 
 export const COMMAND = process.env.KAISEKI_COMMAND ?? '';
 export const skip = !existsSync(COMMAND) && 'no native command';
 
 export const sample = (name) => readFile(fileURLToPath(new URL(`../samples/${name}.js`, import.meta.url)));
 
-export class Coordinator {
+class Coordinator {
   static async start() {
     const coordinator = new Coordinator();
     coordinator.folder = await mkdtemp(join(tmpdir(), 'kaiseki-'));
@@ -25,8 +26,11 @@ export class Coordinator {
   }
 
   async run(port) {
-    this.child = spawn(COMMAND, ['serve', '--web', PAGE, '--port', port, '--state', this.folder, '--log', join(this.folder, 'log')],
-      { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.child = spawn(
+      COMMAND,
+      ['serve', '--web', PAGE, '--port', port, '--state', this.folder, '--log', join(this.folder, 'log')],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     this.said = '';
     for await (const text of this.child.stdout.iterator({ destroyOnReturn: false })) {
       this.said += text;
@@ -37,7 +41,7 @@ export class Coordinator {
     this.token = (await readFile(join(this.folder, 'author.token'), 'utf8')).trim();
   }
 
-  /** As a crash does it. */
+  /** Ends the process as a crash does. */
   async kill() {
     const ended = once(this.child, 'exit');
     this.child.kill('SIGKILL');
@@ -57,14 +61,16 @@ export class Coordinator {
 
   async ask(method, path, body, token = this.token) {
     const response = await fetch(this.url + path, {
-      method, headers: { authorization: `Bearer ${token}` }, body: body instanceof Uint8Array || body === undefined ? body : JSON.stringify(body),
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      body: body instanceof Uint8Array || body === undefined ? body : JSON.stringify(body),
     });
     const text = await response.text();
     assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`);
     return response.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : text;
   }
 
-  /** The hash of code that tasks may have. */
+  /** Uploads code for tasks and returns its hash. */
   async module(source) {
     const code = Buffer.from(source);
     const hash = createHash('sha256').update(code).digest('hex');
@@ -72,7 +78,7 @@ export class Coordinator {
     return hash;
   }
 
-  /** A task of its own project, whose module has this source. */
+  /** Makes a task in its own project, with a module of this source. */
   async task(name, source, inputs, more = {}) {
     const module = await this.module(source);
     const { project } = await this.ask('POST', '/api/projects', { name: `project of ${name}` });
@@ -81,9 +87,10 @@ export class Coordinator {
     return task;
   }
 
-  add = (task, inputs) => this.ask('POST', `/api/tasks/${task}/tickets`, { tickets: inputs.map((input) => ({ input: String(input) })) });
+  add = (task, inputs) =>
+    this.ask('POST', `/api/tasks/${task}/tickets`, { tickets: inputs.map((input) => ({ input: String(input) })) });
 
-  /** What a test that failed left is not the next one's. */
+  /** Removes the projects of a failed test, so that the next test starts clean. */
   async clear() {
     if (!this.runs) await this.restart();
     for (const { task, state } of await this.ask('GET', '/api/tasks'))
@@ -92,5 +99,27 @@ export class Coordinator {
 
   status = (task) => this.ask('GET', `/api/tasks/${task}`);
   nodes = () => this.ask('GET', '/api/nodes');
-  results = async (task) => (await this.ask('GET', `/api/tasks/${task}/results`)).split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  results = async (task) =>
+    (await this.ask('GET', `/api/tasks/${task}/results`))
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+}
+
+/** Starts a browser and a coordinator before the tests of a describe block. Cleans up after each test. */
+export function withCoordinator(onStart) {
+  let browser, coordinator;
+  before(async () => {
+    browser = await launch();
+    coordinator = await Coordinator.start();
+    onStart({ browser, coordinator });
+  });
+  after(async () => {
+    await browser?.close();
+    await coordinator?.close();
+  });
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close();
+    await coordinator.clear();
+  });
 }

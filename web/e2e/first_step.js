@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: MIT
-// node first_step.js [COUNT]: milliseconds from opening the page to what leads to the first step of training, medians of COUNT
-// (7) first visits, and of as many second ones. Start is pressed as soon as it can be. KAISEKI_COMMAND serves the page.
+// Usage: node first_step.js [COUNT]. Prints the milliseconds from opening the page to each event up to the first
+// training step: medians of COUNT (7) first visits, and of as many second visits. Start is pressed as soon as possible.
+// KAISEKI_COMMAND serves the page.
 import { serveByCommand } from './command.js';
 import { launch } from './page.js';
 import { watch } from './worker.js';
 
 const count = Number(process.argv[2] ?? 7);
 
-const press = () => new Promise((resolve) => {
-  const times = globalThis.kaisekiTimes;
-  const look = () => {
-    const button = [...document.querySelectorAll('button:enabled')].find(({ textContent }) => textContent.trim() === 'Start');
-    if (button && !times.ready) {
-      times.ready = performance.now();
-      button.click();
-    }
-    if (times.step) resolve(times);
-    else setTimeout(look, 1);
-  };
-  look();
-});
+const press = () =>
+  new Promise((resolve) => {
+    const times = globalThis.kaisekiTimes;
+    const look = () => {
+      const button = [...document.querySelectorAll('button:enabled')].find(
+        ({ textContent }) => textContent.trim() === 'Start',
+      );
+      if (button && !times.ready) {
+        times.ready = performance.now();
+        button.click();
+      }
+      if (times.step) resolve(times);
+      else setTimeout(look, 1);
+    };
+    look();
+  });
 
 async function visit(context, address) {
   const page = await context.newPage();
@@ -31,7 +35,8 @@ async function visit(context, address) {
 
 const middle = (values) => Math.round(values.sort((a, b) => a - b)[values.length >> 1]);
 
-const server = await serveByCommand(), browser = await launch();
+const server = await serveByCommand(),
+  browser = await launch();
 const visits = { first: [], second: [] };
 for (let i = 0; i < count; ++i) {
   const context = await browser.newContext();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What holds for every page of the pool: no errors, nothing that axe finds, nothing that sticks out of the screen.
+// Checks for every page: no errors, no findings of axe, no horizontal scrolling.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -12,12 +12,18 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 export async function assertAccessible(page) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run());
-  assert.deepEqual(violations.map(({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`), []);
+  assert.deepEqual(
+    violations.map(
+      ({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+    ),
+    [],
+  );
 }
 
-/** With KAISEKI_PICTURES=FOLDER, a picture of it as `name` is kept there. */
+/** If KAISEKI_PICTURES names a folder, a screenshot is saved there as `name`. */
 export async function assertFits(page, name) {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   assert.ok(wide <= 0, `the page scrolls sideways by ${wide} pixels`);
-  if (process.env.KAISEKI_PICTURES) await page.screenshot({ path: join(process.env.KAISEKI_PICTURES, `${name}.png`), fullPage: true });
+  if (process.env.KAISEKI_PICTURES)
+    await page.screenshot({ path: join(process.env.KAISEKI_PICTURES, `${name}.png`), fullPage: true });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opens the page in headless Chromium, watches that it breaks no rule of its policy, and does what people do.
+// Opens the page in headless Chromium, reports violations of its content security policy, and does what users do.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
@@ -9,12 +9,15 @@ export const PAGE = process.env.KAISEKI_PAGE ?? fileURLToPath(new URL('../../pag
 export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 export const DESKTOP = { viewport: { width: 1440, height: 900 } };
 
-/** Of everything that is waited for: much more than a busy machine takes, as only a failure takes as long. */
+/** The time-out of all waits. Only a failing test takes this long, even on a busy machine. */
 export const PATIENCE = 180_000;
 
-export const launch = () => chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'], timeout: PATIENCE });
+export const launch = () =>
+  chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'], timeout: PATIENCE });
 
-/** A browser's context without moving parts, which axe may meet halfway. `script` runs in its pages before their own. */
+/**
+ * A browser context without animations, which would disturb axe. `script` runs in its pages before their own scripts.
+ */
 export async function newContext(browser, { script, ...options } = {}) {
   const context = await browser.newContext({ acceptDownloads: true, reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(PATIENCE);
@@ -22,7 +25,7 @@ export async function newContext(browser, { script, ...options } = {}) {
   return context;
 }
 
-/** A page whose `problems` are what it logged as errors. */
+/** Opens a page. Its `problems` are the errors that it logged. */
 export async function openPlain(browser, address, options = DESKTOP) {
   const page = await (await newContext(browser, options)).newPage();
   page.problems = [];
@@ -32,19 +35,23 @@ export async function openPlain(browser, address, options = DESKTOP) {
   return page;
 }
 
-/** The page that trains, as soon as it can. */
+/** Opens the page that trains, and waits until it can train. */
 export async function open(browser, address, options) {
   const page = await openPlain(browser, address, options);
   await ready(page);
   return page;
 }
 
-/** Until the library is loaded, and a network and data are there. */
-export const ready = (page) => page.getByRole('button', { name: /^(Start|Resume)$/ }).and(page.locator(':enabled')).waitFor();
+/** Waits until the library, a network and data are loaded. */
+export const ready = (page) =>
+  page
+    .getByRole('button', { name: /^(Start|Resume)$/ })
+    .and(page.locator(':enabled'))
+    .waitFor();
 
-/** Waits until `look` gives something that is true, and gives it. */
+/** Waits until `look` returns a true value, and returns it. */
 export async function eventually(what, look) {
-  for (const end = Date.now() + PATIENCE;;) {
+  for (const end = Date.now() + PATIENCE; ;) {
     const found = await look();
     if (found) return found;
     assert.ok(Date.now() < end, `${what}: not within ${PATIENCE / 1000} s`);
@@ -57,13 +64,17 @@ export async function stat(page, name) {
   return Number(text.replace(/[,%]/g, ''));
 }
 
-/** Waits until a number of the run is as `expected` says. */
+/** Waits until a figure of the run satisfies `expected`. */
 export async function until(page, name, expected) {
   let value;
   await eventually(name, async () => {
     value = await stat(page, name);
     if (expected(value)) return true;
-    assert.deepEqual(await page.locator('.run .problem').allTextContents(), [], `while waiting for ${name}, now ${value}`);
+    assert.deepEqual(
+      await page.locator('.run .problem').allTextContents(),
+      [],
+      `while waiting for ${name}, now ${value}`,
+    );
     return false;
   });
   return value;
@@ -76,32 +87,43 @@ export async function login(page, token) {
 
 export const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
 
-/** Chooses one of the networks or of the sources of data. */
+/** Answers the question whether trained weights may be discarded. */
+export const confirm = (page, name) => page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+
+export async function reset(page) {
+  await press(page, 'Reset');
+  await confirm(page, 'Reset');
+}
+
+/** Selects a network or a source of data. */
 export const pick = (page, title) => page.getByRole('radio', { name: new RegExp(`^${title}`) }).check();
 
-/** Takes a network as it is pasted. */
+/** Enters a network as if pasted, and uses it. */
 export async function paste(page, json) {
   await pick(page, 'Your own');
   await page.locator('textarea').fill(json);
   await press(page, 'Use this network');
 }
 
-/** Until what is drawn has `least` colours, which the background alone has not. */
-export const drawn = (picture, least) => eventually(`${least} colours`, () => picture.evaluate((canvas, least) => {
-  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-  const found = new Set();
-  for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) found.add(data.slice(i, i + 3).join());
-  return found.size >= least;
-}, least));
+/** Waits until the drawing has `least` colors that the background does not have. */
+export const drawn = (picture, least) =>
+  eventually(`${least} colors`, () =>
+    picture.evaluate((canvas, least) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      const found = new Set();
+      for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) found.add(data.slice(i, i + 3).join());
+      return found.size >= least;
+    }, least),
+  );
 
-/** Opens a course of a phone's page; on a wide screen it is open. */
-export async function course(page, title) {
+/** Opens a panel on a phone. On a wide screen all panels are open. */
+export async function panel(page, title) {
   const details = page.locator('details', { has: page.getByRole('heading', { name: title, exact: true }) });
   if (!(await details.evaluate((node) => node.open))) await details.locator('summary').click();
   return details;
 }
 
-/** Draws with the mouse: strokes of points in 0..1 of the paper. */
+/** Draws with the mouse. Strokes are lists of points in 0..1 of the canvas. */
 export async function draw(page, strokes) {
   const paper = page.locator('.pen');
   await paper.scrollIntoViewIfNeeded();
@@ -115,9 +137,25 @@ export async function draw(page, strokes) {
   }
 }
 
-export const ZERO = [Array.from({ length: 25 }, (_, i) => [0.5 + 0.2 * Math.sin(i * Math.PI / 12), 0.5 - 0.32 * Math.cos(i * Math.PI / 12)])];
-export const ONE = [[[0.5, 0.18], [0.48, 0.82]]];
-export const SEVEN = [[[0.3, 0.22], [0.7, 0.22], [0.45, 0.82]]];
+export const ZERO = [
+  Array.from({ length: 25 }, (_, i) => [
+    0.5 + 0.2 * Math.sin((i * Math.PI) / 12),
+    0.5 - 0.32 * Math.cos((i * Math.PI) / 12),
+  ]),
+];
+export const ONE = [
+  [
+    [0.5, 0.18],
+    [0.48, 0.82],
+  ],
+];
+export const SEVEN = [
+  [
+    [0.3, 0.22],
+    [0.7, 0.22],
+    [0.45, 0.82],
+  ],
+];
 
-/** What the network takes the picture for. */
+/** The class that the network predicts for the picture. */
 export const best = (page) => page.locator('.probabilities .best .class').textContent();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the page works: with threads and without, without a network, with data of one's own; and for everyone, by axe.
+// Where the page works: with and without threads, offline, with the user's own data, and accessibly (axe).
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,19 +8,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { DESKTOP, PAGE, PHONE, course, launch, open, pick, press, ready, until } from './page.js';
+import { DESKTOP, PAGE, PHONE, confirm, panel, launch, open, pick, press, ready, until } from './page.js';
 import { serve } from './server.js';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** MNIST's files with `count` pictures: a bright bar whose place is the class. */
+/** MNIST's files with `count` pictures: the position of a bright bar is the class. */
 function bars(count) {
-  const images = Buffer.alloc(16 + count * 784), labels = Buffer.alloc(8 + count);
+  const images = Buffer.alloc(16 + count * 784),
+    labels = Buffer.alloc(8 + count);
   [0x803, count, 28, 28].forEach((value, i) => images.writeUInt32BE(value, 4 * i));
   [0x801, count].forEach((value, i) => labels.writeUInt32BE(value, 4 * i));
   for (let i = 0; i < count; ++i) {
     labels[8 + i] = i % 10;
-    for (let y = 0; y < 28; ++y) images.fill(200 + i % 50, 16 + i * 784 + y * 28 + 2 * (i % 10) + 4, 16 + i * 784 + y * 28 + 2 * (i % 10) + 6);
+    for (let y = 0; y < 28; ++y)
+      images.fill(200 + (i % 50), 16 + i * 784 + y * 28 + 2 * (i % 10) + 4, 16 + i * 784 + y * 28 + 2 * (i % 10) + 6);
   }
   return { images, labels };
 }
@@ -29,7 +31,10 @@ describe('the page', () => {
   let browser, server, alone, folder;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kaiseki-'));
-    for (const [set, count] of [['train', 1000], ['t10k', 200]]) {
+    for (const [set, count] of [
+      ['train', 1000],
+      ['t10k', 200],
+    ]) {
       const { images, labels } = bars(count);
       await writeFile(join(folder, `${set}-images-idx3-ubyte.gz`), gzipSync(images));
       await writeFile(join(folder, `${set}-labels-idx1-ubyte.gz`), gzipSync(labels));
@@ -45,7 +50,7 @@ describe('the page', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('uses threads where it may, and as many as are chosen', async () => {
+  test('uses the selected number of threads', async () => {
     const page = await open(browser, server.address);
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
     await press(page, 'Start');
@@ -54,7 +59,7 @@ describe('the page', () => {
     await page.getByLabel('Threads').selectOption('1');
     await page.getByText('SIMD, 1 thread').waitFor();
     await ready(page);
-    assert.equal(await page.getByRole('button', { name: 'Resume' }).count(), 1, 'what was learnt is kept');
+    assert.equal(await page.getByRole('button', { name: 'Resume' }).count(), 1, 'the weights are kept');
     await page.getByLabel('Threads').selectOption('2');
     await page.getByText('SIMD, 2 threads').waitFor();
     await ready(page);
@@ -64,7 +69,7 @@ describe('the page', () => {
     await page.context().close();
   });
 
-  test('trains where memory may not be shared', async () => {
+  test('trains without shared memory', async () => {
     const page = await open(browser, alone.address);
     assert.equal(await page.evaluate(() => crossOriginIsolated), false);
     await page.getByText('SIMD, 1 thread').waitFor();
@@ -74,7 +79,7 @@ describe('the page', () => {
     await page.context().close();
   });
 
-  test('opens and trains without a network', async () => {
+  test('opens and trains offline', async () => {
     const own = await serve({ '/': PAGE });
     const page = await open(browser, own.address);
     await page.getByText('Works offline').waitFor();
@@ -95,13 +100,19 @@ describe('the page', () => {
     await pick(page, 'Small MLP');
     await pick(page, 'Address');
     await press(page, 'Load data');
-    await page.getByText('1,000 pictures to train on, 200 others').waitFor();
+    await page.getByText('1,000 training pictures, 200 test').waitFor();
     await press(page, 'Start');
     await until(page, 'Test accuracy', (value) => value >= 95);
     await pick(page, 'Files');
-    const names = ['train-images-idx3-ubyte.gz', 'train-labels-idx1-ubyte.gz', 't10k-images-idx3-ubyte.gz', 't10k-labels-idx1-ubyte.gz'];
-    const input = page.getByLabel('Pick all files of the data set at once');
+    const names = [
+      'train-images-idx3-ubyte.gz',
+      'train-labels-idx1-ubyte.gz',
+      't10k-images-idx3-ubyte.gz',
+      't10k-labels-idx1-ubyte.gz',
+    ];
+    const input = page.getByLabel('Select all files of the data set');
     await input.setInputFiles(names.map((name) => join(folder, name)));
+    await confirm(page, 'Use the other data');
     await page.getByText('Data ready: MNIST').waitFor();
     await pick(page, 'CIFAR net');
     await page.getByText('Network ready: ').waitFor();
@@ -110,34 +121,42 @@ describe('the page', () => {
     assert.deepEqual(page.problems, []);
 
     await input.setInputFiles([join(folder, names[0])]);
+    await confirm(page, 'Use the other data');
     await page.getByText("expected MNIST's four files").waitFor();
     await page.context().close();
   });
 
   const mnist = join(process.env.KAISEKI_DATA ?? '', 'mnist');
-  test('learns MNIST', { skip: !existsSync(join(mnist, 'train-images-idx3-ubyte.gz')) && 'no MNIST in KAISEKI_DATA' }, async () => {
-    const own = await serve({ '/': PAGE, '/data/mnist/': mnist });
-    const page = await open(browser, own.address);
-    await pick(page, 'Small MLP');
-    await pick(page, 'Address');
-    await press(page, 'Load data');
-    await page.getByText('60,000 pictures to train on, 2,000 others').waitFor();
-    await press(page, 'Start');
-    await until(page, 'Test accuracy', (value) => value >= 90);
-    assert.deepEqual(page.problems, []);
-    await page.context().close();
-    await own.close();
-  });
+  test(
+    'learns MNIST',
+    { skip: !existsSync(join(mnist, 'train-images-idx3-ubyte.gz')) && 'no MNIST in KAISEKI_DATA' },
+    async () => {
+      const own = await serve({ '/': PAGE, '/data/mnist/': mnist });
+      const page = await open(browser, own.address);
+      await pick(page, 'Small MLP');
+      await pick(page, 'Address');
+      await press(page, 'Load data');
+      await page.getByText('60,000 training pictures, 2,000 test').waitFor();
+      await press(page, 'Start');
+      await until(page, 'Test accuracy', (value) => value >= 90);
+      assert.deepEqual(page.problems, []);
+      await page.context().close();
+      await own.close();
+    },
+  );
 
-  test('is used by keyboard alone', async () => {
+  test('works with the keyboard alone', async () => {
     const page = await open(browser, server.address);
-    const focused = () => page.evaluate(() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim());
+    const focused = () =>
+      page.evaluate(
+        () => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim(),
+      );
     const tabTo = async (name) => {
       for (let i = 0; i < 40; ++i) {
         await page.keyboard.press('Tab');
         if (name.test(await focused())) return;
       }
-      assert.fail(`no Tab leads to ${name}`);
+      assert.fail(`Tab does not reach ${name}`);
     };
     await tabTo(/^Skip to training$/);
     await page.keyboard.press('Enter');
@@ -148,52 +167,71 @@ describe('the page', () => {
     await page.keyboard.press('Space');
     await tabTo(/^conv1 /);
     await page.keyboard.press('ArrowDown');
-    await page.getByRole('img', { name: 'What layer pool1 gives for the picture' }).waitFor();
+    await page.getByRole('img', { name: 'The output of layer pool1 for the picture' }).waitFor();
     await tabTo(/layers; scrolls sideways$/);
-    await page.getByText('choose a layer, here or in the list beside Activations').waitFor();
+    await page.getByText('select a layer here, or in the list next to Activations').waitFor();
     assert.deepEqual(page.problems, []);
     await page.context().close();
   });
 
-  test('the numbers of the moment stand apart, however wide the screen and however long they are', async () => {
+  test('figures do not overlap at any width or length', async () => {
     const page = await open(browser, server.address, PHONE);
     await page.locator('.stats dd').evaluateAll((values) => {
-      for (const [i, text] of ['1,234,567', '12,345', '123.456', '100.0%', '123.4k', '10:59:59'].entries()) values[i].textContent = text;
+      for (const [i, text] of ['1,234,567', '12,345', '123.456', '100.0%', '123.4k', '10:59:59'].entries())
+        values[i].textContent = text;
     });
     for (const width of [320, 390, 640, 800, 1024, 1440]) {
       await page.setViewportSize({ width, height: 844 });
-      await page.waitForFunction((width) => document.documentElement.scrollWidth === width, width);  // charts follow a frame later
-      const spans = await page.locator('.stats > div').evaluateAll((stats) => stats.map((stat) => {
-        const range = document.createRange();
-        const boxes = [...stat.children].flatMap((part) => (range.selectNodeContents(part), [...range.getClientRects()]));
-        return [Math.min(...boxes.map(({ left }) => left)), Math.max(...boxes.map(({ right }) => right))];
-      }).filter(([left]) => Number.isFinite(left)));
+      // charts are resized one frame later
+      await page.waitForFunction((width) => document.documentElement.scrollWidth === width, width);
+      const spans = await page.locator('.stats > div').evaluateAll((stats) =>
+        stats
+          .map((stat) => {
+            const range = document.createRange();
+            const boxes = [...stat.children].flatMap(
+              (part) => (range.selectNodeContents(part), [...range.getClientRects()]),
+            );
+            return [Math.min(...boxes.map(({ left }) => left)), Math.max(...boxes.map(({ right }) => right))];
+          })
+          .filter(([left]) => Number.isFinite(left)),
+      );
       assert.equal(spans.length, width < 640 ? 3 : 6);
       spans.forEach(([left, right], i) =>
-        assert.ok(left >= (spans[i - 1]?.[1] ?? -4) + 4 && right <= width, `at ${width} pixels: ${JSON.stringify(spans)}`));
+        assert.ok(
+          left >= (spans[i - 1]?.[1] ?? -4) + 4 && right <= width,
+          `at ${width} pixels: ${JSON.stringify(spans)}`,
+        ),
+      );
     }
     await page.context().close();
   });
 
-  for (const [name, options] of [['phone', PHONE], ['desktop', DESKTOP]])
+  for (const [name, options] of [
+    ['phone', PHONE],
+    ['desktop', DESKTOP],
+  ])
     for (const colorScheme of ['light', 'dark'])
       test(`axe finds nothing serious: ${name}, ${colorScheme}`, async () => {
         const page = await open(browser, server.address, { ...options, colorScheme, bypassCSP: true });
-        for (const title of ['Network', 'Data', 'Training', 'Weights']) await course(page, title);
+        for (const title of ['Network', 'Data', 'Training', 'Weights']) await panel(page, title);
         await pick(page, 'Your own');
         await page.locator('textarea').fill('{');
         await press(page, 'Use this network');
         await page.locator('.problem').waitFor();
         await page.evaluate(axe);
-        const found = async () => (await page.evaluate(() => globalThis.axe.run())).violations
-          .map(({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+        const found = async () =>
+          (await page.evaluate(() => globalThis.axe.run())).violations.map(
+            ({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
+          );
         assert.deepEqual(await found(), []);
         await press(page, 'Start');
         await until(page, 'Test accuracy', (value) => value > 0);
         await press(page, 'Pause');
         await page.getByRole('button', { name: 'Resume' }).waitFor();
         assert.deepEqual(await found(), []);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        const wide = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
         assert.ok(wide <= 0, `the page scrolls sideways by ${wide} pixels`);
         await page.context().close();
       });

@@ -1,28 +1,37 @@
 // SPDX-License-Identifier: MIT
-// Serves the built page on the loopback under the policy that docs/web.md promises to be enough, which is stricter than that
-// of `kaiseki serve`.
+// Serves the built page on the loopback device under the content security policy of docs/web.md, which is stricter than
+// the policy of `kaiseki serve`.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 
 const TYPES = {
-  '.css': 'text/css', '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.json': 'application/json',
-  '.mjs': 'text/javascript', '.svg': 'image/svg+xml', '.wasm': 'application/wasm', '.woff2': 'font/woff2',
+  '.css': 'text/css',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.mjs': 'text/javascript',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+  '.woff2': 'font/woff2',
 };
-export const CSP = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
-  + "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
-  + "require-trusted-types-for 'script'";
+export const CSP =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; " +
+  "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
+  "require-trusted-types-for 'script'";
 
 /**
- * Where `folders`, by the path they are served under, can be reached, and how to stop that; instead of a folder there may be
- * what answers a response itself. `isolated`: the page may share memory, so that it has threads.
+ * Serves folders by URL path. Returns the address and how to stop. Instead of a folder there may be a function that
+ * answers a request. `isolated`: whether the page may share memory, and so use threads.
  */
 export async function serve(folders, { isolated = true } = {}) {
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, 'http://localhost').pathname));
-    const at = Object.keys(folders).filter((prefix) => path.startsWith(prefix)).sort((a, b) => b.length - a.length)[0];
+    const at = Object.keys(folders)
+      .filter((prefix) => path.startsWith(prefix))
+      .sort((a, b) => b.length - a.length)[0];
     const folder = folders[at];
-    if (typeof folder === 'function') return folder(response);
+    if (typeof folder === 'function') return folder(response, request);
     const file = join(folder, path.endsWith('/') ? `${path.slice(at.length)}index.html` : path.slice(at.length));
     response.setHeader('Content-Security-Policy', CSP);
     response.setHeader('X-Content-Type-Options', 'nosniff');

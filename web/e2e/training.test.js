@@ -1,15 +1,36 @@
 // SPDX-License-Identifier: MIT
-// LeNet learns the built-in digits, knows drawn ones, and keeps what it learnt in a file.
+// LeNet learns the built-in digits, recognizes drawn ones, and saves its weights to a file.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import { DESKTOP, ONE, PAGE, PHONE, SEVEN, ZERO, best, course, draw, drawn, launch, open, paste, pick, press, stat, until } from './page.js';
+import {
+  DESKTOP,
+  ONE,
+  PAGE,
+  PHONE,
+  SEVEN,
+  ZERO,
+  best,
+  panel,
+  draw,
+  drawn,
+  launch,
+  open,
+  paste,
+  pick,
+  press,
+  reset,
+  stat,
+  until,
+} from './page.js';
 import { serve } from './server.js';
 
 /** The names of the tensors in a safetensors file. */
 function names(bytes) {
   const length = Number(bytes.readBigUInt64LE());
-  return Object.keys(JSON.parse(bytes.subarray(8, 8 + length))).filter((name) => name !== '__metadata__').sort();
+  return Object.keys(JSON.parse(bytes.subarray(8, 8 + length)))
+    .filter((name) => name !== '__metadata__')
+    .sort();
 }
 
 describe('training', () => {
@@ -23,38 +44,50 @@ describe('training', () => {
     await server?.close();
   });
 
-  test('to 95 % on digits; draw, pause, save, reset', async () => {
+  test('learns digits to 95 %, recognizes drawn ones, pauses, saves and resets', async () => {
     const page = await open(browser, server.address);
     const chart = (title) => page.locator('.chart', { has: page.getByRole('heading', { name: title }) });
-    /** Pixels of reds, yellows and greens, which the axes have none of. */
-    const curves = (title) => chart(title).locator('canvas').evaluate((canvas) => {
-      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-      let count = 0;
-      for (let i = 0; i < data.length; i += 4) count += data[i + 3] > 128 && Math.max(...data.slice(i, i + 3)) - Math.min(...data.slice(i, i + 3)) > 60;
-      return count;
-    });
+    /** Counts red, yellow and green pixels. The axes have none. */
+    const curves = (title) =>
+      chart(title)
+        .locator('canvas')
+        .evaluate((canvas) => {
+          const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+          let count = 0;
+          for (let i = 0; i < data.length; i += 4)
+            count += data[i + 3] > 128 && Math.max(...data.slice(i, i + 3)) - Math.min(...data.slice(i, i + 3)) > 60;
+          return count;
+        });
     assert.deepEqual([await curves('Loss'), await curves('Accuracy')], [0, 0]);
     await page.getByRole('img', { name: 'No loss yet' }).waitFor();
     await press(page, 'Start');
     await until(page, 'Test accuracy', (value) => value >= 95);
     await page.getByRole('img', { name: /^Loss over [1-9]\d* steps, now \d\.\d{3}$/ }).waitFor();
     await page.getByRole('img', { name: /^Test accuracy [1-9][\d.]+%$/ }).waitFor();
-    await page.locator('.stats > div', { hasText: 'Images/s' }).getByText(/^[1-9][\d.]*k?$/).waitFor();
-    for (const title of ['Loss', 'Accuracy']) assert.ok(await curves(title) > 100, title);
+    await page
+      .locator('.stats > div', { hasText: 'Images/s' })
+      .getByText(/^[1-9][\d.]*k?$/)
+      .waitFor();
+    for (const title of ['Loss', 'Accuracy']) assert.ok((await curves(title)) > 100, title);
 
-    for (const [strokes, digit] of [[ZERO, '0'], [ONE, '1'], [SEVEN, '7']]) {
+    for (const [strokes, digit] of [
+      [ZERO, '0'],
+      [ONE, '1'],
+      [SEVEN, '7'],
+    ]) {
       await draw(page, strokes);
       await page.locator('.probabilities .best', { hasText: new RegExp(`^${digit}`) }).waitFor();
-      await press(page, 'Wipe the drawing');
+      await press(page, 'Clear the drawing');
     }
     await page.locator('.confusion td.right').first().getByText(/[1-9]/).waitFor();
     await press(page, 'Test picture');
-    await drawn(page.getByRole('img', { name: '20 filters: green adds, red takes away' }), 50);
-    await drawn(page.getByRole('img', { name: 'What layer conv1 gives for the picture' }), 50);
-    const node = (name) => page.locator('.diagram .node', { has: page.locator('.node-name', { hasText: new RegExp(`^${name}$`) }) });
+    await drawn(page.getByRole('img', { name: '20 filters: green is positive, red is negative' }), 50);
+    await drawn(page.getByRole('img', { name: 'The output of layer conv1 for the picture' }), 50);
+    const node = (name) =>
+      page.locator('.diagram .node', { has: page.locator('.node-name', { hasText: new RegExp(`^${name}$`) }) });
     assert.equal(await node('conv1').locator('.node-shape').textContent(), '20 × 24 × 24');
     await node('pool1').click();
-    await drawn(page.getByRole('img', { name: 'What layer pool1 gives for the picture' }), 50);
+    await drawn(page.getByRole('img', { name: 'The output of layer pool1 for the picture' }), 50);
     assert.equal(await page.locator('.inside select').inputValue(), 'pool1');
 
     await press(page, 'Pause');
@@ -66,37 +99,51 @@ describe('training', () => {
     const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Save')]);
     assert.equal(download.suggestedFilename(), 'weights.safetensors');
     file = await readFile(await download.path());
-    assert.deepEqual(names(file), ['conv1.bias', 'conv1.weight', 'conv2.bias', 'conv2.weight', 'fc3.bias',
-      'fc3.weight', 'fc4.bias', 'fc4.weight']);
+    assert.deepEqual(names(file), [
+      'conv1.bias',
+      'conv1.weight',
+      'conv2.bias',
+      'conv2.weight',
+      'fc3.bias',
+      'fc3.weight',
+      'fc4.bias',
+      'fc4.weight',
+    ]);
 
     await press(page, 'Resume');
     await until(page, 'Step', (value) => value > paused);
-    await press(page, 'Reset');
+    await reset(page);
     await until(page, 'Step', (value) => value === 0);
     assert.ok(Number.isNaN(await stat(page, 'Test accuracy')));
     assert.deepEqual(page.problems, []);
     await page.context().close();
   });
 
-  test('a reloaded page, on a phone, reads the file and is as good at once', async () => {
+  test('a reloaded page on a phone loads the file and has the same accuracy', async () => {
     const page = await open(browser, server.address, PHONE);
     await page.reload();
-    await (await course(page, 'Weights')).locator('input').setInputFiles({ name: 'w.safetensors', mimeType: '', buffer: file });
+    await (
+      await panel(page, 'Weights')
+    )
+      .locator('input')
+      .setInputFiles({ name: 'w.safetensors', mimeType: '', buffer: file });
     await until(page, 'Test accuracy', (value) => value >= 95);
     assert.equal(await stat(page, 'Step'), 0);
 
-    // A finger draws a one.
+    // Draws a one with a finger.
     await page.locator('.pen').scrollIntoViewIfNeeded();
     const box = await page.locator('.pen').boundingBox();
     const client = await page.context().newCDPSession(page);
-    const touch = (type, y) => client.send('Input.dispatchTouchEvent', {
-      type, touchPoints: y === undefined ? [] : [{ x: box.x + 0.5 * box.width, y: box.y + y * box.height }],
-    });
+    const touch = (type, y) =>
+      client.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: y === undefined ? [] : [{ x: box.x + 0.5 * box.width, y: box.y + y * box.height }],
+      });
     await touch('touchStart', 0.2);
     for (let y = 0.25; y < 0.82; y += 0.05) await touch('touchMove', y);
     await touch('touchEnd');
     await page.locator('.probabilities .best').waitFor();
-    await press(page, 'Start');  // until it knows this one too
+    await press(page, 'Start'); // until it recognizes this one too
     await page.locator('.probabilities .best', { hasText: /^1/ }).waitFor();
     assert.deepEqual(page.problems, []);
     await page.context().close();
@@ -105,14 +152,24 @@ describe('training', () => {
   test('weights inside a network are taken', async () => {
     const page = await open(browser, server.address);
     const floats = (...values) => Buffer.from(Float32Array.from(values).buffer).toString('base64');
-    await paste(page, JSON.stringify({
-      layer_params: [
-        { type: 'conv', params: { input_rows: 28, input_cols: 28, input_depth: 1, output_depth: 1, window_size: 28 } },
-        { type: 'fc', params: { input_size: 1, output_size: 10 } },
-        { type: 'act', params: { activation_type: 'softmax' } },
-      ],
-      layer_status: [{ w: floats(...Array(784).fill(0)), b: floats(0) }, { w: floats(...Array(10).fill(0)), b: floats(0, 0, 0, 9, 0, 0, 0, 0, 0, 0) }, {}],
-    }));
+    await paste(
+      page,
+      JSON.stringify({
+        layer_params: [
+          {
+            type: 'conv',
+            params: { input_rows: 28, input_cols: 28, input_depth: 1, output_depth: 1, window_size: 28 },
+          },
+          { type: 'fc', params: { input_size: 1, output_size: 10 } },
+          { type: 'act', params: { activation_type: 'softmax' } },
+        ],
+        layer_status: [
+          { w: floats(...Array(784).fill(0)), b: floats(0) },
+          { w: floats(...Array(10).fill(0)), b: floats(0, 0, 0, 9, 0, 0, 0, 0, 0, 0) },
+          {},
+        ],
+      }),
+    );
     await page.locator('.probabilities .best', { hasText: /^3100%$/ }).waitFor();
     assert.deepEqual(page.problems, []);
     await page.context().close();
@@ -128,20 +185,33 @@ describe('training', () => {
     await page.mouse.down({ button: 'right' });
     await page.mouse.move(...at(0.7, 0.7));
     await page.mouse.up({ button: 'right' });
-    assert.ok(await page.getByRole('button', { name: 'Wipe the drawing' }).isDisabled());
+    assert.ok(await page.getByRole('button', { name: 'Clear the drawing' }).isDisabled());
 
     const client = await page.context().newCDPSession(page);
-    const touch = (type, ...points) => client.send('Input.dispatchTouchEvent', {
-      type, touchPoints: points.map((point, id) => ({ x: at(...point)[0], y: at(...point)[1], id })),
-    });
+    const touch = (type, ...points) =>
+      client.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: points.map((point, id) => ({ x: at(...point)[0], y: at(...point)[1], id })),
+      });
     await touch('touchStart', [0.2, 0.2]);
     await touch('touchStart', [0.2, 0.2], [0.8, 0.8]);
     await touch('touchMove', [0.2, 0.8], [0.8, 0.2]);
     await touch('touchEnd');
-    await page.getByRole('button', { name: 'Wipe the drawing' }).and(page.locator(':enabled')).waitFor();
-    const drawn = (x, y) => paper.evaluate((canvas, [x, y]) =>
-      canvas.getContext('2d').getImageData(x * canvas.width, y * canvas.height, 1, 1).data[3] > 0, [x, y]);
-    const found = await Promise.all([[0.2, 0.2], [0.2, 0.7], [0.8, 0.8], [0.8, 0.3], [0.5, 0.5]].map((point) => drawn(...point)));
+    await page.getByRole('button', { name: 'Clear the drawing' }).and(page.locator(':enabled')).waitFor();
+    const drawn = (x, y) =>
+      paper.evaluate(
+        (canvas, [x, y]) => canvas.getContext('2d').getImageData(x * canvas.width, y * canvas.height, 1, 1).data[3] > 0,
+        [x, y],
+      );
+    const found = await Promise.all(
+      [
+        [0.2, 0.2],
+        [0.2, 0.7],
+        [0.8, 0.8],
+        [0.8, 0.3],
+        [0.5, 0.5],
+      ].map((point) => drawn(...point)),
+    );
     assert.deepEqual(found, [true, true, false, false, false]);
     assert.deepEqual(page.problems, []);
     await page.context().close();

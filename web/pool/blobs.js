@@ -1,52 +1,66 @@
 // SPDX-License-Identifier: MIT
-// Blobs that a node fetches; of those for modules the newest stay, up to a number of bytes.
+// A node's downloads of blobs, and its cache of module blobs, which evicts the oldest.
 
-const silentSeconds = 30; // on a slow link a large blob takes long, but some of it comes all the time
-const keptBytes = 64e6;
+const silenceSeconds = 30; // a large blob on a slow link takes long, but its bytes keep coming
+const cacheBytes = 64e6;
 
-/** The bytes at an address, however long they take; rejects when none comes for so long. */
-export async function fetchBytes(address, seconds = silentSeconds) {
+/**
+ * Downloads an address. There is no limit of the total time. Rejects if no byte arrives for `seconds`. Calls onBytes()
+ * with the length of each part. If it throws, the download ends.
+ */
+export async function fetchBytes(address, { seconds = silenceSeconds, onBytes = () => {} } = {}) {
   const silence = new AbortController();
   let timer;
-  const heard = () => {
+  const restartTimer = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => silence.abort(new DOMException(`no bytes for ${seconds} s`, 'TimeoutError')), 1000 * seconds);
+    timer = setTimeout(
+      () => silence.abort(new DOMException(`no bytes for ${seconds} s`, 'TimeoutError')),
+      1000 * seconds,
+    );
   };
-  heard();
+  restartTimer();
   try {
-    const response = await fetch(address, {signal: silence.signal});
+    const response = await fetch(address, { signal: silence.signal });
     if (!response.ok) throw new Error(`${address}: ${response.status}`);
-    const parts = response.body.pipeThrough(new TransformStream({transform(part, out) {
-      heard();
-      out.enqueue(part);
-    }}));
+    const parts = response.body.pipeThrough(
+      new TransformStream({
+        transform(part, out) {
+          restartTimer();
+          onBytes(part.length);
+          out.enqueue(part);
+        },
+      }),
+    );
     return new Uint8Array(await new Response(parts).arrayBuffer());
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** load(hash) as a function that asks for nothing twice while it keeps it, or while it is on its way. */
-export function keepBlobs(load, most = keptBytes) {
+/** Wraps load(hash) with a cache of `limit` bytes. A hash that is cached or being loaded is not loaded again. */
+export function cacheBlobs(load, limit = cacheBytes) {
   const blobs = new Map(); // hash -> {loading, bytes}
   let bytes = 0;
-  const forget = (hash) => {
+  const evict = (hash) => {
     bytes -= blobs.get(hash).bytes;
     blobs.delete(hash);
   };
-  const keep = (hash, blob) => {
+  const insert = (hash, blob) => {
     blobs.get(hash).bytes = blob.byteLength;
     bytes += blob.byteLength;
-    for (const [oldest, {bytes: size}] of blobs) {
-      if (bytes <= most) break;
-      if (size > 0) forget(oldest);
+    for (const [oldest, { bytes: size }] of blobs) {
+      if (bytes <= limit) break;
+      if (size > 0) evict(oldest);
     }
   };
   return (hash) => {
     if (!blobs.has(hash)) {
       const loading = load(hash);
-      blobs.set(hash, {loading, bytes: 0});
-      loading.then((blob) => keep(hash, blob), () => forget(hash));
+      blobs.set(hash, { loading, bytes: 0 });
+      loading.then(
+        (blob) => insert(hash, blob),
+        () => evict(hash),
+      );
     }
     return blobs.get(hash).loading;
   };

@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Frames of docs/protocol.md, for pages and for Node; types in frame.d.ts.
+// Frames of docs/protocol.md, for pages and for Node. The C++ side is dist/wire/frame.h, and both pass the same
+// vectors.
 
-/** How the reason begins for which a connection is closed (code 1008) whose node was put out: it is not to come again (dist/wire/frame.h). */
-export const putOut = 'the node was expelled';
+/** The close code for an expelled node. The node must not reconnect. Defined in dist/wire/frame.h too. */
+export const expelledCode = 4001;
 
 export const frameHeaderBytes = 32;
 const magic = 0x5349414b; // "KAIS", little-endian
 const version = 1;
 const maxControlBytes = 65536;
-const maxPayloadHigh = 0x1fffff; // 2^53 - 1 and less
-const types = ['hello', 'welcome', 'ready', 'ticket', 'result', 'verdict', 'give_back', 'drain', 'echo', 'error', 'cancel'];
-const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
+const maxPayloadHigh = 0x1fffff; // so that the value is at most 2^53 - 1
+const types = [
+  'hello',
+  'welcome',
+  'ready',
+  'ticket',
+  'result',
+  'verdict',
+  'give_back',
+  'drain',
+  'echo',
+  'error',
+  'cancel',
+];
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 export class FrameError extends Error {
@@ -35,10 +48,12 @@ function store64(view, at, value) {
   view.setUint32(at + 4, Math.floor(value / 2 ** 32), true);
 }
 
-/** JSON.parse takes the last of equal keys, where the other side refuses them. `text` is well-formed. */
+/**
+ * Rejects duplicate keys, because JSON.parse takes the last one and the C++ side refuses them. `text` is well-formed.
+ */
 function expectUniqueKeys(text) {
-  const open = []; // of each object and list around: the keys so far, or nothing
-  let key = false; // a text is one
+  const open = []; // the keys so far of each open object, undefined for an open list
+  let key = false; // whether the next string is a key
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],]/g)) {
     const keys = open.at(-1);
     if (token === '{') open.push(new Set());
@@ -46,7 +61,7 @@ function expectUniqueKeys(text) {
     else if (token === '}' || token === ']') open.pop();
     else if (token !== ',' && key) {
       const name = JSON.parse(token);
-      if (keys.has(name)) throw new Error(`the key ${token} stands there twice`);
+      if (keys.has(name)) throw new Error(`duplicate key ${token}`);
       keys.add(name);
     }
     key = token === '{' || (token === ',' && keys !== undefined);
@@ -67,6 +82,10 @@ function parseControl(bytes) {
   return value;
 }
 
+/**
+ * Reads one frame. Throws FrameError unless the bytes are exactly one frame. The payload is a view of `message`.
+ * Ticket 0 means no ticket.
+ */
 export function decodeFrame(message) {
   expect(message.length >= frameHeaderBytes, 0, 'a header of 32 bytes', message.length);
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
@@ -84,14 +103,15 @@ export function decodeFrame(message) {
   expect(message.length === bytes, frameHeaderBytes, `a message of ${bytes} bytes`, message.length);
   const payloadAt = frameHeaderBytes + controlBytes;
   const control = parseControl(message.subarray(frameHeaderBytes, payloadAt));
-  return {type: types[type - 1], ticket, control, payload: message.subarray(payloadAt)};
+  return { type: types[type - 1], ticket, control, payload: message.subarray(payloadAt) };
 }
 
-export function encodeFrame({type, ticket = 0, control = {}, payload = new Uint8Array()}) {
+export function encodeFrame({ type, ticket = 0, control = {}, payload = new Uint8Array() }) {
   const code = types.indexOf(type) + 1;
-  if (code === 0) throw new FrameError(`expected a type of frame, got ${type}`);
+  if (code === 0) throw new FrameError(`expected a frame type, got ${type}`);
   const text = Object.keys(control).length === 0 ? new Uint8Array() : encoder.encode(JSON.stringify(control));
-  if (text.length > maxControlBytes) throw new FrameError(`expected a control part of at most 65536 bytes, got ${text.length}`);
+  if (text.length > maxControlBytes)
+    throw new FrameError(`expected a control part of at most 65536 bytes, got ${text.length}`);
   const message = new Uint8Array(frameHeaderBytes + text.length + payload.length);
   const view = new DataView(message.buffer);
   view.setUint32(0, magic, true);

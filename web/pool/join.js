@@ -1,68 +1,96 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT
-// A node without a page: node web/pool/join.js URL [--token-file FILE] [--threads N] [--name NAME] [--seconds N]
-// [--memory MB] [--gflops N] [--package FOLDER]. The token may also stand in KAISEKI_NODE_TOKEN. Training needs the npm package kaiseki,
-// installed, or in a folder.
+// A node without a page:
+//   node web/pool/join.js URL [--token-file FILE] [--threads N] [--name NAME] [--seconds N] [--memory MB] [--gflops N]
+// [--package FOLDER]
+// The token may also be in the environment variable KAISEKI_NODE_TOKEN. Training needs the npm package kaiseki,
+// installed or in FOLDER.
 
-import {spawn} from 'node:child_process';
-import {createHash} from 'node:crypto';
-import {readFileSync} from 'node:fs';
+import { spawn } from 'node:child_process';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import os from 'node:os';
 import path from 'node:path';
-import {fileURLToPath, pathToFileURL} from 'node:url';
-import {parseArgs} from 'node:util';
-import {Worker} from 'node:worker_threads';
-import {fetchBytes, keepBlobs} from './blobs.js';
-import {putOut} from './frame.js';
-import {PoolNode} from './node.js';
-import {Runner} from './runner.js';
-import {trainingFunction} from './training.js';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { fetchBytes, cacheBlobs } from './blobs.js';
+import { expelledCode } from './frame.js';
+import { PoolNode } from './node.js';
+import { Runner } from './runner.js';
+import { trainingFunction } from './training.js';
 
-// Node takes these only from its own command line: begin again with them.
-const flags = ['--experimental-websocket', '--experimental-vm-modules', '--disallow-code-generation-from-strings',
-               '--no-warnings'];
+// Node accepts these flags only on its own command line, so this script starts itself again with them.
+const flags = [
+  '--experimental-websocket',
+  '--experimental-vm-modules',
+  '--disallow-code-generation-from-strings',
+  '--no-warnings',
+];
 
 const measureSeconds = 2;
 
 function usage(problem) {
-  console.error(`join: ${problem}; usage: node join.js URL [--token-file FILE] [--threads N] [--name NAME] ` +
-                '[--seconds N] [--memory MB] [--gflops N] [--package FOLDER]');
+  console.error(
+    `join: ${problem}; usage: node join.js URL [--token-file FILE] [--threads N] [--name NAME] ` +
+      '[--seconds N] [--memory MB] [--gflops N] [--package FOLDER]',
+  );
   process.exit(1);
 }
 
-/** The host of a URL, which writes addresses in one way. */
+/** The URL class has normalized the host already. */
 const isThisMachine = (host) => host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 
 function readOptions() {
   let parsed;
   try {
-    parsed = parseArgs({allowPositionals: true, options: {
-      'token-file': {type: 'string'}, threads: {type: 'string'}, name: {type: 'string'}, seconds: {type: 'string'},
-      memory: {type: 'string'}, gflops: {type: 'string'}, package: {type: 'string'}}});
+    parsed = parseArgs({
+      allowPositionals: true,
+      options: {
+        'token-file': { type: 'string' },
+        threads: { type: 'string' },
+        name: { type: 'string' },
+        seconds: { type: 'string' },
+        memory: { type: 'string' },
+        gflops: { type: 'string' },
+        package: { type: 'string' },
+      },
+    });
   } catch (error) {
     usage(error.message);
   }
-  const {values, positionals} = parsed;
-  if (positionals.length !== 1 || !/^https?:\/\/[^/]+\/?$/.test(positionals[0])) usage('expected a URL such as http://127.0.0.1:8080');
+  const { values, positionals } = parsed;
+  if (positionals.length !== 1 || !/^https?:\/\/[^/]+\/?$/.test(positionals[0]))
+    usage('expected a URL such as http://127.0.0.1:8080');
   const number = (name, otherwise) => {
     const value = values[name] === undefined ? otherwise : Number(values[name]);
-    if (!(value > 0)) usage(`expected --${name} over 0`);
+    if (!(value > 0)) usage(`expected --${name} above 0`);
     return value;
   };
-  const token = values['token-file'] ? readFileSync(values['token-file'], 'utf8').trim() : process.env.KAISEKI_NODE_TOKEN;
-  const {protocol, hostname} = new URL(positionals[0]);
-  if (token && protocol === 'http:' && !isThisMachine(hostname)) usage(`expected https for a token that leaves this machine, got http://${hostname}`);
-  return {url: positionals[0].replace(/\/$/, ''), token, name: values.name ?? os.hostname(),
-          threads: number('threads', Math.max(1, os.availableParallelism() - 1)),
-          seconds: number('seconds', 60), trainingSeconds: number('seconds', 300), memory: number('memory', 256),
-          gflops: values.gflops && number('gflops'), folder: values.package};
+  const token = values['token-file']
+    ? readFileSync(values['token-file'], 'utf8').trim()
+    : process.env.KAISEKI_NODE_TOKEN;
+  const { protocol, hostname } = new URL(positionals[0]);
+  if (token && protocol === 'http:' && !isThisMachine(hostname))
+    usage(`expected https to send a token to another machine, got http://${hostname}`);
+  return {
+    url: positionals[0].replace(/\/$/, ''),
+    token,
+    name: values.name ?? os.hostname(),
+    threads: number('threads', Math.max(1, os.availableParallelism() - 1)),
+    seconds: number('seconds', 60),
+    trainingSeconds: number('seconds', 300),
+    memory: number('memory', 256),
+    gflops: values.gflops && number('gflops'),
+    folder: values.package,
+  };
 }
 
 function makeWorker(script, options) {
-  const worker = new Worker(new URL(script, import.meta.url), {env: {}, argv: [], stdin: false, ...options});
-  const adapter = {post: (message) => worker.postMessage(message), end: () => worker.terminate()};
+  const worker = new Worker(new URL(script, import.meta.url), { env: {}, argv: [], stdin: false, ...options });
+  const adapter = { post: (message) => worker.postMessage(message), end: () => worker.terminate() };
   worker.on('message', (message) => adapter.onMessage?.(message));
   worker.on('error', (error) => adapter.onError?.(error));
   worker.on('exit', () => adapter.onError?.());
@@ -71,77 +99,136 @@ function makeWorker(script, options) {
 
 async function getBlob(url, hash) {
   const bytes = await fetchBytes(`${url}/blobs/${hash}`);
-  if (createHash('sha256').update(bytes).digest('hex') !== hash) throw new Error(`blob ${hash}: other bytes`);
+  if (createHash('sha256').update(bytes).digest('hex') !== hash)
+    throw new Error(`blob ${hash}: expected bytes with this hash, got others`);
   return bytes;
 }
 
-/** One that computes a ticket with all threads, and this node's speed; none without the package. */
-async function makeTrainer({url, threads, trainingSeconds, gflops, folder}) {
+/**
+ * Makes the runner that computes training tickets with all threads, and measures this node's speed. Without the package
+ * there is no runner.
+ */
+async function makeTrainer({ url, threads, trainingSeconds, gflops, folder }) {
   let runner;
   try {
-    const address = folder ? pathToFileURL(path.join(folder, 'src', 'sync.js')).href : import.meta.resolve('kaiseki/sync');
-    const make = () => makeWorker('./training_worker_node.js', {workerData: {address, threads}});
+    const address = folder
+      ? pathToFileURL(path.join(folder, 'src', 'sync.js')).href
+      : import.meta.resolve('kaiseki/sync');
+    const make = () => makeWorker('./training_worker_node.js', { workerData: { address, threads } });
     runner = new Runner(make, trainingSeconds, (hash) => getBlob(url, hash));
-    const measured = await runner.run({function: trainingFunction, measure: gflops ? 0 : measureSeconds});
-    return {trainers: [runner], gflops: gflops ?? measured};
+    const measured = await runner.run({ function: trainingFunction, measure: gflops ? 0 : measureSeconds });
+    return { trainers: [runner], gflops: gflops ?? measured };
   } catch (error) {
     runner?.stop();
-    print({event: 'no_training', error: `${error.message}; install the npm package kaiseki, or say where it is (--package)`});
-    return {trainers: [], gflops: gflops ?? 0};
+    print({
+      event: 'no_training',
+      error: `${error.message}; install the npm package kaiseki, or give its folder with --package`,
+    });
+    return { trainers: [], gflops: gflops ?? 0 };
   }
 }
 
-/** The answer's status to one attempt to join, which WebSocket does not tell; 0: no answer. */
+/** Whether the program at `url` proves that it knows the token (docs/protocol.md). Rejects if it is no coordinator. */
+async function knowsToken(url, token) {
+  const nonce = randomBytes(16).toString('hex');
+  const answer = await fetch(`${url}/proof?nonce=${nonce}`, { redirect: 'error', signal: AbortSignal.timeout(10000) });
+  const { proofs } = await answer.json();
+  const port = new URL(url).port || '80';
+  return proofs.includes(createHmac('sha256', token).update(`kaiseki coordinator ${port} ${nonce}`).digest('hex'));
+}
+
+/** A WebSocket that sends the token only if the other side knows it. Otherwise it calls `refuse`. */
+function provenSocket(url, token, open, refuse) {
+  const outer = { readyState: 0, send() {}, close: () => (outer.onerror = undefined) };
+  knowsToken(url, token)
+    .then((known) => {
+      if (!outer.onerror) return; // closed meanwhile
+      if (!known) return refuse();
+      const inner = open();
+      inner.binaryType = 'arraybuffer';
+      for (const name of ['onopen', 'onmessage', 'onerror', 'onclose']) inner[name] = (event) => outer[name]?.(event);
+      outer.send = (data) => inner.send(data);
+      outer.close = () => inner.close();
+      Object.defineProperty(outer, 'readyState', { get: () => inner.readyState });
+    })
+    .catch(() => outer.onerror?.());
+  return outer;
+}
+
+/** Returns the HTTP status of one attempt to join, because WebSocket does not report it. 0 means no answer. */
 function askStatus(url, headers) {
   return new Promise((resolve) => {
-    const request = (url.startsWith('https') ? https : http).get(`${url}/node`, {timeout: 10000, headers: {
-      ...headers, connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13',
-      'sec-websocket-key': Buffer.alloc(16).toString('base64')}});
-    const end = (status) => { request.destroy(); resolve(status); };
-    request.on('response', ({statusCode}) => end(statusCode));
-    request.on('upgrade', (_, socket) => { socket.destroy(); end(101); });
+    const request = (url.startsWith('https') ? https : http).get(`${url}/node`, {
+      timeout: 10000,
+      headers: {
+        ...headers,
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+      },
+    });
+    const end = (status) => {
+      request.destroy();
+      resolve(status);
+    };
+    request.on('response', ({ statusCode }) => end(statusCode));
+    request.on('upgrade', (_, socket) => {
+      socket.destroy();
+      end(101);
+    });
     request.on('timeout', () => end(0));
     request.on('error', () => end(0));
   });
 }
 
-/** Texts come from tasks and from the coordinator: nothing of them may command the terminal. */
+/** Escapes control characters: tasks and the coordinator send texts, which must not control the terminal. */
 function print(value) {
   console.log(JSON.stringify(value).replace(/[\x7f-\x9f]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`));
 }
 
 async function main() {
   const options = readOptions();
-  const {url, token, name, threads, seconds, memory} = options;
-  const {trainers, gflops} = await makeTrainer(options);
-  const headers = token ? {authorization: `Bearer ${token}`} : {};
-  const onEvent = async (event, details) => {
-    print({time: Date.now() / 1000, event, ...details});
-    if (event === 'waiting' && details.code === 1008 && details.reason.startsWith(putOut)) {
-      console.error('join: the coordinator put this node out; its log or console says why');
-      process.exit(1);
-    }
-    if (event !== 'waiting' || details.code !== 1006 || await askStatus(url, headers) !== 401) return;
-    console.error("join: expected the coordinator's token for nodes (--token-file), got none or another");
+  const { url, token, name, threads, seconds, memory } = options;
+  const { trainers, gflops } = await makeTrainer(options);
+  const headers = token ? { authorization: `Bearer ${token}` } : {};
+  const isProven = token && url.startsWith('http:');
+  const refuse = () => {
+    console.error('join: the coordinator refuses the token; pass its node.token with --token-file');
     process.exit(1);
   };
+  const open = () => new WebSocket(`${url.replace(/^http/, 'ws')}/node`, { headers });
+  const onEvent = async (event, details) => {
+    print({ time: Date.now() / 1000, event, ...details });
+    if (event === 'waiting' && details.code === expelledCode) {
+      console.error(`join: the coordinator expelled this node${details.reason && `: ${details.reason}`}`);
+      process.exit(1);
+    }
+    if (event === 'waiting' && details.code === 1006 && !isProven && (await askStatus(url, headers)) === 401) refuse();
+  };
   const node = new PoolNode({
-    connect: () => new WebSocket(`${url.replace(/^http/, 'ws')}/node`, {headers}),
-    fetchBlob: keepBlobs((hash) => getBlob(url, hash)),
-    runners: Array.from({length: threads}, () => new Runner(() => makeWorker('./task_worker_node.js', {
-      resourceLimits: {maxOldGenerationSizeMb: memory}}), seconds)),
+    connect: () => (isProven ? provenSocket(url, token, open, refuse) : open()),
+    fetchBlob: cacheBlobs((hash) => getBlob(url, hash)),
+    runners: Array.from(
+      { length: threads },
+      () =>
+        new Runner(
+          () => makeWorker('./task_worker_node.js', { resourceLimits: { maxOldGenerationSizeMb: memory } }),
+          seconds,
+        ),
+    ),
     trainers,
-    info: {name, device: `Node ${process.version}`, threads, gflops},
+    info: { name, device: `Node ${process.version}`, threads, gflops },
     onEvent,
   });
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => node.stop());
   const counts = await node.start();
-  print({event: 'ended', ...counts});
+  print({ event: 'ended', ...counts });
   process.exit(0);
 }
 
 if (process.execArgv.includes('--experimental-vm-modules')) {
-  process.once('disconnect', () => process.exit(1)); // who began this is gone
+  process.once('disconnect', () => process.exit(1)); // the parent process has ended
   await main();
 } else {
   if (!globalThis.WebSocket && !process.allowedNodeEnvironmentFlags.has('--experimental-websocket')) {
@@ -149,7 +236,8 @@ if (process.execArgv.includes('--experimental-vm-modules')) {
     process.exit(1);
   }
   const child = spawn(process.execPath, [...flags, fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc']});
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(signal ? 1 : code));
 }

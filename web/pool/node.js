@@ -1,62 +1,103 @@
 // SPDX-License-Identifier: MIT
-// PoolNode: a node of the pool, in a page or in Node. It talks to the coordinator (docs/protocol.md) and hands tickets to
-// runners; code of tasks never runs here.
+// PoolNode: a node of the pool, in a page or in Node. It connects to the coordinator (docs/protocol.md) and passes
+// tickets to runners. Code of tasks never runs in this thread.
 
-import {decodeFrame, encodeFrame} from './frame.js';
-import {samplesOf, trainingFunction} from './training.js';
+import { decodeFrame, encodeFrame } from './frame.js';
+import { countSamples, trainingFunction } from './training.js';
 
-const firstWait = 0.5; // seconds
+const firstDelay = 0.5; // in seconds
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * options: connect() gives a WebSocket, fetchBlob(hash) a Promise of its bytes; runners: [{run(job), stop()}] of modules,
- * trainers: the same of training, if it can; info: {name, device, threads, gflops}; longestWait: seconds;
- * silence: seconds without a sign of life, after which the coordinator is dead (half way it is asked for one);
- * onEvent(name, details).
+ * A task's job has `module` and `code`, a training job has `function`. With `measure` seconds the job returns GFLOP/s.
+ * @typedef {{
+ *   module?: string, code?: Uint8Array, function?: string, input?: Uint8Array, blobs?: Uint8Array[], measure?: number,
+ * }} Job
  */
+/**
+ * Computes jobs, one at a time. With `again`, stop() is followed by other jobs.
+ * @typedef {{ run(job: Job): Promise<Uint8Array | number>, stop(again?: boolean): void }} TaskRunner
+ */
+/** @typedef {{ name: string, device: string, threads: number, gflops: number }} NodeInfo */
+/**
+ * connect() opens a socket to the coordinator, and fetchBlob(hash) downloads a blob. `runners` compute modules, `trainers`
+ * compute training. `identity` is that of an earlier connection. After `silence` seconds without a message the
+ * coordinator counts as dead. Between two attempts to connect are at most `longestDelay` seconds. If maySend(bytes) is
+ * false, the ticket is given back instead of a result of so many bytes.
+ * @typedef {{
+ *   connect(): WebSocket, fetchBlob(hash: string): Promise<Uint8Array>, runners: TaskRunner[], trainers?: TaskRunner[],
+ *   info: NodeInfo, identity?: { node?: string, key?: string }, longestDelay?: number, silence?: number,
+ *   maySend?(bytes: number): boolean,
+ *   onEvent?(name: string, details: Record<string, any>): void,
+ * }} NodeOptions
+ */
+
 export class PoolNode {
-  constructor({connect, fetchBlob, runners, trainers = [], info, longestWait = 30, silence = 60,
-               onEvent = () => {}}) {
-    Object.assign(this, {connect, fetchBlob, longestWait, silence, onEvent});
-    this.modules = {runners, idle: [...runners], busy: 0};
-    this.become({trainers, info});
-    this.threads = Math.max(runners.length, trainers.length); // tickets at once
-    this.jobs = new Map(); // ticket -> {token, task, most, runner? of a module, result?, samples?: that it trained on}
-    this.queue = []; // of tickets that no runner has begun
-    this.identity = {};
-    this.wait = firstWait;
+  /** @param {NodeOptions} options */
+  constructor({
+    connect,
+    fetchBlob,
+    runners,
+    trainers = [],
+    info,
+    identity = {},
+    longestDelay = 30,
+    silence = 60,
+    maySend = () => true,
+    onEvent = () => {},
+  }) {
+    Object.assign(this, { connect, fetchBlob, longestDelay, silence, maySend, onEvent });
+    this.modules = { runners, idle: [...runners], busy: 0 };
+    this.configure({ trainers, info });
+    this.threads = Math.max(runners.length, trainers.length); // the largest number of tickets that run at once
+    this.jobs = new Map(); // ticket -> {token, task, maxResultBytes, runner?, result?, samples?}
+    this.queue = []; // tickets that no runner has started
+    this.identity = { ...identity };
+    this.delay = firstDelay;
     this.stopping = false;
     this.welcomed = false;
-    this.counts = {accepted: 0, refused: 0, failed: 0};
+    this.counts = { accepted: 0, refused: 0, failed: 0 };
   }
 
-  become({trainers, info}) {
+  configure({ trainers, info }) {
     this.info = info;
     this.functions = trainers.length > 0 ? [trainingFunction] : [];
-    this.training = {runners: trainers, idle: [...trainers], busy: 0};
+    this.training = { runners: trainers, idle: [...trainers], busy: 0 };
   }
 
+  /**
+   * Connects. Resolves to the counts when the node has stopped.
+   * @returns {Promise<{ accepted: number, refused: number, failed: number }>}
+   */
   start() {
-    this.ended = new Promise((resolve) => { this.end = resolve; });
+    this.ended = new Promise((resolve) => {
+      this.end = resolve;
+    });
     this.open();
     return this.ended;
   }
 
-  /** From now on at most `threads` runners compute at once. With 0 they stop at once, and what is not done goes back. */
-  use(threads) {
+  /**
+   * Limits the number of runners that compute at once. With 0 all stop, and their tickets are given back.
+   * @param {number} threads
+   */
+  setThreads(threads) {
     this.threads = threads;
-    if (this.welcomed) this.send('ready', 0, {slots: this.slots()});
-    if (threads === 0) this.abandon();
-    this.begin();
+    if (this.welcomed) this.send('ready', 0, { slots: this.slots() });
+    if (threads === 0) this.giveBackUnfinished();
+    this.startJobs();
   }
 
-  /** Has other trainers or another speed from now on. What is not done goes back, and it says hello anew. */
-  announce({trainers, info}) {
-    this.abandon();
-    this.become({trainers, info});
-    if (this.socket?.readyState !== 1) return; // the next hello says it
-    this.leave().close();
+  /**
+   * Changes the trainers and the speed. Gives back unfinished tickets and connects again with a new hello.
+   * @param {{ trainers: TaskRunner[], info: NodeInfo }} ability
+   */
+  announce({ trainers, info }) {
+    this.giveBackUnfinished();
+    this.configure({ trainers, info });
+    if (this.socket?.readyState !== 1) return; // the next hello has the new values
+    this.detach().close();
     this.open();
   }
 
@@ -64,7 +105,7 @@ export class PoolNode {
     return this.stopping ? 0 : 2 * this.threads;
   }
 
-  abandon() {
+  giveBackUnfinished() {
     this.queue.length = 0;
     for (const [ticket, job] of [...this.jobs]) if (!job.result) this.giveBack(ticket);
     this.stopRunners();
@@ -74,13 +115,17 @@ export class PoolNode {
     for (const runner of [...this.modules.runners, ...this.training.runners]) runner.stop();
   }
 
-  /** Gives back what is not done, and ends when the coordinator has answered the rest, or after `seconds`. */
+  /**
+   * Gives back unfinished tickets. Ends when the coordinator has answered all results, or after `seconds`.
+   * @param {number} [seconds]
+   * @returns {Promise<unknown>}
+   */
   stop(seconds = 3) {
     if (this.stopping) return this.ended;
     this.stopping = true;
     clearTimeout(this.timer);
-    if (this.welcomed) this.send('ready', 0, {slots: 0});
-    this.abandon();
+    if (this.welcomed) this.send('ready', 0, { slots: 0 });
+    this.giveBackUnfinished();
     const limit = setTimeout(() => this.finish(), 1000 * seconds);
     this.ended.then(() => clearTimeout(limit));
     this.finishIfDone();
@@ -90,106 +135,122 @@ export class PoolNode {
   open() {
     const socket = this.connect();
     this.socket = socket;
-    this.heard = true;
-    this.watch = setInterval(() => this.look(), 1000 * this.silence / 2);
+    this.messageSeen = true;
+    this.watch = setInterval(() => this.checkSilence(), (1000 * this.silence) / 2);
     socket.binaryType = 'arraybuffer';
-    socket.onopen = () => this.send('hello', 0, {
-      ...this.info, functions: this.functions, modules: true, cancels: true, ...this.identity});
-    socket.onmessage = ({data}) => socket === this.socket && this.receive(new Uint8Array(data));
-    // Node does not always say close after an error.
+    socket.onopen = () =>
+      this.send('hello', 0, {
+        ...this.info,
+        functions: this.functions,
+        modules: true,
+        cancels: true,
+        ...this.identity,
+      });
+    socket.onmessage = ({ data }) => socket === this.socket && this.receive(new Uint8Array(data));
+    // After an error, Node does not always emit close.
     socket.onerror = () => this.closed(socket, 1006, 'no connection');
-    socket.onclose = ({code, reason}) => this.closed(socket, code, reason);
+    socket.onclose = ({ code, reason }) => this.closed(socket, code, reason);
   }
 
-  /** A silence may be the coordinator's death, which no event tells. */
-  look() {
-    if (this.heard) {
-      this.heard = false;
+  /**
+   * Detects a dead coordinator. No event reports one, so silence is measured: after half of the limit the node sends an
+   * echo.
+   */
+  checkSilence() {
+    if (this.messageSeen) {
+      this.messageSeen = false;
       if (this.welcomed) this.send('echo', 0, {});
       return;
     }
-    const {socket} = this;
+    const { socket } = this;
     this.closed(socket, 1006, 'silence');
     socket.close();
   }
 
   receive(message) {
-    this.heard = true;
+    this.messageSeen = true;
     let frame;
     try {
       frame = decodeFrame(message);
     } catch (error) {
-      return this.onEvent('bad_frame', {error: error.message});
+      return this.onEvent('bad_frame', { error: error.message });
     }
     if (frame.type === 'welcome') return this.welcome(frame.control);
-    if (frame.type === 'ticket' || frame.type === 'verdict') this.wait = firstWait; // the connection is of use
-    if (frame.type === 'ticket') return this.take(frame);
+    if (frame.type === 'ticket' || frame.type === 'verdict') this.delay = firstDelay; // the connection works
+    if (frame.type === 'ticket') return this.acceptTicket(frame);
     if (frame.type === 'verdict') return this.verdict(frame);
     if (frame.type === 'error') return this.onEvent('refused', frame.control);
     if (frame.type === 'cancel') return this.cancel(frame.ticket);
     if (frame.type === 'drain') for (const job of this.queue.splice(0)) this.giveBack(job.ticket);
   }
 
-  welcome({node, key}) {
-    this.identity = {node, key};
+  welcome({ node, key }) {
+    this.identity = { node, key };
     this.welcomed = true;
-    this.onEvent('joined', {node});
-    for (const [ticket, {token, result}] of this.jobs) if (result) this.send('result', ticket, {token}, result);
-    this.send('ready', 0, {slots: this.slots()});
+    this.onEvent('joined', { node });
+    for (const [ticket, { token, result }] of this.jobs) if (result) this.send('result', ticket, { token }, result);
+    this.send('ready', 0, { slots: this.slots() });
   }
 
-  take({ticket, control, payload}) {
-    const known = this.jobs.get(ticket);
-    if (known) {
-      known.token = control.token;
-      if (known.result) this.send('result', ticket, {token: known.token}, known.result);
+  acceptTicket({ ticket, control, payload }) {
+    const running = this.jobs.get(ticket);
+    if (running) {
+      running.token = control.token;
+      if (running.result) this.send('result', ticket, { token: running.token }, running.result);
       return;
     }
-    this.jobs.set(ticket, {token: control.token, task: control.task, most: control.max_result_bytes ?? Infinity});
+    this.jobs.set(ticket, {
+      token: control.token,
+      task: control.task,
+      maxResultBytes: control.max_result_bytes ?? Infinity,
+    });
     if (this.slots() === 0) return this.giveBack(ticket);
-    const job = {ticket, blobs: control.blobs ?? [], input: payload.slice()};
-    if (this.functions.includes(control.function)) this.queue.push({...job, function: control.function});
-    else if (control.module) this.queue.push({...job, module: control.module});
-    else return this.giveBack(ticket, 'no module for this node');
-    this.begin();
+    const job = { ticket, blobs: control.blobs ?? [], input: payload.slice() };
+    if (this.functions.includes(control.function)) this.queue.push({ ...job, function: control.function });
+    else if (control.module) this.queue.push({ ...job, module: control.module });
+    else return this.giveBack(ticket, 'this node has no such function');
+    this.startJobs();
   }
 
-  begin() {
+  startJobs() {
     for (const job of [...this.queue]) {
-      const [mine, other] = job.function ? [this.training, this.modules] : [this.modules, this.training];
+      const [group, other] = job.function ? [this.training, this.modules] : [this.modules, this.training];
       if (other.busy > 0) break; // training uses all threads
-      if (mine.idle.length === 0 || mine.busy >= this.threads) continue;
-      const runner = mine.idle.pop();
-      ++mine.busy;
+      if (group.idle.length === 0 || group.busy >= this.threads) continue;
+      const runner = group.idle.pop();
+      ++group.busy;
       this.queue.splice(this.queue.indexOf(job), 1);
       this.compute(runner, job).finally(() => {
-        mine.idle.push(runner);
-        --mine.busy;
-        this.begin();
+        group.idle.push(runner);
+        --group.busy;
+        this.startJobs();
       });
     }
   }
 
-  async compute(runner, {ticket, blobs, ...work}) {
-    const job = this.jobs.get(ticket); // another lease of the same ticket, or another coordinator's, is another job
-    const ours = () => this.jobs.get(ticket) === job;
+  async compute(runner, { ticket, blobs, ...work }) {
+    const job = this.jobs.get(ticket); // a new lease of this ticket makes a new job
+    const isCurrent = () => this.jobs.get(ticket) === job;
     try {
-      const code = work.module && await this.fetchBlob(work.module);
+      const code = work.module && (await this.fetchBlob(work.module));
       const inputs = await Promise.all(blobs.map((hash) => this.fetchBlob(hash)));
-      if (!ours()) return;
+      if (!isCurrent()) return;
       if (work.module) job.runner = runner;
-      const value = await runner.run({...work, code, blobs: inputs});
-      if (!ours()) return;
+      const value = await runner.run({ ...work, code, blobs: inputs });
+      if (!isCurrent()) return;
       const result = typeof value === 'string' ? encoder.encode(value) : value;
-      if (result.byteLength > job.most)
-        throw new Error(`expected a result of at most ${job.most} bytes (max_result_bytes), got ${result.byteLength}`);
+      if (result.byteLength > job.maxResultBytes)
+        throw new Error(
+          `expected a result of at most ${job.maxResultBytes} bytes (max_result_bytes), got ${result.byteLength}`,
+        );
+      if (!this.maySend(result.byteLength)) return this.giveBack(ticket);
       job.result = result;
-      this.send('result', ticket, {token: job.token}, job.result);
-      if (work.function) job.samples = samplesOf({...work, blobs: inputs});
+      this.send('result', ticket, { token: job.token }, job.result);
+      if (work.function) job.samples = countSamples({ ...work, blobs: inputs });
     } catch (error) {
-      if (!ours()) return;
+      if (!isCurrent()) return;
       ++this.counts.failed;
-      this.onEvent('ticket_failed', {ticket, error: error.message});
+      this.onEvent('ticket_failed', { ticket, error: error.message });
       this.giveBack(ticket, error.message);
     }
   }
@@ -198,12 +259,15 @@ export class PoolNode {
     const job = this.jobs.get(ticket);
     if (!job) return;
     this.jobs.delete(ticket);
-    // The cut may leave half a character.
+    // Encoding replaces a surrogate that slice() cut in half.
     const text = error && decoder.decode(encoder.encode(String(error).slice(0, 1000)));
-    this.send('give_back', ticket, text ? {token: job.token, error: text} : {token: job.token});
+    this.send('give_back', ticket, text ? { token: job.token, error: text } : { token: job.token });
   }
 
-  /** A trainer goes on: what it keeps is worth more than the rest of a step. */
+  /**
+   * Gives the ticket back and stops a module's runner. A trainer keeps running, because its cached data is worth more
+   * than the rest of the step.
+   */
   cancel(ticket) {
     const job = this.jobs.get(ticket);
     if (!job || job.result) return; // the verdict is on its way
@@ -212,42 +276,44 @@ export class PoolNode {
     job.runner?.stop(true);
   }
 
-  verdict({ticket, control}) {
-    const {task, samples} = this.jobs.get(ticket) ?? {};
+  verdict({ ticket, control }) {
+    const { task, samples } = this.jobs.get(ticket) ?? {};
     this.jobs.delete(ticket);
     if (control.verdict === 'refused') {
       ++this.counts.refused;
-      this.onEvent('result_refused', {ticket, reason: control.reason});
+      this.onEvent('result_refused', { ticket, reason: control.reason });
     } else {
       if (control.verdict === 'accepted') ++this.counts.accepted;
-      this.onEvent('result', {ticket, task, samples, verdict: control.verdict});
+      this.onEvent('result', { ticket, task, samples, verdict: control.verdict });
     }
     this.finishIfDone();
   }
 
   closed(socket, code, reason) {
     if (socket !== this.socket) return;
-    const known = this.welcomed;
-    this.leave();
-    if (code === 1008 && !known && this.identity.node) { // it does not know us any more: begin anew
+    const wasWelcomed = this.welcomed;
+    this.detach();
+    if (code === 1008 && !wasWelcomed && this.identity.node) {
+      // The coordinator does not know this node: connect as a new node.
       this.identity = {};
       this.jobs.clear();
       this.queue.length = 0;
       this.stopRunners();
     }
-    // Leases end with the connection: what nobody began may go to others.
-    for (const {ticket} of this.queue.splice(0)) this.jobs.delete(ticket);
-    if (code === 1009) for (const [ticket, {result}] of [...this.jobs]) if (result) this.jobs.delete(ticket); // too large
+    // The connection's end ends all leases, so tickets that have not started go to other nodes.
+    for (const { ticket } of this.queue.splice(0)) this.jobs.delete(ticket);
+    // a result was too large
+    if (code === 1009) for (const [ticket, { result }] of [...this.jobs]) if (result) this.jobs.delete(ticket);
     if (this.stopping) return this.finish();
-    const seconds = this.wait * (0.5 + Math.random() / 2);
-    this.wait = Math.min(this.longestWait, 2 * this.wait);
+    const seconds = this.delay * (0.5 + Math.random() / 2);
+    this.delay = Math.min(this.longestDelay, 2 * this.delay);
     this.timer = setTimeout(() => this.open(), 1000 * seconds);
-    this.onEvent('waiting', {code, reason, seconds}); // who hears it may stop
+    this.onEvent('waiting', { code, reason, seconds }); // the handler may call stop()
   }
 
-  /** The socket, which is not heard any more. */
-  leave() {
-    const {socket} = this;
+  /** Returns the socket and detaches from it. */
+  detach() {
+    const { socket } = this;
     this.socket = undefined;
     this.welcomed = false;
     clearInterval(this.watch);
@@ -259,11 +325,11 @@ export class PoolNode {
   }
 
   finish() {
-    this.leave()?.close();
+    this.detach()?.close();
     this.end(this.counts);
   }
 
   send(type, ticket, control, payload) {
-    if (this.socket?.readyState === 1) this.socket.send(encodeFrame({type, ticket, control, payload}));
+    if (this.socket?.readyState === 1) this.socket.send(encodeFrame({ type, ticket, control, payload }));
   }
 }

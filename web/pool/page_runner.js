@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
-// What a page gives its PoolNode: runners in web workers that rest as much as they are asked to, and blobs whose hash is
-// checked.
+// The parts of a PoolNode in a page: runners in web workers, a throttle, and downloads with a check of the hash.
 
-import {fetchBytes, keepBlobs} from './blobs.js';
-import {Runner} from './runner.js';
+import { fetchBytes, cacheBlobs } from './blobs.js';
+import { Runner } from './runner.js';
 
-const moduleSeconds = 60, trainingSeconds = 300; // a ticket takes at most; training waits no longer for its own
+const trainingSeconds = 300; // the time limit of a ticket
 
-function adapt(worker, lent) {
+/** @typedef {import('./node.js').Job} Job */
+/** @typedef {import('./node.js').TaskRunner} TaskRunner */
+/** @typedef {(hash: string) => Promise<Uint8Array>} FetchBlob */
+
+function adapt(worker, lentThreads) {
   const end = () => {
     worker.terminate();
-    lent?.end();
+    lentThreads?.end();
   };
-  const adapter = {post: (message) => worker.postMessage(message), end};
-  worker.onmessage = ({data}) => adapter.onMessage?.(data);
+  const adapter = { post: (message) => worker.postMessage(message), end };
+  worker.onmessage = ({ data }) => adapter.onMessage?.(data);
   worker.onerror = (event) => {
     event.preventDefault();
     adapter.onError?.(event);
@@ -21,31 +24,46 @@ function adapt(worker, lent) {
   return adapter;
 }
 
-/** Computes tasks that are modules, on one thread. */
-export const taskRunner = () => new Runner(
-  () => adapt(new Worker(new URL('./task_worker.js', import.meta.url), {type: 'module', name: 'task'})), moduleSeconds);
+/**
+ * Computes training tickets with `threads` threads. `lendThreads` is the package's function.
+ * @param {number} threads
+ * @param {FetchBlob} fetchBlob
+ * @param {() => { port: MessagePort, end(): void }} lendThreads
+ * @returns {TaskRunner}
+ */
+export const trainingRunner = (threads, fetchBlob, lendThreads) =>
+  new Runner(
+    () => {
+      const worker = new Worker(new URL('./training_worker.js', import.meta.url), { type: 'module', name: 'training' });
+      const lentThreads = lendThreads();
+      worker.postMessage({ threads, lent: lentThreads.port }, [lentThreads.port]);
+      return adapt(worker, lentThreads);
+    },
+    trainingSeconds,
+    fetchBlob,
+  );
 
-/** Computes tickets of training, with so many threads; lendThreads is the package's. */
-export const trainingRunner = (threads, fetchBlob, lendThreads) => new Runner(() => {
-  const worker = new Worker(new URL('./training_worker.js', import.meta.url), {type: 'module', name: 'training'});
-  const lent = lendThreads();
-  worker.postMessage({threads, lent: lent.port}, [lent.port]);
-  return adapt(worker, lent);
-}, trainingSeconds, fetchBlob);
+const pollMilliseconds = 500; // how often a pause reads share() again
 
-const lookMilliseconds = 500; // how often a rest asks whether it is still as long
-
-/** Computes for the part `share()` (0 to 1) of the time: after each ticket `runner` rests before it begins the next. */
-export class RestingRunner {
+/**
+ * Limits the computing time: after each ticket, pauses so that `runner` computes for the part `share()` (0 to 1) of the
+ * time.
+ */
+export class ThrottledRunner {
+  /**
+   * @param {TaskRunner} runner
+   * @param {() => number} share
+   */
   constructor(runner, share) {
     this.runner = runner;
     this.share = share;
     this.ended = this.spent = 0;
   }
 
+  /** @param {Job} job */
   async run(job) {
-    for (let rest; (rest = this.ended + this.spent * (1 / this.share() - 1) - performance.now()) > 0;)
-      await this.sleep(Math.min(rest, lookMilliseconds));
+    for (let pause; (pause = this.ended + this.spent * (1 / this.share() - 1) - performance.now()) > 0;)
+      await this.sleep(Math.min(pause, pollMilliseconds));
     const begun = performance.now();
     try {
       return await this.runner.run(job);
@@ -65,7 +83,7 @@ export class RestingRunner {
     });
   }
 
-  /** `again`: it goes on with other tickets, and rests before them as ever. */
+  /** With `again`, later tickets follow, and the pause before them still applies. */
   stop(again = false) {
     this.wake?.();
     if (!again) this.ended = this.spent = 0;
@@ -78,15 +96,25 @@ async function sha256(bytes) {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** fetchBlob(hash) for trainers, which keep what they need themselves. */
+/**
+ * Makes fetchBlob(hash) for trainers, which have their own cache. It rejects after `seconds` without a byte, or if
+ * onBytes() throws.
+ * @param {(count: number) => void} onBytes
+ * @param {number} [seconds]
+ * @returns {FetchBlob}
+ */
 export function makeFetch(onBytes, seconds) {
   return async (hash) => {
-    const bytes = await fetchBytes(`/blobs/${hash}`, seconds);
-    if (await sha256(bytes) !== hash) throw new Error(`blob ${hash}: other bytes`);
-    onBytes(bytes.length);
+    const bytes = await fetchBytes(`/blobs/${hash}`, { seconds, onBytes });
+    if ((await sha256(bytes)) !== hash) throw new Error(`blob ${hash}: expected bytes with this hash, got others`);
     return bytes;
   };
 }
 
-/** fetchBlob(hash) of a PoolNode. */
-export const makeKeepingFetch = (onBytes, seconds) => keepBlobs(makeFetch(onBytes, seconds));
+/**
+ * Makes fetchBlob(hash) with a cache, for a PoolNode.
+ * @param {(count: number) => void} onBytes
+ * @param {number} [seconds]
+ * @returns {FetchBlob}
+ */
+export const makeCachedFetch = (onBytes, seconds) => cacheBlobs(makeFetch(onBytes, seconds));

@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: MIT
-// Runner: computes one ticket at a time in a worker that is ended when a ticket takes too long. A worker sees the code of
-// one module only: what one task's code leaves behind there, no other meets.
+// Runner: computes one ticket at a time in a worker, and ends the worker at the time limit. A worker runs the code of
+// only one module, so tasks do not see each other's state.
 
-const idleSeconds = 30; // a worker stays for the next ticket
+const idleSeconds = 30; // how long a worker waits for the next ticket
 
 /**
- * `makeWorker()` gives {post(message), onMessage, onError, end()}, for web workers and for Node's alike. A worker that
- * posts {want: hashes} gets {fetched: bytes of each}, or {failed: why}, from fetchBlob(hash), whose time does not count.
+ * `makeWorker()` returns {post(message), onMessage, onError, end()}, for web workers and for Node's workers. If a
+ * worker posts {want: hashes}, it gets {fetched: [bytes...]} or {failed: message} from fetchBlob(hash). The time for
+ * this does not count.
  */
 export class Runner {
   constructor(makeWorker, seconds, fetchBlob) {
-    Object.assign(this, {makeWorker, seconds, fetchBlob});
+    Object.assign(this, { makeWorker, seconds, fetchBlob });
   }
 
-  /** A task's {module, code, input, blobs}, or a function's {function, input, blobs}. */
-  run({code, ...job}) {
+  /** A job is a task's {module, code, input, blobs} or a function's {function, input, blobs}. */
+  run({ code, ...job }) {
     clearTimeout(this.idle);
-    const known = this.worker && this.worker.module === job.module;
-    if (!known) {
+    const isLoaded = this.worker && this.worker.module === job.module;
+    if (!isLoaded) {
       this.stopWorker();
       this.worker = this.makeWorker();
       this.worker.module = job.module;
     }
     return new Promise((resolve, reject) => {
-      const {worker} = this;
-      let timer, begun, left = 1000 * this.seconds, over = false;
+      const { worker } = this;
+      let timer,
+        begun,
+        left = 1000 * this.seconds,
+        over = false;
       const count = () => {
         if (over) return;
         begun = performance.now();
@@ -39,7 +43,7 @@ export class Runner {
         over = true;
         this.abandon = undefined;
         this.idle = setTimeout(() => this.stopWorker(), 1000 * idleSeconds);
-        this.idle.unref?.(); // in Node
+        this.idle.unref?.(); // Node only
         call(value);
       };
       const fail = (text) => {
@@ -48,34 +52,34 @@ export class Runner {
       };
       count();
       this.abandon = () => fail('stopped');
-      worker.onMessage = ({result, error, want}) => {
+      worker.onMessage = ({ result, error, want }) => {
         if (want) {
-          pause(); // a blob's time is its own
+          pause(); // the download does not count
           return this.fetch(worker, want).then(count);
         }
         if (error !== undefined) {
-          if (!worker.loaded) this.stopWorker(); // the module may not have come: the next worker gets it again
+          if (!worker.loaded) this.stopWorker(); // the worker may lack the module's code: the next worker gets it again
           return settle(reject, new Error(error));
         }
         worker.loaded = true;
         settle(resolve, result);
       };
       worker.onError = (error) => fail(error?.message ?? 'the worker ended');
-      worker.post({...job, code: known ? undefined : code});
+      worker.post({ ...job, code: isLoaded ? undefined : code });
     });
   }
 
   async fetch(worker, hashes) {
     try {
-      worker.post({fetched: await Promise.all(hashes.map((hash) => this.fetchBlob(hash)))});
+      worker.post({ fetched: await Promise.all(hashes.map((hash) => this.fetchBlob(hash))) });
     } catch (error) {
-      worker.post({failed: error.message});
+      worker.post({ failed: error.message });
     }
   }
 
   stopWorker() {
     clearTimeout(this.idle);
-    const {worker} = this;
+    const { worker } = this;
     this.worker = undefined;
     if (!worker) return;
     worker.onMessage = worker.onError = () => {};

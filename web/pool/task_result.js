@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a task's calculate() gives, as bytes of its own.
+// Converts the result of a task's calculate() to a copy of its bytes.
 
 const encoder = new TextEncoder();
 
-export function bytesOf(value) {
+export function resultBytes(value) {
   if (typeof value === 'string') return encoder.encode(value);
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice();
-  throw new Error('expected calculate to give a text or bytes');
+  throw new Error('expected calculate() to return a string or bytes');
 }

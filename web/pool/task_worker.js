@@ -1,44 +1,103 @@
 // SPDX-License-Identifier: MIT
-// Runs in a worker of a page: one task's module, which has JavaScript itself and nothing of the browser. The server knows
-// this file by its name, and lets it have no network, no code from strings, and no scripts but those that it makes itself.
+// Runs one task's module in a worker of a page, with JavaScript's globals but none of the browser's. The server knows
+// this file by its name. Its policy allows this worker no network, no code from strings, and only scripts that the
+// worker makes itself.
 
-import {bytesOf} from './task_result.js';
-import {isWasm, loadWasm} from './wasm_task.js';
+import { resultBytes } from './task_result.js';
+import { isWasm, loadWasm } from './wasm_task.js';
 
 const language = new Set([
-  'AggregateError', 'Array', 'ArrayBuffer', 'Atomics', 'BigInt', 'BigInt64Array', 'BigUint64Array', 'Boolean', 'DataView',
-  'Date', 'Error', 'EvalError', 'FinalizationRegistry', 'Float32Array', 'Float64Array', 'Function', 'Infinity',
-  'Int16Array', 'Int32Array', 'Int8Array', 'Intl', 'JSON', 'Map', 'Math', 'NaN', 'Number', 'Object', 'Promise', 'Proxy',
-  'RangeError', 'ReferenceError', 'Reflect', 'RegExp', 'Set', 'SharedArrayBuffer', 'String', 'Symbol', 'SyntaxError',
-  'TypeError', 'URIError', 'Uint16Array', 'Uint32Array', 'Uint8Array', 'Uint8ClampedArray', 'WeakMap', 'WeakRef',
-  'WeakSet', 'WebAssembly', 'constructor', 'decodeURI', 'decodeURIComponent', 'encodeURI', 'encodeURIComponent', 'escape',
-  'eval', 'globalThis', 'isFinite', 'isNaN', 'parseFloat', 'parseInt', 'undefined', 'unescape',
+  'AggregateError',
+  'Array',
+  'ArrayBuffer',
+  'Atomics',
+  'BigInt',
+  'BigInt64Array',
+  'BigUint64Array',
+  'Boolean',
+  'DataView',
+  'Date',
+  'Error',
+  'EvalError',
+  'FinalizationRegistry',
+  'Float32Array',
+  'Float64Array',
+  'Function',
+  'Infinity',
+  'Int16Array',
+  'Int32Array',
+  'Int8Array',
+  'Intl',
+  'JSON',
+  'Map',
+  'Math',
+  'NaN',
+  'Number',
+  'Object',
+  'Promise',
+  'Proxy',
+  'RangeError',
+  'ReferenceError',
+  'Reflect',
+  'RegExp',
+  'Set',
+  'SharedArrayBuffer',
+  'String',
+  'Symbol',
+  'SyntaxError',
+  'TypeError',
+  'URIError',
+  'Uint16Array',
+  'Uint32Array',
+  'Uint8Array',
+  'Uint8ClampedArray',
+  'WeakMap',
+  'WeakRef',
+  'WeakSet',
+  'WebAssembly',
+  'constructor',
+  'decodeURI',
+  'decodeURIComponent',
+  'encodeURI',
+  'encodeURIComponent',
+  'escape',
+  'eval',
+  'globalThis',
+  'isFinite',
+  'isNaN',
+  'parseFloat',
+  'parseInt',
+  'undefined',
+  'unescape',
 ]);
 
-/** Takes away storage, network, further workers and all else that pages share. Numbers that cannot be deleted stay. */
-function forgetBrowser() {
+/**
+ * Deletes all globals that are not JavaScript's: storage, network, workers and everything that pages share. A few
+ * cannot be deleted.
+ */
+function removeBrowserGlobals() {
   for (let at = globalThis; at && at !== Object.prototype; at = Object.getPrototypeOf(at))
     for (const name of Object.getOwnPropertyNames(at)) if (!language.has(name)) Reflect.deleteProperty(at, name);
 }
 
-const {Blob, URL} = globalThis;
+const { Blob, URL } = globalThis;
 
 async function loadScript(code) {
-  const address = URL.createObjectURL(new Blob([code], {type: 'text/javascript'}));
-  const {calculate} = await import(/* @vite-ignore */ address).finally(() => URL.revokeObjectURL(address));
-  if (typeof calculate !== 'function') throw new Error('expected a module that exports calculate');
+  const address = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
+  const { calculate } = await import(/* @vite-ignore */ address).finally(() => URL.revokeObjectURL(address));
+  if (typeof calculate !== 'function') throw new Error('expected a module that exports calculate()');
   return calculate;
 }
 
 const post = postMessage.bind(globalThis);
 let task; // the function of this worker's module
 
-addEventListener('message', async ({data: {code, input, blobs}}) => {
+addEventListener('message', async ({ data: { code, input, blobs } }) => {
   try {
     task ??= await (isWasm(code) ? loadWasm(code) : loadScript(code));
-    post({result: bytesOf(await task(input, blobs))});
+    post({ result: resultBytes(await task(input, blobs)) });
   } catch (error) {
-    post({error: String(error?.message ?? error)});
+    post({ error: String(error?.message ?? error) });
   }
 });
-forgetBrowser();
+removeBrowserGlobals();

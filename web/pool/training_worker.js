@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Runs in a worker of a page, which first says how many threads there are and lends them: training with the npm package.
-// Apart from the workers of tasks, whose code others wrote.
+// Training with the npm package, in a worker of a page. The first message has the number of threads and lends them.
+// Tasks run in other workers, because their code is not trusted.
 
-import {Training} from './training.js';
+import { Training } from './training.js';
 
-self.onmessage = ({data: options}) => {
+self.onmessage = ({ data: options }) => {
   const training = new Training(() => import('kaiseki/sync'), options);
-  self.onmessage = ({data}) => training.receive(data, (answer) => self.postMessage(answer));
+  self.onmessage = ({ data }) => training.receive(data, (answer) => self.postMessage(answer));
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tasks that are WebAssembly (docs/samples.md): a module without imports that exports memory, allocate(bytes) and
-// calculate(at, bytes, blobs, count), which gives the address of a 32-bit length with the result after it. At `blobs` stand
-// the address and the length of each blob, 32 bits each.
+// Tasks in WebAssembly (docs/samples.md). The module has no imports. It exports memory, allocate(bytes) and
+// calculate(at, bytes, blobs, count). calculate returns the address of a 32-bit length, followed by the result. At
+// `blobs` are the address and the length of each blob, 32 bits each.
 
 const magic = [0x00, 0x61, 0x73, 0x6d];
 
@@ -11,13 +11,14 @@ export async function loadWasm(code) {
   const module = await WebAssembly.compile(code);
   if (WebAssembly.Module.imports(module).length > 0) throw new Error('expected a WebAssembly module without imports');
   return (input, blobs) => {
-    const {memory, allocate, calculate} = new WebAssembly.Instance(module, {}).exports;
+    const { memory, allocate, calculate } = new WebAssembly.Instance(module, {}).exports;
     const put = (bytes) => {
       const at = allocate(bytes.length) >>> 0;
       new Uint8Array(memory.buffer).set(bytes, at);
       return at;
     };
-    const at = put(input), list = new DataView(new ArrayBuffer(8 * blobs.length));
+    const at = put(input),
+      list = new DataView(new ArrayBuffer(8 * blobs.length));
     blobs.forEach((blob, i) => {
       list.setUint32(8 * i, put(blob), true);
       list.setUint32(8 * i + 4, blob.length, true);

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A tile of the Mandelbrot set: the twin of mandelbrot() in dist/samples/samples.h.
+// A tile of the Mandelbrot set. The C++ version is mandelbrot() in dist/samples/samples.h.
 
 export function calculate(input) {
-  const {left = -2, top = 1.25, step = 0.01, width = 64, height = 64, iterations = 255} =
-    JSON.parse(String.fromCharCode(...input));
+  const {
+    left = -2,
+    top = 1.25,
+    step = 0.01,
+    width = 64,
+    height = 64,
+    iterations = 255,
+  } = JSON.parse(String.fromCharCode(...input));
   const tile = new Uint8Array(width * height);
   for (let row = 0, at = 0; row < height; ++row) {
     for (let column = 0; column < width; ++column, ++at) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random points within the quarter of a circle: the twin of monte_carlo_pi() in dist/samples/samples.h.
+// Estimates pi from random points in a quarter circle. The C++ version is monte_carlo_pi() in dist/samples/samples.h.
 
 function randomBits(seed, i) {
   let x = (Math.imul(i, 0x9e3779b9) + Math.imul(seed, 0x85ebca6b)) | 0;
@@ -9,7 +9,7 @@ function randomBits(seed, i) {
 }
 
 export function calculate(input) {
-  const {seed = 0, points = 100000} = JSON.parse(String.fromCharCode(...input));
+  const { seed = 0, points = 100000 } = JSON.parse(String.fromCharCode(...input));
   let inside = 0;
   for (let i = 0; i < points; ++i) {
     const x = randomBits(seed, 2 * i) / 2 ** 32;

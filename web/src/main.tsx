@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 import { load } from 'kaiseki';
-import { render } from 'preact';
 import { App } from './parts/app';
+import { mount } from './parts/mount';
 import { Session } from './state/session';
+import { browserStore } from './state/store';
 import { registerOffline } from './state/offline';
 import './styles/base.css';
 import './styles/layout.css';
 import './styles/parts.css';
 
-const session = new Session(load);
-void session.open().finally(registerOffline);  // which fetches every file again: after what the page waits for
-render(<App session={session} />, document.getElementById('page')!);
+const session = new Session(load, browserStore);
+document.addEventListener('visibilitychange', () => document.hidden && void session.keep());
+addEventListener('beforeunload', (event) => session.losesSteps && event.preventDefault());
+void session.open().finally(registerOffline); // it fetches every file again, so it runs after the page has loaded
+mount(<App session={session} />);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The service worker: keeps all files of the build, so that the page opens and trains without a network.
+// The service worker: caches all files of the build, so that the page loads and trains offline.
 declare const __FILES__: string[];
 declare const __VERSION__: string;
 declare const self: ServiceWorkerGlobal;
@@ -20,11 +20,16 @@ interface ServiceWorkerGlobal {
 
 const FILES = __FILES__;
 const NAME = `kaiseki-${__VERSION__}`;
-/** As the server has it, which is asked whether what the browser has kept is still that. */
+/** Asks the server whether the browser's cached file is still current. */
 const fresh = (file: string) => new Request(file, { cache: 'no-cache' });
 
 self.addEventListener('install', (event) => {
-  event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(FILES.map(fresh))).then(() => self.skipWaiting()));
+  event.waitUntil(
+    caches
+      .open(NAME)
+      .then((cache) => cache.addAll(FILES.map(fresh)))
+      .then(() => self.skipWaiting()),
+  );
 });
 
 self.addEventListener('activate', (event) => {
@@ -35,13 +40,13 @@ self.addEventListener('activate', (event) => {
   event.waitUntil(forget());
 });
 
-/** The network first, so that a new build is seen at once; what was kept, where there is none. */
+/** Uses the network first, so that a new build is seen at once. Offline, uses the cache. */
 self.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   const file = pathname === '/index.html' ? '/' : pathname;
   if (request.method !== 'GET' || origin !== location.origin || !FILES.includes(file)) return;
-  const kept = async () => (await caches.match(file)) ?? Response.error();
-  event.respondWith(fetch(request).catch(kept));
+  const cached = async () => (await caches.match(file)) ?? Response.error();
+  event.respondWith(fetch(request).catch(cached));
 });
 export {};

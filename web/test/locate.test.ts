@@ -23,6 +23,6 @@ test.each([
   ['network: expected an object', null],
 ])('%s', (message, line) => expect(locate(message, OURS)).toBe(line));
 
-test('a list alone, as Sukiyaki writes it', () => {
+test("finds a place in Sukiyaki's list format", () => {
   expect(locate('network: layer_params[1].params: expected', '[{"type": "conv"},\n {"type": "act"}]')).toBe(2);
 });

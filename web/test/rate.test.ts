@@ -2,14 +2,14 @@
 import { expect, test } from 'vitest';
 import { Rate } from '../src/logic/rate';
 
-test('a steady pace is its rate, whenever it is looked at', () => {
+test('returns the rate of a steady count at any reading interval', () => {
   const rate = new Rate(10);
   expect(rate.add(0, 5)).toBe(0);
   expect(rate.add(1, 8)).toBe(3);
   expect(rate.add(7, 26)).toBe(3);
 });
 
-test('only the last seconds count', () => {
+test('uses only the last seconds', () => {
   const rate = new Rate(10);
   for (let second = 0; second <= 100; ++second) rate.add(second, 50 * second);
   let last = 0;
@@ -17,7 +17,7 @@ test('only the last seconds count', () => {
   expect(last).toBe(0);
 });
 
-test('a count that begins anew is no negative rate', () => {
+test('is not negative when the count restarts', () => {
   const rate = new Rate(10);
   rate.add(0, 100);
   rate.add(1, 200);

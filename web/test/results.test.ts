@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Results of a task whose coordinator falls silent, and of one that ends before its time.
+// The results of a task: the coordinator falls silent, or the task ends early.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Api } from '../src/console/api';
 import { INPUTS } from '../src/logic/mandelbrot';
@@ -13,16 +13,21 @@ afterEach(() => {
 
 const line = (ticket: number) => `${JSON.stringify({ sequence: ticket, ticket, result: 'x' })}\n`;
 
-test('a stream that says nothing for a minute is left, and asked for anew behind what came', async () => {
+test('reconnects a stream that is silent for a minute, after its last result', async () => {
   let say!: (text: string) => void;
-  const asked: string[] = [], tickets: number[] = [];
+  const asked: string[] = [],
+    tickets: number[] = [];
   vi.stubGlobal('fetch', async (path: string, { signal }: RequestInit) => {
     asked.push(path);
     if (asked.length > 1) return new Response(line(2));
-    return new Response(new ReadableStream({ start(body) {
-      say = (text) => body.enqueue(new TextEncoder().encode(text));
-      signal?.addEventListener('abort', () => body.error(signal.reason));
-    } }));
+    return new Response(
+      new ReadableStream({
+        start(body) {
+          say = (text) => body.enqueue(new TextEncoder().encode(text));
+          signal?.addEventListener('abort', () => body.error(signal.reason));
+        },
+      }),
+    );
   });
   const followed = (async () => {
     for await (const { ticket } of new Api('token').results(7)) tickets.push(ticket);
@@ -39,9 +44,11 @@ test('a stream that says nothing for a minute is left, and asked for anew behind
   expect(tickets).toEqual([1, 2]);
 });
 
-test('a picture whose task ends before its last tile says why nothing more comes', async () => {
+test('reports when the task ends before the last tile', async () => {
   let results = line(1);
-  vi.stubGlobal('fetch', async (path: string) => path.includes('/results') ? new Response(results) : Response.json({ project: 1, task: 1, first: 1 }));
+  vi.stubGlobal('fetch', async (path: string) =>
+    path.includes('/results') ? new Response(results) : Response.json({ project: 1, task: 1, first: 1 }),
+  );
   const author = new Author();
   author.api.value = new Api('token');
   await author.compute(() => {});

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Series, smooth } from '../src/logic/series';
 
-test('a series stays short, keeps its mean and its last x', () => {
+test('keeps a series short, with its mean and its last x', () => {
   const series = new Series(100);
   for (let i = 1; i <= 12800; ++i) series.push(i, i);
   expect(series.x.length).toBeLessThanOrEqual(100);
@@ -12,11 +12,11 @@ test('a series stays short, keeps its mean and its last x', () => {
   expect(series.x).toEqual([...series.x].sort((a, b) => a - b));
 });
 
-test('smoothing keeps a constant from the first value on', () => {
+test('keeps a constant from the first value on', () => {
   expect(smooth([2, 2, 2])).toEqual([2, 2, 2]);
 });
 
-test('smoothing follows a jump, from below', () => {
+test('follows a jump from below', () => {
   const values = smooth([...Array(50).fill(0), ...Array(50).fill(1)]);
   expect(values[49]).toBe(0);
   expect(values[50]).toBeGreaterThan(0);

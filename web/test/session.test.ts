@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The session against a library that keeps what it is asked: what cannot be made to happen in a browser at will.
+// The session with a fake library, for events that a browser cannot produce on demand.
+import { effect } from '@preact/signals';
 import type { FetchOptions, Kaiseki, Progress, TrainOptions } from 'kaiseki';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { Session } from '../src/state/session';
@@ -10,8 +11,13 @@ const eventually = (check: () => void) => vi.waitFor(check, { timeout: 60_000 })
 
 const tensor = (shape: number[]) => {
   const made = {
-    shape, dtype: 'f32', disposed: false,
-    dispose: () => { made.disposed = true; live.delete(made); },
+    shape,
+    dtype: 'f32',
+    disposed: false,
+    dispose: () => {
+      made.disposed = true;
+      live.delete(made);
+    },
     slice: async (_: number, __: number, length: number) => tensor([length, ...shape.slice(1)]),
     toTypedArray: async () => new Float32Array(shape.reduce((a, b) => a * b, 1)),
   };
@@ -24,7 +30,11 @@ class Library {
   die!: (error: Error) => void;
   closed = new Promise((resolve) => (this.die = resolve));
   trainings: {
-    options: TrainOptions; fail(error: Error): void; pause(): Promise<void>; paused: boolean; learningRate?: number;
+    options: TrainOptions;
+    fail(error: Error): void;
+    pause(): Promise<void>;
+    paused: boolean;
+    learningRate?: number;
   }[] = [];
   closedByPage = false;
   tests = 0;
@@ -33,7 +43,9 @@ class Library {
   weights = new Uint8Array([0]);
   constructor(readonly threads: number) {}
 
-  close() { this.closedByPage = true; }
+  close() {
+    this.closedByPage = true;
+  }
   tensor = async (_: unknown, shape: number[]) => {
     if (--room < 0) throw new Error('[memory] expected room');
     return tensor(shape);
@@ -42,12 +54,16 @@ class Library {
     const before = new Set(live);
     let kept: object[] = [];
     try {
-      return kept = await body(this);
+      return (kept = await body(this));
     } finally {
       for (const made of live) if (!before.has(made) && !kept.includes(made)) made.dispose();
     }
   };
-  optimizer = async () => ({ dispose() {} });
+  optimizers: unknown[] = [];
+  optimizer = async (...args: unknown[]) => {
+    this.optimizers.push(args);
+    return { dispose() {}, saveState: async () => new Uint8Array(), loadState: async () => {} };
+  };
   digits = async ({ count, train }: { count: number; train: boolean }) => {
     const n = train ? count : count / 5;
     return { images: tensor([n, 1, 28, 28]), labels: tensor([n]) };
@@ -63,14 +79,28 @@ class Library {
     builds?.();
     if (json === 'bad') throw new Error('network: line 1: expected a value');
     return {
+      json: json.startsWith('{') ? JSON.parse(json) : {},
       layers: [
         { name: 'large', type: 'convolution', shape: [1, 4000, 4000], parameters: 0, multiplyAdds: work },
         { name: 'a', type: 'relu', shape: [10], parameters: 0, multiplyAdds: 0 },
       ],
-      hasWeights: json === 'learnt', inputShape, outputShape: [10], disposed: false,
-      dispose() { this.disposed = true; }, initialize: async () => { ++this.drawn; }, saveWeights: async () => this.weights,
-      loadWeights: async (weights: Uint8Array<ArrayBuffer>) => { this.weights = weights; },
-      predict: async () => tensor([1, 10]), activations: async () => [tensor([1, 10])], parameters: async () => [],
+      hasWeights: json === 'learnt',
+      inputShape,
+      outputShape: [10],
+      disposed: false,
+      dispose() {
+        this.disposed = true;
+      },
+      initialize: async () => {
+        ++this.drawn;
+      },
+      saveWeights: async () => this.weights,
+      loadWeights: async (weights: Uint8Array<ArrayBuffer>) => {
+        this.weights = weights;
+      },
+      predict: async () => tensor([1, 10]),
+      activations: async () => [tensor([1, 10])],
+      parameters: async () => [],
       evaluate: async () => {
         const accuracy = ++this.tests / 10;
         await held;
@@ -81,26 +111,36 @@ class Library {
   train = (_: unknown, __: unknown, ___: unknown, options: TrainOptions) => {
     let fail!: (error: Error) => void;
     const finished = new Promise((_, reject) => (fail = reject));
-    const training = { options, finished, fail, paused: false, pause: async () => { training.paused = true; },
-      resume: () => { training.paused = false; } };
+    const training = {
+      options,
+      finished,
+      fail,
+      paused: false,
+      pause: async () => {
+        training.paused = true;
+      },
+      resume: () => {
+        training.paused = false;
+      },
+    };
     this.trainings.push(training);
     return training;
   };
 }
 
-/** The files of the data set are there no more, and no library can be loaded. */
+/** Whether the data set's files are gone, and whether the library cannot be loaded. */
 let gone: boolean, offline: boolean;
-/** The files of the data set never arrive. */
+/** Whether the data set's files never arrive. */
 let stalled: boolean;
 /** Called when a network is made. */
 let builds: (() => void) | undefined;
-/** How many pairs of files can be read, and how many tensors there is room for. */
+/** How many pairs of files can be read, and how many tensors fit into memory. */
 let readable: number, room: number;
-/** In each file of the data set. */
+/** The number of pictures in each file of the data set. */
 let pictures: number;
-/** Multiply-adds of networks. */
+/** The networks' multiply-adds. */
 let work: number;
-/** Evaluations wait for it. */
+/** Evaluations wait for this promise. */
 let held: Promise<void> | undefined;
 let libraries: Library[], session: Session;
 beforeEach(async () => {
@@ -116,13 +156,21 @@ beforeEach(async () => {
     libraries.push(new Library(options?.threads ?? 2));
     return libraries.at(-1) as unknown as Kaiseki;
   });
+  effect(() => session.question.value?.answer(true));
   await session.open();
 });
 
-const step = (number: number): Progress =>
-  ({ step: number, epoch: 0, loss: 1 / number, accuracy: 0.5, imagesPerSecond: 100, learningRate: 0.01, batchSize: 50 });
+const step = (number: number): Progress => ({
+  step: number,
+  epoch: 0,
+  loss: 1 / number,
+  accuracy: 0.5,
+  imagesPerSecond: 100,
+  learningRate: 0.01,
+  batchSize: 50,
+});
 
-test('starts, pauses and resumes the same training, and tells it a new rate', async () => {
+test('starts, pauses and resumes the same training, and changes its learning rate', async () => {
   await session.start();
   const [training] = libraries[0].trainings;
   training.options.onStep!(step(7));
@@ -134,7 +182,7 @@ test('starts, pauses and resumes the same training, and tells it a new rate', as
   expect([session.phase.value, training.paused, libraries[0].trainings.length]).toEqual(['running', false, 1]);
 });
 
-test('another optimizer goes on counting where the last one stopped', async () => {
+test('keeps the step count when the optimizer changes', async () => {
   await session.start();
   libraries[0].trainings[0].options.onStep!(step(40));
   await session.pause();
@@ -146,7 +194,7 @@ test('another optimizer goes on counting where the last one stopped', async () =
   expect(session.history.step.value).toBe(42);
 });
 
-test('an error ends training, is told, and it can start again', async () => {
+test('shows the error that ends training, and can start again', async () => {
   await session.start();
   libraries[0].trainings[0].fail(new Error('[memory] expected room'));
   await eventually(() => expect(session.problems.value.training).toBe('[memory] expected room'));
@@ -155,7 +203,7 @@ test('an error ends training, is told, and it can start again', async () => {
   expect([session.phase.value, session.problems.value.training]).toEqual(['running', '']);
 });
 
-test('a worker that died is told, and is loaded again', async () => {
+test('reports that the worker ended, and loads another', async () => {
   await session.start();
   libraries[0].die(new Error('the worker has ended'));
   await eventually(() => expect(session.phase.value).toBe('broken'));
@@ -164,7 +212,7 @@ test('a worker that died is told, and is loaded again', async () => {
   expect([session.phase.value, session.problems.value.engine, libraries.length]).toEqual(['ready', '', 2]);
 });
 
-test('a network that is refused leaves the one that was there', async () => {
+test('keeps the old network when a new one is rejected', async () => {
   const before = session.network.value;
   await session.useNetwork('bad');
   expect(session.network.value).toBe(before);
@@ -172,25 +220,27 @@ test('a network that is refused leaves the one that was there', async () => {
   expect(session.phase.value).toBe('ready');
 });
 
-test('a network whose steps would take minutes is refused before anything is computed', async () => {
-  work = 15.5e9;  // VGG-16
+test('rejects a network whose steps would take minutes', async () => {
+  work = 15.5e9; // VGG-16
   await session.useNetwork('{}');
   expect(session.problems.value.network).toBe('');
   const before = session.network.value;
   work = 1.2e11;
   await session.useNetwork('{}');
-  expect(session.problems.value.network).toMatch(/^\[network\] expected at most 100G multiply-adds for a picture, .*, got 120G: /);
+  expect(session.problems.value.network).toMatch(
+    /^\[network\] expected at most 100G multiply-adds for a picture, .*, got 120G: /,
+  );
   expect([session.network.value, libraries[0].drawn]).toEqual([before, 2]);
 });
 
-test('weights that come with a network stay', async () => {
+test('keeps the weights that come with a network', async () => {
   await session.useNetwork('learnt');
   expect(libraries[0].drawn).toBe(1);
   await session.useNetwork('{}');
   expect(libraries[0].drawn).toBe(2);
 });
 
-test('a network or data that is taken ends the problem of the training before it', async () => {
+test('clears a training error when a network or data is loaded', async () => {
   for (const next of [() => session.useNetwork('{}'), () => session.useData({ kind: 'digits' })]) {
     await session.start();
     libraries[0].trainings.at(-1)!.fail(new Error('[memory] expected room'));
@@ -202,30 +252,46 @@ test('a network or data that is taken ends the problem of the training before it
   }
 });
 
-test('layers that give millions of values are not looked at', () => {
+test('does not request layers with millions of values', () => {
   expect(session.inspector.layers.value.map(({ name }) => name)).toEqual(['a']);
 });
 
-test('the rate that comes with a network is for momentum alone', async () => {
-  await session.useNetwork('{}', 0.05);
-  expect(session.learningRate.value).toBe(0.05);
-  await session.setOptimizer('adam', 0.001);
-  await session.useNetwork('{}', 0.01);
-  expect(session.learningRate.value).toBe(0.001);
+test("uses the settings of a network's recipe, and keeps the others", async () => {
+  const settings = () => [session.optimizer.value, session.learningRate.value, session.batchSize.value];
+  expect(settings()).toEqual(['momentum', 0.03, 64]); // of LeNet, which the page opens
+  await session.useNetwork('{"recipe": {"learning_rate": 0.05, "batch_size": 96, "weight_decay": 0.1}}');
+  expect(settings()).toEqual(['momentum', 0.05, 96]);
+  await session.start();
+  expect(libraries[0].optimizers).toEqual([
+    ['momentum', expect.objectContaining({ learningRate: 0.05, weightDecay: 0.1 })],
+  ]);
+  await session.useNetwork('{"recipe": {"optimizer": "adam", "learning_rate": 0.002}}');
+  expect(settings()).toEqual(['adam', 0.002, 96]);
+  await session.useNetwork('{"layers": []}');
+  expect(settings()).toEqual(['adam', 0.002, 96]);
 });
 
-test('other threads keep the weights and the steps', async () => {
+test('keeps weights and steps when the number of threads changes', async () => {
   await session.start();
   libraries[0].trainings[0].options.onStep!(step(5));
   await session.pause();
   await session.open(4);
-  expect([session.threads.value, libraries[0].closedByPage, session.phase.value, session.history.step.value]).toEqual([4, true, 'paused', 5]);
+  expect([session.threads.value, libraries[0].closedByPage, session.phase.value, session.history.step.value]).toEqual([
+    4,
+    true,
+    'paused',
+    5,
+  ]);
 });
 
-const files = ['train-images-idx3-ubyte', 'train-labels-idx1-ubyte', 't10k-images-idx3-ubyte', 't10k-labels-idx1-ubyte']
-  .map((name) => new File([], name));
+const files = [
+  'train-images-idx3-ubyte',
+  'train-labels-idx1-ubyte',
+  't10k-images-idx3-ubyte',
+  't10k-labels-idx1-ubyte',
+].map((name) => new File([], name));
 
-test('other threads keep the weights where the data cannot be opened again', async () => {
+test('keeps the weights when the data cannot be loaded again', async () => {
   await session.useData({ kind: 'files', files });
   expect(session.data.value!.name).toBe('MNIST');
   await session.start();
@@ -235,25 +301,42 @@ test('other threads keep the weights where the data cannot be opened again', asy
   gone = true;
   await session.open(4);
   expect([...libraries[1].weights]).toEqual([7, 8]);
-  expect([session.phase.value, session.data.value!.name, session.history.step.value]).toEqual(['paused', 'Built-in digits', 5]);
-  expect(session.problems.value).toMatchObject({ data: '[data] expected the file, got none', engine: '' });
+  expect([session.phase.value, session.data.value!.name, session.history.step.value]).toEqual([
+    'paused',
+    'Built-in digits',
+    5,
+  ]);
+  expect(session.problems.value).toMatchObject({
+    data: '[data] expected the file, got none. Select the files of MNIST again before you resume.',
+    engine: '',
+  });
+  await session.start();
+  expect([session.phase.value, libraries[1].trainings.length]).toEqual(['paused', 0]);
 });
 
-test('training pauses while data is on its way, and goes on when that is given up', async () => {
+test('can pause training while data loads, and continues after a cancel', async () => {
   await session.start();
   stalled = true;
   const loaded = session.useData({ kind: 'files', files });
   await eventually(() => expect(session.loading.value).not.toBeNull());
   await session.pause();
-  expect([session.phase.value, libraries[0].trainings[0].paused, session.busy.value]).toEqual(['paused', true, 'Loading data']);
+  expect([session.phase.value, libraries[0].trainings[0].paused, session.busy.value]).toEqual([
+    'paused',
+    true,
+    'Loading data',
+  ]);
   session.cancel();
   await loaded;
-  expect([session.notice.value, session.problems.value.data, session.loading.value]).toEqual(['Loading data was cancelled', '', null]);
+  expect([session.notice.value, session.problems.value.data, session.loading.value]).toEqual([
+    'Loading data was cancelled',
+    '',
+    null,
+  ]);
   await session.start();
   expect([session.phase.value, libraries[0].trainings.length]).toEqual(['running', 1]);
 });
 
-test('newer data is loaded instead of what is on its way or waits for it', async () => {
+test('newer data replaces data that is loading or waiting', async () => {
   stalled = true;
   void session.useData({ kind: 'files', files });
   await eventually(() => expect(session.loading.value).not.toBeNull());
@@ -262,7 +345,7 @@ test('newer data is loaded instead of what is on its way or waits for it', async
   expect([session.notice.value, session.problems.value.data]).toEqual(['Data ready: Built-in digits', '']);
 });
 
-test('newer data is loaded instead of what has its network made only now', async () => {
+test('newer data replaces data whose network is being made', async () => {
   stalled = true;
   const made = new Promise<void>((resolve) => (builds = resolve));
   void session.useData({ kind: 'files', files });
@@ -271,7 +354,7 @@ test('newer data is loaded instead of what has its network made only now', async
   expect([session.notice.value, session.problems.value.data]).toEqual(['Data ready: Built-in digits', '']);
 });
 
-test('training that fails while it is told to pause is not paused', async () => {
+test('does not show a failed training as paused', async () => {
   await session.start();
   const [training] = libraries[0].trainings;
   training.pause = async () => {
@@ -279,34 +362,43 @@ test('training that fails while it is told to pause is not paused', async () => 
     await eventually(() => expect(session.problems.value.training).toBe('[memory] expected room'));
   };
   await session.pause();
-  expect([session.phase.value, session.notice.value]).toEqual(['ready', 'Training']);
+  expect([session.phase.value, session.notice.value]).toEqual(['ready', 'Training has stopped']);
 });
 
-test('the first 2,000 pictures of the test set are tested with', async () => {
+test('tests with the first 2,000 pictures', async () => {
   pictures = 3000;
   await session.useData({ kind: 'files', files });
   const { train, test } = session.data.value!;
   expect([train.images.shape[0], test.images.shape[0], test.labels.shape[0]]).toEqual([3000, 2000, 2000]);
 });
 
-test.each([[3000, 60], [20000, 100]])('with %i pictures, a test runs after every %i steps', async (count, between) => {
+test.each([
+  [3000, 60],
+  [20000, 100],
+])('with %i pictures, tests after every %i steps', async (count, between) => {
   pictures = count;
+  session.setBatchSize(50);
   await session.useData({ kind: 'files', files });
   await session.start();
-  for (const [at, tests] of [[between - 1, 0], [between, 1], [2 * between - 1, 1], [2 * between, 2]]) {
+  for (const [at, tests] of [
+    [between - 1, 0],
+    [between, 1],
+    [2 * between - 1, 1],
+    [2 * between, 2],
+  ]) {
     libraries[0].trainings[0].options.onStep!(step(at));
     await eventually(() => expect([session.history.step.value, libraries[0].tests]).toEqual([at, tests]));
   }
 });
 
-test('an evaluation of weights that were given up or replaced meanwhile is not shown', async () => {
+test('discards an evaluation of replaced weights', async () => {
   let release = (): void => undefined;
   held = new Promise((resolve) => (release = resolve));
   await session.start();
   libraries[0].trainings[0].options.onStep!(step(60));
   await eventually(() => expect(libraries[0].tests).toBe(1));
   await session.reset();
-  const loaded = session.loadWeights(new Blob([]));
+  const loaded = session.loadWeights(new Blob(['{}']));
   await eventually(() => expect(libraries[0].tests).toBe(2));
   expect(session.history.test.value).toBeNull();
   release();
@@ -316,7 +408,7 @@ test('an evaluation of weights that were given up or replaced meanwhile is not s
   expect(session.history.test.value).toBeNull();
 });
 
-test('a step that fails leaves no optimizer behind', async () => {
+test('frees the optimizer after a failed step', async () => {
   const optimizers = vi.spyOn(libraries[0], 'optimizer');
   await session.start();
   libraries[0].trainings[0].fail(new Error('[memory] expected room'));
@@ -325,25 +417,34 @@ test('a step that fails leaves no optimizer behind', async () => {
   expect(optimizers).toHaveBeenCalledTimes(2);
 });
 
-test('weights wait for a library that cannot be loaded at once', async () => {
+test('keeps the weights until a library can be loaded', async () => {
   libraries[0].weights = new Uint8Array([9]);
   offline = true;
   await session.open(4);
-  expect([session.phase.value, session.problems.value.engine]).toEqual(['broken', '[load] expected the module, got none']);
+  expect([session.phase.value, session.problems.value.engine]).toEqual([
+    'broken',
+    '[load] expected the module, got none',
+  ]);
   offline = false;
   await session.open();
   expect([...libraries[1].weights]).toEqual([9]);
   expect(session.phase.value).toBe('ready');
 });
 
-test('weights that cannot be saved keep the library that has them', async () => {
-  session.network.value!.saveWeights = async () => { throw new Error('[memory] expected room'); };
+test('keeps the library when its weights cannot be saved', async () => {
+  session.network.value!.saveWeights = async () => {
+    throw new Error('[memory] expected room');
+  };
   await session.open(4);
-  expect([session.problems.value.engine, session.phase.value, libraries.length]).toEqual(['[memory] expected room', 'ready', 1]);
+  expect([session.problems.value.engine, session.phase.value, libraries.length]).toEqual([
+    '[memory] expected room',
+    'ready',
+    1,
+  ]);
   expect(libraries[0].closedByPage).toBe(false);
 });
 
-test('networks and data come and go without a tensor left behind', async () => {
+test('frees all tensors of replaced networks and data', async () => {
   await session.inspector.sample();
   await eventually(() => expect(live.size).toBe(4));
   for (let i = 0; i < 3; ++i) {
@@ -353,7 +454,7 @@ test('networks and data come and go without a tensor left behind', async () => {
   await eventually(() => expect(live.size).toBe(4));
 });
 
-test('a picture that cannot be had is told, and leaves no tensor behind', async () => {
+test('reports a picture that cannot be read, and frees its tensors', async () => {
   await eventually(() => expect(live.size).toBe(4));
   vi.spyOn(session.data.value!.test.labels, 'slice').mockRejectedValue(new Error('[memory] expected room'));
   await session.inspector.sample();
@@ -361,23 +462,28 @@ test('a picture that cannot be had is told, and leaves no tensor behind', async 
   await eventually(() => expect(live.size).toBe(4));
 });
 
-test('an answer that comes after another failed leaves no tensor behind', async () => {
+test('frees the tensors of an answer that comes after a failure', async () => {
   await eventually(() => expect(live.size).toBe(4));
-  const network = session.network.value!, { activations } = network;
+  const network = session.network.value!,
+    { activations } = network;
   let late: Promise<unknown> | undefined;
-  network.predict = async () => { throw new Error('[memory] expected room'); };
+  network.predict = async () => {
+    throw new Error('[memory] expected room');
+  };
   network.activations = (...asked) =>
-    late = new Promise((resolve) => setTimeout(resolve, 100)).then(() => activations(...asked)) as ReturnType<typeof activations>;
+    (late = new Promise((resolve) => setTimeout(resolve, 100)).then(() => activations(...asked)) as ReturnType<
+      typeof activations
+    >);
   session.inspector.refresh();
   await eventually(() => expect(session.problems.value.training).toBe('[memory] expected room'));
   await late;
   await eventually(() => expect(live.size).toBe(4));
 });
 
-test('data that cannot be had, or does not fit into memory, leaves no tensor behind', async () => {
+test('frees the tensors of data that cannot be loaded', async () => {
   await session.inspector.sample();
   await session.useNetwork('small');
-  await eventually(() => expect(live.size).toBe(6));  // the pictures as they came, and as they fit
+  await eventually(() => expect(live.size).toBe(6)); // the original pictures and the fitted ones
   const before = session.data.value;
   const fails = async (message: string) => {
     await session.useData({ kind: 'files', files });

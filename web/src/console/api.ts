@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: MIT
-// The coordinator's API (docs/openapi.yaml) with the token of who logged in.
-import { again } from '../logic/again';
+// The coordinator's API (docs/openapi.yaml), called with the user's token.
+import { backoffDelay } from '../logic/backoff';
 
 export interface Project {
   project: number;
   name: string;
   weight: number;
-  /** Whether there is a curve of it. */
+  /** Whether it has a training curve. */
   trains: boolean;
 }
 export interface Point {
   step: number;
   loss?: number;
   accuracy?: number;
+  /** Steps and epochs of the whole training, and the epoch of this step. */
+  steps?: number;
+  epoch?: number;
+  epochs?: number;
+}
+/** Ends of the points in seconds since 1970, tickets a second, and connected nodes. */
+export interface History {
+  time: number[];
+  rate: number[];
+  nodes: number[];
 }
 export interface Task {
   task: number;
@@ -27,7 +37,7 @@ export interface Task {
   leased: number;
   done: number;
   dead: number;
-  /** Why no ticket can end as things are; empty: nothing keeps them. */
+  /** Why no ticket can finish now. Empty: tickets can finish. */
   waits: string;
 }
 export interface PoolNode {
@@ -43,9 +53,9 @@ export interface PoolNode {
   failed: number;
   consecutive_valid: number;
   last_seen: number;
-  /** Why it was; empty: it was not. */
+  /** Why the node was expelled. Empty: it was not. */
   expelled: string;
-  /** Why it is not here, where the coordinator knows. */
+  /** Why the node is away, if the coordinator knows. */
   reason?: string;
 }
 export interface TicketError {
@@ -55,7 +65,7 @@ export interface TicketError {
   error: string;
 }
 export type Role = 'author' | 'viewer';
-/** What became of a ticket: `dead`, or bytes as text or in Base64. */
+/** A ticket's result: `dead`, or bytes as text or in Base64. */
 export interface Result {
   sequence: number;
   ticket: number;
@@ -64,37 +74,61 @@ export interface Result {
   result_base64?: string;
 }
 
-/** `status` 0: no answer. */
+/** Status 0 means no answer. */
 export class ApiError extends Error {
-  constructor(readonly status: number, message: string) {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
     super(message);
   }
 }
 
-const ANSWER_MILLISECONDS = 10000;  // at most
+/** Reads the number of ended tickets, done and dead, from the coordinator's metrics. */
+export function endedTickets(metrics: string): number {
+  const counted = [...metrics.matchAll(/^kaiseki_pool_total\{event="(?:accepted|dead)"\} (\d+)/gm)];
+  return counted.reduce((all, [, count]) => all + Number(count), 0);
+}
+
+/** Returns an empty list if the thing no longer exists. */
+export async function unlessGone<One>(list: Promise<One[]>): Promise<One[]> {
+  try {
+    return await list;
+  } catch (error) {
+    if ((error as ApiError).status === 404) return [];
+    throw error;
+  }
+}
+
+const ANSWER_MILLISECONDS = 10000; // time-out of a request
 const AGAIN_MILLISECONDS = 1000;
-const SILENCE_MILLISECONDS = 60_000;  // of results; the coordinator says something every few seconds
+const SILENCE_MILLISECONDS = 60_000; // time-out of a stream of results; the coordinator sends a line every few seconds
 
 export class Api {
   constructor(private readonly token: string) {}
 
-  role = async (): Promise<Role> => (await this.#ask<{ role: Role }>('GET', '/role')).role;
-  projects = () => this.#ask<Project[]>('GET', '/projects');
-  curve = (project: number) => this.#ask<Point[]>('GET', `/projects/${project}/curve`);
-  tasks = () => this.#ask<Task[]>('GET', '/tasks');
-  nodes = () => this.#ask<PoolNode[]>('GET', '/nodes');
-  errors = (task: number) => this.#ask<TicketError[]>('GET', `/tasks/${task}/errors`);
-  change = (task: number, what: { state?: Task['state']; priority?: number }) => this.#ask('PATCH', `/tasks/${task}`, what);
-  expel = (node: string) => this.#ask('DELETE', `/nodes/${encodeURIComponent(node)}`);
+  role = async (): Promise<Role> => (await this.#request<{ role: Role }>('GET', '/role')).role;
+  projects = () => this.#request<Project[]>('GET', '/projects');
+  curve = (project: number) => this.#request<Point[]>('GET', `/projects/${project}/curve`);
+  /** Of the last seconds. 0: all. */
+  history = (seconds: number) => this.#request<History>('GET', `/history?seconds=${seconds}`);
+  tasks = () => this.#request<Task[]>('GET', '/tasks');
+  nodes = () => this.#request<PoolNode[]>('GET', '/nodes');
+  /** The number of tickets that have ended since the coordinator started. */
+  ended = async () => endedTickets(await (await this.#fetch('GET', '/metrics')).text());
+  errors = (task: number) => this.#request<TicketError[]>('GET', `/tasks/${task}/errors`);
+  change = (task: number, what: { state?: Task['state']; priority?: number }) =>
+    this.#request('PATCH', `/tasks/${task}`, what);
+  expel = (node: string) => this.#request('DELETE', `/nodes/${encodeURIComponent(node)}`);
 
-  addProject = (name: string) => this.#ask<{ project: number }>('POST', '/projects', { name });
-  removeProject = (project: number) => this.#ask('DELETE', `/projects/${project}`);
+  addProject = (name: string) => this.#request<{ project: number }>('POST', '/projects', { name });
+  removeProject = (project: number) => this.#request('DELETE', `/projects/${project}`);
   addTask = (project: number, what: { name: string; function: string; module: string }) =>
-    this.#ask<{ task: number }>('POST', `/projects/${project}/tasks`, what);
+    this.#request<{ task: number }>('POST', `/projects/${project}/tasks`, what);
   addTickets = (task: number, inputs: string[]) =>
-    this.#ask<{ first: number }>('POST', `/tasks/${task}/tickets`, { tickets: inputs.map((input) => ({ input })) });
+    this.#request<{ first: number }>('POST', `/tasks/${task}/tickets`, { tickets: inputs.map((input) => ({ input })) });
 
-  /** Its hash. */
+  /** Uploads a blob and returns its hash. */
   async putBlob(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
     const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
     const hash = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -102,12 +136,12 @@ export class Api {
     return hash;
   }
 
-  /** Of each ticket that ended, as soon as it has, until none is open; through a coordinator that is gone for a while too. */
+  /** Yields the result of each finished ticket until no ticket is open. Reconnects if the coordinator is away. */
   async *results(task: number): AsyncGenerator<Result> {
-    for (let after = 0, failures = 0;;) {
+    for (let after = 0, failures = 0; ;) {
       try {
         for await (const line of this.#lines(`/api/tasks/${task}/results?follow=1&after=${after}`)) {
-          if (!line) continue;  // a sign of life
+          if (!line) continue; // a keep-alive line
           const result: Result = JSON.parse(line);
           after = result.sequence;
           failures = 0;
@@ -116,12 +150,12 @@ export class Api {
         return;
       } catch (error) {
         if ((error as ApiError).status > 0) throw error;
-        await new Promise((resolve) => setTimeout(resolve, again(AGAIN_MILLISECONDS, failures++)));
+        await new Promise((resolve) => setTimeout(resolve, backoffDelay(AGAIN_MILLISECONDS, failures++)));
       }
     }
   }
 
-  /** Rejects when nothing comes for a while. */
+  /** Rejects if nothing arrives for a while. */
   async *#lines(path: string): AsyncGenerator<string> {
     const silence = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -133,7 +167,7 @@ export class Api {
       listen();
       const response = await this.#fetch('GET', path, undefined, silence.signal);
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-      for (let left = '';;) {
+      for (let left = ''; ;) {
         listen();
         const { done, value } = await reader.read();
         if (done) return;
@@ -147,21 +181,32 @@ export class Api {
     }
   }
 
-  async #ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+  async #request<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
     const response = await this.#fetch(method, `/api${path}`, body === undefined ? undefined : JSON.stringify(body));
-    return response.status === 204 ? undefined as Answer : response.json();
+    return response.status === 204 ? (undefined as Answer) : response.json();
   }
 
-  async #fetch(method: string, path: string, body?: BodyInit, signal = AbortSignal.timeout(ANSWER_MILLISECONDS)): Promise<Response> {
+  async #fetch(
+    method: string,
+    path: string,
+    body?: BodyInit,
+    signal = AbortSignal.timeout(ANSWER_MILLISECONDS),
+  ): Promise<Response> {
     let response: Response;
     try {
-      response = await fetch(path, { method, cache: 'no-store', headers: { Authorization: `Bearer ${this.token}` }, signal, body });
+      response = await fetch(path, {
+        method,
+        cache: 'no-store',
+        headers: { Authorization: `Bearer ${this.token}` },
+        signal,
+        body,
+      });
     } catch {
       throw new ApiError(0, 'The coordinator does not answer');
     }
     if (!response.ok) {
       const problem: { error?: string } = await response.json().catch(() => ({}));
-      throw new ApiError(response.status, problem.error ?? `The coordinator answers with status ${response.status}`);
+      throw new ApiError(response.status, problem.error ?? `The coordinator returned status ${response.status}`);
     }
     return response;
   }

@@ -1,55 +1,147 @@
 // SPDX-License-Identifier: MIT
-// Who computes. Names and devices are what nodes say of themselves: text, nothing else.
+// The nodes. Names and devices come from the nodes, so they are shown as text only. Only the visible rows are drawn, so
+// that 10,000 nodes scroll without a delay.
 import { ago, count, plural, rate } from '../logic/format';
 import type { PoolNode } from './api';
+import { ConfirmButton } from './confirm-button';
+import { NODE_ORDERS, NODE_STATES, nodeState, shortId } from './lists';
 import type { Pool } from './pool';
-import { Sure } from './sure';
-import { Table } from './table';
-
-/** All of 10,000 would take longer to draw than they are true. Those that are connected come first. */
-const MOST_NODES = 200;
+import { Search, Select } from './toolbar';
 
 function trust({ trusted, consecutive_valid: valid }: PoolNode): string {
-  return [trusted && 'the operator\'s', valid > 0 && `${count(valid)} checked`].filter(Boolean).join(', ') || 'newcomer';
+  return [trusted && "the operator's", valid > 0 && `${count(valid)} checked`].filter(Boolean).join(', ') || 'new';
 }
 
-function Row({ pool, node }: { pool: Pool; node: PoolNode }) {
+const BADGES = { connected: 'running', away: 'paused', expelled: 'cancelled' } as const;
+
+function Row({ pool, node, index }: { pool: Pool; node: PoolNode; index: number }) {
   const { name, device, threads, gflops, connected, expelled, reason, leases, accepted, failed } = node;
   const why = reason || expelled;
+  const state = nodeState(node);
   return (
-    <tr role="row">
-      <th role="rowheader" scope="row" class="name">{name || 'without a name'}<small>{device}</small>{why && <small>{why}</small>}</th>
-      <td role="cell" data-label="State" class="state">
-        <span class={`badge badge-${expelled ? 'cancelled' : connected ? 'running' : 'paused'}`}>{expelled ? 'expelled' : connected ? 'connected' : 'away'}</span>
-      </td>
-      <td role="cell" data-label="Speed">{plural(threads, 'thread')}{gflops > 0 && <small>{rate(gflops)} Gflop/s</small>}</td>
-      <td role="cell" data-label="Trust">{trust(node)}</td>
-      <td role="cell" data-label="Holds" class="number">{count(leases)}</td>
-      <td role="cell" data-label="Accepted" class="number">{count(accepted)}</td>
-      <td role="cell" data-label="Failed" class="number">{failed > 0 ? <b class="bad">{count(failed)}</b> : 0}</td>
-      <td role="cell" data-label="Last seen">{connected ? 'now' : ago(pool.now.value - node.last_seen)}</td>
+    <div
+      role="row"
+      class="node-row"
+      aria-rowindex={index + 2}
+      style={{ transform: `translateY(${index * pool.view.rowHeight.value}px)` }}
+    >
+      <div role="rowheader" class="node-name" title={`${name}\n${device}\n${node.node}`}>
+        <b>{name || 'unnamed'}</b>
+        <small>
+          <code>{shortId(node.node)}</code> {device}
+        </small>
+      </div>
+      <div role="cell" data-label="State" title={why}>
+        <span class={`badge badge-${BADGES[state]}`}>{state}</span>
+        {why && <small>{why}</small>}
+      </div>
+      <div role="cell" data-label="Speed">
+        {plural(threads, 'thread')}
+        {gflops > 0 && <small>{rate(gflops)} Gflop/s</small>}
+      </div>
+      <div role="cell" data-label="Trust">
+        {trust(node)}
+      </div>
+      <div role="cell" data-label="Tickets" class="number">
+        {count(leases)}
+      </div>
+      <div role="cell" data-label="Accepted" class="number">
+        {count(accepted)}
+      </div>
+      <div role="cell" data-label="Failed" class="number">
+        {failed > 0 ? <b class="bad">{count(failed)}</b> : 0}
+      </div>
+      <div role="cell" data-label="Last seen">
+        {connected ? 'now' : ago(pool.now.value - node.last_seen)}
+      </div>
       {pool.role.value === 'author' && (
-        <td role="cell" class="last">{!expelled && <Sure text="Expel" label={`Expel ${name}`} act={() => void pool.expel(node.node)} />}</td>
+        <div role="cell" class="node-action">
+          {!expelled && (
+            <ConfirmButton
+              text="Expel"
+              label={`Expel ${name || shortId(node.node)}`}
+              act={() => void pool.expel(node.node)}
+            />
+          )}
+        </div>
       )}
-    </tr>
+    </div>
   );
 }
 
-const COLUMNS = [['name', 'Node'], ['state', 'State'], ['', 'Speed'], ['', 'Trust'], ['number', 'Holds'], ['number', 'Accepted'],
-  ['number', 'Failed'], ['', 'Last seen']] as const;
+const COLUMNS = ['Node', 'State', 'Speed', 'Trust', 'Tickets', 'Accepted', 'Failed', 'Last seen'] as const;
+const NUMBERS: readonly string[] = ['Tickets', 'Accepted', 'Failed'];
+
+function Rows({ pool }: { pool: Pool }) {
+  const { view } = pool;
+  const { first, nodes } = view.drawnNodes.value;
+  const total = view.nodes.value.length;
+  return (
+    <div role="table" aria-label="Nodes" aria-rowcount={total + 1} class="node-table">
+      <div role="rowgroup" class="node-head">
+        <div role="row">
+          {COLUMNS.map((title) => (
+            <div key={title} role="columnheader" class={NUMBERS.includes(title) ? 'number' : ''}>
+              {title}
+            </div>
+          ))}
+          {pool.role.value === 'author' && (
+            <div role="columnheader">
+              <span class="hidden">Actions</span>
+            </div>
+          )}
+        </div>
+      </div>
+      <div
+        role="rowgroup"
+        class="node-scroll"
+        tabIndex={0}
+        ref={view.scrollPlace}
+        onScroll={({ currentTarget: { scrollTop, clientHeight } }) => view.scrolled(scrollTop, clientHeight)}
+      >
+        <div role="presentation" style={{ height: `${total * view.rowHeight.value}px` }} />
+        {nodes.map((node, i) => (
+          <Row key={node.node} pool={pool} node={node} index={first + i} />
+        ))}
+      </div>
+    </div>
+  );
+}
 
 export function Nodes({ pool }: { pool: Pool }) {
-  const nodes = pool.nodes.value;
-  const shown = [...nodes].sort((a, b) => Number(b.connected) - Number(a.connected)).slice(0, MOST_NODES);
+  const { view } = pool;
+  const all = pool.nodes.value.length,
+    found = view.nodes.value.length;
   return (
-    <section class="plate" aria-label="Nodes">
-      <div class="plate-head"><h2>Nodes</h2></div>
-      {nodes.length === 0 ? <p class="empty">No node is here. Pages join at /volunteer/, machines with kaiseki join.</p> : (
-        <Table columns={COLUMNS} actions={pool.role.value === 'author'} className="nodes">
-          {shown.map((node) => <Row key={node.node} pool={pool} node={node} />)}
-        </Table>
+    <section class="card" aria-label="Nodes">
+      <div class="card-header">
+        <h2>Nodes</h2>
+        <span class="note">{found === all ? count(all) : `${count(found)} of ${count(all)}`}</span>
+      </div>
+      {all === 0 ? (
+        <p class="empty">
+          No node has joined. <a href="/volunteer/">Compute in this browser</a>, or run <code>kaiseki join</code>.
+        </p>
+      ) : (
+        <>
+          <div class="toolbar">
+            <Search view={view} label="Search name, device or id" />
+            <Select
+              label="State"
+              names={NODE_STATES}
+              value={view.nodeState.value}
+              set={(key) => (view.nodeState.value = key)}
+            />
+            <Select
+              label="Sort by"
+              names={NODE_ORDERS}
+              value={view.nodeOrder.value}
+              set={(key) => (view.nodeOrder.value = key)}
+            />
+          </div>
+          {found === 0 ? <p class="empty">No node matches.</p> : <Rows pool={pool} />}
+        </>
       )}
-      {nodes.length > shown.length && <p class="empty">and {count(nodes.length - shown.length)} more</p>}
     </section>
   );
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What the console knows of the pool: asked again every two seconds while somebody looks, with rates from what changed.
-import { batch, signal } from '@preact/signals';
-import { again } from '../logic/again';
+// The pool's state in the console. Polls the coordinator every two seconds while the page is visible, and computes
+// rates.
+import { batch, effect, signal } from '@preact/signals';
+import { backoffDelay } from '../logic/backoff';
 import { Rate } from '../logic/rate';
-import { Series } from '../logic/series';
-import type { Api, ApiError, Point, PoolNode, Project, Role, Task, TicketError } from './api';
-import { enter, keepToken, keptToken } from './entrance';
+import { unlessGone, type Api, type ApiError, type History, type Point, type PoolNode, type Project } from './api';
+import type { Role, Task, TicketError } from './api';
+import { logIn, storeToken, storedToken } from './authentication';
+import { Throughput } from './throughput';
+import { View } from './view';
 
 export interface FailedTicket extends TicketError {
   task: number;
@@ -13,52 +16,66 @@ export interface FailedTicket extends TicketError {
 }
 
 const MILLISECONDS = 2000;
-const MOST_ERRORS = 50;
-/** Whose errors are asked for: the newest tasks. */
-export const MOST_TASKS = 20;
+const NO_HISTORY: History = { time: [], rate: [], nodes: [] };
+/** The console loads the errors of only this many tasks. */
+export const MAX_TASKS = 20;
+
+/** The tasks with errors to load: those with dead tickets first, then the newest. */
+export function tasksWithErrors(tasks: readonly Task[]): Task[] {
+  const newest = [...tasks].reverse();
+  return [...newest.filter(({ dead }) => dead > 0), ...newest.filter(({ dead }) => !dead)].slice(0, MAX_TASKS);
+}
 
 export class Pool {
-  /** Null: nobody is logged in. */
+  /** Null: the user is not logged in. */
   readonly role = signal<Role | null>(null);
   readonly busy = signal(false);
   readonly refusal = signal('');
   readonly problem = signal('');
-  /** Why the last action was not done: it stays until the next one. */
+  /** Why the last action failed. Cleared by the next action. */
   readonly failure = signal('');
   readonly projects = signal<Project[]>([]);
   readonly tasks = signal<Task[]>([]);
   readonly nodes = signal<PoolNode[]>([]);
-  /** By project. */
+  /** By project, for the projects that the page shows. */
   readonly curves = signal<Record<number, Point[]>>({});
+  /** Steps a second of these projects. */
+  readonly paces = signal<Record<number, number>>({});
   readonly errors = signal<FailedTicket[]>([]);
-  /** Tickets a second: of all, and by task. */
+  /** Tickets a second, in total and by task. A task without an entry has no rate. */
   readonly rate = signal(0);
   readonly rates = signal<Record<number, number>>({});
   readonly now = signal(Date.now() / 1000);
   readonly version = signal(0);
-  throughput = new Series();
-  connected = new Series();
+  /** Of the selected time, while the page shows it. */
+  readonly history = signal<History>(NO_HISTORY);
+  readonly view = new View(this);
 
   #api: Api | null = null;
-  #paces = new Map<number, Rate>();
-  #pace = new Rate(10);
-  #since = 0;
+  #meter = new Throughput();
+  #steps = new Map<number, Rate>();
   #failures = 0;
+  /** Counts the refreshes: only the newest one changes the page. */
+  #turn = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
-    if (keptToken()) void this.login(keptToken());
-    document.addEventListener('visibilitychange', () => void this.look());
+    if (storedToken()) void this.login(storedToken());
+    document.addEventListener('visibilitychange', () => void this.refresh());
+    effect(() => {
+      // What the page shows decides what is loaded.
+      void [this.view.tab.value, this.view.shownIds.value, this.view.timeRange.value];
+      if (this.role.peek()) void this.refresh();
+    });
   }
 
   async login(token: string): Promise<void> {
     this.busy.value = true;
     this.refusal.value = '';
     try {
-      const { api, role } = await enter(token);
+      const { api, role } = await logIn(token);
       this.#api = api;
-      this.#since = Date.now() / 1000;
-      await this.look();
+      await this.refresh();
       if (api === this.#api) this.role.value = role;
     } catch (error) {
       this.refusal.value = (error as Error).message;
@@ -69,12 +86,10 @@ export class Pool {
 
   logout(): void {
     clearTimeout(this.#timer);
-    keepToken('');
+    storeToken('');
     this.#api = null;
-    this.#paces.clear();
-    this.#pace.clear();
-    this.throughput = new Series();
-    this.connected = new Series();
+    this.#meter = new Throughput();
+    this.#steps.clear();
     this.#failures = 0;
     batch(() => {
       this.role.value = null;
@@ -83,6 +98,8 @@ export class Pool {
       this.tasks.value = [];
       this.nodes.value = [];
       this.curves.value = {};
+      this.paces.value = {};
+      this.history.value = NO_HISTORY;
       this.errors.value = [];
       this.rate.value = 0;
       this.rates.value = {};
@@ -99,57 +116,76 @@ export class Pool {
     this.failure.value = '';
     try {
       await what(api);
-      if (api === this.#api) await this.look();
+      if (api === this.#api) await this.refresh();
     } catch (error) {
       if (api === this.#api) this.failure.value = (error as Error).message;
     }
   }
 
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     clearTimeout(this.#timer);
     const api = this.#api;
     if (!api || document.hidden) return;
+    const turn = ++this.#turn;
+    const isCurrent = () => api === this.#api && turn === this.#turn;
     try {
-      const [projects, tasks, nodes] = await Promise.all([api.projects(), api.tasks(), api.nodes()]);
-      const asked = tasks.slice(-MOST_TASKS);
-      const errors = await Promise.all(asked.map((task) => api.errors(task.task)));
-      const training = projects.filter((project) => project.trains);
-      const curves = await Promise.all(training.map(({ project }) => api.curve(project)));
-      if (api !== this.#api) return;
-      this.curves.value = Object.fromEntries(training.map(({ project }, i) => [project, curves[i]]));
+      const [projects, tasks, nodes, ended] = await Promise.all([
+        api.projects(),
+        api.tasks(),
+        api.nodes(),
+        api.ended(),
+      ]);
+      if (!isCurrent()) return;
       this.#failures = 0;
-      this.#adopt(projects, tasks, nodes, asked.flatMap(({ task, name }, i) => errors[i].map((error) => ({ ...error, task, taskName: name }))));
+      this.#install(projects, tasks, nodes, ended);
+      // A task or a project may have been deleted since it was listed.
+      const plots = this.view.tab.value === 'overview';
+      const history = plots ? await api.history(Number(this.view.timeRange.value)) : NO_HISTORY;
+      const failing = this.view.tab.value === 'errors' ? tasksWithErrors(tasks) : [];
+      const errors = await Promise.all(failing.map(({ task }) => unlessGone(api.errors(task))));
+      const training = this.view.shownProjects.value.filter(({ trains }) => trains);
+      const curves = await Promise.all(training.map(({ project }) => unlessGone(api.curve(project))));
+      if (!isCurrent()) return;
+      const failed = failing.flatMap(({ task, name }, i) =>
+        errors[i].map((error) => ({ ...error, task, taskName: name || `task ${task}` })),
+      );
+      this.#installDetails(history, Object.fromEntries(training.map(({ project }, i) => [project, curves[i]])), failed);
     } catch (error) {
-      if (api !== this.#api) return;
+      if (!isCurrent()) return;
       if ((error as ApiError).status === 401) return this.logout();
-      this.problem.value = `${(error as Error).message}; what is shown here is from before`;
+      this.problem.value = `${(error as Error).message}; the page shows older data`;
       ++this.#failures;
     }
     clearTimeout(this.#timer);
-    if (api === this.#api) this.#timer = setTimeout(() => void this.look(), again(MILLISECONDS, this.#failures));
+    if (isCurrent()) this.#timer = setTimeout(() => void this.refresh(), backoffDelay(MILLISECONDS, this.#failures));
   }
 
-  #adopt(projects: Project[], tasks: Task[], nodes: PoolNode[], errors: FailedTicket[]): void {
+  #install(projects: Project[], tasks: Task[], nodes: PoolNode[], ended: number): void {
     const now = Date.now() / 1000;
-    const rates: Record<number, number> = {};
-    let ended = 0;
-    for (const { task, done, dead } of tasks) {
-      if (!this.#paces.has(task)) this.#paces.set(task, new Rate(10));
-      rates[task] = this.#paces.get(task)!.add(now, done + dead);
-      ended += done + dead;
-    }
-    const rate = this.#pace.add(now, ended);
-    this.throughput.push(now - this.#since, rate);
-    this.connected.push(now - this.#since, nodes.filter((node) => node.connected).length);
+    const { total, byTask } = this.#meter.add(now, ended, tasks);
     batch(() => {
       this.now.value = now;
       this.problem.value = '';
       this.projects.value = projects;
       this.tasks.value = tasks;
       this.nodes.value = nodes;
-      this.errors.value = errors.sort((a, b) => b.time - a.time).slice(0, MOST_ERRORS);
-      this.rate.value = rate;
-      this.rates.value = rates;
+      this.rate.value = total;
+      this.rates.value = byTask;
+      ++this.version.value;
+    });
+  }
+
+  #installDetails(history: History, curves: Record<number, Point[]>, errors: FailedTicket[]): void {
+    const paces: Record<number, number> = {};
+    for (const project of Object.keys(curves).map(Number)) {
+      if (!this.#steps.has(project)) this.#steps.set(project, new Rate());
+      paces[project] = this.#steps.get(project)!.add(this.now.value, curves[project].at(-1)?.step ?? 0);
+    }
+    batch(() => {
+      this.history.value = history;
+      this.curves.value = curves;
+      this.paces.value = paces;
+      this.errors.value = errors.sort((a, b) => b.time - a.time);
       ++this.version.value;
     });
   }

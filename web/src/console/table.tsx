@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A table that stays one where the style sheet makes cards of its rows (console.css): its parts say what they are.
+// A table with explicit roles, because the style sheet turns its rows into cards on a phone (console.css).
 import type { ComponentChildren } from 'preact';
 
 interface Props {
-  /** The class of each, and what it is. */
+  /** The class and the title of each column. */
   columns: readonly (readonly [string, string])[];
-  /** Whether there is a last one, of buttons. */
+  /** Whether there is a last column of buttons. */
   actions: boolean;
   className?: string;
   children: ComponentChildren;
@@ -16,8 +16,16 @@ export function Table({ columns, actions, className = '', children }: Props) {
     <table role="table" class={`table ${className}`}>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(([name, title]) => <th key={title} role="columnheader" scope="col" class={name}>{title}</th>)}
-          {actions && <th role="columnheader" scope="col" class="last"><span class="hidden">Actions</span></th>}
+          {columns.map(([name, title]) => (
+            <th key={title} role="columnheader" scope="col" class={name}>
+              {title}
+            </th>
+          ))}
+          {actions && (
+            <th role="columnheader" scope="col" class="last">
+              <span class="hidden">Actions</span>
+            </th>
+          )}
         </tr>
       </thead>
       <tbody role="rowgroup">{children}</tbody>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the layers of a network stand in its diagram: columns by the longest way from the input, rows by order.
+// Places a network's layers in a diagram. The column is the longest path from the input, the row is the order in the
+// column.
 
 export interface Layer {
   name: string;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The place in a text of JSON that an error of the library names: "line 3", or "layers[4].stride".
+// Finds the place in a JSON text that an error of the library names: "line 3", or "layers[4].stride".
 
-/** Number of the line, from 1, or null where the message names none that is there. */
+/** Returns the line's number from 1, or null if the message names no place in the text. */
 export function locate(message: string, text: string): number | null {
   const line = /\bline (\d+)/.exec(message);
   if (line) return Math.min(Number(line[1]), text.split('\n').length);
@@ -11,11 +11,13 @@ export function locate(message: string, text: string): number | null {
   return at === null ? null : text.slice(0, at).split('\n').length;
 }
 
-/** Where element `index` of the list under `key` begins; of the whole text, where that is a list. */
+/** Returns where element `index` of the list under `key` starts. If the whole text is a list, uses that list. */
 function element(text: string, key: string, index: number): number | null {
   const list = /^\s*\[/.exec(text) ?? new RegExp(`"${key}"\\s*:\\s*\\[`).exec(text);
   if (!list) return null;
-  let depth = 0, left = index, begins = true;
+  let depth = 0,
+    left = index,
+    begins = true;
   for (let at = list.index + list[0].length; at < text.length; ++at) {
     const character = text[at];
     if (/\s/.test(character)) continue;

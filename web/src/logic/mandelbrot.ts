@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: MIT
-// The picture of the Mandelbrot page: the inputs of its tiles (docs/samples.md), row by row, and the colours of what they give.
+// The picture of the Mandelbrot page: its tiles' inputs (docs/samples.md), row by row, and the colors of their results.
 import { glow } from './tiles';
 
 /** Points along a side of a tile. */
 export const SIDE = 64;
-/** Tiles. */
-export const ACROSS = 12, DOWN = 9;
-const LEFT = -2.25, TOP = 1.125, STEP = 1 / 256, ITERATIONS = 255;
+/** In tiles. */
+export const ACROSS = 12,
+  DOWN = 9;
+const LEFT = -2.25,
+  TOP = 1.125,
+  STEP = 1 / 256,
+  ITERATIONS = 255;
 
 export const INPUTS = Array.from({ length: ACROSS * DOWN }, (_, i) => ({
-  left: LEFT + STEP * SIDE * (i % ACROSS), top: TOP - STEP * SIDE * Math.floor(i / ACROSS),
-  step: STEP, width: SIDE, height: SIDE, iterations: ITERATIONS,
+  left: LEFT + STEP * SIDE * (i % ACROSS),
+  top: TOP - STEP * SIDE * Math.floor(i / ACROSS),
+  step: STEP,
+  width: SIDE,
+  height: SIDE,
+  iterations: ITERATIONS,
 }));
 
-/** Of each number of iterations; what never escapes is as dark as what escapes at once. */
-const COLOURS = Array.from({ length: ITERATIONS + 1 }, (_, n) => [...glow(n < ITERATIONS ? Math.log2(1 + n) / 8 : 0), 255]);
+/** By number of iterations. Points that never escape are as dark as points that escape at once. */
+const COLORS = Array.from({ length: ITERATIONS + 1 }, (_, n) => [
+  ...glow(n < ITERATIONS ? Math.log2(1 + n) / 8 : 0),
+  255,
+]);
 
 export function paint(tile: Uint8Array): ImageData {
   const picture = new ImageData(SIDE, SIDE);
-  tile.subarray(0, SIDE * SIDE).forEach((n, i) => picture.data.set(COLOURS[n], 4 * i));
+  tile.subarray(0, SIDE * SIDE).forEach((n, i) => picture.data.set(COLORS[n], 4 * i));
   return picture;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How fast a count grows: over the last seconds, however often it is looked at.
+// The rate of a count over the last seconds. It does not depend on how often it is read.
 
 export class Rate {
   #marks: { at: number; count: number }[] = [];
 
   constructor(private readonly seconds = 20) {}
 
-  /** `at` in seconds; the count each second since the oldest mark that is kept. */
+  /** Adds a count at a time in seconds. Returns the increase a second since the oldest sample. */
   add(at: number, count: number): number {
     const marks = this.#marks;
     if (marks.length && count < marks.at(-1)!.count) marks.length = 0;

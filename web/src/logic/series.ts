@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A curve of bounded length: when it is full, neighbours are averaged and from then on as many values make one point.
+// A curve of bounded length. When it is full, neighbors are averaged, and each later point averages twice as many
+// values.
+
+/** A copy of a curve, which can be stored. */
+export interface SavedSeries {
+  x: number[];
+  y: number[];
+  stride: number;
+  count: number;
+  sum: number;
+}
 
 export class Series {
   readonly x: number[] = [];
@@ -19,6 +29,18 @@ export class Series {
     if (this.x.length >= this.limit) this.#halve();
   }
 
+  save(): SavedSeries {
+    return { x: [...this.x], y: [...this.y], stride: this.#stride, count: this.#count, sum: this.#sum };
+  }
+
+  static from({ x, y, stride, count, sum }: SavedSeries): Series {
+    const series = new Series();
+    series.x.push(...x);
+    series.y.push(...y);
+    [series.#stride, series.#count, series.#sum] = [stride, count, sum];
+    return series;
+  }
+
   #halve(): void {
     const half = this.x.length >> 1;
     for (let i = 0; i < half; ++i) {
@@ -30,10 +52,11 @@ export class Series {
   }
 }
 
-/** A running mean that weighs what is `memory` points back 1/e, and starts without a bias to zero. */
+/** A running mean. A value `memory` points back has the weight 1/e. The start is not biased to zero. */
 export function smooth(values: readonly number[], memory = 12): number[] {
   const keep = Math.exp(-1 / memory);
-  let sum = 0, weight = 0;
+  let sum = 0,
+    weight = 0;
   return values.map((value) => {
     sum = keep * sum + value;
     weight = keep * weight + 1;

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 import { Login } from '../console/login';
 import { plural } from '../logic/format';
 import { ACROSS, DOWN, INPUTS, SIDE, paint } from '../logic/mandelbrot';
+import { Alert } from '../parts/alert';
 import { Icon } from '../parts/icon';
 import { Masthead } from '../parts/masthead';
 import { Progress } from '../parts/progress';
@@ -10,10 +11,11 @@ import type { Author } from './author';
 
 const TILES = INPUTS.length;
 
-function says({ computing, done, failed }: Author): string {
-  if (computing.value) return done.value ? 'Computing …' : 'Waiting for a node: a page at /volunteer/, or kaiseki join';
+function statusOf({ computing, done, failed }: Author): string {
+  if (computing.value)
+    return done.value ? 'Computing …' : 'Waiting for a node: open /volunteer/ in a browser, or run kaiseki join';
   if (done.value === TILES) return 'Complete';
-  return failed.value ? `No node could compute ${plural(failed.value, 'tile')}: the console says why` : '';
+  return failed.value ? `No node could compute ${plural(failed.value, 'tile')}: see the console's errors` : '';
 }
 
 function Picture({ author }: { author: Author }) {
@@ -22,21 +24,39 @@ function Picture({ author }: { author: Author }) {
   const compute = () => {
     const place = canvas.current!.getContext('2d')!;
     place.clearRect(0, 0, ACROSS * SIDE, DOWN * SIDE);
-    void author.compute((tile, bytes) => place.putImageData(paint(bytes), SIDE * (tile % ACROSS), SIDE * Math.floor(tile / ACROSS)));
+    void author.compute((tile, bytes) =>
+      place.putImageData(paint(bytes), SIDE * (tile % ACROSS), SIDE * Math.floor(tile / ACROSS)),
+    );
   };
   const how = `${done.value} of ${TILES} tiles`;
   return (
-    <section class="plate mandelbrot-plate" aria-label="The picture">
-      <div class="plate-head">
-        <button class="button main" disabled={computing.value} onClick={compute}><Icon name="play" /> Compute</button>
-        <p class="note" role="status">{says(author)}</p>
+    <section class="card mandelbrot-card" aria-label="The picture">
+      <div class="card-header">
+        <button class="button main" disabled={computing.value} onClick={compute}>
+          <Icon name="play" /> Compute
+        </button>
+        <p class="note" role="status">
+          {statusOf(author)}
+        </p>
         <p class="note">{how}</p>
       </div>
-      <div role="alert" class="problem-place">
-        {problem.value && <div class="problem"><Icon name="warn" /><p class="message">{problem.value}</p></div>}
-      </div>
-      <Progress parts={[['done', done.value], ['dead', failed.value]]} total={TILES} says={how} />
-      <canvas ref={canvas} class="mandelbrot-picture" width={ACROSS * SIDE} height={DOWN * SIDE} role="img" aria-label={`The Mandelbrot set, ${how}`} />
+      <Alert texts={[problem.value]} />
+      <Progress
+        parts={[
+          ['done', done.value],
+          ['dead', failed.value],
+        ]}
+        total={TILES}
+        description={how}
+      />
+      <canvas
+        ref={canvas}
+        class="mandelbrot-picture"
+        width={ACROSS * SIDE}
+        height={DOWN * SIDE}
+        role="img"
+        aria-label={`The Mandelbrot set, ${how}`}
+      />
     </section>
   );
 }

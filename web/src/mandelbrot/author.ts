@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: MIT
-// An author of the pool: makes a project of tiles, and hands each to who shows it when a node has computed it.
+// An author's page: makes a project of tiles and passes each result to the picture.
 import { batch, signal } from '@preact/signals';
 import source from '../../samples/mandelbrot.js?raw';
 import type { Api, Result } from '../console/api';
-import { enter, keptToken } from '../console/entrance';
+import { logIn, storedToken } from '../console/authentication';
 import { INPUTS } from '../logic/mandelbrot';
 
 export class Author {
-  /** Null: nobody is logged in. */
+  /** Null: the user is not logged in. */
   readonly api = signal<Api | null>(null);
   readonly busy = signal(false);
   readonly refusal = signal('');
   readonly problem = signal('');
   readonly computing = signal(false);
-  /** Tiles that are there, and such that no node could compute. */
+  /** Tiles that have arrived, and tiles that no node could compute. */
   readonly done = signal(0);
   readonly failed = signal(0);
 
   #project: number | null = null;
 
   constructor() {
-    if (keptToken()) void this.login(keptToken());
+    if (storedToken()) void this.login(storedToken());
   }
 
   async login(token: string): Promise<void> {
     this.busy.value = true;
     this.refusal.value = '';
     try {
-      const { api, role } = await enter(token);
-      if (role !== 'author') throw new Error('A viewer only reads: this page makes a task, which wants the author\'s token');
+      const { api, role } = await logIn(token);
+      if (role !== 'author')
+        throw new Error("This page makes a task, so it needs the author's token: the viewer's only reads");
       this.api.value = api;
     } catch (error) {
       this.refusal.value = (error as Error).message;
@@ -37,7 +38,7 @@ export class Author {
     }
   }
 
-  /** `show` gets the number of a tile and its bytes. */
+  /** `show` gets a tile's number and its bytes. */
   async compute(show: (tile: number, bytes: Uint8Array) => void): Promise<void> {
     const api = this.api.value!;
     batch(() => {
@@ -46,7 +47,7 @@ export class Author {
       this.computing.value = true;
     });
     try {
-      const { task, first } = await this.#ask(api);
+      const { task, first } = await this.#makeTask(api);
       for await (const result of api.results(task)) {
         if (result.dead) {
           ++this.failed.value;
@@ -55,7 +56,8 @@ export class Author {
         show(result.ticket - first, bytesOf(result));
         ++this.done.value;
       }
-      if (this.done.value + this.failed.value < INPUTS.length) throw new Error('The task was cancelled, or its tickets were forgotten');
+      if (this.done.value + this.failed.value < INPUTS.length)
+        throw new Error('The task was cancelled, or its results expired');
     } catch (error) {
       this.problem.value = (error as Error).message;
     } finally {
@@ -63,14 +65,24 @@ export class Author {
     }
   }
 
-  /** The last picture's project goes when there is another one. */
-  async #ask(api: Api): Promise<{ task: number; first: number }> {
+  /** Makes a project for the picture and removes the previous picture's project. */
+  async #makeTask(api: Api): Promise<{ task: number; first: number }> {
     const last = this.#project;
     this.#project = (await api.addProject('Mandelbrot')).project;
-    if (last !== null) await api.removeProject(last).catch(() => {});  // it may be gone
+    if (last !== null) await api.removeProject(last).catch(() => {}); // it may be deleted already
     const module = await api.putBlob(new TextEncoder().encode(source));
-    const { task } = await api.addTask(this.#project, { name: 'tiles of the picture', function: 'sample.mandelbrot', module });
-    return { task, ...await api.addTickets(task, INPUTS.map((input) => JSON.stringify(input))) };
+    const { task } = await api.addTask(this.#project, {
+      name: 'tiles of the picture',
+      function: 'sample.mandelbrot',
+      module,
+    });
+    return {
+      task,
+      ...(await api.addTickets(
+        task,
+        INPUTS.map((input) => JSON.stringify(input)),
+      )),
+    };
   }
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import { render } from 'preact';
 import '../styles/base.css';
 import '../styles/layout.css';
 import '../styles/parts.css';
@@ -7,6 +6,7 @@ import '../styles/pool.css';
 import '../styles/console.css';
 import '../styles/mandelbrot.css';
 import { App } from './app';
+import { mount } from '../parts/mount';
 import { Author } from './author';
 
-render(<App author={new Author()} />, document.getElementById('page')!);
+mount(<App author={new Author()} />);

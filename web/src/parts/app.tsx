@@ -2,30 +2,36 @@
 import type { Session } from '../state/session';
 import { Charts } from './charts';
 import { Confusion } from './confusion';
-import { DataCourse } from './data-course';
+import { DataPanel } from './data-panel';
 import { Diagram } from './diagram';
 import { Draw } from './draw';
+import { Drop } from './drop';
+import { Earlier } from './earlier';
 import { Header } from './header';
 import { Inside } from './inside';
-import { NetworkCourse } from './network-course';
+import { NetworkPanel } from './network-panel';
+import { QuestionDialog } from './question';
 import { RunBar } from './run-bar';
-import { TrainingCourse } from './training-course';
-import { WeightsCourse } from './weights-course';
+import { TrainingPanel } from './training-panel';
+import { WeightsPanel } from './weights-panel';
 
 export function App({ session }: { session: Session }) {
   return (
     <>
-      <a class="skip" href="#run">Skip to training</a>
+      <a class="skip" href="#run">
+        Skip to training
+      </a>
       <Header session={session} />
       <main>
         <RunBar session={session} />
-        <div class="courses">
-          <NetworkCourse session={session} />
-          <DataCourse session={session} />
-          <TrainingCourse session={session} />
-          <WeightsCourse session={session} />
+        <Earlier session={session} />
+        <div class="panels">
+          <NetworkPanel session={session} />
+          <DataPanel session={session} />
+          <TrainingPanel session={session} />
+          <WeightsPanel session={session} />
         </div>
-        <div class="plates">
+        <div class="cards">
           <Charts session={session} />
           <Draw session={session} />
           <Confusion session={session} />
@@ -33,8 +39,10 @@ export function App({ session }: { session: Session }) {
         </div>
         <Diagram session={session} />
       </main>
+      <Drop session={session} />
+      <QuestionDialog session={session} />
       <footer>
-        Everything runs in this page: pictures, drawings and weights stay on this device.
+        Everything runs in this page. Pictures, drawings and weights stay on this device. Files can be dropped anywhere.
       </footer>
     </>
   );

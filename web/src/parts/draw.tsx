@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A digit to draw, or a picture of the test set, and what the network takes it for while it trains.
+// A canvas to draw a digit, or a picture of the test set, and the network's prediction during training.
 import { useEffect, useRef } from 'preact/hooks';
-import { centre, SIDE } from '../logic/centre';
+import { center, SIDE } from '../logic/center';
 import { percent } from '../logic/format';
-import { grey, tile } from '../logic/tiles';
+import { barLengths, givesProbabilities, output } from '../logic/prediction';
+import { gray, tile } from '../logic/tiles';
 import type { Session } from '../state/session';
 import { Icon } from './icon';
 import { Picture } from './picture';
@@ -20,17 +21,22 @@ export function Draw({ session }: { session: Session }) {
   const title = drawable ? 'Draw a digit' : 'A test picture';
   const drawn = shown !== null && shown.label === undefined;
 
-  const wipe = () => paper.current?.getContext('2d')?.clearRect(0, 0, PAPER, PAPER);
-  useEffect(() => { if (!drawn) wipe(); }, [drawn]);
+  const clearPicture = () => paper.current?.getContext('2d')?.clearRect(0, 0, PAPER, PAPER);
+  useEffect(() => {
+    if (!drawn) clearPicture();
+  }, [drawn]);
 
   const read = () => {
     const { data: rgba } = paper.current!.getContext('2d')!.getImageData(0, 0, PAPER, PAPER);
-    const pixels = centre(Uint8Array.from({ length: PAPER * PAPER }, (_, i) => rgba[4 * i + 3]), PAPER);
+    const pixels = center(
+      Uint8Array.from({ length: PAPER * PAPER }, (_, i) => rgba[4 * i + 3]),
+      PAPER,
+    );
     if (pixels) inspector.picture.value = { pixels, shape: [1, SIDE, SIDE] };
   };
   const at = (event: PointerEvent): readonly [number, number] => {
     const box = paper.current!.getBoundingClientRect();
-    return [(event.clientX - box.left) * PAPER / box.width, (event.clientY - box.top) * PAPER / box.height];
+    return [((event.clientX - box.left) * PAPER) / box.width, ((event.clientY - box.top) * PAPER) / box.height];
   };
   const stroke = (from: readonly [number, number], to: readonly [number, number]) => {
     const ink = paper.current!.getContext('2d', { willReadFrequently: true })!;
@@ -45,7 +51,7 @@ export function Draw({ session }: { session: Session }) {
   const down = (event: PointerEvent) => {
     if (!event.isPrimary || event.button) return;
     paper.current!.setPointerCapture(event.pointerId);
-    if (!drawn) wipe();
+    if (!drawn) clearPicture();
     const last = at(event);
     pen.current = { id: event.pointerId, last };
     stroke(last, last);
@@ -63,50 +69,88 @@ export function Draw({ session }: { session: Session }) {
   };
 
   return (
-    <section class="plate draw" aria-label={title}>
-      <div class="plate-head">
+    <section class="card draw" aria-label={title}>
+      <div class="card-header">
         <h2>{title}</h2>
       </div>
       <div class="draw-body">
         <div class="easel">
           <div class="paper">
-            {shown && !drawn && <Picture tiled={tile(shown.pixels, 1, shown.shape, grey)} className="sample"
-                                         label={`A picture of the test set: ${data.value?.classes[shown.label!] ?? shown.label}`} />}
-            <canvas ref={paper} class="pen" hidden={!drawable} width={PAPER} height={PAPER} role="img" aria-label="Draw here with a finger, a pen or the mouse"
-                    onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={up} />
-            {drawable && !drawn && <p class="hint" aria-hidden="true">Draw here</p>}
+            {shown && !drawn && (
+              <Picture
+                tiled={tile(shown.pixels, 1, shown.shape, gray)}
+                className="sample"
+                label={`A picture of the test set: ${data.value?.classes[shown.label!] ?? shown.label}`}
+              />
+            )}
+            <canvas
+              ref={paper}
+              class="pen"
+              hidden={!drawable}
+              width={PAPER}
+              height={PAPER}
+              role="img"
+              aria-label="Draw here with a finger, a pen or the mouse"
+              onPointerDown={down}
+              onPointerMove={move}
+              onPointerUp={up}
+              onPointerCancel={up}
+            />
+            {drawable && !drawn && (
+              <p class="hint" aria-hidden="true">
+                Draw here
+              </p>
+            )}
           </div>
           <div class="row">
             <button class="button grow" onClick={() => void inspector.sample()} disabled={!data.value}>
               <Icon name="dice" /> Test picture
             </button>
-            <button class="button" onClick={() => { wipe(); inspector.wipe(); }} disabled={!drawn} aria-label="Wipe the drawing" title="Wipe">
+            <button
+              class="button"
+              onClick={() => {
+                clearPicture();
+                inspector.clearPicture();
+              }}
+              disabled={!drawn}
+              aria-label="Clear the drawing"
+              title="Clear"
+            >
               <Icon name="clear" />
             </button>
           </div>
         </div>
-        <Probabilities session={session} />
+        <Predictions session={session} />
       </div>
     </section>
   );
 }
 
-function Probabilities({ session }: { session: Session }) {
+/** The predicted probabilities, or the outputs as numbers if the network does not compute probabilities. */
+function Predictions({ session }: { session: Session }) {
   const { inspector, data } = session;
-  const values = inspector.probabilities.value;
+  const values = inspector.prediction.value;
+  const shares = givesProbabilities(session.network.value?.layers ?? []);
+  const text = shares ? (value: number) => percent(value, 0) : output;
+  const lengths = values && (shares ? values : barLengths(values));
   const count = values?.length ?? session.network.value?.outputShape[0] ?? 10;
   const classes = data.value?.classes ?? [];
   const best = values ? values.reduce((best, value, i) => (value > values[best] ? i : best), 0) : -1;
   const truth = inspector.picture.value?.label;
   return (
-    <ol class="probabilities" aria-label="Probabilities of the classes">
-      {Array.from({ length: Math.min(count, 20) }, (_, i) => (
-        <li key={i} class={`${i === best ? 'best' : ''} ${i === truth ? 'truth' : ''}`}>
-          <span class="class">{classes[i] ?? i}</span>
-          <span class="bar"><span style={{ width: `${100 * (values?.[i] ?? 0)}%` }} /></span>
-          <span class="share">{values ? percent(values[i], 0) : '–'}</span>
-        </li>
-      ))}
-    </ol>
+    <div class="prediction">
+      {!shares && <p class="note">Outputs. Without a loss layer or softmax they are no probabilities.</p>}
+      <ol class="probabilities" aria-label={shares ? 'Probabilities of the classes' : 'Outputs for the classes'}>
+        {Array.from({ length: Math.min(count, 20) }, (_, i) => (
+          <li key={i} class={`${i === best ? 'best' : ''} ${i === truth ? 'truth' : ''}`}>
+            <span class="class">{classes[i] ?? i}</span>
+            <span class="bar">
+              <span style={{ width: `${100 * (lengths?.[i] ?? 0)}%` }} />
+            </span>
+            <span class="share">{values ? text(values[i]) : '–'}</span>
+          </li>
+        ))}
+      </ol>
+    </div>
   );
 }

@@ -10,7 +10,11 @@ export function Header({ session }: { session: Session }) {
   return (
     <Masthead title="Neural networks, trained in this page">
       {threads > 0 && <span class="fact">WebAssembly SIMD, {plural(threads, 'thread')}</span>}
-      {offlineReady.value && <span class="fact fact-offline"><Icon name="check" /> Works offline</span>}
+      {offlineReady.value && (
+        <span class="fact fact-offline">
+          <Icon name="check" /> Works offline
+        </span>
+      )}
     </Masthead>
   );
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Line icons on a grid of 20, in the colour of the text.
+// Line icons on a grid of 20, in the text's color.
 
 const PATHS = {
   play: 'M6.5 4.2v11.6L16 10z',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pixels as a picture: one pixel of the canvas for each, scaled by the style sheet without smoothing.
+// Draws pixels on a canvas, one canvas pixel each. The style sheet scales it without smoothing.
 import { useEffect, useRef } from 'preact/hooks';
 import type { Tiled } from '../logic/tiles';
 
@@ -8,5 +8,14 @@ export function Picture({ tiled, label, className = '' }: { tiled: Tiled; label:
   useEffect(() => {
     canvas.current!.getContext('2d')!.putImageData(new ImageData(tiled.pixels, tiled.width, tiled.height), 0, 0);
   }, [tiled]);
-  return <canvas ref={canvas} class={`pixels ${className}`} width={tiled.width} height={tiled.height} role="img" aria-label={label} />;
+  return (
+    <canvas
+      ref={canvas}
+      class={`pixels ${className}`}
+      width={tiled.width}
+      height={tiled.height}
+      role="img"
+      aria-label={label}
+    />
+  );
 }

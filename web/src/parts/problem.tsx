@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: MIT
-// What went wrong, at its place: the message of the library as it is.
+// An error at its place in the page, with the library's message. It is scrolled into view.
 import type { ComponentChildren } from 'preact';
-import type { Place, Session } from '../state/session';
-import { Icon } from './icon';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Place } from '../state/failed';
+import type { Session } from '../state/session';
+import { Alert } from './alert';
 
-export function Problem({ session, place, children }: { session: Session; place: Place; children?: ComponentChildren }) {
-  const message = session.problems.value[place];
+export function Problem({
+  session,
+  place,
+  children,
+}: {
+  session: Session;
+  place: Place;
+  children?: ComponentChildren;
+}) {
+  const text = session.problems.value[place];
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (text) frame.current?.scrollIntoView({ block: 'nearest' });
+  }, [text]);
   return (
-    <div role="alert" class="problem-place">
-      {message && (
-        <div class="problem">
-          <Icon name="warn" />
-          <div>
-            <p class="message">{message}</p>
-            {children}
-          </div>
-        </div>
-      )}
+    <div ref={frame} class="problem-frame">
+      <Alert texts={[text]}>{children}</Alert>
     </div>
   );
 }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
-// How much of a whole is done: a bar in pieces.
+// A progress bar in several parts.
 interface Props {
-  /** The class of each piece, and how much it is. */
+  /** The class and the size of each part. */
   parts: readonly (readonly [string, number])[];
   total: number;
-  says: string;
+  description: string;
 }
 
-export function Progress({ parts, total, says }: Props) {
+export function Progress({ parts, total, description }: Props) {
   return (
-    <div class="progress" role="img" aria-label={says}>
-      {parts.map(([name, value]) => value > 0 && <span key={name} class={`piece-${name}`} style={{ width: `${(100 * value) / total}%` }} />)}
+    <div class="progress" role="img" aria-label={description}>
+      {parts.map(
+        ([name, value]) =>
+          value > 0 && <span key={name} class={`piece-${name}`} style={{ width: `${(100 * value) / total}%` }} />,
+      )}
     </div>
   );
 }

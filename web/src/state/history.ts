@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: MIT
-// What training has told so far: curves, and the numbers of the moment. The page is told a few times a second at most.
+// The progress of training: curves and current figures. The page is updated at most a few times a second.
 import { batch, signal } from '@preact/signals';
 import type { Evaluation, Progress } from 'kaiseki';
-import { Series } from '../logic/series';
+import { Series, type SavedSeries } from '../logic/series';
 
 const MILLISECONDS = 120;
 
+/** A copy of the progress, which can be stored. */
+export interface SavedHistory {
+  step: number;
+  epoch: number;
+  seconds: number;
+  loss: number;
+  test: Evaluation | null;
+  losses: SavedSeries;
+  accuracies: SavedSeries;
+  tests: SavedSeries;
+}
+
 export class History {
-  /** Counts what was told, for what is drawn from the curves. */
+  /** Changes with every update, so that curves are drawn again. */
   readonly version = signal(0);
   readonly step = signal(0);
   readonly epoch = signal(0);
@@ -19,21 +31,21 @@ export class History {
   losses = new Series();
   accuracies = new Series();
   tests = new Series();
-  /** Called after the page was told of more steps. */
-  onProgress: () => void = () => {};
+  /** Called after the page was updated with more steps. */
+  readonly listeners: (() => void)[] = [];
 
   #last: Progress | null = null;
   #base = { step: 0, epoch: 0 };
   #timer: ReturnType<typeof setTimeout> | undefined;
   #since = 0;
-  #told = 0;
+  #lastFlush = 0;
 
   add(progress: Progress): void {
     const step = this.#base.step + progress.step;
     this.losses.push(step, progress.loss);
     this.accuracies.push(step, progress.accuracy);
     this.#last = progress;
-    const since = performance.now() - this.#told;
+    const since = performance.now() - this.#lastFlush;
     if (since >= MILLISECONDS) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), MILLISECONDS - since);
   }
@@ -46,30 +58,60 @@ export class History {
     });
   }
 
-  /** A training begins, whose steps count from 0: they go on from here. */
+  /** Starts a training. Its steps count from 0, so this history adds the steps before it. */
   begin(): void {
     this.#flush();
     this.#base = { step: this.step.value, epoch: this.epoch.value };
   }
 
-  /** The clock runs while training does. */
+  /** Starts or stops the clock. */
   run(running: boolean): void {
     this.#flush();
     this.#since = running ? performance.now() : 0;
   }
 
   clear(): void {
+    this.restore({
+      step: 0,
+      epoch: 0,
+      seconds: 0,
+      loss: NaN,
+      test: null,
+      losses: new Series().save(),
+      accuracies: new Series().save(),
+      tests: new Series().save(),
+    });
+  }
+
+  save(): SavedHistory {
+    this.#flush();
+    return {
+      step: this.step.value,
+      epoch: this.epoch.value,
+      seconds: this.seconds.value,
+      loss: this.loss.value,
+      test: this.test.value,
+      losses: this.losses.save(),
+      accuracies: this.accuracies.save(),
+      tests: this.tests.save(),
+    };
+  }
+
+  restore(saved: SavedHistory): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#last = null;
-    this.#base = { step: 0, epoch: 0 };
-    this.losses = new Series();
-    this.accuracies = new Series();
-    this.tests = new Series();
+    this.#base = { step: saved.step, epoch: saved.epoch };
+    this.losses = Series.from(saved.losses);
+    this.accuracies = Series.from(saved.accuracies);
+    this.tests = Series.from(saved.tests);
     batch(() => {
-      this.step.value = this.epoch.value = this.seconds.value = 0;
-      this.loss.value = this.imagesPerSecond.value = NaN;
-      this.test.value = null;
+      this.step.value = saved.step;
+      this.epoch.value = saved.epoch;
+      this.seconds.value = saved.seconds;
+      this.loss.value = saved.loss;
+      this.imagesPerSecond.value = NaN;
+      this.test.value = saved.test;
       this.version.value++;
     });
   }
@@ -77,9 +119,10 @@ export class History {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const last = this.#last, now = performance.now();
+    const last = this.#last,
+      now = performance.now();
     this.#last = null;
-    this.#told = now;
+    this.#lastFlush = now;
     batch(() => {
       if (this.#since) {
         this.seconds.value += (now - this.#since) / 1000;
@@ -92,6 +135,6 @@ export class History {
       this.imagesPerSecond.value = last.imagesPerSecond;
       this.version.value++;
     });
-    if (last) this.onProgress();
+    if (last) for (const listener of this.listeners) listener();
   }
 }

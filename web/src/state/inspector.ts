@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: MIT
-// A look into the network while it trains: what it thinks of one picture, what its first layer has learnt and what layers
-// answer, and how it does on pictures that it never saw. Asked between steps, and never more than once at a time.
-import { batch, computed, effect, signal } from '@preact/signals';
-import type { LayerSummary, Network, Tensor } from 'kaiseki';
+// Inspects the network during training: its prediction for one picture, the first layer's weights, a layer's
+// activations, and its accuracy on the test set. Requests run between steps, one at a time.
+import { batch, computed, effect, signal, type Signal } from '@preact/signals';
+import type { Kaiseki, LayerSummary, Network, Tensor } from 'kaiseki';
 import { fit, asPicture, volume, type Picture } from '../logic/fit';
-import { sample } from './dataset';
-import type { Session } from './session';
+import { sample, type Dataset } from './dataset';
+import type { History } from './history';
+
+/** The part of a session that the inspector reads. */
+export interface InspectedSession {
+  readonly kaiseki: Kaiseki | null;
+  readonly network: Signal<Network | null>;
+  readonly data: Signal<Dataset | null>;
+  readonly batchSize: Signal<number>;
+  readonly history: History;
+  /** Shows an error at its place in the page. */
+  showProblem(place: 'data' | 'training', problem: unknown): void;
+}
 
 export interface Shown {
   pixels: Float32Array<ArrayBuffer>;
   shape: Picture;
-  /** Its class, of a picture of the test set. */
+  /** The class, for a picture of the test set. */
   label?: number;
 }
 
@@ -20,44 +31,46 @@ export interface Planes {
   shape: readonly [channels: number, height: number, width: number];
 }
 
-/** More tiles than these would be too small to see. */
-const TILES = 64;
-/** Values that are fetched from the worker at once, again and again: more would hold up the page. */
-const MOST = 2 ** 22;
+/** More tiles would be too small to see. */
+const MAX_TILES = 64;
+/** The most values of one repeated request to the worker. More would block the page. */
+const MAX_VALUES = 2 ** 22;
 const STEPS_BETWEEN_TESTS = 100;
 
-const few = (shape: readonly number[]) => volume(shape) <= MOST;
+const isSmall = (shape: readonly number[]) => volume(shape) <= MAX_VALUES;
 
 export class Inspector {
   readonly picture = signal<Shown | null>(null);
-  readonly probabilities = signal<Float32Array | null>(null);
+  readonly prediction = signal<Float32Array | null>(null);
   readonly filters = signal<Planes | null>(null);
   readonly activations = signal<Planes | null>(null);
   readonly chosen = signal('');
-  /** Layers that have something to show, but not too much, and the one that is shown. */
-  readonly layers = computed(() =>
-    this.session.network.value?.layers.filter(({ shape }) => shape.length > 0 && few(shape)) ?? []);
-  readonly layer = computed<LayerSummary | undefined>(() =>
-    this.layers.value.find((layer) => layer.name === this.chosen.value) ?? this.layers.value[0]);
+  /** The layers whose output can be shown, and the selected one. */
+  readonly layers = computed(
+    () => this.session.network.value?.layers.filter(({ shape }) => shape.length > 0 && isSmall(shape)) ?? [],
+  );
+  readonly layer = computed<LayerSummary | undefined>(
+    () => this.layers.value.find((layer) => layer.name === this.chosen.value) ?? this.layers.value[0],
+  );
 
-  /** The picture or the answer is too much to fetch. */
-  readonly tooMuch = computed(() => {
+  /** Whether the picture or the output is too large to request. */
+  readonly tooLarge = computed(() => {
     const network = this.session.network.value;
-    return network !== null && !(few(network.inputShape) && few(network.outputShape));
+    return network !== null && !(isSmall(network.inputShape) && isSmall(network.outputShape));
   });
 
-  #asking = false;
-  #again = false;
-  /** The one whose answer counts. */
+  #requesting = false;
+  #repeat = false;
+  /** The current evaluation. The results of others are discarded. */
   #evaluation: object | null = null;
-  #tested = 0;
+  #lastTestStep = 0;
 
-  constructor(private readonly session: Session) {
-    session.history.onProgress = () => {
+  constructor(private readonly session: InspectedSession) {
+    session.history.listeners.push(() => {
       this.refresh();
       const { step } = session.history;
-      if (step.value - this.#tested >= this.#between()) void this.evaluate();
-    };
+      if (step.value - this.#lastTestStep >= this.#between()) void this.evaluate();
+    });
     effect(() => {
       void [this.picture.value, this.layer.value];
       this.refresh();
@@ -70,28 +83,33 @@ export class Inspector {
     return Math.min(epoch, STEPS_BETWEEN_TESTS);
   }
 
-  /** An answer that is on its way is of other weights. */
-  outdate(): void {
+  /** Discards the evaluation in progress, because the weights have changed. */
+  discardEvaluation(): void {
     this.#evaluation = null;
   }
 
   clear(): void {
-    this.outdate();
-    this.#tested = 0;
-    batch(() => { this.probabilities.value = this.filters.value = this.activations.value = null; });
+    this.discardEvaluation();
+    this.#lastTestStep = this.session.history.step.value;
+    batch(() => {
+      this.prediction.value = this.filters.value = this.activations.value = null;
+    });
   }
 
-  /** No picture: paper to draw on. */
-  wipe = (): void => batch(() => { this.picture.value = this.probabilities.value = this.activations.value = null; });
+  /** Clears the picture, so that the user can draw. */
+  clearPicture = (): void =>
+    batch(() => {
+      this.picture.value = this.prediction.value = this.activations.value = null;
+    });
 
-  /** The picture again where it was drawn, another one else: for another network or other data. */
-  async renew(): Promise<void> {
+  /** Updates after a change of the network or the data. Keeps a drawn digit, else takes another picture. */
+  async updatePicture(): Promise<void> {
     const picture = this.picture.value;
     if (picture && picture.label === undefined && this.session.data.value?.digits) this.refresh();
     else await this.sample();
   }
 
-  /** Another picture of the test set. */
+  /** Shows another picture of the test set. */
   sample = async (): Promise<void> => {
     const { data } = this.session;
     const set = data.value;
@@ -101,7 +119,7 @@ export class Inspector {
       const { pixels, label } = await sample(set, Math.floor(Math.random() * count));
       if (data.value === set) this.picture.value = { pixels, label, shape: set.shape };
     } catch (error) {
-      if (data.value === set) this.session.tell('data', error);
+      if (data.value === set) this.session.showProblem('data', error);
     }
   };
 
@@ -109,50 +127,52 @@ export class Inspector {
     const { data, network, history } = this.session;
     const using = network.value;
     if (this.#evaluation || !using || !data.value) return;
-    const mine = this.#evaluation = {}, counts = () => this.#evaluation === mine && network.value === using;
-    this.#tested = history.step.value;
+    const evaluation = (this.#evaluation = {}),
+      counts = () => this.#evaluation === evaluation && network.value === using;
+    this.#lastTestStep = history.step.value;
     try {
       const found = await using.evaluate(data.value.test, { batchSize: 200 });
       if (counts()) history.evaluated(found);
     } catch (error) {
-      if (counts()) this.session.tell('training', error);
+      if (counts()) this.session.showProblem('training', error);
     } finally {
-      if (this.#evaluation === mine) this.#evaluation = null;
+      if (this.#evaluation === evaluation) this.#evaluation = null;
     }
   }
 
-  /** Asks about the picture; while an answer is awaited, once more after it. */
+  /** Requests a prediction. If a request is in progress, repeats it afterwards. */
   refresh(): void {
-    this.#again = true;
-    if (!this.#asking) void this.#ask();
+    this.#repeat = true;
+    if (!this.#requesting) void this.#requestAll();
   }
 
-  async #ask(): Promise<void> {
-    this.#asking = true;
-    while (this.#again) {
-      this.#again = false;
+  async #requestAll(): Promise<void> {
+    this.#requesting = true;
+    while (this.#repeat) {
+      this.#repeat = false;
       const network = this.session.network.peek();
       if (!network) break;
       try {
-        await this.#look(network);
+        await this.#request(network);
       } catch (error) {
-        if (this.session.network.peek() === network) this.session.tell('training', error);
+        if (this.session.network.peek() === network) this.session.showProblem('training', error);
       }
     }
-    this.#asking = false;
+    this.#requesting = false;
   }
 
-  async #look(network: Network): Promise<void> {
+  async #request(network: Network): Promise<void> {
     const { kaiseki } = this.session;
-    const picture = this.picture.peek(), layer = this.layer.peek();
-    if (!kaiseki || !picture || this.tooMuch.peek()) return;
+    const picture = this.picture.peek(),
+      layer = this.layer.peek();
+    if (!kaiseki || !picture || this.tooLarge.peek()) return;
     const pixels = fit(picture.pixels, picture.shape, asPicture(network.inputShape));
-    // Every answer waits for a step of training: asked together, they wait for the same one. All are awaited, also after one
-    // that failed, so that none is left behind.
-    const asked: Tensor[] = [];
+    // Each request waits for a training step. Requests that are sent together wait for the same step. All are awaited
+    // even if one fails, so that their tensors can be freed.
+    const tensorsToFree: Tensor[] = [];
     const keep = async (tensors: Promise<Tensor[]>) => {
       const made = await tensors;
-      asked.push(...made);
+      tensorsToFree.push(...made);
       return made;
     };
     try {
@@ -161,40 +181,53 @@ export class Inspector {
         keep(network.parameters().then((all) => all.map(({ value }) => value))),
       ]);
       const matrix = parameters.find(({ shape }) => shape.length > 1);
-      const first = matrix && few(matrix.shape) ? matrix : undefined;
+      const first = matrix && isSmall(matrix.shape) ? matrix : undefined;
       const [[output], [given], weights] = await settled([
-        keep(network.predict(x).then((tensor) => [tensor])), layer ? keep(network.activations(x, [layer.name])) : [], first?.toTypedArray(),
+        keep(network.predict(x).then((tensor) => [tensor])),
+        layer ? keep(network.activations(x, [layer.name])) : [],
+        first?.toTypedArray(),
       ]);
-      const [probabilities, values] = await Promise.all([output.toTypedArray(), given?.toTypedArray()]) as [Float32Array, Float32Array | undefined];
+      const [prediction, values] = (await Promise.all([output.toTypedArray(), given?.toTypedArray()])) as [
+        Float32Array,
+        Float32Array | undefined,
+      ];
       if (this.session.network.peek() !== network || !this.picture.peek()) return;
       batch(() => {
-        this.probabilities.value = probabilities;
+        this.prediction.value = prediction;
         this.activations.value = layer && values ? planes(values, layer.shape) : null;
         this.filters.value = first ? filters(weights as Float32Array, first.shape, network.inputShape) : null;
       });
     } finally {
-      for (const tensor of asked) tensor.dispose();
+      for (const tensor of tensorsToFree) tensor.dispose();
     }
   }
 }
 
-/** What Promise.all gives, but not before all of them are done. */
-async function settled<T extends readonly unknown[] | []>(parts: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+/** As Promise.all, but waits for all promises even if one rejects. */
+async function settled<T extends readonly unknown[] | []>(
+  parts: T,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
   await Promise.allSettled(parts);
   return Promise.all(parts);
 }
 
-/** The first layer's weights: a picture for each output where their inputs are one, else a plane for each of them. */
+/**
+ * Converts the first layer's weights to pictures: one for each output if the input is a picture, else one plane for
+ * each weight row.
+ */
 function filters(values: Float32Array, [outputs, ...rest]: readonly number[], input: readonly number[]): Planes {
   const [channels, height, width] = rest.length === 3 ? rest : rest[0] === volume(input) ? input : [1, 1, rest[0]];
-  const colours = channels === 3 ? 3 : 1;
-  const shape = [colours, height, width] as const, count = Math.min(outputs * channels / colours, TILES);
+  const colors = channels === 3 ? 3 : 1;
+  const shape = [colors, height, width] as const,
+    count = Math.min((outputs * channels) / colors, MAX_TILES);
   return { values: values.subarray(0, count * volume(shape)), count, shape };
 }
 
-/** What a layer gives for one picture: a plane for each channel; a vector is one plane, nearly square. */
+/**
+ * Converts a layer's output for one picture to planes, one for each channel. A vector becomes one nearly square plane.
+ */
 function planes(values: Float32Array, shape: readonly number[]): Planes {
   if (shape.length === 3 && shape[1] * shape[2] > 1)
-    return { values, count: Math.min(shape[0], TILES), shape: [1, shape[1], shape[2]] };
+    return { values, count: Math.min(shape[0], MAX_TILES), shape: [1, shape[1], shape[2]] };
   return { values, count: values.length, shape: [1, 1, 1] };
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The networks that the page offers, and the learning rate with which each learns well by momentum.
+// The networks that the page offers. Their recipes are the page's defaults.
+import type { Network } from 'kaiseki';
+import { compact } from '../logic/format';
 import cifar from '../../../models/cifar.json?raw';
 import lenet from '../../../models/lenet-dag.json?raw';
 
@@ -8,7 +10,6 @@ export interface Choice {
   title: string;
   about: string;
   json: string;
-  learningRate: number;
 }
 
 const MLP = `{
@@ -19,12 +20,29 @@ const MLP = `{
     {"name": "bend", "type": "relu"},
     {"name": "classes", "type": "fully_connected", "output_size": 10},
     {"name": "loss", "type": "softmax_cross_entropy"}
-  ]
+  ],
+  "recipe": {"batch_size": 50, "optimizer": "momentum", "learning_rate": 0.05}
 }
 `;
 
 export const CHOICES: readonly Choice[] = [
-  { id: 'lenet', title: 'LeNet', about: 'Two convolutions. The classic for digits.', json: lenet, learningRate: 0.01 },
-  { id: 'mlp', title: 'Small MLP', about: 'One hidden layer. Learns in seconds.', json: MLP, learningRate: 0.05 },
-  { id: 'cifar', title: 'CIFAR net', about: 'Three convolutions, 32 × 32 in colour.', json: cifar, learningRate: 0.01 },
+  { id: 'lenet', title: 'LeNet', about: 'Two convolutions. The standard network for digits.', json: lenet },
+  { id: 'mlp', title: 'Small MLP', about: 'One hidden layer. Learns in seconds.', json: MLP },
+  { id: 'cifar', title: 'CIFAR net', about: 'Three convolutions, 32 × 32 in color.', json: cifar },
 ];
+
+/**
+ * The most multiply-adds for a picture. With more, a step takes minutes, and the worker answers only between steps.
+ * VGG-16 has 15G.
+ */
+const MAX_MULTIPLY_ADDS = 1e11;
+
+/** Throws if the network is too large for the page. */
+export function checkWork({ layers }: Network): void {
+  const work = layers.reduce((sum, { multiplyAdds }) => sum + multiplyAdds, 0);
+  if (work <= MAX_MULTIPLY_ADDS) return;
+  throw new Error(
+    `[network] expected at most ${compact(MAX_MULTIPLY_ADDS)} multiply-adds for a picture, because the page waits for ` +
+      `every step, got ${compact(work)}: use smaller pictures or layers, or train with the command kaiseki`,
+  );
+}

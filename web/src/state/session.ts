@@ -1,134 +1,273 @@
 // SPDX-License-Identifier: MIT
-// What the page holds: the library in its worker, a network, data, and the training that runs; and what can be done with
-// them. One thing is done after another, but for pausing, and what goes wrong is told at its place in the page.
+// The state of the page: the library in its worker, a network, data and the training. Actions run one after another,
+// except pause(). An error appears at its place in the page.
 import { batch, signal } from '@preact/signals';
-import { KaisekiError, type Kaiseki, type Network, type Optimizer, type Training } from 'kaiseki';
-import { compact } from '../logic/format';
+import {
+  KaisekiError,
+  type load,
+  type Kaiseki,
+  type Network,
+  type Optimizer,
+  type Progress,
+  type Training,
+} from 'kaiseki';
+import { plural, rate } from '../logic/format';
+import { checkWeights } from '../logic/formats';
 import { History } from './history';
+import { CANCELLED, FAILED, type Place } from './failed';
 import { Inspector } from './inspector';
-import { CHOICES } from './networks';
+import { Keeper, missingText, type DataNames, type SavedTraining, type Store } from './keeper';
+import { CHOICES, checkWork } from './networks';
+import { ask, type Question } from './question';
+import { noStore } from './store';
 import * as datasets from './dataset';
 
 export type Phase = 'loading' | 'ready' | 'running' | 'paused' | 'broken';
-export type Place = 'engine' | 'network' | 'data' | 'training' | 'weights';
-export type Load = (options?: { threads?: number }) => Promise<Kaiseki>;
-
-/** Multiply-adds for a picture: the worker answers between steps, which take many minutes with more. VGG-16 has 15G. */
-const MOST_WORK = 1e11;
-
-const CANCELLED = new DOMException('Loading data was cancelled', 'AbortError');
+export type Load = typeof load;
 
 export class Session {
   readonly phase = signal<Phase>('loading');
   readonly busy = signal('');
   readonly problems = signal<Partial<Record<Place, string>>>({});
   readonly notice = signal('');
+  readonly question = signal<Question | null>(null);
+  /** The training of an earlier visit, until the user continues or discards it. */
+  readonly earlier = signal<SavedTraining | null>(null);
+  /** The rate with which a training that diverged may continue. */
+  readonly lowerRate = signal<number | null>(null);
   readonly threads = signal(0);
   readonly network = signal<Network | null>(null);
   readonly json = signal(CHOICES[0].json);
   readonly data = signal<datasets.Dataset | null>(null);
-  /** While data is read that may take long: gives it up. */
+  /** Cancels reading the data. Null: no data is being read. */
   readonly loading = signal<AbortController | null>(null);
-  readonly learningRate = signal(CHOICES[0].learningRate);
+  readonly learningRate = signal(0.01);
   readonly batchSize = signal(50);
   readonly optimizer = signal('momentum');
+  readonly origin = signal<datasets.Origin>({ kind: 'digits' });
   readonly history = new History();
   readonly inspector = new Inspector(this);
 
   kaiseki: Kaiseki | null = null;
-  #origin: datasets.Origin = { kind: 'digits' };
-  /** The last that was asked for. */
-  #wanted: datasets.Origin | null = null;
-  #whole: datasets.Dataset | null = null;
+  readonly #keeper: Keeper;
+  #askedEarlier = false;
+  /** The last requested data. */
+  #requestedOrigin: datasets.Origin | null = null;
+  #originalData: datasets.Dataset | null = null;
+  #dataName = '';
+  /** The data of a restored training, until the user selects data for it. Its copies name these data. */
+  #missing: DataNames | null = null;
   #optimizer: Optimizer | null = null;
+  /** What the next optimizer begins with. Null: nothing. */
+  #optimizerState: Uint8Array | null = null;
   #training: Training | null = null;
-  /** What was learnt, while another worker is loaded that shall have it. */
-  #kept: Uint8Array | undefined;
+  /** The weights, while another worker is being loaded. */
+  #savedWeights: Uint8Array | undefined;
   #stop = new AbortController();
   #queue = Promise.resolve();
   #seed = 1;
 
-  constructor(private readonly load: Load) {}
+  constructor(
+    private readonly load: Load,
+    private readonly store: Store = noStore,
+  ) {
+    this.#keeper = new Keeper(
+      store,
+      () => this.network.value,
+      () => this.#optimizer,
+      () => ({
+        json: this.json.value,
+        origin: this.origin.value.kind === 'files' ? null : this.origin.value,
+        dataName: this.data.value?.name ?? '',
+        ...this.#missing,
+        optimizer: this.optimizer.value,
+        learningRate: this.learningRate.value,
+        batchSize: this.batchSize.value,
+        history: this.history.save(),
+      }),
+    );
+  }
 
-  open = (threads?: number) => this.#act('engine', 'Loading the library', async () => {
-    await this.#keep();
-    this.#forget();
-    const kaiseki = await this.load({ threads });
-    this.kaiseki = kaiseki;
-    this.threads.value = kaiseki.threads;
-    void kaiseki.closed.then((error) => error && this.kaiseki === kaiseki && this.#broke(error));
-    try {
-      await this.#adopt(this.json.value, this.#origin, this.#kept);
-    } catch (error) {
-      if (this.#origin.kind === 'digits') throw error;
-      if (error !== CANCELLED) this.tell('data', error);
-      await this.#adopt(this.json.value, { kind: 'digits' }, this.#kept);
-      this.notice.value = 'The data could not be opened again: these are the built-in digits';
-    }
-  });
+  open = (threads?: number) =>
+    this.#enqueue('engine', 'Loading the library', async () => {
+      if (this.phase.value === 'broken') this.#useLastCopy();
+      await this.#saveWeightsForReload();
+      this.#closeLibrary();
+      const kaiseki = await this.load({ threads, onProgress: this.#showLoaded });
+      this.kaiseki = kaiseki;
+      this.threads.value = kaiseki.threads;
+      void kaiseki.closed.then((error) => error && this.kaiseki === kaiseki && this.#workerFailed(error));
+      const { value: origin } = this.origin,
+        dataName = this.#dataName;
+      const opened = await this.#installAgain(this.json.value, origin, this.#savedWeights);
+      if (!opened && this.history.step.value)
+        this.#missing = { origin: origin.kind === 'files' ? null : origin, dataName };
+      this.#askForData();
+      if (!this.#askedEarlier) this.#useRecipe();
+      if (!this.#askedEarlier) this.earlier.value = (await this.store.read().catch(() => undefined)) ?? null;
+      this.#askedEarlier = true;
+    });
 
-  /** `learningRate` is momentum's: each other optimizer has its own. */
-  useNetwork = (json: string, learningRate?: number) => this.#act('network', 'Building the network', async () => {
-    await this.#adopt(json);
-    this.notice.value = `Network ready: ${this.network.value!.layers.length} layers`;
-    if (learningRate && this.optimizer.value === 'momentum') this.learningRate.value = learningRate;
-  });
+  #showLoaded = ({ loaded }: { loaded: number }) =>
+    (this.busy.value = `Loading the library, ${(loaded / 1e6).toFixed(1)} MB`);
 
-  /** Instead of what is still being loaded. */
-  useData = (origin: datasets.Origin) => {
+  /** Continues the training of an earlier visit. */
+  continueEarlier = () =>
+    this.#enqueue('training', 'Loading your training', async () => {
+      const saved = this.earlier.value;
+      if (!saved) return;
+      const { origin, dataName } = saved;
+      const opened = await this.#installAgain(saved.json, origin ?? { kind: 'digits' }, saved.weights);
+      await this.#endTraining(true);
+      this.#missing = origin && opened ? null : { origin, dataName };
+      this.#optimizerState = saved.optimizerState;
+      batch(() => {
+        this.optimizer.value = saved.optimizer;
+        this.learningRate.value = saved.learningRate;
+        this.batchSize.value = saved.batchSize;
+        this.history.restore(saved.history);
+        this.phase.value = 'paused';
+        this.earlier.value = null;
+        this.notice.value = `Paused at step ${saved.history.step}`;
+        this.#askForData();
+      });
+      this.inspector.refresh();
+    });
+
+  discardEarlier = (): void => {
+    this.earlier.value = null;
+    this.#keeper.forget();
+  };
+
+  /** Stores the training now, because the page may be closed soon. */
+  keep = async (): Promise<void> => {
+    if (this.history.step.value) await this.#keeper.keep();
+  };
+
+  /** Whether closing the page loses steps. */
+  get losesSteps(): boolean {
+    return this.history.step.value > 0 && !this.#keeper.storing;
+  }
+
+  /** From JSON or the bytes of an ONNX file. */
+  useNetwork = async (source: string | Uint8Array): Promise<void> => {
+    if (!(await this.#mayDiscard('Use the other network'))) return;
+    await this.#enqueue('network', 'Building the network', async () => {
+      await this.#install(source);
+      this.notice.value = `Network ready: ${this.network.value!.layers.length} layers`;
+      this.#useRecipe();
+    });
+  };
+
+  /** Loads data. Cancels an earlier load. A restored training whose data are missing continues with them. */
+  useData = async (origin: datasets.Origin): Promise<void> => {
+    const missing = this.#missing !== null;
+    if (!missing && !(await this.#mayDiscard('Use the other data'))) return;
     this.cancel();
-    this.#wanted = origin;
-    return this.#act('data', 'Loading data', async () => {
-      if (this.#wanted !== origin) return;
-      await this.#adopt(this.json.value, origin);
+    this.#requestedOrigin = origin;
+    return this.#enqueue('data', 'Loading data', async () => {
+      if (this.#requestedOrigin !== origin) return;
+      await this.#install(this.json.value, origin, missing ? await this.network.value!.saveWeights() : undefined);
+      this.#missing = null;
       this.notice.value = `Data ready: ${this.data.value!.name}`;
     });
   };
 
   cancel = () => this.loading.value?.abort(CANCELLED);
 
-  start = () => this.#act('training', '', async () => {
-    const { kaiseki, network, data } = { kaiseki: this.kaiseki, network: this.network.value, data: this.data.value };
-    if (!kaiseki || !network || !data || this.phase.value === 'running') return;
-    if (this.#training) {
-      this.#training.resume();
-    } else {
-      this.#optimizer ??= await kaiseki.optimizer(this.optimizer.value, { learningRate: this.learningRate.value });
-      this.#stop = new AbortController();
-      this.history.begin();
-      const training = kaiseki.train(network, this.#optimizer, data.train, {
-        batchSize: this.batchSize.value, learningRate: this.learningRate.value, seed: this.#seed, signal: this.#stop.signal,
-        onStep: (progress) => this.#training === training && this.history.add(progress),
-      });
-      this.#training = training;
-      training.finished.then(() => undefined, (error) => this.#training === training && this.#failed(error));
+  start = async (): Promise<void> => {
+    const { earlier } = this;
+    if (earlier.value) {
+      const steps = plural(earlier.value.history.step, 'step');
+      if (!(await ask(this.question, `This discards your last training of ${steps}.`, 'Start anew'))) return;
+      this.discardEarlier();
     }
-    this.history.run(true);
-    this.phase.value = 'running';
-    this.notice.value = 'Training';
-  });
+    await this.#start();
+  };
 
-  /** At once, as training runs while something else is done, which may take long. */
+  #start = () =>
+    this.#enqueue('training', '', async () => {
+      const { kaiseki, network, data } = { kaiseki: this.kaiseki, network: this.network.value, data: this.data.value };
+      if (!kaiseki || !network || !data || this.phase.value === 'running') return;
+      if (this.#training) {
+        this.#training.resume();
+      } else {
+        if (this.#missing) return this.#askForData();
+        this.#optimizer ??= await this.#makeOptimizer(kaiseki, network);
+        await this.#keeper.begin();
+        this.#stop = new AbortController();
+        this.history.begin();
+        const training = kaiseki.train(network, this.#optimizer, data.train, {
+          batchSize: this.batchSize.value,
+          learningRate: this.learningRate.value,
+          seed: this.#seed,
+          signal: this.#stop.signal,
+          onStep: (progress) => this.#training === training && this.#stepped(progress),
+        });
+        this.#training = training;
+        training.finished.then(
+          () => undefined,
+          (error) => this.#training === training && this.#trainingFailed(error),
+        );
+      }
+      this.history.run(true);
+      this.phase.value = 'running';
+      this.notice.value = 'Training';
+    });
+
+  async #makeOptimizer(kaiseki: Kaiseki, network: Network): Promise<Optimizer> {
+    const { momentum, weight_decay: weightDecay, clip_norm: clipNorm } = network.json.recipe ?? {};
+    const optimizer = await kaiseki.optimizer(this.optimizer.value, {
+      learningRate: this.learningRate.value,
+      momentum,
+      weightDecay,
+      clipNorm,
+    });
+    if (this.#optimizerState) await optimizer.loadState(network, this.#optimizerState);
+    this.#optimizerState = null;
+    return optimizer;
+  }
+
+  #askForData(): void {
+    if (!this.#missing) return;
+    this.notice.value = `The training waits for its data, ${this.#missing.dataName}`;
+    const { data: cause = '' } = this.problems.value,
+      text = missingText(this.#missing);
+    if (!cause.includes(text)) this.showProblem('data', cause ? `${cause}. ${text}` : text);
+  }
+
+  /** Runs immediately, because other actions may take long while training runs. */
   pause = async (): Promise<void> => {
-    const training = this.#training, runs = () => this.#training === training && this.phase.value === 'running';
+    const training = this.#training,
+      runs = () => this.#training === training && this.phase.value === 'running';
     if (!training || !runs()) return;
     try {
       await training.pause();
     } catch (error) {
-      return this.tell('training', error);
+      return this.showProblem('training', error);
     }
     if (!runs()) return;
     this.history.run(false);
     this.phase.value = 'paused';
     this.notice.value = `Paused at step ${this.history.step.value}`;
+    await this.keep();
   };
 
-  reset = () => this.#act('training', '', async () => {
-    await this.#end();
-    await this.network.value?.initialize(++this.#seed);
-    this.inspector.refresh();
-    this.notice.value = 'Started over, with new weights';
-  });
+  reset = async (): Promise<void> => {
+    if (!(await this.#mayDiscard('Reset'))) return;
+    await this.#enqueue('training', '', async () => {
+      await this.#endTraining();
+      await this.network.value?.initialize(++this.#seed);
+      this.inspector.refresh();
+      this.notice.value = 'Reset: the network has new weights';
+    });
+  };
+
+  /** Continues a training that diverged. */
+  continueSlower = async (): Promise<void> => {
+    if (this.lowerRate.value) this.setLearningRate(this.lowerRate.value);
+    await this.start();
+  };
 
   setLearningRate(value: number): void {
     this.learningRate.value = value;
@@ -140,127 +279,226 @@ export class Session {
     if (this.#training) this.#training.batchSize = value;
   }
 
-  /** Its state begins anew: training goes on with the same weights. */
-  setOptimizer = (name: string, learningRate: number) => this.#act('training', '', async () => {
-    await this.#end(true);
-    this.optimizer.value = name;
-    this.learningRate.value = learningRate;
-  });
+  /** Resets the optimizer's state. Training continues with the same weights. */
+  setOptimizer = (name: string, learningRate: number) =>
+    this.#enqueue('training', '', async () => {
+      await this.#endTraining(true);
+      this.optimizer.value = name;
+      this.learningRate.value = learningRate;
+    });
 
   saveWeights = async (): Promise<Uint8Array | null> => {
     let bytes: Uint8Array | null = null;
-    await this.#act('weights', '', async () => { bytes = await this.network.value?.saveWeights('safetensors') ?? null; });
+    await this.#enqueue('weights', '', async () => {
+      bytes = (await this.network.value?.saveWeights('safetensors')) ?? null;
+    });
     return bytes;
   };
 
-  loadWeights = (file: Blob) => this.#act('weights', 'Loading weights', async () => {
-    await this.network.value?.loadWeights(file);
-    this.notice.value = 'Weights loaded';
-    this.inspector.outdate();
-    this.inspector.refresh();
-    await this.inspector.evaluate();
-  });
+  loadWeights = async (file: Blob): Promise<void> => {
+    if (!(await this.#mayDiscard('Load other weights'))) return;
+    await this.#enqueue('weights', 'Loading weights', async () => {
+      await checkWeights(file);
+      await this.#endTraining(true); // a step after loading changes the weights
+      await this.network.value?.loadWeights(file);
+      await this.#endTraining();
+      this.notice.value = 'Weights loaded';
+      this.inspector.discardEvaluation();
+      this.inspector.refresh();
+      await this.inspector.evaluate();
+    });
+  };
 
-  /** Another network, other data or both; what was there stays until all of it is ready. */
-  async #adopt(json: string, origin?: datasets.Origin, weights?: Uint8Array): Promise<void> {
+  /** Takes the settings from the recipe in the network's JSON. What it does not say stays as it is. */
+  #useRecipe(): void {
+    const { optimizer, learning_rate: rate, batch_size: size } = this.network.value?.json.recipe ?? {};
+    batch(() => {
+      if (optimizer) this.optimizer.value = optimizer;
+      if (rate) this.learningRate.value = rate;
+      if (size) this.batchSize.value = size;
+    });
+  }
+
+  /** As #install(), but with the built-in digits if the data cannot be loaded. Returns whether they were loaded. */
+  async #installAgain(json: string, origin: datasets.Origin, weights?: Uint8Array): Promise<boolean> {
+    try {
+      await this.#install(json, origin, weights);
+      return true;
+    } catch (error) {
+      if (origin.kind === 'digits') throw error;
+      if (error !== CANCELLED) this.showProblem('data', error);
+      await this.#install(json, { kind: 'digits' }, weights);
+      this.notice.value = 'The data could not be loaded again. The built-in digits are used';
+      return false;
+    }
+  }
+
+  /** Installs another network, other data or both. The old ones stay until all is ready. */
+  async #install(source: string | Uint8Array, origin?: datasets.Origin, weights?: Uint8Array): Promise<void> {
     const kaiseki = this.kaiseki;
     if (!kaiseki) return;
     if (origin && origin.kind !== 'digits') this.loading.value = new AbortController();
-    let network: Network | null = null, whole: datasets.Dataset | null = null, data: datasets.Dataset | null = null;
+    let network: Network | null = null,
+      originalData: datasets.Dataset | null = null,
+      data: datasets.Dataset | null = null;
     try {
-      network = await kaiseki.network(json);
-      const work = network.layers.reduce((sum, { multiplyAdds }) => sum + multiplyAdds, 0);
-      if (work > MOST_WORK)
-        throw new Error(`[network] expected at most ${compact(MOST_WORK)} multiply-adds for a picture, as this page waits for `
-          + `every step, got ${compact(work)}: make pictures or layers smaller, or train with the command kaiseki`);
+      network = await kaiseki.network(source);
+      const json = typeof source === 'string' ? source : JSON.stringify(network.json, null, 2);
+      checkWork(network);
       if (!network.hasWeights) await network.initialize(this.#seed);
       if (weights) await network.loadWeights(weights);
       const { signal } = this.loading.value ?? {};
-      whole = origin ? await datasets.open(kaiseki, origin, (text) => (this.busy.value = text), signal) : this.#whole;
+      originalData = origin
+        ? await datasets.open(kaiseki, origin, (text) => (this.busy.value = text), signal)
+        : this.#originalData;
       this.loading.value = null;
-      data = whole && await datasets.fitted(kaiseki, whole, network.inputShape);
-      if (!weights) await this.#end();
-      const old = { network: this.network.value, sets: [this.data.value, this.#whole] };
+      data = originalData && (await datasets.fitDataset(kaiseki, originalData, network.inputShape));
+      if (!weights) await this.#endTraining();
+      const old = { network: this.network.value, sets: [this.data.value, this.#originalData] };
       batch(() => {
         this.json.value = json;
         this.network.value = network;
         this.data.value = data;
         this.phase.value = this.history.step.value ? 'paused' : 'ready';
-        this.tell('training', '');
+        this.showProblem('training', '');
       });
-      this.#whole = whole;
-      this.#kept = undefined;
-      if (origin) this.#origin = origin;
+      this.#originalData = originalData;
+      this.#savedWeights = undefined;
+      if (origin) this.origin.value = origin;
+      this.#dataName = data?.name ?? '';
       old.network?.dispose();
-      datasets.dispose(old.sets, [data, whole]);
+      datasets.dispose(old.sets, [data, originalData]);
     } catch (error) {
       network?.dispose();
-      datasets.dispose([data, whole], [this.data.value, this.#whole]);
+      datasets.dispose([data, originalData], [this.data.value, this.#originalData]);
       throw error;
     } finally {
       this.loading.value = null;
     }
-    await this.inspector.renew();
+    await this.inspector.updatePicture();
   }
 
-  /** Before the worker ends: where the weights cannot be had from it, it stays. */
-  async #keep(): Promise<void> {
+  /** Saves the weights before the worker is replaced. If that fails, the worker stays. */
+  async #saveWeightsForReload(): Promise<void> {
     const before = this.phase.value;
     this.phase.value = 'loading';
     if (!this.network.value) return;
     try {
-      this.#kept = await this.network.value.saveWeights();
+      const state = this.#optimizer?.saveState(this.network.value);
+      this.#savedWeights = await this.network.value.saveWeights();
+      this.#optimizerState = (await state) ?? this.#optimizerState;
     } catch (error) {
       if (this.phase.value === 'loading') this.phase.value = before;
       throw error;
     }
   }
 
-  async #end(keepHistory = false): Promise<void> {
+  /** Weights and curves of the last copy, for a worker that replaces one that ended. */
+  #useLastCopy(): void {
+    const copy = this.#keeper.good;
+    if (!copy || copy.json !== this.json.value || this.#savedWeights) return;
+    this.#savedWeights = copy.weights;
+    this.#optimizerState = copy.optimizerState;
+    this.history.restore(copy.history);
+  }
+
+  #stepped(progress: Progress): void {
+    if (!Number.isFinite(progress.loss)) return void this.#diverged(progress);
+    this.#keeper.step(progress.loss);
+    this.history.add(progress);
+  }
+
+  /** Ends a training whose loss is infinite or NaN, and restores the last good weights. */
+  #diverged({ step, learningRate }: Progress): Promise<void> {
+    const { good } = this.#keeper,
+      network = this.network.value;
+    const at = this.history.save().step;
+    void this.#endTraining(true);
+    this.inspector.discardEvaluation();
+    return this.#enqueue('training', '', async () => {
+      if (this.network.value !== network || this.#keeper.good !== good) return; // discarded by an action before this one
+      if (good && step > 1) {
+        await network?.loadWeights(good.weights);
+        this.history.restore(good.history);
+        this.phase.value = good.history.step ? 'paused' : 'ready';
+      }
+      this.inspector.clear();
+      this.inspector.refresh();
+      this.notice.value = FAILED.training;
+      const what = `The loss became infinite or not a number after step ${at}, so training stopped.`;
+      if (step === 1)
+        return this.showProblem(
+          'training',
+          'The loss of the first step is infinite or not a number: the weights or the data are damaged. Reset, or load other weights.',
+        );
+      this.showProblem(
+        'training',
+        `${what} A learning rate of ${rate(learningRate)} is too high for this network. ` +
+          (good
+            ? `The weights of step ${good.history.step} are restored.`
+            : 'The network is too large for copies of its weights: reset it, and choose a lower rate.'),
+      );
+      if (good) this.lowerRate.value = Number(rate(learningRate / 10));
+    });
+  }
+
+  async #mayDiscard(yes: string): Promise<boolean> {
+    const steps = this.history.step.value;
+    return !steps || ask(this.question, `This discards ${plural(steps, 'step')} of training.`, yes);
+  }
+
+  async #endTraining(keepHistory = false): Promise<void> {
+    if (!keepHistory && this.history.step.value) this.#keeper.forget();
     this.#stop.abort(new DOMException('ended', 'AbortError'));
     this.#training = null;
     this.#optimizer?.dispose();
-    this.#optimizer = null;
+    this.#optimizer = this.#optimizerState = null;
     this.history.run(false);
     if (!keepHistory) {
+      this.#missing = null;
       this.history.clear();
       this.inspector.clear();
     }
     if (this.phase.value !== 'loading') this.phase.value = this.history.step.value ? 'paused' : 'ready';
   }
 
-  #failed(error: unknown): void {
+  #trainingFailed(error: unknown): void {
     this.history.run(false);
     this.#training = null;
-    this.#optimizer?.dispose();  // may hold half a step
+    this.#optimizer?.dispose(); // its state may be half updated
     this.#optimizer = null;
     if (this.phase.value !== 'broken') this.phase.value = this.history.step.value ? 'paused' : 'ready';
-    this.tell('training', error);
+    this.notice.value = FAILED.training;
+    this.showProblem('training', error);
   }
 
-  #broke(error: KaisekiError): void {
-    this.#forget();
+  #workerFailed(error: KaisekiError): void {
+    this.#closeLibrary();
     this.phase.value = 'broken';
-    this.tell('engine', error);
+    this.notice.value = FAILED.engine;
+    this.showProblem('engine', error);
   }
 
-  #forget(): void {
+  #closeLibrary(): void {
     const kaiseki = this.kaiseki;
     this.kaiseki = null;
     this.history.run(false);
-    this.#training = this.#optimizer = this.#whole = this.network.value = this.data.value = null;
+    this.#training = this.#optimizer = this.#originalData = this.network.value = this.data.value = null;
     kaiseki?.close();
   }
 
-  #act(place: Place, what: string, body: () => Promise<void>): Promise<void> {
+  #enqueue(place: Place, what: string, body: () => Promise<void>): Promise<void> {
     this.#queue = this.#queue.then(async () => {
-      this.tell(place, '');
+      this.showProblem(place, '');
       this.busy.value = what;
       try {
         await body();
       } catch (error) {
         if (error === CANCELLED) this.notice.value = CANCELLED.message;
-        else this.tell(place, error);
+        else {
+          this.notice.value = FAILED[place];
+          this.showProblem(place, error);
+        }
         if (this.phase.value === 'loading') this.phase.value = 'broken';
       } finally {
         this.busy.value = '';
@@ -269,8 +507,11 @@ export class Session {
     return this.#queue;
   }
 
-  tell(place: Place, problem: unknown): void {
-    this.problems.value = { ...this.problems.value, [place]: problem instanceof Error ? problem.message : String(problem) };
+  showProblem(place: Place, problem: unknown): void {
+    if (place === 'training') this.lowerRate.value = null;
+    this.problems.value = {
+      ...this.problems.value,
+      [place]: problem instanceof Error ? problem.message : String(problem),
+    };
   }
 }
-

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Light, dark, or what the system says; kept between visits.
+// The theme: light, dark or the system's. It is kept between visits.
 import { effect, signal } from '@preact/signals';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -10,16 +10,16 @@ const system = matchMedia('(prefers-color-scheme: dark)');
 const systemDark = signal(system.matches);
 system.addEventListener('change', (event) => (systemDark.value = event.matches));
 
-function kept(): Theme {
+function storedTheme(): Theme {
   try {
     return THEMES.find((theme) => theme === localStorage.getItem(KEY)) ?? 'system';
   } catch {
-    return 'system';  // storage is refused
+    return 'system'; // storage is not allowed
   }
 }
 
-export const theme = signal<Theme>(kept());
-/** What is shown; read it where something is drawn with colours of the style sheet. */
+export const theme = signal<Theme>(storedTheme());
+/** Whether dark colors are shown. Code that draws with the style sheet's colors reads it. */
 export const dark = signal(false);
 
 effect(() => {
@@ -28,7 +28,7 @@ effect(() => {
   try {
     localStorage.setItem(KEY, theme.value);
   } catch {
-    // Not kept, then.
+    // The choice is not stored.
   }
 });
 

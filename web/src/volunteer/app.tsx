@@ -8,14 +8,14 @@ import type { Volunteer } from './volunteer';
 export function App({ volunteer }: { volunteer: Volunteer }) {
   return (
     <>
-      <Masthead title="Lend this machine's idle time" />
+      <Masthead title="Compute for this pool" />
       <main class="volunteer">
         <Switch volunteer={volunteer} />
         <Offer volunteer={volunteer} />
         <Limits volunteer={volunteer} />
       </main>
       <footer>
-        The code of tasks runs in workers without network, storage or your files. Closing this page ends everything.
+        Code of tasks runs in workers without access to network, storage or files. Closing this page stops everything.
       </footer>
     </>
   );

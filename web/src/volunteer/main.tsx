@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-import { render } from 'preact';
 import '../styles/base.css';
 import '../styles/layout.css';
 import '../styles/parts.css';
 import '../styles/pool.css';
 import { App } from './app';
+import { mount } from '../parts/mount';
+import { watchConnection } from './connection';
 import { watchBattery } from './power';
 import { Volunteer } from './volunteer';
 
-render(<App volunteer={new Volunteer()} />, document.getElementById('page')!);
+watchConnection();
+mount(<App volunteer={new Volunteer()} />);
 void watchBattery();

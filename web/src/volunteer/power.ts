@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Whether the machine runs on its battery, where the browser tells.
+// Whether the machine runs on battery, if the browser reports it.
 import { signal } from '@preact/signals';
 
 interface Battery extends EventTarget {
   charging: boolean;
 }
 
-/** Null: the browser does not tell. */
+/** Null: the browser does not report it. */
 export const onBattery = signal<boolean | null>(null);
 
 export async function watchBattery(): Promise<void> {
@@ -18,6 +18,6 @@ export async function watchBattery(): Promise<void> {
     battery.addEventListener('chargingchange', tell);
     tell();
   } catch {
-    // It may refuse.
+    // The browser may refuse.
   }
 }

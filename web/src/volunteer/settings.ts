@@ -1,34 +1,46 @@
 // SPDX-License-Identifier: MIT
-// How much of the machine the page may use; kept between visits. Consent is not kept.
+// The limits on this machine's use, kept between visits. Consent is not kept.
 
 export interface Settings {
   threads: number;
-  /** Per cent of the time that a thread computes. */
+  /** The percentage of time that a thread computes. */
   share: number;
   whenHidden: boolean;
   onBattery: boolean;
+  /** Also on a metered connection, or while data saving is on. */
+  onMetered: boolean;
+  megabytesAnHour: number;
+  megabytesADay: number;
+  /** Compute only while nobody uses the machine. */
+  onlyUnused: boolean;
   name: string;
 }
 
 const KEY = 'kaiseki.volunteer';
 export const LONGEST_NAME = 40;
+export const LEAST_MEGABYTES = 10,
+  MOST_MEGABYTES = 1e6;
 
 const within = (value: unknown, least: number, most: number, otherwise: number): number =>
   typeof value === 'number' && value >= least && value <= most ? Math.round(value) : otherwise;
 
-/** What was kept, where it makes sense on a machine with so many cores. */
+/** Reads the stored settings. Invalid values get their defaults. */
 export function readSettings(kept: string | null, cores: number): Settings {
   let given: Partial<Record<keyof Settings, unknown>> = {};
   try {
     given = JSON.parse(kept ?? '{}') ?? {};
   } catch {
-    // Not ours: begin anew.
+    // Another program's value: use the defaults.
   }
   return {
     threads: within(given.threads, 1, cores, Math.max(1, cores >> 1)),
     share: within(given.share, 10, 100, 100),
     whenHidden: given.whenHidden !== false,
     onBattery: given.onBattery === true,
+    onMetered: given.onMetered === true,
+    megabytesAnHour: within(given.megabytesAnHour, LEAST_MEGABYTES, MOST_MEGABYTES, 200),
+    megabytesADay: within(given.megabytesADay, LEAST_MEGABYTES, MOST_MEGABYTES, 1000),
+    onlyUnused: given.onlyUnused === true,
     name: typeof given.name === 'string' ? given.name.slice(0, LONGEST_NAME) : '',
   };
 }
@@ -37,7 +49,7 @@ export function loadSettings(cores: number): Settings {
   try {
     return readSettings(localStorage.getItem(KEY), cores);
   } catch {
-    return readSettings(null, cores);  // storage is refused
+    return readSettings(null, cores); // storage is not allowed
   }
 }
 
@@ -45,6 +57,6 @@ export function keepSettings(settings: Settings): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(settings));
   } catch {
-    // Not kept, then.
+    // The settings are not stored.
   }
 }

@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: MIT
-// A page that computes for the pool: nothing before start(), nothing after stop(), and meanwhile as much as the settings
-// allow.
-import { batch, computed, effect, signal, untracked } from '@preact/signals';
+// A page that computes for the pool: only between start() and stop(), and within the settings.
+import { batch, computed, effect, signal, untracked, type Signal } from '@preact/signals';
 import { lendThreads } from 'kaiseki';
-import { putOut } from '../../pool/frame.js';
+import { expelledCode } from '../../pool/frame.js';
 import { PoolNode, type TaskRunner } from '../../pool/node.js';
-import { RestingRunner, makeFetch, makeKeepingFetch, taskRunner, trainingRunner } from '../../pool/page_runner.js';
+import { ThrottledRunner, makeFetch, makeCachedFetch, trainingRunner } from '../../pool/page_runner.js';
 import { trainingFunction } from '../../pool/training.js';
-import { again } from '../logic/again';
+import { backoffDelay } from '../logic/backoff';
 import { Rate } from '../logic/rate';
+import { Tabs, hasLocks, lead } from './leader';
+import { metered } from './connection';
+import {
+  MEMORY_KEY,
+  TRAFFIC_KEY,
+  keepMemory,
+  keepTraffic,
+  loadMemory,
+  readMemory,
+  readTraffic,
+  type Expulsion,
+  type Totals,
+} from './memory';
 import { onBattery } from './power';
+import { inUse, watchPresence } from './presence';
 import { keepSettings, loadSettings, type Settings } from './settings';
+import { taskRunner } from './task_runner';
+import { addBytes, freeAt, leftBytes, type Part } from './traffic';
 
-export type Phase = 'idle' | 'measuring' | 'joining' | 'joined' | 'waiting' | 'stopping';
+/** Following: another tab of this browser computes. */
+export type Phase = 'idle' | 'following' | 'measuring' | 'joining' | 'joined' | 'waiting' | 'stopping';
 
 export interface TaskCounts {
   task: number;
@@ -27,22 +43,32 @@ export interface Offered {
   name: string;
   tasks: TaskCounts[];
 }
+/** The coordinator's public list. */
+interface Offers {
+  projects: Offered[];
+  /** What a working node sends and receives in an hour. 0: not known. */
+  node_bytes_an_hour: number;
+}
 
-/** What a node says of itself. */
+/** What a node announces. */
 interface Ability {
   trainers: TaskRunner[];
   info: { name: string; device: string; threads: number; gflops: number };
 }
 
-/** Whether pages can compute it. */
-export const forPages = (task: TaskCounts): boolean => task.modules || task.function === trainingFunction;
+/** Whether pages can compute the task. */
+export const runsInPages = (task: TaskCounts): boolean => task.modules || task.function === trainingFunction;
 
-export const hasWork = ({ tasks }: Offered): boolean => tasks.some((task) => forPages(task) && task.open > 0);
+export const hasWork = ({ tasks }: Offered): boolean => tasks.some((task) => runsInPages(task) && task.open > 0);
 
 const OFFER_MILLISECONDS = 2500;
-const ANSWER_MILLISECONDS = 10000; // of the coordinator, at most
+const ANSWER_MILLISECONDS = 5000; // time-out of the coordinator's answer
 const STOP_SECONDS = 0.5;
 const MEASURE_SECONDS = 2;
+const SILENCE_SECONDS = 30; // then the coordinator counts as away
+const EXPELLED_MILLISECONDS = 3_600_000;
+/** The page pauses before a limit of bytes is reached, because some are still on their way. */
+const RESERVED_BYTES = 2e6;
 
 export const CORES = navigator.hardwareConcurrency || 1;
 
@@ -50,8 +76,13 @@ export class Volunteer {
   readonly settings = signal<Settings>(loadSettings(CORES));
   readonly phase = signal<Phase>('idle');
   readonly hidden = signal(document.hidden);
-  /** Null: not known yet, or the coordinator does not answer. */
+  /** Null: not yet known, or the coordinator does not answer. */
   readonly offered = signal<Offered[] | null>(null);
+  /** What a working node sends and receives in an hour. 0: not known. */
+  readonly usualTraffic = signal(0);
+  /** The bytes of the last day, of all tabs. */
+  readonly traffic = signal<Part[]>([]);
+  /** Totals of this browser, of all visits. */
   readonly done = signal(0);
   readonly accepted = signal(0);
   readonly failed = signal(0);
@@ -59,20 +90,28 @@ export class Volunteer {
   readonly sent = signal(0);
   /** Tickets a minute. */
   readonly rate = signal(0);
-  /** That it trained on, and how many a second now. */
+  /** Training samples in total, and a second. */
   readonly samples = signal(0);
   readonly samplesRate = signal(0);
   readonly seconds = signal(0);
   readonly problem = signal('');
   readonly retryAt = signal(0);
-  /** Why the coordinator ended the connection, in its words; empty: it did not. */
+  /** Why the coordinator closed the connection. Empty: it gave no reason. */
   readonly reason = signal('');
   readonly now = signal(Date.now());
+  /** Null: the coordinator has not expelled this page lately. */
+  readonly expulsion = signal<Expulsion | null>(null);
 
-  /** Why nothing is computed for the moment; empty: it may. */
+  /** When bytes may be sent and received. In milliseconds since 1970. */
+  #nextBytes = computed(() => freeAt(this.traffic.value, this.settings.value, RESERVED_BYTES, this.now.value));
+  /** Why computing is paused. Empty: it is not. */
   readonly paused = computed(() => {
     if (this.hidden.value && !this.settings.value.whenHidden) return 'while this page is hidden';
-    if (onBattery.value && !this.settings.value.onBattery) return 'while the machine runs on its battery';
+    if (onBattery.value && !this.settings.value.onBattery) return 'while the machine runs on battery';
+    if (this.settings.value.onlyUnused && inUse.value) return 'while somebody uses this machine';
+    if (metered.value && !this.settings.value.onMetered) return 'while the connection is metered or data saving is on';
+    if (this.#nextBytes.value > this.now.value)
+      return `until ${timeText(this.#nextBytes.value)}: the limit of bytes is reached`;
     return '';
   });
   readonly threads = computed(() => (this.paused.value ? 0 : this.settings.value.threads));
@@ -80,22 +119,50 @@ export class Volunteer {
 
   #node: PoolNode | null = null;
   #measured: TaskRunner | null = null;
-  /** For what the coordinator was last told: threads, and whether there is training. */
-  #told = { threads: 0, trains: false };
-  #preparing = false;
-  /** Why it does not train, where it cannot. */
-  #unable = '';
+  /** What was announced last: threads, and whether there is training. */
+  #announced = { threads: 0, trains: false };
+  #measuring = false;
+  /** Why this page cannot train. Empty: it can. */
+  #trainingProblem = '';
   #threadsBefore = 0;
   #failures = 0;
+  /** Bytes that `traffic` has and the storage has not. */
+  #unstored = 0;
   #frozen = false;
-  #pace = new Rate();
-  #samplesPace = new Rate();
+  #ticketsMeter = new Rate();
+  #samplesMeter = new Rate();
+  #identity: { node?: string; key?: string } = {};
+  #totals: Record<keyof Totals, Signal<number>> = {
+    done: this.done,
+    accepted: this.accepted,
+    failed: this.failed,
+    samples: this.samples,
+    received: this.received,
+    sent: this.sent,
+    seconds: this.seconds,
+  };
+  #waiting = new AbortController();
+  /** Lets another tab compute. Null: this tab does not lead. */
+  #release: (() => void) | null = null;
+  #tabs = new Tabs(() => void this.#stop());
 
   constructor() {
+    this.#recall(loadMemory());
+    this.#storeTraffic();
+    addEventListener('storage', ({ key, newValue }) => {
+      if (key === MEMORY_KEY) this.#recall(readMemory(newValue));
+      if (key === TRAFFIC_KEY) this.traffic.value = addBytes(readTraffic(newValue), this.#unstored, Date.now());
+    });
+    addEventListener('pagehide', () => {
+      this.#keep();
+      this.#storeTraffic();
+    });
+    if (this.settings.value.onlyUnused)
+      void watchPresence(false).then((allowed) => allowed || this.change({ onlyUnused: false }));
     document.addEventListener('visibilitychange', () => (this.hidden.value = document.hidden));
     document.addEventListener('freeze', () => this.#freeze(true));
     document.addEventListener('resume', () => this.#freeze(false));
-    addEventListener('pagehide', () => this.#node?.use(0));
+    addEventListener('pagehide', () => this.#node?.setThreads(0));
     addEventListener('pageshow', ({ persisted }) => persisted && this.#use(this.threads.value));
     effect(() => keepSettings(this.settings.value));
     effect(() => {
@@ -103,7 +170,7 @@ export class Volunteer {
       untracked(() => this.#use(threads));
     });
     setInterval(() => this.#tick(), 1000);
-    void this.#look();
+    void this.#pollProjects();
   }
 
   change(settings: Partial<Settings>): void {
@@ -111,63 +178,118 @@ export class Volunteer {
   }
 
   async start(): Promise<void> {
-    if (this.running.value || this.phase.value === 'stopping') return;
+    if (this.running.value || this.phase.value === 'stopping' || this.expulsion.value) return;
     batch(() => {
       this.phase.value = 'measuring';
       this.problem.value = '';
     });
-    const ability = await this.#prepare();
+    const waiting = (this.#waiting = new AbortController());
+    const release = await lead(waiting.signal, () => (this.phase.value = 'following'));
+    if (!release) return;
+    if (waiting.signal.aborted) return release();
+    this.#release = release;
+    this.#recall(loadMemory());
+    this.phase.value = 'measuring';
+    const ability = await this.#measureAbility();
     if (!this.running.value) return;
     this.phase.value = 'joining';
     const node = new PoolNode({
       connect: () => this.#connect(),
-      fetchBlob: makeKeepingFetch(this.#count),
-      runners: Array.from({ length: CORES }, () => new RestingRunner(taskRunner(), this.#share)),
+      fetchBlob: makeCachedFetch(this.#receive),
+      maySend: (bytes) => this.#left() >= bytes,
+      runners: Array.from({ length: CORES }, () => new ThrottledRunner(taskRunner(), this.#share)),
       ...ability,
-      onEvent: (event, details) => this.#node === node && this.#hear(event, details),
+      identity: hasLocks() ? this.#identity : {}, // two tabs cannot be the same node
+      silence: SILENCE_SECONDS,
+      onEvent: (event, details) => this.#node === node && this.#handleEvent(event, details),
     });
     this.#node = node;
-    this.#pace.clear();
-    this.#samplesPace.clear();
-    node.use(this.threads.value);
+    this.#ticketsMeter.clear();
+    this.#samplesMeter.clear();
+    node.setThreads(this.threads.value);
     void node.start();
   }
 
+  /** Stops this tab and the others of this browser. */
   async stop(): Promise<void> {
+    this.#tabs.stop();
+    await this.#stop();
+  }
+
+  async #stop(): Promise<void> {
     if (!this.running.value) return;
     this.phase.value = 'stopping';
+    this.#waiting.abort();
     this.#measured?.stop();
     await this.#node?.stop(STOP_SECONDS);
     this.#node = null;
-    this.#told.trains = false;
+    this.#announced.trains = false;
+    this.#keep();
+    this.#release?.();
+    this.#release = null;
     batch(() => {
       this.phase.value = 'idle';
       this.rate.value = this.samplesRate.value = 0;
     });
   }
 
+  /** Takes over what another visit or tab has kept, unless this tab is the one that computes. */
+  #recall({ identity, totals, expulsion }: ReturnType<typeof loadMemory>): void {
+    if (this.#node) return;
+    this.#identity = identity;
+    const expelled = expulsion && expulsion.until > Date.now() ? expulsion : null;
+    batch(() => {
+      for (const [name, total] of Object.entries(this.#totals)) total.value = totals[name as keyof Totals];
+      this.expulsion.value = expelled;
+    });
+  }
+
+  #keep(): void {
+    if (!this.#release && !this.expulsion.value) return;
+    const totals = Object.fromEntries(Object.entries(this.#totals).map(([name, total]) => [name, total.value]));
+    keepMemory({ identity: this.#identity, totals: totals as unknown as Totals, expulsion: this.expulsion.value });
+  }
+
   #share = () => this.settings.value.share / 100;
-  #count = (bytes: number) => (this.received.value += bytes);
+  #left = () => leftBytes(this.traffic.value, this.settings.value, Date.now());
+
+  /** Counts bytes that were sent or received. At a limit, this pauses the page before it returns. */
+  #spend(bytes: number): void {
+    this.#unstored += bytes;
+    this.traffic.value = addBytes(this.traffic.value, bytes, Date.now());
+  }
+
+  #storeTraffic(): void {
+    this.traffic.value = keepTraffic(this.#unstored, Date.now()) ?? this.traffic.value;
+    this.#unstored = 0;
+  }
+
+  /** Counts a part of a download. Throws at a limit, so that the download ends. */
+  #receive = (bytes: number): void => {
+    this.received.value += bytes;
+    this.#spend(bytes);
+    if (this.#left() <= 0) throw new Error('the limit of bytes is reached');
+  };
 
   /**
-   * Measures its speed where there is training; else the library is not loaded. It says that it trains all the same: a
-   * training makes tickets when it sees a node.
+   * Measures the speed if a project trains, else the library is not loaded. It announces a trainer in both cases,
+   * because a training makes tickets only when it sees a node.
    */
-  async #prepare(): Promise<Ability> {
+  async #measureAbility(): Promise<Ability> {
     const { name, threads } = this.settings.value;
     const info = { name: name || 'a page', device: describeBrowser(), threads, gflops: 0 };
-    const trains = this.#told.trains || this.#offersTraining();
-    this.#told = { threads, trains };
-    this.#unable = '';
-    const trainer = trainingRunner(crossOriginIsolated ? threads : 1, makeFetch(this.#count), lendThreads);
-    const trainers = [new RestingRunner(trainer, this.#share)];
+    const trains = !this.paused.value && (this.#announced.trains || this.#offersTraining());
+    this.#announced = { threads, trains };
+    this.#trainingProblem = '';
+    const trainer = trainingRunner(crossOriginIsolated ? threads : 1, makeFetch(this.#receive), lendThreads);
+    const trainers = [new ThrottledRunner(trainer, this.#share)];
     if (!trains) return { trainers, info };
     this.#measured = trainer;
     try {
-      info.gflops = await trainer.run({ function: trainingFunction, measure: MEASURE_SECONDS }) as number;
+      info.gflops = (await trainer.run({ function: trainingFunction, measure: MEASURE_SECONDS })) as number;
       return { trainers, info };
     } catch (error) {
-      if (this.running.value) this.problem.value = this.#unable = (error as Error).message;
+      if (this.running.value) this.problem.value = this.#trainingProblem = (error as Error).message;
       return { trainers: [], info };
     } finally {
       this.#measured = null;
@@ -178,17 +300,18 @@ export class Volunteer {
     return Boolean(this.offered.value?.some(({ tasks }) => tasks.some((task) => task.function === trainingFunction)));
   }
 
-  /** Other threads than it said, or training that was not there: says the speed of now. */
-  async #renew(): Promise<void> {
-    const { threads } = this.settings.value, node = this.#node;
-    const moves = threads !== this.#threadsBefore;  // the slider does, perhaps
+  /** Measures again and announces if the threads changed or training has appeared. */
+  async #announceAgain(): Promise<void> {
+    const { threads } = this.settings.value,
+      node = this.#node;
+    const moves = threads !== this.#threadsBefore; // the user may still be moving the slider
     this.#threadsBefore = threads;
-    const differs = threads !== this.#told.threads || (this.#offersTraining() && !this.#told.trains);
-    if (!node || this.#preparing || moves || !differs || this.paused.value || this.#frozen) return;
-    node.use(0);
-    this.#preparing = true;
-    const ability = await this.#prepare();
-    this.#preparing = false;
+    const differs = threads !== this.#announced.threads || (this.#offersTraining() && !this.#announced.trains);
+    if (!node || this.#measuring || moves || !differs || this.paused.value || this.#frozen) return;
+    node.setThreads(0);
+    this.#measuring = true;
+    const ability = await this.#measureAbility();
+    this.#measuring = false;
     if (this.#node !== node || !this.running.value) return;
     node.announce(ability);
     this.#use(this.threads.value);
@@ -198,29 +321,36 @@ export class Volunteer {
     const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/node`);
     const send = socket.send.bind(socket) as (message: Uint8Array) => void;
     socket.send = (message) => {
-      this.sent.value += (message as Uint8Array).byteLength;
+      const { byteLength } = message as Uint8Array;
+      this.sent.value += byteLength;
       send(message as Uint8Array);
+      this.#spend(byteLength);
     };
-    socket.addEventListener('message', ({ data }) => (this.received.value += (data as ArrayBuffer).byteLength));
+    socket.addEventListener('message', ({ data }) => {
+      this.received.value += (data as ArrayBuffer).byteLength;
+      this.#spend((data as ArrayBuffer).byteLength);
+    });
     return socket;
   }
 
-  #hear(event: string, details: Record<string, any>): void {
+  #handleEvent(event: string, details: Record<string, any>): void {
     if (this.phase.value === 'stopping') return;
     batch(() => {
       if (event === 'joined') {
         this.phase.value = 'joined';
-        this.problem.value = this.#unable;
+        this.#identity = this.#node?.identity ?? {};
+        this.#keep();
+        this.problem.value = this.#trainingProblem;
       } else if (event === 'waiting') {
-        if (details.code === 1008 && details.reason.startsWith(putOut)) return void this.#expelled(details.reason.slice(putOut.length));
+        if (details.code === expelledCode) return void this.#expelled(details.reason);
         this.phase.value = 'waiting';
-        this.reason.value = details.code === 1006 ? '' : details.reason;  // 1006: there was no word of the coordinator
+        this.reason.value = details.code === 1006 ? '' : details.reason; // 1006: the coordinator sent no reason
         this.retryAt.value = Date.now() + 1000 * details.seconds;
       } else if (event === 'result' || event === 'result_refused') {
         ++this.done.value;
         this.samples.value += details.samples ?? 0;
         if (details.verdict === 'accepted') ++this.accepted.value;
-        if (event === 'result_refused') this.problem.value = `A result was refused: ${details.reason}`;
+        if (event === 'result_refused') this.problem.value = `The coordinator refused a result: ${details.reason}`;
       } else if (event === 'ticket_failed') {
         ++this.failed.value;
         this.problem.value = `A ticket failed: ${details.error}`;
@@ -230,52 +360,68 @@ export class Volunteer {
     });
   }
 
-  /** `why` is what the coordinator says beside it, such as ": a wrong result"; empty: nothing. */
-  async #expelled(why: string): Promise<void> {
+  /** `reason` is the coordinator's, such as "a wrong result", or empty. */
+  async #expelled(reason: string): Promise<void> {
+    this.#identity = {}; // the coordinator does not accept it again
+    this.expulsion.value = { reason, until: Date.now() + EXPELLED_MILLISECONDS };
     await this.stop();
-    this.problem.value = `This pool has put this page out${why}. It computes nothing more`;
   }
 
   #use(threads: number): void {
-    if (!this.#frozen && !this.#preparing) this.#node?.use(threads);
+    if (!this.#frozen && !this.#measuring) this.#node?.setThreads(threads);
   }
 
-  /** The browser stops the page: what it holds would only be waited for. */
+  /** The browser freezes the page: gives its tickets back, so that the coordinator does not wait for them. */
   #freeze(frozen: boolean): void {
-    this.#node?.use(0);
+    this.#node?.setThreads(0);
     this.#frozen = frozen;
     if (!frozen) this.#use(this.threads.value);
   }
 
   #tick(): void {
-    if (this.phase.value === 'joined') void this.#renew();
+    if (this.phase.value === 'joined') void this.#announceAgain();
+    if (this.#unstored) this.#storeTraffic();
     batch(() => {
       this.now.value = Date.now();
+      if (this.expulsion.value && this.expulsion.value.until <= this.now.value) this.expulsion.value = null;
       if (this.phase.value !== 'joined') return;
-      this.rate.value = 60 * this.#pace.add(this.now.value / 1000, this.done.value);
-      this.samplesRate.value = this.#samplesPace.add(this.now.value / 1000, this.samples.value);
+      this.rate.value = 60 * this.#ticketsMeter.add(this.now.value / 1000, this.done.value);
+      this.samplesRate.value = this.#samplesMeter.add(this.now.value / 1000, this.samples.value);
       if (!this.paused.value) ++this.seconds.value;
+      this.#keep();
     });
   }
 
-  /** What there is to compute: asked again and again, as long as somebody looks or it computes. */
-  async #look(): Promise<void> {
+  /** Polls the offered projects while the page is visible or computes. */
+  async #pollProjects(): Promise<void> {
     if (!document.hidden || this.running.value || this.offered.value === null) {
       try {
         const response = await fetch('/pool', { cache: 'no-store', signal: AbortSignal.timeout(ANSWER_MILLISECONDS) });
-        this.offered.value = response.ok ? await response.json() : null;
+        const text = response.ok ? await response.text() : 'null';
+        if (this.running.value) this.#spend(text.length);
+        const list: Offers | null = JSON.parse(text);
+        batch(() => {
+          this.offered.value = list && list.projects;
+          this.usualTraffic.value = list?.node_bytes_an_hour ?? 0;
+        });
       } catch {
         this.offered.value = null;
       }
       this.#failures = this.offered.value ? 0 : this.#failures + 1;
     }
-    setTimeout(() => void this.#look(), again(OFFER_MILLISECONDS, this.#failures));
+    setTimeout(() => void this.#pollProjects(), backoffDelay(OFFER_MILLISECONDS, this.#failures));
   }
 }
 
-/** Such as "Chromium 131, Linux"; not more than the browser tells everyone. */
+/** Such as "14:05". */
+const timeText = (milliseconds: number): string =>
+  new Date(milliseconds).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+
+/** Such as "Chromium 131, Linux". Uses only what the browser tells every site. */
 function describeBrowser(): string {
-  const { userAgentData } = navigator as { userAgentData?: { brands: { brand: string; version: string }[]; platform: string } };
+  const { userAgentData } = navigator as {
+    userAgentData?: { brands: { brand: string; version: string }[]; platform: string };
+  };
   const brand = userAgentData?.brands.find((one) => !/not.?a.?brand/i.test(one.brand));
   if (brand) return `${brand.brand} ${brand.version}, ${userAgentData!.platform}`;
   const found = /(Firefox|Version|Chrome)\/(\d+)/.exec(navigator.userAgent);

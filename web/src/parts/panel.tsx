@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One of the settings: open on a wide screen, a line with its choice on a narrow one.
+// A panel of settings: open on a wide screen, one line with the current choice on a narrow one.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Icon } from './icon';
@@ -10,16 +10,16 @@ interface Props {
   children: ComponentChildren;
 }
 
-export function Course({ title, choice, children }: Props) {
+export function Panel({ title, choice, children }: Props) {
   const [open, setOpen] = useState(() => matchMedia('(min-width: 64rem)').matches);
   return (
-    <details class="plate course" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details class="card panel" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <h2>{title}</h2>
         <span class="choice">{choice}</span>
         <Icon name="chevron" />
       </summary>
-      <div class="course-body">{children}</div>
+      <div class="panel-body">{children}</div>
     </details>
   );
 }

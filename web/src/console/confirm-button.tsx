@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A button for what cannot be taken back: it asks once more, for a few seconds. A double click is one press.
+// A button that asks for confirmation for a few seconds, for actions that cannot be undone. A double click counts as
+// one press.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isAccident } from '../logic/press';
+import { isRepeatedClick } from '../logic/click';
 
 const SECONDS = 10;
 
-export function Sure({ text, label, act }: { text: string; label: string; act: () => void }) {
+export function ConfirmButton({ text, label, act }: { text: string; label: string; act: () => void }) {
   const [asking, setAsking] = useState(false);
   const pressed = useRef(-Infinity);
   useEffect(() => {
@@ -16,12 +17,16 @@ export function Sure({ text, label, act }: { text: string; label: string; act: (
   const press = ({ detail, timeStamp }: MouseEvent) => {
     const before = pressed.current;
     pressed.current = timeStamp;
-    if (isAccident(detail, timeStamp - before)) return;
+    if (isRepeatedClick(detail, timeStamp - before)) return;
     setAsking(!asking);
     if (asking) act();
   };
   return (
-    <button class={`button small ${asking ? 'asking' : ''}`} aria-label={asking ? `Really: ${label}` : label} onClick={press}>
+    <button
+      class={`button small ${asking ? 'asking' : ''}`}
+      aria-label={asking ? `Really: ${label}` : label}
+      onClick={press}
+    >
       {asking ? 'Really?' : text}
     </button>
   );

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// Trained weights are not lost by a high learning rate, by one key, or by a reload.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { PAGE, PHONE, launch, open, openPlain, panel, pick, press, ready, stat, until } from './page.js';
+import { assertAccessible, assertFits } from './look.js';
+import { serve } from './server.js';
+
+describe('kept training', () => {
+  let server, browser;
+  before(async () => {
+    server = await serve({ '/': PAGE });
+    browser = await launch();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  test('a learning rate of 1 stops with a reason, and lower ones are offered until it learns', async () => {
+    const page = await open(browser, server.address, { ...PHONE, bypassCSP: true });
+    await page.locator('#rate').evaluate((slider) => {
+      slider.value = '0';
+      slider.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+    await press(page, 'Start');
+    const problem = page.locator('.run .message');
+    await problem.waitFor();
+    assert.match(
+      await problem.textContent(),
+      /A learning rate of 1 is too high for this network\. The weights of step 0/,
+    );
+    await page.getByText('Training has stopped').waitFor();
+    await assertFits(page, 'diverged-phone');
+    await assertAccessible(page);
+    await press(page, 'Train with a rate of 0.1');
+    await problem.getByText('A learning rate of 0.1 is too high').waitFor(); // for LeNet with momentum
+    await press(page, 'Train with a rate of 0.01');
+    await until(page, 'Step', (value) => value > 20);
+    assert.ok((await stat(page, 'Loss')) < 3);
+    await page.context().close();
+  });
+
+  test('one key on the radio buttons asks, and Escape keeps the training', async () => {
+    const page = await open(browser, server.address);
+    await press(page, 'Start');
+    await until(page, 'Step', (value) => value > 5);
+    await page.getByRole('radio', { name: /^LeNet/ }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page
+      .getByRole('dialog')
+      .getByText(/^This discards \d+ steps of training\.$/)
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.ok(await page.getByRole('radio', { name: /^LeNet/ }).isChecked());
+    const step = await stat(page, 'Step');
+    await until(page, 'Step', (value) => value > step);
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  });
+
+  for (const [name, options] of [
+    ['phone', PHONE],
+    ['desktop', {}],
+  ])
+    for (const colorScheme of ['light', 'dark'])
+      test(`a reload continues the training: ${name}, ${colorScheme}`, async () => {
+        const page = await open(browser, server.address, { ...options, colorScheme, bypassCSP: true });
+        await panel(page, 'Network');
+        await pick(page, 'Small MLP');
+        await page.getByText('Network ready').waitFor();
+        await press(page, 'Start');
+        await until(page, 'Test accuracy', (value) => value >= 80);
+        await press(page, 'Pause');
+        await page.getByRole('button', { name: 'Resume' }).waitFor();
+        const step = await stat(page, 'Step');
+        await page.waitForTimeout(500); // the training is stored
+        await page.reload();
+        await ready(page);
+        await page.getByText(/Your last training: Small MLP, \d+ steps, test accuracy [89]/).waitFor();
+        await assertFits(page, `earlier-${name}-${colorScheme}`);
+        await press(page, 'Start');
+        await page.getByText('This discards your last training of').waitFor();
+        await assertFits(page, `question-${name}-${colorScheme}`);
+        await assertAccessible(page);
+        await press(page, 'Keep it');
+        await press(page, 'Continue');
+        await page.getByText(`Paused at step ${step}`).waitFor();
+        assert.equal(await stat(page, 'Step'), step);
+        assert.ok((await stat(page, 'Test accuracy')) >= 80);
+        await panel(page, 'Network');
+        assert.ok(await page.getByRole('radio', { name: /^Small MLP/ }).isChecked());
+        await press(page, 'Resume');
+        await until(page, 'Step', (value) => value > step + 20);
+        assert.ok((await stat(page, 'Loss')) < 1);
+        assert.deepEqual(page.problems, []);
+        await page.context().close();
+      });
+
+  test('a reload without a pause loses a few seconds', async () => {
+    const page = await open(browser, server.address);
+    await press(page, 'Start');
+    await until(page, 'Time', () => true);
+    await page.waitForTimeout(8000);
+    await page.reload();
+    await page.getByText(/Your last training: LeNet, [\d,]+ steps/).waitFor();
+    await press(page, 'Discard');
+    await page.reload();
+    await ready(page);
+    assert.equal(await page.getByText('Your last training').count(), 0);
+    await page.context().close();
+  });
+
+  test('trains where nothing can be stored, and asks before the page closes', async () => {
+    const script = () => {
+      indexedDB.open = () => {
+        throw new DOMException('not allowed', 'SecurityError');
+      };
+    };
+    const page = await openPlain(browser, server.address, { script });
+    await ready(page);
+    await press(page, 'Start');
+    await until(page, 'Step', (value) => value > 5);
+    await press(page, 'Pause');
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    const asked = page.waitForEvent('dialog');
+    await Promise.all([asked.then((dialog) => dialog.dismiss()), page.close({ runBeforeUnload: true })]);
+    assert.equal((await asked).type(), 'beforeunload');
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The controls above a list: a search, choices, and the number of results; and below it: its pages.
+import { count } from '../logic/format';
+import type { View } from './view';
+
+interface Choice<Key extends string> {
+  label: string;
+  names: Record<Key, string>;
+  value: Key;
+  set: (key: Key) => void;
+}
+
+export function Select<Key extends string>({ label, names, value, set }: Choice<Key>) {
+  return (
+    <label class="tool">
+      <span>{label}</span>
+      <select aria-label={label} value={value} onChange={({ currentTarget }) => set(currentTarget.value as Key)}>
+        {Object.entries<string>(names).map(([key, name]) => (
+          <option key={key} value={key}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function Search({ view, label }: { view: View; label: string }) {
+  return (
+    <label class="tool tool-search">
+      <span>{label}</span>
+      <input
+        type="search"
+        value={view.search.value}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => view.find(currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+interface Pages {
+  /** What is listed, such as "projects". */
+  what: string;
+  page: number;
+  pages: number;
+  set: (page: number) => void;
+}
+
+export function Pager({ what, page, pages, set }: Pages) {
+  if (pages < 2) return null;
+  return (
+    <nav class="pager" aria-label={`Pages of ${what}`}>
+      <button class="button small" disabled={page === 0} onClick={() => set(page - 1)}>
+        Previous
+      </button>
+      <span class="note">
+        Page {count(page + 1)} of {count(pages)}
+      </span>
+      <button class="button small" disabled={page === pages - 1} onClick={() => set(page + 1)}>
+        Next
+      </button>
+    </nav>
+  );
+}
