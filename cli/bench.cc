@@ -7,9 +7,10 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/error.h"
+#include "base/median.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
-#include "matrix/error.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/random.h"
@@ -63,6 +64,9 @@ ConvProblem parse_problem(const std::string& text) {
     field = value;
     at = next;
   }
+  if (p.n < 1 || p.c < 1 || p.h < 1 || p.w < 1 || p.k < 1 || p.r < 1 || p.s < 1)
+    throw Error(
+        message("bench", "expected numbers above 0 for n, c, h, w, k, r and s, got '", text, "'"));
   p.padding[1] = p.padding[0];
   p.stride[1] = p.stride[0];
   p.dilation[1] = p.dilation[0];
@@ -85,8 +89,7 @@ double median_seconds(Device device, int64_t repeat, double seconds,
   const int64_t calls = std::max<int64_t>(1, std::llround(seconds / one));
   std::vector<double> runs;
   for (int64_t i = 0; i < repeat; ++i) runs.push_back(time(calls));
-  std::nth_element(runs.begin(), runs.begin() + runs.size() / 2, runs.end());
-  return runs[runs.size() / 2];
+  return median(runs);
 }
 
 void bench_gemm(const BenchCommand& c, Device device) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parts of kaiseki bench. Each prints one JSON line a case.
+// The parts of kaiseki bench. Each prints one JSON line for each case.
 #pragma once
 
 #include <functional>
@@ -13,17 +13,17 @@ namespace kaiseki::cli {
 struct Samples {
   Tensor x, labels;
 };
-/// Random ones, for a network whose output is classes.
+/// Random samples for a network whose output is classes.
 Samples random_samples(const nn::Network& network, int64_t count, uint64_t seed = 1);
 
 void bench_gemm(const BenchCommand& command, Device device);
 void bench_conv(const BenchCommand& command, Device device);
-/// Workers are --threads; nothing runs on the device.
+/// Reads with --threads workers. Does not use the device.
 void bench_data(const BenchCommand& command);
 void bench_train(const BenchCommand& command, Device device);
 
-/// Seconds of one call of `body`: the median of `repeat` runs that last about `seconds` each, after
-/// one call that warms up. The device's work is waited for.
+/// Returns the seconds of one call of `body`: the median of `repeat` runs of about `seconds` each.
+/// Calls it once before, to warm up. Waits for the device.
 double median_seconds(Device device, int64_t repeat, double seconds,
                       const std::function<void()>& body);
 

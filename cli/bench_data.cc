@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// kaiseki bench data: pictures a second of decoding, resizing, cropping, mirroring and normalising,
-// as networks for ImageNet are given them.
+// kaiseki bench data: the rate of decoding, resizing, cropping, mirroring and normalizing pictures
+// as for ImageNet networks.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 
+#include "base/error.h"
+#include "base/median.h"
 #include "cli/bench.h"
 #include "cli/download.h"
-#include "matrix/error.h"
 #include "matrix/threads.h"
 #include "nn/data/iterator.h"
 #include "nn/train/json_line.h"
@@ -18,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// From the first batch on, for `seconds` or longer.
+/// Measures from the first batch on, for at least `seconds`.
 double pictures_per_second(nn::Iterator& iterator, double seconds) {
   nn::Batch batch;
   iterator.next(batch);
@@ -35,8 +36,7 @@ double pictures_per_second(nn::Iterator& iterator, double seconds) {
 }  // namespace
 
 void bench_data(const BenchCommand& c) {
-  if (c.cases.empty())
-    throw Error("bench data: expected data sets, as train --data takes them, got none");
+  if (c.cases.empty()) throw Error("[bench] expected data sets, as for train --data, got none");
   for (const std::string& spec : c.cases) {
     nn::DataOptions how;
     how.spec = spec;
@@ -59,12 +59,11 @@ void bench_data(const BenchCommand& c) {
       nn::Iterator iterator(data, order);
       runs.push_back(pictures_per_second(iterator, c.seconds));
     }
-    std::nth_element(runs.begin(), runs.begin() + runs.size() / 2, runs.end());
     nn::JsonLine line;
     line.add("bench", "data").add("case", std::filesystem::path(spec).filename().string());
     line.add("decoder", nn::jpeg_decoder()).add("threads", thread_count());
     line.add("batch_size", c.batch_size).add("pictures", data->size());
-    line.add("images_per_second", runs[runs.size() / 2]);
+    line.add("images_per_second", median(runs));
     std::printf("%s\n", line.str().c_str());
     std::fflush(stdout);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kaiseki bench train: steps of training on random samples that already lie in memory.
+// kaiseki bench train: training steps on random samples that are in memory.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 #include "cli/bench.h"
 #include "cli/setup.h"
-#include "matrix/memory/pool.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/ops/random.h"
 #include "matrix/threads.h"
 #include "nn/network.h"
@@ -19,7 +19,7 @@ namespace kaiseki::cli {
 namespace {
 
 constexpr uint64_t kBatches = 8;
-constexpr uint64_t kBytes = 16 << 20;  // of all batches, unless one alone is larger
+constexpr uint64_t kBytes = 16 << 20;  // of all batches, unless a single batch is larger
 
 uint64_t peak_process_memory() {
   rusage usage{};
@@ -61,7 +61,7 @@ void bench_train(const BenchCommand& c, Device device) {
       network.zero_grad(optimizer);
       network.forward_loss(batch.x, batch.labels);
       network.backward();
-      optimizer.step(network.parameters(), 0.01);
+      optimizer.step(network.parameters(), network.gradients(), 0.01);
     });
     nn::JsonLine line;
     line.add("bench", "train").add("case", std::filesystem::path(name).stem().string());

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "cli/text.h"
-#include "cli/weights_file.h"
-#include "matrix/error.h"
+#include "cli/weights_info.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -20,7 +20,7 @@ std::string listed(const Names& names) {
          std::to_string(names.size()) + ")";
 }
 
-/// The place in `names` of each own name; -1 for none.
+/// Returns the index in `names` of each own name, or -1.
 std::vector<int32_t> places(const Names& own, const Names& names) {
   std::vector<int32_t> result;
   for (const std::string& name : own) {
@@ -77,7 +77,7 @@ std::shared_ptr<const nn::Dataset> in_classes(std::shared_ptr<const nn::Dataset>
   const Names own = class_names_of(*data);
   if (names.empty() || own == names) return data;
   if (!classes_fit(own, names))
-    throw Error(source + ": expected classes that the weights know, " + listed(names) + ", got " +
+    throw Error(source + ": expected the weights' classes, " + listed(names) + ", got " +
                 listed(own));
   std::vector<int32_t> labels = places(own, names);
   if (!all_found(labels)) return data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The subcommands of kaiseki. Each gives the process's exit status and throws Error.
+// The subcommands of kaiseki. Each returns the exit status and throws Error.
 #pragma once
 
 #include "cli/options.h"
@@ -17,5 +17,6 @@ int run_command(const ExportCommand& command);
 int run_command(const BenchCommand& command);
 int run_command(const ServeCommand& command);
 int run_command(const JoinCommand& command);
+int run_command(const CompletionCommand& command);
 
 }  // namespace kaiseki::cli

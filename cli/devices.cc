@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: MIT
 // kaiseki devices
+#include <algorithm>
 #include <cstdio>
 
+#include "base/environment.h"
+#include "base/error.h"
 #include "cli/commands.h"
+#include "cli/gpu_hint.h"
 #include "cli/text.h"
 #include "matrix/device.h"
-#include "matrix/environment.h"
-#include "matrix/error.h"
 #include "matrix/threads.h"
 #include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
+namespace {
+
+/// As Device::automatic() chooses, which warns where there is no driver.
+std::string default_device_name(const std::string& wanted, const std::vector<DeviceInfo>& devices) {
+  if (!wanted.empty() && wanted != "auto") return Device::parse(wanted).name();
+  const auto gpu = std::ranges::find_if(devices, &DeviceInfo::is_gpu);
+  return (gpu == devices.end() ? devices.front() : *gpu).device.name();
+}
+
+}  // namespace
 
 int run_command(const DevicesCommand& c) {
   Table table({"device", "name", "platform", "units", "memory", "largest buffer"});
-  for (const DeviceInfo& info : list_devices()) {
+  const std::vector<DeviceInfo> devices = list_devices();
+  for (const DeviceInfo& info : devices) {
     if (c.json) {
       nn::JsonLine line;
       line.add("device", info.device.name()).add("name", info.name).add("platform", info.platform);
@@ -28,11 +41,12 @@ int run_command(const DevicesCommand& c) {
   }
   if (c.json) return 0;
   std::printf("%s\n", table.str().c_str());
-  if (const std::string problem = opencl_problem(); !problem.empty())
-    std::printf("not available: %s\n", problem.c_str());
+  const std::string hint = devices.size() == 1 ? "; " + opencl_hint() : "";
+  for (const std::string& problem : device_problems())
+    std::printf("not available: %s%s\n", problem.c_str(), hint.c_str());
   const Environment settings = environment();
-  std::printf("default: %s, %d CPU %s%s\n", Device::parse("").name().c_str(), thread_count(),
-              thread_count() == 1 ? "thread" : "threads",
+  std::printf("default: %s, %d CPU %s%s\n", default_device_name(settings.device, devices).c_str(),
+              thread_count(), thread_count() == 1 ? "thread" : "threads",
               settings.device_memory
                   ? (", at most " + format_bytes(*settings.device_memory) + " a device").c_str()
                   : "");

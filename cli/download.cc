@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/download.h"
 
-#include <curl/curl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,88 +8,83 @@
 #include <cstring>
 #include <memory>
 
-#include "matrix/error.h"
-#include "nn/io/sha256.h"
+#include "base/error.h"
+#include "base/http_transfer.h"
+#include "base/sha256.h"
 
 namespace kaiseki::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A mirror that gives nothing for so long is left; three of them in less than quickstart waits.
-constexpr long kConnectSeconds = 8, kStallSeconds = 12;
+// Limits after which the next mirror is tried. Three time-outs are shorter than the quickstart's
+// wait.
+constexpr double kConnectSeconds = 8, kStallSeconds = 12;
+constexpr int kMostRedirects = 5;
 
-constexpr int kPlainPercent = 5;  // between lines where there is no terminal
+constexpr int kPlainPercent = 5;  // between two lines if standard error is not a terminal
 
-/// One transfer into the end of a file.
+/// One transfer, appended to a file.
 struct Transfer {
   const nn::RemoteFile& file;
   const DownloadProgress& progress;
-  CURL* curl;
   std::FILE* part;
   uint64_t have;         // bytes in the file
-  bool started = false;  // whether this transfer gave any of them
-  std::string problem;
+  bool started = false;  // whether this transfer has received any
+  std::string problem = {};
+
+  bool restart() {
+    if (::ftruncate(::fileno(part), 0) != 0) problem = std::strerror(errno);
+    have = 0;
+    return problem.empty();
+  }
+
+  HttpWant receive(int status, ByteView piece) {
+    if (status >= 400) problem = "answered " + std::to_string(status);
+    const bool resumes = started || !have || status != 200;
+    if (!problem.empty() || (!resumes && !restart())) return HttpWant::refuse;
+    started = true;
+    if (have + piece.size() > file.bytes)
+      problem = "expected " + std::to_string(file.bytes) + " bytes, got more";
+    else if (std::fwrite(piece.data(), 1, piece.size(), part) != piece.size())
+      problem = std::strerror(errno);
+    if (!problem.empty()) return HttpWant::refuse;
+    have += piece.size();
+    if (progress) progress(file.name, have, file.bytes);
+    return HttpWant::more;
+  }
 };
 
-size_t receive(char* data, size_t, size_t count, void* context) {
-  auto& t = *static_cast<Transfer*>(context);
-  long status = 0;
-  curl_easy_getinfo(t.curl, CURLINFO_RESPONSE_CODE, &status);
-  if (!t.started && t.have && status == 200) {  // the server does not resume
-    if (::ftruncate(::fileno(t.part), 0) != 0) return 0;
-    t.have = 0;
-  }
-  t.started = true;
-  if (t.have + count > t.file.bytes) {
-    t.problem = "expected " + std::to_string(t.file.bytes) + " bytes, got more";
-    return 0;
-  }
-  if (std::fwrite(data, 1, count, t.part) != count) {
-    t.problem = std::strerror(errno);
-    return 0;
-  }
-  t.have += count;
-  if (t.progress) t.progress(t.file.name, t.have, t.file.bytes);
-  return count;
-}
-
+/// Returns what went wrong, or an empty text if the whole file has come.
 std::string fetch(const nn::RemoteFile& file, const std::string& url, const fs::path& part,
                   const DownloadProgress& progress) {
-  std::unique_ptr<CURL, void (*)(CURL*)> curl(curl_easy_init(), curl_easy_cleanup);
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(part.c_str(), "ab"), std::fclose);
-  if (!curl) throw Error(message("download", "expected libcurl to start, got an error"));
   if (!out)
-    throw Error(
-        message("download", "expected to write ", part.string(), ", got: ", std::strerror(errno)));
-  Transfer transfer{file, progress, curl.get(), out.get(), fs::file_size(part), false, ""};
-  auto set = [&](CURLoption option, auto value) { curl_easy_setopt(curl.get(), option, value); };
-  set(CURLOPT_URL, url.c_str());
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
-  set(CURLOPT_FOLLOWLOCATION, 1L);
-  set(CURLOPT_MAXREDIRS, 5L);
-  set(CURLOPT_FAILONERROR, 1L);
-  set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
-  set(CURLOPT_LOW_SPEED_LIMIT, 1L);
-  set(CURLOPT_LOW_SPEED_TIME, kStallSeconds);
-  set(CURLOPT_USERAGENT, "kaiseki");
-  std::string range = std::to_string(transfer.have) + "-";
-  if (transfer.have) set(CURLOPT_RANGE, range.c_str());
-  set(CURLOPT_WRITEFUNCTION, receive);
-  set(CURLOPT_WRITEDATA, &transfer);
-  CURLcode code = transfer.have == file.bytes ? CURLE_OK : curl_easy_perform(curl.get());
+    throw Error(message("download", "cannot write ", part.string(), ": ", std::strerror(errno)));
+  Transfer transfer{file, progress, out.get(), fs::file_size(part)};
+  if (transfer.have == file.bytes) return "";
+  HttpCall call;
+  call.url = url;
+  call.redirects = kMostRedirects;
+  call.proxy = true;
+  call.connect_seconds = kConnectSeconds;
+  call.silence_seconds = kStallSeconds;
+  if (transfer.have) call.headers = {"Range: bytes=" + std::to_string(transfer.have) + "-"};
+  call.receive = [&](int status, ByteView piece) { return transfer.receive(status, piece); };
+  const HttpOutcome outcome = HttpTransfer().run(call);
   if (std::fflush(out.get()) != 0) return std::strerror(errno);
   if (!transfer.problem.empty()) return transfer.problem;
-  return code == CURLE_OK ? "" : curl_easy_strerror(code);
+  if (outcome.end == HttpEnd::whole && outcome.status >= 400)
+    return "answered " + std::to_string(outcome.status);
+  return outcome.problem;
 }
 
-/// Why what was downloaded is not the file; empty when it is.
+/// Returns why the download is not the file, or an empty text if it is.
 std::string check(const nn::RemoteFile& file, const fs::path& part) {
   uint64_t bytes = fs::file_size(part);
   if (bytes != file.bytes)
     return "expected " + std::to_string(file.bytes) + " bytes, got " + std::to_string(bytes);
-  std::string sum = nn::sha256_of_file(part);
+  std::string sum = sha256_of_file(part);
   return sum == file.sha256 ? "" : "expected SHA-256 " + file.sha256 + ", got " + sum;
 }
 
@@ -98,8 +92,6 @@ std::string check(const nn::RemoteFile& file, const fs::path& part) {
 
 void download_file(const nn::RemoteFile& file, std::span<const std::string> urls,
                    const fs::path& destination, const DownloadProgress& progress) {
-  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  (void)started;
   fs::path part = destination.string() + ".part";
   std::error_code ignored;
   if (fs::file_size(part, ignored) > file.bytes) fs::remove(part, ignored);
@@ -121,7 +113,7 @@ void download_file(const nn::RemoteFile& file, std::span<const std::string> urls
     answers += "; " + url + ": " + problem;
   }
   throw Error(message("download", "expected ", file.name, " from a mirror, got none", answers,
-                      "; bring it to ", destination.string(), " by hand"));
+                      "; download it to ", destination.string(), " yourself"));
 }
 
 void download(const nn::RemoteFile& file, std::span<const std::string> urls,

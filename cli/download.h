@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Downloads of data sets over HTTP: resumed where they stopped, checked, from several mirrors.
+// Downloads of data sets over HTTP. They try several mirrors, resume, and check size and SHA-256.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace kaiseki::cli {
 
-/// Bytes that are there, and bytes in all. Called often, and once at the end.
+/// Gets the received and the total number of bytes. Called often, and once at the end.
 using DownloadProgress = std::function<void(const std::string& name, uint64_t done, uint64_t all)>;
 
-/// Brings `file` to `destination` from the first URL that has it with the right size and SHA-256.
-/// What came so far stays in "destination.part", and the next try continues there. Throws Error
-/// with what each URL answered.
+/// Downloads `file` to `destination` from the first URL that has it with the right size and
+/// SHA-256. Keeps a partial download in "destination.part" and resumes it at the next call. Throws
+/// Error with the answers of all URLs.
 void download_file(const nn::RemoteFile& file, std::span<const std::string> urls,
                    const std::filesystem::path& destination, const DownloadProgress& progress);
 
-/// The same with a line of progress on a terminal's standard error.
+/// Downloads and shows the progress on standard error.
 void download(const nn::RemoteFile& file, std::span<const std::string> urls,
               const std::filesystem::path& destination);
 

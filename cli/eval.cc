@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/file.h"
 #include "cli/classes.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
 #include "cli/weights_file.h"
-#include "nn/io/file.h"
 #include "nn/train/evaluator.h"
 #include "nn/train/json_line.h"
 
@@ -53,7 +53,7 @@ void print_worst(const nn::Evaluation& e, const std::vector<std::string>& names)
   const size_t shown = std::min<size_t>(10, pairs.size());
   std::partial_sort(pairs.begin(), pairs.begin() + shown, pairs.end(),
                     [](const Pair& a, const Pair& b) { return a.count > b.count; });
-  Table table({"most confused", "taken for", "samples"});
+  Table table({"most confused", "predicted as", "samples"});
   for (size_t i = 0; i < shown; ++i)
     table.row({class_name(names, pairs[i].truth), class_name(names, pairs[i].predicted),
                std::to_string(pairs[i].count)});
@@ -69,7 +69,7 @@ void write_confusion(const std::string& file, const nn::Evaluation& e,
     for (int c = 0; c < e.classes; ++c)
       text += "," + std::to_string(e.confusion[static_cast<size_t>(r) * e.classes + c]);
   }
-  nn::write_file_atomic(file, nn::as_bytes(text + "\n"));
+  write_file_atomic(file, as_bytes(text + "\n"));
 }
 
 }  // namespace
@@ -82,9 +82,9 @@ int run_command(const EvalCommand& c) {
   if (data.mean.empty()) data.mean = info.mean;
   if (data.std.empty()) data.std = info.std;
   if (!data.resize) data.resize = info.resize;
-  auto samples = in_classes(open_data(data, network, c.train_part, "", c.data.limit),
+  auto samples = in_classes(open_data(data, network, c.train_part, "none", c.data.limit),
                             info.class_names, data.data);
-  if (!c.confusion.empty()) nn::expect_writable(c.confusion);
+  if (!c.confusion.empty()) expect_writable(c.confusion);
 
   nn::EvaluateOptions how;
   how.batch_size = c.batch_size;
@@ -94,6 +94,7 @@ int run_command(const EvalCommand& c) {
   };
   nn::Evaluation e = nn::evaluate(network, samples, how);
   clear_live_line();
+  expect_finite(e.loss, printable(data.data), network);
   const auto names = info.class_names.empty() ? class_names_of(*samples) : info.class_names;
   if (!c.confusion.empty()) write_confusion(c.confusion, e, names);
   if (c.json) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ctrl-C and SIGTERM as a flag: the first asks, the second ends the process as usual.
+// Ctrl-C and SIGTERM set a flag. A second signal ends the process.
 #pragma once
 
 namespace kaiseki::cli {

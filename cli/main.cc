@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: MIT
-// The command kaiseki: parses, runs one subcommand, and turns exceptions into one line and
-// status 1.
+// The command kaiseki: parses the command line, runs one subcommand, and prints an exception as one
+// line with exit status 1.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
+#include <string>
 
+#include "base/log.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
-#include "matrix/log.h"
+#include "cli/text.h"
 
 namespace {
+
+/// The text on one line, without control characters.
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return kaiseki::cli::printable(text);
+}
 
 int fail(const char* what) {
   kaiseki::cli::clear_live_line();
   std::fflush(stdout);
-  std::fprintf(stderr, "kaiseki: %s\n", what);
+  std::fprintf(stderr, "kaiseki: %s\n", one_line(what).c_str());
   return 1;
 }
 
@@ -23,9 +33,9 @@ int fail(const char* what) {
 int main(int argc, char** argv) {
   using namespace kaiseki;
   set_log_sink([](LogLevel level, std::string_view text) {
-    if (level == LogLevel::info) return cli::draw_live_line(std::string(text));
+    if (level == LogLevel::info) return cli::draw_live_line(one_line(std::string(text)));
     cli::clear_live_line();
-    std::fprintf(stderr, "kaiseki: warning: %.*s\n", static_cast<int>(text.size()), text.data());
+    std::fprintf(stderr, "kaiseki: warning: %s\n", one_line(std::string(text)).c_str());
   });
   try {
     auto command = cli::parse_command_line(argc, argv);
@@ -36,6 +46,8 @@ int main(int argc, char** argv) {
     return status;
   } catch (const std::bad_alloc&) {
     return fail("out of memory on the host");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(("cannot use " + error.path1().string() + ": " + error.code().message()).c_str());
   } catch (const std::exception& error) {
     return fail(error.what());
   }

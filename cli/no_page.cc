@@ -3,6 +3,6 @@
 
 namespace kaiseki::cli {
 
-nn::ByteView embedded_page() { return {}; }
+ByteView embedded_page() { return {}; }
 
 }  // namespace kaiseki::cli

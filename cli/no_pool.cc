@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
-// kaiseki serve, kaiseki join and kaiseki train --pool where the pool is not built.
+// The pool's subcommands in a build without the pool.
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/pool_training.h"
-#include "matrix/error.h"
 
 namespace kaiseki::cli {
 
 int run_command(const ServeCommand&) {
-  throw Error("[serve] expected a build with the pool (-DKAISEKI_DIST=ON), got one without");
+  throw Error("[serve] this build has no pool: build with -DKAISEKI_DIST=ON");
 }
 int run_command(const JoinCommand&) {
-  throw Error("[join] expected a build with the pool (-DKAISEKI_DIST=ON), got one without");
+  throw Error("[join] this build has no pool: build with -DKAISEKI_DIST=ON");
 }
 
 struct PoolTraining::Impl {};
 PoolTraining::PoolTraining(const PoolTrainCommand&) {
-  throw Error(
-      "[train] expected a build with the pool (-DKAISEKI_DIST=ON) for --pool, got one without");
+  throw Error("[train] --pool: this build has no pool: build with -DKAISEKI_DIST=ON");
 }
 PoolTraining::~PoolTraining() = default;
 std::unique_ptr<nn::Updater> PoolTraining::make_updater(nn::Network&, nn::Optimizer&, nn::Iterator&,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the command line says, as plain structs; parsed in options.cc, the only file with CLI11.
+// The values of the command line as plain structs. The folder options/ parses them.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 #include <variant>
 #include <vector>
 
-#include "nn/optimizer.h"
+#include "nn/recipe.h"
 
 namespace kaiseki::cli {
 
 struct DeviceOptions {
-  std::string device;              // as Device::parse()
+  std::string device;              // as for Device::parse()
   int threads = 0;                 // 0: KAISEKI_THREADS, else one for each core
   std::string workspace = "auto";  // of convolutions: auto, none, or bytes
-  std::string tune = "hybrid";     // as TuneMode's names
+  std::string tune = "hybrid";     // a name of TuneMode
   bool deterministic = false;
 };
 
@@ -24,7 +24,8 @@ struct DataOptions {
   std::string data;
   int64_t limit = 0;  // samples used; 0: all
   std::vector<float> mean, std;
-  int resize = 0;  // the shorter side, before the crop; 0: just covers the sample
+  int resize = 0;  // the shorter side before the crop; 0: the smallest that covers the sample
+  bool as_stored = false;  // ignores the orientation in the pictures
 };
 
 struct DevicesCommand {
@@ -36,7 +37,7 @@ struct PoolTrainCommand {
   std::string token_file, certificates;
   std::string mode = "auto", wire = "f16", border, after, log;
   std::optional<int> port;     // of serve
-  int64_t ticket_samples = 0;  // 0: an eighth of a minibatch, but 16 or more
+  int64_t ticket_samples = 0;  // 0: an eighth of a minibatch, but at least 16
   bool is_private = false;     // only for nodes with the token
 };
 
@@ -44,16 +45,9 @@ struct TrainCommand {
   std::string network;
   DeviceOptions device;
   DataOptions data;
-  int64_t epochs = 10, batch_size = 64;
+  nn::Recipe recipe;  // the members that were given; `data` has resize, mean and std
   uint64_t seed = 0;
-  nn::OptimizerOptions optimizer;
-  std::optional<double> learning_rate;
-  std::string schedule = "constant";
-  double warmup = 0;     // epochs
-  double step_size = 0;  // epochs
-  double gamma = 0.1, minimum_rate = 0;
-  std::string augment;
-  int workers = 0;  // threads that make batches ready; 0: a number that suits the machine
+  int workers = 0;  // threads that prepare batches; 0: chosen for the machine
   std::string weights, save, checkpoint, log;
   int64_t checkpoint_every = 1, keep = 3;
   bool resume = false, memory = false;
@@ -75,7 +69,7 @@ struct PredictCommand {
   DeviceOptions device;
   std::vector<std::string> pictures;
   int64_t top = 3;
-  bool invert = false, json = false;
+  bool invert = false, as_stored = false, json = false;
   std::vector<float> mean, std;
   int resize = 0;
 };
@@ -106,7 +100,7 @@ struct TuneCommand {
 };
 
 struct BenchCommand {
-  std::string what;  // gemm, conv, train, data
+  std::string what;  // gemm, conv, train or data
   DeviceOptions device;
   std::vector<std::string> cases;
   int64_t batch_size = 64, repeat = 5;
@@ -117,7 +111,7 @@ struct ServeCommand {
   std::string host = "127.0.0.1", certificate, key, state, log;
   std::string web;  // a folder; "": the page in the command; "none"
   int port = 8080;
-  bool trust_proxy = false;
+  bool trust_proxy = false, short_addresses = false;
   std::vector<std::string> names, origins, limits;
 };
 
@@ -128,12 +122,30 @@ struct JoinCommand {
   double gflops = 0;  // 0: measured
 };
 
+struct CompletionCommand {
+  std::string shell;  // bash, zsh, fish; man: the manual page
+};
+
 using Command = std::variant<DevicesCommand, TrainCommand, EvalCommand, PredictCommand, RunCommand,
                              SummaryCommand, TuneCommand, ExportCommand, BenchCommand, ServeCommand,
-                             JoinCommand>;
+                             JoinCommand, CompletionCommand>;
 
-/// The command, or nothing when --help or --version was printed. Throws Error, one line, for a
-/// command line that is not understood.
+struct OptionHelp {
+  std::string names;  // "--json", "-h,--help", or a positional argument's name
+  std::string description;
+  std::vector<std::string> choices = {};  // empty: any value
+  bool positional = false, takes_value = false;
+  std::string standard = {};  // the default, as text
+};
+struct CommandHelp {
+  std::string name, description, footer;
+  std::vector<OptionHelp> options;
+};
+/// The command itself, then its subcommands.
+std::vector<CommandHelp> describe_commands();
+
+/// Returns the command, or nothing if --help or --version was printed. Throws Error with one line
+/// for an invalid command line.
 std::optional<Command> parse_command_line(int argc, char** argv);
 
 }  // namespace kaiseki::cli

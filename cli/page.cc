@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/page.h"
 
-// As it is: a compiler would take minutes and gigabytes to read megabytes of numbers.
+// Included as raw bytes. As an array of numbers, megabytes would take the compiler minutes and
+// gigabytes.
 __asm__(
     ".section .rodata\n"
     ".hidden kaiseki_page, kaiseki_page_end\n"
@@ -14,6 +15,6 @@ extern "C" __attribute__((visibility("hidden"))) const std::byte kaiseki_page[],
 
 namespace kaiseki::cli {
 
-nn::ByteView embedded_page() { return {kaiseki_page, kaiseki_page_end}; }
+ByteView embedded_page() { return {kaiseki_page, kaiseki_page_end}; }
 
 }  // namespace kaiseki::cli

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The page that trains (docs/web.md), in the command itself.
+// The page that trains (docs/web.md), embedded in the command.
 #pragma once
 
-#include "nn/io/bytes.h"
+#include "base/bytes.h"
 
 namespace kaiseki::cli {
 
-/// A tar of the files of KAISEKI_PAGE; empty where the command was built without it.
-nn::ByteView embedded_page();
+/// Returns a tar of the files of KAISEKI_PAGE. Empty if the command was built without the page.
+ByteView embedded_page();
 
 }  // namespace kaiseki::cli

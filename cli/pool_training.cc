@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: MIT
 #include "cli/pool_training.h"
 
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <deque>
 #include <optional>
 
+#include "base/error.h"
 #include "cli/interrupt.h"
 #include "cli/state_folder.h"
 #include "cli/text.h"
+#include "dist/net/author.h"
 #include "dist/net/remote_pool.h"
 #include "dist/net/training_server.h"
 #include "dist/node/speed.h"
 #include "dist/train/pool_after.h"
-#include "matrix/error.h"
 
 namespace kaiseki::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kWindow = 5;  // seconds
+constexpr double kWindow = 5;  // in seconds
 constexpr int kPort = 8080;
-constexpr double kSilence = 15;  // seconds
+constexpr double kSilence = 15;  // in seconds
 constexpr double kBenchmarkSeconds = 0.5;
 
 struct CloseFile {
@@ -33,7 +36,8 @@ using LogFile = std::unique_ptr<std::FILE, CloseFile>;
 LogFile open_log(const std::string& name) {
   if (name.empty()) return nullptr;
   LogFile file(std::fopen(name.c_str(), "a"));
-  if (!file) throw Error(message("train", "cannot write --pool-log ", name));
+  if (!file)
+    throw Error(message("train", "cannot write --pool-log ", name, ": ", std::strerror(errno)));
   return file;
 }
 
@@ -45,8 +49,8 @@ dist::WireType wire_type(const std::string& name) {
 dist::TrainingServerOptions server_options(const PoolTrainCommand& c, std::FILE* log) {
   dist::TrainingServerOptions how;
   how.server.port = static_cast<uint16_t>(c.port.value_or(kPort));
-  how.server.limits.drain_seconds = 1;  // after the last step nobody waits for a ticket
-  // A node has a connection for each blob, and several nodes may be one machine's.
+  how.server.limits.drain_seconds = 1;  // after the last step no node waits for a ticket
+  // A node opens a connection for each blob, and a machine may run several nodes.
   how.server.limits.connections_per_second = 1000;
   how.server.limits.sockets_per_address = 1000;
   const auto folder = state_folder("");
@@ -63,9 +67,8 @@ dist::TrainingServerOptions server_options(const PoolTrainCommand& c, std::FILE*
 
 dist::WireOptions coordinator_of(const PoolTrainCommand& c) {
   if (c.port || !c.log.empty())
-    throw Error(message("train", "expected --pool serve with ",
-                        c.port ? "--pool-port" : "--pool-log",
-                        ", got a coordinator elsewhere, which has its own"));
+    throw Error(std::string(c.port ? "--pool-port" : "--pool-log") +
+                ": expected --pool serve, got --pool " + c.where);
   const dist::CoordinatorUrl url = dist::parse_coordinator_url(c.where);
   return {.url = url,
           .token = token_for(url, c.token_file, "author.token"),
@@ -73,25 +76,39 @@ dist::WireOptions coordinator_of(const PoolTrainCommand& c) {
           .silence = kSilence};
 }
 
-/// Tells the coordinator's console how training goes: once a second, and every test.
+/// Reports the progress of training to the coordinator's console: once a second, and after each
+/// test. The loss is the mean of the epoch so far.
 class Report final : public nn::Extension {
  public:
   explicit Report(dist::RemotePool& pool) : pool_(pool) {}
 
   void on_step(nn::Trainer& trainer) override {
-    if (Clock::now() - told_ < std::chrono::seconds(1)) return;
-    told_ = Clock::now();
-    const double loss = trainer.running_totals().loss();
-    if (std::isfinite(loss)) pool_.report({trainer.step(), loss});
+    if (Clock::now() - last_report_ < std::chrono::seconds(1)) return;
+    last_report_ = Clock::now();
+    const bool epoch_done = trainer.updater().iterator().is_new_epoch();
+    const double loss = (epoch_done ? trainer.epoch_totals() : trainer.running_totals()).loss();
+    if (std::isfinite(loss)) pool_.report(point(trainer, loss, {}));
   }
   void on_epoch(nn::Trainer& trainer) override {
     if (const auto& test = trainer.evaluation(); test && test->classes)
-      pool_.report({trainer.step(), {}, test->top1});
+      pool_.report(point(trainer, {}, test->top1));
   }
 
  private:
+  static dist::CurvePoint point(nn::Trainer& trainer, std::optional<double> loss,
+                                std::optional<double> accuracy) {
+    const nn::Iterator& iterator = trainer.updater().iterator();
+    const int64_t epochs = trainer.options().epochs;
+    return {.step = trainer.step(),
+            .loss = loss,
+            .accuracy = accuracy,
+            .steps = epochs * iterator.batches_per_epoch(),
+            .epoch = trainer.epoch() + (iterator.is_new_epoch() ? 0 : 1),
+            .epochs = epochs};
+  }
+
   dist::RemotePool& pool_;
-  Clock::time_point told_ = {};
+  Clock::time_point last_report_ = {};
 };
 
 }  // namespace
@@ -100,12 +117,12 @@ struct PoolTraining::Impl {
   explicit Impl(const PoolTrainCommand& c) : command(c) {
     if (!c.after.empty()) after = dist::parse_pool_after(c.after);
     if (c.where != "serve") {
-      remote.emplace(coordinator_of(c), !c.is_private);
+      connect(c);
       return;
     }
     if (!c.token_file.empty() || !c.certificates.empty())
-      throw Error(
-          "[train] expected --pool URL with --pool-token-file and --pool-tls-ca, got --pool serve");
+      throw Error(std::string(c.token_file.empty() ? "--pool-tls-ca" : "--pool-token-file") +
+                  ": expected --pool URL, got --pool serve");
     log = open_log(c.log);
     const dist::TrainingServerOptions how = server_options(c, log.get());
     try {
@@ -115,16 +132,15 @@ struct PoolTraining::Impl {
     }
   }
 
-  /// The port may be taken because this user's coordinator runs there: then through that one.
+  /// Tries this user's own coordinator if it is using the port. Returns whether there is one.
   bool find_own(const dist::TrainingServerOptions& how) {
-    if (!is_own_port(how.server.port)) return false;
     own = "http://127.0.0.1:" + std::to_string(how.server.port);
     try {
       remote.emplace(dist::WireOptions{.url = dist::parse_coordinator_url(own),
                                        .token = how.author_token,
                                        .silence = kSilence},
                      how.public_data);
-    } catch (const Error&) {  // another program
+    } catch (const Error&) {  // another program uses the port
       return false;
     }
     return true;
@@ -132,14 +148,22 @@ struct PoolTraining::Impl {
 
   dist::Channel& channel() { return server ? server->channel() : remote->channel(); }
 
+  void connect(const PoolTrainCommand& c) {
+    try {
+      remote.emplace(coordinator_of(c), !c.is_private);
+    } catch (const dist::WrongToken& error) {
+      throw Error(std::string(error.what()) + "; --pool-token-file names the file with it");
+    }
+  }
+
   const PoolTrainCommand command;
   LogFile log;
   std::optional<dist::TrainingServer> server;
   std::optional<dist::RemotePool> remote;
-  std::string own;  // URL of this user's coordinator that was found
+  std::string own;  // the URL of this user's coordinator, if one runs
   std::optional<dist::PoolAfter> after;
   dist::PoolUpdater* updater = nullptr;
-  std::deque<std::pair<Clock::time_point, int64_t>> marks;  // results so far
+  std::deque<std::pair<Clock::time_point, int64_t>> marks;  // the number of results at recent times
 };
 
 PoolTraining::PoolTraining(const PoolTrainCommand& command)
@@ -175,7 +199,7 @@ std::string PoolTraining::where() const {
   const std::string join = "nodes: kaiseki join ";
   if (impl_->server) return join + impl_->server->url();
   if (impl_->command.where != "serve") return join + impl_->command.where;
-  return "through your coordinator that runs at " + impl_->own + "; " + join + impl_->own;
+  return "through your coordinator at " + impl_->own + "; " + join + impl_->own;
 }
 
 std::string PoolTraining::status() {
@@ -198,9 +222,10 @@ std::string PoolTraining::summary() const {
   if (measured > 0)
     step = "; a step " + format_number("%.3g", measured) + " s, planned " +
            format_number("%.3g", planned) + " s";
-  return format_count(counts.accepted) + " tickets by nodes, " + format_count(counts.alone) +
+  return format_count(counts.accepted) + " tickets by nodes, " + format_count(counts.by_server) +
          " here, " + format_count(counts.checked) + " checked, " + format_count(counts.expelled) +
-         " nodes put out; mode " + std::string(dist::pool_mode_name(impl_->updater->mode())) + step;
+         " nodes expelled, " + format_count(counts.undone) + " steps trained again; mode " +
+         std::string(dist::pool_mode_name(impl_->updater->mode())) + step;
 }
 
 }  // namespace kaiseki::cli

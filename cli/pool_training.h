@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kaiseki train --pool: training with the help of nodes that join.
+// kaiseki train --pool: training on the nodes that join.
 #pragma once
 
 #include <memory>
@@ -12,23 +12,26 @@ namespace kaiseki::cli {
 
 class PoolTraining {
  public:
-  /// Begins to serve, or calls the coordinator.
+  /// Starts to serve, or connects to the coordinator.
   explicit PoolTraining(const PoolTrainCommand& command);
   ~PoolTraining();
 
-  /// `mean` and `std`: what the data set subtracts and divides by. This must outlive it.
+  /// `mean` and `std` are the data set's normalization. The updater must not outlive this object.
   std::unique_ptr<nn::Updater> make_updater(nn::Network& network, nn::Optimizer& optimizer,
                                             nn::Iterator& iterator, const nn::Schedule& schedule,
                                             const std::vector<float>& mean,
                                             const std::vector<float>& std);
-  /// What begins to use the pool (--pool-after); the trainer's updater is the one made here.
+  /// Adds the extension that starts to use the pool (--pool-after). The trainer must use the
+  /// updater made here.
   void extend(nn::Trainer& trainer);
 
-  /// "nodes: kaiseki join http://127.0.0.1:8080", and whose coordinator that is if it is not ours.
+  /// "nodes: kaiseki join http://127.0.0.1:8080", with the coordinator's owner if it is another
+  /// process.
   std::string where() const;
-  /// "2 nodes  31 tickets/s", of the last seconds.
+  /// "2 nodes  31 tickets/s", for the last seconds.
   std::string status();
-  /// "1,200 tickets by nodes, 3 here, 40 checked, 0 nodes put out; mode border"
+  /// "1,200 tickets by nodes, 3 here, 40 checked, 0 nodes expelled, 0 steps trained again;
+  /// mode border"
   std::string summary() const;
 
  private:

@@ -4,13 +4,13 @@
 #include <cstdio>
 #include <numeric>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
 #include "cli/weights_file.h"
-#include "matrix/error.h"
 #include "matrix/ops/softmax.h"
 #include "nn/data/picture.h"
 #include "nn/train/json_line.h"
@@ -18,7 +18,7 @@
 namespace kaiseki::cli {
 namespace {
 
-/// What the picture would be with 1 - pixel for each pixel in 0..1.
+/// Replaces each pixel in 0..1 by 1 - pixel, before normalization.
 void invert(Tensor& x, const nn::Preprocessing& how) {
   auto of_channel = [](const std::vector<float>& values, int64_t c, float other) {
     return values.empty() ? other : values[values.size() == 1 ? 0 : static_cast<size_t>(c)];
@@ -55,7 +55,7 @@ void print_prediction(const std::string& picture, const std::vector<float>& prob
   }
   size_t width = 0;
   for (size_t i = 0; i < shown; ++i) width = std::max(width, name(order[i]).size());
-  std::printf("%s\n", styled(Style::bold, picture).c_str());
+  std::printf("%s\n", styled(Style::bold, printable(picture)).c_str());
   for (size_t i = 0; i < shown; ++i) {
     const std::string label = name(order[i]) + std::string(width - name(order[i]).size(), ' ');
     std::printf("  %s  %7s", label.c_str(), format_percent(probabilities[order[i]], 1).c_str());
@@ -70,9 +70,10 @@ int run_command(const PredictCommand& c) {
   const Device device = open_device(c.device);
   nn::Network network = nn::Network::load(find_network(c.network), device);
   const WeightsInfo info = load_weights_for(c.weights, network);
-  const nn::Preprocessing how =
+  nn::Preprocessing how =
       preprocessing_for(network, c.mean.empty() ? info.mean : c.mean,
                         c.std.empty() ? info.std : c.std, c.resize ? c.resize : info.resize);
+  how.as_stored = c.as_stored;
   if (network.output_shape().rank() != 1)
     throw Error(message("predict", "expected a network whose output is [classes], got ",
                         network.output_shape()));
@@ -80,8 +81,10 @@ int run_command(const PredictCommand& c) {
     Tensor x = nn::read_picture(picture, how);
     if (c.invert) invert(x, how);
     Tensor y = network.forward(x);
-    if (network.gives_logits()) y = softmax(y);
-    print_prediction(picture, y.to_vector(), info.class_names, c);
+    if (network.outputs_logits()) y = softmax(y);
+    const std::vector<float> probabilities = y.to_vector();
+    for (const float probability : probabilities) expect_finite(probability, picture, network);
+    print_prediction(picture, probabilities, info.class_names, c);
   }
   return 0;
 }

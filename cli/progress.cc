@@ -13,13 +13,26 @@ namespace kaiseki::cli {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
-constexpr double kLeastWait = 1, kLeastShare = 0.1;  // of which it is told: seconds, of an epoch
-constexpr double kRedraw = 0.1, kPlainLine = 10, kWindow = 5;  // seconds
+// the least wait that is reported, in seconds and as a share of the epoch
+constexpr double kLeastWait = 1, kLeastShare = 0.1;
+constexpr double kRedraw = 0.1, kPlainLine = 10, kWindow = 5;  // in seconds
 
-std::string metrics_text(const nn::MetricTotals& totals) {
-  std::string text = "loss " + format_number("%.4f", totals.loss());
-  if (totals.classified) text += "  accuracy " + format_percent(totals.accuracy());
-  return text;
+std::string loss_text(const nn::MetricTotals& totals) {
+  return "loss " + format_number("%.4f", totals.loss());
+}
+
+std::string accuracy_text(const nn::MetricTotals& totals) {
+  return totals.classified ? "accuracy " + format_percent(totals.accuracy()) : "";
+}
+
+std::string speed_text(double images_per_second) {
+  return format_count(static_cast<int64_t>(images_per_second)) + " images/s";
+}
+
+int width_of(const std::vector<std::string>& parts) {
+  int width = -2;
+  for (const std::string& part : parts) width += 2 + display_width(part);
+  return width;
 }
 
 }  // namespace
@@ -79,28 +92,32 @@ double Progress::seconds_left(nn::Trainer& trainer) const {
 }
 
 void Progress::draw(nn::Trainer& trainer) {
+  constexpr int kLeastBar = 8, kMostBar = 40;
   drawn_ = Clock::now();
   const nn::MetricTotals totals = trainer.running_totals();
-  const int64_t epochs = trainer.options().epochs;
   const double share =
       trainer.updater().iterator().epoch_detail() - static_cast<double>(trainer.epoch());
-  const std::string left = format_duration(seconds_left(trainer)) + " left";
-  std::string head = "epoch " + std::to_string(trainer.epoch() + 1) + "/" + std::to_string(epochs);
-  std::string speed = format_count(static_cast<int64_t>(images_per_second())) + " images/s";
-  if (also_) speed += "  " + also_();
+  const std::string head = styled(Style::bold, "epoch " + std::to_string(trainer.epoch() + 1) +
+                                                   "/" + std::to_string(trainer.options().epochs));
   const std::string step = "step " + format_count(trainer.step());
+  const std::string accuracy = accuracy_text(totals);
+  const std::string speed = speed_text(images_per_second()), also = also_ ? also_() : "";
+  const std::string left = styled(Style::green, format_duration(seconds_left(trainer)) + " left");
+  std::vector<std::string> parts = {
+      format_percent(share, 0), step, loss_text(totals), accuracy, speed, also, left};
+  std::erase(parts, "");
   if (!terminal().live) {
-    std::printf("%s  %s  %s  %s  %s\n", head.c_str(), step.c_str(), metrics_text(totals).c_str(),
-                speed.c_str(), left.c_str());
+    parts[0] = head;
+    std::printf("%s\n", join(parts, "  ").c_str());
     std::fflush(stdout);
     return;
   }
-  head = styled(Style::bold, head);
-  const std::string tail = "  " + format_percent(share, 0) + "  " + step + "  " +
-                           metrics_text(totals) + "  " + speed + "  " + styled(Style::green, left);
-  const int room = terminal_width() - 1 - display_width(head) - display_width(tail) - 2;
-  const std::string bar = room >= 6 ? "  " + progress_bar(share, std::min(room, 40)) : "";
-  draw_live_line(head + bar + tail);
+  const int room = terminal_width() - 1 - display_width(head) - 4;
+  for (const std::string& least_important : {step, parts[0], speed, also, accuracy, parts[2]})
+    if (room - width_of(parts) < kLeastBar) std::erase(parts, least_important);
+  const int bar = std::min(room - width_of(parts), kMostBar);
+  if (bar > 0) parts.insert(parts.begin(), progress_bar(share, bar));
+  draw_live_line(head + "  " + join(parts, "  "));
 }
 
 void Progress::show_evaluation(int64_t done, int64_t total) {
@@ -115,23 +132,30 @@ void Progress::show_evaluation(int64_t done, int64_t total) {
 void Progress::on_epoch(nn::Trainer& trainer) {
   const auto now = Clock::now();
   const double seconds = std::max(1e-9, Seconds(trained_ - epoch_start_).count());
-  std::string line = styled(Style::bold, "epoch " + std::to_string(trainer.epoch()) + "/" +
-                                             std::to_string(trainer.options().epochs)) +
-                     "  " + metrics_text(trainer.epoch_totals());
-  if (const auto& evaluation = trainer.evaluation()) {
-    evaluation_seconds_ = Seconds(now - trained_).count();
-    line += "  test loss " + format_number("%.4f", evaluation->loss);
-    if (evaluation->classes) {
-      const bool better = evaluation->top1 > best_;
-      best_ = std::max(best_, evaluation->top1);
-      line += "  test accuracy " +
-              styled(better ? Style::green : Style::plain, format_percent(evaluation->top1));
-    }
-  }
-  line += "  " + format_count(static_cast<int64_t>(static_cast<double>(epoch_samples_) / seconds)) +
-          " images/s  " + format_duration(Seconds(now - epoch_start_).count());
+  const auto& evaluation = trainer.evaluation();
+  if (evaluation) evaluation_seconds_ = Seconds(now - trained_).count();
+  const bool better = evaluation && evaluation->classes && evaluation->top1 > best_;
+  if (better) best_ = evaluation->top1;
+  const auto line = [&](bool is_short) {
+    std::vector<std::string> parts = {
+        styled(Style::bold, "epoch " + std::to_string(trainer.epoch()) + "/" +
+                                std::to_string(trainer.options().epochs)),
+        loss_text(trainer.epoch_totals()), accuracy_text(trainer.epoch_totals())};
+    if (evaluation)
+      parts.push_back((is_short ? "test " : "test loss ") +
+                      format_number("%.4f", evaluation->loss));
+    if (evaluation && evaluation->classes)
+      parts.push_back(
+          (is_short ? "" : "test accuracy ") +
+          styled(better ? Style::green : Style::plain, format_percent(evaluation->top1)));
+    if (!is_short) parts.push_back(speed_text(static_cast<double>(epoch_samples_) / seconds));
+    parts.push_back(format_duration(Seconds(now - epoch_start_).count()));
+    std::erase(parts, "");
+    return parts;
+  };
+  const bool fits = !terminal().live || width_of(line(false)) <= terminal_width();
   clear_live_line();
-  std::printf("%s\n", line.c_str());
+  print_parts(line(!fits), "  ");
   advise(trainer, seconds);
   std::fflush(stdout);
   epoch_start_ = drawn_ = trained_ = now;
@@ -145,8 +169,8 @@ void Progress::advise(nn::Trainer& trainer, double seconds) {
   if (advised_ || wait < kLeastWait || wait < kLeastShare * seconds) return;
   advised_ = true;
   std::printf(
-      "training waited for data %s of the time: more --workers, or pictures that are stored "
-      "smaller, make it faster\n",
+      "training waited for data %s of the time: use more --workers, or store smaller "
+      "pictures\n",
       format_percent(wait / seconds, 0).c_str());
 }
 

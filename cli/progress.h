@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Progress of training for people: a line that is drawn over on a terminal, plain lines elsewhere,
-// and one line for each epoch in both.
+// Shows the progress of training: a live line on a terminal, plain lines elsewhere, and one line
+// for each epoch.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,10 @@ class Progress : public nn::Extension {
   void on_epoch(nn::Trainer& trainer) override;
   void on_finish(nn::Trainer& trainer) override;
 
-  /// For the evaluation in between: draws how far it is.
+  /// Shows the progress of an evaluation.
   void show_evaluation(int64_t done, int64_t total);
   double best_accuracy() const { return best_; }
-  /// A text in each line that is drawn while training.
+  /// Adds a text to each progress line.
   void show_also(std::function<std::string()> text) { also_ = std::move(text); }
 
  private:
@@ -36,7 +36,7 @@ class Progress : public nn::Extension {
   double images_per_second() const;
   double seconds_left(nn::Trainer& trainer) const;
   void draw(nn::Trainer& trainer);
-  /// Says once when training has waited for data in this epoch, which took so many seconds.
+  /// Warns once if training waited for data in this epoch. `seconds` is the epoch's length.
   void advise(nn::Trainer& trainer, double seconds);
 
   Clock::time_point start_, drawn_, epoch_start_, trained_;
@@ -45,12 +45,12 @@ class Progress : public nn::Extension {
   int64_t epoch_samples_ = 0;
   double evaluation_seconds_ = 0;  // of one evaluation
   double best_ = -1;
-  double data_wait_ = 0;  // until the last epoch's end
+  double data_wait_ = 0;  // at the last epoch's end
   std::function<std::string()> also_;
-  bool advised_ = false;  // of data that come too slowly
+  bool advised_ = false;  // whether the warning about slow data was shown
 };
 
-/// "━━━━━━━━╸━━━━" in two colours, or "#####-----".
+/// "━━━━━━━━╸━━━━" in two colors, or "#####-----".
 std::string progress_bar(double share, int columns);
 
 }  // namespace kaiseki::cli

@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: MIT
-// kaiseki run: tensors in, tensors out, for comparing with any other framework.
+// kaiseki run: reads and writes tensors, for comparison with other frameworks.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
+#include "cli/text.h"
 #include "cli/weights_file.h"
-#include "matrix/error.h"
 #include "nn/io/npy.h"
 
 namespace kaiseki::cli {
 namespace {
 
-/// NAME=FILE, or FILE alone under the name "".
-std::map<std::string, std::string> by_name(const std::vector<std::string>& arguments,
-                                           const char* flag) {
-  std::map<std::string, std::string> files;
+using FilesByName = std::map<std::string, std::string>;
+
+/// Parses NAME=FILE, or FILE alone for the first of `names`.
+FilesByName by_name(const std::vector<std::string>& arguments, const std::string& option,
+                    const std::vector<std::string>& names) {
+  FilesByName files;
   for (const std::string& argument : arguments) {
     const size_t equals = argument.find('=');
     const bool named = equals != std::string::npos;
-    const std::string name = named ? argument.substr(0, equals) : "";
-    if (!files.emplace(name, named ? argument.substr(equals + 1) : argument).second)
-      throw Error(std::string(flag) + ": expected each name once, got '" + argument + "' again");
+    const std::string name = named ? argument.substr(0, equals) : names[0];
+    const std::string file = named ? argument.substr(equals + 1) : argument;
+    if (std::ranges::find(names, name) == names.end())
+      throw Error(option + ": expected " + (names.size() > 1 ? "one of the names " : "the name ") +
+                  join(names, ", ") + ", got '" + name + "'");
+    if (file.empty()) throw Error(option + ": expected NAME=FILE, got '" + argument + "'");
+    if (!files.emplace(name, file).second)
+      throw Error(option + ": expected each name once, got '" + argument + "' again");
   }
-  if (files.contains("") && files.size() > 1)
-    throw Error(std::string(flag) + ": expected NAME=FILE for each of several tensors");
   return files;
 }
 
-/// What the network says of a tensor's shape or type, with the file's name before it.
+/// Adds the file's name to the network's errors about a tensor's shape or type.
 template <typename Body>
 auto naming(const std::string& files, const Body& body) {
   try {
@@ -39,8 +46,8 @@ auto naming(const std::string& files, const Body& body) {
   }
 }
 
-/// A layer's name may hold any bytes: what would lead out of the folder, or is no text, becomes
-/// %2F as in a URL.
+/// Makes a file name from a layer's name, which may hold any bytes. Bytes that would leave the
+/// folder or are not text are escaped as in a URL (%2F).
 std::string file_name(const std::string& tensor) {
   std::string name;
   for (const char c : tensor) {
@@ -56,21 +63,25 @@ std::string file_name(const std::string& tensor) {
   return name + ".npy";
 }
 
-void forward_by_name(const RunCommand& c, nn::Network& network, nn::Phase phase,
-                     const std::map<std::string, std::string>& outputs) {
+void make_gradients_folder(const std::string& folder) {
+  std::error_code error;
+  if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error))
+    throw Error("--grads: expected a folder, got the file " + folder);
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error("--grads: cannot make the folder " + folder + ": " + error.message());
+}
+
+std::map<std::string, Tensor> forward(nn::Network& network, nn::Phase phase,
+                                      const FilesByName& files) {
   std::map<std::string, Tensor> inputs;
-  std::string files;
-  for (const auto& [name, file] : by_name(c.inputs, "--input")) {
-    inputs[name] = nn::read_npy(file);
-    files += (files.empty() ? "" : ", ") + file;
+  std::vector<std::string> given;
+  for (const std::string& name : network.input_names()) {
+    const auto at = files.find(name);
+    if (at == files.end()) throw Error("--input: expected a file for " + name + ", got none");
+    inputs[name] = nn::read_npy(at->second);
+    given.push_back(at->second);
   }
-  const auto results = naming(files, [&] { return network.forward(inputs, phase); });
-  for (const auto& [name, file] : outputs) {
-    auto found = name.empty() && results.size() == 1 ? results.begin() : results.find(name);
-    if (found == results.end())
-      throw Error("--output: expected the name of an output, got '" + name + "'");
-    nn::write_npy(file, found->second);
-  }
+  return naming(join(given, ", "), [&] { return network.forward(inputs, phase); });
 }
 
 }  // namespace
@@ -81,32 +92,32 @@ int run_command(const RunCommand& c) {
   if (!network.has_weights()) network.initialize(c.seed);
   if (!c.weights.empty()) load_weights_for(c.weights, network);
   const nn::Phase phase = c.phase == "train" ? nn::Phase::train : nn::Phase::test;
-  const auto inputs = by_name(c.inputs, "--input"), outputs = by_name(c.outputs, "--output");
-  if (!inputs.contains("") || !outputs.contains("")) {
-    if (!c.grad_output.empty())
-      throw Error("--grad-output: expected a network with one input and one output, got names");
-    forward_by_name(c, network, phase, outputs);
-    return 0;
-  }
-  const std::string& input = inputs.at("");
-  const Tensor y = naming(input, [&] { return network.forward(nn::read_npy(input), phase); });
-  nn::write_npy(outputs.at(""), y);
+  if (!c.grads.empty()) make_gradients_folder(c.grads);
+  const std::vector<std::string> names = network.output_names();
+  const FilesByName inputs = by_name(c.inputs, "--input", network.input_names());
+  const FilesByName outputs = by_name(c.outputs, "--output", names);
+  const bool single = inputs.size() == 1 && outputs.size() == 1 && outputs.contains(names[0]);
+  if (!c.grad_output.empty() && !single)
+    throw Error("--grad-output: expected one input, and the first output alone, got others");
+  const auto results = forward(network, phase, inputs);
+  for (const auto& [name, file] : outputs) nn::write_npy(file, results.at(name));
   if (c.grad_output.empty()) return 0;
 
+  const Shape& shape = results.at(names[0]).shape();
   const Tensor grad_output = nn::read_npy(c.grad_output);
   naming(c.grad_output, [&] {
-    require(grad_output.shape() == y.shape(), "run", "expected the output's shape ", y.shape(),
-            ", got ", grad_output.shape());
+    require(grad_output.shape() == shape, "run", "expected the output's shape ", shape, ", got ",
+            grad_output.shape());
     require(grad_output.dtype() == DType::f32, "run", "expected f32, got ",
             dtype_name(grad_output.dtype()));
   });
   network.zero_grad();
   const Tensor grad_input = network.backward(grad_output);
   const std::filesystem::path folder = c.grads;
-  std::filesystem::create_directories(folder);
   nn::write_npy(folder / "input.npy", grad_input);
-  for (const nn::Parameter& parameter : network.parameters())
-    nn::write_npy(folder / file_name(parameter.name), parameter.grad);
+  const std::vector<Tensor>& gradients = network.gradients().values;
+  for (size_t i = 0; i < gradients.size(); ++i)
+    nn::write_npy(folder / file_name(network.parameters()[i].name), gradients[i]);
   return 0;
 }
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "cli/setup.h"
 #include "cli/text.h"
 #include "cli/weights_file.h"
-#include "matrix/log.h"
 #include "nn/train/state_text.h"
 
 namespace kaiseki::cli {
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "setting.";
 
-/// A path may hold any bytes, metadata only UTF-8.
+/// Escapes a path, because metadata is UTF-8 and paths may hold any bytes.
 std::string as_ascii(const std::string& path) {
   std::string text;
   for (char c : path) {
@@ -30,25 +30,26 @@ std::string as_ascii(const std::string& path) {
 
 }  // namespace
 
-RunSettings::RunSettings(const TrainCommand& c) {
+RunSettings::RunSettings(const TrainCommand& c, const nn::Recipe& recipe) {
   auto set = [this](const char* option, const auto& value) { nn::put(settings_, option, value); };
   set("--data", as_ascii(c.data.data));
   set("--limit", c.data.limit);
   for (const auto& [name, value] : to_metadata({{}, c.data.mean, c.data.std, c.data.resize}))
     settings_["--" + name] = value;
-  set("--augment", c.augment);
+  if (c.data.as_stored) set("--as-stored", "given");
+  set("--augment", *recipe.augment);
   set("--seed", c.seed);
-  set("--lr", c.learning_rate.value_or(nn::default_learning_rate(c.optimizer.name)));
-  set("--momentum", c.optimizer.momentum);
-  if (c.optimizer.weight_decay) set("--weight-decay", *c.optimizer.weight_decay);
-  set("--clip-norm", c.optimizer.clip_norm);
-  set("--schedule", c.schedule);
-  set("--warmup", c.warmup);
-  set("--step-size", c.step_size);
-  set("--gamma", c.gamma);
-  set("--min-lr", c.minimum_rate);
-  const bool falls_to_the_end = c.schedule == "cosine" || c.schedule == "linear";
-  if (falls_to_the_end) set("--epochs", c.epochs);
+  set("--lr", nn::learning_rate_of(recipe));
+  set("--momentum", *recipe.momentum);
+  if (recipe.weight_decay) set("--weight-decay", *recipe.weight_decay);
+  set("--clip-norm", *recipe.clip_norm);
+  set("--schedule", *recipe.schedule);
+  set("--warmup", *recipe.warmup);
+  if (recipe.step_size) set("--step-size", *recipe.step_size);
+  set("--gamma", *recipe.gamma);
+  set("--min-lr", *recipe.minimum_rate);
+  const bool falls_to_the_end = recipe.schedule == "cosine" || recipe.schedule == "linear";
+  if (falls_to_the_end) set("--epochs", *recipe.epochs);
   set("--test-limit", c.test_limit);
   set("--eval-every", c.evaluate_every);
   set("--early-stop", c.early_stop);
@@ -83,7 +84,7 @@ void RunSettings::restore(const nn::Metadata& state) {
     if (here != before) differences.push_back(option + " " + here + ", there " + before);
   }
   if (!differences.empty())
-    log_warning("continuing with other settings than the checkpoint's: " + join(differences, "; ") +
+    log_warning("the settings differ from the checkpoint's: " + join(differences, "; ") +
                 " (the checkpoint's seed is used)");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// RunSettings: what the command line said, kept in the checkpoints, so that a run that is continued
-// with other settings says so.
+// RunSettings: the command line's settings in a checkpoint, so that a run that is resumed with
+// other settings warns.
 #pragma once
 
 #include "cli/options.h"
@@ -10,9 +10,10 @@ namespace kaiseki::cli {
 
 class RunSettings : public nn::Extension {
  public:
-  explicit RunSettings(const TrainCommand& command);
+  /// `recipe` is complete.
+  RunSettings(const TrainCommand& command, const nn::Recipe& recipe);
   void save(nn::Metadata& state) const override;
-  /// Warns when the checkpoint's settings are others.
+  /// Warns if the checkpoint has other settings.
   void restore(const nn::Metadata& state) override;
 
  private:

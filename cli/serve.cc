@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: MIT
 // kaiseki serve
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/page.h"
 #include "cli/state_folder.h"
 #include "dist/net/coordinator.h"
 #include "dist/pool/store.h"
-#include "matrix/error.h"
+#include "nn/data/catalogue.h"
 
 namespace kaiseki::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr uint64_t kMostData = 64 << 20;  // bytes of a file of MNIST
 
 struct CloseFile {
   void operator()(std::FILE* file) const {
@@ -27,14 +33,30 @@ using LogFile = std::unique_ptr<std::FILE, CloseFile>;
 LogFile open_log(const std::string& name) {
   if (name.empty()) return LogFile(stderr);
   LogFile file(std::fopen(name.c_str(), "a"));
-  if (!file) throw Error(message("serve", "cannot write --log ", name));
+  if (!file) throw Error(message("serve", "cannot write --log ", name, ": ", std::strerror(errno)));
   return file;
 }
 
-/// What `--web` names; without it the pages in this command, if there are some.
+/// Returns the pages of `--web`, else the pages embedded in this command.
 dist::Pages pages_of(const std::string& web) {
   if (web == "none" || (web.empty() && embedded_page().empty())) return {};
   return web.empty() ? dist::Pages(embedded_page()) : dist::Pages(fs::path(web));
+}
+
+/// Adds MNIST for the page that trains, if this machine has it.
+void add_mnist(dist::Pages& pages) {
+  const nn::RemoteSet& set = *nn::find_remote_set("mnist");
+  fs::path folder;
+  try {
+    folder = nn::locate_set(set, {});
+  } catch (const Error&) {
+    return;
+  }
+  for (const nn::RemoteFile& one : set.files) {
+    fs::path file = folder / one.name;
+    if (!fs::exists(file)) file.replace_extension();  // unpacked
+    pages.add(fs::path("data") / set.name / one.name, read_file(file, kMostData));
+  }
 }
 
 }  // namespace
@@ -50,7 +72,8 @@ int run_command(const ServeCommand& c) {
   how.stop = interrupted;
   how.trust_proxy = c.trust_proxy;
   for (const std::string& limit : c.limits) dist::set_limit(how.limits, limit);
-  const dist::Pages pages = pages_of(c.web);
+  dist::Pages pages = pages_of(c.web);
+  if (!pages.empty()) add_mnist(pages);
 
   const fs::path folder = state_folder(c.state);
   dist::CoordinatorOptions who;
@@ -58,6 +81,8 @@ int run_command(const ServeCommand& c) {
   who.viewer_token = token_of(folder / "viewer.token");
   who.node_token = token_of(folder / "node.token");
   who.limits = how.limits;
+  who.short_addresses = c.short_addresses;
+  who.history = folder / "history.json";
   const LogFile file = open_log(c.log);
   dist::EventLog log(
       [&](const std::string& line) {
@@ -68,7 +93,10 @@ int run_command(const ServeCommand& c) {
 
   dist::Metrics metrics;
   dist::Server server(how, metrics, log);
-  const auto store = dist::open_sqlite_store(folder / "pool.sqlite");
+  const auto store =
+      dist::open_sqlite_store(folder / "pool.sqlite", {.on_lost = [&](const std::string& what) {
+                                log.security("results_lost", {{"what", what}});
+                              }});
   dist::BlobStore blobs(folder / "blobs");
   dist::Coordinator coordinator(*store, blobs, {}, pages, server, metrics, log, who);
 
@@ -83,7 +111,9 @@ int run_command(const ServeCommand& c) {
   if (!pages.empty())
     std::printf("pages        %s/\n", server.url().c_str());
   else if (c.web.empty())
-    std::printf("pages        none, as this command was built without (--web DIR; docs/web.md)\n");
+    std::printf(
+        "pages        none: this command was built without them (use --web DIR; see "
+        "docs/web.md)\n");
   std::fflush(stdout);
   catch_interrupts();
   server.run(coordinator);

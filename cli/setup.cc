@@ -2,18 +2,18 @@
 #include "cli/setup.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/environment.h"
+#include "base/error.h"
 #include "cli/download.h"
 #include "cli/subset.h"
 #include "cli/text.h"
-#include "matrix/backend.h"
-#include "matrix/conv/tuning.h"
-#include "matrix/environment.h"
-#include "matrix/error.h"
-#include "matrix/memory/pool.h"
+#include "matrix/backend/backend.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/threads.h"
+#include "matrix/tune/policy.h"
+#include "nn/data/augmentation.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -24,23 +24,6 @@ fs::path installed_models() {
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error);
   return program.parent_path().parent_path() / "share/kaiseki/models";
-}
-
-void set_augmentation(const std::string& text, nn::Preprocessing& how) {
-  for (const std::string& part : split(text, ',')) {
-    if (part == "flip") {
-      how.flip = true;
-      continue;
-    }
-    how.random_crop = true;
-    how.padding = how.resize ? 0 : 4;
-    if (part == "crop") continue;
-    auto [end, error] = std::from_chars(part.data() + std::min<size_t>(5, part.size()),
-                                        part.data() + part.size(), how.padding);
-    if (!part.starts_with("crop:") || error != std::errc() || end != part.data() + part.size() ||
-        how.padding < 0)
-      throw Error("--augment: expected flip, crop or crop:PADDING, got '" + part + "'");
-  }
 }
 
 std::optional<uint64_t> workspace_limit(const std::string& text) {
@@ -64,12 +47,12 @@ Device open_device(const DeviceOptions& options) {
   Device device = Device::parse(options.device);
   set_default_device(device);
   device.workspace().set_limit(workspace_limit(options.workspace));
-  set_conv_policy({tune_mode(options.tune), options.deterministic});
+  set_tune_policy({tune_mode(options.tune), options.deterministic});
   return device;
 }
 
 std::string describe_device(Device device) {
-  const DeviceInfo info = device.backend().info();
+  const DeviceInfo info = device.info();
   if (!device.is_cpu()) return device.name() + " (" + info.name + ")";
   return "cpu (" + info.platform + ", " + std::to_string(thread_count()) +
          (thread_count() == 1 ? " thread)" : " threads)");
@@ -77,29 +60,34 @@ std::string describe_device(Device device) {
 
 std::string describe_memory(Device device) {
   const MemoryAccount account = device.memory().account();
-  return "in use " + format_bytes(account.in_use) + ", pooled " + format_bytes(account.cached) +
+  return "in use " + format_bytes(account.in_use) + ", cached " + format_bytes(account.cached) +
          ", workspace " + format_bytes(account.workspace) + ", peak " + format_bytes(account.peak);
 }
 
 fs::path find_network(const std::string& name) {
-  if (fs::is_regular_file(name)) return name;
+  std::error_code error;
+  if (fs::is_regular_file(name, error)) return name;
   const bool bare = name.find('/') == std::string::npos;
   std::vector<fs::path> places;
   if (bare) {
     const bool whole = name.ends_with(".json") || name.ends_with(".onnx");
     const std::string file = whole ? name : name + ".json";
-    places = {file, fs::path("models") / file, installed_models() / file};
+    if (!whole) places = {file};
+    places.push_back(fs::path("models") / file);
+    places.push_back(installed_models() / file);
   }
   std::string looked = name;
   for (const fs::path& place : places) {
-    if (fs::is_regular_file(place)) return place;
+    if (fs::is_regular_file(place, error)) return place;
     looked += ", " + place.string();
   }
-  throw Error(name + ": expected a network, got no such file (looked for " + looked + ")");
+  if (fs::is_directory(name, error)) throw Error(name + ": expected a network, got a folder");
+  throw Error(shortened(name) + ": expected a network, got no such file" +
+              (shortened(name) == name ? " (looked for " + looked + ")" : ""));
 }
 
 std::string title(const std::string& name, const fs::path& file) {
-  return name.empty() ? file.stem().string() : name;
+  return printable(name.empty() ? file.stem().string() : name);
 }
 
 nn::Preprocessing preprocessing_for(const nn::Network& network, const std::vector<float>& mean,
@@ -125,7 +113,8 @@ std::shared_ptr<const nn::Dataset> open_data(const DataOptions& options, nn::Net
   how.spec = options.data;
   how.train = train;
   how.preprocessing = preprocessing_for(network, options.mean, options.std, options.resize);
-  set_augmentation(augment, how.preprocessing);
+  how.preprocessing.as_stored = options.as_stored;
+  nn::set_augmentation(augment, how.preprocessing);
   how.fetch = download;
   std::shared_ptr<const nn::Dataset> data = nn::open_dataset(how);
   const Shape output = network.output_shape();

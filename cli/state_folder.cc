@@ -2,19 +2,16 @@
 #include "cli/state_folder.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 
-#include "matrix/environment.h"
-#include "matrix/error.h"
-#include "nn/io/file.h"
+#include "base/environment.h"
+#include "base/error.h"
+#include "base/file.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -28,7 +25,7 @@ namespace fs = std::filesystem;
 std::string random_token() {
   std::array<unsigned char, 24> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw Error("[serve] the system gives no random bytes");
+    throw Error("[serve] cannot read random bytes from the system");
   constexpr char kDigits[] = "0123456789abcdef";
   std::string token;
   for (unsigned char byte : bytes) (token += kDigits[byte >> 4]) += kDigits[byte & 15];
@@ -41,16 +38,18 @@ fs::path state_folder(const std::string& given) {
   fs::path folder = given.empty() ? environment().state_dir : fs::path(given);
   std::error_code error;
   if (fs::create_directories(folder, error)) fs::permissions(folder, fs::perms::owner_all, error);
-  if (error) throw Error(message("serve", "cannot make ", folder.string(), ": ", error.message()));
+  if (error)
+    throw Error(
+        message("serve", "cannot make the folder ", folder.string(), ": ", error.message()));
   return folder;
 }
 
 std::string read_token(const fs::path& file) {
-  const nn::ByteVector bytes = nn::read_file(file, 4096);
-  std::string token(nn::as_text(bytes));
+  const ByteVector bytes = read_file(file, 4096);
+  std::string token(as_text(bytes));
   token.erase(token.find_last_not_of(" \r\n") + 1);
   if (token.size() < 16 || token.find_first_of(" \r\n\t") != std::string::npos)
-    throw Error(message("serve", "expected a token of at least 16 characters in ", file.string()));
+    throw Error(message("token", "expected a token of at least 16 characters in ", file.string()));
   return token;
 }
 
@@ -58,26 +57,12 @@ std::string token_for(const dist::CoordinatorUrl& url, const std::string& given,
                       const std::string& own) {
   const bool near = dist::is_loopback(url);
   if (!given.empty() && !near && !url.tls)
-    throw Error(message("pool", "expected https for a token that leaves this machine, got http://",
+    throw Error(message("pool", "expected https to send a token to another machine, got http://",
                         url.host));
   if (!given.empty()) return read_token(given);
-  // This machine's own token is for its own coordinator.
+  // This machine's own token is only for a coordinator on this machine.
   const fs::path file = environment().state_dir / own;
   return near && fs::exists(file) ? read_token(file) : "";
-}
-
-bool is_own_port(uint16_t port) {
-  std::ifstream sockets("/proc/net/tcp");  // proc(5): local and remote address, state, ..., uid
-  std::string line;
-  std::getline(sockets, line);
-  while (std::getline(sockets, line)) {
-    unsigned address = 0, at = 0, state = 0, uid = 0;
-    const int found =
-        std::sscanf(line.c_str(), " %*s %x:%x %*s %x %*s %*s %*s %u", &address, &at, &state, &uid);
-    const bool listens = found == 4 && state == 0x0a && address == htonl(INADDR_LOOPBACK);
-    if (listens && at == port) return uid == ::getuid();
-  }
-  return false;
 }
 
 std::string token_of(const fs::path& file) {

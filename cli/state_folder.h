@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The folder in which a coordinator keeps what it knows, and its tokens.
+// The coordinator's folder, with its store and its tokens.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,18 @@
 
 namespace kaiseki::cli {
 
-/// `given`, else KAISEKI_STATE_DIR's; made when it is not there, for this user alone.
+/// Returns `given`, else KAISEKI_STATE_DIR. Makes the folder if it is missing, readable by this
+/// user only.
 std::filesystem::path state_folder(const std::string& given);
 
-/// The token in a file, made up and written, for this user alone, when it is not there. Throws
-/// Error when it cannot be, or is shorter than 16 characters.
+/// Reads the token in a file. If the file is missing, makes a token and writes it, readable by this
+/// user only. Throws Error if that fails or the token is shorter than 16 characters.
 std::string token_of(const std::filesystem::path& file);
-/// Of a file that must be there.
+/// Reads a token. The file must exist.
 std::string read_token(const std::filesystem::path& file);
-/// Whether a program of this user listens on this port of 127.0.0.1: another's gets no token.
-bool is_own_port(uint16_t port);
-/// What to show the coordinator at `url`: the token in `given`; without, of a coordinator on this
-/// machine, that in `own` of KAISEKI_STATE_DIR, if it is there. Throws Error for a token that would
-/// leave this machine unencrypted.
+/// The token to send to the coordinator at `url`: the one in `given`. Without `given`, for a
+/// coordinator on this machine, the one in the file `own` of KAISEKI_STATE_DIR. Throws Error if a
+/// token would leave this machine unencrypted.
 std::string token_for(const dist::CoordinatorUrl& url, const std::string& given,
                       const std::string& own);
 

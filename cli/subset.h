@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Some samples of a data set, for --limit: one from each of as many parts of the same size, so that
-// sets in the order of their classes give all of them, and periodic ones too.
+// Selects samples of a data set for --limit: one from each of equal parts. So data that is sorted
+// by class or periodic is represented too.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace kaiseki::cli {
 
 class Subset : public nn::Dataset {
  public:
-  /// `size` is from 1 to that of the whole.
+  /// `size` is from 1 to the whole set's size.
   Subset(std::shared_ptr<const nn::Dataset> whole, int64_t size)
       : whole_(std::move(whole)), size_(size) {}
   int64_t size() const override { return size_; }
@@ -24,7 +24,7 @@ class Subset : public nn::Dataset {
     whole_->read(place(index), out, label, augmentation);
   }
 
-  /// Of the whole set; rises with the index, and is the same in every run.
+  /// Returns the index in the whole set. It increases with `index` and is the same in every run.
   int64_t place(int64_t index) const {
     const int64_t begin = start(index);
     const auto room = static_cast<uint64_t>(start(index + 1) - begin);

@@ -2,11 +2,11 @@
 // kaiseki summary
 #include <cstdio>
 
+#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
-#include "matrix/error.h"
 #include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
@@ -16,6 +16,22 @@ std::string shape_text(const Shape& shape) {
   std::vector<std::string> dims;
   for (int64_t dim : shape) dims.push_back(std::to_string(dim));
   return join(dims, "x");
+}
+
+/// Throws Error if the product is too large.
+template <class Number>
+Number times(Number value, int64_t batch) {
+  Number product = 0;
+  if (__builtin_mul_overflow(value, batch, &product))
+    throw Error(
+        message("summary", "expected numbers below 2^63, got more with a batch of ", batch));
+  return product;
+}
+
+template <class Number>
+void add_to(Number& sum, Number value) {
+  if (__builtin_add_overflow(sum, value, &sum))
+    throw Error(message("summary", "expected numbers below 2^63, got a larger sum of all layers"));
 }
 
 }  // namespace
@@ -28,20 +44,21 @@ int run_command(const SummaryCommand& c) {
   uint64_t activations = 0;
   const int64_t batch = c.batch_size;
   for (const nn::LayerSummary& layer : network.layers) {
-    parameters += layer.parameters;
-    multiply_adds += layer.multiply_adds * batch;
-    activations += layer.activation_bytes * static_cast<uint64_t>(batch);
+    const int64_t work = times(layer.multiply_adds, batch);
+    const uint64_t bytes = times(layer.activation_bytes, batch);
+    add_to(parameters, layer.parameters);
+    add_to(multiply_adds, work);
+    add_to(activations, bytes);
     if (c.json) {
       nn::JsonLine line;
       line.add("layer", layer.name).add("type", layer.type);
       line.add("output", shape_text(layer.output)).add("parameters", layer.parameters);
-      line.add("multiply_adds", layer.multiply_adds * batch);
-      line.add("activation_bytes", layer.activation_bytes * static_cast<uint64_t>(batch));
+      line.add("multiply_adds", work);
+      line.add("activation_bytes", bytes);
       std::printf("%s\n", line.str().c_str());
     }
     table.row({layer.name, layer.type, shape_text(layer.output), format_count(layer.parameters),
-               format_count(layer.multiply_adds * batch),
-               format_bytes(layer.activation_bytes * static_cast<uint64_t>(batch))});
+               format_count(work), format_bytes(bytes)});
   }
   if (c.json) return 0;
   table.rule();

@@ -25,7 +25,7 @@ bool utf8_locale() {
   return false;
 }
 
-/// Bytes of the escape code or of the character at `i`, and the columns it takes.
+/// Returns the number of bytes of the escape code or character at `i`, and its width in columns.
 size_t element(std::string_view text, size_t i, int& columns) {
   columns = 0;
   if (text[i] == '\x1b') {
@@ -73,24 +73,41 @@ int display_width(std::string_view text) {
   return width;
 }
 
+std::string leading_columns(std::string_view text, int columns) {
+  size_t bytes = 0;
+  for (int width = 0; bytes < text.size();) {
+    int taken = 0;
+    const size_t more = element(text, bytes, taken);
+    width += taken;
+    if (width > columns) break;
+    bytes += more;
+  }
+  return std::string(text.substr(0, bytes));
+}
+
 std::string fit(std::string_view text, int columns) {
   if (display_width(text) <= columns) return std::string(text);
-  std::string result;
-  int width = 0;
-  for (size_t i = 0; i < text.size();) {
-    int taken = 0;
-    size_t bytes = element(text, i, taken);
-    if (width + taken > columns) break;
-    result += text.substr(i, bytes);
-    width += taken;
-    i += bytes;
+  return leading_columns(text, columns) + (terminal().colour ? "\x1b[0m" : "");
+}
+
+void print_parts(const std::vector<std::string>& parts, std::string_view separator) {
+  const std::string between(separator);
+  std::string line;
+  for (const std::string& part : parts) {
+    const bool fits = display_width(line + between + part) <= terminal_width();
+    if (terminal().live && !line.empty() && !fits) {
+      std::printf("%s\n", line.c_str());
+      line.clear();
+    }
+    line += (line.empty() ? "" : between) + part;
   }
-  return terminal().colour ? result + "\x1b[0m" : result;
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
 }
 
 void draw_live_line(std::string_view text) {
   if (!terminal().live) return;
-  std::string line = "\r" + fit(text, terminal_width() - 1) + "\x1b[K";
+  const std::string line = fit(text, terminal_width() - 1) + "\x1b[J\r";
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
   drawn = true;
@@ -98,7 +115,7 @@ void draw_live_line(std::string_view text) {
 
 void clear_live_line() {
   if (!drawn) return;
-  std::fputs("\r\x1b[K", stdout);
+  std::fputs("\x1b[J", stdout);
   std::fflush(stdout);
   drawn = false;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The terminal: whether there is one, its width and colours, and the line that is drawn over.
+// The terminal: whether there is one, its width and colors, and its live line.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kaiseki::cli {
 
@@ -14,20 +15,26 @@ struct Terminal {
 };
 Terminal terminal();
 
-/// Columns of the terminal; 80 when unknown. Asked anew at each call.
+/// The terminal's width in columns, or 80 if unknown. Every call asks the terminal.
 int terminal_width();
 
 enum class Style { plain, bold, dim, green, yellow, cyan };
-/// The text with the escape codes of the style, where colours are wanted.
+/// Adds the style's escape codes if colors are on.
 std::string styled(Style style, std::string_view text);
-/// Columns that a UTF-8 text takes; escape codes take none.
+/// The width of a UTF-8 text in columns. Escape codes have no width.
 int display_width(std::string_view text);
-/// Cut to that many columns, colours reset.
+/// The start of a text, up to that many columns.
+std::string leading_columns(std::string_view text, int columns);
+/// Cuts a text to that many columns and resets the colors.
 std::string fit(std::string_view text, int columns);
 
-/// Draws `text` over the line drawn before. Only on a live terminal.
+/// Prints the parts with separators. On a live terminal, a part that does not fit starts a line.
+void print_parts(const std::vector<std::string>& parts, std::string_view separator);
+
+/// Replaces the live line by `text`. Only for a live terminal. The cursor stays at the start of the
+/// line: if the terminal gets narrower and breaks the line, all of its parts are after the cursor.
 void draw_live_line(std::string_view text);
-/// Removes it, so that other output starts on a clean line.
+/// Removes the live line, so that other output starts on an empty line.
 void clear_live_line();
 
 }  // namespace kaiseki::cli

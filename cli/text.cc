@@ -5,13 +5,51 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/utf8.h"
 #include "cli/terminal.h"
-#include "nn/io/utf8.h"
 
 namespace kaiseki::cli {
 namespace {
 
 bool starts_with_digit(const std::string& text) { return text[0] >= '0' && text[0] <= '9'; }
+
+/// Breaks a text into lines of at most `width` columns, at spaces if there are any.
+std::vector<std::string> lines_of(const std::string& text, int width) {
+  std::vector<std::string> lines = {""};
+  for (std::string word : split(text, ' ')) {
+    const int with_word = display_width(lines.back()) + 1 + display_width(word);
+    if (lines.back().empty()) {
+      lines.back() = word;
+    } else if (with_word <= width) {
+      lines.back() += " " + word;
+    } else {
+      lines.push_back(word);
+    }
+    while (display_width(lines.back()) > width) {
+      const std::string first = leading_columns(lines.back(), width);
+      const std::string rest = lines.back().substr(first.size());
+      lines.back() = first;
+      lines.push_back(rest);
+    }
+  }
+  return lines;
+}
+
+/// Makes the widest columns of text narrower, until all fit into `room` columns.
+void narrow(std::vector<int>& widths, const std::vector<bool>& numeric, int room) {
+  constexpr int kLeast = 10;
+  for (;;) {
+    int total = -2, widest = -1;
+    for (size_t i = 0; i < widths.size(); ++i) {
+      total += widths[i] + 2;
+      if (!numeric[i] && widths[i] > kLeast &&
+          (widest < 0 || widths[i] > widths[static_cast<size_t>(widest)]))
+        widest = static_cast<int>(i);
+    }
+    if (total <= room || widest < 0) return;
+    --widths[static_cast<size_t>(widest)];
+  }
+}
 
 }  // namespace
 
@@ -60,10 +98,15 @@ std::vector<std::string> split(const std::string& text, char between) {
   return parts;
 }
 
+std::string shortened(const std::string& text) {
+  constexpr size_t kShown = 60;
+  return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
+}
+
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const size_t bytes = nn::utf8_length(text);
+    const size_t bytes = utf8_length(text);
     if (bytes) {
       result += text.substr(0, bytes);
     } else {
@@ -81,7 +124,10 @@ Table::Table(std::vector<std::string> header) {
   rule();
 }
 
-void Table::row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+void Table::row(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = printable(cell);
+  rows_.push_back(std::move(cells));
+}
 void Table::rule() { rows_.emplace_back(); }
 
 std::string Table::str() const {
@@ -92,6 +138,7 @@ std::string Table::str() const {
       widths[i] = std::max(widths[i], display_width(rows_[r][i]));
       if (r > 0 && i > 0 && !rows_[r][i].empty()) numeric[i] = starts_with_digit(rows_[r][i]);
     }
+  if (terminal().live) narrow(widths, numeric, terminal_width());
   int total = -2;
   for (int width : widths) total += width + 2;
   const std::string dash = terminal().unicode ? "─" : "-";
@@ -103,15 +150,22 @@ std::string Table::str() const {
       text += styled(Style::dim, line) + "\n";
       continue;
     }
-    std::string line;
+    std::vector<std::vector<std::string>> cells;
+    size_t height = 1;
     for (size_t i = 0; i < rows_[r].size(); ++i) {
-      const std::string& cell = rows_[r][i];
-      const bool right = numeric[i];
-      std::string padding(static_cast<size_t>(widths[i] - display_width(cell)), ' ');
-      line += (i ? "  " : "") + (right ? padding + cell : cell + padding);
+      cells.push_back(lines_of(rows_[r][i], widths[i]));
+      height = std::max(height, cells[i].size());
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += (r == 0 ? styled(Style::bold, line) : line) + "\n";
+    for (size_t at = 0; at < height; ++at) {
+      std::string line;
+      for (size_t i = 0; i < cells.size(); ++i) {
+        const std::string cell = at < cells[i].size() ? cells[i][at] : "";
+        std::string padding(static_cast<size_t>(widths[i] - display_width(cell)), ' ');
+        line += (i ? "  " : "") + (numeric[i] ? padding + cell : cell + padding);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += (r == 0 ? styled(Style::bold, line) : line) + "\n";
+    }
   }
   return text;
 }

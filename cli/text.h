@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers and tables for people.
+// Formats numbers and tables for the terminal.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,25 @@ namespace kaiseki::cli {
 std::string format_count(int64_t value);
 /// "0:07", "12:34", "1:02:03"
 std::string format_duration(double seconds);
-/// "98.76 %" of a share in 0..1.
+/// "98.76 %" for a share in 0..1.
 std::string format_percent(double share, int decimals = 2);
-/// "%.4g" and the like.
+/// Formats one number, such as with "%.4g".
 std::string format_number(const char* format, double value);
 /// "a, b, c"
 std::string join(const std::vector<std::string>& parts, const std::string& between);
 std::vector<std::string> split(const std::string& text, char between);
-/// UTF-8 without control characters: every other byte stands as \xe9.
+/// A long text's first 60 bytes and "...", for messages.
+std::string shortened(const std::string& text);
+/// Escapes control characters and bytes that are not UTF-8 as \xe9.
 std::string printable(std::string_view text);
 
-/// Columns that line up; the first is left-aligned, numbers are right-aligned.
+/// Aligned columns: the first to the left, numbers to the right. Cells are made printable(). On a
+/// live terminal, texts are broken so that the table fits its width.
 class Table {
  public:
   explicit Table(std::vector<std::string> header);
   void row(std::vector<std::string> cells);
-  /// A line between this row and the next.
+  /// Draws a line between this row and the next.
   void rule();
   std::string str() const;
 

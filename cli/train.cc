@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // kaiseki train
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
+#include "base/log.h"
 #include "cli/classes.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/kept.h"
 #include "cli/pool_training.h"
 #include "cli/progress.h"
 #include "cli/run_settings.h"
@@ -15,9 +16,10 @@
 #include "cli/terminal.h"
 #include "cli/text.h"
 #include "cli/weights_file.h"
-#include "matrix/log.h"
+#include "dist/train/task_cancelled.h"
 #include "nn/train/checkpoint.h"
 #include "nn/train/early_stop.h"
+#include "nn/train/evaluator.h"
 #include "nn/train/metrics_log.h"
 #include "nn/train/trainer.h"
 #include "nn/weights.h"
@@ -27,73 +29,95 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Stops training when the user asks for it.
+/// Stops training at the user's signal.
 class Interrupt : public nn::Extension {
   void on_step(nn::Trainer& trainer) override {
     if (interrupted()) trainer.stop("interrupted");
   }
 };
 
-nn::Schedule make_schedule(const TrainCommand& c, int64_t steps_per_epoch) {
-  auto steps = [&](double epochs) {
-    return static_cast<int64_t>(std::llround(epochs * static_cast<double>(steps_per_epoch)));
-  };
-  nn::Schedule schedule;
-  schedule.name = c.schedule;
-  schedule.base = c.learning_rate.value_or(nn::default_learning_rate(c.optimizer.name));
-  schedule.warmup = steps(c.warmup);
-  schedule.total = std::max<int64_t>(1, steps(static_cast<double>(c.epochs)));
-  schedule.period = steps(c.step_size);
-  schedule.gamma = c.gamma;
-  schedule.minimum = c.minimum_rate;
-  return schedule;
+/// Returns the complete recipe: the options, then the network's recipe, then the defaults.
+nn::Recipe recipe_for(const TrainCommand& c, const nn::Network& network) {
+  const nn::Recipe recipe =
+      nn::completed(c.recipe, nn::completed(network.recipe(), nn::default_recipe()));
+  if (c.early_stop > 0 && c.evaluate_every == 0)
+    throw Error("--early-stop: expected evaluations, got --eval-every 0");
+  if (recipe.schedule == "step" && !recipe.step_size)
+    throw Error("--schedule step: expected --step-size, got none");
+  const double rate = nn::learning_rate_of(recipe);
+  if (*recipe.minimum_rate > rate)
+    throw Error("--min-lr: expected at most the learning rate " + format_number("%g", rate) +
+                ", got " + format_number("%g", *recipe.minimum_rate));
+  return recipe;
 }
 
-/// What does not fit the network is told and begins anew, its classes with it.
+/// Completes the options of the data from the weights, then from the recipe.
+void complete(DataOptions& data, const WeightsInfo& info, const nn::Recipe& recipe) {
+  auto set = [](std::vector<float>& to, const std::vector<float>& stored, const auto& listed) {
+    if (to.empty()) to = stored;
+    if (to.empty() && listed) to.assign(listed->begin(), listed->end());
+  };
+  set(data.mean, info.mean, recipe.mean);
+  set(data.std, info.std, recipe.std);
+  if (!data.resize) data.resize = info.resize;
+  if (!data.resize) data.resize = static_cast<int>(recipe.resize.value_or(0));
+}
+
+/// Loads weights. Layers that do not fit the network are reported and initialized, and the classes
+/// with them.
 WeightsInfo start_from(const std::string& weights, nn::Network& network) {
   nn::LoadReport report;
   WeightsInfo info = load_weights_for(weights, network, &report);
   if (report.complete()) return info;
-  std::printf("%s: %s", weights.c_str(), report.str().c_str());
+  std::printf("%s: ", printable(weights).c_str());
+  for (const std::string& line : split(report.str(), '\n'))
+    if (!line.empty()) std::printf("%s\n", printable(line).c_str());
   if (!report.missing.empty() || !report.mismatched.empty()) info.class_names.clear();
   return info;
 }
 
-/// Those of the weights where the data's are among them: labels keep their meaning.
+/// Returns the weights' classes if they include the data's, so that labels keep their meaning.
 std::vector<std::string> classes_to_learn(const nn::Dataset& data,
                                           const std::vector<std::string>& of_weights) {
   const auto own = class_names_of(data);
   if (of_weights.empty()) return own;
   if (classes_fit(own, of_weights))
     return own.size() == of_weights.size() && are_numbers(of_weights) ? own : of_weights;
-  log_warning("the weights know the classes " + join(of_weights, ", ") +
-              " and now learn others in their places: " + join(own, ", "));
+  log_warning("the weights have the classes " + join(of_weights, ", ") +
+              " and now learn other classes in their place: " + join(own, ", "));
   return own;
 }
 
+/// The settings of a recipe that have an effect, such as "adam 0.001 cosine".
+std::vector<std::string> describe(const nn::Recipe& r, const DataOptions& data) {
+  auto number = [](double value) { return format_number("%g", value); };
+  std::string optimizer = *r.optimizer + " " + number(nn::learning_rate_of(r)) + " " + *r.schedule;
+  if (*r.warmup > 0) optimizer += ", warmup " + number(*r.warmup);
+  if (r.weight_decay.value_or(0) > 0) optimizer += ", decay " + number(*r.weight_decay);
+  if (*r.clip_norm > 0) optimizer += ", clip norm " + number(*r.clip_norm);
+  std::vector<std::string> parts = {format_count(*r.epochs) +
+                                        (r.epochs == 1 ? " epoch" : " epochs") + " in batches of " +
+                                        format_count(*r.batch_size),
+                                    optimizer};
+  std::vector<std::string> pictures;
+  if (data.resize) pictures.push_back("resize " + std::to_string(data.resize));
+  if (r.augment != "none") pictures.push_back(*r.augment);
+  if (!pictures.empty()) parts.push_back(join(pictures, ", "));
+  return parts;
+}
+
 void print_header(const fs::path& file, const nn::Network& network, const nn::Dataset& train,
-                  const nn::Dataset* test, const TrainCommand& c) {
+                  const nn::Dataset* test, const DataOptions& data, const nn::Recipe& recipe) {
   int64_t parameters = 0;
   for (const nn::LayerSummary& layer : network.summary()) parameters += layer.parameters;
   std::string samples = format_count(train.size());
   if (test) samples += " + " + format_count(test->size());
-  const std::string between = terminal().unicode ? " · " : ", ";
-  std::printf("%s\n", join({styled(Style::bold, title(network.name(), file)),
-                            format_count(parameters) + " parameters",
-                            c.data.data + " (" + samples + " samples)",
-                            c.optimizer.name + " " + c.schedule, describe_device(network.device())},
-                           between)
-                          .c_str());
-  std::fflush(stdout);
-}
-
-/// Where an interrupted run without --checkpoint goes: no other run's folder, which --resume would
-/// continue instead.
-std::string rescue_folder(const fs::path& network) {
-  const std::string name = network.stem().string() + ".checkpoint";
-  std::string folder = name;
-  for (int i = 2; fs::exists(folder); ++i) folder = name + "-" + std::to_string(i);
-  return folder;
+  std::vector<std::string> parts = {styled(Style::bold, title(network.name(), file)),
+                                    format_count(parameters) + " parameters",
+                                    printable(data.data) + " (" + samples + " samples)"};
+  for (std::string& part : describe(recipe, data)) parts.push_back(std::move(part));
+  parts.push_back(describe_device(network.device()));
+  print_parts(parts, terminal().unicode ? " · " : ", ");
 }
 
 struct Outcome {
@@ -101,14 +125,14 @@ struct Outcome {
   const nn::MetricsLog* log = nullptr;
 };
 
-Outcome add_extensions(const TrainCommand& c, nn::Trainer& trainer,
+Outcome add_extensions(const TrainCommand& c, const nn::Recipe& recipe, nn::Trainer& trainer,
                        std::shared_ptr<const nn::Dataset> test, const WeightsInfo& info,
                        PoolTraining* pool) {
   Outcome outcome;
   auto progress = std::make_unique<Progress>();
   if (pool) progress->show_also([pool] { return pool->status(); });
   trainer.extend(std::make_unique<Interrupt>());
-  trainer.extend(std::make_unique<RunSettings>(c));
+  trainer.extend(std::make_unique<RunSettings>(c, recipe));
   trainer.extend(std::make_unique<SameClasses>(info.class_names));
   if (test) {
     nn::EvaluateOptions how;
@@ -138,54 +162,99 @@ Outcome add_extensions(const TrainCommand& c, nn::Trainer& trainer,
   return outcome;
 }
 
+/// Keeps the weights in the state folder.
+void keep_last_weights(nn::Trainer& trainer, const fs::path& network_file,
+                       const WeightsInfo& info) {
+  if (trainer.step() == 0) return;
+  try {
+    const fs::path file = keep_weights(network_file, trainer.updater().network(), info);
+    std::printf("weights     %s (use --save to choose the file)\n",
+                printable(file.string()).c_str());
+  } catch (const Error& error) {
+    log_warning(std::string("the weights are not saved: ") + error.what());
+  }
+}
+
 void finish(const TrainCommand& c, nn::Trainer& trainer, const fs::path& network_file,
             const Outcome& outcome, const WeightsInfo& info) {
-  nn::Network& network = trainer.updater().network();
   if (!trainer.stop_reason().empty())
     std::printf("stopped after step %s: %s\n", format_count(trainer.step()).c_str(),
                 trainer.stop_reason().c_str());
+  if (c.memory)
+    std::printf("memory      %s\n", describe_memory(trainer.updater().network().device()).c_str());
+  const bool unfinished = interrupted() && trainer.epoch() < trainer.options().epochs;
+  const bool has_checkpoint = outcome.checkpointer && outcome.checkpointer->problem().empty();
+  std::vector<std::string> problems;
+  bool saved = false;
+  if (!c.save.empty()) try {
+      save_weights_of(c.save, trainer.updater().network(), info);
+      std::printf("weights     %s\n", printable(c.save).c_str());
+      saved = true;
+    } catch (const Error& error) {
+      problems.push_back(error.what());
+    }
+  if (!saved && !unfinished && !has_checkpoint) keep_last_weights(trainer, network_file, info);
   fs::path last = outcome.checkpointer ? outcome.checkpointer->last() : fs::path();
-  std::string folder = c.checkpoint;
-  const bool unfinished = interrupted() && trainer.epoch() < c.epochs;
-  if (unfinished && !outcome.checkpointer) {
-    folder = rescue_folder(network_file);
-    fs::create_directories(folder);
-    last = nn::checkpoint_file(folder, trainer.step());
-    nn::write_checkpoint(last, trainer, to_metadata(info));
+  if (unfinished && !has_checkpoint) try {
+      last = rescue_checkpoint(network_file, trainer, info);
+    } catch (const Error& error) {
+      problems.push_back(error.what());
+    }
+  if (!last.empty()) std::printf("checkpoint  %s\n", printable(last.string()).c_str());
+  if (unfinished && !last.empty())
+    std::printf("continue with the same command and --checkpoint %s --resume\n",
+                printable(has_checkpoint ? c.checkpoint : last.parent_path().string()).c_str());
+  if (outcome.checkpointer && !has_checkpoint) problems.push_back(outcome.checkpointer->problem());
+  if (outcome.log && !outcome.log->problem().empty()) problems.push_back(outcome.log->problem());
+  if (!problems.empty()) throw Error(join(problems, "; "));
+}
+
+/// Throws Error if the folder of a new run has the checkpoints of another run.
+void check_folder(const TrainCommand& c) {
+  if (c.checkpoint.empty() || c.resume) return;
+  try {
+    nn::expect_no_checkpoints(c.checkpoint);
+  } catch (const nn::CheckpointsExist& error) {
+    throw Error(error.what() + std::string("; --resume resumes that run"));
   }
-  if (!c.save.empty()) {
-    save_weights_of(c.save, network, info);
-    std::printf("weights     %s\n", c.save.c_str());
+}
+
+void run(const TrainCommand& c, nn::Trainer& trainer, const Outcome& outcome) {
+  const auto newest = [&] {
+    return outcome.checkpointer ? outcome.checkpointer->last() : fs::path();
+  };
+  try {
+    trainer.run();
+  } catch (const nn::Diverged& error) {
+    std::string hint = "; use a smaller --lr, --warmup or --clip-norm";
+    if (!newest().empty()) hint += "; the last good checkpoint is " + newest().string();
+    throw Error(error.what() + hint);
+  } catch (const dist::TaskCancelled& error) {
+    const std::string hint = newest().empty()
+                                 ? ""
+                                 : "; to continue from the last checkpoint, use --checkpoint " +
+                                       c.checkpoint + " --resume";
+    throw Error(error.what() + hint);
   }
-  if (!last.empty()) std::printf("checkpoint  %s\n", last.c_str());
-  if (c.memory) std::printf("memory      %s\n", describe_memory(network.device()).c_str());
-  if (unfinished)
-    std::printf("continue with the same command and --checkpoint %s --resume\n", folder.c_str());
-  if (outcome.checkpointer && !outcome.checkpointer->problem().empty())
-    throw Error(outcome.checkpointer->problem());
-  if (outcome.log && !outcome.log->problem().empty()) throw Error(outcome.log->problem());
 }
 
 }  // namespace
 
 int run_command(const TrainCommand& c) {
-  if (c.early_stop > 0 && c.evaluate_every == 0)
-    throw Error("--early-stop: expected evaluations to judge by, got --eval-every 0");
-  if (!c.checkpoint.empty() && !c.resume) nn::expect_no_checkpoints(c.checkpoint);
+  check_folder(c);
   const Device device = open_device(c.device);
   const fs::path network_file = find_network(c.network);
   nn::Network network = nn::Network::load(network_file, device);
+  const nn::Recipe recipe = recipe_for(c, network);
   if (!network.has_weights()) network.initialize(c.seed);
   WeightsInfo info = from_metadata(network.metadata());
   if (!c.weights.empty()) info = start_from(c.weights, network);
   DataOptions data = c.data;
-  if (data.mean.empty()) data.mean = info.mean;
-  if (data.std.empty()) data.std = info.std;
-  if (!data.resize) data.resize = info.resize;
+  complete(data, info, recipe);
 
-  auto train = open_data(data, network, true, c.augment, c.data.limit);
+  auto train = open_data(data, network, true, *recipe.augment, c.data.limit);
   std::shared_ptr<const nn::Dataset> test;
-  if (c.evaluate_every > 0) test = open_data(data, network, false, "", c.test_limit);
+  if (c.evaluate_every > 0) test = open_data(data, network, false, "none", c.test_limit);
   info.class_names = classes_to_learn(*train, info.class_names);
   train = in_classes(train, info.class_names, c.data.data);
   if (test) test = in_classes(test, info.class_names, c.data.data);
@@ -193,45 +262,40 @@ int run_command(const TrainCommand& c) {
   info.std = data.std;
   info.resize = data.resize;
   if (!c.save.empty()) expect_to_save("--save", c.save, network, info);
-  if (!c.checkpoint.empty()) nn::expect_names(network, to_metadata(info));
+  if (!c.checkpoint.empty()) nn::check_storable_names(network, to_metadata(info));
 
   nn::IteratorOptions order;
-  order.batch_size = c.batch_size;
+  order.batch_size = *recipe.batch_size;
   order.seed = c.seed;
   order.workers = c.workers;
   nn::Iterator iterator(train, order);
-  nn::Optimizer optimizer(c.optimizer);
-  const nn::Schedule schedule = make_schedule(c, iterator.batches_per_epoch());
+  nn::Optimizer optimizer(nn::optimizer_of(recipe));
+  const nn::Schedule schedule = nn::schedule_of(recipe, iterator.batches_per_epoch());
   std::unique_ptr<PoolTraining> pool;
   if (!c.pool.where.empty()) pool = std::make_unique<PoolTraining>(c.pool);
   const auto updater =
       pool ? pool->make_updater(network, optimizer, iterator, schedule, data.mean, data.std)
            : std::make_unique<nn::Updater>(network, optimizer, iterator, schedule);
   nn::TrainerOptions how;
-  how.epochs = c.epochs;
+  how.epochs = *recipe.epochs;
   how.seed = c.seed;
   nn::Trainer trainer(*updater, how);
-  Outcome outcome = add_extensions(c, trainer, test, info, pool.get());
+  Outcome outcome = add_extensions(c, recipe, trainer, test, info, pool.get());
 
-  print_header(network_file, network, *train, test.get(), c);
+  print_header(network_file, network, *train, test.get(), data, recipe);
   if (pool) {
     std::printf("pool        %s\n", pool->where().c_str());
     std::fflush(stdout);
   }
   if (c.resume) {
     auto from = nn::resume(c.checkpoint, trainer);
-    std::printf("%s\n", from ? ("continuing from " + from->string()).c_str()
-                             : ("no checkpoint in " + c.checkpoint + ": starting anew").c_str());
+    std::printf(
+        "%s\n",
+        from ? ("continuing from " + from->string()).c_str()
+             : ("no checkpoint in " + c.checkpoint + ": starting from the beginning").c_str());
   }
   catch_interrupts();
-  try {
-    trainer.run();
-  } catch (const nn::Diverged& error) {
-    std::string kept;
-    if (outcome.checkpointer && !outcome.checkpointer->last().empty())
-      kept = "; the last good checkpoint is " + outcome.checkpointer->last().string();
-    throw Error(error.what() + kept);
-  }
+  run(c, trainer, outcome);
   if (pool) std::printf("pool        %s\n", pool->summary().c_str());
   finish(c, trainer, network_file, outcome, info);
   return 0;

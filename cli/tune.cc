@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-// kaiseki tune: one step of training, in which every convolution is measured.
+// kaiseki tune: runs a training step in which every convolution is measured.
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
+#include "base/environment.h"
+#include "base/error.h"
 #include "cli/bench.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
-#include "matrix/conv/measure.h"
 #include "matrix/conv/select.h"
-#include "matrix/environment.h"
-#include "matrix/error.h"
 #include "matrix/memory/workspace.h"
 #include "nn/train/json_line.h"
 
@@ -23,37 +22,35 @@ struct Row {
   ConvProblem problem;
   std::vector<TuningResult> results;
 
-  /// What runs without measurements: the first that can.
+  /// The solver that runs without measurements: the first applicable one.
   const TuningResult& untuned() const {
     return *std::ranges::find_if(results, [this](const TuningResult& result) {
-      return result.milliseconds < kRefusedMilliseconds || &result == &results.back();
+      return result.outcome == TuningOutcome::timed || &result == &results.back();
     });
   }
-  const TuningResult& best() const {
-    return *std::ranges::min_element(results, {}, &TuningResult::milliseconds);
-  }
+  const TuningResult& best() const { return *std::ranges::min_element(results, is_faster); }
 };
 
-/// Runs steps. Gives a row for each different convolution, in the order of their layers.
+/// Runs steps and returns a row for each different convolution, in the order of the layers.
 class Tuning {
  public:
   Tuning(nn::Network& network, int64_t batch_size) : layers_(network.summary()) {
     const Samples samples = random_samples(network, batch_size);
     Workspace& workspace = network.device().workspace();
-    set_conv_policy({TuneMode::exhaustive});
+    set_tune_policy({TuneMode::exhaustive});
     observe_convolutions([this](Backend& backend, const ConvProblem& problem) {
       add(problem, conv_results(backend, problem));
     });
-    // Again where the workspace grew: what had no room before is measured with it.
+    // Repeats while the workspace grows, to measure the solvers that did not fit before.
     for (bool grew = true; grew;) {
       const uint64_t before = workspace.available();
       network.forward_loss(samples.x, samples.labels);
       network.backward();
-      workspace.end_iteration();
+      workspace.grow();
       grew = workspace.available() > before;
     }
     observe_convolutions({});
-    set_conv_policy({});
+    set_tune_policy({});
     clear_live_line();
     std::ranges::stable_sort(rows_, {}, [this](const Row& row) {
       const auto first =
@@ -80,7 +77,7 @@ class Tuning {
       return;
     }
     rows_.push_back({problem, results});
-    draw_live_line("measured " + names(problem) + ' ' +
+    draw_live_line("measured " + printable(names(problem)) + ' ' +
                    std::string(direction_name(problem.direction)) + ", " +
                    format_count(static_cast<int64_t>(rows_.size())) + " convolutions so far");
   }
@@ -102,17 +99,21 @@ void print_json(const Tuning& tuning, const Row& row) {
     line.add("layer", tuning.names(row.problem));
     line.add("direction", std::string(direction_name(row.problem.direction)));
     line.add("problem", row.problem.str()).add("solver", result.candidate);
-    line.add("milliseconds", result.milliseconds).add("workspace", result.workspace);
+    if (result.outcome == TuningOutcome::timed)
+      line.add("milliseconds", result.milliseconds);
+    else
+      line.add("outcome", std::string(outcome_name(result.outcome)));
+    line.add("workspace", result.workspace);
     std::printf("%s\n", line.str().c_str());
   }
 }
 
 std::string others(const Row& row) {
   std::vector<TuningResult> sorted = row.results;
-  std::ranges::sort(sorted, {}, &TuningResult::milliseconds);
+  std::ranges::sort(sorted, is_faster);
   std::vector<std::string> parts;
   for (size_t i = 1; i < sorted.size(); ++i)
-    if (sorted[i].milliseconds < kRefusedMilliseconds)
+    if (sorted[i].outcome == TuningOutcome::timed)
       parts.push_back(sorted[i].candidate + ' ' + milliseconds(sorted[i].milliseconds));
   return join(parts, ", ");
 }
@@ -129,7 +130,7 @@ void print_table(const Tuning& tuning) {
   table.rule();
   table.row({"total", "", "", milliseconds(tuned), "", "untuned " + milliseconds(untuned)});
   std::printf("%s\n", table.str().c_str());
-  if (conv_results_kept()) std::printf("kept in %s\n", tuning_file().string().c_str());
+  if (all_results_stored()) std::printf("saved in %s\n", tuning_file().string().c_str());
 }
 
 }  // namespace
@@ -152,9 +153,9 @@ int run_command(const TuneCommand& c) {
     for (const Row& row : tuning.rows()) print_json(tuning, row);
   else
     print_table(tuning);
-  if (!conv_results_kept())
-    throw Error(message("tune", "expected to write ", tuning_file().string(),
-                        ", which failed: what was measured is lost"));
+  if (!all_results_stored())
+    throw Error(
+        message("tune", "cannot write ", tuning_file().string(), ": the measurements are lost"));
   return 0;
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "cli/options/nearest.h"
+
+#include <algorithm>
+
+namespace kaiseki::cli {
+namespace {
+
+constexpr size_t kLongest = 40;  // letters of a word that is compared
+
+std::string without_dashes(const std::string& word) {
+  return word.substr(std::min(word.find_first_not_of('-'), word.size()));
+}
+
+/// The number of insertions, deletions, replacements and exchanges of neighbours (optimal string
+/// alignment).
+size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i)
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      const size_t replaced = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
+  const std::string letters = without_dashes(word);
+  if (letters.empty() || letters.size() > kLongest) return "";
+  std::vector<std::string> begun;
+  for (const std::string& candidate : candidates)
+    if (letters.size() > 1 && without_dashes(candidate).starts_with(letters))
+      begun.push_back(candidate);
+  if (begun.size() == 1) return begun[0];
+  std::string best;
+  size_t least = std::max<size_t>(1, letters.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t differing = distance(letters, without_dashes(candidate));
+    if (differing >= least) continue;
+    least = differing;
+    best = candidate;
+  }
+  return best;
+}
+
+}  // namespace kaiseki::cli

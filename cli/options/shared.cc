@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "cli/options/shared.h"
+
+#include "base/environment.h"
+#include "base/error.h"
+
+namespace kaiseki::cli {
+namespace {
+
+bool is_device(std::string_view text) {
+  if (text == "cpu" || text == "opencl" || text == "auto") return true;
+  const std::string_view number = text.starts_with("opencl:") ? text.substr(7) : "";
+  return !number.empty() && number.size() < 5 &&
+         number.find_first_not_of("0123456789") == std::string::npos;
+}
+
+bool is_workspace(std::string_view text) {
+  if (text == "auto" || text == "none") return true;
+  try {
+    parse_bytes(std::string(text), "--workspace");
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void add_network(OptionSet& set, std::string& network) {
+  set.text("network", "NET", network,
+           "A JSON or ONNX file, or the name of a network in ./models or of an installed one, such "
+           "as lenet")
+      .required();
+}
+
+void add_weights(OptionSet& set, std::string& weights) {
+  set.text("--weights", "FILE", weights,
+           "File of weights (.safetensors, .json, .tar or .onnx), or a folder of checkpoints: its "
+           "best weights. Not needed if NET holds weights");
+}
+
+void add_device(OptionSet& set, DeviceOptions& options) {
+  set.checked_text("--device", "DEVICE", options.device, "cpu, opencl, opencl:N or auto", is_device,
+                   "cpu, opencl, opencl:N or auto (default: KAISEKI_DEVICE, else auto)");
+  set.whole("--threads", options.threads, {0, 1024},
+            "Number of CPU threads (default: KAISEKI_THREADS, else one for each core)");
+}
+
+void add_convolutions(OptionSet& set, DeviceOptions& options) {
+  OptionSet group = set.group("Convolutions");
+  group.checked_text("--workspace", "BYTES", options.workspace, "auto, none, or bytes such as 512M",
+                     is_workspace,
+                     "Memory that makes convolutions faster: auto (the free memory), none, or "
+                     "bytes such as 8M");
+  group.choice("--tune", options.tune, {"off", "cached", "hybrid", "exhaustive", "amortised"},
+               "How solvers are chosen. off: without measurements. cached: by stored measurements. "
+               "hybrid: also measure large convolutions that are new. exhaustive: measure all "
+               "again. amortised: measure during training");
+  group.flag("--deterministic", options.deterministic,
+             "Choose no solver by measurements. The results then have the same bits with any "
+             "number of threads");
+}
+
+void add_as_stored(OptionSet& set, bool& as_stored) {
+  set.flag("--as-stored", as_stored,
+           "Do not turn pictures upright: ignore the orientation that cameras store (Exif)");
+}
+
+void add_data(OptionSet& set, DataOptions& options) {
+  set.text("--data", "DATA", options.data,
+           "mnist, fashion-mnist, cifar10, digits, or a folder or tar file with a folder of "
+           "pictures for each class")
+      .required();
+  set.whole("--limit", options.limit, {}, "Use only N samples, spread evenly (0: all)");
+  set.whole("--resize", options.resize, {1, 16384},
+            "Scale the shorter side to N pixels, then crop (default: the value stored with the "
+            "weights, else the smallest that covers the network's input)");
+  set.reals("--mean", options.mean, kAnyNumber,
+            "Subtract these numbers from pixels in 0..1: one number, or one for each channel");
+  set.reals("--std", options.std, kAboveZero,
+            "Then divide by these numbers: one number, or one for each channel");
+  add_as_stored(set, options.as_stored);
+}
+
+}  // namespace kaiseki::cli

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// The options of kaiseki train.
+#include <charconv>
+#include <string_view>
+
+#include "cli/options/shared.h"
+#include "nn/data/augmentation.h"
+
+namespace kaiseki::cli {
+namespace {
+
+void add_optimizer(OptionSet& set, nn::Recipe& r) {
+  OptionSet group = set.group("Optimizer");
+  group.choice("--optimizer", r.optimizer, nn::optimizer_names(),
+               "The update rule (default: the recipe's, else momentum)");
+  group.real("--lr", r.learning_rate, kAboveZero,
+             "Learning rate (default: the recipe's for its optimizer, else 0.001 for adam and "
+             "adamw, else 0.01)");
+  group.real("--momentum", r.momentum, {.most = 1, .below_most = true},
+             "Momentum of the rules momentum and nesterov (default: the recipe's, else 0.9)");
+  group.real("--weight-decay", r.weight_decay, {},
+             "Weight decay (L2; adamw: decoupled). Biases do not decay (default: the recipe's, "
+             "else 0.01 for adamw, else 0)");
+  group.real("--clip-norm", r.clip_norm, {},
+             "Scale all gradients together to at most this norm. 0: do not (default: the "
+             "recipe's, else 0)");
+  group.choice("--schedule", r.schedule, {"constant", "step", "cosine", "linear"},
+               "How the learning rate changes (default: the recipe's, else constant)");
+  group.real("--warmup", r.warmup, {},
+             "Epochs in which the learning rate rises from 0. 0.5: half an epoch (default: the "
+             "recipe's, else 0)");
+  group.real("--step-size", r.step_size, kAboveZero,
+             "Schedule step: epochs between two reductions (default: the recipe's)");
+  group.real("--gamma", r.gamma, {.most = 1, .above_least = true},
+             "Schedule step: factor of each reduction (default: the recipe's, else 0.1)");
+  group.real("--min-lr", r.minimum_rate, {},
+             "Schedules cosine and linear: last learning rate (default: the recipe's, else 0)");
+}
+
+void add_input(OptionSet& set, TrainCommand& c) {
+  OptionSet group = set.group("Data");
+  group.checked_text("--augment", "LIST", c.recipe.augment, nn::kAugmentations, nn::is_augmentation,
+                     "none, or flip, crop or crop:PADDING, joined by commas (default: the "
+                     "recipe's, else none; default PADDING: 4, or 0 with --resize)");
+  group.whole("--workers", c.workers, {1, 1024},
+              "Threads that prepare minibatches (default: half of the cores, at most 8)");
+  group.whole("--test-limit", c.test_limit, {},
+              "Evaluate on only N test samples, spread evenly (0: all)");
+  group.whole("--eval-every", c.evaluate_every, {}, "Epochs between evaluations (0: none)");
+  group.whole("--early-stop", c.early_stop, {},
+              "Stop after N evaluations without improvement (0: do not)");
+}
+
+void add_files(OptionSet& set, TrainCommand& c) {
+  OptionSet group = set.group("Files");
+  group.text("--weights", "FILE", c.weights,
+             "Start from these weights. Layers without fitting weights are initialized");
+  group.text("--save", "FILE", c.save,
+             "Write the weights to this file after training (.onnx: with the network)");
+  const AddedOption checkpoint =
+      group.text("--checkpoint", "DIR", c.checkpoint, "Write checkpoints to this folder");
+  group.whole("--checkpoint-every", c.checkpoint_every, kPositive, "Epochs between checkpoints");
+  group.whole("--keep", c.keep, kPositive,
+              "Number of newest checkpoints to keep, besides the best");
+  group.flag("--resume", c.resume, "Continue from the newest checkpoint in --checkpoint")
+      .needs(checkpoint);
+  group.text("--log", "FILE", c.log, "Write metrics to this file as JSON lines");
+  group.flag("--memory", c.memory, "Show how much of the device's memory was used");
+  group.whole("--log-every", c.log_every, kPositive, "Steps between two lines of --log");
+}
+
+bool is_pool_rule(std::string_view text) {
+  constexpr std::string_view kKey = "accuracy=";
+  double value = -1;
+  if (!text.starts_with(kKey)) return false;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data() + kKey.size(), last, value);
+  return error == std::errc() && end == last && value >= 0 && value <= 1;
+}
+
+bool is_pool(std::string_view text) {
+  return text == "serve" || text.find("://") != std::string::npos;
+}
+
+void add_pool(OptionSet& set, PoolTrainCommand& c) {
+  OptionSet group = set.group("Pool");
+  group.all_need(group.checked_text(
+      "--pool", "serve|URL", c.where, "serve or a URL such as http://127.0.0.1:8080", is_pool,
+      "Distribute training over the nodes that join (kaiseki join). serve: this command "
+      "coordinates them. URL: the coordinator at this address does (kaiseki serve). Without nodes "
+      "this machine trains alone"));
+  group.text("--pool-token-file", "FILE", c.token_file,
+             "With --pool URL: file with the coordinator's token for authors (default: the one in "
+             "KAISEKI_STATE_DIR)");
+  group.text("--pool-tls-ca", "FILE", c.certificates,
+             "With --pool URL: certificates to trust, in PEM format (default: the system's)");
+  group.whole("--pool-port", c.port, {0, 65535},
+              "With --pool serve: port to listen on (default: 8080; 0: any free port). If your "
+              "kaiseki serve listens there, training uses it");
+  group.choice("--pool-mode", c.mode, {"auto", "data", "paper", "border"},
+               "Work of the nodes. data: all gradients. paper: gradients of the convolutions. "
+               "border: the layers before the border. auto: the fastest of them");
+  group.choice("--pool-wire", c.wire, {"f32", "f16", "i8"},
+               "Format of numbers on the network. f32 is exact");
+  group.text("--pool-border", "LAYER", c.border,
+             "The last layer that nodes compute (default: the layer before the first fully "
+             "connected one)");
+  group.whole("--pool-ticket", c.ticket_samples, {1, 1 << 20},
+              "Samples in a ticket (default: an eighth of a minibatch, at least 16)");
+  group.checked_text(
+      "--pool-after", "RULE", c.after, "accuracy=NUMBER with a number from 0 to 1", is_pool_rule,
+      "accuracy=NUMBER: train alone until an epoch reaches this accuracy (0.5 is half)");
+  group.flag("--pool-private", c.is_private,
+             "Admit only nodes with the coordinator's token. Without this option the volunteers' "
+             "page receives pictures, labels and weights");
+  group.text("--pool-log", "FILE", c.log,
+             "With --pool serve: write the pool's events to this file as JSON lines");
+}
+
+}  // namespace
+
+CommandText add_options(OptionSet& set, TrainCommand& c) {
+  add_network(set, c.network);
+  add_data(set, c.data);
+  set.whole("--epochs", c.recipe.epochs, {},
+            "Number of epochs, with those before --resume (default: the recipe's, else 10)");
+  set.whole("--batch-size", c.recipe.batch_size, kBatchSize,
+            "Samples in a minibatch (default: the recipe's, else 64)");
+  set.seed("--seed", c.seed, "Seed of the first weights, the order of samples and augmentation");
+  add_device(set, c.device);
+  add_convolutions(set, c.device);
+  add_optimizer(set, c.recipe);
+  add_input(set, c);
+  add_files(set, c);
+  add_pool(set, c.pool);
+  return {
+      "train", "Train a network on a data set",
+      "A network may have a recipe: the defaults of epochs, batch size, optimizer and data. The\n"
+      "first line of the output shows what applies. An option replaces one value of the recipe.\n\n"
+      "Ctrl-C ends training, writes a checkpoint and gives status 0. The checkpoint goes to\n"
+      "--checkpoint, else to NET.checkpoint in this folder, else to KAISEKI_STATE_DIR. A second\n"
+      "Ctrl-C ends the process at once. To continue, add --resume to the same command.\n"
+      "Without --save and --checkpoint the last weights are kept in KAISEKI_STATE_DIR.\n\n"
+      "Examples:\n"
+      "  kaiseki train lenet --data digits --epochs 3\n"
+      "  kaiseki train lenet --data mnist --epochs 10 \\\n"
+      "      --save lenet.safetensors --checkpoint runs/lenet --log runs/lenet.jsonl\n"
+      "  kaiseki train lenet --data mnist --epochs 10 \\\n"
+      "      --save lenet.safetensors --checkpoint runs/lenet --log runs/lenet.jsonl --resume\n"
+      "  kaiseki train lenet --data mnist --pool serve\n"
+      "  kaiseki train cifar --data pictures.tar.gz --augment flip,crop:4 "
+      "--device opencl\n"
+      "  kaiseki train net.json --data pictures.tar --resize 256 --augment crop,flip \\\n"
+      "      --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225"};
+}
+
+}  // namespace kaiseki::cli
