@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Eigen's matrix product, built for this machine and with OpenMP.
+// Eigen's matrix product. The build uses this machine's instruction set and OpenMP.
 #include <Eigen/Dense>
 
 #include "bench/blas_peers.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In place of oneDNN where it is not installed.
+// Replaces blas_peer_dnnl.cc if oneDNN is not installed.
 #include "bench/blas_peers.h"
 
 namespace kaiseki::bench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In place of Eigen where it, or OpenMP, is not installed.
+// Replaces blas_peer_eigen.cc if Eigen or OpenMP is not installed.
 #include "bench/blas_peers.h"
 
 namespace kaiseki::bench {

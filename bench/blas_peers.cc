@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OpenBLAS and BLIS, loaded at run time so that both live in one process.
+// OpenBLAS and BLIS, loaded at run time so that both can be in one process.
 #include "bench/blas_peers.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Other libraries' single-precision matrix products, each behind one function.
+// Single-precision matrix products of other libraries, each behind one function.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,16 @@ struct GemmCase {
   int64_t ldb() const { return trans_b ? k : n; }
 };
 
-/// C = op(A) op(B), row-major. Empty when the library is not there.
+/// C = op(A) op(B), row-major. Empty if the library is not available.
 using GemmFn = std::function<void(const float* a, const float* b, float* c)>;
 
 struct BlasPeer {
-  std::string name, missing;  // missing: what to install
+  std::string name, missing;  // missing: the package that has the library
   std::function<GemmFn(const GemmCase&)> prepare;
 };
 
-/// Loaded when called: the environment that they read must be set before.
+/// Each function loads its library. Set the environment variables that the library reads before the
+/// call.
 BlasPeer openblas_peer();
 BlasPeer blis_peer();
 BlasPeer dnnl_sgemm_peer();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SGEMM of the OpenCL backend's own kernels against the CPU backend, in interleaved pairs; on PoCL
-// both have the same threads. One process for each number of threads.
+// Compares SGEMM of the OpenCL backend's own kernels with the CPU backend, in interleaved pairs.
+// On PoCL both use the same number of threads. Starts one process for each number of threads.
 //   opencl_vs_cpu [--threads 1,2] [--pairs 5] [--device 0] [MxNxK ...]
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "matrix/backend.h"
+#include "base/median.h"
+#include "matrix/backend/backend.h"
+#include "matrix/backend/registry.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/threads.h"
 
@@ -35,7 +37,7 @@ struct Product {
         b(Tensor::full(Shape{k, n}, 0.25f, device)),
         c(Shape{m, n}, DType::f32, device) {}
 
-  /// Median seconds of one product over at least 0.1 s.
+  /// The median seconds of one product, measured for at least 0.1 s.
   double seconds() {
     std::vector<double> times;
     for (double total = 0; total < 0.1; total += times.back()) {
@@ -44,15 +46,9 @@ struct Product {
       c.device().synchronize();
       times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     }
-    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-    return times[times.size() / 2];
+    return median(times);
   }
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 void run_case(const std::string& text, int threads, const Options& options) {
   long m = 0, n = 0, k = 0;
@@ -106,8 +102,9 @@ Options parse(int argc, char** argv) {
 }
 
 int run_threads(int threads, const Options& options) {
-  if (list_opencl_devices().empty()) {
-    std::fprintf(stderr, "opencl_vs_cpu: %s\n", opencl_device_problem().c_str());
+  const BackendEntry& opencl = find_backend("opencl");
+  if (opencl.devices().empty()) {
+    std::fprintf(stderr, "opencl_vs_cpu: %s\n", opencl.problem().c_str());
     return 1;
   }
   set_thread_count(threads);

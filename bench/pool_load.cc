@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-// pool_load [echo|tickets|idle|storm|slow] [--connections N] [--seconds S] [--bytes B]: a
-// coordinator in this process, and nodes in another that ask it as fast as they can, do nothing, or
-// all lose their connection, with the tickets that they hold, and come back at once; or that do
-// tickets, without and with a thousand peers beside them that send a byte a second. One JSON line:
-// what the coordinator does in a second of its own CPU time and of the clock, and what it keeps for
-// a node.
+// pool_load [echo|tickets|idle|storm|slow] [--connections N] [--seconds S] [--bytes B]: measures a
+// coordinator in this process with nodes in another process.
+//   echo: the nodes send requests as fast as they can.
+//   tickets: the nodes compute tickets.
+//   idle: the nodes do nothing.
+//   storm: all nodes lose their connections while they hold tickets, and reconnect at once.
+//   slow: the nodes compute tickets, first alone, then beside a thousand slow peers, which send
+//     one byte per second.
+// Prints one JSON line: the coordinator's throughput per second of its CPU time and of wall time,
+// and its memory per node.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -27,6 +31,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "base/median.h"
 #include "dist/net/coordinator.h"
 #include "dist/pool/store.h"
 #include "nn/train/json_line.h"
@@ -37,7 +42,7 @@ using namespace kaiseki::dist;
 namespace {
 
 constexpr size_t kTogether = 500;      // nodes that join at the same time
-constexpr double kStormSeconds = 120;  // at most
+constexpr double kStormSeconds = 120;  // maximum time for the storm
 constexpr int kSlow = 1000;
 
 struct Settings {
@@ -66,7 +71,7 @@ int64_t resident_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-/// A masked binary message: the mask is 0, which leaves the bytes as they are.
+/// A masked binary message. The mask is 0, which leaves the bytes unchanged.
 std::string websocket_message(ByteView frame) {
   std::string out = "\x82";
   if (frame.size() < 126) {
@@ -79,7 +84,7 @@ std::string websocket_message(ByteView frame) {
     throw std::runtime_error("expected --bytes below 64 kB");
   }
   out.append(4, '\0');
-  return out.append(nn::as_text(frame));
+  return out.append(as_text(frame));
 }
 
 class Node {
@@ -88,8 +93,7 @@ class Node {
   ~Node() { leave(); }
   Node(const Node&) = delete;
 
-  // The steps of joining, one after the other: many nodes can each take one before any takes the
-  // next.
+  // The steps of joining, in order. Many nodes can each do one step before any does the next.
   void connect() {
     socket_ = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in to{};
@@ -112,7 +116,7 @@ class Node {
     if (!in_.starts_with("HTTP/1.1 101")) throw std::runtime_error("no WebSocket: " + in_);
     in_.erase(0, in_.find("\r\n\r\n") + 4);
     Frame hello{FrameType::hello, 0, identity_};
-    nn::Json functions = nn::Json::array();
+    Json functions = Json::array();
     functions.items.emplace_back("f");
     hello.control.set("functions", functions);
     say(hello);
@@ -144,7 +148,7 @@ class Node {
     if (count <= 0) throw std::runtime_error("the coordinator closed a connection");
     in_.append(part, static_cast<size_t>(count));
   }
-  /// The bytes of the next whole message, if it is there; pings are passed over.
+  /// Returns the bytes of the next whole message if it has arrived. Skips pings.
   bool next(std::string& message) {
     for (;;) {
       if (in_.size() < 2) return false;
@@ -163,20 +167,20 @@ class Node {
   }
   Frame hear() {
     while (!next(message_)) fill();
-    return decode_frame(nn::as_bytes(message_));
+    return decode_frame(as_bytes(message_));
   }
   int socket() const { return socket_; }
 
  private:
   const uint16_t port_;
   int socket_ = -1;
-  nn::Json identity_ = nn::Json::object();
+  Json identity_ = Json::object();
   std::string in_, message_;
 };
 
 using Nodes = std::vector<std::unique_ptr<Node>>;
 
-/// All at once: the coordinator has to do with all of them at the same time.
+/// Joins all nodes step by step, so that the coordinator handles all of them at the same time.
 void join(std::span<const std::unique_ptr<Node>> nodes) {
   for (auto next : {&Node::connect, &Node::upgrade, &Node::say_hello, &Node::hear_welcome})
     for (const auto& node : nodes) ((*node).*next)();
@@ -190,7 +194,8 @@ Nodes joined(int count, uint16_t port) {
   return nodes;
 }
 
-/// Calls `answer` with each message that comes, for so long or until its sum is `most`; the sum.
+/// Calls `answer` with each arriving message and adds up the returned values. Stops after
+/// `seconds`, or when the sum reaches `most`. Returns the sum.
 int64_t drive(const Nodes& nodes, double seconds,
               const std::function<int(Node&, const std::string&)>& answer,
               int64_t most = INT64_MAX) {
@@ -215,9 +220,9 @@ int64_t drive(const Nodes& nodes, double seconds,
 }
 
 int64_t echo(const Nodes& nodes, const Settings& settings) {
-  const nn::ByteVector payload(settings.bytes - kFrameHeaderBytes);
+  const ByteVector payload(settings.bytes - kFrameHeaderBytes);
   const std::string message =
-      websocket_message(encode_frame({FrameType::echo, 0, nn::Json::object(), payload}));
+      websocket_message(encode_frame({FrameType::echo, 0, Json::object(), payload}));
   for (const auto& node : nodes) node->write(message);
   return drive(nodes, settings.seconds, [&](Node& node, const std::string&) {
     node.write(message);
@@ -231,9 +236,9 @@ void say_ready(const Nodes& nodes, int slots) {
   for (const auto& node : nodes) node->say(ready);
 }
 
-/// Answers a ticket; 1 of a verdict that its result counts.
+/// Answers a ticket. Returns 1 for a verdict that accepts a result, else 0.
 int answer(Node& node, const std::string& message) {
-  const Frame frame = decode_frame(nn::as_bytes(message));
+  const Frame frame = decode_frame(as_bytes(message));
   if (frame.type == FrameType::verdict)
     return frame.control.find("verdict")->string == "accepted" ? 1 : 0;
   Frame result{FrameType::result, frame.ticket};
@@ -248,14 +253,14 @@ int64_t tickets(const Nodes& nodes, const Settings& settings) {
   return drive(nodes, settings.seconds, answer);
 }
 
-/// Until each has a ticket, which it does not answer.
+/// Waits until each node holds a ticket. The nodes do not answer it.
 void hold(const Nodes& nodes) {
   say_ready(nodes, 1);
   for (const auto& node : nodes)
     if (node->hear().type != FrameType::ticket) throw std::runtime_error("expected a ticket");
 }
 
-/// Until all are back and what they held is done, by whomever.
+/// Runs until all nodes are back and any node has done the tickets that they held.
 int64_t storm(const Nodes& nodes) {
   for (const auto& node : nodes) node->leave();
   join(nodes);
@@ -263,7 +268,7 @@ int64_t storm(const Nodes& nodes) {
   return drive(nodes, kStormSeconds, answer, static_cast<int64_t>(nodes.size()));
 }
 
-/// What the nodes' process tells at its end.
+/// The report that the nodes' process sends at its end.
 struct Report {
   int64_t done = 0;
   double seconds = 0;
@@ -271,12 +276,12 @@ struct Report {
   int64_t slow_closed = 0;
 };
 
-/// Seconds within which 99 of 100 results got their verdict.
+/// The seconds within which 99 % of the results get their verdict.
 double p99_of_verdicts(const Nodes& nodes, double seconds, int64_t& done) {
   std::map<uint64_t, double> said;
   std::vector<double> took;
   done += drive(nodes, seconds, [&](Node& node, const std::string& message) {
-    const uint64_t ticket = decode_frame(nn::as_bytes(message)).ticket;
+    const uint64_t ticket = decode_frame(as_bytes(message)).ticket;
     const int counts = answer(node, message);
     const auto found = said.find(ticket);
     if (!counts)
@@ -286,14 +291,13 @@ double p99_of_verdicts(const Nodes& nodes, double seconds, int64_t& done) {
     return counts;
   });
   if (took.empty()) throw std::runtime_error("expected verdicts, got none");
-  const auto at = took.begin() + static_cast<ptrdiff_t>(took.size() * 99 / 100);
-  std::nth_element(took.begin(), at, took.end());
-  return *at;
+  return quantile(took, 0.99);
 }
 
-/// Of a message a byte a second each; who was closed comes again. How many were.
+/// Sends a message of each node, one byte per second. Closed nodes reconnect. Returns the number of
+/// closed connections.
 int64_t drip(Nodes& nodes, const std::stop_token& stop) {
-  const std::string begun = websocket_message(ByteView(nn::ByteVector(10000))).substr(0, 8);
+  const std::string begun = websocket_message(ByteView(ByteVector(10000))).substr(0, 8);
   for (const auto& node : nodes) node->write(begun);
   int64_t closed = 0;
   while (!stop.stop_requested()) {
@@ -335,7 +339,7 @@ Report work(const Nodes& nodes, const Settings& settings, uint16_t port) {
   return {.done = done, .seconds = now() - start};
 }
 
-/// Between the two processes.
+/// Connects the two processes.
 class Pipe {
  public:
   Pipe() {
@@ -403,7 +407,7 @@ void add_tickets(Pool& pool, int count) {
   pool.add_tickets(pool.tasks()[0].id, std::vector<TicketSpec>(static_cast<size_t>(count), ticket));
 }
 
-/// Each ticket of `count` was held when its node went, and was done by one afterwards.
+/// Checks that each of `count` tickets was leased again after its node left, and was done once.
 void expect_each_once(const Pool& pool, int64_t count) {
   const auto& counters = pool.counters();
   const auto found = counters.find("accepted");
@@ -427,7 +431,7 @@ void run(const Settings& settings) {
   std::atomic<bool> stop = false;
   ServerOptions how;
   how.stop = [&] { return stop.load(); };
-  // Of many nodes behind one address this is enough: docs/serve.md.
+  // Allows many nodes from one address (docs/serve.md).
   const bool with_slow = settings.what == "slow";
   how.limits.sockets_per_address = 2.0 * (settings.connections + (with_slow ? kSlow : 0));
   how.limits.sockets = std::max(how.limits.sockets, how.limits.sockets_per_address);
@@ -447,7 +451,7 @@ void run(const Settings& settings) {
       add_tickets(coordinator.pool(), 20000);
   if (settings.what == "storm") add_tickets(coordinator.pool(), settings.connections);
   Pipe to_nodes, from_nodes;
-  const pid_t child = fork();  // before there are threads
+  const pid_t child = fork();  // fork before any thread starts
   if (child == 0) be_nodes(settings, server.port(), to_nodes, from_nodes);
   from_nodes.only_read();
   const int64_t before = resident_bytes();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Trains LeNet on MNIST through a coordinator with two headless Chromium nodes and a native one, while one Chromium is
-// killed and a native node joins, and prints a JSON line with the accuracy on the test pictures:
+// Trains LeNet on MNIST through a coordinator with two headless Chromium nodes and a native node. During training it
+// kills one Chromium and starts another native node. Prints a JSON line with the accuracy on the test pictures:
 //
 //   KAISEKI_DATA=FOLDER node bench/pool_quickstart.mjs COMMAND WASM_BUILD_FOLDER [EPOCHS]
 //
-// COMMAND is a kaiseki with the page in it; tests/web/run.sh makes both.
+// COMMAND is a `kaiseki` that contains the page. tests/web/run.sh builds it and WASM_BUILD_FOLDER.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -16,7 +16,8 @@ const [command, build, epochs = '2'] = process.argv.slice(2);
 const { chromium } = createRequire(resolve(build, 'web', 'package.json'))('playwright-core');
 const state = await mkdtemp(join(tmpdir(), 'kaiseki-'));
 const env = { ...process.env, KAISEKI_STATE_DIR: state, KAISEKI_DEVICE: 'cpu' };
-const children = [], browsers = [];
+const children = [],
+  browsers = [];
 
 function start(...args) {
   const child = spawn(command, args, { env, cwd: state, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -36,7 +37,7 @@ async function until(what, look, most = 120) {
   throw new Error(`pool_quickstart: not within ${most} s: ${what}`);
 }
 
-/** A Chromium of its own, whose page lends the machine. */
+/** Starts a Chromium and opens the volunteer's page, which computes tickets. */
 async function volunteer(url) {
   const server = await chromium.launchServer({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
   browsers.push(server);
@@ -52,7 +53,7 @@ try {
   const token = join(state, 'author.token');
   const nodes = async () => {
     const authorization = `Bearer ${(await readFile(token, 'utf8')).trim()}`;
-    return (await (await fetch(`${url}/api/nodes`, { headers: { authorization } })).json());
+    return await (await fetch(`${url}/api/nodes`, { headers: { authorization } })).json();
   };
   const there = async () => (await nodes()).filter((node) => node.connected).length;
   const one = await volunteer(url);
@@ -62,7 +63,18 @@ try {
 
   const begun = Date.now();
   const network = resolve(import.meta.dirname, '../models/lenet.json');
-  const train = start('train', network, '--data', 'mnist', '--epochs', epochs, '--pool', 'serve', '--pool-port', new URL(url).port);
+  const train = start(
+    'train',
+    network,
+    '--data',
+    'mnist',
+    '--epochs',
+    epochs,
+    '--pool',
+    'serve',
+    '--pool-port',
+    new URL(url).port,
+  );
   const ended = once(train, 'exit');
   const accepted = async () => (await nodes()).reduce((sum, node) => sum + node.accepted, 0);
   const tickets = 4 * Math.ceil(60000 / 64) * Number(epochs);
@@ -72,10 +84,20 @@ try {
   start('join', url, '--jobs', '1', '--threads', '1', '--name', 'late');
   await until('one more', async () => (await there()) === 3);
   const [status] = await ended;
-  const accuracy = Number(/test accuracy ([\d.]+) %/.exec(train.said.slice(train.said.lastIndexOf('test accuracy')))?.[1]);
-  console.log(JSON.stringify({ bench: 'pool_quickstart', status, accuracy, epochs: Number(epochs), seconds: (Date.now() - begun) / 1000,
-    nodes: (await nodes()).map(({ name, connected, accepted }) => ({ name, connected, accepted })),
-    summary: /^pool +(.*tickets by nodes.*)$/m.exec(train.said)?.[1] }));
+  const accuracy = Number(
+    /test accuracy ([\d.]+) %/.exec(train.said.slice(train.said.lastIndexOf('test accuracy')))?.[1],
+  );
+  console.log(
+    JSON.stringify({
+      bench: 'pool_quickstart',
+      status,
+      accuracy,
+      epochs: Number(epochs),
+      seconds: (Date.now() - begun) / 1000,
+      nodes: (await nodes()).map(({ name, connected, accepted }) => ({ name, connected, accepted })),
+      summary: /^pool +(.*tickets by nodes.*)$/m.exec(train.said)?.[1],
+    }),
+  );
   process.exitCode = status === 0 && accuracy >= 98.5 ? 0 : 1;
 } finally {
   for (const browser of browsers) await Promise.race([browser.close().catch(() => {}), seconds(3)]);

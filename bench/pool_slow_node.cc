@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// pool_slow_node URL TOKEN GFLOPS: a node that trains as `kaiseki join --jobs 2` does, and then
-// waits until a device of that speed would have the result too, which began when the last blob had
-// come. Many of them stand for many machines on one.
+// pool_slow_node URL TOKEN GFLOPS: a node that trains like `kaiseki join --jobs 2` and simulates a
+// slower device. After computing, it waits until a device of that speed would have the result. The
+// simulated device starts when the last blob has arrived. Many such nodes on one machine simulate
+// many machines.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -13,14 +14,15 @@
 #include <string>
 #include <thread>
 
+#include "base/error.h"
 #include "dist/net/link.h"
 #include "dist/net/pool_channel.h"
 #include "dist/node/node.h"
 #include "dist/node/training.h"
 #include "dist/train/ticket.h"
-#include "matrix/error.h"
 #include "matrix/threads.h"
 #include "nn/graph.h"
+#include "nn/parse_network.h"
 
 using namespace kaiseki;
 
@@ -28,24 +30,24 @@ namespace {
 
 volatile std::sig_atomic_t ended = 0;
 
-/// A device that does one ticket after the other.
+/// A device that computes one ticket after the other.
 class SlowDevice {
  public:
   explicit SlowDevice(double gflops) : gflops_(gflops) {}
 
-  nn::ByteVector run(nn::ByteView input, const dist::TicketContext& context) {
-    const nn::ByteVector bytes = input.empty() ? context.fetch(context.blobs.at(0))
-                                               : nn::ByteVector(input.begin(), input.end());
-    const dist::Ticket ticket = dist::decode_ticket(bytes);
+  ByteVector run(ByteView input, const dist::TicketContext& context) {
+    const ByteVector bytes =
+        input.empty() ? context.fetch(context.blobs.at(0)) : ByteVector(input.begin(), input.end());
+    const dist::TrainingTicket ticket = dist::decode_ticket(bytes);
     Clock::time_point ready = Clock::now();
     dist::TicketContext timed = context;
     timed.fetch = [&](const std::string& hash) {
-      nn::ByteVector blob = context.fetch(hash);
+      ByteVector blob = context.fetch(hash);
       ready = Clock::now();
       return blob;
     };
-    nn::ByteVector result = train_(input, timed);
-    const nn::ByteVector network = context.fetch(ticket.network);
+    ByteVector result = train_(input, timed);
+    const ByteVector network = context.fetch(ticket.network);
     std::this_thread::sleep_until(reserve(ticket, result, network, ready));
     return result;
   }
@@ -53,9 +55,9 @@ class SlowDevice {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// When it would be done.
-  Clock::time_point reserve(const dist::Ticket& ticket, const nn::ByteVector& result,
-                            nn::ByteView network, Clock::time_point ready) {
+  /// Returns the time at which the device would finish.
+  Clock::time_point reserve(const dist::TrainingTicket& ticket, const ByteVector& result,
+                            ByteView network, Clock::time_point ready) {
     const std::lock_guard lock(mutex_);
     const std::string key = ticket.weights + ticket.samples;
     int passes = 3;
@@ -77,8 +79,8 @@ class SlowDevice {
     return free_;
   }
 
-  int64_t multiply_adds(nn::ByteView network) {
-    const std::string json(nn::as_text(network));
+  int64_t multiply_adds(ByteView network) {
+    const std::string json(as_text(network));
     const auto [at, fresh] = multiply_adds_.try_emplace(json, 0);
     if (fresh)
       for (const nn::Node& node : nn::build_graph(nn::parse_network(json, "network")).nodes)
@@ -90,7 +92,7 @@ class SlowDevice {
   const dist::NodeFunction train_ = dist::training_function(Device::cpu());
   std::mutex mutex_;
   Clock::time_point free_ = {};
-  std::set<std::string> forward_;  // whose backward pass is to come
+  std::set<std::string> forward_;  // tickets with a pending backward pass
   std::map<std::string, int64_t> multiply_adds_;
 };
 
@@ -104,7 +106,7 @@ int main(int count, char** arguments) try {
   dist::NodeOptions how;
   how.wire.url = dist::parse_coordinator_url(arguments[1]);
   how.wire.token = arguments[2];
-  how.functions[dist::kTrainingFunction] = [&device](nn::ByteView input,
+  how.functions[dist::kTrainingFunction] = [&device](ByteView input,
                                                      const dist::TicketContext& context) {
     return device.run(input, context);
   };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// pool_step NET.json MODE WIRE BATCH TICKET NODES: one step of training over a pool in this
-// process, on noise, and a JSON line of the bytes that it moved.
+// pool_step NET.json MODE WIRE BATCH TICKET NODES: runs one training step over a pool in this
+// process, on noise. Prints a JSON line with the bytes that it moved.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
 
+#include "base/error.h"
 #include "dist/train/local_nodes.h"
 #include "dist/train/pool_updater.h"
-#include "matrix/error.h"
 #include "tests/dist/train/noise.h"
 
 using namespace kaiseki;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ticket cycles of the pool on SQLite: lease, accept, on the disk. A batch is what a coordinator
-// takes in one turn of its loop; each batch is one commit with one fsync.
+// Measures ticket cycles of the pool with SQLite on disk: lease and accept. A batch is the work of
+// a coordinator in one turn of its loop. Each batch is one commit with one fsync.
 //   pool_tickets [--tickets 20000] [--nodes 64] [--batch 1,8,32,128] [--folder DIR]
 #include <unistd.h>
 
@@ -13,15 +13,15 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "dist/pool/blobs.h"
 #include "dist/pool/pool.h"
 #include "dist/pool/store.h"
-#include "matrix/error.h"
 
 namespace kaiseki::bench {
 namespace {
 
-constexpr double kGoal = 5000;  // cycles a second
+constexpr double kGoal = 5000;  // cycles per second
 
 struct Options {
   int tickets = 20000, nodes = 64;
@@ -41,7 +41,7 @@ void run(const Options& options, int batch, const std::filesystem::path& folder)
   dist::Pool pool(*store, blobs);
   const auto task =
       pool.create_task(pool.create_project("bench"), {.name = "bench", .function = "f"});
-  // Alone, a cycle waits for the disk twice as long as it computes: fewer will do.
+  // A batch of one waits for the disk twice as long as it computes, so fewer tickets are enough.
   const int tickets = batch == 1 ? options.tickets / 20 : options.tickets;
   std::vector<dist::TicketSpec> specs(static_cast<size_t>(tickets));
   for (auto& spec : specs) spec.input.resize(100);
@@ -50,8 +50,8 @@ void run(const Options& options, int batch, const std::filesystem::path& folder)
   for (int i = 0; i < options.nodes; ++i)
     nodes.push_back(pool.join({.threads = 4, .gflops = 10, .functions = {"f"}}).id);
 
-  const dist::ByteVector result(100);
-  std::vector<std::pair<dist::NodeId, std::string>> out;  // in the nodes' hands
+  const ByteVector result(100);
+  std::vector<std::pair<dist::NodeId, std::string>> out;  // tickets leased to the nodes
   size_t next = 0;
   const double wall = seconds_of(CLOCK_MONOTONIC), cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
   while (pool.progress(task).open() > 0) {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What every benchmark script prints: a JSON line a case, and a table for people on a terminal."""
+"""Prints the results of every benchmark script: one JSON line per case, or a table on a terminal."""
 import json
 import statistics
 import sys
 
 
 def row(bench, case, peer, threads, ours, theirs, unit, larger_is_better=True, **more):
-    """`ours` and `theirs` are lists of paired runs; the ratio is above 1 when ours is better."""
+    """`ours` and `theirs` are lists of paired runs. A ratio above 1 means that ours is better."""
     pairs = [(o / t if larger_is_better else t / o) for o, t in zip(ours, theirs)]
     line = {"bench": bench, "case": case, "peer": peer, "threads": threads,
             "ours": round(statistics.median(ours), 3), "theirs": round(statistics.median(theirs), 3),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Trains a network with PyTorch on random samples that lie in memory, as `kaiseki bench train` does; one JSON line.
+"""Trains a network with PyTorch on random samples in memory, like `kaiseki bench train`. Prints one JSON line.
 
   bench/torch_train.py NETWORK contiguous|channels_last THREADS BATCH_SIZE SECONDS
 """
@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" 
 sys.dont_write_bytecode = True
 from torch_networks import NETWORKS, loss_of  # noqa: E402
 
-BATCHES, BYTES = 8, 16 << 20  # as cli/bench_train.cc
+BATCHES, BYTES = 8, 16 << 20  # the values in cli/bench_train.cc
 
 
 def main(network, layout, threads, batch_size, seconds):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// SGEMM of the CPU backend against oneDNN, OpenBLAS, BLIS and Eigen, each made to see this CPU as
-// it is, in interleaved pairs; one process for each number of threads.
+// Compares SGEMM of the CPU backend with oneDNN, OpenBLAS, BLIS and Eigen, in interleaved pairs.
+// The environment makes each library detect this CPU correctly. Starts one process for each number
+// of threads.
 //   vs_blas [--threads 1,2] [--pairs 5] [--peers openblas,eigen] [MxNxK[:ta][:tb] ...]
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/median.h"
 #include "bench/blas_peers.h"
 #include "matrix/backend/cpu/gemm.h"
 #include "matrix/threads.h"
@@ -26,9 +28,9 @@ namespace {
 const char* const kDefaultCases =
     "64x64x64,128x128x128,256x256x256,512x512x512,1000x1000x1000,1024x1024x1024,2048x2048x2048,"
     "64x50176x576,256x784x2304,128x4096x9216";
-constexpr double kWindow = 0.04;  // seconds of one side of a pair
+constexpr double kWindow = 0.04;  // seconds for one side of a pair
 constexpr auto kRest =
-    std::chrono::milliseconds(30);  // the other side's spinning threads go to sleep
+    std::chrono::milliseconds(30);  // lets the other side's spinning threads go to sleep
 
 using Clock = std::chrono::steady_clock;
 
@@ -70,7 +72,7 @@ struct Operands {
   }
 };
 
-/// Median seconds of one call over a window, after a rest and a warm-up.
+/// The median seconds of one call within a window, after a pause and a warm-up.
 double seconds(const GemmFn& f, const Operands& x, std::vector<float>& c) {
   std::this_thread::sleep_for(kRest);
   const auto call = [&] {
@@ -82,13 +84,7 @@ double seconds(const GemmFn& f, const Operands& x, std::vector<float>& c) {
   std::vector<double> times;
   for (double spent = 0; spent < kWindow || times.size() < 3; spent += times.back())
     times.push_back(call());
-  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-  return times[times.size() / 2];
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
+  return median(times);
 }
 
 void check(const Operands& x, const GemmCase& g, const std::string& peer) {
@@ -146,8 +142,8 @@ void run(const Settings& s, int threads) {
   }
 }
 
-/// The peers read these when they are loaded. Unaided, Debian's OpenBLAS takes newer CPUs for a
-/// Prescott, and BLIS for a Haswell.
+/// The peers read these variables when they are loaded. Without them, Debian's OpenBLAS detects
+/// newer CPUs as Prescott, and BLIS as Haswell.
 void set_environment(int threads) {
   const std::string count = std::to_string(threads);
   for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Convolution of the CPU backend, all three directions, against oneDNN in its own layouts: the
-// better of its automatic and its direct choice, in interleaved pairs. GFLOP/s, padding counted.
+// Compares convolution of the CPU backend, in all three directions, with oneDNN in its own layouts,
+// in interleaved pairs. Uses the faster of oneDNN's automatic and direct algorithms. Reports
+// GFLOP/s, including padding.
 //   vs_onednn [--threads 1,2] [--pairs 5] [--batch 16] [--directions forward,...] [NAME ...]
 #include <omp.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/median.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/random.h"
 #include "matrix/threads.h"
@@ -26,16 +28,16 @@
 namespace kaiseki::bench {
 namespace {
 
-constexpr double kWindow = 0.04;                       // least seconds of one side of a pair
-constexpr auto kRest = std::chrono::milliseconds(30);  // the other side's threads go to sleep
+constexpr double kWindow = 0.04;                       // minimum seconds for one side of a pair
+constexpr auto kRest = std::chrono::milliseconds(30);  // lets the other side's threads go to sleep
 
 struct Layer {
   const char* name;
-  int times;  // that a network has this shape
+  int times;  // number of layers of this shape in a network
   int64_t c, h, k, r, stride, padding, groups;
 };
 
-// The first 14 are the layers of CaffeNet and VGG-16: what runs unless others are named.
+// The first 14 are layers of CaffeNet and VGG-16. They run by default.
 constexpr int kGoal = 14;
 constexpr Layer kLayers[] = {
     {"alexnet.conv1", 1, 3, 227, 96, 11, 4, 0, 1},  {"alexnet.conv2", 1, 96, 27, 256, 5, 1, 2, 2},
@@ -63,7 +65,7 @@ Tensor random_tensor(const Shape& shape) {
   return t;
 }
 
-/// Our three directions on tensors of their own.
+/// Kaiseki's three directions, with their own tensors.
 class Ours {
  public:
   Ours(const Layer& l, int64_t n)
@@ -75,7 +77,8 @@ class Ours {
   }
   const ConvProblem& problem() const { return problem_; }
   void run(int direction) {
-    filter_.mutable_data<float>();  // other weights each time, as in training: none is prepared
+    // Marks the weights as changed, as in training, so that no transformed filter is reused.
+    filter_.mutable_data<float>();
     if (direction == 0) conv2d(x_, filter_, nullptr, conv_, y_);
     if (direction == 1) conv2d_backward_data(y_, filter_, conv_, x_);
     if (direction == 2) conv2d_backward_filter(x_, y_, conv_, filter_);
@@ -87,7 +90,7 @@ class Ours {
   ConvProblem problem_;
 };
 
-/// One of oneDNN's primitives, with memory of its own.
+/// One primitive of oneDNN with its own memory.
 struct Theirs {
   std::string implementation;
   std::function<void()> run;
@@ -142,12 +145,7 @@ Theirs onednn(const ConvProblem& p, int direction, dnnl::algorithm algorithm) {
                   {DNNL_ARG_DIFF_DST, back.diff_dst_desc()}});
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-/// Of the fastest call: the others also saw what else the machine does.
+/// The time of the fastest call. Other calls include disturbances by other work of the machine.
 double seconds(const std::function<void()>& call) {
   using Clock = std::chrono::steady_clock;
   std::this_thread::sleep_for(kRest);
@@ -172,7 +170,7 @@ void print(const std::string& name, const std::string& peer, int threads, double
   std::fflush(stdout);
 }
 
-/// Geometric means over layers, and the worst of them.
+/// Geometric means over layers, and the worst layer.
 class Summary {
  public:
   void add(const std::string& name, int times, double ours, double theirs, double ratio) {
@@ -226,7 +224,7 @@ void compare(const Layer& layer, int64_t batch, int direction, int threads, int 
   summary.add(name, layer.times, mine, other, ratio);
 }
 
-/// Whether one of the names, parted by commas, begins `text`.
+/// Returns whether `text` starts with one of the names, which are separated by commas.
 bool named(const std::string& names, const std::string& text) {
   std::istringstream all(names);
   for (std::string name; std::getline(all, name, ',');)

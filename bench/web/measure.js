@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pairs of windows, ours and the peer's one right after the other, in Node and in pages. A window's figure is its median call.
+// Measures pairs of windows in Node and in pages: Kaiseki and the peer directly after each other. A window's figure is
+// its median call.
 import { batchOf, compare, expected, inputsOf, NETWORKS } from './tasks.js';
 
 const SIDES = {
@@ -13,13 +14,16 @@ const SIDES = {
   sylvester: () => import('./sides/sylvester.js'),
   tfjs: () => import('./sides/tfjs.js'),
 };
-// Milliseconds: what takes so long is called once a window; threads fall asleep (onnxruntime-web's look for work for up to 90 ms after a call, seen in
-// Chromium: with less rest they take a core from who is measured next).
-const SLOW = 2000, REST = 150;
-const SLOW_PAIRS = 3;  // at most
+// In milliseconds. A case slower than SLOW is called once a window. Threads need a rest between windows. In Chromium,
+// onnxruntime-web's threads poll for up to 90 ms after a call. Without a rest they would take a core from the next
+// side.
+const SLOW = 2000,
+  REST = 150;
+const SLOW_PAIRS = 3; // at most
 
 export const median = (values) => {
-  const sorted = [...values].sort((a, b) => a - b), half = sorted.length >> 1;
+  const sorted = [...values].sort((a, b) => a - b),
+    half = sorted.length >> 1;
   return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 };
 
@@ -31,18 +35,21 @@ async function call(run) {
 }
 
 async function window(run, milliseconds) {
-  const end = performance.now() + milliseconds, times = [];
-  do times.push((await call(run))[0]); while (performance.now() < end);
+  const end = performance.now() + milliseconds,
+    times = [];
+  do times.push((await call(run))[0]);
+  while (performance.now() < end);
   return median(times);
 }
 
-/** A call that is not the first, which compiles and allocates: it is made only where the first was slow. */
+/** Calls again if the first call was slow, because the first call compiles and allocates. */
 const again = async (run, first) => (first > SLOW ? (await call(run))[0] : first);
 
-/** Something to call for a case; its first result was checked. Gives whether a call is slow, too. */
+/** Prepares a case and checks its first result. Returns the call to measure, and whether it is slow. */
 async function prepare(name, side, label) {
   if (NETWORKS[name]) {
-    const step = await side.train(name, batchOf(name)), losses = [];
+    const step = await side.train(name, batchOf(name)),
+      losses = [];
     const keep = (loss) => {
       losses.push(loss);
       if (!Number.isFinite(loss)) throw new Error(`[${label}] expected a finite loss of ${name}, got ${loss}`);
@@ -54,30 +61,39 @@ async function prepare(name, side, label) {
     const [first] = await call(run);
     const check = () => {
       if (losses.length > 1 && !(losses.at(-1) < losses[0]))
-        throw new Error(`[${label}] expected the loss of ${name} to fall from ${losses[0]}, got ${losses.at(-1)} after ${losses.length} steps`);
+        throw new Error(
+          `[${label}] expected the loss of ${name} to fall from ${losses[0]}, got ${losses.at(-1)} after ${losses.length} steps`,
+        );
     };
-    return { run, slow: await again(run, first) > SLOW, check };
+    return { run, slow: (await again(run, first)) > SLOW, check };
   }
-  const inputs = inputsOf(name), { run, values } = await side.task(name, inputs), [first, results] = await call(run);
+  const inputs = inputsOf(name),
+    { run, values } = await side.task(name, inputs),
+    [first, results] = await call(run);
   compare(`${label} ${name}`, values(results), expected(name, inputs));
-  return { run, slow: await again(run, first) > SLOW, check() {} };
+  return { run, slow: (await again(run, first)) > SLOW, check() {} };
 }
 
-/** Milliseconds of both sides in pairs: {case: {ours, theirs}}. `options` are those of both sides' open(). */
+/**
+ * Measures both sides in pairs and returns milliseconds: {case: {ours, theirs}}. `options` go to open() of both sides.
+ */
 export async function measure({ peer, label, cases, pairs, taskWindow, trainWindow }, options, sides = SIDES) {
-  const ours = await (await sides.kaiseki()).open(options), found = {};
+  const ours = await (await sides.kaiseki()).open(options),
+    found = {};
   const theirs = await (await sides[peer.side]()).open({ ...options, backend: peer.backend });
   const rest = () => new Promise((done) => setTimeout(done, REST));
   for (const name of cases) {
-    const left = await prepare(name, ours, 'kaiseki'), right = await prepare(name, theirs, label);
-    const length = NETWORKS[name] ? trainWindow : taskWindow, runs = [];
+    const left = await prepare(name, ours, 'kaiseki'),
+      right = await prepare(name, theirs, label);
+    const length = NETWORKS[name] ? trainWindow : taskWindow,
+      runs = [];
     for (let i = 0; i < (right.slow ? Math.min(pairs, SLOW_PAIRS) : pairs); ++i) {
       await rest();
       const our = await window(left.run, length);
       await rest();
       runs.push([our, await window(right.run, right.slow ? 0 : length)]);
     }
-    left.check(), right.check();
+    (left.check(), right.check());
     found[name] = { ours: runs.map(([our]) => our), theirs: runs.map(([, their]) => their) };
   }
   return found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One peer's pairs in a process of Node: node.cjs SPEC prints {case: {ours, theirs}}. Bundled by build.js.
+// Measures one peer in a Node process: node.cjs SPEC prints {case: {ours, theirs}}. build.js bundles it.
 import { readFile } from 'node:fs/promises';
 import { measure } from './measure.js';
 
@@ -10,9 +10,12 @@ measure(spec, {
   packages: `${process.cwd()}/node_modules`,
   readText: (path) => readFile(path, 'utf8'),
   readBytes: (path) => readFile(path),
-}).then((found) => {
-  process.stdout.write(JSON.stringify(found), () => process.exit());
-}, (error) => {
-  console.error(error);
-  process.exit(1);
-});
+}).then(
+  (found) => {
+    process.stdout.write(JSON.stringify(found), () => process.exit());
+  },
+  (error) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

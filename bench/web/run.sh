@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Kaiseki as WebAssembly against its peers from npm: run.sh BUILD_FOLDER [options of bench.js]
+# Compares Kaiseki as WebAssembly with its peers from npm: run.sh BUILD_FOLDER [options of bench.js]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(realpath "$1")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ConvNetJS: doubles, one sample after the other; it has networks, and no matrices.
+// ConvNetJS computes in doubles, one sample after another. It has networks but no matrices.
 import convnetjs from 'convnetjs';
 import { BATCH, LEARNING_RATE, MOMENTUM, NETWORKS } from '../tasks.js';
 
-/** Its layers carry their activation, and the last is the loss. */
+/** Its layers include their activation. The last layer is the loss. */
 function definitions({ input: [depth, height, width], layers }) {
   const found = [{ type: 'input', out_sx: width, out_sy: height, out_depth: depth }];
   layers.forEach(([type, size, pad], at) => {
@@ -21,7 +21,12 @@ export async function open() {
     async train(name, { shape: [, depth, height, width], images, labels }) {
       const network = new convnetjs.Net();
       network.makeLayers(definitions(NETWORKS[name]));
-      const trainer = new convnetjs.Trainer(network, { method: 'sgd', learning_rate: LEARNING_RATE, momentum: MOMENTUM, batch_size: BATCH });
+      const trainer = new convnetjs.Trainer(network, {
+        method: 'sgd',
+        learning_rate: LEARNING_RATE,
+        momentum: MOMENTUM,
+        batch_size: BATCH,
+      });
       const samples = Array.from(labels, (_, n) => {
         const sample = new convnetjs.Vol(width, height, depth, 0);
         for (let d = 0; d < depth; ++d)

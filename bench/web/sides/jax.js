@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// jax-js on its backend wasm. Its operations take their arguments' place; `ref` keeps one.
+// jax-js on its wasm backend. Its operations consume their arguments; `ref` keeps one.
 import { defaultDevice, init, numpy as np } from '@jax-js/jax';
 
 const tasks = {
@@ -15,7 +15,9 @@ export async function open() {
   return {
     task(name, inputs) {
       const run = () => {
-        const put = Object.fromEntries(Object.entries(inputs).map(([key, { values, shape }]) => [key, np.array(values).reshape(shape)]));
+        const put = Object.fromEntries(
+          Object.entries(inputs).map(([key, { values, shape }]) => [key, np.array(values).reshape(shape)]),
+        );
         return Promise.all(tasks[name](put).map((result) => result.data()));
       };
       return { run, values: (results) => results };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kaiseki, where it is called: what its worker computes for a page.
+// Kaiseki in the calling thread: the same code as in its worker.
 import { LEARNING_RATE, MOMENTUM } from '../tasks.js';
 
 export async function open({ threads, readText }) {
@@ -18,13 +18,15 @@ export async function open({ threads, readText }) {
   };
   return {
     task(name, inputs) {
-      const run = () => kaiseki.tidy(() => ({ results: tasks[name](inputs).map((tensor) => tensor.toTypedArray()) })).results;
+      const run = () =>
+        kaiseki.tidy(() => ({ results: tasks[name](inputs).map((tensor) => tensor.toTypedArray()) })).results;
       return { run, values: (results) => results };
     },
     async train(name, { shape, images, labels }) {
       const network = kaiseki.network(await readText(`models/${name}.json`));
       const optimizer = kaiseki.optimizer('momentum', { learningRate: LEARNING_RATE, momentum: MOMENTUM });
-      const x = kaiseki.tensor(images, shape), y = kaiseki.tensor(labels);
+      const x = kaiseki.tensor(images, shape),
+        y = kaiseki.tensor(labels);
       return () => network.trainStep(optimizer, x, y).loss;
     },
   };

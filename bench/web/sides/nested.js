@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Between typed arrays and the arrays of rows that libraries of plain JavaScript keep, outside of what is timed.
+// Converts typed arrays to and from arrays of rows, as plain JavaScript libraries use them. The conversion is not
+// timed.
 export function rows({ values, shape: [m, n] }) {
   return Array.from({ length: m }, (_, i) => Array.from(values.subarray(i * n, (i + 1) * n)));
 }
 
-/** A side with tasks on a library's own matrices: `make` gives one of rows, `take` gives rows back. */
+/** A side whose tasks use a library's own matrices. `make` converts from rows, `take` converts to rows. */
 export function matrixSide(make, tasks, take) {
   return {
     task(name, inputs) {

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
-// In pages, for the module fs of Node, which Sylvester asks for when it is loaded.
+// Replaces Node's module fs in pages. Sylvester imports it when it loads.
 export default {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ONNX files of a few nodes, written by hand: nodes are [operator, inputs, output]; shapes are by name.
+// Writes ONNX files of a few nodes. A node is [operator, inputs, output]. Shapes are given by name.
 const encoder = new TextEncoder();
 
 function varint(value) {
@@ -18,7 +18,9 @@ function value(field, name, shape) {
 
 export function onnx(nodes, inputs, outputs) {
   const graph = [
-    ...nodes.flatMap(([operator, from, to]) => part(1, [...from.flatMap((name) => text(1, name)), ...text(2, to), ...text(4, operator)])),
+    ...nodes.flatMap(([operator, from, to]) =>
+      part(1, [...from.flatMap((name) => text(1, name)), ...text(2, to), ...text(4, operator)]),
+    ),
     ...text(2, 'task'),
     ...Object.entries(inputs).flatMap(([name, shape]) => value(11, name, shape)),
     ...Object.entries(outputs).flatMap(([name, shape]) => value(12, name, shape)),

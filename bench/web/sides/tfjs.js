@@ -5,17 +5,19 @@ import '@tensorflow/tfjs-core/dist/register_all_gradients.js';
 import { BATCH, LEARNING_RATE, MOMENTUM, NETWORKS, numbers, spread } from '../tasks.js';
 
 /**
- * The backend wasm lacks the gradient of a convolution's filter. It is a convolution too, of stride 1, where batch and
- * channels change places: the images are the sum's other factor, and the gradients of the output are the filters.
+ * Adds the gradient of a convolution's filter, which the wasm backend lacks. It is a convolution of stride 1 in which
+ * batch and channels are swapped. The filters are the gradients of the output.
  */
 function addFilterGradient() {
   tf.registerKernel({
     kernelName: 'Conv2DBackpropFilter',
     backendName: 'wasm',
-    kernelFunc: ({ inputs: { x, dy }, attrs: { pad } }) => tf.tidy(() => {
-      const images = tf.transpose(x, [3, 1, 2, 0]), filters = tf.transpose(dy, [1, 2, 0, 3]);
-      return tf.transpose(tf.conv2d(images, filters, 1, pad), [1, 2, 0, 3]);
-    }),
+    kernelFunc: ({ inputs: { x, dy }, attrs: { pad } }) =>
+      tf.tidy(() => {
+        const images = tf.transpose(x, [3, 1, 2, 0]),
+          filters = tf.transpose(dy, [1, 2, 0, 3]);
+        return tf.transpose(tf.conv2d(images, filters, 1, pad), [1, 2, 0, 3]);
+      }),
   });
 }
 
@@ -30,7 +32,7 @@ async function start(backend, { threads, packages, node, readBytes }) {
     if (node) tf.env().platform.fetch = async (path) => new Response(await readBytes(path));
     addFilterGradient();
   }
-  if (!await tf.setBackend(backend)) throw new Error(`[tfjs] expected the backend ${backend}, got none`);
+  if (!(await tf.setBackend(backend))) throw new Error(`[tfjs] expected the backend ${backend}, got none`);
   await tf.ready();
 }
 
@@ -41,25 +43,35 @@ const tasks = {
   T4: ({ a, b, bias, c }) => [tf.add(tf.matMul(a, b), bias), tf.matMul(a, c, true)],
 };
 
-/** The network as a function of a batch, and its parameters. */
-function model({ input: [depth, height, width], layers }) {
-  const steps = [], add = (body) => steps.push(body);
-  let channels = depth, side = width, features = 0;
+/** Returns the network as a function of a batch, and its parameters. */
+function model({ input: [depth, , width], layers }) {
+  const steps = [],
+    add = (body) => steps.push(body);
+  let channels = depth,
+    side = width,
+    features = 0;
   const parameter = (shape, inputs) => {
     const size = shape.reduce((product, length) => product * length);
-    return tf.variable(tf.mul(tf.tensor(inputs ? numbers(size, steps.length + 1) : new Float32Array(size), shape), inputs ? spread(inputs) : 1));
+    return tf.variable(
+      tf.mul(
+        tf.tensor(inputs ? numbers(size, steps.length + 1) : new Float32Array(size), shape),
+        inputs ? spread(inputs) : 1,
+      ),
+    );
   };
   for (const [type, size, pad] of layers) {
     if (type === 'relu') add((x) => tf.relu(x));
-    if (type === 'pool') add((x) => tf.maxPool(x, 2, 2, 'valid')), side /= 2;
+    if (type === 'pool') (add((x) => tf.maxPool(x, 2, 2, 'valid')), (side /= 2));
     if (type === 'conv') {
-      const filter = parameter([5, 5, channels, size], 25 * channels), bias = parameter([size]);
+      const filter = parameter([5, 5, channels, size], 25 * channels),
+        bias = parameter([size]);
       add((x) => tf.add(tf.conv2d(x, filter, 1, pad), bias));
-      side += 2 * pad - 4, channels = size;
+      ((side += 2 * pad - 4), (channels = size));
     }
     if (type === 'fc') {
-      if (!features) add((x) => tf.reshape(x, [BATCH, -1])), features = side * side * channels;
-      const weight = parameter([features, size], features), bias = parameter([size]);
+      if (!features) (add((x) => tf.reshape(x, [BATCH, -1])), (features = side * side * channels));
+      const weight = parameter([features, size], features),
+        bias = parameter([size]);
       add((x) => tf.add(tf.matMul(x, weight), bias));
       features = size;
     }
@@ -69,7 +81,7 @@ function model({ input: [depth, height, width], layers }) {
 
 export async function open(options) {
   await start(options.backend, options);
-  /** The tensors' values; those of webgpu can only be waited for. */
+  /** Returns the tensors' values. webgpu's values are only available asynchronously. */
   function take(tensors, rest = []) {
     const end = (values) => (tf.dispose([tensors, rest]), values);
     if (options.backend === 'webgpu') return Promise.all(tensors.map((tensor) => tensor.data())).then(end);
@@ -78,14 +90,21 @@ export async function open(options) {
   return {
     task(name, inputs) {
       const run = () => {
-        const put = Object.fromEntries(Object.entries(inputs).map(([key, { values, shape }]) => [key, tf.tensor(values, shape)]));
-        return take(tf.tidy(() => tasks[name](put)), put);
+        const put = Object.fromEntries(
+          Object.entries(inputs).map(([key, { values, shape }]) => [key, tf.tensor(values, shape)]),
+        );
+        return take(
+          tf.tidy(() => tasks[name](put)),
+          put,
+        );
       };
       return { run, values: (results) => results };
     },
     async train(name, { shape, images, labels }) {
-      const network = model(NETWORKS[name]), optimizer = tf.train.momentum(LEARNING_RATE, MOMENTUM);
-      const x = tf.tidy(() => tf.transpose(tf.tensor(images, shape), [0, 2, 3, 1])), y = tf.oneHot(tf.tensor1d(labels, 'int32'), 10);
+      const network = model(NETWORKS[name]),
+        optimizer = tf.train.momentum(LEARNING_RATE, MOMENTUM);
+      const x = tf.tidy(() => tf.transpose(tf.tensor(images, shape), [0, 2, 3, 1])),
+        y = tf.oneHot(tf.tensor1d(labels, 'int32'), 10);
       return () => {
         const values = take([optimizer.minimize(() => tf.losses.softmaxCrossEntropy(y, network(x)), true)]);
         return values.then ? values.then(([[loss]]) => loss) : values[0][0];
