@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Everything that programs which embed Kaiseki need.
+// Includes every header that a program needs to embed Kaiseki.
 #pragma once
 
+#include "base/error.h"
+#include "base/log.h"
 #include "matrix/device.h"
-#include "matrix/error.h"
-#include "matrix/log.h"
 #include "matrix/opencl.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/conv_pool.h"
@@ -20,9 +20,10 @@
 #include "matrix/threads.h"
 #include "nn/data/dataset.h"
 #include "nn/data/iterator.h"
-#include "nn/layer.h"
 #include "nn/network.h"
 #include "nn/optimizer.h"
+#include "nn/recipe.h"
+#include "nn/registry.h"
 #include "nn/schedule.h"
 #include "nn/train/checkpoint.h"
 #include "nn/train/early_stop.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Finds every dependency on the system; what is missing is named with the Debian package that has it.
+# Finds every dependency on the system. If one is missing, the error names its Debian package.
 function(kaiseki_require_header variable header package)
   find_path(${variable} NAMES ${header})
   mark_as_advanced(${variable})
@@ -12,7 +12,7 @@ find_package(Threads REQUIRED)
 kaiseki_require_header(KAISEKI_HIGHWAY_DIR hwy/highway.h libhwy-dev)
 kaiseki_require_header(KAISEKI_JSON_DIR nlohmann/json.hpp nlohmann-json3-dev)
 kaiseki_require_header(KAISEKI_STB_DIR stb/stb_image.h libstb-dev)
-if(NOT EMSCRIPTEN)  # one instruction set: nothing to choose when a program runs
+if(NOT EMSCRIPTEN)  # WebAssembly has one instruction set, so it needs no choice at run time
   find_library(KAISEKI_HIGHWAY_LIBRARY NAMES hwy)
   mark_as_advanced(KAISEKI_HIGHWAY_LIBRARY)
   if(NOT KAISEKI_HIGHWAY_LIBRARY)
@@ -40,18 +40,24 @@ if(KAISEKI_OPENCL)
   kaiseki_require_header(KAISEKI_OPENCL_DIR CL/cl.h opencl-c-headers)
 endif()
 if(KAISEKI_DIST)
-  find_package(SQLite3 3.37)  # sqlite3_changes64; older pools are updated by what is of 3.35
+  find_package(SQLite3 3.37)  # the pool calls sqlite3_changes64()
   find_package(OpenSSL COMPONENTS Crypto SSL)
   kaiseki_require_header(KAISEKI_BOOST_DIR boost/beast/version.hpp libboost1.81-dev)
+  file(STRINGS ${KAISEKI_BOOST_DIR}/boost/version.hpp boost_version REGEX "^#define BOOST_VERSION [0-9]+")
+  if(NOT boost_version MATCHES "([0-9]+)$" OR CMAKE_MATCH_1 LESS 107400)
+    message(FATAL_ERROR "the pool needs Boost 1.74 or later, found ${boost_version} in ${KAISEKI_BOOST_DIR}")
+  endif()
   if(NOT SQLite3_FOUND OR NOT OPENSSL_FOUND)
     message(FATAL_ERROR "the pool needs SQLite 3.37 or later and OpenSSL: apt-get install libsqlite3-dev libssl-dev, or -DKAISEKI_DIST=OFF")
   endif()
 endif()
 if(KAISEKI_BUILD_CLI)
   kaiseki_require_header(KAISEKI_CLI11_DIR CLI/CLI.hpp libcli11-dev)
-  find_package(CURL)
+endif()
+if(KAISEKI_BUILD_CLI OR KAISEKI_DIST)
+  find_package(CURL 7.87)  # base/http_transfer.cc sets CURLOPT_QUICK_EXIT
   if(NOT CURL_FOUND)
-    message(FATAL_ERROR "the command kaiseki needs libcurl: apt-get install libcurl4-openssl-dev")
+    message(FATAL_ERROR "the command kaiseki and the pool need libcurl 7.87 or later: apt-get install libcurl4-openssl-dev")
   endif()
 endif()
 if(KAISEKI_BUILD_TESTS)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# One ctest entry for each source file of a test executable: fine enough to run in parallel and to
-# name what failed, coarse enough that starting processes costs little. Where WebAssembly has two
-# programs of the target's objects, each gets the entries, less the cases that it leaves out.
+# Adds one ctest entry for each source file of a test executable. Smaller entries would start too
+# many processes. Larger entries would run less in parallel. WebAssembly has two programs of the
+# target's objects. Each program gets the entries, without the cases that it leaves out.
 function(kaiseki_discover_tests target)
   kaiseki_discover_tests_of(${target} ${target} ${left_out_cases} ${left_out_without_threads})
   if(EMSCRIPTEN)
@@ -9,8 +9,8 @@ function(kaiseki_discover_tests target)
   endif()
 endfunction()
 
-# `program` runs the sources of `target`, without the cases whose names follow, and without the sources that need threads
-# where it has none.
+# `program` runs the sources of `target`. The further arguments are the names of cases to leave out. A program without
+# threads also leaves out the sources that need threads.
 function(kaiseki_discover_tests_of target program)
   set(leave_out "")
   if(ARGN)
@@ -32,7 +32,7 @@ function(kaiseki_discover_tests_of target program)
                COMMAND ${program} "--source-file=*tests/${source}" ${leave_out}
                        --no-skipped-summary --no-intro --no-colors)
       set_tests_properties(${program}.${stem} PROPERTIES
-        RESOURCE_LOCK ${target}.${stem}  # two programs have the same temporary files
+        RESOURCE_LOCK ${target}.${stem}  # both programs use the same temporary files
         FAIL_REGULAR_EXPRESSION "test cases:[ ]+0 \\|")
     endif()
   endforeach()

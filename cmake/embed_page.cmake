@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Gives `target` embedded_page(): the files of `folder`, which web/build has made, as a tar; nothing where `folder` is "".
+# Gives `target` the function embedded_page(). It returns the files of `folder`, which web/build made, as a tar. If `folder`
+# is "", it returns nothing.
 function(kaiseki_embed_page target folder)
   if(folder STREQUAL "")
     target_sources(${target} PRIVATE no_page.cc)

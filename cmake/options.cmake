@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: MIT
-# Compile options of our own targets: warnings, sanitizers. They do not reach the users of the library.
+# Compile options of our own targets: warnings and sanitizers. They do not apply to programs that use the library.
 function(kaiseki_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra $<$<BOOL:${KAISEKI_WERROR}>:-Werror>)
   if(KAISEKI_BUILD_FUZZERS)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
-  # g++ 12 warns falsely of overlapping memory where strings are joined (GCC bug 105651).
+  # g++ 12 gives a wrong warning about overlapping memory when strings are joined (GCC bug 105651).
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   if(KAISEKI_SANITIZE)
     target_compile_options(${target} PRIVATE -g1 -fsanitize=${KAISEKI_SANITIZE} -fno-omit-frame-pointer
                                              -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=${KAISEKI_SANITIZE})
   endif()
+endfunction()
+
+# For code that mostly waits for the network, the disk or the library. With -O1 it compiles in two thirds of the time.
+function(kaiseki_little_optimized target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
 endfunction()

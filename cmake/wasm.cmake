@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: MIT
-# Programs for WebAssembly. Objects are compiled once; each program is linked without threads and with them.
+# Programs for WebAssembly. Objects are compiled once. Each program is linked twice: without threads and with threads.
 foreach(rule COMPILE LINK)
   set_property(GLOBAL PROPERTY RULE_LAUNCH_${rule}
     "${CMAKE_COMMAND} -E env EM_CONFIG=${CMAKE_CURRENT_LIST_DIR}/emscripten/config.py")
 endforeach()
 
-# Not with the flags of the compiler, whose -pthread would give every program threads.
+# Links without the compiler's flags, because their -pthread would link threads into every program.
 set(CMAKE_CXX_LINK_EXECUTABLE "<CMAKE_CXX_COMPILER> <LINK_FLAGS> <OBJECTS> -o <TARGET> <LINK_LIBRARIES>")
 
-# Memory grows to what 32 bits can address; to run out of it is an exception, not the end.
+# Memory grows up to 4 GB, the limit of 32-bit addresses. If it runs out, malloc() fails and the program continues.
 add_link_options(-msimd128 -fwasm-exceptions -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sABORTING_MALLOC=0
                  -Wno-pthreads-mem-growth)
 
 add_library(kaiseki_no_threads OBJECT ${CMAKE_CURRENT_LIST_DIR}/emscripten/no_threads.cc)
 
-# Both variants of a test executable, for Node, with its files. The second's main() runs beside Node's own thread, which
-# starts the other threads; two are ready, so that an early end does not wait for one that Node can no longer start.
+# Adds both variants of a test executable for Node, with access to Node's files. In the variant with threads, main() runs
+# in a second thread, and Node's own thread starts further threads. Two threads are started in advance. A test that ends
+# early then never waits for a thread that Node can no longer start.
 function(kaiseki_wasm_test name)
   set(options -O1 -sNODERAWFS -sEXIT_RUNTIME)
   target_link_options(${name} PRIVATE ${options})
@@ -26,7 +27,7 @@ function(kaiseki_wasm_test name)
   target_link_options(${name}_threads PRIVATE ${options} -pthread -sPROXY_TO_PTHREAD
                       -sPTHREAD_POOL_SIZE=2)
 
-  # A third for pages (tests/wasm/pages.js), with threads and with files in memory.
+  # The third variant is for pages (tests/wasm/pages.js). It has threads, and files in memory.
   add_executable(${name}_page $<TARGET_OBJECTS:${name}> $<TARGET_OBJECTS:kaiseki_test_main>)
   set_target_properties(${name}_page PROPERTIES LINKER_LANGUAGE CXX RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/pages)
   target_link_libraries(${name}_page PRIVATE kaiseki_nn)
@@ -34,7 +35,7 @@ function(kaiseki_wasm_test name)
                       -sPROXY_TO_PTHREAD -sPTHREAD_POOL_SIZE=4)
 endfunction()
 
-# Compiles for size the sources of a target that match: those where next to no time is spent.
+# Compiles the sources of a target that match `pattern` for size. Use it for code that takes almost no time.
 function(kaiseki_small target pattern)
   get_target_property(sources ${target} SOURCES)
   get_target_property(folder ${target} SOURCE_DIR)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-# The toolchain of the preset wasm: Debian's Emscripten, SIMD and the exceptions of WebAssembly. Objects are compiled
-# once, with atomic operations; whether a program has threads is said when it is linked (cmake/wasm.cmake).
+# The toolchain of the preset wasm: Debian's Emscripten, SIMD and WebAssembly's exceptions. Objects are compiled once,
+# with atomic operations. cmake/wasm.cmake selects programs with or without threads when it links them.
 set(ENV{EM_CONFIG} ${CMAKE_CURRENT_LIST_DIR}/config.py)
 set(CMAKE_AR /usr/bin/llvm-ar-19 CACHE FILEPATH "")
 set(CMAKE_RANLIB /usr/bin/llvm-ranlib-19 CACHE FILEPATH "")
 include(/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake)
-# Emscripten's code would fetch its own file, where there is a fetch().
+# If Node has fetch(), Emscripten's code tries to fetch its own file and fails.
 set(CMAKE_CROSSCOMPILING_EMULATOR /usr/bin/node --no-experimental-fetch)
 
-# Libraries that are headers alone serve every machine. /usr/include itself must not be searched.
+# Header-only libraries work for every target. /usr/include itself must not be searched, because it has native headers.
 set(headers ${CMAKE_BINARY_DIR}/system/include)
 file(MAKE_DIRECTORY ${headers})
 foreach(library hwy nlohmann stb doctest)
