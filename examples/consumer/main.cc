@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program that embeds Kaiseki: loads a network, trains it for a few steps on built-in digits,
-// predicts.
+// A program that embeds Kaiseki. It loads a network, trains it for a few steps on built-in digits,
+// and predicts.
 #include <kaiseki.h>
 
 #include <iostream>
@@ -20,7 +20,7 @@ int main(int argc, char** argv) try {
     network.zero_grad();
     auto [loss, probabilities] = network.forward_loss(batch.images, batch.labels);
     network.backward();
-    optimizer.step(network.parameters(), 0.02);
+    optimizer.step(network.parameters(), network.gradients(), 0.02);
     if (step % 20 == 0) std::cout << "step " << step << "  loss " << loss.item() << '\n';
   }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A program that gives work to a pool: which numbers to 1000 are prime? `kaiseki serve` is a
-// coordinator, `kaiseki join URL` a node.
-#include <dist/net/task.h>
-#include <matrix/error.h>
+// A program that gives work to a pool. It finds the prime numbers up to 1000. `kaiseki serve` is
+// the coordinator, and `kaiseki join URL` a node.
+#include <kaiseki/dist.h>
 
 #include <algorithm>
 #include <fstream>
@@ -21,8 +20,8 @@ int main(int argc, char** argv) try {
   task.calculate(numbers);
 
   int primes = 0;
-  task.for_each_finished([&](size_t input, dist::ByteVector result) {
-    if (!std::ranges::equal(result, nn::as_bytes("true"))) return;
+  task.for_each_finished([&](size_t input, ByteVector result) {
+    if (!std::ranges::equal(result, as_bytes("true"))) return;
     std::cout << numbers[input] << '\n';
     ++primes;
   });

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Makes the page docs/javascript.md from the types of the npm package."""
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HEAD = """# JavaScript
+
+The npm package `kaiseki` trains networks in a page or in Node. This page lists its classes and functions with their types.
+[The npm package](../wasm/README.md) has an example. [WebAssembly](wasm.md) tells how the package works.
+
+```js
+import { load } from 'kaiseki';
+const kaiseki = await load({ threads: 2 });
+```
+
+The script `docs/site/reference javascript` makes this page from `wasm/src/index.d.ts`, `wasm/src/common.d.ts` and `wasm/src/sync.d.ts`.
+"""
+PARTS = [("kaiseki", "index", "The library runs in a worker. Every call returns a promise."),
+         ("kaiseki/sync", "sync", "The library runs where it is called, without promises. Use it in workers of your own."),
+         ("Shared types", "common", "Both entries use these types.")]
+EXPORT = re.compile(r"^export (?:declare )?(?:abstract )?(class|interface|type|function|const) (\w+)")
+
+
+def declarations(text):
+    """Yields (kind, name, lines) of each exported declaration, with the comment above it."""
+    comment, found, depth = [], None, 0
+    for line in text.splitlines():
+        start = EXPORT.match(line)
+        if found is None and start:
+            found, depth = (start[1], start[2], comment), 0
+            comment = []
+        if found:
+            found[2].append(line)
+            depth += line.count("{") + line.count("(") - line.count("}") - line.count(")")
+            if depth == 0 and line.rstrip().endswith((";", "}")):
+                yield found
+                found = None
+        elif line.startswith(("/**", " *")):
+            comment = [line] if line.startswith("/**") else comment + [line]
+        elif line.strip():
+            comment = []
+
+
+def page():
+    lines = [HEAD]
+    for title, name, what in PARTS:
+        lines += [f"## {title}", "", what, ""]
+        for _, declared, text in declarations((ROOT / f"wasm/src/{name}.d.ts").read_text()):
+            lines += [f"### {declared}", "", "```ts", *text, "```", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
