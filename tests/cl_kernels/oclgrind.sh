@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs every kernel under oclgrind, which checks memory accesses, data races and API calls. Fails on any
-# report, and when kernels did not run. (Its check of uninitialised values, in version 21.10, crashes
-# in conv_direct and reports reduce_column, for reasons not found yet, so it is not used.)
+# Runs every kernel under oclgrind, which checks memory accesses, data races and API calls. Fails on any report, and if
+# no kernels ran. The check of uninitialized values is off: in oclgrind 21.10 it crashes in conv_direct and reports
+# reduce_column for unknown reasons.
 #   oclgrind.sh build/release/tests/cl_kernels/kernel_tests
 set -u
 program=${1:?"oclgrind.sh: expected the path of kernel_tests"}
 oclgrind=$(command -v oclgrind) || { echo "oclgrind.sh: expected oclgrind, got no such command: apt-get install oclgrind" >&2; exit 1; }
-# As a driver of the usual loader: kaiseki opens libOpenCL.so.1 by name, which the command cannot replace.
+# Runs oclgrind as a driver of the system's loader. kaiseki opens libOpenCL.so.1 by name, so the command `oclgrind`
+# cannot replace that library.
 OCL_ICD_VENDORS=$(dirname "$oclgrind")/../lib/oclgrind/liboclgrind-rt-icd.so
 export OCL_ICD_VENDORS OCLGRIND_MAX_ERRORS=20
 export OCLGRIND_CHECK_API=1 OCLGRIND_DATA_RACES=1

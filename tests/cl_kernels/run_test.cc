@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Runs every kernel, of both styles, on small tensors and compares with the CPU backend. Small
-// enough for oclgrind.sh, which runs this executable.
+// Runs every kernel, in both styles, on small tensors and compares the results with the CPU
+// backend. The tensors are small enough for oclgrind.sh, which runs this executable.
 #include <doctest/doctest.h>
 
 #include <functional>
 
-#include "matrix/backend/opencl/conv.h"
+#include "matrix/backend/opencl/conv/solvers.h"
 #include "matrix/backend/opencl/gemm_kernels.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/opencl.h"
@@ -27,7 +27,7 @@ namespace {
 using Results = std::vector<Tensor>;
 using test::random_tensor;
 
-/// Both sides compute in float: a few units of the largest sums here.
+/// Both sides compute in float, so they may differ by a few units of the largest sums.
 void compare(const std::function<Results(Device)>& compute) {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
@@ -60,7 +60,7 @@ ConvProblem odd_problem(int64_t c, int64_t k, int64_t h, int64_t w, int64_t taps
   return p;
 }
 
-/// Compares with a solver of the CPU.
+/// Compares the result with a solver of the CPU.
 void check_convolution(const ConvSolver& solver, const ConvProblem& p) {
   INFO(std::string(solver.name()), " ", p.str());
   const bool forward = p.direction == ConvDirection::forward;
@@ -89,7 +89,7 @@ void check_convolution(const ConvSolver& solver, const ConvProblem& p) {
 constexpr ConvDirection kDirections[] = {ConvDirection::forward, ConvDirection::backward_data,
                                          ConvDirection::backward_filter};
 
-/// By the solvers whose name starts so, or by all the others.
+/// Runs the solvers with names that start with `name`, or all other solvers.
 void check_convolutions(std::string_view name, bool others) {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
@@ -175,7 +175,7 @@ TEST_CASE("kernels: matrix products by every candidate") {
   for (opencl::Style style : {opencl::Style::cpu, opencl::Style::gpu})
     for (auto& candidate : opencl::gemm_candidates(style))
       for (int transposed = 0; transposed < 4; ++transposed) {
-        if (candidate.name == "clblast") continue;  // not our kernels
+        if (candidate.name == "clblast") continue;  // not kernels of this library
         INFO(std::string(candidate.name), " transposed ", transposed);
         bool trans_a = transposed & 1, trans_b = transposed & 2;
         int64_t m = 7, n = 18, k = 5;
@@ -274,7 +274,7 @@ TEST_CASE("kernels: pooling") {
     average_pool2d_backward(dy, pool, average_dx);
     pool.count_padding = true;
     average_pool2d(x, pool, padded);
-    std::vector<int32_t> outside = {30, -1, 1 << 20, 10};  // of a plane of 4 x 4
+    std::vector<int32_t> outside = {30, -1, 1 << 20, 10};  // outside a plane of 4 x 4
     Tensor wrong = Tensor::from(std::span<const int32_t>(outside), Shape{1, 1, 2, 2}, device);
     Tensor small_dx(Shape{1, 1, 4, 4}, DType::f32, device);
     max_pool2d_backward(random_tensor(Shape{1, 1, 2, 2}, 3, device), wrong, {}, small_dx);
@@ -282,7 +282,7 @@ TEST_CASE("kernels: pooling") {
   });
 }
 
-TEST_CASE("kernels: normalisation") {
+TEST_CASE("kernels: normalization") {
   compare([](Device device) -> Results {
     Shape shape{2, 3, 4, 9}, channels{3};
     auto ones = [&] { return Tensor::full(channels, 1, device); };
@@ -314,8 +314,8 @@ TEST_CASE("kernels: random numbers") {
   });
 }
 
-// Two cases on their own: oclgrind 21.10 crashes when it follows uninitialised values through a
-// vector that is joined from two.
+// These two cases are separate because oclgrind 21.10 crashes on them. It follows uninitialized
+// values through a vector that is joined from two vectors.
 TEST_CASE("kernels: direct convolution (joins vectors)") {
   check_convolutions("opencl_direct", false);
 }
@@ -335,7 +335,7 @@ TEST_CASE("kernels: pooling of 2 x 2 (joins vectors)") {
   });
 }
 
-TEST_CASE("kernels: Winograd's convolution, where it would not pay too") {
+TEST_CASE("kernels: Winograd's convolution, even if it is slower") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   for (opencl::Style style : {opencl::Style::cpu, opencl::Style::gpu}) {
@@ -358,7 +358,8 @@ TEST_CASE("kernels: convolution by Fourier transforms") {
       for (ConvDirection direction : kDirections) {
         ConvProblem p = odd_problem(2, 3, 3, 13, 5, 1);
         p.direction = direction;
-        // Products for each frequency take oclgrind long: 544 of them once.
+        // oclgrind takes long for the products of each frequency, so the 544 products run only
+        // once.
         const bool once = style == opencl::Style::cpu && direction == ConvDirection::forward;
         const bool turned = direction == ConvDirection::backward_data;
         if (once || (solver->name().ends_with("16x16") && (style == opencl::Style::cpu || !turned)))
@@ -371,7 +372,7 @@ TEST_CASE("kernels: convolution by every other solver") {
   check_convolutions("opencl_direct", true);
 }
 
-TEST_CASE("kernels: enough of them ran") {
+TEST_CASE("kernels: a minimum number of them ran") {
   if (!test::opencl_or_null()) return;
   OpenclKernelCount count = opencl_kernel_count();
   MESSAGE(count.distinct << " kernels ran, in " << count.launches << " launches");

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/vs_torch: which programs it runs, in which order and environment, and what it makes of their figures."""
+"""bench/vs_torch: the programs that it runs, their order and environment, and its figures."""
 import json
 import os
 import pathlib
@@ -9,7 +9,7 @@ import sys
 
 from support import ROOT, check, main
 
-# Both kaiseki and python, by its name.
+# Imitates kaiseki or python, depending on its file name.
 FAKE = """#!/usr/bin/env python3
 import json, os, pathlib, sys
 me = pathlib.Path(__file__)
@@ -48,9 +48,9 @@ def opencl_only():
     found = rows(bench("--networks", "lenet,resnet18", "--opencl-only"))
     check(found == [("lenet opencl", 0.5), ("resnet18 opencl", 0.5)], "a line for each network", str(found))
     found = [device for device, _ in calls()]
-    check(found == ["opencl", "cpu"] * 4, "pairs, and no PyTorch", str(found))
+    check(found == ["opencl", "cpu"] * 4, "pairs without PyTorch", str(found))
     done = bench("--opencl-only", devices="")
-    check(done.returncode != 0 and "expected an OpenCL device, got none" in done.stderr, "a message without a device", done.stderr)
+    check(done.returncode != 0 and "expected an OpenCL device, got none" in done.stderr, "an error without a device", done.stderr)
 
 
 def against_torch():
@@ -60,7 +60,7 @@ def against_torch():
     wanted = "SkylakeX" if "avx512f" in pathlib.Path("/proc/cpuinfo").read_text().split() else None
     found = calls()
     check(found == [["python", wanted]] * 2 + [["cpu", None], ["python", wanted]] * 2,
-          "both layouts, then pairs; OpenBLAS is told of AVX-512 where the CPU has it", str(found))
+          "both layouts, then pairs; OpenBLAS gets AVX-512 if the CPU has it", str(found))
 
 
 main(opencl_only, against_torch)

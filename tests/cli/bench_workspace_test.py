@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/workspace: what it makes of a command's figures, and that it runs from any folder."""
+"""bench/workspace: the figures that it computes from a command's output, and that it runs from any folder."""
 import json
 import os
 import pathlib
@@ -16,10 +16,11 @@ with open("calls.jsonl", "a") as calls:
 if sys.argv[1] == "tune":
     for layer, problem, direction, solver, milliseconds, workspace in (
             ("a, b", "n1c1", "forward", "large", 4, 9 << 20), ("a, b", "n1c1", "forward", "plain", 10, 0),
-            ("a, b", "n1c1", "forward", "other", 5, 0), ("c", "n1c2", "forward", "wrong", 1e300, 0),
+            ("a, b", "n1c1", "forward", "other", 5, 0), ("c", "n1c2", "forward", "wrong", None, 0),
             ("c", "n1c2", "forward", "plain", 8, 0), ("a, b", "n1c1", "backward_filter", "plain", 20, 0)):
-        print(json.dumps({"layer": layer, "problem": problem, "direction": direction, "solver": solver,
-                          "milliseconds": milliseconds, "workspace": workspace}))
+        found = {"outcome": "wrong"} if milliseconds is None else {"milliseconds": milliseconds}
+        print(json.dumps({"layer": layer, "problem": problem, "direction": direction, "solver": solver, **found,
+                          "workspace": workspace}))
 else:
     first = len(open("calls.jsonl").readlines()) == 1
     milliseconds = 50 if "auto" in sys.argv else 500 if first else 60
@@ -47,20 +48,20 @@ def each_layer_and_the_ceiling():
     *layers, network = bench("lenet:8", "--runs", "3")
     found = [(line["case"], line["times"], line["solver"], line["peer_solver"], line["ratio"]) for line in layers]
     check(found == [("lenet/8/a, b forward", 2, "large", "plain", 2.5), ("lenet/8/c forward", 1, "plain", "plain", 1),
-                    ("lenet/8/a, b backward_filter", 2, "plain", "plain", 1)], "what each layer gains", str(found))
+                    ("lenet/8/a, b backward_filter", 2, "plain", "plain", 1)], "the gain of each layer", str(found))
     check(network["case"] == "lenet/8" and abs(network["ratio"] - 60 / 50) < 1e-9, "the network's ratio", str(network))
-    # Two layers spare 6 ms each of 60, the median around the tuning: one run took 500.
+    # Two layers save 6 ms each of 60, the median around the tuning. One run took 500.
     check(abs(network["ceiling"] - 60 / 48) < 1e-9, "the ceiling", str(network))
 
 
-def budgets_in_turn():
+def budgets_in_order():
     lines = bench("lenet:8", "--runs", "2", "--budgets")
     check([line["memory"] for line in lines] == [1000, 1100, 1500, 3000], "four budgets", str(lines))
     first, needed, *rounds = calls()
     check(first[0][0] == "tune" and needed[0][-8:-4] == ["--workspace", "none", "--tune", "cached"],
-          "all is measured before the memory that is needed", str([first, needed]))
+          "everything is measured before the required memory", str([first, needed]))
     memory = [call[1] for call in rounds]
-    check(memory == [None, "1000", "1100", "1500", "3000", "3000", "1500", "1100", "1000", None], "upwards and downwards", str(memory))
+    check(memory == [None, "1000", "1100", "1500", "3000", "3000", "1500", "1100", "1000", None], "budgets upwards, then downwards", str(memory))
 
 
 def with_the_command():
@@ -75,4 +76,4 @@ def with_the_command():
     check(len(lines) == 4 and all(line["ratio"] > 0 for line in lines), "a network of models/", str(lines))
 
 
-main(each_layer_and_the_ceiling, budgets_in_turn, with_the_command)
+main(each_layer_and_the_ceiling, budgets_in_order, with_the_command)

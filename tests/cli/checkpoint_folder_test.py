@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The folder of a run's checkpoints: runs are not mixed, other settings are named, an evaluation is not cut off."""
+"""The folder of a run's checkpoints: runs are not mixed, changed settings are named, and an evaluation is not cut
+off.
+"""
 import base64
 import json
 import os
@@ -8,7 +10,7 @@ import signal
 import time
 from pathlib import Path
 
-from support import check, main, refuses, start, train, works, LENET
+from support import check, main, refuses, start, train, until_logged, works, LENET
 
 DATA = ["--data", "digits:200:1", "--test-limit", 10]
 
@@ -22,44 +24,43 @@ def a_folder_of_another_run():
     before = contents("run")
     refuses(["run/checkpoint-00000008.safetensors", "--resume", "another folder", "delete"], "train", LENET, *DATA,
             "--epochs", 1, "--checkpoint", "run")
-    check(contents("run") == before, "nothing is touched")
+    check(contents("run") == before, "the folder is unchanged")
     done = works("train", LENET, *DATA, "--epochs", 3, "--checkpoint", "run", "--resume")
     check("continuing from run/checkpoint-00000008" in done.stdout, "--resume continues", done.stdout)
 
 
 def interrupt_when(log_lines, *arguments, later=0.0):
-    """A run that gets Ctrl-C once its log has so many lines; its output."""
+    """Sends Ctrl-C to a run when its log has that many lines. Returns the run's output."""
     log = Path("interrupted.jsonl")
     log.unlink(missing_ok=True)
     process = start("train", LENET, *arguments, "--log", log, "--log-every", 1)
-    while process.poll() is None and not (log.exists() and log.read_text().count("\n") >= log_lines):
-        time.sleep(0.002)
-    time.sleep(later)
+    until_logged(process, log, log_lines)
+    time.sleep(later)  # a time within an evaluation, which writes no line
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     check(process.returncode == 0, "status 0 after Ctrl-C", out + err)
     return out, [json.loads(line) for line in log.read_text().splitlines()]
 
 
-def every_rescue_has_a_folder_of_its_own():
+def every_rescue_has_its_own_folder():
     run = ["--data", "digits:4000:1", "--test-limit", 10, "--epochs", 50]
     first, _ = interrupt_when(40, *run)
-    check("--checkpoint lenet.checkpoint --resume" in first, "says where", first)
+    check("--checkpoint lenet.checkpoint --resume" in first, "it prints the folder", first)
     before = contents("lenet.checkpoint")
     second, lines = interrupt_when(5, *run, "--seed", 2)
-    check("--checkpoint lenet.checkpoint-2 --resume" in second, "another folder", second)
-    check(contents("lenet.checkpoint") == before, "the first is not touched")
+    check("--checkpoint lenet.checkpoint-2 --resume" in second, "the second run has another folder", second)
+    check(contents("lenet.checkpoint") == before, "the first folder is unchanged")
     done = works("train", LENET, *run[:-1], 0, "--seed", 2, "--checkpoint", "lenet.checkpoint-2", "--resume")
-    check("continuing from lenet.checkpoint-2/checkpoint-" in done.stdout, "continues the second", done.stdout)
+    check("continuing from lenet.checkpoint-2/checkpoint-" in done.stdout, "--resume continues the second run", done.stdout)
     newest = sorted(before)[-1]
-    check(int(newest[11:19]) > lines[-1]["step"], "which had gone less far", f"{newest} {lines[-1]}")
+    check(int(newest[11:19]) > lines[-1]["step"], "the second run had fewer steps", f"{newest} {lines[-1]}")
 
 
 def other_settings_are_named():
     run = ["train", LENET, *DATA, "--checkpoint", "run"]
     works(*run, "--epochs", 1, "--lr", 0.02, "--mean", 0.1)
     same = works(*run, "--epochs", 2, "--lr", 0.02, "--mean", 0.1, "--resume")
-    check(same.stderr == "", "more epochs at a constant rate are no other setting", same.stderr)
+    check(same.stderr == "", "more epochs at a constant rate are not another setting", same.stderr)
     other = works("train", LENET, "--data", "digits:200:5", "--test-limit", 10, "--checkpoint", "run", "--resume",
                   "--epochs", 3, "--schedule", "cosine", "--seed", 7)
     line = other.stderr.strip()
@@ -67,20 +68,20 @@ def other_settings_are_named():
     for part in ("--lr 0.01, there 0.02", "--data digits:200:5, there digits:200:1", "--mean none, there 0.1",
                  "--schedule cosine, there constant", "--epochs 3, there none", "--seed 7, there 0"):
         check(part in line, f"names {part}", line)
-    check("--momentum" not in line and "--std" not in line, "and only what differs", line)
+    check("--momentum" not in line and "--std" not in line, "only the changed settings are named", line)
 
 
-def an_evaluation_is_done_to_its_end():
-    run = ["--data", "digits:200000:1", "--limit", 640, "--test-limit", 20000, "--early-stop", 3, "--lr", 0.001]
-    out, lines = interrupt_when(9, *run, "--epochs", 2, "--checkpoint", "run", later=0.25)
+def interrupted_evaluation_finishes():
+    run = ["--data", "digits:80000:1", "--limit", 640, "--test-limit", 8000, "--early-stop", 3, "--lr", 0.001]
+    out, lines = interrupt_when(9, *run, "--epochs", 2, "--checkpoint", "run", later=0.1)
     check(lines[9]["event"] == "epoch" and "test_accuracy" in lines[9] and lines[9]["step"] == 10,
-          "the epoch's evaluation is there", str(lines))
-    check("interrupted" in out and len(lines) <= 11, "it was interrupted in that evaluation", out)
+          "the epoch's evaluation is in the log", str(lines))
+    check("interrupted" in out and len(lines) <= 11, "it was interrupted during that evaluation", out)
     works("train", LENET, *run, "--epochs", 2, "--checkpoint", "run", "--resume")
     works("train", LENET, *run, "--epochs", 2, "--checkpoint", "straight")
     for name in ("best.safetensors", "checkpoint-00000020.safetensors"):
         check(Path("run", name).read_bytes() == Path("straight", name).read_bytes(),
-              f"{name} is that of a run that was never stopped")
+              f"{name} equals that of an uninterrupted run")
 
 
 def early_stop_needs_evaluations():
@@ -103,8 +104,8 @@ def a_folder_of_pictures():
 
     os.rename("pictures", b"caf\xe9")
     done = train("--epochs", 1, "--checkpoint", "run", data=os.fsdecode(b"caf\xe9"), errors="replace")
-    check(done.stderr == "", "a path that is not UTF-8 is no reason not to save", done.stderr)
+    check(done.stderr == "", "a path that is not UTF-8 can be saved", done.stderr)
 
 
-main(a_folder_of_another_run, every_rescue_has_a_folder_of_its_own, other_settings_are_named,
-     an_evaluation_is_done_to_its_end, early_stop_needs_evaluations, a_folder_of_pictures)
+main(a_folder_of_another_run, every_rescue_has_its_own_folder, other_settings_are_named,
+     interrupted_evaluation_finishes, early_stop_needs_evaluations, a_folder_of_pictures)

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Help, versions, mistakes: every command says what it wants, in one line."""
+"""Help, versions and mistakes: every command says in one line what it expected."""
 import json
 import os
 import pathlib
 import re
 import resource
+import subprocess
+import sys
 
 from npy import read_npy, write_npy
-from support import LENET, ROOT, check, kaiseki, main, refuses, works
+from support import KAISEKI, LENET, ROOT, check, kaiseki, main, refuses, works
 
-COMMANDS = ["devices", "train", "eval", "predict", "run", "summary", "tune", "export", "bench", "serve", "join"]
+COMMANDS = ["devices", "train", "eval", "predict", "run", "summary", "tune", "export", "bench", "serve", "join", "completion"]
 
 
 def help_has_examples():
@@ -22,19 +24,45 @@ def help_has_examples():
     check(works("--version").stdout.startswith("kaiseki "), "a version")
 
 
-def pages_name_real_options():
-    """Every option of a command in README.md and docs/ is one that the command has; so in its own examples."""
+def documented_options_exist():
+    """Every option of a command in README.md, docs/ and the help's examples exists."""
     helps = {command: works(command, "--help").stdout for command in COMMANDS}
-    pages = [ROOT / "README.md", ROOT / "quickstart", *sorted((ROOT / "docs").glob("*.md")),
+    pages = [ROOT / "README.md", ROOT / "quickstart", *sorted((ROOT / "docs").rglob("*.md")),
              *sorted((ROOT / "bench").glob("*.md"))]
-    texts = {page.name: page.read_text() for page in pages} | {f"{name} --help": text for name, text in helps.items()}
+    texts = {str(page.relative_to(ROOT)): page.read_text() for page in pages} | {f"{name} --help": text for name, text in helps.items()}
     found = 0
     for name, text in texts.items():
         for command, arguments in re.findall(r"kaiseki (\w+)((?:[^`\n\\#]|\\\n)*)", text):
             for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", arguments) if command in helps else []:
                 found += 1
-                check(re.search(rf"{option}\b", helps[command]), f"{name}: kaiseki {command} {option} is there")
+                check(re.search(rf"{option}\b", helps[command]), f"{name}: kaiseki {command} {option} exists")
     check(found > 60, "the pages' commands were found", str(found))
+
+
+def the_reference_is_the_help():
+    """docs/cli.md is what docs/site/reference makes of the help texts."""
+    made = subprocess.run([sys.executable, ROOT / "docs/site/reference", "--check", "cli", KAISEKI], capture_output=True, text=True)
+    check(made.returncode == 0, "docs/cli.md is up to date", made.stdout + made.stderr)
+
+
+def completions():
+    scripts = {shell: works("completion", shell).stdout for shell in ("bash", "zsh", "fish", "man")}
+    for command in COMMANDS:
+        options = set(re.findall(r"^\s+(?:-\w,)?--([a-z][a-z-]*)", works(command, "--help").stdout, re.M))
+        check("help" in options, f"options of {command}", str(options))
+        for shell, script in scripts.items():
+            plain = script.replace("\\-", "-")
+            lost = [option for option in options if not re.search(rf"(--|-l ){option}\b", plain)]
+            check(not lost and command in plain, f"{shell}: options of {command}", str(lost))
+    pathlib.Path("bash").write_text(scripts["bash"])
+    for words, expected in ((["tr"], ["train"]), (["train", "--optimizer", "adam"], ["adam", "adamw"]), (["train", "--pool-p"],
+                            ["--pool-port", "--pool-private"]), (["bench", "ge"], ["gemm"]), (["completion", "f"], ["fish"])):
+        script = f"source ./bash; COMP_WORDS=(kaiseki {' '.join(words)}); COMP_CWORD={len(words)}; _kaiseki; echo ${{COMPREPLY[*]}}"
+        said = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+        check(sorted(said.stdout.split()) == expected, f"bash completes {words}", said.stdout + said.stderr)
+    check(scripts["man"].startswith(".TH KAISEKI 1"), "a manual page")
+    check(not re.search(r"^['.](?!TH|SH|TP|B |I |PP|nf|fi)", scripts["man"], re.M), "whose lines are no requests by accident")
+    refuses(["csh"], "completion", "csh")
 
 
 def mistakes():
@@ -44,9 +72,9 @@ def mistakes():
     refuses(["--batch-size"], "train", LENET, "--data", "digits", "--batch-size", 0)
     refuses(["--optimizer", "adam"], "train", LENET, "--data", "digits", "--optimizer", "adem")
     refuses(["--data"], "train", LENET)
-    refuses(["learning rate", "-1"], "train", LENET, "--data", "digits:100", "--lr", -1)
-    refuses(["momentum", "1.5"], "train", LENET, "--data", "digits:100", "--momentum", 1.5)
-    refuses(["period"], "train", LENET, "--data", "digits:100", "--schedule", "step")
+    refuses(["--lr", "-1"], "train", LENET, "--data", "digits:100", "--lr", -1)
+    refuses(["--momentum", "1.5"], "train", LENET, "--data", "digits:100", "--momentum", 1.5)
+    refuses(["--step-size"], "train", LENET, "--data", "digits:100", "--schedule", "step")
     refuses(["--augment", "shear"], "train", LENET, "--data", "digits:100", "--augment", "shear")
     refuses(["nowhere.json", "no such file"], "summary", "nowhere.json")
     refuses(["lennet", "models/lennet.json"], "summary", "lennet")
@@ -63,7 +91,7 @@ def mistakes():
 
 def names_of_networks():
     os.chdir(ROOT)
-    check(works("summary", "lenet").stdout == works("summary", LENET).stdout, "a bare name")
+    check(works("summary", "lenet").stdout == works("summary", LENET).stdout, "a bare name finds the network")
     lines = [json.loads(line) for line in works("summary", "cifar", "--json").stdout.splitlines()]
     check(sum(line["parameters"] for line in lines) == 22466, "JSON", str(lines))
     total = works("summary", "lenet", "--batch-size", 64).stdout
@@ -81,7 +109,7 @@ def starts_fast():
         works("summary", LENET)
         times.append(seconds() - start)
     print(f"summary: {1e3 * min(times):.1f} ms of processor time")
-    check(min(times) < 0.05, "summary in under 50 ms of processor time", str(times))
+    check(min(times) < 0.05, "summary takes under 50 ms of processor time", str(times))
 
 
 def runs_tensors():
@@ -92,9 +120,9 @@ def runs_tensors():
     y = read_npy("y.npy")[1]
     check(len(y) == 20 and abs(sum(y[:10]) - 1) < 1e-5 and min(y) > 0, "probabilities", str(y))
     names = sorted(file.name for file in pathlib.Path("g").iterdir())
-    check("input.npy" in names and "conv1.weight.npy" in names and len(names) == 9, "a gradient each", str(names))
+    check("input.npy" in names and "conv1.weight.npy" in names and len(names) == 9, "one gradient for each tensor", str(names))
 
-    # The gradient of the input, against a difference: the loss is sum(gy * y).
+    # Compares the gradient of the input with a finite difference. The loss is sum(gy * y).
     gradient, x = read_npy("g/input.npy")[1], list(read_npy("x.npy")[1])
     gy = read_npy("gy.npy")[1]
     largest = max(range(784), key=lambda i: abs(gradient[i]))
@@ -106,14 +134,14 @@ def runs_tensors():
         works("run", LENET, "--input", "moved.npy", "--output", "m.npy", "--seed", 4)
         losses.append(sum(a * b for a, b in zip(gy, read_npy("m.npy")[1])))
     slope = (losses[0] - losses[1]) / 0.1
-    check(abs(slope - gradient[largest]) < 0.05 * abs(gradient[largest]) + 1e-6, "backward is the slope",
+    check(abs(slope - gradient[largest]) < 0.05 * abs(gradient[largest]) + 1e-6, "the gradient equals the slope",
           f"{slope} {gradient[largest]}")
     refuses(["gy.npy", "[2, 10]", "[1, 20]"], "run", LENET, "--input", "x.npy", "--output", "y.npy", "--grads", "g",
             "--grad-output", write_npy("gy.npy", (1, 20), [0] * 20) or "gy.npy")
     write_npy("x.npy", (2, 1, 27, 28), [0] * 2 * 27 * 28)
     refuses(["x.npy", "[n, 1, 28, 28]", "[2, 1, 27, 28]"], "run", LENET, "--input", "x.npy", "--output", "y.npy")
     refuses(["x.npy", "[2, 1, 27, 28]"], "run", LENET, "--input", "input=x.npy", "--output",
-            "y=y.npy")
+            "act4=y.npy")
     write_npy("i.npy", (2, 1, 28, 28), [0] * 2 * 784, "i")
     refuses(["i.npy", "f32", "i32"], "run", LENET, "--input", "i.npy", "--output", "y.npy")
     write_npy("x.npy", (2, 1, 28, 28), [0] * 2 * 784)
@@ -122,8 +150,8 @@ def runs_tensors():
             "--grad-output", "gi.npy")
 
 
-def names_stay_in_the_folder():
-    """A layer may be called like a path; its gradients are files of the folder all the same."""
+def layer_names_as_file_names():
+    """A layer's name may look like a path. Its gradients are still files of the folder."""
     names = ["inception_3a/1x1", "../out", os.path.abspath("root"), "a%b"]
     layers = [{"name": name, "type": "fully_connected", "output_size": 3, "bias": False} for name in names]
     pathlib.Path("net.json").write_text(json.dumps({"inputs": {"x": {"shape": [3]}}, "layers": layers}))
@@ -143,5 +171,5 @@ def benches():
               f"bench {arguments[0]}", done.stdout)
 
 
-main(help_has_examples, pages_name_real_options, mistakes, names_of_networks, starts_fast, runs_tensors,
-     names_stay_in_the_folder, benches)
+main(help_has_examples, documented_options_exist, the_reference_is_the_help, completions, mistakes, names_of_networks, starts_fast,
+     runs_tensors, layer_names_as_file_names, benches)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// crash_serve POINT TIMES serve ...: `kaiseki serve` that dies by SIGKILL when it passes this
-// labelled point for that time; TIMES 0: never.
+// crash_serve POINT TIMES serve ...: runs `kaiseki serve` and kills it (SIGKILL) when it passes the
+// labeled point for the TIMES-th time. If TIMES is 0, it is not killed.
 #include <unistd.h>
 
 #include <csignal>

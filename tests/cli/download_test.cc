@@ -8,23 +8,23 @@
 #include <fstream>
 #include <iterator>
 
-#include "matrix/error.h"
-#include "nn/io/file.h"
-#include "nn/io/sha256.h"
-#include "tests/nn/io/folder.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "tests/support/folder.h"
 
 using namespace kaiseki;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// tests/cli/http_server.py with one file of 100,000 bytes.
+/// Runs tests/cli/http_server.py with one file of 100,000 bytes.
 class Mirrors {
  public:
   Mirrors() : contents(100'000) {
     for (size_t i = 0; i < contents.size(); ++i) contents[i] = static_cast<std::byte>(i * i >> 5);
-    nn::write_file_atomic(folder.path / "set.gz", contents);
-    file = {"set.gz", contents.size(), nn::sha256(contents)};
+    write_file_atomic(folder.path / "set.gz", contents);
+    file = {"set.gz", contents.size(), sha256(contents)};
     int to_server[2], from_server[2];
     REQUIRE(::pipe(to_server) == 0);
     REQUIRE(::pipe(from_server) == 0);
@@ -69,10 +69,10 @@ class Mirrors {
     return all;
   }
 
-  bool came() const { return fs::exists(to) && nn::read_file(to) == contents && !fs::exists(part); }
+  bool came() const { return fs::exists(to) && read_file(to) == contents && !fs::exists(part); }
 
   test::Folder folder;
-  nn::ByteVector contents;
+  ByteVector contents;
   nn::RemoteFile file;
   fs::path to, part;
 
@@ -84,14 +84,14 @@ class Mirrors {
 
 }  // namespace
 
-TEST_CASE("a file comes from the first mirror that has it") {
+TEST_CASE("download: a file comes from the first mirror that has it") {
   Mirrors mirrors;
   mirrors.fetch({"none", "good"});
   CHECK(mirrors.came());
   CHECK(mirrors.requests() == "good 0;");
 }
 
-TEST_CASE("what was cut off continues where it stopped") {
+TEST_CASE("download: an interrupted download resumes at the last byte") {
   Mirrors mirrors;
   CHECK_THROWS_AS(mirrors.fetch({"cut"}), Error);
   CHECK(!fs::exists(mirrors.to));
@@ -101,13 +101,13 @@ TEST_CASE("what was cut off continues where it stopped") {
   CHECK(mirrors.requests() == "cut 0;good 50000;");
 }
 
-TEST_CASE("a mirror that does not resume is read from the start") {
+TEST_CASE("download: restarts from the first byte if the mirror does not support ranges") {
   Mirrors mirrors;
   mirrors.fetch({"cut", "plain"});
   CHECK(mirrors.came());
 }
 
-TEST_CASE("a wrong file is thrown away, and the next mirror asked") {
+TEST_CASE("download: a file with a wrong checksum is deleted, and the next mirror is used") {
   Mirrors mirrors;
   CHECK_THROWS_WITH_AS(mirrors.fetch({"wrong"}), doctest::Contains("SHA-256"), Error);
   CHECK(!fs::exists(mirrors.to));
@@ -119,15 +119,15 @@ TEST_CASE("a wrong file is thrown away, and the next mirror asked") {
                        Error);
 }
 
-TEST_CASE("a damaged beginning does not spoil the rest") {
+TEST_CASE("download: recovers from a partial file that is damaged") {
   Mirrors mirrors;
-  nn::write_file_atomic(mirrors.part, nn::ByteVector(70'000));
+  write_file_atomic(mirrors.part, ByteVector(70'000));
   mirrors.fetch({"good"});
   CHECK(mirrors.came());
   CHECK(mirrors.requests() == "good 70000;good 0;");
 }
 
-TEST_CASE("without any mirror the error names each, and what to do") {
+TEST_CASE("download: if all mirrors fail, the error names each of them and a remedy") {
   Mirrors mirrors;
-  CHECK_THROWS_WITH_AS(mirrors.fetch({"none", "nothing"}), doctest::Contains("by hand"), Error);
+  CHECK_THROWS_WITH_AS(mirrors.fetch({"none", "nothing"}), doctest::Contains("yourself"), Error);
 }

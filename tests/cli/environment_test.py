@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""docs/environment.md has one row for each variable that matrix/environment.h names, and the code reads no other."""
+"""docs/environment.md has one row for each variable that base/environment.h names, and the code reads no other."""
 import re
 import subprocess
 
@@ -8,23 +8,23 @@ from support import LENET, ROOT, check, main, refuses, works
 
 
 def table_and_header_agree():
-    header = (ROOT / "matrix/environment.h").read_text()
+    header = (ROOT / "base/environment.h").read_text()
     fields = set(re.findall(r";\s*//\s*(KAISEKI_\w+)", header))
     rows = re.findall(r"^\| `(KAISEKI_\w+)` \|", (ROOT / "docs/environment.md").read_text(), re.M)
     check(len(rows) == len(set(rows)), "one row for each variable", str(rows))
     check(set(rows) == fields, "the rows are the header's variables", f"{sorted(rows)} {sorted(fields)}")
-    read = set(re.findall(r'read\("(KAISEKI_\w+)"\)', (ROOT / "matrix/environment.cc").read_text()))
+    read = set(re.findall(r'read\("(KAISEKI_\w+)"\)', (ROOT / "base/environment.cc").read_text()))
     check(read == fields, "the code reads the header's variables", f"{sorted(read)} {sorted(fields)}")
 
 
-def nothing_else_reads_them():
+def no_other_file_reads_variables():
     sources = [*(ROOT / folder for folder in ("matrix", "nn", "cli", "ml", "dist"))]
     files = [file for folder in sources for file in folder.rglob("*.cc") if file.name != "environment.cc"]
     bad = [str(file) for file in files if re.search(r'getenv\("KAISEKI_', file.read_text())]
-    check(not bad, "only matrix/environment.cc reads KAISEKI_ variables", str(bad))
+    check(not bad, "only base/environment.cc reads KAISEKI_ variables", str(bad))
 
 
-def values_count():
+def values_take_effect():
     check("cpu" in works("devices", env={"KAISEKI_DEVICE": "cpu"}).stdout, "KAISEKI_DEVICE")
     check("3 CPU threads" in works("devices", env={"KAISEKI_THREADS": "3"}).stdout, "KAISEKI_THREADS")
     check("512.0 MiB" in works("devices", env={"KAISEKI_DEVICE_MEMORY": "512M"}).stdout, "KAISEKI_DEVICE_MEMORY")
@@ -42,7 +42,7 @@ def documented_targets_count():
         check(target != "sse4" or "Highway SSE4" in seen, "sse4 caps the instruction set", seen)
 
 
-def a_small_device_says_so():
+def small_device_is_named():
     devices = works("devices", "--json").stdout
     for device in ["cpu"] + ["opencl"] * ("opencl:0" in devices):
         refuses(["out of memory", "asked for", "in use", "budget 4.0 MiB", "KAISEKI_DEVICE_MEMORY"],
@@ -50,5 +50,5 @@ def a_small_device_says_so():
                 env={"KAISEKI_DEVICE_MEMORY": "4M"})
 
 
-main(table_and_header_agree, nothing_else_reads_them, values_count, documented_targets_count,
-     a_small_device_says_so)
+main(table_and_header_agree, no_other_file_reads_variables, values_take_effect, documented_targets_count,
+     small_device_is_named)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A disk that is really full: every file that the command writes says so, training goes on, and what was saved before stays."""
+"""A full disk: every file that cannot be written is reported, training continues, and earlier files
+stay.
+"""
 import os
 
-from small_disk import disk_of, fill, on_disks_of_its_own
+from small_disk import disk_of, fill, with_own_disks
 from support import LENET, check, kaiseki, works
 
 DATA = ["--data", "digits:100:1", "--test-limit", 10]
@@ -29,7 +31,7 @@ def a_full_disk_for_save():
             check(done.returncode == 1 and FULL in one_line(done) and f"disk/{file}" in one_line(done),
                   f"--save {file} says that the disk is full", done.stderr)
         (disk / "filler").unlink()
-        check(contents(disk) == before, "the weights before stay, and nothing else", str(os.listdir(disk)))
+        check(contents(disk) == before, "the earlier weights stay, and no other file", str(os.listdir(disk)))
         works("eval", LENET, *DATA[:2], "--weights", disk / "w.safetensors")
 
 
@@ -42,14 +44,14 @@ def a_full_disk_for_checkpoints():
         done = kaiseki("train", LENET, *DATA, "--epochs", 3, "--checkpoint", run, "--resume")
         check(done.returncode == 1 and FULL in one_line(done) and "checkpoint-" in one_line(done),
               "--checkpoint says that the disk is full", done.stderr)
-        check("epoch 3/3" in done.stdout, "training goes on to its end", done.stdout)
+        check("epoch 3/3" in done.stdout, "training continues to its end", done.stdout)
         after = contents(run)
         after_kept = {name: body for name, body in after.items() if name != "best.safetensors"}
         check(after_kept == {name: body for name, body in before.items() if name != "best.safetensors"},
-              "the earlier checkpoint stays, and nothing half written", str(sorted(after)))
+              "the earlier checkpoint stays, and no half-written file", str(sorted(after)))
         (disk / "filler").unlink()
         done = works("train", LENET, *DATA, "--epochs", 3, "--checkpoint", run, "--resume")
-        check("continuing from" in done.stdout, "with room again the run goes on", done.stdout)
+        check("continuing from" in done.stdout, "with room again the run continues", done.stdout)
 
 
 def a_full_disk_for_the_log():
@@ -59,8 +61,8 @@ def a_full_disk_for_the_log():
                        "w.safetensors")
         check(done.returncode == 1 and FULL in one_line(done) and "disk/run.jsonl" in one_line(done),
               "--log says that the disk is full", done.stderr)
-        check("epoch 2/2" in done.stdout and os.path.exists("w.safetensors"), "training goes on, its weights are saved",
+        check("epoch 2/2" in done.stdout and os.path.exists("w.safetensors"), "training continues and saves its weights",
               done.stdout)
 
 
-on_disks_of_its_own(a_full_disk_for_save, a_full_disk_for_checkpoints, a_full_disk_for_the_log)
+with_own_disks(a_full_disk_for_save, a_full_disk_for_checkpoints, a_full_disk_for_the_log)

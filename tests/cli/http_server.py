@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A web server with the habits of mirrors: http_server.py FOLDER prints its port, then serves
-/good/FILE with ranges, /plain/FILE without, /cut/FILE in part, /wrong/FILE changed, until stdin ends."""
+"""A web server that behaves like good and bad mirrors: http_server.py FOLDER. It prints its port, then serves
+/good/FILE with ranges, /plain/FILE without, /cut/FILE in part and /wrong/FILE changed, until stdin ends.
+"""
 import http.server
 import pathlib
 import sys

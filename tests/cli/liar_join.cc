@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
-// liar_join URL TOKEN_FILE LIE: a node that trains, and then makes of its gradients what LIE says:
-// flip (their signs), nan (one number), shape (their dimensions in reverse).
-#include <algorithm>
+// liar_join URL TOKEN_FILE LIE [RESULTS]: a node that trains. After RESULTS correct results it
+// sends wrong ones. LIE is flip (signs), huge (times -10000), nan (one number) or shape (of each
+// tensor).
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <map>
 #include <string>
-#include <vector>
 
 #include "cli/state_folder.h"
 #include "dist/net/author.h"
 #include "dist/node/node.h"
 #include "dist/node/training.h"
-#include "dist/wire/tensors.h"
-#include "matrix/conv/tuning.h"
-#include "matrix/ops/elementwise.h"
-#include "nn/io/bytes.h"
+#include "dist/train/lie.h"
+#include "matrix/tune/policy.h"
 
 using namespace kaiseki;
 
@@ -23,40 +22,31 @@ namespace {
 
 volatile std::sig_atomic_t ended = 0;
 
-Tensor wrong(const Tensor& value, const std::string& lie) {
-  if (lie == "flip") return elementwise("-x", {{"x", value}});
-  std::vector<int64_t> dims(value.shape().begin(), value.shape().end());
-  std::reverse(dims.begin(), dims.end());
-  return value.reshape(Shape(dims));
-}
-
-nn::ByteVector lied(nn::ByteVector result, const std::string& lie) {
-  if (lie == "nan") {
-    const auto elements = nn::load_le<uint32_t>(&result[4]);
-    nn::store_le<uint32_t>(0x7fc00000, &result[elements]);
-    return result;
-  }
-  const dist::TensorMessage message = dist::decode_tensors(result, "result");
-  std::vector<dist::WireTensor> tensors;
-  for (const auto& [name, value] : message.tensors)
-    tensors.push_back({name, name == "loss" || name == "output" ? value : wrong(value, lie)});
-  return dist::encode_tensors(tensors, message.texts);
-}
+const std::map<std::string, dist::Attack> kAttacks = {
+    {"flip", {.lie = dist::Lie::sign_flipped}},
+    {"huge", {.lie = dist::Lie::scaled, .factor = -1e4}},
+    {"nan", {.lie = dist::Lie::not_finite}},
+    {"shape", {.lie = dist::Lie::wrong_shape}},
+};
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc != 4) return 2;
+  if (argc < 4 || argc > 5) return 2;
   std::signal(SIGTERM, [](int) { ended = 1; });
-  set_conv_policy({.mode = TuneMode::off, .deterministic = true});
-  const std::string lie = argv[3];
+  set_tune_policy({.mode = TuneMode::off, .deterministic = true});
+  dist::Attack attack = kAttacks.at(argv[3]);
+  if (argc == 5) attack.honest_until = std::atoll(argv[4]);
   dist::NodeOptions how;
   how.wire.url = dist::parse_coordinator_url(argv[1]);
   how.wire.token = cli::read_token(argv[2]);
-  how.functions[dist::kTrainingFunction] = [lie, train = dist::training_function(Device::cpu())](
-                                               nn::ByteView input,
-                                               const dist::TicketContext& context) {
-    return lied(train(input, context), lie);
+  int64_t answered = 0;  // one thread, so one ticket at a time
+  how.functions[dist::kTrainingFunction] = [&, train = dist::training_function(Device::cpu())](
+                                               ByteView input, const dist::TicketContext& context) {
+    ByteVector result = train(input, context);
+    if (attack.lies(answered++))
+      result = dist::lie_about(attack, std::move(result), input, {}, answered);
+    return result;
   };
   how.stop = [] { return ended != 0; };
   how.info = {.name = "liar", .threads = 1, .gflops = 50};

@@ -14,7 +14,7 @@ def write_npy(path, shape, values, kind="f"):
 
 
 def read_npy(path):
-    """Shape and values."""
+    """Returns the shape and the values."""
     data = pathlib.Path(path).read_bytes()
     start = 10 + struct.unpack("<H", data[8:10])[0]
     header = ast.literal_eval(data[10:start].decode())
@@ -23,7 +23,7 @@ def read_npy(path):
 
 
 def write_png(path, size, level):
-    """A grey square of one level, 0..255."""
+    """Writes a gray square of one level, 0..255."""
     def chunk(name, body):
         return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""onnx_reference.py MODEL.onnx X.npy Y.npy: checks the file with ONNX's own checker and computes its graph in float64 with
-NumPy, by the words of ONNX's specification. Needs Debian's python3-onnx."""
+"""onnx_reference.py MODEL.onnx X.npy Y.npy...: checks the file with ONNX's checker and computes its graph in float64
+with NumPy, as ONNX's specification defines it. Writes one file for each output. Needs Debian's python3-onnx.
+"""
 import math
 import sys
 
@@ -10,7 +11,7 @@ from onnx import helper, numpy_helper
 
 
 def windows(x, kernel, strides, pads, dilations, fill, ceil_mode=False):
-    """[n, c, out_h, out_w, kernel_h, kernel_w]"""
+    """Returns [n, c, out_h, out_w, kernel_h, kernel_w]."""
     size = [x.shape[2 + i] + pads[i] + pads[2 + i] - (kernel[i] - 1) * dilations[i] - 1 for i in range(2)]
     out = [(math.ceil if ceil_mode else math.floor)(size[i] / strides[i]) + 1 for i in range(2)]
     more = [max(0, (out[i] - 1) * strides[i] - size[i]) for i in range(2)]
@@ -60,6 +61,7 @@ OPERATORS = {
     "Conv": conv,
     "Dropout": lambda x, ratio: x,
     "Flatten": lambda x, axis: x.reshape(x.shape[0], -1),
+    "Identity": lambda x: x,
     "Gemm": lambda x, w, b=0, *, transB: x @ w.T + b,
     "GlobalAveragePool": lambda x: x.mean((2, 3), keepdims=True),
     "GlobalMaxPool": lambda x: x.max((2, 3), keepdims=True),
@@ -75,7 +77,7 @@ OPERATORS = {
 }
 
 
-def main(model_file, x_file, y_file):
+def main(model_file, x_file, *y_files):
     model = onnx.load(model_file)
     onnx.checker.check_model(model, full_check=True)
     values = {tensor.name: numpy_helper.to_array(tensor).astype(np.float64) for tensor in model.graph.initializer}
@@ -83,10 +85,12 @@ def main(model_file, x_file, y_file):
     for node in model.graph.node:
         settings = {a.name: helper.get_attribute_value(a) for a in node.attribute}
         values[node.output[0]] = OPERATORS[node.op_type](*[values[name] for name in node.input], **settings)
-    y = values[model.graph.output[0].name].astype(np.float32)
-    inferred = model.graph.output[0].type.tensor_type.shape.dim
-    assert [d.dim_value for d in inferred][1:] == list(y.shape)[1:], f"{inferred} {y.shape}"
-    np.save(y_file, y)
+    assert len(y_files) == len(model.graph.output), f"{model.graph.output}"
+    for output, y_file in zip(model.graph.output, y_files):
+        y = values[output.name].astype(np.float32)
+        inferred = output.type.tensor_type.shape.dim
+        assert [d.dim_value for d in inferred][1:] == list(y.shape)[1:], f"{inferred} {y.shape}"
+        np.save(y_file, y)
 
 
 main(*sys.argv[1:])

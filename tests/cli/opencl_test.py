@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The command on an OpenCL device: the same losses as on the CPU, resumed bit for bit, its weights used elsewhere."""
+"""The command on an OpenCL device: the same losses as on the CPU, resumed bit for bit, and weights that the CPU
+reads.
+"""
 import json
 import pathlib
 import signal
-import time
 
-from support import LENET, ROOT, check, main, opencl_is_there, start, train, works
+from support import LENET, ROOT, check, main, opencl_is_there, start, train, until_logged, works
 
 RUN = ["--epochs", 2, "--batch-size", 32, "--seed", 3, "--augment", "crop:2", "--schedule", "cosine"]
 
@@ -39,19 +40,17 @@ def resumed_bit_for_bit():
         train(*own, "--save", "straight.safetensors", data="digits:2000:1")
         process = start("train", LENET, "--data", "digits:2000:1", "--test-limit", 100, *own, "--checkpoint",
                         optimizer, "--log", f"{optimizer}.jsonl", "--log-every", 1)
-        log = pathlib.Path(f"{optimizer}.jsonl")
-        while process.poll() is None and not (log.exists() and log.read_text().count("\n") > 20):
-            time.sleep(0.002)
+        until_logged(process, f"{optimizer}.jsonl", 21)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
         check(process.returncode == 0 and "interrupted" in out, f"{optimizer}: stopped within an epoch", out + err)
         done = train(*own, "--checkpoint", optimizer, "--resume", "--save", "resumed.safetensors",
                      data="digits:2000:1")
-        check("continuing from" in done.stdout, "says that it continues", done.stdout)
+        check("continuing from" in done.stdout, "it prints that it continues", done.stdout)
         same("straight.safetensors", "resumed.safetensors", f"{optimizer}: resumed as straight")
 
 
-def weights_go_anywhere():
+def weights_load_on_other_devices():
     train("--device", "opencl", "--epochs", 2, "--save", "w.safetensors", data="digits:2000:1")
     found = [json.loads(works("eval", LENET, "--device", device, "--weights", "w.safetensors", "--data",
                               "digits:2000:1", "--json").stdout) for device in ("cpu", "opencl")]
@@ -64,6 +63,6 @@ def weights_go_anywhere():
 
 
 if opencl_is_there():
-    main(the_same_losses, resumed_bit_for_bit, weights_go_anywhere)
+    main(the_same_losses, resumed_bit_for_bit, weights_load_on_other_devices)
 else:
     main()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A coordinator for tests, its API, and a node's WebSocket written byte by byte: what a peer could send."""
+"""A coordinator for tests, its API, and a raw WebSocket of a node, which can send any bytes."""
 import base64
 import hashlib
 import http.client
@@ -9,39 +9,42 @@ import pathlib
 import re
 import shutil
 import socket
+import ssl
 import struct
 import subprocess
 import time
 
-from support import KAISEKI, ROOT, check, skip
+from support import KAISEKI, ROOT, check, skip, until
 
 TYPES = ["hello", "welcome", "ready", "ticket", "result", "verdict", "give_back", "drain", "echo", "error", "cancel"]
 NODE_JS = ROOT / "web" / "pool" / "join.js"
 
 
-def until(condition, seconds=30, step=0.05):
-    """What condition() gives when it is true, else None after so many seconds."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        time.sleep(step)
-    return None
+def make_certificate():
+    """cert.pem and key.pem for 127.0.0.1, as options of kaiseki serve."""
+    made = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                           "-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=127.0.0.1",
+                           "-addext", "subjectAltName=IP:127.0.0.1"], capture_output=True, text=True)
+    check(made.returncode == 0, "a certificate", made.stderr)
+    return "--tls-cert", "cert.pem", "--tls-key", "key.pem"
 
 
 class Coordinator:
-    """kaiseki serve on a port of its own, in a folder of its own."""
+    """kaiseki serve on its own port and in its own folder."""
 
     program = [KAISEKI]
 
-    def __init__(self, *arguments, state="state", limits=(), pages=False):
+    def __init__(self, *arguments, state="state", limits=(), pages=False, tls=False):
         self.state, self.arguments = pathlib.Path(state), [*map(str, arguments)]
+        self.tls = None
+        if tls:
+            self.arguments += make_certificate()
+            self.tls = ssl.create_default_context(cafile="cert.pem")
         if pages:
             pathlib.Path("pages").mkdir(exist_ok=True)
             pathlib.Path("pages", "index.html").write_text("<!doctype html>page")
             self.arguments += ["--web", "pages"]
-        for limit in ("sockets_per_address=1000", "connections_per_second=1000000", *limits):
+        for limit in ("sockets_per_address=1000", "connections_per_second=1000000", "drain_seconds=1", *limits):
             self.arguments += ["--limit", limit]
         self.port = 0
         self.begin()
@@ -65,7 +68,7 @@ class Coordinator:
         self.process.communicate()
 
     def end(self):
-        """Ends it as an operator does; its status."""
+        """Stops it as an operator does. Returns its exit status."""
         self.process.terminate()
         try:
             self.process.communicate(timeout=30)
@@ -81,8 +84,11 @@ class Coordinator:
             self.end()
 
     def request(self, method, path, body=None, headers=None, token=True):
-        """Status, headers, body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        """Returns status, headers and body."""
+        if self.tls:
+            connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=self.tls)
+        else:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         headers = dict(headers or {})
         if token:
             headers.setdefault("Authorization", f"Bearer {self.author_token}")
@@ -101,11 +107,11 @@ class Coordinator:
     def put_blob(self, data):
         name = hashlib.sha256(data).hexdigest()
         status, _, answer = self.request("PUT", f"/blobs/{name}", data)
-        check(status in (200, 201), "a blob is put", f"{status} {answer}")
+        check(status in (200, 201), "a blob is stored", f"{status} {answer}")
         return name
 
     def task(self, inputs, **spec):
-        """A project with one task; its id."""
+        """Makes a project with one task. Returns the task's id."""
         project = self.api("POST", "/projects", {"name": "test"})["project"]
         task = self.api("POST", f"/projects/{project}/tasks", spec)["task"]
         self.add(task, inputs)
@@ -117,7 +123,7 @@ class Coordinator:
             self.api("POST", f"/tasks/{task}/tickets", {"tickets": tickets})
 
     def results(self, task, seconds=120):
-        """All results when no ticket is open any more, by ticket."""
+        """Waits until no ticket is open. Returns all results by ticket."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         connection.request("GET", f"/api/tasks/{task}/results?follow=1", headers={"Authorization": f"Bearer {self.author_token}"})
         lines = connection.getresponse().read().decode().splitlines()
@@ -140,11 +146,13 @@ def frame(kind, ticket=0, control=None, payload=b"", **wrong):
 
 
 class Socket:
-    """A connection on which anything can be said."""
+    """A raw connection."""
 
-    def __init__(self, coordinator):
+    def __init__(self, coordinator, source="127.0.0.1"):
         self.coordinator = coordinator
-        self.socket = socket.create_connection(("127.0.0.1", coordinator.port), timeout=30)
+        self.socket = socket.create_connection(("127.0.0.1", coordinator.port), timeout=30, source_address=(source, 0))
+        if getattr(coordinator, "tls", None):
+            self.socket = coordinator.tls.wrap_socket(self.socket, server_hostname="127.0.0.1")
         self.left = b""
 
     def close(self):
@@ -163,7 +171,7 @@ class Socket:
         return data
 
     def closed(self, seconds=30):
-        """Seconds until the other side closed, None if it did not."""
+        """Returns the seconds until the other side closed, or None if it did not."""
         start = time.monotonic()
         self.socket.settimeout(seconds)
         try:
@@ -176,7 +184,7 @@ class Socket:
         return time.monotonic() - start
 
     def answer(self):
-        """Status and header lines of an HTTP response without a body."""
+        """Returns status and header lines of an HTTP response without a body."""
         while b"\r\n\r\n" not in self.left:
             part = self.socket.recv(65536)
             if not part:
@@ -186,7 +194,7 @@ class Socket:
         return int(head.split()[1]) if head else 0, head.decode()
 
     def upgrade(self, path="/node", **headers):
-        """Asks for a WebSocket, with the node's token unless headers say otherwise; the status."""
+        """Requests a WebSocket with the node's token, unless the headers have another. Returns the status."""
         lines = {"Host": f"127.0.0.1:{self.coordinator.port}", "Connection": "Upgrade", "Upgrade": "websocket",
                  "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(),
                  "Authorization": f"Bearer {self.coordinator.node_token}"}
@@ -218,7 +226,7 @@ class Socket:
         self.send(self.message(frame(kind, ticket, control, payload, **wrong)))
 
     def hear(self):
-        """The next message: opcode and bytes."""
+        """Returns the next message: opcode and bytes."""
         first, second = self.read(2)
         size = second & 127
         if size == 126:
@@ -228,7 +236,7 @@ class Socket:
         return first & 15, self.read(size)
 
     def hear_frame(self, *kinds):
-        """The next frame of these kinds: (kind, ticket, control, payload); pings are answered."""
+        """Returns the next frame of these kinds: (kind, ticket, control, payload). Answers pings."""
         while True:
             opcode, data = self.hear()
             if opcode == 9:
@@ -243,7 +251,7 @@ class Socket:
                 return TYPES[kind - 1], ticket, json.loads(text) if text else {}, data[32 + control:]
 
     def close_code(self, seconds=30):
-        """Of the close frame that comes; 0 if the connection just ends, None if nothing comes."""
+        """Returns the code of the next close frame, 0 if the connection ends without one, None if nothing comes."""
         self.socket.settimeout(seconds)
         try:
             while True:
@@ -256,10 +264,11 @@ class Socket:
             return None
 
 
-def join_raw(coordinator, slots=1, functions=("sample.primes",), **hello):
-    """A node that says what the test wants; it has been welcomed."""
-    node = Socket(coordinator)
-    check(node.upgrade() == 101, "a WebSocket")
+def join_raw(coordinator, slots=1, functions=("sample.primes",), source="127.0.0.1", page=False, **hello):
+    """Opens a raw node that has been welcomed. A page has no token."""
+    node = Socket(coordinator, source)
+    origin = {"Origin": coordinator.url, "Authorization": None} if page else {}
+    check(node.upgrade(**origin) == 101, "a WebSocket")
     node.say("hello", control={"name": "raw", "functions": list(functions), "threads": max(1, slots), **hello})
     node.identity = node.hear_frame("welcome")[2]
     if slots:
@@ -268,7 +277,7 @@ def join_raw(coordinator, slots=1, functions=("sample.primes",), **hello):
 
 
 def plain(data, opcode=2, fin=True):
-    """A message that is quick to make: its mask is zero."""
+    """Encodes a message quickly: its mask is zero."""
     length = struct.pack(">BH", 126, len(data)) if len(data) < 65536 else struct.pack(">BQ", 127, len(data))
     return bytes([(fin << 7) | opcode, 0x80 | length[0]]) + length[1:] + b"\0\0\0\0" + data
 
@@ -289,7 +298,7 @@ def native_node(coordinator, *arguments):
 def node_js_is_there():
     if shutil.which("node"):
         return True
-    skip("no node: JavaScript nodes are not tested")
+    skip("Node is not installed: JavaScript nodes are not tested")
     return False
 
 
@@ -307,7 +316,7 @@ def has_joined(node, seconds=60):
 
 
 def end(process, seconds=20, joined=True):
-    """Its status after SIGTERM; before it has joined it knows no signals."""
+    """Sends SIGTERM and returns the exit status. Before a node has joined it does not handle signals."""
     if joined:
         has_joined(process)
     process.terminate()

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Faults by seed, on the real programs: pool_faults_test.py KAISEKI CRASH_SERVE [SEEDS]. The coordinator dies at each
-labelled point and of kill -9, its disk is full for a while, it stands still; nodes are killed, stopped, cut off amid a frame, send twice. Each
-ticket must count exactly once, with the right result, and nothing that was acknowledged may be lost. A seed says what goes
-wrong and when: a run can be repeated, but not to the bit, as its processes are the system's to schedule."""
+"""Random faults on the real programs: pool_faults_test.py KAISEKI CRASH_SERVE [SEEDS]. The coordinator dies at each
+labeled point and by kill -9, its disk is full for a while, and it is stopped. Nodes are killed, stopped, cut off
+inside a frame, and send twice. Each ticket must count exactly once with the right result, and nothing that was
+acknowledged may be lost. A seed decides which faults happen and when. A run can be repeated, but not exactly,
+because the system schedules its processes.
+"""
 import collections
 import contextlib
 import functools
@@ -26,7 +28,7 @@ from support import check, main
 CRASH_SERVE = str(pathlib.Path(sys.argv[2]).resolve())
 SEEDS = int(sys.argv[3]) if len(sys.argv) > 3 else 5
 POINTS = {"accept.recorded": 12, "commit.before": 25, "commit.after": 25, "blob.written": 5, "blob.renamed": 5}
-SMALL, LARGE = 40, 10  # tickets
+SMALL, LARGE = 40, 10  # in tickets
 happened = collections.Counter()
 slowest = 0.0
 
@@ -38,11 +40,11 @@ def is_prime(n):
 def right(function, text):
     if function == "sample.primes":
         return (b"true" if is_prime(int(text)) else b"false")
-    return text * (20000 // len(text))  # a blob
+    return text * (20000 // len(text))  # as a blob
 
 
 def waited(threads):
-    """Seconds for which threads wanted a core and had none: a loaded machine is no fault. (/proc/.../schedstat)"""
+    """Seconds for which threads waited for a core (/proc/.../schedstat). A loaded machine is not a fault."""
     return sum(int(file.read_text().split()[1]) for file in pathlib.Path("/proc").glob(f"{threads}/schedstat")) / 1e9
 
 
@@ -54,20 +56,20 @@ class Faulty(Coordinator):
     def begin(self):
         popen, pool.subprocess.Popen = pool.subprocess.Popen, functools.partial(subprocess.Popen, restore_signals=False)
         try:
-            super().begin()  # a file that is too large is an error for it, not the end
+            super().begin()  # a file that is too large gives an error instead of a signal
         finally:
             pool.subprocess.Popen = popen
 
     def restart(self, point, times):
-        """Kills it, if it lives; it serves again when this returns."""
+        """Kills it if it runs. When this returns, it serves again."""
         global slowest
         self.kill()
         self.program = [CRASH_SERVE, point, str(times)]
         start = time.monotonic() - waited("thread-self")
         try:
             self.begin()
-        except RuntimeError:  # it ends old leases before it serves, and that was its point
-            check(self.process.wait(5) == -signal.SIGKILL and point != "none", "it serves, or dies at its point", point)
+        except RuntimeError:  # it ends old leases before it serves, and the point was there
+            check(self.process.wait(5) == -signal.SIGKILL and point != "none", "it serves, or crashes at its point", point)
             happened[point] += 1
             return self.restart("none", 0)
         try:
@@ -75,12 +77,12 @@ class Faulty(Coordinator):
             took = time.monotonic() - waited("thread-self") - start - waited(f"{self.process.pid}/task/*")
             slowest = max(slowest, took)
             check(took <= 2, "it serves again within 2 s", took)
-        except (OSError, http.client.HTTPException):  # the nodes have taken it to its next point already
+        except (OSError, http.client.HTTPException):  # the nodes have brought it to its next point already
             check(until(lambda: self.process.poll() is not None, 5), "it serves, or has passed its point")
 
 
 class Volunteer(threading.Thread):
-    """A node that is right in what it computes, and has faults at the tickets that its seed says."""
+    """A node with correct results, and with faults at the tickets that its seed selects."""
 
     def __init__(self, coordinator, seed):
         super().__init__(daemon=True)
@@ -108,7 +110,7 @@ class Volunteer(threading.Thread):
             node.say("ready", control={"slots": 2})
             while not self.done.is_set():
                 try:
-                    opcode = node.read(1)  # a time-out here tears no frame apart
+                    opcode = node.read(1)  # a time-out here does not split a frame
                 except TimeoutError:
                     continue
                 node.left = opcode + node.left
@@ -125,10 +127,10 @@ class Volunteer(threading.Thread):
         if kind == "verdict":
             if control["verdict"] == "accepted":
                 self.acknowledged.append((ticket, self.identity["node"]))
-            check(control["verdict"] in ("accepted", "duplicate"), "a right result is not refused", control)
+            check(control["verdict"] in ("accepted", "duplicate"), "a right result is accepted", control)
             self.unanswered.pop(ticket, None)
             return
-        time.sleep(self.random.uniform(0, 0.03))
+        time.sleep(self.random.uniform(0, 0.03))  # simulates work
         result = right(control["function"], payload)
         fault = self.faults.pop() if self.faults and self.random.random() < 0.3 else None
         happened[fault or "answers"] += 1
@@ -146,10 +148,10 @@ class Volunteer(threading.Thread):
 
 
 def no_room(coordinator, seconds):
-    """It can write no file for so long."""
+    """For this time, it cannot write files."""
     try:
         resource.prlimit(coordinator.process.pid, resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
-        time.sleep(seconds)
+        time.sleep(seconds)  # the disk is full for a time
         resource.prlimit(coordinator.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         happened["no room"] += 1
     except ProcessLookupError:
@@ -159,15 +161,16 @@ def no_room(coordinator, seconds):
 def stand_still(coordinator, seconds):
     if coordinator.process.poll() is None:
         coordinator.process.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
+        time.sleep(seconds)  # the process stands still for a time
         coordinator.process.send_signal(signal.SIGCONT)
         happened["stood still"] += 1
 
 
 @contextlib.contextmanager
-def one_that_stands_still():
-    """Meanwhile a coordinator is stopped: until all nodes have given it up, a native one after 60 s, which is longer than its
-    leases of 10 s."""
+def stopped_coordinator():
+    """Stops a coordinator until all nodes have given it up. A native node does so after 60 s, which is longer than
+    its leases of 10 s.
+    """
     with Coordinator(state="still") as coordinator, contextlib.ExitStack() as at_end:
         at_end.callback(coordinator.process.send_signal, signal.SIGCONT)
         raw = join_raw(coordinator, functions=["test.raw"])
@@ -187,23 +190,23 @@ def one_that_stands_still():
             return raw.hear_frame("verdict")[2]["verdict"]
 
         answer(take())
-        check(verdict() == "accepted", "a result, by which leases are short")
+        check(verdict() == "accepted", "a result, so leases are short")
         raw.say("ready", control={"slots": 2})
         sent, late = take(), take()
         native = native_node(coordinator, "--jobs", 1)
         at_end.callback(native.wait)
         at_end.callback(native.kill)
         by_native = coordinator.task([str(i) for i in range(1, SMALL + 1)], function="sample.primes")
-        check(len(coordinator.results(by_native)) == SMALL, "a native node is at work")
+        check(len(coordinator.results(by_native)) == SMALL, "a native node works")
         coordinator.process.send_signal(signal.SIGSTOP)
         answer(sent)
         yield
-        for _ in range(3):  # a node that gives up, and tries again
+        for _ in range(3):  # a node gives up and tries again
             raw.close()
             raw = Socket(coordinator)
             raw.socket.settimeout(0.5)
             try:
-                check(raw.upgrade() == 0, "nobody answers")
+                check(raw.upgrade() == 0, "nothing answers")
             except TimeoutError:
                 pass
         check(until(lambda: '"waiting"' in pathlib.Path(native.log).read_text(), 200), "a native node gives up")
@@ -213,12 +216,12 @@ def one_that_stands_still():
         raw.say("hello", control={"functions": ["test.raw"], "threads": 2, **identity})
         for ticket in (sent, late):
             answer(ticket)
-            check(verdict() in ("accepted", "duplicate"), "what was computed meanwhile counts")
+            check(verdict() in ("accepted", "duplicate"), "a result that was computed meanwhile counts")
         raw.say("ready", control={"slots": 1})
         answer(take())
-        check(verdict() == "accepted", "the raw node is back")
+        check(verdict() == "accepted", "the raw node returns")
         coordinator.add(by_native, [str(i) for i in range(SMALL + 1, 2 * SMALL + 1)])
-        check(len({one["ticket"] for one in coordinator.results(by_native)}) == 2 * SMALL, "so is the native one")
+        check(len({one["ticket"] for one in coordinator.results(by_native)}) == 2 * SMALL, "the native node returns")
         lines = coordinator.results(by_raw)
         check([one["result"] for one in sorted(lines, key=lambda one: one["ticket"])] == ["of 1", "of 2", "of 3", "of 4"],
               "each ticket counts once", lines)
@@ -283,8 +286,8 @@ def one_seed(seed):
             for one in lines:
                 got = one["result"].encode() if "result" in one else coordinator.request("GET", f"/blobs/{one.get('blob')}")[2]
                 check(got == right(function, str(one["ticket"] - first + 1).encode()), f"seed {seed}: the right result", one)
-                check(owners.pop(one["ticket"], one["node"]) == one["node"], f"seed {seed}: of who was told so", one)
-        check(not owners, f"seed {seed}: nothing that was acknowledged is lost", owners)
+                check(owners.pop(one["ticket"], one["node"]) == one["node"], f"seed {seed}: from the node that was acknowledged", one)
+        check(not owners, f"seed {seed}: no acknowledged result is lost", owners)
     finally:
         for volunteer in volunteers:
             volunteer.done.set()
@@ -298,7 +301,7 @@ def one_seed(seed):
 
 
 def faults():
-    with one_that_stands_still():
+    with stopped_coordinator():
         for seed in range(SEEDS):
             one_seed(seed)
             shutil.rmtree("state", ignore_errors=True)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Training over a pool with nodes that are JavaScript: SCRIPT KAISEKI JOIN_JS, where the npm package is installed beside
-JOIN_JS. Nodes are killed and join; the weights are those of one machine."""
+"""Training over a pool with JavaScript nodes: SCRIPT KAISEKI JOIN_JS. The npm package is installed next to JOIN_JS.
+Nodes are killed and join. The weights are those of one machine.
+"""
 import json
 import pathlib
 import sys
@@ -37,7 +38,7 @@ def smooth():
 
 
 def weights_of_one_machine():
-    """A native node and one of JavaScript, which is killed and comes again."""
+    """A native node and a JavaScript node, which is killed and returns."""
     works(*smooth(), "--save", "one.safetensors")
     for mode in ("data", "paper", "border"):
         with Coordinator(state=mode) as coordinator:
@@ -50,7 +51,7 @@ def weights_of_one_machine():
             again = join(coordinator)
             run.finish()
             logs = log_of(killed) + log_of(again)
-            check('"ticket_failed"' not in logs and '"result_refused"' not in logs, f"{mode}: no ticket of theirs fails", logs)
+            check('"ticket_failed"' not in logs and '"result_refused"' not in logs, f"{mode}: none of their tickets fails", logs)
             off = difference(f"{mode}.safetensors", "one.safetensors")
             check(off < 1e-5, f"{mode}: the weights of one machine", off)
             print(f"{mode}: {off:.2g} from one machine; {logs.count(ACCEPTED)} of {run.by_nodes} tickets by JavaScript",
@@ -59,7 +60,7 @@ def weights_of_one_machine():
 
 
 def two_runs_are_the_same():
-    """Nodes of JavaScript alone: two, of which one is killed, or one."""
+    """Only JavaScript nodes: two, one of which is killed, or one."""
     with Coordinator() as coordinator:
         nodes = [join(coordinator), join(coordinator)]
         run = Training(coordinator, *EXACT, "data", "--save", "two.safetensors", run=smooth())
@@ -68,18 +69,18 @@ def two_runs_are_the_same():
         nodes[0].wait()
         run.finish()
         again = Training(coordinator, *EXACT, "data", "--save", "one.safetensors", run=smooth()).finish()
-        check(run.here == again.here == 0 and again.by_nodes == 432, "JavaScript did all", f"{run.output}\n{again.output}")
+        check(run.here == again.here == 0 and again.by_nodes == 432, "JavaScript nodes computed all", f"{run.output}\n{again.output}")
         check(weights("two.safetensors") == weights("one.safetensors"), "the same weights")
         leave(nodes[1:])
 
 
 def accuracy_of_one_machine():
-    """LeNet with halves on the wire, as a user begins."""
+    """LeNet with halves on the wire, as users start."""
     expected = accuracy(works(*RUN, "--epochs", 4).stdout)
     with Coordinator() as coordinator:
         nodes = [join(coordinator)]
         run = Training(coordinator, "--epochs", 4, "--pool-mode", "data").finish()
-        check(run.by_nodes > 24, "JavaScript did a part", run.output)
+        check(run.by_nodes > 24, "JavaScript nodes computed a part", run.output)
         check(accuracy(run.output) >= expected - 2, "the accuracy of one machine", f"{expected}\n{run.output}")
         leave(nodes)
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The samples from end to end: nodes join, are killed, and the coordinator too; the results are those of mathematics."""
+"""The samples from end to end: nodes join and are killed, and the coordinator too. The results are mathematically
+right.
+"""
 import base64
 import json
 import math
@@ -30,12 +32,12 @@ def accepted(coordinator, task):
 
 
 def primes():
-    """One candidate a ticket; one node is killed, one joins, the coordinator is killed and comes back."""
+    """One candidate for each ticket. One node is killed, one joins, and the coordinator is killed and returns."""
     with Coordinator() as coordinator:
         nodes = [native_node(coordinator, "--jobs", 2), native_node(coordinator, "--jobs", 1)]
         if node_js_is_there():
             nodes.append(js_node(coordinator, "--threads", 2))
-        check(all(has_joined(node) for node in nodes), "all join")
+        check(all(has_joined(node) for node in nodes), "all nodes join")
         project = coordinator.api("POST", "/projects", {"name": "primes"})["project"]
         task = coordinator.api("POST", f"/projects/{project}/tasks", {
             "name": "primes", "function": "sample.primes", "module": module(coordinator, "primes")})["task"]
@@ -44,9 +46,9 @@ def primes():
         nodes[0].kill()
         nodes[0].wait()
         nodes.append(native_node(coordinator))
-        check(has_joined(nodes[-1]), "another joins")
+        check(has_joined(nodes[-1]), "another node joins")
         coordinator.add(task, [str(i) for i in range(501, 1001)])
-        check(until(lambda: accepted(coordinator, task) > 300), "the others go on")
+        check(until(lambda: accepted(coordinator, task) > 300), "the others continue")
         coordinator.kill()
         coordinator.begin()
         results = coordinator.results(task)
@@ -55,16 +57,16 @@ def primes():
         check(len(results) == 1000 and len({one["ticket"] for one in results}) == 1000, "each ticket once", len(results))
         check(sorted(found) == sieve(1000), "the prime numbers up to 1000", sorted(found))
         owners = {one["node"] for one in results}
-        check(len(owners) >= len(nodes) - 1, "all nodes had a part", owners)
+        check(len(owners) >= len(nodes) - 1, "all nodes computed a part", owners)
         for node in nodes[1:]:
             check(end(node) == 0, "a node ends with status 0", pathlib.Path(node.log).read_text()[-2000:])
         nodes = coordinator.api("GET", "/nodes")
-        check(until(lambda: not any(one["connected"] for one in coordinator.api("GET", "/nodes"))), "nodes have left", nodes)
+        check(until(lambda: not any(one["connected"] for one in coordinator.api("GET", "/nodes"))), "all nodes have left", nodes)
         check(coordinator.end() == 0, "the coordinator ends with status 0")
 
 
 def pi():
-    """The same tickets by native nodes and by JavaScript give the same bytes: two must agree on each."""
+    """Native and JavaScript nodes give the same bytes for the same tickets: two must agree on each."""
     with Coordinator() as coordinator:
         inputs = [json.dumps({"seed": seed, "points": 20000}) for seed in range(40)]
         javascript = node_js_is_there()
@@ -79,11 +81,11 @@ def pi():
             check(end(node) == 0, "a node ends with status 0", pathlib.Path(node.log).read_text()[-2000:])
         said = [re.search(r'([\d,]+) results accepted|"accepted":(\d+)', pathlib.Path(node.log).read_text()) for node in nodes]
         counts = [int((one.group(1) or one.group(2)).replace(",", "")) for one in said if one]
-        check(len(counts) == 2 and sum(counts) == 40, "who gave the second of two results ended the ticket, and counts it", counts)
+        check(len(counts) == 2 and sum(counts) == 40, "the node with the second of two results finishes the ticket and counts it", counts)
 
 
 def mandelbrot():
-    """A picture that fills in tile by tile, each the same from native code and from JavaScript."""
+    """A picture that fills in tile by tile. Native code and JavaScript give the same tiles."""
     tiles, size = 4, 32
     inputs = [json.dumps({"left": -2 + 2.5 * column / tiles, "top": 1.25 - 2.5 * row / tiles, "step": 2.5 / tiles / size,
                           "width": size, "height": size, "iterations": 100})
@@ -100,14 +102,14 @@ def mandelbrot():
             pictures.append([base64.b64decode(one["result_base64"]) if "result_base64" in one else one["result"].encode()
                              for one in lines])
             check(end(node) == 0, "a node ends with status 0", pathlib.Path(node.log).read_text()[-2000:])
-        check(all(picture == pictures[0] for picture in pictures), "the same picture")
+        check(all(picture == pictures[0] for picture in pictures), "the pictures are equal")
         points = b"".join(pictures[0])
         area = sum(point == 100 for point in points) * (2.5 / tiles / size) ** 2
         check(abs(area - 1.5065918849) < 0.1, "the area of the Mandelbrot set", area)
 
 
 def interrupted_node():
-    """Ctrl-C gives back what is not done: others get it at once, not after a deadline."""
+    """Ctrl-C gives unfinished tickets back: other nodes get them at once, not after a deadline."""
     with Coordinator() as coordinator:
         slow = [json.dumps({"seed": seed, "points": 200000000}) for seed in range(2)]
         task = coordinator.task(slow, function="sample.pi")
@@ -122,7 +124,9 @@ def interrupted_node():
 
 
 def failing_modules():
-    """A module's error is the ticket's; endless ones are ended; none reaches Node, the network or a string's code."""
+    """A module's error belongs to its ticket. Endless modules are ended. None reaches Node, the network or code from
+    strings.
+    """
     if not node_js_is_there():
         return
     bad = {
@@ -144,21 +148,21 @@ def failing_modules():
         node = js_node(coordinator, "--threads", 1, "--seconds", 1, "--name", "\x1b[2J<img onerror=alert(1)>")
         good = module(coordinator, "primes")
         for i, (what, code) in enumerate(bad.items()):
-            if i % 5 == 0:  # a node that fails without end gets little work
+            if i % 5 == 0:  # a node that always fails gets little work
                 check(coordinator.results(coordinator.task(["7"], module=good))[0].get("result") == "true", "a good module")
             task = coordinator.task(["1"], name=what, module=coordinator.put_blob(code.encode()), max_attempts=1)
             results = coordinator.results(task)
             check(len(results) == 1 and results[0].get("dead"), f"a module that {what} fails", results)
             errors = coordinator.api("GET", f"/tasks/{task}/errors")
-            check(errors and errors[0]["error"], f"and says why: {what}", errors)
-        check(coordinator.results(coordinator.task(["7"], module=good))[0].get("result") == "true", "then the node still works")
+            check(errors and errors[0]["error"], f"{what}: the reason is reported", errors)
+        check(coordinator.results(coordinator.task(["7"], module=good))[0].get("result") == "true", "the node still works afterwards")
         names = [one["name"] for one in coordinator.api("GET", "/nodes")]
-        check(names == ["[2J<img onerror=alert(1)>"], "control characters are gone", names)
+        check(names == ["[2J<img onerror=alert(1)>"], "control characters are removed", names)
         check(end(node) == 0, "a node ends with status 0", pathlib.Path(node.log).read_text()[-2000:])
 
 
 def webassembly():
-    """A module that gives the number of its input's bytes, as 4 bytes; and one with an import, which is refused."""
+    """A module that returns the number of its input's bytes, as 4 bytes. A module with an import is refused."""
     if not node_js_is_there():
         return
     head = b"\0asm\x01\0\0\0"
@@ -172,9 +176,9 @@ def webassembly():
         results = coordinator.results(task)
         check(results[0].get("result") == "\x05\0\0\0", "the number of bytes", results)
         task = coordinator.task(["1"], module=coordinator.put_blob(imports), max_attempts=1)
-        check(coordinator.results(task)[0].get("dead"), "no imports")
+        check(coordinator.results(task)[0].get("dead"), "imports are refused")
         text = coordinator.api("GET", f"/tasks/{task}/errors")[0]["error"]
-        check("imports" in text, "and it says so", text)
+        check("imports" in text, "the error names imports", text)
         check(end(node) == 0, "a node ends with status 0", pathlib.Path(node.log).read_text()[-2000:])
 
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The five holes of Sashimi, the pool of the MILJS paper: any client could answer any ticket, anybody could send code to every
-client, clients evaluated the code of tasks in their page, texts of clients became HTML, and there was a default password. One
-test each; what a browser does about them is in web/e2e (console.test.js, volunteer.test.js)."""
+"""The five security holes of Sashimi, the pool of the MILJS paper: any client could answer any ticket, anybody could
+send code to every client, clients evaluated the code of tasks in their page, clients' texts became HTML, and
+there was a default password. One test each. web/e2e (console.test.js, volunteer.test.js) tests the browser's
+part.
+"""
 import base64
 import hashlib
 import pathlib
@@ -19,7 +21,9 @@ SOURCES = [file for folder in ("pool", "src", "samples") for file in (ROOT / "we
 
 
 def any_client_answers_any_ticket():
-    """UPDATE ... WHERE id = ? AND status = "calculating": a result counts only with the lease's token, from the node that has it."""
+    """UPDATE ... WHERE id = ? AND status = "calculating": a result counts only with the lease's token, from the node
+    that has the lease.
+    """
     with Coordinator() as coordinator:
         task = coordinator.task(["7", "8"], function="sample.primes")
         honest = join_raw(coordinator)
@@ -32,14 +36,14 @@ def any_client_answers_any_ticket():
             check(thief.hear_frame("verdict")[2]["verdict"] == "refused", f"another node's ticket with {what}")
             counted(coordinator, "result", before, what)
         honest.say("result", ticket, {"token": control["token"]}, b"right")
-        check(honest.hear_frame("verdict")[2]["verdict"] == "accepted", "who has the lease is heard")
+        check(honest.hear_frame("verdict")[2]["verdict"] == "accepted", "the lease's holder is accepted")
         thief.say("give_back", own, {"token": own_control["token"]})
         lines = coordinator.request("GET", f"/api/tasks/{task}/results")[2].decode()
-        check('"right"' in lines and "wrong" not in lines, "and only that counts", lines)
+        check('"right"' in lines and "wrong" not in lines, "only that result counts", lines)
 
 
 class Impostor(threading.Thread):
-    """A coordinator that welcomes a node and sends it a frame that no coordinator knows."""
+    """A coordinator that welcomes a node and sends it an unknown frame."""
 
     def __init__(self, unknown):
         super().__init__(daemon=True)
@@ -61,11 +65,11 @@ class Impostor(threading.Thread):
             peer.recv(65536)  # its hello
             for message in (frame("welcome", control={"node": "n", "key": "k"}), self.unknown):
                 peer.sendall(bytes([0x82, len(message)]) + message)
-            self.peer = peer  # stays open
+            self.peer = peer  # keeps the connection open
 
 
 def anybody_runs_code_on_every_client():
-    """POST /management/run_code, open to all: there is no such path, and no frame that brings code."""
+    """POST /management/run_code, open to all: there is no such path, and no frame carries code."""
     with Coordinator() as coordinator:
         node = join_raw(coordinator)
         for method in ("GET", "POST", "PUT"):
@@ -74,7 +78,7 @@ def anybody_runs_code_on_every_client():
                     status = coordinator.request(method, path, '{"code_to_run": "1"}' if method != "GET" else None, token=token)[0]
                     check(status in (401, 404, 405, 413) and (status != 401 or not token), f"{method} {path}, token: {token}", status)
         node.say("echo")
-        check(node.hear_frame()[0] == "echo", "no node hears anything")
+        check(node.hear_frame()[0] == "echo", "no node receives anything")
     code = frame("echo", payload=b"import('node:fs').then((fs) => fs.writeFileSync('ran', ''))")
     nodes = [[KAISEKI, "join", "--device", "cpu", "--gflops", "1"]] + [["node", NODE_JS]] * node_js_is_there()
     for i, command in enumerate(nodes):
@@ -85,18 +89,19 @@ def anybody_runs_code_on_every_client():
         process.log = log
         check(until(lambda: "bad_frame" in log.read_text(), 60), "a frame of an unknown type is refused", log.read_text())
         end(process)
-        check(not pathlib.Path("ran").exists(), "and nothing of it runs")
+        check(not pathlib.Path("ran").exists(), "none of it runs")
 
 
 def clients_evaluate_code():
-    """eval() in the page, with all that the page may: tasks are modules named by their hash, in a worker, and nothing else is code
-    (failing_modules of pool_samples_test.py has what a module tries)."""
+    """eval() in the page with all of its rights: tasks are modules named by their hash, in a worker, and nothing
+    else is code. (failing_modules of pool_samples_test.py has what a module tries.)
+    """
     found = [(file.name, line) for file in SOURCES for line in file.read_text().splitlines()
              if re.search(r"\beval\(|\bnew Function\b|setTimeout\(\s*['\"`]|(?<!wasm-)unsafe-eval", line)]
     check(len(SOURCES) > 20 and not found, "no code from texts", found)
     with Coordinator() as coordinator:
         policy = coordinator.request("GET", "/", token=False)[1]["Content-Security-Policy"]
-        check("script-src 'self' 'wasm-unsafe-eval'; " in policy, "the browser refuses it, too", policy)
+        check("script-src 'self' 'wasm-unsafe-eval'; " in policy, "the browser's policy refuses it too", policy)
         project = coordinator.api("POST", "/projects", {"name": "p"})["project"]
         code = coordinator.request("POST", f"/api/projects/{project}/tasks", '{"name": "t", "module": "alert(1)"}')
         check(code[0] == 422, "a module is a hash, not a text", code)
@@ -104,11 +109,13 @@ def clients_evaluate_code():
         for name in (blob, "0" * 64):
             status = coordinator.request("PUT", f"/blobs/{name}", b"export const calculate = () => 'other';")[0]
             got = coordinator.request("GET", f"/blobs/{name}", token=False)[2]
-            check(b"other" not in got and (status == 422 or name == blob), "whose bytes nobody can change", (status, got))
+            check(b"other" not in got and (status == 422 or name == blob), "the bytes of a module cannot be changed", (status, got))
 
 
 def texts_of_clients_become_html():
-    """Log lines by innerHTML: texts stay texts, without control characters, in answers that no browser takes for a page."""
+    """Log lines by innerHTML: texts stay texts without control characters, in answers that no browser takes for a
+    page.
+    """
     found = [(file.name, line) for file in SOURCES for line in file.read_text().splitlines()
              if re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment", line)]
     check(not found, "no HTML from texts", found)
@@ -122,20 +129,20 @@ def texts_of_clients_become_html():
         task = coordinator.task(["7"], function="sample.primes", max_attempts=1)
         _, ticket, control, _ = node.hear_frame("ticket")
         node.say("give_back", ticket, {"token": control["token"], "error": text})
-        check(until(lambda: coordinator.api("GET", f"/tasks/{task}")["dead"] == 1, 10), "its error is there")
+        check(until(lambda: coordinator.api("GET", f"/tasks/{task}")["dead"] == 1, 10), "its error is reported")
         for path in ("/api/nodes", f"/api/tasks/{task}", f"/api/tasks/{task}/errors", "/pool"):
             status, headers, body = coordinator.request("GET", path)
             check(status == 200 and headers["Content-Type"].startswith("application/json") and
-                  headers.get("X-Content-Type-Options") == "nosniff", f"{path} is no page", headers)
+                  headers.get("X-Content-Type-Options") == "nosniff", f"{path} is not a page", headers)
             check(b"\x1b" not in body and b"u001b" not in body, f"{path}: no control characters", body)
         policy = coordinator.request("GET", "/", token=False)[1]["Content-Security-Policy"]
         check("require-trusted-types-for 'script'" in policy, "the browser refuses HTML from texts", policy)
     log = pathlib.Path("events.log").read_text()
-    check("\x1b" not in log, "nor in the log", log)
+    check("\x1b" not in log, "the log has none either", log)
 
 
 def a_default_password():
-    """sashimi/password: tokens are made up at the first start, and nothing else opens."""
+    """sashimi/password: tokens are made at the first start, and nothing else opens."""
     states = []
     for name in ("one", "two"):
         with Coordinator(state=name) as coordinator:

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Training over a pool by the command: nodes join, one is killed, another joins; the weights are those of one machine."""
+"""Training over a pool by the command: nodes join, one is killed, another joins. The weights are those of one
+machine.
+"""
 import array
 import http.client
 import json
@@ -18,9 +20,9 @@ from support import KAISEKI, LENET, ROOT, check, main, refuses, works
 
 DATA = ["--data", "digits:768:1", "--seed", 3]
 RUN = ["train", LENET, *DATA]
-SAME = ["--deterministic"]  # what is measured differs from machine to machine
+SAME = ["--deterministic"]  # measurements differ between machines
 
-# Without kinks: where a rounding decides a maximum or a ReLU, weights part by far more than rounding.
+# Without kinks: if rounding decides a maximum or a ReLU, weights differ by far more than rounding.
 SMOOTH = {"inputs": {"x": {"shape": [1, 28, 28]}}, "layers": [
     {"name": "conv1", "type": "convolution", "output_channels": 8, "kernel_size": 5},
     {"name": "act1", "type": "tanh"},
@@ -35,7 +37,7 @@ SMOOTH = {"inputs": {"x": {"shape": [1, 28, 28]}}, "layers": [
 
 
 def weights(file):
-    """Tensors of a safetensors file by name."""
+    """Reads the tensors of a safetensors file by name."""
     data = pathlib.Path(file).read_bytes()
     size = struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:8 + size])
@@ -45,7 +47,7 @@ def weights(file):
 
 
 def difference(found, expected):
-    """The largest of a tensor, by its norm."""
+    """The largest relative difference of a tensor, by its norm."""
     found, expected = weights(found), weights(expected)
     worst = 0
     for name, values in expected.items():
@@ -58,8 +60,15 @@ def accuracy(output):
     return float(re.findall(r"test accuracy ([\d.]+) %", output)[-1])
 
 
+def connected(url):
+    """The number of connections to this address, also those that its process has not yet accepted."""
+    port = int(url.rpartition(":")[2])
+    lines = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(int(remote.rpartition(":")[2], 16) == port and state == "01" for _, _, remote, state, *_ in lines)
+
+
 class Training:
-    """kaiseki train --pool serve, with `nodes` there from the first steps on."""
+    """kaiseki train --pool serve with `nodes` from the first steps on."""
 
     def __init__(self, *arguments, run=RUN, nodes=2):
         self.state = pathlib.Path("state").resolve()
@@ -70,9 +79,9 @@ class Training:
         self.output = self.process.stdout.readline() + self.process.stdout.readline()
         self.url = self.output.split()[-1] if "kaiseki join" in self.output else ""
         check(self.url, "an address for nodes", self.output)
-        self.process.send_signal(signal.SIGSTOP)  # training waits until nodes have called
+        self.process.send_signal(signal.SIGSTOP)  # training waits until the nodes have called
         self.nodes = [self.join() for _ in range(nodes)]
-        time.sleep(1.5 if nodes else 0)
+        until(lambda: connected(self.url) >= nodes)
         self.process.send_signal(signal.SIGCONT)
 
     def join(self, *arguments):
@@ -83,7 +92,7 @@ class Training:
         return process
 
     def accepted(self):
-        """Results of nodes so far."""
+        """The number of accepted results so far."""
         return self.counted("accepted")
 
     def counted(self, event):
@@ -110,16 +119,19 @@ class Training:
         for node in self.nodes:
             if node.poll() is None:
                 check(end(node) == 0, "a node ends with status 0", pathlib.Path(node.log).read_text()[-2000:])
-        self.counts = re.search(r"([\d,]+) tickets by nodes, ([\d,]+) here, ([\d,]+) checked, (\d+) nodes put out; mode (\w+)",
-                                self.output)
-        check(self.counts, "what nodes did is told", self.output)
-        self.by_nodes, self.here, self.checked, self.put_out = (int(self.counts.group(i).replace(",", "")) for i in range(1, 5))
-        check(self.put_out == liars, f"liars are put out: {liars}, and no honest node", self.output)
+        self.counts = re.search(r"([\d,]+) tickets by nodes, ([\d,]+) here, ([\d,]+) checked, (\d+) nodes expelled, "
+                                r"([\d,]+) steps trained again; mode (\w+)", self.output)
+        check(self.counts, "it reports the nodes' part", self.output)
+        self.by_nodes, self.here, self.checked, self.expelled, self.undone = (
+            int(self.counts.group(i).replace(",", "")) for i in range(1, 6))
+        check(self.expelled == liars, f"expelled nodes: {liars}, all of them liars", self.output)
         return self
 
 
 def weights_of_one_machine():
-    """Every mode, exact on the wire: one node is killed and one joins, or there is but one, or none: the same weights."""
+    """Every mode, exact on the wire: one node is killed and one joins, or there is one node, or none. The weights
+    are the same.
+    """
     pathlib.Path("smooth.json").write_text(json.dumps(SMOOTH))
     smooth = ["train", "smooth.json", *DATA, *SAME, "--epochs", 9, "--eval-every", 0]  # 108 steps
     works(*smooth, "--save", "one.safetensors")
@@ -131,20 +143,20 @@ def weights_of_one_machine():
         run.nodes[0].wait()
         run.nodes.append(run.join())
         run.finish()
-        check(run.by_nodes > 24, f"{mode}: nodes did a part", run.output)
+        check(run.by_nodes > 24, f"{mode}: nodes computed a part", run.output)
         again = Training(*exact, "--save", f"{mode}-b.safetensors", run=smooth, nodes=1).finish()
-        check(again.by_nodes > 24, f"{mode}: the node did a part", again.output)
-        check(weights(f"{mode}-a.safetensors") == weights(f"{mode}-b.safetensors"), f"{mode}: the same whoever computes")
+        check(again.by_nodes > 24, f"{mode}: the node computed a part", again.output)
+        check(weights(f"{mode}-a.safetensors") == weights(f"{mode}-b.safetensors"), f"{mode}: the same weights with other nodes")
         off = difference(f"{mode}-a.safetensors", "one.safetensors")
         check(off < 1e-5, f"{mode}: the weights of one machine", off)
         print(f"{mode}: {off:.2g} from one machine after 108 steps; {run.by_nodes} tickets by nodes, {run.here} here", flush=True)
     alone = Training("--pool-wire", "f32", "--pool-mode", "data", "--save", "none.safetensors", run=smooth, nodes=0).finish()
-    check(alone.by_nodes == 0, "no nodes", alone.output)
-    check(weights("none.safetensors") == weights("data-a.safetensors"), "the same without nodes")
+    check(alone.by_nodes == 0, "no node computed", alone.output)
+    check(weights("none.safetensors") == weights("data-a.safetensors"), "the same weights without nodes")
 
 
 def accuracy_of_one_machine():
-    """As a user begins: halves on the wire, the mode by the cost model."""
+    """As users start: halves on the wire, and the cost model selects the mode."""
     expected = accuracy(works(*RUN, "--epochs", 6).stdout)
     run = Training("--epochs", 6, "--pool-log", "pool.log", "--pool-ticket", 32)
     check(until(lambda: run.accepted() > 12), "nodes work", run.output)
@@ -152,54 +164,56 @@ def accuracy_of_one_machine():
     run.nodes[0].wait()
     run.nodes.append(run.join())
     run.finish()
-    check(run.by_nodes > 24, "nodes did a part", run.output)
-    check(run.by_nodes + run.here <= 2 * 2 * 72, "tickets of 32 samples, two in each half of a step", run.output)
-    check(re.search(r"; a step [\d.e-]+ s, planned [\d.e-]+ s$", run.output, re.M), "what a step took and was to take", run.output)
-    check(run.counts.group(5) in ("data", "paper", "border"), "a mode was chosen", run.output)
+    check(run.by_nodes > 24, "nodes computed a part", run.output)
+    check(run.by_nodes + run.here <= 2 * 2 * 72, "tickets of 32 samples, two for each half of a step", run.output)
+    check(re.search(r"; a step [\d.e-]+ s, planned [\d.e-]+ s$", run.output, re.M), "the measured and the planned time of a step", run.output)
+    check(run.counts.group(6) in ("data", "paper", "border"), "a mode was chosen", run.output)
     check(accuracy(run.output) >= expected - 1, "the accuracy of one machine", f"{expected}\n{run.output}")
     events = [json.loads(line)["event"] for line in pathlib.Path("pool.log").read_text().splitlines()]
-    check(events.count("node_joined") == 3 and "node_left" in events, "nodes come and go in the log", events)
+    check(events.count("node_joined") == 3 and "node_left" in events, "the log has joins and leaves", events)
 
 
-def only_with_the_token():
-    """It has no pages: who says that it is one gets neither tickets nor blobs."""
+def private_pool():
+    """With the token only: a node that claims to be a page gets neither tickets nor blobs."""
     run = Training("--epochs", 1000, nodes=0)
     run.port, run.node_token = int(run.url.rpartition(":")[2]), ""
     peer = Socket(run)
     status = peer.upgrade(Origin=run.url, Authorization=None)
-    check(status == 401, "its own origin without a token", status)
+    check(status == 401, "its own origin without a token is refused", status)
     check(run.refused("node_token") == 1, "it is counted", run.refused("node_token"))
     run.process.send_signal(signal.SIGINT)
     run.finish()
 
 
-def after_an_accuracy():
-    """--pool-after: alone until then."""
+def starts_at_an_accuracy():
+    """--pool-after: training runs alone until the accuracy is reached."""
     run = Training("--epochs", 2, "--pool-after", "accuracy=1").finish()
-    check(run.by_nodes == 0, "alone below the accuracy", run.output)
+    check(run.by_nodes == 0, "it trains alone below the accuracy", run.output)
     run = Training("--epochs", 3, "--pool-after", "accuracy=0.01").finish()
-    check(run.by_nodes > 0, "with nodes above it", run.output)
+    check(run.by_nodes > 0, "it trains with nodes above it", run.output)
 
 
-def stops_and_goes_on():
-    """Ctrl-C with a node at work keeps a checkpoint; a run that is continued, with a node or without, ends as one that was not."""
+def interrupted_and_continued():
+    """Ctrl-C with a node at work keeps a checkpoint. A continued run, with or without a node, ends like an
+    uninterrupted one.
+    """
     exact = [*SAME, "--epochs", 2, "--pool-wire", "f32", "--pool-mode", "border"]
     Training(*exact, "--save", "whole.safetensors", nodes=0).finish()
     run = Training(*exact, "--checkpoint", "kept", nodes=1)
     check(until(lambda: run.accepted() > 8), "the node works", run.output)
     run.process.send_signal(signal.SIGINT)
     run.finish()
-    check("--resume" in run.output, "how to continue is told", run.output)
+    check("--resume" in run.output, "it prints how to continue", run.output)
     go_on = Training(*exact, "--checkpoint", "kept", "--resume", "--save", "parts.safetensors", nodes=0)
     go_on.finish()
-    check("continuing from" in go_on.output and "other settings" not in go_on.output, "it continues", go_on.output)
-    check(weights("whole.safetensors") == weights("parts.safetensors"), "the same weights in two parts")
+    check("continuing from" in go_on.output and "the settings differ" not in go_on.output, "it continues", go_on.output)
+    check(weights("whole.safetensors") == weights("parts.safetensors"), "two parts give the same weights")
     other = Training(*exact, "--checkpoint", "kept", "--resume", "--pool-ticket", 32, nodes=0).finish()
-    check("--pool-ticket 32, there none" in other.output, "other tickets are named", other.output)
+    check("--pool-ticket 32, there none" in other.output, "another ticket size is named", other.output)
 
 
-def diverges():
-    """With a node at work: the error is that of one machine, and comes at once."""
+def diverging_loss():
+    """With a node at work, a diverging loss gives the same error as on one machine, at once."""
     run = [*SAME, "--pool-mode", "data", "--checkpoint", "diverged"]
     Training(*run, "--epochs", 1, nodes=0).finish()
     wrong = Training(*run, "--epochs", 4, "--resume", "--lr", 1e30, nodes=1)
@@ -207,11 +221,11 @@ def diverges():
     wrong.output += wrong.process.communicate(timeout=600)[0]
     check(wrong.process.returncode == 1 and "the last good checkpoint is diverged/checkpoint-" in wrong.output,
           "it names the last good checkpoint", wrong.output)
-    check(time.monotonic() - begun < 20, "it does not wait for nodes that cannot do it", time.monotonic() - begun)
+    check(time.monotonic() - begun < 20, "it does not wait for nodes", time.monotonic() - begun)
     end(wrong.nodes[0])
 
 
-def page():
+def documented_options():
     """The options of docs/pool-training.md are those of --help."""
     documented = set(re.findall(r"`(--pool[\w-]*)", (ROOT / "docs" / "pool-training.md").read_text(), re.M))
     offered = set(re.findall(r"^ *(--pool[\w-]*)", works("train", "--help").stdout, re.M))
@@ -226,4 +240,4 @@ def wrong_options():
 
 
 if __name__ == "__main__":
-    main(page, wrong_options, weights_of_one_machine, accuracy_of_one_machine, only_with_the_token, after_an_accuracy, stops_and_goes_on, diverges)
+    main(documented_options, wrong_options, weights_of_one_machine, accuracy_of_one_machine, private_pool, starts_at_an_accuracy, interrupted_and_continued, diverging_loss)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""kaiseki train --pool URL: through a coordinator that already runs, which is killed meanwhile and comes back, with nodes
-that come and go; the weights are those of one machine, and nothing stays behind."""
+"""kaiseki train --pool URL: training through a running coordinator, which is killed and returns, with nodes that
+come and go. The weights are those of one machine, and nothing stays in the coordinator.
+"""
 import json
 import os
 import pathlib
@@ -14,7 +15,7 @@ import time
 
 from pool import Coordinator, Socket, end, has_joined, native_node, until
 from pool_train_test import DATA, RUN, SAME, SMOOTH, accuracy, difference, weights
-from support import KAISEKI, check, main, refuses, works
+from support import KAISEKI, LENET, check, main, refuses, works
 
 
 class Training:
@@ -24,11 +25,15 @@ class Training:
             [KAISEKI, *map(str, [*run, *arguments, "--pool", coordinator.url, *token, *ca])],
             env={**os.environ, "KAISEKI_DEVICE": "cpu"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
+    def prints(self, words):
+        """Waits for a line with these words. Returns whether it came."""
+        return any(words in line for line in self.process.stdout)
+
     def finish(self):
         self.output = self.process.communicate(timeout=600)[0]
         check(self.process.returncode == 0, "training ends with status 0", self.output)
-        counts = re.search(r"([\d,]+) tickets by nodes, ([\d,]+) here, [\d,]+ checked, (\d+) nodes put out", self.output)
-        check(counts and counts.group(3) == "0", "what nodes did is told", self.output)
+        counts = re.search(r"([\d,]+) tickets by nodes, ([\d,]+) here, [\d,]+ checked, (\d+) nodes expelled", self.output)
+        check(counts and counts.group(3) == "0", "it reports the nodes' part", self.output)
         self.by_nodes, self.here = (int(counts.group(i).replace(",", "")) for i in (1, 2))
         return self
 
@@ -38,14 +43,15 @@ def accepted(coordinator):
 
 
 def nothing_stays(coordinator):
-    check(coordinator.api("GET", "/projects") == [], "no project stays", coordinator.api("GET", "/projects"))
+    check(coordinator.api("GET", "/projects") == [], "no project is left", coordinator.api("GET", "/projects"))
     left = until(lambda: len(list((coordinator.state / "blobs").iterdir())) < 40, 20)
-    check(left, "weights and results of steps that are over leave the disk", len(list((coordinator.state / "blobs").iterdir())))
+    check(left, "weights and results of finished steps are deleted", len(list((coordinator.state / "blobs").iterdir())))
 
 
 def weights_of_one_machine():
-    """One node is killed and one joins; in the second mode the coordinator is killed too. A hundred steps alone take less than its
-    way back."""
+    """One node is killed and one joins. In the second mode the coordinator is killed too. A hundred steps alone take
+    less time than its return.
+    """
     pathlib.Path("smooth.json").write_text(json.dumps(SMOOTH))
     for mode, epochs in (("data", 9), ("border", 60)):
         smooth = ["train", "smooth.json", *DATA, *SAME, "--epochs", epochs, "--eval-every", 0]  # of 12 steps
@@ -63,9 +69,9 @@ def weights_of_one_machine():
                 coordinator.begin()
                 check(until(lambda: accepted(coordinator) > 12), "nodes work again after a restart of the coordinator")
             run.finish()
-            check(run.by_nodes > 24, f"{mode}: nodes did a part", run.output)
+            check(run.by_nodes > 24, f"{mode}: nodes computed a part", run.output)
             if mode == "border":
-                check("goes on alone until the pool" in run.output and "is back" in run.output, "both are told", run.output)
+                check("goes on alone until the pool" in run.output and "is back" in run.output, "both are reported", run.output)
             off = difference(f"{mode}.safetensors", "one.safetensors")
             check(off < 1e-5, f"{mode}: the weights of one machine", off)
             nothing_stays(coordinator)
@@ -76,7 +82,7 @@ def weights_of_one_machine():
 
 
 def paused_and_cancelled():
-    """What an operator makes of the task holds: paused, training waits, whatever it waits for; cancelled, it ends and says why."""
+    """An operator's change of the task takes effect: paused, training waits. Cancelled, it ends and says why."""
     with Coordinator() as coordinator:
         node = native_node(coordinator, *SAME)
         check(has_joined(node), "a node joins")
@@ -88,41 +94,43 @@ def paused_and_cancelled():
         run = Training(coordinator, "--epochs", 2)
         task = task_of(run)
         coordinator.api("PATCH", f"/tasks/{task}", {"state": "paused"})
-        time.sleep(2)
+        check(run.prints("training waits until it is resumed"), "it reports that it waits")
+        check(until(lambda: coordinator.api("GET", f"/tasks/{task}")["leased"] == 0), "the node holds no ticket")
         before = accepted(coordinator)
         check(end(node) == 0, "the node leaves")
-        time.sleep(2)
+        time.sleep(2)  # time in which nothing happens
         tasks = coordinator.api("GET", "/tasks")
-        check([(one["task"], one["state"]) for one in tasks] == [(task, "paused")], "the task stays, and paused", tasks)
+        check([(one["task"], one["state"]) for one in tasks] == [(task, "paused")], "the task remains, paused", tasks)
         check(accepted(coordinator) == before and run.process.poll() is None, "nothing is computed")
         node = native_node(coordinator, *SAME)
         coordinator.api("PATCH", f"/tasks/{task}", {"state": "running"})
         run.finish()
-        check(run.output.count("training waits until it is resumed") == 1, "that it waits is told", run.output)
+        check("training waits until it is resumed" not in run.output, "it reports that only once", run.output)
 
         run = Training(coordinator, "--epochs", 1000)
         task = task_of(run)
         coordinator.api("PATCH", f"/tasks/{task}", {"state": "paused"})
-        time.sleep(1.5)
+        check(run.prints("training waits until it is resumed"), "it waits")
         run.process.send_signal(signal.SIGINT)
         check(run.process.wait(60) == 0, "Ctrl-C ends it while it waits")
 
         run = Training(coordinator, "--epochs", 1000)
         coordinator.api("PATCH", f"/tasks/{task_of(run)}", {"state": "cancelled"})
         output = run.process.communicate(timeout=120)[0]
-        check(run.process.returncode == 1 and "cancelled at the coordinator" in output, "cancelled, it ends and says so", output)
-        check(coordinator.api("GET", "/projects") == [], "and leaves nothing", coordinator.api("GET", "/projects"))
+        check(run.process.returncode == 1 and "cancelled at the coordinator" in output, "after a cancel it ends and reports it", output)
+        check("--resume" not in output, "without checkpoints it does not promise to continue", output)
+        check(coordinator.api("GET", "/projects") == [], "nothing is left", coordinator.api("GET", "/projects"))
         end(node)
 
 
-def as_a_user():
-    """Halves on the wire, large results and tickets as blobs, the limits of a coordinator that runs for everybody."""
+def default_settings():
+    """Halves on the wire, large results and tickets as blobs, and the limits of a public coordinator."""
     expected = accuracy(works(*RUN, "--epochs", 4).stdout)
     with Coordinator() as coordinator:
         nodes = [native_node(coordinator) for _ in range(2)]
         check(all(has_joined(node) for node in nodes), "nodes join")
         run = Training(coordinator, "--epochs", 4).finish()
-        check(run.by_nodes > 24, "nodes did a part", run.output)
+        check(run.by_nodes > 24, "nodes computed a part", run.output)
         check(accuracy(run.output) >= expected - 1, "the accuracy of one machine", f"{expected}\n{run.output}")
         nothing_stays(coordinator)
         for node in nodes:
@@ -131,17 +139,19 @@ def as_a_user():
         check(run.by_nodes == 0, "without nodes it trains alone", run.output)
 
 
-def as_the_first_page_says():
-    """kaiseki serve, kaiseki join, kaiseki train --pool serve: where one's own coordinator has the port, through that one."""
+def commands_of_the_first_page():
+    """kaiseki serve, kaiseki join, kaiseki train --pool serve: if the user's own coordinator has the port, training
+    uses it.
+    """
     with Coordinator() as coordinator:
         node = native_node(coordinator, *SAME)
         check(has_joined(node), "a node joins")
         serve = [*RUN, "--epochs", 1, "--pool", "serve", "--pool-port", coordinator.port]
         own = {"KAISEKI_STATE_DIR": str(coordinator.state.resolve())}
         output = works(*serve, env=own).stdout
-        check(f"through your coordinator that runs at {coordinator.url}" in output, "it says so", output)
+        check(f"through your coordinator at {coordinator.url}" in output, "it reports the coordinator", output)
         found = re.search(r"([\d,]+) tickets by nodes", output)
-        check(found and int(found.group(1)) > 0, "its nodes did a part", output)
+        check(found and int(found.group(1)) > 0, "its nodes computed a part", output)
         nothing_stays(coordinator)
         taken = ["cannot listen", str(coordinator.port)]
         refuses(taken, *serve, env={"KAISEKI_STATE_DIR": str(pathlib.Path("another").resolve())})
@@ -161,11 +171,11 @@ def as_the_first_page_says():
 
         threading.Thread(target=answer_nothing, daemon=True).start()
         refuses(["cannot listen", str(port)], *RUN, "--pool", "serve", "--pool-port", port, env=own)
-        check(bool(heard) == (user == os.getuid()), f"what a program of the user {user} hears", heard)
+        check(heard and b"Bearer" not in b"".join(heard), f"a program of the user {user} gets no token", heard)
 
 
-def only_for_trusted_nodes():
-    """--pool-private: a page gets nothing of it; without, it gets tickets."""
+def private_training():
+    """--pool-private: pages get no tickets. Without it they do."""
     with Coordinator(pages=True) as coordinator:
         def page():
             peer = Socket(coordinator)
@@ -181,13 +191,13 @@ def only_for_trusted_nodes():
 
         anyone = page()
         run = Training(coordinator, "--epochs", 1)
-        check(anyone.hear_frame("ticket")[2]["function"] == "kaiseki.train", "without it everyone gets tickets")
+        check(anyone.hear_frame("ticket")[2]["function"] == "kaiseki.train", "without it all nodes get tickets")
         anyone.close()
         run.finish()
 
         anyone = page()
         run = Training(coordinator, "--epochs", 1, "--pool-private").finish()
-        check(run.by_nodes == 0 and gets_nothing(anyone), "it trains alone beside a page", run.output)
+        check(run.by_nodes == 0 and gets_nothing(anyone), "a page gets nothing, so it trains alone", run.output)
         node = native_node(coordinator, *SAME)
         check(has_joined(node), "a node with the token")
         run = Training(coordinator, "--epochs", 1, "--pool-private").finish()
@@ -195,37 +205,61 @@ def only_for_trusted_nodes():
         end(node)
 
 
-def killed():
-    """kill -9 of the training: nodes idle or do other work, --resume goes on as if nothing had been, what stayed can be deleted."""
+def killed_training():
+    """kill -9 of the training: nodes idle or do other work, --resume continues exactly, and the leftovers can be
+    deleted.
+    """
     with Coordinator() as coordinator:
         node = native_node(coordinator, *SAME)
         check(has_joined(node), "a node joins")
-        exact = [*SAME, "--epochs", 12, "--pool-wire", "f32", "--pool-mode", "border"]
+        exact = [*SAME, "--epochs", 5, "--pool-wire", "f32", "--pool-mode", "border"]
         Training(coordinator, *exact, "--save", "whole.safetensors").finish()
         run = Training(coordinator, *exact, "--checkpoint", "kept")
         check(until(lambda: list(pathlib.Path().glob("kept/checkpoint-*.safetensors"))), "a checkpoint", run.process.poll())
         run.process.kill()
         run.process.wait()
         names = [one["name"] for one in coordinator.api("GET", "/projects")]
-        check(len(names) == 2 and all(name.startswith("training ") for name in names), "its projects stay", names)
+        check(len(names) == 2 and all(name.startswith("training ") for name in names), "its projects remain", names)
 
         def open_tickets():
             return sum(one["free"] + one["leased"] for one in map(
                 lambda one: coordinator.api("GET", f"/tasks/{one['task']}"), coordinator.api("GET", "/tasks")))
 
-        check(until(lambda: open_tickets() == 0), "what was open is computed", open_tickets())
+        check(until(lambda: open_tickets() == 0), "open tickets are computed", open_tickets())
         before, spent = accepted(coordinator), cpu_seconds(node)
-        time.sleep(3)
+        time.sleep(3)  # time in which nothing happens
         check(accepted(coordinator) == before and cpu_seconds(node) - spent < 0.5, "then the node idles", cpu_seconds(node) - spent)
         results = coordinator.results(coordinator.task(["7"], function="sample.primes"))
-        check([one.get("result") for one in results] == ["true"], "it does other work", results)
+        check([one.get("result") for one in results] == ["true"], "it computes other tasks", results)
         run = Training(coordinator, *exact, "--checkpoint", "kept", "--resume", "--save", "parts.safetensors").finish()
-        check("continuing from" in run.output and run.by_nodes > 0, "it goes on", run.output)
-        check(weights("whole.safetensors") == weights("parts.safetensors"), "the same weights in two parts")
-        check(len(coordinator.api("GET", "/projects")) == 3, "it leaves what is not its own")
+        check("continuing from" in run.output and run.by_nodes > 0, "it continues", run.output)
+        check(weights("whole.safetensors") == weights("parts.safetensors"), "two parts give the same weights")
+        check(len(coordinator.api("GET", "/projects")) == 3, "other projects remain")
         for project in coordinator.api("GET", "/projects"):
             coordinator.api("DELETE", f"/projects/{project['project']}", status=204)
-        check(coordinator.api("GET", "/projects") == [], "what stayed can be deleted", coordinator.api("GET", "/projects"))
+        check(coordinator.api("GET", "/projects") == [], "the leftovers can be deleted", coordinator.api("GET", "/projects"))
+        end(node)
+
+
+def reports_its_progress():
+    """Epochs of one step: each report comes at the end of an epoch, where the totals of the next one are empty."""
+    with Coordinator() as coordinator:
+        node = native_node(coordinator, *SAME)
+        check(has_joined(node), "the node joins")
+        run = Training(coordinator, "--epochs", 100000, "--batch-size", 64, "--eval-every", 0,
+                       run=["train", LENET, "--data", "digits:64:1", *SAME])
+
+        def reported():
+            projects = [one["project"] for one in coordinator.api("GET", "/projects") if one["trains"]]
+            points = coordinator.api("GET", f"/projects/{projects[0]}/curve") if projects else []
+            return len(points) > 2 and points
+
+        points = until(reported, 60) or []
+        check(points and all(point["loss"] > 0 for point in points), "no loss is 0", points)
+        check(all((point.get("epoch"), point.get("epochs"), point.get("steps")) == (point["step"], 100000, 100000) for point in points),
+              "it tells epochs and steps", points)
+        run.process.send_signal(signal.SIGINT)
+        run.process.communicate(timeout=60)
         end(node)
 
 
@@ -234,7 +268,7 @@ def cpu_seconds(process):
     return sum(map(int, spent)) / os.sysconf("SC_CLK_TCK")
 
 
-def errors_say_what_to_do():
+def errors_name_a_remedy():
     with Coordinator() as coordinator:
         url, token = coordinator.url, coordinator.state / "author.token"
         pathlib.Path("other.token").write_text("another-token-of-enough-characters\n")
@@ -248,5 +282,5 @@ def errors_say_what_to_do():
 
 
 if __name__ == "__main__":
-    main(errors_say_what_to_do, as_the_first_page_says, only_for_trusted_nodes, weights_of_one_machine, paused_and_cancelled, killed,
-         as_a_user)
+    main(errors_name_a_remedy, reports_its_progress, commands_of_the_first_page, private_training, weights_of_one_machine, paused_and_cancelled, killed_training,
+         default_settings)

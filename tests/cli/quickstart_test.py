@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""./quickstart with mirrors that accept and then say nothing: it shows how long it has waited, gives up soon, and
-trains on digits within 90 s; and it ends with how to open the page that trains. The packages and the builds are stood in
-for."""
+"""./quickstart with mirrors that accept and then send nothing. It shows how long it has waited, and gives up soon.
+It trains on digits within 90 s. It ends with how to open the page that trains. Fakes replace the packages and
+builds.
+"""
 import os
 import pathlib
 import re
@@ -46,7 +47,7 @@ def make_tree():
     shutil.copy(ROOT / "quickstart", "quickstart")
 
 
-def mirrors_that_stall():
+def stalling_mirrors():
     make_tree()
     proxy = Stalling()
     start = time.monotonic()
@@ -56,11 +57,11 @@ def mirrors_that_stall():
     seconds = time.monotonic() - start
     print(f"quickstart without MNIST: {seconds:.0f} s after the build")
     plain = re.sub(r"\x1b\[[0-9;]*[mK]", "", seen)
-    check(status == 0 and seconds < 90, "ends within 90 s of the build", f"{seconds} s\n{plain}")
+    check(status == 0 and seconds < 90, "it ends within 90 s of the build", f"{seconds} s\n{plain}")
     waited = [int(found) for found in re.findall(r"downloading train-images-idx3-ubyte.gz.*?(\d+) s of 40", plain)]
-    check(len(set(waited)) > 15 and waited == sorted(waited), "shows how long it has waited", str(waited))
-    check(not waited or max(waited) <= 41, "gives up after 40 s", str(waited))
-    check("generated digits instead" in plain, "says what it takes instead", plain)
+    check(len(set(waited)) > 15 and waited == sorted(waited), "it shows how long it has waited", str(waited))
+    check(not waited or max(waited) <= 41, "it gives up after 40 s", str(waited))
+    check("generated digits instead" in plain, "it names the data that it uses instead", plain)
     found = re.search(r"LeNet is right on ([\d.]+) %", plain)
     check(found and float(found[1]) >= 98, "98 % of digits and more", plain[-2000:])
 
@@ -68,8 +69,8 @@ def mirrors_that_stall():
 def last_lines(path, says=""):
     done = subprocess.run(["./quickstart", "--data", "digits:100", "--epochs", "0", "--device", "cpu"], capture_output=True,
                           text=True, timeout=120, env={**os.environ, "KAISEKI_CACHE_DIR": os.path.abspath("cache"), "PATH": path})
-    check(done.returncode == 0, "ends well", done.stdout + done.stderr)
-    check(says in done.stdout, f"says {says}", done.stdout)
+    check(done.returncode == 0, "it ends with status 0", done.stdout + done.stderr)
+    check(says in done.stdout, f"it prints {says}", done.stdout)
     return done.stdout.partition("\nNext\n")[2]
 
 
@@ -78,26 +79,41 @@ def the_page():
     path = f"{os.getcwd()}/bin:{os.environ['PATH']}"
     stand_in("web/build", "echo $1 >built")
     seen = last_lines(path)
-    check("kaiseki serve " in seen and "http://127.0.0.1:8080/" in seen, "ends with the page's address", seen)
-    check(pathlib.Path("built").read_text() == "build/quickstart/wasm\n", "of a page that was built")
+    check("kaiseki serve " in seen and "http://127.0.0.1:8080/" in seen, "it ends with the page's address", seen)
+    check(pathlib.Path("built").read_text() == "build/quickstart/wasm\n", "the page was built")
     stand_in("bin/node", 'test "$1" = --version && echo v18.20.4')
     os.remove("built")
     seen = last_lines(path, says="needs Node 20.19 or newer, got v18.20.4")
     check("kaiseki serve" not in seen and re.search(r"^  ./quickstart .*Node 20.19 or newer", seen, re.M),
-          "or with the Node that it needs", seen)
-    check(not os.path.exists("built"), "an old Node is not tried")
+          "it names the required version of Node", seen)
+    check(not os.path.exists("built"), "an old Node is not used")
     stand_in("bin/node", "exit 0")
     stand_in("web/build", "exit 1")
     seen = last_lines(path)
     check("kaiseki serve" not in seen and re.search(r"^  cmake/install-packages wasm && ./quickstart .*again", seen, re.M),
-          "or with what to do about a page that could not be built", seen)
+          "it says what to do if the page could not be built", seen)
     os.makedirs("without")
     for program in "awk basename bash cat cut dirname env mkdir nproc sed sh tail tee timeout".split():
         os.symlink(shutil.which(program), f"without/{program}")
     os.symlink("../bin/cmake", "without/cmake")
     seen = last_lines(os.path.abspath("without"))
     check("kaiseki serve" not in seen and re.search(r"^  cmake/install-packages wasm && ./quickstart .*for a page", seen, re.M),
-          "or without Emscripten", seen)
+          "it says what to do without Emscripten", seen)
 
 
-main(mirrors_that_stall, the_page)
+def progress_in_a_file():
+    make_tree()
+    # Simulates a build of 12 s, because a line comes every 10 s.
+    stand_in("bin/cmake", 'case "$*" in *--target*) for i in $(seq 12); do echo "[$i/12] built"; sleep 1; done ;; esac')
+    os.remove("bin/emcc")
+    done = subprocess.run(["./quickstart", "--data", "digits:100", "--epochs", "0"], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "KAISEKI_CACHE_DIR": os.path.abspath("cache"), "OCL_ICD_VENDORS": os.path.abspath("none"),
+                               "PATH": f"{os.getcwd()}/bin:{os.environ['PATH']}"})
+    check(done.returncode == 0, "ends well", done.stdout + done.stderr)
+    lines = re.findall(r"^  \[(\d+)/12\] (\d+) s$", done.stdout, re.M)
+    check(1 <= len(lines) <= 4 and all(int(seconds) >= 10 for _, seconds in lines), "a line every 10 s of the build", done.stdout)
+    check("computing on the CPU" not in done.stdout + done.stderr, "no warning where there is no driver", done.stderr)
+    check(len(re.findall("this machine has", done.stdout)) == 1, "one line says what to install", done.stdout)
+
+
+main(stalling_mirrors, the_page, progress_in_a_file)

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A run that was stopped and resumed ends with the same bytes as one that was not."""
+"""A run that was stopped and resumed ends with the same bytes as an uninterrupted one."""
 import pathlib
 import signal
-import time
 
-from support import check, main, refuses, start, train, LENET
+from support import check, main, refuses, start, train, until, until_logged, LENET
 
 RUN = ["--epochs", 2, "--batch-size", 32, "--seed", 3, "--augment", "crop:2", "--schedule", "cosine"]
 
@@ -18,50 +17,42 @@ def resumed_after_an_epoch():
     for optimizer in ("momentum", "adam"):
         own = [*RUN, "--optimizer", optimizer, "--lr", 0.001]
         train(*own, "--save", f"{optimizer}.safetensors")
-        train(*own, "--save", "unused.safetensors", "--checkpoint", f"{optimizer}-all")
         process = start("train", LENET, "--data", "digits:600:1", "--test-limit", 100, *own, "--checkpoint", optimizer)
         first = pathlib.Path(optimizer, "checkpoint-00000019.safetensors")
-        for _ in range(6000):
-            if first.exists() or process.poll() is not None:
-                break
-            time.sleep(0.005)
+        until(lambda: first.exists() or process.poll() is not None, step=0.005)
         process.kill()
         process.communicate()
         check(first.exists(), "a checkpoint after the first epoch")
         for later in pathlib.Path(optimizer).glob("checkpoint-*38*"):
             later.unlink()
         done = train(*own, "--checkpoint", optimizer, "--resume", "--save", f"{optimizer}-resumed.safetensors")
-        check("continuing from" in done.stdout, "says that it continues", done.stdout)
+        check("continuing from" in done.stdout, "it prints that it continues", done.stdout)
         same(f"{optimizer}.safetensors", f"{optimizer}-resumed.safetensors", f"{optimizer}: resumed as straight")
 
 
 def interrupted_within_an_epoch():
-    train(*RUN, "--epochs", 4, "--save", "straight.safetensors", data="digits:4000:1")
+    train(*RUN, "--epochs", 4, "--save", "straight.safetensors", data="digits:2000:1")
     for which in (signal.SIGINT, signal.SIGTERM):
         name = which.name
-        process = start("train", LENET, "--data", "digits:4000:1", "--test-limit", 100, *RUN, "--epochs", 4,
+        process = start("train", LENET, "--data", "digits:2000:1", "--test-limit", 100, *RUN, "--epochs", 4,
                         "--checkpoint", name, "--log", f"{name}.jsonl", "--log-every", 1)
-        log = pathlib.Path(f"{name}.jsonl")
-        while process.poll() is None and not (log.exists() and log.read_text().count("\n") > 20):
-            time.sleep(0.002)
+        until_logged(process, f"{name}.jsonl", 21)
         process.send_signal(which)
         out, err = process.communicate()
         check(process.returncode == 0, f"{name}: ends with status 0", out + err)
-        check("interrupted" in out and "--resume" in out, f"{name}: says how to continue", out)
+        check("interrupted" in out and "--resume" in out, f"{name}: it prints how to continue", out)
         train(*RUN, "--epochs", 4, "--checkpoint", name, "--resume", "--save", f"{name}.safetensors",
-              data="digits:4000:1")
+              data="digits:2000:1")
         same("straight.safetensors", f"{name}.safetensors", f"{name}: resumed as straight")
 
 
 def interrupted_without_a_folder():
-    process = start("train", LENET, "--data", "digits:4000:1", "--epochs", 50, "--log", "log.jsonl", "--log-every", 1)
-    while process.poll() is None and not (pathlib.Path("log.jsonl").exists() and
-                                          pathlib.Path("log.jsonl").read_text()):
-        time.sleep(0.005)
+    process = start("train", LENET, "--data", "digits:2000:1", "--epochs", 50, "--log", "log.jsonl", "--log-every", 1)
+    until_logged(process, "log.jsonl", 1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     check(process.returncode == 0 and list(pathlib.Path("lenet.checkpoint").glob("checkpoint-*.safetensors")),
-          "leaves a checkpoint beside", out + err)
+          "it leaves a checkpoint", out + err)
 
 
 def any_number_of_threads():
@@ -71,7 +62,7 @@ def any_number_of_threads():
     same("1.safetensors", "5.safetensors", "1 and 5 threads give the same bytes")
 
 
-def refusals():
+def rejects_other_settings():
     train("--epochs", 1, "--checkpoint", "run")
     args = ["train", LENET, "--data", "digits:600:1", "--checkpoint", "run", "--resume", "--epochs", 2]
     refuses(["checkpoint-", "batch_size 32", "64"], *args, "--batch-size", 32)
@@ -80,4 +71,4 @@ def refusals():
 
 
 main(resumed_after_an_epoch, interrupted_within_an_epoch, interrupted_without_a_folder, any_number_of_threads,
-     refusals)
+     rejects_other_settings)

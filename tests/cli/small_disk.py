@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small disks, tmpfs in a mount namespace of the test's own."""
+"""Small disks: tmpfs in the test's own mount namespace."""
 import contextlib
 import ctypes
 import os
@@ -23,14 +23,14 @@ def disk_of(megabytes):
 
 
 def fill(disk, leave):
-    """All of the disk but about `leave` bytes."""
+    """Fills the disk except for about `leave` bytes."""
     free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
     with open(disk / "filler", "wb") as filler:
         os.posix_fallocate(filler.fileno(), 0, free - leave)
 
 
-def on_disks_of_its_own(*tests):
-    """main(), where the tests may call disk_of()."""
+def with_own_disks(*tests):
+    """As main(), but the tests may call disk_of()."""
     if "--inside" in sys.argv:
         main(*tests)
     inside = ["unshare", "--user", "--mount", "--map-root-user"]
@@ -40,6 +40,6 @@ def on_disks_of_its_own(*tests):
     except OSError as error:
         allowed, problem = None, str(error)
     if allowed is None or allowed.returncode != 0:
-        skip(f"a full disk: no tmpfs in a namespace of one's own here: {problem}")
+        skip(f"full disks are not tested: tmpfs in a namespace failed: {problem}")
         main()
     sys.exit(subprocess.run([*inside, sys.executable, *sys.argv, "--inside"]).returncode)

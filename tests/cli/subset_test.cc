@@ -10,7 +10,7 @@ using namespace kaiseki;
 
 namespace {
 
-/// Sample i is {i}; its class is i / run % classes.
+/// Sample i is {i}. Its class is i / run % classes.
 class Numbers : public nn::Dataset {
  public:
   Numbers(int64_t size, int classes, int64_t run) : size_(size), run_(run), classes_(classes) {}
@@ -47,12 +47,12 @@ std::vector<int> labels_in(int64_t size, int64_t whole, int64_t run, std::vector
 
 }  // namespace
 
-TEST_CASE("--limit of a set in the order of its classes takes as many of each") {
+TEST_CASE("--limit takes the same number of each class from a set sorted by class") {
   for (int count : labels_in(500, 50000, 5000)) CHECK(count == 50);
   CHECK(labels_in(10, 1000, 100) == std::vector<int>(10, 1));
 }
 
-TEST_CASE("--limit of a set whose classes come in turn takes all of them") {
+TEST_CASE("--limit takes all classes from a set with alternating classes") {
   for (int64_t size : {200, 1000, 6000})
     for (int count : labels_in(size, 60000, 1)) {
       CHECK(count > 0.5 * static_cast<double>(size) / 10);
@@ -60,7 +60,7 @@ TEST_CASE("--limit of a set whose classes come in turn takes all of them") {
     }
 }
 
-TEST_CASE("--limit takes each sample once, rising, from the whole set, and the same ones again") {
+TEST_CASE("--limit takes distinct samples from the whole set, in ascending order, reproducibly") {
   for (int64_t size : {1, 7, 99, 100}) {
     std::vector<float> samples, again;
     labels_in(size, 100, 1, &samples);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the command share. Each test is a script: SCRIPT KAISEKI, run in a folder of its own."""
+"""The shared parts of the command's tests. Each test is a script: SCRIPT KAISEKI. It runs in its own folder."""
+import atexit
 import json
 import os
 import pathlib
@@ -9,11 +10,25 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-LENET = str(ROOT / "models" / "lenet.json")
+FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="kaiseki-test-"))
 KAISEKI = str(pathlib.Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else "kaiseki"
 passed = failed = 0
+
+
+def lenet_without_recipe():
+    """Writes LeNet without its recipe, so that tests train with the command's defaults. Returns the file."""
+    network = json.loads((ROOT / "models" / "lenet.json").read_text())
+    del network["recipe"]
+    file = FOLDER / "lenet.json"
+    file.write_text(json.dumps(network))
+    return str(file)
+
+
+LENET = lenet_without_recipe()
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 
 
 def check(condition, what, detail=""):
@@ -25,8 +40,25 @@ def check(condition, what, detail=""):
         print(f"FAILED: {what}\n{detail}", flush=True)
 
 
+def until(condition, seconds=30, step=0.02):
+    """Waits until condition() is true and returns its value. Returns None after `seconds`."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(step)
+    return None
+
+
+def until_logged(process, log, lines):
+    """Waits until the file that the process writes has so many lines, or the process has ended."""
+    log = pathlib.Path(log)
+    until(lambda: process.poll() is not None or log.exists() and log.read_text().count("\n") >= lines, 300, 0.002)
+
+
 def kaiseki(*arguments, env=None, **options):
-    """A finished run: returncode, stdout, stderr."""
+    """Runs kaiseki. Returns returncode, stdout and stderr."""
     settings = {**os.environ, "KAISEKI_DEVICE": "cpu", **(env or {})}
     return subprocess.run([KAISEKI, *map(str, arguments)], env=settings, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=300, **options)
@@ -38,7 +70,9 @@ def start(*arguments, device="cpu"):
 
 
 def on_a_terminal(program, env):
-    """Runs program (a list) on a terminal with what env sets (None: unsets); its status and all that it wrote."""
+    """Runs program (a list) on a terminal with the variables of env (None: unset). Returns its status and all of its
+    output.
+    """
     child, terminal = pty.fork()
     if child == 0:
         for name, value in env.items():
@@ -66,7 +100,7 @@ def works(*arguments, **options):
 
 
 def refuses(words, *arguments, **options):
-    """Status 1, one line on stderr with all of `words`."""
+    """Checks for status 1 and one line on stderr with all of `words`."""
     done = kaiseki(*arguments, **options)
     line = done.stderr.strip()
     check(done.returncode == 1 and line and "\n" not in line and all(word in line for word in words),
@@ -80,13 +114,13 @@ def train(*arguments, data="digits:600:1", **options):
 
 
 def opencl_is_there():
-    """Without a device the test fails if KAISEKI_TEST_REQUIRE_OPENCL is set, as ./check does, else it is skipped."""
+    """Without a device the test is skipped, or fails if KAISEKI_TEST_REQUIRE_OPENCL is set, as in ./check."""
     devices = [json.loads(line)["device"] for line in kaiseki("devices", "--json").stdout.splitlines()]
     if "opencl:0" in devices:
         return True
     problem = kaiseki("devices").stdout.partition("not available: ")[2].split("\n")[0]
     if "KAISEKI_TEST_REQUIRE_OPENCL" in os.environ:
-        check(False, "expected an OpenCL device, as KAISEKI_TEST_REQUIRE_OPENCL is set", problem)
+        check(False, "KAISEKI_TEST_REQUIRE_OPENCL is set: expected an OpenCL device, got none", problem)
     else:
         skip(f"no OpenCL device: {problem}")
     return False
@@ -97,15 +131,14 @@ def skip(reason):
 
 
 def main(*tests):
-    folder = tempfile.mkdtemp(prefix="kaiseki-test-")
+    os.environ.setdefault("KAISEKI_STATE_DIR", str(FOLDER / "state"))
     try:
         for test in tests:
-            here = pathlib.Path(folder, test.__name__)
+            here = FOLDER / test.__name__
             here.mkdir()
             os.chdir(here)
             test()
     finally:
         os.chdir("/")
-        shutil.rmtree(folder, ignore_errors=True)
     print(f"checks: {passed} passed, {failed} failed")
     sys.exit(failed > 0)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`kaiseki run` gives PyTorch's results for every layer type, forward and backward, on the CPU and on OpenCL.
-tests/reference/make_torch_cases.py wrote them."""
+tests/reference/make_torch_cases.py wrote them.
+"""
 import json
 import pathlib
 import struct
@@ -20,7 +21,7 @@ def agrees(ours, theirs, what):
 
 
 def gradient_of_the_output(case):
-    """gy.npy; for networks that end in a loss, the loss's gradient by what the output is."""
+    """Returns gy.npy. For networks that end in a loss, returns the loss's gradient, depending on the output."""
     if (case / "gy.npy").exists():
         return case / "gy.npy"
     shape, y = read_npy(case / "y.npy")
@@ -35,8 +36,9 @@ def gradient_of_the_output(case):
 
 
 def test_phase_of(case):
-    """y.npy is of the training phase, and only batch normalisation has another: there the running statistics count,
-    which are 0 and 1."""
+    """y.npy is of the training phase. Only batch normalization differs in the test phase: it uses the running
+    statistics, which are 0 and 1.
+    """
     if case.name != "batch_normalization":
         return case / "y.npy"
     shape, x = read_npy(case / "x.npy")
@@ -61,7 +63,7 @@ def agrees_on(device):
         agrees("y.npy", case / "y.npy", f"{device}: {case.name}: y")
         for file in sorted((case / "grads").iterdir()):
             agrees(pathlib.Path(case.name, file.name), file, f"{device}: {case.name}: grads/{file.name}")
-    check(len(CASES) >= 26, "all cases are there", str(len(CASES)))
+    check(len(CASES) >= 26, "all cases exist", str(len(CASES)))
 
 
 def on_the_cpu():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Trains, logs, evaluates, predicts: what a user sees when nothing is a terminal, and when it is one."""
+"""Trains, logs, evaluates and predicts: the user's output with and without a terminal."""
 import json
 import pathlib
 import re
@@ -8,18 +8,18 @@ import re
 from support import check, kaiseki, main, on_a_terminal, refuses, train, works, KAISEKI, LENET, ROOT
 
 
-def learns_and_says_so():
+def learns_and_reports():
     done = train("--epochs", 3, "--save", "w.safetensors", "--log", "log.jsonl", "--log-every", 10,
                  data="digits:4000:1")
     check("\x1b" not in done.stdout and "\r" not in done.stdout, "plain lines in a pipe", repr(done.stdout))
-    check(len(re.findall(r"^epoch \d/3 .*test accuracy", done.stdout, re.M)) == 3, "a line an epoch", done.stdout)
+    check(len(re.findall(r"^epoch \d/3 .*test accuracy", done.stdout, re.M)) == 3, "one line for each epoch", done.stdout)
     lines = [json.loads(line) for line in open("log.jsonl")]
     epochs = [line for line in lines if line["event"] == "epoch"]
-    check([line["epoch"] for line in epochs] == [1, 2, 3], "an epoch's metrics each")
+    check([line["epoch"] for line in epochs] == [1, 2, 3], "one record for each epoch")
     check(all(set(line) >= {"step", "epoch", "loss", "accuracy", "images_per_second", "data_wait", "memory"} for line in lines),
           "all metrics in each line")
-    check(all(0 <= line["data_wait"] <= line["seconds"] for line in lines), "a time of waiting within the run")
-    check([line["step"] for line in lines][:6] == [10, 20, 30, 40, 50, 60], "a line for ten steps")
+    check(all(0 <= line["data_wait"] <= line["seconds"] for line in lines), "the waiting time is at most the run's time")
+    check([line["step"] for line in lines][:6] == [10, 20, 30, 40, 50, 60], "one record for ten steps")
     check(epochs[-1]["test_accuracy"] > 0.9 and epochs[-1]["loss"] < epochs[0]["loss"], "it learns", str(epochs))
 
     shown = works("eval", LENET, "--weights", "w.safetensors", "--data", "digits:4000:1", "--limit", 100)
@@ -36,16 +36,16 @@ def learns_and_says_so():
     said = works("predict", LENET, "--weights", "w.safetensors", picture, picture, "--json")
     answers = [json.loads(line) for line in said.stdout.splitlines()]
     check(len(answers) == 2 and answers[0]["class"] == "7" and answers[0] == answers[1], "a seven", said.stdout)
-    check("7" in works("predict", LENET, "--weights", "w.safetensors", picture, "--top", 2).stdout, "as text")
+    check("7" in works("predict", LENET, "--weights", "w.safetensors", picture, "--top", 2).stdout, "the prediction as text")
     refuses(["nothing.png"], "predict", LENET, "--weights", "w.safetensors", "nothing.png")
     refuses(["w.safetensors", "weights"], "eval", ROOT / "models/cifar.json", "--weights", "w.safetensors", "--data",
             "digits:100")
 
 
-def start_from_weights():
+def starts_from_weights():
     train("--epochs", 1, "--save", "a.safetensors", "--seed", 1)
     train("--epochs", 0, "--weights", "a.safetensors", "--save", "b.safetensors", "--seed", 2)
-    check(pathlib.Path("a.safetensors").read_bytes() == pathlib.Path("b.safetensors").read_bytes(), "no epoch, no change")
+    check(pathlib.Path("a.safetensors").read_bytes() == pathlib.Path("b.safetensors").read_bytes(), "zero epochs change nothing")
     for suffix in ("json", "tar"):
         train("--epochs", 0, "--weights", "a.safetensors", "--save", f"a.{suffix}")
         one = works("eval", LENET, "--weights", f"a.{suffix}", "--data", "digits:300:1", "--json").stdout
@@ -74,14 +74,14 @@ def live_line():
 
     for columns in (20, 60, 100, 200):
         text = look(columns)
-        plain = re.sub(r"\x1b\[[0-9;]*[mK]", "", text)
+        plain = re.sub(r"\x1b\[[0-9;]*[mJ]", "", text)
         drawn = [part for line in plain.split("\n")[1:] for part in line.split("\r")
                  if part.startswith("epoch 1/1") and "test" not in part]
         check(drawn and max(map(len, drawn)) < columns, f"the live line fits {columns} columns", repr(drawn))
-        check("\x1b[1m" in text, "bold where colours are wanted")
-    check("━" in text and "images/s" in text and "left" in text, "a bar, the speed and the time left", repr(text))
+        check("\x1b[1m" in text, "bold if colors are on")
+    check("━" in text and "images/s" in text and "left" in text, "a bar, the speed and the remaining time", repr(text))
     text = look(120, NO_COLOR="1")
-    check(not re.search(r"\x1b\[[0-9;]+m", text) and "\x1b[K" in text, "NO_COLOR: no colours", repr(text))
+    check(not re.search(r"\x1b\[[0-9;]+m", text) and "\x1b[J" in text, "NO_COLOR: no colors", repr(text))
 
 
-main(learns_and_says_so, start_from_weights, every_setting_trains, live_line)
+main(learns_and_reports, starts_from_weights, every_setting_trains, live_line)

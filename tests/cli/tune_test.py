@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""kaiseki tune: measures a network's convolutions, shows them, and training uses what it found."""
+"""kaiseki tune: measures a network's convolutions and shows them. Training uses the results."""
 import json
 import os
 import pathlib
@@ -15,7 +15,7 @@ def kept(cache):
     return [json.loads(line) for line in pathlib.Path(cache, "tuning.jsonl").read_text().splitlines()]
 
 
-def shows_and_keeps():
+def shows_and_saves():
     cache = {"KAISEKI_CACHE_DIR": os.path.abspath("cache")}
     text = works("tune", LENET, "--batch-size", 8, "--threads", 1, env=cache).stdout
     for layer, direction in EXPECTED:
@@ -23,12 +23,12 @@ def shows_and_keeps():
         check(len(rows) == 1 and float(rows[0][3]) > 0, f"one row for {layer} {direction}", text)
     check("untuned" in text and os.path.join(cache["KAISEKI_CACHE_DIR"], "tuning.jsonl") in text, "totals and file", text)
     first = kept("cache")
-    check({line["threads"] for line in first} == {1} and len(first) >= 8, "every solver is kept", str(first))
+    check({line["threads"] for line in first} == {1} and len(first) >= 8, "every solver is saved", str(first))
     lines = [json.loads(line) for line in
              works("tune", LENET, "--batch-size", 8, "--threads", 1, "--json", env=cache).stdout.splitlines()]
     check({(line["layer"], line["direction"]) for line in lines} == EXPECTED, "JSON lines", str(lines))
     check(all(line["milliseconds"] > 0 and line["workspace"] >= 0 for line in lines), "times and workspaces", str(lines))
-    check(len(kept("cache")) == len(first), "a second run replaces what the first kept", str(kept("cache")))
+    check(len(kept("cache")) == len(first), "a second run replaces the first results", str(kept("cache")))
 
 
 def losses(cache, name):
@@ -37,17 +37,17 @@ def losses(cache, name):
     return [line["loss"] for line in lines if "loss" in line]
 
 
-def training_takes_the_same_way():
+def training_uses_the_results():
     cache = {"KAISEKI_CACHE_DIR": os.path.abspath("cache")}
     before = losses(cache, "before.jsonl")
     works("tune", LENET, "--batch-size", 8, "--threads", 1, env=cache)
     after = losses(cache, "after.jsonl")
     close = len(before) == len(after) > 0 and all(abs(a - b) <= 1e-3 * abs(a) for a, b in zip(before, after))
-    check(close, "tuned training takes the same way", f"{before}\n{after}")
+    check(close, "tuned training uses the same solvers", f"{before}\n{after}")
     whole = pathlib.Path("cache/tuning.jsonl").read_bytes()
     for damaged in (b"", whole[:len(whole) // 2], b"\0" * 1000, whole.replace(b'"version":"', b'"version":"other ')):
         pathlib.Path("cache/tuning.jsonl").write_bytes(damaged)
-        check(len(losses(cache, "damaged.jsonl")) == len(before), "a damaged file stops no training", str(damaged[:80]))
+        check(len(losses(cache, "damaged.jsonl")) == len(before), "a damaged file does not stop training", str(damaged[:80]))
 
 
 def layers_are_named_by_their_shape():
@@ -61,10 +61,10 @@ def layers_are_named_by_their_shape():
     lines = [json.loads(line) for line in
              works("tune", "phases.json", "--batch-size", 2, "--json",
                    env={"KAISEKI_CACHE_DIR": "cache"}).stdout.splitlines()]
-    check({line["layer"] for line in lines} == {"first"}, "the layer that ran is named", str(lines))
+    check({line["layer"] for line in lines} == {"first"}, "the layer that ran first is named", str(lines))
 
 
-def layers_of_one_output_are_told_apart():
+def layers_with_the_same_output_are_distinct():
     convolution = {"type": "convolution", "output_channels": 4, "kernel_size": 3, "padding": 1}
     pathlib.Path("stride.json").write_text(json.dumps({
         "name": "stride", "inputs": {"image": {"shape": [4, 8, 8]}},
@@ -73,7 +73,7 @@ def layers_of_one_output_are_told_apart():
     lines = [json.loads(line) for line in
              works("tune", "stride.json", "--batch-size", 2, "--json", env={"KAISEKI_CACHE_DIR": "cache"}).stdout.splitlines()]
     layers = {(line["layer"], "u2" in line["problem"]) for line in lines}
-    check(layers == {("half", True), ("same, again", False)}, "as much work with another stride is another layer", str(lines))
+    check(layers == {("half", True), ("same, again", False)}, "equal work with another stride is another layer", str(lines))
 
 
 def a_cache_that_cannot_be_written():
@@ -81,7 +81,7 @@ def a_cache_that_cannot_be_written():
     refuses(["file/tuning.jsonl"], "tune", LENET, "--batch-size", 1, "--json", env={"KAISEKI_CACHE_DIR": "file"})
 
 
-def refuses_what_has_no_convolution():
+def network_without_convolutions():
     pathlib.Path("flat.json").write_text(json.dumps({
         "name": "flat", "inputs": {"image": {"shape": [1, 4, 4]}},
         "layers": [{"name": "fc", "type": "fully_connected", "output_size": 3}]}))
@@ -95,8 +95,8 @@ def on_opencl():
     cache = {"KAISEKI_CACHE_DIR": os.path.abspath("cache")}
     works("tune", LENET, "--batch-size", 4, "--device", "opencl", env=cache)
     found = [line for line in kept("cache") if line["operation"] == "convolution"]
-    check(len({line["threads"] for line in found}) == 1, "kept for the OpenCL device", str(found))
+    check(len({line["threads"] for line in found}) == 1, "saved for the OpenCL device", str(found))
 
 
-main(shows_and_keeps, training_takes_the_same_way, layers_are_named_by_their_shape, layers_of_one_output_are_told_apart,
-     a_cache_that_cannot_be_written, refuses_what_has_no_convolution, on_opencl)
+main(shows_and_saves, training_uses_the_results, layers_are_named_by_their_shape, layers_with_the_same_output_are_distinct,
+     a_cache_that_cannot_be_written, network_without_convolutions, on_opencl)

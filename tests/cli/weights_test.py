@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Files of weights: refused before training, not after it; with the classes they know; into a changed network."""
+"""Weights files: errors come before training, class names are kept, and weights load into a changed network."""
 import json
 import os
 import pathlib
@@ -21,24 +21,24 @@ def small_net(file, classes, *layers, inputs=(1, 8, 8)):
 
 
 def pictures(folder, **levels):
-    """Squares of a class's own grey, told apart by their order alone."""
+    """Squares of each class's own gray level, with the same names in every class."""
     for name, level in levels.items():
         for i in range(20):
             write_png(pathlib.Path(folder, name, f"{i:02}.png"), 8, level + i % 4)
     return folder
 
 
-def saving_is_looked_at_first():
+def save_is_checked_before_training():
     pathlib.Path("folder.safetensors").mkdir()
     for file, words in (("lenet", [".safetensors, .json, .tar or .onnx", "lenet"]),
                         ("missing/w.safetensors", ["missing/w.safetensors", "No such file"]),
                         ("folder.safetensors", ["folder.safetensors", "directory"])):
         done = refuses(words, "train", LENET, *DATA, "--epochs", 1, "--save", file)
-        check("epoch" not in done.stdout, f"--save {file} is refused before the training", done.stdout)
+        check("epoch" not in done.stdout, f"--save {file} is refused before training", done.stdout)
     net = small_net("bn.json", 10, {"type": "batch_normalization"}, inputs=(1, 28, 28))
     done = refuses(["batch_normalization", "use .safetensors"], "train", net, *DATA, "--epochs", 1, "--save", "w.json")
-    check("epoch" not in done.stdout, "what .json has no word for is refused before the training", done.stdout)
-    check(sorted(os.listdir()) == ["bn.json", "folder.safetensors"], "a trial leaves nothing", str(os.listdir()))
+    check("epoch" not in done.stdout, "metadata that .json cannot hold is refused before training", done.stdout)
+    check(sorted(os.listdir()) == ["bn.json", "folder.safetensors"], "the check leaves no file", str(os.listdir()))
 
 
 def names_of_any_bytes():
@@ -46,12 +46,12 @@ def names_of_any_bytes():
     pathlib.Path("named.json").write_bytes(text.replace(b"conv", b"caf\xe9", 1))
     for option in (("--save", "w.safetensors"), ("--save", "w.tar"), ("--checkpoint", "run")):
         done = refuses(["names", "UTF-8"], "train", "named.json", *DATA, "--epochs", 1, *option)
-        check("epoch" not in done.stdout, f"{option[0]}: a name that no file takes is refused before the training", done.stdout)
-    classes = b"\x0a\x0bclass_names\x12\x06caf\xe9\nb"  # the last field of a model may come again
+        check("epoch" not in done.stdout, f"{option[0]}: a name that the format cannot hold is refused before training", done.stdout)
+    classes = b"\x0a\x0bclass_names\x12\x06caf\xe9\nb"  # the last field of a model may occur again
     model = (ROOT / "tests/reference/onnx/vgg_11.onnx").read_bytes()
     pathlib.Path("named.onnx").write_bytes(model + b"\x72" + bytes([len(classes)]) + classes)
     works("export", "named.onnx", "--output", "w.safetensors")
-    check(b"caf\\\\xe9\\nb" in pathlib.Path("w.safetensors").read_bytes(), "class names of an ONNX file are shown by their bytes")
+    check(b"caf\\\\xe9\\nb" in pathlib.Path("w.safetensors").read_bytes(), "bytes in an ONNX file's class names are escaped")
 
 
 def classes_of_any_bytes():
@@ -62,30 +62,30 @@ def classes_of_any_bytes():
     done = works("train", net, "--data", "data", "--epochs", 1, "--checkpoint", "run", "--save", "w.safetensors")
     check("warning" not in done.stderr, "checkpoints are written", done.stderr)
     said = works("predict", net, "--weights", "w.safetensors", "data/light/00.png").stdout
-    check("caf\\xe9\\x0a" in said, "a name that is no UTF-8 is shown by its bytes", said)
+    check("caf\\xe9\\x0a" in said, "bytes in a name that is not UTF-8 are escaped", said)
     works("eval", net, "--weights", "run", "--data", "data")
 
 
-def classes_go_by_name():
+def classes_are_matched_by_name():
     net = small_net("net.json", 3, {"type": "softmax_cross_entropy"})
     pictures("three", cat=5, dog=120, emu=250)
     works("train", net, "--data", "three", "--epochs", 40, "--lr", 0.05, "--save", "w.safetensors")
     whole = json.loads(works("eval", net, "--weights", "w.safetensors", "--data", "three", "--json").stdout)
-    check(whole["top1"] == 1, "three greys are learnt", str(whole))
+    check(whole["top1"] == 1, "three gray levels are learnt", str(whole))
     pictures("two", cat=5, emu=250)
     shown = works("eval", net, "--weights", "w.safetensors", "--data", "two").stdout
-    check("100.00 %" in shown.split("top-1")[1].split("\n")[0], "emu is emu where there is no dog", shown)
+    check("100.00 %" in shown.split("top-1")[1].split("\n")[0], "classes are matched by name when one is missing", shown)
     refuses(["others", "cat, dog, emu", "ant, emu"], "eval", net, "--weights", "w.safetensors", "--data",
             pictures("others", ant=5, emu=250))
     works("train", small_net("ten.json", 10), *DATA, "--epochs", 0, "--save", "ten.safetensors")
     refuses(["0, 1, 2", "cat, dog, emu"], "eval", "ten.json", "--weights", "ten.safetensors", "--data", "three")
 
-    # Training goes on with the weights' labels, and their names stay.
+    # Training continues with the weights' labels and keeps their names.
     works("train", net, "--data", "two", "--weights", "w.safetensors", "--epochs", 0, "--save", "again.safetensors")
     same = json.loads(works("eval", net, "--weights", "again.safetensors", "--data", "three", "--json").stdout)
-    check(same == whole, "the names of all three stay", f"{same} {whole}")
+    check(same == whole, "all three names stay", f"{same} {whole}")
     done = works("train", net, "--data", "others", "--weights", "w.safetensors", "--epochs", 1)
-    check("cat, dog, emu" in done.stderr and "ant, emu" in done.stderr, "other classes are told", done.stderr)
+    check("cat, dog, emu" in done.stderr and "ant, emu" in done.stderr, "the changed classes are reported", done.stderr)
 
     works("train", net, "--data", "three", "--epochs", 1, "--checkpoint", "run")
     os.rename("three/dog", "three/cow")
@@ -93,37 +93,37 @@ def classes_go_by_name():
             "--checkpoint", "run", "--resume")
 
 
-def what_goes_with_weights():
+def metadata_of_weights():
     norm = ["--mean", "0.25", "--std", "0.5"]
     net = small_net("net.json", 2, {"type": "softmax_cross_entropy"})
     pictures("data", dark=10, light=240)
     train_it = ["train", net, "--data", "data", "--epochs", 20, "--lr", 0.05, *norm, "--save"]
     works(*train_it, "w.safetensors")
     done = works(*train_it, "w.tar")
-    check("warning" not in done.stderr, "a tar has a place for all", done.stderr)
+    check("warning" not in done.stderr, "a tar holds everything", done.stderr)
     answers = [works("predict", net, "--weights", f"w.{suffix}", "data/dark/00.png", "--json").stdout
                for suffix in ("safetensors", "tar")]
     check(answers[0] == answers[1] and '"dark"' in answers[0], "names, mean and std from a tar", str(answers))
     done = works(*train_it, "w.json")
-    check("no place" in done.stderr and "--mean" in done.stderr and "w.json" in done.stderr,
-          "the loss of names, mean and std is told", done.stderr)
+    check("cannot hold" in done.stderr and "--mean" in done.stderr and "w.json" in done.stderr,
+          "the loss of names, mean and std is reported", done.stderr)
     done = train("--epochs", 0, "--save", "w.json")
-    check(done.stderr == "", "nothing is lost of digits", done.stderr)
+    check(done.stderr == "", "digits lose nothing", done.stderr)
 
 
-def into_a_changed_network():
+def changed_network():
     ten = small_net("ten.json", 10, {"type": "softmax_cross_entropy"}, inputs=(1, 28, 28))
     two = small_net("two.json", 2, {"type": "softmax_cross_entropy"}, inputs=(1, 28, 28))
     works("train", ten, *DATA, "--epochs", 1, "--save", "ten.safetensors")
     pictures("data", dark=10, light=240)
     done = works("train", two, "--data", "data", "--weights", "ten.safetensors", "--epochs", 0, "--save",
                  "two.safetensors")
-    report = "ten.safetensors: 2 tensors loaded\n2 missing in the file, left as they were: fc2.weight fc2.bias\n" \
+    report = "ten.safetensors: 2 tensors loaded\n2 missing in the file, not changed: fc2.weight fc2.bias\n" \
              "2 in the file only: fc10.bias fc10.weight\n"
-    check(report in done.stdout, "a report of what matched and what did not", done.stdout)
+    check(report in done.stdout, "a report of matching and other tensors", done.stdout)
     answers = [works("predict", net, "--weights", weights, "data/dark/00.png").stdout
                for net, weights in ((two, "two.safetensors"),)]
-    check("dark" in answers[0] or "light" in answers[0], "the new classes' names", answers[0])
+    check("dark" in answers[0] or "light" in answers[0], "the new class names", answers[0])
     refuses(["two.safetensors", "fc10.weight"], "eval", ten, *DATA[:2], "--weights", "two.safetensors")
     refuses(["two.safetensors", "0 tensors loaded"], "train", LENET, *DATA, "--weights", "two.safetensors")
 
@@ -132,14 +132,14 @@ def weights_inside_the_network():
     train("--epochs", 1, "--save", "w.json")
     inside = works("eval", "w.json", "--data", "digits:300:1", "--json").stdout
     beside = works("eval", LENET, "--weights", "w.json", "--data", "digits:300:1", "--json").stdout
-    check(inside == beside, "one file is network and weights", inside + beside)
+    check(inside == beside, "one file holds network and weights", inside + beside)
     works("predict", "w.json", ROOT / "examples/seven.png")
     refuses(["--weights", "no weights"], "eval", LENET, "--data", "digits:300:1")
     refuses(["--weights", "no weights"], "predict", LENET, ROOT / "examples/seven.png")
 
 
 def probabilities_without_a_softmax():
-    """With no loss and no softmax in the JSON the output is logits: what is shown is their softmax."""
+    """If the JSON has neither loss nor softmax, the output is logits, and predict shows their softmax."""
     train_it = [*DATA, "--epochs", 2, "--seed", 1]
     plain = small_net("plain.json", 10, inputs=(1, 28, 28))
     soft = small_net("soft.json", 10, {"type": "softmax"}, inputs=(1, 28, 28))
@@ -154,5 +154,5 @@ def probabilities_without_a_softmax():
     check(answers[0] == answers[1], "the same as with a softmax in the JSON", str(answers))
 
 
-main(saving_is_looked_at_first, names_of_any_bytes, classes_of_any_bytes, classes_go_by_name, what_goes_with_weights,
-     into_a_changed_network, weights_inside_the_network, probabilities_without_a_softmax)
+main(save_is_checked_before_training, names_of_any_bytes, classes_of_any_bytes, classes_are_matched_by_name, metadata_of_weights,
+     changed_network, weights_inside_the_network, probabilities_without_a_softmax)

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--workspace, --tune, --deterministic and --memory: what they do to memory, and that nothing fails for them."""
+"""--workspace, --tune, --deterministic and --memory: their effect on memory, and that nothing fails."""
 import json
 import os
 import pathlib
 import re
 import subprocess
-import time
 
-from support import KAISEKI, LENET, ROOT, check, main, opencl_is_there, refuses, works
+from support import KAISEKI, LENET, ROOT, check, main, opencl_is_there, refuses, until, works
 
 LAYERS = [{"name": "conv1", "type": "convolution", "output_channels": 32, "kernel_size": 3, "padding": 1},
           {"name": "relu1", "type": "relu"},
@@ -18,7 +17,7 @@ LAYERS = [{"name": "conv1", "type": "convolution", "output_channels": 32, "kerne
 
 
 def network():
-    """Its second convolution is large enough to be measured."""
+    """A network with a second convolution that is large enough to be measured."""
     pathlib.Path("net.json").write_text(json.dumps(
         {"name": "net", "inputs": {"image": {"shape": [1, 28, 28]}}, "layers": LAYERS}))
     return "net.json"
@@ -37,18 +36,18 @@ def measured(cache="cache"):
 
 def large_convolutions_are_measured_once():
     train("--tune", "cached")
-    check(not measured(), "cached measures nothing", str(measured()))
+    check(not measured(), "--tune cached measures nothing", str(measured()))
     train("--tune", "hybrid")
     first = measured()
     check({line["case"].split()[0] for line in first} == {"forward", "backward_data", "backward_filter"} and
-          all("c32" in line["case"] for line in first), "hybrid measures the large convolution", str(first))
+          all("c32" in line["case"] for line in first), "--tune hybrid measures the large convolution", str(first))
     train()
-    check(measured() == first, "hybrid is the default, and measures nothing twice", str(measured()))
+    check(measured() == first, "hybrid is the default and measures nothing twice", str(measured()))
     train("--tune", "amortised", size=48)
-    check(len(measured()) >= len(first), "amortised keeps what was there", str(measured()))
+    check(len(measured()) >= len(first), "amortised keeps earlier results", str(measured()))
     works("train", "net.json", "--data", "digits:3200:1", "--batch-size", 50, "--epochs", 1, "--eval-every", 0, "--tune", "amortised",
           env={"KAISEKI_CACHE_DIR": os.path.abspath("cache")})
-    check(any("n50c32" in line["case"] for line in measured()), "amortised measures while it trains", str(measured()))
+    check(any("n50c32" in line["case"] for line in measured()), "amortised measures during training", str(measured()))
 
 
 CASE = "n64c32h28w28k64r3s3p1"
@@ -59,51 +58,49 @@ def cases():
     return {line["case"] for line in measured()}
 
 
-def two_that_measure_at_once():
+def two_processes_measure_at_once():
     command = [KAISEKI, "train", network(), "--data", "digits:192:1", "--batch-size", "64", "--epochs", "1", "--eval-every", "0",
                "--tune", "exhaustive"]
     env = {**os.environ, "KAISEKI_DEVICE": "cpu", "KAISEKI_CACHE_DIR": os.path.abspath("cache")}
 
     def both(meanwhile):
         runs = [subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-        while any(run.poll() is None for run in runs):
-            meanwhile()
-            time.sleep(0.02)
+        until(lambda: meanwhile() or all(run.poll() is not None for run in runs), 300)
         for run in runs:
             problem = run.communicate()[1]
-            check(run.returncode == 0, "training goes on", f"{run.returncode} {problem}")
+            check(run.returncode == 0, "training continues", f"{run.returncode} {problem}")
 
     both(lambda: None)
-    check(LARGE <= cases(), "what two measured at once is all there", str(cases()))
+    check(LARGE <= cases(), "the results of both processes are saved", str(cases()))
     whole = pathlib.Path("cache/tuning.jsonl").read_bytes()
-    both(lambda: pathlib.Path("cache/tuning.jsonl").write_bytes(whole[:len(whole) // 2]))
+    both(lambda: pathlib.Path("cache/tuning.jsonl").write_bytes(whole[:len(whole) // 2]) == 0)
 
 
-def a_damaged_tuning_file_is_measured_anew():
+def damaged_tuning_file():
     train()
     check(LARGE <= cases(), "the large convolution is measured", str(cases()))
     whole = pathlib.Path("cache/tuning.jsonl").read_bytes()
     for damaged in (b"", whole[:len(whole) // 2], b"\0" * 1000, whole.replace(b'"version":"', b'"version":"other ')):
         pathlib.Path("cache/tuning.jsonl").write_bytes(damaged)
         train()
-        check(LARGE <= cases(), "what a damaged file has lost is measured again", f"{damaged[:80]} {cases()}")
+        check(LARGE <= cases(), "the results lost from a damaged file are measured again", f"{damaged[:80]} {cases()}")
 
 
-def memory_is_told():
+def reports_memory():
     text = train("--memory", "--workspace", "8M", "--log", "log.jsonl", "--log-every", 1).stdout
-    numbers = re.search(r"memory +in use \S+ \S+, pooled \S+ \S+, workspace (\S+) \S+, peak \S+ \S+", text)
-    check(numbers and float(numbers[1]) > 0, "--memory tells the account", text)
+    numbers = re.search(r"memory +in use \S+ \S+, cached \S+ \S+, workspace (\S+) \S+, peak \S+ \S+", text)
+    check(numbers and float(numbers[1]) > 0, "--memory prints the account", text)
     for line in map(json.loads, pathlib.Path("log.jsonl").read_text().splitlines()):
-        parts = line["memory_in_use"] + line["memory_pooled"] + line["memory_workspace"]
-        check(0 < parts <= line["memory"] and 0 < line["memory_workspace"] <= 8 << 20, "the log's account", str(line))
+        parts = line["memory_in_use"] + line["memory_cached"] + line["memory_workspace"]
+        check(0 < parts <= line["memory"] and 0 < line["memory_workspace"] <= 8 << 20, "the account in the log", str(line))
     text = train("--memory", "--workspace", "none").stdout
-    check("workspace 0 B" in text, "none is none", text)
+    check("workspace 0 B" in text, "--workspace none uses none", text)
     refuses(["--workspace", "512M", "lots"], "train", LENET, "--data", "digits:64", "--workspace", "lots")
     refuses(["--tune", "sometimes"], "train", LENET, "--data", "digits:64", "--tune", "sometimes")
 
 
-def what_is_pooled_at_once_is_never_whole():
-    """docs/tuning.md's figures, in MB: without it 17.3 and 17.4."""
+def fused_pooling_saves_memory():
+    """docs/tuning.md's figures, in MB: without fused pooling 17.3 and 17.4."""
     for name, expected in ("lenet", 13.1), ("cifar", 12.7):
         line = json.loads(works("bench", "train", ROOT / "models" / f"{name}.json", "--tune", "off", "--threads", 2, "--repeat", 1,
                                 "--seconds", 0.01).stdout)
@@ -119,22 +116,22 @@ def the_same_bits():
     check(files[0].read_bytes() == files[1].read_bytes(), "--deterministic: the same bits with 1 and 2 threads")
 
 
-def small_memory(device="cpu"):
+def small_memory(device="cpu", batch=64):
     env = {"KAISEKI_DEVICE": device, "KAISEKI_CACHE_DIR": os.path.abspath("cache")}
-    need = json.loads(works("bench", "train", network(), "--batch-size", 64, "--repeat", 1, "--seconds", 0.01,
+    need = json.loads(works("bench", "train", network(), "--batch-size", batch, "--repeat", 1, "--seconds", 0.01,
                             "--workspace", "none", env=env).stdout)["memory"]
     for part in (1.0, 1.1, 1.5, 3.0):
-        line = json.loads(works("bench", "train", "net.json", "--batch-size", 64, "--repeat", 2, "--seconds", 0.01,
+        line = json.loads(works("bench", "train", "net.json", "--batch-size", batch, "--repeat", 2, "--seconds", 0.01,
                                 env={**env, "KAISEKI_DEVICE_MEMORY": str(int(need * part))}).stdout)
-        check(line["memory"] <= int(need * part), f"{device}: {part} times what it needs is kept", str(line))
-    refuses(["out of memory", "KAISEKI_DEVICE_MEMORY"], "bench", "train", "net.json", "--batch-size", 64,
+        check(line["memory"] <= int(need * part), f"{device}: stays within {part} of its memory", str(line))
+    refuses(["out of memory", "KAISEKI_DEVICE_MEMORY"], "bench", "train", "net.json", "--batch-size", batch,
             env={**env, "KAISEKI_DEVICE_MEMORY": str(need // 4)})
 
 
 def small_memory_on_opencl():
     if opencl_is_there():
-        small_memory("opencl")
+        small_memory("opencl", 8)
 
 
-main(large_convolutions_are_measured_once, two_that_measure_at_once, a_damaged_tuning_file_is_measured_anew, memory_is_told,
-     what_is_pooled_at_once_is_never_whole, the_same_bits, small_memory, small_memory_on_opencl)
+main(large_convolutions_are_measured_once, two_processes_measure_at_once, damaged_tuning_file, reports_memory,
+     fused_pooling_saves_memory, the_same_bits, small_memory, small_memory_on_opencl)

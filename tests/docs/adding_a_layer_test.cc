@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Follows docs/adding-a-layer.md: its code stands here, and the test compares the two.
-#include "matrix/error.h"
+// Follows docs/adding-a-layer.md. This file has the page's code, and the test compares the two
+// texts.
+#include "base/error.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
-#include "nn/layer.h"
+#include "nn/registry.h"
 #include "tests/docs/page.h"
 #include "tests/support/gradcheck.h"
 
@@ -15,7 +16,9 @@ using namespace kaiseki;
 // y = scale * x^2, with one trained scale for each element.
 class Square : public nn::Layer {
  public:
-  explicit Square(nn::LayerParams& params) : start_(params.number("start", 1, -10, 10)) {}
+  void settings(nn::Settings& settings) override {
+    settings.number("start", start_, {.low = -10, .high = 10});
+  }
 
   nn::LayerShape infer(std::span<const Shape> inputs) override {
     require(inputs.size() == 1, "square", "expected one input, got ", inputs.size());
@@ -33,16 +36,16 @@ class Square : public nn::Layer {
   void backward(nn::BackwardPass& pass) const override {
     const Tensor &x = pass.inputs[0], &dy = pass.grad_output;
     reduce_into(Reduction::sum, elementwise("dy * x * x", {{"dy", dy}, {"x", x}}), {0},
-                pass.parameters[0].grad, 1);
-    if (pass.wanted[0])
+                pass.gradients[0], 1);
+    if (pass.needs_gradient[0])
       pass.grad_inputs[0] = elementwise(
           "2 * s * x * dy", {{"s", pass.parameters[0].value}, {"x", x}, {"dy", dy}});
   }
 
-  nn::Keeps keeps() const override { return {.input = true}; }
+  nn::BackwardReads backward_reads() const override { return {.input = true}; }
 
  private:
-  double start_;
+  double start_ = 1;
 };
 // page: end
 }  // namespace
@@ -56,14 +59,14 @@ TEST_CASE("adding a layer: the page's code is this code") {
   const std::string layer = between(page, "```cpp\n", "```");
   CHECK(layer == between(code, "// page: the layer\n", "// page: end"));
   const std::string registration =
-      between(page.substr(page.find("It is known after")), "```cpp\n", "```");
+      between(page.substr(page.find("## Register it")), "```cpp\n", "```");
   CHECK(registration == between(code, "// page: registration\n", "  // page: end"));
 }
 
 TEST_CASE("adding a layer: it trains like any other") {
   // clang-format off
   // page: registration
-nn::register_layer("square", [](nn::LayerParams& params) { return std::make_unique<Square>(params); });
+nn::register_layer("square", [] { return std::make_unique<Square>(); });
   // page: end
   // clang-format on
   test::check_layers(R"({"name": "q", "type": "square", "start": 0.5}, {"type": "relu"})", {3, 5},

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Follows docs/adding-a-solver.md: its code stands here, and the test compares the two.
+// Follows docs/adding-a-solver.md. This file has the page's code, and the test compares the two
+// texts.
 #include <doctest/doctest.h>
 
-#include "matrix/backend.h"
+#include "matrix/backend/backend.h"
+#include "matrix/backend/operations/gemm.h"
+#include "matrix/backend/registry.h"
+#include "matrix/conv/solver.h"
 #include "tests/docs/page.h"
 #include "tests/matrix/conv/cases.h"
 #include "tests/matrix/conv/reference.h"
@@ -35,7 +39,7 @@ class Pointwise : public ConvSolver {
     product.bias_kind = args.bias ? GemmArgs::Bias::per_row : GemmArgs::Bias::none;
     product.bias = args.bias;
     product.activation = args.activation, product.slope = args.slope;
-    cpu_backend().gemm(product);
+    cpu_backend().run(kGemm, product);
   }
 };
 // page: end

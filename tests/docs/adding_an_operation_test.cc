@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Follows docs/adding-an-operation.md as far as a program goes without changing the library: its
-// kernel stands here, and the test compares the two. (embedding_test.cc has its expression.)
+// Follows the part of docs/adding-an-operation.md that does not change the library. This file has
+// the page's kernel, and the test compares the two texts. embedding_test.cc has the page's
+// expression.
 #include "matrix/opencl.h"
 #include "tests/docs/page.h"
 #include "tests/support/devices.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The programs of README.md and docs/training.md: their code stands here, with kaiseki.h as the
-// only header of Kaiseki's, and the tests compare the two.
-// clang-format off
-// page: README
+// The programs of README.md, docs/guides/embed.md and docs/training.md. This file has their code
+// and includes only kaiseki.h of Kaiseki's headers. The tests compare the two texts. clang-format
+// off page: README
 #include <kaiseki.h>
 using namespace kaiseki;
 
@@ -18,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder with models/ in it, where the programs run.
+/// A folder that contains models/. The programs run in it.
 class WithModels {
  public:
   WithModels()
@@ -52,19 +51,45 @@ TEST_CASE("README: the program trains a network") {
 nn::Network network = nn::Network::load("models/lenet.json");
 nn::Iterator batches(nn::open_dataset({.spec = "digits:2000"}), {.batch_size = 64});
 nn::Optimizer optimizer({.name = "momentum"});
+nn::Updater updater(network, optimizer, batches, {.base = 0.01});
+nn::Trainer(updater, {.epochs = 2}).run();
+// page: end
+  CHECK(accuracy(network) > 0.5);
+  const std::string code = test::between(own_code(), "// page: README\n", "// page: end") +
+                           test::between(own_code(), "// page: README, the rest\n", "// page: end");
+  CHECK(test::code_blocks(test::text_of("README.md"), "cpp")[0] == code);
+  CHECK(test::code_blocks(test::text_of("docs/guides/embed.md"), "cpp")[0] == code);
+}
+
+TEST_CASE("embed: the loop trains a network, and its weights can be saved and loaded") {
+  WithModels here;
+// page: a loop
+nn::Network network = nn::Network::load("models/lenet.json");
+nn::Iterator batches(nn::open_dataset({.spec = "digits:2000"}), {.batch_size = 64});
+nn::Optimizer optimizer({.name = "momentum"});
 nn::Batch batch;
 while (batches.epoch() < 2) {
   batches.next(batch);
   network.zero_grad();
   auto [loss, output] = network.forward_loss(batch.images, batch.labels);
   network.backward();
-  optimizer.step(network.parameters(), 0.01);
+  optimizer.step(network.parameters(), network.gradients(), 0.01);
 }
 // page: end
   CHECK(accuracy(network) > 0.5);
-  CHECK(test::code_blocks(test::text_of("README.md"), "cpp")[0] ==
-        test::between(own_code(), "// page: README\n", "// page: end") +
-            test::between(own_code(), "// page: README, the rest\n", "// page: end"));
+  const std::string page = test::text_of("docs/guides/embed.md");
+  CHECK(test::code_blocks(page, "cpp")[1] == test::between(own_code(), "// page: a loop\n", "// page: end"));
+
+  const double expected = accuracy(network);
+  nn::save_weights("net.safetensors", network);
+  network.initialize(1);
+  CHECK(accuracy(network) != expected);
+  nn::load_weights("net.safetensors", network);
+  CHECK(accuracy(network) == expected);
+  CHECK(argmax(network.forward(batch.images), 1).to_vector<int32_t>().size() == size_t(batch.images.shape()[0]));
+  for (const char* call : {"`nn::save_weights(\"net.safetensors\", network)`", "`nn::load_weights(\"net.safetensors\", network)`",
+                           "`set_default_device(Device::parse(\"auto\"))`", "`argmax(network.forward(images), 1).to_vector<int32_t>()`"})
+    CHECK_MESSAGE(page.find(call) != std::string::npos, call);
 }
 
 TEST_CASE("README: an operation of one's own is one expression") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pages of docs/ as tests read them: blocks of code, and tables.
+// Reads blocks of code and tables from pages of docs/.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 
 namespace kaiseki::test {
 
-/// A file of the sources.
+/// Returns the text of a file of the sources.
 inline std::string text_of(const std::string& path) {
   std::ifstream file(std::string(KAISEKI_SOURCE_DIR) + "/" + path);
   REQUIRE_MESSAGE(file, path);
@@ -20,7 +20,8 @@ inline std::string text_of(const std::string& path) {
   return text.str();
 }
 
-/// What stands between two marks; the whole rest without the second. Fails without the first.
+/// Returns the text between two marks. If the second mark is missing, returns all text after the
+/// first. If the first is missing, the test fails.
 inline std::string between(const std::string& text, const std::string& from,
                            const std::string& to) {
   const size_t at = text.find(from);
@@ -29,7 +30,7 @@ inline std::string between(const std::string& text, const std::string& from,
   return text.substr(first, text.find(to, first) - first);
 }
 
-/// The blocks of one language, in the page's order.
+/// Returns the code blocks of one language, in the page's order.
 inline std::vector<std::string> code_blocks(const std::string& page, const std::string& language) {
   std::vector<std::string> blocks;
   const std::string mark = "\n```" + language + "\n";
@@ -40,7 +41,7 @@ inline std::vector<std::string> code_blocks(const std::string& page, const std::
   return blocks;
 }
 
-/// The cells of the first table after `heading`, without its header.
+/// Returns the cells of the first table after `heading`, without the table's header.
 inline std::vector<std::vector<std::string>> table_after(const std::string& page,
                                                          const std::string& heading) {
   std::istringstream lines(between(page, heading + "\n", "\n## "));
@@ -60,7 +61,7 @@ inline std::vector<std::vector<std::string>> table_after(const std::string& page
   return rows;
 }
 
-/// What stands in `backticks`.
+/// Returns the texts in `backticks`.
 inline std::vector<std::string> ticked(const std::string& cell) {
   std::vector<std::string> words;
   for (size_t at = cell.find('`'); at != std::string::npos;) {

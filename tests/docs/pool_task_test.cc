@@ -16,7 +16,7 @@ using namespace kaiseki;
 
 // clang-format off
 TEST_CASE("pool: a program lists the primes with a coordinator's nodes") {
-  const auto text_of = [](dist::ByteView bytes) { return test::text(bytes); };
+  const auto text_of = [](ByteView bytes) { return test::text(bytes); };
   test::Running at;
   test::Computing node(at.server.url(), dist::sample_functions());
   const std::string url = at.server.url(), token = "author";
@@ -29,7 +29,7 @@ for (int n = 1; n <= 1000; ++n) numbers.push_back(std::to_string(n));
 task.calculate(numbers);
 
 std::set<size_t> primes;
-task.for_each_finished([&](size_t input, dist::ByteVector result) {
+task.for_each_finished([&](size_t input, ByteVector result) {
   if (text_of(result) == "true") primes.insert(input + 1);
 });
 // page: end
@@ -37,7 +37,7 @@ task.for_each_finished([&](size_t input, dist::ByteVector result) {
   CHECK(*primes.begin() == 2);
   CHECK(*primes.rbegin() == 997);
   const std::string own = test::text_of("tests/docs/pool_task_test.cc");
-  CHECK(test::code_blocks(test::text_of("docs/pool.md"), "cpp")[1] ==
+  CHECK(test::code_blocks(test::text_of("docs/pool.md"), "cpp")[0] ==
         test::between(own, "// page: includes\n", "// page: end") +
             test::between(own, "// page: the rest\n", "// page: end"));
 }

@@ -13,28 +13,28 @@ using namespace kaiseki;
 
 #include <filesystem>
 
-#include "dist/pool/pool_state.h"
+#include "dist/pool/rules.h"
 #include "tests/docs/page.h"
 
 namespace fs = std::filesystem;
 
 namespace {
 
-dist::ByteVector bytes_of(std::string_view text) {
-  const auto bytes = nn::as_bytes(text);
+ByteVector bytes_of(std::string_view text) {
+  const auto bytes = as_bytes(text);
   return {bytes.begin(), bytes.end()};
 }
 
-std::string text_of(dist::ByteView bytes) {
+std::string text_of(ByteView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 /// The number if it is prime, else nothing.
-dist::ByteVector is_prime(dist::ByteView input) {
+ByteVector is_prime(ByteView input) {
   const int n = std::stoi(text_of(input));
   for (int divisor = 2; divisor * divisor <= n; ++divisor)
     if (n % divisor == 0) return {};
-  return n < 2 ? dist::ByteVector() : bytes_of(std::to_string(n));
+  return n < 2 ? ByteVector() : bytes_of(std::to_string(n));
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ for (const dist::Finished& finished : pool.finished(task)) {
   CHECK(primes.ends_with(" 983 991 997 "));
   CHECK(std::count(primes.begin(), primes.end(), ' ') == 168);
   const std::string own = test::text_of("tests/docs/pool_test.cc");
-  CHECK(test::code_blocks(test::text_of("docs/pool.md"), "cpp")[0] ==
+  CHECK(test::code_blocks(test::text_of("docs/pool.md"), "cpp")[1] ==
         test::between(own, "// page: includes\n", "// page: end") +
             test::between(own, "// page: the rest\n", "// page: end"));
 }
@@ -84,7 +84,7 @@ for (const dist::Finished& finished : pool.finished(task)) {
 TEST_CASE("pool: the limits are those of the code") {
   const auto rows = test::table_after(test::text_of("docs/pool.md"), "## Limits\n");
   const std::vector<double> limits = {dist::kMaxInput, dist::kMostInline, dist::kTrustedAfter,
-                                      dist::kFailuresInARow, dist::kTokenLife};
+                                      dist::kManyFailures, dist::kTokenLife};
   REQUIRE(rows.size() == limits.size());
   for (size_t i = 0; i < rows.size(); ++i) CHECK(std::stod(rows[i][1]) == limits[i]);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The tables of docs/network-json.md, docs/training.md and docs/tuning.md say what the code does:
+// Compares the tables of docs/network-json.md, docs/training.md and docs/tuning.md with the code:
 // every type, key and default, and every solver.
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "matrix/error.h"
-#include "nn/layer.h"
+#include "base/error.h"
 #include "nn/network.h"
 #include "nn/optimizer.h"
 #include "nn/optimizer_rules.h"
+#include "nn/registry.h"
 #include "tests/docs/page.h"
 #include "tests/matrix/conv/directions.h"
 #include "tests/support/devices.h"
@@ -19,7 +19,7 @@ using namespace kaiseki;
 
 namespace {
 
-/// A key of a table and its default as JSON; empty when it must be given.
+/// A key of a table and its default as JSON. Empty for a required key.
 using Keys = std::map<std::string, std::string>;
 
 bool is_word(const std::string& text) {
@@ -34,7 +34,7 @@ std::string default_after(const std::string& cell, const std::string& key) {
   std::string text = rest.substr(2, rest.find_first_of(";:)") - 2);
   text.erase(std::remove(text.begin(), text.end(), '`'), text.end());
   if (text == "constant 0") return R"({"type": "constant", "value": 0})";
-  if (text == "kernel_size") return "2";  // as the layers below have it
+  if (text == "kernel_size") return "2";  // the kernel_size in network_of()
   return is_word(text) && text != "true" && text != "false" ? "\"" + text + "\"" : text;
 }
 
@@ -53,7 +53,35 @@ std::map<std::string, Keys> documented_layers() {
   return layers;
 }
 
-/// A network whose layer q is of this type, with what it needs and `more`.
+/// Returns a default or a choice in the table's form: he, constant 0, `"max"`, 0.5.
+std::string shown(const Json& value) {
+  if (value.is(Json::Kind::string)) return "`" + value.describe() + "`";
+  if (!value.is(Json::Kind::object)) return value.describe();
+  const std::string& type = value.find("type")->string;
+  return type == "constant" ? "constant " + value.find("value")->describe() : type;
+}
+
+/// "`kernel_size`, `bias` (true; false; `"position"`: a remark)"
+std::string cell_of(const std::vector<nn::Setting>& settings) {
+  std::string cell;
+  for (const nn::Setting& setting : settings) {
+    cell += (cell.empty() ? " `" : ", `") + setting.name + "`";
+    if (setting.rules.required) continue;
+    const std::string& first = setting.rules.default_of.empty()
+                                   ? shown(setting.value)
+                                   : std::string(setting.rules.default_of);
+    cell += " (" + first;
+    if (setting.choices != std::vector<std::string>{"true", "false"})
+      for (const std::string& choice : setting.choices)
+        if (choice != setting.value.describe())
+          cell += "; " + (choice.starts_with('"') ? "`" + choice + "`" : choice);
+    if (!setting.rules.doc.empty()) cell += ": " + std::string(setting.rules.doc);
+    cell += ")";
+  }
+  return cell + " ";
+}
+
+/// Returns a network with a layer "q" of this type. The layer has its required keys and `more`.
 std::string network_of(const std::string& type, const Keys& keys, const std::string& more) {
   std::string layer = R"({"name": "q", "type": ")" + type + "\"";
   if (keys.contains("kernel_size")) layer += R"(, "kernel_size": 2)";
@@ -66,7 +94,7 @@ std::string network_of(const std::string& type, const Keys& keys, const std::str
          "}]}";
 }
 
-/// Everything that a step computes: loss or output, gradients, states.
+/// Returns the values of one step: loss or output, gradients, states.
 std::vector<float> step_of(const std::string& json, const std::string& type) {
   nn::Network network = nn::Network::parse(json, "net.json", Device::cpu());
   network.initialize(3);
@@ -102,7 +130,8 @@ std::string problem_of(const std::string& json) {
   }
 }
 
-/// The number after `symbol`, as in "lr 0.01, m 0.9"; `otherwise` when the symbol is not there.
+/// Returns the number after `symbol` in a text such as "lr 0.01, m 0.9". Returns `otherwise` if the
+/// symbol is missing.
 double number_after(const std::string& cell, const std::string& symbol, double otherwise) {
   const size_t at = cell.find(symbol + " ");
   return at == std::string::npos ? otherwise : std::stod(cell.substr(at + symbol.size() + 1));
@@ -123,7 +152,7 @@ TEST_CASE("network-json: every key of the table is known, with the default it sa
     for (const auto& [key, value] : keys) {
       const std::string place = type + "." + key + ": " + value;
       CAPTURE(place);
-      if (value.empty()) {  // must be given: without it the network is refused, naming it
+      if (value.empty()) {  // required: without it, the network's error names the key
         CHECK((key == "kernel_size" || key == "output_channels" || key == "output_size"));
         std::string json = network_of(type, keys, "");
         json.replace(json.find(", \"" + key + "\""), key.size() + 7, "");
@@ -139,27 +168,25 @@ TEST_CASE("network-json: every key of the table is known, with the default it sa
   CHECK(defaults >= 28);
 }
 
-TEST_CASE("network-json: every key that the layers read is in the table") {
+TEST_CASE("network-json: the table has the settings of each type, as the layers list them") {
   const std::string page = test::text_of("docs/network-json.md");
-  const auto layers = documented_layers();
-  for (const std::string& type : nn::layer_types()) {
-    const std::string code = test::text_of("nn/layers/" + type + ".cc");
-    CAPTURE(type);
-    for (size_t at = code.find("params."); at != std::string::npos;
-         at = code.find("params.", at + 1)) {
-      const size_t open = code.find_first_of("(;", at);
-      if (code[open] != '(' || code[open + 1] != '"') continue;
-      const std::string key = code.substr(open + 2, code.find('"', open + 2) - open - 2);
-      CHECK_MESSAGE(layers.at(type).contains(key), key);
+  for (const auto& row : test::table_after(page, "### Layers"))
+    for (const std::string& type : test::ticked(row[0])) {
+      CAPTURE(type);
+      const auto layer = nn::make_layer(type);
+      REQUIRE(layer);
+      CHECK(row[1] == cell_of(nn::settings_of(*layer)));
     }
-  }
 }
 
-TEST_CASE("network-json: the page's network, and its initialisers with their defaults") {
+TEST_CASE("network-json: the page's network, and its initializers with their defaults") {
   const std::string page = test::text_of("docs/network-json.md");
   const auto networks = test::code_blocks(page, "json");
   REQUIRE(networks.size() == 1);
   CHECK(nn::Network::parse(networks[0], "page", Device::cpu()).output_shape() == Shape{10});
+  const auto guide = test::code_blocks(test::text_of("docs/guides/pictures.md"), "json");
+  REQUIRE(guide.size() == 1);
+  CHECK(nn::Network::parse(guide[0], "guide", Device::cpu()).output_shape() == Shape{3});
 
   int types = 0;
   for (const auto& row : test::table_after(page, "### Initializers")) {
@@ -181,7 +208,7 @@ TEST_CASE("network-json: the page's network, and its initialisers with their def
 TEST_CASE("tuning: the table of solvers has every one and its directions") {
   std::set<std::string> documented;
   const auto page = test::text_of("docs/tuning.md");
-  for (const auto& row : test::table_after(page, "## Which solvers there are")) {
+  for (const auto& row : test::table_after(page, "## The solvers")) {
     const std::string directions = row[1].substr(0, row[1].find(" ("));
     for (const std::string& name : test::ticked(row[0])) {
       CAPTURE(name);

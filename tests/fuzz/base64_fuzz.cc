@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Base64; what decodes must decode again after encoding.
-#include "nn/io/base64.h"
+// Base64. Decoded bytes must be the same after encoding and decoding.
+#include "base/base64.h"
 #include "tests/fuzz/fuzz.h"
 
-using namespace kaiseki::nn;
+using namespace kaiseki;
 
 KAISEKI_FUZZ(bytes) {
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Frames; what is read must be the same after writing, and the header alone must say the same.
+// Frames. A frame must be the same after writing and reading. Reading the header alone must give
+// the same values.
 #include <algorithm>
 
 #include "dist/wire/frame.h"
@@ -13,7 +14,7 @@ KAISEKI_FUZZ(bytes) {
   if (header.message_bytes() != bytes.size() || header.type != frame.type ||
       header.ticket != frame.ticket || header.payload_bytes != frame.payload.size())
     __builtin_trap();
-  const kaiseki::nn::ByteVector written = encode_frame(frame);
+  const kaiseki::ByteVector written = encode_frame(frame);
   const Frame again = decode_frame(written);
   if (again.type != frame.type || again.ticket != frame.ticket ||
       !(again.control == frame.control) || !std::ranges::equal(again.payload, frame.payload))

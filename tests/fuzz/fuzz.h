@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// KAISEKI_FUZZ(bytes) { ... } is one target of libFuzzer: bad input may end it in an Error and in
-// nothing else.
+// KAISEKI_FUZZ(bytes) { ... } defines a target of libFuzzer. For bad input it may only throw Error.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "matrix/error.h"
-#include "nn/io/bytes.h"
+#include "base/bytes.h"
+#include "base/error.h"
 
-void fuzz_one(kaiseki::nn::ByteView bytes);
+void fuzz_one(kaiseki::ByteView bytes);
 
 #define KAISEKI_FUZZ(bytes)                                                 \
   extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) { \
@@ -19,4 +18,4 @@ void fuzz_one(kaiseki::nn::ByteView bytes);
     }                                                                       \
     return 0;                                                               \
   }                                                                         \
-  void fuzz_one(kaiseki::nn::ByteView bytes)
+  void fuzz_one(kaiseki::ByteView bytes)

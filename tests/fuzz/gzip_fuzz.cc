@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gzip, with a bound on what comes out.
+// gzip, with a limit for the decompressed size.
 #include "nn/io/gzip.h"
 #include "tests/fuzz/fuzz.h"
 

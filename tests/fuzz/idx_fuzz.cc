@@ -4,6 +4,7 @@
 #include "nn/io/idx.h"
 #include "tests/fuzz/fuzz.h"
 
+using namespace kaiseki;
 using namespace kaiseki::nn;
 
 KAISEKI_FUZZ(bytes) {

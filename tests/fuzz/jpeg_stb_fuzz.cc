@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JPEG through stb_image, also where libjpeg-turbo is installed: jpeg_stb.cc comes before the
-// library's decoder.
+// JPEG through stb_image, even if libjpeg-turbo is installed. The linker takes jpeg_stb.cc before
+// the library's decoder.
 #include "nn/data/picture.h"
 #include "tests/fuzz/fuzz.h"
 

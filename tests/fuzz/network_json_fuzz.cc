@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Any text as a network: it loads and runs, or throws an Error, within 32 MiB of tensors.
+// Any text as a network. It loads and runs, or throws Error, within 32 MiB of tensors.
 #include <cstdint>
 #include <string_view>
 
-#include "matrix/error.h"
-#include "matrix/memory/pool.h"
+#include "base/error.h"
+#include "matrix/memory/allocator.h"
 #include "nn/network.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// npy; what is read must be read again after writing.
+// npy. An array that was read must be readable again after writing.
 #include "nn/io/npy.h"
 #include "tests/fuzz/fuzz.h"
 

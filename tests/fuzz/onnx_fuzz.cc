@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ONNX: a file loads, runs and goes there and back, or throws an Error, within 32 MiB of tensors.
-#include "matrix/memory/pool.h"
+// ONNX. A file loads, runs and survives export and import, or it throws Error, within 32 MiB of
+// tensors.
+#include "matrix/memory/allocator.h"
 #include "nn/network.h"
 #include "nn/onnx/onnx.h"
 #include "tests/fuzz/fuzz.h"
@@ -21,10 +22,10 @@ KAISEKI_FUZZ(bytes) {
   Shape batch = {1};
   for (int64_t dim : input) batch.push_back(dim);
   network.forward(Tensor::zeros(batch, DType::f32, Device::cpu()));
-  nn::ByteVector written;
+  ByteVector written;
   try {
     written = nn::encode_onnx(network);
-  } catch (const Error&) {  // a pool that ONNX has no word for
+  } catch (const Error&) {  // a pooling that ONNX cannot express
     return;
   }
   if (nn::encode_onnx(network) != written) __builtin_trap();

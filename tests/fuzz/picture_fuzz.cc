@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JPEG and PNG, whole and at a reduced size, and on to a sample.
+// JPEG and PNG. Decodes at full and at reduced size, and converts the picture to a sample.
 #include "nn/data/picture.h"
 #include "tests/fuzz/fuzz.h"
 

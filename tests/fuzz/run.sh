@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# run.sh SECONDS [BUILD]: runs every fuzz target for that long, two at a time, and fails on a finding.
-# What a target learns is kept in BUILD/corpus, and a finding in BUILD/findings.
+# run.sh SECONDS [BUILD]: runs every fuzz target for SECONDS, two at a time. Fails on a finding. New inputs of a target
+# are stored in BUILD/corpus, findings in BUILD/findings.
 set -euo pipefail
 seconds=${1:?usage: run.sh SECONDS [BUILD]}
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// safetensors; what is read must be read again after writing.
+// safetensors. Tensors that were read must be readable again after writing.
 #include "nn/io/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 

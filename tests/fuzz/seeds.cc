@@ -4,10 +4,10 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/base64.h"
+#include "base/file.h"
 #include "dist/train/samples.h"
 #include "dist/train/ticket.h"
-#include "nn/io/base64.h"
-#include "nn/io/file.h"
 #include "nn/io/gzip.h"
 #include "nn/io/idx.h"
 #include "nn/io/npy.h"
@@ -76,16 +76,22 @@ int main(int count, char** arguments) {
   save(folder / "safetensors",
        {encode_safetensors(tensors, {{"epoch", "1"}}), encode_safetensors({}, {})});
   tensors.pop_back();
-  dist::Ticket ticket{.work = dist::Work::backward,
-                      .network = std::string(64, '0'),
-                      .weights = std::string(64, '1'),
-                      .samples = std::string(64, '2'),
-                      .grad_output = tensors[0].value};
+  dist::TrainingTicket ticket{.work = dist::Work::backward,
+                              .network = std::string(64, '0'),
+                              .weights = std::string(64, '1'),
+                              .samples = std::string(64, '2'),
+                              .grad_output = tensors[0].value};
   save(folder / "wire_tensors",
        {dist::encode_ticket(ticket), dist::pack_samples(tensors[0].value, {}), jpeg_samples(),
         dist::encode_tensors(std::vector<dist::WireTensor>{
             {"h", tensors[0].value, dist::WireType::f16},
             {"q", tensors[0].value, dist::WireType::i8},
             {"m", Tensor::from(std::span<const uint8_t>(mask), {3}, cpu), dist::WireType::u8}})});
+  save(folder / "wire_delta", {dist::encode_tensors(std::vector<dist::WireTensor>{
+                                  {"a", tensors[0].value, dist::WireType::f16},
+                                  {"b", tensors[0].value, dist::WireType::f16}})});
+  save(folder / "websocket",  // with a mask of 0: fragments, a ping, a close
+       {bytes_of({"\x02\x83\0\0\0\0one\x89\x80\0\0\0\0\x80\x83\0\0\0\0two", 24}),
+        bytes_of({"\x82\xfe\0\x7e\0\0\0\0", 8}), bytes_of({"\x88\x82\0\0\0\0\x03\xe8", 8})});
   save(folder / "tar", {tar, encode_tar_tensors(tensors), gzip(encode_tar_tensors(tensors))});
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// tar, and the tensors that a tar may hold.
+// tar, and tensors in a tar.
 #include "nn/io/tar.h"
 #include "nn/io/tar_tensors.h"
 #include "tests/fuzz/fuzz.h"
 
+using namespace kaiseki;
 using namespace kaiseki::nn;
 
 KAISEKI_FUZZ(bytes) {

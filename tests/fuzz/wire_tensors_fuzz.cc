@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tensors on the wire; what is read must be the same after it was sent again. Tickets and samples
-// are read from the same bytes.
+// Tensors on the wire. Tensors that were read must be the same after writing and reading. Tickets
+// and samples are read from the same bytes.
 #include "dist/train/samples.h"
 #include "dist/train/ticket.h"
 #include "dist/wire/tensors.h"

@@ -3,11 +3,11 @@
 
 #include <doctest/doctest.h>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki {
 
-TEST_CASE("devices are read from their names") {
+TEST_CASE("devices are parsed from their names") {
   CHECK(Device::parse("cpu").is_cpu());
   CHECK(Device::parse("cpu").name() == "cpu");
   for (const char* bad : {"gpu", "opencl:", "opencl:x", "opencl:-1", "opencl:99", "cpu0"})
@@ -21,7 +21,7 @@ TEST_CASE("the list of devices starts with the CPU") {
   REQUIRE(!devices.empty());
   CHECK(devices[0].device.is_cpu());
   CHECK(devices[0].compute_units >= 1);
-  CHECK((devices.size() > 1 || !opencl_problem().empty()));
+  CHECK((devices.size() > 1 || !device_problems().empty()));
 }
 
 }  // namespace kaiseki

@@ -7,7 +7,7 @@
 
 namespace kaiseki {
 
-TEST_CASE("philox gives the known answers of its authors") {
+TEST_CASE("philox gives the published test vectors") {
   CHECK(philox({0, 0, 0, 0}, {0, 0}) ==
         std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   CHECK(philox({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}) ==
@@ -16,7 +16,7 @@ TEST_CASE("philox gives the known answers of its authors") {
         std::array<uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("a stream is reproducible, seekable and its own") {
+TEST_CASE("a stream is reproducible, seekable and independent of others") {
   Random a(1, 2), b(1, 2), other(1, 3);
   for (int i = 0; i < 9; ++i) CHECK(a.next() == b.next());
   b.seek(4);

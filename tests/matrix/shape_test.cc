@@ -3,11 +3,11 @@
 
 #include <doctest/doctest.h>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki {
 
-TEST_CASE("a shape counts its elements and strides") {
+TEST_CASE("a shape computes its number of elements and its strides") {
   Shape shape{2, 3, 4};
   CHECK(shape.rank() == 3);
   CHECK(shape.elements() == 24);
@@ -18,7 +18,7 @@ TEST_CASE("a shape counts its elements and strides") {
   CHECK(Shape{5, 0, 3}.elements() == 0);
 }
 
-TEST_CASE("impossible shapes are refused") {
+TEST_CASE("invalid shapes are refused") {
   CHECK_THROWS_WITH_AS(Shape({2, -1}).elements(),
                        "[shape] expected dimensions of 0 or more, got [2, -1]", ShapeError);
   int64_t big = int64_t{1} << 40;
@@ -31,7 +31,7 @@ TEST_CASE("impossible shapes are refused") {
   CHECK_THROWS_AS(Shape({2})[1], ShapeError);
 }
 
-TEST_CASE("shapes broadcast as NumPy's do") {
+TEST_CASE("shapes broadcast like NumPy's") {
   CHECK(broadcast_shapes({2, 1, 4}, {3, 1}, "add") == Shape{2, 3, 4});
   CHECK(broadcast_shapes({}, {5}, "add") == Shape{5});
   CHECK(broadcast_shapes({0}, {1}, "add") == Shape{0});

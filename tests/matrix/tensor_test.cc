@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki {
 namespace {
@@ -18,7 +18,7 @@ Tensor counting(const Shape& shape) {
 
 }  // namespace
 
-TEST_CASE("a tensor keeps the values it is made from") {
+TEST_CASE("a tensor holds the values it is created from") {
   Tensor t = Tensor::from({1, 2, 3, 4, 5, 6}, {2, 3});
   CHECK(t.shape() == Shape{2, 3});
   CHECK(t.data<float>()[4] == 5);
@@ -38,7 +38,7 @@ TEST_CASE("copies share storage, clones do not") {
   CHECK(c.data<float>()[0] == 0);
 }
 
-TEST_CASE("views share storage and outlive the tensor they came from") {
+TEST_CASE("views share storage and outlive their tensor") {
   Tensor column;
   {
     Tensor t = counting({3, 4});
@@ -52,7 +52,7 @@ TEST_CASE("views share storage and outlive the tensor they came from") {
   CHECK_THROWS_AS(column.slice(0, 2, 2), ShapeError);
 }
 
-TEST_CASE("permuted, transposed and broadcast views read in their own order") {
+TEST_CASE("permuted, transposed and broadcast views have their own order of elements") {
   Tensor t = counting({2, 3});
   CHECK(t.transpose().to_vector() == std::vector<float>{0, 3, 1, 4, 2, 5});
   int axes[] = {2, 0, 1};
@@ -66,7 +66,7 @@ TEST_CASE("permuted, transposed and broadcast views read in their own order") {
   CHECK(counting({0, 3}).transpose().to_vector().empty());
 }
 
-TEST_CASE("writing every element of a view keeps the rest of its storage") {
+TEST_CASE("writing every element of a view leaves the rest of its storage unchanged") {
   Tensor t = counting({2, 3});
   Tensor row = t.slice(0, 1, 1);
   std::fill_n(row.overwrite<float>(), 3, -1.0f);

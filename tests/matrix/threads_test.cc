@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "matrix/error.h"
-#include "matrix/log.h"
+#include "base/error.h"
+#include "base/log.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define KAISEKI_SANITIZED 1
@@ -43,7 +43,7 @@ TEST_CASE("every index runs once, in the same pieces with any number of threads"
   set_thread_count(0);
 }
 
-TEST_CASE("nested calls run, and exceptions come out") {
+TEST_CASE("nested calls run, and exceptions are rethrown") {
   set_thread_count(2);
   std::atomic<int> total = 0;
   parallel_for(4, 1, [&](int64_t, int64_t) {
@@ -73,8 +73,8 @@ TEST_CASE("several threads may compute at once") {
   set_thread_count(0);
 }
 
-#if !KAISEKI_SANITIZED  // sanitizers need address space of their own
-TEST_CASE("where no more threads can be started, those that there are do the work") {
+#if !KAISEKI_SANITIZED  // sanitizers need much address space
+TEST_CASE("if no more threads can be started, the existing ones do the work") {
   std::vector<std::string> warnings;
   set_log_sink([&](LogLevel, std::string_view text) { warnings.emplace_back(text); });
   uint64_t pages = 0;

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
-// A convolution with the maximum after it in one step: what it computes, and how much memory it
-// needs.
+// Tests results and memory of convolution fused with max pooling.
 #include <doctest/doctest.h>
 
-#include "matrix/memory/pool.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/threads.h"
 #include "nn/network.h"
-#include "tests/support/conv_policy.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki {
 namespace {
 
 constexpr int64_t kBatch = 16, kSide = 32, kChannels = 32;
 
-/// With the convolution's output as another output of the network, it is pooled in a step of its
-/// own.
+/// With `apart`, the convolution's output is also an output of the network. The pooling is then a
+/// separate step.
 nn::Network make(Device device, const std::string& before, const std::string& after, bool apart) {
   const std::string text =
       R"({"inputs": {"x": {"shape": [16, 32, 32]}}, "layers": [
@@ -46,8 +45,8 @@ Tensor pictures(Device device) {
 
 }  // namespace
 
-TEST_CASE("fused pooling: the bits of the layers one by one") {
-  test::WithConvPolicy policy({TuneMode::off});
+TEST_CASE("fused pooling: gives the same bits as separate layers") {
+  test::WithTunePolicy policy({TuneMode::off});
   test::for_each_device([](Device device) {
     const Tensor x = pictures(device), targets = labels(device);
     for (const auto& [before, after] : std::vector<std::pair<std::string, std::string>>{
@@ -64,8 +63,8 @@ TEST_CASE("fused pooling: the bits of the layers one by one") {
       }
       CHECK(gradients[0].to_vector() == gradients[1].to_vector());
       for (size_t i = 0; i < one.parameters().size(); ++i) {
-        const Tensor a = one.parameters()[i].grad, b = two.parameters()[i].grad;
-        if (one.parameters()[i].name == "c.bias")  // a sum of fewer numbers
+        const Tensor a = one.gradients().values[i], b = two.gradients().values[i];
+        if (one.parameters()[i].name == "c.bias")  // the sum has fewer terms
           test::check_close(a, test::doubles(b), 1e-5);
         else
           CHECK(a.to_vector() == b.to_vector());
@@ -74,11 +73,11 @@ TEST_CASE("fused pooling: the bits of the layers one by one") {
   });
 }
 
-TEST_CASE("fused pooling: on the CPU no tensor of the convolution's size is ever made") {
-  test::WithConvPolicy policy({TuneMode::off});
+TEST_CASE("fused pooling: the CPU allocates no tensor of the convolution's size") {
+  test::WithTunePolicy policy({TuneMode::off});
   set_thread_count(2);
   const Device device = Device::cpu();
-  MemoryPool& pool = device.memory();
+  Allocator& allocator = device.memory();
   const Tensor x = pictures(device), targets = labels(device);
   constexpr uint64_t kWhole = sizeof(float) * kBatch * kChannels * kSide * kSide;
   constexpr uint64_t kPooled = kWhole / 4;
@@ -90,16 +89,16 @@ TEST_CASE("fused pooling: on the CPU no tensor of the convolution's size is ever
       network.zero_grad();
       network.backward();
     };
-    run();  // takes the workspace
-    pool.trim();
-    pool.reset_peak();
-    const uint64_t before = pool.account().peak;
+    run();  // allocates the workspace
+    allocator.trim();
+    allocator.reset_peak();
+    const uint64_t before = allocator.account().peak;
     run();
-    return pool.account().peak - before;
+    return allocator.account().peak - before;
   };
-  CHECK(peak(false, false) < 2 * kPooled);  // with the weights
+  CHECK(peak(false, false) < 2 * kPooled);  // weights included
   CHECK(peak(true, false) > kWhole + kPooled);
-  CHECK(peak(false, true) < 4 * kPooled);  // maxima, places, their gradients
+  CHECK(peak(false, true) < 4 * kPooled);  // maxima, positions and their gradients
   CHECK(peak(true, true) > kWhole + 2 * kPooled);
   set_thread_count(0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A step of training of each network of models/, of two pictures of full size, against PyTorch's in
-// double (tests/reference/make_network_cases.py).
+// Compares one training step of each network in models/ with PyTorch in double
+// (tests/reference/make_network_cases.py). The batch has two pictures of full size.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -18,16 +18,16 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kBatch = 2;
-/// f32 on both sides; sums of up to 25,088 terms, fifty layers one after the other.
+/// Both sides use f32. Sums have up to 25,088 terms, and networks up to fifty layers.
 constexpr double kForward = 2e-5;
-/// Of a gradient's norm. Where the input of a ReLU is so near to 0 that rounding decides its sign,
-/// or two maxima are that near, one element's share of the gradient comes or goes: PyTorch's own
-/// step in float is up to 9e-3 away from the one in double (last column of step.txt).
+/// Relative to a gradient's norm. Rounding can change the sign of a ReLU's input near 0, or the
+/// position of a maximum. This changes one element's part of the gradient. PyTorch's step in float
+/// differs by up to 9e-3 from its step in double (last column of step.txt).
 constexpr double kGradient = 2e-2;
-/// Of the elements' root mean square: such a share falls on few elements.
+/// Relative to the root mean square of the elements. Such a change affects few elements.
 constexpr double kElement = 0.1;
 
-/// The script's hash of one number after another.
+/// The hash function of the Python script.
 class Hash {
  public:
   explicit Hash(const std::string& name) {
@@ -110,7 +110,7 @@ void check_step(const std::string& name, Device device) {
   std::ifstream file(fs::path(KAISEKI_SOURCE_DIR) / "models" / (name + ".json"));
   std::stringstream text;
   text << file.rdbuf();
-  const std::string json =  // its random numbers are not PyTorch's
+  const std::string json =  // its random numbers differ from PyTorch's
       std::regex_replace(text.str(), std::regex(R"("ratio": 0\.\d)"), "\"ratio\": 0");
   nn::Network network = nn::Network::parse(json, name, device);
   std::map<std::string, Tensor> ours;
@@ -130,8 +130,8 @@ void check_step(const std::string& name, Device device) {
   network.backward();
   ours["loss train"] = loss.loss.reshape({1});
   ours["output probabilities"] = loss.output;
-  for (const nn::Parameter& parameter : network.parameters())
-    ours["gradient " + parameter.name] = parameter.grad;
+  for (size_t i = 0; i < network.parameters().size(); ++i)
+    ours["gradient " + network.parameters()[i].name] = network.gradients().values[i];
   for (const nn::State& state : network.states()) ours["state " + state.name] = state.value;
   ours["loss test"] = network.forward_loss(x, labels, nn::Phase::test).loss.reshape({1});
 
@@ -152,7 +152,7 @@ void check_everywhere(const std::string& name) {
 }  // namespace
 
 TEST_CASE("models: a step of AlexNet") { check_everywhere("alexnet"); }
-/// On the CPU alone: it has no type of layer that AlexNet has not, and takes PoCL a minute.
+/// Runs on the CPU only: it has the same layer types as AlexNet, and takes a minute with PoCL.
 TEST_CASE("models: a step of VGG-16") { check_step("vgg16", Device::cpu()); }
 TEST_CASE("models: a step of GoogLeNet") { check_everywhere("googlenet"); }
 TEST_CASE("models: a step of ResNet-18") { check_everywhere("resnet18"); }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The networks of models/, layer by layer: shapes, parameters and multiply-adds, as PyTorch's
-// modules have them (tests/reference/make_network_cases.py), and their published totals.
+// Checks shapes, parameters and multiply-adds of the networks in models/, layer by layer, against
+// PyTorch (tests/reference/make_network_cases.py) and published totals.
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/network.h"
 #include "tests/support/reference.h"
 
@@ -90,7 +90,7 @@ TEST_CASE("models: each layer has PyTorch's shape, parameters and multiply-adds"
   }
 }
 
-TEST_CASE("models: the published totals") {
+TEST_CASE("models: parameters and multiply-adds agree with published totals") {
   for (const Published& published : kPublished) {
     CAPTURE(published.network);
     const nn::NetworkSummary summary = summary_of(published.network);
@@ -106,7 +106,7 @@ TEST_CASE("models: the published totals") {
   }
 }
 
-TEST_CASE("models: the published tables by layer") {
+TEST_CASE("models: layers agree with published tables") {
   auto check = [](const char* network, const std::map<std::string, int64_t>& table, auto what) {
     CAPTURE(network);
     size_t found = 0;
@@ -158,9 +158,9 @@ TEST_CASE("models: the published tables by layer") {
         multiply_adds);
 }
 
-TEST_CASE("models: the inception modules of GoogLeNet have about the parameters of the paper") {
-  // Szegedy et al. 2014, table 1, in units of 1024. It does not say what it counts and is up to 8 %
-  // off from the widths beside it, which each layer above was checked against.
+TEST_CASE("models: parameters of GoogLeNet's inception modules agree with the paper roughly") {
+  // Szegedy et al. 2014, table 1, in units of 1024. The table does not define what it counts. It
+  // differs by up to 8 % from the layer sizes in the same table, which are checked above.
   const std::map<std::string, double> table = {
       {"inception_3a", 159}, {"inception_3b", 380},  {"inception_4a", 364},
       {"inception_4b", 437}, {"inception_4c", 463},  {"inception_4d", 580},

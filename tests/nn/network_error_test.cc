@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Networks that cannot be: each message names the file, the place, what was expected and found.
+// Invalid networks: each message has the file, the place, and the expected and actual value.
 #include <doctest/doctest.h>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/network.h"
 
 using namespace kaiseki;
@@ -32,7 +32,7 @@ void check_problem(const std::string& json, const std::string& expected) {
 
 }  // namespace
 
-TEST_CASE("network: unknown keys and types come with the nearest known name") {
+TEST_CASE("network: errors for unknown keys and types suggest the nearest name") {
   check_problem(
       with_layers(R"({"type": "convolution", "output_channels": 2, "kernel_size": 3, "strid": 2})"),
       "layers[0].strid: layer convolution1: expected a key of this layer, got \"strid\", did you "
@@ -43,14 +43,15 @@ TEST_CASE("network: unknown keys and types come with the nearest known name") {
                 "did you mean "
                 "\"max_pooling\"?");
   check_problem(R"({"input": {}, "layers": []})", "did you mean \"inputs\"?");
-  check_problem(with_layers(R"({"type": "relu", "inputs": ["y"]})"),
-                "layers[0].inputs: expected the name of an input or of a layer above, got \"y\"");
+  check_problem(
+      with_layers(R"({"type": "relu", "inputs": ["y"]})"),
+      "layers[0].inputs[0]: expected the name of an input or of a layer above, got \"y\"");
   check_problem(R"({"layer_param": []})", "layer_param: expected a known key");
   check_problem(R"({"layer_params": [{"type": "dense"}]})",
                 "expected one of conv pool fc act, got \"dense\"");
 }
 
-TEST_CASE("network: values out of range and of the wrong kind") {
+TEST_CASE("network: values out of range or of the wrong type throw ParseError") {
   check_problem(with_layers(R"({"type": "convolution", "output_channels": 0, "kernel_size": 3})"),
                 "expected an integer from 1 to 1.67772e+07, got 0");
   check_problem(with_layers(R"({"type": "convolution", "output_channels": 2.5, "kernel_size": 3})"),
@@ -79,7 +80,7 @@ TEST_CASE("network: values out of range and of the wrong kind") {
                 "inputs.x.shape: expected a list of 1 to 7 integers");
 }
 
-TEST_CASE("network: shapes that do not fit") {
+TEST_CASE("network: incompatible shapes throw ParseError") {
   check_problem(with_layers(R"({"type": "convolution", "output_channels": 2, "kernel_size": 9})"),
                 "layers[0]: layer convolution1: [");
   check_problem(with_layers(R"({"type": "flatten"}, {"type": "max_pooling", "kernel_size": 2})"),
@@ -95,11 +96,20 @@ TEST_CASE("network: shapes that do not fit") {
       R"({"inputs": {"x": {"shape": [3]}}, "layers": [{"name": "l", "type": "mean_squared_error"}],
           "outputs": ["l"]})",
       "outputs: expected no loss as output, got l");
+  const auto with_outputs = [](const std::string& outputs) {
+    return R"({"inputs": {"x": {"shape": [3]}}, "layers": [{"name": "r", "type": "relu"}], "outputs": )" +
+           outputs + "}";
+  };
+  check_problem(with_outputs(R"(["r", "r"])"), "outputs: expected each name once, got \"r\" again");
+  check_problem(with_outputs(R"({"y": "s"})"),
+                "outputs.y: expected the name of an input or of a layer above, got \"s\"");
+  check_problem(with_outputs(R"({"y": ["r"]})"), "outputs.y: expected a text of 1 to 128 bytes");
+  check_problem(with_outputs("{}"), "outputs: expected at least one name");
   check_problem(with_layers(R"({"type": "softmax_cross_entropy"})"),
                 "expected an input of shape [classes]");
   check_problem(
       with_layers(R"({"name": "p", "type": "flatten", "phase": "train"}, {"type": "relu"})"),
-      "layer p: expected the shape of its input, [3, 8, 8]");
+      "layer p: expected output shape [3, 8, 8] like the input");
 }
 
 TEST_CASE("network: sizes that Sukiyaki's format repeats are checked") {
@@ -128,7 +138,7 @@ TEST_CASE("network: sizes that Sukiyaki's format repeats are checked") {
                 "layer_status[0].w: layer fc1: expected 4 values for weight [2, 2], got 1");
 }
 
-TEST_CASE("network: sizes beyond reason are refused before anything is allocated") {
+TEST_CASE("network: excessive sizes throw ParseError before any allocation") {
   check_problem(
       R"({"inputs": {"x": {"shape": [16777216, 16777216, 16777216]}}, "layers": [{"type": "relu"}]})",
       "elements in a sample");
@@ -153,7 +163,7 @@ TEST_CASE("network: sizes beyond reason are refused before anything is allocated
                 "elements, got [100000, 3, 30, 30, ");
 }
 
-TEST_CASE("network: errors of calls") {
+TEST_CASE("network: wrong calls throw errors") {
   Network network = Network::parse(with_layers(R"({"type": "fully_connected", "output_size": 4})"),
                                    "net.json", Device::cpu());
   CHECK_THROWS_WITH_AS(network.forward(Tensor({2, 3, 8, 7})),

@@ -7,8 +7,9 @@
 #include <fstream>
 #include <map>
 
-#include "matrix/memory/pool.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/ops/copy.h"
+#include "nn/network_spec.h"
 #include "nn/optimizer.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/layer_reference.h"
@@ -39,7 +40,7 @@ std::pair<int64_t, int64_t> totals(const Network& network) {
 
 }  // namespace
 
-TEST_CASE("network: the paper's two networks") {
+TEST_CASE("network: the two networks of the Sukiyaki paper") {
   const Network lenet = Network::load(kModels / "lenet.json", Device::cpu());
   CHECK(lenet.input_shape() == Shape{1, 28, 28});
   CHECK(lenet.output_shape() == Shape{10});
@@ -53,7 +54,7 @@ TEST_CASE("network: the paper's two networks") {
   CHECK(totals(dag) == totals(lenet));
 }
 
-TEST_CASE("network: figure 5's forms of the list mean one network") {
+TEST_CASE("network: both list forms of figure 5 give the same network") {
   const std::string fc =
       R"({"type": "fc", "name": "f", "params": {"input_size": 3, "output_size": 2}})";
   const std::string act =
@@ -71,7 +72,7 @@ TEST_CASE("network: figure 5's forms of the list mean one network") {
   CHECK(Network::parse(expected, "5", Device::cpu()).json() == expected);
 }
 
-TEST_CASE("network: the same seed gives the same parameters on every device, another seed others") {
+TEST_CASE("network: parameters depend on the seed, not on the device") {
   Network reference = Network::load(kModels / "lenet-dag.json", Device::cpu());
   reference.initialize(7);
   for_each_device([&](Device device) {
@@ -92,7 +93,7 @@ TEST_CASE("network: the same seed gives the same parameters on every device, ano
   CHECK_FALSE(reference.parameters()[5].decay);
 }
 
-TEST_CASE("network: softmax cross-entropy against differences in double") {
+TEST_CASE("network: softmax cross-entropy gradients agree with finite differences in double") {
   const std::string fc = R"({"name": "f", "type": "fully_connected", "output_size": 5})";
   const std::vector<int32_t> labels = {4, 0, 2, 2, 1, 3, 0};
   for (const std::string& end :
@@ -116,22 +117,40 @@ TEST_CASE("network: softmax cross-entropy against differences in double") {
       network.forward_loss(x, labels_of(labels, device));
       network.zero_grad();
       network.backward();
-      for (const nn::Parameter& parameter : network.parameters())
-        check_near(
-            doubles(parameter.grad),
-            differences(p.at(parameter.name), [&] { return cross_entropy_of(logits(), labels); }),
-            parameter.name);
+      for (size_t i = 0; i < network.parameters().size(); ++i) {
+        const std::string& parameter = network.parameters()[i].name;
+        check_near(doubles(network.gradients().values[i]),
+                   differences(p.at(parameter), [&] { return cross_entropy_of(logits(), labels); }),
+                   parameter);
+      }
     });
   }
 }
 
-TEST_CASE("network: a summary takes no memory for parameters") {
+TEST_CASE("network: the spec builds the same network") {
+  Network network = Network::load(kModels / "lenet.json", Device::cpu());
+  Network again = Network::build(network.spec(), Device::cpu());
+  CHECK(again.json() == network.json());
+  const Tensor x = random_tensor({2, 1, 28, 28}, 1, Device::cpu(), 0, 1);
+  CHECK(again.forward(x).to_vector() == network.forward(x).to_vector());
+}
+
+TEST_CASE("network: parameters() allocates no gradients") {
+  Network network = Network::load(kModels / "lenet.json", Device::cpu());
+  const uint64_t before = Device::cpu().memory().account().in_use;
+  CHECK(!network.parameters().empty());
+  CHECK(Device::cpu().memory().account().in_use == before);
+  CHECK(network.gradients().values.size() == network.parameters().size());
+  CHECK(Device::cpu().memory().account().in_use > before);
+}
+
+TEST_CASE("network: summarize() allocates no parameters") {
   const auto file = std::filesystem::temp_directory_path() /
                     ("kaiseki_summary_" + std::to_string(::getpid()) + ".json");
   std::ofstream(file) << network_json(
       {1, 100}, R"({"name": "f", "type": "fully_connected", "output_size": 1000000},
                    {"name": "a", "type": "relu"})");
-  MemoryPool& memory = Device::cpu().memory();
+  Allocator& memory = Device::cpu().memory();
   memory.trim();
   memory.reset_peak();
   const uint64_t before = memory.account().peak;
@@ -144,26 +163,26 @@ TEST_CASE("network: a summary takes no memory for parameters") {
   CHECK(summary.layers[0].parameters == 101000000);
 }
 
-TEST_CASE("network: it says when its output is logits") {
+TEST_CASE("network: outputs_logits() tells whether the output is logits") {
   auto gives = [](const std::string& layers, const std::string& more = "") {
     return Network::parse(R"({"inputs": {"x": {"shape": [5]}}, "layers": [{"name": "f", "type":
         "fully_connected", "output_size": 3})" +
                               layers + "]" + more + "}",
                           "test", Device::cpu())
-        .gives_logits();
+        .outputs_logits();
   };
   const std::string cross_entropy = R"({"name": "l", "type": "softmax_cross_entropy"})";
   CHECK(gives(""));
   CHECK(gives(R"(, {"type": "relu"})"));
   CHECK_FALSE(gives(R"(, {"type": "softmax"})"));
   CHECK_FALSE(gives(", " + cross_entropy));
-  CHECK_FALSE(gives(", " + cross_entropy, R"(, "outputs": ["f"])"));
+  CHECK(gives(", " + cross_entropy, R"(, "outputs": ["f"])"));
   CHECK_FALSE(gives(R"(, {"type": "softmax"}, )" + cross_entropy));
   CHECK_FALSE(gives(R"(, {"type": "mean_squared_error"})"));
-  CHECK_FALSE(Network::load(kModels / "lenet.json", Device::cpu()).gives_logits());
+  CHECK_FALSE(Network::load(kModels / "lenet.json", Device::cpu()).outputs_logits());
 }
 
-TEST_CASE("network: mean squared error of values and of labels; losses are added with weights") {
+TEST_CASE("network: mean squared error of values and labels, and weighted sums of losses") {
   const std::string layers = R"({"name": "f", "type": "fully_connected", "output_size": 4},
       {"name": "s", "type": "sigmoid"}, {"name": "m", "type": "mean_squared_error"},
       {"name": "c", "type": "softmax_cross_entropy", "inputs": ["f"], "weight": 0.3, "phase": "train"})";
@@ -191,8 +210,11 @@ TEST_CASE("network: mean squared error of values and of labels; losses are added
     CHECK(transfer_count().to_device == sent);
     network.zero_grad();
     network.backward();
-    for (const nn::Parameter& parameter : network.parameters())
-      check_near(doubles(parameter.grad), differences(p.at(parameter.name), total), parameter.name);
+    for (size_t i = 0; i < network.parameters().size(); ++i) {
+      const std::string& parameter = network.parameters()[i].name;
+      check_near(doubles(network.gradients().values[i]), differences(p.at(parameter), total),
+                 parameter);
+    }
     const Doubles logits = with_bias(linear(input, p.at("f.weight"), 5), p.at("f.bias"), 1);
     CHECK(network.forward_loss(x, targets, Phase::test).loss.item() ==
           doctest::Approx(squares(logits)).epsilon(1e-5));
@@ -204,8 +226,7 @@ TEST_CASE("network: mean squared error of values and of labels; losses are added
   });
 }
 
-TEST_CASE(
-    "network: gradients add up until zero_grad, and a pass in the test phase can go back too") {
+TEST_CASE("network: gradients add up until zero_grad(), also in the test phase") {
   for_each_device([](Device device) {
     Network network = Network::load(kModels / "lenet-dag.json", device);
     const Tensor x = random_tensor({3, 1, 28, 28}, 1, device, 0, 1);
@@ -213,32 +234,35 @@ TEST_CASE(
     network.zero_grad();
     network.forward_loss(x, labels);
     network.backward();
-    const Doubles once = doubles(network.parameters()[0].grad);
+    const Doubles once = doubles(network.gradients().values[0]);
     std::vector<Doubles> all;
-    for (const auto& parameter : network.parameters()) all.push_back(doubles(parameter.grad));
+    for (const Tensor& gradient : network.gradients().values) all.push_back(doubles(gradient));
     network.forward_loss(x, labels, Phase::test);
     network.backward();
-    check_close(network.parameters()[0].grad, map(once, [](double g) { return 2 * g; }), 1e-5,
+    check_close(network.gradients().values[0], map(once, [](double g) { return 2 * g; }), 1e-5,
                 1e-6);
-    network.zero_grad();  // what is in memory still is written over, not added to
+    network.zero_grad();  // the old values in memory are overwritten
     network.forward_loss(x, labels);
     network.backward();
     for (size_t i = 0; i < network.parameters().size(); ++i)
-      check_close(network.parameters()[i].grad, all[i], 1e-5, 1e-6);
+      check_close(network.gradients().values[i], all[i], 1e-5, 1e-6);
     network.zero_grad();
-    for (float g : network.parameters()[0].grad.to_vector()) CHECK(g == 0);
+    for (float g : network.gradients().values[0].to_vector()) CHECK(g == 0);
   });
 }
 
 TEST_CASE("network: several inputs and outputs by name") {
   const std::string json = R"({"inputs": {"a": {"shape": [2]}, "b": {"shape": [2]}},
       "layers": [{"name": "sum", "type": "add", "inputs": ["a", "b"]},
-                 {"name": "big", "type": "relu", "inputs": "sum"}], "outputs": ["sum", "big"]})";
+                 {"name": "big", "type": "relu", "inputs": "sum"}],
+      "outputs": {"first": "sum", "big": "big"}})";
   for_each_device([&](Device device) {
     Network network = Network::parse(json, "test", device);
     auto outputs = network.forward(
         {{"a", Tensor::from({1, -2}, {1, 2})}, {"b", Tensor::from({3, -4}, {1, 2})}}, Phase::test);
-    CHECK(outputs.at("sum").to_vector() == std::vector<float>{4, -6});
+    CHECK(network.input_names() == std::vector<std::string>{"a", "b"});
+    CHECK(network.output_names() == std::vector<std::string>{"first", "big"});
+    CHECK(outputs.at("first").to_vector() == std::vector<float>{4, -6});
     CHECK(outputs.at("big").to_vector() == std::vector<float>{4, 0});
   });
 }
@@ -250,7 +274,7 @@ TEST_CASE("network: a batch of one") {
   });
 }
 
-TEST_CASE("network: training LeNet waits for nothing, and learns") {
+TEST_CASE("network: LeNet learns, and training does not wait for the device") {
   for_each_device([](Device device) {
     Network network = Network::load(kModels / "lenet.json", device);
     nn::Optimizer optimizer;
@@ -264,9 +288,9 @@ TEST_CASE("network: training LeNet waits for nothing, and learns") {
       network.zero_grad();
       last = network.forward_loss(x, labels).loss;
       network.backward();
-      optimizer.step(network.parameters(), 0.05);
+      optimizer.step(network.parameters(), network.gradients(), 0.05);
       if (step == 0) first = last;
-      if (step == 10) before = transfer_count();  // kernels are chosen by then
+      if (step == 10) before = transfer_count();  // solvers are selected by now
     }
     CHECK(transfer_count().to_host == before.to_host);
     CHECK(first.item() == doctest::Approx(std::log(10.0)).epsilon(0.2));
@@ -274,7 +298,7 @@ TEST_CASE("network: training LeNet waits for nothing, and learns") {
   });
 }
 
-TEST_CASE("network: activations are let go as soon as nothing reads them") {
+TEST_CASE("network: activations are freed after their last use") {
   Network network = Network::load(kModels / "cifar.json", Device::cpu());
   const Tensor x = random_tensor({16, 3, 32, 32}, 3);
   network.zero_grad();
@@ -282,8 +306,8 @@ TEST_CASE("network: activations are let go as soon as nothing reads them") {
   const Tensor labels = labels_of(std::vector<int32_t>(16, 1));
   Tensor loss = network.forward_loss(x, labels).loss;
   const uint64_t kept = Device::cpu().memory().account().in_use - before;
-  // x of conv2 and conv3, outputs and positions of three maxima, the input of fc4: not conv1's
-  // output
+  // Inputs of conv2 and conv3, outputs and positions of three max poolings, and the input of fc4.
+  // The output of conv1 is not stored.
   const uint64_t pooled = 16 * (16 * 16 * 16 + 20 * 8 * 8 + 20 * 4 * 4);
   CHECK(kept < 2 * 4 * pooled + 16'384);
   network.backward();
@@ -292,7 +316,7 @@ TEST_CASE("network: activations are let go as soon as nothing reads them") {
   CHECK(Device::cpu().memory().account().in_use - before < 16'384);
 }
 
-TEST_CASE("network: what batch normalisation gives is made again, not kept") {
+TEST_CASE("network: the output of batch normalization is recomputed instead of stored") {
   Network network = Network::parse(network_json({1, 4, 16, 16}, R"(
         {"name": "b", "type": "batch_normalization"}, {"type": "relu"},
         {"name": "c", "type": "convolution", "output_channels": 1, "kernel_size": 1},
@@ -314,7 +338,7 @@ constexpr const char* kTwoLayers = R"({"inputs": {"x": {"shape": [2, 5, 5]}}, "l
     {"name": "b", "type": "batch_normalization"},
     {"name": "f", "type": "fully_connected", "output_size": 4}]})";
 
-/// Two classes of steps: with memory for gradients and without.
+/// Trains with momentum. Gradients have their own memory or use the velocity's memory.
 struct Momentum {
   Network network;
   nn::Optimizer optimizer;
@@ -333,7 +357,7 @@ struct Momentum {
   void step(bool accumulate) {
     accumulate ? network.zero_grad(optimizer) : network.zero_grad();
     pass();
-    optimizer.step(network.parameters(), 0.05);
+    optimizer.step(network.parameters(), network.gradients(), 0.05);
   }
   std::map<std::string, std::vector<float>> values() {
     std::map<std::string, std::vector<float>> result;
@@ -350,14 +374,14 @@ void check_same(Momentum& a, Momentum& b) {
     const std::vector<float>& values = found.second;
     CAPTURE(found.first);
     REQUIRE(expected.at(found.first).size() == values.size());
-    for (size_t i = 0; i < values.size(); ++i)  // sums in another order, ten steps
+    for (size_t i = 0; i < values.size(); ++i)  // another order of summation in ten steps
       CHECK(values[i] == doctest::Approx(expected.at(found.first)[i]).epsilon(1e-4).scale(0.1));
   }
 }
 
 }  // namespace
 
-TEST_CASE("network: gradients added straight to the velocity are the same steps in less memory") {
+TEST_CASE("network: accumulating gradients in the velocity gives the same steps in less memory") {
   for_each_device([](Device device) {
     for (const double decay : {0.0, 0.1}) {
       CAPTURE(decay);
@@ -369,14 +393,14 @@ TEST_CASE("network: gradients added straight to the velocity are the same steps 
       }
       check_same(plain, accumulated);
       check_same(plain, mixed);
-      for (const nn::Parameter& p : accumulated.network.parameters())
-        CHECK(p.grad.shares_storage_with(
-            accumulated.optimizer.states({&p, 1})[0].value));  // no memory of its own
+      const auto velocities = accumulated.optimizer.states(accumulated.network.parameters());
+      for (size_t i = 0; i < velocities.size(); ++i)  // shares the velocity's memory
+        CHECK(accumulated.network.gradients().values[i].shares_storage_with(velocities[i].value));
     }
   });
 }
 
-TEST_CASE("network: after training by momentum, zero_grad() gives plain gradients again") {
+TEST_CASE("network: after training with momentum, zero_grad() gives plain gradients again") {
   for_each_device([](Device device) {
     Momentum trained(device);
     for (int i = 0; i < 3; ++i) trained.step(true);
@@ -390,14 +414,14 @@ TEST_CASE("network: after training by momentum, zero_grad() gives plain gradient
     fresh.network.zero_grad();
     fresh.pass();
     for (size_t i = 0; i < parameters.size(); ++i)
-      CHECK(parameters[i].grad.to_vector() == fresh.network.parameters()[i].grad.to_vector());
+      CHECK(trained.network.gradients().values[i].to_vector() ==
+            fresh.network.gradients().values[i].to_vector());
     CHECK(trained.values() == before);
   });
 }
 
 TEST_CASE(
-    "network: a zero_grad() that nothing follows leaves the velocity alone, and a step with "
-    "another optimizer's is refused") {
+    "network: a repeated zero_grad() keeps the velocity, and another optimizer's step throws") {
   Momentum one(Device::cpu()), other(Device::cpu());
   for (int i = 0; i < 2; ++i) one.step(true), other.step(true);
   one.network.zero_grad(one.optimizer);
@@ -407,8 +431,9 @@ TEST_CASE(
   one.network.zero_grad(one.optimizer);
   one.pass();
   nn::Optimizer stranger;
-  CHECK_THROWS_WITH_AS(stranger.step(one.network.parameters(), 0.1),
-                       "[optimizer] expected gradients made by a pass after zero_grad() with this "
-                       "optimizer, got those of another for c.weight",
-                       ShapeError);
+  CHECK_THROWS_WITH_AS(
+      stranger.step(one.network.parameters(), one.network.gradients(), 0.1),
+      "[optimizer] expected a gradient of c.weight from a pass after zero_grad() with "
+      "this optimizer, got another optimizer's",
+      ShapeError);
 }

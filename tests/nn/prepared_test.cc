@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A network that predicts again and again keeps its filters transformed, and never those of old
-// weights.
+// Repeated predictions cache the transformed filters. The cache must not use old weights.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -9,9 +8,9 @@
 #include "nn/network.h"
 #include "nn/optimizer.h"
 #include "nn/weights.h"
-#include "tests/support/conv_policy.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -22,7 +21,7 @@ constexpr const char* kNetwork = R"({"inputs": {"x": {"shape": [64, 12, 12]}}, "
     {"name": "fc2", "type": "fully_connected", "output_size": 3},
     {"name": "probability", "type": "softmax"}]})";
 
-/// Predicts three times: the same each time, and the same as a new network with these weights.
+/// Predicts three times. All results must equal those of a new network with the same weights.
 std::vector<float> predict(Network& network, const Tensor& x) {
   Network fresh = Network::parse(kNetwork, "test", network.device());
   REQUIRE(load_weights(encode_weights("safetensors", network), fresh).complete());
@@ -33,8 +32,8 @@ std::vector<float> predict(Network& network, const Tensor& x) {
 
 }  // namespace
 
-TEST_CASE("predictions are the present weights': after a step, a load, a new start") {
-  test::WithConvPolicy policy({TuneMode::off});
+TEST_CASE("prepared filters: predictions use new weights after a step, a load or initialize()") {
+  test::WithTunePolicy policy({TuneMode::off});
   test::for_each_device([](Device device) {
     device.workspace().set_limit({});
     Network network = Network::parse(kNetwork, "test", device);
@@ -42,14 +41,14 @@ TEST_CASE("predictions are the present weights': after a step, a load, a new sta
     const std::vector<int32_t> classes = {2, 0};
     const Tensor labels = Tensor::from(std::span<const int32_t>(classes), {2}, device);
     const std::vector<float> first = predict(network, x);
-    CHECK(device.workspace().kept_bytes() > 0);
+    CHECK(device.workspace().derived_bytes() > 0);
     const auto weights = encode_weights("safetensors", network);
 
     Optimizer optimizer(OptimizerOptions{.name = "momentum"});
     network.zero_grad(optimizer);
     network.forward_loss(x, labels);
     network.backward();
-    optimizer.step(network.parameters(), 0.1);
+    optimizer.step(network.parameters(), network.gradients(), 0.1);
     CHECK(predict(network, x) != first);
 
     network.initialize(5);

@@ -5,11 +5,11 @@
 
 #include <cmath>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 namespace kaiseki::nn {
 
-TEST_CASE("constant, with and without warm-up") {
+TEST_CASE("schedule: constant, with and without warm-up") {
   Schedule schedule;
   schedule.base = 0.1;
   CHECK(schedule.at(0) == 0.1);
@@ -21,7 +21,7 @@ TEST_CASE("constant, with and without warm-up") {
   CHECK(schedule.at(4) == 0.1);
 }
 
-TEST_CASE("step divides after each period") {
+TEST_CASE("schedule: step multiplies by gamma after each period") {
   Schedule schedule{.name = "step", .base = 1, .period = 10, .gamma = 0.5};
   schedule.check();
   CHECK(schedule.at(9) == 1);
@@ -30,7 +30,7 @@ TEST_CASE("step divides after each period") {
   CHECK(schedule.at(30) == 0.125);
 }
 
-TEST_CASE("cosine and linear reach the minimum at the end and stay there") {
+TEST_CASE("schedule: cosine and linear end at the minimum and stay there") {
   Schedule schedule{.name = "cosine", .base = 1, .warmup = 10, .total = 110, .minimum = 0.2};
   schedule.check();
   CHECK(schedule.at(4) == doctest::Approx(0.5));
@@ -45,7 +45,7 @@ TEST_CASE("cosine and linear reach the minimum at the end and stay there") {
   CHECK(schedule.at(5000) == doctest::Approx(0.2));
 }
 
-TEST_CASE("schedules that make no sense are refused") {
+TEST_CASE("schedule: invalid settings throw Error") {
   CHECK_THROWS_AS((Schedule{.name = "cosinus"}.check()), Error);
   CHECK_THROWS_AS((Schedule{.base = 0}.check()), Error);
   CHECK_THROWS_AS((Schedule{.base = NAN}.check()), Error);

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <fstream>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/ops/copy.h"
 #include "nn/io/safetensors.h"
+#include "nn/sukiyaki_values.h"
 #include "nn/sukiyaki_weights.h"
 #include "tests/support/gradcheck.h"
 
@@ -51,7 +52,7 @@ std::vector<float> counted(size_t n, float from) {
 
 }  // namespace
 
-TEST_CASE("weights: every format gives back every bit") {
+TEST_CASE("weights: every format keeps every bit") {
   Folder folder;
   const std::string json = "[" + kConv + "," + kFc + "]";
   for_each_device([&](Device device) {
@@ -72,7 +73,7 @@ TEST_CASE("weights: every format gives back every bit") {
   CHECK_THROWS_AS(nn::save_weights(folder.path / "w.bin", network), Error);
 }
 
-TEST_CASE("weights: metadata goes with safetensors and tar") {
+TEST_CASE("weights: safetensors and tar keep metadata") {
   Folder folder;
   Network network = Network::parse("[" + kConv + ", " + kFc + "]", "test", Device::cpu());
   const nn::Metadata metadata{{"class_names", "ein\nÄpfel"}, {"mean", "0.5"}};
@@ -89,7 +90,7 @@ TEST_CASE("weights: metadata goes with safetensors and tar") {
   CHECK(none.empty());
 }
 
-TEST_CASE("weights: states are saved, and Sukiyaki's format says what it cannot hold") {
+TEST_CASE("weights: states are saved, and Sukiyaki's format throws for layers without a form") {
   Folder folder;
   const std::string json =
       network_json({1, 3, 2, 2}, R"({"name": "b", "type": "batch_normalization"})");
@@ -104,7 +105,7 @@ TEST_CASE("weights: states are saved, and Sukiyaki's format says what it cannot 
       doctest::Contains("got layer b of type batch_normalization; use .safetensors"), Error);
 }
 
-TEST_CASE("weights: a file written by Sukiyaki, with one bias for each position") {
+TEST_CASE("weights: reads a file by Sukiyaki with one bias for each position") {
   const std::vector<float> w = counted(54, -1), fw = counted(36, -1), fb = {1, 2};
   std::vector<float> even, uneven = counted(18, 0);
   for (float c : {1.0f, 2.0f, 3.0f}) even.insert(even.end(), 6, c);
@@ -120,7 +121,7 @@ TEST_CASE("weights: a file written by Sukiyaki, with one bias for each position"
     Network position = Network::parse(json(uneven), "test", device);
     CHECK(position.parameters()[1].value.shape() == Shape{3, 2, 3});
     CHECK(position.parameters()[1].value.to_vector() == uneven);
-    // Written again, both have one bias for each position.
+    // When they are written again, both have one bias for each position.
     for (Network* network : {&channel, &position}) {
       Network again = Network::parse(nn::to_sukiyaki(*network), "again", device);
       CHECK(values_of(again) == values_of(*network));
@@ -129,7 +130,7 @@ TEST_CASE("weights: a file written by Sukiyaki, with one bias for each position"
   CHECK_THROWS_AS(Network::parse(json(counted(17, 0)), "test", Device::cpu()), ParseError);
 }
 
-TEST_CASE("weights: a changed network gets a report of what matched") {
+TEST_CASE("weights: loading into a changed network returns a report") {
   Folder folder;
   const fs::path file = folder.path / "w.safetensors";
   Network network = Network::parse(
@@ -158,7 +159,7 @@ TEST_CASE("weights: a changed network gets a report of what matched") {
   CHECK(values_of(changed)[2] == before[2]);
 }
 
-TEST_CASE("weights: .json without a bias, and with even biases for positions, is read again") {
+TEST_CASE("weights: .json keeps a missing bias and constant position biases") {
   Folder folder;
   const fs::path file = folder.path / "w.json";
   const std::string json = network_json({1, 2, 4, 4}, R"(
@@ -182,14 +183,14 @@ TEST_CASE("weights: .json without a bias, and with even biases for positions, is
   CHECK(nn::load_weights(file, plain, false).unexpected == std::vector<std::string>{"f.bias"});
 }
 
-TEST_CASE("weights: a safetensors file whose header's length begins as JSON does") {
+TEST_CASE("weights: recognizes safetensors if the header's length begins like JSON") {
   Folder folder;
   const fs::path file = folder.path / "w";
   Network network = Network::parse("[" + kFc + "]", "test", Device::cpu());
   for (size_t length : {31520, 23328}) {  // " {" and " ["
     CAPTURE(length);
     std::vector<nn::NamedTensor> tensors = nn::weights_to_save(network);
-    const size_t plain = nn::load_le<uint64_t>(
+    const size_t plain = load_le<uint64_t>(
         nn::encode_safetensors(tensors, {{"note", std::string(20000, '-')}}).data());
     nn::write_safetensors(file, tensors, {{"note", std::string(20000 + length - plain, '-')}});
     Network other = Network::parse("[" + kFc + "]", "test", Device::cpu());
@@ -199,7 +200,7 @@ TEST_CASE("weights: a safetensors file whose header's length begins as JSON does
   }
 }
 
-TEST_CASE("weights: values that are not numbers are saved in no format") {
+TEST_CASE("weights: NaN and infinite values are not saved in any format") {
   Folder folder;
   Network network = Network::parse("[" + kFc + "]", "test", Device::cpu());
   network.parameters()[1].value.mutable_data<float>()[1] = NAN;
@@ -210,7 +211,7 @@ TEST_CASE("weights: values that are not numbers are saved in no format") {
   }
 }
 
-TEST_CASE("weights: damaged files are errors") {
+TEST_CASE("weights: damaged files throw ParseError") {
   Folder folder;
   Network network = Network::parse("[" + kFc + "]", "test", Device::cpu());
   for (const std::string& bytes : {std::string(), std::string("{}"), std::string("[1]"),

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes what PyTorch computes for each network of models/ into a folder NAME of tests/reference/networks.
+"""Writes PyTorch's results for each network of models/ into the folder tests/reference/networks/NAME.
 
-layers.txt: name, output shape, parameters and multiply-adds of each layer that computes, counted from the module.
-step.txt: one step of training of two pictures in double precision. Nothing of the size of a network is stored: parameters
-and pictures follow from the hash below, and of each tensor there are its norm, its scalar product with such numbers, and
-four elements. A line is: kind, name, norm, product, elements, and how far PyTorch's own step in float is from the one in
-double (the norm of the difference by the norm).
+layers.txt has a line for each layer that computes: name, output shape, parameters and multiply-adds, counted from the module.
+step.txt has one training step of two pictures in double precision. To keep it small, hashed() makes parameters and pictures, and
+the file has only a few numbers of each tensor. A line is: kind, name, norm, scalar product with numbers of hashed(), four
+elements, and the error of PyTorch's own step in float (the norm of the difference, divided by the norm).
 """
 import math
 import pathlib
@@ -22,7 +21,7 @@ BATCH, SAMPLES = 2, 4
 
 
 def hashed(name, count):
-    """Murmur3's finalizer of 0 .. count-1, which start at FNV-1a of the name: 32 bits each."""
+    """Returns `count` numbers of 32 bits: Murmur3's finalizer of consecutive numbers. They start at the name's FNV-1a hash."""
     seed = 2166136261
     for byte in name.encode():
         seed = (seed ^ byte) * 16777619 % 2 ** 32
@@ -34,14 +33,16 @@ def hashed(name, count):
 
 
 def uniform(name, shape):
-    """In [-1, 1), multiples of 2^-23: exact in float."""
+    """Returns numbers in [-1, 1). They are multiples of 2^-23, and therefore exact in float."""
     return ((hashed(name, math.prod(shape)) >> np.uint32(8)).astype(np.float32) * np.float32(2.0 ** -23) - np.float32(1)).reshape(shape)
 
 
 def start_of(network, name, shape):
-    """A parameter's first values: he's variance; biases about 0. Of a normalisation scales about 0.75 and shifts about 2, in
-    ResNets for half of the channels about -2, so that few inputs of the ReLU after it are near 0: where rounding decides
-    their sign, gradients differ by that element's share. (In MobileNet a channel that is off has no variance.)"""
+    """Returns a parameter's first values. Weights have the variance of "he", and biases are about 0.
+
+    Normalizations have scales about 0.75 and shifts about 2. In ResNets half of the channels have shifts about -2. Few inputs of
+    the following ReLU are then near 0. Near 0, rounding decides the sign, and the gradients would differ. In MobileNet no shift is
+    negative, because a channel of zeros would have no variance."""
     u = uniform(name, shape)
     if len(shape) > 1:
         return u * np.float32(math.sqrt(6 / math.prod(shape[1:])))
@@ -60,7 +61,7 @@ def our_name(network, name):
 
 
 def layers_of(network, module, shape):
-    """{name: (output shape, parameters, multiply-adds)} of the layers that have parameters or pool or normalise."""
+    """Returns {name: (output shape, parameters, multiply-adds)} of the layers that have parameters, pool or normalize."""
     rows = {}
 
     def count(name, layer, output):
@@ -78,7 +79,7 @@ def layers_of(network, module, shape):
 
 
 def step(network, dtype):
-    """{(kind, name): tensor} of one step with dropout's ratio 0, all in double."""
+    """Returns {(kind, name): tensor} of one step, in double. The step computes in `dtype`, with dropout's ratio 0."""
     make, shape = NETWORKS[network]
     module = make().to(dtype)
     module.train()

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes ONNX files of small classic networks with torch.onnx.export, and what PyTorch computes for them.
+"""Writes ONNX files of small classic networks with torch.onnx.export, and PyTorch's results for them.
 
-Each case is tests/reference/onnx/NAME.onnx with NAME.x.npy and NAME.y.npy (in the test phase, from float64), each of one
-operator set. Run with Debian's python3-torch."""
+A case is tests/reference/onnx/NAME.onnx with an input NAME.x.npy and an output NAME.y.npy. PyTorch computes the output in the
+test phase, in float64. Each file has one operator set. Run this script with Debian's python3-torch."""
 import pathlib
 import warnings
 
@@ -16,7 +16,7 @@ DATA = pathlib.Path(__file__).parent / "onnx"
 
 
 class Lrn(torch.autograd.Function):
-    """The exporter has no word for F.local_response_norm; ONNX has."""
+    """Exports LRN. The exporter cannot convert F.local_response_norm, although ONNX has an operator for it."""
 
     @staticmethod
     def symbolic(g, x, size):
@@ -44,7 +44,7 @@ class Residual(nn.Module):
 
 
 class ViewHead(nn.Module):
-    """As older code flattens: the batch's size is computed in the graph."""
+    """Flattens in a common way: the graph computes the batch size."""
 
     def __init__(self, *sizes):
         super().__init__()
@@ -77,7 +77,7 @@ class Fire(nn.Module):
 
 
 class Preactivated(nn.Module):
-    """Batch normalisation that no convolution before it can take in; a bare product; a mean as a reduction."""
+    """Has a batch normalization without a convolution before it, a plain matrix product, and a mean as a reduction."""
 
     def __init__(self):
         super().__init__()
@@ -133,7 +133,7 @@ def write(name, size, network, opset, seed):
 def main():
     warnings.simplefilter("ignore")
     DATA.mkdir(exist_ok=True)
-    for seed in range(14):  # each network in two operator sets, each set twice
+    for seed in range(14):  # each network has two operator sets; each set has two networks
         torch.manual_seed(seed)
         write(*list(networks())[seed % 7], 7 + (seed + seed // 7 * 3) % 7, seed)
 

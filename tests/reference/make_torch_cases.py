@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes what PyTorch computes for every type of layer, forward and backward, on odd shapes.
+"""Writes PyTorch's results for every type of layer, forward and backward, on odd shapes.
 
-Each case is a folder of tests/reference/data: net.json, weights.safetensors (where there are parameters), x.npy, y.npy, gy.npy
-(a gradient of y), grads/input.npy and grads/PARAMETER.npy: what `kaiseki run net.json --phase train` is given and must give.
-Cases that end in a loss have labels.npy (or targets.npy) and loss.npy in place of gy.npy and grads/input.npy.
+Each case is a folder of tests/reference/data. It has the inputs of `kaiseki run net.json --phase train`: net.json, x.npy, gy.npy
+(a gradient of y) and, if the layer has parameters, weights.safetensors. It has the expected results: y.npy, grads/input.npy and
+grads/PARAMETER.npy. Cases that end in a loss have labels.npy (or targets.npy) and loss.npy instead of gy.npy and grads/input.npy.
 """
 import json
 import pathlib
@@ -29,7 +29,7 @@ def layer(type_name, name="layer", **settings):
 
 
 class Parameters(dict):
-    """Trained tensors by name, drawn when first asked for."""
+    """Trained tensors by name. The first request for a tensor draws its values."""
 
     def __call__(self, name, *shape):
         if name not in self:

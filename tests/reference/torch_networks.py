@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The networks of models/ as PyTorch modules, written from their papers. A parameter has our name; where that has a slash,
-as Caffe's names do, PyTorch has a dot. make_network_cases.py and bench/torch_train.py use them."""
+"""The networks of models/ as PyTorch modules, written from their papers. Parameters have the names of models/. A slash, as in
+Caffe's names, is a dot in PyTorch. make_network_cases.py and bench/torch_train.py use these modules."""
 from collections import OrderedDict
 
 import torch
@@ -31,7 +31,7 @@ def cifar():
 
 
 def alexnet():
-    """Krizhevsky et al. 2012, as Caffe's reference: pooling before normalisation."""
+    """Krizhevsky et al. 2012, in the form of Caffe's reference model: pooling before normalization."""
     def norm():
         return nn.LocalResponseNorm(5, alpha=1e-4, beta=0.75, k=1)
     return named(("conv1", conv(3, 96, 11, 4)), ("relu1", relu()), ("pool1", nn.MaxPool2d(3, 2)), ("norm1", norm()),
@@ -85,7 +85,7 @@ def auxiliary(inputs):
 
 
 class GoogLeNet(nn.Module):
-    """Szegedy et al. 2014. In training it gives the logits of its end and of the two auxiliary classifiers."""
+    """Szegedy et al. 2014. In training it returns its logits and the logits of the two auxiliary classifiers."""
 
     def __init__(self):
         super().__init__()
@@ -208,14 +208,14 @@ def squeezenet():
                  ("flatten", nn.Flatten()))
 
 
-# name: (the module's maker, the shape of a picture)
+# name: (function that makes the module, shape of a picture)
 NETWORKS = {"lenet": (lenet, (1, 28, 28)), "cifar": (cifar, (3, 32, 32)), "alexnet": (alexnet, (3, 227, 227)),
             **{make.__name__: (make, (3, 224, 224)) for make in (vgg16, resnet18, resnet50, mobilenet, squeezenet)},
             "googlenet": (GoogLeNet, (3, 224, 224))}
 
 
 def loss_of(outputs, labels):
-    """Mean cross-entropy; of GoogLeNet in training with 0.3 times each auxiliary one."""
+    """Returns the mean cross-entropy. For GoogLeNet in training it adds 0.3 times the loss of each auxiliary classifier."""
     if not isinstance(outputs, tuple):
         return F.cross_entropy(outputs, labels)
     return F.cross_entropy(outputs[0], labels) + 0.3 * sum(F.cross_entropy(logits, labels) for logits in outputs[1:])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Adds up what the steps of ./check ran, and fails when it is less than tests/structure/counts.json says."""
+"""Counts the tests and kernels that the steps of ./check ran. Fails if one count is below tests/structure/counts.json."""
 import json
 import pathlib
 import re

@@ -1,25 +1,56 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks the tree: folders include only what lies below them, files are short and open with a licence line, and no
-path of a machine stands in them."""
+"""Checks the tree. Folders include only the folders below them. Files are short, begin with a license line, and contain no
+path of a machine."""
 import pathlib
 import re
 import subprocess
 import sys
 
 ALLOWED = {  # folder: the folders whose headers it may include
+    "base": {"base"},
     "cl_kernels": set(),
-    "matrix": {"matrix", "cl_kernels"},
-    "nn": {"matrix", "nn"},
-    "ml": {"matrix", "ml"},
-    "dist": {"matrix", "nn", "dist"},
-    "wasm": {"matrix", "nn", "ml", "dist", "wasm"},
-    "cli": {"matrix", "nn", "ml", "dist", "cli"},
+    "matrix": {"base", "matrix", "cl_kernels"},
+    "nn": {"base", "matrix", "nn"},
+    "ml": {"base", "matrix", "ml"},
+    "dist": {"base", "matrix", "nn", "dist"},
+    "wasm": {"base", "matrix", "nn", "ml", "dist", "wasm"},
+    "cli": {"base", "matrix", "nn", "ml", "dist", "cli"},
 }
+# Inside matrix/: a folder includes its own line and the lines above it.
+MATRIX = [
+    {"matrix", "matrix/memory"},
+    {"matrix/backend"},  # the interface and the registry
+    {"matrix/tune"},
+    {"matrix/conv"},
+    {"matrix/backend/cpu", "matrix/backend/opencl", "matrix/backend/no_opencl"},
+    {"matrix/ops"},
+]
 LINES = {".cc": 500, ".h": 500, ".py": 500, ".cl": 250, ".cmake": 250}
 CODE = set(LINES) | {".sh"}
 INCLUDE = re.compile(r'^\s*#include "([a-z_]+)/', re.MULTILINE)
+MATRIX_INCLUDE = re.compile(r'^\s*#include "(matrix(?:/[a-z_]+)*)/[^/"]+"', re.MULTILINE)
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:root|home/\w+|work)/\w+")
+
+
+def backend(folder):
+    """Returns matrix/backend/cpu for matrix/backend/cpu/conv, and matrix/backend for its operations/. Keeps other folders."""
+    return "/".join(folder.removesuffix("/operations").split("/")[:3])
+
+
+def level(folder):
+    return next((i for i, line in enumerate(MATRIX) if folder in line), None)
+
+
+def matrix_problems(path, text):
+    own = backend(str(path.parent))
+    if level(own) is None:
+        yield f"{path}: {own} is not in the list of folders in tests/structure/layers.py"
+        return
+    for folder in map(backend, MATRIX_INCLUDE.findall(text)):
+        other_backend = folder != own and folder.startswith("matrix/backend/")
+        if level(folder) is None or level(folder) > level(own) or (other_backend and level(folder) == level(own)):
+            yield f"{path}: {own} may not include {folder}/"
 
 
 def problems():
@@ -39,6 +70,8 @@ def problems():
         if "SPDX-License-Identifier: MIT" not in "\n".join(text.split("\n")[:3]):
             yield f"{name}: no SPDX line at the top"
         top = path.parts[0]
+        if top == "matrix":
+            yield from matrix_problems(path, text)
         for folder in INCLUDE.findall(text) if top in ALLOWED else []:
             if folder in ALLOWED and folder not in ALLOWED[top]:
                 yield f"{name}: {top} may not include {folder}/"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks README.md, CONTRIBUTING.md and docs/: the files that they name exist, and so do the functions and classes of the
-adding-a-* pages. (What the pages' code does is tested by tests/docs, their commands by tests/cli.)"""
+"""Checks README.md, CONTRIBUTING.md, docs/ and bench/README.md. The files that they name must exist. The functions and classes
+that the adding-a-* pages name must exist too. tests/docs tests the pages' code, and tests/cli their commands."""
 import pathlib
+import posixpath
 import re
 import subprocess
 import sys
@@ -10,10 +11,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FILES = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
                        text=True, check=True).stdout.split()
-PAGES = ["README.md", "CONTRIBUTING.md", *(name for name in FILES if re.fullmatch(r"(docs|bench)/[\w-]+\.md", name))]
+PAGES = ["README.md", "CONTRIBUTING.md", *(name for name in FILES if re.fullmatch(r"(docs|bench)/([\w-]+/)*[\w-]+\.md", name))]
 FOLDERS = {str(parent) for name in FILES for parent in pathlib.PurePath(name).parents}
-TOP = {name.split("/")[0] for name in FILES if "/" in name}
-EXAMPLES = re.compile(r"scan|square|NAME|Scan|\*")  # what the reader is going to write
+TOP = {name.split("/")[0] for name in FILES if "/" in name} - {"kaiseki"}  # also the npm package
+EXAMPLES = re.compile(r"scan|square|NAME|Scan|\*")  # names that the reader will choose
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!http)([^)#]+)")
 TICKED = re.compile(r"`([^`\n]+)`")
@@ -32,7 +33,7 @@ def problems():
         text = FENCE.sub("", (ROOT / page).read_text())
         here = pathlib.PurePath(page).parent
         for target in LINK.findall(text):
-            if not exists(str(pathlib.PurePath(here, target)).replace("docs/../", "")):
+            if not exists(posixpath.normpath(here / target)):
                 yield f"{page}: a link to {target}, which is not there"
         for quoted in TICKED.findall(text):
             if EXAMPLES.search(quoted):
@@ -49,17 +50,17 @@ def problems():
 
 
 def spread(path):
-    """a/{b,c}.h is a/b.h and a/c.h."""
+    """Returns a/b.h and a/c.h for a/{b,c}.h."""
     found = re.search(r"\{([^}]*)\}", path)
     return [path[:found.start()] + one + path[found.end():] for one in found[1].split(",")] if found else [path]
 
 
 def operations():
-    """docs/adding-an-operation.md: each public header has its source, its test, and a line in kaiseki.h."""
+    """Checks the rules of docs/adding-an-operation.md: each public header has a source, a test and a line in kaiseki.h."""
     umbrella = (ROOT / "kaiseki.h").read_text()
     headers = [pathlib.PurePath(name) for name in FILES if re.fullmatch(r"matrix/ops/\w+\.h", name)]
     for header in headers:
-        if header.stem in ("check", "expression"):  # what operations share
+        if header.stem == "check":  # helpers of the operations
             continue
         for part in (f"matrix/ops/{header.stem}.cc", f"tests/matrix/ops/{header.stem}_test.cc"):
             if part not in FILES:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A cache folder of a test's own.
+// A separate cache folder for a test.
 #pragma once
 
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 namespace kaiseki::test {
 
-/// A cache folder that is empty at first and gone at the end.
+/// A cache folder that is empty at first and deleted at the end.
 class CacheFolder {
  public:
   explicit CacheFolder(const std::string& name)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs a test on the CPU and on every OpenCL device that is there.
+// Runs a test on the CPU and on every available OpenCL device.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -8,23 +8,24 @@
 #include <functional>
 #include <vector>
 
-#include "matrix/backend.h"
+#include "matrix/backend/backend.h"
+#include "matrix/backend/dispatch.h"
 #include "matrix/device.h"
 
 namespace kaiseki::test {
 
-/// Whether an OpenCL device is there. Without one the test fails if KAISEKI_TEST_REQUIRE_OPENCL is
-/// set, as ./check does.
+/// Returns whether there is an OpenCL device. Without one, the test fails if
+/// KAISEKI_TEST_REQUIRE_OPENCL is set, as ./check does.
 inline bool opencl_is_there() {
-  for (const DeviceInfo& info : list_devices())
-    if (!info.device.is_cpu()) return true;
+  const BackendEntry& opencl = find_backend("opencl");
+  if (!opencl.devices().empty()) return true;
   if (std::getenv("KAISEKI_TEST_REQUIRE_OPENCL"))
     FAIL("expected an OpenCL device, as KAISEKI_TEST_REQUIRE_OPENCL is set, got none: "
-         << opencl_problem());
+         << opencl.problem());
   return false;
 }
 
-/// The CPU, and every OpenCL device that opens.
+/// Returns the CPU and every OpenCL device that opens.
 inline std::vector<Device> all_devices() {
   opencl_is_there();
   std::vector<Device> devices;
@@ -32,7 +33,7 @@ inline std::vector<Device> all_devices() {
   return devices;
 }
 
-/// Calls body(device) for each of them; a failure names the device.
+/// Calls body(device) for each device. A failure names the device.
 inline void for_each_device(const std::function<void(Device)>& body) {
   for (Device device : all_devices()) {
     std::string name = device.name();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gradient checks: a network against the same function written as plain loops in double. The
-// gradients of sum(weights * output) must be the central differences of that function.
+// Gradient checks: a network against the same function as plain loops in double. The gradients of
+// sum(weights * output) must match the central differences of that function.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace kaiseki::test {
 
 /// The parameters of a network by name, as doubles.
 using Parameters = std::map<std::string, Doubles>;
-/// From the input, row-major, to the output.
+/// Maps the input, row-major, to the output.
 using Function = std::function<Doubles(const Doubles& x, const Parameters& p)>;
 
 inline Parameters parameters_of(nn::Network& network) {
@@ -23,7 +23,7 @@ inline Parameters parameters_of(nn::Network& network) {
   return values;
 }
 
-/// Values that are nobody's default: biases and scales too.
+/// Sets values that differ from all defaults, also for biases and scales.
 inline void randomize(nn::Network& network, uint64_t seed) {
   for (nn::Parameter& parameter : network.parameters()) {
     const Tensor values =
@@ -33,7 +33,7 @@ inline void randomize(nn::Network& network, uint64_t seed) {
   }
 }
 
-/// d f / d values, where f reads `values` itself.
+/// d f / d values. f reads `values` by reference.
 inline Doubles differences(Doubles& values, const std::function<double()>& f) {
   constexpr double kStep = 1e-5;  // error of about step^2, far below that of f32
   Doubles result;
@@ -81,9 +81,11 @@ inline void check_gradients(Device device, const std::string& json, const Shape&
   const Tensor gx = network.backward(gy);
   check_near(doubles(gx), differences(input, value), "gradient of the input");
   CHECK(gx.shape() == x.shape());
-  for (const nn::Parameter& parameter : network.parameters())
-    check_near(doubles(parameter.grad), differences(parameters.at(parameter.name), value),
-               "gradient of " + parameter.name);
+  for (size_t i = 0; i < network.parameters().size(); ++i) {
+    const std::string& name = network.parameters()[i].name;
+    check_near(doubles(network.gradients().values[i]), differences(parameters.at(name), value),
+               "gradient of " + name);
+  }
 }
 
 /// "{"inputs": {"x": {"shape": [...]}}, "layers": [...]}" for a sample's shape.

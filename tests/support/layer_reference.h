@@ -120,7 +120,7 @@ inline double cross_entropy_of(const Doubles& logits, const std::vector<int32_t>
   return sum / static_cast<double>(labels.size());
 }
 
-/// Batch normalisation of [n, c, inner] with the batch's statistics.
+/// Batch normalization of [n, c, inner] with the batch's statistics.
 inline Doubles batch_norm(Doubles x, int64_t c, int64_t inner, const Doubles& weight,
                           const Doubles& bias, double eps) {
   const auto channels = static_cast<size_t>(c), step = static_cast<size_t>(inner);
@@ -138,7 +138,7 @@ inline Doubles batch_norm(Doubles x, int64_t c, int64_t inner, const Doubles& we
   return x;
 }
 
-/// Local response normalisation of [n, c, inner].
+/// Local response normalization of [n, c, inner].
 inline Doubles response_norm(const Doubles& x, int64_t c, int64_t inner, int64_t size, double alpha,
                              double beta, double k) {
   Doubles y = x;

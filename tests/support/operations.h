@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Every operation of a backend, each as a small computation: for tests of who computes it.
+// Every operation of a backend as a small computation, for tests of which backend computes it.
 #pragma once
 
 #include <functional>
+#include <string_view>
 #include <vector>
 
-#include "matrix/backend.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
@@ -19,8 +19,8 @@
 
 namespace kaiseki::test {
 
-struct Operation {
-  Op op;
+struct OperationCase {
+  std::string_view name;  // as in the fallback's message
   std::function<Tensor(Device)> run;
 };
 
@@ -38,27 +38,29 @@ inline Tensor convolution(Device d) {
   return add(sum(dx), sum(filter));
 }
 
-inline Tensor pooling(Device d) {
-  Tensor x = random_tensor({1, 2, 4, 4}, 1, d), y({1, 2, 2, 2}, DType::f32, d), dx = x.clone();
-  Tensor indices(y.shape(), DType::i32, d);
-  max_pool2d(x, {}, y, indices);
-  max_pool2d_backward(y, indices, {}, dx);
+inline Tensor pooled(Device d) {
+  Tensor y({1, 2, 2, 2}, DType::f32, d), indices(y.shape(), DType::i32, d);
+  max_pool2d(random_tensor({1, 2, 4, 4}, 1, d), {}, y, indices);
+  return y;
+}
+
+inline Tensor unpooled(Device d) {
+  Tensor dx({1, 2, 4, 4}, DType::f32, d);
+  Tensor indices = numbers({0, 5, 2, 7, 10, 1, 3, 8}, d).reshape({1, 2, 2, 2});
+  max_pool2d_backward(random_tensor({1, 2, 2, 2}, 1, d), indices, {}, dx);
   return dx;
 }
 
-inline Tensor normalised(Device d) {
-  Tensor x = random_tensor({2, 3, 4}, 1, d), y(x.shape(), DType::f32, d);
-  Tensor one = Tensor::full({3}, 1, d), mean = one.clone(), var = one.clone(),
-         deviation = one.clone(), statistics = one.clone();
-  batch_norm_train(x, one, one, {}, mean, var, statistics, deviation, y);
-  return y;
-}
-
-inline Tensor response(Device d) {
-  Tensor x = random_tensor({1, 3, 4}, 1, d), y(x.shape(), DType::f32, d);
-  lrn(x, {}, y);
-  return y;
-}
+/// Tensors of a batch normalization over [2, 3, 4].
+struct Normalization {
+  explicit Normalization(Device d)
+      : x(random_tensor({2, 3, 4}, 1, d)), y(x.shape(), DType::f32, d) {
+    gamma = random_tensor({3}, 2, d), beta = random_tensor({3}, 3, d);
+    mean = random_tensor({3}, 4, d), variance = Tensor::full({3}, 2, d);
+    batch_mean = random_tensor({3}, 5, d), inverse_deviation = Tensor::full({3}, 3, d);
+  }
+  Tensor x, y, gamma, beta, mean, variance, batch_mean, inverse_deviation;
+};
 
 inline Tensor drawn(Device d) {
   Tensor y({7}, DType::f32, d);
@@ -67,41 +69,95 @@ inline Tensor drawn(Device d) {
   return y;
 }
 
-inline const std::vector<Operation>& operations() {
-  static const std::vector<Operation> all = {
-      {Op::copy,
+inline const std::vector<OperationCase>& operations() {
+  static const std::vector<OperationCase> all = {
+      {"copy",
        [](Device d) {
          return random_tensor({3, 4}, 1, d).transpose().clone();
        }},
-      {Op::fill, [](Device d) { return Tensor::full({5}, 2, d); }},
-      {Op::gemm,
+      {"fill", [](Device d) { return Tensor::full({5}, 2, d); }},
+      {"gemm",
        [](Device d) {
          return matmul(random_tensor({3, 4}, 1, d), random_tensor({4, 2}, 2, d));
        }},
-      {Op::elementwise,
+      {"elementwise",
        [](Device d) { return multiply(random_tensor({3}, 1, d), random_tensor({3}, 2, d)); }},
-      {Op::reduce,
+      {"reduce",
        [](Device d) {
          return sum(random_tensor({3, 4}, 1, d), {1});
        }},
-      {Op::arg_reduce,
+      {"arg_reduce",
        [](Device d) {
          return argmax(random_tensor({3, 4}, 1, d), 1);
        }},
-      {Op::softmax,
+      {"softmax",
        [](Device d) {
          return softmax(random_tensor({3, 4}, 1, d));
        }},
-      {Op::cross_entropy,
+      {"softmax_backward",
+       [](Device d) {
+         return softmax_backward(random_tensor({3, 4}, 1, d), random_tensor({3, 4}, 2, d));
+       }},
+      {"softmax_cross_entropy",
        [](Device d) {
          return softmax_cross_entropy(random_tensor({3, 4}, 1, d), numbers({1, 0, 3}, d)).losses;
        }},
-      {Op::convolution, convolution},
-      {Op::pooling, pooling},
-      {Op::batch_norm, normalised},
-      {Op::lrn, response},
-      {Op::random, drawn},
-      {Op::gather,
+      {"softmax_cross_entropy_backward",
+       [](Device d) {
+         return softmax_cross_entropy_backward(random_tensor({3, 4}, 1, d), numbers({1, 0, 3}, d),
+                                               2);
+       }},
+      {"convolution", convolution},
+      {"pool2d", pooled},
+      {"pool2d_backward", unpooled},
+      {"batch_norm_train",
+       [](Device d) {
+         Normalization n(d);
+         batch_norm_train(n.x, n.gamma, n.beta, {}, n.mean, n.variance, n.batch_mean,
+                          n.inverse_deviation, n.y);
+         return n.y;
+       }},
+      {"batch_norm_infer",
+       [](Device d) {
+         Normalization n(d);
+         batch_norm_infer(n.x, n.gamma, n.beta, {}, n.mean, n.variance, n.y);
+         return n.y;
+       }},
+      {"batch_norm_apply",
+       [](Device d) {
+         Normalization n(d);
+         batch_norm_apply(n.x, n.gamma, n.beta, {}, n.batch_mean, n.inverse_deviation, n.y);
+         return n.y;
+       }},
+      {"batch_norm_backward",
+       [](Device d) {
+         Normalization n(d);
+         Tensor dx(n.x.shape(), DType::f32, d), dgamma = Tensor::zeros({3}, DType::f32, d),
+                                                dbeta = dgamma.clone();
+         batch_norm_backward(n.x, random_tensor({2, 3, 4}, 6, d), n.gamma, n.batch_mean,
+                             n.inverse_deviation, dx, dgamma, dbeta);
+         return dx;
+       }},
+      {"lrn",
+       [](Device d) {
+         Tensor y({1, 3, 4}, DType::f32, d);
+         lrn(random_tensor({1, 3, 4}, 1, d), {}, y);
+         return y;
+       }},
+      {"lrn_backward",
+       [](Device d) {
+         Tensor dx({1, 3, 4}, DType::f32, d), x = random_tensor({1, 3, 4}, 1, d);
+         lrn_backward(x, random_tensor({1, 3, 4}, 2, d), random_tensor({1, 3, 4}, 3, d), {}, dx);
+         return dx;
+       }},
+      {"random", drawn},
+      {"scatter_add",
+       [](Device d) {
+         Tensor table = Tensor::zeros({4, 2}, DType::f32, d);
+         scatter_add(table, numbers({2, 2, 0}, d), random_tensor({3, 2}, 1, d));
+         return table;
+       }},
+      {"gather",
        [](Device d) {
          return gather(random_tensor({4, 2}, 1, d), numbers({2, 2, 0}, d));
        }},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What tests compare with: values in double, computed by plain loops, and a comparison that says
-// where two results differ.
+// References for tests: values in double, computed by plain loops, and a comparison that reports
+// the position of a difference.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -56,8 +56,8 @@ inline int64_t broadcast_position(const Shape& shape, const Shape& index) {
   return position;
 }
 
-/// |actual - expected| <= absolute + relative * |expected|, element by element; a NaN or an
-/// infinity must meet its like.
+/// Requires |actual - expected| <= absolute + relative * |expected| for each element. A NaN or an
+/// infinity must match exactly.
 inline void check_close(const Doubles& actual, const Doubles& expected, double relative,
                         double absolute = 0) {
   REQUIRE(actual.size() == expected.size());

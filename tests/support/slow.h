@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// KAISEKI_SLOW: 1 where a build computes many times slower, and tests do with less work.
+// KAISEKI_SLOW: 1 in builds that compute many times slower, so that tests do less work.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__EMSCRIPTEN__) || \

@@ -1,44 +1,44 @@
 # SPDX-License-Identifier: MIT
-# What of the tests does not run as WebAssembly, and why. Everything else does, unchanged.
+# The tests that do not run as WebAssembly, with reasons. All others run unchanged.
 
-# There is no gzip (nn/io/no_zlib), no process to fork, and no environment that says where data sets lie.
-# The server's side of training over a pool is native.
-set(left_out_sources "gzip_test.cc|idx_test.cc|file_test.cc|real_data_test.cc|faults_test.cc|gather_test.cc|updater_test.cc")
+# WebAssembly has no gzip (nn/io/no_zlib), no fork, and no environment with the data sets' folder. The coordinator's
+# side of distributed training is native.
+set(left_out_sources "gzip_test.cc|idx_test.cc|file_test.cc|real_data_test.cc|attacks_test.cc|faults_test.cc|gather_test.cc|norm_gate_test.cc|snapshots_test.cc|trust_test.cc|updater_test.cc")
 
-# Cases by name, in both variants.
+# Test cases by name, left out in both variants.
 set(left_out_cases
-  # no limit of the address space can be set, and no process forked
-  "where no more threads can be started*"
-  "tuning file: two processes at once*"
-  # files are not locked
+  # The address space has no limit to set, and there is no fork.
+  "if no more threads can be started*"
+  "tuning file: after two processes write at once*"
+  # There are no file locks.
   "cache lock: *"
-  # the time of a file is known to the second
-  "tuning file: cut off anywhere*"
-  # there are no such instructions
-  "SHA-256 by the processor's instructions*"
+  # File times have a resolution of one second.
+  "tuning file: truncated*"
+  # These instructions do not exist.
+  "SHA-256: the processor's instructions*"
   # gzip
-  "CIFAR-10's binary batches are a data set*"
-  "a folder of IDX files is a data set"
-  "folders of classes and tars of them are the same data set"
-  "tensors come back from a tar*"
+  "data set: reads CIFAR-10's binary batches*"
+  "data set: reads a folder of IDX files"
+  "data set: a folder of classes and a tar of it give the same samples"
+  "tar: reads the tensors that it writes*"
 )
 
-# Without threads: what needs one, most of it for the batches that an iterator makes ready. A solver that sleeps for a while
-# (plan_test.cc) keeps the processor busy there, and so is no measure of time.
+# Tests that need threads, mostly for an iterator's prefetched batches. In plan_test.cc a sleeping solver keeps the
+# processor busy without threads, so its time measures nothing.
 set(left_out_sources_without_threads iterator_test.cc checkpoint_test.cc plan_test.cc trainer_test.cc)
 set(left_out_without_threads
   "every index runs once*"
   "expression: a text is parsed once*"
   "several threads may compute at once"
-  "dot_filter keeps little*"
-  "conv2d_max_pool: outputs are made when they are needed"
+  "dot_filter uses little memory*"
+  "conv2d_max_pool: empty outputs are created"
   "workspace: one convolution uses it at a time*"
-  "solver order: measurements with other threads*"
-  "images/s of an epoch is of training alone"
-  "samples of scaled pictures do not depend on*"
-  "the log has a line for some steps*"
-  "what a step moves is what the model says*"
+  "solver order: measurements with other numbers*"
+  "metrics: images per second of an epoch*"
+  "JPEG: scaled samples do not depend on*"
+  "metrics: the log has lines*"
+  "the model gives the bytes of a step*"
 )
 
-# In browsers: it measures solvers of microseconds, for which Firefox's clock is too coarse.
+# In browsers: select_test.cc measures solvers of microseconds, and Firefox's clock is too coarse.
 set(left_out_sources_in_pages select_test.cc)

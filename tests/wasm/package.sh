@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Packs the npm package of a build folder and installs it into empty projects: a script's, a Vite project's, and one that
-# compiles examples against its types and runs its tests: package.sh BUILD_FOLDER
+# Packs the npm package of a build folder and installs it into three empty projects. They are a script, a Vite project
+# and a test project. The test project compiles examples against the types and runs the tests. Usage: package.sh
+# BUILD_FOLDER
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD build=$(realpath "$1")

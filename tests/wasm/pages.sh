@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs the C++ tests of a build folder in the browsers, in the project that package.sh has made there: pages.sh BUILD_FOLDER
+# Runs the C++ tests of a build folder in the browsers, in the project that package.sh made: pages.sh BUILD_FOLDER
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD build=$(realpath "$1")

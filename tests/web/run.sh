@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds the page with the npm package of a build folder, and a native command that has it, and runs the page's tests, in
-# Node and in headless Chromium: run.sh BUILD_FOLDER. KAISEKI_COMMAND is another command with the page.
+# Builds the page with the npm package of a build folder, and a native command that contains the page. Runs the page's
+# tests in Node and in headless Chromium. Usage: run.sh BUILD_FOLDER. Set KAISEKI_COMMAND to test another command that
+# contains the page.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD build=$(realpath "$1")
@@ -12,7 +13,7 @@ fi
 
 web/build "$build"
 if [ -z "${KAISEKI_COMMAND:-}" ]; then
-  native=build/page  # as deep as build/release, whose objects the compiler's cache then has
+  native=build/page  # as deep as build/release, so that the compiler cache has its objects
   cmake -S . -B $native -G Ninja -DCMAKE_BUILD_TYPE=Release -DKAISEKI_WERROR=ON -DKAISEKI_BUILD_TESTS=OFF \
     -DKAISEKI_PAGE="$build/page" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache
   cmake --build $native --target kaiseki -j "$(nproc)"

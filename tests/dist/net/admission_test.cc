@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Whom the coordinator takes for a node.
+// Which connections the coordinator accepts as nodes.
 #include "nn/io/tar.h"
 #include "tests/dist/net/running.h"
 
 namespace kaiseki::test {
 
-TEST_CASE(
-    "coordinator: who names an origin needs no token where there are pages, here or elsewhere") {
+TEST_CASE("coordinator: a page of an allowed origin needs no token if there are pages") {
   const auto admits = [](Running& at, const std::string& token) {
     HttpRequest head;
     head.headers["origin"] = at.server.url();
@@ -28,7 +27,7 @@ TEST_CASE(
   CHECK(admits(elsewhere, ""));
   CHECK(!admits(elsewhere, "wrong"));
   ByteVector tar;
-  nn::append_tar_file(tar, "index.html", nn::as_bytes("<!doctype html>"));
+  nn::append_tar_file(tar, "index.html", as_bytes("<!doctype html>"));
   nn::finish_tar(tar);
   Running with({}, {}, {}, Pages(tar));
   CHECK(admits(with, ""));

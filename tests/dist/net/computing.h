@@ -18,7 +18,7 @@ struct Computing {
               .longest_wait = 0.5}),
         thread([this] { counts = node.run(); }) {}
   ~Computing() { end(); }
-  /// What it did.
+  /// The node's counts.
   dist::NodeCounts end() {
     stop = true;
     if (thread.joinable()) thread.join();

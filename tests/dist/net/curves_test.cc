@@ -5,7 +5,7 @@
 
 using namespace kaiseki::dist;
 
-TEST_CASE("curves: points come back in order, from a step on, by project") {
+TEST_CASE("curves: points are returned in order, after a step, by project") {
   Curves curves;
   CHECK_FALSE(curves.has(1));
   curves.add(1, {1, 2.5});
@@ -23,7 +23,7 @@ TEST_CASE("curves: points come back in order, from a step on, by project") {
   CHECK(curves.has(2));
 }
 
-TEST_CASE("curves: training that begins again begins its curve again") {
+TEST_CASE("curves: a restarted training starts its curve again") {
   Curves curves;
   for (int64_t step : {1, 2, 3}) curves.add(1, {step, 1.0});
   curves.add(1, {1, 3.0});
@@ -31,7 +31,7 @@ TEST_CASE("curves: training that begins again begins its curve again") {
   CHECK(*curves.of(1)[0].loss == 3.0);
 }
 
-TEST_CASE("curves: long ones stay short, and keep their ends and tests") {
+TEST_CASE("curves: a long curve drops points, but keeps its ends and evaluations") {
   Curves curves(100);
   for (int64_t step = 0; step < 10000; ++step) {
     CurvePoint point{step, 1.0};
@@ -51,7 +51,7 @@ TEST_CASE("curves: long ones stay short, and keep their ends and tests") {
   CHECK(tests == 10);
 }
 
-TEST_CASE("curves: where all points are tests, the oldest go") {
+TEST_CASE("curves: if all points are evaluations, the oldest are dropped") {
   Curves curves(10);
   for (int64_t step = 0; step < 100; ++step) curves.add(1, {step, 1.0, 0.5});
   CHECK(curves.of(1).size() == 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A server for what a coordinator does not do at will.
+// A server that misbehaves as a test needs.
 #pragma once
 
 #include <arpa/inet.h>
@@ -12,12 +12,12 @@
 #include <string>
 #include <thread>
 
+#include "dist/net/proof.h"
 #include "tests/dist/pool/support.h"
 
 namespace kaiseki::test {
 
-/// A server that does what the test says with each connection, until that is closed; nobody waits
-/// longer than 20 seconds.
+/// A server that calls the test's function for each connection. No call waits longer than 20 s.
 class Fake {
  public:
   explicit Fake(std::function<void(int socket)> serve)
@@ -45,8 +45,23 @@ class Fake {
     ::close(listener_);
   }
 
-  /// A request's head; what else came with it is lost. Empty: the peer has gone, or is silent.
+  /// Reads a request's head and discards the bytes after it. Empty: the peer left or is silent.
+  /// Answers questions for proofs, as a coordinator with these tokens does.
   static std::string head(int socket) {
+    for (;;) {
+      const std::string text = one_head(socket);
+      const size_t nonce = text.find("/proof?nonce=");
+      if (nonce == std::string::npos) return text;
+      sockaddr_in own{};
+      socklen_t size = sizeof own;
+      ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size);
+      const std::string proofs = format_proofs({"author", "token", "viewer"}, ntohs(own.sin_port),
+                                               text.substr(nonce + 13, 32));
+      say(socket, "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(proofs.size()) +
+                      "\r\n\r\n" + proofs);
+    }
+  }
+  static std::string one_head(int socket) {
     std::string text;
     char some[4096];
     while (!has(text, "\r\n\r\n")) {

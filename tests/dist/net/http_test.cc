@@ -35,7 +35,7 @@ TEST_CASE("http: ranges of RFC 9110") {
     CHECK_FALSE(parse_range(ignored, 10));
 }
 
-TEST_CASE("http: a bearer's token is the whole token") {
+TEST_CASE("http: has_bearer() compares the whole token") {
   HttpRequest request;
   CHECK_FALSE(has_bearer(request, "secret"));
   CHECK_FALSE(has_bearer(request, ""));

@@ -3,12 +3,12 @@
 
 #include <doctest/doctest.h>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 using namespace kaiseki;
 using namespace kaiseki::dist;
 
-TEST_CASE("fields: what is there, what is not, and what is of another kind") {
+TEST_CASE("fields: present, missing and of another type") {
   const Fields fields(R"({"name": "n", "x": 2.5, "i": 7, "on": true, "t": ["a", "b"],
                           "list": [{"k": 1}, {"k": "no"}]})");
   CHECK(fields.text("name", "") == "n");

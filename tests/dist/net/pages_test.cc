@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/io/tar.h"
 
 using namespace kaiseki;
@@ -11,17 +11,26 @@ using namespace kaiseki::dist;
 
 namespace {
 
-nn::ByteVector archive(std::initializer_list<std::pair<std::string, std::string>> files) {
-  nn::ByteVector tar;
-  for (const auto& [path, text] : files) nn::append_tar_file(tar, path, nn::as_bytes(text));
+ByteVector archive(std::initializer_list<std::pair<std::string, std::string>> files) {
+  ByteVector tar;
+  for (const auto& [path, text] : files) nn::append_tar_file(tar, path, as_bytes(text));
   nn::finish_tar(tar);
   return tar;
 }
 
-HttpResponse get(const Pages& pages, const std::string& path) {
+HttpResponse get(const Pages& pages, const std::string& path, const std::string& accepted = {},
+                 const std::string& known = {}) {
   HttpRequest request;
   request.path = path;
+  if (!accepted.empty()) request.headers["accept-encoding"] = accepted;
+  if (!known.empty()) request.headers["if-none-match"] = known;
   return pages.answer(request);
+}
+
+std::string header(const HttpResponse& response, const std::string& name) {
+  for (const auto& [key, value] : response.headers)
+    if (key == name) return value;
+  return {};
 }
 
 }  // namespace
@@ -43,7 +52,36 @@ TEST_CASE("pages: the files of a tar") {
   }
 }
 
-TEST_CASE("pages: what is large goes out piece by piece") {
+TEST_CASE("pages: a compressed file goes to clients that accept it") {
+  const Pages pages(archive({{"index.html.br", "packed"},
+                             {"index.html", "<!doctype html>"},
+                             {"alone.br", "alone"},
+                             {"plain.js", "1"}}));
+  for (const char* accepted :
+       {"br", "gzip, deflate, br, zstd", "gzip;q=0.1 , br;q=0.5", "br;q=0.01"}) {
+    CAPTURE(accepted);
+    const HttpResponse packed = get(pages, "/", accepted);
+    CHECK(packed.body == "packed");
+    CHECK(packed.type == "text/html; charset=utf-8");
+    CHECK(header(packed, "Content-Encoding") == "br");
+    CHECK(header(packed, "Vary") == "Accept-Encoding");
+    CHECK(header(packed, "ETag") != header(get(pages, "/"), "ETag"));
+    const HttpResponse again = get(pages, "/", accepted, header(packed, "ETag"));
+    CHECK(again.status == 304);
+    CHECK(header(again, "Content-Encoding").empty());
+  }
+  for (const char* accepted : {"", "gzip", "brotli", "br;q=0", "gzip, br; q=0.000", "bread"}) {
+    CAPTURE(accepted);
+    CHECK(get(pages, "/", accepted).body == "<!doctype html>");
+    CHECK(header(get(pages, "/", accepted), "Content-Encoding").empty());
+    CHECK(header(get(pages, "/", accepted), "Vary") == "Accept-Encoding");
+  }
+  CHECK(get(pages, "/plain.js", "br").body == "1");
+  CHECK(get(pages, "/index.html.br").status == 404);
+  CHECK(get(pages, "/alone.br").body == "alone");
+}
+
+TEST_CASE("pages: large files are sent in chunks") {
   std::string large(1000000, 'x');
   for (size_t i = 0; i < large.size(); i += 1000) large[i] = static_cast<char>('a' + i / 1000 % 26);
   const Pages pages(archive({{"index.html", ""}, {"large.wasm", large}}));
@@ -60,12 +98,12 @@ TEST_CASE("pages: what is large goes out piece by piece") {
   CHECK(whole == large);
 }
 
-TEST_CASE("pages: a tar without an index.html, or cut off, is refused") {
-  nn::ByteVector whole = archive({{"index.html", std::string(1000, 'x')}});
+TEST_CASE("pages: a tar without index.html, or a truncated one, is refused") {
+  ByteVector whole = archive({{"index.html", std::string(1000, 'x')}});
   CHECK_THROWS_WITH_AS(Pages(archive({{"assets/index.html", ""}})),
                        "[serve] expected an index.html in archive of pages", Error);
   for (const size_t length : {size_t{100}, size_t{600}, size_t{1500}}) {
     CAPTURE(length);
-    CHECK_THROWS_AS(Pages(nn::ByteView(whole).first(length)), Error);
+    CHECK_THROWS_AS(Pages(ByteView(whole).first(length)), Error);
   }
 }

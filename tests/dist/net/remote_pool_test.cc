@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Training's channel over a coordinator that it reaches by HTTP.
+// RemotePool with a coordinator in this process, over HTTP.
 #include "dist/net/remote_pool.h"
 
+#include "base/sha256.h"
 #include "dist/net/author.h"
-#include "nn/io/sha256.h"
 #include "tests/dist/net/fake.h"
 #include "tests/dist/net/running.h"
+#include "tests/support/wait_until.h"
 
 namespace kaiseki::test {
 namespace {
 
-/// A node that answers a ticket with "of " and what it got, whatever the way.
+/// A node that answers a ticket with "of " and the input, as bytes or blob.
 struct Fixture : Running {
   explicit Fixture(const ServerOptions& how = {}) : Running({}, how) { limit.silence = 15; }
 
@@ -25,7 +26,7 @@ struct Fixture : Running {
         coordinator.pool().remove_project(one.id);
     });
   }
-  /// The only one.
+  /// The only node.
   TaskId task() {
     TaskId id = 0;
     on([&] {
@@ -39,16 +40,16 @@ struct Fixture : Running {
     on([&] { count = coordinator.pool().projects().size(); });
     return count;
   }
-  /// Answers tickets that came since the last time.
+  /// Answers the new tickets.
   void answer(Peer& peer) {
     on([&] {
       for (; seen < peer.heard.size(); ++seen) {
         const Frame frame = decode_frame(peer.heard[seen]);
         if (frame.type != FrameType::ticket) continue;
         std::string input = text({frame.payload.begin(), frame.payload.end()});
-        for (const nn::Json& blob : frame.control.find("blobs")->items)
+        for (const Json& blob : frame.control.find("blobs")->items)
           input += text(blobs.read(blob.string));
-        nn::Json control = nn::Json::object();
+        Json control = Json::object();
         answers.push_back({frame.ticket, control.set("token", frame.control.find("token")->string),
                            "of " + input});
       }
@@ -58,15 +59,15 @@ struct Fixture : Running {
     });
   }
   std::optional<TicketResult> receive(Peer& peer, Channel& channel) {
-    for (int i = 0; i < 100; ++i) {
+    std::optional<TicketResult> result;
+    wait_until([&] {
       answer(peer);
-      if (auto result = channel.receive(0.1)) return result;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    return std::nullopt;
+      return (result = channel.receive(0.05)).has_value();
+    });
+    return result;
   }
 
-  /// Who answers the first ticket of a channel.
+  /// The node that answers the first ticket of a channel.
   NodeId first_answer(Channel& channel) {
     Peer& peer = node();
     channel.submit(1, {bytes("one"), 1000});
@@ -74,11 +75,9 @@ struct Fixture : Running {
     REQUIRE(result);
     return result->node;
   }
-  /// Until the channel has no node; why that one was put out.
+  /// Waits until the channel has no node. Returns the reason of the expulsion.
   std::string why_out(Channel& channel, const NodeId& id) {
-    for (int i = 0; i < 100 && !channel.nodes().empty(); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    CHECK(channel.nodes().empty());
+    CHECK(wait_until([&] { return channel.nodes().empty(); }));
     std::string why;
     on([&] { why = coordinator.pool().node(id)->expelled; });
     return why;
@@ -86,7 +85,7 @@ struct Fixture : Running {
 
   struct Said {
     uint64_t ticket;
-    nn::Json control;
+    Json control;
     std::string result;
   };
   WireOptions limit{
@@ -96,11 +95,11 @@ struct Fixture : Running {
 };
 
 void put(Channel& channel, const std::string& content) {
-  channel.put_blob(BlobKind::weights, nn::sha256(bytes(content)),
+  channel.put_blob(BlobKind::weights, sha256(bytes(content)),
                    std::make_shared<const ByteVector>(bytes(content)));
 }
 
-TEST_CASE("remote pool: tickets go to the coordinator's nodes, large ones too, and nothing stays") {
+TEST_CASE("remote pool: the coordinator's nodes get the tickets, and nothing remains afterwards") {
   Fixture at;
   const std::string large(200000, 'x');
   {
@@ -108,7 +107,7 @@ TEST_CASE("remote pool: tickets go to the coordinator's nodes, large ones too, a
     Channel& channel = pool.channel();
     put(channel, "weights");
     channel.submit(1, {bytes("one"), 1000});
-    CHECK_FALSE(channel.receive(0));  // nobody is there
+    CHECK_FALSE(channel.receive(0));  // there are no nodes
     Peer& node = at.node();
     auto result = at.receive(node, channel);
     REQUIRE(result);
@@ -116,21 +115,19 @@ TEST_CASE("remote pool: tickets go to the coordinator's nodes, large ones too, a
     CHECK(text(result->bytes) == "of one");
     REQUIRE(channel.nodes().size() == 1);
     CHECK(channel.nodes()[0].name == result->node);
-    CHECK(at.blobs.contains(nn::sha256(bytes("weights"))));
+    CHECK(at.blobs.contains(sha256(bytes("weights"))));
     channel.close(1);
     channel.submit(2, {bytes(large), 300000});
     result = at.receive(node, channel);
     REQUIRE(result);
     CHECK(text(result->bytes) == "of " + large);
     channel.close(2);
-    channel.drop_blob(nn::sha256(bytes("weights")));
+    channel.drop_blob(sha256(bytes("weights")));
   }
   CHECK(at.projects() == 0);
   for (const fs::directory_entry& blob : fs::directory_iterator(at.blobs.folder()))
     fs::last_write_time(blob, fs::file_time_type::clock::now() - std::chrono::minutes(1));
-  for (int i = 0; i < 500 && !fs::is_empty(at.blobs.folder()); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  CHECK(fs::is_empty(at.blobs.folder()));
+  CHECK(wait_until([&] { return fs::is_empty(at.blobs.folder()); }));
 }
 
 TEST_CASE("remote pool: a node holds two tickets, however many threads it has") {
@@ -147,15 +144,22 @@ TEST_CASE("remote pool: a node holds two tickets, however many threads it has") 
     return tickets;
   };
   for (uint64_t id = 1; id <= 5; ++id) channel.submit(id, {bytes("one"), 1000});
-  for (int i = 0; i < 200 && heard() < 2; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const auto waiting = [&] {
+    int64_t tickets = 0;
+    at.on([&] {
+      const Pool& pool = at.coordinator.pool();
+      for (const TaskStatus& task : pool.tasks()) tickets += pool.progress(task.id).free;
+    });
+    return tickets;
+  };
+  CHECK(wait_until([&] { return waiting() == 3; }));
+  at.turns(3);
   CHECK(heard() == 2);
   REQUIRE(channel.nodes().size() == 1);
   CHECK(channel.nodes()[0].at_once == 2);
 }
 
-TEST_CASE("remote pool: what the coordinator lost is handed over again") {
+TEST_CASE("remote pool: tickets and blobs that the coordinator lost are added again") {
   Fixture at;
   RemotePool pool(at.limit);
   Channel& channel = pool.channel();
@@ -183,7 +187,7 @@ TEST_CASE("remote pool: what the coordinator lost is handed over again") {
   CHECK(has(curve, R"({"step": 2, "loss": 2.25, "accuracy": 0.5})"));
 }
 
-TEST_CASE("remote pool: weights that the coordinator does not take end training, and say why") {
+TEST_CASE("remote pool: weights over the coordinator's limit end training with an error") {
   ServerOptions how;
   how.limits.blob_bytes = 1000;
   Fixture at(how);
@@ -192,18 +196,14 @@ TEST_CASE("remote pool: weights that the coordinator does not take end training,
   for (const size_t size : {size_t{2000}, size_t{3} << 20}) {
     put(pool.channel(), std::string(size, 'x'));
     pool.channel().submit(size, {bytes("one"), 1000});
-    const std::string error = error_of([&] {
-      for (int i = 0; i < 100; ++i) {
-        pool.channel().receive(0.1);
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      }
-    });
+    const std::string error =
+        error_of([&] { wait_until([&] { return pool.channel().receive(0.1).has_value(); }); });
     CHECK(has(error, "at most 1000 bytes"));
-    CHECK(has(error, "--limit blob_bytes"));
+    CHECK(has(error, "limit blob_bytes"));
   }
 }
 
-TEST_CASE("remote pool: what an operator paused waits there, also when the connection was lost") {
+TEST_CASE("remote pool: a paused task waits, also after a lost connection") {
   Fixture at;
   RemotePool pool(at.limit);
   Channel& channel = pool.channel();
@@ -211,90 +211,95 @@ TEST_CASE("remote pool: what an operator paused waits there, also when the conne
   at.first_answer(channel);
   channel.close(1);
   const TaskId task = at.task();
-  const auto is_held = [&](bool held) {
-    for (int i = 0; i < 200 && channel.held() != held; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    return channel.held();
+  const auto is_paused = [&](bool paused) {
+    return wait_until([&] { return channel.is_paused() == paused; });
   };
   at.on([&] { at.coordinator.pool().pause(task); });
-  CHECK(is_held(true));
+  CHECK(is_paused(true));
   channel.submit(2, {bytes("two"), 1000});
-  channel.close(2);  // what was not done goes, the task stays
+  channel.close(2);  // open tickets are deleted, the task stays
   channel.submit(3, {bytes("three"), 1000});
   CHECK_FALSE(channel.receive(0));
-  // As if the coordinator had been away: the projects of the samples go.
+  // As if the coordinator had been away: its project of the samples is deleted.
   at.on([&] {
     Pool& there = at.coordinator.pool();
     for (const ProjectStatus& one : there.projects())
       if (one.id != there.task(task).project) there.remove_project(one.id);
   });
   put(channel, "weights");
-  for (int i = 0; i < 200 && at.projects() < 2; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  CHECK(is_held(true));
+  CHECK(wait_until([&] { return at.projects() == 2; }));
+  CHECK(is_paused(true));
   CHECK(at.task() == task);
   at.on([&] { at.coordinator.pool().resume(task); });
-  CHECK(!is_held(false));
+  CHECK(is_paused(false));
   const auto result = at.receive(*at.peers[0], channel);
   REQUIRE(result);
   CHECK(result->ticket == 3);
 }
 
-TEST_CASE("remote pool: what an operator cancelled ends training") {
+TEST_CASE("remote pool: cancelling the task ends training") {
   Fixture at;
   RemotePool pool(at.limit);
   at.first_answer(pool.channel());
   pool.channel().close(1);
   at.on([&] { at.coordinator.pool().cancel(at.coordinator.pool().tasks()[0].id); });
   pool.channel().submit(2, {bytes("two"), 1000});
-  CHECK(has(error_of([&] {
-              for (int i = 0; i < 200; ++i) {
-                pool.channel().receive(0.1);
-                std::this_thread::sleep_for(std::chrono::milliseconds(20));
-              }
-            }),
+  CHECK(has(error_of([&] { wait_until([&] { return pool.channel().receive(0.1).has_value(); }); }),
             "cancelled at the coordinator"));
   CHECK(at.projects() == 1);
 }
 
-TEST_CASE("remote pool: a liar is put out there") {
+TEST_CASE("remote pool: the coordinator expels a node for training") {
   Fixture at;
   RemotePool pool(at.limit);
   const NodeId id = at.first_answer(pool.channel());
-  pool.channel().expel(id, "its result is wrong: 100 % & more");
+  pool.channel().expel(id, {"its result is wrong: 100 % & more"});
   CHECK(at.why_out(pool.channel(), id) == "its result is wrong: 100 % & more");
 }
 
-TEST_CASE("remote pool: whatever a liar said, it is put out and nothing is handed over again") {
+TEST_CASE("remote pool: the coordinator counts the kind of an expulsion") {
   Fixture at;
   RemotePool pool(at.limit);
   const NodeId id = at.first_answer(pool.channel());
-  pool.channel().expel("00000000000000000000000000000000", "whom nobody knows");
-  pool.channel().expel(id, std::string(5000, '\xff'));
+  pool.channel().expel(id, {"100 % & more", ExpulsionKind::wrong_value});
+  CHECK(at.why_out(pool.channel(), id) == "wrong value: 100 % & more");
+  at.on([&] {
+    CHECK(at.metrics.refused("wrong_value") == 1);
+    CHECK(at.metrics.refused("wrong_form") == 0);
+  });
+}
+
+TEST_CASE("remote pool: long reasons and unknown nodes do not disturb an expulsion") {
+  Fixture at;
+  RemotePool pool(at.limit);
+  const NodeId id = at.first_answer(pool.channel());
+  pool.channel().expel("00000000000000000000000000000000", {"an unknown node"});
+  pool.channel().expel(id, {std::string(5000, '\xff')});
   const std::string why = at.why_out(pool.channel(), id);
   CHECK(!why.empty());
   CHECK(why.size() <= 2000);
   CHECK(at.projects() == 1);
 }
 
-TEST_CASE("remote pool: a blob that is put again is not thrown away with its former self") {
+TEST_CASE("remote pool: a blob that is dropped and put again is kept") {
   Fixture at;
   RemotePool pool(at.limit);
   Channel& channel = pool.channel();
   Peer& node = at.node();
-  const std::string hash = nn::sha256(bytes("weights"));
+  const std::string hash = sha256(bytes("weights"));
   put(channel, "weights");
   channel.submit(1, {bytes("one"), 1000});
   REQUIRE(at.receive(node, channel));
   channel.drop_blob(hash);
   put(channel, "weights");
-  std::this_thread::sleep_for(std::chrono::seconds(6));  // the channel tidies up every 5
+  // Time itself: the channel deletes old data every 5 s.
+  std::this_thread::sleep_for(std::chrono::milliseconds(5500));
   channel.submit(2, {bytes("two"), 1000});
   REQUIRE(at.receive(node, channel));
   at.on([&] { CHECK(text(at.blobs.read(hash)) == "weights"); });
 }
 
-TEST_CASE("remote pool: numbers that nothing can be are none") {
+TEST_CASE("remote pool: impossible measurements of nodes are ignored") {
   Fake fake([&](int socket) {
     const std::string head = Fake::head(socket);
     const std::string body =
@@ -308,8 +313,7 @@ TEST_CASE("remote pool: numbers that nothing can be are none") {
   RemotePool pool({.url = parse_coordinator_url(fake.url), .token = "author", .silence = 15});
   Channel& channel = pool.channel();
   const auto nodes = [&](bool wanted) {
-    for (int i = 0; i < 200 && channel.nodes().empty() == wanted; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    wait_until([&] { return channel.nodes().empty() != wanted; });
     return channel.nodes();
   };
   const auto there = nodes(true);
@@ -317,21 +321,22 @@ TEST_CASE("remote pool: numbers that nothing can be are none") {
   CHECK(there[0].at_once == 1);
   CHECK(there[1].at_once == 2);
   channel.submit(1, {bytes("one"), 1000});
-  CHECK(nodes(false).empty());  // training goes on alone
+  CHECK(nodes(false).empty());  // training continues alone
 }
 
-TEST_CASE("remote pool: the viewer's token does not train") {
+TEST_CASE("remote pool: the viewer's token is rejected") {
   Fixture at;
   WireOptions viewer = at.limit;
   viewer.token = "viewer";
   CHECK(has(error_of([&] { RemotePool pool(viewer); }), "the viewer's"));
 }
 
-TEST_CASE("remote pool: a wrong token, or nobody there, is told at once") {
+TEST_CASE("remote pool: a wrong token or a missing coordinator throws at once") {
   Fixture at;
   WireOptions wrong = at.limit;
   wrong.token = "another";
-  CHECK(has(error_of([&] { RemotePool pool(wrong); }), "--pool-token-file"));
+  CHECK_THROWS_AS(RemotePool pool(wrong), WrongToken);
+  CHECK(has(error_of([&] { RemotePool pool(wrong); }), "got another"));
   wrong.token = "";
   CHECK(has(error_of([&] { RemotePool pool(wrong); }), "got none"));
   at.end();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A coordinator on a thread of its own, as in `kaiseki serve`, and nodes that are no sockets.
+// A coordinator on a thread of its own, as in `kaiseki serve`, and nodes without sockets.
 #pragma once
 
 #include <future>
@@ -10,7 +10,7 @@
 
 namespace kaiseki::test {
 
-/// What a node said and heard, on the server's thread.
+/// A node without a socket, and the frames that it got. Used on the server's thread.
 class Peer final : public NodeLink {
  public:
   explicit Peer(std::string address = "192.0.2.1") : address_(std::move(address)) {}
@@ -23,11 +23,11 @@ class Peer final : public NodeLink {
   }
   const std::string& address() const override { return address_; }
 
-  void say(FrameType type, nn::Json control, uint64_t ticket = 0, std::string_view payload = {}) {
+  void say(FrameType type, Json control, uint64_t ticket = 0, std::string_view payload = {}) {
     const ByteVector message = encode_frame({type, ticket, std::move(control), bytes_of(payload)});
     session->receive(decode_frame(message), message);
   }
-  /// The last one of this type; its payload lies in `heard`.
+  /// The last frame of this type. Its payload is a view into `heard`.
   std::optional<Frame> last(FrameType type) const {
     for (auto at = heard.rbegin(); at != heard.rend(); ++at)
       if (const Frame frame = decode_frame(*at); frame.type == type) return frame;
@@ -39,7 +39,7 @@ class Peer final : public NodeLink {
   std::optional<CloseCode> closed;
 
  private:
-  static ByteView bytes_of(std::string_view text) { return nn::as_bytes(text); }
+  static ByteView bytes_of(std::string_view text) { return as_bytes(text); }
   const std::string address_;
 };
 
@@ -76,7 +76,7 @@ struct Running {
     how.limits.drain_seconds = 0.1;
     return how;
   }
-  /// Runs `call` on the server's thread, after what was posted there before.
+  /// Runs `call` on the server's thread, after all calls that were posted before.
   void on(const std::function<void()>& call) {
     std::promise<void> done;
     server.post([&] {
@@ -85,11 +85,11 @@ struct Running {
     });
     done.get_future().wait();
   }
-  /// Turns of the server's loop, each of which lets one flush happen.
+  /// Waits for so many turns of the server's loop. Each turn can run one flush().
   void turns(int count) {
     for (int i = 0; i < count; ++i) on([] {});
   }
-  /// On the server's thread: a node that has said hello, and after that how many slots it has.
+  /// On the server's thread: adds a node that sends hello and then ready.
   Peer& join(const std::string& function, int slots = 1, const NodeIdentity& known = {},
              bool cancels = false) {
     peers.push_back(std::make_unique<Peer>());
@@ -97,17 +97,17 @@ struct Running {
     HttpRequest head;
     head.headers["authorization"] = "Bearer token";
     peer.session = coordinator.open_node(head, peer);
-    nn::Json functions = nn::Json::array(), hello = nn::Json::object();
+    Json functions = Json::array(), hello = Json::object();
     functions.items.emplace_back(function);
     hello.set("node", known.id).set("key", known.key).set("cancels", cancels);
     peer.say(FrameType::hello, hello.set("functions", functions).set("threads", slots));
     server.post([&peer, slots] {
-      nn::Json ready = nn::Json::object();
+      Json ready = Json::object();
       peer.say(FrameType::ready, ready.set("slots", slots));
     });
     return peer;
   }
-  /// What an author gets of a path below /api/.
+  /// An author's answer to GET of a path below /api/.
   std::string get(const std::string& path) {
     std::string body;
     on([&] {

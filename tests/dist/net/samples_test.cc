@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The samples' functions against what mathematics says.
+// The sample functions, compared with known values.
 #include "dist/samples/samples.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "matrix/error.h"
+#include "base/error.h"
 
 using namespace kaiseki;
 using namespace kaiseki::dist;
@@ -15,7 +15,7 @@ namespace {
 
 std::string run(const NodeFunction& function, const std::string& input) {
   const TicketContext context{.blobs = {}, .fetch = {}, .cancelled = [] { return false; }};
-  const ByteVector result = function(nn::as_bytes(input), context);
+  const ByteVector result = function(as_bytes(input), context);
   return {reinterpret_cast<const char*>(result.data()), result.size()};
 }
 

@@ -16,7 +16,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-TEST_CASE("a device's speed is measured for as long as asked, or until it is told to stop") {
+TEST_CASE("speed: measures for the given seconds, or until stop() returns true") {
   test::for_each_device([](Device device) {
     const auto start = Clock::now();
     const double gflops = dist::measure_gflops(device, 0.2, [] { return false; });

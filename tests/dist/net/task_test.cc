@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program's side of the pool, with a coordinator and a native node in this process.
+// Project and Task, with a coordinator and a native node in this process.
 #include "dist/net/task.h"
 
 #include "dist/net/author.h"
@@ -8,6 +8,7 @@
 #include "tests/dist/net/computing.h"
 #include "tests/dist/net/fake.h"
 #include "tests/dist/net/running.h"
+#include "tests/support/wait_until.h"
 
 namespace kaiseki::test {
 namespace {
@@ -49,7 +50,7 @@ std::vector<std::string> texts(const std::vector<ByteVector>& results) {
   return all;
 }
 
-TEST_CASE("task: the primes to 1000, one a ticket, as they come") {
+TEST_CASE("task: the primes to 1000, one per ticket, in any order") {
   Fixture at;
   Computing node(at.server.url(), functions());
   {
@@ -72,7 +73,7 @@ TEST_CASE("task: the primes to 1000, one a ticket, as they come") {
   CHECK(at.projects() == 0);
 }
 
-TEST_CASE("task: an iteration uses it again, and the coordinator forgets the one before") {
+TEST_CASE("task: a new iteration reuses the task, and the earlier tickets are deleted") {
   Fixture at;
   Computing node(at.server.url(), functions());
   Project project(at.author, "p");
@@ -87,7 +88,7 @@ TEST_CASE("task: an iteration uses it again, and the coordinator forgets the one
   CHECK(task.progress() == Progress{.done = 3});
 }
 
-TEST_CASE("task: results may lead to further inputs, whose numbers go on") {
+TEST_CASE("task: `take` may add inputs, and their numbers continue") {
   Fixture at;
   Computing node(at.server.url(), functions());
   Project project(at.author, "p");
@@ -105,7 +106,7 @@ TEST_CASE("task: results may lead to further inputs, whose numbers go on") {
   CHECK(given[1] == "22");
 }
 
-TEST_CASE("task: blobs are inputs, and large results come as what they are") {
+TEST_CASE("task: blobs as inputs, and large results") {
   Fixture at;
   Computing node(at.server.url(), functions());
   Project project(at.author, "p");
@@ -136,8 +137,7 @@ TEST_CASE("task: more inputs than fit into a request") {
   for (size_t i = 0; i < inputs.size(); ++i) CHECK((results[i] == inputs[i] + inputs[i]));
 }
 
-TEST_CASE(
-    "task: of inputs that were refused half way none is there, and numbers go on without them") {
+TEST_CASE("task: if calculate() fails half way, none of its inputs count, and numbers are reused") {
   ServerOptions how;
   how.limits.json_bytes = 1.5e6;
   Fixture at(how);
@@ -156,7 +156,7 @@ TEST_CASE(
   CHECK(task.progress() == Progress{.done = 1});
 }
 
-TEST_CASE("task: inputs that were refused half way wait for nobody, where no others are open") {
+TEST_CASE("task: if calculate() fails half way and nothing else is open, block() returns at once") {
   ServerOptions how;
   how.limits.json_bytes = 1.5e6;
   std::vector<std::string> inputs(20, std::string(60000, 'a'));
@@ -186,12 +186,11 @@ TEST_CASE("task: inputs that were refused half way wait for nobody, where no oth
   }
 }
 
-TEST_CASE("task: a ticket whose number got lost keeps nobody, and goes with its iteration") {
+TEST_CASE("task: a ticket with a lost number does not block, and is deleted with its iteration") {
   Fixture at;
   NodeFunctions all = functions();
   all["not 13"] = [](ByteView input, const TicketContext& context) {
-    for (int i = 0; i < 2000 && text(input) == "13" && !context.cancelled(); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (text(input) == "13") wait_until([&] { return context.cancelled(); });
     return bytes(text(input));
   };
   Computing node(at.server.url(), all);
@@ -209,7 +208,7 @@ TEST_CASE("task: a ticket whose number got lost keeps nobody, and goes with its 
   CHECK(task.progress() == Progress{.done = 2});
 }
 
-TEST_CASE("task: what no node could do is told with its reason, when all else is there") {
+TEST_CASE("task: dead inputs are reported with reasons after all other results") {
   Fixture at;
   Computing node(at.server.url(), functions());
   Project project(at.author, "p");
@@ -225,7 +224,7 @@ TEST_CASE("task: what no node could do is told with its reason, when all else is
   CHECK(texts(task.block()) == numbers(1, 2));
 }
 
-TEST_CASE("task: what `take` throws leaves the rest for the next call") {
+TEST_CASE("task: after `take` throws, the next call returns the remaining results") {
   Fixture at;
   Computing node(at.server.url(), functions());
   Project project(at.author, "p");
@@ -242,7 +241,7 @@ TEST_CASE("task: what `take` throws leaves the rest for the next call") {
   CHECK(task.block().empty());
 }
 
-TEST_CASE("task: who waits hears that it was cancelled, by the program or by an operator") {
+TEST_CASE("task: cancelling by the program or an operator ends block() with an error") {
   for (const bool program : {true, false}) {
     Fixture at;
     Project project(at.author, "p");
@@ -260,28 +259,22 @@ TEST_CASE("task: who waits hears that it was cancelled, by the program or by an 
   }
 }
 
-TEST_CASE("task: a native function that is at work hears of it, and its node goes on") {
+TEST_CASE("task: a running native function sees cancelled(), and its node continues") {
   Fixture at;
   std::atomic<bool> begun = false, ended = false;
   NodeFunctions all = functions();
   all["endless"] = [&](ByteView, const TicketContext& context) -> ByteVector {
     begun = true;
-    while (!context.cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    ended = true;
+    ended = wait_until([&] { return context.cancelled(); });
     throw Error("cancelled");
-  };
-  const auto is = [](const std::atomic<bool>& what) {
-    for (int i = 0; i < 1000 && !what; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return what.load();
   };
   Computing node(at.server.url(), all);
   Project project(at.author, "p");
   Task endless(project, {.name = "t", .function = "endless"});
   endless.calculate(numbers(1, 9));
-  REQUIRE(is(begun));
+  REQUIRE(wait_until([&] { return begun.load(); }));
   endless.cancel();
-  REQUIRE(is(ended));
+  REQUIRE(wait_until([&] { return ended.load(); }));
   Task task(project, {.name = "t", .function = "twice"});
   task.calculate(numbers(1, 2));
   CHECK(texts(task.block()) == std::vector<std::string>{"11", "22"});
@@ -290,7 +283,7 @@ TEST_CASE("task: a native function that is at work hears of it, and its node goe
   CHECK(counts.failed == 0);
 }
 
-TEST_CASE("task: priority goes to the coordinator, and what is left behind there is cancelled") {
+TEST_CASE("task: the coordinator gets the priority, and the destructor cancels open tickets") {
   Fixture at;
   Project project(at.author, "p");
   {
@@ -302,7 +295,7 @@ TEST_CASE("task: priority goes to the coordinator, and what is left behind there
   at.on([&] { CHECK(at.coordinator.pool().tasks()[0].state == TaskState::cancelled); });
 }
 
-TEST_CASE("task: a coordinator that ends and begins again is waited for") {
+TEST_CASE("task: block() waits for a coordinator that restarts") {
   Fixture at;
   Computing node(at.server.url(), functions());
   std::optional<Server> server;
@@ -333,7 +326,7 @@ TEST_CASE("task: a coordinator that ends and begins again is waited for") {
   thread.join();
 }
 
-/// The answer of a coordinator that has one of each, with this task.
+/// The answers of a coordinator with one project and this task.
 std::string one_of_each(const std::string& task_state) {
   const std::string body =
       R"({"project": 1, "task": 1, "first": 1, "free": 1, "state": ")" + task_state + "\"}";
@@ -341,7 +334,7 @@ std::string one_of_each(const std::string& task_state) {
          "\r\n\r\n" + body;
 }
 
-TEST_CASE("task: results that cannot be had end it, though the coordinator answers all else") {
+TEST_CASE("task: missing results end block(), though the coordinator answers other requests") {
   int asked = 0;
   Fake fake([&](int socket) {
     const bool results = has(Fake::head(socket), "/results?");
@@ -355,7 +348,7 @@ TEST_CASE("task: results that cannot be had end it, though the coordinator answe
   CHECK_THROWS_AS(task.block(), AuthorLost);
 }
 
-TEST_CASE("task: a stream of results of which nothing is heard is left, and asked for anew") {
+TEST_CASE("task: a silent stream of results is closed and requested again") {
   int asked = 0;
   Fake fake([&](int socket) {
     const std::string results = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
@@ -376,7 +369,7 @@ TEST_CASE("task: a stream of results of which nothing is heard is left, and aske
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(15));
 }
 
-TEST_CASE("task: what the coordinator refuses or has forgotten is told at once") {
+TEST_CASE("task: refusals and unknown tasks throw at once") {
   Fixture at;
   WireOptions viewer = at.author;
   viewer.token = "viewer";
@@ -397,7 +390,8 @@ TEST_CASE("task: what the coordinator refuses or has forgotten is told at once")
   CHECK(has(error_of([&] { task.block(); }), "got status 404"));
   at.end();
   CHECK_THROWS_AS(project.put_blob(bytes("b")), AuthorLost);
-  CHECK_THROWS_AS(task.calculate(numbers(1, 1)), AuthorLost);  // only results are waited for
+  CHECK_THROWS_AS(task.calculate(numbers(1, 1)),
+                  AuthorLost);  // only block() and for_each_finished() wait
   CHECK_THROWS_AS(task.progress(), AuthorLost);
   CHECK_THROWS_AS(Task(project, {.name = "t", .function = "f"}), AuthorLost);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A coordinator that is there but says nothing any more.
+// A wire with a coordinator that becomes silent.
 #include "dist/net/wire.h"
 
 #include "tests/dist/net/running.h"
@@ -15,7 +15,7 @@ WireOptions to(const std::string& url, double silence) {
   return options;
 }
 
-TEST_CASE("wire: an idle connection stays open, and ends when the other side is dead") {
+TEST_CASE("wire: an idle connection stays open, and ends if the peer is silent") {
   Running at;
   Wire wire(to(at.server.url(), 1));
   std::promise<void> thaw;
@@ -27,7 +27,7 @@ TEST_CASE("wire: an idle connection stays open, and ends when the other side is 
     wire.stop();
   };
   wire.connect();
-  wire.after(2.5, [&] {  // its pings are answered so long
+  wire.after(2.5, [&] {  // until then its pings are answered
     early = closed;
     at.server.post([frozen = thaw.get_future().share()] { frozen.wait(); });
   });

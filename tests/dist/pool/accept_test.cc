@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Results: whose, of what size, right or wrong, how often. With them the faults of the original
-// Sashimi that concern tickets, none of which may come back.
+// Pool::accept(): tokens, sizes, checks, quorums and repeated results. Also the faults of the
+// original Sashimi that concern tickets.
 #include <set>
 
 #include "tests/dist/pool/support.h"
@@ -45,7 +45,7 @@ TEST_CASE("sashimi's fault: any client may answer any ticket") {
   CHECK(at.answer(a, first) == Outcome::accepted);
 }
 
-TEST_CASE("sashimi's fault: every result is called accepted, also those that are dropped") {
+TEST_CASE("sashimi's fault: every result is acknowledged, also a discarded one") {
   TestPool at;
   at.task(1);
   const NodeId a = at.join(), b = at.join();
@@ -58,7 +58,7 @@ TEST_CASE("sashimi's fault: every result is called accepted, also those that are
   CHECK(at.answer(a, one) == Outcome::duplicate);
 }
 
-TEST_CASE("sashimi's fault: nothing looks at the result") {
+TEST_CASE("sashimi's fault: results are not checked") {
   TestPool at;
   const TaskId task =
       at.pool->create_task(at.pool->create_project("p"), {.name = "t", .function = "f"});
@@ -79,7 +79,7 @@ TEST_CASE("sashimi's fault: nothing looks at the result") {
   CHECK(at.answer(a, lease, "1234") == Outcome::accepted);  // the ticket is still open
 }
 
-TEST_CASE("accept: a large result lies in a blob") {
+TEST_CASE("accept: a large result is stored as a blob") {
   TestPool at;
   const TaskId task = at.task(1);
   const NodeId a = at.join();
@@ -95,7 +95,7 @@ TEST_CASE("accept: a large result lies in a blob") {
   CHECK(at.pool->collect_blobs(0) == 1);
 }
 
-TEST_CASE("accept: a token is worth nothing after a day") {
+TEST_CASE("accept: a token expires after a day") {
   TestPool at;
   const TaskId task = at.task(1);
   const NodeId a = at.join();
@@ -117,7 +117,7 @@ TEST_CASE("quorum: the result that enough nodes agree on counts") {
   CHECK(at.pool->lease(b, 1).empty());  // two are out: enough for now
   CHECK(at.answer(a, one, "right") == Outcome::pending);
   CHECK(at.answer(a, one, "right") == Outcome::duplicate);
-  CHECK(at.pool->lease(a, 1).empty());  // who has voted does not get it again
+  CHECK(at.pool->lease(a, 1).empty());  // a voter does not get it again
   CHECK(at.answer(liar, two, "wrong") == Outcome::pending);
   CHECK(at.pool->progress(task).open() == 1);
   at.restart();  // votes are kept
@@ -135,7 +135,7 @@ TEST_CASE("quorum: the result that enough nodes agree on counts") {
   CHECK(at.count("outvoted") == 1);
 }
 
-TEST_CASE("quorum: what a node said that was put out since does not count") {
+TEST_CASE("quorum: the votes of an expelled node do not count") {
   TestPool at("pool.db");
   const TaskId task =
       at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum, .quorum = 2});
@@ -143,7 +143,7 @@ TEST_CASE("quorum: what a node said that was put out since does not count") {
   CHECK(at.answer(liar, at.lease(liar), "a lie") == Outcome::pending);
   const Lease first = at.lease(a);
   CHECK(at.pool->lease(b, 1).empty());  // one has voted, one is at it
-  at.pool->expel(liar, "lies elsewhere");
+  at.pool->expel(liar, {"lies elsewhere"});
   const Lease second = at.lease(b);
   at.restart();
   CHECK(at.answer(a, first, "a lie") == Outcome::pending);
@@ -153,7 +153,7 @@ TEST_CASE("quorum: what a node said that was put out since does not count") {
   CHECK(at.pool->node(liar)->consecutive_valid == 0);
 }
 
-TEST_CASE("quorum: one node alone never makes it, and many tickets do not hide each other") {
+TEST_CASE("quorum: one node alone is no quorum, and many tickets do not hide each other") {
   TestPool at;
   const TaskId task = at.task(
       600, {.name = "t", .function = "f", .verification = Verification::quorum, .quorum = 2});
@@ -166,7 +166,7 @@ TEST_CASE("quorum: one node alone never makes it, and many tickets do not hide e
   }
   CHECK(at.pool->lease(a, 1).empty());
   at.add(task, 1);
-  // Each call looks at some of those that it has voted on already, and gets on.
+  // Each call visits some of the tickets that the node has voted on, and continues after them.
   size_t found = 0;
   for (int i = 0; i < 10; ++i) found += at.pool->lease(a, 1).size();
   CHECK(found == 1);
@@ -176,7 +176,7 @@ TEST_CASE("quorum: one node alone never makes it, and many tickets do not hide e
   CHECK(at.pool->progress(task).done == 600);
 }
 
-TEST_CASE("quorum: a ticket on which nobody agrees is dead in the end") {
+TEST_CASE("quorum: a ticket on which no two nodes agree is dead in the end") {
   TestPool at;
   const TaskId task = at.task(1, {.name = "t",
                                   .function = "f",
@@ -193,7 +193,7 @@ TEST_CASE("quorum: a ticket on which nobody agrees is dead in the end") {
   CHECK(at.ended[0].dead);
 }
 
-TEST_CASE("adaptive: newcomers are checked always, proven nodes more and more rarely") {
+TEST_CASE("adaptive: newcomers are always checked, proven nodes less and less often") {
   int checks = 0;
   TestPool at(":memory:", [&](const Check& check) {
     ++checks;
@@ -217,7 +217,7 @@ TEST_CASE("adaptive: newcomers are checked always, proven nodes more and more ra
   CHECK(at.pool->progress(task).done == 3000);
 }
 
-TEST_CASE("adaptive: a liar is put out, and its ticket goes to others") {
+TEST_CASE("adaptive: a liar is expelled, and its ticket goes to others") {
   TestPool at(":memory:", [](const Check& check) { return text(check.result) == "right"; });
   const TaskId task = at.task(
       3, {.name = "t", .function = "f", .verification = Verification::adaptive, .max_attempts = 1});

@@ -17,7 +17,7 @@ int files_in(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("blobs: what was put is read, whole and in parts, also by another store") {
+TEST_CASE("blobs: a blob is read whole and in parts, also by another store") {
   Folder folder;
   BlobStore blobs(folder / "blobs", {.free_floor = 0});
   std::string content(300000, 'x');
@@ -39,7 +39,7 @@ TEST_CASE("blobs: what was put is read, whole and in parts, also by another stor
   CHECK(again.size(nothing) == 0);
 }
 
-TEST_CASE("blobs: in pieces, with the hash that was announced or not at all") {
+TEST_CASE("blobs: a blob that comes in parts needs the announced hash") {
   Folder folder;
   BlobStore blobs(folder / "blobs", {.free_floor = 0});
   auto writer = blobs.writer();
@@ -57,7 +57,7 @@ TEST_CASE("blobs: in pieces, with the hash that was announced or not at all") {
   CHECK(files_in(blobs.folder()) == 1);
 }
 
-TEST_CASE("blobs: names that are no hash reach no file") {
+TEST_CASE("blobs: a name that is no hash opens no file") {
   Folder folder;
   BlobStore blobs(folder / "blobs", {.free_floor = 0});
   for (const std::string& name :
@@ -71,7 +71,7 @@ TEST_CASE("blobs: names that are no hash reach no file") {
   CHECK(has(error_of([&] { blobs.size(std::string(64, 'a')); }), "put it first"));
 }
 
-TEST_CASE("blobs: damage is found, never passed on, and put right by putting the blob again") {
+TEST_CASE("blobs: a damaged blob is detected and can be put again") {
   Folder folder;
   BlobHash hash;
   {
@@ -91,7 +91,35 @@ TEST_CASE("blobs: damage is found, never passed on, and put right by putting the
   }
 }
 
-TEST_CASE("blobs: too large, or the disk too full: a clear error and nothing left behind") {
+TEST_CASE("blobs: a blob that was damaged while no store was open is put again") {
+  Folder folder;
+  const BlobHash hash = BlobStore(folder / "blobs", {.free_floor = 0}).put(bytes("content"));
+  std::ofstream(folder / ("blobs/" + hash), std::ios::binary) << "c0ntent";
+  BlobStore blobs(folder / "blobs", {.free_floor = 0});
+  CHECK(!blobs.touch(hash));
+  CHECK(blobs.put(bytes("content")) == hash);
+  CHECK(text(blobs.read(hash)) == "content");
+  CHECK(blobs.touch(hash));
+}
+
+TEST_CASE("blobs: a hash is checked in pieces, and again if the file changed") {
+  Folder folder;
+  const std::string content(1000, 'x');
+  const BlobHash hash = BlobStore(folder / "blobs", {.free_floor = 0}).put(bytes(content));
+  const fs::path file = folder / ("blobs/" + hash);
+  BlobStore blobs(folder / "blobs", {.free_floor = 0});
+  CHECK(!blobs.check(hash, 600));
+  fs::last_write_time(file, fs::file_time_type::clock::now() + std::chrono::hours(1));
+  CHECK(!blobs.check(hash, 600));
+  CHECK(blobs.check(hash, 600));
+  CHECK(blobs.check(hash, 0));
+  std::ofstream(file, std::ios::binary) << std::string(1000, 'y');
+  CHECK(!blobs.check(hash, 600));
+  CHECK(has(error_of([&] { blobs.check(hash, 600); }), "damaged"));
+  CHECK(has(error_of([&] { blobs.check(hash, 600); }), "put it first"));
+}
+
+TEST_CASE("blobs: a blob that does not fit is a clear error and leaves no file") {
   Folder folder;
   BlobStore small(folder / "small", {.max_blob = 10, .free_floor = 0});
   small.put(bytes("0123456789"));
@@ -109,7 +137,7 @@ TEST_CASE("blobs: too large, or the disk too full: a clear error and nothing lef
   CHECK(files_in(full.folder()) == 0);
 }
 
-TEST_CASE("blobs: what a crash left half written is cleared away") {
+TEST_CASE("blobs: partial files of a crash are deleted") {
   Folder folder;
   {
     BlobStore blobs(folder / "blobs", {.free_floor = 0});
@@ -121,7 +149,7 @@ TEST_CASE("blobs: what a crash left half written is cleared away") {
   CHECK(files_in(blobs.folder()) == 2);
 }
 
-TEST_CASE("blobs: collected when nothing refers to them and they are old enough") {
+TEST_CASE("blobs: old blobs without a reference are collected") {
   Folder folder;
   BlobStore blobs(folder / "blobs", {.free_floor = 0});
   const BlobHash kept = blobs.put(bytes("kept")), old = blobs.put(bytes("old"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// kill -9 of the coordinator at each labelled point: a child works on a pool and dies there, the
-// parent opens what is left. Nothing that was acknowledged is lost, nothing counts twice, and the
-// rest goes on.
+// kill -9 of the coordinator at each named place. A child works on a pool and is killed there, then
+// the parent opens the store. No acknowledged result is lost, no result counts twice, and the work
+// continues.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ using namespace kaiseki::test;
 
 namespace {
 
-constexpr int kTickets = 60, kTimes = 20;  // every point is passed at least so often
+constexpr int kTickets = 60, kTimes = 20;  // a run passes each place at least kTimes times
 const char* const kPoints[] = {"accept.recorded", "blob.renamed", "blob.written", "commit.after",
                                "commit.before"};
 
@@ -27,7 +27,7 @@ void die_there(std::string_view point) {
   if (point == fatal_point && hits_left-- == 0) ::kill(::getpid(), SIGKILL);
 }
 
-std::string result_of(TicketId ticket) {  // some lie in the row, some in a blob
+std::string result_of(TicketId ticket) {  // some are in the row, some in a blob
   return std::to_string(ticket) + std::string(ticket % 2 ? 10 : 20000, 'x');
 }
 
@@ -55,7 +55,7 @@ void work(const Folder& folder, int acknowledgements) {
     if (leases.empty()) break;
     for (const Lease& lease : leases) {
       const auto outcome =
-          pool.accept(node, lease.token, nn::as_bytes(result_of(lease.ticket))).outcome;
+          pool.accept(node, lease.token, as_bytes(result_of(lease.ticket))).outcome;
       if (outcome == Outcome::accepted &&
           ::write(acknowledgements, &lease.ticket, sizeof lease.ticket) < 0)
         std::abort();
@@ -63,7 +63,7 @@ void work(const Folder& folder, int acknowledgements) {
   }
 }
 
-/// Runs work() in a child. Whether it was killed.
+/// Runs work() in a child. Returns whether it was killed.
 bool work_in_child(const Folder& folder, std::map<TicketId, int>& acknowledged) {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
@@ -107,13 +107,13 @@ void expect_intact(const Folder& folder, const std::map<TicketId, int>& acknowle
   const Progress progress = pool.progress(task);
   CHECK(progress.done == static_cast<int64_t>(kept.size()));
   CHECK(progress.dead == 0);
-  // Died between making the task and its tickets: those are not there, which is no loss.
+  // Killed between the task and its tickets: the tickets were never acknowledged.
   CHECK((progress.total() == kTickets || progress.total() == 0));
 }
 
 }  // namespace
 
-TEST_CASE("crash: kill -9 at every labelled point, a hundred times") {
+TEST_CASE("crash: the pool survives kill -9 at every named place, 100 times") {
   int kills = 0;
   for (const char* point : kPoints)
     for (int hit = 0; hit < kTimes; ++hit) {
@@ -126,7 +126,7 @@ TEST_CASE("crash: kill -9 at every labelled point, a hundred times") {
       CHECK(killed);
       kills += killed;
       expect_intact(folder, acknowledged);
-      // The next one finishes what is left: leases of the dead node time out or are given again.
+      // The next process finishes the task: it ends the leases of the dead node.
       fatal_point = {};
       Coordinator next(folder);
       Pool& pool = next.pool;
@@ -135,7 +135,7 @@ TEST_CASE("crash: kill -9 at every labelled point, a hundred times") {
         if (!node.connected) pool.disconnected(node.id);
       const NodeId node = pool.join({.threads = 64, .functions = {"f"}, .trusted = true}).id;
       for (const Lease& lease : pool.lease(node, 64))
-        CHECK(pool.accept(node, lease.token, nn::as_bytes(result_of(lease.ticket))).outcome ==
+        CHECK(pool.accept(node, lease.token, as_bytes(result_of(lease.ticket))).outcome ==
               Outcome::accepted);
       const TaskId task = pool.tasks()[0].id;
       CHECK(pool.progress(task).open() == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For how long a node has a ticket, and what is learnt of it.
+// Deadlines of leases, and the measurements of Pace.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,13 +10,13 @@
 using namespace kaiseki;
 using namespace kaiseki::test;
 
-TEST_CASE("sashimi's fault: a fixed time-out gives a slow node's ticket away again and again") {
+TEST_CASE("sashimi's fault: a fixed time-out issues a slow node's ticket again and again") {
   TestPool at;
   at.task(50);
   const NodeId slow = at.join();
   for (int i = 0; i < 50; ++i) {
     const Lease lease = at.lease(slow);
-    at.now += 100;  // longer than the first guess, which doubles
+    at.now += 100;  // longer than the first deadline, which doubles
     at.pool->tick();
     CHECK(at.answer(slow, lease) == Outcome::accepted);
   }
@@ -25,8 +25,8 @@ TEST_CASE("sashimi's fault: a fixed time-out gives a slow node's ticket away aga
 
 namespace {
 
-/// Nodes of one thread that take their time, and hold two tickets as dist/node does: they go on
-/// with one whose lease has ended, and answer with the last token.
+/// Slow nodes of one thread that hold two tickets, as dist/node does. They continue with a ticket
+/// whose lease has ended, and answer with the last token.
 struct LongWork : TestPool {
   struct Worker {
     NodeIdentity identity;
@@ -57,7 +57,7 @@ struct LongWork : TestPool {
     worker.at_work = worker.tokens.begin()->first;
     worker.until = now + seconds;
   }
-  /// Until the task is through, or for so long.
+  /// Runs until the task has ended, or for that many seconds.
   void run(TaskId task, double longest) {
     for (const double end = now + longest; pool->progress(task).open() > 0 && now < end; now += 5) {
       pool->tick();
@@ -72,7 +72,7 @@ struct LongWork : TestPool {
 
 }  // namespace
 
-TEST_CASE("lease: tickets may take long, whatever the first guess was") {
+TEST_CASE("lease: tickets may take longer than the first deadline") {
   for (const double seconds : {900.0, 7200.0})
     for (const int nodes : {1, 3, 12})
       for (const int tickets : {1, 2 * nodes}) {
@@ -84,7 +84,7 @@ TEST_CASE("lease: tickets may take long, whatever the first guess was") {
       }
 }
 
-TEST_CASE("lease: nodes that hang end in dead, with reasons, in a bounded time") {
+TEST_CASE("lease: tickets whose nodes all hang are dead after a bounded time") {
   for (const int nodes : {1, 3, 12}) {
     INFO(nodes, " nodes");
     LongWork at(nodes, HUGE_VAL);
@@ -116,8 +116,8 @@ TEST_CASE(
   CHECK(at.count("expired") == 1);
 }
 
-TEST_CASE("lease: who goes on with a ticket over another connection teaches all of its time") {
-  for (const bool again : {false, true}) {  // the coordinator begins again
+TEST_CASE("lease: a ticket that continues over another connection is measured from its start") {
+  for (const bool again : {false, true}) {  // with a restart of the coordinator
     TestPool at;
     at.task(2);
     const NodeInfo info = {.functions = {"f"}, .trusted = true};
@@ -133,7 +133,7 @@ TEST_CASE("lease: who goes on with a ticket over another connection teaches all 
   }
 }
 
-TEST_CASE("lease: what waited while its node was away does not teach that") {
+TEST_CASE("lease: the time that a node was disconnected is not measured") {
   TestPool at;
   at.task(100);
   const NodeInfo info = {.functions = {"f"}, .trusted = true};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is acknowledged was brought to the disk before, and no more often than need be: this program
-// counts the calls that SQLite's library and the blobs make for it.
+// An acknowledged change was synced to the disk before, and no change is synced twice. This program
+// counts the sync calls of SQLite and of the blobs.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,7 +13,7 @@
 
 namespace {
 int data_syncs = 0, syncs = 0;
-int syncs_left = -1;  // that succeed; negative: all do
+int syncs_left = -1;  // that succeed; negative: all
 bool folders_open = true;
 
 int sync_or_fail(long call, int descriptor) {
@@ -49,7 +49,7 @@ using namespace kaiseki::test;
 
 namespace {
 
-/// How often `calls` had something brought to the disk.
+/// Number of syncs that `calls` made.
 template <typename Calls>
 int syncs_of(Calls calls) {
   data_syncs = syncs = 0;
@@ -59,7 +59,7 @@ int syncs_of(Calls calls) {
 
 }  // namespace
 
-TEST_CASE("durable: results and what authors ask for are on the disk, leases need not be") {
+TEST_CASE("durable: results and authors' changes are on the disk, leases need not be") {
   TestPool at("pool.db");
   TaskId task = 0;
   CHECK(syncs_of([&] { at.pool->create_project("p"); }) >= 1);
@@ -81,7 +81,7 @@ TEST_CASE("durable: results and what authors ask for are on the disk, leases nee
   CHECK(syncs_of([&] { at.answer(a, leases[9], std::string(20000, 'x')); }) == 3);
 }
 
-TEST_CASE("durable: after a sync that failed nothing is acknowledged any more") {
+TEST_CASE("durable: after a failed sync no result is acknowledged") {
   TestPool at("pool.db");
   const TaskId task = at.task(3);
   const NodeId a = at.join(3);
@@ -90,7 +90,7 @@ TEST_CASE("durable: after a sync that failed nothing is acknowledged any more") 
   CHECK(at.answer(a, leases[0]) == Outcome::accepted);
   syncs_left = 0;
   CHECK_THROWS_AS(at.answer(a, leases[1]), StoreLost);
-  syncs_left = -1;  // the system has forgotten, and would let it pass
+  syncs_left = -1;  // the system has forgotten the failure: the next sync would succeed
   CHECK_THROWS_AS(at.answer(a, leases[2]), StoreLost);
   CHECK(at.ended.size() == 1);
   at.pool.reset(), at.store.reset();
@@ -101,19 +101,20 @@ TEST_CASE("durable: after a sync that failed nothing is acknowledged any more") 
   CHECK(at.pool->progress(task) == Progress{.done = 3});
 }
 
-TEST_CASE("durable: a blob's name that is not on the disk for sure ends the pool") {
+TEST_CASE("durable: a failed sync of a blob's name ends the pool") {
   const Folder folder;
   BlobStore blobs(folder / "blobs", {.free_floor = 0});
   const ByteVector content = bytes("weights");
   syncs_left = 0;
-  CHECK(has(error_of([&] { blobs.put(content); }), "sync"));  // the file goes, and can come again
+  CHECK(has(error_of([&] { blobs.put(content); }),
+            "sync"));  // the file is deleted, and the blob can be put again
   syncs_left = 1;
   CHECK_THROWS_AS(blobs.put(content), StoreLost);
   syncs_left = -1;
   CHECK(text(blobs.read(blobs.put(content))) == "weights");
 }
 
-TEST_CASE("durable: a blob's name comes to the disk though no further file can be opened") {
+TEST_CASE("durable: a blob's name is synced even if no further file can be opened") {
   const Folder folder;
   BlobStore blobs(folder / "blobs", {.free_floor = 0});
   folders_open = false;
@@ -123,12 +124,12 @@ TEST_CASE("durable: a blob's name comes to the disk though no further file can b
   CHECK(syncs_of([&] { blobs.put(bytes("others")); }) == 2);
 }
 
-TEST_CASE("durable: names that blobs got before a death are on the disk before any is used") {
+TEST_CASE("durable: names of blobs from before a crash are synced before a blob is used") {
   const Folder folder;
   const auto open = [&](bool durable) {
     return syncs_of([&] { BlobStore(folder / "blobs", {.free_floor = 0, .durable = durable}); });
   };
-  CHECK(open(true) == 2);  // of the folder, and of the one in which it may be new
+  CHECK(open(true) == 2);  // of the folder and of its parent
   CHECK(open(true) == 2);
   CHECK(open(false) == 0);
   syncs_left = 0;
@@ -136,7 +137,7 @@ TEST_CASE("durable: names that blobs got before a death are on the disk before a
   syncs_left = -1;
 }
 
-TEST_CASE("durable: only the owner reads blobs, wherever their folder lies") {
+TEST_CASE("durable: only the owner can read blobs, whatever their folder") {
   const Folder folder;
   fs::create_directories(folder / "blobs");
   fs::permissions(folder / "blobs", fs::perms(0755));
@@ -156,7 +157,7 @@ TEST_CASE("durable: only the owner of the pool's file can read its key") {
   }
 }
 
-TEST_CASE("durable: blobs that need not outlive the process do not wait for the disk") {
+TEST_CASE("durable: blobs that are not durable do not wait for the disk") {
   const Folder folder;
   BlobStore kept(folder / "kept", {.free_floor = 0});
   BlobStore passing(folder / "passing", {.free_floor = 0, .durable = false});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whose failures count towards a ticket's death, and who gets it after one.
+// Which failures count as attempts, and which nodes get a ticket after one.
 #include "tests/dist/pool/support.h"
 
 using namespace kaiseki;
@@ -7,7 +7,7 @@ using namespace kaiseki::test;
 
 namespace {
 
-/// Nodes without the token, and a ticket whose results have four bytes at most.
+/// Untrusted nodes, and a ticket with results of at most four bytes.
 struct Pages : TestPool {
   NodeIdentity page(const std::string& source) {
     return pool->join({.functions = {"f"}, .source = source});
@@ -19,7 +19,7 @@ struct Pages : TestPool {
     pool->add_tickets(task, std::vector<TicketSpec>(static_cast<size_t>(count), ticket));
     return task;
   }
-  /// One attempt that fails, in one of the ways that there are.
+  /// An attempt that fails in one of the possible ways.
   void fail(const NodeId& node, const Lease& lease, int how) {
     if (how % 3 == 0) CHECK(answer(node, lease, "too long") == Outcome::refused);
     if (how % 3 == 1) pool->give_back(node, lease.token, "an error");
@@ -31,7 +31,7 @@ struct Pages : TestPool {
 
 }  // namespace
 
-TEST_CASE("failures: a page that fails on purpose kills no ticket: others get what it failed at") {
+TEST_CASE("failures: a page that fails on purpose kills no ticket: other nodes get it") {
   Pages at;
   const TaskId task = at.small(3, 2);
   const NodeId honest = at.join();
@@ -58,7 +58,7 @@ TEST_CASE("failures: failures of one source count once while others could do the
   const TaskId task = at.small(1, 2);
   const NodeId page = at.page("192.0.2.1").id;
   for (int i = 0; i < 12; ++i) {
-    const Lease lease = at.lease(page);  // nobody else is here
+    const Lease lease = at.lease(page);  // no other node is connected
     const NodeId honest = at.join();
     at.now = at.end_of(lease) - 1;
     CHECK(at.pool->may_lease(honest));  // it asks
@@ -66,10 +66,10 @@ TEST_CASE("failures: failures of one source count once while others could do the
     at.pool->disconnected(honest);
     CHECK(at.pool->progress(task) == Progress{.free = 1});
   }
-  CHECK(at.pool->errors(task).size() == 12);  // they are told all the same
+  CHECK(at.pool->errors(task).size() == 12);  // all errors are kept
 }
 
-TEST_CASE("failures: code that fails everywhere ends as dead, however few nodes there are") {
+TEST_CASE("failures: a ticket that fails on all nodes is dead, even with few nodes") {
   Pages at;
   for (const int pages : {1, 2, 3}) {
     INFO(pages, " pages");
@@ -88,9 +88,10 @@ TEST_CASE("failures: code that fails everywhere ends as dead, however few nodes 
   }
 }
 
-TEST_CASE("failures: what an author does itself may be late without end, and is told once a node") {
+TEST_CASE(
+    "failures: with soft deadlines late tickets do not die, and errors are kept once a node") {
   Pages at;
-  at.options.unhurried = {"f"};
+  at.options.soft_deadlines = {"f"};
   at.restart();
   const TaskId task = at.small(1, 2);
   const NodeId a = at.join(), b = at.join();
@@ -105,7 +106,7 @@ TEST_CASE("failures: what an author does itself may be late without end, and is 
   CHECK(at.pool->errors(task).size() == 4);
 }
 
-TEST_CASE("failures: what nodes with the token fail at counts always") {
+TEST_CASE("failures: a failure of a trusted node always counts") {
   Pages at;
   const TaskId task = at.small(1, 10);
   const NodeId own = at.join();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A store that is full, and folders that cannot be written: each call that cannot be kept throws
-// and changes nothing, and with room again everything goes on.
+// A full store and folders that cannot be written. A call that cannot be stored throws and changes
+// nothing. After there is room again, the pool continues.
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -11,7 +11,7 @@
 using namespace kaiseki;
 using namespace kaiseki::test;
 
-TEST_CASE("full disk: what was accepted stays, what does not fit is refused") {
+TEST_CASE("full disk: accepted results stay, new ones are refused") {
   TestPool at("pool.db");
   at.pool.reset();
   at.store.reset();
@@ -34,7 +34,7 @@ TEST_CASE("full disk: what was accepted stays, what does not fit is refused") {
   CHECK(has(error, "make room"));
   CHECK(at.ended.size() == static_cast<size_t>(accepted));
   CHECK(at.pool->progress(task) == Progress{.leased = 20 - accepted, .done = accepted});
-  // In a batch, whose caller does not look: nothing of it is kept.
+  // The caller of a batch ignores the error, and the pool stores nothing of the batch.
   CHECK(has(error_of([&] {
               at.pool->batch([&] {
                 at.join();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A zoo of nodes works on many tickets in simulated time: some crash, hang, are late, send twice,
-// lie, fail, come back; the coordinator dies now and then. A checker that knows nothing of the
-// pool's rules reads the history: each ticket accepted exactly once, with the right result, nothing
-// that was acknowledged lost.
+// Nodes with all kinds of faults work on many tickets in simulated time: they crash, hang, are
+// late, repeat results, lie, fail and rejoin. The coordinator restarts now and then. A checker that
+// does not know the pool's rules reads the history: each ticket is accepted exactly once with the
+// right result, and no acknowledged result is lost.
 #include <map>
 #include <queue>
 #include <unordered_map>
@@ -20,7 +20,7 @@ constexpr int kTickets = 10000;
 constexpr int kTickets = 100000;
 #endif
 
-/// What a right node computes.
+/// The right result.
 std::string right(std::string_view input) { return "f(" + std::string(input) + ")"; }
 
 class Simulation {
@@ -73,7 +73,7 @@ class Simulation {
     CHECK(kept.size() == static_cast<size_t>(tickets_));
     int wrong = 0, number = 0, twice = 0;
     for (const auto& [ticket, result] : kept) {
-      // A liar is caught when it is checked; what it gave before may be wrong and is counted.
+      // A liar is caught when it is checked. Its earlier wrong results are counted here.
       wrong += result != right(std::to_string(number++));
       twice += told_[ticket] != 1;
       auto known = acknowledged_.find(ticket);
@@ -85,7 +85,7 @@ class Simulation {
     CHECK(wrong <= unseen_lies_);
   }
 
-  /// That many tickets meet everything.
+  /// Enough tickets for all faults to happen.
   void check_faults() {
     for (const std::string fault :
          {"disconnect", "expelled", "failure", "hang", "late", "restart", "twice"}) {
@@ -102,7 +102,7 @@ class Simulation {
     int threads;
     double speed;
     int answers = 0;
-    int at_work = 0;  // leases that it has not answered
+    int at_work = 0;  // leases without an answer
   };
   struct Due {
     double time;
@@ -144,7 +144,7 @@ class Simulation {
       Worker& worker = entry->second;
       const bool goes = worker.kind == kCrasher && chance(0.02);
       happened_["disconnect"] += goes;
-      if (goes && chance(0.5)) {  // and never comes back
+      if (goes && chance(0.5)) {  // and never rejoins
         at_.pool->disconnected(worker.identity.id);
         entry = nodes_.erase(entry);
         continue;
@@ -181,7 +181,7 @@ class Simulation {
       ++happened_["failure"];
       return;
     }
-    // Liars behave until nobody looks at every result any more.
+    // Liars send right results until not every result is checked.
     const bool lie = worker.kind == kLiar && ++worker.answers > 12 && chance(0.2);
     const std::string result = lie ? "a lie" : right(text(due.lease.input));
     const Outcome outcome = at_.answer(id, due.lease, result);
@@ -192,7 +192,7 @@ class Simulation {
     }
     happened_["expelled"] += lie && outcome == Outcome::refused;
     happened_["late"] += outcome == Outcome::accepted && at_.now > due.lease.deadline;
-    // Sent again as after a lost acknowledgement, at once or much later.
+    // Repeated, as after a lost acknowledgement, at once or much later.
     if (worker.kind == kTwice && due.sent++ < 2) {
       const Outcome again = at_.answer(id, due.lease, result);
       CHECK(again != Outcome::accepted);
@@ -225,7 +225,7 @@ TEST_CASE("history: many tickets under random faults are each accepted exactly o
   simulation.check_faults();
 }
 
-TEST_CASE("history: and so with other seeds") {
+TEST_CASE("history: the same holds for other seeds") {
   for (unsigned seed = 2; seed < 12; ++seed) {
     INFO("seed ", seed);
     Simulation simulation(seed, 1000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who gets which ticket, how many, and for how long.
+// Which node gets which tickets, how many, and for how long.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,7 +10,7 @@
 using namespace kaiseki;
 using namespace kaiseki::test;
 
-TEST_CASE("lease: fresh tickets first and in order, then the one that is out for the longest") {
+TEST_CASE("lease: fresh tickets come first and in order, then the one issued the longest ago") {
   TestPool at;
   at.task(3);
   const NodeId a = at.join(), b = at.join(), c = at.join(), d = at.join();
@@ -28,7 +28,7 @@ TEST_CASE("lease: fresh tickets first and in order, then the one that is out for
   CHECK(at.count("leases_again") == 1);
 }
 
-TEST_CASE("lease: given again to others only, and not to all of them") {
+TEST_CASE("lease: a late ticket is issued to other nodes, but not to all") {
   TestPool at;
   at.task(1);
   const NodeId a = at.join(2);
@@ -42,7 +42,8 @@ TEST_CASE("lease: given again to others only, and not to all of them") {
   };
   for (int i = 0; i < 6; ++i) ask(11);
   CHECK(again == 2);
-  // They may all hang, and nothing is measured: one more after a minute, then after two, ...
+  // All may hang, and nothing is measured: one more lease after one minute, then after two, four
+  // ...
   for (int i = 0; i < 20; ++i) ask(15);
   CHECK(again == 4);
 }
@@ -81,7 +82,7 @@ TEST_CASE("lease: a node holds as many as it has threads until tickets are measu
   CHECK(at.pool->lease(a, 0).empty());
 }
 
-TEST_CASE("lease: then as much as it does in ten seconds") {
+TEST_CASE("lease: a node holds ten seconds of work once tickets are measured") {
   TestPool at;
   at.task(1000);
   const NodeId slow = at.join(1, 1), fast = at.join(1, 8), wide = at.join(4, 1);
@@ -112,7 +113,7 @@ TEST_CASE("lease: a few tickets are left to nodes that can begin at once") {
   CHECK(at.pool->lease(a, 10).size() == 2);  // five are free, three nodes are there
 }
 
-TEST_CASE("lease: no second ticket for who has one, while another node has none") {
+TEST_CASE("lease: a node with a ticket gets no second one while another node has none") {
   TestPool at;
   const TaskId task = at.task(2);
   const NodeId a = at.join(2), b = at.join(2);
@@ -120,14 +121,14 @@ TEST_CASE("lease: no second ticket for who has one, while another node has none"
   CHECK(at.pool->lease(a, 2).empty());
   CHECK(at.pool->lease(b, 2).size() == 1);
   at.add(task, 1);
-  CHECK(at.pool->lease(a, 2).size() == 1);  // nobody is idle
+  CHECK(at.pool->lease(a, 2).size() == 1);  // no node is idle
   at.add(task, 2);
   const NodeId other = at.pool->join({.functions = {"another"}}).id;
-  CHECK(at.pool->lease(b, 2).size() == 1);  // who is idle cannot do it
+  CHECK(at.pool->lease(b, 2).size() == 1);  // the idle node is not able to compute it
   at.pool->disconnected(other);
 }
 
-TEST_CASE("lease: a ticket that is a little late is not given again") {
+TEST_CASE("lease: a ticket that is a little late is not issued again") {
   TestPool at;
   const TaskId task = at.task(10);
   const NodeId a = at.join(), b = at.join();
@@ -144,7 +145,7 @@ TEST_CASE("lease: a ticket that is a little late is not given again") {
   CHECK(at.lease(b).ticket == kept.ticket);
 }
 
-TEST_CASE("lease: the deadline adapts to what was measured and to the node's speed") {
+TEST_CASE("lease: the deadline adapts to measurements and to the node's speed") {
   TestPool at;
   at.options.least_deadline = 1;
   at.restart();
@@ -164,7 +165,7 @@ TEST_CASE("lease: the deadline adapts to what was measured and to the node's spe
   CHECK(at.lease(slower).deadline - at.now == doctest::Approx(480).epsilon(0.15));
 }
 
-TEST_CASE("lease: a ticket of twice the work has twice the time, one behind others more") {
+TEST_CASE("lease: twice the work has twice the time, and a queued ticket has more") {
   TestPool at;
   at.options.least_deadline = 0.1;
   at.restart();
@@ -182,11 +183,11 @@ TEST_CASE("lease: a ticket of twice the work has twice the time, one behind othe
   REQUIRE(leases.size() == 3);
   CHECK(leases[0].work == 2);
   CHECK(leases[0].deadline - at.now == doctest::Approx(12));
-  CHECK(leases[1].deadline - at.now == doctest::Approx(12));  // second in line
+  CHECK(leases[1].deadline - at.now == doctest::Approx(12));  // behind one other ticket
   CHECK(leases[2].deadline - at.now == doctest::Approx(18));
 }
 
-TEST_CASE("lease: projects get their shares") {
+TEST_CASE("lease: projects get shares by their weights") {
   TestPool at;
   std::map<TaskId, int> given;
   const auto task_of = [&](double weight) {
@@ -205,7 +206,7 @@ TEST_CASE("lease: projects get their shares") {
   }
   CHECK(given[one] == doctest::Approx(100).epsilon(0.05));
   CHECK(given[three] == doctest::Approx(300).epsilon(0.05));
-  // Tickets that cost more count for more; a project that comes later does not make up for it.
+  // A ticket that costs more counts for more. A later project does not catch up.
   const TaskId late = task_of(1);
   at.pool->set_weight(at.pool->task(three).project, 1);
   given.clear();
@@ -219,7 +220,30 @@ TEST_CASE("lease: projects get their shares") {
   CHECK(given[late] == doctest::Approx(given[one] / 4).epsilon(0.3));
 }
 
-TEST_CASE("lease: within a project by priority, which can change") {
+TEST_CASE("lease: a claimed speed starves no project") {
+  for (const std::string how : {"gives back", "answers", "leaves", "holds"}) {
+    INFO("the node ", how);
+    TestPool at;
+    std::map<TaskId, int> given;
+    for (int i = 0; i < 2; ++i) at.task(1000);
+    const NodeId liar = at.join(1, 1e9), honest = at.join(1, 20);
+    const Lease claimed = at.lease(liar);
+    at.now += 1;
+    if (how == "gives back") at.pool->give_back(liar, claimed.token);
+    if (how == "answers") CHECK(at.answer(liar, claimed) == Outcome::accepted);
+    if (how == "leaves") at.pool->disconnected(liar);
+    for (int i = 0; i < 200; ++i) {
+      const Lease lease = at.lease(honest);
+      ++given[lease.task];
+      at.now += 1;
+      CHECK(at.answer(honest, lease) == Outcome::accepted);
+    }
+    CHECK(given.size() == 2);
+    for (const auto& [task, count] : given) CHECK(count >= 90);
+  }
+}
+
+TEST_CASE("lease: tasks of a project come by priority, which can change") {
   TestPool at;
   const ProjectId project = at.pool->create_project("p");
   const TaskId low = at.pool->create_task(project, {.name = "low", .function = "f"});
@@ -243,7 +267,7 @@ TEST_CASE("lease: within a project by priority, which can change") {
   CHECK(at.lease(b).task == high);
 }
 
-TEST_CASE("lease: only to nodes that can run the task and may see its data") {
+TEST_CASE("lease: only nodes that can run the task and may see its data get tickets") {
   TestPool at;
   const BlobHash module = at.blobs.put(bytes("module"));
   const ProjectId project = at.pool->create_project("p");
@@ -273,7 +297,44 @@ TEST_CASE("lease: only to nodes that can run the task and may see its data") {
   CHECK(gets({.threads = 9, .functions = {"f"}, .trusted = true}) == std::set{native, secret});
 }
 
-TEST_CASE("lease: what failed by an error waits longer and longer, then is dead") {
+TEST_CASE("lease: a ticket that fails goes to another node at once, and its node rests") {
+  TestPool at;
+  at.task(100, {.name = "t", .function = "f", .max_attempts = 100});
+  const NodeId bad = at.join(4), good = at.join(4);
+  double rest = 1;
+  for (int i = 0; i < 8; ++i, rest = std::min(2 * rest, 60.0)) {
+    CHECK(at.pool->may_lease(good));  // it asks
+    const Lease lease = at.lease(bad);
+    at.pool->give_back(bad, lease.token, i % 2 ? "an error" : "");
+    CHECK(at.pool->node(bad)->resting == rest);
+    CHECK(!at.pool->may_lease(bad));
+    const Lease again = at.lease(good);
+    CHECK(again.ticket == lease.ticket);
+    CHECK(at.answer(good, again) == Outcome::accepted);
+    at.now += rest - 0.01;
+    CHECK(at.pool->lease(bad, 1).empty());
+    at.now += 0.02;
+    CHECK(at.pool->node(bad)->resting == 0);
+  }
+  CHECK(at.answer(bad, at.lease(bad)) == Outcome::accepted);  // lowers its failures by an eighth
+  at.pool->give_back(bad, at.lease(bad).token);
+  CHECK(at.pool->node(bad)->resting == 60);
+  CHECK(at.pool->node(good)->resting == 0);
+}
+
+TEST_CASE("lease: tickets that a node held at its last failure cost no further rest") {
+  TestPool at;
+  at.task(100, {.name = "t", .function = "f", .max_attempts = 100});
+  const NodeId a = at.join(16);
+  const auto leases = at.pool->lease(a, 16);
+  REQUIRE(leases.size() == 16);
+  at.now += 1;
+  for (const Lease& lease : leases) at.pool->give_back(a, lease.token, "an error");
+  CHECK(at.pool->node(a)->failed == 16);
+  CHECK(at.pool->node(a)->resting == 1);
+}
+
+TEST_CASE("lease: a ticket that fails on the only node waits longer each time, then is dead") {
   TestPool at;
   const TaskId task = at.task(1, {.name = "t", .function = "f", .max_attempts = 4});
   for (double pause : {1.0, 2.0, 4.0}) {
@@ -283,7 +344,9 @@ TEST_CASE("lease: what failed by an error waits longer and longer, then is dead"
     at.now += pause - 0.01;
     CHECK(at.pool->lease(at.join(), 1).empty());
     at.restart();
-    CHECK(at.pool->lease(at.join(), 1).empty());
+    const NodeId other = at.join();
+    CHECK(at.pool->lease(other, 1).empty());
+    at.pool->disconnected(other);
     at.now += 0.02;
     at.pool->tick();
     CHECK(at.work > 0);
@@ -301,7 +364,7 @@ TEST_CASE("lease: what failed by an error waits longer and longer, then is dead"
   CHECK(errors[1].text == "out of memory");
 }
 
-TEST_CASE("lease: a ticket out of attempts goes to nobody else, but who has it may still do it") {
+TEST_CASE("lease: a ticket without attempts left is not issued, but its holder may finish it") {
   TestPool at;
   const TaskId task = at.task(1, {.name = "t", .function = "f", .max_attempts = 1});
   const NodeId a = at.join(), b = at.join();
@@ -316,7 +379,7 @@ TEST_CASE("lease: a ticket out of attempts goes to nobody else, but who has it m
   CHECK(at.pool->progress(task) == Progress{.done = 1});
 }
 
-TEST_CASE("lease: a claimed slowness keeps no ticket from others") {
+TEST_CASE("lease: a node that claims to be slow keeps no ticket from others") {
   TestPool at;
   at.task(6);
   const NodeId fast = at.join(1, 100);
@@ -326,13 +389,15 @@ TEST_CASE("lease: a claimed slowness keeps no ticket from others") {
     CHECK(at.answer(fast, lease) == Outcome::accepted);
   }
   const NodeId liar = at.join(1, 1e-9);
+  CHECK(at.pool->lease(liar, 1).empty());  // the other would be sooner
+  at.now += 3;                             // but does not ask any more
   const Lease kept = at.lease(liar);
   CHECK(kept.deadline - at.now <= 20);
   at.now += 11;
   CHECK(at.lease(fast).ticket == kept.ticket);
 }
 
-TEST_CASE("lease: nodes of one source are one voice in a quorum") {
+TEST_CASE("lease: nodes of one source have one vote in a quorum") {
   TestPool at("pool.db");
   const TaskId task =
       at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum});
@@ -351,7 +416,7 @@ TEST_CASE("lease: nodes of one source are one voice in a quorum") {
   CHECK(at.pool->progress(task).done == 1);
 }
 
-TEST_CASE("lease: whose source has voted meanwhile has done nothing wrong, and keeps no lease") {
+TEST_CASE("lease: a node whose source has voted meanwhile loses its lease without a failure") {
   TestPool at;
   const TaskId task =
       at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum});
@@ -373,7 +438,7 @@ TEST_CASE("lease: whose source has voted meanwhile has done nothing wrong, and k
   CHECK(at.pool->progress(task).done == 1);
 }
 
-TEST_CASE("lease: nodes without a source speak for themselves") {
+TEST_CASE("lease: each node without a source has its own vote") {
   TestPool at;
   at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum});
   const NodeId a = at.join(), b = at.join();
@@ -381,7 +446,7 @@ TEST_CASE("lease: nodes without a source speak for themselves") {
   CHECK(at.answer(b, at.lease(b)) == Outcome::accepted);
 }
 
-TEST_CASE("lease: tickets are left to nodes that can do them, not to others") {
+TEST_CASE("lease: tickets are left only to idle nodes that can compute them") {
   TestPool at;
   const TaskId task = at.task(30);
   const NodeId able = at.join();
@@ -400,7 +465,7 @@ TEST_CASE("lease: tickets are left to nodes that can do them, not to others") {
   CHECK(at.pool->lease(able, 10).size() == 1);
 }
 
-TEST_CASE("lease: a quorum without enough sources says so") {
+TEST_CASE("lease: a quorum task without enough sources reports it") {
   TestPool at;
   const TaskId task =
       at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum});
@@ -408,21 +473,21 @@ TEST_CASE("lease: a quorum without enough sources says so") {
   const auto join = [&](const std::string& source, const std::string& function = "f") {
     return at.pool->join({.functions = {function}, .source = source}).id;
   };
-  CHECK(has(at.pool->waits(task), "2 sources that can do it, for its quorum, got 0"));
+  CHECK(has(at.pool->wait_reason(task), "2 sources that can do it, for its quorum, got 0"));
   const NodeId a = join("192.0.2.1"), b = join("192.0.2.1");
   join("192.0.2.2", "g");
-  CHECK(has(at.pool->waits(task), "got 1"));
-  CHECK(at.pool->waits(plain).empty());
+  CHECK(has(at.pool->wait_reason(task), "got 1"));
+  CHECK(at.pool->wait_reason(plain).empty());
   CHECK(at.pool->waiting().size() == 1);
   const NodeId c = join("192.0.2.3");
-  CHECK(at.pool->waits(task).empty());
-  at.pool->expel(c, "a liar");
-  CHECK(has(at.pool->waits(task), "got 1"));
-  const NodeId own = at.join();  // with the token, it speaks for itself
-  CHECK(at.pool->waits(task).empty());
+  CHECK(at.pool->wait_reason(task).empty());
+  at.pool->expel(c, {"a liar"});
+  CHECK(has(at.pool->wait_reason(task), "got 1"));
+  const NodeId own = at.join();  // trusted, so it is its own source
+  CHECK(at.pool->wait_reason(task).empty());
   at.pool->disconnected(own);
-  CHECK(!at.pool->waits(task).empty());
+  CHECK(!at.pool->wait_reason(task).empty());
   at.pool->pause(task);
   CHECK(at.pool->waiting().empty());
-  CHECK(has(error_of([&] { at.pool->waits(99); }), "99"));
+  CHECK(has(error_of([&] { at.pool->wait_reason(99); }), "99"));
 }

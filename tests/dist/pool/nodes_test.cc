@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Nodes that come, go, come back, break and are put out.
+// Nodes that join, leave, rejoin, fail and are expelled.
+#include <array>
+
 #include "tests/dist/pool/support.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
 
-TEST_CASE("node: its tickets go to others at once when it disconnects") {
+TEST_CASE("node: when it disconnects, its tickets go to others at once") {
   TestPool at;
   const TaskId task = at.task(2);
   const NodeId a = at.join(2);
@@ -18,11 +20,11 @@ TEST_CASE("node: its tickets go to others at once when it disconnects") {
   CHECK(at.pool->progress(task) == Progress{.free = 2});
   CHECK(at.lease(b).ticket == leases[0].ticket);
   CHECK(has(error_of([&] { at.pool->lease(a, 1); }), "rejoin"));
-  // It computed on without a connection: what it has counts as long as nobody was faster.
+  // It computed without a connection: its result counts if no other node was faster.
   CHECK(at.answer(a, leases[0]) == Outcome::accepted);
 }
 
-TEST_CASE("node: comes back with its key, also after a restart, and what it has done counts") {
+TEST_CASE("node: it rejoins with its key, also after a restart, and keeps its counts") {
   TestPool at;
   const TaskId task = at.task(3);
   const NodeIdentity a = at.pool->join({.name = "a", .functions = {"f"}});
@@ -41,7 +43,7 @@ TEST_CASE("node: comes back with its key, also after a restart, and what it has 
   CHECK(at.pool->progress(task) == Progress{.free = 1, .leased = 1, .done = 1});
 }
 
-TEST_CASE("node: comes back before its end was noticed, and what it was leased is free") {
+TEST_CASE("node: when it rejoins before its disconnection was noticed, its leases end") {
   TestPool at;
   const TaskId task = at.task(2);
   const NodeInfo info = {.threads = 2, .functions = {"f"}, .trusted = true};
@@ -59,11 +61,11 @@ TEST_CASE("node: comes back before its end was noticed, and what it was leased i
   CHECK(at.lease(a.id).ticket == leases[1].ticket);
 }
 
-TEST_CASE("node: a ticket that a crash kept from its node goes to whoever comes, also the same") {
+TEST_CASE("node: a ticket that was leased at a crash goes to the next node that asks") {
   TestPool at;
   const TaskId task = at.task(1);
   const NodeIdentity a = at.pool->join({.functions = {"f"}});
-  const Lease lost = at.lease(a.id);  // and the process dies before it is sent
+  const Lease lost = at.lease(a.id);  // and the process ends before it is sent
   at.restart();
   CHECK(at.pool->nodes().empty());
   CHECK(at.pool->rejoin(a, {.functions = {"f"}}));
@@ -77,7 +79,7 @@ TEST_CASE("node: a ticket that a crash kept from its node goes to whoever comes,
   CHECK(at.answer(a.id, lost) == Outcome::duplicate);
 }
 
-TEST_CASE("node: a ticket whose last attempt a crash ended is dead, and its author is told") {
+TEST_CASE("node: a ticket whose last attempt ended by a crash is dead, and this is reported") {
   TestPool at;
   const TaskId task = at.task(1, {.name = "t", .function = "f", .max_attempts = 1});
   const NodeId a = at.join(), b = at.join();
@@ -108,7 +110,7 @@ TEST_CASE("node: identities are random, names are cleaned, unknown nodes are err
   CHECK(has(error_of([&] { at.pool->accept("nobody", "", {}); }), "'nobody'"));
 }
 
-TEST_CASE("node: a deadline that passes ends the lease, the result still counts") {
+TEST_CASE("node: a missed deadline ends the lease, the result still counts") {
   TestPool at;
   const TaskId task = at.task(1);
   const NodeId a = at.join();
@@ -125,11 +127,12 @@ TEST_CASE("node: a deadline that passes ends the lease, the result still counts"
   CHECK(at.answer(a, lease) == Outcome::accepted);
 }
 
-TEST_CASE("node: whose results never come gets one ticket a minute (BOINC#3061)") {
+TEST_CASE("node: a node that sends no results gets one ticket a minute (BOINC#3061)") {
   TestPool at;
   at.task(100, {.name = "t", .function = "f", .max_attempts = 100});
   const NodeIdentity bad = at.pool->join({.threads = 4, .functions = {"f"}});
-  for (int i = 0; i < 10; ++i) at.pool->give_back(bad.id, at.lease(bad.id).token, "error");
+  for (int i = 0; i < 10; ++i, at.now += 60)
+    at.pool->give_back(bad.id, at.lease(bad.id).token, "error");
   const auto given_in = [&](int seconds) {
     size_t given = 0;
     for (int i = 0; i < seconds; ++i, at.now += 1)
@@ -139,18 +142,76 @@ TEST_CASE("node: whose results never come gets one ticket a minute (BOINC#3061)"
       }
     return given;
   };
-  CHECK(given_in(601) == 10);
-  // To go and come back does not help it, nor does a restart.
+  CHECK(given_in(600) == 10);
+  // Neither a new connection nor a restart ends the probation.
   at.pool->disconnected(bad.id);
   CHECK(at.pool->rejoin(bad, {.threads = 4, .functions = {"f"}}));
   CHECK(given_in(59) <= 1);
   at.restart();
   CHECK(at.pool->rejoin(bad, {.threads = 4, .functions = {"f"}}));
   CHECK(given_in(59) <= 1);
-  // One result that counts does.
+  // Results that count end it.
   at.now += 60;
-  CHECK(at.answer(bad.id, at.lease(bad.id)) == Outcome::accepted);
-  CHECK(at.pool->lease(bad.id, 4).size() == 4);
+  int results = 0;
+  for (auto leases = at.pool->lease(bad.id, 4); leases.size() == 1;
+       leases = at.pool->lease(bad.id, 4))
+    results += at.answer(bad.id, leases[0]) == Outcome::accepted;
+  CHECK(results >= 2);
+  CHECK(results <= 8);
+  CHECK(at.pool->node(bad.id)->leases == 4);
+}
+
+TEST_CASE("node: a newcomer rests as long as the failures of its block of addresses say") {
+  for (const auto& [first, second, other] :
+       {std::array{"192.0.2.1", "192.0.2.77", "192.0.3.1"},
+        std::array{"2001:db8::/64", "2001:db8::/64", "2001:db8:0:1::/64"}}) {
+    TestPool at;
+    at.task(1000, {.name = "t", .function = "f", .max_attempts = 1000});
+    const auto join = [&](const char* source) {
+      return at.pool->join({.functions = {"f"}, .source = source}).id;
+    };
+    const NodeId proven = join(second);
+    CHECK(at.answer(proven, at.lease(proven)) == Outcome::accepted);
+    double rest = 1;
+    int given = 0;
+    for (const double end = at.now + 90; at.now < end; ++given, rest = std::min(2 * rest, 60.0)) {
+      const NodeId bad = join(given % 2 ? first : second);
+      if (given > 0) CHECK(at.pool->lease(bad, 1).empty());
+      at.now += at.pool->node(bad)->resting;
+      const Lease lease = at.lease(bad);
+      if (given % 3 == 0) at.pool->give_back(bad, lease.token, "an error");
+      if (given % 3 == 1) at.pool->give_back(bad, lease.token);
+      if (given % 3 == 2) at.pool->expel(bad, {"a wrong result"});
+      at.pool->disconnected(bad);
+      CHECK(at.pool->node(join(first))->resting == rest);
+      CHECK(at.pool->node(join(other))->resting == 0);
+      CHECK(at.pool->node(proven)->resting == 0);
+    }
+    CHECK(given == 8);
+  }
+}
+
+TEST_CASE("node: newcomers hold at most an eighth of a task's tickets beside other nodes") {
+  TestPool at;
+  const TaskId task = at.task(17, {.name = "t", .function = "f"});
+  const auto join = [&](int i) {
+    return at.pool->join({.functions = {"f"}, .source = "192.0." + std::to_string(i) + ".1"}).id;
+  };
+  const NodeId proven = join(0);
+  CHECK(at.answer(proven, at.lease(proven)) == Outcome::accepted);
+  std::vector<NodeId> newcomers;
+  for (int i = 1; i < 20; ++i) newcomers.push_back(join(i));
+  const auto given = [&] {
+    size_t leases = 0;
+    for (const NodeId& node : newcomers) leases += at.pool->lease(node, 2).size();
+    return leases;
+  };
+  CHECK(at.pool->may_lease(proven));  // it asks
+  CHECK(given() == 2);
+  CHECK(given() == 0);
+  CHECK(at.lease(proven).task == task);
+  at.pool->disconnected(proven);
+  CHECK(given() == 14);  // no other node is there
 }
 
 TEST_CASE("node: one disconnection is one failure, however many tickets it takes") {
@@ -159,24 +220,27 @@ TEST_CASE("node: one disconnection is one failure, however many tickets it takes
   const NodeInfo info = {.threads = 16, .functions = {"f"}, .trusted = true};
   const NodeIdentity good = at.pool->join(info);
   CHECK(at.pool->lease(good.id, 16).size() == 16);
-  for (int i = 0; i < 9; ++i) {
+  for (int i = 0; i < 11; ++i) {
     at.pool->disconnected(good.id);
-    at.pool->disconnected(good.id);  // without a ticket it is none
+    at.pool->disconnected(good.id);  // without a ticket this is no failure
     CHECK(at.pool->rejoin(good, info));
+    if (i > 0) CHECK(at.pool->lease(good.id, 16).empty());  // the first costs no rest
+    if (i > 0) at.now += 60;
     CHECK(at.pool->lease(good.id, 16).size() == 16);
   }
-  CHECK(at.pool->node(good.id)->failed == 9 * 16);
+  CHECK(at.pool->node(good.id)->failed == 11 * 16);
   at.pool->disconnected(good.id);
   CHECK(at.pool->rejoin(good, info));
-  CHECK(at.pool->lease(good.id, 16).empty());  // ten in a row
+  at.now += 60;
+  CHECK(at.pool->lease(good.id, 16).size() == 1);  // too many in a row
 }
 
-TEST_CASE("node: an expelled one gets nothing, gives nothing and does not come back") {
+TEST_CASE("node: an expelled node gets no tickets, its results are refused, it cannot rejoin") {
   TestPool at;
   const TaskId task = at.task(2);
   const NodeIdentity a = at.pool->join({.functions = {"f"}});
   const Lease lease = at.lease(a.id);
-  at.pool->expel(a.id, "asked too often");
+  at.pool->expel(a.id, {"asked too often"});
   CHECK(at.pool->progress(task) == Progress{.free = 2});
   const auto check = [&] {
     const Answer answer = at.pool->accept(a.id, lease.token, bytes("result"));
@@ -191,10 +255,10 @@ TEST_CASE("node: an expelled one gets nothing, gives nothing and does not come b
   CHECK(at.count("expelled") == 1);
   at.restart();
   check();
-  CHECK(error_of([&] { at.pool->expel(a.id, ""); }) != "");
+  CHECK(error_of([&] { at.pool->expel(a.id, {""}); }) != "");
 }
 
-TEST_CASE("node: who comes and goes kills no ticket, and holds two until a result of it counted") {
+TEST_CASE("node: disconnections kill no ticket, and a newcomer holds two tickets") {
   TestPool at;
   const TaskId task = at.task(10, {.name = "t", .function = "f", .max_attempts = 2});
   const NodeInfo page = {.threads = 1024, .gflops = 1e-9, .functions = {"f"}};
@@ -211,12 +275,12 @@ TEST_CASE("node: who comes and goes kills no ticket, and holds two until a resul
   REQUIRE(leases.size() == 2);
   CHECK(at.answer(id, leases[0]) == Outcome::accepted);
   CHECK(at.pool->lease(id, 1024).size() == 8);
-  // Of many tickets nobody gets all.
+  // No node gets all of many tickets.
   at.task(1000);
   CHECK(at.pool->lease(id, 1024).size() == 256 - 9);
 }
 
-TEST_CASE("node: a key without its row, as after a crash, is only not known") {
+TEST_CASE("node: a key proves that its node has joined, also if its row is lost") {
   TestPool at;
   const NodeIdentity lost = at.pool->join({});
   TestPool other;
@@ -229,19 +293,41 @@ TEST_CASE("node: a key without its row, as after a crash, is only not known") {
   const NodeId honest = other.join();
   const Lease lease = other.lease(honest);
   other.pool->batch([&] {
-    CHECK(!other.pool->rejoin(lost, {}));
+    CHECK(other.pool->rejoin(lost, {}));
     CHECK(other.answer(honest, lease) == Outcome::accepted);
   });
   CHECK(other.pool->progress(task) == Progress{.done = 1});
-  CHECK(other.count("refused_key") == 1);
+  CHECK(other.pool->node(lost.id)->connected);
 }
 
-TEST_CASE("node: who was here in the last day is known, and why it is not any more") {
+TEST_CASE("node: the votes and leases of newcomers count after a restart") {
+  TestPool at("pool.db");
+  const TaskId task =
+      at.task(2, {.name = "t", .function = "f", .verification = Verification::quorum});
+  const NodeIdentity a = at.pool->join({.threads = 2, .functions = {"f"}, .trusted = true});
+  const auto leases = at.pool->lease(a.id, 2);
+  REQUIRE(leases.size() == 2);
+  CHECK(at.answer(a.id, leases[0]) == Outcome::pending);
+  at.pool.reset(), at.store.reset();
+  at.store = open_sqlite_store(at.folder / "pool.db");
+  at.open();
+  CHECK(at.pool->node(a.id)->accepted == 0);
+  const NodeId b = at.join(2);
+  for (const Lease& lease : at.pool->lease(b, 2))
+    CHECK(at.answer(b, lease) ==
+          (lease.ticket == leases[0].ticket ? Outcome::accepted : Outcome::pending));
+  CHECK(at.pool->node(a.id)->accepted == 1);
+  CHECK(at.pool->rejoin(a, {.functions = {"f"}}));
+  CHECK(at.answer(a.id, leases[1]) == Outcome::accepted);
+  CHECK(at.pool->progress(task) == Progress{.done = 2});
+}
+
+TEST_CASE("node: nodes of the last day are listed, with the reason of an expulsion") {
   TestPool at;
   const NodeId gone = at.join(), liar = at.join();
   at.pool->disconnected(gone);
   at.now += 86000;
-  at.pool->expel(liar, "a liar");
+  at.pool->expel(liar, {"a liar"});
   CHECK(at.pool->away(86400).size() == 1);  // the other is still connected
   at.pool->disconnected(liar);
   const NodeId here = at.join();
@@ -259,7 +345,7 @@ TEST_CASE("node: who was here in the last day is known, and why it is not any mo
   CHECK(at.pool->nodes()[0].id == here);
 }
 
-TEST_CASE("node: those that do not come back are forgotten, those that are there stay") {
+TEST_CASE("node: nodes that stay away are deleted, connected ones are kept") {
   constexpr double kDay = 86400;
   TestPool at;
   at.task(4, {.name = "t", .function = "f", .verification = Verification::quorum});

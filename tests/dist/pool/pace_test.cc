@@ -10,7 +10,7 @@ using namespace kaiseki::dist;
 TEST_CASE("pace: the limit is the median and three median absolute deviations") {
   Pace pace;
   CHECK(!pace.measured());
-  // Each by a node of its own, so that none of them is corrected.
+  // Each by another node, so that no factor changes the next measurement.
   for (double seconds : {30.0, 10.0, 50.0, 26.0, 1000.0, 31.0, 22.0, 34.0, 29.0}) {
     Speed new_node{1, 1};
     pace.add(seconds, 1, new_node);
@@ -47,7 +47,7 @@ TEST_CASE("pace: a node twice as fast is expected in half the time, twice the wo
   CHECK(pace.limit(1, speed) == doctest::Approx(6));  // no deviation: two medians
 }
 
-TEST_CASE("pace: a node that is slower than it says is found out") {
+TEST_CASE("pace: the factor of a node that is slower than reported grows") {
   Pace pace;
   Speed honest = speed_of(10), boasting = speed_of(10);
   for (int i = 0; i < 60; ++i) {
@@ -59,7 +59,7 @@ TEST_CASE("pace: a node that is slower than it says is found out") {
   CHECK(pace.typical(1, honest) == doctest::Approx(1).epsilon(0.1));
 }
 
-TEST_CASE("pace: who has shown nothing yet is not believed to be ever so slow") {
+TEST_CASE("pace: the reported slowness of a node without results is bounded") {
   Pace pace;
   Speed honest = speed_of(10);
   for (int i = 0; i < 20; ++i) pace.add(1, 1, honest);
@@ -67,14 +67,14 @@ TEST_CASE("pace: who has shown nothing yet is not believed to be ever so slow") 
   CHECK(pace.typical(1, liar) == doctest::Approx(10));
   CHECK(pace.limit(1, liar) == doctest::Approx(20));
   CHECK(pace.limit(3, liar) == doctest::Approx(60));
-  pace.add(1, 1, liar);  // its first result shows how fast it is
+  pace.add(1, 1, liar);  // its first result sets the factor
   CHECK(pace.typical(1, liar) == doctest::Approx(1));
   Speed slow = speed_of(1e-9);
-  pace.add(500, 1, slow);  // and that it is that slow, if it is
+  pace.add(500, 1, slow);  // also for a node that is really slow
   CHECK(pace.typical(1, slow) == doctest::Approx(500));
 }
 
-TEST_CASE("pace: a few liars do not move it") {
+TEST_CASE("pace: a few wrong measurements do not move the median") {
   Pace pace;
   Speed honest = speed_of(10);
   for (int i = 0; i < 80; ++i) pace.add(1, 1, honest);
@@ -85,7 +85,7 @@ TEST_CASE("pace: a few liars do not move it") {
   CHECK(pace.typical(1, honest) == doctest::Approx(1).epsilon(0.05));
 }
 
-TEST_CASE("pace: what nodes say of themselves cannot break it") {
+TEST_CASE("pace: extreme reported speeds give finite times") {
   for (double said : {0.0, -1.0, std::nan(""), double{INFINITY}, 1e-300}) {
     Pace pace;
     Speed speed = speed_of(said);

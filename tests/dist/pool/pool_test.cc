@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The author's side: what can be asked for, what is refused and how it is said, what comes back.
+// The author's side of the pool: calls, errors, results and callbacks.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -9,7 +9,7 @@
 using namespace kaiseki;
 using namespace kaiseki::test;
 
-TEST_CASE("pool: results in the order of tickets, and in the order in which they came") {
+TEST_CASE("pool: results come by ticket id, and by sequence") {
   TestPool at;
   const TaskId task = at.task(5);
   const NodeId a = at.join(5);
@@ -29,7 +29,7 @@ TEST_CASE("pool: results in the order of tickets, and in the order in which they
   for (size_t i = 0; i < 5; ++i) CHECK(at.ended[i].sequence == by_end[i].sequence);
 }
 
-TEST_CASE("pool: a task is used again, and what is through can be dropped") {
+TEST_CASE("pool: a task takes more tickets, and ended ones can be dropped") {
   TestPool at;
   const TaskId task = at.task(2);
   const NodeId a = at.join();
@@ -71,7 +71,7 @@ TEST_CASE("pool: pause, resume, cancel") {
   CHECK(has(error_of([&] { at.add(task, 1); }), "which was cancelled"));
 }
 
-TEST_CASE("pool: a project goes with everything in it") {
+TEST_CASE("pool: a project is deleted with its tasks and results") {
   TestPool at;
   const TaskId task = at.task(5);
   const ProjectId project = at.pool->task(task).project;
@@ -92,7 +92,7 @@ TEST_CASE("pool: a project goes with everything in it") {
   at.lease(at.join());
 }
 
-TEST_CASE("pool: what makes no sense is refused with what was expected") {
+TEST_CASE("pool: arguments that are not valid throw with what was expected") {
   TestPool at;
   Pool& pool = *at.pool;
   const ProjectId project = pool.create_project("p");
@@ -124,10 +124,10 @@ TEST_CASE("pool: what makes no sense is refused with what was expected") {
   CHECK(has(ticket_error({.work = std::nan("")}), "expected work above 0"));
   CHECK(has(ticket_error({.max_result_bytes = UINT64_MAX}), "below 2^63"));
   CHECK(has(error_of([&] { pool.keep_blob(project, std::string(64, 'a')); }), "put it first"));
-  CHECK(pool.progress(task) == Progress{});  // nothing of the bad ones came in
+  CHECK(pool.progress(task) == Progress{});  // no ticket of the failed calls was added
 }
 
-TEST_CASE("pool: adaptive tasks are not opened without a way to check them") {
+TEST_CASE("pool: adaptive tasks need PoolOptions::verify") {
   TestPool at(":memory:", [](const Check&) { return true; });
   const TaskId task =
       at.task(1, {.name = "t", .function = "f", .verification = Verification::adaptive});
@@ -140,7 +140,7 @@ TEST_CASE("pool: adaptive tasks are not opened without a way to check them") {
   at.restart();
 }
 
-TEST_CASE("pool: blobs stay while a ticket, a task or a project wants them") {
+TEST_CASE("pool: blobs stay while a ticket, a task or a project refers to them") {
   TestPool at;
   const ProjectId project = at.pool->create_project("p");
   const BlobHash module = at.blobs.put(bytes("module")), data = at.blobs.put(bytes("data"));
@@ -149,7 +149,7 @@ TEST_CASE("pool: blobs stay while a ticket, a task or a project wants them") {
   const std::vector<TicketSpec> tickets = {{.blobs = {data}}};
   at.pool->add_tickets(task, tickets);
   at.pool->keep_blob(project, kept);
-  CHECK(at.pool->collect_blobs() == 0);  // all are young
+  CHECK(at.pool->collect_blobs() == 0);  // all are too young
   CHECK(at.pool->collect_blobs(0) == 1);
   CHECK(!at.blobs.contains(unused));
   at.pool->release_blob(project, kept);
@@ -158,7 +158,7 @@ TEST_CASE("pool: blobs stay while a ticket, a task or a project wants them") {
   CHECK(at.pool->collect_blobs(0) == 2);
 }
 
-TEST_CASE("pool: blobs that a project discards go at once, but for what others want") {
+TEST_CASE("pool: discarded blobs are deleted at once unless others refer to them") {
   TestPool at;
   const ProjectId project = at.pool->create_project("p"), other = at.pool->create_project("o");
   const BlobHash kept = at.blobs.put(bytes("kept")), shared = at.blobs.put(bytes("shared"));
@@ -201,7 +201,7 @@ TEST_CASE(
   CHECK(!at.blobs.contains(again));
 }
 
-TEST_CASE("pool: a batch happens as a whole, and is told of afterwards") {
+TEST_CASE("pool: a batch is one transaction, reported afterwards") {
   TestPool at;
   const TaskId task = at.task(10);
   const NodeId a = at.join(10);
@@ -229,7 +229,7 @@ TEST_CASE("pool: a batch happens as a whole, and is told of afterwards") {
   CHECK(has(error_of([&] { at.pool->batch([&] { at.pool->batch([] {}); }); }), "no other batch"));
 }
 
-TEST_CASE("pool: tickets that are abandoned are gone, done or not, and the task goes on") {
+TEST_CASE("pool: abandoned tickets are deleted, done or not, and the task goes on") {
   TestPool at;
   std::vector<TaskId> told;
   at.options.on_task = [&](TaskId task) { told.push_back(task); };
@@ -258,7 +258,7 @@ TEST_CASE("pool: tickets that are abandoned are gone, done or not, and the task 
   CHECK(has(error_of([&] { at.pool->abandon(99, 1); }), "abandon"));
 }
 
-TEST_CASE("pool: whoever follows a task is told when it is paused, resumed, cancelled or removed") {
+TEST_CASE("pool: on_task reports pause, resume, cancel and removal") {
   TestPool at;
   int told = 0;
   at.options.on_task = [&](TaskId) { ++told; };
@@ -275,7 +275,7 @@ TEST_CASE("pool: whoever follows a task is told when it is paused, resumed, canc
   CHECK(told == 4);
 }
 
-TEST_CASE("pool: tickets that were given out and that nobody needs any more are told") {
+TEST_CASE("pool: on_unwanted reports issued tickets that are no longer needed") {
   TestPool at;
   std::vector<TicketId> unwanted;
   at.options.on_unwanted = [&](TicketId ticket) { unwanted.push_back(ticket); };
@@ -306,7 +306,7 @@ TEST_CASE("pool: tickets that were given out and that nobody needs any more are 
   CHECK(told() == std::vector{forgotten.ticket});
 }
 
-TEST_CASE("pool: whoever is told of a result may call the pool") {
+TEST_CASE("pool: on_finished may call the pool") {
   TestPool at;
   TaskId task = 0;
   at.options.on_finished = [&](const Finished& finished) {

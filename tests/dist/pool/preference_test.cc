@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tickets that prefer a node: they are kept for it for a while, and no longer.
+// Tickets that prefer a node are kept for it for a short time.
 #include <algorithm>
 
 #include "tests/dist/pool/support.h"
@@ -19,13 +19,13 @@ TEST_CASE("lease: a ticket goes to the node that it prefers, else to another") {
   const NodeId d = at.join(), e = at.join();
   CHECK(at.lease(d).ticket == first + 2);  // c is busy
   CHECK(at.pool->lease(e, 1).empty());     // b is idle, and will ask
-  CHECK(at.pool->waited_for() == std::vector{b});
+  CHECK(at.pool->preferred_idle_nodes() == std::vector{b});
   CHECK(at.lease(b).ticket == first);
   at.pool->disconnected(b);
   CHECK(at.lease(e).ticket == first);
 }
 
-TEST_CASE("lease: nothing is kept for nodes that do not ask for tickets") {
+TEST_CASE("lease: no ticket is kept for nodes that do not ask for tickets") {
   TestPool at;
   const TaskId task = at.task(1);
   const NodeId silent = at.join(), working = at.join(2), other = at.join();
@@ -37,7 +37,7 @@ TEST_CASE("lease: nothing is kept for nodes that do not ask for tickets") {
   CHECK(at.pool->lease(working, 2).size() == 2);
 }
 
-TEST_CASE("lease: nobody is waited for because of tickets that were abandoned or cancelled") {
+TEST_CASE("lease: abandoned and cancelled tickets prefer no node") {
   TestPool at;
   const TaskId task = at.task(1);
   const NodeId a = at.join(), b = at.join();
@@ -48,14 +48,14 @@ TEST_CASE("lease: nobody is waited for because of tickets that were abandoned or
   };
   const TicketId first = add(a);
   add(b);
-  CHECK(at.pool->waited_for() == std::vector{std::min(a, b), std::max(a, b)});
+  CHECK(at.pool->preferred_idle_nodes() == std::vector{std::min(a, b), std::max(a, b)});
   at.pool->abandon(task, first);
-  CHECK(at.pool->waited_for() == std::vector{b});
+  CHECK(at.pool->preferred_idle_nodes() == std::vector{b});
   at.pool->cancel(task);
-  CHECK(at.pool->waited_for().empty());
+  CHECK(at.pool->preferred_idle_nodes().empty());
 }
 
-TEST_CASE("lease: who is kept a ticket and does not come loses it to others") {
+TEST_CASE("lease: a ticket kept for a node that does not ask goes to others") {
   TestPool at;
   const TaskId task = at.task(1);
   const NodeId a = at.join(), b = at.join(), c = at.join();

@@ -1,13 +1,45 @@
 // SPDX-License-Identifier: MIT
-// What is the SQLite store's own: its file, and files of earlier schemas.
+// The SQLite store's file, and files of earlier schemas.
 #include "dist/pool/sqlite.h"
 
+#include <fstream>
+
+#include "base/file.h"
 #include "tests/dist/pool/support.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
 
-TEST_CASE("sqlite: one process at a time, and a newer schema is left alone") {
+namespace {
+
+void write_over(const fs::path& file, uint64_t at, const std::string& content) {
+  std::fstream out(file, std::ios::binary | std::ios::in | std::ios::out);
+  out.seekp(static_cast<std::streamoff>(at)) << content;
+}
+
+/// A project, a task, tickets, and results of the first half.
+void fill(Store& store, int tickets) {
+  store.begin();
+  const TaskId task = store.add_task(store.add_project("p", 1), {.name = "t", .function = "f"});
+  const std::vector<TicketSpec> specs(static_cast<size_t>(tickets), {.input = bytes("input")});
+  const TicketId first = store.add_tickets(task, specs);
+  for (int i = 0; i < tickets / 2; ++i)
+    store.finish({.task = task, .ticket = first + i, .result = bytes("result")});
+  store.commit(true);
+}
+
+/// The files of a process that was killed.
+fs::path killed_copy(const Folder& from, const fs::path& to) {
+  fs::remove_all(to);
+  fs::create_directories(to);
+  for (const char* name : {"pool.db", "pool.db-wal", "pool.db-acknowledged"})
+    fs::copy_file(from / name, to / name);
+  return to / "pool.db";
+}
+
+}  // namespace
+
+TEST_CASE("sqlite: one process at a time, and a newer schema is refused") {
   Folder folder;
   const fs::path file = folder / "pool.db";
   {
@@ -20,7 +52,7 @@ TEST_CASE("sqlite: one process at a time, and a newer schema is left alone") {
   CHECK(has(error_of([&] { open_sqlite_store(folder / "no/such/folder/pool.db"); }), "pool.db"));
 }
 
-TEST_CASE("sqlite: pools of earlier schemas are brought up to date") {
+TEST_CASE("sqlite: earlier schemas are migrated") {
   const std::string a(64, 'a'), b(64, 'b'), c(64, 'c');
   for (const int version : {1, 2}) {
     INFO("schema ", version);
@@ -60,4 +92,126 @@ TEST_CASE("sqlite: pools of earlier schemas are brought up to date") {
     store->put_node({.id = "n", .last_seen = 5});
     CHECK(store->nodes(1, 9).size() == 1);
   }
+}
+
+TEST_CASE("sqlite: whichever page is damaged, the file is refused") {
+  constexpr uint64_t kPage = 4096;
+  Folder folder;
+  const fs::path file = folder / "pool.db";
+  fill(*open_sqlite_store(file), 1000);
+  const ByteVector whole = read_file(file);
+  REQUIRE(whole.size() > 20 * kPage);
+  for (const char content : {'\0', '\x0d', 'x'})
+    for (uint64_t at = kPage; at < whole.size(); at += kPage) {
+      CAPTURE(at / kPage);
+      write_file_atomic(file, whole);
+      write_over(file, at, std::string(kPage, content));
+      CHECK(has(error_of([&] { open_sqlite_store(file); }), "restore the file from a copy"));
+    }
+  write_file_atomic(file, whole);
+  CHECK(open_sqlite_store(file)->tasks().size() == 1);
+}
+
+TEST_CASE("sqlite: an index without an entry is refused, as its ticket would never be found") {
+  Folder folder;
+  const fs::path file = folder / "pool.db";
+  fill(*open_sqlite_store(file), 10);
+  sqlite::Database(file.string())
+      .exec(
+          "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = "
+          "'CREATE INDEX ticket_by_state ON ticket (task, state, id) WHERE id <> 7' "
+          "WHERE name = 'ticket_by_state'; PRAGMA writable_schema = RESET; "
+          "REINDEX ticket_by_state; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = "
+          "'CREATE INDEX ticket_by_state ON ticket (task, state, id)' "
+          "WHERE name = 'ticket_by_state'");
+  CHECK(has(error_of([&] { open_sqlite_store(file); }), "ticket_by_state"));
+}
+
+TEST_CASE("sqlite: acknowledged results that a damaged log lost are reported") {
+  Folder folder;
+  const auto store = open_sqlite_store(folder / "pool.db");
+  fill(*store, 4);
+  const uint64_t earlier = fs::file_size(folder / "pool.db-wal");
+  fill(*store, 20);
+  std::vector<std::string> lost;
+  const auto open = [&](const fs::path& file) {
+    lost.clear();
+    return open_sqlite_store(file,
+                             {.on_lost = [&](const std::string& what) { lost.push_back(what); }});
+  };
+  const auto reports = [&](std::string_view part) {
+    return std::ranges::any_of(lost, [&](const std::string& line) { return has(line, part); });
+  };
+  open(killed_copy(folder, folder / "copy"));
+  CHECK(lost.empty());
+
+  const fs::path file = killed_copy(folder, folder / "copy");
+  write_over(folder / "copy/pool.db-wal", earlier + 100, "damage");
+  {
+    const auto again = open(file);
+    CHECK(lost.size() == 4);
+    CHECK(reports("expected result 12, which was acknowledged, got 2 as the last: 10 are lost"));
+    CHECK(reports("expected ticket 24, which was acknowledged, got 4 as the last: 20 are lost"));
+    CHECK(again->add_tickets(1, std::vector<TicketSpec>(1)) == 25);  // no id is used twice
+    CHECK(again->finish({.task = 1, .ticket = 25}) == 13);
+  }
+  open(file);
+  CHECK(lost.empty());
+  write_over(file.string() + "-acknowledged", 10, "x");
+  open(file);
+  CHECK(reports("got a damaged file"));
+}
+
+TEST_CASE("sqlite: nodes without an accepted result are not in the file") {
+  Folder folder;
+  const fs::path file = folder / "pool.db";
+  {
+    const auto store = open_sqlite_store(file);
+    fill(*store, 2);
+    const auto before = fs::file_size(folder / "pool.db-wal");
+    for (int i = 0; i < 1000; ++i)
+      store->put_node({.id = std::to_string(i), .name = "spam", .last_seen = 10});
+    CHECK(fs::file_size(folder / "pool.db-wal") == before);
+    CHECK(store->node("7")->name == "spam");
+    store->put_node({.id = "7", .name = "useful", .accepted = 1, .last_seen = 20});
+    store->put_node({.id = "8", .name = "liar", .last_seen = 30, .expelled = "why"});
+    CHECK(store->nodes(0, 2000).size() == 1000);
+    CHECK(store->node("7")->name == "useful");
+    CHECK(store->drop_nodes(15, 0) == 998);
+  }
+  const auto store = open_sqlite_store(file);
+  const auto nodes = store->nodes(0, 9);
+  REQUIRE(nodes.size() == 2);
+  CHECK(nodes[0].expelled == "why");
+  CHECK(nodes[1].name == "useful");
+}
+
+TEST_CASE("sqlite: memory has the last 100,000 nodes without an accepted result") {
+  const auto store = open_sqlite_store(":memory:");
+  store->begin();
+  for (int i = 0; i < 100'100; ++i) store->put_node({.id = std::to_string(i), .last_seen = 1});
+  store->commit(false);
+  CHECK(!store->node("99"));
+  CHECK(store->node("100"));
+  CHECK(store->node("100099"));
+}
+
+TEST_CASE("sqlite: if the disk has less than the floor, rows are deleted, but none added") {
+  Folder folder;
+  const fs::path file = folder / "pool.db";
+  fill(*open_sqlite_store(file), 4);
+  const auto store = open_sqlite_store(file, {.free_floor = uint64_t{1} << 62});
+  const auto refuses = [&](auto call) {
+    CHECK_THROWS_AS(call(), DiskFull);
+    CHECK(has(error_of(call), "left over on the disk"));
+  };
+  refuses([&] { store->add_project("p", 1); });
+  refuses([&] { store->add_task(1, {.name = "t", .function = "f"}); });
+  refuses([&] { store->add_tickets(1, std::vector<TicketSpec>(1)); });
+  refuses([&] { store->add_lease({.ticket = 3, .epoch = 1}); });
+  refuses([&] { store->add_vote({.ticket = 3}); });
+  refuses([&] { store->finish({.task = 1, .ticket = 3}); });
+  CHECK(store->finished(1, 0, 9).size() == 2);
+  store->drop(1, 4);
+  CHECK(store->finished(1, 0, 9).empty());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every Store has to do. Another store is one line in kStores.
+// The conformance tests of Store. A new store is one line in kStores.
 #include "dist/pool/store.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace kaiseki::test;
 
 namespace {
 
-/// Opens the same store again, at each call, for what has to outlive it.
+/// Each call opens the same store again.
 using Opener = std::function<std::unique_ptr<Store>()>;
 struct Kind {
   const char* name;
@@ -75,7 +75,7 @@ struct Open {
 
 }  // namespace
 
-TEST_CASE("store: everything is there when it is opened again") {
+TEST_CASE("store: all rows are there when it is opened again") {
   on_each([](const Opener& opener) {
     ProjectId project = 0;
     TaskId task = 0;
@@ -103,7 +103,7 @@ TEST_CASE("store: everything is there when it is opened again") {
                            .result = bytes("r"),
                            .blob = std::string(64, 'd')}));
       store->add_error(task, {first, "node", 3.5, "text"});
-      store->put_node({"id", "name", "device", 1, 2, 3, 4, 5.5, "why"});
+      store->put_node({"id", "name", "device", 1, 2, 3, 4.5, 5.5, "why"});
       store->commit(true);
     }
     auto store = opener();
@@ -157,13 +157,13 @@ TEST_CASE("store: everything is there when it is opened again") {
     CHECK(node.accepted == 1);
     CHECK(node.failed == 2);
     CHECK(node.consecutive_valid == 3);
-    CHECK(node.failed_in_a_row == 4);
+    CHECK(node.recent_failures == 4.5);
     CHECK(node.last_seen == 5.5);
     CHECK(node.expelled == "why");
   });
 }
 
-TEST_CASE("store: what was not committed never was") {
+TEST_CASE("store: a rollback undoes all changes") {
   on_each([](const Opener& opener) {
     Open open(opener);
     const TicketId first = open.add(2);
@@ -177,13 +177,13 @@ TEST_CASE("store: what was not committed never was") {
     open.store->rollback();  // without one open: nothing happens
     open.store->begin();
     open.store->finish({.task = open.task, .ticket = first});
-    open.store = nullptr;  // as when the process dies
+    open.store = nullptr;  // as when the process ends
     open.store = opener();
     CHECK(open.state(first) == TicketState::open);
   });
 }
 
-TEST_CASE("store: of all leases with one epoch only the first happens") {
+TEST_CASE("store: of several leases with one epoch only the first is added") {
   on_each([](const Opener& opener) {
     Open open(opener);
     const TicketId ticket = open.add(1);
@@ -200,7 +200,7 @@ TEST_CASE("store: of all leases with one epoch only the first happens") {
   });
 }
 
-TEST_CASE("store: a ticket ends once, and then nothing happens to it") {
+TEST_CASE("store: a ticket ends once, and takes no further step") {
   on_each([](const Opener& opener) {
     for (const bool dead : {false, true}) {
       Open open(opener);
@@ -238,7 +238,7 @@ TEST_CASE("store: one vote a node") {
   });
 }
 
-TEST_CASE("store: a node's votes can go, those of others stay") {
+TEST_CASE("store: a node's votes are deleted, those of others stay") {
   on_each([](const Opener& opener) {
     Open open(opener);
     const TicketId ticket = open.add(3);
@@ -253,7 +253,7 @@ TEST_CASE("store: a node's votes can go, those of others stay") {
   });
 }
 
-TEST_CASE("store: who failed at which open ticket, once each") {
+TEST_CASE("store: one failure for each node and open ticket") {
   on_each([](const Opener& opener) {
     Open open(opener);
     const TicketId ticket = open.add(3);
@@ -278,7 +278,7 @@ TEST_CASE("store: who failed at which open ticket, once each") {
   });
 }
 
-TEST_CASE("store: nodes that were seen since, the latest first") {
+TEST_CASE("store: nodes seen since a time, the latest first") {
   on_each([](const Opener& opener) {
     Open open(opener);
     for (const double seen : {10, 40, 20, 30}) {
@@ -321,7 +321,7 @@ TEST_CASE("store: fresh and touched tickets are all open ones, each once") {
   });
 }
 
-TEST_CASE("store: results by ticket and by when they came") {
+TEST_CASE("store: results by ticket and by sequence") {
   on_each([](const Opener& opener) {
     Open open(opener);
     const TicketId first = open.add(4);
@@ -340,7 +340,7 @@ TEST_CASE("store: results by ticket and by when they came") {
   });
 }
 
-TEST_CASE("store: what is dropped is gone, what is open stays, no id comes again") {
+TEST_CASE("store: dropped tickets are deleted, open ones stay, no id is used again") {
   on_each([](const Opener& opener) {
     Open open(opener);
     const TicketId first = open.add(4);
@@ -398,7 +398,7 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("store: every blob that anything names, until nothing does") {
+TEST_CASE("store: each blob with a reference is listed") {
   on_each([](const Opener& opener) {
     Open open(opener);
     const auto hash = [](char digit) { return std::string(64, digit); };
@@ -429,7 +429,7 @@ TEST_CASE("store: every blob that anything names, until nothing does") {
   });
 }
 
-TEST_CASE("store: to ask for one blob is no walk over all tickets") {
+TEST_CASE("store: names_blob() does not scan all tickets") {
   on_each([](const Opener& opener) {
     constexpr int kTickets = 20000;
     Open open(opener);
@@ -456,7 +456,7 @@ TEST_CASE("store: to ask for one blob is no walk over all tickets") {
     });
     CHECK(seen == 2 * kTickets);
     CHECK(named == 200);
-    CHECK(queries < 10 * walk);  // each as long as a walk: 400 times
+    CHECK(queries < 10 * walk);  // if each scanned all tickets: 400 times
   });
 }
 

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A pool with a clock and random numbers of the test's own, a store in memory and a folder for
-// blobs that goes with it.
+// A pool with a simulated clock, seeded random numbers, a store in memory and a temporary folder
+// for blobs.
 #pragma once
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <filesystem>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "dist/pool/blobs.h"
 #include "dist/pool/pool.h"
 #include "dist/pool/store.h"
-#include "matrix/error.h"
+#include "tests/support/folder.h"
 
 namespace kaiseki::test {
 
@@ -23,7 +22,7 @@ using namespace kaiseki::dist;
 namespace fs = std::filesystem;
 
 inline ByteVector bytes(std::string_view text) {
-  const ByteView view = nn::as_bytes(text);
+  const ByteView view = as_bytes(text);
   return {view.begin(), view.end()};
 }
 
@@ -31,23 +30,7 @@ inline std::string text(ByteView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A folder of its own, gone at the end.
-class Folder {
- public:
-  Folder() {
-    static std::atomic<int> next = 0;
-    path_ = fs::temp_directory_path() /
-            ("kaiseki_pool_" + std::to_string(::getpid()) + "_" + std::to_string(next++));
-    fs::create_directories(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  fs::path operator/(std::string_view name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
-
-/// What the message of the Error that `call` throws is; empty if it throws none.
+/// The message of the Error that `call` throws; empty if it throws none.
 template <typename Call>
 std::string error_of(Call call) {
   try {
@@ -78,7 +61,7 @@ struct TestPool {
   }
 
   void open() { pool = std::make_unique<Pool>(*store, blobs, options); }
-  /// As after the death of the coordinator: only what the store has is left.
+  /// Opens the pool again. Only the state in the store is left.
   void restart() {
     pool.reset();
     open();
@@ -106,7 +89,7 @@ struct TestPool {
                 .trusted = true})
         .id;
   }
-  /// One lease, which has to be there.
+  /// Leases one ticket. The test fails if there is none.
   Lease lease(const NodeId& node) {
     auto leases = pool->lease(node, 1);
     REQUIRE(leases.size() == 1);
@@ -115,9 +98,9 @@ struct TestPool {
   Outcome answer(const NodeId& node, const Lease& lease, std::string_view result = "result") {
     return pool->accept(node, lease.token, bytes(result)).outcome;
   }
-  /// When a lease that nobody answers ends, while nothing of its task is measured.
+  /// When a lease without an answer ends, while nothing of its task is measured.
   static double end_of(const Lease& lease) { return lease.deadline + 3840 - 60; }
-  /// The blob is as if it had been put so many seconds ago.
+  /// Makes the blob as old as if it had been put that many seconds ago.
   void age(const BlobHash& hash, int seconds) {
     fs::last_write_time(blobs.folder() / hash,
                         fs::file_time_type::clock::now() - std::chrono::seconds(seconds));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every state that a ticket can be in when a node that had a lease of it does something, times
-// everything that can happen, before and after the coordinator died and came back.
+// Each state of a ticket with each event of a node that had a lease of it. Each combination runs
+// with and without a restart of the coordinator.
 #include "tests/dist/pool/support.h"
 
 using namespace kaiseki;
@@ -8,7 +8,7 @@ using namespace kaiseki::test;
 
 namespace {
 
-/// One ticket of which node a had a lease; b may have one, too.
+/// One ticket. Node a had a lease of it. Node b may have one too.
 struct Situation {
   TestPool at;
   TaskId task = 0;
@@ -43,7 +43,7 @@ std::unique_ptr<Situation> make(State state) {
   s->a = at.join(), s->b = at.join();
   s->lease_a = at.lease(s->a);
   const auto lease_to_b = [&] {
-    at.now += 30;  // long enough to be given again
+    at.now += 30;  // long enough to be issued again
     s->lease_b = at.lease(s->b);
   };
   const auto expire_a = [&] {
@@ -102,7 +102,7 @@ enum Event {
 const char* const kEventNames[] = {"answer", "give back", "fail",  "disconnect", "expire",
                                    "expel",  "forge",     "steal", "nothing"};
 
-/// The outcome as a letter: accepted, duplicate, stale, refused; '-' where there is none.
+/// The outcome as a letter: accepted, duplicate, stale, refused; '-': none.
 char happen(Situation& s, Event event) {
   const auto letter = [](Outcome outcome) { return "apdsr"[static_cast<int>(outcome)]; };
   Pool& pool = *s.at.pool;
@@ -121,7 +121,7 @@ char happen(Situation& s, Event event) {
       pool.tick();
       return '-';
     case kExpel:
-      pool.expel(s.a, "reason");
+      pool.expel(s.a, {"reason"});
       return '-';
     case kForge: {
       std::string token = s.lease_a.token;
@@ -135,7 +135,7 @@ char happen(Situation& s, Event event) {
   }
 }
 
-/// Where the ticket is: f(ree), l(eased), d(one), x (dead), '.' (not there).
+/// The ticket's state: f(ree), l(eased), d(one), x (dead), '.' (deleted).
 char place(const Situation& s) {
   const Progress progress = s.at.pool->progress(s.task);
   CHECK(progress.total() <= 1);
@@ -146,7 +146,7 @@ char place(const Situation& s) {
                            : '.';
 }
 
-// For each state the outcome and then the place, one pair for each event in the order above.
+// For each state one pair for each event in the order above: the outcome, then the ticket's state.
 const char* const kExpected[kStates] = {
     "ad sf sf -f -f -f rf rf -f",  // returned
     "ad af af -f -f -f rl rl -l",  // leased
@@ -161,14 +161,14 @@ const char* const kExpected[kStates] = {
     "ad af af -f -f -f rl rl -l",  // paused
 };
 
-/// Leases end with the process.
+/// All leases end with the process.
 int after_restart(int state) {
   const bool leased =
       state == kLeased || state == kTwice || state == kOvertaken || state == kPaused;
   return leased ? kReturned : state;
 }
 
-/// Whatever happened, an open ticket can still be done, once.
+/// After each event an open ticket can still be completed exactly once.
 void finish(Situation& s, State state) {
   TestPool& at = s.at;
   const bool open = at.pool->progress(s.task).open() > 0;
@@ -192,7 +192,7 @@ void finish(Situation& s, State state) {
 
 }  // namespace
 
-TEST_CASE("ticket: every state times every event, with and without a restart between") {
+TEST_CASE("ticket: each event in each state, with and without a restart before it") {
   for (int state = 0; state < kStates; ++state)
     for (int event = 0; event < kEvents; ++event)
       for (const bool restart : {false, true}) {

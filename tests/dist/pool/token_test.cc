@@ -3,12 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include "base/sha256.h"
 #include "dist/pool/crypto.h"
-#include "nn/io/sha256.h"
 
 using namespace kaiseki::dist;
 
-TEST_CASE("token: comes back as it was signed, for its node and key only") {
+TEST_CASE("token: it is read as it was signed, for its node and key only") {
   const std::string text = sign_token("key", "node", {7, 3, 1234567890});
   const auto token = read_token("key", "node", text);
   REQUIRE(token);
@@ -19,7 +19,7 @@ TEST_CASE("token: comes back as it was signed, for its node and key only") {
   CHECK(!read_token("other key", "node", text));
 }
 
-TEST_CASE("token: any changed, missing or added character makes it worthless") {
+TEST_CASE("token: a changed, missing or added character makes it invalid") {
   const std::string text = sign_token("key", "node", {7, 3, 1234567890});
   for (size_t i = 0; i < text.size(); ++i) {
     std::string changed = text;
@@ -34,19 +34,18 @@ TEST_CASE("token: any changed, missing or added character makes it worthless") {
   CHECK(!read_token("key", "node", "..."));
 }
 
-TEST_CASE("token: fields do not run into each other") {
+TEST_CASE("token: fields cannot be shifted into each other") {
   CHECK(sign_token("key", "a", {11, 1, 1}) != sign_token("key", "a 1", {1, 1, 1}));
   CHECK(!read_token("key", "node", "1.13.5" + sign_token("key", "node", {11, 3, 5}).substr(6)));
 }
 
 TEST_CASE("crypto: known answers") {
-  CHECK(sha256_hex(kaiseki::nn::as_bytes("abc")) ==  // FIPS 180-4
+  CHECK(sha256_hex(kaiseki::as_bytes("abc")) ==  // FIPS 180-4
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(hmac_sha256_hex("Jefe", "what do ya want for nothing?") ==  // RFC 4231, case 2
         "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
   const std::string long_text(100000, 'x');
-  CHECK(sha256_hex(kaiseki::nn::as_bytes(long_text)) ==
-        kaiseki::nn::sha256(kaiseki::nn::as_bytes(long_text)));
+  CHECK(sha256_hex(kaiseki::as_bytes(long_text)) == kaiseki::sha256(kaiseki::as_bytes(long_text)));
   CHECK(equal_in_constant_time("abc", "abc"));
   CHECK(!equal_in_constant_time("abc", "abd"));
   CHECK(!equal_in_constant_time("abc", "ab"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A small network on small digits, trained by one machine or by a pool.
+// A small network for small digits, trained on one machine or over a pool.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "dist/train/local_nodes.h"
 #include "dist/train/pool_updater.h"
-#include "matrix/conv/tuning.h"
+#include "matrix/tune/policy.h"
 #include "nn/data/dataset.h"
 
 namespace kaiseki::dist {
@@ -28,7 +28,7 @@ inline constexpr const char* kSmall = R"({"inputs": {"x": {"shape": [1, 12, 12]}
   {"name": "fc4", "type": "fully_connected", "output_size": 10},
   {"name": "probability", "type": "softmax"}]})";
 
-/// No bias where a batch normalisation follows: its gradient would be rounding alone.
+/// No bias before a batch normalization, as its gradient would be rounding only.
 inline constexpr const char* kNormalised = R"({"inputs": {"x": {"shape": [1, 12, 12]}}, "layers": [
   {"name": "conv1", "type": "convolution", "output_channels": 6, "kernel_size": 3, "bias": false},
   {"name": "bn1", "type": "batch_normalization"},
@@ -58,7 +58,7 @@ struct Run {
   std::unique_ptr<nn::Updater> updater;
   std::vector<float> losses = {};
 
-  /// No options: one machine.
+  /// Without options it trains on one machine.
   explicit Run(const std::optional<PoolTrainingOptions>& options = {},
                std::vector<LocalNode> with = {}, uint64_t seed = 1, const char* json = kSmall,
                std::shared_ptr<const nn::Dataset> data = small_digits(320),
@@ -108,7 +108,7 @@ inline std::vector<LocalNode> some_nodes(int count) {
   return nodes;
 }
 
-/// The largest difference of a tensor, by its norm.
+/// The largest difference of a tensor relative to its norm.
 inline double difference(const Weights& found, const Weights& expected) {
   double worst = 0;
   for (size_t i = 0; i < expected.size(); ++i) {

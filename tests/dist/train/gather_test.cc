@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: MIT
-// What the server does with tickets that nobody does, and how long it waits for those who might.
+// Gather: tickets that no node finishes, and the time that it waits for nodes.
 #include "dist/train/gather.h"
 
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "matrix/ops/copy.h"
 #include "nn/train/diverged.h"
 #include "tests/dist/train/fixture.h"
-#include "tests/support/conv_policy.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki::dist {
 namespace {
 
-const ConvPolicy kSame = {.mode = TuneMode::off, .deterministic = true};
+const TunePolicy kSame = {.mode = TuneMode::off, .deterministic = true};
 
-/// Nodes that let wait for them, once, and what training asked of them.
+/// Nodes that are late once, and the calls that they got.
 struct Watched : LocalNodes {
   using LocalNodes::LocalNodes;
 
   std::optional<TicketResult> receive(double seconds) override {
     waited.push_back(seconds);
-    if (late > 0)
+    if (late > 0)  // simulates slow nodes
       std::this_thread::sleep_for(std::chrono::duration<double>(std::exchange(late, 0)));
     if (silent > 0 && --silent >= 0) return std::nullopt;
     if (const uint64_t id = std::exchange(dead, 0))
@@ -44,8 +45,8 @@ struct Watched : LocalNodes {
     return nodes;
   }
 
-  int silent = 0;     // answers that are none
-  uint64_t dead = 0;  // a ticket
+  int silent = 0;     // calls of receive() without a result
+  uint64_t dead = 0;  // the id of a dead ticket
   double late = 0;    // seconds
   double mbit_s = 100;
   bool gone = false;
@@ -53,7 +54,7 @@ struct Watched : LocalNodes {
   std::vector<uint64_t> closed;
 };
 
-/// Bytes that results may have, and those that they have.
+/// The limits and the sizes of results.
 struct Measured : LocalNodes {
   using LocalNodes::LocalNodes;
 
@@ -71,7 +72,7 @@ struct Measured : LocalNodes {
   std::vector<std::pair<uint64_t, ByteVector>> results;
 };
 
-/// A step of four tickets over one node.
+/// Steps of four tickets over one node.
 struct Step {
   Run run;
   Watched nodes{some_nodes(1), 1};
@@ -83,8 +84,8 @@ struct Step {
 
 }  // namespace
 
-TEST_CASE("when nothing comes the server takes the last tickets, until something comes") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("without results the server computes the last tickets, until a result comes") {
+  test::WithTunePolicy policy(kSame);
   Step at;
   at.nodes.silent = 2;
   PoolUpdater updater = at.updater();
@@ -92,7 +93,7 @@ TEST_CASE("when nothing comes the server takes the last tickets, until something
   REQUIRE(at.nodes.closed.size() == 4);
   CHECK(at.nodes.closed[0] == 4);
   CHECK(at.nodes.closed[1] == 3);
-  CHECK(updater.counts().alone == 2);
+  CHECK(updater.counts().by_server == 2);
   CHECK(updater.counts().accepted == 2);
   REQUIRE(at.nodes.waited.size() >= 4);
   CHECK(at.nodes.waited[0] == 30);
@@ -103,17 +104,31 @@ TEST_CASE("when nothing comes the server takes the last tickets, until something
   CHECK(at.run.weights() == expected.train(1).weights());
 }
 
-TEST_CASE("a ticket at which nodes failed is done at once, and no other") {
+TEST_CASE("results that the server computed to check a node are used when that is expelled") {
+  test::WithTunePolicy policy(kSame);
+  Step at;
+  at.nodes.attack("node0", {.lie = Lie::sign_flipped, .honest_until = 2});
+  PoolUpdater updater = at.updater();
+  updater.update();
+  CHECK(updater.counts().checked == 3);
+  CHECK(updater.counts().expelled == 1);
+  CHECK(updater.counts().by_server == 4);
+  CHECK(at.nodes.closed.size() == 4);  // no ticket was issued again
+  Run expected(pool_options(PoolMode::data));
+  CHECK(at.run.weights() == expected.train(1).weights());
+}
+
+TEST_CASE("the server computes a dead ticket at once, and no other") {
   Step at;
   at.nodes.dead = 2;
   PoolUpdater updater = at.updater();
   updater.update();
   CHECK(at.nodes.closed[0] == 2);
-  CHECK(updater.counts().alone == 1);
+  CHECK(updater.counts().by_server == 1);
   CHECK(updater.counts().accepted == 3);
 }
 
-TEST_CASE("slow links are waited for, three times what the plan says, but not for ever") {
+TEST_CASE("the server waits three times the planned duration for slow links, up to a limit") {
   Step at;
   at.nodes.mbit_s = 0.01;
   PoolUpdater updater = at.updater();
@@ -129,11 +144,11 @@ TEST_CASE("slow links are waited for, three times what the plan says, but not fo
   CHECK(far.nodes.waited[0] == 300);
   far.nodes.waited.clear();
   slower.update();
-  CHECK(far.nodes.waited[0] == 30);  // the plan was wrong
-  CHECK(slower.counts().alone == 1);
+  CHECK(far.nodes.waited[0] == 30);  // the planned time was wrong
+  CHECK(slower.counts().by_server == 1);
 }
 
-TEST_CASE("who let wait for a result is waited for three times as long, for some steps") {
+TEST_CASE("after a slow result the server waits three times as long for some steps") {
   Step at;
   at.nodes.mbit_s = 1e6;
   at.nodes.late = 0.4;
@@ -147,10 +162,10 @@ TEST_CASE("who let wait for a result is waited for three times as long, for some
   updater.update();
   CHECK(at.nodes.waited[0] >= 1.2);
   for (int i = 0; i < 3; ++i) updater.update();
-  CHECK(at.nodes.waited.back() < 0.6);  // nobody does any more
+  CHECK(at.nodes.waited.back() < 0.6);  // no result is slow now
 }
 
-TEST_CASE("nodes that never answer in time are waited for half as long each time") {
+TEST_CASE("the wait for nodes that never answer in time halves with each step") {
   Step at;
   PoolUpdater updater = at.updater();
   const auto first_wait = [&](int silent) {
@@ -164,7 +179,7 @@ TEST_CASE("nodes that never answer in time are waited for half as long each time
   CHECK(total > 59);
   CHECK(total < 60);
   CHECK(updater.counts().accepted == 0);
-  CHECK(first_wait(3) < 0.01);  // one answers while the server does the others
+  CHECK(first_wait(3) < 0.01);  // a node answers while the server computes the others
   CHECK(updater.counts().accepted == 1);
   CHECK(first_wait(4) == 30);
   CHECK(first_wait(4) == 15);
@@ -172,14 +187,14 @@ TEST_CASE("nodes that never answer in time are waited for half as long each time
   first_wait(4);
   first_wait(4);
   at.nodes.gone = false;
-  CHECK(first_wait(4) == 30);  // these may be others
+  CHECK(first_wait(4) == 30);  // the nodes may be others
 }
 
-TEST_CASE("a result may have the bytes that it has, and a little for its headers") {
-  // The last ticket of an epoch is of five samples.
+TEST_CASE("the limit of a result is its size and a little for headers") {
+  // The last ticket of an epoch has five samples.
   const auto data = small_digits(21);
   for (const char* json : {kSmall, kNormalised})
-    for (PoolMode mode : {PoolMode::data, PoolMode::paper, PoolMode::border})
+    for (PoolMode mode : {PoolMode::data, PoolMode::concurrent_head, PoolMode::border})
       for (WireType wire : {WireType::f32, WireType::f16, WireType::i8}) {
         CAPTURE(pool_mode_name(mode));
         CAPTURE(static_cast<int>(wire));
@@ -195,12 +210,12 @@ TEST_CASE("a result may have the bytes that it has, and a little for its headers
           CHECK(most - result.size() <= 256 + 128 * tensors);
         }
         CHECK(updater.counts().refused == 0);
-        CHECK(updater.counts().alone == 0);
+        CHECK(updater.counts().by_server == 0);
       }
 }
 
-TEST_CASE("training that diverged says so, with nodes or without") {
-  for (PoolMode mode : {PoolMode::data, PoolMode::paper, PoolMode::border})
+TEST_CASE("diverging training throws Diverged, with and without nodes") {
+  for (PoolMode mode : {PoolMode::data, PoolMode::concurrent_head, PoolMode::border})
     for (int nodes : {0, 2}) {
       CAPTURE(pool_mode_name(mode));
       CAPTURE(nodes);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The paper's networks over a pool: what one step moves, and how well they learn.
+// The paper's networks over a pool: bytes of a step, and accuracy.
 #include <doctest/doctest.h>
 
 #include "nn/train/evaluator.h"
 #include "tests/dist/train/fixture.h"
 #include "tests/dist/train/noise.h"
-#include "tests/support/conv_policy.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki::dist {
 namespace {
 
-const ConvPolicy kSame = {.mode = TuneMode::off, .deterministic = true};
+const TunePolicy kSame = {.mode = TuneMode::off, .deterministic = true};
 
 std::string file_of(const std::string& name) {
   return std::string(KAISEKI_SOURCE_DIR) + "/models/" + name + ".json";
@@ -56,7 +56,7 @@ double accuracy(const std::optional<PoolTrainingOptions>& options,
 
 }  // namespace
 
-TEST_CASE("bytes of a step of LeNet and of the CIFAR net are within a tenth of the table's") {
+TEST_CASE("bytes of a step of LeNet and of the CIFAR net are within 10 % of the table") {
   struct Row {
     const char* network;
     PoolMode mode;
@@ -64,10 +64,10 @@ TEST_CASE("bytes of a step of LeNet and of the CIFAR net are within a tenth of t
     double down, up;
   };
   for (const Row& row : {Row{"lenet", PoolMode::data, WireType::f32, 1.724e6, 1.724e6},
-                         Row{"lenet", PoolMode::paper, WireType::f32, 1.724e6, 102e3},
+                         Row{"lenet", PoolMode::concurrent_head, WireType::f32, 1.724e6, 102e3},
                          Row{"lenet", PoolMode::border, WireType::i8, 154e3, 128e3},
                          Row{"cifar", PoolMode::data, WireType::f32, 89.9e3, 89.9e3},
-                         Row{"cifar", PoolMode::paper, WireType::f32, 89.9e3, 77.0e3},
+                         Row{"cifar", PoolMode::concurrent_head, WireType::f32, 89.9e3, 77.0e3},
                          Row{"cifar", PoolMode::border, WireType::i8, 79.5e3, 60.5e3}}) {
     CAPTURE(row.network);
     CAPTURE(pool_mode_name(row.mode));
@@ -77,12 +77,12 @@ TEST_CASE("bytes of a step of LeNet and of the CIFAR net are within a tenth of t
   }
 }
 
-TEST_CASE("LeNet over a pool reaches the accuracy of one machine, half a point more or less") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("LeNet over a pool reaches the accuracy of one machine within half a percent") {
+  test::WithTunePolicy policy(kSame);
   const double alone = accuracy({}, {});
   MESSAGE("one machine: ", alone);
   CHECK(alone > 0.9);
-  for (PoolMode mode : {PoolMode::data, PoolMode::paper, PoolMode::border}) {
+  for (PoolMode mode : {PoolMode::data, PoolMode::concurrent_head, PoolMode::border}) {
     CAPTURE(pool_mode_name(mode));
     PoolTrainingOptions options = pool_options(mode, WireType::f16);
     options.ticket_samples = 32;

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include "base/error.h"
+#include "base/sha256.h"
 #include "dist/train/samples.h"
 #include "dist/train/training_node.h"
-#include "matrix/error.h"
+#include "dist/wire/delta.h"
+#include "matrix/ops/elementwise.h"
 #include "nn/data/dataset.h"
-#include "nn/io/sha256.h"
 #include "tests/dist/train/fixture.h"
-#include "tests/support/conv_policy.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki::dist {
 namespace {
 
-const ConvPolicy kSame = {.mode = TuneMode::off, .deterministic = true};
+const TunePolicy kSame = {.mode = TuneMode::off, .deterministic = true};
 
 struct Blobs {
   std::map<std::string, ByteVector> all;
   int asked = 0;
   std::string add(ByteVector bytes) {
-    std::string hash = nn::sha256(bytes);
+    std::string hash = sha256(bytes);
     all[hash] = std::move(bytes);
     return hash;
   }
@@ -38,14 +40,14 @@ struct Work1 {
   Blobs blobs;
   nn::Network network = nn::Network::parse(kSmall, "test", Device::cpu());
   nn::Batch batch;
-  Ticket ticket;
+  TrainingTicket ticket;
 
   Work1() {
     network.initialize(3);
     const std::vector<int64_t> indices = {0, 1, 2, 3, 4, 5};
     batch = nn::read_batch(*small_digits(10), indices);
     const std::string json = network.json();
-    const ByteView text = nn::as_bytes(json);
+    const ByteView text = as_bytes(json);
     ticket.network = blobs.add({text.begin(), text.end()});
     ticket.weights = blobs.add(weights_of(network));
     ticket.samples = blobs.add(pack_samples(batch.images, {}));
@@ -59,9 +61,9 @@ struct Work1 {
 
 }  // namespace
 
-TEST_CASE("a ticket says all that a node needs, and comes back as it was") {
+TEST_CASE("a ticket survives a round trip") {
   Work1 work;
-  const Ticket found = decode_ticket(encode_ticket(work.ticket));
+  const TrainingTicket found = decode_ticket(encode_ticket(work.ticket));
   CHECK(found.network == work.ticket.network);
   CHECK(found.seed == 3);
   CHECK(found.position == 17);
@@ -69,8 +71,8 @@ TEST_CASE("a ticket says all that a node needs, and comes back as it was") {
   CHECK(found.labels.to_vector<int32_t>() == work.batch.labels.to_vector<int32_t>());
 }
 
-TEST_CASE("a node's gradients are those of the network, dropout included") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("a node computes the gradients of the network, dropout included") {
+  test::WithTunePolicy policy(kSame);
   Work1 work;
   TrainingNode node(Device::cpu());
   const TensorMessage result =
@@ -85,12 +87,13 @@ TEST_CASE("a node's gradients are those of the network, dropout included") {
   CHECK(result.tensors[1].value.to_vector() == loss.output.to_vector());
   for (size_t i = 0; i < work.network.parameters().size(); ++i) {
     CHECK(result.tensors[2 + i].name == work.network.parameters()[i].name);
-    CHECK(result.tensors[2 + i].value.to_vector() == work.network.parameters()[i].grad.to_vector());
+    CHECK(result.tensors[2 + i].value.to_vector() ==
+          work.network.gradients().values[i].to_vector());
   }
 }
 
-TEST_CASE("two halves of a batch draw the dropout of the whole") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("two halves of a batch have the same dropout as the whole batch") {
+  test::WithTunePolicy policy(kSame);
   Work1 work;
   work.network.set_random_position(5);
   const std::vector<float> whole =
@@ -110,8 +113,7 @@ TEST_CASE("two halves of a batch draw the dropout of the whole") {
   CHECK(worst < 1e-6);
 }
 
-TEST_CASE(
-    "blobs are fetched once, checked against their hash, and dropped when there are too many") {
+TEST_CASE("blobs are fetched once, checked by hash, and evicted if there are too many") {
   Work1 work;
   TrainingNode node(Device::cpu(), 5000);
   const ByteVector ticket = encode_ticket(work.ticket);
@@ -123,57 +125,96 @@ TEST_CASE(
                        doctest::Contains("SHA-256"), Error);
   for (int i = 0; i < 20; ++i) {
     ByteVector other(1000, static_cast<std::byte>(i));
-    node.add_blob(nn::sha256(other), other);
+    node.add_blob(sha256(other), other);
   }
   CHECK(node.missing(ticket) == std::vector<std::string>{work.ticket.samples});
 }
 
-TEST_CASE("a forward pass is kept for its backward pass, or done again elsewhere: the same bits") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("a node with the weights of the last step fetches a delta, and computes the same") {
+  test::WithTunePolicy policy(kSame);
   Work1 work;
-  const NetworkSplit split = split_network(work.network.json());
-  nn::Network head = nn::Network::parse(split.head, "head", Device::cpu());
-  share_tensors(work.network, head);
-  const ByteView text = nn::as_bytes(split.head);
-  Ticket forward = work.ticket;
+  const auto halves = [&] {
+    std::vector<WireTensor> tensors;
+    for (nn::Parameter& one : work.network.parameters())
+      tensors.push_back({one.name, one.value, WireType::f16});
+    return encode_tensors(tensors);
+  };
+  const ByteVector before = halves();
+  for (nn::Parameter& one : work.network.parameters()) update("x = 1.001*x", {{"x", one.value}});
+  const ByteVector after = halves();
+  TrainingTicket first = work.ticket, second = work.ticket;
+  first.weights = work.blobs.add(before);
+  second.weights = work.blobs.add(after);
+  second.base = first.weights;
+  second.delta = work.blobs.add(encode_delta(before, after).value());
+  second.position = 18;
+  TrainingNode node(Device::cpu()), fresh(Device::cpu());
+  const ByteVector ticket = encode_ticket(second);
+  CHECK(fresh.missing(ticket)[1] == second.weights);
+  node.run(encode_ticket(first), work.blobs.getter());
+  CHECK(node.missing(ticket) == std::vector<std::string>{second.delta});
+  CHECK(node.run(ticket, work.blobs.getter()) == fresh.run(ticket, work.blobs.getter()));
+  CHECK(node.missing(ticket).empty());
+
+  // The delta of other weights: refused by the hash. Then the node fetches all weights.
+  second.weights =
+      work.blobs.add(encode_tensors(std::vector<WireTensor>{{"w", work.batch.images}}));
+  second.base = sha256(after);
+  second.delta = work.blobs.add(encode_delta(after, before).value());
+  CHECK_THROWS_WITH_AS(node.run(encode_ticket(second), work.blobs.getter()),
+                       doctest::Contains("SHA-256"), Error);
+  CHECK(node.missing(encode_ticket(second)) == std::vector<std::string>{second.weights});
+}
+
+TEST_CASE("a backward pass with a kept or a repeated forward pass gives the same bits") {
+  test::WithTunePolicy policy(kSame);
+  Work1 work;
+  const NetworkSplit split = split_network(work.network.spec());
+  nn::Network backbone = nn::Network::build(split.backbone, Device::cpu());
+  share_tensors(work.network, backbone);
+  const std::string json = backbone.json();
+  const ByteView text = as_bytes(json);
+  TrainingTicket forward = work.ticket;
   forward.work = Work::forward;
   forward.network = work.blobs.add({text.begin(), text.end()});
-  forward.weights = work.blobs.add(weights_of(head));
+  forward.weights = work.blobs.add(weights_of(backbone));
   forward.gradients = 0;
   forward.labels = {};
   TrainingNode one(Device::cpu()), two(Device::cpu());
   const Tensor output =
       decode_tensors(one.run(encode_ticket(forward), work.blobs.getter())).tensors[0].value;
   CHECK(output.shape() == Shape{6, 8, 4, 4});
-  Ticket backward = forward;
+  TrainingTicket backward = forward;
   backward.work = Work::backward;
   backward.output = false;
-  backward.gradients = static_cast<int64_t>(head.parameters().size());
+  backward.gradients = static_cast<int64_t>(backbone.parameters().size());
   backward.grad_output = output;
   const ByteVector kept = one.run(encode_ticket(backward), work.blobs.getter());
   CHECK(two.run(encode_ticket(backward), work.blobs.getter()) == kept);
   CHECK(one.run(encode_ticket(backward), work.blobs.getter()) == kept);
 }
 
-TEST_CASE("tickets and blobs that do not fit are errors that name what is wrong") {
+TEST_CASE("invalid tickets and blobs are errors with the cause") {
   Work1 work;
   TrainingNode node(Device::cpu());
-  auto run = [&](const Ticket& ticket) { node.run(encode_ticket(ticket), work.blobs.getter()); };
-  Ticket many = work.ticket;
+  auto run = [&](const TrainingTicket& ticket) {
+    node.run(encode_ticket(ticket), work.blobs.getter());
+  };
+  TrainingTicket many = work.ticket;
   many.gradients = 100;
   CHECK_THROWS_WITH_AS(run(many), doctest::Contains("gradients at most, got 100"), Error);
-  Ticket none = work.ticket;
+  TrainingTicket none = work.ticket;
   none.weights = work.blobs.add(encode_tensors({}));
   CHECK_THROWS_WITH_AS(run(none), doctest::Contains("expected weights conv1.weight"), Error);
-  Ticket labels = work.ticket;
+  TrainingTicket labels = work.ticket;
   labels.labels = labels.labels.slice(0, 0, 2).contiguous();
   CHECK_THROWS_AS(run(labels), Error);
-  Ticket samples = work.ticket;
+  TrainingTicket samples = work.ticket;
   samples.samples = samples.weights;
   CHECK_THROWS_WITH_AS(run(samples), doctest::Contains("expected bytes or floats of samples"),
                        Error);
   CHECK_THROWS_AS(node.run(work.blobs.all[work.ticket.weights]), ParseError);
-  Ticket negative = work.ticket;
+  TrainingTicket negative = work.ticket;
   negative.first = -1;
   CHECK_THROWS_AS(run(negative), ParseError);
   run(work.ticket);

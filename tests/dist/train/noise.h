@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Noise in the shape of a network's input, for tests and benchmarks that count bytes.
+// Noise with the shape of a network's input, for tests and benchmarks that count bytes.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program of docs/pool-training.md stands here, and the test compares the two.
+// The program of docs/pool-training.md. The test compares it with the page.
 #include "tests/docs/page.h"
 
 #include <filesystem>

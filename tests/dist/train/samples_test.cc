@@ -5,20 +5,20 @@
 
 #include <cmath>
 
+#include "base/base64.h"
+#include "base/error.h"
+#include "base/sha256.h"
 #include "dist/train/jpeg_samples.h"
-#include "matrix/error.h"
 #include "matrix/random.h"
 #include "nn/data/dataset.h"
 #include "nn/data/iterator.h"
 #include "nn/data/picture.h"
-#include "nn/io/base64.h"
-#include "nn/io/sha256.h"
 #include "tests/dist/train/scenes.h"
 
 namespace kaiseki::dist {
 namespace {
 
-// tests/nn/data/jpeg/half_colour.jpg: 31 x 9 pixels, colour at half the resolution.
+// tests/nn/data/jpeg/half_colour.jpg: 31 x 9 pixels, color at half the resolution.
 constexpr const char* kHalfColour =
     "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAIBAQEBAQIBAQECAgICAgQDAgICAgUEBAMEBgUGBgYF"
     "BgYGBwkIBgcJBwYGCAsICQoKCgoKBggLDAsKDAkKCgr/2wBDAQICAgICAgUDAwUKBwYHCgoKCgoK"
@@ -28,7 +28,7 @@ constexpr const char* kHalfColour =
     "AAAAAgEGAwQTFCQx/9oADAMBAAIRAxEAPwDaXXbI9ipqQodATnobLiV5F6B/Oxh1cjBNebvVzMTL"
     "gduUUJop60Apm1suqiI9HrYUrNkZKb0KWGmTZiovYxSr5vgeKi7bUB1am9P/2Q==";
 
-/// One after the other.
+/// Concatenates the files.
 JpegSamples files(const std::vector<ByteVector>& all) {
   JpegSamples samples;
   ByteVector bytes;
@@ -53,7 +53,7 @@ Tensor scenes(int64_t count, int64_t side) {
 
 }  // namespace
 
-TEST_CASE("pictures travel as bytes and arrive as the same floats") {
+TEST_CASE("images are sent as bytes, and unpacked as the same floats") {
   for (bool normalised : {false, true}) {
     nn::Preprocessing how{.channels = 3, .height = 6, .width = 5, .padding = 2};
     how.random_crop = how.flip = true;
@@ -76,7 +76,7 @@ TEST_CASE("pictures travel as bytes and arrive as the same floats") {
   }
 }
 
-TEST_CASE("the built-in digits are bytes") {
+TEST_CASE("the built-in digits are packed as bytes") {
   const auto data = nn::open_dataset({.spec = "digits:8"});
   const std::vector<int64_t> indices = {0, 1, 2, 3, 4, 5, 6, 7};
   const nn::Batch batch = nn::read_batch(*data, indices);
@@ -85,7 +85,7 @@ TEST_CASE("the built-in digits are bytes") {
   CHECK(unpack_samples(blob).to_vector() == batch.images.to_vector());
 }
 
-TEST_CASE("what is no byte travels as floats") {
+TEST_CASE("values that are not bytes are sent as floats") {
   const Tensor images = Tensor::from({0.1f, 0.5f, -3, 7}, {2, 1, 1, 2}, Device::cpu());
   CHECK(unpack_samples(pack_samples(images, {})).to_vector() == images.to_vector());
   CHECK(unpack_samples(pack_samples(images, {{0.5f}, {0.2f}})).to_vector() == images.to_vector());
@@ -93,7 +93,7 @@ TEST_CASE("what is no byte travels as floats") {
                        Error);
 }
 
-TEST_CASE("large pictures travel as JPEG where that is allowed, in half of the bytes or less") {
+TEST_CASE("large images are sent as JPEG if allowed, in at most half of the bytes") {
   const Normalisation how{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
   const Tensor plain = scenes(5, 65);
   std::vector<float> normalised = plain.to_vector();
@@ -116,26 +116,26 @@ TEST_CASE("large pictures travel as JPEG where that is allowed, in half of the b
     squares += std::pow(values[i] - normalised[i], 2);
     norm += std::pow(normalised[i], 2);
   }
-  CHECK(std::sqrt(squares / norm) < 0.15);  // mostly of the noise's colour
+  CHECK(std::sqrt(squares / norm) < 0.15);  // mostly in the color of the noise
 }
 
-TEST_CASE("small pictures and grey ones stay as they are") {
+TEST_CASE("small and gray images are not sent as JPEG") {
   for (const Tensor& images : {scenes(3, 63), scenes(2, 64).slice(1, 0, 1).contiguous()})
     CHECK(pack_samples(images, {}, true) == pack_samples(images, {}));
   CHECK(pack_samples(scenes(3, 64), {}, true) != pack_samples(scenes(3, 64), {}));
 }
 
-TEST_CASE("a JPEG becomes the same pixels on every machine") {
-  const ByteVector file = nn::decode_base64(kHalfColour, "half_colour");
+TEST_CASE("a JPEG is decoded to the same pixels on every machine") {
+  const ByteVector file = decode_base64(kHalfColour, "half_colour");
   const Tensor pixels = from_jpeg(files({file, file}));
   CHECK(pixels.shape() == Shape{2, 3, 9, 31});
-  const nn::ByteView bytes(reinterpret_cast<const std::byte*>(pixels.data<uint8_t>()),
-                           static_cast<size_t>(pixels.size()));
-  CHECK(nn::sha256(bytes) == "a631a6af1b94c3efaed6c7d03b4c8f09c3d2ab670044dee64ac393fc70efa0a7");
+  const ByteView bytes(reinterpret_cast<const std::byte*>(pixels.data<uint8_t>()),
+                       static_cast<size_t>(pixels.size()));
+  CHECK(sha256(bytes) == "a631a6af1b94c3efaed6c7d03b4c8f09c3d2ab670044dee64ac393fc70efa0a7");
 }
 
-TEST_CASE("damaged files, and files of other sizes, are refused") {
-  const ByteVector small = nn::decode_base64(kHalfColour, "half_colour");
+TEST_CASE("damaged files and files of different sizes are refused") {
+  const ByteVector small = decode_base64(kHalfColour, "half_colour");
   const ByteVector large = nn::encode_jpeg({8, 8, 3, std::vector<uint8_t>(192)}, 90);
   CHECK_THROWS_WITH_AS(from_jpeg(files({small, large})),
                        doctest::Contains("expected JPEGs of one size"), ParseError);
@@ -154,7 +154,7 @@ TEST_CASE("damaged files, and files of other sizes, are refused") {
       header[i + 6] = header[i + 8] = std::byte{255};  // 255 x 255
   CHECK_THROWS_WITH_AS(from_jpeg(files(std::vector<ByteVector>(2000, header))),
                        doctest::Contains("at most 2^28 values"), ParseError);
-  header.pop_back();  // it cannot be decoded, and is not: its size is another
+  header.pop_back();  // invalid, but it is refused for its size before it is decoded
   CHECK_THROWS_WITH_AS(from_jpeg(files({large, header})),
                        doctest::Contains("expected JPEGs of one size"), ParseError);
   ByteVector random(500);

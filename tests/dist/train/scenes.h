@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures that JPEG makes smaller, and loses something of: waves, and some noise.
+// Images that JPEG compresses with some loss: waves and some noise.
 #pragma once
 
 #include <cmath>

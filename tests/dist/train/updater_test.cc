@@ -6,25 +6,25 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/error.h"
 #include "dist/train/pool_after.h"
 #include "dist/train/pool_updater.h"
-#include "matrix/error.h"
 #include "nn/train/checkpoint.h"
 #include "nn/train/trainer.h"
 #include "tests/dist/train/fixture.h"
 #include "tests/dist/train/scenes.h"
-#include "tests/support/conv_policy.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki::dist {
 namespace {
 
-/// Convolutions that do not depend on what was measured.
-const ConvPolicy kSame = {.mode = TuneMode::off, .deterministic = true};
-constexpr PoolMode kModes[] = {PoolMode::data, PoolMode::paper, PoolMode::border};
+/// Selects convolutions without measurements.
+const TunePolicy kSame = {.mode = TuneMode::off, .deterministic = true};
+constexpr PoolMode kModes[] = {PoolMode::data, PoolMode::concurrent_head, PoolMode::border};
 
 #ifdef KAISEKI_SLOW_BUILD
 constexpr int kSteps = 40;
-constexpr float kLearned = 0.95f;  // of the first loss
+constexpr float kLearned = 0.95f;  // share of the first loss
 constexpr uint64_t kSeeds = 1;
 const std::vector<int> kNodes{1, 3};
 #else
@@ -43,8 +43,8 @@ Weights named(const std::string& name, const Weights& all) {
 }  // namespace
 
 TEST_CASE("1, 2, 3 and 5 nodes give the weights of one machine after 100 steps, in every mode") {
-  test::WithConvPolicy policy(kSame);
-  // The last minibatch of an epoch is of 21 samples: three tickets, the last of five samples.
+  test::WithTunePolicy policy(kSame);
+  // The last minibatch of an epoch has 21 samples in three tickets, the last with five samples.
   const auto data = small_digits(8 * 32 + 21);
   Run alone({}, {}, 1, kSmall, data);
   const Weights expected = alone.train(kSteps).weights();
@@ -58,7 +58,7 @@ TEST_CASE("1, 2, 3 and 5 nodes give the weights of one machine after 100 steps, 
       const Weights found = run.train(kSteps).weights();
       CHECK(difference(found, expected) < 1e-5);
       CHECK(run.losses.back() == doctest::Approx(alone.losses.back()).epsilon(1e-4));
-      CHECK(run.pool().counts().alone == 0);
+      CHECK(run.pool().counts().by_server == 0);
       CHECK(run.pool().counts().expelled == 0);
       if (!first) first = found;
       CHECK(found == *first);
@@ -66,13 +66,13 @@ TEST_CASE("1, 2, 3 and 5 nodes give the weights of one machine after 100 steps, 
   }
 }
 
-TEST_CASE("every rule of the optimizer does over a pool what it does on one machine") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("every optimizer gives the same weights over a pool as on one machine") {
+  test::WithTunePolicy policy(kSame);
   struct Rule {
     nn::OptimizerOptions options;
     double rate;
   };
-  // The last minibatch of an epoch is of 21 samples.
+  // The last minibatch of an epoch has 21 samples.
   const auto data = small_digits(8 * 32 + 21);
   const Weights plain = Run({}, {}, 1, kSmall, data).train(30).weights();
   for (const Rule& rule :
@@ -93,8 +93,8 @@ TEST_CASE("every rule of the optimizer does over a pool what it does on one mach
   }
 }
 
-TEST_CASE("other answers first, deaths, joins and copies change no bit") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("the order of answers, deaths, joins and duplicates change no bit") {
+  test::WithTunePolicy policy(kSame);
   for (PoolMode mode : kModes)
     for (WireType wire : {WireType::f32, WireType::f16, WireType::i8}) {
       CAPTURE(pool_mode_name(mode));
@@ -120,8 +120,8 @@ TEST_CASE("other answers first, deaths, joins and copies change no bit") {
     }
 }
 
-TEST_CASE("in the mode paper the server computes with the pictures that nodes get") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("in the mode concurrent_head the server computes with the images that nodes get") {
+  test::WithTunePolicy policy(kSame);
   constexpr const char* kPictures = R"({"inputs": {"x": {"shape": [3, 64, 64]}}, "layers": [
     {"name": "conv1", "type": "convolution", "output_channels": 4, "kernel_size": 3, "stride": 2},
     {"name": "act1", "type": "tanh"},
@@ -140,14 +140,15 @@ TEST_CASE("in the mode paper the server computes with the pictures that nodes ge
   };
   const Weights alone = moved({}, 0),
                 by_nodes = moved(pool_options(PoolMode::data, WireType::f16), 2);
-  // f16 rounds weights and gradients to 11 bits; JPEG loses far more of these pictures.
+  // f16 rounds weights and gradients to 11 bits. JPEG changes these images far more.
   CHECK(difference(by_nodes, alone) > 0.01);
-  CHECK(difference(moved(pool_options(PoolMode::paper, WireType::f16), 2), by_nodes) < 0.003);
+  CHECK(difference(moved(pool_options(PoolMode::concurrent_head, WireType::f16), 2), by_nodes) <
+        0.003);
   CHECK(difference(moved(pool_options(PoolMode::data), 2), alone) < 1e-5);
 }
 
-TEST_CASE("when the last node dies in the middle of a step the server finishes it alone") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("if the last node dies during a step, the server finishes the step") {
+  test::WithTunePolicy policy(kSame);
   for (PoolMode mode : kModes) {
     Run expected(pool_options(mode), some_nodes(1));
     std::vector<LocalNode> nodes = some_nodes(1);
@@ -155,16 +156,15 @@ TEST_CASE("when the last node dies in the middle of a step the server finishes i
     Run run(pool_options(mode), nodes);
     CHECK(run.train(3).weights() == expected.train(3).weights());
     CHECK(run.pool().counts().accepted == 2);
-    CHECK(run.pool().counts().alone > 0);
+    CHECK(run.pool().counts().by_server > 0);
   }
 }
 
-TEST_CASE(
-    "batch normalisation sees a ticket's samples; its running statistics are the tickets' mean") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("batch normalization uses a ticket's samples; running statistics are the tickets' mean") {
+  test::WithTunePolicy policy(kSame);
   for (PoolMode mode : kModes) {
     CAPTURE(pool_mode_name(mode));
-    // With one ticket for the whole minibatch it is that of one machine.
+    // With one ticket per minibatch the result is that of one machine.
     PoolTrainingOptions whole = pool_options(mode);
     whole.ticket_samples = 32;
     Run alone({}, {}, 1, kNormalised), same(whole, some_nodes(2), 1, kNormalised);
@@ -177,15 +177,15 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the running mean over tickets is that of the minibatch") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("the running mean over tickets equals that of the minibatch") {
+  test::WithTunePolicy policy(kSame);
   Run alone({}, {}, 1, kNormalised), pool(pool_options(PoolMode::border), {}, 1, kNormalised);
   CHECK(difference(named("bn1.running_mean", pool.train(1).weights()),
                    named("bn1.running_mean", alone.train(1).weights())) < 1e-5);
 }
 
-TEST_CASE("batch normalisation takes a short last ticket, even of one sample") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("batch normalization accepts a short last ticket, even of one sample") {
+  test::WithTunePolicy policy(kSame);
   for (PoolMode mode : kModes) {
     CAPTURE(pool_mode_name(mode));
     const auto data = small_digits(25);  // a minibatch of 25: tickets of 8, 8, 8 and 1
@@ -198,15 +198,15 @@ TEST_CASE("batch normalisation takes a short last ticket, even of one sample") {
     for (const auto& [name, values] : found)
       for (float value : values) REQUIRE(std::isfinite(value));
   }
-  // The mean over tickets is by their samples.
+  // The mean over tickets is weighted by their samples.
   Run alone({}, {}, 1, kNormalised, small_digits(25));
   Run pool(pool_options(PoolMode::border), some_nodes(2), 1, kNormalised, small_digits(25));
   CHECK(difference(named("bn1.running_mean", pool.train(1).weights()),
                    named("bn1.running_mean", alone.train(1).weights())) < 1e-5);
 }
 
-TEST_CASE("halves and bytes on the wire train as well") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("training with f16 and i8 on the wire learns") {
+  test::WithTunePolicy policy(kSame);
   Run alone;
   alone.train(60);
   for (PoolMode mode : kModes)
@@ -217,8 +217,8 @@ TEST_CASE("halves and bytes on the wire train as well") {
     }
 }
 
-TEST_CASE("weights travel once to a node, however many tickets it takes") {
-  Run run(pool_options(PoolMode::paper), some_nodes(1));
+TEST_CASE("a node fetches the weights once for all its tickets") {
+  Run run(pool_options(PoolMode::concurrent_head), some_nodes(1));
   run.train(1);
   const uint64_t once = run.nodes->bytes().weights;
   int64_t parameters = 0;
@@ -230,8 +230,8 @@ TEST_CASE("weights travel once to a node, however many tickets it takes") {
   CHECK(run.nodes->bytes().network < 3000);
 }
 
-TEST_CASE("the border is a setting") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("the option border selects the layer") {
+  test::WithTunePolicy policy(kSame);
   Run alone;
   const Weights expected = alone.train(10).weights();
   for (const char* border : {"conv1", "act2", "fc3"}) {
@@ -245,8 +245,8 @@ TEST_CASE("the border is a setting") {
   CHECK_THROWS_WITH_AS(Run(options, some_nodes(1)), doctest::Contains("'nowhere'"), Error);
 }
 
-TEST_CASE("automatic: one machine until a node is there, then the mode that takes the least time") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("automatic: one machine until a node joins, then the fastest mode") {
+  test::WithTunePolicy policy(kSame);
   Run alone;
   const Weights expected = alone.train(4).weights();
   Run none(pool_options(PoolMode::automatic));
@@ -257,9 +257,8 @@ TEST_CASE("automatic: one machine until a node is there, then the mode that take
   CHECK(run.pool().mode() != PoolMode::automatic);
 }
 
-TEST_CASE(
-    "automatic: when an epoch begins the mode is decided anew, for the nodes of that moment") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("automatic: each epoch selects the mode for the present nodes") {
+  test::WithTunePolicy policy(kSame);
   struct Rated : LocalNodes {
     using LocalNodes::LocalNodes;
     std::vector<NodeRate> nodes() override {
@@ -283,17 +282,17 @@ TEST_CASE(
   nodes.far = true;
   CHECK(train(6) == PoolMode::border);  // ten steps are an epoch
   CHECK(updater.step_seconds().planned == doctest::Approx(2 * 4 * 2 * 9).epsilon(0.01));
-  CHECK(train(1) == PoolMode::paper);
+  CHECK(train(1) == PoolMode::concurrent_head);
   CHECK(updater.step_seconds().planned == doctest::Approx(4 * 2 * 9).epsilon(0.01));
   nodes.far = false;
-  CHECK(train(9) == PoolMode::paper);
+  CHECK(train(9) == PoolMode::concurrent_head);
   CHECK(train(1) == PoolMode::border);
   CHECK(difference(run.weights(), alone.train(21).weights()) < 1e-5);
   CHECK(updater.counts().expelled == 0);
   CHECK(nodes.blobs() == 1);
 }
 
-TEST_CASE("training is alone until the accuracy is reached, and a checkpoint remembers the join") {
+TEST_CASE("training joins the pool at the accuracy, and a checkpoint stores the join") {
   CHECK(parse_pool_after("accuracy=0.5").accuracy == 0.5);
   for (const char* text : {"", "accuracy", "accuracy=", "accuracy=1.5", "accuracy=0.5x", "loss=1"})
     CHECK_THROWS_WITH_AS(parse_pool_after(text), doctest::Contains("accuracy=NUMBER"), Error);
@@ -328,8 +327,8 @@ TEST_CASE("training is alone until the accuracy is reached, and a checkpoint rem
   CHECK(again.pool().joined());
 }
 
-TEST_CASE("who trains alone first and then over a pool gets the weights of one machine") {
-  test::WithConvPolicy policy(kSame);
+TEST_CASE("training on one machine first and then over a pool gives the weights of one machine") {
+  test::WithTunePolicy policy(kSame);
   Run alone;
   const Weights expected = alone.train(20).weights();
   for (PoolMode mode : kModes) {
@@ -344,7 +343,7 @@ TEST_CASE("who trains alone first and then over a pool gets the weights of one m
 }
 
 TEST_CASE("a run over a pool continues from its checkpoint, bit for bit") {
-  test::WithConvPolicy policy(kSame);
+  test::WithTunePolicy policy(kSame);
   const auto file = std::filesystem::temp_directory_path() /
                     ("kaiseki-pool-" + std::to_string(::getpid()) + ".safetensors");
   const PoolTrainingOptions options = pool_options(PoolMode::border, WireType::f16);

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
-// web/pool/frame.js against the vectors that the C++ side passes as well.
+// web/pool/frame.js against the test vectors that the C++ side passes too.
 import assert from 'node:assert/strict';
-import {readFileSync} from 'node:fs';
-import {test} from 'node:test';
-import {FrameError, decodeFrame, encodeFrame, frameHeaderBytes} from '../../../web/pool/frame.js';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { FrameError, decodeFrame, encodeFrame, frameHeaderBytes } from '../../../web/pool/frame.js';
 
-const {good, bad} = JSON.parse(readFileSync(new URL('vectors/frames.json', import.meta.url), 'utf8'));
+const { good, bad } = JSON.parse(readFileSync(new URL('vectors/frames.json', import.meta.url), 'utf8'));
 const bytes = (hex) => Uint8Array.from(Buffer.from(hex, 'hex'));
 
-test('what the vectors hold is read, written and read again', () => {
+test('decodes, encodes and decodes the valid vectors', () => {
   assert.ok(good.length >= 15);
-  for (const {name, hex, type, ticket, control, payload_hex: payload} of good) {
-    const expected = {type, ticket, control, payload: bytes(payload)};
+  for (const { name, hex, type, ticket, control, payload_hex: payload } of good) {
+    const expected = { type, ticket, control, payload: bytes(payload) };
     const frame = decodeFrame(bytes(hex));
     assert.deepEqual(frame, expected, name);
     assert.deepEqual(decodeFrame(encodeFrame(frame)), expected, name);
   }
 });
 
-test('what the vectors forbid is refused', () => {
+test('rejects the invalid vectors', () => {
   assert.ok(bad.length >= 26);
-  for (const {name, hex} of bad) assert.throws(() => decodeFrame(bytes(hex)), FrameError, name);
+  for (const { name, hex } of bad) assert.throws(() => decodeFrame(bytes(hex)), FrameError, name);
 });
 
-test('a control part has at most 65536 bytes', () => {
-  const of = (length) => encodeFrame({type: 'echo', control: {x: 'y'.repeat(length - '{"x":""}'.length)}});
+test('limits the control part to 65536 bytes', () => {
+  const of = (length) => encodeFrame({ type: 'echo', control: { x: 'y'.repeat(length - '{"x":""}'.length) } });
   assert.equal(decodeFrame(of(65536)).control.x.length, 65528);
   assert.throws(() => of(65537), FrameError);
   const announced = new Uint8Array(frameHeaderBytes + 65537);
@@ -33,10 +33,10 @@ test('a control part has at most 65536 bytes', () => {
   assert.throws(() => decodeFrame(announced), /65536/);
 });
 
-test('a mutated message is read or refused, and nothing else', () => {
+test('decodes or rejects every mutated message', () => {
   let state = 1;
   const random = (below) => {
-    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9 | 0;
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0;
     return (state >>> 0) % below;
   };
   for (let round = 0; round < 20000; ++round) {

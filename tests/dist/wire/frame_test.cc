@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Frames against the vectors that the JavaScript side passes as well.
+// Frames against the test vectors. The JavaScript side passes the same vectors.
 #include "dist/wire/frame.h"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
 
-#include "matrix/error.h"
-#include "nn/io/file.h"
+#include "base/error.h"
+#include "base/file.h"
 
 using namespace kaiseki;
 using namespace kaiseki::dist;
 
 namespace {
 
-nn::Json vectors() {
-  const nn::ByteVector bytes = nn::read_file(std::filesystem::path(KAISEKI_SOURCE_DIR) /
-                                             "tests/dist/wire/vectors/frames.json");
-  return nn::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "vectors");
+Json vectors() {
+  const ByteVector bytes =
+      read_file(std::filesystem::path(KAISEKI_SOURCE_DIR) / "tests/dist/wire/vectors/frames.json");
+  return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "vectors");
 }
 
-nn::ByteVector from_hex(const std::string& text) {
-  nn::ByteVector bytes;
+ByteVector from_hex(const std::string& text) {
+  ByteVector bytes;
   for (size_t i = 0; i < text.size(); i += 2)
     bytes.push_back(static_cast<std::byte>(std::stoi(text.substr(i, 2), nullptr, 16)));
   return bytes;
@@ -38,16 +38,16 @@ Frame with_control_of(size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("frames: what the vectors hold is read, written and read again") {
-  const nn::Json all = vectors();
+TEST_CASE("frames: the valid test vectors survive a round trip") {
+  const Json all = vectors();
   const auto& good = all.find("good")->items;
   CHECK(good.size() >= 15);
-  for (const nn::Json& one : good) {
+  for (const Json& one : good) {
     CAPTURE(one.find("name")->string);
-    const nn::ByteVector message = from_hex(one.find("hex")->string);
-    const nn::ByteVector payload = from_hex(one.find("payload_hex")->string);
+    const ByteVector message = from_hex(one.find("hex")->string);
+    const ByteVector payload = from_hex(one.find("payload_hex")->string);
     Frame frame = decode_frame(message);
-    nn::ByteVector again;
+    ByteVector again;
     for (int round = 0; round < 2; ++round) {
       CHECK(kNames[static_cast<int>(frame.type)] == one.find("type")->string);
       CHECK(static_cast<double>(frame.ticket) == one.find("ticket")->number);
@@ -59,23 +59,23 @@ TEST_CASE("frames: what the vectors hold is read, written and read again") {
   }
 }
 
-TEST_CASE("frames: what the vectors forbid is refused with its place") {
-  const nn::Json all = vectors();
+TEST_CASE("frames: the invalid test vectors are refused with the place") {
+  const Json all = vectors();
   const auto& bad = all.find("bad")->items;
   CHECK(bad.size() >= 26);
-  for (const nn::Json& one : bad) {
+  for (const Json& one : bad) {
     CAPTURE(one.find("name")->string);
     CHECK_THROWS_AS(decode_frame(from_hex(one.find("hex")->string)), ParseError);
   }
 }
 
 TEST_CASE("frames: a control part has at most 65536 bytes") {
-  const nn::ByteVector largest = encode_frame(with_control_of(kMaxControlBytes));
+  const ByteVector largest = encode_frame(with_control_of(kMaxControlBytes));
   CHECK(largest.size() == kFrameHeaderBytes + 65536);
   CHECK(decode_frame(largest).control.find("x")->string.size() == 65527);
   CHECK_THROWS_AS(encode_frame(with_control_of(kMaxControlBytes + 1)), Error);
-  nn::ByteVector announced(kFrameHeaderBytes + 65537, std::byte{' '});
+  ByteVector announced(kFrameHeaderBytes + 65537, std::byte{' '});
   std::ranges::copy(std::span(largest).first(kFrameHeaderBytes), announced.begin());
-  nn::store_le(uint32_t{65537}, &announced[24]);
+  store_le(uint32_t{65537}, &announced[24]);
   CHECK_THROWS_WITH_AS(decode_frame_header(announced), doctest::Contains("65536"), ParseError);
 }

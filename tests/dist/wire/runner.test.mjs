@@ -1,51 +1,65 @@
 // SPDX-License-Identifier: MIT
-// web/pool/runner.js, and the runners of web/pool/page_runner.js, with workers and a clock of the test's own.
+// web/pool/runner.js and the runners of web/pool/page_runner.js, with fake workers and a fake clock.
 import assert from 'node:assert/strict';
-import {test} from 'node:test';
-import {RestingRunner, taskRunner, trainingRunner} from '../../../web/pool/page_runner.js';
-import {Runner} from '../../../web/pool/runner.js';
+import { test } from 'node:test';
+import { ThrottledRunner, taskRunner, trainingRunner } from '../../../web/pool/page_runner.js';
+import { Runner } from '../../../web/pool/runner.js';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 function workers() {
   const made = [];
   const make = () => {
-    const worker = {posted: [], ended: false, post: (message) => worker.posted.push(message), end: () => { worker.ended = true; }};
+    const worker = {
+      posted: [],
+      ended: false,
+      post: (message) => worker.posted.push(message),
+      end: () => {
+        worker.ended = true;
+      },
+    };
     made.push(worker);
     return worker;
   };
-  return {made, make};
+  return { made, make };
 }
 
-test('a worker stays for the next ticket of its module, and ends when none comes', async (t) => {
-  t.mock.timers.enable({apis: ['setTimeout']});
-  const {made, make} = workers(), runner = new Runner(make, 60);
+test('reuses the worker of a module, and ends it when it is idle', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { made, make } = workers(),
+    runner = new Runner(make, 60);
   const run = async (module) => {
-    const result = runner.run({module, code: new Uint8Array(1)});
-    made.at(-1).onMessage({result: 1});
+    const result = runner.run({ module, code: new Uint8Array(1) });
+    made.at(-1).onMessage({ result: 1 });
     await result;
   };
   await run('a');
   t.mock.timers.tick(29_999);
   await run('a');
   t.mock.timers.tick(29_999);
-  assert.deepEqual(made.map(({ended}) => ended), [false]);
-  assert.equal(made[0].posted[1].code, undefined, 'it knows the module');
+  assert.deepEqual(
+    made.map(({ ended }) => ended),
+    [false],
+  );
+  assert.equal(made[0].posted[1].code, undefined, 'the worker has the module');
   t.mock.timers.tick(1);
-  assert.deepEqual(made.map(({ended}) => ended), [true]);
+  assert.deepEqual(
+    made.map(({ ended }) => ended),
+    [true],
+  );
   await run('a');
   assert.equal(made[1].posted[0].code.length, 1);
-  const long = runner.run({module: 'a'});
+  const long = runner.run({ module: 'a' });
   t.mock.timers.tick(59_999);
-  assert.equal(made[1].ended, false, 'who computes is not idle');
-  made[1].onMessage({result: 1});
+  assert.equal(made[1].ended, false, 'a busy worker is not idle');
+  made[1].onMessage({ result: 1 });
   await long;
   runner.stop();
   assert.equal(made[1].ended, true);
 });
 
-test('the time that blobs take is not that of the ticket', async (t) => {
-  t.mock.timers.enable({apis: ['setTimeout']});
+test("does not count downloads in a ticket's time", async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
   t.mock.method(performance, 'now', () => now);
   const pass = async (seconds) => {
@@ -54,16 +68,27 @@ test('the time that blobs take is not that of the ticket', async (t) => {
     await settled();
   };
   let come;
-  const {made, make} = workers(), runner = new Runner(make, 60, () => new Promise((resolve) => { come = resolve; }));
+  const { made, make } = workers(),
+    runner = new Runner(
+      make,
+      60,
+      () =>
+        new Promise((resolve) => {
+          come = resolve;
+        }),
+    );
   let why;
-  const run = () => runner.run({}).catch(({message}) => { why = message; });
+  const run = () =>
+    runner.run({}).catch(({ message }) => {
+      why = message;
+    });
   run();
   await pass(40);
-  made[0].onMessage({want: ['a large one']});
+  made[0].onMessage({ want: ['a large one'] });
   await pass(195);
   come('bytes');
   await settled();
-  assert.deepEqual([why, made[0].posted.at(-1)], [undefined, {fetched: ['bytes']}]);
+  assert.deepEqual([why, made[0].posted.at(-1)], [undefined, { fetched: ['bytes'] }]);
   await pass(19);
   assert.equal(why, undefined, '59 s so far');
   await pass(1);
@@ -71,32 +96,48 @@ test('the time that blobs take is not that of the ticket', async (t) => {
 
   run();
   await pass(30);
-  made[1].onMessage({want: ['a large one']});
+  made[1].onMessage({ want: ['a large one'] });
   runner.stop();
   await settled();
   why = undefined;
   run();
-  come('bytes'); // of the ticket before
+  come('bytes'); // for the earlier ticket
   await settled();
   await pass(59);
   assert.deepEqual([why, made[2].ended], [undefined, false]);
   runner.stop();
 });
 
-const lent = {port: 'a port', ended: 0, end: () => ++lent.ended};
-for (const [what, seconds, makeRunner] of [['task', 60, taskRunner], ['training', 300, () => trainingRunner(2, undefined, () => lent)]])
-  test(`a ticket of a ${what} takes at most ${seconds} s in a page`, async (t) => {
-    t.mock.timers.enable({apis: ['setTimeout']});
+const lent = { port: 'a port', ended: 0, end: () => ++lent.ended };
+for (const [what, seconds, makeRunner] of [
+  ['task', 60, taskRunner],
+  ['training', 300, () => trainingRunner(2, undefined, () => lent)],
+])
+  test(`limits a ticket of a ${what} to ${seconds} s in a page`, async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
     const made = [];
     globalThis.Worker = class {
       ended = false;
-      constructor() { made.push(this); }
-      postMessage({lent}) { assert.equal(lent, made.length && what === 'training' && !this.told ? 'a port' : undefined); this.told = true; }
-      terminate() { this.ended = true; }
+      constructor() {
+        made.push(this);
+      }
+      postMessage({ lent }) {
+        assert.equal(lent, made.length && what === 'training' && !this.told ? 'a port' : undefined);
+        this.told = true;
+      }
+      terminate() {
+        this.ended = true;
+      }
     };
-    t.after(() => { delete globalThis.Worker; });
+    t.after(() => {
+      delete globalThis.Worker;
+    });
     let why;
-    makeRunner().run({}).catch(({message}) => { why = message; });
+    makeRunner()
+      .run({})
+      .catch(({ message }) => {
+        why = message;
+      });
     t.mock.timers.tick(1000 * seconds - 1);
     await settled();
     assert.deepEqual([why, made[0].ended], [undefined, false]);
@@ -106,12 +147,21 @@ for (const [what, seconds, makeRunner] of [['task', 60, taskRunner], ['training'
     assert.equal(lent.ended, what === 'training' ? 1 : 0);
   });
 
-test('who computes for a part of the time rests for the other part', async (t) => {
-  t.mock.timers.enable({apis: ['setTimeout']});
+test('pauses so that it computes for its share of the time', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
   t.mock.method(performance, 'now', () => now);
   const begun = [];
-  const resting = new RestingRunner({run: async () => { begun.push(now); now += 100; }, stop() {}}, () => 0.2);
+  const resting = new ThrottledRunner(
+    {
+      run: async () => {
+        begun.push(now);
+        now += 100;
+      },
+      stop() {},
+    },
+    () => 0.2,
+  );
   const pass = async (milliseconds) => {
     for (let i = 0; i < milliseconds; i += 10) {
       now += 10;
@@ -132,7 +182,7 @@ test('who computes for a part of the time rests for the other part', async (t) =
   await cancelled;
   const third = resting.run({});
   await pass(280);
-  assert.deepEqual(begun, [0, 500], 'who is cancelled while it rests rests on');
+  assert.deepEqual(begun, [0, 500], 'a cancelled pause continues');
   await pass(20);
   await third;
   assert.deepEqual(begun, [0, 500, 1000]);

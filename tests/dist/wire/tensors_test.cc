@@ -7,8 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/error.h"
 #include "dist/wire/half.h"
-#include "matrix/error.h"
 #include "matrix/random.h"
 
 namespace kaiseki::dist {
@@ -19,7 +19,7 @@ Tensor floats(const std::vector<float>& values) {
                       Device::cpu());
 }
 
-/// By the definition of binary16.
+/// The value of a half by the definition of binary16.
 double value_of(uint16_t half) {
   const int exponent = half >> 10 & 31, mantissa = half & 1023;
   const double size =
@@ -49,7 +49,7 @@ ByteVector example() {
 
 }  // namespace
 
-TEST_CASE("a half is the nearest there is, ties to even, and never more than 65504") {
+TEST_CASE("halves round to nearest, ties to even, and stop at 65504") {
   int64_t wrong = 0;
   for (uint32_t half = 0; half < 0x10000; ++half) {
     const auto h = static_cast<uint16_t>(half);
@@ -70,7 +70,7 @@ TEST_CASE("a half is the nearest there is, ties to even, and never more than 655
   CHECK(from_half(to_half(-1e30f)) == -65504);
 }
 
-TEST_CASE("what is sent arrives: names, texts, shapes, types and exact values") {
+TEST_CASE("tensors: names, texts, shapes, types and exact values survive a round trip") {
   const TensorMessage message = decode_tensors(example());
   CHECK(message.texts == Metadata{{"a", "first"}, {"b", ""}});
   REQUIRE(message.tensors.size() == 5);
@@ -135,7 +135,7 @@ TEST_CASE("bytes are two, four, or one and a scale for each 256 elements") {
             .size() == 16 + 24 + 2000);
 }
 
-TEST_CASE("what is not finite is not sent") {
+TEST_CASE("values that are not finite are not encoded") {
   for (float bad :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
     for (WireType type : {WireType::f32, WireType::f16, WireType::i8})
@@ -143,7 +143,7 @@ TEST_CASE("what is not finite is not sent") {
                            Error);
 }
 
-TEST_CASE("every message that is cut short or changed is refused or still well formed") {
+TEST_CASE("a truncated or changed message is refused or still well formed") {
   const ByteVector good = example();
   for (size_t size = 0; size < good.size(); ++size)
     CHECK_THROWS_AS(decode_tensors(ByteView(good).first(size)), ParseError);
@@ -166,17 +166,17 @@ TEST_CASE("every message that is cut short or changed is refused or still well f
   CHECK(refused > 500);
 }
 
-TEST_CASE("lengths and shapes beyond the message are refused before memory is asked for") {
+TEST_CASE("lengths and shapes beyond the message are refused before memory is allocated") {
   ByteVector bytes = encode_tensors(std::vector<WireTensor>{{"x", floats({1, 2})}});
   const size_t dim = 16 + 8;
   for (uint64_t hostile : {uint64_t{1} << 63, uint64_t{1} << 40, ~uint64_t{0}, uint64_t{0}}) {
     ByteVector changed = bytes;
-    nn::store_le(hostile, &changed[dim]);
+    store_le(hostile, &changed[dim]);
     CHECK_THROWS_AS(decode_tensors(changed), ParseError);
   }
   for (size_t at : {4, 8, 12}) {
     ByteVector changed = bytes;
-    nn::store_le(~uint32_t{0}, &changed[at]);
+    store_le(~uint32_t{0}, &changed[at]);
     CHECK_THROWS_AS(decode_tensors(changed), ParseError);
   }
   std::vector<WireTensor> twice = {{"x", floats({1})}, {"x", floats({2})}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How exact each solver is, against double precision: what docs/benchmarks.md says.
+// The accuracy of each solver against double precision, as stated in
+// docs/benchmarks/convolution.md.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "matrix/backend.h"
+#include "matrix/backend/backend.h"
 #include "matrix/conv/sample.h"
 #include "matrix/ops/copy.h"
 #include "tests/matrix/conv/directions.h"
@@ -30,8 +31,8 @@ ConvProblem problem(int64_t n, int64_t c, int64_t side, int64_t k, int64_t taps,
   return p;
 }
 
-/// One of each size of VGG-16's layers; on OpenCL, where each has its own kernels to build, two.
-/// And a batch: the gradient of its filter sums 50,176 products.
+/// One layer of each size of VGG-16. On OpenCL only two, because each has its own kernels to build.
+/// Also a batch: the gradient of its filter sums 50,176 products.
 std::vector<ConvProblem> vgg(Device device) {
   if (KAISEKI_SLOW) return {problem(1, 256, 28, 256, 3)};
   std::vector<ConvProblem> layers{problem(1, 256, 56, 256, 3), problem(1, 512, 28, 512, 3),
@@ -44,14 +45,14 @@ std::vector<ConvProblem> vgg(Device device) {
 
 bool is_winograd(const std::string& name) { return name.find("winograd") != std::string::npos; }
 
-/// The largest errors, by the largest value at these places.
+/// The largest errors, relative to the largest value at these places.
 using Errors = std::map<std::string, double>;
 
 class Measure {
  public:
   explicit Measure(Device device) : device_(device) {}
 
-  /// In all directions, the solvers that `takes` names.
+  /// Runs the solvers that `takes` accepts, in all directions.
   template <typename F>
   void run(ConvProblem p, F takes) {
     Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, device_);
@@ -99,8 +100,9 @@ class Measure {
       worst = std::max(worst, std::isnan(error) ? HUGE_VAL : error);
       largest = std::max(largest, std::abs(exact[i]));
     }
-    // Float sums and Fourier transforms are seen to be off by up to 2e-6 of the largest value;
-    // Winograd's, whose constants amplify roundings, by 1.5e-5. A wrong term is off by far more.
+    // Measured errors of float sums and Fourier transforms are up to 2e-6 of the largest value.
+    // Winograd's are up to 1.5e-5, because its constants amplify roundings. A wrong term causes a
+    // far larger error.
     CHECK(worst < (is_winograd(name) ? 5e-5 : 5e-6) * largest);
     worst_[name] = std::max(worst_[name], worst / largest);
   }

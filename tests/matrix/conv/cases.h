@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Convolutions that tests run: what layers use, and the odd ones.
+// Convolutions for tests: shapes of common layers, and unusual ones.
 #pragma once
 
 #include <vector>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Which solver has which directions: what docs/tuning.md says, and what tests must have run.
+// The directions of each solver, as stated in docs/tuning.md. Tests must have run all of them.
 #pragma once
 
 #include <set>
 #include <string>
 #include <string_view>
 
-#include "matrix/backend.h"
-#include "matrix/conv/tuning.h"
+#include "matrix/backend/backend.h"
+#include "matrix/conv/problem.h"
+#include "matrix/conv/solver.h"
 
 namespace kaiseki::test {
 
@@ -28,7 +29,7 @@ inline std::string run_name(std::string_view solver, ConvDirection direction) {
   return std::string(solver) + ' ' + std::string(direction_name(direction));
 }
 
-/// Of every solver of the device in every direction that it has.
+/// Returns the names of every solver of the device in every direction that it supports.
 inline std::set<std::string> all_runs(Backend& backend) {
   std::set<std::string> runs;
   for (const ConvSolver* solver : backend.conv_solvers())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Filters that are transformed once for as long as they stay as they are.
+// Filters that are transformed once and used until they change.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "matrix/conv/select.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "tests/matrix/conv/cases.h"
 #include "tests/matrix/conv/reference.h"
-#include "tests/support/conv_policy.h"
 #include "tests/support/devices.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki {
 namespace {
@@ -22,7 +23,7 @@ namespace {
 constexpr Conv2d kConv{.padding = {1, 1}};
 constexpr int64_t kChannels = 64, kSide = 14;
 
-/// A convolution that Winograd's solver computes, forward and back.
+/// A convolution that Winograd's solver computes, forward and backward.
 struct Layer {
   Tensor x, filter;
   explicit Layer(Device device)
@@ -46,7 +47,7 @@ struct Layer {
     return values;
   }
 
-  /// With a copy of the filter, of which nothing is known.
+  /// Runs with a copy of the filter that the cache does not know.
   std::vector<float> run_fresh() {
     Layer fresh = *this;
     fresh.filter = filter.clone();
@@ -73,7 +74,7 @@ TEST_CASE("prepared filters: the same weights in another shape are another filte
   });
 }
 
-TEST_CASE("prepared filters: for each solver the same bits, for any number and size of images") {
+TEST_CASE("prepared filters: every solver gives the same bits, for any number and size of images") {
   int ran = 0;
   test::for_each_device([&](Device device) {
     for (ConvProblem p : test::conv_cases())
@@ -116,18 +117,19 @@ TEST_CASE("prepared filters: for each solver the same bits, for any number and s
   CHECK(ran >= 20);
 }
 
-TEST_CASE("prepared filters: used again with the same bits, never after a change") {
-  test::WithConvPolicy policy({TuneMode::off});
+TEST_CASE("prepared filters: reused with the same bits, and never after a change") {
+  test::WithTunePolicy policy({TuneMode::off});
   test::for_each_device([](Device device) {
     Layer layer(device);
     const uint64_t before = device.memory().account().workspace;
     const std::vector<float> expected = layer.run_fresh();
     for (int i = 0; i < 4; ++i) CHECK(layer.run() == expected);
-    const uint64_t kept = device.workspace().kept_bytes();
+    const uint64_t kept = device.workspace().derived_bytes();
     CHECK(kept >= 2 * layer.filter.bytes());
     CHECK(device.memory().account().workspace >= before + kept);
 
-    update("w = w - 0.1 * g", {{"w", layer.filter}, {"g", layer.filter.clone()}});  // a step
+    // One training step.
+    update("w = w - 0.1 * g", {{"w", layer.filter}, {"g", layer.filter.clone()}});
     for (int i = 0; i < 3; ++i) CHECK(layer.run() == layer.run_fresh());
     CHECK(layer.run() != expected);
 
@@ -146,13 +148,13 @@ TEST_CASE("prepared filters: used again with the same bits, never after a change
   });
 }
 
-TEST_CASE("prepared filters: none is kept where each is used once, as in training") {
-  test::WithConvPolicy policy({TuneMode::off});
+TEST_CASE("prepared filters: none is kept if each is used once, as in training") {
+  test::WithTunePolicy policy({TuneMode::off});
   test::for_each_device([](Device device) {
     Layer layer(device);
     for (int i = 0; i < 4; ++i) {
       layer.run();
-      CHECK(device.workspace().kept_bytes() == 0);
+      CHECK(device.workspace().derived_bytes() == 0);
       update("w = 0.9 * w", {{"w", layer.filter}});
     }
     device.workspace().set_limit({});

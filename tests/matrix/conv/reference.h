@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Convolution and its gradients by plain loops in double: what solvers are compared with.
+// Convolution and its gradients by plain loops in double: the reference for solvers.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace kaiseki::test {
 
-/// Results for one problem, and for each the sum of the sizes of its products, by which a float
-/// result may be off.
+/// The results for one problem. For each result also the sum of absolute products, which bounds the
+/// error of a float result.
 struct ConvReference {
   Doubles y, dx, dfilter, y_size, dx_size, dfilter_size;
 };
@@ -51,17 +51,18 @@ inline ConvReference conv_reference(const ConvProblem& p, const Doubles& x, cons
   return out;
 }
 
-/// A workspace of NaN, in which a solver may read only what it wrote; no tensor for 0 bytes.
+/// A workspace filled with NaN, so that a read of unwritten values shows. Returns an undefined
+/// tensor for 0 bytes.
 inline Tensor nan_workspace(uint64_t bytes, Device device) {
   if (bytes == 0) return {};
   const auto floats = static_cast<int64_t>((bytes + sizeof(float) - 1) / sizeof(float));
   return Tensor::full({floats}, NAN, device).reinterpret(DType::u8);
 }
 
-/// A float sum in any order is off by less than (number of terms) * epsilon * (sum of sizes); seen
-/// is about the square root of that, so 64 epsilon and one rounding of the result are ample. A
-/// solver that mixes neighbouring sums, as Winograd's does, is off by as much as the largest
-/// allows.
+/// A float sum in any order has an error below (number of terms) * epsilon * (sum of absolute
+/// products). Measured errors are about the square root of that. 64 epsilon and one rounding of the
+/// result are therefore ample. A solver that mixes neighboring sums, like Winograd's, has the error
+/// that the largest sum allows.
 inline void check_sums(const Tensor& actual, const Doubles& expected, const Doubles& size,
                        bool mixed = false) {
   const Doubles values = doubles(actual);

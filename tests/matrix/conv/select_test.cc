@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which solver runs: the fastest that was measured, and without measurements the first of the list.
+// The choice of a solver: the fastest if all were measured, otherwise the first of the list.
 #include "matrix/conv/select.h"
 
 #include <doctest/doctest.h>
@@ -15,8 +15,8 @@
 #include "tests/matrix/conv/cases.h"
 #include "tests/matrix/conv/reference.h"
 #include "tests/support/cache_folder.h"
-#include "tests/support/conv_policy.h"
 #include "tests/support/devices.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki {
 namespace {
@@ -30,7 +30,7 @@ std::vector<std::string> order(Backend& backend, const ConvProblem& problem) {
   return all;
 }
 
-/// All three directions through the public functions, against plain loops.
+/// Compares all three directions, through the public functions, with plain loops.
 void check_convolution(const ConvProblem& p, Device device) {
   Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 1, device), dx = x.clone();
   Tensor filter = test::random_tensor({p.k, p.c / p.groups, p.r, p.s}, 2, device);
@@ -52,9 +52,9 @@ void check_convolution(const ConvProblem& p, Device device) {
 
 }  // namespace
 
-TEST_CASE("solver order: the fastest first where each was measured, else as the backend has it") {
+TEST_CASE("solver order: the fastest first if all were measured, otherwise the backend's order") {
   test::CacheFolder folder("select");
-  test::WithConvPolicy policy({TuneMode::cached});
+  test::WithTunePolicy policy({TuneMode::cached});
   test::for_each_device([](Device device) {
     Backend& backend = device.backend();
     const std::vector<std::string> untuned = order(backend, kProblem);
@@ -65,36 +65,36 @@ TEST_CASE("solver order: the fastest first where each was measured, else as the 
     const auto order_with = [&](const std::vector<TuningResult>& results) {
       std::filesystem::remove(tuning_file());
       remember_tuning(convolution_key(backend, kProblem), results);
-      forget_convolutions();
+      forget_measurements();
       return order(backend, kProblem);
     };
     const std::vector<std::string> reversed(untuned.rbegin(), untuned.rend());
     CHECK(order_with(all) == reversed);
     check_convolution(kProblem, device);
     all.pop_back();
-    CHECK(order_with(all) == untuned);  // one is missing: a damaged line, say
-    all.push_back({untuned.back(), kWrongMilliseconds, 0});
+    CHECK(order_with(all) == untuned);  // one result is missing, for example after a damaged line
+    all.push_back({untuned.back(), 0, 0, TuningOutcome::wrong});
     CHECK(order_with(all) == std::vector(reversed.begin() + 1, reversed.end()));
     check_convolution(kProblem, device);
-    all.back().milliseconds = kRefusedMilliseconds;
+    all.back().outcome = TuningOutcome::refused;
     CHECK(order_with(all).back() == untuned.back());
     ConvProblem other = kProblem;
     other.n = 4;
     CHECK(order(backend, other) == untuned);
-    all.back().milliseconds = 0.5;
+    all.back() = {untuned.back(), 0.5, 0};
     CHECK(order_with(all) == reversed);
-    set_conv_policy({TuneMode::off});
+    set_tune_policy({TuneMode::off});
     CHECK(order(backend, kProblem) == untuned);
-    set_conv_policy({TuneMode::cached, true});  // not by measurements
+    set_tune_policy({TuneMode::cached, true});  // a deterministic policy ignores measurements
     CHECK(order(backend, kProblem) == untuned);
-    set_conv_policy({TuneMode::cached});
-    forget_convolutions();
+    set_tune_policy({TuneMode::cached});
+    forget_measurements();
   });
 }
 
-TEST_CASE("solver order: the first of the list is left for what is 5 % faster") {
+TEST_CASE("solver order: a solver must be 5 % faster to replace the first of the list") {
   test::CacheFolder folder("select_near");
-  test::WithConvPolicy policy({TuneMode::cached});
+  test::WithTunePolicy policy({TuneMode::cached});
   Backend& backend = Device::cpu().backend();
   const std::vector<std::string> untuned = order(backend, kProblem);
   for (const auto& [milliseconds, place] : {std::pair{9.6, 0}, std::pair{9.4, 1}}) {
@@ -102,14 +102,14 @@ TEST_CASE("solver order: the first of the list is left for what is 5 % faster") 
     for (const std::string& name : untuned) all.push_back({name, 20, 0});
     all[0].milliseconds = 10, all[1].milliseconds = milliseconds;
     remember_tuning(convolution_key(backend, kProblem), all);
-    forget_convolutions();
+    forget_measurements();
     CHECK(order(backend, kProblem)[0] == untuned[static_cast<size_t>(place)]);
   }
 }
 
-TEST_CASE("solver order: measurements with other threads are not ours") {
+TEST_CASE("solver order: measurements with other numbers of threads are ignored") {
   test::CacheFolder folder("select_threads");
-  test::WithConvPolicy policy({TuneMode::cached});
+  test::WithTunePolicy policy({TuneMode::cached});
   Backend& backend = Device::cpu().backend();
   set_thread_count(1);
   const std::vector<std::string> untuned = order(backend, kProblem);
@@ -117,14 +117,14 @@ TEST_CASE("solver order: measurements with other threads are not ours") {
   for (size_t i = 0; i < untuned.size(); ++i)
     all.push_back({untuned[i], 10.0 - static_cast<double>(i), 0});
   remember_tuning(convolution_key(backend, kProblem), all);
-  forget_convolutions();
+  forget_measurements();
   CHECK(order(backend, kProblem)[0] == untuned.back());
   set_thread_count(2);
   CHECK(order(backend, kProblem)[0] == untuned[0]);
   set_thread_count(0);
 }
 
-TEST_CASE("tuning: a CPU's OpenCL device is another one with other cores") {
+TEST_CASE("tuning: a CPU's OpenCL device has another key with another number of cores") {
   test::for_each_device([](Device device) {
     const DeviceInfo info = device.backend().info();
     const int threads = convolution_key(device.backend(), kProblem).threads;
@@ -133,9 +133,9 @@ TEST_CASE("tuning: a CPU's OpenCL device is another one with other cores") {
   });
 }
 
-TEST_CASE("tuning: every solver that can do it is measured, the results stay right and are kept") {
+TEST_CASE("tuning: every applicable solver is measured, results stay right, times are stored") {
   test::CacheFolder folder("select_tune");
-  test::WithConvPolicy policy({TuneMode::exhaustive});
+  test::WithTunePolicy policy({TuneMode::exhaustive});
   test::for_each_device([&](Device device) {
     Backend& backend = device.backend();
     for (size_t index : {1, 8, 10, 19, 20}) {
@@ -156,9 +156,9 @@ TEST_CASE("tuning: every solver that can do it is measured, the results stay rig
           if (solver->applicable(problem)) able.emplace(solver->name());
         CHECK(measured == able);
       }
-      CHECK(conv_results_kept());
-      set_conv_policy({TuneMode::cached});
-      forget_convolutions();
+      CHECK(all_results_stored());
+      set_tune_policy({TuneMode::cached});
+      forget_measurements();
       for (const ConvProblem& problem : met) {
         auto results = recall_tuning(convolution_key(backend, problem));
         REQUIRE_FALSE(results.empty());
@@ -168,12 +168,12 @@ TEST_CASE("tuning: every solver that can do it is measured, the results stay rig
         REQUIRE(first != results.end());
         CHECK(0.95 * first->milliseconds <= best->milliseconds);
       }
-      set_conv_policy({TuneMode::exhaustive});
+      set_tune_policy({TuneMode::exhaustive});
     }
   });
 }
 
-TEST_CASE("tuning: hybrid measures a large convolution once, amortised one trial a call") {
+TEST_CASE("tuning: hybrid measures a large convolution at once, amortised one trial per call") {
   test::for_each_device([](Device device) {
     Backend& backend = device.backend();
     const Conv2d conv{.padding = {1, 1}};
@@ -186,7 +186,7 @@ TEST_CASE("tuning: hybrid measures a large convolution once, amortised one trial
     for (TuneMode mode : {TuneMode::off, TuneMode::cached, TuneMode::hybrid, TuneMode::amortised}) {
       CAPTURE(static_cast<int>(mode));
       test::CacheFolder folder("select_hybrid");
-      test::WithConvPolicy policy({mode});
+      test::WithTunePolicy policy({mode});
       size_t calls = 0, known = 0;
       for (; calls < 60 && (known == 0 || calls < 3); ++calls) {
         conv2d(x, filter, nullptr, conv, y);
@@ -208,7 +208,7 @@ TEST_CASE("tuning: hybrid measures a large convolution once, amortised one trial
   });
 }
 
-TEST_CASE("tuning: amortised, each call computes once, and adds once to a gradient") {
+TEST_CASE("tuning: amortised computes once per call, and adds once to a gradient") {
   test::for_each_device([](Device device) {
     const Conv2d conv{.padding = {1, 1}};
     const Tensor x = test::random_tensor({4, 32, 56, 56}, 1, device);
@@ -231,12 +231,12 @@ TEST_CASE("tuning: amortised, each call computes once, and adds once to a gradie
       test::CacheFolder folder("select_amortised");
       std::vector<float> expected;
       {
-        test::WithConvPolicy policy({TuneMode::off});
+        test::WithTunePolicy policy({TuneMode::off});
         expected = compute();
       }
-      test::WithConvPolicy policy({TuneMode::amortised});
+      test::WithTunePolicy policy({TuneMode::amortised});
       int calls = 0;
-      for (; calls < 100 && !convolution_known(device.backend(), p); ++calls) {
+      for (; calls < 100 && !convolution_is_measured(device.backend(), p); ++calls) {
         const std::vector<float> values = compute();
         double worst = 0, largest = 0;
         for (size_t i = 0; i < values.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every solver of every device, in every direction that it can do, against plain loops in double.
+// Every solver of every device, in every direction that it supports, against plain loops in double.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "matrix/backend.h"
+#include "matrix/backend/backend.h"
 #include "matrix/threads.h"
 #include "tests/matrix/conv/cases.h"
 #include "tests/matrix/conv/directions.h"
@@ -43,7 +43,7 @@ void run(const ConvSolver& solver, const ConvProblem& problem, ConvArgs args, De
   solver.run(problem, args);
 }
 
-/// That each solver ran in each direction that it has, and in no other.
+/// Checks that each solver ran in each direction that it supports, and in no other.
 void check_all_ran(const std::set<std::string>& ran, Backend& backend) {
   const std::set<std::string> all = test::all_runs(backend);
   std::set<std::string> differ;
@@ -140,7 +140,7 @@ TEST_CASE("every solver agrees with plain loops") {
   });
 }
 
-TEST_CASE("every solver adds the bias, applies the activation, and keeps beta of the gradient") {
+TEST_CASE("every solver adds the bias, applies the activation, and applies beta to the gradient") {
   test::for_each_device([](Device device) {
     const auto cases = test::conv_cases();
     std::set<std::string> ran;
@@ -148,7 +148,7 @@ TEST_CASE("every solver adds the bias, applies the activation, and keeps beta of
       ConvProblem p = cases[i];
       Data data(p, device);
       const test::ConvReference expected = data.expected(p);
-      // Each is a kernel to build on OpenCL, so there some problems do, with groups and without.
+      // On OpenCL each problem is a kernel to build, so only some run, with and without groups.
       const bool all = (device.is_cpu() && !KAISEKI_SLOW) || i == 1 || i == 8 || i == 19;
       for (const ConvSolver* solver : device.backend().conv_solvers())
         for (ConvDirection direction : {ConvDirection::forward, ConvDirection::backward_filter}) {
@@ -195,7 +195,7 @@ TEST_CASE("the CPU's solvers give the same bits with any number of threads") {
   set_thread_count(0);
 }
 
-TEST_CASE("a problem counts its work and names itself") {
+TEST_CASE("a problem counts its operations and has a name") {
   const ConvProblem p = test::conv_cases()[17];
   CHECK(p.str() == "n1c2h19w23k3r3s2p3x4u2x3d3x2");
   CHECK(p.out_h() == 10);

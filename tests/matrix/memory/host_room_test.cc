@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-/// A machine of 8 GiB, 6 of them available, with files for its control groups.
+/// A machine with 8 GiB, 6 GiB of them available, and with files for its control groups.
 class Machine {
  public:
   explicit Machine(const std::string& name)
@@ -43,7 +43,7 @@ class Machine {
 
 }  // namespace
 
-TEST_CASE("host room: the machine's, where no group limits it") {
+TEST_CASE("host room: the machine's memory, if no group limits it") {
   const Machine machine("none");
   machine.check(8192, 6144);
   machine.write("proc/self/cgroup", "4:memory:/\n0::/user\nnonsense\n");
@@ -52,7 +52,7 @@ TEST_CASE("host room: the machine's, where no group limits it") {
   machine.check(8192, 6144);
 }
 
-TEST_CASE("host room: a limit of version 2, of the group or one that it is in, without old files") {
+TEST_CASE("host room: limits of cgroup version 2, of the group or an enclosing one") {
   const Machine machine("second");
   machine.write("proc/self/cgroup", "0::/a/b\n");
   machine.write("sys/fs/cgroup/a/b/memory.max", "max\n");
@@ -62,12 +62,13 @@ TEST_CASE("host room: a limit of version 2, of the group or one that it is in, w
   machine.write("sys/fs/cgroup/a/memory.stat",
                 "anon 1\ninactive_file " + std::to_string(300 * kMiB) + "\n");
   machine.check(1024, 524);
-  machine.write("sys/fs/cgroup/memory.max", std::to_string(512 * kMiB));  // a container's own view
+  // The view from inside a container.
+  machine.write("sys/fs/cgroup/memory.max", std::to_string(512 * kMiB));
   machine.write("sys/fs/cgroup/memory.current", std::to_string(600 * kMiB));
   machine.check(512, 0);
 }
 
-TEST_CASE("host room: a limit of version 1") {
+TEST_CASE("host room: limits of cgroup version 1") {
   const Machine machine("first");
   machine.write("proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/docker/1\n0::/\n");
   machine.write("sys/fs/cgroup/memory/memory.limit_in_bytes", std::to_string(2048 * kMiB));
@@ -78,7 +79,7 @@ TEST_CASE("host room: a limit of version 1") {
 }
 #endif
 
-TEST_CASE("host room: the CPU device has as much memory as this process may have") {
+TEST_CASE("host room: the CPU device has the memory that this process may use") {
   const HostRoom room = kaiseki::host_room();
   CHECK(room.total > 0);
   CHECK(room.available > 0);

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-TEST_CASE("host memory: aligned at every size, and null when there is none") {
+TEST_CASE("host memory: aligned at every size, and null if there is not enough") {
   for (uint64_t bytes :
        {uint64_t{1}, uint64_t{63}, uint64_t{3} << 20, uint64_t{4} << 20, (uint64_t{5} << 20) + 1}) {
     void* block = kaiseki::allocate_host(bytes);
@@ -19,7 +19,7 @@ TEST_CASE("host memory: aligned at every size, and null when there is none") {
   CHECK(kaiseki::allocate_host(uint64_t{1} << 62) == nullptr);
 }
 
-TEST_CASE("host memory: scratch grows, is kept, and survives a request that fails") {
+TEST_CASE("host memory: scratch grows, is kept, and survives a failed request") {
   kaiseki::Scratch scratch;
   float* first = scratch.reserve(100);
   first[99] = 1;

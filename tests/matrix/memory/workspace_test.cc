@@ -11,8 +11,8 @@
 #endif
 #include <thread>
 
-#include "matrix/error.h"
-#include "matrix/memory/pool.h"
+#include "base/error.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/ops/copy.h"
 #include "tests/support/devices.h"
 
@@ -21,19 +21,19 @@ namespace {
 
 constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
 
-/// A device with a budget of its own beyond what is in use, and a fresh workspace.
+/// A device with a fresh workspace and a budget for more than the memory in use.
 class SmallDevice {
  public:
   SmallDevice(Device device, uint64_t bytes) : device_(device) {
     workspace().set_limit({});
-    pool().trim();
-    pool().set_budget(pool().account().in_use + bytes);
+    allocator().trim();
+    allocator().set_budget(allocator().account().in_use + bytes);
   }
   ~SmallDevice() {
-    pool().set_budget({});
+    allocator().set_budget({});
     workspace().set_limit({});
   }
-  MemoryPool& pool() const { return device_.memory(); }
+  Allocator& allocator() const { return device_.memory(); }
   Workspace& workspace() const { return device_.workspace(); }
   Tensor tensor(uint64_t bytes) const {
     return Tensor({static_cast<int64_t>(bytes)}, DType::u8, device_);
@@ -44,7 +44,7 @@ class SmallDevice {
 };
 
 #ifdef __linux__
-/// Bytes of this process that the system has given memory.
+/// The bytes of this process that are in physical memory.
 uint64_t resident() {
   uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages >> pages;
@@ -54,19 +54,19 @@ uint64_t resident() {
 
 }  // namespace
 
-TEST_CASE("workspace: after an iteration, the largest registered size that fits what is free") {
+TEST_CASE("workspace: takes the largest wanted size that is free after an iteration") {
   test::for_each_device([](Device device) {
     SmallDevice small(device, 16 * kMiB);
     Workspace& workspace = small.workspace();
     const Tensor weights = small.tensor(4 * kMiB);
-    { const Tensor activations = small.tensor(5 * kMiB); }  // stays in the pool's cache
-    for (uint64_t bytes : {2 * kMiB, 6 * kMiB, 8 * kMiB, 40 * kMiB}) workspace.register_size(bytes);
+    { const Tensor activations = small.tensor(5 * kMiB); }  // stays in the allocator's cache
+    workspace.request_sizes(std::vector<uint64_t>{2 * kMiB, 6 * kMiB, 8 * kMiB, 40 * kMiB}, {});
     CHECK(workspace.size() == 0);
-    workspace.end_iteration();
-    CHECK(workspace.size() == 6 * kMiB);  // 16 - 4 - 5 are free; the cache is not touched
-    CHECK(small.pool().account().workspace == 6 * kMiB);
-    CHECK(small.pool().account().cached == 5 * kMiB);
-    workspace.end_iteration();  // nothing registered: it stays
+    workspace.grow();
+    CHECK(workspace.size() == 6 * kMiB);  // 16 - 4 - 5 are free; the cache is not used
+    CHECK(small.allocator().account().workspace == 6 * kMiB);
+    CHECK(small.allocator().account().cached == 5 * kMiB);
+    workspace.grow();  // no size is wanted, so the block stays
     CHECK(workspace.size() == 6 * kMiB);
     CHECK(workspace.use(6 * kMiB).memory.bytes() == 6 * kMiB);
     CHECK_FALSE(workspace.use(6 * kMiB + 1).memory.defined());
@@ -74,11 +74,10 @@ TEST_CASE("workspace: after an iteration, the largest registered size that fits 
 }
 
 #ifdef __linux__
-TEST_CASE(
-    "workspace: of the host's memory it has all from the first, so that none is promised twice") {
+TEST_CASE("workspace: host memory is committed at once, so that none is promised twice") {
   test::for_each_device([](Device device) {
     SmallDevice small(device, 160 * kMiB);
-    if (small.pool().available() == UINT64_MAX) return;  // memory of its own
+    if (small.allocator().available() == UINT64_MAX) return;  // has its own memory
     const uint64_t before = resident();
     small.workspace().reserve(128 * kMiB);
     REQUIRE(small.workspace().size() == 128 * kMiB);
@@ -86,45 +85,45 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("workspace: what a device was told to write takes from what is available") {
+TEST_CASE("workspace: the available memory excludes what queued work will write") {
   test::for_each_device([](Device device) {
     SmallDevice small(device, 160 * kMiB);
-    if (small.pool().available() == UINT64_MAX) return;  // memory of its own
+    if (small.allocator().available() == UINT64_MAX) return;  // has its own memory
     Tensor tensor({32 * static_cast<int64_t>(kMiB)}, DType::f32, device);
     const uint64_t before = resident();
     fill(tensor, 1);
-    small.pool().available();
+    small.allocator().available();
     CHECK(resident() >= before + 127 * kMiB);
   });
 }
 #endif
 
-TEST_CASE("workspace: gives way to tensors, and is taken again after the next iteration") {
+TEST_CASE("workspace: is released for tensors, and taken again after the next iteration") {
   test::for_each_device([](Device device) {
     SmallDevice small(device, 16 * kMiB);
     Workspace& workspace = small.workspace();
-    workspace.register_size(12 * kMiB);
-    workspace.end_iteration();
+    workspace.request_sizes(std::vector<uint64_t>{12 * kMiB}, {});
+    workspace.grow();
     REQUIRE(workspace.size() == 12 * kMiB);
-    Tensor larger = small.tensor(10 * kMiB);  // fits only without the workspace
+    Tensor larger = small.tensor(10 * kMiB);  // fits only if the workspace is released
     CHECK(workspace.size() == 0);
-    CHECK(small.pool().account().workspace == 0);
-    CHECK(workspace.available() == 0);  // and nothing is taken at once any more
+    CHECK(small.allocator().account().workspace == 0);
+    CHECK(workspace.available() == 0);  // no block is taken at once any more
     CHECK_FALSE(workspace.use(64).memory.defined());
     CHECK_THROWS_AS(small.tensor(7 * kMiB), OutOfMemory);
-    for (uint64_t bytes : {5 * kMiB, 12 * kMiB}) workspace.register_size(bytes);
-    workspace.end_iteration();
-    CHECK(workspace.size() == 5 * kMiB);  // smaller: the tensor is still there
+    workspace.request_sizes(std::vector<uint64_t>{5 * kMiB, 12 * kMiB}, {});
+    workspace.grow();
+    CHECK(workspace.size() == 5 * kMiB);  // smaller, because the tensor still exists
     larger = Tensor();
-    small.pool().trim();
-    workspace.register_size(12 * kMiB);
-    workspace.end_iteration();
+    small.allocator().trim();
+    workspace.request_sizes(std::vector<uint64_t>{12 * kMiB}, {});
+    workspace.grow();
     CHECK(workspace.size() == 12 * kMiB);
-    CHECK(small.pool().account().peak >= 12 * kMiB);
+    CHECK(small.allocator().account().peak >= 12 * kMiB);
   });
 }
 
-TEST_CASE("workspace: a small block is taken when it is first used") {
+TEST_CASE("workspace: a small block is taken on first use") {
   test::for_each_device([](Device device) {
     SmallDevice small(device, 16 * kMiB);
     Workspace& workspace = small.workspace();
@@ -140,7 +139,7 @@ TEST_CASE("workspace: a small block is taken when it is first used") {
   });
 }
 
-TEST_CASE("workspace: a limit of the user's is kept, and none is none") {
+TEST_CASE("workspace: a user's limit is respected, and 0 means no block") {
   test::for_each_device([](Device device) {
     SmallDevice small(device, 16 * kMiB);
     Workspace& workspace = small.workspace();
@@ -149,21 +148,21 @@ TEST_CASE("workspace: a limit of the user's is kept, and none is none") {
     CHECK(workspace.use(2 * kMiB).memory.defined());
     CHECK_FALSE(workspace.use(2 * kMiB + 1).memory.defined());
     CHECK_FALSE(workspace.allows(2 * kMiB + 1));
-    workspace.register_size(4 * kMiB);
-    workspace.end_iteration();
+    workspace.request_sizes(std::vector<uint64_t>{4 * kMiB}, {});
+    workspace.grow();
     workspace.reserve(4 * kMiB);
     CHECK(workspace.size() == 2 * kMiB);
     workspace.set_limit(0);
     CHECK(workspace.size() == 0);
     CHECK_FALSE(workspace.use(1).memory.defined());
-    CHECK(small.pool().account().workspace == 0);
+    CHECK(small.allocator().account().workspace == 0);
   });
 }
 
-TEST_CASE("workspace: what a run had can be taken before its first iteration") {
+TEST_CASE("workspace: a resumed run can take its size before its first iteration") {
   test::for_each_device([](Device device) {
     SmallDevice small(device, 16 * kMiB);
-    small.workspace().reserve(64 * kMiB);  // more than there is: none
+    small.workspace().reserve(64 * kMiB);  // more than there is, so no block is taken
     CHECK(small.workspace().size() == 0);
     small.workspace().reserve(3 * kMiB);
     CHECK(small.workspace().size() == 3 * kMiB);
@@ -182,6 +181,7 @@ TEST_CASE("workspace: one convolution uses it at a time, and a tensor that needs
       const Tensor larger = small.tensor(10 * kMiB);
       allocated = ++order;
     });
+    // Simulates work. The other thread waits for the memory, which cannot be seen from here.
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     CHECK(use.memory.bytes() == 12 * kMiB);
     used = ++order;
@@ -192,7 +192,7 @@ TEST_CASE("workspace: one convolution uses it at a time, and a tensor that needs
   CHECK(workspace.size() == 0);
 }
 
-TEST_CASE("workspace: a solver that runs out of memory keeps the block that it runs with") {
+TEST_CASE("workspace: a solver that runs out of memory keeps its block") {
   SmallDevice small(Device::cpu(), 16 * kMiB);
   small.workspace().reserve(12 * kMiB);
   {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Convolution with the pooling of its output against the two operations, on every device.
+// Convolution with pooling in one pass against the two operations, on every device.
 #include "matrix/ops/conv_pool.h"
 
 #include <doctest/doctest.h>
 
+#include "base/error.h"
 #include "matrix/conv/select.h"
-#include "matrix/error.h"
-#include "matrix/memory/pool.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/ops/copy.h"
 #include "matrix/threads.h"
-#include "tests/support/conv_policy.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki {
 namespace {
@@ -33,7 +33,7 @@ const Case kCases[] = {
 }  // namespace
 
 TEST_CASE("conv2d_max_pool: the same bits as conv2d and max_pool2d, and their gradients") {
-  test::WithConvPolicy policy({TuneMode::off});
+  test::WithTunePolicy policy({TuneMode::off});
   test::for_each_device([](Device device) {
     for (const Case& c : kCases) {
       INFO(c.x.str(), " by ", c.filter.str());
@@ -71,8 +71,8 @@ TEST_CASE("conv2d_max_pool: the same bits as conv2d and max_pool2d, and their gr
   });
 }
 
-TEST_CASE("conv2d_max_pool: on the CPU there is never a whole output of the convolution") {
-  test::WithConvPolicy policy({TuneMode::off});
+TEST_CASE("conv2d_max_pool: on the CPU, the whole output of the convolution is never in memory") {
+  test::WithTunePolicy policy({TuneMode::off});
   set_thread_count(2);
   const Device device = Device::cpu();
   const Tensor x = test::random_tensor({16, 16, 32, 32}, 1, device),
@@ -81,8 +81,8 @@ TEST_CASE("conv2d_max_pool: on the CPU there is never a whole output of the conv
   Tensor y({16, 32, 16, 16}, DType::f32, device), indices(y.shape(), DType::i32, device);
   Tensor dfilter(filter.shape(), DType::f32, device), dx(x.shape(), DType::f32, device);
   conv2d_max_pool(x, filter, nullptr, conv, {}, y, &indices);
-  conv2d_max_pool_backward(x, filter, y, indices, conv, {}, dfilter, 0, &dx);  // takes workspace
-  MemoryPool& pool = device.memory();
+  conv2d_max_pool_backward(x, filter, y, indices, conv, {}, dfilter, 0, &dx);  // uses workspace
+  Allocator& pool = device.memory();
   pool.trim();
   pool.reset_peak();
   const uint64_t before = pool.account().peak;
@@ -92,13 +92,13 @@ TEST_CASE("conv2d_max_pool: on the CPU there is never a whole output of the conv
   set_thread_count(0);
 }
 
-TEST_CASE("conv2d_max_pool: outputs are made when they are needed") {
-  test::WithConvPolicy policy({TuneMode::off});
+TEST_CASE("conv2d_max_pool: empty outputs are created") {
+  test::WithTunePolicy policy({TuneMode::off});
   set_thread_count(2);
   test::for_each_device([](Device device) {
-    const MemoryPool& pool = device.memory();
+    const Allocator& pool = device.memory();
     const Tensor filter = test::random_tensor({8, 4, 3, 3}, 2, device);
-    for (int64_t images : {1, 4}) {  // one cannot be shared by two threads: it is not pooled
+    for (int64_t images : {1, 4}) {  // two threads cannot share one image, so it is not pooled
       const Tensor x = test::random_tensor({images, 4, 18, 18}, 1, device);
       Tensor expected({images, 8, 8, 8}, DType::f32, device), y, indices,
           places(expected.shape(), DType::i32, device);
@@ -123,7 +123,7 @@ TEST_CASE("conv2d_max_pool: outputs are made when they are needed") {
   set_thread_count(0);
 }
 
-TEST_CASE("conv2d_max_pool: what does not fit is refused") {
+TEST_CASE("conv2d_max_pool: arguments that do not match are refused") {
   const Tensor x = Tensor::zeros({1, 2, 6, 6}, DType::f32, Device::cpu()),
                filter = Tensor::zeros({3, 2, 3, 3}, DType::f32, Device::cpu());
   Tensor y({1, 3, 2, 2}, DType::f32, Device::cpu()), wrong({1, 3, 2, 1}, DType::f32, Device::cpu());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The front ends of convolution: that they choose a solver, take views, and say what does not fit.
+// The front ends of convolution: they choose a solver, accept views, and reject wrong arguments.
 #include "matrix/ops/conv.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
@@ -53,7 +53,7 @@ TEST_CASE("convolution agrees with plain loops in all directions") {
   });
 }
 
-TEST_CASE("convolution takes inputs that are views") {
+TEST_CASE("convolution accepts views as inputs") {
   test::for_each_device([](Device device) {
     const ConvProblem p = test::conv_cases()[8];
     const int swap[] = {0, 1, 3, 2};
@@ -88,7 +88,7 @@ TEST_CASE("convolution of an empty batch") {
   });
 }
 
-TEST_CASE("where sums are direct, a NaN in the input reaches exactly the outputs that read it") {
+TEST_CASE("with direct sums, a NaN in the input affects exactly the outputs that read it") {
   const int64_t size = 9;
   for (int64_t place = 0; place < size * size; ++place) {
     Tensor x = Tensor::full({1, 1, size, size}, 1), filter = Tensor::full({1, 1, 3, 3}, 1);
@@ -104,7 +104,7 @@ TEST_CASE("where sums are direct, a NaN in the input reaches exactly the outputs
   }
 }
 
-TEST_CASE("convolution writes where it does not read") {
+TEST_CASE("convolution refuses outputs that overlap inputs") {
   Tensor all({2 * 36 + 6}), x = all.slice(0, 0, 36).reshape({1, 1, 6, 6}),
                             y = all.slice(0, 36, 36).reshape({1, 1, 6, 6}),
                             near = all.slice(0, 35, 36).reshape({1, 1, 6, 6});
@@ -118,7 +118,7 @@ TEST_CASE("convolution writes where it does not read") {
   CHECK_THROWS_AS(conv2d_backward_filter(x, y, {}, one), ShapeError);
 }
 
-TEST_CASE("convolution whose taps lie far away in the padding") {
+TEST_CASE("convolution with taps far away in the padding") {
   test::for_each_device([](Device device) {
     const int64_t far = int64_t{1} << 24;
     const Conv2d conv{.padding = {far, far}, .dilation = {far, far}};
@@ -139,7 +139,7 @@ TEST_CASE("convolution whose taps lie far away in the padding") {
   });
 }
 
-TEST_CASE("convolution says what does not fit") {
+TEST_CASE("convolution refuses arguments that do not match") {
   const Tensor x({2, 4, 8, 8}), filter({6, 4, 3, 3}), bias({5});
   Tensor y({2, 6, 6, 6}), wrong({2, 6, 6, 5});
   const auto forward = [&](const Tensor& input, const Tensor& weights, Conv2d conv, Tensor& out) {
@@ -153,9 +153,10 @@ TEST_CASE("convolution says what does not fit") {
   CHECK(forward(x, Tensor({6, 3, 3, 3}), {}, y) ==
         "[conv2d] expected 3 input channels for filter [6, 3, 3, 3] in 1 groups, got input [2, 4, "
         "8, 8]");
-  CHECK(forward(x, filter, {.groups = 3}, y) ==
-        "[conv2d] expected channels that 3 groups divide, got input [2, 4, 8, 8] and filter [6, 4, "
-        "3, 3]");
+  CHECK(
+      forward(x, filter, {.groups = 3}, y) ==
+      "[conv2d] expected channels divisible by 3 groups, got input [2, 4, 8, 8] and filter [6, 4, "
+      "3, 3]");
   CHECK(forward(x, filter, {.stride = {0, 1}}, y) ==
         "[conv2d] expected a stride from 1 to 536870912, got 0");
   const int64_t huge = int64_t{1} << 62;
@@ -163,12 +164,13 @@ TEST_CASE("convolution says what does not fit") {
         "[conv2d] expected a dilation from 1 to 536870912, got 4611686018427387904");
   CHECK(forward(x, filter, {.padding = {0, huge}}, y) ==
         "[conv2d] expected a padding from 0 to 536870912, got 4611686018427387904");
-  CHECK(forward(x, filter, {.dilation = {4, 1}}, y) ==
-        "[conv2d] expected an input that holds the filter's 9x3 with its padding, got [2, 4, 8, 8] "
-        "padded by "
-        "0x0");
+  CHECK(
+      forward(x, filter, {.dilation = {4, 1}}, y) ==
+      "[conv2d] expected an input with its padding of at least the filter's 9x3, got [2, 4, 8, 8] "
+      "padded by "
+      "0x0");
   CHECK(forward(Tensor({2, 4, 8, 8}, DType::i32), filter, {}, y) ==
-        "[conv2d] expected f32 for the input, got i32");
+        "[conv2d] expected the input of type f32, got i32");
   CHECK(error_of([&] { conv2d(x, filter, &bias, {}, y); }) ==
         "[conv2d] expected a bias of shape [6], got [5]");
   Tensor dx({2, 4, 8, 8}), dfilter({6, 4, 3, 3}), none({2, 4, 8, 0}), of_none({2, 6, 10, 2});

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
 
@@ -13,7 +13,7 @@ using namespace kaiseki::test;
 
 namespace {
 
-/// Elements of any view, by its strides over the whole storage.
+/// The elements of a view, computed from its strides over the whole storage.
 Doubles elements(const Doubles& storage, const Tensor& view) {
   Doubles result;
   for_each_index(view.shape(), [&](const Shape& index) {
@@ -54,7 +54,7 @@ TEST_CASE("copy: any view to contiguous") {
   });
 }
 
-TEST_CASE("copy: into views, the rest stays") {
+TEST_CASE("copy: into views; the rest stays unchanged") {
   for_each_device([](Device device) {
     Tensor x = random_tensor({9, 11}, 3, device), target = Tensor::full({20, 30}, 7, device);
     Tensor place = target.slice(0, 4, 11).slice(1, 5, 9).transpose();
@@ -69,7 +69,7 @@ TEST_CASE("copy: into views, the rest stays") {
   });
 }
 
-TEST_CASE("copy: within one storage, as if by way of another") {
+TEST_CASE("copy: within one storage, as if through another") {
   for_each_device([](Device device) {
     Tensor x = random_tensor({40, 40}, 8, device), down = x.slice(0, 3, 30);
     Doubles expected = doubles(x.slice(0, 0, 30));
@@ -103,7 +103,7 @@ TEST_CASE("copy: every element type, and between devices") {
   });
 }
 
-TEST_CASE("copy, fill: bad calls are errors") {
+TEST_CASE("copy, fill: invalid calls are errors") {
   Tensor a({2, 3}), b({3, 2}), c({2, 3}, DType::i32), bytes({3}, DType::u8), none;
   CHECK_THROWS_AS(copy(a, b), ShapeError);
   CHECK_THROWS_AS(copy(a, c), ShapeError);
@@ -153,8 +153,8 @@ TEST_CASE("concatenate: along every axis") {
 TEST_CASE("gather: rows of every element type") {
   for_each_device([](Device device) {
     std::vector<uint8_t> bytes(12);
-    std::iota(bytes.begin(), bytes.end(), uint8_t{250});                 // wraps
-    std::vector<int32_t> integers = {1, -2, 3, 1 << 30, 5, 0x7fc00001};  // the last a NaN as f32
+    std::iota(bytes.begin(), bytes.end(), uint8_t{250});                 // wraps around
+    std::vector<int32_t> integers = {1, -2, 3, 1 << 30, 5, 0x7fc00001};  // the last is a NaN as f32
     Tensor rows = indices({3, 1, 3}, device);
     Tensor picture = Tensor::from(std::span<const uint8_t>(bytes), {4, 3}, device);
     CHECK(gather(picture, rows).to_vector<uint8_t>() ==

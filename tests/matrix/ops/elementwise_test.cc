@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/threads.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
@@ -97,8 +97,8 @@ TEST_CASE("elementwise: functions agree with <cmath>") {
     float low, high;
     double relative, absolute;
   };
-  // Highway states at most 4 units in the last place (2.4e-7) for its functions, OpenCL 4 for
-  // these; sigmoid adds two roundings. sin and cos near a zero are bound absolutely.
+  // Highway guarantees 4 units in the last place (2.4e-7) for its functions, OpenCL 4 for these.
+  // sigmoid adds two roundings. Near zeros of sin and cos, the bound is absolute.
   const Case cases[] = {
       {"abs(x)", [](double x) { return std::abs(x); }, -9, 9, 0, 0},
       {"sqrt(x)", [](double x) { return std::sqrt(x); }, 0, 1e6, 1.8e-7, 0},
@@ -181,7 +181,7 @@ TEST_CASE("elementwise: scalars, constants and results without tensors") {
   CHECK(elementwise("0 ? 1 : 0 ? 2 : 3", {}).item() == 3);
 }
 
-TEST_CASE("elementwise: results may lie exactly on an input") {
+TEST_CASE("elementwise: results may be in place of an input") {
   for_each_device([](Device device) {
     Tensor x = random_tensor({3001}, 10, device), y = random_tensor({3001}, 11, device);
     Doubles expected = broadcast(x, y, [](double p, double q) { return p * p - q; });
@@ -190,7 +190,7 @@ TEST_CASE("elementwise: results may lie exactly on an input") {
   });
 }
 
-TEST_CASE("update: optimizers in one pass, reading what was assigned before") {
+TEST_CASE("update: optimizers in one pass; right sides read the values assigned before") {
   for_each_device([](Device device) {
     for (int64_t n : {1, 5, 1024, 5003}) {
       Tensor w = random_tensor({n}, 12, device), v = random_tensor({n}, 13, device),
@@ -208,7 +208,7 @@ TEST_CASE("update: optimizers in one pass, reading what was assigned before") {
   });
 }
 
-TEST_CASE("update: what is overwritten is read first where it must be") {
+TEST_CASE("update: a value is read before it is overwritten") {
   for_each_device([](Device device) {
     auto fresh = [&](uint64_t seed) { return random_tensor({2050}, seed, device); };
     Tensor a = fresh(15), b = fresh(16), t = fresh(17);
@@ -232,7 +232,7 @@ TEST_CASE("update: what is overwritten is read first where it must be") {
   });
 }
 
-TEST_CASE("update: results without inputs lie on one device") {
+TEST_CASE("update: results without inputs are on one device") {
   for_each_device([](Device device) {
     Tensor a({3}, DType::f32, device), b({3}, DType::f32, device), c({3});
     update("a = 1; b = 2", {{"a", a}, {"b", b}});
@@ -250,7 +250,7 @@ TEST_CASE("update: broadcasts into its results") {
   });
 }
 
-TEST_CASE("elementwise: bad calls are errors that say why") {
+TEST_CASE("elementwise: invalid calls are errors with a reason") {
   Tensor x({2, 3}), y({4}), integers({3}, DType::i32), part = Tensor({10}).slice(0, 1, 8);
   CHECK_THROWS_WITH_AS(add(x, y),
                        "[elementwise] expected shapes that broadcast together, got [2, 3] and [4]",
@@ -276,7 +276,7 @@ TEST_CASE("elementwise: bad calls are errors that say why") {
                   ShapeError);
 }
 
-TEST_CASE("elementwise: threads change nothing") {
+TEST_CASE("elementwise: the number of threads does not change the result") {
   Tensor x = random_tensor({300007}, 20), y = random_tensor({300007}, 21);
   auto run = [&] { return elementwise("exp(x)*y + sin(y)", {{"x", x}, {"y", y}}).to_vector(); };
   set_thread_count(1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/ops/gemm.h"
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
 
@@ -50,7 +50,7 @@ TEST_CASE("matmul: views with strided rows, and transposed views") {
   });
 }
 
-TEST_CASE("matmul: batches, and one matrix for all of a batch") {
+TEST_CASE("matmul: batches, and one matrix for a whole batch") {
   for_each_device([](Device device) {
     const Tensor a = random_tensor({3, 5, 7}, 5, device), b = random_tensor({7, 4}, 6, device);
     const Tensor c = matmul(a, b);
@@ -84,7 +84,7 @@ TEST_CASE("gemm: alpha, beta, bias and activation") {
   });
 }
 
-TEST_CASE("gemm: no products give beta * C") {
+TEST_CASE("gemm: with k = 0, the result is beta * C") {
   for_each_device([](Device device) {
     Tensor c = Tensor::full({2, 3}, 4, device);
     gemm(Tensor({2, 0}, DType::f32, device), Tensor({0, 3}, DType::f32, device), c, {.beta = 0.5f});
@@ -94,7 +94,7 @@ TEST_CASE("gemm: no products give beta * C") {
   });
 }
 
-TEST_CASE("gemm: with alpha 0, A and B count for nothing, a NaN in them neither") {
+TEST_CASE("gemm: with alpha 0, A and B are ignored, even a NaN") {
   for_each_device([](Device device) {
     Tensor a = Tensor::full({3, 4}, std::nanf(""), device), b = Tensor::full({4, 2}, 1, device),
            c = Tensor::full({3, 2}, 6, device);
@@ -103,7 +103,7 @@ TEST_CASE("gemm: with alpha 0, A and B count for nothing, a NaN in them neither"
   });
 }
 
-TEST_CASE("gemm: what does not fit is refused with both shapes") {
+TEST_CASE("gemm: shapes that do not match are refused, with both shapes") {
   Tensor a({2, 3}), b({3, 4}), c({2, 4}), wrong({2, 5}), vector({4});
   CHECK_THROWS_WITH_AS(gemm(a, a, c),
                        "[gemm] expected op(B) with 3 rows for A [2, 3], got 2 in B [2, 3]",

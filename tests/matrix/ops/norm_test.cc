@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/threads.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
@@ -27,12 +27,12 @@ struct View {
 const Shape kShapes[] = {{2, 1},    {5, 3},        {64, 10},     {4, 3, 5, 7},   {3, 17, 1, 1},
                          {1, 2, 9}, {2, 5, 33, 2}, {7, 2, 3, 3}, {16, 8, 28, 28}};
 
-struct Normalised {
+struct Normalized {
   Doubles mean, variance, inv_std, y;
 };
 
-Normalised normalise(View x, const Doubles& gamma, const Doubles& beta, double eps) {
-  Normalised result{Doubles(x.c, 0), Doubles(x.c, 0), Doubles(x.c, 0), x.v};
+Normalized normalize(View x, const Doubles& gamma, const Doubles& beta, double eps) {
+  Normalized result{Doubles(x.c, 0), Doubles(x.c, 0), Doubles(x.c, 0), x.v};
   double count = static_cast<double>(x.n * x.inner);
   for (int64_t k = 0; k < x.c; ++k) {
     for (int64_t i = 0; i < x.n; ++i)
@@ -65,7 +65,7 @@ TEST_CASE("batch norm: statistics, results and running values") {
       Doubles means = doubles(running_mean), variances = doubles(running_var);
       Tensor mean(channels, DType::f32, device), inv_std(channels, DType::f32, device);
       BatchNorm norm{1e-3f, 0.2f};
-      Normalised expected = normalise(View(x), doubles(gamma), doubles(beta), norm.eps);
+      Normalized expected = normalize(View(x), doubles(gamma), doubles(beta), norm.eps);
       batch_norm_train(x, gamma, beta, norm, running_mean, running_var, mean, inv_std, y);
       double count = static_cast<double>(x.size() / shape[1]);
       for (size_t k = 0; k < means.size(); ++k) {
@@ -91,7 +91,7 @@ TEST_CASE("batch norm: statistics, results and running values") {
   });
 }
 
-TEST_CASE("batch norm: with relu, and once more from the statistics") {
+TEST_CASE("batch norm: with relu, and again from the statistics") {
   for_each_device([](Device device) {
     for (const Shape& shape : kShapes) {
       INFO(shape.str());
@@ -124,14 +124,14 @@ TEST_CASE("batch norm: with relu, and once more from the statistics") {
   });
 }
 
-TEST_CASE("batch norm: a large mean does not spoil the variance") {
+TEST_CASE("batch norm: a large mean does not reduce the accuracy of the variance") {
   for_each_device([](Device device) {
     Tensor x = random_tensor({8, 2, 31, 31}, 6, device, 10000, 10001), y = x.clone();
     Tensor one = Tensor::full({2}, 1, device), zero = Tensor::zeros({2}, DType::f32, device);
     Tensor running_mean = zero.clone(), running_var = one.clone(), mean = zero.clone(),
            inv_std = zero.clone();
     batch_norm_train(x, one, zero, {}, running_mean, running_var, mean, inv_std, y);
-    check_close(inv_std, normalise(View(x), {1, 1}, {0, 0}, 1e-5).inv_std, 1e-3);
+    check_close(inv_std, normalize(View(x), {1, 1}, {0, 0}, 1e-5).inv_std, 1e-3);
   });
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("batch norm: gradients by finite differences in double") {
       Tensor x = random_tensor(shape, 7, device), dy = random_tensor(shape, 8, device);
       Tensor gamma = random_tensor(channels, 9, device, 0.5f, 2);
       Doubles g = doubles(gamma), b(g.size(), 0), weights = doubles(dy);
-      Normalised forward = normalise(View(x), g, b, eps);
+      Normalized forward = normalize(View(x), g, b, eps);
       auto to_tensor = [&](const Doubles& v) {
         std::vector<float> f(v.begin(), v.end());
         return Tensor::from(std::span<const float>(f), channels, device);
@@ -155,7 +155,7 @@ TEST_CASE("batch norm: gradients by finite differences in double") {
                                             dbeta = Tensor::full(channels, 2, device);
       batch_norm_backward(x, dy, gamma, mean, inv_std, dx, dgamma, dbeta);
       auto loss = [&](const View& in, const Doubles& scale, const Doubles& shift) {
-        Doubles y = normalise(in, scale, shift, eps).y;
+        Doubles y = normalize(in, scale, shift, eps).y;
         double sum = 0;
         for (size_t i = 0; i < y.size(); ++i) sum += y[i] * weights[i];
         return sum;
@@ -208,7 +208,7 @@ const Lrn kLrns[] = {{5, 1e-4f, 0.75f, 1}, {1, 0.5f, 0.5f, 2}, {2, 1, 0.75f, 1},
 
 }  // namespace
 
-TEST_CASE("local response normalisation: any window, also even and wider than the channels") {
+TEST_CASE("local response normalization: any window, also even ones and wider than the channels") {
   for_each_device([](Device device) {
     for (const Shape& shape : kShapes)
       for (const Lrn& norm : kLrns) {
@@ -220,7 +220,7 @@ TEST_CASE("local response normalisation: any window, also even and wider than th
   });
 }
 
-TEST_CASE("local response normalisation: gradients by finite differences in double") {
+TEST_CASE("local response normalization: gradients by finite differences in double") {
   for_each_device([](Device device) {
     for (const Shape& shape : {Shape{2, 1}, Shape{2, 7}, Shape{2, 6, 3, 5}, Shape{1, 3, 70}})
       for (const Lrn& norm : kLrns) {
@@ -245,7 +245,7 @@ TEST_CASE("local response normalisation: gradients by finite differences in doub
   });
 }
 
-TEST_CASE("norms: bad shapes are errors, empty input is none") {
+TEST_CASE("norms: bad shapes are errors, empty input is not") {
   Tensor x({2, 3, 4}), y({2, 3, 4}), c({3}), d({4});
   CHECK_THROWS_AS(batch_norm_train(x, d, c, {}, c, c, c, c, y), ShapeError);
   CHECK_THROWS_AS(batch_norm_train(x, c, c, {}, c, c, c, c, d), ShapeError);
@@ -260,7 +260,7 @@ TEST_CASE("norms: bad shapes are errors, empty input is none") {
   CHECK_THROWS_AS(batch_norm_train(none, c, c, {}, c, c, c, c, out), ShapeError);
 }
 
-TEST_CASE("norms: threads change nothing") {
+TEST_CASE("norms: the number of threads does not change the result") {
   Tensor x = random_tensor({16, 8, 28, 28}, 13), y(x.shape());
   auto run = [&] {
     Tensor one = Tensor::full({8}, 1), mean({8}), inv_std({8});

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/threads.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
@@ -91,7 +91,7 @@ PoolReference pool_reference(const Case& c, bool count_padding, const test::Doub
   return out;
 }
 
-/// Few different values, so that maxima tie: the first one wins.
+/// A few different values, so that maxima tie. The first one is the maximum.
 Tensor tied(const Shape& shape, Device device) {
   Tensor t = test::random_tensor(shape, 5, Device::cpu(), 0, 4);
   float* values = t.mutable_data<float>();
@@ -99,7 +99,7 @@ Tensor tied(const Shape& shape, Device device) {
   return t.to(device);
 }
 
-/// NaNs, infinities (most of them negative, whole windows of them) and few numbers, which tie.
+/// NaNs, infinities (mostly negative, in whole windows) and a few numbers that tie.
 Tensor with_extremes(const Shape& shape, uint64_t seed) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   Tensor kinds = test::random_tensor(shape, seed, Device::cpu(), 0, 8);
@@ -133,7 +133,7 @@ TEST_CASE("max pooling and its gradient") {
   });
 }
 
-TEST_CASE("pooling rows of any length around a vector's") {
+TEST_CASE("pooling rows of any length around the vector length") {
   int cases = 0;
   for (int64_t width : {4, 5, 7, 8, 9, 11, 15, 16, 17, 18, 19, 31, 32, 33, 34, 35, 37, 67})
     for (std::array<int64_t, 3> column : {std::array<int64_t, 3>{1, 1, 0},
@@ -189,7 +189,7 @@ TEST_CASE("average pooling and its gradient") {
   });
 }
 
-TEST_CASE("a NaN wins a maximum, padding and minus infinity never do") {
+TEST_CASE("a NaN is the maximum; padding and minus infinity never are") {
   test::for_each_device([](Device device) {
     const float nan = std::nanf(""), infinity = std::numeric_limits<float>::infinity();
     for (int64_t width : {2, 6, 34, 70})
@@ -197,7 +197,7 @@ TEST_CASE("a NaN wins a maximum, padding and minus infinity never do") {
         Tensor x = Tensor::full({1, 1, 2, width}, 1, Device::cpu());
         x.mutable_data<float>()[place] = nan;
         if (place < width)
-          x.mutable_data<float>()[width + place / 2 * 2 + 1] = nan;  // the first wins
+          x.mutable_data<float>()[width + place / 2 * 2 + 1] = nan;  // the first is the maximum
         Tensor y({1, 1, 1, width / 2}, DType::f32, device), indices(y.shape(), DType::i32, device);
         max_pool2d(x.to(device), {}, y, indices);
         const auto window = static_cast<size_t>(place % width / 2);
@@ -228,7 +228,7 @@ TEST_CASE("pooling gives the same bits with any number of threads") {
   set_thread_count(0);
 }
 
-TEST_CASE("pooling's gradient leaves out indices of another plane") {
+TEST_CASE("pooling's gradient ignores indices of another plane") {
   test::for_each_device([](Device device) {
     std::vector<int32_t> places = {0, 18, -1, 15};
     const Tensor indices = Tensor::from(std::span<const int32_t>(places), {1, 1, 2, 2}, device);
@@ -243,7 +243,7 @@ TEST_CASE("pooling's gradient leaves out indices of another plane") {
   });
 }
 
-TEST_CASE("pooling writes where it does not read") {
+TEST_CASE("pooling refuses outputs that overlap inputs") {
   Tensor all({64}), x = all.slice(0, 0, 16).reshape({1, 1, 4, 4}),
                     y = all.slice(0, 15, 4).reshape({1, 1, 2, 2}), other({1, 1, 2, 2});
   Tensor indices(y.shape(), DType::i32);
@@ -253,7 +253,7 @@ TEST_CASE("pooling writes where it does not read") {
   average_pool2d(x, {}, other);
 }
 
-TEST_CASE("pooling says what does not fit") {
+TEST_CASE("pooling refuses arguments that do not match") {
   const auto error_of = [](const Shape& x, const Pool2d& pool) -> std::string {
     try {
       pool2d_shape(x, pool);
@@ -268,7 +268,7 @@ TEST_CASE("pooling says what does not fit") {
   CHECK(error_of({1, 1, 4, 4}, {.padding = {2, 0}}) ==
         "[pool2d] expected a padding of at most half the window 2, got 2");
   CHECK(error_of({1, 1, 1, 4}, {}) ==
-        "[pool2d] expected an input that holds the window 2x2 with its padding, got [1, 1, 1, 4]");
+        "[pool2d] expected an input with its padding of at least the window 2x2, got [1, 1, 1, 4]");
   const Tensor x({1, 1, 4, 4});
   Tensor y({1, 1, 2, 3}), indices({1, 1, 2, 2}, DType::i32);
   CHECK_THROWS_WITH_AS(max_pool2d(x, {}, y, indices),

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/threads.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
@@ -29,7 +29,7 @@ TEST_CASE("random: the words of the stream, from any position, on every device")
         random_normal(x, ours, 1, 2);
         expected.clear();
         for (int64_t i = 0; i < n; ++i) expected.push_back(1 + 2.0 * words.normal());
-        // In float, log and cos of the two words are good to about 1e-6 of the deviation.
+        // In float, log and cos of the two words are accurate to about 1e-6 of the deviation.
         check_close(x, expected, 1e-6, device.is_cpu() ? 3e-7 : 1e-5);
         CHECK(ours.position() == words.position());
 
@@ -42,7 +42,7 @@ TEST_CASE("random: the words of the stream, from any position, on every device")
   });
 }
 
-TEST_CASE("random: moments of a million numbers, and the ends of the range") {
+TEST_CASE("random: moments of a million numbers, and the bounds of the range") {
   for_each_device([](Device device) {
     Random random(3);
     Tensor x({1000000}, DType::f32, device);
@@ -72,7 +72,7 @@ TEST_CASE("random: moments of a million numbers, and the ends of the range") {
   });
 }
 
-TEST_CASE("random: threads change nothing; bad arguments are errors") {
+TEST_CASE("random: the number of threads changes nothing; bad arguments are errors") {
   auto run = [] {
     Random random(9);
     Tensor x({100003});

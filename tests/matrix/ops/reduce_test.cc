@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/threads.h"
 #include "tests/support/devices.h"
@@ -15,7 +15,7 @@ using namespace kaiseki::test;
 
 namespace {
 
-/// The reduction in double, and what sums of absolute values allow as error.
+/// The reduction in double, and the sums of absolute values, which bound the error.
 struct Expected {
   Doubles values, magnitudes;
 };
@@ -63,7 +63,8 @@ void check(Reduction kind, const Tensor& x, const Axes& axes) {
   Expected expected = reference(kind, x, axes);
   Doubles actual = doubles(reduce(kind, x, axes));
   REQUIRE(actual.size() == expected.values.size());
-  // At most 128 additions in a row are in float, each within 6e-8 of the sum of magnitudes so far.
+  // At most 128 additions in a row are in float. Each has an error of 6e-8 of the sum of magnitudes
+  // so far.
   bool exact = kind == Reduction::max || kind == Reduction::min;
   for (size_t i = 0; i < actual.size(); ++i)
     if (!(std::abs(actual[i] - expected.values[i]) <=
@@ -112,7 +113,7 @@ TEST_CASE("reduce: shapes of results, kept dimensions, views") {
   });
 }
 
-TEST_CASE("reduce: nothing to reduce") {
+TEST_CASE("reduce: empty input") {
   for_each_device([](Device device) {
     Tensor x({0, 3}, DType::f32, device);
     check_close(sum(x, {0}), Doubles(3, 0), 0);
@@ -125,7 +126,7 @@ TEST_CASE("reduce: nothing to reduce") {
   });
 }
 
-TEST_CASE("reduce: a NaN wins, infinities count") {
+TEST_CASE("reduce: NaN propagates, infinities count") {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for_each_device([&](Device device) {
@@ -152,7 +153,7 @@ TEST_CASE("reduce: a NaN wins, infinities count") {
   });
 }
 
-TEST_CASE("reduce: ten million terms stay exact to a few units") {
+TEST_CASE("reduce: the sum of ten million terms is accurate to a few units") {
   for_each_device([](Device device) {
     Tensor x = Tensor::full({10000000}, 0.1f, device);
     double expected = 1e7 * static_cast<double>(0.1f);
@@ -163,7 +164,7 @@ TEST_CASE("reduce: ten million terms stay exact to a few units") {
   });
 }
 
-TEST_CASE("reduce_into: adds to what is there, or does not read it") {
+TEST_CASE("reduce_into: adds to the output, or does not read it") {
   for_each_device([](Device device) {
     Tensor x = random_tensor({6, 9}, 3, device), out = random_tensor({9}, 4, device);
     Doubles expected = doubles(out), sums = reference(Reduction::sum, x, {0}).values;
@@ -177,7 +178,7 @@ TEST_CASE("reduce_into: adds to what is there, or does not read it") {
   });
 }
 
-TEST_CASE("reduce_into: beta counts for every kind, in one step and in two") {
+TEST_CASE("reduce_into: beta applies to every kind, in one step and in two") {
   for_each_device([](Device device) {
     for (int64_t n : {3, 20000})
       for (auto kind : {Reduction::sum, Reduction::mean, Reduction::max, Reduction::min,
@@ -194,7 +195,7 @@ TEST_CASE("reduce_into: beta counts for every kind, in one step and in two") {
   });
 }
 
-TEST_CASE("argmax, argmin: the first of equals, along any axis") {
+TEST_CASE("argmax, argmin: the first of equal values, along any axis") {
   for_each_device([](Device device) {
     for (Shape shape : {Shape{1}, Shape{33}, Shape{5, 7}, Shape{3, 4, 5}, Shape{2, 1000}})
       for (int axis = 0; axis < shape.rank(); ++axis) {
@@ -227,7 +228,7 @@ TEST_CASE("reduce: bad axes are errors") {
   CHECK_THROWS_AS(argmax(x, 5), ShapeError);
 }
 
-TEST_CASE("reduce: threads change nothing") {
+TEST_CASE("reduce: the number of threads does not change the result") {
   Tensor x = random_tensor({300, 1001}, 6);
   auto run = [&] {
     std::vector<float> all;

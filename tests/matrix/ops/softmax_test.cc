@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
 
@@ -58,7 +58,7 @@ TEST_CASE("softmax: values along any axis") {
       INFO(shape.str() << " axis " << axis);
       Tensor x = random_tensor(shape, 1, device, -20, 20);
       Doubles expected = log_softmax_of(x, axis);
-      // exp of a difference d is off by 4 units and by |d| * 6e-8 where d was rounded.
+      // exp of a difference d has an error of 4 units, and of |d| * 6e-8 if d was rounded.
       check_close(softmax(x, axis), exp_of(expected), 3e-6);
       check_close(log_softmax(x, axis), expected, 3e-7, 1e-6);
     }

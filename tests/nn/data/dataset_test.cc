@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "nn/data/class_split.h"
 #include "nn/data/source.h"
 #include "nn/io/gzip.h"
@@ -13,7 +13,7 @@
 #include "nn/io/tar.h"
 #include "tests/nn/data/pictures.h"
 #include "tests/nn/io/damage.h"
-#include "tests/nn/io/folder.h"
+#include "tests/support/folder.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
@@ -36,7 +36,7 @@ void save(const fs::path& path, ByteView bytes) {
   write_file_atomic(path, bytes);
 }
 
-/// Two records, classes 3 and 9; the pixels of channel c are 10 c + record.
+/// Two records of classes 3 and 9. The pixels of channel c are 10 c + record.
 ByteVector cifar_batch() {
   ByteVector file;
   for (int record = 0; record < 2; ++record) {
@@ -62,7 +62,7 @@ void check_cifar(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("a folder of IDX files is a data set") {
+TEST_CASE("data set: reads a folder of IDX files") {
   test::Folder folder;
   ByteVector pixels(2 * 3 * 4);
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::byte>(i);
@@ -72,18 +72,30 @@ TEST_CASE("a folder of IDX files is a data set") {
   auto data = opened(folder.path, true);
   CHECK(data->size() == 2);
   CHECK(data->sample_shape() == Shape{1, 3, 4});
-  CHECK(data->classes() == 10);
+  CHECK(data->classes() == 8);
   int32_t label = 0;
   CHECK(test::sample_of(*data, 1, &label)[11] == 23 / 255.0f);
   CHECK(label == 7);
   CHECK_THROWS_WITH_AS(opened(folder.path, false), doctest::Contains("t10k-images"), Error);
   labels.pop_back();
   save(folder.path / "train-labels-idx1-ubyte", encode_idx({{1}, labels}));
-  CHECK_THROWS_WITH_AS(opened(folder.path, true), doctest::Contains("expected 2 classes"),
+  CHECK_THROWS_WITH_AS(opened(folder.path, true), doctest::Contains("expected 2 labels"),
                        ParseError);
 }
 
-TEST_CASE("CIFAR-10's binary batches are a data set, in folders and archives") {
+TEST_CASE("data set: an IDX folder has the classes of both splits") {
+  test::Folder folder;
+  for (const char* split : {"train", "t10k"}) {
+    const std::string name = split;
+    const std::byte most{name == "train" ? uint8_t{2} : uint8_t{3}};
+    save(folder.path / (name + "-images-idx3-ubyte"), encode_idx({{2, 3, 4}, ByteVector(24)}));
+    save(folder.path / (name + "-labels-idx1-ubyte"), encode_idx({{2}, {std::byte{0}, most}}));
+  }
+  CHECK(opened(folder.path, true)->classes() == 4);
+  CHECK(opened(folder.path, false)->classes() == 4);
+}
+
+TEST_CASE("data set: reads CIFAR-10's binary batches from folders and archives") {
   test::Folder folder;
   fs::path batches = folder.path / "a" / "cifar-10-batches-bin";
   ByteVector archive;
@@ -99,7 +111,7 @@ TEST_CASE("CIFAR-10's binary batches are a data set, in folders and archives") {
   check_cifar(folder.path / "b" / "cifar-10-binary.tar.gz");
 }
 
-TEST_CASE("CIFAR-10's batches that are damaged are refused") {
+TEST_CASE("data set: damaged CIFAR-10 batches throw ParseError") {
   auto parse = [](ByteView file) {
     CifarBatch batch;
     append_cifar_batch(file, "data_batch_1.bin", batch);
@@ -111,7 +123,7 @@ TEST_CASE("CIFAR-10's batches that are damaged are refused") {
   CHECK(test::refuses(parse, file, "byte 3073: expected a class from 0 to 9"));
 }
 
-TEST_CASE("folders of classes and tars of them are the same data set") {
+TEST_CASE("data set: a folder of classes and a tar of it give the same samples") {
   test::Folder folder;
   ByteVector archive;
   int seed = 0;
@@ -144,7 +156,7 @@ TEST_CASE("folders of classes and tars of them are the same data set") {
   }
 }
 
-TEST_CASE("pictures without parts are split, a tenth of each class for testing") {
+TEST_CASE("data set: without train and test folders, a tenth of each class is for testing") {
   std::vector<std::string> paths;
   for (int i = 0; i < 25; ++i) paths.push_back("d/b/" + std::to_string(100 + i) + ".jpg");
   for (int i = 0; i < 3; ++i) paths.push_back("d/a/" + std::to_string(i) + ".jpg");
@@ -166,7 +178,7 @@ TEST_CASE("pictures without parts are split, a tenth of each class for testing")
   CHECK(!is_picture_name("png"));
 }
 
-TEST_CASE("a damaged picture is named when it is read") {
+TEST_CASE("data set: reading a damaged picture throws ParseError with its name") {
   test::Folder folder;
   save(folder.path / "cat/1.png", png(1));
   ByteVector broken = png(2);
@@ -177,10 +189,10 @@ TEST_CASE("a damaged picture is named when it is read") {
   std::string found;
   for (int i = 0; i < data->size(); ++i)
     found += test::parse_error([&] { test::sample_of(*data, i); });
-  CHECK(found.find("cat/2.png: pixels") != std::string::npos);
+  CHECK(found.find("cat/2.png: byte ") != std::string::npos);
 }
 
-TEST_CASE("sets known by name are looked for in KAISEKI_DATA and the cache, then fetched") {
+TEST_CASE("data set: a name is looked up in KAISEKI_DATA and the cache, then downloaded") {
   test::Folder folder;
   std::string before = getenv("KAISEKI_DATA") ? getenv("KAISEKI_DATA") : "";
   ::setenv("KAISEKI_DATA", (folder.path / "data").c_str(), 1);
@@ -209,7 +221,7 @@ TEST_CASE("sets known by name are looked for in KAISEKI_DATA and the cache, then
   before.empty() ? ::unsetenv("KAISEKI_DATA") : ::setenv("KAISEKI_DATA", before.c_str(), 1);
 }
 
-TEST_CASE("a path with nothing behind it is an error that says what may stand there") {
-  CHECK_THROWS_WITH_AS(opened("no-such-thing", true), doctest::Contains("digits, or a path"),
-                       Error);
+TEST_CASE("data set: a path that does not exist throws an error with the accepted values") {
+  CHECK_THROWS_WITH_AS(opened("no-such-thing", true),
+                       doctest::Contains("digits or an existing path"), Error);
 }

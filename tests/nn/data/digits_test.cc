@@ -9,7 +9,7 @@
 using namespace kaiseki;
 using namespace kaiseki::nn;
 
-TEST_CASE("digits are the same for a seed, and differ between seeds, parts and indices") {
+TEST_CASE("digits: are reproducible, and differ between seeds, parts and indices") {
   auto open = [](const char* spec, bool train) {
     DataOptions options;
     options.spec = spec;
@@ -29,7 +29,7 @@ TEST_CASE("digits are the same for a seed, and differ between seeds, parts and i
   CHECK(open("digits", true)->size() == 20000);
 }
 
-TEST_CASE("digits hold ink within the picture, and each class is as frequent") {
+TEST_CASE("digits: are drawn inside the picture, and all classes are equally frequent") {
   DataOptions options;
   options.spec = "digits:500:1";
   auto data = open_dataset(options);
@@ -55,7 +55,7 @@ TEST_CASE("digits hold ink within the picture, and each class is as frequent") {
   for (auto [label, count] : classes) CHECK(count == 50);
 }
 
-TEST_CASE("a wrong count of digits is refused") {
+TEST_CASE("digits: a wrong count throws Error") {
   for (const char* spec : {"digits:", "digits:0", "digits:x", "digits:5:", "digits:-1"}) {
     DataOptions options;
     options.spec = spec;

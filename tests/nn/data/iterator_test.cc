@@ -10,7 +10,7 @@
 #include <numeric>
 #include <thread>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "tests/nn/data/pictures.h"
 
 using namespace kaiseki;
@@ -18,7 +18,7 @@ using namespace kaiseki::nn;
 
 namespace {
 
-/// Sample i is {i, a random number}, its class i % 7.
+/// Sample i is {i, a random number}. Its class is i % 7.
 class Numbers : public Dataset {
  public:
   explicit Numbers(int64_t count, int64_t broken = -1) : count_(count), broken_(broken) {}
@@ -56,7 +56,7 @@ std::shared_ptr<Numbers> numbers(int64_t count, int64_t broken = -1) {
 
 }  // namespace
 
-TEST_CASE("an epoch gives every sample once, in batches, the last one with the rest") {
+TEST_CASE("iterator: an epoch has every sample once, and the last batch has the remainder") {
   Iterator iterator(numbers(23), {.batch_size = 5, .repeat = false});
   CHECK(iterator.batches_per_epoch() == 5);
   std::vector<int> seen;
@@ -80,7 +80,7 @@ TEST_CASE("an epoch gives every sample once, in batches, the last one with the r
   CHECK(!iterator.next(batch));
 }
 
-TEST_CASE("order and augmentation follow from the seed, not from the number of threads") {
+TEST_CASE("iterator: order and augmentation depend on the seed, not on the number of threads") {
   std::vector<float> one, first_epoch, second_epoch;
   for (int workers : {1, 2, 3, 8}) {
     Iterator iterator(numbers(101),
@@ -96,13 +96,13 @@ TEST_CASE("order and augmentation follow from the seed, not from the number of t
   CHECK(first_epoch != second_epoch);
 }
 
-TEST_CASE("without shuffling samples come in their order") {
+TEST_CASE("iterator: without shuffling, samples are in the order of the data set") {
   Iterator iterator(numbers(10), {.batch_size = 4, .shuffle = false});
   auto all = take(iterator, 3);
   for (size_t i = 0; i < 10; ++i) CHECK(all[2 * i] == static_cast<float>(i));
 }
 
-TEST_CASE("a restored iterator continues with the very next batch") {
+TEST_CASE("iterator: a restored iterator continues with the next batch") {
   for (int before : {0, 1, 3, 5, 12}) {
     Iterator whole(numbers(23), {.batch_size = 5, .seed = 4});
     take(whole, before);
@@ -119,7 +119,7 @@ TEST_CASE("a restored iterator continues with the very next batch") {
   CHECK_THROWS_AS(iterator.restore({0, -1, 0}), Error);
 }
 
-TEST_CASE("what a worker throws comes out at its batch, and again at the next try") {
+TEST_CASE("iterator: next() rethrows a worker's exception for its batch, each time") {
   Iterator iterator(numbers(20, 13), {.batch_size = 5, .shuffle = false, .workers = 2});
   Batch batch;
   CHECK(iterator.next(batch));
@@ -128,12 +128,12 @@ TEST_CASE("what a worker throws comes out at its batch, and again at the next tr
     CHECK_THROWS_WITH_AS(iterator.next(batch), doctest::Contains("7.jpg"), ParseError);
 }
 
-TEST_CASE("time without a batch ready counts as waiting, but for the first batch") {
+TEST_CASE("iterator: wait_seconds() counts waiting, except for the first batch") {
   class Slow : public Numbers {
    public:
     Slow() : Numbers(100) {}
     void read(int64_t index, float* out, int32_t& label, Random& augmentation) const override {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // simulates work
       Numbers::read(index, out, label, augmentation);
     }
   };
@@ -149,7 +149,7 @@ TEST_CASE("time without a batch ready counts as waiting, but for the first batch
   CHECK(iterator.wait_seconds() == waited);
 }
 
-TEST_CASE("it runs ahead by no more than it may, and stops at once") {
+TEST_CASE("iterator: prepares at most the given number of batches, and stops at once") {
   struct Ahead {
     int workers, prefetch, batches;
   };
@@ -167,12 +167,12 @@ TEST_CASE("it runs ahead by no more than it may, and stops at once") {
   CHECK_THROWS_AS(Iterator(numbers(1), {.batch_size = 0}), Error);
 }
 
-TEST_CASE("an order that does not fit in memory is an error, not the end of the process") {
+TEST_CASE("iterator: throws Error if the order of samples does not fit in memory") {
   constexpr int64_t kSize = std::numeric_limits<int64_t>::max();
   Iterator iterator(numbers(kSize), {.batch_size = 2, .workers = 3});
   Batch batch;
   for (int i = 0; i < 2; ++i)
-    CHECK_THROWS_WITH_AS(iterator.next(batch),
-                         doctest::Contains("expected memory for the order of 9223372036854775807"),
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        iterator.next(batch),
+        doctest::Contains("not enough memory for the order of 9223372036854775807"), Error);
 }

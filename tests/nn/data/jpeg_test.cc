@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JPEG in its forms, against the surface that tests/nn/data/make_jpegs.py drew. Built a second time
-// with stb_image in place of libjpeg-turbo, where that is installed.
+// Compares decoded JPEG files with the surface that tests/nn/data/make_jpegs.py drew. If
+// libjpeg-turbo is installed, a second build of the test uses stb_image.
 #include "nn/data/jpeg.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "nn/data/iterator.h"
 #include "tests/nn/data/pictures.h"
 #include "tests/nn/io/damage.h"
-#include "tests/nn/io/folder.h"
+#include "tests/support/folder.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
@@ -32,7 +32,7 @@ struct Difference {
   double largest = 0, mean = 0;
 };
 
-/// From what was drawn; a fifth of black takes a fifth of the light.
+/// The difference from the drawn surface. A fifth of black removes a fifth of the light.
 Difference from_surface(const Picture& picture, double light) {
   Difference found;
   size_t i = 0;
@@ -60,7 +60,7 @@ Difference between(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-TEST_CASE("JPEG in grey, colour, CMYK and YCCK, baseline and progressive, shows what was drawn") {
+TEST_CASE("JPEG: decodes gray, color, CMYK and YCCK, baseline and progressive") {
   for (const std::string name : kNames) {
     CAPTURE(name);
     const Picture picture = decode_picture(stored(name), name);
@@ -68,32 +68,32 @@ TEST_CASE("JPEG in grey, colour, CMYK and YCCK, baseline and progressive, shows 
     CHECK(picture.eighths == 8);
     const bool ink = name == "cmyk" || name == "ycck";
     const Difference found = from_surface(picture, ink ? 0.8 : 1.0);
-    // Quality 95 rounds coefficients to steps of up to 10; colour at half the resolution is
-    // interpolated across a pixel.
+    // Quality 95 rounds coefficients to steps of up to 10. Color of half the resolution is
+    // interpolated.
     CHECK(found.largest <= 8);
     CHECK(found.mean <= 2);
   }
 }
 
-TEST_CASE("JPEG comes in the channels asked for") {
+TEST_CASE("JPEG: has the requested number of channels") {
   for (const std::string name : {"grey", "full_colour", "progressive", "cmyk"}) {
     CAPTURE(name);
     const Picture own = decode_picture(stored(name), name);
-    const Picture grey = decode_picture(stored(name), name, 1);
-    const Picture colour = decode_picture(stored(name), name, 3);
-    CHECK(grey.channels == 1);
-    CHECK(colour.channels == 3);
-    for (size_t i = 0; i < grey.pixels.size(); ++i) {
-      const double r = colour.pixels[3 * i], g = colour.pixels[3 * i + 1],
-                   b = colour.pixels[3 * i + 2];
-      // Each colour was rounded, and clamped, once more than the grey.
-      CHECK(std::abs(grey.pixels[i] - (0.299 * r + 0.587 * g + 0.114 * b)) <= 2);
+    const Picture gray = decode_picture(stored(name), name, 1);
+    const Picture color = decode_picture(stored(name), name, 3);
+    CHECK(gray.channels == 1);
+    CHECK(color.channels == 3);
+    for (size_t i = 0; i < gray.pixels.size(); ++i) {
+      const double r = color.pixels[3 * i], g = color.pixels[3 * i + 1],
+                   b = color.pixels[3 * i + 2];
+      // Colors are rounded and clamped once more than gray.
+      CHECK(std::abs(gray.pixels[i] - (0.299 * r + 0.587 * g + 0.114 * b)) <= 2);
     }
-    CHECK((own.channels == 1 ? grey : colour).pixels == own.pixels);
+    CHECK((own.channels == 1 ? gray : color).pixels == own.pixels);
   }
 }
 
-TEST_CASE("JPEG that is cut short anywhere is refused, and the file named") {
+TEST_CASE("JPEG: a truncated file throws ParseError with its name") {
   for (const std::string name : kNames) {
     CAPTURE(name);
     const ByteVector file = stored(name);
@@ -104,7 +104,17 @@ TEST_CASE("JPEG that is cut short anywhere is refused, and the file named") {
   }
 }
 
-TEST_CASE("JPEG with changed bytes gives a picture or an error, the same each time") {
+TEST_CASE("JPEG: libjpeg-turbo refuses codes that end before the end marker") {
+  if (jpeg_decoder() != std::string_view("libjpeg-turbo")) return;
+  for (const std::string name : {"grey", "full_colour", "half_colour", "cmyk", "ycck"}) {
+    CAPTURE(name);
+    ByteVector file = stored(name);
+    file.erase(file.end() - static_cast<ptrdiff_t>(file.size() / 8), file.end() - 2);
+    CHECK(!test::parse_error([&] { decode_picture(file, "x.jpg"); }).empty());
+  }
+}
+
+TEST_CASE("JPEG: changed bytes give a picture or an error, reproducibly") {
   for (const std::string name : {"grey", "half_colour", "progressive", "ycck"}) {
     ByteVector file = stored(name);
     Random random(3);
@@ -123,7 +133,7 @@ TEST_CASE("JPEG with changed bytes gives a picture or an error, the same each ti
   }
 }
 
-TEST_CASE("JPEG that claims sides beyond its bytes is refused without memory for them") {
+TEST_CASE("JPEG: a size too large for the file throws ParseError and allocates nothing") {
   ByteVector file = stored("half_colour");
   const ByteView marker = as_bytes("\xff\xc0");
   auto sides = std::search(file.begin(), file.end(), marker.begin(), marker.end()) + 5;
@@ -136,7 +146,7 @@ TEST_CASE("JPEG that claims sides beyond its bytes is refused without memory for
   CHECK(test::refuses(decode, file, "x.jpg: header"));
 }
 
-TEST_CASE("a progressive JPEG of more scans than any writer makes is refused by libjpeg-turbo") {
+TEST_CASE("JPEG: libjpeg-turbo throws ParseError for too many progressive scans") {
   std::string text("\xff\xd8\xff\xdb\x00\x43\x00", 7);
   text += std::string(64, '\x01');
   text += std::string("\xff\xc2\x00\x0b\x08\x00\x08\x00\x08\x01\x01\x11\x00", 13);
@@ -155,7 +165,7 @@ TEST_CASE("a progressive JPEG of more scans than any writer makes is refused by 
   CHECK(decode(110).empty() == !turbo);
 }
 
-TEST_CASE("a JPEG that is scaled down is the whole one resized, whatever the size and the crop") {
+TEST_CASE("JPEG: decoding at a reduced size agrees with resizing, for all sizes and crops") {
   const ByteVector file = stored("large");  // 203 x 151
   for (int resize : {150, 140, 100, 76, 75, 40, 38, 19, 18, 5}) {
     CAPTURE(resize);
@@ -170,15 +180,15 @@ TEST_CASE("a JPEG that is scaled down is the whole one resized, whatever the siz
       prepare_sample(whole, how, &one, from_whole.data());
       prepare_sample(part, how, &other, from_part.data());
       const Difference found = between(from_whole, from_part);
-      // A box and then a triangle against one triangle: over 8 pixels they damp the surface's
-      // waves, 110 levels in all, by 3 % and 6 %, and more at the edges.
+      // Compares a box filter followed by a triangle filter with one triangle filter. Over 8 pixels
+      // they damp the surface's waves of 110 levels by 3 % and 6 %. At the edges they damp more.
       CHECK(found.mean <= 3.0 / 255);
       CHECK(found.largest <= 12.0 / 255);
     }
   }
 }
 
-TEST_CASE("a JPEG that is not scaled down comes whole") {
+TEST_CASE("JPEG: is decoded at full size if it is not scaled down") {
   const ByteVector file = stored("large");
   for (const Preprocessing& how : {Preprocessing{.channels = 3},
                                    {.channels = 3, .height = 151, .width = 203},
@@ -190,8 +200,7 @@ TEST_CASE("a JPEG that is not scaled down comes whole") {
   }
 }
 
-TEST_CASE(
-    "samples of scaled pictures do not depend on what is kept, on workers, or on other sets") {
+TEST_CASE("JPEG: scaled samples do not depend on the cache, the workers or other data sets") {
   test::Folder folder;
   for (const std::string name : {"a/0.jpg", "a/1.jpg", "a/2.jpg", "b/0.jpg", "b/1.jpg"}) {
     std::filesystem::create_directories((folder.path / name).parent_path());

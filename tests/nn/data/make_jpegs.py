@@ -43,9 +43,9 @@ save("full_colour", rgb(13, 19), subsampling=0)
 save("half_colour", rgb(31, 9), subsampling=2)
 save("progressive", rgb(33, 23), subsampling=2, progressive=True)
 save("large", rgb(203, 151), subsampling=2)
-# Pillow stores the share of light, 255 less each value, and says so in Adobe's marker. A fifth of black.
+# Pillow stores light instead of ink (255 less each value), and marks it with Adobe's marker. A fifth is black.
 save("cmyk", make("CMYK", 15, 11, lambda v: rounded([255 - c for c in v] + [51])), subsampling=0)
-# The same marker with another transform: the stored values are then Y, Cb, Cr of ink.
+# With another transform in the same marker, the stored values are Y, Cb, Cr of ink.
 save("ycck", make("CMYK", 15, 11, lambda v: rounded([255 - c for c in ycc(*(255 - c for c in v))] + [51])), subsampling=0)
 file = bytearray((FOLDER / "ycck.jpg").read_bytes())
 file[file.index(b"Adobe") + 11] = 2

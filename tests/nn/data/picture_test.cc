@@ -7,7 +7,7 @@
 
 #include "tests/nn/data/pictures.h"
 #include "tests/nn/io/damage.h"
-#include "tests/nn/io/folder.h"
+#include "tests/support/folder.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
@@ -25,7 +25,7 @@ std::vector<float> prepared(const Picture& picture, const Preprocessing& how,
 
 }  // namespace
 
-TEST_CASE("PNG comes back pixel by pixel, in the channels asked for") {
+TEST_CASE("PNG: an encoded picture is decoded exactly, in the requested channels") {
   for (int channels : {1, 3}) {
     Picture picture = test::pattern(5, 7, channels);
     Picture read = decode_picture(encode_png(picture), "x");
@@ -37,7 +37,7 @@ TEST_CASE("PNG comes back pixel by pixel, in the channels asked for") {
   }
 }
 
-TEST_CASE("JPEG is decoded, and one that is cut short is refused") {
+TEST_CASE("JPEG: is decoded, and a truncated file throws ParseError") {
   ByteVector file = test::tiny_jpeg();
   Picture picture = decode_picture(file, "x");
   CHECK(picture.height == 8);
@@ -47,7 +47,7 @@ TEST_CASE("JPEG is decoded, and one that is cut short is refused") {
   test::check_changed(decode, file, 2000);
 }
 
-TEST_CASE("JPEG with more codes than a table holds is refused") {
+TEST_CASE("JPEG: more codes than a table holds throw ParseError") {
   ByteVector file = test::tiny_jpeg();
   ByteView marker = as_bytes("\xff\xc4");
   auto table = std::search(file.begin(), file.end(), marker.begin(), marker.end());
@@ -55,7 +55,7 @@ TEST_CASE("JPEG with more codes than a table holds is refused") {
   CHECK(test::refuses(decode, file, "x.png: "));
 }
 
-TEST_CASE("JPEG whose scan uses tables that it does not give is the same each time") {
+TEST_CASE("JPEG: undefined tables give a reproducible result") {
   std::vector<int> file = {0xff, 0xd8, 0xff, 0xdb, 0, 67, 0};
   file.insert(file.end(), 64, 1);
   for (int byte : {0xff, 0xc0, 0, 11, 8, 0, 8,    0, 8,  1, 1, 0x11, 0,  // 8x8, one component
@@ -80,23 +80,28 @@ TEST_CASE("JPEG whose scan uses tables that it does not give is the same each ti
   }
 }
 
-TEST_CASE("PNG that is cut short, changed or claims to be huge is refused") {
+TEST_CASE("PNG: a truncated, changed or huge file throws ParseError") {
   ByteVector file = encode_png(test::pattern(9, 11, 3));
-  test::check_truncated(decode, ByteView(file).first(file.size() - 12));
-  test::check_changed(decode, file, 2000);
+  test::check_truncated(decode, file);
+  for (size_t at = 0; at < file.size(); ++at) {
+    ByteVector flipped = file;
+    flipped[at] ^= std::byte{4};
+    CAPTURE(at);
+    CHECK(!test::parse_error([&] { decode(flipped); }).empty());
+  }
   ByteVector huge = file;
   for (size_t at : {17, 21}) huge[at + 1] = std::byte{0x3f};
   CHECK(test::refuses(decode, huge, "pixels in a file of this size"));
   for (size_t at : {16, 20}) huge[at] = std::byte{0x7f};
-  CHECK(test::refuses(decode, huge, "x.png: header"));
+  CHECK(test::refuses(decode, huge, "x.png: header: expected sides of at most 16384 pixels, got "));
   ByteVector hostile = file;
   for (size_t i = 33; i < 36; ++i) hostile[i] = std::byte{0x60};  // the length of the first IDAT
-  CHECK(test::refuses(decode, hostile, "x.png: pixels"));
+  CHECK(test::refuses(decode, hostile, "x.png: byte 33: expected the rest of a PNG"));
   CHECK(test::refuses(decode, test::bytes_from("GIF89a"), "JPEG or PNG"));
   CHECK(test::refuses(decode, {}, "JPEG or PNG"));
 }
 
-TEST_CASE("a sample is (pixel / 255 - mean) / std, channel by channel") {
+TEST_CASE("sample: is (pixel / 255 - mean) / std for each channel") {
   Picture picture = test::pattern(4, 6, 3);
   Preprocessing how{
       .channels = 3, .height = 4, .width = 6, .mean = {0.1f, 0.2f, 0.3f}, .std = {0.5f, 0.25f, 2}};
@@ -114,7 +119,7 @@ TEST_CASE("a sample is (pixel / 255 - mean) / std, channel by channel") {
   CHECK_THROWS_AS(prepared(picture, how), ShapeError);
 }
 
-TEST_CASE("without random parts the crop lies in the centre") {
+TEST_CASE("sample: without random parts, the crop is in the center") {
   Picture picture = test::pattern(9, 8, 1);
   Preprocessing how{.channels = 1, .height = 5, .width = 4, .resize = 8};
   auto sample = prepared(picture, how);
@@ -123,7 +128,8 @@ TEST_CASE("without random parts the crop lies in the centre") {
       CHECK(sample[y * 4 + x] == picture.pixels[(y + 2) * 8 + x + 2] / 255.0f);
 }
 
-TEST_CASE("random crops reach every place, mirror half of the time, and pad with black") {
+TEST_CASE(
+    "sample: random crops reach all positions, mirror half of the samples and pad with black") {
   Picture picture = test::pattern(4, 4, 1, 1);
   Preprocessing how{.channels = 1, .height = 4, .width = 4, .padding = 1, .flip = true};
   std::set<std::vector<float>> expected, seen;
@@ -145,8 +151,7 @@ TEST_CASE("random crops reach every place, mirror half of the time, and pad with
   CHECK(seen == expected);
 }
 
-TEST_CASE(
-    "resizing keeps flat pictures flat, agrees with bilinear weights, and covers the sample") {
+TEST_CASE("resize: keeps a constant picture, uses bilinear weights and covers the sample") {
   Picture flat{13, 7, 3, std::vector<uint8_t>(13 * 7 * 3, 201)};
   for (auto [h, w] : {std::pair{1, 1}, {5, 3}, {13, 7}, {40, 50}})
     for (uint8_t pixel : resize_picture(flat, h, w).pixels) CHECK(pixel == 201);
@@ -158,7 +163,7 @@ TEST_CASE(
   for (float value : prepared(flat, how)) CHECK(value == 201 / 255.0f);
 }
 
-TEST_CASE("a picture is read from a file as one sample") {
+TEST_CASE("picture: a file is read as one sample") {
   test::Folder folder;
   write_file_atomic(folder.path / "a.png", encode_png(test::pattern(3, 5, 3)));
   CHECK(read_picture(folder.path / "a.png", {}).shape() == Shape{1, 3, 3, 5});
@@ -166,7 +171,7 @@ TEST_CASE("a picture is read from a file as one sample") {
         Shape{1, 1, 2, 2});
 }
 
-TEST_CASE("a crop is that part of the whole picture resized, and only that part is made") {
+TEST_CASE("resize: a crop equals the part of the resized picture, and only it is computed") {
   const Picture picture = test::pattern(9, 4, 3);
   const Preprocessing how{
       .channels = 3, .height = 6, .width = 7, .padding = 2, .random_crop = true};
@@ -188,7 +193,7 @@ TEST_CASE("a crop is that part of the whole picture resized, and only that part 
   for (int i = 0; i < 2000; ++i) seen.insert(prepared(picture, how, &random));
   CHECK(seen == crops);
 
-  // Resized as a whole, this picture would take 2 GB.
+  // The whole resized picture has 2 GB.
   const Picture line{16384, 1, 3, std::vector<uint8_t>(16384 * 3, 51)};
   const Preprocessing square{.channels = 3, .height = 224, .width = 224, .random_crop = true};
   test::reset_largest_allocation();

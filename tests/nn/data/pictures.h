@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Small pictures and data sets that tests make.
+// Makes small pictures and data sets for tests.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "matrix/random.h"
 #include "nn/data/dataset.h"
-#include "nn/io/file.h"
 
 namespace kaiseki::test {
 
-/// Each pixel its own: (31 y + 7 x + 97 c + seed) mod 256.
+/// Pixels are (31 y + 7 x + 97 c + seed) mod 256.
 inline nn::Picture pattern(int height, int width, int channels, int seed = 0) {
   nn::Picture picture{height, width, channels, {}};
   for (int y = 0; y < height; ++y)
@@ -31,16 +31,16 @@ inline std::vector<float> sample_of(const nn::Dataset& data, int64_t index,
   return values;
 }
 
-/// A baseline JPEG of 8 x 8 grey pixels, all 128 but for rounding.
-inline nn::ByteVector tiny_jpeg() {
+/// A baseline JPEG of 8 x 8 gray pixels. All are 128, except for rounding.
+inline ByteVector tiny_jpeg() {
   std::string text("\xff\xd8\xff\xdb\x00\x43\x00", 7);
   text += std::string(64, '\x01');
   text += std::string("\xff\xc0\x00\x0b\x08\x00\x08\x00\x08\x01\x01\x11\x00", 13);
   text += std::string("\xff\xc4\x00\x14\x00\x01", 6) + std::string(15, '\0') + std::string(1, '\0');
   text += std::string("\xff\xc4\x00\x14\x10\x01", 6) + std::string(15, '\0') + std::string(1, '\0');
   text += std::string("\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00\x3f\xff\xd9", 13);
-  nn::ByteView view = nn::as_bytes(text);
-  return nn::ByteVector(view.begin(), view.end());
+  ByteView view = as_bytes(text);
+  return ByteVector(view.begin(), view.end());
 }
 
 }  // namespace kaiseki::test

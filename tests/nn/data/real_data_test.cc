@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The real sets, where KAISEKI_DATA names a folder that has them.
+// Tests with real data sets, if KAISEKI_DATA names a folder that has them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-#include "matrix/environment.h"
+#include "base/environment.h"
+#include "base/sha256.h"
 #include "nn/data/iterator.h"
 #include "nn/io/gzip.h"
-#include "nn/io/sha256.h"
 #include "tests/nn/data/pictures.h"
 
 using namespace kaiseki;
@@ -35,7 +35,7 @@ std::shared_ptr<const Dataset> open(const std::string& spec, bool train, Preproc
 
 }  // namespace
 
-TEST_CASE("MNIST is whole") {
+TEST_CASE("real data: MNIST is complete") {
   if (!have("mnist")) return;
   auto packed =
       open_maybe_gzip(environment().data_dir / "mnist/train-images-idx3-ubyte.gz", 1 << 27);
@@ -52,7 +52,7 @@ TEST_CASE("MNIST is whole") {
       ++classes[static_cast<size_t>(label)];
     }
     double n = static_cast<double>(data->size()) / 10 * 784, mean = sum / n;
-    CHECK(mean == doctest::Approx(0.1307).epsilon(0.02));  // as widely published
+    CHECK(mean == doctest::Approx(0.1307).epsilon(0.02));  // the usual published value
     CHECK(std::sqrt(squares / n - mean * mean) == doctest::Approx(0.3081).epsilon(0.02));
     for (int count : classes) CHECK(count > data->size() / 10 / 15);
   }
@@ -61,7 +61,7 @@ TEST_CASE("MNIST is whole") {
   CHECK(label == 5);
 }
 
-TEST_CASE("CIFAR-10 from a packed tar of JPEG runs through the iterator") {
+TEST_CASE("real data: CIFAR-10 is read from a compressed tar of JPEG") {
   if (!have("cifar10")) return;
   auto test = open("cifar10", false);
   CHECK(test->size() == 10000);
@@ -84,7 +84,7 @@ TEST_CASE("CIFAR-10 from a packed tar of JPEG runs through the iterator") {
   CHECK(sums[0] / (1000 * 3072) == doctest::Approx(0.44).epsilon(0.1));
 }
 
-TEST_CASE("a sample of ImageNet is resized and cropped") {
+TEST_CASE("real data: a sample of ImageNet is resized and cropped") {
   fs::path file = "imagenet-sample/imagenet-sample-256.tar.gz";
   if (!have(file)) return;
   auto data = open((environment().data_dir / file).string(), true,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Watches what is asked of operator new, for the tests of hostile files.
+// Replaces operator new to record the largest allocation, for tests of hostile files.
 #include <atomic>
 #include <cstdlib>
 #include <new>

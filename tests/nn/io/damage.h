@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every parser must survive: files cut short, changed bytes, lengths that lie. Counts the
-// largest piece of memory that is asked for meanwhile.
+// Checks parsers with truncated files, changed bytes and wrong lengths. Records the largest
+// allocation.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -8,19 +8,19 @@
 #include <functional>
 #include <string>
 
-#include "matrix/error.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "matrix/random.h"
-#include "nn/io/bytes.h"
 
 namespace kaiseki::test {
 
-/// The largest piece asked of operator new since reset_largest_allocation(), in bytes.
+/// The largest allocation by operator new since reset_largest_allocation(), in bytes.
 size_t largest_allocation();
 void reset_largest_allocation();
 
-using Parser = std::function<void(nn::ByteView)>;
+using Parser = std::function<void(ByteView)>;
 
-/// The message of the ParseError that parse() throws; "" when it throws none.
+/// Returns the message of the ParseError that parse() throws, or "" if it throws none.
 inline std::string parse_error(const std::function<void()>& parse) {
   try {
     parse();
@@ -30,9 +30,8 @@ inline std::string parse_error(const std::function<void()>& parse) {
   return "";
 }
 
-/// Whether parse(file) throws a ParseError with `word` in it and asks for no more than 1 MiB at
-/// once.
-inline bool refuses(const Parser& parse, nn::ByteView file, std::string_view word) {
+/// Whether parse(file) throws a ParseError that contains `word`, without an allocation above 1 MiB.
+inline bool refuses(const Parser& parse, ByteView file, std::string_view word) {
   reset_largest_allocation();
   std::string text = parse_error([&] { parse(file); });
   size_t largest = largest_allocation();
@@ -42,18 +41,19 @@ inline bool refuses(const Parser& parse, nn::ByteView file, std::string_view wor
   return text.find(word) != std::string::npos && !text.empty() && largest <= 1 << 20;
 }
 
-/// Every beginning of the file, `step` bytes apart, gives a ParseError.
-inline void check_truncated(const Parser& parse, nn::ByteView file, size_t step = 1) {
+/// Checks that truncated files throw ParseError. The lengths are `step` bytes apart.
+inline void check_truncated(const Parser& parse, ByteView file, size_t step = 1) {
   for (size_t length = 0; length < file.size(); length += step) {
     CAPTURE(length);
     CHECK(!parse_error([&] { parse(file.first(length)); }).empty());
   }
 }
 
-/// One or two bytes changed at a time: an Error or a result, and no large memory.
-inline void check_changed(const Parser& parse, nn::ByteView file, int rounds) {
+/// Changes one or two bytes at a time. Checks that parse() throws Error or returns, without large
+/// allocations.
+inline void check_changed(const Parser& parse, ByteView file, int rounds) {
   Random random(1);
-  nn::ByteVector changed(file.begin(), file.end());
+  ByteVector changed(file.begin(), file.end());
   reset_largest_allocation();
   for (int round = 0; round < rounds; ++round) {
     size_t at[2];
@@ -71,9 +71,9 @@ inline void check_changed(const Parser& parse, nn::ByteView file, int rounds) {
   CHECK(largest_allocation() <= (1 << 20) + file.size());
 }
 
-inline nn::ByteVector bytes_from(std::string_view text) {
-  nn::ByteView view = nn::as_bytes(text);
-  return nn::ByteVector(view.begin(), view.end());
+inline ByteVector bytes_from(std::string_view text) {
+  ByteView view = as_bytes(text);
+  return ByteVector(view.begin(), view.end());
 }
 
 }  // namespace kaiseki::test

@@ -18,7 +18,7 @@ void unpack(ByteView packed) { gunzip(packed, 1 << 20); }
 
 }  // namespace
 
-TEST_CASE("gzip brings back what was packed, member after member") {
+TEST_CASE("gzip: decompresses what it compressed, with several members") {
   ByteVector plain = sample(300'000);
   ByteVector packed = gzip(plain);
   CHECK(packed.size() < plain.size() / 2);
@@ -31,14 +31,14 @@ TEST_CASE("gzip brings back what was packed, member after member") {
   CHECK(gunzip(gzip({}), 0).empty());
 }
 
-TEST_CASE("gzip reads streams from other programs") {
+TEST_CASE("gzip: reads streams of other programs") {
   const char stream[] =
       "\x1f\x8b\x08\x08\x00\x00\x00\x00\x02\x03x\x00\xcbH\xcd\xc9\xc9\x07\x00\x86\xa6\x10\x36\x05"
       "\x00\x00\x00";
   CHECK(gunzip(as_bytes({stream, sizeof stream - 1}), 100) == test::bytes_from("hello"));
 }
 
-TEST_CASE("gzip that is damaged, cut short or too large is refused") {
+TEST_CASE("gzip: a damaged, truncated or too large stream throws ParseError") {
   ByteVector packed = gzip(sample(3000));
   test::check_truncated(unpack, packed);
   test::check_changed(unpack, packed, 2000);
@@ -52,7 +52,7 @@ TEST_CASE("gzip that is damaged, cut short or too large is refused") {
   CHECK(test::refuses([](ByteView b) { gunzip(b, 100'000); }, bomb, "at most 100000 unpacked"));
 }
 
-TEST_CASE("plain bytes pass through where gzip is optional") {
+TEST_CASE("gzip: maybe_gzip() returns plain bytes unchanged") {
   ByteVector plain = sample(1000), packed = gzip(plain);
   CHECK(maybe_gzip(std::make_unique<MemorySource>(plain), 5)->read_all(1000) == plain);
   CHECK(maybe_gzip(std::make_unique<MemorySource>(packed), 1000)->read_all(1000) == plain);

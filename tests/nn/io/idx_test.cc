@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "nn/io/idx.h"
 
-#include "nn/io/file.h"
+#include "base/file.h"
 #include "nn/io/gzip.h"
 #include "tests/nn/io/damage.h"
-#include "tests/nn/io/folder.h"
+#include "tests/support/folder.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
@@ -25,7 +25,7 @@ ByteVector idx(std::initializer_list<int> values) {
 
 }  // namespace
 
-TEST_CASE("IDX is read plain and packed") {
+TEST_CASE("IDX: is read plain and compressed") {
   ByteVector file = idx({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 255});
   test::Folder folder;
   write_file_atomic(folder.path / "a", file);
@@ -38,7 +38,7 @@ TEST_CASE("IDX is read plain and packed") {
   }
 }
 
-TEST_CASE("IDX with a wrong header or length is refused without much memory") {
+TEST_CASE("IDX: a wrong header or length throws ParseError and allocates little memory") {
   ByteVector file = idx({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 255});
   test::check_truncated(parse, file);
   test::check_changed(parse, file, 3000);

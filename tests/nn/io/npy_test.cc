@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "nn/io/file.h"
+#include "base/file.h"
 #include "tests/nn/io/damage.h"
-#include "tests/nn/io/folder.h"
+#include "tests/support/folder.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
@@ -13,7 +13,7 @@ using test::refuses;
 
 namespace {
 
-/// As numpy.save writes it.
+/// A file as numpy.save writes it.
 ByteVector npy(const std::string& dict, std::string_view data, int version = 1) {
   std::string text = "\x93NUMPY";
   text += static_cast<char>(version);
@@ -34,7 +34,7 @@ void parse(ByteView bytes) { read_npy(bytes); }
 
 }  // namespace
 
-TEST_CASE("npy of every type, order and version is read") {
+TEST_CASE("npy: reads every type, order and version") {
   std::string six = raw<float>({1, 2, 3, 4, 5, 6});
   for (int version : {1, 2, 3}) {
     Tensor c = read_npy(
@@ -59,7 +59,7 @@ TEST_CASE("npy of every type, order and version is read") {
             .item() == 9);
 }
 
-TEST_CASE("Fortran order is brought to rows for any rank") {
+TEST_CASE("npy: converts Fortran order to row-major for any rank") {
   std::vector<float> values(2 * 3 * 5 * 7);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
   std::string data(reinterpret_cast<const char*>(values.data()), values.size() * 4);
@@ -73,7 +73,7 @@ TEST_CASE("Fortran order is brought to rows for any rank") {
           CHECK(*p++ == static_cast<float>(a + 2 * (b + 3 * (c + 5 * d))));
 }
 
-TEST_CASE("npy that is written is read again, and begins on a multiple of 64 bytes") {
+TEST_CASE("npy: reads what it writes, and aligns the data to 64 bytes") {
   test::Folder folder;
   for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{3, 0, 2}, Shape{5, 7, 11}}) {
     std::vector<float> values(static_cast<size_t>(shape.elements()), 1.25f);
@@ -87,7 +87,7 @@ TEST_CASE("npy that is written is read again, and begins on a multiple of 64 byt
   }
 }
 
-TEST_CASE("npy that is damaged is refused without much memory") {
+TEST_CASE("npy: a damaged file throws ParseError and allocates little memory") {
   std::string dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";
   ByteVector file = npy(dict, raw<float>({1, 2, 3, 4, 5, 6}));
   test::check_truncated(parse, file);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "nn/io/safetensors.h"
 
-#include "nn/io/file.h"
+#include "base/file.h"
 #include "tests/nn/io/damage.h"
-#include "tests/nn/io/folder.h"
+#include "tests/support/folder.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
@@ -37,7 +37,7 @@ std::vector<NamedTensor> samples() {
 
 }  // namespace
 
-TEST_CASE("safetensors that are written are read again, with their metadata") {
+TEST_CASE("safetensors: reads the tensors and metadata that it writes") {
   test::Folder folder;
   Metadata metadata = {{"epoch", "3"}, {"note", "a\n\"b\""}}, found = {{"old", "gone"}};
   write_safetensors(folder.path / "w.safetensors", samples(), metadata);
@@ -59,7 +59,7 @@ TEST_CASE("safetensors that are written are read again, with their metadata") {
   CHECK(read_safetensors(encode_safetensors({}, {})).empty());
 }
 
-TEST_CASE("safetensors in the format's own example are read in the order of their bytes") {
+TEST_CASE("safetensors: reads the format's example in the order of the bytes") {
   auto tensors = read_safetensors(
       file(R"({"b":{"dtype":"U8","shape":[2],"data_offsets":[4,6]},)"
            R"("a":{"shape":[1],"data_offsets":[0,4],"dtype":"I32"},"__metadata__":{"k":"v"}}   )",
@@ -69,7 +69,7 @@ TEST_CASE("safetensors in the format's own example are read in the order of thei
   CHECK(tensors[1].value.data<uint8_t>()[1] == 8);
 }
 
-TEST_CASE("safetensors refuse every way in which a header can lie") {
+TEST_CASE("safetensors: a wrong header throws ParseError") {
   auto one = [](const std::string& entry) { return file("{\"w\":" + entry + "}", "\1\2\3\4"); };
   const std::string ok = R"("dtype":"F32","shape":[1])";
   CHECK(!refuses(parse, one("{" + ok + R"(,"data_offsets":[0,4]})"), ""));
@@ -115,13 +115,37 @@ TEST_CASE("safetensors refuse every way in which a header can lie") {
   }
 }
 
-TEST_CASE("safetensors that are cut short or changed do no harm") {
+TEST_CASE("safetensors: truncated or changed files throw or give tensors, with little memory") {
   ByteVector bytes = encode_safetensors(samples(), {{"a", "b"}});
   test::check_truncated(parse, bytes);
   test::check_changed(parse, bytes, 5000);
 }
 
-TEST_CASE("names are written once each, in UTF-8") {
+TEST_CASE("safetensors: a flipped bit never changes what is read") {
+  const std::vector<NamedTensor> tensors = {{"w", Tensor::from({1, 2, 3}, {3}, Device::cpu())}};
+  const ByteVector whole = encode_safetensors(tensors, {{"step", "12"}});
+  Metadata metadata;
+  REQUIRE(read_safetensors(whole, &metadata).size() == 1);
+  CHECK(metadata == Metadata{{"step", "12"}});
+  int accepted = 0;
+  for (size_t at = 0; at < whole.size(); ++at)
+    for (int bit = 0; bit < 8; ++bit) {
+      ByteVector damaged = whole;
+      damaged[at] ^= std::byte{1} << bit;
+      try {
+        const std::vector<NamedTensor> found = read_safetensors(damaged, &metadata);
+        CAPTURE(at);
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].value.to_vector<float>() == std::vector<float>{1, 2, 3});
+        CHECK(metadata.at("step") == "12");
+        ++accepted;
+      } catch (const ParseError&) {
+      }
+    }
+  CHECK(accepted <= 8 * 14);  // flips in the checksum's name
+}
+
+TEST_CASE("safetensors: duplicate, reserved and non-UTF-8 names throw Error") {
   Tensor t = Tensor::from({1}, {1}, Device::cpu());
   std::vector<NamedTensor> twice = {{"w", t}, {"w", t}}, broken = {{"\xff", t}},
                            reserved = {{"__metadata__", t}};

@@ -4,7 +4,7 @@
 #include "nn/io/gzip.h"
 #include "nn/io/tar_tensors.h"
 #include "tests/nn/io/damage.h"
-#include "tests/nn/io/folder.h"
+#include "tests/support/folder.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
@@ -27,7 +27,7 @@ Contents list(ByteView bytes) {
 
 void parse(ByteView bytes) { list(bytes); }
 
-/// A header with another size and type, its checksum made to fit.
+/// Changes the size and type of a header, and corrects the checksum.
 ByteVector header(std::string_view path, std::string_view size, char type) {
   ByteVector block = tar_header(path, 0);
   std::copy_n(as_bytes(size).begin(), size.size(), block.begin() + 124);
@@ -55,7 +55,7 @@ const ByteVector kEnd(1024);
 
 }  // namespace
 
-TEST_CASE("tar brings back what was written, whatever the length of names and files") {
+TEST_CASE("tar: reads what it writes, for all lengths of names and files") {
   Contents files = {{"a.txt", bytes_from("hello")},
                     {"empty", {}},
                     {"block", ByteVector(512, std::byte{7})},
@@ -68,8 +68,7 @@ TEST_CASE("tar brings back what was written, whatever the length of names and fi
   CHECK(list(archive) == files);
 }
 
-TEST_CASE(
-    "tar reads ustar prefixes, GNU and pax names, sizes in base 256, and passes over the rest") {
+TEST_CASE("tar: reads ustar prefixes, GNU and pax names and base-256 sizes, skips other entries") {
   ByteVector prefixed = header("name", "00000000003", '0');
   std::copy_n(as_bytes("some/folder").begin(), 11, prefixed.begin() + 345);
   prefixed[154] = std::byte{0};
@@ -92,7 +91,7 @@ TEST_CASE(
   CHECK(files[2] == Contents::value_type{"p/./q", bytes_from("z")});
 }
 
-TEST_CASE("tar that is damaged is refused without much memory") {
+TEST_CASE("tar: a damaged archive throws ParseError and allocates little memory") {
   ByteVector archive;
   append_tar_file(archive, std::string(150, 'n'), bytes_from("contents"));
   append_tar_file(archive, "b", ByteVector(600));
@@ -124,7 +123,7 @@ TEST_CASE("tar that is damaged is refused without much memory") {
   CHECK(refuses(parse, wrong, "checksum"));
 }
 
-TEST_CASE("tensors come back from a tar, plain or packed") {
+TEST_CASE("tar: reads the tensors that it writes, plain or compressed") {
   std::vector<NamedTensor> tensors = {
       {"conv1/w", Tensor::from({1, 2, 3, 4}, {2, 2}, Device::cpu())},
       {"none", Tensor(Shape{0}, DType::f32, Device::cpu())},
@@ -146,7 +145,7 @@ TEST_CASE("tensors come back from a tar, plain or packed") {
   test::check_changed(parse_tensors, bytes, 3000);
 }
 
-TEST_CASE("a tar of tensors that does not fit its index is refused") {
+TEST_CASE("tar: tensors that do not match the index throw ParseError") {
   auto parse_tensors = [](ByteView file) { read_tar_tensors(file); };
   auto archive = [](std::string_view index, std::string_view name, size_t bytes) {
     ByteVector file;

@@ -30,7 +30,7 @@ TEST_CASE("convolution: stride, padding, dilation, groups and kinds of bias") {
   check(R"("output_channels": 2, "kernel_size": 2, "bias": "position")", {3, 1, 4, 3, 2, 2, 2}, 2);
 }
 
-TEST_CASE("convolution: an activation is fused, alone and before a maximum") {
+TEST_CASE("convolution: fuses an activation, with and without max pooling") {
   const ConvSizes z{2, 2, 6, 5, 3, 3, 3, {1, 1}, {1, 1}};
   const std::string conv =
       R"({"name": "c", "type": "convolution", "output_channels": 3, "kernel_size": 3, "padding": 1})";

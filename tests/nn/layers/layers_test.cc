@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Gradient checks of the layers that are one formula each.
+// Gradient checks of simple layers.
 #include "tests/support/gradcheck.h"
 #include "tests/support/layer_reference.h"
 
@@ -68,7 +68,7 @@ TEST_CASE("relu, leaky_relu, sigmoid, tanh, softmax, flatten") {
         [inner = inner](const Doubles& x, const Parameters&) { return softmax_of(x, 7, inner); });
 }
 
-TEST_CASE("batch_normalization: the batch's statistics in training") {
+TEST_CASE("batch_normalization: uses the batch's statistics in training") {
   for (const Shape& shape : {Shape{4, 3}, Shape{3, 2, 3, 5}}) {
     const int64_t inner = shape.elements() / shape[0] / shape[1];
     check_layers(R"({"name": "b", "type": "batch_normalization", "eps": 0.01})", shape,
@@ -78,10 +78,10 @@ TEST_CASE("batch_normalization: the batch's statistics in training") {
   }
 }
 
-TEST_CASE("batch_normalization: its output is made again for the layers that read it") {
+TEST_CASE("batch_normalization: its output is recomputed for the layers that read it") {
   const std::string bn = R"({"name": "b", "type": "batch_normalization", "eps": 0.01})";
   const std::string fc = R"({"name": "f", "type": "fully_connected", "output_size": 2})";
-  const auto normalised = [](const Doubles& x, const Parameters& p, const std::string& name) {
+  const auto normalized = [](const Doubles& x, const Parameters& p, const std::string& name) {
     return batch_norm(x, 3, 2, p.at(name + ".weight"), p.at(name + ".bias"), 0.01);
   };
   const auto outputs = [](const Doubles& x, const Parameters& p) {
@@ -92,13 +92,13 @@ TEST_CASE("batch_normalization: its output is made again for the layers that rea
     const std::function<double(double)> f = type == "relu" ? relu : tangent;
     check_layers(bn + ", {\"type\": \"" + type + "\"}, " + fc, {5, 3, 2},
                  [&](const Doubles& x, const Parameters& p) {
-                   return outputs(map(normalised(x, p, "b"), f), p);
+                   return outputs(map(normalized(x, p, "b"), f), p);
                  });
-    // One that is made again from one that is made again.
+    // A recomputed output that depends on a recomputed output.
     check_layers(bn + ", {\"type\": \"" + type +
                      R"("}, {"name": "d", "type": "batch_normalization", "eps": 0.01}, )" + fc,
                  {5, 3, 2}, [&](const Doubles& x, const Parameters& p) {
-                   return outputs(normalised(map(normalised(x, p, "b"), f), p, "d"), p);
+                   return outputs(normalized(map(normalized(x, p, "b"), f), p, "d"), p);
                  });
   }
   check_layers(
@@ -113,12 +113,12 @@ TEST_CASE("batch_normalization: its output is made again for the layers that rea
       nn::Phase::test);
 }
 
-TEST_CASE("batch_normalization: running statistics are kept, and used in the test phase") {
+TEST_CASE("batch_normalization: updates running statistics and uses them in the test phase") {
   for_each_device([](Device device) {
     nn::Network network = nn::Network::parse(
         network_json({1, 1, 2}, R"({"name": "b", "type": "batch_normalization"})"), "test", device);
     network.forward(Tensor::from({1, 3, 5, 7}, {2, 1, 2}, device), nn::Phase::train);
-    // mean 4, variance 20 / 3 without bias; a tenth of each is taken over
+    // mean 4, unbiased variance 20 / 3, each with factor 0.1
     CHECK(network.states()[0].name == "b.running_mean");
     CHECK(network.states()[0].value.to_vector()[0] == doctest::Approx(0.4));
     CHECK(network.states()[1].value.to_vector()[0] == doctest::Approx(0.9 + 2.0 / 3));
@@ -134,7 +134,7 @@ TEST_CASE("batch_normalization: running statistics are kept, and used in the tes
                nn::Phase::test);
 }
 
-TEST_CASE("local_response_normalization: windows that are cut at both ends") {
+TEST_CASE("local_response_normalization: windows are truncated at both ends") {
   for (int64_t size : {1, 3, 5, 4}) {
     check_layers(R"({"type": "local_response_normalization", "alpha": 0.5, "beta": 0.6, "k": 2, )" +
                      ("\"size\": " + std::to_string(size)) + "}",
@@ -172,8 +172,7 @@ TEST_CASE("fan-out adds gradients; add and concatenation") {
       });
 }
 
-TEST_CASE(
-    "dropout: one mask for both directions, another in the next step, none in the test phase") {
+TEST_CASE("dropout: forward and backward share a mask, each step has its own, tests have none") {
   for_each_device([](Device device) {
     nn::Network network = nn::Network::parse(
         network_json({1, 1000}, R"({"type": "dropout", "ratio": 0.25})"), "test", device);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Ours to ONNX and back: every layer, the shipped networks, the same bits.
+// Exports every layer and the shipped networks to ONNX, imports them, and compares the bits.
 #include <algorithm>
 #include <filesystem>
 #include <limits>
 
-#include "nn/io/file.h"
-#include "nn/layer.h"
+#include "base/file.h"
 #include "nn/onnx/onnx.h"
+#include "nn/registry.h"
 #include "nn/weights.h"
 #include "tests/support/gradcheck.h"
 
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Network read(const nn::ByteVector& bytes) {
+Network read(const ByteVector& bytes) {
   return Network::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "again.onnx",
                         Device::cpu());
 }
@@ -31,19 +31,19 @@ void randomize_all(Network& network) {
   }
 }
 
-/// The outputs are the same bits, and a second time the file has the same bytes.
+/// Checks that the outputs have the same bits, and that a second export has the same bytes.
 void check_round_trip(const std::string& json) {
   CAPTURE(json);
   Network network = Network::parse(json, "test", Device::cpu());
   randomize_all(network);
-  const nn::ByteVector file = nn::encode_onnx(network);
+  const ByteVector file = nn::encode_onnx(network);
   CHECK(nn::encode_onnx(network) == file);
   Network again = read(file);
   CHECK(again.has_weights());
   CHECK(nn::encode_onnx(again) == file);
   CHECK(again.input_shape() == network.input_shape());
   CHECK(again.output_shape() == network.output_shape());
-  CHECK(again.gives_logits() == network.gives_logits());
+  CHECK(again.outputs_logits() == network.outputs_logits());
   Shape batch = {3};
   for (int64_t dim : network.input_shape()) batch.push_back(dim);
   const Tensor x = random_tensor(batch, 5);
@@ -58,7 +58,7 @@ std::string one(const Shape& input, const std::string& layer) {
 
 }  // namespace
 
-TEST_CASE("onnx: every layer goes there and back") {
+TEST_CASE("onnx: every layer is exported and imported unchanged") {
   const std::vector<std::string> layers = {
       R"({"name": "q", "type": "convolution", "output_channels": 4, "kernel_size": 3})",
       R"({"name": "q", "type": "convolution", "output_channels": 6, "kernel_size": [3, 2],
@@ -103,15 +103,15 @@ TEST_CASE("onnx: every layer goes there and back") {
     }));
 }
 
-TEST_CASE("onnx: the shipped networks go there and back") {
+TEST_CASE("onnx: the shipped networks are exported and imported unchanged") {
   for (const char* name : {"lenet", "lenet-dag", "cifar"}) {
-    const nn::ByteVector json =
-        nn::read_file(fs::path(KAISEKI_SOURCE_DIR) / "models" / (std::string(name) + ".json"));
+    const ByteVector json =
+        read_file(fs::path(KAISEKI_SOURCE_DIR) / "models" / (std::string(name) + ".json"));
     check_round_trip({reinterpret_cast<const char*>(json.data()), json.size()});
   }
 }
 
-TEST_CASE("onnx: training's layers are left out, several outputs keep their order and names") {
+TEST_CASE("onnx: export omits layers of training, keeps order and names of outputs") {
   Network network = Network::parse(R"({"inputs": {"x": {"shape": [5]}}, "layers": [
       {"name": "noise", "type": "dropout", "phase": "train"},
       {"name": "a", "type": "fully_connected", "output_size": 3},
@@ -132,7 +132,7 @@ TEST_CASE("onnx: training's layers are left out, several outputs keep their orde
   CHECK(outputs.size() == 2);
 }
 
-TEST_CASE("onnx: the loss of a network that trains on squares, and metadata, go with it") {
+TEST_CASE("onnx: export keeps a mean squared error loss and metadata") {
   Network network =
       Network::parse(one({4}, R"({"name": "f", "type": "fully_connected", "output_size": 3},
                   {"name": "s", "type": "sigmoid"}, {"type": "mean_squared_error"})"),
@@ -145,7 +145,7 @@ TEST_CASE("onnx: the loss of a network that trains on squares, and metadata, go 
   CHECK(again.forward_loss(x, t).loss.item() == network.forward_loss(x, t).loss.item());
 }
 
-TEST_CASE("onnx: what has no word there is refused by the layer's name") {
+TEST_CASE("onnx: exporting a layer without an ONNX operator throws Error with its name") {
   const auto refusal = [](const std::string& layer) {
     Network network = Network::parse(one({3, 7, 6}, layer), "test", Device::cpu());
     try {

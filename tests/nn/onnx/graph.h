@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small ONNX files, built field by field, for what no exporter at hand writes.
+// Builds small ONNX files field by field, with forms that exporters do not write.
 #pragma once
 
 #include <string>
@@ -73,17 +73,18 @@ struct OnnxFile {
   std::vector<OnnxNode> nodes = {};
   std::vector<ProtoWriter> constants = {};
   int64_t opset = 13, input_type = 1;
-  std::string output = "y";
+  std::vector<std::string> outputs = {"y"};
 
   std::string bytes() const {
     ProtoWriter graph, model;
     for (const OnnxNode& node : nodes) graph.message(1, node.message);
     graph.text(2, "test");
     for (const ProtoWriter& tensor : constants) graph.message(5, tensor);
-    graph.message(11, onnx_value("x", input, input_type)).message(12, onnx_value(output, {}));
+    graph.message(11, onnx_value("x", input, input_type));
+    for (const std::string& output : outputs) graph.message(12, onnx_value(output, {}));
     model.integer(1, 7).message(7, std::move(graph));
     model.message(8, ProtoWriter().integer(2, opset));
-    const nn::ByteVector bytes = model.encode();
+    const ByteVector bytes = model.encode();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
   nn::Network load() const { return nn::Network::parse(bytes(), "test.onnx", Device::cpu()); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Files that PyTorch wrote (tests/reference/make_onnx_cases.py), and files that are damaged.
+// Files exported by PyTorch (tests/reference/make_onnx_cases.py), and damaged files.
 #include <filesystem>
 #include <set>
 
-#include "nn/io/file.h"
+#include "base/file.h"
 #include "nn/io/npy.h"
 #include "nn/onnx/onnx.h"
 #include "nn/weights.h"
@@ -21,7 +21,7 @@ namespace {
 
 const fs::path kFolder = fs::path(KAISEKI_SOURCE_DIR) / "tests/reference/onnx";
 
-nn::ByteVector two_layers() {
+ByteVector two_layers() {
   OnnxFile file{.input = {-1, 2, 3, 3}};
   file.constants = {onnx_tensor("c.weight", {2, 2, 1, 1}, {1, 2, 3, 4}),
                     onnx_integers("shape", {0, -1})};
@@ -37,17 +37,17 @@ void check_case(const std::string& name, Device device) {
   CHECK(network.has_weights());
   const Tensor ours = network.forward(x);
   CHECK(ours.shape() == y.shape());
-  // y is of float64; f32 rounds each of up to ten layers' sums of up to 150 terms to 6e-8.
+  // y has float64. f32 rounds with 6e-8, in up to ten layers with sums of up to 150 terms.
   check_close(ours, doubles(y), 1e-5, 1e-5);
-  // The file's batch, where it is a number, is no limit.
+  // The batch size in the file is not a limit.
   CHECK(network.forward(x.slice(0, 0, 1)).dim(0) == 1);
 }
 
-void parse(nn::ByteView bytes) { nn::read_onnx(bytes, "damaged.onnx"); }
+void parse(ByteView bytes) { nn::read_onnx(bytes, "damaged.onnx"); }
 
 }  // namespace
 
-TEST_CASE("onnx: networks that PyTorch wrote give PyTorch's results") {
+TEST_CASE("onnx: networks exported by PyTorch give PyTorch's results") {
   std::set<std::string> opsets, networks;
   for (const auto& entry : fs::directory_iterator(kFolder)) {
     if (entry.path().extension() != ".onnx") continue;
@@ -61,9 +61,9 @@ TEST_CASE("onnx: networks that PyTorch wrote give PyTorch's results") {
   for_each_device([](Device device) { check_case("preactivated_13", device); });
 }
 
-TEST_CASE("onnx: what was imported trains, and its weights fit the layers' names") {
+TEST_CASE("onnx: an imported network trains, and its weights have the layers' names") {
   Network network = Network::load(kFolder / "vgg_11.onnx", Device::cpu());
-  CHECK(network.gives_logits());
+  CHECK(network.outputs_logits());
   CHECK(network.parameters()[0].name == "0.weight");  // as in PyTorch's state_dict
   const Tensor x = nn::read_npy(kFolder / "vgg_11.x.npy");
   const std::vector<int32_t> labels = {1, 3};
@@ -79,8 +79,8 @@ TEST_CASE("onnx: what was imported trains, and its weights fit the layers' names
   CHECK(other.parameters()[0].value.to_vector() == network.parameters()[0].value.to_vector());
 }
 
-TEST_CASE("onnx: a file is known by its content or its name") {
-  const nn::ByteVector file = two_layers();
+TEST_CASE("onnx: a file is recognized by its content or name") {
+  const ByteVector file = two_layers();
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   CHECK(Network::parse(text, "net", Device::cpu()).input_shape() == Shape{2, 3, 3});
   CHECK_THROWS_WITH_AS(Network::parse("", "empty.onnx", Device::cpu()),
@@ -89,29 +89,29 @@ TEST_CASE("onnx: a file is known by its content or its name") {
   CHECK_THROWS_AS(Network::parse("{}", "net.onnx", Device::cpu()), ParseError);
 }
 
-TEST_CASE("onnx: names of any bytes become names that weights can be saved by") {
+TEST_CASE("onnx: names with invalid bytes become valid names for weights") {
   OnnxFile file{.input = {-1, 1, 1, 1}};
   const std::string letters(119, 'a');
   file.constants = {onnx_tensor("w", {1, 1, 1, 1}, {1})};
-  file.nodes = {OnnxNode("Conv", {"x", "w"}, letters + "\xc3\xa9"),  // cut inside, it is no UTF-8
+  file.nodes = {OnnxNode("Conv", {"x", "w"}, letters + "\xc3\xa9"),  // not UTF-8 if truncated
                 OnnxNode("Conv", {letters + "\xc3\xa9", "w"}, "caf\xe9\xc3\xa9\n"),
                 OnnxNode("Conv", {"caf\xe9\xc3\xa9\n", "w"}, "y")};
   Network network = file.load();
   CHECK(network.parameters()[0].name == letters + ".weight");
   CHECK(network.parameters()[1].name == "caf?\xc3\xa9?.weight");
-  CHECK_NOTHROW(nn::expect_names(network, {}));
-  CHECK_THROWS_AS(nn::expect_names(network, {{"class_names", "caf\xe9"}}), Error);
+  CHECK_NOTHROW(nn::check_storable_names(network, {}));
+  CHECK_THROWS_AS(nn::check_storable_names(network, {{"class_names", "caf\xe9"}}), Error);
   CHECK(nn::encode_weights("safetensors", network).size() > 3 * sizeof(float));
 }
 
-TEST_CASE("onnx: a constant that many nodes share makes no network of a thousand times the file") {
+TEST_CASE("onnx: shared constants over 8 times the file's size throw ParseError") {
   OnnxFile file{.input = {-1, 32}};
   file.constants = {onnx_tensor("w", {32, 32}, std::vector<float>(32 * 32, 1))};
   const auto grow = [&](int nodes) {
     for (int i = static_cast<int>(file.nodes.size()); i < nodes; ++i)
       file.nodes.emplace_back("MatMul", std::vector<std::string>{i ? std::to_string(i) : "x", "w"},
                               std::to_string(i + 1));
-    file.output = std::to_string(nodes);
+    file.outputs = {std::to_string(nodes)};
   };
   grow(6);
   CHECK(file.load().parameters().size() == 6);
@@ -119,10 +119,10 @@ TEST_CASE("onnx: a constant that many nodes share makes no network of a thousand
   CHECK_THROWS_WITH_AS(file.load(), doctest::Contains("8 times the file"), ParseError);
 }
 
-TEST_CASE("onnx: damaged files are refused, and ask for no memory that they do not fill") {
-  const nn::ByteVector file = two_layers();
+TEST_CASE("onnx: damaged files throw ParseError and allocate little memory") {
+  const ByteVector file = two_layers();
   check_truncated(parse, file);
   check_changed(parse, file, 3000);
   for (const char* name : {"resnet_12.onnx", "googlenet_10.onnx"})
-    check_changed(parse, nn::read_file(kFolder / name), 300);
+    check_changed(parse, read_file(kFolder / name), 300);
 }

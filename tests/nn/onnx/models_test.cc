@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The networks of models/ to ONNX and back: the same layers, parameters and bits.
+// Exports the networks of models/ to ONNX and imports them: layers, parameters and bits are the
+// same.
 #include <filesystem>
 #include <regex>
 #include <tuple>
 
-#include "nn/io/file.h"
+#include "base/file.h"
+#include "nn/network.h"
 #include "nn/onnx/onnx.h"
-#include "tests/support/conv_policy.h"
 #include "tests/support/reference.h"
 #include "tests/support/slow.h"
+#include "tests/support/tune_policy.h"
 
 using namespace kaiseki;
 using nn::Network;
@@ -16,17 +18,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string text_of(const nn::ByteVector& bytes) {
+std::string text_of(const ByteVector& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// With 64 in place of 4,096 outputs, of which one layer's weights would take 400 MB.
+/// Replaces 4,096 outputs by 64, because one layer's weights would have 400 MB.
 std::string small(const std::string& network) {
   const fs::path file = fs::path(KAISEKI_SOURCE_DIR) / "models" / (network + ".json");
-  return std::regex_replace(text_of(nn::read_file(file)), std::regex("4096"), "64");
+  return std::regex_replace(text_of(read_file(file)), std::regex("4096"), "64");
 }
 
-/// What all begins with one value: scales, biases, means and variances.
+/// Varies scales, biases, means and variances, which are initialized with one value.
 void vary(Network& network) {
   std::vector<Tensor> all;
   for (nn::Parameter& parameter : network.parameters())
@@ -39,14 +41,14 @@ void vary(Network& network) {
   }
 }
 
-/// GoogLeNet's classifiers in the middle.
+/// GoogLeNet's auxiliary classifiers.
 bool is_auxiliary(const std::string& name) {
   return name.starts_with("loss1/") || name.starts_with("loss2/");
 }
 
 using Layer = std::tuple<std::string, std::string, Shape, int64_t, int64_t>;
 
-/// Without the loss, or its softmax in a prediction, and what ONNX flattens before a product.
+/// Ignores losses, the softmax of a loss, and flatten layers that ONNX needs before Gemm.
 std::vector<Layer> layers_of(const Network& network) {
   std::vector<Layer> layers;
   for (const nn::LayerSummary& layer : network.summary())
@@ -68,14 +70,14 @@ void check(const std::string& name, size_t parameters, bool runs) {
   CAPTURE(name);
   Network network = Network::parse(small(name), name, Device::cpu());
   vary(network);
-  const nn::ByteVector file = nn::encode_onnx(network);
+  const ByteVector file = nn::encode_onnx(network);
   Network again = Network::parse(text_of(file), name + ".onnx", Device::cpu());
   CHECK(again.parameters().size() == parameters);
   CHECK(parameters_of(again) == parameters_of(network));
   CHECK(layers_of(again) == layers_of(network));
   CHECK(nn::encode_onnx(again) == file);
   if (!runs) return;
-  const test::WithConvPolicy policy({TuneMode::off});
+  const test::WithTunePolicy policy({TuneMode::off});
   Shape one = {1};
   for (int64_t dim : network.input_shape()) one.push_back(dim);
   const Tensor x = test::random_tensor(one, 7);
@@ -87,21 +89,21 @@ void check(const std::string& name, size_t parameters, bool runs) {
 
 }  // namespace
 
-TEST_CASE("onnx: AlexNet and VGG-16 go there and back") {
+TEST_CASE("onnx: AlexNet and VGG-16 are exported and imported unchanged") {
   check("alexnet", 16, true);
   check("vgg16", 32, !KAISEKI_SLOW);
 }
 
-TEST_CASE("onnx: GoogLeNet goes there and back without its auxiliary classifiers") {
+TEST_CASE("onnx: GoogLeNet is exported and imported without auxiliary classifiers") {
   check("googlenet", 116, true);
 }
 
-TEST_CASE("onnx: the ResNets go there and back") {
+TEST_CASE("onnx: the ResNets are exported and imported unchanged") {
   check("resnet18", 62, true);
   check("resnet50", 161, !KAISEKI_SLOW);
 }
 
-TEST_CASE("onnx: MobileNet and SqueezeNet go there and back") {
+TEST_CASE("onnx: MobileNet and SqueezeNet are exported and imported unchanged") {
   check("mobilenet", 83, true);
   check("squeezenet", 52, true);
 }

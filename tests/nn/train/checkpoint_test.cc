@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "matrix/log.h"
-#include "nn/io/file.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "nn/io/safetensors.h"
 #include "nn/optimizer.h"
 #include "tests/nn/train/fixture.h"
@@ -25,7 +25,7 @@ class StopAt : public Extension {
 
 }  // namespace
 
-TEST_CASE("a resumed run continues with the same bits, with every optimizer, from any step") {
+TEST_CASE("checkpoint: a resumed run continues with the same bits, for all optimizers and steps") {
   const TestFolder folder("resume");
   for (const std::string& rule : optimizer_names())
     for (int64_t step : {1, 7, 10}) {
@@ -50,7 +50,7 @@ TEST_CASE("a resumed run continues with the same bits, with every optimizer, fro
     }
 }
 
-TEST_CASE("the folder keeps the newest and the best, and resume takes the newest that is whole") {
+TEST_CASE("checkpoint: the newest and the best are kept, resume() uses the newest readable one") {
   const TestFolder folder("folder");
   TrainingRun run(6);
   run.trainer.extend(std::make_unique<Evaluator>(std::make_shared<Patterns>(30)));
@@ -77,7 +77,7 @@ TEST_CASE("the folder keeps the newest and the best, and resume takes the newest
   CHECK_THROWS_AS(resume(folder.path, again.trainer), Error);
 }
 
-TEST_CASE("a run does not mix its checkpoints with those of another") {
+TEST_CASE("checkpoint: a run does not mix its checkpoints with those of another run") {
   const TestFolder folder("mixed");
   const CheckpointerOptions options{.folder = folder.path, .keep = 2};
   TrainingRun old(4);
@@ -88,8 +88,8 @@ TEST_CASE("a run does not mix its checkpoints with those of another") {
 
   TrainingRun fresh(1);
   fresh.trainer.extend(std::make_unique<Checkpointer>(options));
-  CHECK_THROWS_WITH_AS(fresh.trainer.run(), doctest::Contains("continue that run with --resume"),
-                       Error);
+  CHECK_THROWS_WITH_AS(fresh.trainer.run(),
+                       doctest::Contains("resume that run, use another folder"), CheckpointsExist);
   CHECK(fresh.trainer.step() == 0);
   CHECK(list_checkpoints(folder.path) == before);
 
@@ -105,8 +105,7 @@ TEST_CASE("a run does not mix its checkpoints with those of another") {
   CHECK(list_checkpoints(folder.path) == before);
 }
 
-TEST_CASE(
-    "a run that was killed before its first checkpoint, but had a best, is begun anew by resume") {
+TEST_CASE("checkpoint: resume() restarts a run that has best weights but no checkpoint") {
   const TestFolder folder("killed");
   write_file_atomic(folder.path / "best.safetensors", as_bytes("the best"));
   TrainingRun run(2);
@@ -126,7 +125,7 @@ TEST_CASE(
   CHECK(list_checkpoints(folder.path).size() > 0);
 }
 
-TEST_CASE("a newest checkpoint that is damaged gives way to those that are written after it") {
+TEST_CASE("checkpoint: a damaged checkpoint is deleted when a later one is written") {
   const TestFolder folder("damaged");
   const CheckpointerOptions options{.folder = folder.path, .keep = 1};
   TrainingRun run(2);
@@ -142,10 +141,23 @@ TEST_CASE("a newest checkpoint that is damaged gives way to those that are writt
   CHECK(list_checkpoints(folder.path) == std::vector{checkpoint_file(folder.path, 21)});
 }
 
-TEST_CASE("the best is known only when it is written, and before the checkpoint that says so") {
+TEST_CASE("checkpoint: resume() skips one with a flipped bit in a tensor") {
+  const TestFolder folder("flipped");
+  TrainingRun run(3);
+  run.trainer.extend(
+      std::make_unique<Checkpointer>(CheckpointerOptions{.folder = folder.path, .keep = 2}));
+  run.trainer.run();
+  ByteVector newest = read_file(checkpoint_file(folder.path, 21));
+  newest[newest.size() - 2] ^= std::byte{1};
+  write_file_atomic(checkpoint_file(folder.path, 21), newest);
+  TrainingRun again(3);
+  CHECK(resume(folder.path, again.trainer) == checkpoint_file(folder.path, 14));
+}
+
+TEST_CASE("checkpoint: the best score changes only after the best weights are written") {
   const TestFolder folder("best");
   const auto best = folder.path / "best.safetensors";
-  std::filesystem::create_directory(best);  // nothing can be put in its place
+  std::filesystem::create_directory(best);  // a folder cannot be replaced by a file
   write_file_atomic(best / "in the way", as_bytes("x"));
   const CheckpointerOptions options{.folder = folder.path};
   Metadata state;
@@ -175,7 +187,7 @@ TEST_CASE("the best is known only when it is written, and before the checkpoint 
   CHECK(state.at("checkpointer.best") == of_best.at("top1"));
 }
 
-TEST_CASE("weights that are not numbers are not saved") {
+TEST_CASE("checkpoint: weights that are NaN or infinite are not saved") {
   const TestFolder folder("finite");
   TrainingRun run(1);
   const auto file = folder.path / "w.safetensors";
@@ -187,7 +199,7 @@ TEST_CASE("weights that are not numbers are not saved") {
   CHECK(read_file(file) == good);
 }
 
-TEST_CASE("a checkpoint is also a file of weights; one of another run is refused") {
+TEST_CASE("checkpoint: can be loaded as weights, and another run's checkpoint throws Error") {
   const TestFolder folder("other");
   const auto file = folder.path / "c.safetensors";
   TrainingRun run(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A small run of training for tests: two classes of noisy patterns, a network of two layers with
-// dropout and batch normalisation.
+// A small training run for tests: noisy patterns, and a network of two layers with dropout and
+// batch normalization.
 #pragma once
 
 #include <unistd.h>
@@ -11,12 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "nn/train/evaluator.h"
 #include "nn/train/trainer.h"
 
 namespace kaiseki::nn {
 
-/// Sample i is of class i % 3: noise, and a bright row of that number. With `broken`, sample 5 is
-/// infinite.
+/// Sample i has class i % 3. It is noise with a bright row of that index. With `broken`, sample 5
+/// is infinite.
 class Patterns : public Dataset {
  public:
   explicit Patterns(int64_t size, bool broken = false, bool augmented = true)
@@ -72,7 +73,7 @@ struct TrainingRun {
   }
 };
 
-/// A folder that is there while this lives.
+/// A folder that exists while this lives.
 struct TestFolder {
   std::filesystem::path path;
   explicit TestFolder(const std::string& name)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Two networks in one process under a device memory in which they only just fit: nothing fails that
-// does not fail without workspace.
+// Runs two networks in one process with the least device memory that they need without workspace.
+// Automatic workspace must not make them fail.
 #include <doctest/doctest.h>
 
-#include "matrix/error.h"
-#include "matrix/memory/pool.h"
+#include "base/error.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
 #include "nn/network.h"
 #include "nn/optimizer.h"
 #include "tests/support/cache_folder.h"
-#include "tests/support/conv_policy.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki {
 namespace {
@@ -27,7 +27,7 @@ nn::Network convolutions(int channels, Device device) {
       "test", device);
 }
 
-/// Trains one and evaluates the other, in turn; the losses.
+/// Trains one network and evaluates the other, in turn. Returns the losses.
 std::vector<float> run(Device device) {
   // The second convolution of `other` is large enough to be measured in every mode but `off`.
   nn::Network train = convolutions(24, device), other = convolutions(96, device);
@@ -40,7 +40,7 @@ std::vector<float> run(Device device) {
     train.zero_grad();
     losses.push_back(train.forward_loss(x, labels).loss.item());
     train.backward();
-    optimizer.step(train.parameters(), 0.01);
+    optimizer.step(train.parameters(), train.gradients(), 0.01);
     if (i % 2) losses.push_back(other.forward(many).to_vector()[0]);
   }
   return losses;
@@ -48,23 +48,23 @@ std::vector<float> run(Device device) {
 
 }  // namespace
 
-TEST_CASE("memory: two networks that only just fit, with automatic workspace") {
+TEST_CASE("memory: two networks run in the least memory with automatic workspace") {
   test::for_each_device([](Device device) {
-    MemoryPool& pool = device.memory();
+    Allocator& allocator = device.memory();
     Workspace& workspace = device.workspace();
     const auto with = [&](TuneMode mode, std::optional<uint64_t> limit, uint64_t budget) {
       test::CacheFolder nothing_known("memory");
-      test::WithConvPolicy policy({mode});
+      test::WithTunePolicy policy({mode});
       workspace.set_limit(limit);
-      pool.trim();
-      pool.set_budget(budget);
-      pool.reset_peak();
+      allocator.trim();
+      allocator.set_budget(budget);
+      allocator.reset_peak();
       const auto losses = run(device);
-      pool.set_budget({});
+      allocator.set_budget({});
       return losses;
     };
-    // The least with which they run without workspace, to 32 KiB.
-    const uint64_t used = pool.account().in_use;
+    // The least memory for runs without workspace, to within 32 KiB.
+    const uint64_t used = allocator.account().in_use;
     uint64_t fails = used, fits = used + (64 << 20);
     const std::vector<float> expected = with(TuneMode::off, 0, fits);
     while (fits - fails > 32 << 10) {
@@ -82,9 +82,9 @@ TEST_CASE("memory: two networks that only just fit, with automatic workspace") {
         CAPTURE(static_cast<int>(mode));
         CAPTURE(budget - used);
         const std::vector<float> losses = with(mode, {}, budget);
-        CHECK(pool.account().peak <= budget);
+        CHECK(allocator.account().peak <= budget);
         REQUIRE(losses.size() == expected.size());
-        for (size_t i = 0; i < losses.size(); ++i)  // other solvers, four steps
+        for (size_t i = 0; i < losses.size(); ++i)  // other solvers in four steps
           CHECK(losses[i] == doctest::Approx(expected[i]).epsilon(1e-3));
       }
     }

@@ -14,7 +14,7 @@
 
 namespace kaiseki::nn {
 
-TEST_CASE("totals over batches of several sizes") {
+TEST_CASE("metrics: totals over batches of several sizes") {
   Metrics metrics;
   auto labels = [](std::vector<int32_t> values) {
     const Shape shape{static_cast<int64_t>(values.size())};
@@ -38,7 +38,7 @@ TEST_CASE("totals over batches of several sizes") {
   CHECK(metrics.read().accuracy() == 0);
 }
 
-TEST_CASE("outputs without classes count the loss alone; NaN stays visible") {
+TEST_CASE("metrics: without classes only the loss counts, and NaN is kept") {
   Metrics metrics;
   metrics.add(Tensor::from({1.0f}, {1}), Tensor::zeros({4, 3, 2}), Tensor::zeros({4, 3, 2}));
   CHECK(metrics.read().classified == 0);
@@ -48,7 +48,7 @@ TEST_CASE("outputs without classes count the loss alone; NaN stays visible") {
   CHECK(std::isnan(metrics.read().loss()));
 }
 
-TEST_CASE("JSON lines") {
+TEST_CASE("metrics: JSON lines") {
   CHECK(JsonLine().str() == "{}");
   CHECK(JsonLine().add("a", 3).add("b", 0.25).add("c", true).str() ==
         R"({"a": 3, "b": 0.25, "c": true})");
@@ -56,8 +56,9 @@ TEST_CASE("JSON lines") {
   CHECK(JsonLine().add("nan", NAN).add("big", INFINITY).str() == R"({"nan": null, "big": null})");
 }
 
-TEST_CASE("images/s of an epoch is of training alone") {
+TEST_CASE("metrics: images per second of an epoch count training only") {
   class Slow : public Extension {
+    // Simulates work.
     void on_epoch(Trainer&) override { std::this_thread::sleep_for(std::chrono::seconds(1)); }
   };
   const TestFolder folder("speed");
@@ -72,10 +73,10 @@ TEST_CASE("images/s of an epoch is of training alone") {
   const std::string key = "\"images_per_second\": ";
   REQUIRE(line.find(key) != std::string::npos);
   const double speed = std::stod(line.substr(line.find(key) + key.size()));
-  CHECK(speed > 50);  // 50 samples, and a second of something else
+  CHECK(speed > 50);  // 50 samples, and a second outside of training
 }
 
-TEST_CASE("the log has a line for some steps and one for each epoch") {
+TEST_CASE("metrics: the log has lines for every few steps and for each epoch") {
   const TestFolder folder("log");
   const auto file = folder.path / "run.jsonl";
   TrainingRun run(2);

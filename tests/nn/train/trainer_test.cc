@@ -12,7 +12,7 @@
 namespace kaiseki::nn {
 namespace {
 
-/// Writes down what it is called with.
+/// Records its calls.
 class Recorder : public Extension {
  public:
   explicit Recorder(std::string& text) : text_(text) {}
@@ -40,7 +40,7 @@ class StopAt : public Extension {
   int64_t step_;
 };
 
-/// Gives scores as if they had been measured.
+/// Sets given scores as results of evaluation.
 class Scores : public Extension {
  public:
   explicit Scores(std::vector<double> scores) : scores_(std::move(scores)) {}
@@ -57,7 +57,7 @@ class Scores : public Extension {
 
 }  // namespace
 
-TEST_CASE("extensions are called at their times; the last partial batch counts") {
+TEST_CASE("trainer: calls extensions after steps and epochs, and counts the last partial batch") {
   TrainingRun run(2);
   std::string text;
   run.trainer.extend(std::make_unique<Recorder>(text));
@@ -67,7 +67,7 @@ TEST_CASE("extensions are called at their times; the last partial batch counts")
   CHECK(run.trainer.stop_reason() == "");
 }
 
-TEST_CASE("training learns, and the evaluator sees it") {
+TEST_CASE("trainer: the loss falls and the evaluated accuracy rises") {
   TrainingRun run(30);
   run.trainer.extend(std::make_unique<Evaluator>(std::make_shared<Patterns>(99)));
   run.trainer.run();
@@ -86,7 +86,7 @@ TEST_CASE("training learns, and the evaluator sees it") {
   CHECK(run.trainer.epoch_totals().accuracy() > 0.8);
 }
 
-TEST_CASE("evaluation agrees with losses and classes computed from the output") {
+TEST_CASE("trainer: evaluation agrees with losses and classes computed from the output") {
   TrainingRun run(1);
   auto data = std::make_shared<Patterns>(23, false, false);
   const Evaluation found = evaluate(run.network, data, {.batch_size = 7});
@@ -103,7 +103,7 @@ TEST_CASE("evaluation agrees with losses and classes computed from the output") 
   CHECK(found.top1 == doctest::Approx(static_cast<double>(right) / 23));
 }
 
-TEST_CASE("an output that is not a number is right for no class, and in no column") {
+TEST_CASE("trainer: a NaN output counts as wrong and is not in the confusion matrix") {
   TrainingRun run(1);
   run.network.parameters()[0].value.mutable_data<float>()[3] = NAN;
   const Evaluation found = evaluate(run.network, std::make_shared<Patterns>(23));
@@ -114,7 +114,7 @@ TEST_CASE("an output that is not a number is right for no class, and in no colum
   CHECK(std::all_of(found.confusion.begin(), found.confusion.end(), [](int64_t n) { return !n; }));
 }
 
-TEST_CASE("stop() ends after the iteration and says why") {
+TEST_CASE("trainer: stop() ends training after the iteration and gives the reason") {
   TrainingRun run(5);
   std::string text;
   run.trainer.extend(std::make_unique<StopAt>(3));
@@ -124,7 +124,7 @@ TEST_CASE("stop() ends after the iteration and says why") {
   CHECK(run.trainer.stop_reason() == "enough");
 }
 
-TEST_CASE("early stop waits for its patience") {
+TEST_CASE("trainer: early stop waits as many evaluations as its patience") {
   TrainingRun run(6);
   run.trainer.extend(std::make_unique<Scores>(std::vector{0.1, 0.5, 0.5, 0.4, 0.9, 0.9}));
   run.trainer.extend(std::make_unique<EarlyStop>(2));
@@ -133,7 +133,7 @@ TEST_CASE("early stop waits for its patience") {
   CHECK(run.trainer.stop_reason() == "no better evaluation for 2 epochs");
 }
 
-TEST_CASE("a loss that is not a number ends training in its step") {
+TEST_CASE("trainer: an infinite loss throws Diverged in its epoch") {
   TrainingRun run(3, "sgd", 0.1, std::make_shared<Patterns>(50, true));
   CHECK_THROWS_AS(run.trainer.run(), Diverged);
   CHECK(run.trainer.step() <= 7);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes frames.json beside it: messages that docs/protocol.md allows, and messages that it does not; with a folder, each
-message into a file of its own there."""
+"""Writes frames.json next to this file: messages that docs/protocol.md allows, and messages that it forbids. With a
+folder, writes each message to its own file there.
+"""
 import json
 import pathlib
 import struct

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
-#include "matrix/error.h"
+#include "base/error.h"
+#include "matrix/backend/operations/copy.h"
+#include "matrix/backend/registry.h"
+#include "matrix/memory/buffer.h"
+#include "matrix/tensor.h"
 
-namespace kaiseki {
-namespace test {
+namespace kaiseki::test {
 
 DeviceInfo BareBackend::info() const {
   DeviceInfo info;
@@ -19,18 +21,12 @@ DeviceInfo BareBackend::info() const {
   return info;
 }
 
-void BareBackend::upload(void* block, const void* host, uint64_t bytes) {
-  std::memcpy(block, host, bytes);
-}
-
-void BareBackend::download(void* host, void* block, uint64_t bytes) {
-  std::memcpy(host, block, bytes);
-}
-
-void BareBackend::fill(Tensor& t, float value) {
-  ++fills;
-  auto* block = static_cast<float*>(t.buffer().on_device(Access::read_write));
-  std::fill_n(block + t.offset(), t.size(), value);
+void BareBackend::add_fill() {
+  kernels_.add(kFill, [this](const FillArgs& args) {
+    ++fills;
+    auto* block = static_cast<float*>(args.output->buffer().on_device(Access::read_write));
+    std::fill_n(block + args.output->offset(), args.output->size(), args.value);
+  });
 }
 
 void* BareBackend::allocate(uint64_t bytes) {
@@ -45,14 +41,21 @@ BareBackend& bare_backend() {
   return *backend;
 }
 
-}  // namespace test
-
-// In place of matrix/backend/opencl/backend.cc, which is not linked then.
-Backend& opencl_backend(int index) {
-  if (index != 0) throw DeviceError(message("bare", "expected device 0, got ", index));
-  return test::bare_backend();
+const BackendEntry& bare_backend_entry() {
+  static const BackendEntry entry{
+      "bare",
+      [](int index) -> Backend& {
+        if (index == 0) return bare_backend();
+        throw DeviceError(message("bare", "expected device 0, got ", index));
+      },
+      [] { return std::vector{bare_backend().info()}; }, [] { return std::string(); }};
+  return entry;
 }
-std::vector<DeviceInfo> list_opencl_devices() { return {test::bare_backend().info()}; }
-std::string opencl_device_problem() { return {}; }
 
-}  // namespace kaiseki
+Device bare_device() {
+  static const bool added = (add_backend(bare_backend_entry()), true);
+  static_cast<void>(added);
+  return Device::of("bare");
+}
+
+}  // namespace kaiseki::test

@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: MIT
-// A backend as docs/adding-a-backend.md begins one: device and memory, and no operation yet. It
-// stands where the OpenCL backend would, as Device::opencl(0); its memory is the host's, behind
-// copies.
+// A backend as in the first steps of docs/adding-a-backend.md: a device and memory, but no
+// operations. Its memory is host memory that is accessed through copies.
 #pragma once
 
-#include <set>
 #include <vector>
 
-#include "matrix/backend.h"
+#include "matrix/backend/backend.h"
+#include "matrix/backend/registry.h"
+#include "matrix/conv/solver.h"
+#include "matrix/memory/raw_memory.h"
 
 namespace kaiseki::test {
 
-constexpr uint64_t kBareMemory = 256 << 20;  // bytes that it says it has, and in one buffer
+/// Reported size in bytes of its memory and of its largest buffer.
+constexpr uint64_t kBareMemory = 256 << 20;
 constexpr uint64_t kBareLargest = 64 << 20;
+
+/// Adds the backend to the registry and returns "bare:0".
+Device bare_device();
 
 class BareBackend : public Backend, private RawMemory {
  public:
-  Device device() const override { return Device::opencl(0); }
+  Device device() const override { return bare_device(); }
   DeviceInfo info() const override;
-  bool has(Op op) const override { return operations.contains(op); }
   void synchronize() override {}
   RawMemory& raw_memory() override { return *this; }
-  void upload(void* block, const void* host, uint64_t bytes) override;
-  void download(void* host, void* block, uint64_t bytes) override;
 
-  void fill(Tensor& t, float value) override;
+  void add_fill();
+  void remove_operations() { kernels_.clear(); }
   std::span<const ConvSolver* const> conv_solvers() const override { return solvers; }
 
-  std::set<Op> operations;                 // that has() says are there
-  std::vector<const ConvSolver*> solvers;  // for Op::convolution
+  std::vector<const ConvSolver*> solvers;
   int fills = 0, allocations = 0;
-  uint64_t refused_from = UINT64_MAX;  // bytes of which there is no memory
+  uint64_t refused_from = UINT64_MAX;  // allocations of at least this many bytes fail
 
  private:
   void* allocate(uint64_t bytes) override;
@@ -38,5 +40,6 @@ class BareBackend : public Backend, private RawMemory {
 };
 
 BareBackend& bare_backend();
+const BackendEntry& bare_backend_entry();
 
 }  // namespace kaiseki::test

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Follows docs/adding-a-backend.md, adding-an-operation.md and adding-a-solver.md on a backend that
-// begins with no operation at all: everything works on it through the CPU, with counted transfers.
+// Follows docs/adding-a-backend.md, adding-an-operation.md and adding-a-solver.md with a backend
+// that has no operations at first. Everything runs on the CPU, with counted transfers.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 #include <thread>
 
-#include "matrix/backend.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "matrix/backend/backend.h"
+#include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/gemm.h"
 #include "matrix/conv/measure.h"
 #include "matrix/conv/select.h"
-#include "matrix/error.h"
-#include "matrix/log.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/conv_pool.h"
 #include "matrix/ops/copy.h"
@@ -19,18 +23,18 @@
 #include "matrix/ops/reduce.h"
 #include "tests/matrix/backend/bare/bare_backend.h"
 #include "tests/support/cache_folder.h"
-#include "tests/support/conv_policy.h"
 #include "tests/support/operations.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki {
 namespace {
 
-using test::Operation;
+using test::OperationCase;
 using test::operations;
 using test::random_tensor;
 using test::values;
 
-/// The solver of docs/adding-a-solver.md, for filters of one element and one channel each.
+/// The solver of docs/adding-a-solver.md, for filters of one element and one channel.
 class ScaleSolver : public ConvSolver {
  public:
   std::string_view name() const override { return "scale"; }
@@ -53,17 +57,31 @@ class ScaleSolver : public ConvSolver {
 
 }  // namespace
 
-TEST_CASE("a backend without operations: each one falls back to the CPU, counted and told once") {
+TEST_CASE("an added backend is found by its name") {
+  const Device device = test::bare_device();
+  CHECK(device.name() == "bare:0");
+  CHECK(device.backend_name() == "bare");
+  CHECK(Device::parse("bare") == device);
+  CHECK(Device::parse("bare:0") == device);
+  CHECK_THROWS_WITH_AS(Device::parse("bare:1"), "[bare] expected device 0, got 1", DeviceError);
+  CHECK_THROWS_WITH_AS(Device::parse("gpu"), doctest::Contains("bare, bare:N or auto"),
+                       DeviceError);
+  const auto devices = list_devices();
+  CHECK(std::ranges::find(devices, device, &DeviceInfo::device) != devices.end());
+  CHECK(&find_backend("bare") == backends().back());
+}
+
+TEST_CASE("without operations, every operation falls back to the CPU, is counted and logged once") {
   int warnings = 0;
   set_log_sink([&](LogLevel, std::string_view text) {
     warnings += text.find("lacks this operation") != std::string_view::npos;
   });
   for (int round = 0; round < 2; ++round)
-    for (const Operation& one : operations()) {
-      INFO(std::string(op_name(one.op)));
+    for (const OperationCase& one : operations()) {
+      INFO(std::string(one.name));
       const uint64_t before = fallback_count();
-      const Tensor y = one.run(Device::opencl(0));
-      CHECK(y.device() == Device::opencl(0));
+      const Tensor y = one.run(test::bare_device());
+      CHECK(y.device() == test::bare_device());
       CHECK(fallback_count() > before);
       CHECK(values(y) == values(one.run(Device::cpu())));
     }
@@ -71,12 +89,12 @@ TEST_CASE("a backend without operations: each one falls back to the CPU, counted
   CHECK(warnings == static_cast<int>(operations().size()));
 }
 
-TEST_CASE("an operation that arrives is used, and costs the transfers that it needs") {
+TEST_CASE("an added operation is used, and causes only the transfers that it needs") {
   test::BareBackend& backend = test::bare_backend();
-  backend.operations = {Op::fill};
+  backend.add_fill();
   const uint64_t fallbacks = fallback_count();
   const TransferCount before = transfer_count();
-  Tensor x = Tensor::full({1000}, 3, Device::opencl(0));
+  Tensor x = Tensor::full({1000}, 3, test::bare_device());
   CHECK(backend.fills == 1);
   CHECK(fallback_count() == fallbacks);
   CHECK(transfer_count().to_host == before.to_host);
@@ -86,47 +104,44 @@ TEST_CASE("an operation that arrives is used, and costs the transfers that it ne
   CHECK(after.to_host == before.to_host + 1);
   CHECK(after.to_host_bytes == before.to_host_bytes + 4000);
   CHECK(sum(x).item() == 3000);
-  CHECK(transfer_count().to_host == after.to_host);  // what is valid is not copied again
+  CHECK(transfer_count().to_host == after.to_host);  // a valid copy is not copied again
   fill(x, 4);
   CHECK(sum(x).item() == 4000);
   CHECK(transfer_count().to_host == after.to_host + 1);
-  backend.operations.clear();
+  backend.remove_operations();
 }
 
-TEST_CASE("an operation that is claimed and not there is an error that names it") {
-  test::BareBackend& backend = test::bare_backend();
-  backend.operations = {Op::gemm};
-  CHECK_THROWS_WITH_AS(operations()[2].run(Device::opencl(0)),
-                       "[gemm] expected a device that has this operation, got opencl:0",
-                       DeviceError);
-  backend.operations.clear();
+TEST_CASE("a backend that is asked for an operation that it lacks throws an error with its name") {
+  const test::BareBackend& backend = test::bare_backend();
+  CHECK_FALSE(backend.has(kGemm));
+  CHECK_THROWS_WITH_AS(backend.run(kGemm, {}),
+                       "[gemm] expected a device that has this operation, got bare:0", DeviceError);
 }
 
-TEST_CASE("a solver in the backend's list is taken for what it can do, with its workspace") {
+TEST_CASE(
+    "a solver in the backend's list is used for the problems it supports, with its workspace") {
   test::BareBackend& backend = test::bare_backend();
   ScaleSolver solver;
-  backend.operations = {Op::convolution};
   backend.solvers = {&solver};
-  const Tensor x = random_tensor({2, 1, 3, 3}, 1, Device::opencl(0));
-  const Tensor filter = Tensor::full({1, 1, 1, 1}, 2, Device::opencl(0));
-  Tensor y(x.shape(), DType::f32, Device::opencl(0));
+  const Tensor x = random_tensor({2, 1, 3, 3}, 1, test::bare_device());
+  const Tensor filter = Tensor::full({1, 1, 1, 1}, 2, test::bare_device());
+  Tensor y(x.shape(), DType::f32, test::bare_device());
   conv2d(x, filter, nullptr, {}, y);
   CHECK(solver.runs == 1);
   CHECK(solver.workspace == 12);
   test::check_close(y, test::doubles(multiply(x.to(Device::cpu()), Tensor::full({1}, 2))), 0);
-  const Tensor wide = Tensor::full({1, 1, 2, 2}, 2, Device::opencl(0));
-  Tensor small({2, 1, 2, 2}, DType::f32, Device::opencl(0));
+  const Tensor wide = Tensor::full({1, 1, 2, 2}, 2, test::bare_device());
+  Tensor small({2, 1, 2, 2}, DType::f32, test::bare_device());
   CHECK_THROWS_WITH_AS(conv2d(x, wide, nullptr, {}, small),
-                       "[conv2d] expected a solver for n2c1h3w3k1r2s2 on opencl:0, got none",
+                       "[conv2d] expected a solver for n2c1h3w3k1r2s2 on bare:0, got none",
                        DeviceError);
   backend.solvers.clear();
-  backend.operations.clear();
-  forget_convolutions();
+  forget_measurements();
 }
 
-TEST_CASE("filters that the CPU prepares in a device's stead are those of the present weights") {
-  const Device device = Device::opencl(0);
-  test::WithConvPolicy policy({TuneMode::off});
+TEST_CASE("filters that the CPU transforms for a device belong to the current weights") {
+  const Device device = test::bare_device();
+  test::WithTunePolicy policy({TuneMode::off});
   Workspace& workspace = Device::cpu().workspace();
   workspace.set_limit({});
   const Tensor x = random_tensor({2, 64, 14, 14}, 1, device);
@@ -135,7 +150,7 @@ TEST_CASE("filters that the CPU prepares in a device's stead are those of the pr
   Tensor y(x.shape(), DType::f32, device);
   float* held = filter.mutable_data<float>();
   for (int i = 0; i < 3; ++i) conv2d(x, filter, nullptr, conv, y);
-  CHECK(workspace.kept_bytes() > 0);
+  CHECK(workspace.derived_bytes() > 0);
   held[0] = 9;
   conv2d(x, filter, nullptr, conv, y);
   Tensor fresh(x.shape(), DType::f32, device);
@@ -144,20 +159,21 @@ TEST_CASE("filters that the CPU prepares in a device's stead are those of the pr
   workspace.set_limit({});
 }
 
-TEST_CASE("workspace that the device refuses costs no block, and is not asked for in vain") {
+TEST_CASE(
+    "if the device refuses a workspace, the old block stays, and the device is not asked again") {
   constexpr uint64_t kMiB = 1 << 20;
   test::BareBackend& backend = test::bare_backend();
-  Workspace& workspace = Device::opencl(0).workspace();
-  MemoryPool& pool = Device::opencl(0).memory();
+  Workspace& workspace = test::bare_device().workspace();
+  Allocator& allocator = test::bare_device().memory();
   workspace.set_limit({});
-  pool.trim();
-  Tensor weights({kMiB}, DType::u8, Device::opencl(0));
+  allocator.trim();
+  Tensor weights({kMiB}, DType::u8, test::bare_device());
   weights.buffer().on_device(Access::write);
   workspace.reserve(kMiB);
   REQUIRE(workspace.size() == kMiB);
   const auto iterate = [&] {
-    for (uint64_t bytes : {2 * kMiB, 4 * kMiB}) workspace.register_size(bytes);
-    workspace.end_iteration();
+    workspace.request_sizes(std::vector<uint64_t>{2 * kMiB, 4 * kMiB}, {});
+    workspace.grow();
     return workspace.size();
   };
   backend.refused_from = 2 * kMiB;
@@ -168,7 +184,7 @@ TEST_CASE("workspace that the device refuses costs no block, and is not asked fo
   backend.refused_from = UINT64_MAX;
   CHECK(iterate() == kMiB);  // tensors need as much as before
   for (int i = 0; i < 100; ++i) iterate();
-  CHECK(workspace.size() == 4 * kMiB);  // others may have given it back
+  CHECK(workspace.size() == 4 * kMiB);  // another process may have freed memory
   workspace.set_limit({});
   workspace.reserve(kMiB);
   backend.refused_from = 2 * kMiB;
@@ -177,41 +193,43 @@ TEST_CASE("workspace that the device refuses costs no block, and is not asked fo
   CHECK(iterate() == kMiB);
   const int before = backend.allocations;
   weights = Tensor();
-  pool.trim();
+  allocator.trim();
   CHECK(iterate() == 4 * kMiB);
-  workspace.register_size(test::kBareLargest + 1);  // an error, if it were asked for
+  workspace.request_sizes(std::vector<uint64_t>{test::kBareLargest + 1},
+                          {});  // allocating it would be an error
   CHECK(iterate() == 4 * kMiB);
   CHECK(backend.allocations == before + 1);
   workspace.set_limit({});
 }
 
-TEST_CASE("the limit of one buffer is for the block and for each filter kept, not for their sum") {
+TEST_CASE(
+    "the limit of one buffer applies to the block and to each transformed filter separately") {
   test::BareBackend& backend = test::bare_backend();
-  const Device device = Device::opencl(0);
+  const Device device = test::bare_device();
   Workspace& workspace = device.workspace();
   workspace.set_limit({});
   workspace.reserve(test::kBareLargest);
   REQUIRE(workspace.size() == test::kBareLargest);
   const auto keep = [&](const Tensor& source) {
-    const Kept::Form form{&backend, 0, source.bytes()};
-    workspace.keep(source, form, [](Tensor&) {});
-    return workspace.keep(source, form, [](Tensor&) {}).memory.defined();
+    const DerivedCache::Form form{&backend, 0, source.bytes()};
+    workspace.use_derived(source, form, [](Tensor&) {});
+    return workspace.use_derived(source, form, [](Tensor&) {}).memory.defined();
   };
   const Tensor filter({1000}, DType::u8, device);
   CHECK(keep(filter));
   CHECK(workspace.size() == test::kBareLargest);
-  CHECK(workspace.kept_bytes() == 1000);
+  CHECK(workspace.derived_bytes() == 1000);
   workspace.set_limit({});
   CHECK(keep(filter));
   workspace.reserve(test::kBareLargest);
   CHECK(workspace.size() == test::kBareLargest);
-  CHECK(workspace.kept_bytes() == 1000);  // did not have to go for it
+  CHECK(workspace.derived_bytes() == 1000);  // was not released for it
   workspace.set_limit({});
 }
 
-TEST_CASE("workspace for a trial lies beside the block, in what the device has") {
+TEST_CASE("the workspace for a measurement is added to the block, within the device's memory") {
   constexpr uint64_t kMiB = 1 << 20;
-  const Device device = Device::opencl(0);
+  const Device device = test::bare_device();
   Workspace& workspace = device.workspace();
   device.memory().trim();
   workspace.set_limit({});
@@ -219,15 +237,15 @@ TEST_CASE("workspace for a trial lies beside the block, in what the device has")
   REQUIRE(workspace.size() == 40 * kMiB);
   std::vector<Tensor> tensors;
   for (int i = 0; i < 3; ++i) tensors.emplace_back(Shape{56 * kMiB}, DType::u8, device);
-  CHECK(workspace.try_out(48 * kMiB).memory.defined());
-  CHECK_FALSE(workspace.try_out(49 * kMiB).memory.defined());  // 256 - 3 * 56 - 40
+  CHECK(workspace.use_for_measurement(48 * kMiB).memory.defined());
+  CHECK_FALSE(workspace.use_for_measurement(49 * kMiB).memory.defined());  // 256 - 3 * 56 - 40
   CHECK(workspace.size() == 40 * kMiB);
   workspace.set_limit({});
   tensors.clear();
   device.memory().trim();
 }
 
-TEST_CASE("a solver that finds no memory to pool in the same pass leaves the pooling to a second") {
+TEST_CASE("a solver without memory for pooling in the same pass leaves it to a second pass") {
   class Short : public ScaleSolver {
    public:
     bool pools(const ConvProblem&) const override { return true; }
@@ -240,30 +258,28 @@ TEST_CASE("a solver that finds no memory to pool in the same pass leaves the poo
   };
   test::BareBackend& backend = test::bare_backend();
   const Short solver;
-  backend.operations = {Op::convolution};
   backend.solvers = {&solver};
-  test::WithConvPolicy policy({TuneMode::off});
-  const Tensor x = random_tensor({2, 1, 4, 4}, 1, Device::opencl(0));
-  const Tensor filter = Tensor::full({1, 1, 1, 1}, 2, Device::opencl(0));
-  Device::opencl(0).workspace().reserve(solver.workspace_bytes({}));
+  test::WithTunePolicy policy({TuneMode::off});
+  const Tensor x = random_tensor({2, 1, 4, 4}, 1, test::bare_device());
+  const Tensor filter = Tensor::full({1, 1, 1, 1}, 2, test::bare_device());
+  test::bare_device().workspace().reserve(solver.workspace_bytes({}));
   Tensor y, indices, expected({2, 1, 2, 2}), places({2, 1, 2, 2}, DType::i32);
   conv2d_max_pool(x, filter, nullptr, {}, {}, y, &indices);
-  CHECK(y.device() == Device::opencl(0));
+  CHECK(y.device() == test::bare_device());
   CHECK(solver.refused == 1);
   CHECK(solver.runs == 1);
   max_pool2d(multiply(x.to(Device::cpu()), Tensor::full({1}, 2)), {}, expected, places);
   CHECK(y.to_vector() == expected.to_vector());
   CHECK(indices.to_vector<int32_t>() == places.to_vector<int32_t>());
   backend.solvers.clear();
-  backend.operations.clear();
-  Device::opencl(0).workspace().set_limit({});
+  test::bare_device().workspace().set_limit({});
   Tensor made;  // the CPU pools in the same pass
   conv2d_max_pool(x, filter, nullptr, {}, {}, made, nullptr);
-  CHECK(made.device() == Device::opencl(0));
+  CHECK(made.device() == test::bare_device());
   CHECK(made.to_vector() == expected.to_vector());
 }
 
-TEST_CASE("a solver that computes wrong values is measured and not used") {
+TEST_CASE("a solver that computes wrong values is measured but not used") {
   class Wrong : public ScaleSolver {
    public:
     std::string_view name() const override { return "wrong"; }
@@ -276,43 +292,42 @@ TEST_CASE("a solver that computes wrong values is measured and not used") {
   test::BareBackend& backend = test::bare_backend();
   const Wrong wrong;
   const ScaleSolver right;
-  backend.operations = {Op::convolution};
   backend.solvers = {&wrong, &right};
-  const Tensor x = random_tensor({2, 1, 3, 3}, 1, Device::opencl(0));
-  const Tensor filter = Tensor::full({1, 1, 1, 1}, 3, Device::opencl(0));
-  Tensor y(x.shape(), DType::f32, Device::opencl(0));
+  const Tensor x = random_tensor({2, 1, 3, 3}, 1, test::bare_device());
+  const Tensor filter = Tensor::full({1, 1, 1, 1}, 3, test::bare_device());
+  Tensor y(x.shape(), DType::f32, test::bare_device());
   std::string warned;
   set_log_sink([&](LogLevel, std::string_view text) { warned += text; });
-  test::WithConvPolicy policy({TuneMode::exhaustive});
+  test::WithTunePolicy policy({TuneMode::exhaustive});
   conv2d(x, filter, nullptr, {}, y);
   const auto results = conv_results(backend, conv_problem(x.shape(), filter.shape(), {}));
   REQUIRE(results.size() == 2);
-  CHECK(results[0] == TuningResult{"wrong", kWrongMilliseconds, 12});
+  CHECK(results[0] == TuningResult{"wrong", 0, 12, TuningOutcome::wrong});
   CHECK(results[1].candidate == "scale");
   CHECK(results[1].milliseconds < 1000);
   CHECK(results[1].workspace == 12);
   set_log_sink({});
-  MemoryPool& pool = Device::opencl(0).memory();
-  Tensor other(y.shape(), DType::f32, Device::opencl(0));
+  Allocator& allocator = test::bare_device().memory();
+  Tensor other(y.shape(), DType::f32, test::bare_device());
   other.buffer().on_device(Access::write);
-  pool.trim();
-  Device::opencl(0).workspace().set_limit({});
-  pool.set_budget(pool.account().in_use);
-  CHECK_THROWS_AS(conv2d(x, filter, nullptr, {}, other), OutOfMemory);  // nor where none has room
-  pool.set_budget({});
+  allocator.trim();
+  test::bare_device().workspace().set_limit({});
+  allocator.set_budget(allocator.account().in_use);
+  // Also without room for any solver.
+  CHECK_THROWS_AS(conv2d(x, filter, nullptr, {}, other), OutOfMemory);
+  allocator.set_budget({});
   CHECK(warned.find("wrong computes wrong values for n2c1h3w3k1r1s1") != std::string::npos);
   test::check_close(y, test::doubles(multiply(x.to(Device::cpu()), Tensor::full({1}, 3))), 0);
   backend.solvers.clear();
-  backend.operations.clear();
-  forget_convolutions();
+  forget_measurements();
 }
 
-TEST_CASE(
-    "a solver that is slow at first, as one that builds kernels, is measured when it is warm") {
+TEST_CASE("a solver that is slow only on its first run is measured after that run") {
   class LateBloomer : public ScaleSolver {
    public:
     std::string_view name() const override { return "late"; }
     void run(const ConvProblem& p, const ConvArgs& args) const override {
+      // Simulates the first run on a device.
       if (runs == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
       ScaleSolver::run(p, args);
     }
@@ -321,7 +336,7 @@ TEST_CASE(
    public:
     std::string_view name() const override { return "steady"; }
     void run(const ConvProblem& p, const ConvArgs& args) const override {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // simulates work
       ScaleSolver::run(p, args);
     }
   };
@@ -329,15 +344,14 @@ TEST_CASE(
   test::BareBackend& backend = test::bare_backend();
   const LateBloomer late;
   const Steady steady;
-  backend.operations = {Op::convolution};
-  const Tensor x = random_tensor({2, 1, 3, 3}, 1, Device::opencl(0));
-  const Tensor filter = Tensor::full({1, 1, 1, 1}, 3, Device::opencl(0));
-  Tensor y(x.shape(), DType::f32, Device::opencl(0));
+  const Tensor x = random_tensor({2, 1, 3, 3}, 1, test::bare_device());
+  const Tensor filter = Tensor::full({1, 1, 1, 1}, 3, test::bare_device());
+  Tensor y(x.shape(), DType::f32, test::bare_device());
   for (bool first : {true, false}) {
     late.runs = 0;
     backend.solvers = first ? std::vector<const ConvSolver*>{&late, &steady}
                             : std::vector<const ConvSolver*>{&steady, &late};
-    test::WithConvPolicy policy({TuneMode::exhaustive});
+    test::WithTunePolicy policy({TuneMode::exhaustive});
     conv2d(x, filter, nullptr, {}, y);
     CHECK(late.runs >= 5);
     const auto results = conv_results(backend, conv_problem(x.shape(), filter.shape(), {}));
@@ -346,19 +360,18 @@ TEST_CASE(
       CHECK((result.candidate == "late") == (result.milliseconds < 10));
   }
   backend.solvers.clear();
-  backend.operations.clear();
-  forget_convolutions();
+  forget_measurements();
 }
 
-TEST_CASE("a device's memory is counted and limited by its pool from the first") {
-  MemoryPool& pool = Device::opencl(0).memory();
-  pool.trim();
-  const uint64_t before = pool.account().in_use;
-  Tensor x({1 << 18}, DType::f32, Device::opencl(0));
-  CHECK(pool.account().in_use == before + (1 << 20));
-  pool.set_budget(pool.account().in_use);
-  CHECK_THROWS_AS(Tensor({1 << 18}, DType::f32, Device::opencl(0)), OutOfMemory);
-  pool.set_budget({});
+TEST_CASE("a device's memory is counted and limited by its allocator from the start") {
+  Allocator& allocator = test::bare_device().memory();
+  allocator.trim();
+  const uint64_t before = allocator.account().in_use;
+  Tensor x({1 << 18}, DType::f32, test::bare_device());
+  CHECK(allocator.account().in_use == before + (1 << 20));
+  allocator.set_budget(allocator.account().in_use);
+  CHECK_THROWS_AS(Tensor({1 << 18}, DType::f32, test::bare_device()), OutOfMemory);
+  allocator.set_budget({});
 }
 
 }  // namespace kaiseki

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How often measuring runs a solver, and on how many images: those that lose cost little.
+// How often measuring runs a solver, and on how many images. Slow solvers must cost little.
 #include "matrix/conv/measure.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
+#include "matrix/memory/allocator.h"
 #include "tests/matrix/backend/bare/timed_solver.h"
 
 namespace kaiseki {
@@ -15,7 +16,7 @@ using test::TimedSolver;
 
 constexpr uint64_t kMiB = 1 << 20;
 
-/// Measures them on seven images.
+/// Measures the solvers on seven images.
 std::vector<TuningResult> measure(const std::vector<const ConvSolver*>& solvers) {
   test::Problem p;
   ConvMeasurement measurement(test::bare_backend(), p.problem, solvers);
@@ -29,8 +30,8 @@ int64_t runs_on(const TimedSolver& solver, int64_t images) {
 
 }  // namespace
 
-// Each is checked once on one image and timed three times there, then checked once on all.
-TEST_CASE("measuring: three timed runs, or seven of what is quick") {
+// Each solver is checked once and timed three times on one image, then checked once on all images.
+TEST_CASE("measuring: three timed runs, or seven for fast solvers") {
   const TimedSolver slow("slow", 0, 3), quick("quick", 0, 0);
   measure({&slow});
   CHECK(runs_on(slow, 1) == 4);
@@ -40,7 +41,7 @@ TEST_CASE("measuring: three timed runs, or seven of what is quick") {
   CHECK(runs_on(quick, 7) == 1 + 7);
 }
 
-TEST_CASE("measuring: what takes over 1.5 times the best is not run again, but for the first") {
+TEST_CASE("measuring: a solver over 1.5 times the best time is not run again, except the first") {
   const TimedSolver best("best", 0, 3), loser("loser", 0, 9);
   measure({&best, &loser});
   CHECK(runs_on(best, 7) == 1 + 3);
@@ -50,20 +51,20 @@ TEST_CASE("measuring: what takes over 1.5 times the best is not run again, but f
   CHECK(runs_on(loser, 7) == 1 + 3);
 }
 
-TEST_CASE("measuring: what is hopeless on one image is not run on all") {
+TEST_CASE("measuring: a solver that is far too slow on one image is not run on all") {
   const TimedSolver best("best", 0, 1), hopeless("hopeless", 0, 60), slow("slow", 0, 15);
   const auto results = measure({&best, &hopeless, &slow});
   CHECK(hopeless.images == std::vector<int64_t>{1, 1, 1, 1});
   REQUIRE(results.size() == 3);
-  CHECK(results[1].milliseconds >= 7 * 60);  // by one image
-  CHECK(runs_on(slow, 7) == 1 + 1);          // 105 ms are not long, whatever the best needs
+  CHECK(results[1].milliseconds >= 7 * 60);  // estimated from one image
+  CHECK(runs_on(slow, 7) == 1 + 1);          // 105 ms is below the limit, whatever the best time is
   const TimedSolver long_one("long", 0, 12), not_longer("not longer", 0, 36);
   measure({&long_one, &not_longer});
-  CHECK(runs_on(not_longer, 7) == 1 + 1);  // over 200 ms, and less than 6 times as long
+  CHECK(runs_on(not_longer, 7) == 1 + 1);  // over 200 ms, but under 6 times the best
 }
 
-TEST_CASE("measuring: a workspace above 64 MiB is not touched for what is slower on one image") {
-  Device::opencl(0).memory().trim();
+TEST_CASE("measuring: a slower solver does not use a workspace above 64 MiB") {
+  test::bare_device().memory().trim();
   const TimedSolver best("best", 0, 2), moderate("moderate", 9 * kMiB, 6),
       large("large", 10 * kMiB, 6);
   const auto results = measure({&best, &moderate, &large});

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// How the workspace that there is decides how a convolution is computed, with solvers of known
-// speeds on a backend that has no others.
+// How the available workspace determines the plan of a convolution. Uses solvers of known speeds on
+// a backend without other solvers.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
-#include "matrix/memory/pool.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/ops/reduce.h"
 #include "tests/matrix/backend/bare/timed_solver.h"
 #include "tests/support/cache_folder.h"
-#include "tests/support/conv_policy.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki {
 namespace {
@@ -20,7 +20,7 @@ using test::Problem;
 using test::Solvers;
 using test::TimedSolver;
 
-/// Meets a busy moment when it runs on all images for the second time.
+/// Simulates a disturbance when it runs on all images for the second time.
 class UnluckySolver : public TimedSolver {
  public:
   using TimedSolver::TimedSolver;
@@ -35,12 +35,12 @@ constexpr uint64_t kKiB = 1024;
 
 }  // namespace
 
-TEST_CASE("plan: the fastest with room for its workspace; more room, another one") {
+TEST_CASE("plan: the fastest solver with room for its workspace runs") {
   const TimedSolver plain("plain", 0, 6), some("some", kKiB, 3), much("much", 4 * kKiB, 1);
   const Solvers solvers({&plain, &some, &much});
   test::CacheFolder folder("plan");
-  test::WithConvPolicy policy({TuneMode::exhaustive});
-  Workspace& workspace = Device::opencl(0).workspace();
+  test::WithTunePolicy policy({TuneMode::exhaustive});
+  Workspace& workspace = test::bare_device().workspace();
   Problem p;
   const auto runs_with = [&](uint64_t room) {
     workspace.set_limit(room);
@@ -53,17 +53,17 @@ TEST_CASE("plan: the fastest with room for its workspace; more room, another one
   runs_with(0);
   CHECK(plain.images == std::vector<int64_t>{7});
   CHECK(much.images.empty());
-  set_conv_policy({TuneMode::off});
+  set_tune_policy({TuneMode::off});
   runs_with(28 * kKiB);
   CHECK(plain.images == std::vector<int64_t>{7});
 }
 
-TEST_CASE("plan: a busy moment does not send the first of the list away") {
+TEST_CASE("plan: a disturbed measurement does not replace the first solver") {
   const UnluckySolver first("first", 0, 1);
   const TimedSolver second("second", 0, 6);
   const Solvers solvers({&first, &second});
   test::CacheFolder folder("unlucky");
-  test::WithConvPolicy policy({TuneMode::exhaustive});
+  test::WithTunePolicy policy({TuneMode::exhaustive});
   Problem p;
   p.check_forward();
   first.images.clear(), second.images.clear();
@@ -72,12 +72,12 @@ TEST_CASE("plan: a busy moment does not send the first of the list away") {
   CHECK(second.images.empty());
 }
 
-TEST_CASE("plan: in pieces of the minibatch where a faster solver has no room for all of it") {
+TEST_CASE("plan: a faster solver without room for the whole minibatch runs on pieces") {
   const TimedSolver plain("plain", 0, 6), hungry("hungry", kKiB, 1);
   const Solvers solvers({&plain, &hungry});
   test::CacheFolder folder("pieces");
-  test::WithConvPolicy policy({TuneMode::exhaustive});
-  Device::opencl(0).workspace().set_limit(4 * kKiB);
+  test::WithTunePolicy policy({TuneMode::exhaustive});
+  test::bare_device().workspace().set_limit(4 * kKiB);
   Problem p;
   p.check_forward();
   plain.images.clear(), hungry.images.clear();
@@ -85,15 +85,16 @@ TEST_CASE("plan: in pieces of the minibatch where a faster solver has no room fo
   CHECK(hungry.images == std::vector<int64_t>{3, 4});
   CHECK(plain.images.empty());
 
-  Tensor dx(p.x.shape(), DType::f32, Device::opencl(0));
+  Tensor dx(p.x.shape(), DType::f32, test::bare_device());
   conv2d_backward_data(p.y, p.filter, {}, dx);
   hungry.images.clear();
   conv2d_backward_data(p.y, p.filter, {}, dx);
   CHECK(hungry.images == std::vector<int64_t>{3, 4});
   test::check_close(dx, test::doubles(multiply(p.y.to(Device::cpu()), Tensor::full({1}, 3))), 0);
 
-  Tensor gradient = Tensor::full({1, 1, 1, 1}, 2, Device::opencl(0));
-  conv2d_backward_filter(p.x, p.y, {}, gradient, 0.5f);  // measured, which must not add to it
+  Tensor gradient = Tensor::full({1, 1, 1, 1}, 2, test::bare_device());
+  // This call measures, and must not add to it.
+  conv2d_backward_filter(p.x, p.y, {}, gradient, 0.5f);
   const float expected = 1 + sum(multiply(p.x, p.y)).item();
   CHECK(gradient.item() == doctest::Approx(expected).epsilon(1e-5));  // sums of 63 products
   hungry.images.clear();
@@ -102,12 +103,12 @@ TEST_CASE("plan: in pieces of the minibatch where a faster solver has no room fo
   CHECK(gradient.item() == doctest::Approx(2 * expected - 1).epsilon(1e-5));
 }
 
-TEST_CASE("plan: every solver is tried in pieces, and the others when the pieces are a minibatch") {
+TEST_CASE("plan: every solver is tried on pieces, and the others if the minibatch has their size") {
   const TimedSolver first("first", 8 * kKiB, 3), best("best", 6 * kKiB, 1), plain("plain", 0, 6);
   const Solvers solvers({&first, &best, &plain});
   test::CacheFolder folder("every");
-  test::WithConvPolicy policy({TuneMode::exhaustive});
-  Device::opencl(0).workspace().set_limit(32 * kKiB);
+  test::WithTunePolicy policy({TuneMode::exhaustive});
+  test::bare_device().workspace().set_limit(32 * kKiB);
   Problem p(8);
   p.check_forward();
   for (const TimedSolver* solver : {&first, &best, &plain}) solver->images.clear();
@@ -120,26 +121,25 @@ TEST_CASE("plan: every solver is tried in pieces, and the others when the pieces
   CHECK(conv_results(test::bare_backend(), last.problem).size() == 3);
 }
 
-TEST_CASE(
-    "plan: what would make a convolution faster is registered, and taken after the iteration") {
+TEST_CASE("plan: a faster workspace size is recorded, and taken after the iteration") {
   const TimedSolver plain("plain", 0, 6), hungry("hungry", 10 * kKiB, 1);
   const Solvers solvers({&plain, &hungry});
   test::CacheFolder folder("registered");
-  test::WithConvPolicy policy({TuneMode::exhaustive});
-  Workspace& workspace = Device::opencl(0).workspace();
-  MemoryPool& pool = Device::opencl(0).memory();
+  test::WithTunePolicy policy({TuneMode::exhaustive});
+  Workspace& workspace = test::bare_device().workspace();
+  Allocator& allocator = test::bare_device().memory();
   Problem p;
   p.check_forward();
-  pool.trim();
-  const uint64_t used = pool.account().in_use;
+  allocator.trim();
+  const uint64_t used = allocator.account().in_use;
   for (uint64_t room : {0, 30, 48, 96}) {
     CAPTURE(room);
-    forget_convolutions();
+    forget_measurements();
     workspace.set_limit({});
-    pool.trim();
-    pool.set_budget(used + room * kKiB);
+    allocator.trim();
+    allocator.set_budget(used + room * kKiB);
     p.check_forward();
-    workspace.end_iteration();
+    workspace.grow();
     CHECK(workspace.size() == (room == 0 ? 0 : room == 30 ? 20 : room == 48 ? 40 : 70) * kKiB);
     p.check_forward();
     plain.images.clear(), hungry.images.clear();
@@ -149,31 +149,55 @@ TEST_CASE(
                                                         : std::vector<int64_t>{7};
     CHECK((room == 0 ? plain : hungry).images == in_pieces);
     if (room == 0) continue;
-    const Tensor all({static_cast<int64_t>(room * kKiB)}, DType::u8, Device::opencl(0));
-    CHECK(workspace.size() == 0);  // it gave way
+    const Tensor all({static_cast<int64_t>(room * kKiB)}, DType::u8, test::bare_device());
+    CHECK(workspace.size() == 0);  // it was released
     p.check_forward();
   }
-  pool.set_budget({});
+  allocator.set_budget({});
 }
 
-TEST_CASE("plan: what had no room is measured as soon as there is") {
+TEST_CASE("plan: a repeated convolution gets the workspace that it wanted") {
+  const TimedSolver plain("plain", 0, 6), large("large", 10 * kKiB, 1);
+  const Solvers solvers({&plain, &large});
+  test::CacheFolder folder("again");
+  test::WithTunePolicy policy({TuneMode::exhaustive});
+  Workspace& workspace = test::bare_device().workspace();
+  Allocator& allocator = test::bare_device().memory();
+  Problem p, other;
+  allocator.trim();
+  workspace.set_limit({});
+  allocator.set_budget(allocator.account().in_use +
+                       96 * kKiB);  // too little for a block before it is wanted
+  p.check_forward();
+  other.check_forward();  // same iteration, another filter
+  CHECK(workspace.size() == 0);
+  p.check_forward();
+  CHECK(workspace.size() == 70 * kKiB);
+  large.images.clear();
+  p.check_forward();
+  CHECK(large.images == std::vector<int64_t>{7});
+  allocator.set_budget({});
+  workspace.set_limit({});
+}
+
+TEST_CASE("plan: a solver that had no room is measured once there is room") {
   const TimedSolver plain("plain", 0, 3), hungry("hungry", 10 * kKiB, 1);
   const Solvers solvers({&plain, &hungry});
   test::CacheFolder folder("no_room");
-  test::WithConvPolicy policy({TuneMode::exhaustive});
-  MemoryPool& pool = Device::opencl(0).memory();
+  test::WithTunePolicy policy({TuneMode::exhaustive});
+  Allocator& allocator = test::bare_device().memory();
   Problem p;
-  pool.trim();
-  pool.set_budget(pool.account().in_use + kKiB);
+  allocator.trim();
+  allocator.set_budget(allocator.account().in_use + kKiB);
   p.check_forward();
   Backend& backend = test::bare_backend();
   REQUIRE(conv_results(backend, p.problem).size() == 1);
   CHECK(conv_results(backend, p.problem)[0].candidate == "plain");
   const size_t runs = plain.images.size();
   p.check_forward();
-  CHECK(plain.images.size() == runs + 1);  // not tried again and again
-  pool.set_budget({});
-  Device::opencl(0).workspace().end_iteration();
+  CHECK(plain.images.size() == runs + 1);  // not tried again
+  allocator.set_budget({});
+  test::bare_device().workspace().grow();
   p.check_forward();
   CHECK(conv_results(backend, p.problem).size() == 2);
 }

@@ -17,7 +17,7 @@
 
 namespace kaiseki::test {
 
-/// y = factor * x, with so many bytes of workspace and milliseconds for each image.
+/// y = factor * x, with the given bytes of workspace and milliseconds per image.
 class TimedSolver : public ConvSolver {
  public:
   TimedSolver(std::string name, uint64_t workspace, int milliseconds)
@@ -29,6 +29,7 @@ class TimedSolver : public ConvSolver {
   }
   void run(const ConvProblem& p, const ConvArgs& args) const override {
     images.push_back(p.n);
+    // Simulates work.
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds_ * p.n));
     if (p.direction == ConvDirection::backward_filter) {
       float sum = 0;
@@ -52,13 +53,13 @@ class TimedSolver : public ConvSolver {
   int milliseconds_;
 };
 
-/// Of up to eight images.
+/// A problem of up to eight images.
 struct Problem {
   explicit Problem(int64_t n = 7)
-      : x(random_tensor({8, 1, 3, 3}, 1, Device::opencl(0)).slice(0, 0, n)) {}
+      : x(random_tensor({8, 1, 3, 3}, 1, test::bare_device()).slice(0, 0, n)) {}
   Tensor x;
-  Tensor filter = Tensor::full({1, 1, 1, 1}, 3, Device::opencl(0));
-  Tensor y = Tensor::full(x.shape(), 0, Device::opencl(0));
+  Tensor filter = Tensor::full({1, 1, 1, 1}, 3, test::bare_device());
+  Tensor y = Tensor::full(x.shape(), 0, test::bare_device());
   ConvProblem problem = conv_problem(x.shape(), filter.shape(), {});
 
   void check_forward() {
@@ -67,18 +68,16 @@ struct Problem {
   }
 };
 
-/// What the backend has, for the length of a test.
+/// Sets the solvers of the bare backend until the end of a test.
 class Solvers {
  public:
   explicit Solvers(std::vector<const ConvSolver*> solvers) {
-    bare_backend().operations = {Op::convolution};
     bare_backend().solvers = std::move(solvers);
-    Device::opencl(0).workspace().set_limit({});
+    test::bare_device().workspace().set_limit({});
   }
   ~Solvers() {
-    bare_backend().operations.clear();
     bare_backend().solvers.clear();
-    Device::opencl(0).workspace().set_limit({});
+    test::bare_device().workspace().set_limit({});
   }
 };
 

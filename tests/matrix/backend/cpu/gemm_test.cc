@@ -40,7 +40,7 @@ double activate(double v, Activation kind, double slope) {
   return v;
 }
 
-/// A product with its operands, and room around every row of C that must stay as it is.
+/// A product with its operands. The gaps between the rows of C must stay unchanged.
 struct Case {
   static constexpr float kGuard = 12345;
   Gemm g;
@@ -147,7 +147,7 @@ TEST_CASE("gemm: alpha, beta, bias and activation in every combination") {
           }
 }
 
-TEST_CASE("gemm: with beta 0 nothing of C is read") {
+TEST_CASE("gemm: with beta 0, C is not read") {
   for (const Size& s : kSizes) {
     Case c(s.m, s.n, s.k, false, false);
     for (int64_t i = 0; i < s.m; ++i)
@@ -157,7 +157,7 @@ TEST_CASE("gemm: with beta 0 nothing of C is read") {
   }
 }
 
-TEST_CASE("gemm: NaN in an operand reaches the result through every activation") {
+TEST_CASE("gemm: a NaN in an operand propagates through every activation") {
   for (int act = 0; act < 5; ++act) {
     Case c(5, 40, 6, false, false);
     c.a[0] = std::numeric_limits<float>::quiet_NaN();
@@ -195,7 +195,7 @@ TEST_CASE("gemm: empty sizes") {
   CHECK(fresh.run_and_compare() == 0);
 }
 
-TEST_CASE("gemm: batches, with an operand shared by all") {
+TEST_CASE("gemm: batches, with an operand shared by all matrices") {
   for (int64_t batch : {2, 3, 17}) {
     Case c(19, 35, 23, false, true, batch);
     CHECK(c.run_and_compare() < 1);
@@ -223,7 +223,7 @@ TEST_CASE("gemm: the same bits with any number of threads") {
   kaiseki::set_thread_count(0);
 }
 
-TEST_CASE("gemm: the same bits whether a long k is split or not, which the columns decide") {
+TEST_CASE("gemm: the same bits if a long k is split or not, which depends on the columns") {
   constexpr int64_t kRows = 3, kWide = 700, kNarrow = 32, kLong = 22000;
   Case wide(kRows, kWide, kLong, false, false);
   wide.point();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An OpenCL driver for the loader, of three platforms that fail: one cannot list its devices, one
-// has a device that cannot be asked, one a GPU that cannot make a context.
+// An OpenCL driver for the loader with three platforms that fail. The first cannot list its
+// devices. The second has a device that does not answer queries. The third has a GPU that cannot
+// create a context.
 #include <algorithm>
 #include <cstring>
 #include <string_view>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A user's own kernel: every kind of argument, views, wrong use, a program that does not compile.
+// Custom kernels: every type of argument, views, wrong arguments, and a program that does not
+// compile.
 #include <doctest/doctest.h>
 
 #include <filesystem>
 
-#include "matrix/error.h"
+#include "base/error.h"
 #include "matrix/opencl.h"
 #include "tests/matrix/backend/opencl/support.h"
 
@@ -19,7 +20,7 @@ __kernel void scale(__global float* x, float a, int n) {
 
 }  // namespace
 
-TEST_CASE("custom kernel: runs over tensors, and is counted") {
+TEST_CASE("custom kernel: runs on tensors and is counted") {
   if (!test::opencl_or_null()) return;
   Device device = Device::opencl(0);
   CustomKernel scale(kScale, "scale");
@@ -33,7 +34,7 @@ TEST_CASE("custom kernel: runs over tensors, and is counted") {
   CHECK(after.distinct == before.distinct + 1);
 }
 
-TEST_CASE("custom kernel: views are copied there and back") {
+TEST_CASE("custom kernel: views are copied before and after") {
   if (!test::opencl_or_null()) return;
   Device device = Device::opencl(0);
   CustomKernel scale(kScale, "scale");
@@ -58,7 +59,7 @@ __kernel void number(__global int* y, uint a, long b, ulong c) {
   kernel.run(device, {y, uint32_t{1}, int64_t{20}, uint64_t{300}}, {0, 2});
 }
 
-TEST_CASE("custom kernel: says what is wrong") {
+TEST_CASE("custom kernel: wrong arguments are errors") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   Device device = Device::opencl(0);
@@ -80,7 +81,7 @@ TEST_CASE("custom kernel: says what is wrong") {
   CHECK(x.to_vector() == std::vector<float>{1, 2});
 }
 
-TEST_CASE("custom kernel: a program that does not compile keeps its log in a file") {
+TEST_CASE("custom kernel: the log of a program that does not compile is kept in a file") {
   if (!test::opencl_or_null()) return;
   Device device = Device::opencl(0);
   Tensor x = Tensor::from({1, 2}, Shape{2}, device);

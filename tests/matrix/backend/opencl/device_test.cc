@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The device: its description, its memory, its errors, and that kernels ran at all.
+// The device: its description, its memory and its errors. Also checks that kernels ran.
 #include "matrix/backend/opencl/device.h"
 
+#include "base/error.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/opencl/status.h"
-#include "matrix/error.h"
 #include "matrix/memory/host_room.h"
 #include "matrix/opencl.h"
 #include "matrix/ops/copy.h"
@@ -27,7 +27,7 @@ TEST_CASE("opencl device: describes itself") {
   CHECK_THROWS_WITH_AS(Device::opencl(99), doctest::Contains("got opencl:99"), DeviceError);
 }
 
-TEST_CASE("opencl device: a buffer over the largest allocation is refused with its limit") {
+TEST_CASE("opencl device: a buffer above the maximum allocation is refused, with the limit") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   uint64_t limit = backend->opencl().facts().max_allocation;
@@ -37,8 +37,7 @@ TEST_CASE("opencl device: a buffer over the largest allocation is refused with i
   CHECK(small.to_vector() == std::vector<float>{4, 4, 4});
 }
 
-TEST_CASE(
-    "opencl device: of a CPU's as much is available as the host has, of others what they give") {
+TEST_CASE("opencl device: a CPU device has the host's available memory, others report their own") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   const uint64_t available = backend->opencl().available();
@@ -82,23 +81,23 @@ TEST_CASE("opencl launch: parameters become as wide as the largest tensor needs"
   CHECK(t.to_vector() == std::vector<float>{2.5f, 2.5f, 2.5f, 2.5f, 0});
 }
 
-TEST_CASE("opencl device: without room the cache is given back and the call made once more") {
+TEST_CASE("opencl device: without room, the cache is freed and the call is made once more") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   OpenclDevice& device = backend->opencl();
-  MemoryPool& pool = Device::opencl(0).memory();
-  pool.release(pool.allocate(4096), 4096);
-  REQUIRE(pool.account().cached > 0);
+  Allocator& allocator = Device::opencl(0).memory();
+  allocator.release(allocator.allocate(4096), 4096);
+  REQUIRE(allocator.account().cached > 0);
   std::vector<cl_int> answers = {CL_OUT_OF_RESOURCES, CL_SUCCESS};
   int calls = 0;
   device.enqueue("clTest", 1 << 20, [&] { return answers[calls++]; });
   CHECK(calls == 2);
-  CHECK(pool.account().cached == 0);
+  CHECK(allocator.account().cached == 0);
   for (cl_int status :
        {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY})
     CHECK_THROWS_WITH_AS(
         device.enqueue("clTest", 1 << 20, [&] { return status; }),
-        doctest::Contains(("asked for 1.0 MiB, in use " + format_bytes(pool.account().in_use) +
+        doctest::Contains(("asked for 1.0 MiB, in use " + format_bytes(allocator.account().in_use) +
                            ", cached 0 B, after clTest said " + status_name(status))
                               .c_str()),
         OutOfMemory);
@@ -108,7 +107,8 @@ TEST_CASE("opencl device: without room the cache is given back and the call made
                        doctest::Contains("CL_INVALID_VALUE"), DeviceError);
 }
 
-TEST_CASE("opencl device: of too many kernels the oldest go, and come back when needed") {
+TEST_CASE(
+    "opencl device: above the limit, the oldest kernels are dropped and rebuilt when needed") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   OpenclDevice device(0, backend->opencl().facts());
@@ -123,7 +123,7 @@ TEST_CASE("opencl device: of too many kernels the oldest go, and come back when 
   CHECK(device.kernel("lrn.cl", Source::file, "lrn_ratio", "-DSIZE=5").work_group_limit > 1);
 }
 
-TEST_CASE("opencl launch: more rows than a GPU takes work-groups in a dimension") {
+TEST_CASE("opencl launch: more rows than the maximum number of work-groups in a dimension") {
   if (!test::opencl_or_null()) return;
   const int64_t rows = 2 * 65535 + 3;
   Tensor column = test::random_tensor(Shape{rows, 1}, 1, Device::opencl(0));

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Every candidate of matrix products against sums in double: transposes, odd sizes, batches,
-// strides, epilogues; and the choice among them.
+// Every candidate for matrix products against sums in double: transposes, odd sizes, batches,
+// strides and epilogues. Also the choice among candidates.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fstream>
 #include <thread>
 
+#include "base/error.h"
 #include "matrix/backend/opencl/clblast.h"
 #include "matrix/backend/opencl/gemm_choice.h"
-#include "matrix/error.h"
-#include "matrix/memory/pool.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
-#include "matrix/tuning_file.h"
+#include "matrix/tune/file.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/support/reference.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -26,6 +28,12 @@ struct Case {
   int64_t m, n, k, batch;
   bool shared_a, shared_b;  // batch stride 0
 };
+
+/// Chooses as the backend does, and measures if necessary.
+const GemmCandidate& chosen_gemm(OpenclDevice& device, const GemmArgs& args) {
+  const GemmCandidate* known = find_gemm(device, args);
+  return known ? *known : measure_gemm(device, args);
+}
 
 constexpr Case kCases[] = {{1, 1, 1, 1, false, false},     {7, 5, 3, 1, false, false},
                            {13, 70, 9, 2, true, false},    {6, 64, 1, 3, false, true},
@@ -83,7 +91,7 @@ struct Data {
   }
 };
 
-/// Products of numbers below 1 and k of them: 1e-7 for each addition, and the epilogue.
+/// For products of k numbers below 1: 1e-7 for each addition, and the epilogue.
 double bound(const GemmArgs& args) { return 1e-6 + 1e-7 * static_cast<double>(args.k); }
 
 void for_each_candidate(OpenclBackend& backend,
@@ -137,17 +145,17 @@ TEST_CASE("opencl gemm: every epilogue of every candidate") {
   });
 }
 
-TEST_CASE("opencl gemm: nothing to multiply") {
+TEST_CASE("opencl gemm: products without terms") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   Data data({3, 4, 5, 1, false, false}, false, false, Device::opencl(0));
   data.args.k = 0;
   data.args.beta = 0.5f;
   test::Doubles expected = data.expected();
-  backend->gemm(data.args);
+  backend->run(kGemm, data.args);
   test::check_close(data.c, expected, 0, 1e-6);
   data.args.m = 0;
-  backend->gemm(data.args);
+  backend->run(kGemm, data.args);
   test::check_close(data.c, expected, 0, 1e-6);
 }
 
@@ -155,33 +163,36 @@ TEST_CASE("opencl gemm: a choice is measured once and remembered on disk") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   test::CacheFolder folder("gemm_choice");
-  forget_gemm_choices();
+  forget_measurements();
   OpenclDevice& device = backend->opencl();
   Data data({130, 70, 120, 1, false, false}, false, true, Device::opencl(0));
   const TuningKey key = gemm_key(device, data.args);
   CHECK(key.which.starts_with("nt m7 n6 k6 b0"));
   CHECK(key.threads == (device.facts().is_gpu ? 0 : device.facts().compute_units));
-  const GemmCandidate& chosen = choose_gemm(device, data.args);
-  REQUIRE(recall_tuning(key).size() == 1);
-  CHECK(recall_tuning(key)[0].candidate == chosen.name);
+  CHECK(find_gemm(device, data.args) == nullptr);
+  const GemmCandidate& chosen = chosen_gemm(device, data.args);
+  std::vector<TuningResult> kept = recall_tuning(key);
+  CHECK(kept.size() >= 2);  // all candidates that apply
+  CHECK(std::ranges::find(kept, chosen.name, &TuningResult::candidate) != kept.end());
+  CHECK(find_gemm(device, data.args) == &chosen);
 
-  remember_tuning(key, {{"direct", 1}});
-  CHECK(&choose_gemm(device, data.args) == &chosen);
-  remember_tuning(key, {{"packed 6x16", 1}});
-  forget_gemm_choices();
-  if (device.style() == Style::cpu) CHECK(choose_gemm(device, data.args).name == "packed 6x16");
+  for (TuningResult& result : kept) result.milliseconds = result.candidate == "packed 6x16" ? 1 : 2;
+  remember_tuning(key, kept);
+  CHECK(find_gemm(device, data.args) == &chosen);  // the file is read once
+  forget_measurements();
+  if (device.style() == Style::cpu) CHECK(chosen_gemm(device, data.args).name == "packed 6x16");
 
   std::ofstream(folder.path() / "tuning.jsonl") << "{\"device\":\n\0garbage}\n{}";
-  forget_gemm_choices();
+  forget_measurements();
   CHECK(recall_tuning(key).empty());
   test::Doubles expected = data.expected();
-  backend->gemm(data.args);
+  backend->run(kGemm, data.args);
   test::check_close(data.c, expected, 0, bound(data.args));
   CHECK(!recall_tuning(key).empty());
-  forget_gemm_choices();
+  forget_measurements();
 }
 
-TEST_CASE("opencl gemm: CLBlast takes part where it is installed, and only there") {
+TEST_CASE("opencl gemm: CLBlast is a candidate if it is installed, and otherwise not") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   void* library = dlopen("libclblast.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -196,7 +207,7 @@ TEST_CASE("opencl gemm: CLBlast takes part where it is installed, and only there
     for (auto& candidate : gemm_candidates(style)) {
       if (candidate.name != "clblast") continue;
       ++found;
-      // On CPUs only for large products, and not for batches.
+      // CLBlast applies on CPUs only to large products, and not to batches.
       const bool cpu = style == Style::cpu;
       const int64_t m = cpu ? 800 : 70, n = 265, k = cpu ? 500 : 50, batch = cpu ? 1 : 3;
       CHECK(candidate.applicable(
@@ -212,22 +223,25 @@ TEST_CASE("opencl gemm: CLBlast takes part where it is installed, and only there
       data.args.bias_kind = GemmArgs::Bias::per_row;
       data.args.activation = Activation::leaky_relu;
       test::Doubles expected = data.expected();
-      fill(data.c, std::nanf(""));  // which beta 0 must not read
+      fill(data.c, std::nanf(""));  // with beta 0, C must not be read
       test::CacheFolder folder("clblast");
-      CHECK(measure_gemm(backend->opencl(), data.args, {&candidate, 1}).name == "clblast");
+      const auto timed = time_gemm(backend->opencl(), data.args, {&candidate});
+      REQUIRE(timed.size() == 1);
+      CHECK(timed[0].outcome == TuningOutcome::timed);
       CHECK(gemm_key(backend->opencl(), data.args).which.ends_with(" clblast"));
       candidate.run(backend->opencl(), data.args);
       test::check_close(data.c, expected, 0, bound(data.args));
-      MemoryPool& pool = Device::opencl(0).memory();
-      pool.set_budget(uint64_t{1} << 40);
-      CHECK_FALSE(candidate.applicable(backend->opencl(), data.args));  // its memory is not counted
-      pool.set_budget({});
+      Allocator& allocator = Device::opencl(0).memory();
+      allocator.set_budget(uint64_t{1} << 40);
+      // Its memory is not counted in the budget.
+      CHECK_FALSE(candidate.applicable(backend->opencl(), data.args));
+      allocator.set_budget({});
     }
     CHECK(found == 1);
   }
 }
 
-TEST_CASE("opencl gemm: what a candidate does not write is wrong, what fails is left out") {
+TEST_CASE("opencl gemm: unwritten values count as wrong, and failing candidates are excluded") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   test::CacheFolder folder("gemm_wrong");
@@ -251,83 +265,124 @@ TEST_CASE("opencl gemm: what a candidate does not write is wrong, what fails is 
                                            if (runs++) throw DeviceError("[gemm] later");
                                            gemm_direct(device, args);
                                          }};
-  const GemmCandidate all[] = {kFailsLater, kBroken, kDirect, kIdle, kFirstOnly};
+  constexpr GemmCandidate kRefused = {
+      "refused", kDirect.applicable,
+      [](OpenclDevice&, const GemmArgs&) { throw KernelError("[gemm] refused"); }};
   Data data({30, 20, 10, 2, false, false}, false, false, Device::opencl(0));
-  CHECK(measure_gemm(backend->opencl(), data.args, all).name == "direct");
-  CHECK_THROWS_WITH_AS(measure_gemm(backend->opencl(), data.args, {&kIdle, 1}),
-                       doctest::Contains("[gemm] no kernel works on opencl:0"), DeviceError);
+  const auto results =
+      time_gemm(backend->opencl(), data.args,
+                {&kFailsLater, &kBroken, &kRefused, &kDirect, &kIdle, &kFirstOnly});
+  REQUIRE(results.size() == 4);
+  CHECK(results[0] == TuningResult{"refused", 0, 0, TuningOutcome::refused});
+  CHECK(results[1].candidate == "direct");
+  CHECK(results[1].outcome == TuningOutcome::timed);
+  CHECK(results[2] == TuningResult{"idle", 0, 0, TuningOutcome::wrong});
+  CHECK(results[3] == TuningResult{"first only", 0, 0, TuningOutcome::wrong});
 }
 
-TEST_CASE("opencl gemm: without room for measuring or packing the product is still computed") {
+TEST_CASE("opencl gemm: the tuner's policy decides whether products are measured") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  OpenclDevice& device = backend->opencl();
+  Data data({130, 70, 120, 1, false, false}, false, true, Device::opencl(0));
+  const std::string other(gemm_candidates(device.style())[2].name);
+  for (TuneMode mode : {TuneMode::off, TuneMode::cached}) {
+    test::CacheFolder folder("gemm_policy");
+    test::WithTunePolicy policy({mode});
+    const GemmCandidate* guess = find_gemm(device, data.args);
+    REQUIRE(guess != nullptr);
+    CHECK(guess->name == gemm_candidates(device.style())[0].name);
+    remember_tuning(gemm_key(device, data.args), {{other, 1e-6}});
+    forget_measurements();
+    const bool looks = mode == TuneMode::cached;
+    CHECK((find_gemm(device, data.args)->name == other) == looks);
+  }
+  for (TuneMode mode : {TuneMode::hybrid, TuneMode::exhaustive, TuneMode::amortised}) {
+    test::CacheFolder folder("gemm_policy");
+    test::WithTunePolicy policy({mode});
+    CHECK(find_gemm(device, data.args) == nullptr);
+    Data small({5, 6, 7, 1, false, false}, false, false, Device::opencl(0));
+    CHECK((find_gemm(device, small.args) == nullptr) == (mode == TuneMode::exhaustive));
+  }
+  // CLBlast adds in another order. With it, the bits would depend on whether it is installed.
+  test::CacheFolder folder("gemm_deterministic");
+  test::WithTunePolicy policy({TuneMode::hybrid, true});
+  Data large({800, 265, 500, 1, false, false}, true, false, Device::opencl(0));
+  CHECK(gemm_key(device, large.args).which.find("clblast") == std::string::npos);
+  CHECK(chosen_gemm(device, large.args).is_own);
+}
+
+TEST_CASE("opencl gemm: without room for measuring or packing, the product is still computed") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   test::CacheFolder folder("gemm_room");
-  forget_gemm_choices();
+  forget_measurements();
   Data data({150, 140, 130, 1, false, false}, false, false, Device::opencl(0));
   test::Doubles expected = data.expected();
-  MemoryPool& pool = Device::opencl(0).memory();
+  Allocator& allocator = Device::opencl(0).memory();
   for (const Tensor* t : {&data.a, &data.b, &data.c, &data.bias})
     t->buffer().on_device(Access::read);
-  pool.trim();
-  pool.set_budget(pool.account().in_use);
-  CHECK(choose_gemm(backend->opencl(), data.args).name != "clblast");
+  allocator.trim();
+  allocator.set_budget(allocator.account().in_use);
+  CHECK(chosen_gemm(backend->opencl(), data.args).name != "clblast");
   CHECK(recall_tuning(gemm_key(backend->opencl(), data.args)).empty());
-  backend->gemm(data.args);
-  pool.set_budget({});
+  backend->run(kGemm, data.args);
+  allocator.set_budget({});
   test::check_close(data.c, expected, 0, bound(data.args));
 }
 
-TEST_CASE("opencl gemm: measuring waits for the memory of a convolution that chooses too") {
+TEST_CASE("opencl gemm: measuring waits for the memory of a convolution that is measuring too") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   test::CacheFolder folder("gemm_waits");
-  forget_gemm_choices();
+  forget_measurements();
   Data data({150, 140, 130, 1, false, false}, false, false, Device::opencl(0));
   Data small({70, 65, 128, 1, false, false}, false, false, Device::opencl(0));
   for (const Data* d : {&data, &small})
     for (const Tensor* t : {&d->a, &d->b, &d->c}) t->buffer().on_device(Access::read);
-  MemoryPool& pool = Device::opencl(0).memory();
+  Allocator& allocator = Device::opencl(0).memory();
   Workspace& workspace = Device::opencl(0).workspace();
   workspace.set_limit({});
-  pool.trim();
+  allocator.trim();
   constexpr uint64_t kRoom = 1 << 20;
-  pool.set_budget(pool.account().in_use + kRoom);
+  allocator.set_budget(allocator.account().in_use + kRoom);
   workspace.reserve(kRoom);
   REQUIRE(workspace.size() == kRoom);
   std::thread other;
   {
     const Workspace::Use use = workspace.use(kRoom);
-    other = std::thread([&] { choose_gemm(backend->opencl(), data.args); });
+    other = std::thread([&] { chosen_gemm(backend->opencl(), data.args); });
+    // Simulates work. The other thread waits for the workspace, which cannot be seen from here.
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    choose_gemm(backend->opencl(), small.args);
+    chosen_gemm(backend->opencl(), small.args);
   }
   other.join();
-  CHECK(recall_tuning(gemm_key(backend->opencl(), data.args)).size() == 1);
-  pool.set_budget({});
+  CHECK(recall_tuning(gemm_key(backend->opencl(), data.args)).size() >= 2);
+  allocator.set_budget({});
   workspace.set_limit({});
-  forget_gemm_choices();
+  forget_measurements();
 }
 
-TEST_CASE("opencl gemm: what was packed when the room ends does not count: C is added to once") {
+TEST_CASE("opencl gemm: if packing runs out of memory, C is added to only once") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   test::CacheFolder folder("gemm_half_room");
-  forget_gemm_choices();
+  forget_measurements();
   Data data({150, 140, 130, 1, false, false}, false, false, Device::opencl(0));
   data.args.beta = 0.5f;
   test::Doubles expected = data.expected();
   for (const Tensor* t : {&data.a, &data.b, &data.c, &data.bias})
     t->buffer().on_device(Access::read);
-  MemoryPool& pool = Device::opencl(0).memory();
-  pool.trim();
+  Allocator& allocator = Device::opencl(0).memory();
+  allocator.trim();
   const uint64_t one_factor = 160 * 160 * sizeof(float);
-  pool.set_budget(pool.account().in_use + one_factor);
-  backend->gemm(data.args);
-  pool.set_budget({});
+  allocator.set_budget(allocator.account().in_use + one_factor);
+  backend->run(kGemm, data.args);
+  allocator.set_budget({});
   test::check_close(data.c, expected, 0, bound(data.args));
 }
 
-TEST_CASE("opencl gemm: our candidates add up in one order: the choice changes no bits") {
+TEST_CASE("opencl gemm: the library's candidates add in one order, so the choice changes no bits") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   for (Style style : {Style::cpu, Style::gpu}) {
@@ -350,10 +405,10 @@ TEST_CASE("opencl gemm: our candidates add up in one order: the choice changes n
   }
 }
 
-TEST_CASE("opencl gemm: a device of small work-groups has a candidate for every size") {
+TEST_CASE("opencl gemm: a device with small work-groups has a candidate for every size") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
-  DeviceFacts facts = backend->opencl().facts();
+  OpenclDeviceProperties facts = backend->opencl().facts();
   facts.max_work_group = 64;
   OpenclDevice small(backend->opencl().index(), facts);
   small.set_style(Style::gpu);
@@ -367,7 +422,7 @@ TEST_CASE("opencl gemm: a device of small work-groups has a candidate for every 
   CHECK(applicable == 1);
 }
 
-TEST_CASE("opencl gemm: more rows and matrices than a launch takes work-groups in a dimension") {
+TEST_CASE("opencl gemm: more rows and matrices than work-groups in a dimension of a launch") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   const size_t most = backend->opencl().most_groups();

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A machine on which OpenCL does not work: run with an environment that breaks it (CMakeLists.txt).
-// The library then works on the CPU and says why.
+// A machine with a broken OpenCL. CMakeLists.txt sets an environment that breaks it. The library
+// then works on the CPU and reports the reason.
 #include <doctest/doctest.h>
 
 #include <fstream>
 #include <iterator>
 #include <string>
 
-#include "matrix/backend.h"
-#include "matrix/error.h"
-#include "matrix/log.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "matrix/backend/backend.h"
+#include "matrix/backend/registry.h"
 #include "matrix/opencl.h"
 #include "matrix/ops/elementwise.h"
 
@@ -24,15 +25,16 @@ bool loaded(const std::string& library) {
 
 }  // namespace
 
-TEST_CASE("the CPU works and does not touch OpenCL") {
+TEST_CASE("the CPU works without loading OpenCL") {
   Tensor x = Tensor::from({1, 2, 3}, Shape{3}, Device::parse("cpu"));
   CHECK(elementwise("x * 2", {{"x", x}}).to_vector() == std::vector<float>{2, 4, 6});
   CHECK_FALSE(loaded("libOpenCL"));
 }
 
-TEST_CASE("without a working OpenCL device the CPU is chosen, and the reason is known") {
-  CHECK(list_opencl_devices().empty());
-  std::string problem = opencl_device_problem();
+TEST_CASE("without a working OpenCL device, the CPU is chosen and the reason is reported") {
+  const BackendEntry& opencl = find_backend("opencl");
+  CHECK(opencl.devices().empty());
+  const std::string problem = opencl.problem();
   CHECK(problem.starts_with("[opencl] "));
   CHECK(problem.find('\n') == std::string::npos);
   MESSAGE(problem);

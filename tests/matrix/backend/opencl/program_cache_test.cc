@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Programs on disk: found again, replaced when damaged, the oldest removed.
+// Programs on disk are found again and replaced if damaged. The oldest are removed.
 #include "matrix/backend/opencl/program_cache.h"
 
 #include <chrono>
 #include <fstream>
 
-#include "matrix/cache_file.h"
+#include "base/cache_file.h"
 #include "tests/matrix/backend/opencl/support.h"
 
 namespace kaiseki::opencl {
@@ -55,7 +55,7 @@ TEST_CASE("opencl program cache: a program is built once, then read from disk") 
   CHECK(binaries(folder.path()).empty());
 }
 
-TEST_CASE("opencl program cache: files are whole or not there") {
+TEST_CASE("opencl program cache: files are complete or absent") {
   test::CacheFolder folder("binaries");
   std::filesystem::path file = folder.path() / "deep" / "a.bin";
   CHECK(read_binary(file).empty());
@@ -76,7 +76,7 @@ TEST_CASE("opencl program cache: files are whole or not there") {
   remove_oldest(folder.path() / "not there", ".bin", 0);
 }
 
-TEST_CASE("opencl program cache: logs are bounded, and what a killed process left goes") {
+TEST_CASE("opencl program cache: logs are bounded, and leftovers of killed processes are removed") {
   test::CacheFolder folder("logs");
   std::filesystem::create_directories(folder.path());
   auto write = [&](const std::string& name, std::chrono::hours age) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A driver that opens and then refuses kernels. A refusal, and a kernel that was built, is
-// remembered as long as the process lives: cases that need another past have a file, and so a
-// process, of their own.
+// A driver that opens and then refuses kernels. The process remembers refusals and built kernels
+// until it ends. Tests that need another history are in separate files, and so in separate
+// processes.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -14,8 +14,8 @@
 
 namespace kaiseki::test {
 
-/// While it lives, the driver builds no program whose options hold `options`, and makes no kernel
-/// of the name `kernel`.
+/// While a Refusal exists, the driver does not build programs that have `options` in their options.
+/// It does not create the kernel `kernel`.
 class Refusal {
  public:
   explicit Refusal(std::string options, std::string kernel = "none",

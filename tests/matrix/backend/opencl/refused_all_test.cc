@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A driver that refuses every kernel, from the first.
+// A driver that refuses every kernel from the start.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "matrix/log.h"
+#include "base/log.h"
+#include "matrix/backend/dispatch.h"
 #include "tests/matrix/backend/opencl/refusal.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/support/operations.h"
@@ -16,7 +17,7 @@ namespace kaiseki {
 using test::check_near;
 using test::Refusal;
 
-TEST_CASE("all kernels refused: the CPU computes, and each operation says so once") {
+TEST_CASE("if all kernels are refused, the CPU computes, and each operation is logged once") {
   test::CacheFolder folder("refused");
   if (!test::opencl_or_null()) return;
   const Device device = Device::opencl(0);
@@ -25,8 +26,8 @@ TEST_CASE("all kernels refused: the CPU computes, and each operation says so onc
   set_log_sink([&](LogLevel, std::string_view text) {
     if (text.find("it runs on the CPU") != std::string_view::npos) warnings.emplace_back(text);
   });
-  for (const test::Operation& one : test::operations()) {
-    const std::string name(op_name(one.op));
+  for (const test::OperationCase& one : test::operations()) {
+    const std::string name(one.name);
     INFO(name);
     const std::vector<float> expected = test::values(one.run(Device::cpu()));
     const uint64_t fallbacks = fallback_count();

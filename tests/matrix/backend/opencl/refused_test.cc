@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: MIT
-// A driver that refuses some kernels: others take over, and in the end the CPU.
+// A driver that refuses some kernels. Other kernels replace them, and finally the CPU.
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <chrono>
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
+#include "matrix/backend/dispatch.h"
 #include "matrix/backend/opencl/gemm_choice.h"
-#include "matrix/error.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/opencl.h"
 #include "matrix/ops/copy.h"
+#include "matrix/tune/policy.h"
 #include "tests/matrix/backend/opencl/refusal.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/support/operations.h"
+#include "tests/support/wait_until.h"
 
 namespace kaiseki {
 
 using test::check_near;
 using test::Refusal;
 
-TEST_CASE("an operation of two kernels of which the second is refused computes nothing twice") {
+TEST_CASE("if the second of two kernels is refused, nothing is computed twice") {
   test::CacheFolder folder("refused_second");
   if (!test::opencl_or_null()) return;
   const auto statistics = [](Device d) {
@@ -34,12 +36,12 @@ TEST_CASE("an operation of two kernels of which the second is refused computes n
   const std::vector<float> expected = test::values(statistics(Device::cpu()));
   const Device device = Device::opencl(0);
   const uint64_t fallbacks = fallback_count();
-  const Refusal refusal("no such option", "normalise");
+  const Refusal refusal("no such option", "normalize_elements");
   check_near(test::values(statistics(device)), expected);
   CHECK(fallback_count() == fallbacks + 1);
 }
 
-TEST_CASE("where memory is short a build fails, and succeeds later") {
+TEST_CASE("a build that fails for lack of memory succeeds later") {
   test::CacheFolder folder("refused_memory");
   if (!test::opencl_or_null()) return;
   const Device device = Device::opencl(0);
@@ -54,7 +56,7 @@ TEST_CASE("where memory is short a build fails, and succeeds later") {
   CHECK(fallback_count() == fallbacks);
 }
 
-TEST_CASE("a launch without room waits for a convolution that launches, too") {
+TEST_CASE("a launch without room waits for a convolution that launches too") {
   if (!test::opencl_or_null()) return;
   const Device device = Device::opencl(0);
   Workspace& workspace = device.workspace();
@@ -72,11 +74,9 @@ TEST_CASE("a launch without room waits for a convolution that launches, too") {
   {
     const Workspace::Use use = workspace.use(1 << 20);
     other = std::thread([&] { fill(x, 3); });
-    for (int ms = 0; ms < 30'000 && launches == 0; ++ms)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    CHECK(launches == 1);
+    CHECK(test::wait_until([&] { return launches == 1; }));
     fill(y, 4);
-    CHECK(launches == 2);  // the other's second try comes when the workspace gave way
+    CHECK(launches == 2);  // the other thread tries again after the workspace was released
   }
   other.join();
   api.clEnqueueNDRangeKernel = enqueue;
@@ -87,11 +87,11 @@ TEST_CASE("a launch without room waits for a convolution that launches, too") {
   workspace.set_limit({});
 }
 
-TEST_CASE("one candidate of a matrix product is refused: another computes on the device") {
+TEST_CASE("if one candidate of a matrix product is refused, another computes on the device") {
   test::CacheFolder folder("refused_gemm");
   if (!test::opencl_or_null()) return;
   const Device device = Device::opencl(0);
-  opencl::forget_gemm_choices();
+  forget_measurements();
   const Tensor a = test::random_tensor({33, 29}, 1, device),
                b = test::random_tensor({29, 31}, 2, device);
   const uint64_t fallbacks = fallback_count();
@@ -99,10 +99,10 @@ TEST_CASE("one candidate of a matrix product is refused: another computes on the
   check_near(test::values(matmul(a, b)),
              test::values(matmul(a.to(Device::cpu()), b.to(Device::cpu()))));
   CHECK(fallback_count() == fallbacks);
-  opencl::forget_gemm_choices();
+  forget_measurements();
 }
 
-TEST_CASE("a user's own kernel that does not build stays an error") {
+TEST_CASE("a custom kernel that does not build stays an error") {
   test::CacheFolder folder("refused_user");
   if (!test::opencl_or_null()) return;
   const Refusal refusal("");
@@ -112,11 +112,11 @@ TEST_CASE("a user's own kernel that does not build stays an error") {
   CHECK(fallback_count() == fallbacks);
 }
 
-TEST_CASE("rows and labels that only the device knew are checked before the CPU uses them") {
+TEST_CASE("rows and labels that are only on the device are checked before the CPU uses them") {
   test::CacheFolder folder("refused_rows");
   if (!test::opencl_or_null()) return;
   const Device device = Device::opencl(0);
-  const Tensor far = argmax(Tensor::from({0, 0, 9}, {1, 3}, device), 1);  // {2}, on the device
+  const Tensor far = argmax(Tensor::from({0, 0, 9}, {1, 3}, device), 1);  // {2}, only on the device
   const Tensor table = Tensor::full({2, 3}, 1, device);
   {
     const Refusal refusal("no such option", "gather");

@@ -6,24 +6,25 @@
 
 #include <cstdio>
 
+#include "base/environment.h"
 #include "matrix/backend/opencl/backend.h"
-#include "matrix/environment.h"
+#include "matrix/backend/registry.h"
 #include "tests/support/cache_folder.h"
 #include "tests/support/devices.h"
 
 namespace kaiseki::test {
 
-/// nullptr on a machine without OpenCL, where the test counts as skipped or fails:
+/// Returns nullptr on a machine without OpenCL. The test is then skipped or fails:
 /// opencl_is_there().
 inline opencl::OpenclBackend* opencl_or_null() {
   if (!opencl_is_there()) {
-    std::printf("SKIPPED: no OpenCL device: %s\n", opencl_device_problem().c_str());
+    std::printf("SKIPPED: no OpenCL device: %s\n", find_backend("opencl").problem().c_str());
     return nullptr;
   }
   return static_cast<opencl::OpenclBackend*>(&Device::opencl(0).backend());
 }
 
-/// Runs a device's kernels of the other style while it lives.
+/// While it exists, the device runs the kernels of the other style.
 class WithStyle {
  public:
   WithStyle(opencl::OpenclDevice& device, opencl::Style style)

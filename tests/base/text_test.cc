@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "base/text.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+using namespace kaiseki;
+
+namespace {
+
+struct Named {
+  std::string str() const { return "[2, 3]"; }
+};
+
+}  // namespace
+
+TEST_CASE("text: values of several types follow each other") {
+  CHECK(text_from() == "");
+  CHECK(text_from("a ", std::string("b "), std::string_view("c "), 'd') == "a b c d");
+  CHECK(text_from(-3, ' ', uint8_t{7}, ' ', UINT64_MAX) == "-3 7 18446744073709551615");
+  CHECK(text_from(INT64_MIN) == "-9223372036854775808");
+  CHECK(text_from(true, false) == "10");
+  CHECK(text_from(Named{}) == "[2, 3]");
+}
+
+TEST_CASE("text: numbers have six significant digits") {
+  CHECK(text_from(0.1, ' ', 1.0f, ' ', 1e300, ' ', 123456789.0) == "0.1 1 1e+300 1.23457e+08");
+  CHECK(text_from(-0.0, ' ', 1.0 / 3) == "-0 0.333333");
+  CHECK(text_from(std::numeric_limits<double>::infinity()) == "inf");
+  CHECK(text_from(std::nan("")) == "nan");
+}

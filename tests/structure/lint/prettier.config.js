@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+export default { printWidth: 120, singleQuote: true, objectWrap: 'collapse' };

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Finds two types with the same name and namespace. Two such types in one program are undefined behavior, which the linker does not
+report."""
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+OPENS = re.compile(r"namespace( [\w:]+)? \{")
+CLOSES = re.compile(r"\}  // namespace")
+DEFINES = re.compile(r"(?:template <.*> )?(?:struct|class|enum class|enum) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?: : .*)? ?\{")
+
+
+def types(text):
+    """Returns the types that a file defines outside of functions, classes and unnamed namespaces, with their namespaces."""
+    names = []
+    for line in text.split("\n"):
+        if opens := OPENS.match(line):
+            names.append((opens[1] or "").strip())
+        elif CLOSES.match(line):
+            names.pop()
+        elif (defines := DEFINES.match(line)) and all(names):
+            yield "::".join([*names, defines[1]])
+
+
+def problems():
+    files = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.cc", "*.h"],
+                           capture_output=True, text=True, check=True).stdout.split()
+    places = collections.defaultdict(set)
+    for path in filter(pathlib.Path.is_file, map(pathlib.Path, files)):
+        for name in types(path.read_text()):
+            places[name].add(str(path))
+    for name, paths in sorted(places.items()):
+        # Each benchmark and example is a separate program.
+        if len(paths) > 1 and not all(path.startswith(("bench/", "examples/", "tests/packaging/")) for path in paths):
+            yield f"{name} is defined in {' and in '.join(sorted(paths))}: rename one of them"
+
+
+found = list(problems())
+print("\n".join(found) if found else "no two types share a name in a namespace")
+sys.exit(bool(found))

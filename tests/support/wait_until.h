@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// wait_until(): tests wait for conditions instead of sleeping.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+namespace kaiseki::test {
+
+/// Calls condition() again and again until it returns true. Returns false after `seconds`.
+template <typename Condition>
+bool wait_until(const Condition& condition, double seconds = 30) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+}  // namespace kaiseki::test
