@@ -6,9 +6,11 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "nn/network.h"
 #include "nn/optimizer.h"
 #include "nn/optimizer_rules.h"
+#include "nn/recipe.h"
 #include "nn/registry.h"
 #include "tests/docs/page.h"
 #include "tests/matrix/conv/directions.h"
@@ -179,11 +181,13 @@ TEST_CASE("network-json: the table has the settings of each type, as the layers 
     }
 }
 
-TEST_CASE("network-json: the page's network, and its initializers with their defaults") {
+TEST_CASE("network-json: the page's network and recipe, and its initializers with their defaults") {
   const std::string page = test::text_of("docs/network-json.md");
   const auto networks = test::code_blocks(page, "json");
-  REQUIRE(networks.size() == 1);
+  REQUIRE(networks.size() == 2);
   CHECK(nn::Network::parse(networks[0], "page", Device::cpu()).output_shape() == Shape{10});
+  const Json recipe = parse_json("{" + networks[1] + "}", "page");
+  CHECK(nn::read_recipe(*recipe.find("recipe"), "page").epochs == 3);
   const auto guide = test::code_blocks(test::text_of("docs/guides/pictures.md"), "json");
   REQUIRE(guide.size() == 1);
   CHECK(nn::Network::parse(guide[0], "guide", Device::cpu()).output_shape() == Shape{3});
