@@ -59,7 +59,7 @@ PoolOptions Coordinator::observed(PoolOptions options) {
         with_address({{"node", one.node}, {"reason", one.reason.text()}, {"by", by}}, one.node));
     if (one.reason.kind != ExpulsionKind::other) metrics_.refuse(name_of(one.reason.kind));
     quarantine(one.node);
-    server_.post([this, node = one.node] { close_expelled(node); });  // after the verdict
+    server_.post([this, node = one.node] { close_expelled(node); });  // after the verdict was sent
     if (also) also(one);
   };
   options.on_task = [this, also = std::move(options.on_task)](TaskId task) {

@@ -17,7 +17,7 @@ struct Gate::Place {
   Gate& gate;
   Addresses::iterator address;
   Networks::iterator network;
-  bool is_socket;  // a connection of its own
+  bool is_socket;  // false: a request over a proxy's connection, which has its own place
   Standing standing;
   std::list<Place*>::iterator listed = {};  // if it is a newcomer
   uint64_t used = 0;                        // grows with each use of any place
@@ -97,7 +97,7 @@ std::optional<Gate::Seat> Gate::seat(const Source& source, Standing standing, bo
   return std::optional<Seat>(std::in_place, *place);
 }
 
-/// At least the limit of one address, as an operator may raise that one only.
+/// Never below the limit of one address: an operator may raise only sockets_per_address.
 double Gate::most_of_network() const {
   return std::max(limits_.sockets_per_network, limits_.sockets_per_address);
 }

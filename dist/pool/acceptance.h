@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Acceptance: checks a result, counts it for its ticket, and learns from it how fast its node is.
+// Acceptance: checks a result, counts it for its ticket, and updates the node's measured speed.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ class Acceptance {
       : on_(parts), blobs_(blobs), secret_(secret), lifecycle_(lifecycle), timing_(timing) {}
 
   Answer count(Outcome outcome, std::string_view counter, std::string reason = {});
-  /// The refusal of an expelled node, or of a token that is not the node's. Else nullopt.
+  /// Returns the refusal if the node is expelled or the token is not the node's, else nullopt.
   std::optional<Answer> refusal(const PoolNode& node, const std::optional<Token>& token);
   /// The answer to a result of a ticket that is not open.
   Answer ended(TicketId ticket);

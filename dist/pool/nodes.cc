@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kMostName = 200;
 constexpr int kMostThreads = 1024;
 constexpr size_t kMostReason = 2000;
-constexpr double kLoss = 0.9;          // of a failure, a lost connection: alone it costs no rest
-constexpr double kForgiven = 7.0 / 8;  // of the recent failures remain after an accepted result
+constexpr double kLoss = 0.9;          // failures of a lost connection; one alone causes no rest
+constexpr double kForgiven = 7.0 / 8;  // an accepted result multiplies recent failures by this
 constexpr double kDay = 86400;
 constexpr double kForgetBlock = 3600;                      // seconds since its last failure
 constexpr double kForgetIdle = kDay, kForget = 30 * kDay;  // seconds since a node was last seen
@@ -25,7 +25,7 @@ double rest_after(double failures) {
   return failures < 1 ? 0 : std::min(std::exp2(failures - 1), kLongestRest);
 }
 
-/// The /24 of an IPv4 address. The source of an IPv6 address is a /64 already.
+/// Returns the /24 of an IPv4 address. An IPv6 source is already a /64.
 std::string block_of(const std::string& source) {
   const bool is_ipv4 = source.find(':') == std::string::npos;
   return is_ipv4 ? source.substr(0, source.rfind('.')) : source;
@@ -33,8 +33,8 @@ std::string block_of(const std::string& source) {
 
 }  // namespace
 
-// The last failure counts as of when the node was last seen. So a failing node gets no ticket at
-// once after it reconnects.
+// The time of the last failure is not stored, so last_seen is used. A failing node therefore gets
+// no ticket immediately after it reconnects.
 PoolNode::PoolNode(NodeRow row) : row_(std::move(row)), failed_at_(row_.last_seen) {
   info_.name = row_.name, info_.device = row_.device;
 }

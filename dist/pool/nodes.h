@@ -79,13 +79,13 @@ class Nodes {
   void load();
   /// Writes the rows that change() named.
   void write();
-  /// The rows are in the store. Forgets nodes that are not connected and hold nothing.
+  /// Call when the rows are in the store. Forgets nodes that are not connected and hold no leases.
   void committed(const std::function<bool(const NodeId&)>& holds_leases);
 
   PoolNode& add(const NodeId& id);
-  /// A node of this pool, read from the store if need be. Throws Error if it is unknown.
+  /// Returns a node, from the store if it is not in memory. Throws Error if it is unknown.
   PoolNode& get(const NodeId& id, std::string_view operation);
-  /// As get(), for a node that has joined for sure. Stores forget newcomers: then it begins anew.
+  /// Like get(), but adds the node if it is unknown. Stores do not keep newcomers.
   PoolNode& find_or_add(const NodeId& id);
   /// Null if the node is neither connected nor being changed.
   const PoolNode* find(const NodeId& id) const;
@@ -95,24 +95,24 @@ class Nodes {
   /// The next write() writes its row.
   void change(PoolNode& node);
 
-  /// As those of PoolNode. They also count for the node's block of addresses, if it has one.
+  /// Like the functions of PoolNode. They also count for the node's block of addresses, if any.
   void accepted(PoolNode& node, bool verified);
   void failed(PoolNode& node, double issued, double now);
   void lost(PoolNode& node, int64_t leases, double now);
-  /// A failure for its block only. The node may be honest, or is not needed any more.
+  /// Counts failures for the node's block only. Use it if the node may be honest or was expelled.
   void failed_in_block(const PoolNode& node, double now, double failures = 1);
-  /// Until when the node gets no ticket. A newcomer rests as its block does too. So joining anew
-  /// costs more each time.
+  /// Returns the time until which the node gets no ticket. A newcomer also rests as long as its
+  /// block. A node that joins again under a new name therefore gains nothing.
   double rests_until(const PoolNode& node) const;
   bool rests(const PoolNode& node, double now) const { return now < rests_until(node); }
 
-  /// Another number after each call of membership_changed().
+  /// Changes with each call of membership_changed().
   uint64_t membership_version() const { return version_; }
-  /// A node came, left or was expelled.
+  /// Call when a node joined, left or was expelled.
   void membership_changed() { ++version_; }
 
-  /// Forgets nodes that have been away for a month; for a day, if no result of theirs counted.
-  /// Returns their number.
+  /// Forgets nodes that were away for a month. If no result of a node counted, a day is enough.
+  /// Returns the number of forgotten nodes.
   int64_t collect(double now);
   /// Nodes that were seen after `since` and are not in memory, the latest first.
   std::vector<NodeStatus> away(double since, int limit) const;

@@ -80,16 +80,17 @@ class Pool {
   bool may_have_late_tickets() const;
   /// Connected nodes without leases that open tickets prefer. Call lease() for them first.
   std::vector<NodeId> preferred_idle_nodes() const;
-  /// Returns false if lease() would issue nothing, whatever the tickets. This is fast. A call
-  /// counts as asking for tickets, as lease() does: tickets are kept only for nodes that ask.
+  /// Returns false if lease() would issue nothing, for reasons that do not depend on the tickets.
+  /// This is fast. Like lease(), a call counts as asking for tickets. The pool keeps tickets only
+  /// for nodes that ask.
   bool may_lease(const NodeId& node);
   /// Whether the token belongs to a lease of this ticket to this node, ended or not.
   bool issued(const NodeId& node, TicketId ticket, const std::string& token) const;
-  /// The first valid result counts. Answer the node only after this, or the batch around it, has
-  /// returned.
+  /// Accepts a result. The first valid result counts. Answer the node only after this function, or
+  /// batch() around it, has returned.
   Answer accept(const NodeId& node, const std::string& token, ByteView result);
-  /// The node does not compute this ticket, which counts as a failure of the node. With an error's
-  /// text the attempt failed too: the node gets the ticket again only if no other node could
+  /// The node does not compute this ticket. This counts as a failure of the node. With an `error`
+  /// it is also a failed attempt: the node gets the ticket again only if no other node could
   /// compute it.
   Answer give_back(const NodeId& node, const std::string& token, const std::string& error = {});
   /// The node's leases end. A late result still counts while the ticket is open.
@@ -105,16 +106,17 @@ class Pool {
   /// Changes when a node joins, leaves or is expelled.
   uint64_t membership_version() const;
 
-  /// Ends leases past their deadline. Call it about once a second, then lease() for nodes that
-  /// wait: rests end, and late tickets are issued again.
+  /// Ends leases past their deadline. Call it about once a second, then lease() for waiting nodes:
+  /// a node may have finished its rest, or a ticket may be late.
   void tick();
-  /// Makes all changes of `calls` one transaction, which is much faster than one each. It is in the
-  /// store when this returns. An exception undoes all of it: discard what the calls returned.
+  /// Makes all changes of `calls` one transaction, which is much faster than one for each call. The
+  /// changes are in the store when this returns. An exception undoes all of them. Then discard the
+  /// values that the calls returned.
   void batch(const std::function<void()>& calls);
   /// Deletes blobs without a reference that are older than `min_age` seconds. Returns their number.
   int64_t collect_blobs(double min_age = 3600);
-  /// Deletes nodes that were not connected for a month; for a day, if no result of theirs counted.
-  /// If they come back, their counts begin anew. Returns their number.
+  /// Deletes nodes that were not connected for a month. If no result of a node counted, a day is
+  /// enough. A deleted node that comes back starts with new counts. Returns the number of nodes.
   int64_t collect_nodes();
   /// Counts since the start, by name, such as "accepted" and "refused_token". For metrics.
   const std::map<std::string, uint64_t>& counters() const;

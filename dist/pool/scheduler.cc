@@ -9,11 +9,11 @@ namespace {
 
 constexpr size_t kMostHeld = 256;    // leases of one node
 constexpr size_t kNewcomerHeld = 2;  // leases of an untrusted node without an accepted result
-constexpr int64_t kNewcomers = 8;    // newcomers hold at most this part of a task's open tickets
+constexpr int64_t kNewcomers = 8;    // newcomers hold at most an eighth of a task's open tickets
 constexpr int64_t kMostAgain = 2;    // extra leases of one ticket
 constexpr int kMostLooks = 256;      // tickets or nodes that one search visits
-constexpr double kSooner = 1.25;     // times faster, so that equal nodes take turns
-constexpr double kUnknown = 2;       // times slower than its claim, a node without results
+constexpr double kSooner = 1.25;     // times faster than the node, so that equal nodes take turns
+constexpr double kUnknown = 2;       // times slower than it claims, for a node without results
 
 }  // namespace
 

@@ -28,10 +28,10 @@ class Scheduler {
   using Choose = PoolTicket* (Scheduler::*)(PoolTask&, PoolNode&);
 
   double now() const { return on_.options.clock(); }
-  /// The node holds as many tickets of the task's function as PoolOptions::max_held allows.
+  /// Whether the node holds as many tickets of the task's function as PoolOptions::max_held allows.
   bool has_enough(const PoolTask& task, const PoolNode& node) const;
-  /// The node is a newcomer, and newcomers hold their part of the task's open tickets. The part is
-  /// bounded only while other nodes could compute the task.
+  /// Whether the node is a newcomer, and newcomers hold their part of the task's open tickets. The
+  /// part is limited only while other nodes could compute the task.
   bool has_enough_newcomers(const PoolTask& task, const PoolNode& node) const;
   int64_t free_tickets_for(const PoolNode& node) const;
   /// Whether idle nodes could take all `free` tickets.
@@ -47,14 +47,15 @@ class Scheduler {
   /// Seconds that the ticket takes on the node. Only results show that a node is faster than the
   /// median.
   double seconds_on(const PoolTicket& ticket, const PoolNode& node) const;
-  /// Whether other nodes would finish so many tickets like this one in the seconds. So the share of
-  /// a node falls with what it delivers. Nodes without results count only if `besides` has none
-  /// either, and took longer than they are expected to.
+  /// Whether other nodes would finish `tickets` tickets like this one in `seconds`. A node's share
+  /// therefore falls if it delivers less. Nodes without results count only if `besides` has no
+  /// results and took longer than the others are expected to.
   bool others_are_sooner(const PoolTicket& ticket, const PoolNode& besides, double seconds,
                          int64_t tickets) const;
-  /// How many tickets like this one the node would finish in the seconds.
+  /// Returns the number of tickets like this one that the node would finish in `seconds`.
   int64_t tickets_within(double seconds, const PoolTicket& ticket, const PoolNode& node) const;
-  /// The others would finish all free tickets of the task before the node finishes this one.
+  /// Whether the others would finish all free tickets of the task before the node finishes this
+  /// one.
   bool is_better_left(const PoolTicket& ticket, const PoolNode& node) const;
 
   const PoolParts on_;

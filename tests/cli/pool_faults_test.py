@@ -148,10 +148,10 @@ class Volunteer(threading.Thread):
 
 
 def no_room(coordinator, seconds):
-    """For this time, it cannot write files."""
+    """The coordinator cannot write files for some seconds."""
     try:
         resource.prlimit(coordinator.process.pid, resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
-        time.sleep(seconds)  # the disk is full for a time
+        time.sleep(seconds)  # the disk is full
         resource.prlimit(coordinator.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         happened["no room"] += 1
     except ProcessLookupError:
@@ -161,7 +161,7 @@ def no_room(coordinator, seconds):
 def stand_still(coordinator, seconds):
     if coordinator.process.poll() is None:
         coordinator.process.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)  # the process stands still for a time
+        time.sleep(seconds)  # the process is stopped
         coordinator.process.send_signal(signal.SIGCONT)
         happened["stood still"] += 1
 

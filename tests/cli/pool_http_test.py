@@ -185,7 +185,7 @@ def blobs():
 
 
 def bodies_without_a_known_end():
-    """The end of a body must be certain, else a body could contain a request that others do not see."""
+    """If the end of a body is not certain, the request is refused. A body could hide a second request from a proxy."""
     with Coordinator() as coordinator:
         hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
         for lines in ("Transfer-Encoding: gzip", "Transfer-Encoding: x", "Transfer-Encoding: gzip, chunked",

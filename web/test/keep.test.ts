@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Trained weights are not lost: a training that diverges, questions before something is discarded, and a later visit.
+// Trained weights are not lost if a training diverges or the page is opened again. The page asks before it discards
+// them.
 import type { Kaiseki, Progress, TrainOptions } from 'kaiseki';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { SavedTraining, Store } from '../src/state/keeper';

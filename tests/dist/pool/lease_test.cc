@@ -206,7 +206,7 @@ TEST_CASE("lease: projects get shares by their weights") {
   }
   CHECK(given[one] == doctest::Approx(100).epsilon(0.05));
   CHECK(given[three] == doctest::Approx(300).epsilon(0.05));
-  // A ticket that costs more counts for more. A later project does not catch up.
+  // A project is charged for the cost of its tickets. A later project gets no extra share.
   const TaskId late = task_of(1);
   at.pool->set_weight(at.pool->task(three).project, 1);
   given.clear();

@@ -18,7 +18,7 @@ namespace {
 
 const TunePolicy kSame = {.mode = TuneMode::off, .deterministic = true};
 
-/// Nodes that are late once, and the calls that they got.
+/// Nodes that can be late, silent or lost. Records their calls.
 struct Watched : LocalNodes {
   using LocalNodes::LocalNodes;
 

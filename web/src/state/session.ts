@@ -58,7 +58,7 @@ export class Session {
   /** The data of a restored training, until the user selects data for it. Its copies name these data. */
   #missing: DataNames | null = null;
   #optimizer: Optimizer | null = null;
-  /** What the next optimizer begins with. Null: nothing. */
+  /** The state that the next optimizer starts from. Null: it starts from zero. */
   #optimizerState: Uint8Array | null = null;
   #training: Training | null = null;
   /** The weights, while another worker is being loaded. */
@@ -309,7 +309,7 @@ export class Session {
     });
   };
 
-  /** Takes the settings from the recipe in the network's JSON. What it does not say stays as it is. */
+  /** Takes the settings from the recipe in the network's JSON. Settings without a recipe value stay unchanged. */
   #useRecipe(): void {
     const { optimizer, learning_rate: rate, batch_size: size } = this.network.value?.json.recipe ?? {};
     batch(() => {
@@ -393,7 +393,7 @@ export class Session {
     }
   }
 
-  /** Weights and curves of the last copy, for a worker that replaces one that ended. */
+  /** Restores weights and curves of the last copy, for a worker that replaces one that ended. */
   #useLastCopy(): void {
     const copy = this.#keeper.good;
     if (!copy || copy.json !== this.json.value || this.#savedWeights) return;
