@@ -17,7 +17,7 @@ namespace kaiseki::dist {
 inline constexpr const char* kTrainingFunction = "kaiseki.train";
 /// The most training tickets that a node may hold: it computes one and fetches data for the other.
 inline constexpr int kTrainingHeld = 2;
-/// How often a ticket may fail on nodes before the trainer computes it itself.
+/// The number of times that a ticket may fail on nodes before the trainer computes it itself.
 inline constexpr int kTrainingAttempts = 2;
 /// Sets the pool's options for training tickets. The trainer decides how long it waits for nodes on
 /// slow links.

@@ -18,7 +18,7 @@ void Coordinator::load_history() {
   if (file.empty() || !std::filesystem::exists(file, ignored)) return;
   try {
     history_.restore(parse_json(as_text(read_file(file, kMostBytes)), file.string()));
-  } catch (const Error& error) {  // nothing but the plots of the console depends on it
+  } catch (const Error& error) {  // only the plots of the console depend on the file
     log_.event("error", {{"what", error.what()}});
   }
 }

@@ -116,8 +116,8 @@ HttpResponse link(const HttpRequest& request) {
 }
 
 /// The public list: running tasks with public data, by project, with their progress. Tasks with
-/// open tickets come first, then finished ones, the newest first. And how many bytes a working node
-/// sends and receives.
+/// open tickets come first, then finished ones, the newest first. The list also has the bytes that
+/// a working node sends and receives in an hour.
 std::string offers(const Pool& pool, double node_bytes_an_hour) {
   const std::vector<TaskStatus> known = pool.tasks();
   std::vector<const TaskStatus*> listed, through;

@@ -14,7 +14,7 @@ struct CurvePoint {
   int64_t step = 0;
   std::optional<double> loss = {};
   std::optional<double> accuracy = {};  // of an evaluation, 0 to 1
-  // How far training is, for those that the author tells.
+  // The progress of training. Each value is set only if the author reports it.
   std::optional<int64_t> steps = {};   // of the whole training
   std::optional<int64_t> epoch = {};   // of this step, from 1
   std::optional<int64_t> epochs = {};  // of the whole training

@@ -20,7 +20,7 @@ class EventLog {
   /// Truncates values to 200 bytes. Control characters become spaces, and bytes that are not UTF-8
   /// become "?".
   void event(const std::string& name, const Fields& fields = {}) { write(events_, name, fields); }
-  /// An event that an attacker would like to hide, and that it cannot cause often.
+  /// Logs an event of security: an attacker may want to hide it, but cannot cause it often.
   void security(const std::string& name, const Fields& fields) { write(security_, name, fields); }
 
  private:

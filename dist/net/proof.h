@@ -19,7 +19,7 @@ inline constexpr size_t kMostProofBytes = 4096;  // of an answer
 std::string format_proofs(const std::vector<std::string_view>& tokens, uint16_t port,
                           std::string_view nonce);
 
-/// A client's question. Each has a random nonce, so that no earlier answer fits.
+/// A client's request for proofs. Each has a random nonce, so earlier answers are not valid.
 class ProofRequest {
  public:
   explicit ProofRequest(const WireOptions& to);

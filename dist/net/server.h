@@ -32,8 +32,9 @@ std::string network_of(const std::string& address);
 
 class Server {
  public:
-  /// Takes the port, without accepting connections. Throws Error if the port is taken, the
-  /// certificate is bad, or there is no TLS and the address is not a loopback one.
+  /// Binds the port, without accepting connections. Throws Error if the port is in use or the
+  /// certificate is bad. Also throws Error if there is no TLS and the address is not a loopback
+  /// one.
   Server(const ServerOptions& options, Metrics& metrics, EventLog& log);
   ~Server();
 

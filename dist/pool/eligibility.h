@@ -37,7 +37,7 @@ class Eligibility {
 
   /// The count is kept until a node comes or goes.
   const EligibleNodes& nodes_for(const PoolTask& task) const;
-  /// Why a quorum task waits for nodes; empty if it does not.
+  /// The reason why a quorum task waits for nodes; empty if it does not wait.
   std::string wait_reason(const PoolTask& task) const;
 
  private:

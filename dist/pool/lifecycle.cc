@@ -90,7 +90,7 @@ void Lifecycle::fail(PoolTicket& ticket, const LeaseRow& lease, const std::strin
   const bool others = on_.eligibility.others_could(ticket, holder, now());
   const bool counts = may_count && (!again || holder.info().trusted || !others);
   on_.tickets.failed(ticket, {{ticket.id(), id, holder.source()}, counts, late || others}, now());
-  if (may_count || !again)  // failures that do not count may go on without an end
+  if (may_count || !again)  // failures that do not count may repeat without end
     on_.store.add_error(ticket.task().id(),
                         {ticket.id(), id, now(), clean_text(text, kMostErrorText)});
   on_.accounts.count("failed");
@@ -116,7 +116,7 @@ void Lifecycle::count_beaten(const PoolTicket& ticket, const LeaseRow& lease) {
     on_.accounts.count("beaten");
     count_failure(lease);
   } else if (late && holder.is_newcomer()) {
-    on_.nodes.failed_in_block(holder, now());  // it could join anew without its record
+    on_.nodes.failed_in_block(holder, now());  // it could join again as a new node, without its record
   }
   on_.nodes.change(holder);
 }

@@ -27,9 +27,10 @@ class PoolNode {
   const std::string& source() const { return info_.source; }
   bool connected() const { return connected_; }
   bool expelled() const { return !row_.expelled.empty(); }
-  /// Too many recent failures: it holds one ticket at a time.
+  /// Whether the node has too many recent failures. It then holds one ticket at a time.
   bool on_probation() const { return row_.recent_failures >= kManyFailures; }
-  /// Until when it gets no ticket after its own failures: for 1 s, then 2, 4 ... kLongestRest.
+  /// The time until which it gets no ticket after its own failures: 1 s, then 2, 4 ...
+  /// kLongestRest.
   double rests_until() const;
   bool is_newcomer() const { return row_.accepted == 0 && !info_.trusted; }
   /// Whether it asked for tickets in the last seconds.
@@ -38,7 +39,8 @@ class PoolNode {
 
   const Speed& speed() const { return speed_; }
   Speed& speed() { return speed_; }
-  /// The ticket at which its search in a quorum task continues. It probably voted on earlier ones.
+  /// The ticket at which the search for this node in a quorum task continues. The node probably
+  /// voted on the tickets before it.
   TicketId cursor(TaskId task) const;
   void set_cursor(TaskId task, TicketId ticket) { cursors_[task] = ticket; }
 
@@ -48,10 +50,10 @@ class PoolNode {
   void ask(double now) { asked_ = now; }
   /// `verified`: the result was right, not only the first.
   void accepted(bool verified);
-  /// A lease ended without a result. The leases that it held at its last failure count with that.
+  /// A lease ended without a result. Leases from before the last failure count with that failure.
   void failed(double issued, double now);
-  /// It lost the connection, and with it so many leases. They count as one failure. As connections
-  /// break, one alone costs no rest.
+  /// The connection was lost, with `leases` leases. They count as one failure. Honest connections
+  /// break too, so one such failure alone causes no rest.
   void lost(int64_t leases, double now);
   /// A quorum agreed on another result.
   void outvoted(double now);

@@ -27,7 +27,7 @@ struct Expulsion {
   NodeId node = {};
   ExpulsionReason reason = {};
   enum class By : uint8_t {
-    pool,    // its result was wrong
+    pool,    // the node's result was wrong
     author,  // Pool::expel() was called
   } by = By::pool;
 };

@@ -12,7 +12,7 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr double kKeepSeconds = 0.5;  // a ticket is kept for the node that it prefers for so long
+constexpr double kKeepSeconds = 0.5;  // a ticket is kept this long for the node that it prefers
 
 template <typename... Args>
 void expect(bool condition, std::string_view operation, const Args&... args) {

@@ -67,7 +67,7 @@ void PoolImpl::load() {
 
 void PoolImpl::end_old_leases() {
   if (leases.empty()) return;
-  // The receivers of the reports may not exist yet: the first change delivers them.
+  // The receivers of the reports may not exist yet. The first change delivers the reports.
   reports.hold();
   try {
     Change change(transaction, false);

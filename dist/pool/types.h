@@ -107,8 +107,8 @@ struct NodeInfo {
   std::vector<std::string> functions = {};  // native functions that it has
   bool runs_modules = false;                // JavaScript and WebAssembly modules
   bool trusted = false;                     // belongs to the operator: may see private data
-  /// Where the node is, such as its network address. Nodes of one source have one vote in a quorum.
-  /// Empty: the node is its own source.
+  /// The place of the node, such as its network address. Nodes of one source have one vote in a
+  /// quorum. Empty: the node is its own source.
   std::string source = {};
 };
 
@@ -135,7 +135,7 @@ struct Lease {
   TaskId task = 0;
   int64_t epoch = 0;  // counts the leases of this ticket
   std::string token = {};
-  double deadline = 0;  // seconds since 1970; afterwards other nodes get the ticket too
+  double deadline = 0;  // seconds since 1970; after it other nodes get the ticket too
   ByteVector input = {};
   std::vector<BlobHash> blobs = {};
   uint64_t max_result_bytes = 0;

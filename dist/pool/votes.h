@@ -25,7 +25,7 @@ class Votes {
   int64_t agreed(TicketId ticket) const;
   int64_t count(TicketId ticket, const std::string& hash) const;
 
-  /// False if the node had voted before: the vote is discarded.
+  /// Returns false if the node has already voted. The vote is then discarded.
   bool add(const VoteRow& vote);
   /// Deletes the node's votes. Returns the tickets they were for.
   std::vector<TicketId> remove(const NodeId& node);

@@ -22,7 +22,7 @@ struct NodeRate {
   double down_mbit_s = 100, up_mbit_s = 100;  // of its link
   double round_trip_s = 0.02;
   int at_once = 1;         // tickets that it holds, so that transfers overlap with computing
-  bool volunteer = false;  // not the operator's: somebody else pays for its bytes
+  bool volunteer = false;  // not the operator's machine: its owner pays for the bytes
 };
 
 /// A ticket for nodes. The bytes must outlive it.

@@ -55,8 +55,8 @@ class Gather {
   /// The channel must outlive this. `patience`: seconds without a result before this process
   /// computes tickets itself. The time grows if nodes are slow. It halves after each round without
   /// a result in time, until a result counts or the nodes change. collect() calls `stop` while the
-  /// channel is paused. If it returns true, this process computes the tickets, so that training can
-  /// end.
+  /// channel is paused. If `stop` returns true, this process computes the tickets, so that training
+  /// can end.
   Gather(Channel& channel, Device device, const TrustOptions& trust, double patience,
          std::function<bool()> stop = {});
   ~Gather();
@@ -73,7 +73,7 @@ class Gather {
   }
   /// Sends the parts without a result, and those with a result of an expelled node.
   void send(std::span<MinibatchPart> parts);
-  /// Waits until all parts have a result. `parts` must be the span that send() got.
+  /// Waits until all parts have a result. Pass the same span as to send().
   void collect(std::span<MinibatchPart> parts);
   /// Whether one of the results came from an expelled node.
   bool any_expelled(std::span<const MinibatchPart> parts) const;

@@ -52,8 +52,8 @@ class Trust {
   /// Whether any result of the recorded steps counted without a check.
   bool has_unchecked() const;
   /// The steps from `first` to `last` are trained again. All nodes must be proven again, with twice
-  /// as many results, as several nodes may lie. The number halves after each 8 * `undo_steps` steps
-  /// without an undo. So after repeated lies nearly all results are checked.
+  /// as many results, because several nodes may lie. The number halves after each 8 * `undo_steps`
+  /// steps without an undo. After repeated lies nearly all results are therefore checked.
   void undo(int64_t first, int64_t last);
   /// Forgets the steps before `first`, as they can no longer be undone.
   void forget_before(int64_t first);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Trained weights are not lost by a high learning rate, by one key, or by a reload.
+// A high learning rate, one key or a reload does not lose trained weights.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { PAGE, PHONE, launch, open, openPlain, panel, pick, press, ready, stat, until } from './page.js';

@@ -192,7 +192,7 @@ describe('the console of a large pool', () => {
     const page = await open();
     const plot = page.getByRole('img', { name: /^Connected nodes, now 8,000/ });
     await plot.waitFor();
-    /** Where the curve begins, as a share of the plot's width. */
+    /** The start of the curve, as a share of the plot's width. */
     const begins = () =>
       plot.locator('canvas').evaluate((canvas) => {
         const color = getComputedStyle(document.documentElement).getPropertyValue('--gold').trim();

@@ -100,7 +100,7 @@ class SocketOf final : public Socket, public std::enable_shared_from_this<Socket
     }
   }
 
-  /// On this connection, so that nobody else can be at its other side afterwards.
+  /// Asks on the connection that is then used, so that no other program can answer later requests.
   void ask_for_proof() {
     proof_.emplace(options_);
     answer_parser_.body_limit(kMostProofBytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Why attempts failed. Nodes send these messages, so they are shown as text only.
+// The reasons of failed attempts. Nodes send these messages, so they are shown as text only.
 import { ago, count, plural } from '../logic/format';
 import { pageOf, shortId } from './lists';
 import { MAX_TASKS, type Pool } from './pool';

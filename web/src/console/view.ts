@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the console shows: a tab, and the search, order and page of its list. The address has the tab and the search,
-// such as #nodes/laptop, so that links lead there.
+// The view of the console: a tab, and the search, order and page of its list. The address has the tab and the search,
+// such as #nodes/laptop, so that a link opens the same view.
 import { batch, computed, signal } from '@preact/signals';
 import type { PoolNode, Project, Task } from './api';
 import { listProjects, pageOf, selectNodes, selectProjects, visibleRows } from './lists';
@@ -9,7 +9,7 @@ import type { NodeOrder, NodeState, ProjectOrder, ProjectState } from './lists';
 export const TABS = { overview: 'Overview', projects: 'Projects', nodes: 'Nodes', errors: 'Errors' } as const;
 export type Tab = keyof typeof TABS;
 
-/** What the view lists. */
+/** The lists that the view shows parts of. */
 interface Lists {
   projects: { value: Project[] };
   tasks: { value: Task[] };
@@ -91,7 +91,7 @@ export class View {
     selectProjects(this.allProjects.value, this.search.value, this.projectState.value, this.projectOrder.value),
   );
   readonly projectPage = computed(() => pageOf(this.projects.value, this.page.value, PAGE_SIZE));
-  /** The projects whose tasks are shown. */
+  /** The open projects of this page. Their tasks are shown. */
   readonly shownProjects = computed(() =>
     this.tab.value === 'projects' ? this.projectPage.value.items.filter(({ project }) => this.isOpen(project)) : [],
   );
