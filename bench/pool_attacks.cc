@@ -113,7 +113,7 @@ int main(int count, char** arguments) try {
     const double clean = training.run({"none", {}, 0, 3}, true, seed);
     for (const Case& one : cases(only)) {
       const double with = training.run(one, true, seed), without = training.run(one, false, seed);
-      std::printf("%-26s after %3lld: %+.2f points with the defence, %+.2f without\n", one.name,
+      std::printf("%-26s after %3lld: %+.2f points with the defense, %+.2f without\n", one.name,
                   static_cast<long long>(one.attack.honest_until), with - clean, without - clean);
     }
   }

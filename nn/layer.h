@@ -54,7 +54,7 @@ struct FusedActivation {
 /// Max pooling that the previous layer can compute, before the activation.
 using FusedPooling = std::optional<Pool2d>;
 
-/// Which tensors of the forward pass the backward pass reads.
+/// The tensors of the forward pass that the backward pass reads.
 struct BackwardReads {
   bool input = false, output = false;
 };

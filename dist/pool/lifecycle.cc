@@ -116,7 +116,8 @@ void Lifecycle::count_beaten(const PoolTicket& ticket, const LeaseRow& lease) {
     on_.accounts.count("beaten");
     count_failure(lease);
   } else if (late && holder.is_newcomer()) {
-    on_.nodes.failed_in_block(holder, now());  // it could join again as a new node, without its record
+    // The node could join again as a new node, without its record.
+    on_.nodes.failed_in_block(holder, now());
   }
   on_.nodes.change(holder);
 }

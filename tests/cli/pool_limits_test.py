@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Peers that use more than their share of messages, sockets, requests or output, and how clients behind a proxy are
-counted.
+"""Peers that exceed their limits of messages, sockets, requests or output. Also tests how clients behind a proxy count.
 """
 import http.client
 import pathlib
@@ -15,7 +14,7 @@ FAST = ("messages_per_second=100000", "bytes_per_second=1e9")
 
 
 def counted_at_last(coordinator, reason, before, what):
-    """As counted(), of a coordinator that first refuses this address's requests too."""
+    """Like counted(), but waits. The coordinator may first refuse this address's requests for the metrics too."""
     def more():
         try:
             return coordinator.refused(reason) > before
@@ -291,7 +290,7 @@ def total_input_of_slow_messages():
         *slow, young, good = [take_ticket(join_raw(coordinator)) for _ in range(5)]
         for node in (*slow, young):
             node.send(plain(node.whole[:700_000], fin=False))
-        for _ in range(50):  # until this is their recent rate
+        for _ in range(50):  # until the recent rate has this value
             time.sleep(0.1)  # slow peers
             for node in slow:
                 node.send(plain(b"x" * 200, opcode=0, fin=False))

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The five security holes of Sashimi, the pool of the MILJS paper: any client could answer any ticket, anybody could
-send code to every client, clients evaluated the code of tasks in their page, clients' texts became HTML, and
-there was a default password. One test each. web/e2e (console.test.js, volunteer.test.js) tests the browser's
-part.
+"""One test for each of the five security holes of Sashimi, the pool of the MILJS paper. Any client could answer any
+ticket. Anybody could send code to every client. Clients evaluated the code of tasks in their page. Texts of clients
+became HTML. There was a default password. web/e2e (console.test.js, volunteer.test.js) tests the browser's part.
 """
 import base64
 import hashlib
@@ -93,8 +92,8 @@ def anybody_runs_code_on_every_client():
 
 
 def clients_evaluate_code():
-    """eval() in the page with all of its rights: tasks are modules named by their hash, in a worker, and nothing
-    else is code. (failing_modules of pool_samples_test.py has what a module tries.)
+    """Sashimi's eval() ran in the page with all of its rights. In Kaiseki only modules are code. A module is named by its
+    hash and runs in a worker. failing_modules() of pool_samples_test.py tests what a module may try there.
     """
     found = [(file.name, line) for file in SOURCES for line in file.read_text().splitlines()
              if re.search(r"\beval\(|\bnew Function\b|setTimeout\(\s*['\"`]|(?<!wasm-)unsafe-eval", line)]

@@ -82,7 +82,7 @@ def weights_of_one_machine():
 
 
 def paused_and_cancelled():
-    """An operator's change of the task takes effect: paused, training waits. Cancelled, it ends and says why."""
+    """If an operator pauses the task, training waits. If an operator cancels the task, training ends and says why."""
     with Coordinator() as coordinator:
         node = native_node(coordinator, *SAME)
         check(has_joined(node), "a node joins")
@@ -175,7 +175,7 @@ def commands_of_the_first_page():
 
 
 def private_training():
-    """--pool-private: pages get no tickets. Without it they do."""
+    """With --pool-private, pages get no tickets. Without this option they get tickets."""
     with Coordinator(pages=True) as coordinator:
         def page():
             peer = Socket(coordinator)

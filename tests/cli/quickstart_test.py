@@ -17,7 +17,7 @@ from support import KAISEKI, ROOT, check, main, on_a_terminal
 
 
 class Stalling(threading.Thread):
-    """A proxy that accepts and never answers."""
+    """A proxy that accepts connections and never answers."""
 
     def __init__(self):
         super().__init__(daemon=True)

@@ -374,7 +374,7 @@ void check_same(Momentum& a, Momentum& b) {
     const std::vector<float>& values = found.second;
     CAPTURE(found.first);
     REQUIRE(expected.at(found.first).size() == values.size());
-    for (size_t i = 0; i < values.size(); ++i)  // another order of summation in ten steps
+    for (size_t i = 0; i < values.size(); ++i)  // ten steps with another order of summation
       CHECK(values[i] == doctest::Approx(expected.at(found.first)[i]).epsilon(1e-4).scale(0.1));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The worker. It answers requests with kaiseki/sync, and keeps the objects that requests lastId.
+// The worker. It answers requests with kaiseki/sync, and keeps the objects that requests name by their numbers.
 import { builtin, node } from './environment.js';
 import { KaisekiError, expect } from './error.js';
 import { readSources } from './sources.js';
@@ -97,7 +97,7 @@ function failure(error, signal) {
   };
 }
 
-/** Afterwards the module's memory may be corrupt. */
+/** Returns whether the module's memory may be corrupt after the error. */
 function isFatal(error) {
   return (
     error instanceof WebAssembly.RuntimeError ||

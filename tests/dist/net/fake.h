@@ -45,8 +45,8 @@ class Fake {
     ::close(listener_);
   }
 
-  /// Reads a request's head and discards the bytes after it. Empty: the peer left or is silent.
-  /// Answers questions for proofs, as a coordinator with these tokens does.
+  /// Reads a request's head and discards the bytes after it. Returns "" if the peer left or is
+  /// silent. Answers questions for proofs, as a coordinator with these tokens does.
   static std::string head(int socket) {
     for (;;) {
       const std::string text = one_head(socket);

@@ -20,12 +20,12 @@ constexpr double kTicket = 0.04;  // seconds that an honest node computes
 enum class Kind {
   honest,
   slow,       // three times slower
-  silent,     // never answers, and drops what is no longer wanted
+  silent,     // never answers, and drops tickets that are cancelled
   deadline,   // answers just before the deadline
   alternate,  // answers every second ticket, and is silent about the others
   returns,    // gives each ticket back
-  fails,      // reports an error for each ticket, and joins anew
-  rejoins,    // never answers, and joins anew before each step
+  fails,      // reports an error for each ticket, and joins again
+  rejoins,    // never answers, and joins again before each step
 };
 
 class Training {
@@ -145,7 +145,8 @@ class Training {
   std::vector<Worker> workers_;
 };
 
-/// The duration of a step with a fifth of such nodes, relative to one with the others alone.
+/// The duration of a step if a fifth of the nodes are of this kind, relative to a step without
+/// these nodes.
 double cost(Kind kind, int nodes, int tickets) {
   constexpr int kSteps = 300;
   Training with, alone;

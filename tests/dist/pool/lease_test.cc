@@ -20,8 +20,8 @@ TEST_CASE("lease: fresh tickets come first and in order, then the one issued the
     at.now += 1;
   }
   CHECK(order == std::vector{order[0], order[0] + 1, order[0] + 2});
-  CHECK(at.pool->lease(d, 1).empty());  // all are out, none for too long
-  at.now += 9;                          // ten seconds, as long as nothing is measured
+  CHECK(at.pool->lease(d, 1).empty());  // all tickets are leased, and none is late
+  at.now += 9;                          // without measurements a ticket is late after ten seconds
   const Lease again = at.lease(d);
   CHECK(again.ticket == order[0]);
   CHECK(at.count("leases") == 3);
@@ -42,8 +42,8 @@ TEST_CASE("lease: a late ticket is issued to other nodes, but not to all") {
   };
   for (int i = 0; i < 6; ++i) ask(11);
   CHECK(again == 2);
-  // All may hang, and nothing is measured: one more lease after one minute, then after two, four
-  // ...
+  // All nodes may hang, and nothing is measured. There is one more lease after one minute, then
+  // after two, four ...
   for (int i = 0; i < 20; ++i) ask(15);
   CHECK(again == 4);
 }
@@ -389,8 +389,8 @@ TEST_CASE("lease: a node that claims to be slow keeps no ticket from others") {
     CHECK(at.answer(fast, lease) == Outcome::accepted);
   }
   const NodeId liar = at.join(1, 1e-9);
-  CHECK(at.pool->lease(liar, 1).empty());  // the other would be sooner
-  at.now += 3;                             // but does not ask any more
+  CHECK(at.pool->lease(liar, 1).empty());  // the other node would finish it sooner
+  at.now += 3;                             // the other node no longer asks
   const Lease kept = at.lease(liar);
   CHECK(kept.deadline - at.now <= 20);
   at.now += 11;
@@ -457,7 +457,7 @@ TEST_CASE("lease: tickets are left only to idle nodes that can compute them") {
   }
   for (int i = 0; i < 50; ++i) at.pool->join({.functions = {"another"}});
   at.add(task, 6);
-  CHECK(at.pool->lease(able, 10).size() == 5);  // one is left, as for a node of its own
+  CHECK(at.pool->lease(able, 10).size() == 5);  // one is left, as if each task had its own nodes
   const NodeId other = at.join();
   at.add(task, 3);
   CHECK(at.pool->lease(able, 10).size() == 2);

@@ -224,7 +224,7 @@ TEST_CASE("node: one disconnection is one failure, however many tickets it takes
     at.pool->disconnected(good.id);
     at.pool->disconnected(good.id);  // without a ticket this is no failure
     CHECK(at.pool->rejoin(good, info));
-    if (i > 0) CHECK(at.pool->lease(good.id, 16).empty());  // the first costs no rest
+    if (i > 0) CHECK(at.pool->lease(good.id, 16).empty());  // the first failure causes no rest
     if (i > 0) at.now += 60;
     CHECK(at.pool->lease(good.id, 16).size() == 16);
   }

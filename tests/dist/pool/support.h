@@ -98,7 +98,7 @@ struct TestPool {
   Outcome answer(const NodeId& node, const Lease& lease, std::string_view result = "result") {
     return pool->accept(node, lease.token, bytes(result)).outcome;
   }
-  /// When a lease without an answer ends, while nothing of its task is measured.
+  /// The time at which a lease without an answer ends, while nothing of its task is measured.
   static double end_of(const Lease& lease) { return lease.deadline + 3840 - 60; }
   /// Makes the blob as old as if it had been put that many seconds ago.
   void age(const BlobHash& hash, int seconds) {

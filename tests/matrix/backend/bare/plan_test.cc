@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the available workspace determines the plan of a convolution. Uses solvers of known speeds on
-// a backend without other solvers.
+// The available workspace determines the plan of a convolution. The solvers have known speeds, and
+// the backend has no others.
 #include <doctest/doctest.h>
 
 #include <algorithm>
