@@ -164,8 +164,7 @@ HttpResponse AuthorApi::change(const HttpRequest& request, TaskId id) {
   if (!state.empty() && state != "running" && state != "paused" && state != "cancelled")
     fields.fail("state", "expected running, paused or cancelled, got " + state);
   if (pool_.task(id).state == TaskState::cancelled && (state == "running" || state == "paused"))
-    throw Error(
-        message("task", "expected a task that goes on, got task ", id, ", which was cancelled"));
+    throw Error(message("task", "expected an active task, got task ", id, ", which was cancelled"));
   pool_.batch([&] {
     if (state == "paused") pool_.pause(id);
     if (state == "running") pool_.resume(id);

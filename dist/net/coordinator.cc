@@ -297,7 +297,7 @@ void Coordinator::answer_hello(NodeSession& session, const NodeMessage& hello, c
     metrics_.refuse("expelled_address");
     const auto minutes = static_cast<int64_t>(std::ceil(reply.wait / 60));
     return session.close(CloseCode::try_later,
-                         "a node of this address was expelled; others may join in " +
+                         "a node of this address was expelled; other nodes may join in " +
                              std::to_string(minutes) + " min");
   }
   if (!reply.identity) {

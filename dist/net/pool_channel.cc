@@ -188,7 +188,7 @@ void PoolChannel::update_state() {
   if (paused)
     log_warning("training waits until it is resumed at the coordinator, where it was paused");
   else
-    log_info("training goes on");
+    log_info("training continues");
   woken_.notify_all();
 }
 

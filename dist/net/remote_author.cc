@@ -105,7 +105,7 @@ bool RemoteAuthor::ready() { return wait_ == 0 || steady_seconds() >= retry_; }
 
 void RemoteAuthor::lose(const std::string& why) {
   if (wait_ == 0)
-    log_warning("training goes on alone until the pool at " + name_ + " is back: " + why);
+    log_warning("training continues alone until the pool at " + name_ + " is back: " + why);
   wait_ = std::clamp(2 * wait_, kFirstWait, kLongestWait);
   retry_ = steady_seconds() + wait_;
   follower_.leave();

@@ -24,7 +24,7 @@ bool is_positive(double value) { return std::isfinite(value) && value > 0; }
 void expect_sound(const TicketSpec& ticket, const BlobStore& blobs, std::set<BlobHash>& known) {
   constexpr std::string_view kOperation = "add_tickets";
   expect(ticket.input.size() <= kMaxInput, kOperation, "expected at most ", kMaxInput,
-         " bytes of input, got ", ticket.input.size(), "; put what is larger into a blob");
+         " bytes of input, got ", ticket.input.size(), "; put larger inputs into a blob");
   expect(is_positive(ticket.work), kOperation, "expected work above 0, got ", ticket.work);
   expect(ticket.max_result_bytes <= INT64_MAX, kOperation, "expected max_result_bytes below 2^63, ",
          "got ", ticket.max_result_bytes);
@@ -38,7 +38,7 @@ void expect_sound(const TicketSpec& ticket, const BlobStore& blobs, std::set<Blo
 
 void set_state(PoolImpl& pool, TaskId id, TaskState state, std::string_view operation) {
   PoolTask& task = pool.tickets.task(id, operation);
-  expect(!task.is(TaskState::cancelled), operation, "expected a task that goes on, got task ", id,
+  expect(!task.is(TaskState::cancelled), operation, "expected an active task, got task ", id,
          ", which was cancelled");
   Change change(pool.transaction, true);
   pool.tickets.set_state(task, state);
@@ -90,8 +90,8 @@ TaskId Pool::create_task(ProjectId project, const TaskSpec& spec) {
 TicketId Pool::add_tickets(TaskId id, std::span<const TicketSpec> tickets) {
   PoolTask& task = impl_->tickets.task(id, "add_tickets");
   expect(!tickets.empty(), "add_tickets", "expected at least one ticket, got none");
-  expect(!task.is(TaskState::cancelled), "add_tickets", "expected a task that goes on, got task ",
-         id, ", which was cancelled");
+  expect(!task.is(TaskState::cancelled), "add_tickets", "expected an active task, got task ", id,
+         ", which was cancelled");
   std::set<BlobHash> known;
   for (const TicketSpec& ticket : tickets) expect_sound(ticket, impl_->blobs, known);
   Change change(impl_->transaction, true);

@@ -168,7 +168,7 @@ std::vector<Lease> Pool::lease(const NodeId& id, int count) {
   PoolImpl& pool = *impl_;
   PoolNode& node = pool.nodes.get(id, "lease");
   if (!node.connected())
-    throw Error(message("lease", "expected a connected node, got ", id, "; it has to rejoin()"));
+    throw Error(message("lease", "expected a connected node, got ", id, "; call rejoin() first"));
   std::vector<Lease> leases;
   if (node.expelled()) return leases;
   node.ask(pool.now());

@@ -13,12 +13,12 @@ namespace {
 const char* advice(int code) {
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return "; make room on the disk, what was accepted before is kept";
+      return "; make room on the disk. Accepted results are kept";
     case SQLITE_BUSY:
       return "; another process has this pool open, stop it first";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return "; restore the file from a copy, or begin with a new folder";
+      return "; restore the file from a copy, or use a new folder";
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
       return "; give this user the right to write the file and its folder";
@@ -44,7 +44,7 @@ Database::Database(const std::string& file) : file_(file) {
 void Database::lost(int code) const {
   throw StoreLost(message("store", "expected to bring ", file_,
                           " to the disk, got: ", sqlite3_errstr(code),
-                          "; check the disk, then start again: what was acknowledged is there"));
+                          "; check the disk, then start again. Acknowledged results are kept"));
 }
 
 void Database::fail(int code) const {

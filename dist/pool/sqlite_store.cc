@@ -171,7 +171,7 @@ void SqliteStore::expect_room() const {
     throw DiskFull(message("store", "expected ", format_bytes(free_floor_),
                            " left over on the disk of ", folder_.string(), ", got ",
                            format_bytes(available),
-                           ": the disk is full; make room, what was accepted before is kept"));
+                           ": the disk is full; make room. Accepted results are kept"));
 }
 
 AcknowledgedIds::Ids SqliteStore::last_ids() {

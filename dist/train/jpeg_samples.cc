@@ -50,7 +50,7 @@ std::vector<ByteView> files_of(const JpegSamples& samples) {
     rest = rest.subspan(size);
   }
   if (files.empty() || static_cast<int64_t>(files.size()) < samples.sizes.size() || !rest.empty())
-    refuse("expected one or more files of the sizes told, got others");
+    refuse("expected one or more files with the given sizes, got other sizes");
   return files;
 }
 

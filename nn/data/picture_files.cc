@@ -132,7 +132,7 @@ std::vector<std::string> find_pictures(const fs::path& folder) {
     }
   }
   if (unreadable)
-    log_warning_once(message("data", "leaves out ", unreadable, " of the pictures in ",
+    log_warning_once(message("data", "skipping ", unreadable, " of the pictures in ",
                              folder.string(), ": ", first, unreadable > 1 ? ", and others" : ""));
   return paths;
 }

@@ -71,7 +71,7 @@ def weights_of_one_machine():
             run.finish()
             check(run.by_nodes > 24, f"{mode}: nodes computed a part", run.output)
             if mode == "border":
-                check("goes on alone until the pool" in run.output and "is back" in run.output, "both are reported", run.output)
+                check("continues alone until the pool" in run.output and "is back" in run.output, "both are reported", run.output)
             off = difference(f"{mode}.safetensors", "one.safetensors")
             check(off < 1e-5, f"{mode}: the weights of one machine", off)
             nothing_stays(coordinator)

@@ -65,7 +65,7 @@ class NodeConnection final : public Connection,
     const bool full = !out_.empty() && hub_.is_full();  // not this node's fault if it has read all
     if (full || static_cast<double>(waiting_bytes_) > hub_.limits().output_bytes) {
       hub_.metrics.refuse(full ? "output_bytes_of_all" : "output_bytes");
-      return close(CloseCode::try_later, "too much waits for this node");
+      return close(CloseCode::try_later, "too many bytes wait for this node");
     }
     if (out_.empty()) progress_ = hub_.now();
     out_.push_back(std::move(message));
@@ -156,7 +156,7 @@ class NodeConnection final : public Connection,
     if (base_ == 0) base_ = raw;
     if (raw - base_ > 3 * useful_ + (64 << 10)) {
       hub_.metrics.refuse("fragments");
-      close(CloseCode::policy, "too little in too many fragments");
+      close(CloseCode::policy, "too many fragments with too few bytes");
     }
   }
 
@@ -274,7 +274,7 @@ class NodeConnection final : public Connection,
       close(CloseCode::protocol, problem.what());
     } catch (const std::exception& problem) {
       failed(problem);
-      close(CloseCode::internal, "the coordinator has an error; its log tells which");
+      close(CloseCode::internal, "the coordinator has an internal error; see its log");
     }
   }
 
@@ -298,7 +298,7 @@ class NodeConnection final : public Connection,
       Connection* const slowest = hub_.slowest();
       if (slowest->input_rate() == HUGE_VAL || slowest == this) {
         hub_.metrics.refuse("input_bytes_of_all");
-        return close(CloseCode::try_later, "too much comes from all nodes at once");
+        return close(CloseCode::try_later, "all nodes together send too many bytes");
       }
       slowest->give_way();
     }

@@ -179,7 +179,7 @@ export class Session {
     const { earlier } = this;
     if (earlier.value) {
       const steps = plural(earlier.value.history.step, 'step');
-      if (!(await ask(this.question, `This discards your last training of ${steps}.`, 'Start anew'))) return;
+      if (!(await ask(this.question, `This discards your last training of ${steps}.`, 'Start again'))) return;
       this.discardEarlier();
     }
     await this.#start();

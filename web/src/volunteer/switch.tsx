@@ -56,7 +56,7 @@ function trafficText({ usualTraffic, settings }: Volunteer): string {
   const { megabytesAnHour, megabytesADay } = settings.value;
   const most = `It stops at ${megabytes(megabytesAnHour)} an hour and ${megabytes(megabytesADay)} a day`;
   const usual = usualTraffic.value;
-  if (!usual) return `How much that is, is not known yet, because no node has computed lately. ${most}`;
+  if (!usual) return `The usual traffic of a node is not known, because no node has computed recently. ${most}`;
   const seconds = (3600 * 1e6 * megabytesAnHour) / usual;
   const often = seconds < 3600 ? `, which is after about ${longText(seconds)} of each hour` : '';
   return `The nodes here send and receive about ${bytes(usual)} an hour each. ${most}${often}`;
