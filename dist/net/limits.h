@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Limits: how much of the coordinator a peer may use. docs/serve.md has the table for operators.
+// Limits: the coordinator's resources that a peer may use. docs/serve.md has the table for
+// operators.
 #pragma once
 
 #include <span>

@@ -44,7 +44,7 @@ class Lifecycle {
   /// Ends all leases of a node. This is not a failed attempt of the tickets.
   void end_leases(const NodeId& node);
   /// Ends all leases of a node after its connection ended. This counts as one failure of the node.
-  /// It counts as no attempt of the tickets, as any peer can connect and leave.
+  /// It is not a failed attempt of the tickets, because any peer can connect and leave.
   void lose_leases(PoolNode& node);
 
   /// Records a failed attempt. Its lease has ended. `late`: its deadline has passed. The node

@@ -18,7 +18,7 @@ using NodeId = std::string;
 /// SHA-256 of a blob: 64 lower-case hexadecimal digits.
 using BlobHash = std::string;
 
-/// How a task's results are checked before they count.
+/// The check of a task's results before they count.
 enum class Verification : uint8_t {
   none,      // the first result that is not too large counts
   quorum,    // a result counts once `quorum` nodes of different sources sent the same bytes

@@ -72,7 +72,7 @@ def floods():
 
 
 def links():
-    """Measuring a link needs the token for nodes, and is limited like connections from an address."""
+    """Measuring a link needs the token for nodes. Its rate is limited like the rate of connections."""
     with Coordinator(limits=("sockets_per_address=20", "connections_per_second=1")) as coordinator:
         connection = http.client.HTTPConnection("127.0.0.1", coordinator.port, timeout=30)
         other = http.client.HTTPConnection("127.0.0.1", coordinator.port, timeout=30, source_address=("127.0.0.2", 0))

@@ -20,8 +20,8 @@ SOURCES = [file for folder in ("pool", "src", "samples") for file in (ROOT / "we
 
 
 def any_client_answers_any_ticket():
-    """UPDATE ... WHERE id = ? AND status = "calculating": a result counts only with the lease's token, from the node
-    that has the lease.
+    """Sashimi ran UPDATE ... WHERE id = ? AND status = "calculating". In Kaiseki a result counts only with the lease's
+    token, from the node that has the lease.
     """
     with Coordinator() as coordinator:
         task = coordinator.task(["7", "8"], function="sample.primes")
@@ -68,7 +68,7 @@ class Impostor(threading.Thread):
 
 
 def anybody_runs_code_on_every_client():
-    """POST /management/run_code, open to all: there is no such path, and no frame carries code."""
+    """Sashimi had POST /management/run_code, open to all. Kaiseki has no such path, and no frame carries code."""
     with Coordinator() as coordinator:
         node = join_raw(coordinator)
         for method in ("GET", "POST", "PUT"):
@@ -112,8 +112,8 @@ def clients_evaluate_code():
 
 
 def texts_of_clients_become_html():
-    """Log lines by innerHTML: texts stay texts without control characters, in answers that no browser takes for a
-    page.
+    """Sashimi wrote log lines by innerHTML. In Kaiseki texts stay text without control characters. No answer with such a
+    text is a page for a browser.
     """
     found = [(file.name, line) for file in SOURCES for line in file.read_text().splitlines()
              if re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment", line)]
@@ -141,7 +141,7 @@ def texts_of_clients_become_html():
 
 
 def a_default_password():
-    """sashimi/password: tokens are made at the first start, and nothing else opens."""
+    """Sashimi had the default login sashimi/password. Kaiseki makes tokens at its first start and accepts nothing else."""
     states = []
     for name in ("one", "two"):
         with Coordinator(state=name) as coordinator:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the page shows fits: answers beside a drawing, errors in view, curves with values and labels.
+// The contents of the page fit: answers beside a drawing, errors in view, curves with values and labels.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { DESKTOP, PAGE, PHONE, launch, open, panel, paste, press, until } from './page.js';

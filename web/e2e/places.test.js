@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the page works: with and without threads, offline, with the user's own data, and accessibly (axe).
+// The page works with and without threads, offline and with the user's own data. It is accessible (axe).
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

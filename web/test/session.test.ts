@@ -38,7 +38,7 @@ class Library {
   }[] = [];
   closedByPage = false;
   tests = 0;
-  /** How often weights were drawn. */
+  /** The number of times that weights were drawn. */
   drawn = 0;
   weights = new Uint8Array([0]);
   constructor(readonly threads: number) {}
@@ -134,7 +134,7 @@ let gone: boolean, offline: boolean;
 let stalled: boolean;
 /** Called when a network is made. */
 let builds: (() => void) | undefined;
-/** How many pairs of files can be read, and how many tensors fit into memory. */
+/** The number of pairs of files that can be read, and of tensors that fit into memory. */
 let readable: number, room: number;
 /** The number of pictures in each file of the data set. */
 let pictures: number;

@@ -23,7 +23,7 @@ const FEW_PROJECTS = 3;
 /** The height of a node's row in pixels: on a wide screen, and on a phone (console.css). */
 export const ROW_HEIGHTS = [68, 200] as const;
 
-/** By their seconds. */
+/** The names of the time ranges, by their seconds. */
 export const TIME_RANGES = {
   '60': '1 minute',
   '600': '10 minutes',

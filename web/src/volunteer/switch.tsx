@@ -51,7 +51,7 @@ function projectsText({ offered }: Volunteer): string {
   return names.join(', ').replace(/, ([^,]*)$/, ' and $1');
 }
 
-/** What the page sends and receives: an estimate, and the limits. */
+/** The bytes that the page sends and receives: an estimate, and the limits. */
 function trafficText({ usualTraffic, settings }: Volunteer): string {
   const { megabytesAnHour, megabytesADay } = settings.value;
   const most = `It stops at ${megabytes(megabytesAnHour)} an hour and ${megabytes(megabytesADay)} a day`;
@@ -123,7 +123,7 @@ function Figures({ volunteer }: { volunteer: Volunteer }) {
   );
 }
 
-/** Why the page was expelled, and how long it waits. */
+/** The reason of the expulsion, and the time that the page waits. */
 function expelledText({ expulsion, now }: Volunteer): string {
   if (!expulsion.value) return '';
   const { reason } = expulsion.value;

@@ -167,7 +167,7 @@ TEST_CASE("plan: a repeated convolution gets the workspace that it wanted") {
   allocator.trim();
   workspace.set_limit({});
   allocator.set_budget(allocator.account().in_use +
-                       96 * kKiB);  // too little for a block before it is wanted
+                       96 * kKiB);  // too little for a block that no convolution has requested yet
   p.check_forward();
   other.check_forward();  // same iteration, another filter
   CHECK(workspace.size() == 0);
