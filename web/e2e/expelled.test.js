@@ -27,7 +27,9 @@ describe('an expelled page', { skip }, () => {
     await page.goto(`${coordinator.url}/volunteer/`);
     await start.and(page.locator(':enabled')).click();
     await page
-      .getByText('closed the connection: a node of this address was expelled; other nodes may join in 1 min; trying again')
+      .getByText(
+        'closed the connection: a node of this address was expelled; other nodes may join in 1 min; trying again',
+      )
       .waitFor();
     assert.equal(await connected(), undefined);
     assert.equal((await coordinator.nodes()).length, 1);
