@@ -51,8 +51,8 @@ struct StepPlan {
 StepPlan plan_step(PoolMode mode, const StepShape& shape, std::span<const NodeRate> nodes,
                    const ServerRate& server = {});
 
-/// Returns the mode with the shortest time. If a node is a volunteer's, considers the modes that
-/// take at most twice the shortest time, and returns the one with the fewest bytes.
+/// Returns the mode with the shortest time. If a node is a volunteer's, returns the mode with the
+/// fewest bytes. Only modes that take at most twice the shortest time are considered then.
 PoolMode best_mode(const StepShape& shape, std::span<const NodeRate> nodes,
                    const ServerRate& server = {});
 

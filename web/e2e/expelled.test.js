@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A page that was expelled does not come back at once, not even under another name. These tests have a coordinator of
-// their own, because after an expulsion all new nodes of this address have to wait.
+// A page that was expelled does not come back at once, not even under another name. These tests use a separate
+// coordinator, because after an expulsion all new nodes of this address have to wait.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { skip, withCoordinator } from './coordinator.js';

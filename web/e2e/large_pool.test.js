@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The console with a large pool: few tab stops, lists that scroll without a delay, and what happens between a list and
-// the requests that follow it.
+// The console with a large pool: few tab stops, and lists that scroll without a delay. A project or task may be deleted
+// between a list and the requests that follow it.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { METRICS, history, node, servePool, task } from './large_pool.js';

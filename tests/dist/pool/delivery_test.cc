@@ -145,8 +145,7 @@ class Training {
   std::vector<Worker> workers_;
 };
 
-/// The duration of a step if a fifth of the nodes are of this kind, relative to a step without
-/// these nodes.
+/// The duration of a step with a fifth of nodes of this kind, relative to a step without them.
 double cost(Kind kind, int nodes, int tickets) {
   constexpr int kSteps = 300;
   Training with, alone;
