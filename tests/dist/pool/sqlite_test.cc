@@ -70,6 +70,7 @@ TEST_CASE("sqlite: earlier schemas are migrated") {
                               "' WHERE ticket = 3;";
     sqlite::Database before(file.string());
     before.exec(
+        "ALTER TABLE task DROP COLUMN memory_bytes; "
         "ALTER TABLE task RENAME COLUMN native_function TO function; DROP INDEX result_by_blob;"
         "ALTER TABLE result RENAME COLUMN blob_hash TO blob; DROP INDEX project_blob_by_hash;"
         "DROP INDEX node_by_last_seen; DROP TABLE failure; DROP TABLE ticket_blob;"
@@ -81,6 +82,7 @@ TEST_CASE("sqlite: earlier schemas are migrated") {
     auto store = open_sqlite_store(file);
     REQUIRE(store->tasks().size() == 1);
     CHECK(store->tasks()[0].spec.function == "f");
+    CHECK(store->tasks()[0].spec.memory_bytes == kDefaultMemory);
     CHECK(store->finished(store->tasks()[0].id, 0, 9)[0].blob == c);
     CHECK(store->input(1).blobs.empty());
     CHECK(store->input(2).blobs == std::vector{a, b, a});
