@@ -35,7 +35,11 @@ std::vector<LayerSummary> layers_of(const Graph& graph) {
 
 NetworkSummary summarize(const std::filesystem::path& file) {
   const ByteVector bytes = read_file(file, kMaxFile);
-  const Graph graph = build_graph(parse_network(as_text(bytes), file.string()));
+  return summarize(parse_network(as_text(bytes), file.string()));
+}
+
+NetworkSummary summarize(NetworkSpec spec) {
+  const Graph graph = build_graph(std::move(spec));
   return {graph.spec.name, graph.spec.inputs[0].shape, graph.shape_of(graph.outputs[0].value),
           layers_of(graph)};
 }

@@ -41,6 +41,7 @@ struct NetworkSummary {
 /// Describes the network in a file. Allocates no parameters and does not read weights in the file.
 /// Throws ParseError as Network::load().
 NetworkSummary summarize(const std::filesystem::path& file);
+NetworkSummary summarize(NetworkSpec spec);
 
 class Network {
  public:

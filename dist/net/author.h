@@ -58,8 +58,9 @@ class Author {
   /// Stores a blob for tickets that the caller is about to add.
   virtual BlobHash store(ByteView bytes) = 0;
 
-  /// Returns the first ticket's id. The ids of the others follow without a gap.
-  virtual TicketId add_tickets(std::span<const TicketSpec> tickets) = 0;
+  /// Returns the first ticket's id. The ids of the others follow without a gap. The first call
+  /// declares the memory of all tickets.
+  virtual TicketId add_tickets(std::span<const TicketSpec> tickets, uint64_t memory_bytes) = 0;
   /// The state that an operator set. It is `running` before there is a task.
   virtual TaskState state() = 0;
   /// Deletes the tickets up to `through`. All of them are done or dead.

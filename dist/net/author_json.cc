@@ -62,6 +62,7 @@ Json to_json(const NodeStatus& node) {
   Json json = Json::object();
   json.set("node", node.id).set("name", node.info.name).set("device", node.info.device);
   json.set("threads", node.info.threads).set("gflops", node.info.gflops);
+  json.set("memory_bytes", static_cast<int64_t>(node.info.memory_bytes));
   json.set("down_mbit_s", node.info.link.down_mbit_s);
   json.set("up_mbit_s", node.info.link.up_mbit_s);
   json.set("round_trip_s", node.info.link.round_trip_s);
@@ -94,6 +95,7 @@ Json to_json(const TaskSpec& task) {
   json.set("name", task.name).set("function", task.function).set("module", task.module);
   json.set("priority", task.priority).set("verification", name_of(task.verification));
   json.set("quorum", task.quorum).set("max_attempts", task.max_attempts);
+  json.set("memory_bytes", static_cast<int64_t>(task.memory_bytes));
   return json.set("public_data", task.public_data);
 }
 
@@ -147,6 +149,8 @@ TaskSpec read_task(const Fields& fields) {
   spec.quorum = static_cast<int>(fields.integer("quorum", spec.quorum, 1, 100));
   spec.max_attempts = static_cast<int>(fields.integer("max_attempts", spec.max_attempts, 1, 1000));
   spec.public_data = fields.boolean("public_data", true);
+  spec.memory_bytes = static_cast<uint64_t>(
+      fields.integer("memory_bytes", kDefaultMemory, 1, int64_t{1} << 40));
   return spec;
 }
 

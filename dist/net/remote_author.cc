@@ -59,6 +59,8 @@ NodeStatus read_node(const Json& json) {
   number("down_mbit_s", node.info.link.down_mbit_s);
   number("up_mbit_s", node.info.link.up_mbit_s);
   number("round_trip_s", node.info.link.round_trip_s);
+  node.info.memory_bytes =
+      static_cast<uint64_t>(std::max<int64_t>(0, integer_of(json, "memory_bytes")));
   node.info.threads =
       static_cast<int>(std::clamp<int64_t>(integer_of(json, "threads"), 1, INT_MAX));
   if (const Json* value = json.find("trusted")) node.info.trusted = value->boolean;
@@ -198,11 +200,13 @@ BlobHash RemoteAuthor::store(ByteView bytes) {
   return hash;
 }
 
-TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets) {
+TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets,
+                                   uint64_t memory_bytes) {
   Json made = Json::object(), list = Json::array();
   if (task_ == 0) {
     project_ = make_project("");
     made.set("name", "training").set("function", kTrainingFunction);
+    made.set("memory_bytes", static_cast<int64_t>(memory_bytes));
     task_ =
         make("/api/projects/" + std::to_string(project_) + "/tasks",
              made.set("max_attempts", kTrainingAttempts).set("public_data", public_data_), "task");

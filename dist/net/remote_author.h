@@ -30,7 +30,7 @@ class RemoteAuthor final : public Author {
   void put_blob(const BlobHash& hash, ByteView bytes) override;
   void release_blob(const BlobHash& hash) override { discarded_.push_back(hash); }
   BlobHash store(ByteView bytes) override;
-  TicketId add_tickets(std::span<const TicketSpec> tickets) override;
+  TicketId add_tickets(std::span<const TicketSpec> tickets, uint64_t memory_bytes) override;
   TaskState state() override { return state_; }
   void forget(TicketId through) override;
   void abandon(TicketId through) override;

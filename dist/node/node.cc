@@ -30,9 +30,10 @@ constexpr uint64_t kKeptBlobs = 512 << 20;
 /// A cache of fetched blobs. The least recently used blob is evicted first.
 class BlobCache {
  public:
-  explicit BlobCache(const WireOptions& wire) : wire_(wire) {}
+  BlobCache(const WireOptions& wire, uint64_t kept_bytes)
+      : wire_(wire), kept_bytes_(std::min(kKeptBlobs, kept_bytes)) {}
 
-  ByteVector fetch(const BlobHash& hash) {
+  ByteVector fetch(const BlobHash& hash, uint64_t most_bytes) {
     {
       const std::lock_guard lock(mutex_);
       for (auto at = kept_.begin(); at != kept_.end(); ++at)
@@ -41,13 +42,13 @@ class BlobCache {
           return at->second;
         }
     }
-    ByteVector bytes = download(hash);
+    ByteVector bytes = download(hash, std::min(kMostBlob, most_bytes));
     if (sha256(bytes) != hash)
       throw Error(message("join", "expected the bytes of blob ", hash, ", got others"));
     const std::lock_guard lock(mutex_);
     kept_.emplace_front(hash, bytes);
     size_ += bytes.size();
-    while (size_ > kKeptBlobs) {
+    while (size_ > kept_bytes_) {
       size_ -= kept_.back().second.size();
       kept_.pop_back();
     }
@@ -56,7 +57,7 @@ class BlobCache {
 
  private:
   /// Connections for fetching. A thread takes one and returns it for the next thread.
-  ByteVector download(const BlobHash& hash) {
+  ByteVector download(const BlobHash& hash, uint64_t most_bytes) {
     std::unique_ptr<HttpClient> client;
     {
       const std::lock_guard lock(mutex_);
@@ -66,7 +67,7 @@ class BlobCache {
       }
     }
     if (!client) client = std::make_unique<HttpClient>(wire_);
-    HttpReply reply = client->request("GET", "/blobs/" + hash, {}, kMostBlob);
+    HttpReply reply = client->request("GET", "/blobs/" + hash, {}, most_bytes);
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(client));
     if (reply.status != 200)
@@ -75,6 +76,7 @@ class BlobCache {
   }
 
   const WireOptions& wire_;
+  const uint64_t kept_bytes_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<HttpClient>> idle_;
   std::list<std::pair<BlobHash, ByteVector>> kept_;
@@ -97,7 +99,7 @@ struct Node::Impl {
       : options(std::move(given)),
         log(options.log, 1000),
         wire(options.wire),
-        blobs(options.wire),
+        blobs(options.wire, ticket_memory(options.info) / 2),
         random(options.seed ? options.seed : std::random_device{}()),
         workers(options.info.threads) {
     for (const auto& [name, function] : options.functions) options.info.functions.push_back(name);
@@ -111,6 +113,7 @@ struct Node::Impl {
     Json control = Json::object();
     control.set("name", options.info.name).set("device", options.info.device);
     control.set("threads", options.info.threads).set("gflops", options.info.gflops);
+    control.set("memory_bytes", static_cast<int64_t>(options.info.memory_bytes));
     const LinkSpeed& link = options.info.link;
     if (link.down_mbit_s > 0)
       control.set("down_mbit_s", link.down_mbit_s)
@@ -175,9 +178,20 @@ struct Node::Impl {
       return finish(ticket);
     }
     TicketContext context;
+    context.memory_bytes = kDefaultMemory;
+    if (const Json* memory = frame.control.find("memory_bytes"))
+      context.memory_bytes = static_cast<uint64_t>(std::clamp(memory->number, 0.0, 1e18));
+    if (context.memory_bytes > ticket_memory(options.info)) {
+      job.error = message("join", "expected a ticket that takes at most ",
+                          format_bytes(ticket_memory(options.info)), ", a quarter of the memory",
+                          ", got ", format_bytes(context.memory_bytes));
+      return finish(ticket);
+    }
     if (const Json* list = frame.control.find("blobs"))
       for (const Json& hash : list->items) context.blobs.push_back(hash.string);
-    context.fetch = [this](const BlobHash& hash) { return blobs.fetch(hash); };
+    context.fetch = [this, most = context.memory_bytes](const BlobHash& hash) {
+      return blobs.fetch(hash, most);
+    };
     context.cancelled = [flag = job.cancelled] { return flag->load(); };
     waiting.insert(ticket);
     workers.add([this, ticket, call = function->second, context,

@@ -6,15 +6,23 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace kaiseki::dist {
 
-bool Eligibility::is_able(const TaskSpec& spec, const PoolNode& node) {
-  const NodeInfo& info = node.info();
+namespace {
+
+bool has_code_and_access(const TaskSpec& spec, const NodeInfo& info) {
   if (!spec.public_data && !info.trusted) return false;
   return (!spec.module.empty() && info.runs_modules) ||
          (!spec.function.empty() &&
           std::ranges::find(info.functions, spec.function) != info.functions.end());
+}
+
+}  // namespace
+
+bool Eligibility::is_able(const TaskSpec& spec, const PoolNode& node) {
+  return spec.memory_bytes <= ticket_memory(node.info()) && has_code_and_access(spec, node.info());
 }
 
 bool Eligibility::suits(const PoolTask& task, const PoolNode& node) {
@@ -56,7 +64,12 @@ EligibleNodes Eligibility::count(const PoolTask& task) const {
   EligibleNodes eligible;
   std::set<std::string_view> sources;
   for (const auto& [id, node] : nodes_.all()) {
-    if (!node.connected() || node.expelled() || !is_able(task.spec(), node)) continue;
+    if (!node.connected() || node.expelled() || !has_code_and_access(task.spec(), node.info()))
+      continue;
+    if (!is_able(task.spec(), node)) {
+      ++eligible.too_small;
+      continue;
+    }
     ++eligible.nodes;
     if (node.source().empty())
       ++eligible.sources;
@@ -76,8 +89,12 @@ const EligibleNodes& Eligibility::nodes_for(const PoolTask& task) const {
 }
 
 std::string Eligibility::wait_reason(const PoolTask& task) const {
-  if (!task.is_quorum() || !task.is(TaskState::running) || task.progress().open() == 0) return {};
-  const size_t sources = nodes_for(task).sources;
+  if (!task.is(TaskState::running) || task.progress().open() == 0) return {};
+  const auto& [nodes, sources, too_small] = nodes_for(task);
+  if (nodes == 0 && too_small > 0)
+    return message("task", "expected a node with ", format_bytes(4 * task.spec().memory_bytes),
+                   " of memory, four times memory_bytes, got ", too_small, " nodes with less");
+  if (!task.is_quorum()) return {};
   if (sources >= static_cast<size_t>(task.spec().quorum)) return {};
   return message("task", "expected nodes of ", task.spec().quorum,
                  " sources that can do it, for its quorum, got ", sources,

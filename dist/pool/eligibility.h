@@ -15,6 +15,7 @@ namespace kaiseki::dist {
 /// Connected nodes that could compute a task's tickets.
 struct EligibleNodes {
   size_t nodes = 0, sources = 0;
+  size_t too_small = 0;  // nodes that lack only the memory; not in `nodes`
 };
 
 class Eligibility {
@@ -22,7 +23,8 @@ class Eligibility {
   Eligibility(const Nodes& nodes, const Leases& leases, const Votes& votes)
       : nodes_(nodes), leases_(leases), votes_(votes) {}
 
-  /// Whether the node has the task's function or runs its module, and may see its data.
+  /// Whether the node has the task's function or runs its module, may see its data, and has the
+  /// memory for a ticket.
   static bool is_able(const TaskSpec& spec, const PoolNode& node);
   /// The task runs, has open tickets, and the node is able to compute them.
   static bool suits(const PoolTask& task, const PoolNode& node);
@@ -37,7 +39,7 @@ class Eligibility {
 
   /// The count is kept until a node comes or goes.
   const EligibleNodes& nodes_for(const PoolTask& task) const;
-  /// The reason why a quorum task waits for nodes; empty if it does not wait.
+  /// The reason why a task waits for other nodes; empty if it does not wait.
   std::string wait_reason(const PoolTask& task) const;
 
  private:

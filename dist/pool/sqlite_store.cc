@@ -12,7 +12,7 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr int64_t kSchema = 3;
+constexpr int64_t kSchema = 4;
 
 // AUTOINCREMENT: the id of a deleted row is never used again.
 const char* const kTables = R"sql(
@@ -24,7 +24,8 @@ CREATE TABLE task (
   id INTEGER PRIMARY KEY AUTOINCREMENT, project INTEGER NOT NULL, name TEXT NOT NULL,
   native_function TEXT NOT NULL, module TEXT NOT NULL, priority INTEGER NOT NULL,
   verification INTEGER NOT NULL, quorum INTEGER NOT NULL, max_attempts INTEGER NOT NULL,
-  public_data INTEGER NOT NULL, state INTEGER NOT NULL);
+  public_data INTEGER NOT NULL, state INTEGER NOT NULL,
+  memory_bytes INTEGER NOT NULL DEFAULT 268435456);
 CREATE TABLE ticket (
   id INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, state INTEGER NOT NULL,
   epoch INTEGER NOT NULL, failures INTEGER NOT NULL, not_before REAL NOT NULL,
@@ -98,7 +99,8 @@ INSERT INTO ticket_blob (ticket, place, hash)
   SELECT ticket, place, substr(rest, 1, 64) FROM cut;
 CREATE INDEX ticket_blob_by_hash ON ticket_blob (hash);
 ALTER TABLE ticket_input DROP COLUMN blobs;
-)sql"};
+)sql",
+    "ALTER TABLE task ADD COLUMN memory_bytes INTEGER NOT NULL DEFAULT 268435456"};
 
 /// Creates the file for this user only, since it contains the key of the tokens. SQLite gives its
 /// other files the same mode. If the file cannot be created, SQLite reports why.
@@ -296,9 +298,10 @@ void SqliteStore::release_blob(ProjectId project, const BlobHash& blob) {
 TaskId SqliteStore::add_task(ProjectId project, const TaskSpec& spec) {
   expect_room();
   sql("INSERT INTO task (project, name, native_function, module, priority, verification, quorum, "
-      "max_attempts, public_data, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")
+      "max_attempts, public_data, memory_bytes, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")
       .with(project, spec.name, spec.function, spec.module, spec.priority,
-            static_cast<int>(spec.verification), spec.quorum, spec.max_attempts, spec.public_data)
+            static_cast<int>(spec.verification), spec.quorum, spec.max_attempts, spec.public_data,
+            static_cast<int64_t>(spec.memory_bytes))
       .run();
   return database_.last_id();
 }
@@ -312,7 +315,7 @@ void SqliteStore::set_task(TaskId task, TaskState state, int priority) {
 std::vector<TaskStatus> SqliteStore::tasks() {
   std::vector<TaskStatus> found;
   auto& query = sql("SELECT id, project, state, name, native_function, module, priority, "
-                    "verification, quorum, max_attempts, public_data FROM task ORDER BY id")
+                    "verification, quorum, max_attempts, public_data, memory_bytes FROM task ORDER BY id")
                     .with();
   while (query.row()) {
     TaskStatus& task = found.emplace_back();
@@ -325,7 +328,8 @@ std::vector<TaskStatus> SqliteStore::tasks() {
                  static_cast<Verification>(query.integer(7)),
                  static_cast<int>(query.integer(8)),
                  static_cast<int>(query.integer(9)),
-                 query.integer(10) != 0};
+                 query.integer(10) != 0,
+                 static_cast<uint64_t>(query.integer(11))};
   }
   return found;
 }

@@ -25,6 +25,11 @@ enum class Verification : uint8_t {
   adaptive,  // PoolOptions::verify checks all results of newcomers and samples of the others
 };
 
+/// The memory of a ticket whose task declares none.
+inline constexpr uint64_t kDefaultMemory = uint64_t{256} << 20;
+/// The memory of a node that does not say how much it has.
+inline constexpr uint64_t kUnknownMemory = uint64_t{1} << 30;
+
 /// The code that nodes run is a native function by name, a module by hash, or both. If both are
 /// given, the node chooses.
 struct TaskSpec {
@@ -38,6 +43,8 @@ struct TaskSpec {
   /// source. They count again if no other connected node could compute the ticket.
   int max_attempts = 10;
   bool public_data = true;  // false: only nodes with NodeInfo::trusted get its tickets
+  /// The most memory that computing one ticket needs, in bytes. Nodes stop a module that takes more.
+  uint64_t memory_bytes = kDefaultMemory;
 };
 
 enum class TaskState : uint8_t { running, paused, cancelled };
@@ -103,6 +110,7 @@ struct NodeInfo {
   int threads = 1;                     // tickets that it computes at once
   // Measured by the node when it joins. 0: not known.
   double gflops = 0;
+  uint64_t memory_bytes = 0;  // of its device. 0: not known
   LinkSpeed link = {};
   std::vector<std::string> functions = {};  // native functions that it has
   bool runs_modules = false;                // JavaScript and WebAssembly modules
@@ -111,6 +119,11 @@ struct NodeInfo {
   /// quorum. Empty: the node is its own source.
   std::string source = {};
 };
+
+/// The most memory that one ticket may take on a node: a quarter of the node's.
+inline uint64_t ticket_memory(const NodeInfo& info) {
+  return (info.memory_bytes ? info.memory_bytes : kUnknownMemory) / 4;
+}
 
 struct NodeIdentity {
   NodeId id = {};

@@ -31,6 +31,7 @@ struct Submission {
   uint64_t max_result = 0;  // bytes
   double work = 1;          // cost relative to other tickets
   std::string prefer = {};  // the node that gets it first, if it is idle
+  uint64_t memory_bytes = 0;  // that a node needs for it
 };
 
 struct TicketResult {

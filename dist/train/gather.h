@@ -33,6 +33,7 @@ struct MinibatchPart {
   uint64_t max_bytes = 0;   // maximum size of the result
   double work = 1;          // passes over the samples: forward counts 1, backward 2
   std::string prefer = {};  // a node that has data of this part already
+  uint64_t memory_bytes = 0;  // that a node needs to compute it
 
   std::optional<TensorMessage> result = {};
   std::string node = {};                  // the node that sent the result; empty: this process

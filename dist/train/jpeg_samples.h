@@ -17,6 +17,6 @@ struct JpegSamples {
 /// Also returns nullopt if a side has less than 64 pixels: small images would lose too much.
 std::optional<JpegSamples> to_jpeg(const Tensor& pixels);
 /// Returns the same pixels on every machine. Throws ParseError.
-Tensor from_jpeg(const JpegSamples& samples);
+Tensor from_jpeg(const JpegSamples& samples, uint64_t most_bytes = UINT64_MAX);
 
 }  // namespace kaiseki::dist

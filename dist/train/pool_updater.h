@@ -107,6 +107,7 @@ class PoolUpdater : public nn::Updater {
   Channel& channel_;
   PoolTrainingOptions options_;
   PoolMode mode_;
+  uint64_t memory_bytes_ = 0;  // that a node needs for a ticket
   bool joined_;
   Gather gather_;
   Snapshots snapshots_;

@@ -31,6 +31,7 @@ const flags = [
 ];
 
 const measureSeconds = 2;
+const leastHeap = 16; // in MiB; Node needs it to start a worker
 
 function usage(problem) {
   console.error(
@@ -82,7 +83,7 @@ function readOptions() {
     threads: number('threads', Math.max(1, os.availableParallelism() - 1)),
     seconds: number('seconds', 60),
     trainingSeconds: number('seconds', 300),
-    memory: number('memory', 256),
+    memory: 2 ** 20 * number('memory', (process.constrainedMemory?.() || os.totalmem()) / 2 ** 20),
     gflops: values.gflops && number('gflops'),
     folder: values.package,
   };
@@ -213,12 +214,15 @@ async function main() {
       { length: threads },
       () =>
         new Runner(
-          () => makeWorker('./task_worker_node.js', { resourceLimits: { maxOldGenerationSizeMb: memory } }),
+          ({ memory }) =>
+            makeWorker('./task_worker_node.js', {
+              resourceLimits: { maxOldGenerationSizeMb: Math.max(leastHeap, memory / 2 ** 20) },
+            }),
           seconds,
         ),
     ),
     trainers,
-    info: { name, device: `Node ${process.version}`, threads, gflops },
+    info: { name, device: `Node ${process.version}`, threads, gflops, memory_bytes: memory },
     onEvent,
   });
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => node.stop());

@@ -74,10 +74,10 @@ function Consent({ volunteer }: { volunteer: Volunteer }) {
       {plural(threads, 'processor thread')}
       {share < 100 && ` for ${share}% of the time`}, until you press Stop or close the page. It receives inputs and
       sends results over the network. {trafficText(volunteer)}. The pool's operator sees your browser, your operating
-      system, the number of threads, the measured speed if a project trains, and your name if you enter one below. The
-      page keeps an identity, so that the operator sees the same node on your next visit. The page reads whether this
-      machine runs on battery, and whether somebody uses it if you allow that, and does not send it. It reads nothing
-      else from this machine.
+      system, the number of threads, the memory that your browser reports, the measured speed if a project trains, and
+      your name if you enter one below. The page keeps an identity, so that the operator sees the same node on your next
+      visit. The page reads whether this machine runs on battery, and whether somebody uses it if you allow that, and
+      does not send it. It reads nothing else from this machine.
     </p>
   );
 }

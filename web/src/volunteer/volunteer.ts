@@ -53,7 +53,7 @@ interface Offers {
 /** The abilities that a node announces. */
 interface Ability {
   trainers: TaskRunner[];
-  info: { name: string; device: string; threads: number; gflops: number };
+  info: { name: string; device: string; threads: number; gflops: number; memory_bytes: number };
 }
 
 /** Whether pages can compute the task. */
@@ -70,6 +70,8 @@ const EXPELLED_MILLISECONDS = 3_600_000;
 /** The page pauses before a limit of bytes is reached, because some are still on their way. */
 const RESERVED_BYTES = 2e6;
 
+/** In bytes. A browser that hides it counts as one with 4 GiB. */
+const MEMORY = 2 ** 30 * ((navigator as { deviceMemory?: number }).deviceMemory ?? 4);
 export const CORES = navigator.hardwareConcurrency || 1;
 
 export class Volunteer {
@@ -277,7 +279,7 @@ export class Volunteer {
    */
   async #measureAbility(): Promise<Ability> {
     const { name, threads } = this.settings.value;
-    const info = { name: name || 'a page', device: describeBrowser(), threads, gflops: 0 };
+    const info = { name: name || 'a page', device: describeBrowser(), threads, gflops: 0, memory_bytes: MEMORY };
     const trains = !this.paused.value && (this.#announced.trains || this.#offersTraining());
     this.#announced = { threads, trains };
     this.#trainingProblem = '';
