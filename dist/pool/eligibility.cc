@@ -58,6 +58,7 @@ EligibleNodes Eligibility::count(const PoolTask& task) const {
   for (const auto& [id, node] : nodes_.all()) {
     if (!node.connected() || node.expelled() || !is_able(task.spec(), node)) continue;
     ++eligible.nodes;
+    eligible.established += !node.is_newcomer();
     if (node.source().empty())
       ++eligible.sources;
     else
