@@ -27,6 +27,7 @@ enum class Kind {
   fails,      // reports an error for each ticket, and joins anew
   rejoins,    // never answers, and joins anew before each step
   idle,       // never asks for a ticket
+  wrong,      // one wrong result, which the server replaces by its own; then it joins anew
 };
 
 class Training {
@@ -59,7 +60,7 @@ class Training {
     const double begin = at.now;
     at.add(task_, tickets);
     offer();
-    while (at.pool->progress(task_).open() > 0) {
+    while (at.pool->progress(task_).open() > 0 || at.now < checked_) {
       REQUIRE(at.now - begin < 100);
       at.now += kTurn;
       for (Worker& worker : workers_) work(worker);
@@ -132,6 +133,11 @@ class Training {
       worker.held.erase(worker.held.begin());
       if (worker.kind == Kind::returns) {
         at.pool->give_back(worker.node, done.lease.token);
+      } else if (worker.kind == Kind::wrong) {
+        at.answer(worker.node, done.lease);
+        at.pool->expel(worker.node, {"a wrong result"});
+        checked_ = std::max(checked_, at.now) + kTicket;
+        join_anew(worker);
       } else if (worker.kind == Kind::fails) {
         at.pool->give_back(worker.node, done.lease.token, "an error");
         join_anew(worker);
@@ -143,6 +149,7 @@ class Training {
   }
 
   TaskId task_ = 0;
+  double checked_ = 0;  // until when the server computes tickets to check results
   double ticked_ = 0;
   std::vector<Worker> workers_;
 };
@@ -161,8 +168,8 @@ double cost(Kind kind, int nodes, int tickets, int idle = 0, int steps = 300) {
 }  // namespace
 
 TEST_CASE("delivery: a fifth of the nodes that hold tickets cost at most half as much again") {
-  for (const Kind kind :
-       {Kind::silent, Kind::deadline, Kind::alternate, Kind::returns, Kind::fails, Kind::rejoins})
+  for (const Kind kind : {Kind::silent, Kind::deadline, Kind::alternate, Kind::returns, Kind::fails,
+                          Kind::rejoins, Kind::wrong})
     for (const auto& [nodes, tickets] : {std::pair{10, 8}, {10, 10}, {10, 16}, {50, 60}}) {
       const double found = cost(kind, nodes, tickets);
       INFO("kind ", static_cast<int>(kind), ", ", nodes, " nodes, ", tickets, " tickets: ", found);
