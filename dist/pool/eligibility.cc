@@ -71,6 +71,7 @@ EligibleNodes Eligibility::count(const PoolTask& task) const {
       continue;
     }
     ++eligible.nodes;
+    eligible.established += !node.is_newcomer();
     if (node.source().empty())
       ++eligible.sources;
     else

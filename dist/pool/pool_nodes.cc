@@ -21,7 +21,8 @@ Lease issue(PoolImpl& pool, PoolTicket& ticket, PoolNode& node) {
                        now,
                        now + pool.timing.limit(ticket, node, round),
                        round,
-                       pool.timing.node_seconds(pool.timing.typical(ticket, node), ticket, node)};
+                       pool.timing.node_seconds(pool.timing.typical(ticket, node), ticket, node),
+                       node.is_newcomer()};
   pool.lifecycle.issue(ticket, lease);
   TicketInput input = pool.store.input(ticket.id());
   const Token token{lease.ticket, lease.epoch, static_cast<int64_t>(now + kTokenLife)};
