@@ -35,7 +35,7 @@ Coordinator::Coordinator(Store& store, BlobStore& blobs, PoolOptions pool, Pages
       blobs_(blobs),
       pool_(store, blobs, observed(std::move(pool))),
       pages_(std::move(pages)),
-      api_(pool_, blobs, history_, [this] { return server_.now(); }) {
+      api_(pool_, blobs, history_, curves_, [this] { return server_.now(); }) {
   load_history();
   server_.listen();
 }

@@ -115,6 +115,7 @@ class Coordinator final : public Service, public SessionHost {
   Pool pool_;
   Pages pages_;
   History history_;
+  Curves curves_;
   AuthorApi api_;
 
   std::map<uint64_t, NodeSession*> sessions_;

@@ -318,11 +318,15 @@ def history_survives_a_restart():
     with Coordinator() as coordinator:
         node = join_raw(coordinator)
         check(until(lambda: any(plotted()["nodes"])), "a point with the node", plotted())
+        project = coordinator.api("POST", "/projects", {"name": "trained"})["project"]
+        point = {"step": 3, "loss": 0.5, "accuracy": 0.75, "steps": 9, "epoch": 1, "epochs": 2}
+        coordinator.request("POST", f"/api/projects/{project}/curve", json.dumps(point))
         before = plotted()
         check(len(before["time"]) == len(before["rate"]) == len(before["nodes"]), "three lists of one length", before)
         node.close()
         check(coordinator.end() == 0, "it ends")
         coordinator.begin()
+        check(coordinator.api("GET", f"/projects/{project}/curve") == [point], "the training's curve is kept")
         after = until(lambda: len(plotted()["time"]) > len(before["time"]) and plotted()) or plotted()
         check([after[key][:len(before["time"]) - 1] for key in after] == [before[key][:-1] for key in before], "it goes on",
               f"{before}\n{after}")

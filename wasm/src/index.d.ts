@@ -16,6 +16,7 @@ import type {
   PictureOptions,
   PoolOptions,
   Recipe,
+  Schedule,
   Shape,
   TypedArray,
   UniformOptions,
@@ -96,6 +97,10 @@ export interface Data {
   images: Tensor;
   /** i32 [n], or f32 of the output's shape. */
   labels: Tensor;
+  /** Subtracted from the values before training and evaluation: one number, or one for each channel. Default 0. */
+  mean?: readonly number[];
+  /** Divides the values after that. Default 1. */
+  std?: readonly number[];
 }
 
 export interface Parameter {
@@ -159,6 +164,10 @@ export interface TrainOptions {
   steps?: number;
   /** Default: the optimizer's. */
   learningRate?: number;
+  /** Changes the learning rate from step to step, from `learningRate`. Training ends with the schedule. */
+  schedule?: Schedule;
+  /** Random changes of pictures: none, or flip, crop and crop:PADDING joined by commas. Default none. */
+  augment?: string;
   /** Whether each epoch has a new order, which depends on the seed. Default true. */
   shuffle?: boolean;
   seed?: number;
@@ -172,6 +181,8 @@ export interface Progress {
   /** The number of completed steps and epochs. */
   step: number;
   epoch: number;
+  /** The number of samples in all steps so far. */
+  samples: number;
   /** The batch's loss before the step. */
   loss: number;
   /** 0 to 1. NaN without labels. */
@@ -186,7 +197,7 @@ export interface Progress {
 export interface Training {
   /** Resolves to the last step's progress. Rejects if training is aborted or fails. */
   readonly finished: Promise<Progress>;
-  /** Takes effect at the next step. */
+  /** Takes effect at the next step. With a schedule, it is the rate that the schedule starts from. */
   learningRate: number;
   batchSize: number;
   readonly paused: boolean;

@@ -109,6 +109,7 @@ function step(number: number, loss = 1 / number): void {
   const progress: Progress = {
     step: number,
     epoch: 0,
+    samples: 50 * number,
     loss,
     accuracy: 0.5,
     imagesPerSecond: 9,

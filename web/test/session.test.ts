@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The session with a fake library, for events that a browser cannot produce on demand.
 import { effect } from '@preact/signals';
-import type { FetchOptions, Kaiseki, Progress, TrainOptions } from 'kaiseki';
+import type { Data, FetchOptions, Kaiseki, Progress, TrainOptions } from 'kaiseki';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { Session } from '../src/state/session';
 
@@ -31,7 +31,9 @@ class Library {
   closed = new Promise((resolve) => (this.die = resolve));
   trainings: {
     options: TrainOptions;
+    data: Data;
     fail(error: Error): void;
+    finish(): void;
     pause(): Promise<void>;
     paused: boolean;
     learningRate?: number;
@@ -108,13 +110,15 @@ class Library {
       },
     };
   };
-  train = (_: unknown, __: unknown, ___: unknown, options: TrainOptions) => {
-    let fail!: (error: Error) => void;
-    const finished = new Promise((_, reject) => (fail = reject));
+  train = (_: unknown, __: unknown, data: Data, options: TrainOptions) => {
+    let fail!: (error: Error) => void, finish!: () => void;
+    const finished = new Promise<void>((resolve, reject) => ([finish, fail] = [resolve, reject]));
     const training = {
       options,
+      data,
       finished,
       fail,
+      finish,
       paused: false,
       pause: async () => {
         training.paused = true;
@@ -163,6 +167,7 @@ beforeEach(async () => {
 const step = (number: number): Progress => ({
   step: number,
   epoch: 0,
+  samples: 50 * number,
   loss: 1 / number,
   accuracy: 0.5,
   imagesPerSecond: 100,
@@ -269,6 +274,50 @@ test("uses the settings of a network's recipe, and keeps the others", async () =
   expect(settings()).toEqual(['adam', 0.002, 96]);
   await session.useNetwork('{"layers": []}');
   expect(settings()).toEqual(['adam', 0.002, 96]);
+});
+
+const RECIPE = {
+  epochs: 4,
+  schedule: 'cosine',
+  warmup: 0.5,
+  augment: 'flip,crop:2',
+  mean: [0.2],
+  std: [0.5],
+};
+
+test('trains for the epochs of the recipe, with its schedule, augmentation and normalization', async () => {
+  await session.useNetwork(JSON.stringify({ recipe: RECIPE }));
+  await session.start();
+  const [{ options, data, finish }] = libraries[0].trainings;
+  expect(options).toMatchObject({
+    schedule: { name: 'cosine', epochs: 4, done: 0, warmup: 0.5 },
+    augment: 'flip,crop:2',
+  });
+  expect(data).toMatchObject({ mean: [0.2], std: [0.5] });
+  options.onStep!({ ...step(240), samples: 4 * 3000 });
+  finish();
+  await eventually(() => expect(session.notice.value).toBe('Finished after 4 epochs'));
+  expect([session.phase.value, session.finished.value, session.history.epoch.value]).toEqual(['paused', true, 4]);
+  await session.start();
+  expect([session.phase.value, session.finished.value]).toEqual(['running', false]);
+  expect(libraries[0].trainings[1].options.schedule).toMatchObject({ epochs: 4, done: 0 });
+});
+
+test('continues the schedule where it was, also after other epochs are entered', async () => {
+  await session.useNetwork(JSON.stringify({ recipe: RECIPE }));
+  await session.start();
+  libraries[0].trainings[0].options.onStep!({ ...step(90), samples: 4500 });
+  await session.pause();
+  session.setEpochs(6);
+  expect(libraries[0].trainings[0].options.signal!.aborted).toBe(true);
+  await session.start();
+  expect(libraries[0].trainings[1].options.schedule).toMatchObject({ epochs: 6, done: 1.5 });
+  expect(libraries[0].optimizers.length).toBe(1);
+});
+
+test('rejects a normalization of another number of channels', async () => {
+  await session.useNetwork('{"recipe": {"mean": [0.1, 0.2, 0.3]}}');
+  expect(session.problems.value.network).toBe('[network] recipe.mean: expected 1 number or 1, got 3');
 });
 
 test('keeps weights and steps when the number of threads changes', async () => {
