@@ -101,6 +101,30 @@ describe('data sets', () => {
       });
   });
 
+  test('refuses packed files that are much larger than they can be', { timeout: 60000 }, async () => {
+    const zeros = (megabytes) => gzipSync(new Uint8Array(megabytes << 20));
+    const large = zeros(300),
+      labels = set.classes,
+      most = (bytes) => ({ kind: 'Error', message: `[data] expected at most ${bytes} unpacked bytes of an array, got more` });
+    const network = await kaiseki.network({
+      inputs: { x: { shape: [1024] } },
+      layers: [{ name: 'f', type: 'fully_connected', output_size: 1024 }],
+    });
+    await assert.rejects(kaiseki.mnist({ images: large, labels }), most(64 << 20));
+    await assert.rejects(kaiseki.picture(large, { width: 1, height: 1 }), most(64 << 20));
+    await assert.rejects(kaiseki.cifar10([large]), most(64 << 20));
+    await assert.rejects(network.loadWeights(large, { strict: false }), most(64 << 20));
+    const { readSources } = await import('../../node_modules/kaiseki/src/sources.js');
+    const read = (packed, limit) => readSources([packed], limit, new AbortController().signal, () => {});
+    // Random numbers hardly shrink, so the reader's own limit counts.
+    const noise = gzipSync(crypto.getRandomValues(new Uint8Array(60000)));
+    await assert.rejects(read(noise, 59999), most(59999));
+    assert.equal((await read(noise, 60000))[0].length, 60000);
+    assert.equal((await read(zeros(64), 2 ** 30))[0].length, 64 << 20);
+    const four = Buffer.concat([zeros(90), gzipSync(crypto.getRandomValues(new Uint8Array(65536))).subarray(0)]);
+    await assert.rejects(read(four, 2 ** 30), most(64 << 20));
+  });
+
   test('aborts a download', async () => {
     const stop = new AbortController(),
       onProgress = () => stop.abort();
