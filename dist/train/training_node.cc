@@ -17,6 +17,19 @@ constexpr size_t kMaxPasses = 16;  // forward passes that await their backward p
 constexpr size_t kMaxModels = 4;
 constexpr size_t kMostOfTicket = 4;  // blobs that a ticket may need at once
 
+/// A forward pass of one sample. VGG-16 has 1.6e10 operations.
+constexpr double kMaxOperations = 1e12;
+
+/// Throws if a ticket with one sample would keep a slow node busy for minutes.
+nn::NetworkSpec checked(nn::NetworkSpec spec) {
+  double operations = 0;
+  for (const nn::LayerSummary& layer : nn::summarize(spec).layers) operations += layer.operations;
+  if (operations > kMaxOperations)
+    throw Error(message("node", "expected a network of at most ", kMaxOperations,
+                        " operations for a sample, got ", operations));
+  return spec;
+}
+
 /// The key of a forward pass, for its backward pass with the same weights.
 std::string key_of(const TrainingTicket& ticket) {
   return ticket.samples + " " + std::to_string(ticket.position) + " " +
@@ -104,8 +117,8 @@ TrainingNode::Model& TrainingNode::model_of(const TrainingTicket& ticket) {
   if (at == models_.end()) {
     if (models_.size() >= kMaxModels) models_.clear();
     at = models_
-             .emplace(ticket.network,
-                      Model{.spec = nn::parse_network(as_text(blob(ticket.network)), "network")})
+             .emplace(ticket.network, Model{.spec = checked(nn::parse_network(
+                                                as_text(blob(ticket.network)), "network"))})
              .first;
   }
   Model& model = at->second;

@@ -104,6 +104,8 @@ export interface LayerSummary {
   parameters: number;
   /** Of the forward pass. */
   multiplyAdds: number;
+  /** Of the forward pass: multiply-adds, values that windows of pooling and normalization read, and inputs. */
+  operations: number;
 }
 
 export interface Evaluation {

@@ -6,7 +6,7 @@ import { KaisekiError, expect } from './error.js';
 export const FILE_LIMIT = 2 ** 30,
   SMALL_FILE = 2 ** 26;
 
-/** A larger file may be unpacked to this many times its size. Deflate reaches 1032, and data of the readers about 10. */
+/** A larger file may be unpacked to this many times its size. Deflate reaches 1032. Pictures reach about 10. */
 const MOST_RATIO = 32;
 
 /** Reads a whole stream. `onChunk` gets the length of each part. The stream is canceled if `signal` aborts. */

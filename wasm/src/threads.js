@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Threads that the page or process makes for a library in a worker. If a worker in Firefox makes a thread itself, it
-// sometimes waits forever: the worker and the thread wait for the same signal, and only one of them gets it. If a thread
-// fails during an operation, the worker waits for it forever, and only its maker learns of the failure.
+// sometimes waits forever: the worker and the thread wait for the same signal, and only one of them gets it. If a
+// thread fails during an operation, the worker waits for it forever. Only the maker of the thread learns of the failure.
 
 const inPage = (script) => new Worker(script, { type: 'module' });
 
 /**
- * Makes threads for a library that was loaded with `port`. `end()` ends them. Calls onFailure(message) if a thread fails
- * after it was loaded. The library reports earlier failures. `makeThread` makes a thread of a script.
+ * Makes threads for a library that was loaded with `port`. `end()` ends them. Calls onFailure(message) if a thread
+ * fails after it was loaded. The library reports earlier failures. `makeThread` makes a thread of a script.
  */
 export function lendThreads(onFailure = () => {}, makeThread = inPage) {
   const { port1, port2 } = new MessageChannel(),
