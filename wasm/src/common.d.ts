@@ -104,7 +104,7 @@ export interface LayerSummary {
   parameters: number;
   /** Of the forward pass. */
   multiplyAdds: number;
-  /** Of the forward pass: multiply-adds, values that windows of pooling and normalization read, and inputs. */
+  /** Of the forward pass: multiply-adds, inputs, and 20 for each value that a window of pooling or LRN reads. */
   operations: number;
 }
 

@@ -160,7 +160,7 @@ for (const name of browsers)
       );
     });
 
-    test('ends the worker when a thread traps in a product', async () => {
+    test('ends the worker when a thread traps in a product', { timeout: 120000 }, async () => {
       const found = await inPage('/isolated', async () => {
         const { load } = await import('kaiseki');
         globalThis.Worker = class extends Worker {

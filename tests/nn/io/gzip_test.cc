@@ -60,7 +60,10 @@ TEST_CASE("gzip: contents that are much larger than the file are refused") {
   CHECK(gunzip(gzip(ByteView(zeros).first(64 << 20)), kNoLimit).size() == 64 << 20);
   ByteVector noise(4 << 20);
   uint64_t state = 1;
-  for (std::byte& one : noise) one = std::byte{(state = state * 6364136223846793005 + 1) >> 56};
+  for (std::byte& one : noise) {
+    state = state * 6364136223846793005 + 1;
+    one = static_cast<std::byte>(state >> 56);
+  }
   ByteVector packed = gzip(noise);
   const ByteVector more = gzip(zeros);
   packed.insert(packed.end(), more.begin(), more.end());
