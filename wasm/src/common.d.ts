@@ -121,6 +121,8 @@ export interface LayerSummary {
   parameters: number;
   /** Of the forward pass. */
   multiplyAdds: number;
+  /** Of the forward pass: multiply-adds, inputs, and 20 for each value that a window of pooling or LRN reads. */
+  operations: number;
 }
 
 export interface Evaluation {

@@ -151,9 +151,12 @@ export class Network implements Disposable {
   saveWeights(format?: WeightsFormat): Promise<Uint8Array>;
   /**
    * Reads any of the three formats, or ONNX, by content. Resolves to a report. With `strict`, rejects if weights are
-   * missing or unknown.
+   * missing or unknown. `signal` stops the reading of a Blob and leaves the weights as they are.
    */
-  loadWeights(bytes: Uint8Array | ArrayBuffer | Blob, options?: { strict?: boolean }): Promise<string>;
+  loadWeights(
+    bytes: Uint8Array | ArrayBuffer | Blob,
+    options?: { strict?: boolean; signal?: AbortSignal },
+  ): Promise<string>;
 }
 
 export interface TrainOptions {
@@ -288,6 +291,7 @@ export function load(options?: { threads?: number; onProgress?(progress: { loade
 /**
  * Makes threads in this page for a library that runs in a worker of the page. Send `port` to the worker in the transfer
  * list, and load kaiseki/sync there with `{ threads, lent: port }`. A worker can also make its threads itself, but in
- * Firefox it then sometimes waits forever. Call `end()` after the worker has ended.
+ * Firefox it then sometimes waits forever. If a thread fails during an operation, the worker waits for it forever, and
+ * `onFailure` gets the reason: end the worker. Call `end()` after the worker has ended.
  */
-export function lendThreads(): { port: MessagePort; end(): void };
+export function lendThreads(onFailure?: (reason: string) => void): { port: MessagePort; end(): void };

@@ -49,7 +49,7 @@ const library = {
     if (json === 'bad') throw new Error('network: line 1: expected a value');
     return {
       json: {},
-      layers: [{ name: 'a', type: 'relu', shape: [10], parameters, multiplyAdds: 0 }],
+      layers: [{ name: 'a', type: 'relu', shape: [10], parameters, multiplyAdds: 0, operations: 0 }],
       inputShape: [1, 28, 28],
       outputShape: [10],
       dispose() {},

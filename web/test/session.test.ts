@@ -83,8 +83,15 @@ class Library {
     return {
       json: json.startsWith('{') ? JSON.parse(json) : {},
       layers: [
-        { name: 'large', type: 'convolution', shape: [1, 4000, 4000], parameters: 0, multiplyAdds: work },
-        { name: 'a', type: 'relu', shape: [10], parameters: 0, multiplyAdds: 0 },
+        {
+          name: 'large',
+          type: 'max_pooling',
+          shape: [1, 4000, 4000],
+          parameters: 0,
+          multiplyAdds: 0,
+          operations: work,
+        },
+        { name: 'a', type: 'relu', shape: [10], parameters: 0, multiplyAdds: 0, operations: 10 },
       ],
       hasWeights: json === 'learnt',
       inputShape,
@@ -233,7 +240,7 @@ test('rejects a network whose steps would take minutes', async () => {
   work = 1.2e11;
   await session.useNetwork('{}');
   expect(session.problems.value.network).toMatch(
-    /^\[network\] expected at most 100G multiply-adds for a picture, .*, got 120G: /,
+    /^\[network\] expected at most 100G operations for a picture, .*, got 120G: /,
   );
   expect([session.network.value, libraries[0].drawn]).toEqual([before, 2]);
 });
