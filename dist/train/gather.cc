@@ -146,7 +146,8 @@ void Gather::drop(const std::string& hash) {
 void Gather::submit(std::span<MinibatchPart> parts, size_t index) {
   open_[next_id_] = index;
   const MinibatchPart& part = parts[index];
-  channel_.submit(next_id_++, {part.ticket, part.max_bytes, part.work, part.prefer, part.memory_bytes});
+  channel_.submit(next_id_++,
+                  {part.ticket, part.max_bytes, part.work, part.prefer, part.memory_bytes});
 }
 
 void Gather::close(uint64_t id) {

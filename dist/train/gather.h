@@ -30,9 +30,9 @@ struct MinibatchPart {
   };
   ByteVector ticket;
   std::vector<Expected> expected;
-  uint64_t max_bytes = 0;   // maximum size of the result
-  double work = 1;          // passes over the samples: forward counts 1, backward 2
-  std::string prefer = {};  // a node that has data of this part already
+  uint64_t max_bytes = 0;     // maximum size of the result
+  double work = 1;            // passes over the samples: forward counts 1, backward 2
+  std::string prefer = {};    // a node that has data of this part already
   uint64_t memory_bytes = 0;  // that a node needs to compute it
 
   std::optional<TensorMessage> result = {};

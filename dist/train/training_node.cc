@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxPasses = 16;  // forward passes that await their backward pass
 constexpr size_t kMaxModels = 4;
-constexpr uint64_t kDecoded = 4;      // bytes of decoded tensors for each byte of a blob
+constexpr uint64_t kDecoded = 4;     // bytes of decoded tensors for each byte of a blob
 constexpr size_t kMostOfTicket = 4;  // blobs that a ticket may need at once
 
 /// A forward pass of one sample. VGG-16 has 1.6e10 operations.

@@ -154,16 +154,14 @@ TEST_CASE("samples, weights and tickets that need more than the ticket's memory 
   CHECK(has(error_of([&] { node.run(ticket, 100); }), "expected data of at most 25 B"));
   TrainingTicket wide = work.ticket;
   wide.samples = work.blobs.add(ByteVector(uint64_t{9} << 20));
-  CHECK(has(error_of([&] {
-              node.run(encode_ticket(wide), work.blobs.getter(), uint64_t{32} << 20);
-            }),
-            "expected data of at most 8.0 MiB"));
+  CHECK(
+      has(error_of([&] { node.run(encode_ticket(wide), work.blobs.getter(), uint64_t{32} << 20); }),
+          "expected data of at most 8.0 MiB"));
   wide.samples = work.ticket.samples;
   wide.weights = work.blobs.add(ByteVector(uint64_t{9} << 20));
-  CHECK(has(error_of([&] {
-              node.run(encode_ticket(wide), work.blobs.getter(), uint64_t{32} << 20);
-            }),
-            "expected data of at most 8.0 MiB"));
+  CHECK(
+      has(error_of([&] { node.run(encode_ticket(wide), work.blobs.getter(), uint64_t{32} << 20); }),
+          "expected data of at most 8.0 MiB"));
 }
 
 TEST_CASE("two halves of a batch have the same dropout as the whole batch") {
