@@ -431,5 +431,5 @@ def documented_limits():
 
 if __name__ == "__main__":
     main(documented_examples, examples_of_the_samples, every_documented_path, every_documented_error, blobs,
-         bodies_without_a_known_end, pages, served_mnist, viewers_and_everyone, state_survives_a_restart, history_survives_a_restart, drains,
-         tls, ciphers, documented_limits)
+         bodies_without_a_known_end, pages, viewers_and_everyone, state_survives_a_restart, history_survives_a_restart, drains,
+         tls, ciphers, documented_limits, served_mnist)
