@@ -155,7 +155,10 @@ describe('the page', () => {
     page.context().on('response', (response) => paths.add(new URL(response.url()).pathname));
     await page.goto(server.address);
     await ready(page);
-    assert.ok([...paths].some((path) => path.endsWith('.wasm')), [...paths].join());
+    assert.ok(
+      [...paths].some((path) => path.endsWith('.wasm')),
+      [...paths].join(),
+    );
     let bytes = 0;
     for (const path of paths) {
       const file = join(PAGE, path === '/' ? 'index.html' : path);
