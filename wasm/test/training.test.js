@@ -135,7 +135,8 @@ describe('training', () => {
     const second = await rates({ done: first.samples / 600 });
     assert.ok(Math.abs(second.found[0] - whole.found[12]) < 1e-12);
     assert.equal(second.found.length, 15);
-    for (const wrong of [{ epochs: 0 }, { name: 'cosin' }, { name: 'step' }]) await assert.rejects(rates(wrong), /\[train\]/);
+    for (const wrong of [{ epochs: 0 }, { name: 'cosin' }, { name: 'step' }])
+      await assert.rejects(rates(wrong), /\[train\]/);
   });
 
   test('normalizes pictures in training and in tests', async () => {
@@ -158,7 +159,8 @@ describe('training', () => {
   test('augments pictures at random, with the seed alone, and learns', async () => {
     const train = async (options) => {
       const [network, optimizer] = await prepared(small);
-      await kaiseki.train(network, optimizer, digits, { batchSize: 60, epochs: 2, learningRate: 0.05, ...options }).finished;
+      await kaiseki.train(network, optimizer, digits, { batchSize: 60, epochs: 2, learningRate: 0.05, ...options })
+        .finished;
       return network;
     };
     const weights = async (options) => (await train(options)).saveWeights();

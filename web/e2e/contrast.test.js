@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { history, METRICS, node, servePool, task } from './large_pool.js';
 import { THEMES } from './look.js';
-import { DESKTOP, launch, login, open, openPlain, panel, pick, press } from './page.js';
+import { DESKTOP, launch, login, open, openPlain, panel, pick } from './page.js';
 
 const LEAST = 3;
 /** Each part: a selector, the property with its color, and the selector of the background. */

@@ -23,7 +23,8 @@ export function RunBar({ session }: { session: Session }) {
           </button>
         ) : (
           <button class="button main" disabled={!idle || Boolean(busy.value)} onClick={() => void session.start()}>
-            <Icon name="play" /> {phase.value !== 'paused' ? 'Start' : finished.value ? `${plural(epochs.value, 'epoch')} more` : 'Resume'}
+            <Icon name="play" />{' '}
+            {phase.value !== 'paused' ? 'Start' : finished.value ? `${plural(epochs.value, 'epoch')} more` : 'Resume'}
           </button>
         )}
         <button
