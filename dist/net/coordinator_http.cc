@@ -217,8 +217,9 @@ HttpResponse Coordinator::proofs(const HttpRequest& request) const {
   const std::string nonce = request.parameter("nonce");
   if (nonce.size() > kMostNonce || nonce.find_first_not_of("0123456789abcdef") != nonce.npos)
     return HttpResponse::problem(422, "expected a nonce of at most 64 hexadecimal digits");
-  HttpResponse response = HttpResponse::json(format_proofs(
-      {options_.author_token, options_.viewer_token, options_.node_token}, server_.port(), nonce));
+  HttpResponse response = HttpResponse::json(
+      format_proofs({options_.author_token, options_.viewer_token, options_.node_token},
+                    {request.local, std::to_string(server_.port())}, nonce));
   response.headers.emplace_back("Cache-Control", "no-store");
   return response;
 }
