@@ -235,10 +235,11 @@ Coordinator::Reply Coordinator::ask(const NodeMessage& message) {
     with_free_slots_.insert(message.session);
     newly_free_.push_back(message.session);
   }
-  return {message.type == FrameType::result
-              ? pool_.accept(message.node, message.token, message.result)
-              : pool_.give_back(message.node, message.token, message.error),
-          {}};
+  if (message.type == FrameType::result)
+    return {.answer = pool_.accept(message.node, message.token, message.result)};
+  if (draining_ && message.error.empty())
+    return {.answer = pool_.take_back(message.node, message.token)};
+  return {.answer = pool_.give_back(message.node, message.token, message.error)};
 }
 
 void Coordinator::send(const NodeMessage& message, const Reply& reply) {
