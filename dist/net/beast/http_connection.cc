@@ -125,6 +125,8 @@ class HttpConnection final : public Connection,
     request_.address = address_;
     if (!hub_.knows_host(request_.header("host")))
       return refuse("host", 421, "a Host that this server is called by (--name)");
+    if (seat_.is_on_trial() && request_.path != kProofPath && !has_token())
+      return refuse("connection_rate", 429, "a token, or fewer connections of this address");
     // After a proof comes the request that needs it.
     keep_alive_ = head.keep_alive() && (!hub_.draining || request_.path == kProofPath);
     if (websocket::is_upgrade(head)) return upgrade();
