@@ -81,10 +81,10 @@ int on_progress(void* context, curl_off_t, curl_off_t received, curl_off_t, curl
 }
 
 /// libcurl repeats a request if its kept connection was closed.
-int on_send(void* context, char*, char*, int, int local_port) {
+int on_send(void* context, char* address, char*, int, int local_port) {
   auto& x = *static_cast<Exchange*>(context);
   const bool repeated = x.sendings++ > 0 && !x.call.again && x.call.redirects == 0;
-  const bool sends = !repeated && (!x.call.may_send || x.call.may_send(local_port));
+  const bool sends = !repeated && (!x.call.may_send || x.call.may_send({address, local_port}));
   return sends ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 

@@ -42,6 +42,7 @@ struct LayerShape {
   std::vector<ParameterSpec> parameters = {};
   std::vector<StateSpec> states = {};
   int64_t multiply_adds = 0;
+  double window_reads = 0;  // the values that the windows of pooling or normalization read, forward
   std::optional<ConvProblem> convolution = {};  // forward, of one sample
 };
 

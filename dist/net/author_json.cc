@@ -149,8 +149,8 @@ TaskSpec read_task(const Fields& fields) {
   spec.quorum = static_cast<int>(fields.integer("quorum", spec.quorum, 1, 100));
   spec.max_attempts = static_cast<int>(fields.integer("max_attempts", spec.max_attempts, 1, 1000));
   spec.public_data = fields.boolean("public_data", true);
-  spec.memory_bytes = static_cast<uint64_t>(
-      fields.integer("memory_bytes", kDefaultMemory, 1, int64_t{1} << 40));
+  spec.memory_bytes =
+      static_cast<uint64_t>(fields.integer("memory_bytes", kDefaultMemory, 1, int64_t{1} << 40));
   return spec;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Curves: loss and accuracy by step, for the console. They are in memory only.
+// Curves: loss and accuracy by step, for the console.
 #pragma once
 
 #include <map>
@@ -30,6 +30,8 @@ class Curves {
   void forget(ProjectId project) { curves_.erase(project); }
   /// The points after step `after`.
   std::vector<CurvePoint> of(ProjectId project, int64_t after = -1) const;
+  /// In ascending order.
+  std::vector<ProjectId> projects() const;
   bool has(ProjectId project) const { return curves_.count(project) > 0; }
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Gate: limits the connections: in all, of one address and of one network. A connection begins as a
 // newcomer. A token or accepted work makes it known. If a limit is reached, the idlest newcomer is
-// closed, and the next arrival gets its place. Known connections keep their places.
+// closed, and the next arrival gets its place. Known connections keep their places. Connections
+// above the rate of their address are on trial: their first request needs a token.
 #pragma once
 
 #include <functional>
@@ -51,6 +52,7 @@ class Gate {
     /// Does nothing if the standing is not higher than before. Proven peers get at most half of the
     /// places of each limit. Further ones remain newcomers.
     void rise(Standing standing);
+    bool is_on_trial() const;
 
    private:
     struct GiveBack {
@@ -59,8 +61,10 @@ class Gate {
     std::unique_ptr<Place, GiveBack> place_;
   };
 
-  /// Returns nullopt if the rate of the address is too high, or if known connections have all
-  /// places. Counts each refusal and each newcomer that is closed.
+  /// Returns nullopt if known connections have all places. Counts each refusal and each newcomer
+  /// that is closed. Above the rate of its address, the connection is on trial. An address has few
+  /// places for these, and the next one gets the place of the oldest. Returns nullopt if all
+  /// addresses have too many of them in this second.
   /// `displaces`: the connection may replace a newcomer of its own address. Pass false for a
   /// connection that will remain a newcomer.
   std::optional<Seat> enter(const Source& source, double now, bool displaces = true);
@@ -74,7 +78,9 @@ class Gate {
   /// Returns whether the address may measure its link now. The rate is that of connections, but it
   /// is counted separately.
   bool measure(const std::string& address, double now);
-  static constexpr int kRequests = 32;  // maximum of one measurement
+  static constexpr int kRequests = 32;     // maximum of one measurement
+  static constexpr size_t kTrials = 8;     // places of one address
+  static constexpr int kTrialRate = 1000;  // a second, of all addresses
   size_t taken() const { return taken_; }
   size_t newcomers() const { return newcomers_; }
 
@@ -82,6 +88,7 @@ class Gate {
   struct Address {
     int seats = 0, proven = 0;
     TokenBucket arrivals, measurements;
+    std::list<Place*> trials = {};  // the oldest first
   };
   struct Network {
     int seats = 0, proven = 0;
@@ -92,8 +99,12 @@ class Gate {
 
   Address& at(const std::string& address);
   bool has_place(const Source& of, bool displaces);
+  /// Makes room for another connection on trial.
+  bool may_try(Address& address, double now);
+  void end_trial(Place& place);
   std::optional<Seat> refuse(const char* why);
-  std::optional<Seat> seat(const Source& source, Standing standing, bool is_socket);
+  std::optional<Seat> seat(const Source& source, Standing standing, bool is_socket,
+                           bool on_trial = false);
   double most_of_network() const;
   bool may_prove(const Place& place) const;
   /// Ends the idlest newcomer of the network with the most newcomers, of `of`, or of an address.
@@ -113,6 +124,7 @@ class Gate {
 
   const Limits& limits_;
   Metrics& metrics_;
+  TokenBucket trials_{kTrialRate, kTrialRate};
   Addresses addresses_;
   Networks networks_;
   std::map<std::pair<size_t, uint64_t>, Network*>

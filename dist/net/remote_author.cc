@@ -200,8 +200,7 @@ BlobHash RemoteAuthor::store(ByteView bytes) {
   return hash;
 }
 
-TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets,
-                                   uint64_t memory_bytes) {
+TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets, uint64_t memory_bytes) {
   Json made = Json::object(), list = Json::array();
   if (task_ == 0) {
     project_ = make_project("");

@@ -14,7 +14,7 @@ namespace kaiseki::dist {
 struct TicketContext {
   std::vector<BlobHash> blobs;                       // the ticket's blobs
   std::function<ByteVector(const BlobHash&)> fetch;  // reads and checks a blob; throws Error
-  uint64_t memory_bytes = UINT64_MAX;  // that the ticket may take
+  uint64_t memory_bytes = UINT64_MAX;                // that the ticket may take
   std::function<bool()> cancelled;  // the result is no longer needed: the function may throw
 };
 

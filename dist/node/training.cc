@@ -26,7 +26,8 @@ struct Trainer {
     }
     const std::lock_guard lock(computing);
     if (context.cancelled()) throw Error("cancelled");
-    return node.run(ticket, context.fetch, context.memory_bytes);  // fetches a blob again that was evicted meanwhile
+    return node.run(ticket, context.fetch,
+                    context.memory_bytes);  // fetches a blob again that was evicted meanwhile
   }
 
   std::vector<std::string> missing(ByteView ticket) {

@@ -12,17 +12,38 @@ namespace kaiseki::dist {
 
 namespace {
 
-bool has_code_and_access(const TaskSpec& spec, const NodeInfo& info) {
-  if (!spec.public_data && !info.trusted) return false;
+bool has_access(const TaskSpec& spec, const NodeInfo& info) {
+  return spec.public_data || info.trusted;
+}
+
+bool has_code(const TaskSpec& spec, const NodeInfo& info) {
   return (!spec.module.empty() && info.runs_modules) ||
          (!spec.function.empty() &&
           std::ranges::find(info.functions, spec.function) != info.functions.end());
 }
 
+/// Why none of the connected nodes may compute the task. Empty if no node is connected.
+std::string what_is_missing(const TaskSpec& spec, const EligibleNodes& all) {
+  if (all.too_small > 0)
+    return message("task", "expected a node with ", format_bytes(4 * spec.memory_bytes),
+                   " of memory, four times memory_bytes, got ", all.too_small, " nodes with less");
+  if (all.without_code > 0 && spec.function.empty())
+    return message("task", "expected a node that runs modules, such as the page /volunteer/, got ",
+                   all.without_code, " nodes that do not");
+  if (all.without_code > 0)
+    return message("task", "expected a node with the function ", spec.function, ", got ",
+                   all.without_code, " nodes without it");
+  if (all.untrusted > 0)
+    return message("task", "expected a node with the token, as the data are private, got ",
+                   all.untrusted, " nodes without it");
+  return {};
+}
+
 }  // namespace
 
 bool Eligibility::is_able(const TaskSpec& spec, const PoolNode& node) {
-  return spec.memory_bytes <= ticket_memory(node.info()) && has_code_and_access(spec, node.info());
+  return spec.memory_bytes <= ticket_memory(node.info()) && has_access(spec, node.info()) &&
+         has_code(spec, node.info());
 }
 
 bool Eligibility::suits(const PoolTask& task, const PoolNode& node) {
@@ -64,13 +85,15 @@ EligibleNodes Eligibility::count(const PoolTask& task) const {
   EligibleNodes eligible;
   std::set<std::string_view> sources;
   for (const auto& [id, node] : nodes_.all()) {
-    if (!node.connected() || node.expelled() || !has_code_and_access(task.spec(), node.info()))
-      continue;
+    if (!node.connected() || node.expelled()) continue;
     if (!is_able(task.spec(), node)) {
-      ++eligible.too_small;
+      ++(!has_access(task.spec(), node.info()) ? eligible.untrusted
+         : !has_code(task.spec(), node.info()) ? eligible.without_code
+                                               : eligible.too_small);
       continue;
     }
     ++eligible.nodes;
+    eligible.established += !node.is_newcomer();
     if (node.source().empty())
       ++eligible.sources;
     else
@@ -90,12 +113,11 @@ const EligibleNodes& Eligibility::nodes_for(const PoolTask& task) const {
 
 std::string Eligibility::wait_reason(const PoolTask& task) const {
   if (!task.is(TaskState::running) || task.progress().open() == 0) return {};
-  const auto& [nodes, sources, too_small] = nodes_for(task);
-  if (nodes == 0 && too_small > 0)
-    return message("task", "expected a node with ", format_bytes(4 * task.spec().memory_bytes),
-                   " of memory, four times memory_bytes, got ", too_small, " nodes with less");
-  if (!task.is_quorum()) return {};
-  if (sources >= static_cast<size_t>(task.spec().quorum)) return {};
+  const EligibleNodes& all = nodes_for(task);
+  const size_t sources = all.sources;
+  const std::string missing = all.nodes > 0 ? std::string() : what_is_missing(task.spec(), all);
+  if (!missing.empty()) return missing;
+  if (!task.is_quorum() || sources >= static_cast<size_t>(task.spec().quorum)) return {};
   return message("task", "expected nodes of ", task.spec().quorum,
                  " sources that can do it, for its quorum, got ", sources,
                  "; nodes of one address are one source, unless they have the token");

@@ -15,7 +15,10 @@ namespace kaiseki::dist {
 /// Connected nodes that could compute a task's tickets.
 struct EligibleNodes {
   size_t nodes = 0, sources = 0;
-  size_t too_small = 0;  // nodes that lack only the memory; not in `nodes`
+  size_t untrusted = 0;     // nodes that may not see the data; not in `nodes`
+  size_t without_code = 0;  // nodes without the function, which run no modules; not in `nodes`
+  size_t too_small = 0;     // nodes that lack only the memory; not in `nodes`
+  size_t established = 0;   // of the nodes, those that are no newcomers
 };
 
 class Eligibility {

@@ -44,13 +44,14 @@ void Lifecycle::issue(PoolTicket& ticket, const LeaseRow& lease) {
   on_.leases.issue(lease);
   on_.accounts.charge(ticket.task().status().project, lease.charged);
   on_.accounts.count(needed ? "leases" : "leases_again");
-  on_.tickets.issued(ticket, lease.epoch);
+  on_.tickets.issued(ticket, lease);
   place(ticket);
 }
 
 LeaseRow Lifecycle::end_lease(PoolTicket& ticket, int64_t epoch) {
   const LeaseRow lease = on_.leases.end(ticket.id(), epoch);
   on_.accounts.refund(ticket.task().status().project, lease.charged);
+  on_.tickets.lease_ended(ticket, lease);
   on_.nodes.change(on_.nodes.get(lease.node, "pool"));
   return lease;
 }
@@ -122,10 +123,11 @@ void Lifecycle::count_beaten(const PoolTicket& ticket, const LeaseRow& lease) {
   on_.nodes.change(holder);
 }
 
-void Lifecycle::forget_parts(const PoolTicket& ticket) {
+void Lifecycle::forget_parts(PoolTicket& ticket) {
   if (ticket.row().epoch > 0) on_.reports.unwanted(ticket.id());
   for (const LeaseRow& lease : on_.leases.of_ticket(ticket.id())) {
     on_.accounts.refund(ticket.task().status().project, lease.charged);
+    on_.tickets.lease_ended(ticket, lease);
     count_beaten(ticket, lease);
   }
   on_.leases.forget(ticket.id());

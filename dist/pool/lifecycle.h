@@ -73,7 +73,7 @@ class Lifecycle {
   /// holder is much slower than expected, this is a failure.
   void count_beaten(const PoolTicket& ticket, const LeaseRow& lease);
   /// The ticket leaves memory: removes its leases and votes from memory.
-  void forget_parts(const PoolTicket& ticket);
+  void forget_parts(PoolTicket& ticket);
   void remove_votes(const NodeId& node);
 
   const PoolParts on_;

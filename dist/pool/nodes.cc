@@ -107,6 +107,7 @@ void PoolNode::expel(const std::string& reason, double now) {
 void Nodes::load() {
   membership_changed();
   changed_.clear();
+  established_.clear();
   for (auto entry = nodes_.begin(); entry != nodes_.end();) {
     PoolNode& node = entry->second;
     auto row = store_.node(entry->first);
@@ -117,6 +118,7 @@ void Nodes::load() {
     if (row) node.row_ = *std::move(row);
     node.cursors_.clear();
     node.changed_ = false;
+    index(node);
     ++entry;
   }
 }
@@ -161,12 +163,21 @@ PoolNode* Nodes::find(const NodeId& id) {
   return found == nodes_.end() ? nullptr : &found->second;
 }
 
+void Nodes::index(const PoolNode& node) {
+  if (!node.connected() || node.is_newcomer())
+    established_.erase(node.id());
+  else if (established_.emplace(node.id(), &node).second)
+    membership_changed();
+}
+
 void Nodes::change(PoolNode& node) {
+  index(node);
   if (!std::exchange(node.changed_, true)) changed_.push_back(&node);
 }
 
 void Nodes::accepted(PoolNode& node, bool verified) {
   node.accepted(verified);
+  index(node);
   if (const auto block = blocks_.find(block_of(node.source())); block != blocks_.end())
     block->second.failures *= kForgiven;
 }

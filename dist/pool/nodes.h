@@ -94,6 +94,8 @@ class Nodes {
   PoolNode* find(const NodeId& id);
   const std::map<NodeId, PoolNode>& all() const { return nodes_; }
   size_t size() const { return nodes_.size(); }
+  /// The connected nodes that are no newcomers. Joining anew does not make their number grow.
+  const std::map<NodeId, const PoolNode*>& established() const { return established_; }
   /// The next write() writes its row.
   void change(PoolNode& node);
 
@@ -110,7 +112,7 @@ class Nodes {
 
   /// Changes with each call of membership_changed().
   uint64_t membership_version() const { return version_; }
-  /// Call when a node joined, left or was expelled.
+  /// Call when a node joined, left or was expelled, or is no newcomer any more.
   void membership_changed() { ++version_; }
 
   /// Forgets nodes that were away for a month. If no result of a node counted, a day is enough.
@@ -125,8 +127,11 @@ class Nodes {
     double failures = 0, last = 0;
   };
 
+  void index(const PoolNode& node);
+
   Store& store_;
   std::map<NodeId, PoolNode> nodes_;
+  std::map<NodeId, const PoolNode*> established_;
   std::map<std::string, Block> blocks_;  // a restart forgets them
   std::vector<PoolNode*> changed_;
   uint64_t version_ = 1;

@@ -93,6 +93,8 @@ class Pool {
   /// it is also a failed attempt: the node gets the ticket again only if no other node could
   /// compute it.
   Answer give_back(const NodeId& node, const std::string& token, const std::string& error = {});
+  /// As give_back(), of a node that was asked to: this is no failure.
+  Answer take_back(const NodeId& node, const std::string& token);
   /// The node's leases end. A late result still counts while the ticket is open.
   void disconnected(const NodeId& node);
   /// Ends the node's leases and deletes its votes on open tickets. No further result of it is

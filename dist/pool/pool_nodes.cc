@@ -21,7 +21,8 @@ Lease issue(PoolImpl& pool, PoolTicket& ticket, PoolNode& node) {
                        now,
                        now + pool.timing.limit(ticket, node, round),
                        round,
-                       pool.timing.node_seconds(pool.timing.typical(ticket, node), ticket, node)};
+                       pool.timing.node_seconds(pool.timing.typical(ticket, node), ticket, node),
+                       node.is_newcomer()};
   pool.lifecycle.issue(ticket, lease);
   TicketInput input = pool.store.input(ticket.id());
   const Token token{lease.ticket, lease.epoch, static_cast<int64_t>(now + kTokenLife)};
@@ -70,6 +71,25 @@ Answer judge(PoolImpl& pool, PoolTicket& ticket, PoolNode& node, const Token& to
   else
     answer = acceptance.refuse_wrong(ticket, node);
   crash_point("accept.recorded");
+  change.commit();
+  return answer;
+}
+
+/// Ends the lease of the token. Then calls `judge`, which settles the ticket.
+template <typename Judge>
+Answer end_lease(PoolImpl& pool, const NodeId& id, const std::string& text, const Judge& judge) {
+  PoolNode& node = pool.nodes.get(id, "give_back");
+  const auto token = pool.secret.read(id, text);
+  if (auto refused = pool.acceptance.refusal(node, token)) return *refused;
+  node.seen(pool.now());
+  if (!pool.leases.of_node(id).contains({token->ticket, token->epoch}))
+    return pool.acceptance.count(Outcome::stale, "stale");
+  Change change(pool.transaction, false);
+  PoolTicket& ticket = pool.tickets.at(token->ticket);
+  const LeaseRow lease = pool.lifecycle.end_lease(ticket, token->epoch);
+  pool.leases.forget_first(token->ticket, id);
+  judge(ticket, lease);
+  Answer answer = pool.acceptance.count(Outcome::accepted, "given_back");
   change.commit();
   return answer;
 }
@@ -206,23 +226,17 @@ Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) 
 
 Answer Pool::give_back(const NodeId& id, const std::string& text, const std::string& error) {
   PoolImpl& pool = *impl_;
-  PoolNode& node = pool.nodes.get(id, "give_back");
-  const auto token = pool.secret.read(id, text);
-  if (auto refused = pool.acceptance.refusal(node, token)) return *refused;
-  node.seen(pool.now());
-  if (!pool.leases.of_node(id).contains({token->ticket, token->epoch}))
-    return pool.acceptance.count(Outcome::stale, "stale");
-  Change change(pool.transaction, false);
-  PoolTicket& ticket = pool.tickets.at(token->ticket);
-  const LeaseRow lease = pool.lifecycle.end_lease(ticket, token->epoch);
-  pool.leases.forget_first(token->ticket, id);
-  if (error.empty())
-    pool.lifecycle.give_back(ticket, lease);
-  else
-    pool.lifecycle.fail(ticket, lease, error, false);
-  Answer answer = pool.acceptance.count(Outcome::accepted, "given_back");
-  change.commit();
-  return answer;
+  return end_lease(pool, id, text, [&](PoolTicket& ticket, const LeaseRow& lease) {
+    if (error.empty())
+      pool.lifecycle.give_back(ticket, lease);
+    else
+      pool.lifecycle.fail(ticket, lease, error, false);
+  });
+}
+
+Answer Pool::take_back(const NodeId& id, const std::string& text) {
+  return end_lease(*impl_, id, text,
+                   [&](PoolTicket& ticket, const LeaseRow&) { impl_->lifecycle.settle(ticket); });
 }
 
 void Pool::tick() {

@@ -11,9 +11,25 @@ constexpr size_t kMostHeld = 256;    // leases of one node
 constexpr size_t kNewcomerHeld = 2;  // leases of an untrusted node without an accepted result
 constexpr int64_t kNewcomers = 8;    // newcomers hold at most an eighth of a task's open tickets
 constexpr int64_t kMostAgain = 2;    // extra leases of one ticket
-constexpr int kMostLooks = 256;      // tickets or nodes that one search visits
+constexpr int kMostLooks = 256;      // tickets or nodes of a kind that one search visits
 constexpr double kSooner = 1.25;     // times faster than the node, so that equal nodes take turns
 constexpr double kUnknown = 2;       // times slower than it claims, for a node without results
+
+const PoolNode& node_of(const PoolNode& node) { return node; }
+const PoolNode& node_of(const PoolNode* node) { return *node; }
+
+/// Whether `use` is true for one of the nodes. Visits at most kMostLooks, beginning after `id`. So
+/// no nodes are always the first.
+template <typename NodeMap, typename Use>
+bool any_from(const NodeMap& nodes, const NodeId& id, const Use& use) {
+  auto at = nodes.upper_bound(id);
+  const int looks = static_cast<int>(std::min<size_t>(nodes.size(), kMostLooks));
+  for (int i = 0; i < looks; ++i, ++at) {
+    if (at == nodes.end()) at = nodes.begin();
+    if (use(node_of(at->second))) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -24,6 +40,11 @@ int64_t Scheduler::free_tickets_for(const PoolNode& node) const {
   return free;
 }
 
+int64_t Scheduler::room_for_newcomers(const PoolTask& task) {
+  const int64_t most = std::max<int64_t>(1, task.progress().open() / kNewcomers);
+  return std::max<int64_t>(0, most - task.newcomer_leases());
+}
+
 bool Scheduler::is_idle(const PoolNode& node) const {
   return node.connected() && node.has_asked(now()) && !node.expelled() &&
          !on_.leases.holds_any(node.id());
@@ -31,19 +52,24 @@ bool Scheduler::is_idle(const PoolNode& node) const {
 
 bool Scheduler::idle_could_take(int64_t free, const PoolNode& besides) const {
   if (free <= 0 || free >= static_cast<int64_t>(on_.nodes.size())) return false;
-  int64_t idle = 0;
-  int looks = 0;
-  for (const auto& [id, other] : on_.nodes.all()) {
-    if (++looks > kMostLooks) break;
+  int64_t newcomers = besides.is_newcomer() ? INT64_MAX : 0;
+  for (const auto& [id, task] : on_.tickets.tasks())
+    if (!besides.is_newcomer() && task.progress().free > 0) newcomers += room_for_newcomers(task);
+  const auto could_take = [&](const PoolNode& other) {
     if (&other == &besides || other.on_probation() || on_.nodes.rests(other, now()) ||
         !is_idle(other))
-      continue;
-    const bool can = std::ranges::any_of(on_.tickets.tasks(), [&node = other](const auto& task) {
-      return task.second.progress().free > 0 && Eligibility::suits(task.second, node);
+      return false;
+    return std::ranges::any_of(on_.tickets.tasks(), [&](const auto& task) {
+      return task.second.progress().free > 0 && Eligibility::suits(task.second, other);
     });
-    if (can && ++idle >= free) return true;
-  }
-  return false;
+  };
+  const NodeId& from = besides.id();
+  return any_from(on_.nodes.established(), from,
+                  [&](const PoolNode& other) { return could_take(other) && --free <= 0; }) ||
+         any_from(on_.nodes.all(), from, [&](const PoolNode& other) {
+           return newcomers > 0 && other.is_newcomer() && could_take(other) &&
+                  (--newcomers, --free <= 0);
+         });
 }
 
 bool Scheduler::may_hold(const PoolNode& node) const {
@@ -58,9 +84,14 @@ bool Scheduler::may_hold(const PoolNode& node) const {
   if (held.size() < threads) return !idle_could_take(free, node);
   if (free <= static_cast<int64_t>(on_.nodes.size())) {
     size_t others = 0;
-    for (const auto& [id, task] : on_.tickets.tasks())
-      if (Eligibility::suits(task, node))
-        others = std::max(others, on_.eligibility.nodes_for(task).nodes);
+    for (const auto& [id, task] : on_.tickets.tasks()) {
+      if (!Eligibility::suits(task, node)) continue;
+      const EligibleNodes& eligible = on_.eligibility.nodes_for(task);
+      const size_t newcomers = eligible.nodes - eligible.established;
+      const auto room = static_cast<size_t>(room_for_newcomers(task));
+      others = std::max(others, eligible.established +
+                                    (node.is_newcomer() ? newcomers : std::min(newcomers, room)));
+    }
     if (free <= static_cast<int64_t>(others)) return false;
   }
   double seconds = 0;
@@ -173,18 +204,17 @@ bool Scheduler::others_are_sooner(const PoolTicket& ticket, const PoolNode& besi
                                   int64_t tickets) const {
   if (!ticket.task().pace().measured() || ticket.task().is_quorum() || tickets > kMostLooks)
     return false;
-  int looks = 0;
-  for (const auto& [id, other] : on_.nodes.all()) {
-    if (++looks > kMostLooks) break;
-    if (&other == &besides || !on_.eligibility.could_take(ticket, other, now())) continue;
+  const auto are_enough = [&](const PoolNode& other) {
+    if (&other == &besides || !on_.eligibility.could_take(ticket, other, now())) return false;
     const bool counts = other.speed().measured ||
                         (!besides.speed().measured &&
                          kSooner * seconds_on(ticket, other) < seconds_on(ticket, besides));
-    if (!counts) continue;
-    tickets -= tickets_within(seconds / kSooner, ticket, other);
-    if (tickets <= 0) return true;
-  }
-  return false;
+    if (counts) tickets -= tickets_within(seconds / kSooner, ticket, other);
+    return tickets <= 0;
+  };
+  return any_from(on_.nodes.established(), besides.id(), are_enough) ||
+         any_from(on_.nodes.all(), besides.id(),
+                  [&](const PoolNode& other) { return other.is_newcomer() && are_enough(other); });
 }
 
 bool Scheduler::is_better_left(const PoolTicket& ticket, const PoolNode& node) const {
@@ -229,21 +259,14 @@ PoolTicket* Scheduler::late_ticket(PoolTask& task, PoolNode& node) {
 
 bool Scheduler::has_enough_newcomers(const PoolTask& task, const PoolNode& node) const {
   if (!node.is_newcomer()) return false;
-  int64_t held = 0;
-  bool has_others = false;
-  int looks = 0;
-  for (const auto& [id, other] : on_.nodes.all()) {
-    if (++looks > kMostLooks) break;
-    if (!other.is_newcomer()) {
-      has_others |= other.connected() && !other.expelled() && !on_.nodes.rests(other, now()) &&
-                    Eligibility::is_able(task.spec(), other) &&
-                    (other.has_asked(now()) || on_.leases.holds_any(id));
-      continue;
-    }
-    for (const auto& [ticket, epoch] : on_.leases.of_node(id))
-      held += on_.tickets.at(ticket).task().id() == task.id();
-  }
-  return has_others && held >= std::max<int64_t>(1, task.progress().open() / kNewcomers);
+  if (room_for_newcomers(task) > 0 || on_.eligibility.nodes_for(task).established == 0)
+    return false;
+  return std::ranges::any_of(on_.nodes.established(), [&](const auto& entry) {
+    const PoolNode& other = *entry.second;
+    return !other.expelled() && !on_.nodes.rests(other, now()) &&
+           Eligibility::is_able(task.spec(), other) &&
+           (other.has_asked(now()) || on_.leases.holds_any(other.id()));
+  });
 }
 
 PoolTicket* Scheduler::pick(PoolNode& node) {

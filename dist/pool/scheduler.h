@@ -30,11 +30,14 @@ class Scheduler {
   double now() const { return on_.options.clock(); }
   /// Whether the node holds as many tickets of the task's function as PoolOptions::max_held allows.
   bool has_enough(const PoolTask& task, const PoolNode& node) const;
-  /// Whether the node is a newcomer, and newcomers hold their part of the task's open tickets. The
-  /// part is limited only while other nodes could compute the task.
+  /// Whether the node is a newcomer, and there is no room for newcomers. Their part is limited only
+  /// while other nodes could compute the task.
   bool has_enough_newcomers(const PoolTask& task, const PoolNode& node) const;
   int64_t free_tickets_for(const PoolNode& node) const;
-  /// Whether idle nodes could take all `free` tickets.
+  /// How many further tickets of the task newcomers may get beside other nodes.
+  static int64_t room_for_newcomers(const PoolTask& task);
+  /// Whether idle nodes could take all `free` tickets. Beside other nodes, newcomers count as far
+  /// as they may get tickets.
   bool idle_could_take(int64_t free, const PoolNode& besides) const;
   bool is_idle(const PoolNode& node) const;
   PoolTicket* ready_ticket(PoolTask& task, PoolNode& node);

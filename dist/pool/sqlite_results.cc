@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: MIT
 // SqliteStore: ended tickets, errors and nodes.
+#include "dist/pool/sqlite_damage.h"
 #include "dist/pool/sqlite_store.h"
 
 namespace kaiseki::dist {
 namespace {
 
 constexpr int64_t kMostNewcomers = 100'000;  // 75 MB at most
-
-std::vector<Finished> results_of(sqlite::Statement& query) {
-  std::vector<Finished> found;
-  while (query.row())
-    found.push_back({query.integer(0), query.integer(1), query.integer(2), query.integer(3) != 0,
-                     query.integer(4) != 0, query.text(5), query.blob(6), query.text(7)});
-  return found;
-}
 
 NodeRow node_of(const sqlite::Statement& query) {
   return {query.text(0),    query.text(1), query.text(2), query.integer(3), query.integer(4),
@@ -22,6 +15,20 @@ NodeRow node_of(const sqlite::Statement& query) {
 
 }  // namespace
 
+std::vector<Finished> SqliteStore::results_of(sqlite::Statement& query) {
+  std::vector<Finished> found;
+  while (query.row()) {
+    if (query.integer(8) == 0) {
+      const TicketId ticket = query.integer(2);
+      query.reset();
+      throw Error(damage_of_result(ticket));
+    }
+    found.push_back({query.integer(0), query.integer(1), query.integer(2), query.integer(3) != 0,
+                     query.integer(4) != 0, query.text(5), query.blob(6), query.text(7)});
+  }
+  return found;
+}
+
 std::optional<int64_t> SqliteStore::finish(const Finished& finished) {
   expect_room();
   const auto state = finished.dead ? TicketState::dead : TicketState::done;
@@ -29,8 +36,8 @@ std::optional<int64_t> SqliteStore::finish(const Finished& finished) {
           .with(static_cast<int>(state), finished.ticket)
           .run() != 1)
     return std::nullopt;
-  sql("INSERT INTO result (task, ticket, dead, checked, node, result, blob_hash) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?)")
+  sql("INSERT INTO result (task, ticket, dead, checked, node, result, blob_hash, sum) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7))")
       .with(finished.task, finished.ticket, finished.dead, finished.checked, finished.node,
             finished.result, finished.blob)
       .run();
@@ -42,13 +49,15 @@ std::optional<int64_t> SqliteStore::finish(const Finished& finished) {
 }
 
 std::vector<Finished> SqliteStore::finished(TaskId task, TicketId after, int limit) {
-  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob_hash "
+  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob_hash, "
+                        "sum = checksum(task, ticket, dead, checked, node, result, blob_hash) "
                         "FROM result WHERE task = ? AND ticket > ? ORDER BY ticket LIMIT ?")
                         .with(task, after, limit));
 }
 
 std::vector<Finished> SqliteStore::ended(TaskId task, int64_t after, int limit) {
-  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob_hash "
+  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob_hash, "
+                        "sum = checksum(task, ticket, dead, checked, node, result, blob_hash) "
                         "FROM result WHERE task = ? AND sequence > ? ORDER BY sequence LIMIT ?")
                         .with(task, after, limit));
 }

@@ -12,7 +12,7 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr int64_t kSchema = 4;
+constexpr int64_t kSchema = 5;
 
 // AUTOINCREMENT: the id of a deleted row is never used again.
 const char* const kTables = R"sql(
@@ -31,7 +31,8 @@ CREATE TABLE ticket (
   epoch INTEGER NOT NULL, failures INTEGER NOT NULL, not_before REAL NOT NULL,
   max_result_bytes INTEGER NOT NULL, work REAL NOT NULL);
 CREATE INDEX ticket_by_state ON ticket (task, state, id);
-CREATE TABLE ticket_input (ticket INTEGER PRIMARY KEY, input BLOB NOT NULL);
+CREATE TABLE ticket_input (
+  ticket INTEGER PRIMARY KEY, input BLOB NOT NULL, sum TEXT NOT NULL);
 CREATE TABLE ticket_blob (
   ticket INTEGER NOT NULL, place INTEGER NOT NULL, hash TEXT NOT NULL,
   PRIMARY KEY (ticket, place)) WITHOUT ROWID;
@@ -48,7 +49,7 @@ CREATE TABLE failure (
 CREATE TABLE result (
   sequence INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, ticket INTEGER NOT NULL,
   dead INTEGER NOT NULL, checked INTEGER NOT NULL, node TEXT NOT NULL, result BLOB NOT NULL,
-  blob_hash TEXT NOT NULL, UNIQUE (task, ticket));
+  blob_hash TEXT NOT NULL, sum TEXT NOT NULL, UNIQUE (task, ticket));
 CREATE INDEX result_by_sequence ON result (task, sequence);
 CREATE INDEX result_by_blob ON result (blob_hash) WHERE blob_hash <> '';
 CREATE TABLE error (
@@ -100,7 +101,14 @@ INSERT INTO ticket_blob (ticket, place, hash)
 CREATE INDEX ticket_blob_by_hash ON ticket_blob (hash);
 ALTER TABLE ticket_input DROP COLUMN blobs;
 )sql",
-    "ALTER TABLE task ADD COLUMN memory_bytes INTEGER NOT NULL DEFAULT 268435456"};
+    "ALTER TABLE task ADD COLUMN memory_bytes INTEGER NOT NULL DEFAULT 268435456",
+    R"sql(
+ALTER TABLE result ADD COLUMN sum TEXT NOT NULL DEFAULT '';
+UPDATE result SET sum = checksum(task, ticket, dead, checked, node, result, blob_hash);
+ALTER TABLE ticket_input ADD COLUMN sum TEXT NOT NULL DEFAULT '';
+UPDATE ticket_input SET sum = checksum(input, (SELECT group_concat(hash, '') FROM
+  (SELECT hash FROM ticket_blob WHERE ticket_blob.ticket = ticket_input.ticket ORDER BY place)));
+)sql"};
 
 /// Creates the file for this user only, since it contains the key of the tokens. SQLite gives its
 /// other files the same mode. If the file cannot be created, SQLite reports why.
@@ -130,6 +138,7 @@ SqliteStore::SqliteStore(const std::filesystem::path& file, SqliteOptions option
   if (!folder_.empty()) {
     acknowledged_.emplace(file.string() + "-acknowledged");
     find_lost(options.on_lost);
+    repair(options.on_lost);
   }
   if (options.max_bytes > 0) {
     auto& page = sql("PRAGMA page_size").with();
@@ -314,9 +323,10 @@ void SqliteStore::set_task(TaskId task, TaskState state, int priority) {
 
 std::vector<TaskStatus> SqliteStore::tasks() {
   std::vector<TaskStatus> found;
-  auto& query = sql("SELECT id, project, state, name, native_function, module, priority, "
-                    "verification, quorum, max_attempts, public_data, memory_bytes FROM task ORDER BY id")
-                    .with();
+  auto& query =
+      sql("SELECT id, project, state, name, native_function, module, priority, "
+          "verification, quorum, max_attempts, public_data, memory_bytes FROM task ORDER BY id")
+          .with();
   while (query.row()) {
     TaskStatus& task = found.emplace_back();
     task.id = query.integer(0), task.project = query.integer(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SqliteStore: the store in SQLite. Its methods are spread over sqlite_store.cc, sqlite_tickets.cc
-// and sqlite_results.cc.
+// SqliteStore: the store in SQLite. Its methods are spread over sqlite_store.cc, sqlite_tickets.cc,
+// sqlite_results.cc and sqlite_damage.cc.
 #pragma once
 
 #include <unordered_map>
@@ -69,6 +69,12 @@ class SqliteStore : public Store {
   /// Throws DiskFull if a row would use the part of the disk that is left free.
   void expect_room() const;
   AcknowledgedIds::Ids last_ids();
+  /// Opens tickets whose results are damaged again. Tickets whose inputs are damaged are dead.
+  /// Reports each. On a full disk it only reports.
+  void repair(const std::function<void(const std::string&)>& report);
+  void open_again(int64_t sequence, TicketId ticket);
+  void give_up(TicketId ticket);
+  std::vector<Finished> results_of(sqlite::Statement& query);
   /// Reports lost rows, and never uses their ids again.
   void find_lost(const std::function<void(const std::string&)>& report);
 

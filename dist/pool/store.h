@@ -41,6 +41,7 @@ struct LeaseRow {
   double issued = 0, deadline = 0;  // seconds since 1970
   int64_t round = 1;                // the node computes `round - 1` other tickets before this one
   double charged = 0;               // node seconds that its project was charged; not in the store
+  bool newcomer = false;  // the node was a newcomer when it got the lease; not in the store
 };
 
 /// A result that waits until other nodes agree. Only its hash is stored. The result itself comes

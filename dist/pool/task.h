@@ -83,6 +83,8 @@ class PoolTask {
   bool all_loaded() const { return all_loaded_; }
   const Pace& pace() const { return pace_; }
   Pace& pace() { return pace_; }
+  /// Leases that newcomers got and that have not ended.
+  int64_t newcomer_leases() const { return newcomer_leases_; }
 
  private:
   friend class Tickets;
@@ -94,6 +96,7 @@ class PoolTask {
   TicketId loaded_to_ = 0;
   bool all_loaded_ = false;
   Pace pace_;
+  int64_t newcomer_leases_ = 0;
 };
 
 }  // namespace kaiseki::dist

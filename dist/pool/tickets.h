@@ -96,7 +96,13 @@ class Tickets {
   // Steps of an open ticket.
   /// Puts the ticket where it belongs in the queue of its task.
   void place(PoolTicket& ticket, const TicketDemand& demand, double now);
-  void issued(PoolTicket& ticket, int64_t epoch) { ticket.row_.epoch = epoch; }
+  void issued(PoolTicket& ticket, const LeaseRow& lease) {
+    ticket.row_.epoch = lease.epoch;
+    ticket.task_->newcomer_leases_ += lease.newcomer;
+  }
+  void lease_ended(PoolTicket& ticket, const LeaseRow& lease) {
+    ticket.task_->newcomer_leases_ -= lease.newcomer;
+  }
   void failed(PoolTicket& ticket, const TicketFailure& failure, double now);
   /// Done or dead in the store. Returns the sequence. The ticket stays in memory until forget().
   int64_t finish(PoolTicket& ticket, const Finished& finished);

@@ -43,7 +43,8 @@ struct TaskSpec {
   /// source. They count again if no other connected node could compute the ticket.
   int max_attempts = 10;
   bool public_data = true;  // false: only nodes with NodeInfo::trusted get its tickets
-  /// The most memory that computing one ticket needs, in bytes. Nodes stop a module that takes more.
+  /// The most memory that computing one ticket needs, in bytes. Nodes stop a module that takes
+  /// more.
   uint64_t memory_bytes = kDefaultMemory;
 };
 

@@ -28,9 +28,9 @@ struct NodeRate {
 /// A ticket for nodes. The bytes must outlive it.
 struct Submission {
   const ByteVector& ticket;
-  uint64_t max_result = 0;  // bytes
-  double work = 1;          // cost relative to other tickets
-  std::string prefer = {};  // the node that gets it first, if it is idle
+  uint64_t max_result = 0;    // bytes
+  double work = 1;            // cost relative to other tickets
+  std::string prefer = {};    // the node that gets it first, if it is idle
   uint64_t memory_bytes = 0;  // that a node needs for it
 };
 

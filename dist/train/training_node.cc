@@ -15,8 +15,21 @@ namespace {
 
 constexpr size_t kMaxPasses = 16;  // forward passes that await their backward pass
 constexpr size_t kMaxModels = 4;
-constexpr uint64_t kDecoded = 4;      // bytes of decoded tensors for each byte of a blob
+constexpr uint64_t kDecoded = 4;     // bytes of decoded tensors for each byte of a blob
 constexpr size_t kMostOfTicket = 4;  // blobs that a ticket may need at once
+
+/// A forward pass of one sample. VGG-16 has 1.6e10 operations.
+constexpr double kMaxOperations = 1e12;
+
+/// Throws if a ticket with one sample would keep a slow node busy for minutes.
+nn::NetworkSpec checked(nn::NetworkSpec spec) {
+  double operations = 0;
+  for (const nn::LayerSummary& layer : nn::summarize(spec).layers) operations += layer.operations;
+  if (operations > kMaxOperations)
+    throw Error(message("node", "expected a network of at most ", kMaxOperations,
+                        " operations for a sample, got ", operations));
+  return spec;
+}
 
 /// The key of a forward pass, for its backward pass with the same weights.
 std::string key_of(const TrainingTicket& ticket) {
@@ -109,7 +122,7 @@ TrainingNode::Model& TrainingNode::model_of(const TrainingTicket& ticket) {
     if (models_.size() >= kMaxModels) models_.clear();
     const ByteVector& text = blob(ticket.network);
     expect_blob_fits(text.size(), TrainingMemory::kText);
-    nn::NetworkSpec spec = nn::parse_network(as_text(text), "network");
+    nn::NetworkSpec spec = checked(nn::parse_network(as_text(text), "network"));
     const TrainingMemory memory(spec, text.size());
     expect_fits(memory, 1);
     at = models_.emplace(ticket.network, Model{.spec = std::move(spec), .memory = memory}).first;

@@ -49,7 +49,7 @@ class TrainingNode {
   struct Model {
     nn::NetworkSpec spec;
     TrainingMemory memory;
-    int64_t samples = 1;                  // the most of a pass so far
+    int64_t samples = 1;  // the most of a pass so far
     uint64_t seed = 0;
     std::string weights = {};             // hash; empty: none yet
     std::vector<std::string> names = {};  // of the weights' tensors

@@ -259,6 +259,25 @@ def pages():
         check("pages" not in said, "no pages with --web none", said)
 
 
+def served_mnist():
+    names = [f"{one}-ubyte.gz" for one in ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1")]
+    os.environ.update(KAISEKI_DATA=str(pathlib.Path("sets").resolve()), KAISEKI_CACHE_DIR=str(pathlib.Path("cache").resolve()))
+    folder = pathlib.Path("sets", "mnist")
+    folder.mkdir(parents=True)
+    with Coordinator(pages=True) as coordinator:
+        for name in names:
+            check(coordinator.request("HEAD", f"/data/mnist/{name}", token=False)[0] == 404, f"no {name} without the files")
+    for i, name in enumerate(names):  # the last is not packed
+        path = folder / (name if i < 3 else name.removesuffix(".gz"))
+        path.write_bytes(f"file {i}".encode())
+    with Coordinator(pages=True) as coordinator:
+        for i, name in enumerate(names):
+            status, headers, got = coordinator.request("GET", f"/data/mnist/{name}", token=False)
+            check((status, got) == (200, f"file {i}".encode()), f"GET {name}", f"{status} {got}")
+            status, headers, got = coordinator.request("HEAD", f"/data/mnist/{name}", token=False)
+            check((status, headers["Content-Length"], got) == (200, "6", b""), f"HEAD {name}", f"{status} {headers} {got}")
+
+
 def viewers_and_everyone():
     with Coordinator() as coordinator:
         viewer = {"Authorization": f"Bearer {(coordinator.state / 'viewer.token').read_text().strip()}"}
@@ -318,11 +337,15 @@ def history_survives_a_restart():
     with Coordinator() as coordinator:
         node = join_raw(coordinator)
         check(until(lambda: any(plotted()["nodes"])), "a point with the node", plotted())
+        project = coordinator.api("POST", "/projects", {"name": "trained"})["project"]
+        point = {"step": 3, "loss": 0.5, "accuracy": 0.75, "steps": 9, "epoch": 1, "epochs": 2}
+        coordinator.request("POST", f"/api/projects/{project}/curve", json.dumps(point))
         before = plotted()
         check(len(before["time"]) == len(before["rate"]) == len(before["nodes"]), "three lists of one length", before)
         node.close()
         check(coordinator.end() == 0, "it ends")
         coordinator.begin()
+        check(coordinator.api("GET", f"/projects/{project}/curve") == [point], "the training's curve is kept")
         after = until(lambda: len(plotted()["time"]) > len(before["time"]) and plotted()) or plotted()
         check([after[key][:len(before["time"]) - 1] for key in after] == [before[key][:-1] for key in before], "it goes on",
               f"{before}\n{after}")
@@ -409,4 +432,4 @@ def documented_limits():
 if __name__ == "__main__":
     main(documented_examples, examples_of_the_samples, every_documented_path, every_documented_error, blobs,
          bodies_without_a_known_end, pages, viewers_and_everyone, state_survives_a_restart, history_survives_a_restart, drains,
-         tls, ciphers, documented_limits)
+         tls, ciphers, documented_limits, served_mnist)

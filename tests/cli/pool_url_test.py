@@ -114,11 +114,12 @@ def paused_and_cancelled():
         run.process.send_signal(signal.SIGINT)
         check(run.process.wait(60) == 0, "Ctrl-C ends it while it waits")
 
-        run = Training(coordinator, "--epochs", 1000)
+        run = Training(coordinator, "--epochs", 1000, "--save", "cancelled.safetensors")
         coordinator.api("PATCH", f"/tasks/{task_of(run)}", {"state": "cancelled"})
         output = run.process.communicate(timeout=120)[0]
         check(run.process.returncode == 1 and "cancelled at the coordinator" in output, "after a cancel it ends and reports it", output)
         check("--resume" not in output, "without checkpoints it does not promise to continue", output)
+        check(pathlib.Path("cancelled.safetensors").exists(), "--save is written", output)
         check(coordinator.api("GET", "/projects") == [], "nothing is left", coordinator.api("GET", "/projects"))
         end(node)
 

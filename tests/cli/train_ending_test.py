@@ -9,6 +9,7 @@ import pathlib
 import signal
 import struct
 
+from npy import write_png
 from support import LENET, ROOT, check, kaiseki, main, refuses, start, train, until_logged, works
 
 
@@ -65,6 +66,42 @@ def save_that_fails_at_the_end():
     file.unlink()
 
 
+def closed_terminal():
+    """SIGHUP, twice, as a terminal may send it. After nohup it is ignored."""
+    log = pathlib.Path("log.jsonl")
+    run = ["train", LENET, "--data", "digits:4000:1", "--test-limit", 10, "--save", "w.safetensors", "--log", log, "--log-every", 1]
+    process = start(*run, "--epochs", 50)
+    until_logged(process, log, 3)
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGHUP)
+    out, err = process.communicate()
+    check(process.returncode == 0 and pathlib.Path("w.safetensors").exists(), "a closed terminal ends training, and --save is written",
+          f"{process.returncode} {out + err}")
+    log.unlink()
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    process = start(*run, "--epochs", 2)
+    signal.signal(signal.SIGHUP, before)
+    until_logged(process, log, 3)
+    process.send_signal(signal.SIGHUP)
+    out, err = process.communicate()
+    check(process.returncode == 0 and "epoch 2/2" in out, "nohup keeps it running", out + err)
+
+
+def error_in_the_middle():
+    """A damaged picture, which training reads after some steps."""
+    for name in ("dark", "light"):
+        for i in range(20):
+            write_png(pathlib.Path("data", name, f"{i}.png"), 28, 40 if name == "dark" else 200)
+    picture = pathlib.Path("data/dark/11.png")
+    picture.write_bytes(picture.read_bytes()[:-20])
+    kept = state() / "weights" / "lenet.safetensors"
+    for arguments, file in (["--save", "w.safetensors"], pathlib.Path("w.safetensors")), ([], kept):
+        done = refuses(["dark/11.png"], "train", LENET, "--data", "data", "--epochs", 1, "--batch-size", 1, "--eval-every", 0, *arguments)
+        check("stopped after step " in done.stdout and f"weights     {file}" in done.stdout, "the weights of the last step", done.stdout)
+        check(file.exists(), f"{file} is written")
+        file.unlink(missing_ok=True)
+
+
 def divergence():
     refuses(["epoch 1", "--warmup", "--clip-norm"], "train", LENET, "--data", "digits:128:1", "--batch-size", 64, "--lr", 1e30,
             "--epochs", 1)
@@ -112,5 +149,5 @@ def sums_that_do_not_fit():
     refuses(["below 2^63", "16777216"], "summary", "net.json", "--batch-size", 16777216)
 
 
-main(weights_without_save, interrupted_where_nothing_can_be_written, save_that_fails_at_the_end, divergence, weights_that_are_not_finite,
-     names_with_control_characters, sums_that_do_not_fit)
+main(weights_without_save, interrupted_where_nothing_can_be_written, save_that_fails_at_the_end, closed_terminal, error_in_the_middle,
+     divergence, weights_that_are_not_finite, names_with_control_characters, sums_that_do_not_fit)

@@ -157,6 +157,9 @@ export class Network implements Disposable {
 export interface Data {
   images: Tensor;
   labels: Tensor;
+  /** As in the entry kaiseki. */
+  mean?: readonly number[];
+  std?: readonly number[];
 }
 
 export interface Kaiseki {

@@ -17,7 +17,7 @@ export const skip = !existsSync(COMMAND) && 'no native command';
 
 export const sample = (name) => readFile(fileURLToPath(new URL(`../samples/${name}.js`, import.meta.url)));
 
-class Coordinator {
+export class Coordinator {
   static async start() {
     const coordinator = new Coordinator();
     coordinator.folder = await mkdtemp(join(tmpdir(), 'kaiseki-'));

@@ -49,7 +49,7 @@ const library = {
     if (json === 'bad') throw new Error('network: line 1: expected a value');
     return {
       json: {},
-      layers: [{ name: 'a', type: 'relu', shape: [10], parameters, multiplyAdds: 0 }],
+      layers: [{ name: 'a', type: 'relu', shape: [10], parameters, multiplyAdds: 0, operations: 0 }],
       inputShape: [1, 28, 28],
       outputShape: [10],
       dispose() {},
@@ -109,6 +109,7 @@ function step(number: number, loss = 1 / number): void {
   const progress: Progress = {
     step: number,
     epoch: 0,
+    samples: 50 * number,
     loss,
     accuracy: 0.5,
     imagesPerSecond: 9,

@@ -17,12 +17,17 @@ class Connection;
 
 struct Hub {
   Hub(const ServerOptions& options, Metrics& metrics, EventLog& log)
-      : options(options), metrics(metrics), log(log), gate(this->options.limits, metrics) {}
+      : options(options),
+        metrics(metrics),
+        log(log),
+        gate(this->options.limits, metrics),
+        pings(limits().pings_of_all_per_second, limits().pings_of_all_per_second) {}
 
   const ServerOptions options;
   Metrics& metrics;
   EventLog& log;
   Gate gate;
+  TokenBucket pings;  // of all nodes without a token
   Service* service = nullptr;
   std::unordered_set<Connection*> connections;
   std::unordered_set<Connection*> asleep;  // their response waits for data

@@ -238,9 +238,20 @@ class NodeConnection final : public Connection,
       hub_.metrics.refuse("ping_rate");
       return close(CloseCode::policy, "too many pings and pongs");
     }
+    share_pings();
     if (reader_.opcode() != WebSocketOpcode::ping) return;
     pong_ = websocket_control(WebSocketOpcode::pong, as_text(reader_.control()));
     write();
+  }
+
+  /// Nodes without a token share a rate. Above it the next input of the node waits its turn.
+  void share_pings() {
+    if (peer_->standing() == Standing::trusted) return;
+    const double turn = hub_.pings.owe(received_);
+    if (turn == 0) return;
+    hub_.metrics.refuse("ping_rate_of_all");
+    paused_ = true;
+    resume_ = received_ + std::min(turn, hub_.limits().pong_seconds / 2);
   }
 
   void on_data() {
@@ -313,7 +324,9 @@ class NodeConnection final : public Connection,
     seat_.touch();
     hub_.metrics.add("messages_received");
     hub_.metrics.add("bytes_received", message.size());
-    peer_->receive(decode_frame(message), message);
+    const Frame frame = decode_frame(message);
+    if (frame.type == FrameType::echo) share_pings();
+    peer_->receive(frame, message);
     reader_.clear();
     if (!messages_.take(received_)) {
       hub_.metrics.refuse("message_rate");
@@ -324,13 +337,13 @@ class NodeConnection final : public Connection,
   /// Stops reading for a moment. TCP then slows the peer down.
   void wait() {
     timer_.emplace(stream_.get_executor());
-    timer_->expires_after(
-        std::chrono::microseconds(1 + static_cast<int64_t>(1e6 * messages_.wait(hub_.now()))));
+    const double now = hub_.now(), seconds = std::max(messages_.wait(now), resume_ - now);
+    timer_->expires_after(std::chrono::microseconds(1 + static_cast<int64_t>(1e6 * seconds)));
     timer_->async_wait([self = own()](ErrorCode) {
       self->timer_.reset();
       self->paused_ = false;
       if (self->life_ != Life::open) return;
-      self->messages_.take(self->hub_.now());
+      if (std::exchange(self->resume_, 0) == 0) self->messages_.take(self->hub_.now());
       self->guarded([&] { self->look_at_input(); });
     });
   }
@@ -404,6 +417,7 @@ class NodeConnection final : public Connection,
   LeastRate pace_;
   uint64_t raw_ = 0, base_ = 0, useful_ = 0, acked_ = 0;
   double deadline_ = 0, received_, pinged_ = 0, progress_ = 0;
+  double resume_ = 0;  // when a node that paused for share_pings() goes on; 0: it did not
   bool is_reading_ = false, is_writing_ = false, is_message_ = false;
   bool has_ended_ = false;  // the peer closed its side
   bool paused_ = false, completed_ = true, controlled_ = false;

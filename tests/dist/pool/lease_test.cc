@@ -494,6 +494,20 @@ TEST_CASE("lease: tickets are left only to idle nodes that can compute them") {
   CHECK(at.pool->lease(able, 10).size() == 1);
 }
 
+TEST_CASE("lease: a task that no connected node may compute says why") {
+  TestPool at;
+  const TaskId module = at.task(1, {.name = "m", .module = std::string(64, 'a')});
+  const TaskId function = at.task(1, {.name = "t", .function = "f"});
+  const TaskId hidden = at.task(1, {.name = "h", .function = "g", .public_data = false});
+  CHECK(at.pool->waiting().empty());  // no node is there
+  at.pool->join({.functions = {"g"}, .source = "192.0.2.1"});
+  CHECK(has(at.pool->wait_reason(module), "runs modules, such as the page /volunteer/, got 1"));
+  CHECK(has(at.pool->wait_reason(function), "the function f, got 1"));
+  CHECK(has(at.pool->wait_reason(hidden), "the token, as the data are private, got 1"));
+  at.pool->join({.functions = {"f", "g"}, .runs_modules = true, .trusted = true});
+  CHECK(at.pool->waiting().empty());
+}
+
 TEST_CASE("lease: a quorum task without enough sources reports it") {
   TestPool at;
   const TaskId task =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Nodes that join, leave, rejoin, fail and are expelled.
+#include <algorithm>
 #include <array>
 
 #include "tests/dist/pool/support.h"
@@ -212,6 +213,34 @@ TEST_CASE("node: newcomers hold at most an eighth of a task's tickets beside oth
   CHECK(at.lease(proven).task == task);
   at.pool->disconnected(proven);
   CHECK(given() == 14);  // no other node is there
+}
+
+TEST_CASE("node: a crowd of idle newcomers hides neither other nodes nor its own tickets") {
+  TestPool at;
+  at.task(81, {.name = "t", .function = "f"});
+  const auto join = [&](int i) {
+    const std::string source = "192.0." + std::to_string(i / 200) + "." + std::to_string(i % 200);
+    return at.pool->join({.threads = 8, .functions = {"f"}, .source = source}).id;
+  };
+  const NodeId proven = join(0);
+  CHECK(at.answer(proven, at.lease(proven)) == Outcome::accepted);
+  std::vector<NodeId> newcomers;
+  for (int i = 1; i <= 600; ++i) newcomers.push_back(join(i));
+  const auto given = [&] {
+    size_t leases = 0;
+    for (const NodeId& node : newcomers) leases += at.pool->lease(node, 2).size();
+    return leases;
+  };
+  CHECK(at.pool->may_lease(proven));
+  CHECK(given() == 10);
+  // A lease that ends leaves room for one.
+  const auto held = [&](const NodeId& node) { return at.pool->node(node)->leases > 0; };
+  const NodeId first = *std::ranges::find_if(newcomers, held);
+  at.pool->disconnected(first);
+  std::erase(newcomers, first);
+  CHECK(given() == 1);
+  // They wait for tickets that they will not get, so the other node computes on all its threads.
+  CHECK(at.pool->lease(proven, 8).size() == 8);
 }
 
 TEST_CASE("node: one disconnection is one failure, however many tickets it takes") {

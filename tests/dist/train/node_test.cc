@@ -75,6 +75,25 @@ struct Work1 {
 
 }  // namespace
 
+TEST_CASE("a node refuses a network that would take minutes for a sample") {
+  Work1 work;
+  const auto refuses = [&](const std::string& shape, const std::string& layers) {
+    const std::string json =
+        R"({"inputs": {"x": {"shape": )" + shape + R"(}}, "layers": [)" + layers + "]}";
+    const ByteView text = as_bytes(json);
+    work.ticket.network = work.blobs.add({text.begin(), text.end()});
+    TrainingNode node(Device::cpu());
+    CHECK_THROWS_WITH_AS(node.run(encode_ticket(work.ticket), work.blobs.getter()),
+                         doctest::Contains("at most 1e+12 operations for a sample, got "), Error);
+  };
+  // 1001 x 1001 windows that read up to 1000 x 1000 values.
+  for (const std::string type : {"average_pooling", "max_pooling"})
+    refuses("[2, 1000, 1000]",
+            R"({"type": ")" + type + R"(", "kernel_size": 1000, "stride": 1, "padding": 500})");
+  // 5e7 elements that each read 5000 channels.
+  refuses("[5000, 100, 100]", R"({"type": "local_response_normalization", "size": 10001})");
+}
+
 TEST_CASE("a ticket survives a round trip") {
   Work1 work;
   const TrainingTicket found = decode_ticket(encode_ticket(work.ticket));
@@ -137,16 +156,14 @@ TEST_CASE("samples, weights and tickets that need more than the ticket's memory 
   CHECK(has(error_of([&] { node.run(ticket, 100); }), "expected data of at most 25 B"));
   TrainingTicket wide = work.ticket;
   wide.samples = work.blobs.add(ByteVector(uint64_t{9} << 20));
-  CHECK(has(error_of([&] {
-              node.run(encode_ticket(wide), work.blobs.getter(), uint64_t{32} << 20);
-            }),
-            "expected data of at most 8.0 MiB"));
+  CHECK(
+      has(error_of([&] { node.run(encode_ticket(wide), work.blobs.getter(), uint64_t{32} << 20); }),
+          "expected data of at most 8.0 MiB"));
   wide.samples = work.ticket.samples;
   wide.weights = work.blobs.add(ByteVector(uint64_t{9} << 20));
-  CHECK(has(error_of([&] {
-              node.run(encode_ticket(wide), work.blobs.getter(), uint64_t{32} << 20);
-            }),
-            "expected data of at most 8.0 MiB"));
+  CHECK(
+      has(error_of([&] { node.run(encode_ticket(wide), work.blobs.getter(), uint64_t{32} << 20); }),
+          "expected data of at most 8.0 MiB"));
 }
 
 TEST_CASE("two halves of a batch have the same dropout as the whole batch") {

@@ -143,6 +143,28 @@ test('limits a ticket of training to 300 s in a page', async (t) => {
   assert.deepEqual([why, made[0].ended, made.length, lent.ended], ['took more than 300 s', true, 1, 1]);
 });
 
+test('a thread that fails ends its ticket of a training at once', async (t) => {
+  globalThis.Worker = class {
+    postMessage() {}
+    terminate() {}
+  };
+  t.after(() => {
+    delete globalThis.Worker;
+  });
+  let fail,
+    ended = 0;
+  const lent = { port: 'a port', end: () => ++ended };
+  const runner = trainingRunner(2, undefined, (onFailure) => {
+    fail = onFailure;
+    return lent;
+  });
+  const result = runner.run({});
+  fail('unreachable');
+  await assert.rejects(result, { message: 'a thread failed: unreachable' });
+  assert.equal(ended, 1);
+  fail('unreachable'); // the runner has ended this worker
+});
+
 test('pauses so that it computes for its share of the time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;

@@ -149,7 +149,7 @@ export function Chart(props: Props) {
         <ul class="legend">
           {pointed !== undefined && (
             <li>
-              {name} <output>{count(pointed)}</output>
+              {name} <output>{(formatX ?? count)(pointed)}</output>
             </li>
           )}
           {curves.map(({ label, color }, i) => (

@@ -12,6 +12,7 @@ export interface SavedTraining {
   optimizer: string;
   learningRate: number;
   batchSize: number;
+  epochs: number;
   /** In the format safetensors. */
   weights: Uint8Array;
   /** The optimizer's state, such as its velocities. Null: the optimizer starts from zero. */

@@ -18,7 +18,7 @@ std::filesystem::path rescue_checkpoint(const std::filesystem::path& network_fil
 
 /// Writes the weights to KAISEKI_STATE_DIR/weights/NET.safetensors, over those of the run before.
 /// Returns the file. Throws Error if it cannot be written.
-std::filesystem::path keep_weights(const std::filesystem::path& network_file, nn::Network& network,
-                                   const WeightsInfo& info);
+std::filesystem::path rescue_weights(const std::filesystem::path& network_file,
+                                     nn::Network& network, const WeightsInfo& info);
 
 }  // namespace kaiseki::cli
