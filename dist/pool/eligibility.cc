@@ -17,6 +17,11 @@ bool Eligibility::is_able(const TaskSpec& spec, const PoolNode& node) {
           std::ranges::find(info.functions, spec.function) != info.functions.end());
 }
 
+bool Eligibility::compares(const TaskSpec& spec) const {
+  return spec.verification == Verification::quorum ||
+         (spec.verification == Verification::adaptive && !options_.verify);
+}
+
 bool Eligibility::suits(const PoolTask& task, const PoolNode& node) {
   return task.is(TaskState::running) && task.progress().open() > 0 && is_able(task.spec(), node);
 }
@@ -25,7 +30,7 @@ bool Eligibility::takes_part(const PoolTicket& ticket, const PoolNode& node) con
   if (leases_.find(ticket.id(), node.id()) ||
       votes_.has_voted(ticket.id(), node.id(), node.source()))
     return true;
-  if (!ticket.task().is_quorum() || node.source().empty()) return false;
+  if (!compares(ticket.spec()) || node.source().empty()) return false;
   return std::ranges::any_of(leases_.of_ticket(ticket.id()), [&](const LeaseRow& lease) {
     const PoolNode* holder = nodes_.find(lease.node);
     return holder && holder->source() == node.source();
@@ -47,17 +52,13 @@ bool Eligibility::others_could(const PoolTicket& ticket, const PoolNode& besides
   });
 }
 
-bool Eligibility::may_get(const PoolTicket& ticket, const PoolNode& node, double now) const {
-  if (takes_part(ticket, node)) return false;
-  return !ticket.has_failed(node.id(), node.source()) || !others_could(ticket, node, now);
-}
-
 EligibleNodes Eligibility::count(const PoolTask& task) const {
   EligibleNodes eligible;
   std::set<std::string_view> sources;
   for (const auto& [id, node] : nodes_.all()) {
     if (!node.connected() || node.expelled() || !is_able(task.spec(), node)) continue;
     ++eligible.nodes;
+    if (node.is_proven()) eligible.proven.push_back(id);
     if (node.source().empty())
       ++eligible.sources;
     else
@@ -76,9 +77,11 @@ const EligibleNodes& Eligibility::nodes_for(const PoolTask& task) const {
 }
 
 std::string Eligibility::wait_reason(const PoolTask& task) const {
-  if (!task.is_quorum() || !task.is(TaskState::running) || task.progress().open() == 0) return {};
-  const size_t sources = nodes_for(task).sources;
-  if (sources >= static_cast<size_t>(task.spec().quorum)) return {};
+  const TaskSpec& spec = task.spec();
+  if (!compares(spec) || !task.is(TaskState::running) || task.progress().open() == 0) return {};
+  const auto& [nodes, sources, proven] = nodes_for(task);
+  if (sources >= static_cast<size_t>(spec.quorum)) return {};
+  if (spec.verification == Verification::adaptive && (nodes == 0 || !proven.empty())) return {};
   return message("task", "expected nodes of ", task.spec().quorum,
                  " sources that can do it, for its quorum, got ", sources,
                  "; nodes of one address are one source, unless they have the token");

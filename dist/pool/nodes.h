@@ -32,6 +32,9 @@ class PoolNode {
   /// Until when it gets no ticket after its own failures: for 1 s, then 2, 4 ... kLongestRest.
   double rests_until() const;
   bool is_newcomer() const { return row_.accepted == 0 && !info_.trusted; }
+  /// Its results count without those of others: it is trusted, or enough of its last results were
+  /// right.
+  bool is_proven() const { return info_.trusted || row_.consecutive_valid >= kTrustedAfter; }
   /// Whether it asked for tickets in the last seconds.
   bool has_asked(double now) const { return now - asked_ <= kAskSeconds; }
   NodeStatus status(size_t leases) const;
@@ -99,6 +102,7 @@ class Nodes {
   void accepted(PoolNode& node, bool verified);
   void failed(PoolNode& node, double issued, double now);
   void lost(PoolNode& node, int64_t leases, double now);
+  void outvoted(PoolNode& node, double now);
   /// A failure for its block only. The node may be honest, or is not needed any more.
   void failed_in_block(const PoolNode& node, double now, double failures = 1);
   /// Until when the node gets no ticket. A newcomer rests as its block does too. So joining anew
@@ -108,7 +112,7 @@ class Nodes {
 
   /// Another number after each call of membership_changed().
   uint64_t membership_version() const { return version_; }
-  /// A node came, left or was expelled.
+  /// A node came, left, was expelled, or is proven or not any more.
   void membership_changed() { ++version_; }
 
   /// Forgets nodes that have been away for a month; for a day, if no result of theirs counted.

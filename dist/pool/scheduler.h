@@ -47,6 +47,8 @@ class Scheduler {
   /// Seconds that the ticket takes on the node. Only results show that a node is faster than the
   /// median.
   double seconds_on(const PoolTicket& ticket, const PoolNode& node) const;
+  /// The ticket needs several nodes, so none is left to a faster one.
+  bool is_compared(const PoolTicket& ticket) const;
   /// Whether other nodes would finish so many tickets like this one in the seconds. So the share of
   /// a node falls with what it delivers. Nodes without results count only if `besides` has none
   /// either, and took longer than they are expected to.

@@ -12,7 +12,7 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr int64_t kSchema = 3;
+constexpr int64_t kSchema = 4;
 
 // AUTOINCREMENT: the id of a deleted row is never used again.
 const char* const kTables = R"sql(
@@ -57,7 +57,7 @@ CREATE INDEX error_by_task ON error (task, id);
 CREATE TABLE node (
   id TEXT PRIMARY KEY, name TEXT NOT NULL, device TEXT NOT NULL, accepted INTEGER NOT NULL,
   failed INTEGER NOT NULL, consecutive_valid INTEGER NOT NULL, failed_in_a_row INTEGER NOT NULL,
-  last_seen REAL NOT NULL, expelled TEXT NOT NULL) WITHOUT ROWID;
+  last_seen REAL NOT NULL, expelled TEXT NOT NULL, outvoted REAL NOT NULL DEFAULT 0) WITHOUT ROWID;
 CREATE INDEX node_by_last_seen ON node (last_seen);
 )sql";
 
@@ -67,12 +67,14 @@ CREATE TEMP TABLE newcomer (
   number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, name TEXT NOT NULL,
   device TEXT NOT NULL, accepted INTEGER NOT NULL, failed INTEGER NOT NULL,
   consecutive_valid INTEGER NOT NULL, failed_in_a_row REAL NOT NULL, last_seen REAL NOT NULL,
-  expelled TEXT NOT NULL);
+  expelled TEXT NOT NULL, outvoted REAL NOT NULL);
 CREATE INDEX temp.newcomer_by_last_seen ON newcomer (last_seen);
 CREATE TEMP VIEW known_node AS
-  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen, expelled
+  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen,
+    expelled, outvoted
   FROM main.node UNION ALL
-  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen, expelled
+  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen,
+    expelled, outvoted
   FROM temp.newcomer;
 )sql";
 
@@ -98,7 +100,8 @@ INSERT INTO ticket_blob (ticket, place, hash)
   SELECT ticket, place, substr(rest, 1, 64) FROM cut;
 CREATE INDEX ticket_blob_by_hash ON ticket_blob (hash);
 ALTER TABLE ticket_input DROP COLUMN blobs;
-)sql"};
+)sql",
+    "ALTER TABLE node ADD COLUMN outvoted REAL NOT NULL DEFAULT 0"};
 
 /// Creates the file for this user only, since it contains the key of the tokens. SQLite gives its
 /// other files the same mode. If the file cannot be created, SQLite reports why.

@@ -66,6 +66,7 @@ struct NodeRow {
   double recent_failures = 0;  // each accepted result lowers it
   double last_seen = 0;
   std::string expelled = {};
+  double outvoted = 0;  // votes that it lost; each result that others agreed with lowers it
 };
 
 /// It is not known whether the last writes are on the disk. The process must end and open the store

@@ -73,6 +73,7 @@ TEST_CASE("sqlite: earlier schemas are migrated") {
         "ALTER TABLE task RENAME COLUMN native_function TO function; DROP INDEX result_by_blob;"
         "ALTER TABLE result RENAME COLUMN blob_hash TO blob; DROP INDEX project_blob_by_hash;"
         "DROP INDEX node_by_last_seen; DROP TABLE failure; DROP TABLE ticket_blob;"
+        "ALTER TABLE node DROP COLUMN outvoted;"
         "ALTER TABLE ticket_input ADD COLUMN blobs TEXT NOT NULL DEFAULT ''; "
         "PRAGMA user_version = 2");
     before.exec(blobs.c_str());
@@ -89,8 +90,9 @@ TEST_CASE("sqlite: earlier schemas are migrated") {
     CHECK(store->add_vote({2, "a", "hash", "192.0.2.1"}));
     CHECK(store->votes(2)[0].source == "192.0.2.1");
     CHECK(store->add_failure({2, "a", "192.0.2.1"}));
-    store->put_node({.id = "n", .last_seen = 5});
-    CHECK(store->nodes(1, 9).size() == 1);
+    store->put_node({.id = "n", .accepted = 1, .last_seen = 5, .outvoted = 2});
+    REQUIRE(store->nodes(1, 9).size() == 1);
+    CHECK(store->nodes(1, 9)[0].outvoted == 2);
   }
 }
 
