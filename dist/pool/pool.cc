@@ -50,12 +50,7 @@ void set_state(PoolImpl& pool, TaskId id, TaskState state, std::string_view oper
 }  // namespace
 
 Pool::Pool(Store& store, BlobStore& blobs, PoolOptions options)
-    : impl_(std::make_unique<PoolImpl>(store, blobs, std::move(options))) {
-  for (const auto& [id, task] : impl_->tickets.tasks())
-    expect(task.spec().verification != Verification::adaptive || task.is(TaskState::cancelled) ||
-               impl_->options.verify,
-           "pool", kNoVerify);
-}
+    : impl_(std::make_unique<PoolImpl>(store, blobs, std::move(options))) {}
 
 Pool::~Pool() = default;
 
@@ -77,10 +72,8 @@ TaskId Pool::create_task(ProjectId project, const TaskSpec& spec) {
          kOperation, "expected a module that was put as a blob, got '", spec.module, "'");
   expect(spec.max_attempts >= 1, kOperation, "expected max_attempts of at least 1, got ",
          spec.max_attempts);
-  expect(spec.verification != Verification::quorum || spec.quorum >= 2, kOperation,
+  expect(spec.verification == Verification::none || spec.quorum >= 2, kOperation,
          "expected a quorum of at least 2, got ", spec.quorum);
-  expect(spec.verification != Verification::adaptive || impl_->options.verify, kOperation,
-         kNoVerify);
   Change change(impl_->transaction, true);
   const TaskId id = impl_->tickets.add_task(project, spec).id();
   change.commit();

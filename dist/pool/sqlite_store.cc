@@ -12,7 +12,7 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr int64_t kSchema = 5;
+constexpr int64_t kSchema = 6;
 
 // AUTOINCREMENT: the id of a deleted row is never used again.
 const char* const kTables = R"sql(
@@ -59,7 +59,7 @@ CREATE INDEX error_by_task ON error (task, id);
 CREATE TABLE node (
   id TEXT PRIMARY KEY, name TEXT NOT NULL, device TEXT NOT NULL, accepted INTEGER NOT NULL,
   failed INTEGER NOT NULL, consecutive_valid INTEGER NOT NULL, failed_in_a_row INTEGER NOT NULL,
-  last_seen REAL NOT NULL, expelled TEXT NOT NULL) WITHOUT ROWID;
+  last_seen REAL NOT NULL, expelled TEXT NOT NULL, outvoted REAL NOT NULL DEFAULT 0) WITHOUT ROWID;
 CREATE INDEX node_by_last_seen ON node (last_seen);
 )sql";
 
@@ -69,12 +69,14 @@ CREATE TEMP TABLE newcomer (
   number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, name TEXT NOT NULL,
   device TEXT NOT NULL, accepted INTEGER NOT NULL, failed INTEGER NOT NULL,
   consecutive_valid INTEGER NOT NULL, failed_in_a_row REAL NOT NULL, last_seen REAL NOT NULL,
-  expelled TEXT NOT NULL);
+  expelled TEXT NOT NULL, outvoted REAL NOT NULL);
 CREATE INDEX temp.newcomer_by_last_seen ON newcomer (last_seen);
 CREATE TEMP VIEW known_node AS
-  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen, expelled
+  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen,
+    expelled, outvoted
   FROM main.node UNION ALL
-  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen, expelled
+  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen,
+    expelled, outvoted
   FROM temp.newcomer;
 )sql";
 
@@ -108,7 +110,8 @@ UPDATE result SET sum = checksum(task, ticket, dead, checked, node, result, blob
 ALTER TABLE ticket_input ADD COLUMN sum TEXT NOT NULL DEFAULT '';
 UPDATE ticket_input SET sum = checksum(input, (SELECT group_concat(hash, '') FROM
   (SELECT hash FROM ticket_blob WHERE ticket_blob.ticket = ticket_input.ticket ORDER BY place)));
-)sql"};
+)sql",
+    "ALTER TABLE node ADD COLUMN outvoted REAL NOT NULL DEFAULT 0"};
 
 /// Creates the file for this user only, since it contains the key of the tokens. SQLite gives its
 /// other files the same mode. If the file cannot be created, SQLite reports why.

@@ -67,6 +67,7 @@ struct NodeRow {
   double recent_failures = 0;  // each accepted result lowers it
   double last_seen = 0;
   std::string expelled = {};
+  double outvoted = 0;  // votes that it lost; each result that others agreed with lowers it
 };
 
 /// The last writes may be lost. The process must end, and the next process opens the store again.

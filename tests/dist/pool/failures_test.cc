@@ -13,8 +13,11 @@ struct Pages : TestPool {
     return pool->join({.functions = {"f"}, .source = source});
   }
   TaskId small(int count, int max_attempts) {
-    const TaskId task = pool->create_task(
-        pool->create_project("p"), {.name = "t", .function = "f", .max_attempts = max_attempts});
+    const TaskId task =
+        pool->create_task(pool->create_project("p"), {.name = "t",
+                                                      .function = "f",
+                                                      .verification = Verification::none,
+                                                      .max_attempts = max_attempts});
     const TicketSpec ticket = {.max_result_bytes = 4};
     pool->add_tickets(task, std::vector<TicketSpec>(static_cast<size_t>(count), ticket));
     return task;

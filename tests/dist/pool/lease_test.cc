@@ -328,7 +328,8 @@ TEST_CASE("lease: a task that declares no memory needs nodes of 1 GiB") {
 
 TEST_CASE("lease: a ticket that fails goes to another node at once, and its node rests") {
   TestPool at;
-  at.task(100, {.name = "t", .function = "f", .max_attempts = 100});
+  at.task(100,
+          {.name = "t", .function = "f", .verification = Verification::none, .max_attempts = 100});
   const NodeId bad = at.join(4), good = at.join(4);
   double rest = 1;
   for (int i = 0; i < 8; ++i, rest = std::min(2 * rest, 60.0)) {
@@ -353,7 +354,8 @@ TEST_CASE("lease: a ticket that fails goes to another node at once, and its node
 
 TEST_CASE("lease: tickets that a node held at its last failure cost no further rest") {
   TestPool at;
-  at.task(100, {.name = "t", .function = "f", .max_attempts = 100});
+  at.task(100,
+          {.name = "t", .function = "f", .verification = Verification::none, .max_attempts = 100});
   const NodeId a = at.join(16);
   const auto leases = at.pool->lease(a, 16);
   REQUIRE(leases.size() == 16);
@@ -365,7 +367,8 @@ TEST_CASE("lease: tickets that a node held at its last failure cost no further r
 
 TEST_CASE("lease: a ticket that fails on the only node waits longer each time, then is dead") {
   TestPool at;
-  const TaskId task = at.task(1, {.name = "t", .function = "f", .max_attempts = 4});
+  const TaskId task = at.task(
+      1, {.name = "t", .function = "f", .verification = Verification::none, .max_attempts = 4});
   for (double pause : {1.0, 2.0, 4.0}) {
     const NodeId node = at.join();
     CHECK(at.pool->give_back(node, at.lease(node).token, "out of memory").outcome ==
@@ -395,7 +398,8 @@ TEST_CASE("lease: a ticket that fails on the only node waits longer each time, t
 
 TEST_CASE("lease: a ticket without attempts left is not issued, but its holder may finish it") {
   TestPool at;
-  const TaskId task = at.task(1, {.name = "t", .function = "f", .max_attempts = 1});
+  const TaskId task = at.task(
+      1, {.name = "t", .function = "f", .verification = Verification::none, .max_attempts = 1});
   const NodeId a = at.join(), b = at.join();
   const Lease first = at.lease(a);
   at.now += 30;

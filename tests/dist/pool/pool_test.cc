@@ -109,8 +109,7 @@ TEST_CASE("pool: arguments that are not valid throw with what was expected") {
   CHECK(has(task_error({.function = "f", .max_attempts = 0}), "at least 1, got 0"));
   CHECK(has(task_error({.function = "f", .verification = Verification::quorum, .quorum = 1}),
             "at least 2, got 1"));
-  CHECK(has(task_error({.function = "f", .verification = Verification::adaptive}),
-            "PoolOptions::verify"));
+  CHECK(has(task_error({.function = "f", .quorum = 0}), "at least 2, got 0"));
   const TaskId task = pool.create_task(project, {.function = "f"});
   const auto ticket_error = [&](const TicketSpec& ticket) {
     const std::vector<TicketSpec> tickets = {{}, ticket};
@@ -125,19 +124,6 @@ TEST_CASE("pool: arguments that are not valid throw with what was expected") {
   CHECK(has(ticket_error({.max_result_bytes = UINT64_MAX}), "below 2^63"));
   CHECK(has(error_of([&] { pool.keep_blob(project, std::string(64, 'a')); }), "put it first"));
   CHECK(pool.progress(task) == Progress{});  // no ticket of the failed calls was added
-}
-
-TEST_CASE("pool: adaptive tasks need PoolOptions::verify") {
-  TestPool at(":memory:", [](const Check&) { return true; });
-  const TaskId task =
-      at.task(1, {.name = "t", .function = "f", .verification = Verification::adaptive});
-  at.options.verify = {};
-  CHECK(has(error_of([&] { at.restart(); }), "PoolOptions::verify"));
-  at.options.verify = [](const Check&) { return true; };
-  at.restart();
-  at.pool->cancel(task);
-  at.options.verify = {};
-  at.restart();
 }
 
 TEST_CASE("pool: blobs stay while a ticket, a task or a project refers to them") {
