@@ -16,6 +16,7 @@
 #include "dist/node/speed.h"
 #include "dist/node/training.h"
 #include "dist/samples/samples.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cli {

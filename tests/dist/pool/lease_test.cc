@@ -301,7 +301,8 @@ TEST_CASE("lease: a ticket takes at most a quarter of a node's memory") {
   TestPool at;
   constexpr uint64_t kGiB = uint64_t{1} << 30;
   const TaskId task = at.pool->create_task(
-      at.pool->create_project("p"), {.name = "large", .function = "f", .memory_bytes = kGiB});
+      at.pool->create_project("p"),
+      {.name = "large", .function = "f", .verification = Verification::none, .memory_bytes = kGiB});
   at.add(task, 1);
   const auto gets = [&](uint64_t memory) {
     const NodeId node = at.pool->join({.memory_bytes = memory, .functions = {"f"}}).id;
@@ -500,7 +501,8 @@ TEST_CASE("lease: tickets are left only to idle nodes that can compute them") {
 
 TEST_CASE("lease: a task that no connected node may compute says why") {
   TestPool at;
-  const TaskId module = at.task(1, {.name = "m", .module = std::string(64, 'a')});
+  const BlobHash code = at.blobs.put(bytes("module"));
+  const TaskId module = at.task(1, {.name = "m", .module = code});
   const TaskId function = at.task(1, {.name = "t", .function = "f"});
   const TaskId hidden = at.task(1, {.name = "h", .function = "g", .public_data = false});
   CHECK(at.pool->waiting().empty());  // no node is there

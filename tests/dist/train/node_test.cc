@@ -6,6 +6,7 @@
 #include "dist/train/samples.h"
 #include "dist/train/training_node.h"
 #include "dist/wire/delta.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/ops/elementwise.h"
 #include "nn/data/dataset.h"
 #include "tests/dist/train/fixture.h"
@@ -140,6 +141,7 @@ TEST_CASE("a network that needs more than the ticket's memory is refused before 
   const uint64_t before = Device::cpu().memory().account().peak;
   const std::string error =
       error_of([&] { node.run(encode_ticket(ticket), blobs.getter(), kMemory); });
+  INFO(error);
   CHECK(has(error, "expected a ticket that needs at most 64.0 MiB (memory_bytes)"));
   CHECK(has(error, "GiB"));
   CHECK(Device::cpu().memory().account().peak - before < kMemory);
