@@ -118,8 +118,9 @@ struct ServeCommand {
 struct JoinCommand {
   std::string url, token_file, certificates, name;
   DeviceOptions device;
-  int jobs = 0;       // tickets at once; 0: one for each thread
-  double gflops = 0;  // 0: measured
+  int jobs = 0;          // tickets at once; 0: one for each thread
+  double gflops = 0;     // 0: measured
+  double seconds = 300;  // of a ticket at most
 };
 
 struct CompletionCommand {
