@@ -73,7 +73,7 @@ TEST_CASE("sqlite: earlier schemas are migrated") {
         "ALTER TABLE task RENAME COLUMN native_function TO function; DROP INDEX result_by_blob;"
         "ALTER TABLE result RENAME COLUMN blob_hash TO blob; DROP INDEX project_blob_by_hash;"
         "DROP INDEX node_by_last_seen; DROP TABLE failure; DROP TABLE ticket_blob;"
-        "ALTER TABLE node DROP COLUMN outvoted;"
+        "ALTER TABLE node DROP COLUMN outvoted; DROP TABLE project_lapse;"
         "ALTER TABLE ticket_input ADD COLUMN blobs TEXT NOT NULL DEFAULT ''; "
         "PRAGMA user_version = 2");
     before.exec(blobs.c_str());
