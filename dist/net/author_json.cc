@@ -32,7 +32,9 @@ std::string name_of(Verification verification) {
 
 Json to_json(const ProjectStatus& project) {
   Json json = Json::object();
-  return json.set("project", project.id).set("name", project.name).set("weight", project.weight);
+  json.set("project", project.id).set("name", project.name).set("weight", project.weight);
+  if (project.lapse) json.set("lapse", *project.lapse);
+  return json;
 }
 
 Json to_json(const CurvePoint& point) {

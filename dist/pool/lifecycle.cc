@@ -82,7 +82,13 @@ void Lifecycle::fail(PoolTicket& ticket, const LeaseRow& lease, const std::strin
   const bool may_count = !late || !on_.options.soft_deadlines.contains(ticket.spec().function);
   const bool others = on_.eligibility.others_could(ticket, holder, now());
   const bool counts = may_count && (!again || holder.info().trusted || !others);
-  on_.tickets.failed(ticket, {{ticket.id(), id, holder.source()}, counts, late || others}, now());
+  const int64_t left = ticket.spec().max_attempts - ticket.row().failures;
+  const bool hangs = late && !ticket.task().pace().measured();
+  // It got the ticket again as no other node could do it, and hangs again.
+  const bool hopeless = counts && hangs && !others && ticket.has_hung(id, holder.source());
+  const int64_t attempts = hopeless ? left : counts;
+  on_.tickets.failed(ticket, {{ticket.id(), id, holder.source()}, attempts, late || others, hangs},
+                     now());
   if (may_count || !again)  // failures that do not count may repeat without end
     on_.store.add_error(ticket.task().id(),
                         {ticket.id(), id, now(), clean_text(text, kMostErrorText)});

@@ -54,11 +54,14 @@ Pool::Pool(Store& store, BlobStore& blobs, PoolOptions options)
 
 Pool::~Pool() = default;
 
-ProjectId Pool::create_project(const std::string& name, double weight) {
+ProjectId Pool::create_project(const std::string& name, double weight,
+                               std::optional<double> lapse) {
   expect(!name.empty(), "create_project", "expected a name, got none");
   expect(is_positive(weight), "create_project", "expected a weight above 0, got ", weight);
+  expect(!lapse || is_positive(*lapse), "create_project", "expected a lapse above 0, got ",
+         lapse.value_or(0));
   Change change(impl_->transaction, true);
-  const ProjectId id = impl_->accounts.add(name, weight);
+  const ProjectId id = impl_->accounts.add(name, weight, lapse, impl_->now());
   change.commit();
   return id;
 }
@@ -163,6 +166,12 @@ void Pool::release_blob(ProjectId project, const BlobHash& blob) {
   Change change(impl_->transaction, true);
   impl_->store.release_blob(project, blob);
   change.commit();
+}
+
+void Pool::renew(ProjectId id) {
+  impl_->accounts.expect(id, "renew");
+  impl_->accounts.renew(id, impl_->now());
+  impl_->accounts.count("renewed");
 }
 
 std::vector<ProjectStatus> Pool::projects() const { return impl_->accounts.projects(); }

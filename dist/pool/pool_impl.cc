@@ -56,7 +56,7 @@ PoolParts PoolImpl::parts() {
 
 void PoolImpl::load() {
   nodes.load();
-  accounts.load();
+  accounts.load(now());
   tickets.load();
   leases.load();
   votes.clear();

@@ -245,7 +245,7 @@ Answer Pool::take_back(const NodeId& id, const std::string& text) {
                    [&](PoolTicket& ticket, const LeaseRow&) { impl_->lifecycle.settle(ticket); });
 }
 
-void Pool::tick() {
+std::vector<ProjectStatus> Pool::tick() {
   PoolImpl& pool = *impl_;
   const double now = pool.now();
   if (pool.leases.overdue(now)) end_overdue_leases(pool, now);
@@ -258,6 +258,9 @@ void Pool::tick() {
     change.commit();
   }
   if (pool.garbage.is_due(now)) pool.garbage.collect(now);
+  std::vector<ProjectStatus> lapsed = pool.accounts.lapsed(now);
+  for (const ProjectStatus& project : lapsed) remove_project(project.id);
+  return lapsed;
 }
 
 std::optional<NodeStatus> Pool::node(const NodeId& id) const {

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -18,6 +20,7 @@ constexpr int64_t kSchema = 6;
 const char* const kTables = R"sql(
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE project (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, weight REAL NOT NULL);
+CREATE TABLE project_lapse (project INTEGER PRIMARY KEY, seconds REAL NOT NULL);
 CREATE TABLE project_blob (project INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (project, hash));
 CREATE INDEX project_blob_by_hash ON project_blob (hash);
 CREATE TABLE task (
@@ -111,7 +114,8 @@ ALTER TABLE ticket_input ADD COLUMN sum TEXT NOT NULL DEFAULT '';
 UPDATE ticket_input SET sum = checksum(input, (SELECT group_concat(hash, '') FROM
   (SELECT hash FROM ticket_blob WHERE ticket_blob.ticket = ticket_input.ticket ORDER BY place)));
 )sql",
-    "ALTER TABLE node ADD COLUMN outvoted REAL NOT NULL DEFAULT 0"};
+    "ALTER TABLE node ADD COLUMN outvoted REAL NOT NULL DEFAULT 0;"
+    "CREATE TABLE project_lapse (project INTEGER PRIMARY KEY, seconds REAL NOT NULL)"};
 
 /// Creates the file for this user only, since it contains the key of the tokens. SQLite gives its
 /// other files the same mode. If the file cannot be created, SQLite reports why.
@@ -260,10 +264,14 @@ void SqliteStore::set_setting(std::string_view name, std::string_view value) {
   sql("INSERT INTO setting (name, value) VALUES (?, ?)").with(name, value).run();
 }
 
-ProjectId SqliteStore::add_project(const std::string& name, double weight) {
+ProjectId SqliteStore::add_project(const std::string& name, double weight,
+                                   std::optional<double> lapse) {
   expect_room();
   sql("INSERT INTO project (name, weight) VALUES (?, ?)").with(name, weight).run();
-  return database_.last_id();
+  const ProjectId id = database_.last_id();
+  if (lapse)
+    sql("INSERT INTO project_lapse (project, seconds) VALUES (?, ?)").with(id, *lapse).run();
+  return id;
 }
 
 void SqliteStore::set_weight(ProjectId project, double weight) {
@@ -287,7 +295,7 @@ void SqliteStore::remove_project(ProjectId project) {
         "DELETE FROM error WHERE task IN (SELECT id FROM task WHERE project = ?)",
         "DELETE FROM ticket WHERE task IN (SELECT id FROM task WHERE project = ?)",
         "DELETE FROM task WHERE project = ?", "DELETE FROM project_blob WHERE project = ?",
-        "DELETE FROM project WHERE id = ?"})
+        "DELETE FROM project_lapse WHERE project = ?", "DELETE FROM project WHERE id = ?"})
     sql(text).with(project).run();
 }
 
@@ -295,6 +303,11 @@ std::vector<ProjectStatus> SqliteStore::projects() {
   std::vector<ProjectStatus> found;
   auto& query = sql("SELECT id, name, weight FROM project ORDER BY id").with();
   while (query.row()) found.push_back({query.integer(0), query.text(1), query.real(2)});
+  auto& lapses = sql("SELECT project, seconds FROM project_lapse").with();
+  while (lapses.row()) {
+    const auto project = std::ranges::find(found, lapses.integer(0), &ProjectStatus::id);
+    if (project != found.end()) project->lapse = lapses.real(1);
+  }
   return found;
 }
 

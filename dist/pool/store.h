@@ -99,7 +99,8 @@ class Store {
   virtual std::string setting(std::string_view name) = 0;
   virtual void set_setting(std::string_view name, std::string_view value) = 0;
 
-  virtual ProjectId add_project(const std::string& name, double weight) = 0;
+  virtual ProjectId add_project(const std::string& name, double weight,
+                                std::optional<double> lapse = {}) = 0;
   virtual void set_weight(ProjectId project, double weight) = 0;
   virtual void remove_project(ProjectId project) = 0;
   virtual std::vector<ProjectStatus> projects() = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,8 @@ struct ProjectStatus {
   ProjectId id = 0;
   std::string name = {};
   double weight = 1;
+  /// Seconds without Pool::renew() after which tick() removes the project. Empty: it stays.
+  std::optional<double> lapse = {};
 };
 
 /// Numbers of tickets by state. Open tickets are `free` or `leased`.

@@ -77,6 +77,14 @@ def every_documented_path():
         known = coordinator.api("GET", "/nodes")
         check(known and all(set(one) == set(schemas["Node"]["properties"]) for one in known), "a node's fields", known)
 
+        lapsing = [coordinator.api("POST", "/projects", {"name": "lapsing", "lapse": 1.5})["project"] for _ in range(2)]
+
+        def there():
+            coordinator.api("POST", f"/projects/{lapsing[0]}/renew", status=204)
+            return [one["project"] for one in coordinator.api("GET", "/projects") if one.get("lapse") == 1.5]
+
+        check(until(lambda: there() == lapsing[:1], 10), "a project that is not renewed lapses", there())
+
         def wrong(what, path, body, *words):
             status, _, answer = coordinator.request("POST", f"/api{path}", body)
             check(status in (400, 422) and all(word in answer.decode() for word in words), what, f"{status} {answer}")

@@ -220,7 +220,9 @@ def killed_training():
         run.process.kill()
         run.process.wait()
         names = [one["name"] for one in coordinator.api("GET", "/projects")]
-        check(len(names) == 2 and all(name.startswith("training ") for name in names), "its projects remain", names)
+        check(len(names) == 2 and all(name.startswith("training ") for name in names), "its projects remain for a while", names)
+        lapses = [one.get("lapse") for one in coordinator.api("GET", "/projects")]
+        check(lapses == [600, 600], "both lapse (remote_pool_test.cc waits for it)", lapses)
 
         def open_tickets():
             return sum(one["free"] + one["leased"] for one in map(

@@ -126,6 +126,40 @@ TEST_CASE("pool: arguments that are not valid throw with what was expected") {
   CHECK(pool.progress(task) == Progress{});  // no ticket of the failed calls was added
 }
 
+TEST_CASE("pool: a project that is not renewed lapses, with its tasks") {
+  TestPool at("pool.db");
+  const ProjectId stays = at.pool->create_project("stays");
+  const ProjectId lapses = at.pool->create_project("lapses", 1, 600);
+  const ProjectId renewed = at.pool->create_project("renewed", 1, 600);
+  const TaskId task = at.pool->create_task(lapses, TestPool::kUnchecked);
+  at.add(task, 2);
+  const NodeId node = at.join();
+  const Lease lease = at.lease(node);
+  at.now += 500;
+  at.pool->renew(renewed);
+  at.restart();  // renews all
+  CHECK(at.pool->projects()[1].lapse == 600);
+  CHECK(!at.pool->projects()[0].lapse);
+  at.now += 500;
+  CHECK(at.pool->tick().empty());
+  at.pool->renew(renewed);
+  CHECK(!error_of([&] { at.pool->batch([] { throw Error("undone"); }); }).empty());
+  at.now += 101;
+  const auto gone = at.pool->tick();
+  REQUIRE(gone.size() == 1);
+  CHECK(gone[0].id == lapses);
+  CHECK(gone[0].name == "lapses");
+  CHECK(at.pool->tasks().empty());
+  CHECK(at.pool->rejoin({node, ""}, {}) == false);
+  CHECK(at.answer(node, lease) == Outcome::stale);
+  at.now += 500;
+  REQUIRE(at.pool->tick().size() == 1);
+  REQUIRE(at.pool->projects().size() == 1);
+  CHECK(at.pool->projects()[0].id == stays);
+  CHECK(has(error_of([&] { at.pool->create_project("p", 1, 0); }), "a lapse above 0, got 0"));
+  CHECK(has(error_of([&] { at.pool->renew(lapses); }), "project of this pool"));
+}
+
 TEST_CASE("pool: blobs stay while a ticket, a task or a project refers to them") {
   TestPool at;
   const ProjectId project = at.pool->create_project("p");

@@ -69,7 +69,8 @@ TEST_CASE("sqlite: earlier schemas are migrated") {
                               "' WHERE ticket = 2; UPDATE ticket_input SET blobs = '" + b +
                               "' WHERE ticket = 3;";
     sqlite::Database before(file.string());
-    before.exec("ALTER TABLE node DROP COLUMN outvoted; PRAGMA user_version = 5");
+    before.exec(
+        "ALTER TABLE node DROP COLUMN outvoted; DROP TABLE project_lapse; PRAGMA user_version = 5");
     if (version < 5)
       before.exec(
           "ALTER TABLE result DROP COLUMN sum; ALTER TABLE ticket_input DROP COLUMN sum; "
