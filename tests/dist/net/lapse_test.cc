@@ -61,7 +61,7 @@ TEST_CASE("lapse: what a killed training left is deleted after ten minutes") {
     RemoteAuthor killed(
         at.author(), true, [](const std::function<void()>&) {}, [](const Finished&) {});
     killed.put_blob(sha256(bytes("weights")), bytes("weights"));
-    killed.add_tickets(std::vector<TicketSpec>(3));
+    killed.add_tickets(std::vector<TicketSpec>(3), kDefaultMemory);
     killed.nodes();
   }
   REQUIRE(at.projects().size() == 2);
