@@ -268,6 +268,7 @@ void Gather::take(std::span<MinibatchPart> parts, TicketResult result) {
     ++counts_.checked;
     TensorMessage own = compute(part);
     const Comparison compared = compare(part, message, own);
+    if (getenv("DBG")) fprintf(stderr, "DEV %s %g\n", result.node.c_str(), compared.deviation);
     if (compared.agree) trust_.agreed(result.node, compared.deviation);
     if (!compared.agree || trust_.drifts(result.node)) {
       finish(part, result.ticket, std::move(own));
