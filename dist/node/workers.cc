@@ -17,6 +17,8 @@ using Clock = std::chrono::steady_clock;
 }  // namespace
 
 struct Workers::State {
+  explicit State(std::chrono::duration<double> time) : longest(time) {}
+
   struct Running {
     Clock::time_point until;
     std::function<void()> overdue;

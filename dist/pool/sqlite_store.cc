@@ -114,8 +114,10 @@ ALTER TABLE ticket_input ADD COLUMN sum TEXT NOT NULL DEFAULT '';
 UPDATE ticket_input SET sum = checksum(input, (SELECT group_concat(hash, '') FROM
   (SELECT hash FROM ticket_blob WHERE ticket_blob.ticket = ticket_input.ticket ORDER BY place)));
 )sql",
-    "ALTER TABLE node ADD COLUMN outvoted REAL NOT NULL DEFAULT 0;"
-    "CREATE TABLE project_lapse (project INTEGER PRIMARY KEY, seconds REAL NOT NULL)"};
+    R"sql(
+ALTER TABLE node ADD COLUMN outvoted REAL NOT NULL DEFAULT 0;
+CREATE TABLE project_lapse (project INTEGER PRIMARY KEY, seconds REAL NOT NULL);
+)sql"};
 
 /// Creates the file for this user only, since it contains the key of the tokens. SQLite gives its
 /// other files the same mode. If the file cannot be created, SQLite reports why.
