@@ -60,6 +60,8 @@ CommandText add_options(OptionSet& set, JoinCommand& c) {
                    "Memory of this node. A ticket takes at most a quarter of it (default: the "
                    "device's)");
   set.real("--gflops", c.gflops, kAboveZero, "Speed of this device (default: measured for 2 s)");
+  set.real("--seconds", c.seconds, kAboveZero,
+           "Time after which a ticket is given back as failed (default: 300)");
   add_device(set, c.device);
   add_convolutions(set, c.device);
   return {"join", "Compute tickets of a coordinator",

@@ -20,6 +20,8 @@ class AuthorApi {
   /// Answers a request below /api/ with a valid token. Throws ParseError or Error if the request is
   /// invalid.
   HttpResponse answer(const HttpRequest& request);
+  /// The project was removed.
+  void forget(ProjectId project) { curves_.forget(project); }
   HttpResponse put_blob(const HttpRequest& request, const BlobHash& hash);
 
  private:

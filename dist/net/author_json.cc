@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "dist/net/author_json.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "base/base64.h"
 #include "dist/wire/utf8.h"
 
@@ -18,16 +22,19 @@ void set_bytes(Json& line, ByteView bytes) {
     line.set("result_base64", encode_base64(bytes));
 }
 
-const char* name_of(Verification verification) {
-  static constexpr const char* kVerifications[] = {"none", "quorum", "adaptive"};
-  return kVerifications[static_cast<int>(verification)];
+constexpr std::array<std::string_view, 3> kVerifications = {"none", "quorum", "adaptive"};
+
+std::string name_of(Verification verification) {
+  return std::string(kVerifications[static_cast<size_t>(verification)]);
 }
 
 }  // namespace
 
 Json to_json(const ProjectStatus& project) {
   Json json = Json::object();
-  return json.set("project", project.id).set("name", project.name).set("weight", project.weight);
+  json.set("project", project.id).set("name", project.name).set("weight", project.weight);
+  if (project.lapse) json.set("lapse", *project.lapse);
+  return json;
 }
 
 Json to_json(const CurvePoint& point) {
@@ -141,12 +148,12 @@ TaskSpec read_task(const Fields& fields) {
   spec.function = fields.text("function", "");
   spec.module = fields.text("module", "");
   spec.priority = static_cast<int>(fields.integer("priority", 0, -1000, 1000));
-  const std::string verification = fields.text("verification", "none");
-  if (verification == "quorum")
-    spec.verification = Verification::quorum;
-  else if (verification != "none")
-    fields.fail("verification", "expected none or quorum, got " + verification);
-  spec.quorum = static_cast<int>(fields.integer("quorum", spec.quorum, 1, 100));
+  const std::string verification = fields.text("verification", name_of(spec.verification));
+  const auto known = std::ranges::find(kVerifications, verification);
+  if (known == kVerifications.end())
+    fields.fail("verification", "expected none, quorum or adaptive, got " + verification);
+  spec.verification = static_cast<Verification>(known - kVerifications.begin());
+  spec.quorum = static_cast<int>(fields.integer("quorum", spec.quorum, 2, 100));
   spec.max_attempts = static_cast<int>(fields.integer("max_attempts", spec.max_attempts, 1, 1000));
   spec.public_data = fields.boolean("public_data", true);
   spec.memory_bytes =

@@ -21,8 +21,8 @@ class EventLog {
   /// Truncates values to 200 bytes. Control characters become spaces, and bytes that are not UTF-8
   /// become "?".
   void event(const std::string& name, const Fields& fields = {}) { write(events_, name, fields); }
-  /// Logs an event of security, which an attacker may want to hide. Each name has its own limit, and
-  /// one `address` gets at most a tenth of it. So it cannot displace the lines of others.
+  /// Logs an event of security, which an attacker may want to hide. Each name has its own limit,
+  /// and one `address` gets at most a tenth of it. So it cannot displace the lines of others.
   void security(const std::string& name, const Fields& fields, const std::string& address = {}) {
     write(security_[name], name, fields, address);
   }

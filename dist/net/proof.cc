@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "dist/net/json_fields.h"
 #include "dist/pool/crypto.h"
@@ -18,9 +17,9 @@ constexpr std::string_view kMapped = "::ffff:";  // of an IPv4 address in IPv6
 std::string proof_of(std::string_view token, const ServerEnd& end, std::string_view nonce) {
   const std::string& address = end.address;
   const bool is_mapped = address.starts_with(kMapped) && address.find('.') != address.npos;
+  const std::string shown = is_mapped ? address.substr(kMapped.size()) : address;
   return hmac_sha256_hex(
-      token, message("kaiseki coordinator ", is_mapped ? address.substr(kMapped.size()) : address,
-                     " ", end.port, " ", nonce));
+      token, "kaiseki coordinator " + shown + " " + end.port + " " + std::string(nonce));
 }
 
 std::string random_nonce() {

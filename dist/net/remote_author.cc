@@ -19,6 +19,9 @@ namespace kaiseki::dist {
 namespace {
 
 constexpr double kNodesSeconds = 0.5;  // maximum age of the list of nodes
+constexpr double kRenewSeconds = 2;
+/// The coordinator deletes what a killed training left after this time. Uploads may take minutes.
+constexpr double kLapseSeconds = 600;
 constexpr double kFirstWait = 0.5, kLongestWait = 5;
 constexpr size_t kDiscardAtOnce = 10000;
 constexpr size_t kLongestReason = 500;  // bytes, as it is part of a URL
@@ -151,6 +154,10 @@ std::vector<NodeStatus> RemoteAuthor::nodes() {
   if (const std::string problem = follower_.problem(); !problem.empty()) lose(problem);
   if (must_reconnect_) reconnect();
   update_state();
+  if (now - renewed_ >= kRenewSeconds) {
+    renew();
+    renewed_ = now;
+  }
   send_expulsions();
   const Json list = ask("GET", std::string("/api/nodes?function=") + kTrainingFunction);
   nodes_.clear();
@@ -179,7 +186,8 @@ void RemoteAuthor::send_expulsions() {
 
 int64_t RemoteAuthor::make_project(const std::string& what) {
   Json project = Json::object();
-  return make("/api/projects", project.set("name", project_name_ + what), "project");
+  project.set("name", project_name_ + what).set("lapse", kLapseSeconds);
+  return make("/api/projects", project, "project");
 }
 
 void RemoteAuthor::expel(const NodeId& node, const ExpulsionReason& reason) {
@@ -206,6 +214,7 @@ TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets, uint64_t
     project_ = make_project("");
     made.set("name", "training").set("function", kTrainingFunction);
     made.set("memory_bytes", static_cast<int64_t>(memory_bytes));
+    made.set("verification", "none");  // training checks results
     task_ =
         make("/api/projects/" + std::to_string(project_) + "/tasks",
              made.set("max_attempts", kTrainingAttempts).set("public_data", public_data_), "task");

@@ -2,7 +2,7 @@
 #include "dist/net/saved_curves.h"
 
 #include <algorithm>
-#include <ranges>
+#include <vector>
 
 #include "dist/net/author_json.h"
 
@@ -10,12 +10,13 @@ namespace kaiseki::dist {
 
 std::string saved_curves(const Curves& curves, size_t most_bytes) {
   std::string saved;
-  for (const ProjectId project : curves.projects() | std::views::reverse) {
+  const std::vector<ProjectId> projects = curves.projects();
+  for (auto project = projects.rbegin(); project != projects.rend(); ++project) {
     Json points = Json::array();
-    for (const CurvePoint& point : curves.of(project)) points.items.push_back(to_json(point));
+    for (const CurvePoint& point : curves.of(*project)) points.items.push_back(to_json(point));
     Json line = Json::object();
     const std::string text =
-        format_json_line(line.set("project", project).set("points", std::move(points)));
+        format_json_line(line.set("project", *project).set("points", std::move(points)));
     if (saved.size() + text.size() >= most_bytes) break;
     saved += text + "\n";
   }

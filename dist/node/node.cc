@@ -75,7 +75,7 @@ class BlobCache {
     return std::move(reply.body);
   }
 
-  const WireOptions& wire_;
+  const WireOptions wire_;
   const uint64_t kept_bytes_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<HttpClient>> idle_;
@@ -99,9 +99,9 @@ struct Node::Impl {
       : options(std::move(given)),
         log(options.log, 1000),
         wire(options.wire),
-        blobs(options.wire, ticket_memory(options.info) / 2),
+        blobs(std::make_shared<BlobCache>(options.wire, ticket_memory(options.info) / 2)),
         random(options.seed ? options.seed : std::random_device{}()),
-        workers(options.info.threads) {
+        workers(options.info.threads, options.ticket_seconds) {
     for (const auto& [name, function] : options.functions) options.info.functions.push_back(name);
     wire.on_open = [this] { open(); };
     wire.on_message = [this](ByteView message) { receive(message); };
@@ -189,42 +189,63 @@ struct Node::Impl {
     }
     if (const Json* list = frame.control.find("blobs"))
       for (const Json& hash : list->items) context.blobs.push_back(hash.string);
-    context.fetch = [this, most = context.memory_bytes](const BlobHash& hash) {
-      return blobs.fetch(hash, most);
+    context.fetch = [cache = blobs, most = context.memory_bytes](const BlobHash& hash) {
+      return cache->fetch(hash, most);
     };
     context.cancelled = [flag = job.cancelled] { return flag->load(); };
     waiting.insert(ticket);
-    workers.add([this, ticket, call = function->second, context,
-                 input = ByteVector(frame.payload.begin(), frame.payload.end())] {
+    Workers::Job work;
+    work.begin = [this, ticket, context] {
       if (!context.cancelled()) wire.post([this, ticket] { waiting.erase(ticket); });
-      compute(ticket, call, context, input);
-    });
+    };
+    work.work = [this, ticket, call = function->second, context,
+                 input = ByteVector(frame.payload.begin(), frame.payload.end())] {
+      auto computed = std::make_shared<Computed>(compute(call, context, input));
+      return [this, ticket, context, computed] {
+        wire.post([this, ticket, context, computed] { end_ticket(ticket, context, *computed); });
+      };
+    };
+    work.overdue = [this, ticket, flag = job.cancelled] { end_overdue(ticket, *flag); };
+    workers.add(std::move(work));
   }
 
-  void compute(TicketId ticket, const NodeFunction& call, const TicketContext& context,
-               ByteView input) {
-    if (context.cancelled()) return;
+  struct Computed {
     ByteVector result;
     std::string error;
+  };
+
+  static Computed compute(const NodeFunction& call, const TicketContext& context, ByteView input) {
+    Computed computed;
+    if (context.cancelled()) return computed;
     try {
-      result = call(input, context);
+      computed.result = call(input, context);
     } catch (const std::exception& problem) {
-      error = clean_text(problem.what(), 1000);
-      if (error.empty()) error = "failed";
+      computed.error = clean_text(problem.what(), 1000);
+      if (computed.error.empty()) computed.error = "failed";
     }
-    wire.post([this, ticket, context, result = std::move(result), error] {
-      const auto found = jobs.find(ticket);
-      // A coordinator with a new store numbers its tickets from the start.
-      if (found == jobs.end() || context.cancelled()) return;
-      Job& job = found->second;
-      job.error = error;
-      if (result.size() <= job.max_result_bytes)
-        job.result = result;
-      else
-        job.error = message("join", "expected a result of at most ", job.max_result_bytes,
-                            " bytes (max_result_bytes), got ", result.size());
-      finish(ticket);
-    });
+    return computed;
+  }
+
+  void end_ticket(TicketId ticket, const TicketContext& context, Computed& computed) {
+    const auto found = jobs.find(ticket);
+    // A coordinator with a new store numbers its tickets from the start.
+    if (found == jobs.end() || context.cancelled()) return;
+    Job& job = found->second;
+    job.error = computed.error;
+    if (computed.result.size() <= job.max_result_bytes)
+      job.result = std::move(computed.result);
+    else
+      job.error = message("join", "expected a result of at most ", job.max_result_bytes,
+                          " bytes (max_result_bytes), got ", computed.result.size());
+    finish(ticket);
+  }
+
+  void end_overdue(TicketId ticket, std::atomic<bool>& cancelled) {
+    if (cancelled.exchange(true)) return;
+    Job& job = jobs.at(ticket);
+    job.error =
+        message("join", "expected a result within ", options.ticket_seconds, " s, got none");
+    finish(ticket);
   }
 
   void finish(TicketId ticket) {
@@ -307,6 +328,7 @@ struct Node::Impl {
   }
 
   void watch() {
+    workers.abandon_overdue();
     if (!stopping && options.stop && options.stop()) begin_to_stop();
     if (stopping && (jobs.empty() || --goodbyes < 0)) {
       if (!wire.is_open()) return wire.stop();
@@ -331,7 +353,7 @@ struct Node::Impl {
   NodeOptions options;
   EventLog log;
   Wire wire;
-  BlobCache blobs;
+  std::shared_ptr<BlobCache> blobs;  // functions that were abandoned use it too
   std::mt19937_64 random;
   NodeIdentity identity;
   NodeCounts counts;
@@ -351,6 +373,7 @@ NodeCounts Node::run() {
   impl_->wire.connect();
   impl_->watch();
   impl_->wire.run();
+  impl_->counts.abandoned = impl_->workers.end();
   if (!impl_->problem.empty()) throw Error(impl_->problem);
   return impl_->counts;
 }

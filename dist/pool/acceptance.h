@@ -30,6 +30,9 @@ class Acceptance {
   /// Computes it again: PoolOptions::verify.
   bool is_right(const PoolTicket& ticket, ByteView result) const;
 
+  /// Whether the result confirms an earlier vote of the node, and now counts.
+  bool confirms_vote(const PoolTicket& ticket, const PoolNode& node, ByteView result) const;
+
   // Within a transaction.
   /// Ends the node's lease. The result counts, or is a vote.
   Answer accept(PoolTicket& ticket, PoolNode& node, const Token& token, ByteView result,
@@ -42,8 +45,10 @@ class Acceptance {
   double now() const { return on_.options.clock(); }
   /// Returns the seconds that the node took.
   double learn_pace(const PoolTicket& ticket, PoolNode& node, const Token& token);
-  Answer vote(PoolTicket& ticket, const PoolNode& node, ByteView result);
-  void judge_voters(TicketId ticket, const std::string& hash);
+  /// Whether the result counts without a vote of another node.
+  bool counts_alone(const PoolTicket& ticket, const PoolNode& node, const Token& token) const;
+  Answer compare(PoolTicket& ticket, PoolNode& node, const Token& token, ByteView result);
+  void judge(const VoteRow& vote, const std::string& hash);
   Answer finish(PoolTicket& ticket, const PoolNode& node, ByteView result, bool checked);
 
   const PoolParts on_;

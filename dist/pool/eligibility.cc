@@ -46,6 +46,11 @@ bool Eligibility::is_able(const TaskSpec& spec, const PoolNode& node) {
          has_code(spec, node.info());
 }
 
+bool Eligibility::compares(const TaskSpec& spec) const {
+  return spec.verification == Verification::quorum ||
+         (spec.verification == Verification::adaptive && !options_.verify);
+}
+
 bool Eligibility::suits(const PoolTask& task, const PoolNode& node) {
   return task.is(TaskState::running) && task.progress().open() > 0 && is_able(task.spec(), node);
 }
@@ -54,7 +59,7 @@ bool Eligibility::takes_part(const PoolTicket& ticket, const PoolNode& node) con
   if (leases_.find(ticket.id(), node.id()) ||
       votes_.has_voted(ticket.id(), node.id(), node.source()))
     return true;
-  if (!ticket.task().is_quorum() || node.source().empty()) return false;
+  if (!compares(ticket.spec()) || node.source().empty()) return false;
   return std::ranges::any_of(leases_.of_ticket(ticket.id()), [&](const LeaseRow& lease) {
     const PoolNode* holder = nodes_.find(lease.node);
     return holder && holder->source() == node.source();
@@ -76,11 +81,6 @@ bool Eligibility::others_could(const PoolTicket& ticket, const PoolNode& besides
   });
 }
 
-bool Eligibility::may_get(const PoolTicket& ticket, const PoolNode& node, double now) const {
-  if (takes_part(ticket, node)) return false;
-  return !ticket.has_failed(node.id(), node.source()) || !others_could(ticket, node, now);
-}
-
 EligibleNodes Eligibility::count(const PoolTask& task) const {
   EligibleNodes eligible;
   std::set<std::string_view> sources;
@@ -94,6 +94,7 @@ EligibleNodes Eligibility::count(const PoolTask& task) const {
     }
     ++eligible.nodes;
     eligible.established += !node.is_newcomer();
+    if (node.is_proven()) eligible.proven.push_back(id);
     if (node.source().empty())
       ++eligible.sources;
     else
@@ -112,12 +113,15 @@ const EligibleNodes& Eligibility::nodes_for(const PoolTask& task) const {
 }
 
 std::string Eligibility::wait_reason(const PoolTask& task) const {
+  const TaskSpec& spec = task.spec();
   if (!task.is(TaskState::running) || task.progress().open() == 0) return {};
   const EligibleNodes& all = nodes_for(task);
   const size_t sources = all.sources;
-  const std::string missing = all.nodes > 0 ? std::string() : what_is_missing(task.spec(), all);
+  const std::string missing = all.nodes > 0 ? std::string() : what_is_missing(spec, all);
   if (!missing.empty()) return missing;
-  if (!task.is_quorum() || sources >= static_cast<size_t>(task.spec().quorum)) return {};
+  if (!compares(spec) || sources >= static_cast<size_t>(spec.quorum)) return {};
+  if (spec.verification == Verification::adaptive && (all.nodes == 0 || !all.proven.empty()))
+    return {};
   return message("task", "expected nodes of ", task.spec().quorum,
                  " sources that can do it, for its quorum, got ", sources,
                  "; nodes of one address are one source, unless they have the token");

@@ -7,6 +7,7 @@
 
 #include "dist/pool/leases.h"
 #include "dist/pool/nodes.h"
+#include "dist/pool/options.h"
 #include "dist/pool/tickets.h"
 #include "dist/pool/votes.h"
 
@@ -19,16 +20,21 @@ struct EligibleNodes {
   size_t without_code = 0;  // nodes without the function, which run no modules; not in `nodes`
   size_t too_small = 0;     // nodes that lack only the memory; not in `nodes`
   size_t established = 0;   // of the nodes, those that are no newcomers
+  std::vector<NodeId> proven = {};
 };
 
 class Eligibility {
  public:
-  Eligibility(const Nodes& nodes, const Leases& leases, const Votes& votes)
-      : nodes_(nodes), leases_(leases), votes_(votes) {}
+  /// The arguments must outlive this.
+  Eligibility(const PoolOptions& options, const Nodes& nodes, const Leases& leases,
+              const Votes& votes)
+      : options_(options), nodes_(nodes), leases_(leases), votes_(votes) {}
 
   /// Whether the node has the task's function or runs its module, may see its data, and has the
   /// memory for a ticket.
   static bool is_able(const TaskSpec& spec, const PoolNode& node);
+  /// Whether results count after a comparison with those of other nodes.
+  bool compares(const TaskSpec& spec) const;
   /// The task runs, has open tickets, and the node is able to compute them.
   static bool suits(const PoolTask& task, const PoolNode& node);
   /// Whether the node, or another of its source, holds the ticket or has voted on it.
@@ -38,7 +44,6 @@ class Eligibility {
   bool could_take(const PoolTicket& ticket, const PoolNode& node, double now) const;
   /// Whether another node could_take() the ticket.
   bool others_could(const PoolTicket& ticket, const PoolNode& besides, double now) const;
-  bool may_get(const PoolTicket& ticket, const PoolNode& node, double now) const;
 
   /// The count is kept until a node comes or goes.
   const EligibleNodes& nodes_for(const PoolTask& task) const;
@@ -48,6 +53,7 @@ class Eligibility {
  private:
   EligibleNodes count(const PoolTask& task) const;
 
+  const PoolOptions& options_;
   const Nodes& nodes_;
   const Leases& leases_;
   const Votes& votes_;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dist/pool/accounts.h"
-#include "dist/pool/eligibility.h"
+#include "dist/pool/agreement.h"
 #include "dist/pool/reports.h"
 #include "dist/pool/timing.h"
 
@@ -23,6 +23,7 @@ struct PoolParts {
   Accounts& accounts;
   Reports& reports;
   const Eligibility& eligibility;
+  const Agreement& agreement;
 };
 
 class Lifecycle {
@@ -32,8 +33,6 @@ class Lifecycle {
   /// An open ticket, read from the store if need be; null if it is not open.
   PoolTicket* open(TicketId ticket);
   void load_fresh(PoolTask& task);
-  /// Returns the number of further leases that the ticket needs.
-  int64_t wanted(const PoolTicket& ticket) const;
   /// Puts the ticket where it belongs after a change.
   void place(PoolTicket& ticket);
 

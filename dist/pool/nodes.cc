@@ -16,6 +16,7 @@ constexpr int kMostThreads = 1024;
 constexpr size_t kMostReason = 2000;
 constexpr double kLoss = 0.9;          // failures of a lost connection; one alone causes no rest
 constexpr double kForgiven = 7.0 / 8;  // an accepted result multiplies recent failures by this
+constexpr double kConfirmed = 0.99;  // a result that others sent too multiplies lost votes by this
 constexpr double kDay = 86400;
 constexpr double kForgetBlock = 3600;                      // seconds since its last failure
 constexpr double kForgetIdle = kDay, kForget = 30 * kDay;  // seconds since a node was last seen
@@ -75,6 +76,7 @@ void PoolNode::accepted(bool verified) {
   ++row_.accepted;
   row_.recent_failures *= kForgiven;
   row_.consecutive_valid += verified;
+  if (verified) row_.outvoted *= kConfirmed;
 }
 
 double PoolNode::rests_until() const { return failed_at_ + rest_after(row_.recent_failures); }
@@ -95,6 +97,7 @@ void PoolNode::lost(int64_t leases, double now) {
 
 void PoolNode::outvoted(double now) {
   row_.consecutive_valid = 0;
+  row_.outvoted += 1;
   failed(now, now);
 }
 
@@ -176,8 +179,10 @@ void Nodes::change(PoolNode& node) {
 }
 
 void Nodes::accepted(PoolNode& node, bool verified) {
+  const bool was_proven = node.is_proven();
   node.accepted(verified);
   index(node);
+  if (node.is_proven() != was_proven) membership_changed();
   if (const auto block = blocks_.find(block_of(node.source())); block != blocks_.end())
     block->second.failures *= kForgiven;
 }
@@ -190,6 +195,11 @@ void Nodes::failed(PoolNode& node, double issued, double now) {
 void Nodes::lost(PoolNode& node, int64_t leases, double now) {
   node.lost(leases, now);
   if (leases > 0) failed_in_block(node, now, kLoss);
+}
+
+void Nodes::outvoted(PoolNode& node, double now) {
+  if (node.is_proven()) membership_changed();
+  node.outvoted(now);
 }
 
 void Nodes::failed_in_block(const PoolNode& node, double now, double failures) {

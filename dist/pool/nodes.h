@@ -33,6 +33,9 @@ class PoolNode {
   /// kLongestRest.
   double rests_until() const;
   bool is_newcomer() const { return row_.accepted == 0 && !info_.trusted; }
+  /// Its results count without those of others: it is trusted, or enough of its last results were
+  /// right.
+  bool is_proven() const { return info_.trusted || row_.consecutive_valid >= kTrustedAfter; }
   /// Whether it asked for tickets in the last seconds.
   bool has_asked(double now) const { return now - asked_ <= kAskSeconds; }
   NodeStatus status(size_t leases) const;
@@ -103,6 +106,7 @@ class Nodes {
   void accepted(PoolNode& node, bool verified);
   void failed(PoolNode& node, double issued, double now);
   void lost(PoolNode& node, int64_t leases, double now);
+  void outvoted(PoolNode& node, double now);
   /// Counts failures for the node's block only. Use it if the node may be honest or was expelled.
   void failed_in_block(const PoolNode& node, double now, double failures = 1);
   /// Returns the time until which the node gets no ticket. A newcomer also rests as long as its
@@ -112,7 +116,8 @@ class Nodes {
 
   /// Changes with each call of membership_changed().
   uint64_t membership_version() const { return version_; }
-  /// Call when a node joined, left or was expelled, or is no newcomer any more.
+  /// Call when a node joined, left or was expelled, or is a newcomer or proven no more, or is
+  /// proven.
   void membership_changed() { ++version_; }
 
   /// Forgets nodes that were away for a month. If no result of a node counted, a day is enough.

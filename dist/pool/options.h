@@ -38,7 +38,8 @@ struct PoolOptions {
   std::function<double()> clock = {};
   /// Fills a buffer with secret random bytes. Empty: the system's randomness.
   std::function<void(std::span<std::byte>)> random = {};
-  /// Returns whether a result is right. Verification::adaptive needs it.
+  /// Returns whether a result is right. Empty: Verification::adaptive compares the results of
+  /// nodes.
   std::function<bool(const Check&)> verify = {};
   /// Called when a ticket is done or dead, and the store has its new state. It may call the pool.
   std::function<void(const Finished&)> on_finished = {};

@@ -50,20 +50,18 @@ void set_state(PoolImpl& pool, TaskId id, TaskState state, std::string_view oper
 }  // namespace
 
 Pool::Pool(Store& store, BlobStore& blobs, PoolOptions options)
-    : impl_(std::make_unique<PoolImpl>(store, blobs, std::move(options))) {
-  for (const auto& [id, task] : impl_->tickets.tasks())
-    expect(task.spec().verification != Verification::adaptive || task.is(TaskState::cancelled) ||
-               impl_->options.verify,
-           "pool", kNoVerify);
-}
+    : impl_(std::make_unique<PoolImpl>(store, blobs, std::move(options))) {}
 
 Pool::~Pool() = default;
 
-ProjectId Pool::create_project(const std::string& name, double weight) {
+ProjectId Pool::create_project(const std::string& name, double weight,
+                               std::optional<double> lapse) {
   expect(!name.empty(), "create_project", "expected a name, got none");
   expect(is_positive(weight), "create_project", "expected a weight above 0, got ", weight);
+  expect(!lapse || is_positive(*lapse), "create_project", "expected a lapse above 0, got ",
+         lapse.value_or(0));
   Change change(impl_->transaction, true);
-  const ProjectId id = impl_->accounts.add(name, weight);
+  const ProjectId id = impl_->accounts.add(name, weight, lapse, impl_->now());
   change.commit();
   return id;
 }
@@ -77,10 +75,8 @@ TaskId Pool::create_task(ProjectId project, const TaskSpec& spec) {
          kOperation, "expected a module that was put as a blob, got '", spec.module, "'");
   expect(spec.max_attempts >= 1, kOperation, "expected max_attempts of at least 1, got ",
          spec.max_attempts);
-  expect(spec.verification != Verification::quorum || spec.quorum >= 2, kOperation,
+  expect(spec.verification == Verification::none || spec.quorum >= 2, kOperation,
          "expected a quorum of at least 2, got ", spec.quorum);
-  expect(spec.verification != Verification::adaptive || impl_->options.verify, kOperation,
-         kNoVerify);
   Change change(impl_->transaction, true);
   const TaskId id = impl_->tickets.add_task(project, spec).id();
   change.commit();
@@ -170,6 +166,12 @@ void Pool::release_blob(ProjectId project, const BlobHash& blob) {
   Change change(impl_->transaction, true);
   impl_->store.release_blob(project, blob);
   change.commit();
+}
+
+void Pool::renew(ProjectId id) {
+  impl_->accounts.expect(id, "renew");
+  impl_->accounts.renew(id, impl_->now());
+  impl_->accounts.count("renewed");
 }
 
 std::vector<ProjectStatus> Pool::projects() const { return impl_->accounts.projects(); }

@@ -26,7 +26,12 @@ class Pool {
 
   // The author's side. A method throws Error if an id is unknown or a spec is not valid. When it
   // returns, the change is on the disk.
-  ProjectId create_project(const std::string& name, double weight = 1);
+  /// If the project has a `lapse`, tick() removes it when renew() is not called for so many
+  /// seconds. So nothing is left of an author that was killed. A restart of the pool renews all
+  /// projects.
+  ProjectId create_project(const std::string& name, double weight = 1,
+                           std::optional<double> lapse = {});
+  void renew(ProjectId project);
   TaskId create_task(ProjectId project, const TaskSpec& spec);
   /// Returns the first ticket's id. The others follow without a gap. A task may get tickets at any
   /// time.
@@ -108,9 +113,10 @@ class Pool {
   /// Changes when a node joins, leaves or is expelled.
   uint64_t membership_version() const;
 
-  /// Ends leases past their deadline. Call it about once a second, then lease() for waiting nodes:
-  /// a node may have finished its rest, or a ticket may be late.
-  void tick();
+  /// Ends leases past their deadline. Removes the projects that lapsed, and returns them. Call it
+  /// about once a second, then lease() for waiting nodes: a node may have finished its rest, or a
+  /// ticket may be late.
+  std::vector<ProjectStatus> tick();
   /// Makes all changes of `calls` one transaction, which is much faster than one for each call. The
   /// changes are in the store when this returns. An exception undoes all of them. Then discard the
   /// values that the calls returned.

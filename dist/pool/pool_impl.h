@@ -29,6 +29,7 @@ struct PoolImpl {
   Transaction transaction;
 
   const Eligibility eligibility;
+  const Agreement agreement;
   const Timing timing;
   Lifecycle lifecycle;
   Scheduler scheduler;

@@ -44,12 +44,17 @@ NodeStatus status_of(const PoolImpl& pool, const PoolNode& node) {
 }
 
 /// The node, or another of its source, has voted on the ticket. Its source may have voted after the
-/// node got the ticket, so this is no failure.
-Answer accept_second_vote(PoolImpl& pool, PoolTicket& ticket, const NodeId& node) {
+/// node got the ticket, so this is no failure. A node that repeats its own ticket and has another
+/// result has failed.
+Answer accept_second_vote(PoolImpl& pool, PoolTicket& ticket, const NodeId& node, ByteView result) {
   if (const LeaseRow* held = pool.leases.find(ticket.id(), node)) {
     Change change(pool.transaction, false);
-    pool.lifecycle.end_lease(ticket, held->epoch);
-    pool.lifecycle.settle(ticket);
+    const LeaseRow lease = pool.lifecycle.end_lease(ticket, held->epoch);
+    if (pool.votes.contradicts(ticket.id(), node, sha256_hex(result)))
+      pool.lifecycle.fail(ticket, lease, "accept: expected the same result again, got another",
+                          false);
+    else
+      pool.lifecycle.settle(ticket);
     change.commit();
   }
   return pool.acceptance.count(Outcome::duplicate, "duplicate");
@@ -219,8 +224,9 @@ Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) 
   if (!ticket) return pool.acceptance.ended(token->ticket);
   if (pool.now() > static_cast<double>(token->expiry) || ticket->task().is(TaskState::cancelled))
     return pool.acceptance.count(Outcome::stale, "stale");
-  if (pool.votes.has_voted(ticket->id(), id, node.source()))
-    return accept_second_vote(pool, *ticket, id);
+  if (pool.votes.has_voted(ticket->id(), id, node.source()) &&
+      !pool.acceptance.confirms_vote(*ticket, node, result))
+    return accept_second_vote(pool, *ticket, id, result);
   return judge(pool, *ticket, node, *token, result);
 }
 
@@ -239,7 +245,7 @@ Answer Pool::take_back(const NodeId& id, const std::string& text) {
                    [&](PoolTicket& ticket, const LeaseRow&) { impl_->lifecycle.settle(ticket); });
 }
 
-void Pool::tick() {
+std::vector<ProjectStatus> Pool::tick() {
   PoolImpl& pool = *impl_;
   const double now = pool.now();
   if (pool.leases.overdue(now)) end_overdue_leases(pool, now);
@@ -252,6 +258,9 @@ void Pool::tick() {
     change.commit();
   }
   if (pool.garbage.is_due(now)) pool.garbage.collect(now);
+  std::vector<ProjectStatus> lapsed = pool.accounts.lapsed(now);
+  for (const ProjectStatus& project : lapsed) remove_project(project.id);
+  return lapsed;
 }
 
 std::optional<NodeStatus> Pool::node(const NodeId& id) const {

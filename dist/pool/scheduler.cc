@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kaiseki::dist {
 namespace {
@@ -12,6 +13,7 @@ constexpr size_t kNewcomerHeld = 2;  // leases of an untrusted node without an a
 constexpr int64_t kNewcomers = 8;    // newcomers hold at most an eighth of a task's open tickets
 constexpr int64_t kMostAgain = 2;    // extra leases of one ticket
 constexpr int kMostLooks = 256;      // tickets or nodes of a kind that one search visits
+constexpr int kFirstLooks = 64;      // of these, at the oldest tickets
 constexpr double kSooner = 1.25;     // times faster than the node, so that equal nodes take turns
 constexpr double kUnknown = 2;       // times slower than it claims, for a node without results
 
@@ -140,7 +142,7 @@ PoolTicket* Scheduler::preferred_ticket(PoolTask& task, PoolNode& node) {
     while (*at > task.loaded_to() && !task.all_loaded()) lifecycle_.load_fresh(task);
     if (!task.queue().is_ready(*at)) continue;
     PoolTicket& ticket = on_.tickets.at(*at);
-    if (on_.eligibility.may_get(ticket, node, now())) return &ticket;
+    if (on_.agreement.may_get(ticket, node, now())) return &ticket;
   }
   return nullptr;
 }
@@ -150,31 +152,34 @@ PoolTicket* Scheduler::ready_ticket(PoolTask& task, PoolNode& node) {
   if (PoolTicket* preferred = preferred_ticket(task, node))
     return is_better_left(*preferred, node) ? nullptr : preferred;
   // Any node can take nearly all ready tickets of other tasks, so the search starts at the first.
-  const bool quorum = task.is_quorum();
-  TicketId from = quorum ? node.cursor(task.id()) : 0;
-  bool wrapped = from == 0;
-  for (int looks = 0; looks < kMostLooks; ++looks) {
+  // In tasks that compare results, it continues at the cursor after the first ones: others wait for
+  // a vote on these.
+  const bool compares = on_.eligibility.compares(task.spec());
+  const TicketId cursor = compares ? node.cursor(task.id()) : 0;
+  TicketId from = 0, rest = 0;
+  PoolTicket* chosen = nullptr;
+  int looks = 0;
+  for (; looks < kMostLooks && !chosen; ++looks) {
+    if (looks == kFirstLooks && cursor > from) rest = std::exchange(from, cursor);
     const auto found = task.queue().ready_from(from);
     if (!found && !task.all_loaded()) {
       lifecycle_.load_fresh(task);
       continue;
     }
     if (!found) {
-      from = 0;  // tickets before the cursor may be wanted again
-      if (wrapped) break;
-      wrapped = true;
+      if (rest == 0) break;
+      from = std::exchange(rest, 0);  // tickets before the cursor may be wanted again
       continue;
     }
     from = *found + 1;
     PoolTicket& ticket = on_.tickets.at(*found);
-    if (!on_.eligibility.may_get(ticket, node, now()) || is_kept_for_another(task, *found, node))
+    if (!on_.agreement.may_get(ticket, node, now()) || is_kept_for_another(task, *found, node))
       continue;
     if (is_better_left(ticket, node)) break;
-    if (quorum) node.set_cursor(task.id(), from);
-    return &ticket;
+    chosen = &ticket;
   }
-  if (quorum) node.set_cursor(task.id(), from);
-  return nullptr;
+  if (compares && looks > kFirstLooks) node.set_cursor(task.id(), from);
+  return chosen;
 }
 
 double Scheduler::seconds_on(const PoolTicket& ticket, const PoolNode& node) const {
@@ -200,10 +205,15 @@ int64_t Scheduler::tickets_within(double seconds, const PoolTicket& ticket,
   return static_cast<int64_t>(std::clamp(rounds, 0.0, 1e6)) * at_once;
 }
 
+bool Scheduler::is_compared(const PoolTicket& ticket) const {
+  return on_.eligibility.compares(ticket.spec()) &&
+         (ticket.spec().verification == Verification::quorum ||
+          !on_.leases.of_ticket(ticket.id()).empty() || !on_.votes.of(ticket.id()).empty());
+}
+
 bool Scheduler::others_are_sooner(const PoolTicket& ticket, const PoolNode& besides, double seconds,
                                   int64_t tickets) const {
-  if (!ticket.task().pace().measured() || ticket.task().is_quorum() || tickets > kMostLooks)
-    return false;
+  if (!ticket.task().pace().measured() || tickets > kMostLooks || is_compared(ticket)) return false;
   const auto are_enough = [&](const PoolNode& other) {
     if (&other == &besides || !on_.eligibility.could_take(ticket, other, now())) return false;
     const bool counts = other.speed().measured ||
@@ -247,9 +257,9 @@ PoolTicket* Scheduler::late_ticket(PoolTask& task, PoolNode& node) {
     PoolTicket& ticket = on_.tickets.at(id);
     const std::vector<LeaseRow>& leases = on_.leases.of_ticket(id);
     if (leases.empty() || ticket.row().failures >= task.spec().max_attempts) continue;
-    const bool enough = lifecycle_.wanted(ticket) <= -kMostAgain;
+    const bool enough = on_.agreement.wanted(ticket) <= -kMostAgain;
     if (enough && !timing_.may_hang(ticket, leases, now())) continue;
-    if (!is_late(ticket) || !on_.eligibility.may_get(ticket, node, now())) continue;
+    if (!is_late(ticket) || !on_.agreement.may_get(ticket, node, now())) continue;
     // A node without results may hold the ticket without computing it.
     const double seconds = seconds_on(ticket, node) * (node.speed().measured ? 1 : kUnknown);
     if (!others_are_sooner(ticket, node, seconds, 1)) return &ticket;

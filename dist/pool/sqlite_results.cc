@@ -10,7 +10,7 @@ constexpr int64_t kMostNewcomers = 100'000;  // 75 MB at most
 
 NodeRow node_of(const sqlite::Statement& query) {
   return {query.text(0),    query.text(1), query.text(2), query.integer(3), query.integer(4),
-          query.integer(5), query.real(6), query.real(7), query.text(8)};
+          query.integer(5), query.real(6), query.real(7), query.text(8),    query.real(9)};
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ bool SqliteStore::names_blob(const BlobHash& blob) {
 std::optional<NodeRow> SqliteStore::node(const NodeId& node) {
   auto& query =
       sql("SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
-          "last_seen, expelled FROM known_node WHERE id = ?")
+          "last_seen, expelled, outvoted FROM known_node WHERE id = ?")
           .with(node);
   if (!query.row()) return std::nullopt;
   NodeRow row = node_of(query);
@@ -113,7 +113,8 @@ std::vector<NodeRow> SqliteStore::nodes(double since, int limit) {
   std::vector<NodeRow> found;
   auto& query =
       sql("SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
-          "last_seen, expelled FROM known_node WHERE last_seen > ? ORDER BY last_seen DESC, id "
+          "last_seen, expelled, outvoted FROM known_node WHERE last_seen > ? ORDER BY last_seen "
+          "DESC, id "
           "LIMIT ?")
           .with(since, limit);
   while (query.row()) found.push_back(node_of(query));
@@ -125,28 +126,30 @@ void SqliteStore::put_node(const NodeRow& node) {
   const auto write = [&](const char* text) {
     return sql(text)
         .with(node.name, node.device, node.accepted, node.failed, node.consecutive_valid,
-              node.recent_failures, node.last_seen, node.expelled, node.id)
+              node.recent_failures, node.last_seen, node.expelled, node.outvoted, node.id)
         .run();
   };
   if (is_newcomer) {
-    if (write("UPDATE newcomer SET name = ?, device = ?, accepted = ?, failed = ?, "
-              "consecutive_valid = ?, failed_in_a_row = ?, last_seen = ?, expelled = ? "
-              "WHERE id = ?") == 1)
+    if (write(
+            "UPDATE newcomer SET name = ?, device = ?, accepted = ?, failed = ?, "
+            "consecutive_valid = ?, failed_in_a_row = ?, last_seen = ?, expelled = ?, outvoted = ? "
+            "WHERE id = ?") == 1)
       return;
     write(
         "INSERT INTO newcomer (name, device, accepted, failed, consecutive_valid, "
-        "failed_in_a_row, last_seen, expelled, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "failed_in_a_row, last_seen, expelled, outvoted, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "?)");
     sql("DELETE FROM newcomer WHERE number <= ?").with(database_.last_id() - kMostNewcomers).run();
     return;
   }
   if (write("UPDATE node SET name = ?, device = ?, accepted = ?, failed = ?, "
-            "consecutive_valid = ?, failed_in_a_row = ?, last_seen = ?, expelled = ? "
+            "consecutive_valid = ?, failed_in_a_row = ?, last_seen = ?, expelled = ?, outvoted = ? "
             "WHERE id = ?") == 1)
     return;
   sql("DELETE FROM newcomer WHERE id = ?").with(node.id).run();
   write(
       "INSERT INTO node (name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
-      "last_seen, expelled, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "last_seen, expelled, outvoted, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 }
 
 int64_t SqliteStore::drop_nodes(double idle_before, double before) {

@@ -6,18 +6,21 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr int64_t kSchema = 5;
+constexpr int64_t kSchema = 6;
 
 // AUTOINCREMENT: the id of a deleted row is never used again.
 const char* const kTables = R"sql(
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE project (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, weight REAL NOT NULL);
+CREATE TABLE project_lapse (project INTEGER PRIMARY KEY, seconds REAL NOT NULL);
 CREATE TABLE project_blob (project INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (project, hash));
 CREATE INDEX project_blob_by_hash ON project_blob (hash);
 CREATE TABLE task (
@@ -59,7 +62,7 @@ CREATE INDEX error_by_task ON error (task, id);
 CREATE TABLE node (
   id TEXT PRIMARY KEY, name TEXT NOT NULL, device TEXT NOT NULL, accepted INTEGER NOT NULL,
   failed INTEGER NOT NULL, consecutive_valid INTEGER NOT NULL, failed_in_a_row INTEGER NOT NULL,
-  last_seen REAL NOT NULL, expelled TEXT NOT NULL) WITHOUT ROWID;
+  last_seen REAL NOT NULL, expelled TEXT NOT NULL, outvoted REAL NOT NULL DEFAULT 0) WITHOUT ROWID;
 CREATE INDEX node_by_last_seen ON node (last_seen);
 )sql";
 
@@ -69,12 +72,14 @@ CREATE TEMP TABLE newcomer (
   number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, name TEXT NOT NULL,
   device TEXT NOT NULL, accepted INTEGER NOT NULL, failed INTEGER NOT NULL,
   consecutive_valid INTEGER NOT NULL, failed_in_a_row REAL NOT NULL, last_seen REAL NOT NULL,
-  expelled TEXT NOT NULL);
+  expelled TEXT NOT NULL, outvoted REAL NOT NULL);
 CREATE INDEX temp.newcomer_by_last_seen ON newcomer (last_seen);
 CREATE TEMP VIEW known_node AS
-  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen, expelled
+  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen,
+    expelled, outvoted
   FROM main.node UNION ALL
-  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen, expelled
+  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen,
+    expelled, outvoted
   FROM temp.newcomer;
 )sql";
 
@@ -108,6 +113,10 @@ UPDATE result SET sum = checksum(task, ticket, dead, checked, node, result, blob
 ALTER TABLE ticket_input ADD COLUMN sum TEXT NOT NULL DEFAULT '';
 UPDATE ticket_input SET sum = checksum(input, (SELECT group_concat(hash, '') FROM
   (SELECT hash FROM ticket_blob WHERE ticket_blob.ticket = ticket_input.ticket ORDER BY place)));
+)sql",
+    R"sql(
+ALTER TABLE node ADD COLUMN outvoted REAL NOT NULL DEFAULT 0;
+CREATE TABLE project_lapse (project INTEGER PRIMARY KEY, seconds REAL NOT NULL);
 )sql"};
 
 /// Creates the file for this user only, since it contains the key of the tokens. SQLite gives its
@@ -257,10 +266,14 @@ void SqliteStore::set_setting(std::string_view name, std::string_view value) {
   sql("INSERT INTO setting (name, value) VALUES (?, ?)").with(name, value).run();
 }
 
-ProjectId SqliteStore::add_project(const std::string& name, double weight) {
+ProjectId SqliteStore::add_project(const std::string& name, double weight,
+                                   std::optional<double> lapse) {
   expect_room();
   sql("INSERT INTO project (name, weight) VALUES (?, ?)").with(name, weight).run();
-  return database_.last_id();
+  const ProjectId id = database_.last_id();
+  if (lapse)
+    sql("INSERT INTO project_lapse (project, seconds) VALUES (?, ?)").with(id, *lapse).run();
+  return id;
 }
 
 void SqliteStore::set_weight(ProjectId project, double weight) {
@@ -284,7 +297,7 @@ void SqliteStore::remove_project(ProjectId project) {
         "DELETE FROM error WHERE task IN (SELECT id FROM task WHERE project = ?)",
         "DELETE FROM ticket WHERE task IN (SELECT id FROM task WHERE project = ?)",
         "DELETE FROM task WHERE project = ?", "DELETE FROM project_blob WHERE project = ?",
-        "DELETE FROM project WHERE id = ?"})
+        "DELETE FROM project_lapse WHERE project = ?", "DELETE FROM project WHERE id = ?"})
     sql(text).with(project).run();
 }
 
@@ -292,6 +305,11 @@ std::vector<ProjectStatus> SqliteStore::projects() {
   std::vector<ProjectStatus> found;
   auto& query = sql("SELECT id, name, weight FROM project ORDER BY id").with();
   while (query.row()) found.push_back({query.integer(0), query.text(1), query.real(2)});
+  auto& lapses = sql("SELECT project, seconds FROM project_lapse").with();
+  while (lapses.row()) {
+    const auto project = std::ranges::find(found, lapses.integer(0), &ProjectStatus::id);
+    if (project != found.end()) project->lapse = lapses.real(1);
+  }
   return found;
 }
 

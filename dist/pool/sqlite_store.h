@@ -21,7 +21,8 @@ class SqliteStore : public Store {
   std::string setting(std::string_view name) override;
   void set_setting(std::string_view name, std::string_view value) override;
 
-  ProjectId add_project(const std::string& name, double weight) override;
+  ProjectId add_project(const std::string& name, double weight,
+                        std::optional<double> lapse) override;
   void set_weight(ProjectId project, double weight) override;
   void remove_project(ProjectId project) override;
   std::vector<ProjectStatus> projects() override;

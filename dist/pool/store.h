@@ -67,6 +67,7 @@ struct NodeRow {
   double recent_failures = 0;  // each accepted result lowers it
   double last_seen = 0;
   std::string expelled = {};
+  double outvoted = 0;  // votes that it lost; each result that others agreed with lowers it
 };
 
 /// The last writes may be lost. The process must end, and the next process opens the store again.
@@ -98,7 +99,8 @@ class Store {
   virtual std::string setting(std::string_view name) = 0;
   virtual void set_setting(std::string_view name, std::string_view value) = 0;
 
-  virtual ProjectId add_project(const std::string& name, double weight) = 0;
+  virtual ProjectId add_project(const std::string& name, double weight,
+                                std::optional<double> lapse = {}) = 0;
   virtual void set_weight(ProjectId project, double weight) = 0;
   virtual void remove_project(ProjectId project) = 0;
   virtual std::vector<ProjectStatus> projects() = 0;

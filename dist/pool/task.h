@@ -74,7 +74,6 @@ class PoolTask {
   const TaskStatus& status() const { return status_; }
   const TaskSpec& spec() const { return status_.spec; }
   bool is(TaskState state) const { return status_.state == state; }
-  bool is_quorum() const { return spec().verification == Verification::quorum; }
   const Progress& progress() const { return progress_; }
   const TicketQueue& queue() const { return queue_; }
   const Preferences& preferences() const { return preferences_; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,12 @@ using BlobHash = std::string;
 
 /// The check of a task's results before they count.
 enum class Verification : uint8_t {
-  none,      // the first result that is not too large counts
-  quorum,    // a result counts once `quorum` nodes of different sources sent the same bytes
-  adaptive,  // PoolOptions::verify checks all results of newcomers and samples of the others
+  none,    // the first result that is not too large counts
+  quorum,  // a result counts once `quorum` nodes of different sources sent the same bytes
+  /// A trusted node's result counts, and that of a proven node. Samples of a proven node's results
+  /// and all results of other nodes need a quorum. If PoolOptions::verify is set, it checks those
+  /// results instead, of trusted nodes too.
+  adaptive,
 };
 
 /// The memory of a ticket whose task declares none.
@@ -37,8 +41,8 @@ struct TaskSpec {
   std::string function = {};  // empty: no native function
   BlobHash module = {};       // empty: no JavaScript or WebAssembly module
   int priority = 0;           // within the project: higher first
-  Verification verification = Verification::none;
-  int quorum = 2;  // of Verification::quorum
+  Verification verification = Verification::adaptive;
+  int quorum = 2;  // nodes that agree; one more if all are unproven and others could compute it
   /// After this many failures a ticket is dead. Nodes without NodeInfo::trusted count once for each
   /// source. They count again if no other connected node could compute the ticket.
   int max_attempts = 10;
@@ -70,6 +74,8 @@ struct ProjectStatus {
   ProjectId id = 0;
   std::string name = {};
   double weight = 1;
+  /// Seconds without Pool::renew() after which tick() removes the project. Empty: it stays.
+  std::optional<double> lapse = {};
 };
 
 /// Numbers of tickets by state. Open tickets are `free` or `leased`.

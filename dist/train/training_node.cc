@@ -22,13 +22,12 @@ constexpr size_t kMostOfTicket = 4;  // blobs that a ticket may need at once
 constexpr double kMaxOperations = 1e12;
 
 /// Throws if a ticket with one sample would keep a slow node busy for minutes.
-nn::NetworkSpec checked(nn::NetworkSpec spec) {
+void expect_work_fits(const nn::NetworkSpec& spec) {
   double operations = 0;
   for (const nn::LayerSummary& layer : nn::summarize(spec).layers) operations += layer.operations;
   if (operations > kMaxOperations)
     throw Error(message("node", "expected a network of at most ", kMaxOperations,
                         " operations for a sample, got ", operations));
-  return spec;
 }
 
 /// The key of a forward pass, for its backward pass with the same weights.
@@ -122,9 +121,10 @@ TrainingNode::Model& TrainingNode::model_of(const TrainingTicket& ticket) {
     if (models_.size() >= kMaxModels) models_.clear();
     const ByteVector& text = blob(ticket.network);
     expect_blob_fits(text.size(), TrainingMemory::kText);
-    nn::NetworkSpec spec = checked(nn::parse_network(as_text(text), "network"));
+    nn::NetworkSpec spec = nn::parse_network(as_text(text), "network");
     const TrainingMemory memory(spec, text.size());
     expect_fits(memory, 1);
+    expect_work_fits(spec);
     at = models_.emplace(ticket.network, Model{.spec = std::move(spec), .memory = memory}).first;
   }
   Model& model = at->second;

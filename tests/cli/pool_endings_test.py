@@ -169,7 +169,7 @@ def works(node):
 def a_crowd_keeps_nobody_out():
     """512 pages of 64 networks compete for 100 places. An author, a node with the token and a node that has worked are served."""
     with Coordinator(pages=True, limits=("sockets=100", "sockets_per_address=8")) as coordinator:
-        task = coordinator.task(["7"] * 20, function="sample.primes")
+        task = coordinator.task(["7"] * 20, function="sample.primes", verification="none")
         worker, trusted = join_raw(coordinator, page=True, source="127.9.9.9"), join_raw(coordinator)
         check(works(worker) and works(trusted), "both nodes work")
         time.sleep(1.5)  # the coordinator checks which nodes are proven

@@ -77,6 +77,14 @@ def every_documented_path():
         known = coordinator.api("GET", "/nodes")
         check(known and all(set(one) == set(schemas["Node"]["properties"]) for one in known), "a node's fields", known)
 
+        lapsing = [coordinator.api("POST", "/projects", {"name": "lapsing", "lapse": 1.5})["project"] for _ in range(2)]
+
+        def there():
+            coordinator.api("POST", f"/projects/{lapsing[0]}/renew", status=204)
+            return [one["project"] for one in coordinator.api("GET", "/projects") if one.get("lapse") == 1.5]
+
+        check(until(lambda: there() == lapsing[:1], 10), "a project that is not renewed lapses", there())
+
         def wrong(what, path, body, *words):
             status, _, answer = coordinator.request("POST", f"/api{path}", body)
             check(status in (400, 422) and all(word in answer.decode() for word in words), what, f"{status} {answer}")
@@ -86,9 +94,12 @@ def every_documented_path():
         wrong("a number for a name", "/projects", b'{"name": 1}', "name", "a text")
         wrong("a weight of 0", "/projects", b'{"name": "x", "weight": 0}', "weight")
         wrong("an unknown verification", f"/projects/{status}/tasks".replace(str(status), str(got["project"])),
-              b'{"function": "f", "verification": "trust"}', "verification", "quorum")
-        wrong("a verification that needs a program's own function", f"/projects/{got['project']}/tasks",
-              b'{"function": "f", "verification": "adaptive"}', "verification", "none or quorum")
+              b'{"function": "f", "verification": "trust"}', "verification", "none, quorum or adaptive")
+        check(got["verification"] == "adaptive", "the results of public nodes are compared by default", got)
+        for verification in ("none", "quorum", "adaptive"):
+            spec = {"function": "f", "verification": verification}
+            made = coordinator.api("POST", f"/projects/{got['project']}/tasks", spec)["task"]
+            check(coordinator.api("GET", f"/tasks/{made}")["verification"] == verification, f"verification {verification}")
         wrong("a ticket that is text", f"/tasks/{task}/tickets", b'{"tickets": ["x"]}', "tickets[0]")
         wrong("half a base64", f"/tasks/{task}/tickets", b'{"tickets": [{"input_base64": "?"}]}', "input_base64")
         wrong("an input that is too long", f"/tasks/{task}/tickets", json.dumps({"tickets": [{"input": "x" * 70000}]}), "65536")

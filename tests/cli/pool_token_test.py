@@ -9,7 +9,7 @@ import subprocess
 import threading
 
 import pool
-from pool import Coordinator, end, has_joined, native_node, node_js_is_there, until
+from pool import Coordinator, end, has_joined, js_node, native_node, node_js_is_there, until
 from support import KAISEKI, LENET, check, main, refuses
 
 TOKEN = "1" * 48
@@ -101,6 +101,10 @@ def a_program_that_asks_the_coordinator():
         node = native_node(coordinator)
         check(has_joined(node) and node.poll() is None, "the coordinator itself gets the token", pathlib.Path(node.log).read_text())
         end(node)
+        if node_js_is_there():
+            node = js_node(coordinator)
+            check(has_joined(node) and node.poll() is None, "also of a JavaScript node", pathlib.Path(node.log).read_text())
+            end(node)
 
 
 def keeps_its_token_at_localhost(name, command, thief, coordinator):

@@ -15,7 +15,7 @@ import time
 
 from pool import Coordinator, Socket, end, has_joined, native_node, until
 from pool_train_test import DATA, RUN, SAME, SMOOTH, accuracy, difference, weights
-from support import KAISEKI, LENET, check, main, refuses, works
+from support import KAISEKI, LENET, check, main, refuses, until_logged, works
 
 
 class Training:
@@ -114,7 +114,8 @@ def paused_and_cancelled():
         run.process.send_signal(signal.SIGINT)
         check(run.process.wait(60) == 0, "Ctrl-C ends it while it waits")
 
-        run = Training(coordinator, "--epochs", 1000, "--save", "cancelled.safetensors")
+        run = Training(coordinator, "--epochs", 1000, "--save", "cancelled.safetensors", "--log", "cancelled.jsonl", "--log-every", 1)
+        until_logged(run.process, "cancelled.jsonl", 1)
         coordinator.api("PATCH", f"/tasks/{task_of(run)}", {"state": "cancelled"})
         output = run.process.communicate(timeout=120)[0]
         check(run.process.returncode == 1 and "cancelled at the coordinator" in output, "after a cancel it ends and reports it", output)
@@ -220,7 +221,9 @@ def killed_training():
         run.process.kill()
         run.process.wait()
         names = [one["name"] for one in coordinator.api("GET", "/projects")]
-        check(len(names) == 2 and all(name.startswith("training ") for name in names), "its projects remain", names)
+        check(len(names) == 2 and all(name.startswith("training ") for name in names), "its projects remain for a while", names)
+        lapses = [one.get("lapse") for one in coordinator.api("GET", "/projects")]
+        check(lapses == [600, 600], "both lapse (remote_pool_test.cc waits for it)", lapses)
 
         def open_tickets():
             return sum(one["free"] + one["leased"] for one in map(

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "matrix/ops/copy.h"
+#include "nn/io/gzip.h"
 #include "nn/io/safetensors.h"
 #include "nn/sukiyaki_values.h"
 #include "nn/sukiyaki_weights.h"
@@ -71,6 +72,26 @@ TEST_CASE("weights: every format keeps every bit") {
   });
   Network network = Network::parse(json, "test", Device::cpu());
   CHECK_THROWS_AS(nn::save_weights(folder.path / "w.bin", network), Error);
+}
+
+TEST_CASE("weights: another format is refused by the names of the formats that are read") {
+  Folder folder;
+  Network network = Network::parse("[" + kConv + "]", "test", Device::cpu());
+  const std::string garbage(600, 'x'), zeros(1024, '\0');
+  const ByteVector packed = nn::gzip(as_bytes(garbage));
+  std::string damaged(as_text(packed));
+  damaged[12] = '\xff';
+  for (const std::string& content :
+       {std::string(), garbage, zeros, std::string(as_text(packed)), damaged})
+    for (const char* name : {"w.safetensors", "w.tar", "w.gz", "w"}) {
+      CAPTURE(content.size());
+      CAPTURE(name);
+      std::ofstream(folder.path / name, std::ios::binary) << content;
+      const doctest::Contains expected(
+          "expected weights as safetensors, JSON, ONNX, tar or tar.gz");
+      CHECK_THROWS_WITH_AS(nn::load_weights(folder.path / name, network), expected, ParseError);
+      CHECK_THROWS_WITH_AS(nn::load_weights(as_bytes(content), network), expected, ParseError);
+    }
 }
 
 TEST_CASE("weights: safetensors and tar keep metadata") {

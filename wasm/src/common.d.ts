@@ -109,6 +109,8 @@ export interface PictureOptions {
   height: number;
   /** Default 3. */
   channels?: 1 | 3;
+  /** Whether to ignore the orientation that cameras store (Exif). Default false: pictures are turned upright. */
+  asStored?: boolean;
 }
 
 /** A layer, with figures for one sample. */

@@ -254,7 +254,7 @@ class Kaiseki {
     );
   }
 
-  picture(bytes, { width, height, channels = 3 }) {
+  picture(bytes, { width, height, channels = 3, asStored = false }) {
     const { module } = this;
     return module.scratch(
       (reserve) =>
@@ -267,6 +267,7 @@ class Kaiseki {
             checkInt32(channels),
             checkInt32(height),
             checkInt32(width),
+            asStored,
           ),
         ),
     );

@@ -203,6 +203,19 @@ describe('pictures', () => {
     assert.ok((await list(grey)).every((value) => value > 0 && value < 1));
   });
 
+  test('turns a picture upright by its Exif block, unless asStored', async () => {
+    const jpeg = readFileSync(new URL('../../jpeg/half_colour.jpg', import.meta.url));
+    const block = Buffer.from('Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x03\0' + '\0'.repeat(6), 'latin1');
+    const head = Buffer.from([0xff, 0xe1, 0, block.length + 2]);
+    const turned = new Uint8Array(Buffer.concat([jpeg.subarray(0, 2), head, block, jpeg.subarray(2)]));
+    const size = { width: 8, height: 6 },
+      plain = await list(await kaiseki.picture(new Uint8Array(jpeg), size)),
+      stored = await list(await kaiseki.picture(turned, { ...size, asStored: true })),
+      upright = await list(await kaiseki.picture(turned, size));
+    assert.deepEqual(stored, plain);
+    assert.notDeepEqual(upright, plain);
+  });
+
   test('rejects bytes that are not a picture', async () => {
     await assert.rejects(kaiseki.picture(new Uint8Array([1, 2, 3]), { width: 4, height: 4 }), { kind: 'ParseError' });
     await assert.rejects(

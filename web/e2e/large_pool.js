@@ -12,7 +12,7 @@ export const task = (id, project, more = {}) => ({
   function: '',
   module: 'm',
   priority: 0,
-  verification: 'none',
+  verification: 'adaptive',
   free: 10,
   leased: 2,
   done: 30,

@@ -84,7 +84,7 @@ function readOptions() {
     threads: number('threads', Math.max(1, os.availableParallelism() - 1)),
     seconds: number('seconds', 60),
     trainingSeconds: number('seconds', 300),
-    memory: 2 ** 20 * number('memory', (process.constrainedMemory?.() || os.totalmem()) / 2 ** 20),
+    memory: 2 ** 20 * number('memory', Math.min(process.constrainedMemory?.() || Infinity, os.totalmem()) / 2 ** 20),
     gflops: values.gflops && number('gflops'),
     folder: values.package,
   };

@@ -83,7 +83,14 @@ export class Library {
     return {
       json: json.startsWith('{') ? JSON.parse(json) : {},
       layers: [
-        { name: 'large', type: 'max_pooling', shape: [1, 4000, 4000], parameters: 0, multiplyAdds: 0, operations: fake.work },
+        {
+          name: 'large',
+          type: 'max_pooling',
+          shape: [1, 4000, 4000],
+          parameters: 0,
+          multiplyAdds: 0,
+          operations: fake.work,
+        },
         { name: 'a', type: 'relu', shape: [10], parameters: 0, multiplyAdds: 0, operations: 10 },
       ],
       hasWeights: json === 'learnt',

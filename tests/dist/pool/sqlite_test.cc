@@ -54,7 +54,7 @@ TEST_CASE("sqlite: one process at a time, and a newer schema is refused") {
 
 TEST_CASE("sqlite: earlier schemas are migrated") {
   const std::string a(64, 'a'), b(64, 'b'), c(64, 'c');
-  for (const int version : {1, 2, 3, 4}) {
+  for (const int version : {1, 2, 3, 4, 5}) {
     INFO("schema ", version);
     Folder folder;
     const fs::path file = folder / "pool.db";
@@ -70,8 +70,11 @@ TEST_CASE("sqlite: earlier schemas are migrated") {
                               "' WHERE ticket = 3;";
     sqlite::Database before(file.string());
     before.exec(
-        "ALTER TABLE result DROP COLUMN sum; ALTER TABLE ticket_input DROP COLUMN sum; "
-        "PRAGMA user_version = 4");
+        "ALTER TABLE node DROP COLUMN outvoted; DROP TABLE project_lapse; PRAGMA user_version = 5");
+    if (version < 5)
+      before.exec(
+          "ALTER TABLE result DROP COLUMN sum; ALTER TABLE ticket_input DROP COLUMN sum; "
+          "PRAGMA user_version = 4");
     if (version < 4)
       before.exec("ALTER TABLE task DROP COLUMN memory_bytes; PRAGMA user_version = 3");
     if (version < 3)
@@ -97,8 +100,9 @@ TEST_CASE("sqlite: earlier schemas are migrated") {
     CHECK(store->add_vote({2, "a", "hash", "192.0.2.1"}));
     CHECK(store->votes(2)[0].source == "192.0.2.1");
     CHECK(store->add_failure({2, "a", "192.0.2.1"}));
-    store->put_node({.id = "n", .last_seen = 5});
-    CHECK(store->nodes(1, 9).size() == 1);
+    store->put_node({.id = "n", .accepted = 1, .last_seen = 5, .outvoted = 2});
+    REQUIRE(store->nodes(1, 9).size() == 1);
+    CHECK(store->nodes(1, 9)[0].outvoted == 2);
   }
 }
 

@@ -74,21 +74,21 @@ const endless = {
   'lengths that change':
     'let n = 0; all.push(new Uint8Array({valueOf: () => n++ ? 2 ** 30 : 1}), new Uint8Array(1 << 16))',
   'objects with a length': 'all.push(new Uint8Array({length: 2 ** 32}))',
-  'lists': 'all.push(new Float64Array([...Array(1000).keys()]))',
+  lists: 'all.push(new Float64Array([...Array(1000).keys()]))',
   'Uint8Array.from': 'all.push(Uint8Array.from({length: 1 << 20}))',
-  'subclasses': 'class Mine extends Uint8Array {}; all.push(new Mine(1 << 20))',
+  subclasses: 'class Mine extends Uint8Array {}; all.push(new Mine(1 << 20))',
   'Reflect.construct': 'all.push(Reflect.construct(Uint8Array, [1 << 20], Object))',
   'the constructor of an array': 'all.push(new input.constructor(1 << 20))',
   'copies of arrays': 'all.push(new Uint8Array(input))',
-  'slices': 'all.push(input.slice())',
+  slices: 'all.push(input.slice())',
   'slices without a constructor': "Object.defineProperty(input, 'constructor', {}); all.push(input.slice())",
   'slices of buffers': 'all.push(input.buffer.slice(0))',
   'slices of buffers without a constructor':
     "Object.defineProperty(input.buffer, 'constructor', {}); all.push(input.buffer.slice(0))",
-  'maps': "Object.defineProperty(input, 'constructor', {}); all.push(input.map((x) => x))",
-  'filters': "Object.defineProperty(input, 'constructor', {}); all.push(input.filter(() => true))",
+  maps: "Object.defineProperty(input, 'constructor', {}); all.push(input.map((x) => x))",
+  filters: "Object.defineProperty(input, 'constructor', {}); all.push(input.filter(() => true))",
   'sorted copies': 'all.push(input.toSorted(), input.toReversed(), input.with(0, 1))',
-  'transfers': 'all.push(new ArrayBuffer(8).transfer?.(1 << 20) ?? new ArrayBuffer(1 << 20))',
+  transfers: 'all.push(new ArrayBuffer(8).transfer?.(1 << 20) ?? new ArrayBuffer(1 << 20))',
   'errors that are caught': 'try { all.push(new Uint8Array(1 << 20)); } catch {}',
 };
 const polluted = `Object.defineProperty(ArrayBuffer.prototype, 'byteLength', {get: () => 0});
