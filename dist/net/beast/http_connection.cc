@@ -117,7 +117,7 @@ class HttpConnection final : public Connection,
       return refuse("forwarded", 503, "an address in X-Forwarded-For, and fewer connections of it");
     request_.address = address_;
     if (!hub_.knows_host(request_.header("host")))
-      return refuse("host", 421, "a Host that this server is called by (--name)");
+      return refuse("host", 421, "a Host that this server is called by");
     // After a proof comes the request that needs it.
     keep_alive_ = head.keep_alive() && (!hub_.draining || request_.path == kProofPath);
     if (websocket::is_upgrade(head)) return upgrade();
@@ -188,7 +188,7 @@ class HttpConnection final : public Connection,
     const auto origin = request_.headers.find("origin");
     if (origin != request_.headers.end() &&
         !hub_.knows_origin(origin->second, request_.header("host")))
-      return refuse("origin", 403, "a page of this server, or one of --origin");
+      return refuse("origin", 403, "a page of this server or of an origin that it allows");
     if (request_.path != "/node") return refuse("request", 404, "/node");
     if (hub_.draining) return respond(HttpResponse::problem(503, "the coordinator is ending"));
     serve_node<Stream>(hub_, std::move(seat_), address_, std::move(stream_), request_);
