@@ -44,8 +44,8 @@ class Progress : public nn::Extension {
   int64_t samples_ = 0;     // trained in this run
   int64_t epoch_samples_ = 0;
   double evaluation_seconds_ = 0;  // of one evaluation
-  std::optional<double> best_;  // accuracy
-  double data_wait_ = 0;  // at the last epoch's end
+  std::optional<double> best_;     // accuracy
+  double data_wait_ = 0;           // at the last epoch's end
   std::function<std::string()> also_;
   bool advised_ = false;  // whether the warning about slow data was shown
 };

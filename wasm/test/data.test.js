@@ -84,7 +84,7 @@ describe('data sets', () => {
     });
     await assert.rejects(kaiseki.mnist({ images: set.images, labels: mnist(299).classes }), {
       kind: 'ParseError',
-      message: /expected 300 classes/,
+      message: /expected 300 labels/,
     });
     await assert.rejects(kaiseki.mnist({ images: set.images.subarray(0, 999), labels }), { kind: 'ParseError' });
     await assert.rejects(kaiseki.mnist({ images: 'nowhere', labels }), TypeError);
