@@ -15,7 +15,7 @@
 namespace kaiseki::cli {
 namespace {
 
-/// As Device::automatic() chooses, which warns where there is no driver.
+/// The choice of Device::automatic(), but without its warning about a missing driver.
 std::string default_device_name(const std::string& wanted, const std::vector<DeviceInfo>& devices) {
   if (!wanted.empty() && wanted != "auto") return Device::parse(wanted).name();
   const auto gpu = std::ranges::find_if(devices, &DeviceInfo::is_gpu);

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 
+#include "base/environment.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/setup.h"
@@ -15,6 +17,7 @@
 #include "dist/node/speed.h"
 #include "dist/node/training.h"
 #include "dist/samples/samples.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cli {
@@ -49,6 +52,7 @@ int run_command(const JoinCommand& c) {
   how.wire.certificates = c.certificates;
   how.functions = dist::sample_functions();
   how.functions[dist::kTrainingFunction] = dist::training_function(device);
+  how.ticket_seconds = c.seconds;
   how.stop = interrupted;
   how.log = [](const std::string& line) {
     std::printf("%s\n", line.c_str());
@@ -56,6 +60,10 @@ int run_command(const JoinCommand& c) {
   };
   how.info.name = c.name.empty() ? host_name() : c.name;
   how.info.device = device.name();
+  how.info.memory_bytes =
+      c.memory.empty() ? device.info().memory : parse_bytes(c.memory, "--memory");
+  // One ticket trains at a time. On an OpenCL device, a budget would turn off kernels.
+  if (device.is_cpu()) device.memory().set_budget(dist::ticket_memory(how.info));
   how.info.threads = c.jobs > 0 ? c.jobs : thread_count();
   catch_interrupts();
   how.info.gflops =
@@ -64,6 +72,10 @@ int run_command(const JoinCommand& c) {
   std::printf("%s results accepted, %s refused, %s tickets failed\n",
               format_count(counts.accepted).c_str(), format_count(counts.refused).c_str(),
               format_count(counts.failed).c_str());
+  if (counts.abandoned > 0) {  // a function may still run, and use what the end destroys
+    std::fflush(nullptr);
+    std::_Exit(0);
+  }
   return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files that training writes though no option asks for them: the checkpoint of an interrupted run,
-// and the last weights.
+// Files that training writes without an option for them: the checkpoint of an interrupted run, and
+// the last weights.
 #pragma once
 
 #include <filesystem>

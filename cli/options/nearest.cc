@@ -24,7 +24,7 @@ std::string letters_of(const std::string& word) {
   return letters;
 }
 
-/// The number of insertions, deletions, replacements and exchanges of neighbours (optimal string
+/// The number of insertions, deletions, replacements and exchanges of neighbors (optimal string
 /// alignment).
 size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));

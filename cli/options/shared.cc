@@ -3,16 +3,10 @@
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "matrix/backend/registry.h"
 
 namespace kaiseki::cli {
 namespace {
-
-bool is_device(std::string_view text) {
-  if (text == "cpu" || text == "opencl" || text == "auto") return true;
-  const std::string_view number = text.starts_with("opencl:") ? text.substr(7) : "";
-  return !number.empty() && number.size() < 5 &&
-         number.find_first_not_of("0123456789") == std::string::npos;
-}
 
 bool is_workspace(std::string_view text) {
   if (text == "auto" || text == "none") return true;
@@ -40,8 +34,9 @@ void add_weights(OptionSet& set, std::string& weights) {
 }
 
 void add_device(OptionSet& set, DeviceOptions& options) {
-  set.checked_text("--device", "DEVICE", options.device, "cpu, opencl, opencl:N or auto", is_device,
-                   "cpu, opencl, opencl:N or auto (default: KAISEKI_DEVICE, else auto)");
+  const std::string forms = device_forms();
+  set.checked_text("--device", "DEVICE", options.device, forms, names_device,
+                   (forms + " (default: KAISEKI_DEVICE, else auto)").c_str());
   set.whole("--threads", options.threads, {0, 1024},
             "Number of CPU threads (default: KAISEKI_THREADS, else one for each core)");
 }

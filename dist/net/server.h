@@ -41,7 +41,7 @@ std::string network_of(const std::string& address);
 
 class Server {
  public:
-  /// Takes the port, without accepting connections. Throws Error if the port is taken or the
+  /// Binds the port, without accepting connections. Throws Error if the port is in use or the
   /// certificate is bad. Throws UnusableServer if there is no TLS and the address is not a loopback
   /// one, or an option is missing.
   Server(const ServerOptions& options, Metrics& metrics, EventLog& log);

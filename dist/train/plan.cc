@@ -172,7 +172,7 @@ StepPlan plan_step(PoolMode mode, const StepShape& shape, std::span<const NodeRa
     plan.seconds += nodes_seconds;
   }
   const double own = server_flops(mode, shape) / (server.gflops * 1e9);
-  // In the mode border nodes wait for the server. In other modes both work at the same time.
+  // In border mode the nodes wait for the server. In other modes both work at the same time.
   plan.seconds = border ? plan.seconds + own : std::max(plan.seconds, own);
   return plan;
 }

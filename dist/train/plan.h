@@ -52,7 +52,7 @@ StepPlan plan_step(PoolMode mode, const StepShape& shape, std::span<const NodeRa
                    const ServerRate& server = {});
 
 /// Returns the mode with the shortest time. If a node is a volunteer's, returns the mode with the
-/// fewest bytes of those that take at most twice the shortest time.
+/// fewest bytes. Only modes that take at most twice the shortest time are considered then.
 PoolMode best_mode(const StepShape& shape, std::span<const NodeRate> nodes,
                    const ServerRate& server = {});
 

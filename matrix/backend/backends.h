@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The entries of the built-in backends. Each is defined in its backend's folder.
+// The built-in backends. Each entry is defined in its backend's folder.
 #pragma once
 
 #include <span>
@@ -9,8 +9,7 @@
 namespace kaiseki {
 
 const BackendEntry& cpu_backend_entry();
-const BackendEntry& opencl_backend_entry();
-
+/// The CPU, then the backends of cmake/backends.cmake.
 std::span<const BackendEntry* const> built_in_backends();
 
 }  // namespace kaiseki

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/environment.h"
 #include "base/error.h"
@@ -67,22 +68,31 @@ DeviceMemory& memory_of(Device device) {
   return *memory;
 }
 
-/// "cpu, opencl, opencl:N"
-std::string device_forms() {
-  std::string forms;
-  for (const BackendEntry* entry : backends()) {
-    const std::string name(entry->name);
-    forms += forms.empty() ? name : ", " + name + ", " + name + ":N";
-  }
-  return forms;
-}
-
-/// The number after "opencl:", or -1 if there is none.
-int parse_index(std::string_view text) {
-  int index = -1;
+/// The number after "opencl:", of up to four digits.
+std::optional<int> parse_index(std::string_view text) {
+  int index = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? index : -1;
+  if (!whole || index < 0 || text.size() > 4) return {};
+  return index;
+}
+
+struct DeviceName {
+  std::string_view backend;
+  int index = 0;
+};
+
+/// "opencl:1". No value for another text, such as "auto".
+std::optional<DeviceName> parse_device(std::string_view text) {
+  for (const BackendEntry* entry : backends()) {
+    if (text == entry->name) return DeviceName{entry->name};
+    const size_t length = entry->name.size();
+    const bool has_index = text.starts_with(entry->name) && text.substr(length, 1) == ":";
+    if (!has_index || entry == backends().front()) continue;
+    if (const auto index = parse_index(text.substr(length + 1)))
+      return DeviceName{entry->name, *index};
+  }
+  return {};
 }
 
 }  // namespace
@@ -90,6 +100,17 @@ int parse_index(std::string_view text) {
 std::span<const BackendEntry* const> backends() {
   return {registry().entries.data(), registry().count};
 }
+
+std::string device_forms() {
+  std::string forms;
+  for (const BackendEntry* entry : backends()) {
+    const std::string name(entry->name);
+    forms += forms.empty() ? name : ", " + name + ", " + name + ":N";
+  }
+  return forms + " or auto";
+}
+
+bool names_device(std::string_view text) { return text == "auto" || parse_device(text); }
 
 const BackendEntry& find_backend(std::string_view name) {
   for (const BackendEntry* entry : backends())
@@ -124,15 +145,8 @@ Device Device::parse(std::string_view text) {
     text = fallback;
   }
   if (text.empty() || text == "auto") return automatic();
-  if (text == "cpu") return cpu();
-  for (const BackendEntry* entry : backends().subspan(1)) {
-    if (text == entry->name) return of(entry->name, 0);
-    const size_t length = entry->name.size();
-    if (!text.starts_with(entry->name) || text.substr(length, 1) != ":") continue;
-    if (const int index = parse_index(text.substr(length + 1)); index >= 0)
-      return of(entry->name, index);
-  }
-  throw DeviceError(message("device", "expected ", device_forms(), " or auto, got '", text, "'"));
+  if (const auto device = parse_device(text)) return of(device->backend, device->index);
+  throw DeviceError(message("device", "expected ", device_forms(), ", got '", text, "'"));
 }
 
 std::string_view Device::backend_name() const { return backends()[backend_]->name; }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "matrix/backend/entry.h"
@@ -13,6 +14,11 @@ namespace kaiseki {
 
 /// All backends. The CPU is the first and has one device.
 std::span<const BackendEntry* const> backends();
+/// "cpu, opencl, opencl:N or auto"
+std::string device_forms();
+/// Returns whether the text has one of these forms. The device itself may not exist.
+bool names_device(std::string_view text);
+
 /// Throws DeviceError if there is no backend of this name.
 const BackendEntry& find_backend(std::string_view name);
 

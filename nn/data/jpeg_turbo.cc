@@ -20,7 +20,8 @@
 namespace kaiseki::nn {
 namespace {
 
-// A few bytes of a file can cost one more pass over all pixels, so the number of passes is limited.
+// The number of passes over all pixels is limited, because a few bytes of a file can cause one
+// more.
 constexpr int kMaxScans = 100;
 constexpr int kRowsAtOnce = 16;
 constexpr int kMostLeft = 8;  // bytes after the last code

@@ -137,7 +137,7 @@ std::vector<std::string> find_pictures(const fs::path& folder) {
       first = at->path().string() + (is_dead_link ? ", a dead link" : ", no regular file");
   }
   if (unreadable)
-    log_warning_once(message("data", "leaves out ", unreadable,
+    log_warning_once(message("data", "skipping ", unreadable,
                              unreadable > 1 ? " entries" : " entry", " of ", folder.string(), ": ",
                              first, unreadable > 1 ? ", and others" : ""));
   return paths;

@@ -22,7 +22,7 @@ DATA = ["--data", "digits:768:1", "--seed", 3]
 RUN = ["train", LENET, *DATA]
 SAME = ["--deterministic"]  # measurements differ between machines
 
-# Without kinks: if rounding decides a maximum or a ReLU, weights differ by far more than rounding.
+# A network without maxima and ReLUs. If rounding decides one of them, weights differ by far more than rounding.
 SMOOTH = {"inputs": {"x": {"shape": [1, 28, 28]}}, "layers": [
     {"name": "conv1", "type": "convolution", "output_channels": 8, "kernel_size": 5},
     {"name": "act1", "type": "tanh"},
@@ -156,7 +156,7 @@ def weights_of_one_machine():
 
 
 def accuracy_of_one_machine():
-    """As users start: halves on the wire, and the cost model selects the mode."""
+    """Trains with the defaults: halves on the wire, and the mode that the cost model selects."""
     expected = accuracy(works(*RUN, "--epochs", 6).stdout)
     run = Training("--epochs", 6, "--pool-log", "pool.log", "--pool-ticket", 32)
     check(until(lambda: run.accepted() > 12), "nodes work", run.output)

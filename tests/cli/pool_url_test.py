@@ -71,7 +71,7 @@ def weights_of_one_machine():
             run.finish()
             check(run.by_nodes > 24, f"{mode}: nodes computed a part", run.output)
             if mode == "border":
-                check("goes on alone until the pool" in run.output and "is back" in run.output, "both are reported", run.output)
+                check("continues alone until the pool" in run.output and "is back" in run.output, "both are reported", run.output)
             off = difference(f"{mode}.safetensors", "one.safetensors")
             check(off < 1e-5, f"{mode}: the weights of one machine", off)
             nothing_stays(coordinator)
@@ -82,7 +82,7 @@ def weights_of_one_machine():
 
 
 def paused_and_cancelled():
-    """An operator's change of the task takes effect: paused, training waits. Cancelled, it ends and says why."""
+    """If an operator pauses the task, training waits. If an operator cancels the task, training ends and says why."""
     with Coordinator() as coordinator:
         node = native_node(coordinator, *SAME)
         check(has_joined(node), "a node joins")
@@ -177,7 +177,7 @@ def commands_of_the_first_page():
 
 
 def private_training():
-    """--pool-private: pages get no tickets. Without it they do."""
+    """With --pool-private, pages get no tickets. Without this option they get tickets."""
     with Coordinator(pages=True) as coordinator:
         def page():
             peer = Socket(coordinator)
@@ -221,7 +221,9 @@ def killed_training():
         run.process.kill()
         run.process.wait()
         names = [one["name"] for one in coordinator.api("GET", "/projects")]
-        check(len(names) == 2 and all(name.startswith("training ") for name in names), "its projects remain", names)
+        check(len(names) == 2 and all(name.startswith("training ") for name in names), "its projects remain for a while", names)
+        lapses = [one.get("lapse") for one in coordinator.api("GET", "/projects")]
+        check(lapses == [600, 600], "both lapse (remote_pool_test.cc waits for it)", lapses)
 
         def open_tickets():
             return sum(one["free"] + one["leased"] for one in map(

@@ -19,7 +19,7 @@ SETTINGS = {"KAISEKI_DEVICE": "cpu", "TERM": "xterm", "LANG": "C.UTF-8", "NO_COL
 
 
 class Terminal:
-    """A terminal that breaks long lines anew if its width changes. It has unbroken lines and a cursor in them."""
+    """A terminal that breaks long lines again if its width changes. It stores unbroken lines and a cursor position."""
 
     def __init__(self, width):
         self.width, self.lines, self.row, self.column, self.drawn = width, [""], 0, 0, []

@@ -35,12 +35,20 @@ export async function openPlain(browser, address, options = DESKTOP) {
   return page;
 }
 
-/** Opens the page that trains, and waits until it can train. */
+/** Opens the page that trains, and waits until it can train. It then trains until a test ends it. */
 export async function open(browser, address, options) {
   const page = await openPlain(browser, address, options);
   await ready(page);
+  await setEpochs(page, 100_000);
   return page;
 }
+
+/** Enters the number of epochs, also where the panel is closed. */
+export const setEpochs = (page, epochs) =>
+  page.locator('.fields input[type=number]').evaluate((input, epochs) => {
+    input.value = String(epochs);
+    input.dispatchEvent(new Event('change', { bubbles: true }));
+  }, epochs);
 
 /** Waits until the library, a network and data are loaded. */
 export const ready = (page) =>

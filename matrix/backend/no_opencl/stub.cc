@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Replaces the OpenCL backend in a build without OpenCL.
 #include "base/error.h"
-#include "matrix/backend/backends.h"
+#include "matrix/backend/entry.h"
 #include "matrix/opencl.h"
 
 namespace kaiseki {

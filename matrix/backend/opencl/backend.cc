@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "base/error.h"
-#include "matrix/backend/backends.h"
+#include "matrix/backend/entry.h"
 #include "matrix/backend/opencl/kernels.h"
 
 namespace kaiseki {

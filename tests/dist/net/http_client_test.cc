@@ -152,7 +152,7 @@ TEST_CASE("http client: lines keep a follow() alive, empty ones too; silence end
   HttpClient client(to(fake.url, 0.9));
   int lines = 0;
   const auto count = [&](std::string_view) { return ++lines > 0; };
-  CHECK(has(error_of([&] { client.follow("/", count); }), "timeout"));
+  CHECK(has(error_of([&] { client.follow("/", count); }), "time-out"));
   CHECK(lines == 6);
 }
 

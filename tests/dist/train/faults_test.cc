@@ -78,6 +78,14 @@ TEST_CASE("a step in which a node is expelled uses none of its results") {
   }
 }
 
+namespace {
+
+bool agree(const MinibatchPart& part, const TensorMessage& given, const TensorMessage& own) {
+  return compare(part, given, own).agree;
+}
+
+}  // namespace
+
 TEST_CASE("results agree if each tensor agrees; rounding errors around zero are accepted") {
   const MinibatchPart part{{}, {{"output", {2}, false}, {"g", {2}, true}, {"b", {2}, true}}};
   auto message = [](std::vector<std::vector<float>> values) {

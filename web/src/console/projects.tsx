@@ -70,7 +70,8 @@ function Row({ pool, task }: { pool: Pool; task: Task }) {
         {name || `Task ${task.task}`}
         <small>
           Task {task.task}: {task.function || 'module'}
-          {task.verification !== 'none' && `, ${task.verification}`}
+          {task.verification === 'quorum' && ', quorum'}
+          {task.verification === 'none' && ', results are not checked'}
         </small>
       </th>
       <td role="cell" data-label="State" class="state">

@@ -41,21 +41,17 @@ BareBackend& bare_backend() {
   return *backend;
 }
 
-const BackendEntry& bare_backend_entry() {
+Device bare_device() { return Device::of("bare"); }
+
+}  // namespace kaiseki::test
+
+const kaiseki::BackendEntry& kaiseki::bare_backend_entry() {
   static const BackendEntry entry{
       "bare",
       [](int index) -> Backend& {
-        if (index == 0) return bare_backend();
+        if (index == 0) return test::bare_backend();
         throw DeviceError(message("bare", "expected device 0, got ", index));
       },
-      [] { return std::vector{bare_backend().info()}; }, [] { return std::string(); }};
+      [] { return std::vector{test::bare_backend().info()}; }, [] { return std::string(); }};
   return entry;
 }
-
-Device bare_device() {
-  static const bool added = (add_backend(bare_backend_entry()), true);
-  static_cast<void>(added);
-  return Device::of("bare");
-}
-
-}  // namespace kaiseki::test

@@ -16,7 +16,7 @@ namespace kaiseki::test {
 constexpr uint64_t kBareMemory = 256 << 20;
 constexpr uint64_t kBareLargest = 64 << 20;
 
-/// Adds the backend to the registry and returns "bare:0".
+/// "bare:0"
 Device bare_device();
 
 class BareBackend : public Backend, private RawMemory {
@@ -40,6 +40,9 @@ class BareBackend : public Backend, private RawMemory {
 };
 
 BareBackend& bare_backend();
-const BackendEntry& bare_backend_entry();
 
 }  // namespace kaiseki::test
+
+namespace kaiseki {
+const BackendEntry& bare_backend_entry();
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Follows docs/adding-a-backend.md, adding-an-operation.md and adding-a-solver.md with a backend
-// that has no operations at first. Everything runs on the CPU, with counted transfers.
+// that has no operations at first. cmake/backends.cmake adds it to the list of this program.
+// Everything runs on the CPU, with counted transfers.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -34,7 +35,7 @@ using test::operations;
 using test::random_tensor;
 using test::values;
 
-/// The solver of docs/adding-a-solver.md, for filters of one element and one channel.
+/// For filters of one element and one channel.
 class ScaleSolver : public ConvSolver {
  public:
   std::string_view name() const override { return "scale"; }
@@ -57,12 +58,15 @@ class ScaleSolver : public ConvSolver {
 
 }  // namespace
 
-TEST_CASE("an added backend is found by its name") {
+TEST_CASE("a backend in the list is found by its name") {
   const Device device = test::bare_device();
   CHECK(device.name() == "bare:0");
   CHECK(device.backend_name() == "bare");
   CHECK(Device::parse("bare") == device);
   CHECK(Device::parse("bare:0") == device);
+  CHECK(names_device("bare"));
+  CHECK(names_device("bare:3"));
+  CHECK_FALSE(names_device("bare:x"));
   CHECK_THROWS_WITH_AS(Device::parse("bare:1"), "[bare] expected device 0, got 1", DeviceError);
   CHECK_THROWS_WITH_AS(Device::parse("gpu"), doctest::Contains("bare, bare:N or auto"),
                        DeviceError);
@@ -196,7 +200,7 @@ TEST_CASE(
   allocator.trim();
   CHECK(iterate() == 4 * kMiB);
   workspace.request_sizes(std::vector<uint64_t>{test::kBareLargest + 1},
-                          {});  // allocating it would be an error
+                          {});  // allocating the workspace would be an error
   CHECK(iterate() == 4 * kMiB);
   CHECK(backend.allocations == before + 1);
   workspace.set_limit({});
