@@ -30,6 +30,18 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "node";
 }
 
+/// Measures the link, then computes tickets until the user stops it.
+dist::NodeCounts run_node(dist::NodeOptions how) {
+  try {
+    how.info.link = dist::measure_link(how.wire, how.stop);
+    return dist::Node(std::move(how)).run();
+  } catch (const dist::WrongToken& error) {
+    throw Error(std::string(error.what()) + "; --token-file names the file with it");
+  } catch (const dist::UntrustedCertificate& error) {
+    throw Error(std::string(error.what()) + "; --tls-ca names a file of certificates to trust");
+  }
+}
+
 }  // namespace
 
 int run_command(const JoinCommand& c) {
@@ -56,8 +68,7 @@ int run_command(const JoinCommand& c) {
   catch_interrupts();
   how.info.gflops =
       c.gflops > 0 ? c.gflops : dist::measure_gflops(device, kBenchmarkSeconds, interrupted);
-  how.info.link = dist::measure_link(how.wire, how.stop);
-  const dist::NodeCounts counts = dist::Node(std::move(how)).run();
+  const dist::NodeCounts counts = run_node(std::move(how));
   std::printf("%s results accepted, %s refused, %s tickets failed\n",
               format_count(counts.accepted).c_str(), format_count(counts.refused).c_str(),
               format_count(counts.failed).c_str());

@@ -33,12 +33,6 @@ class AuthorLost : public Error {
   using Error::Error;
 };
 
-/// The coordinator rejects the author's token.
-class WrongToken : public Error {
- public:
-  using Error::Error;
-};
-
 /// One task, and the blobs of its tickets. Used by one thread.
 class Author {
  public:

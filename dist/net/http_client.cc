@@ -88,12 +88,10 @@ struct HttpClient::Impl {
     if (outcome.end == HttpEnd::no_certificates)
       throw Error(message("pool", "expected certificates in PEM format in ", to.certificates,
                           ", got: ", outcome.problem));
-    const bool untrusted = outcome.end == HttpEnd::untrusted;
-    throw Error(message("pool", "no answer of ", authority(to.url), " to ", path, ": ",
-                        outcome.problem,
-                        untrusted ? "; expected a certificate of this host that the system, or "
-                                    "the file of --tls-ca (--pool-tls-ca), trusts"
-                                  : ""));
+    const std::string problem =
+        message("pool", "no answer of ", authority(to.url), " to ", path, ": ", outcome.problem);
+    if (outcome.end != HttpEnd::untrusted) throw Error(problem);
+    throw UntrustedCertificate(problem + "; expected a certificate of this host that is trusted");
   }
 
   const WireOptions to;

@@ -300,9 +300,7 @@ struct Node::Impl {
     const bool known = std::exchange(welcomed, false);
     const auto is = [code](CloseCode other) { return code == static_cast<int>(other); };
     if (code == 401) {
-      problem =
-          "[join] expected the coordinator's token for nodes (--token-file), got none or "
-          "another";
+      wrong_token = true;
       return wire.stop();
     }
     if (is(CloseCode::policy) && !known) {  // the coordinator has forgotten the node: join again
@@ -362,7 +360,7 @@ struct Node::Impl {
   std::string problem;
   double wait = kFirstWait;
   int goodbyes = static_cast<int>(kGoodbyeSeconds / kStopSeconds);
-  bool welcomed = false, stopping = false;
+  bool welcomed = false, stopping = false, wrong_token = false;
   Workers workers;  // last: it ends first
 };
 
@@ -374,6 +372,8 @@ NodeCounts Node::run() {
   impl_->watch();
   impl_->wire.run();
   impl_->counts.abandoned = impl_->workers.end();
+  if (impl_->wrong_token)
+    throw WrongToken("[join] expected the coordinator's token for nodes, got none or another");
   if (!impl_->problem.empty()) throw Error(impl_->problem);
   return impl_->counts;
 }

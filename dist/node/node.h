@@ -34,7 +34,8 @@ class Node {
   explicit Node(NodeOptions options);
   ~Node();
   /// Runs until stop() returns true. Reconnects after an interruption, and keeps results until the
-  /// coordinator has them. Throws Error if the coordinator refuses the node's token.
+  /// coordinator has them. Throws WrongToken if the coordinator refuses the node's token, and Error
+  /// if it expels the node.
   NodeCounts run();
 
  private:

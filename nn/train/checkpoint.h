@@ -78,7 +78,7 @@ class Checkpointer : public Extension {
 
   CheckpointerOptions options_;
   std::filesystem::path last_;
-  int64_t last_step_ = -1;
+  std::optional<int64_t> last_step_;
   double best_ = -std::numeric_limits<double>::infinity();
   std::string problem_, best_problem_;
 };

@@ -40,7 +40,7 @@ def smooth():
 def weights_of_one_machine():
     """A native node and a JavaScript node, which is killed and returns."""
     works(*smooth(), "--save", "one.safetensors")
-    for mode in ("data", "paper", "border"):
+    for mode in ("data", "concurrent-head", "border"):
         with Coordinator(state=mode) as coordinator:
             native, killed = native_node(coordinator, *SAME), join(coordinator)
             check(has_joined(native), "the native node joins")

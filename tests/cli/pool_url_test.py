@@ -267,6 +267,26 @@ def reports_its_progress():
         end(node)
 
 
+def recipe_of_the_network():
+    """Training through a coordinator takes the recipe of the network, as on one machine."""
+    recipe = {"epochs": 2, "batch_size": 64, "optimizer": "adam", "learning_rate": 0.002, "schedule": "cosine", "weight_decay": 0.001}
+    pathlib.Path("recipe.json").write_text(json.dumps({**SMOOTH, "recipe": recipe}))
+    run = ["train", "recipe.json", *DATA, *SAME, "--eval-every", 0]
+    alone = works(*run, "--save", "alone.safetensors").stdout
+    with Coordinator() as coordinator:
+        node = native_node(coordinator, *SAME)
+        check(has_joined(node), "the node joins")
+        exact = ["--pool-wire", "f32", "--pool-mode", "data", "--save", "pool.safetensors"]
+        pool = Training(coordinator, *exact, run=run).finish()
+        check(pool.by_nodes > 0, "the node computed a part", pool.output)
+        end(node)
+    first = alone.splitlines()[0]
+    check("2 epochs in batches of 64" in first and "adam 0.002 cosine, decay 0.001" in first, "one machine takes the recipe", first)
+    check(pool.output.splitlines()[0] == first, "the pool takes it too", pool.output)
+    off = difference("pool.safetensors", "alone.safetensors")
+    check(off < 1e-4, "the weights of one machine", off)
+
+
 def cpu_seconds(process):
     spent = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     return sum(map(int, spent)) / os.sysconf("SC_CLK_TCK")
@@ -286,5 +306,5 @@ def errors_name_a_remedy():
 
 
 if __name__ == "__main__":
-    main(errors_name_a_remedy, reports_its_progress, commands_of_the_first_page, private_training, weights_of_one_machine, paused_and_cancelled, killed_training,
+    main(errors_name_a_remedy, recipe_of_the_network, reports_its_progress, commands_of_the_first_page, private_training, weights_of_one_machine, paused_and_cancelled, killed_training,
          default_settings)

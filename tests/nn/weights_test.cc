@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "matrix/ops/copy.h"
-#include "nn/io/gzip.h"
 #include "nn/io/safetensors.h"
 #include "nn/sukiyaki_values.h"
 #include "nn/sukiyaki_weights.h"
@@ -78,11 +77,7 @@ TEST_CASE("weights: another format is refused by the names of the formats that a
   Folder folder;
   Network network = Network::parse("[" + kConv + "]", "test", Device::cpu());
   const std::string garbage(600, 'x'), zeros(1024, '\0');
-  const ByteVector packed = nn::gzip(as_bytes(garbage));
-  std::string damaged(as_text(packed));
-  damaged[12] = '\xff';
-  for (const std::string& content :
-       {std::string(), garbage, zeros, std::string(as_text(packed)), damaged})
+  for (const std::string& content : {std::string(), garbage, zeros})
     for (const char* name : {"w.safetensors", "w.tar", "w.gz", "w"}) {
       CAPTURE(content.size());
       CAPTURE(name);

@@ -130,7 +130,7 @@ TEST_CASE("a network that needs more than the ticket's memory is refused before 
   Blobs blobs;
   TrainingTicket ticket;
   const std::string json = R"({"inputs": {"x": {"shape": [1, 28, 28]}}, "layers": [
-      {"name": "fc", "type": "fully_connected", "output_size": 500000}]})";
+      {"name": "fc", "type": "fully_connected", "output_size": 200000}]})";
   const ByteView text = as_bytes(json);
   ticket.network = blobs.add({text.begin(), text.end()});
   const ByteView rest = as_bytes("not needed");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "nn/io/gzip.h"
 
+#include "nn/network.h"
+#include "nn/weights.h"
 #include "tests/nn/io/damage.h"
 
 using namespace kaiseki;
@@ -76,4 +78,16 @@ TEST_CASE("gzip: maybe_gzip() returns plain bytes unchanged") {
   CHECK(maybe_gzip(std::make_unique<MemorySource>(packed), 1000)->read_all(1000) == plain);
   CHECK(maybe_gzip(std::make_unique<MemorySource>(ByteView()), 5)->read_all(1000).empty());
   CHECK(*maybe_gzip(std::make_unique<MemorySource>(plain), 5)->remaining() == 1000);
+}
+
+TEST_CASE("gzip: packed or damaged bytes of another format are refused as weights") {
+  Network network = Network::parse(
+      R"([{"type": "fc", "name": "f", "params": {"input_size": 3, "output_size": 2}}])", "test",
+      Device::cpu());
+  const std::string garbage(600, 'x');
+  ByteVector packed = gzip(as_bytes(garbage));
+  const doctest::Contains expected("expected weights as safetensors, JSON, ONNX, tar or tar.gz");
+  CHECK_THROWS_WITH_AS(load_weights(packed, network), expected, ParseError);
+  packed[12] = std::byte{0xff};
+  CHECK_THROWS_WITH_AS(load_weights(packed, network), expected, ParseError);
 }
