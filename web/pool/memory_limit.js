@@ -90,7 +90,8 @@ export function limitBuffers(onExceeded) {
     }
     if (isBuffer(from)) return construct(target, args, newTarget);
     if (kindOf(from) !== undefined) return make(size * lengthOf(from), target, [from], newTarget);
-    const list = from[iterator] === null ? from : [...from],
+    const isIterable = from[iterator] !== undefined && from[iterator] !== null,
+      list = isIterable ? [...from] : from,
       length = toLength(list.length),
       made = make(size * length, target, [length], newTarget);
     for (let i = 0; i < length; ++i) made[i] = list[i];

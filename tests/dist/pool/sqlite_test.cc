@@ -90,6 +90,7 @@ TEST_CASE("sqlite: earlier schemas are migrated") {
     auto store = open_sqlite_store(file);
     REQUIRE(store->tasks().size() == 1);
     CHECK(store->tasks()[0].spec.function == "f");
+    CHECK(store->tasks()[0].spec.memory_bytes == kDefaultMemory);
     CHECK(store->finished(store->tasks()[0].id, 0, 9)[0].blob == c);
     CHECK(store->input(1).blobs.empty());
     CHECK(store->input(2).blobs == (version < 3 ? std::vector{a, b, a} : std::vector<BlobHash>{}));
