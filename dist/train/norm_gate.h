@@ -24,6 +24,8 @@ class NormGate {
   /// The median would be too low: late in training a third of LeNet's tickets have more than three
   /// times the median norm, as most samples are classified well (docs/pool-training.md, Trust).
   double ratio(const std::vector<ResultNorm>& norms) const;
+  /// The upper quartile of the last 64 norms of a name, or 0 if there are fewer than 8.
+  double usual(const std::string& name) const;
   /// Adds the norms of a result that counts.
   void add(const std::vector<ResultNorm>& norms);
   /// Forgets all norms.
