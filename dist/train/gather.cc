@@ -109,11 +109,12 @@ Comparison compare(const MinibatchPart& part, const TensorMessage& given, const 
   }
   Comparison result;
   for (size_t i = 0; i < norms.size(); ++i) {
-    const Tensor &a = given.tensors[i].value, &b = own.tensors[i].value;
-    const double scale = norms[i] + (part.expected[i].gradient ? kFloor * largest : kSmall);
-    const double distance = difference(a, b, {});
+    const Tensor& expected = own.tensors[i].value;
     const bool in_steps = part.expected[i].type == WireType::i8;
-    result.agree &= (in_steps ? difference(a, b, steps_of(b)) : distance) <= kTolerance * scale;
+    const double distance = difference(given.tensors[i].value, expected,
+                                       in_steps ? steps_of(expected) : std::vector<double>{});
+    const double scale = norms[i] + (part.expected[i].gradient ? kFloor * largest : kSmall);
+    result.agree &= distance <= kTolerance * scale;
     result.deviation = std::max(result.deviation, distance / scale);
   }
   return result;

@@ -129,10 +129,10 @@ TensorMessage check_result(const MinibatchPart& part, ByteView bytes);
 
 /// How far a result is from the server's own.
 struct Comparison {
-  /// No tensor differs by more than kTolerance of its scale. In i8 each value may also differ by
-  /// one step of its block's scale.
+  /// No tensor differs by more than kTolerance of its scale.
   bool agree = true;
-  /// The largest difference of a tensor, relative to its scale.
+  /// The largest difference of a tensor, relative to its scale. In i8 each value may differ by one
+  /// step of its block's scale besides, as nodes may round with other random numbers.
   double deviation = 0;
 };
 constexpr double kTolerance = 0.01;

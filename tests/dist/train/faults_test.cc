@@ -116,6 +116,7 @@ TEST_CASE("i8 values may differ by one step, but not by two") {
   };
   const TensorMessage own = message(12.7f, 0.1f);
   CHECK(agree(part, message(12.6f, 0.2f), own));
+  CHECK(compare(part, message(12.6f, 0.2f), own, {}).deviation == 0);
   CHECK(!agree(part, message(12.7f, 0.3f), own));
   CHECK(!agree(part, message(-12.7f, 0.1f), own));
   CHECK(!agree(part, message(NAN, 0.1f), own));
