@@ -97,25 +97,25 @@ std::vector<double> steps_of(const Tensor& values) {
 
 }  // namespace
 
-Comparison compare(const MinibatchPart& part, const TensorMessage& given,
-                   const TensorMessage& own) {
-  constexpr double kFloor = 1e-4, kSmall = 1e-6;
+Comparison compare(const MinibatchPart& part, const TensorMessage& given, const TensorMessage& own,
+                   const NormGate& gate) {
+  constexpr double kFloor = 0.01, kSmall = 1e-4;
   std::vector<double> norms;
   double largest = 0;
   for (size_t i = 0; i < own.tensors.size(); ++i) {
-    norms.push_back(exact_norm(own.tensors[i].value));
-    if (part.expected[i].gradient) largest = std::max(largest, norms.back());
+    const MinibatchPart::Expected& expected = part.expected[i];
+    norms.push_back(std::max(exact_norm(own.tensors[i].value), gate.usual(expected.name)));
+    if (expected.gradient) largest = std::max(largest, norms.back());
   }
   Comparison result;
   for (size_t i = 0; i < norms.size(); ++i) {
-    const Tensor &a = given.tensors[i].value, &b = own.tensors[i].value;
-    const double floor = part.expected[i].gradient ? kFloor * largest : kSmall;
-    const double tolerance = kTolerance * norms[i] + floor;
-    // An i8 result is rounded at random, and another node's sums may round to the next step.
+    const Tensor& expected = own.tensors[i].value;
     const bool in_steps = part.expected[i].type == WireType::i8;
-    const double distance = difference(a, b, in_steps ? steps_of(b) : std::vector<double>{});
-    result.agree &= distance <= tolerance;
-    result.deviation = std::max(result.deviation, kTolerance * distance / tolerance);
+    const double distance = difference(given.tensors[i].value, expected,
+                                       in_steps ? steps_of(expected) : std::vector<double>{});
+    const double scale = norms[i] + (part.expected[i].gradient ? kFloor * largest : kSmall);
+    result.agree &= distance <= kTolerance * scale;
+    result.deviation = std::max(result.deviation, distance / scale);
   }
   return result;
 }
@@ -268,7 +268,7 @@ void Gather::take(std::span<MinibatchPart> parts, TicketResult result) {
   if (trust_.checks(result.node, gate_.ratio(norms))) {
     ++counts_.checked;
     TensorMessage own = compute(part);
-    const Comparison compared = compare(part, message, own);
+    const Comparison compared = compare(part, message, own, gate_);
     if (compared.agree) trust_.agreed(result.node, compared.deviation);
     if (!compared.agree || trust_.drifts(result.node)) {
       finish(part, result.ticket, std::move(own));

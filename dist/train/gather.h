@@ -128,16 +128,20 @@ class Gather {
 /// Throws ParseError if the result does not match the part's expected tensors.
 TensorMessage check_result(const MinibatchPart& part, ByteView bytes);
 
-/// Two results of a part.
+/// How far a result is from the server's own.
 struct Comparison {
-  /// No tensor differs by more than kTolerance of its norm. In i8 each value may also differ by one
-  /// step of its block's scale. A gradient that is zero except for rounding is compared with the
-  /// largest gradient. An example is the gradient of a bias before a batch normalization.
+  /// No tensor differs by more than kTolerance of its scale.
   bool agree = true;
-  /// The largest difference of a tensor relative to its norm.
+  /// The largest difference of a tensor, relative to its scale. In i8 each value may differ by one
+  /// step of its block's scale besides, as nodes may round with other random numbers.
   double deviation = 0;
 };
 constexpr double kTolerance = 0.01;
-Comparison compare(const MinibatchPart& part, const TensorMessage& given, const TensorMessage& own);
+/// The scale of a tensor is its norm, but at least NormGate::usual(): in a small tensor a
+/// difference does no more harm than in a usual one. A gradient that is zero except for rounding
+/// has a share of the largest gradient's scale. An example is the gradient of a bias before a batch
+/// normalization.
+Comparison compare(const MinibatchPart& part, const TensorMessage& given, const TensorMessage& own,
+                   const NormGate& gate);
 
 }  // namespace kaiseki::dist

@@ -47,17 +47,12 @@ bool Trust::drifts(const std::string& node) const {
   return std::accumulate(last.begin(), last.end(), 0.0) > kMostDrift * double{kDriftChecks};
 }
 
-void Trust::counted(const std::string& node, int64_t step) {
-  nodes_[node].unchecked.insert(step);
-  nodes_[node].counted = true;
-}
-
 void Trust::expel(const std::string& name, int64_t step) {
   Node& node = nodes_[name];
   node.expelled = true;
   node.unchecked.erase(step);
   // Otherwise the caller calls undo().
-  if (node.counted && node.unchecked.empty()) prove_again(step);
+  if (node.agreed >= proof_ && node.unchecked.empty()) prove_again(step);
 }
 
 bool Trust::expelled(const std::string& node) const {
@@ -86,10 +81,7 @@ void Trust::undo(int64_t first, int64_t last) {
 }
 
 void Trust::prove_again(int64_t step) {
-  for (auto& [name, node] : nodes_) {
-    node.agreed = 0;
-    node.counted = false;
-  }
+  for (auto& [name, node] : nodes_) node.agreed = 0;
   proof_ = std::min(2 * proof_, kMostProof * options_.newcomer_checks);
   calm_since_ = step;
 }

@@ -49,13 +49,13 @@ class Trust {
   /// average.
   bool drifts(const std::string& node) const;
   /// A result counts in this training step without a check.
-  void counted(const std::string& node, int64_t step);
+  void counted(const std::string& node, int64_t step) { nodes_[node].unchecked.insert(step); }
 
   /// The node sent a wrong result. Its results of `step` do not count and are computed again. If
   /// the node was proven, all nodes must be proven again, with twice as many results, as other
   /// nodes may lie too. The number halves after each 8 * `undo_steps` steps without such a node.
-  /// So between two of them, wrong results count with a mean sum of ratios of 1 / check_share at
-  /// most, even if they are too old for an undo.
+  /// So between two of them, the mean sum of ratios of wrong results that count is at most
+  /// 1 / check_share, even if an undo cannot reach them.
   void expel(const std::string& node, int64_t step);
   bool expelled(const std::string& node) const;
 
@@ -73,7 +73,6 @@ class Trust {
   struct Node {
     int agreed = 0;
     bool expelled = false;
-    bool counted = false;                // an unchecked result counted since the last prove_again()
     std::set<int64_t> unchecked = {};    // steps with an unchecked result that can be undone
     std::deque<double> deviations = {};  // of the last checked results
   };

@@ -185,6 +185,21 @@ TEST_CASE("nodes that answer less often than the undo window is long leave few l
   CHECK(most_of_three_runs({1000, 700, 128}) < 150);
 }
 
+TEST_CASE("newcomers that lie once after their proof are checked longer, one after the other") {
+  Trust trust({.check_share = 0.02, .newcomer_checks = 10, .seed = 1});
+  int lies = 0;
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = std::to_string(i);
+    int honest = 0;
+    while (honest < 20 && trust.checks(name, 1)) trust.agreed(name, 0), ++honest;
+    if (trust.checks(name, 5))
+      trust.expel(name, i);
+    else
+      ++lies;
+  }
+  CHECK(lies < 20);
+}
+
 TEST_CASE("a node whose checked results deviate too much on average drifts") {
   Trust trust({.seed = 1});
   CHECK(!trust.drifts("node"));
