@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A high learning rate, one key or a reload does not lose trained weights.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { PAGE, PHONE, eventually, launch, open, openPlain, panel, pick, press, ready, stat, until } from './page.js';
+import { describe, test } from 'node:test';
+import { PHONE, eventually, open, openPlain, panel, pick, press, ready, stat, until, withPage } from './page.js';
 import { assertAccessible, assertFits } from './look.js';
-import { serve } from './server.js';
 import { storedSteps, untilStored } from './stored.js';
 
 describe('kept training', () => {
   let server, browser;
-  before(async () => {
-    server = await serve({ '/': PAGE });
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  withPage((started) => ({ browser, server } = started));
 
   test('a learning rate of 1 stops with a reason, and lower ones are offered until it learns', async () => {
     const page = await open(browser, server.address, { ...PHONE, bypassCSP: true });

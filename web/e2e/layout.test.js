@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The contents of the page fit: answers beside a drawing, errors in view, curves with values and labels.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { DESKTOP, PAGE, PHONE, launch, open, panel, paste, press, until } from './page.js';
+import { describe, test } from 'node:test';
+import { DESKTOP, PHONE, open, panel, paste, press, until, withPage } from './page.js';
 import { assertAccessible, assertFits } from './look.js';
-import { serve } from './server.js';
 
 const NO_LOSS =
   '{"inputs": {"image": {"shape": [1, 28, 28]}}, "layers": [{"type": "fully_connected", "output_size": 10}]}';
@@ -13,14 +12,7 @@ const box = (locator) => locator.evaluate((node) => node.getBoundingClientRect()
 
 describe('the layout', () => {
   let server, browser;
-  before(async () => {
-    server = await serve({ '/': PAGE });
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  withPage((started) => ({ browser, server } = started));
 
   for (const [name, options] of [
     ['phone', PHONE],

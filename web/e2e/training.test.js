@@ -2,11 +2,10 @@
 // LeNet learns the built-in digits, recognizes drawn ones, and saves its weights to a file.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   DESKTOP,
   ONE,
-  PAGE,
   PHONE,
   SEVEN,
   ZERO,
@@ -14,7 +13,6 @@ import {
   panel,
   draw,
   drawn,
-  launch,
   open,
   paste,
   pick,
@@ -23,8 +21,8 @@ import {
   setEpochs,
   stat,
   until,
+  withPage,
 } from './page.js';
-import { serve } from './server.js';
 
 /** The names of the tensors in a safetensors file. */
 function names(bytes) {
@@ -36,14 +34,7 @@ function names(bytes) {
 
 describe('training', () => {
   let server, browser, file;
-  before(async () => {
-    server = await serve({ '/': PAGE });
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  withPage((started) => ({ browser, server } = started));
 
   test('learns digits to 95 %, recognizes drawn ones, pauses, saves and resets', async () => {
     const page = await open(browser, server.address);
