@@ -55,7 +55,7 @@ struct Lapsing {
 
 }  // namespace
 
-TEST_CASE("lapse: what a killed training left is deleted after ten minutes") {
+TEST_CASE("lapse: the projects of a killed training are deleted after ten minutes") {
   Lapsing at;
   {
     RemoteAuthor killed(
