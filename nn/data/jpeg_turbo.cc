@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Decodes JPEG with libjpeg-turbo. The library reports an error by a call that must not return: it
 // jumps back into run(). The frames in between must own nothing, as their destructors do not run.
+// unity: alone (a program may have jpeg_stb.cc instead)
 //
 // Each of these headers needs the declarations of the header before it.
 // clang-format off

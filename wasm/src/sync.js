@@ -220,7 +220,7 @@ class Kaiseki {
       return this.tensor(Float32Array.from(values), [values.length, ...images.shape.slice(2).fill(1)]);
     };
     expect(!std || std.every((value) => value > 0), 'data', 'each std above 0', String(std));
-    return images.sub(each(mean ?? [0])).div(each(std ?? [1]));
+    return this.elementwise('(x - m) / s', { x: images, m: mean ? each(mean) : 0, s: std ? each(std) : 1 });
   }
 
   idx(bytes) {

@@ -33,8 +33,6 @@ export function addBytes(parts: readonly Part[], bytes: number, now: number): Pa
 const used = (parts: readonly Part[], span: number, now: number): number =>
   parts.reduce((sum, part) => sum + (counted(part, span, now) ? part.bytes : 0), 0);
 
-export const usedInHour = (parts: readonly Part[], now: number): number => used(parts, HOUR, now);
-
 /** The bytes that may still be sent or received now. */
 export const leftBytes = (parts: readonly Part[], limits: TrafficLimits, now: number): number =>
   Math.min(1e6 * limits.megabytesAnHour - used(parts, HOUR, now), 1e6 * limits.megabytesADay - used(parts, DAY, now));
