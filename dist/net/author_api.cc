@@ -66,11 +66,8 @@ HttpResponse AuthorApi::answer(const HttpRequest& request) {
   if (id.empty() && kind == "history")
     return request.method == "GET" ? history(request) : not_allowed("GET");
   const int64_t number_of = number(id, 0);
-  auto is_it = [&](const auto& one) { return one.id == number_of; };
-  if (kind == "projects" && std::ranges::any_of(pool_.projects(), is_it))
-    return project(request, number_of, what);
-  if (kind == "tasks" && std::ranges::any_of(pool_.tasks(), is_it))
-    return task(request, number_of, what);
+  if (kind == "projects" && pool_.has_project(number_of)) return project(request, number_of, what);
+  if (kind == "tasks" && pool_.has_task(number_of)) return task(request, number_of, what);
   return not_found();
 }
 

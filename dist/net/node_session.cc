@@ -51,8 +51,10 @@ NodeInfo read_info(const Json& control) {
   if (const Json* functions = control.find("functions")) {
     if (!functions->is(Json::Kind::array) || functions->items.size() > kMostFunctions)
       refuse("functions", "expected a list of at most 1000 names");
-    for (const Json& name : functions->items)
-      if (name.is(Json::Kind::string)) info.functions.push_back(name.string.substr(0, 200));
+    for (const Json& name : functions->items) {
+      if (!name.is(Json::Kind::string)) refuse("functions", "expected a list of names");
+      info.functions.push_back(name.string.substr(0, kLongestText));
+    }
   }
   return info;
 }

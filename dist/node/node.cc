@@ -242,8 +242,9 @@ struct Node::Impl {
 
   void end_overdue(TicketId ticket, std::atomic<bool>& cancelled) {
     if (cancelled.exchange(true)) return;
-    Job& job = jobs.at(ticket);
-    job.error =
+    const auto found = jobs.find(ticket);
+    if (found == jobs.end()) return;  // given back or ended meanwhile
+    found->second.error =
         message("join", "expected a result within ", options.ticket_seconds, " s, got none");
     finish(ticket);
   }
@@ -270,7 +271,10 @@ struct Node::Impl {
 
   void verdict(const Frame& frame) {
     wait = kFirstWait;
-    jobs.erase(static_cast<TicketId>(frame.ticket));
+    // A verdict on an earlier lease of the ticket must not end the job that runs now.
+    if (const auto found = jobs.find(static_cast<TicketId>(frame.ticket));
+        found != jobs.end() && found->second.done)
+      jobs.erase(found);
     const std::string said = text_of(frame.control, "verdict");
     if (said == "refused") {
       ++counts.refused;

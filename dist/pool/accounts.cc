@@ -43,7 +43,7 @@ void Accounts::remove(ProjectId project) {
 }
 
 void Accounts::expect(ProjectId project, std::string_view operation) const {
-  if (!projects_.contains(project))
+  if (!has(project))
     throw Error(message(operation, "expected a project of this pool, got ", project));
 }
 

@@ -27,6 +27,7 @@ class Accounts {
   void renew(ProjectId project, double now) { projects_.at(project).renewed = now; }
   /// The projects that were not renewed for longer than their lapse.
   std::vector<ProjectStatus> lapsed(double now) const;
+  bool has(ProjectId project) const { return projects_.contains(project); }
   /// Throws Error if there is no such project.
   void expect(ProjectId project, std::string_view operation) const;
   std::vector<ProjectStatus> projects() const;

@@ -76,6 +76,8 @@ bool Eligibility::could_take(const PoolTicket& ticket, const PoolNode& node, dou
 
 bool Eligibility::others_could(const PoolTicket& ticket, const PoolNode& besides,
                                double now) const {
+  const bool counts = besides.connected() && !besides.expelled() && is_able(ticket.spec(), besides);
+  if (nodes_for(ticket.task()).nodes <= (counts ? 1 : 0)) return false;
   return std::ranges::any_of(nodes_.all(), [&](const auto& entry) {
     return &entry.second != &besides && could_take(ticket, entry.second, now);
   });

@@ -182,6 +182,8 @@ std::vector<TaskStatus> Pool::tasks() const {
   return all;
 }
 
+bool Pool::has_project(ProjectId id) const { return impl_->accounts.has(id); }
+bool Pool::has_task(TaskId id) const { return impl_->tickets.tasks().contains(id); }
 TaskStatus Pool::task(TaskId id) const { return impl_->tickets.task(id, "task").status(); }
 Progress Pool::progress(TaskId id) const { return impl_->tickets.task(id, "progress").progress(); }
 

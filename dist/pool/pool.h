@@ -58,6 +58,8 @@ class Pool {
 
   std::vector<ProjectStatus> projects() const;
   std::vector<TaskStatus> tasks() const;
+  bool has_project(ProjectId project) const;
+  bool has_task(TaskId task) const;
   TaskStatus task(TaskId task) const;
   Progress progress(TaskId task) const;
   /// The reason if no ticket of the task can end now: too few nodes for its quorum. Empty: there

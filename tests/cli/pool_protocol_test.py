@@ -104,7 +104,7 @@ def documented_limits():
         node.upgrade()
         node.say("hello", control={})
         check(node.hear_frame("welcome")[2]["node"], "a hello without keys")
-        for wrong in ({"name": 1}, {"threads": "2"}, {"functions": "f"}, {"functions": ["f"] * 1001}):
+        for wrong in ({"name": 1}, {"threads": "2"}, {"functions": "f"}, {"functions": ["f"] * 1001}, {"functions": [1]}):
             node = Socket(coordinator)
             node.upgrade()
             node.say("hello", control=wrong)
