@@ -5,14 +5,8 @@
 
 #include "base/error.h"
 #include "dist/pool/crypto.h"
-#include "dist/trust/check_probability.h"
 
 namespace kaiseki::dist {
-namespace {
-
-constexpr double kLeastChecked = 0.02;
-
-}  // namespace
 
 Answer Acceptance::count(Outcome outcome, std::string_view counter, std::string reason) {
   on_.accounts.count(counter);
@@ -38,9 +32,7 @@ Answer Acceptance::ended(TicketId ticket) {
 bool Acceptance::has_to_check(const PoolTicket& ticket, const PoolNode& node,
                               const Token& token) const {
   if (ticket.spec().verification != Verification::adaptive || !on_.options.verify) return false;
-  const int64_t valid = node.row().consecutive_valid;
-  if (valid < kTrustedAfter) return true;
-  return secret_.draw(node.id(), token) < check_probability(kLeastChecked, valid);
+  return kChecks.checks(node.row().consecutive_valid, secret_.draw(node.id(), token));
 }
 
 bool Acceptance::is_right(const PoolTicket& ticket, ByteView result) const {
@@ -98,8 +90,7 @@ bool Acceptance::counts_alone(const PoolTicket& ticket, const PoolNode& node,
   if (ticket.spec().verification != Verification::adaptive) return false;
   if (node.info().trusted) return true;
   if (!node.is_proven() || !on_.votes.of(ticket.id()).empty()) return false;
-  const double sampled = check_probability(kLeastChecked, node.row().consecutive_valid);
-  return secret_.draw(node.id(), token) >= sampled ||
+  return !kChecks.checks(node.row().consecutive_valid, secret_.draw(node.id(), token)) ||
          !on_.agreement.others_are_there(ticket, now());
 }
 

@@ -35,7 +35,7 @@ class PoolNode {
   bool is_newcomer() const { return row_.accepted == 0 && !info_.trusted; }
   /// Its results count without those of others: it is trusted, or enough of its last results were
   /// right.
-  bool is_proven() const { return info_.trusted || row_.consecutive_valid >= kTrustedAfter; }
+  bool is_proven() const { return info_.trusted || kChecks.is_proven(row_.consecutive_valid); }
   /// Whether it asked for tickets in the last seconds.
   bool has_asked(double now) const { return now - asked_ <= kAskSeconds; }
   NodeStatus status(size_t leases) const;

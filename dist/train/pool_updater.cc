@@ -201,7 +201,7 @@ bool PoolUpdater::checks_all() const {
   const int64_t samples_left = iterator().dataset().size() - iterator().position();
   const int64_t last = std::clamp<int64_t>(batches / kCheckedShare, 1, kCheckedAtEnd);
   return step() < checked_until_ ||
-         (options_.trust.check_share > 0 && samples_left <= last * iterator().batch_size());
+         (options_.trust.checks.check_share > 0 && samples_left <= last * iterator().batch_size());
 }
 
 /// Restores a snapshot, so that update() trains the steps from `first` again. Starts later if the
