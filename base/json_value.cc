@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -18,10 +19,7 @@ std::string quote(std::string_view text) {
     if (c == '"' || c == '\\') {
       (out += '\\') += c;
     } else if (static_cast<unsigned char>(c) < 0x20) {
-      constexpr std::string_view hex = "0123456789abcdef";
-      out += "\\u00";
-      out += hex[c >> 4];
-      out += hex[c & 15];
+      out += "\\u00" + to_hex(as_bytes({&c, 1}));
     } else {
       out += c;
     }

@@ -5,6 +5,8 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/hex.h"
+#include "base/sha256.h"
 #include "dist/net/coordinator.h"
 #include "dist/net/json_fields.h"
 #include "dist/net/proof.h"
@@ -57,8 +59,7 @@ HttpResponse stream(BlobStore& blobs, const BlobHash& hash, uint64_t offset, uin
 HttpResponse read_blob(BlobStore& blobs, const HttpRequest& request,
                        const std::function<void()>& wake) {
   const BlobHash hash = request.path.substr(kBlobs.size());
-  if (!is_blob_hash(hash) || !blobs.contains(hash))
-    return HttpResponse::problem(404, "no such blob");
+  if (!is_sha256(hash) || !blobs.contains(hash)) return HttpResponse::problem(404, "no such blob");
   const std::string tag = '"' + hash + '"';
   HttpResponse response;
   if (request.header("if-none-match") == tag) {
@@ -224,7 +225,7 @@ HttpResponse Coordinator::answer(const HttpRequest& request) {
 
 HttpResponse Coordinator::proofs(const HttpRequest& request) const {
   const std::string nonce = request.parameter("nonce");
-  if (nonce.size() > kMostNonce || nonce.find_first_not_of("0123456789abcdef") != nonce.npos)
+  if (nonce.size() > kMostNonce || !is_hex(nonce))
     return HttpResponse::problem(422, "expected a nonce of at most 64 hexadecimal digits");
   HttpResponse response = HttpResponse::json(
       format_proofs({options_.author_token, options_.viewer_token, options_.node_token},

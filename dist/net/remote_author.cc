@@ -7,9 +7,11 @@
 #include <climits>
 #include <cstdio>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/sha256.h"
 #include "dist/net/author_json.h"
@@ -35,9 +37,8 @@ std::string url_of(const CoordinatorUrl& url) {
 }
 
 std::string random_name() {
-  char name[9];
-  std::snprintf(name, sizeof name, "%08x", std::random_device{}());
-  return name;
+  const unsigned number = std::random_device{}();
+  return to_hex(std::as_bytes(std::span(&number, 1)));
 }
 
 /// Escapes a query parameter.

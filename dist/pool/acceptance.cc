@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "dist/pool/crypto.h"
+#include "base/sha256.h"
 
 namespace kaiseki::dist {
 
@@ -98,13 +98,13 @@ bool Acceptance::confirms_vote(const PoolTicket& ticket, const PoolNode& node,
                                ByteView result) const {
   const auto& votes = on_.votes.of(ticket.id());
   const auto own = std::ranges::find(votes, node.id(), &VoteRow::node);
-  return own != votes.end() && own->hash == sha256_hex(result) &&
+  return own != votes.end() && own->hash == sha256(result) &&
          on_.agreement.decides(ticket, own->hash, now());
 }
 
 Answer Acceptance::compare(PoolTicket& ticket, PoolNode& node, const Token& token,
                            ByteView result) {
-  const VoteRow vote{ticket.id(), node.id(), sha256_hex(result), node.source()};
+  const VoteRow vote{ticket.id(), node.id(), sha256(result), node.source()};
   const bool alone = counts_alone(ticket, node, token);
   if (!alone) on_.votes.add(vote);  // false: it is there, and this confirms it
   if (!alone && !on_.agreement.decides(ticket, vote.hash, now())) {

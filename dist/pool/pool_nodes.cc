@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/hex.h"
+#include "base/sha256.h"
 #include "dist/pool/crash_point.h"
-#include "dist/pool/crypto.h"
 #include "dist/pool/pool.h"
 #include "dist/pool/pool_impl.h"
 
@@ -50,7 +51,7 @@ Answer accept_second_vote(PoolImpl& pool, PoolTicket& ticket, const NodeId& node
   if (const LeaseRow* held = pool.leases.find(ticket.id(), node)) {
     Change change(pool.transaction, false);
     const LeaseRow lease = pool.lifecycle.end_lease(ticket, held->epoch);
-    if (pool.votes.contradicts(ticket.id(), node, sha256_hex(result)))
+    if (pool.votes.contradicts(ticket.id(), node, sha256(result)))
       pool.lifecycle.fail(ticket, lease, "accept: expected the same result again, got another",
                           false);
     else

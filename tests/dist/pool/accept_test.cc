@@ -3,6 +3,7 @@
 // original Sashimi that concern tickets.
 #include <set>
 
+#include "base/sha256.h"
 #include "tests/dist/pool/support.h"
 
 using namespace kaiseki;
@@ -88,7 +89,7 @@ TEST_CASE("accept: a large result is stored as a blob") {
   const auto finished = at.pool->finished(task);
   REQUIRE(finished.size() == 1);
   CHECK(finished[0].result.empty());
-  CHECK(is_blob_hash(finished[0].blob));
+  CHECK(is_sha256(finished[0].blob));
   CHECK(text(at.pool->result(finished[0])) == large);
   CHECK(at.pool->collect_blobs(0) == 0);
   at.pool->drop(task, finished[0].ticket);
