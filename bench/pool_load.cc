@@ -409,11 +409,9 @@ void add_tickets(Pool& pool, int count) {
 
 /// Checks that each of `count` tickets was leased again after its node left, and was done once.
 void expect_each_once(const Pool& pool, int64_t count) {
-  const auto& counters = pool.counters();
-  const auto found = counters.find("accepted");
-  const int64_t accepted = found == counters.end() ? 0 : static_cast<int64_t>(found->second);
+  const auto accepted = static_cast<int64_t>(pool.counted(PoolEvent::accepted));
   const Progress progress = pool.progress(pool.tasks()[0].id);
-  const auto leases = static_cast<int64_t>(counters.at("leases"));
+  const auto leases = static_cast<int64_t>(pool.counted(PoolEvent::leases));
   if (progress != Progress{.done = count} || accepted != count || leases < 2 * count)
     throw std::runtime_error("expected each ticket to be given out twice and done once, got " +
                              std::to_string(leases) + " leases and " + std::to_string(accepted) +

@@ -205,7 +205,7 @@ void run(const Settings& settings) {
   line.add("bench", "pool_violations").add("tls", settings.tls ? 1 : 0);
   line.add("connections", settings.connections).add("seconds", seconds);
   line.add("per_second", settings.connections / seconds);
-  line.add("refused", static_cast<int64_t>(metrics.refused("text_message")));
+  line.add("refused", static_cast<int64_t>(metrics.refused(Refusal::text_message)));
   line.add("resident_bytes_before", before).add("resident_bytes_after", after);
   line.add("connections_left", static_cast<int64_t>(connections));
   line.add("seats_left", static_cast<int64_t>(seats));

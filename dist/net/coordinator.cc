@@ -57,7 +57,7 @@ PoolOptions Coordinator::observed(PoolOptions options) {
     log_.security(
         "node_expelled",
         with_address({{"node", one.node}, {"reason", one.reason.text()}, {"by", by}}, one.node));
-    if (one.reason.kind != ExpulsionKind::other) metrics_.refuse(name_of(one.reason.kind));
+    if (const auto refusal = refusal_of(one.reason.kind)) metrics_.refuse(*refusal);
     quarantine(one.node);
     server_.post([this, node = one.node] { close_expelled(node); });  // after the verdict was sent
     if (also) also(one);
@@ -252,10 +252,11 @@ void Coordinator::send(const NodeMessage& message, const Reply& reply) {
     return;
   }
   const Outcome outcome = reply.answer.outcome;
-  if (outcome == Outcome::duplicate) metrics_.refuse("replay");
-  if (outcome == Outcome::stale && message.type == FrameType::result) metrics_.refuse("stale");
+  if (outcome == Outcome::duplicate) metrics_.refuse(Refusal::replay);
+  if (outcome == Outcome::stale && message.type == FrameType::result)
+    metrics_.refuse(Refusal::stale);
   if (outcome == Outcome::refused) {
-    metrics_.refuse("result");
+    metrics_.refuse(Refusal::result);
     const auto known = known_.find(message.node);
     log_.security("result_refused",
                   with_address({{"node", message.node},
@@ -303,7 +304,7 @@ void Coordinator::quarantine(const NodeId& node) {
 
 void Coordinator::answer_hello(NodeSession& session, const NodeMessage& hello, const Reply& reply) {
   if (reply.wait > 0) {
-    metrics_.refuse("expelled_address");
+    metrics_.refuse(Refusal::expelled_address);
     log_.security("address_refused",
                   {{"name", hello.info.name}, {"address", shown(session.address())}},
                   session.address());
@@ -313,7 +314,7 @@ void Coordinator::answer_hello(NodeSession& session, const NodeMessage& hello, c
                              std::to_string(minutes) + " min");
   }
   if (!reply.identity) {
-    metrics_.refuse("node_key");
+    metrics_.refuse(Refusal::node_key);
     log_.security("key_refused",
                   {{"node", hello.identity.id}, {"address", shown(session.address())}},
                   session.address());

@@ -178,13 +178,13 @@ Service::Admission Coordinator::admit(const HttpRequest& head, bool is_node, boo
   const bool to_link = head.path == kLink;
   const bool public_ = is_reading(head) && !to_api && !to_link && head.path != "/metrics";
   if (to_link && !is_author(head) && !is_node) {
-    metrics_.refuse("node_token");
+    metrics_.refuse(Refusal::node_token);
     log_token(head, "node");
     return {0, wants_token("node's")};
   }
   if (to_link) return {head.method == "PUT" ? kMostLink : 0, {}, true};
   if (!public_ && !(is_viewer && is_reading(head)) && !is_author(head)) {
-    metrics_.refuse("author_token");
+    metrics_.refuse(Refusal::author_token);
     log_token(head, "author");
     return {0, wants_token("author's")};
   }
@@ -240,13 +240,17 @@ HttpResponse Coordinator::metrics_page() const {
     held += one->held();
     nodes += !one->node().empty();
   }
+  std::map<std::string, uint64_t> counted;  // an event is listed after it happened
+  for (size_t i = 0; i < kPoolEvents.size(); ++i)
+    if (const uint64_t count = pool_.counted(static_cast<PoolEvent>(i)))
+      counted.emplace(kPoolEvents[i], count);
   return {.type = "text/plain; version=0.0.4; charset=utf-8",
           .body = metrics_.text({{"connections", static_cast<double>(server_.connections())},
                                  {"seats", static_cast<double>(server_.seats())},
                                  {"newcomers", static_cast<double>(server_.newcomers())},
                                  {"nodes", static_cast<double>(nodes)},
                                  {"tickets_held", static_cast<double>(held)}},
-                                pool_.counters()),
+                                counted),
           .headers = {{"Cache-Control", "no-store"}}};
 }
 

@@ -44,38 +44,38 @@ std::optional<Gate::Seat> Gate::enter(const Source& source, double now, bool dis
   forget(now);
   Address& address = at(source.address);
   const bool on_trial = !address.arrivals.take(now);
-  if (on_trial && !may_try(address, now)) return refuse("connection_rate");
-  if (!has_place(source, displaces)) return refuse("sockets_per_address");
+  if (on_trial && !may_try(address, now)) return refuse(Refusal::connection_rate);
+  if (!has_place(source, displaces)) return refuse(Refusal::sockets_per_address);
   const auto network = networks_.find(source.network);
   if (network != networks_.end() &&
       static_cast<double>(network->second.newcomers.size()) >= most_of_network())
-    make_way("sockets_per_network", network->second);
-  if (static_cast<double>(taken_) >= limits_.sockets && !make_way("sockets"))
-    return refuse("sockets");
+    make_way(Refusal::sockets_per_network, network->second);
+  if (static_cast<double>(taken_) >= limits_.sockets && !make_way(Refusal::sockets))
+    return refuse(Refusal::sockets);
   return seat(source, Standing::newcomer, true, on_trial);
 }
 
 bool Gate::may_try(Address& address, double now) {
   if (!trials_.take(now)) return false;
-  return address.trials.size() < kTrials || end("connection_rate", *address.trials.front());
+  return address.trials.size() < kTrials || end(Refusal::connection_rate, *address.trials.front());
 }
 
 std::optional<Gate::Seat> Gate::enter_as_proxy() {
-  if (static_cast<double>(taken_) >= limits_.sockets && !make_way("sockets"))
-    return refuse("sockets");
+  if (static_cast<double>(taken_) >= limits_.sockets && !make_way(Refusal::sockets))
+    return refuse(Refusal::sockets);
   return seat({kProxy, kProxy}, Standing::trusted, true);
 }
 
 std::optional<Gate::Seat> Gate::enter_for_request(const Source& client, double now) {
   forget(now);
-  if (!has_place(client, true)) return refuse("sockets_per_address");
+  if (!has_place(client, true)) return refuse(Refusal::sockets_per_address);
   return seat(client, Standing::trusted, false);
 }
 
 bool Gate::measure(const std::string& address, double now) {
   forget(now);
   const bool may = at(address).measurements.take(now);
-  if (!may) metrics_.refuse("link_rate");
+  if (!may) metrics_.refuse(Refusal::link_rate);
   return may;
 }
 
@@ -87,10 +87,10 @@ Gate::Address& Gate::at(const std::string& address) {
 
 bool Gate::has_place(const Source& of, bool displaces) {
   return at(of.address).seats < limits_.sockets_per_address ||
-         (displaces && make_way("sockets_per_address", of));
+         (displaces && make_way(Refusal::sockets_per_address, of));
 }
 
-std::optional<Gate::Seat> Gate::refuse(const char* why) {
+std::optional<Gate::Seat> Gate::refuse(Refusal why) {
   metrics_.refuse(why);
   return std::nullopt;
 }
@@ -123,15 +123,15 @@ bool Gate::may_prove(const Place& place) const {
          has_room(static_cast<double>(proven_), limits_.sockets);
 }
 
-bool Gate::make_way(const char* why) {
+bool Gate::make_way(Refusal why) {
   return !by_newcomers_.empty() && make_way(why, *by_newcomers_.rbegin()->second);
 }
 
-bool Gate::make_way(const char* why, Network& of) {
+bool Gate::make_way(Refusal why, Network& of) {
   return !of.newcomers.empty() && end(why, *of.newcomers.front());
 }
 
-bool Gate::make_way(const char* why, const Source& of) {
+bool Gate::make_way(Refusal why, const Source& of) {
   const auto network = networks_.find(of.network);
   if (network == networks_.end()) return false;
   const auto found = std::ranges::find_if(network->second.newcomers, [&](const Place* place) {
@@ -140,7 +140,7 @@ bool Gate::make_way(const char* why, const Source& of) {
   return found != network->second.newcomers.end() && end(why, **found);
 }
 
-bool Gate::end(const char* why, Place& place) {
+bool Gate::end(Refusal why, Place& place) {
   metrics_.refuse(why);
   const auto make_way = std::exchange(place.make_way, {});
   if (make_way) make_way();

@@ -74,7 +74,7 @@ class Gate {
   /// so the rate of connections does not apply. Displaces newcomers of the client's address.
   std::optional<Seat> enter_for_request(const Source& client, double now);
   /// Ends the idlest newcomer. Returns false if there is none.
-  bool make_way() { return make_way("sockets"); }
+  bool make_way() { return make_way(Refusal::sockets); }
   /// Returns whether the address may measure its link now. The rate is that of connections, but it
   /// is counted separately.
   bool measure(const std::string& address, double now);
@@ -102,16 +102,16 @@ class Gate {
   /// Makes room for another connection on trial.
   bool may_try(Address& address, double now);
   void end_trial(Place& place);
-  std::optional<Seat> refuse(const char* why);
+  std::optional<Seat> refuse(Refusal why);
   std::optional<Seat> seat(const Source& source, Standing standing, bool is_socket,
                            bool on_trial = false);
   double most_of_network() const;
   bool may_prove(const Place& place) const;
   /// Ends the idlest newcomer of the network with the most newcomers, of `of`, or of an address.
-  bool make_way(const char* why);
-  bool make_way(const char* why, Network& of);
-  bool make_way(const char* why, const Source& of);
-  bool end(const char* why, Place& place);
+  bool make_way(Refusal why);
+  bool make_way(Refusal why, Network& of);
+  bool make_way(Refusal why, const Source& of);
+  bool end(Refusal why, Place& place);
   /// Runs `changes` on the network's newcomers and updates by_newcomers_.
   template <class Change>
   void change(Network& network, Change changes);

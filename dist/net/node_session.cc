@@ -184,7 +184,7 @@ void NodeSession::expect_known() const {
 
 void NodeSession::tick(double now) {
   if (greeted_ || now - since_ < host_.limits().handshake_seconds) return;
-  host_.metrics().refuse("hello");
+  host_.metrics().refuse(Refusal::hello);
   link_.close(CloseCode::policy, "expected a hello");
 }
 

@@ -8,25 +8,26 @@
 
 namespace kaiseki::dist {
 
-Answer Acceptance::count(Outcome outcome, std::string_view counter, std::string reason) {
-  on_.accounts.count(counter);
+Answer Acceptance::count(Outcome outcome, PoolEvent event, std::string reason) {
+  on_.accounts.count(event);
   return {outcome, std::move(reason)};
 }
 
 std::optional<Answer> Acceptance::refusal(const PoolNode& node, const std::optional<Token>& token) {
   if (node.expelled())
-    return count(Outcome::refused, "refused_expelled",
+    return count(Outcome::refused, PoolEvent::refused_expelled,
                  "the node was expelled: " + node.row().expelled);
   if (!token)
-    return count(Outcome::refused, "refused_token",
+    return count(Outcome::refused, PoolEvent::refused_token,
                  "expected the token of a lease of this node, got another");
   return std::nullopt;
 }
 
 Answer Acceptance::ended(TicketId ticket) {
   const auto row = on_.store.ticket(ticket);
-  if (row && row->state == TicketState::done) return count(Outcome::duplicate, "duplicate");
-  return count(Outcome::stale, "stale");
+  if (row && row->state == TicketState::done)
+    return count(Outcome::duplicate, PoolEvent::duplicate);
+  return count(Outcome::stale, PoolEvent::stale);
 }
 
 bool Acceptance::has_to_check(const PoolTicket& ticket, const PoolNode& node,
@@ -69,7 +70,7 @@ Answer Acceptance::accept(PoolTicket& ticket, PoolNode& node, const Token& token
 Answer Acceptance::refuse_size(PoolTicket& ticket, const NodeId& node, size_t bytes) {
   const std::string reason =
       message("accept", "expected at most ", ticket.row().max_result_bytes, " bytes, got ", bytes);
-  Answer answer = count(Outcome::refused, "refused_size", reason);
+  Answer answer = count(Outcome::refused, PoolEvent::refused_size, reason);
   if (const LeaseRow* held = on_.leases.find(ticket.id(), node)) {
     const LeaseRow lease = lifecycle_.end_lease(ticket, held->epoch);
     on_.leases.forget_first(ticket.id(), node);
@@ -79,7 +80,7 @@ Answer Acceptance::refuse_size(PoolTicket& ticket, const NodeId& node, size_t by
 }
 
 Answer Acceptance::refuse_wrong(const PoolTicket& ticket, PoolNode& node) {
-  Answer answer = count(Outcome::refused, "refused_wrong",
+  Answer answer = count(Outcome::refused, PoolEvent::refused_wrong,
                         "the result of ticket " + std::to_string(ticket.id()) + " is wrong");
   lifecycle_.expel(node, {answer.reason}, Expulsion::By::pool);
   return answer;
@@ -109,7 +110,7 @@ Answer Acceptance::compare(PoolTicket& ticket, PoolNode& node, const Token& toke
   if (!alone) on_.votes.add(vote);  // false: it is there, and this confirms it
   if (!alone && !on_.agreement.decides(ticket, vote.hash, now())) {
     lifecycle_.settle(ticket);
-    return count(Outcome::pending, "pending");
+    return count(Outcome::pending, PoolEvent::pending);
   }
   const int64_t agreed = on_.votes.count(ticket.id(), vote.hash);
   if (alone) on_.nodes.accepted(node, agreed > 0);
@@ -124,7 +125,7 @@ void Acceptance::judge(const VoteRow& vote, const std::string& hash) {
   on_.nodes.change(voter);
   if (vote.hash == hash) return on_.nodes.accepted(voter, true);
   on_.nodes.outvoted(voter, now());
-  on_.accounts.count("outvoted");
+  on_.accounts.count(PoolEvent::outvoted);
   const bool trusted = voter.connected() ? voter.info().trusted : vote.source.empty();
   if (trusted || voter.expelled() || voter.row().outvoted < kMostOutvoted) return;
   lifecycle_.expel(voter, {"its results differ from those on which other nodes agree"},

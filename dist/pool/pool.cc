@@ -172,7 +172,7 @@ void Pool::release_blob(ProjectId project, const BlobHash& blob) {
 void Pool::renew(ProjectId id) {
   impl_->accounts.expect(id, "renew");
   impl_->accounts.renew(id, impl_->now());
-  impl_->accounts.count("renewed");
+  impl_->accounts.count(PoolEvent::renewed);
 }
 
 std::vector<ProjectStatus> Pool::projects() const { return impl_->accounts.projects(); }
@@ -242,6 +242,6 @@ int64_t Pool::collect_blobs(double min_age) {
   return impl_->blobs.collect([&](const BlobHash& hash) { return used.contains(hash); }, min_age);
 }
 
-const std::map<std::string, uint64_t>& Pool::counters() const { return impl_->accounts.counters(); }
+uint64_t Pool::counted(PoolEvent event) const { return impl_->accounts.counted(event); }
 
 }  // namespace kaiseki::dist

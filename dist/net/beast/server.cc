@@ -149,7 +149,7 @@ struct Server::Impl {
     acceptor.async_accept([this](ErrorCode error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (error && !hub.gate.make_way()) {  // no descriptor is left: the next tick tries again
-        hub.metrics.refuse("sockets");
+        hub.metrics.refuse(Refusal::sockets);
         stalled = true;
         return;
       }

@@ -37,10 +37,7 @@ struct Lapsing {
   }
   uint64_t renewals() {
     uint64_t count = 0;
-    running.on([&] {
-      const auto& counters = running.coordinator.pool().counters();
-      if (counters.contains("renewed")) count = counters.at("renewed");
-    });
+    running.on([&] { count = running.coordinator.pool().counted(PoolEvent::renewed); });
     return count;
   }
 
