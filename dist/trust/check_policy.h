@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 namespace kaiseki::dist {
 
@@ -19,11 +20,13 @@ struct CheckPolicy {
   /// Whether the next result of a node is checked after `agreed` of its results agreed. `drawn`: a
   /// random number from 0 to 1. For a proven node, the probability of a check is
   ///   max(check_share, 1 / agreed) * max(1, factor).
-  bool checks(int64_t agreed, double drawn, double factor = 1) const {
+  /// If the factor is unknown, the result is checked.
+  bool checks(int64_t agreed, double drawn, std::optional<double> factor = 1.0) const {
     if (!is_proven(agreed)) return true;
     if (check_share <= 0) return false;
+    if (!factor) return true;
     const double each = agreed > 0 ? 1.0 / static_cast<double>(agreed) : 0.0;
-    return drawn < std::max(check_share, each) * std::max(1.0, factor);
+    return drawn < std::max(check_share, each) * std::max(1.0, *factor);
   }
 };
 

@@ -46,7 +46,7 @@ class HttpConnection final : public Connection,
       between_ = false;
       deadline_ = now + hub_.limits().handshake_seconds;
     }
-    if (deadline_ > 0 && now > deadline_) {
+    if (deadline_ && now > *deadline_) {
       if (!lingering_ && !between_) hub_.metrics.refuse(Refusal::handshake_time);
       abort();
     } else if (moving_ && !pace_.keeps(moved_, now)) {
@@ -102,7 +102,7 @@ class HttpConnection final : public Connection,
       return refuse(Refusal::request, 400, "a request of HTTP/1.1");
     if (error) return;
     between_ = false;
-    deadline_ = 0;
+    deadline_.reset();
     seat_.touch();
     const auto& head = parser_->get();
     if (static_cast<double>(std::distance(head.begin(), head.end())) > hub_.limits().header_lines)
@@ -257,7 +257,7 @@ class HttpConnection final : public Connection,
   }
 
   void respond(HttpResponse response) {
-    deadline_ = 0;
+    deadline_.reset();
     between_ = false;
     hub_.metrics.add("http_" + std::to_string(response.status / 100) + "xx");
     response_ = std::move(response);
@@ -420,7 +420,8 @@ class HttpConnection final : public Connection,
   uint64_t moved_ = 0;     // bytes of the current body
   uint64_t taken_ = 0;     // bytes that the peer has acknowledged
   uint64_t received_ = 0;  // bytes at the end of the last response
-  double deadline_ = 0, taken_at_ = 0, wrote_at_ = 0;
+  std::optional<double> deadline_;
+  double taken_at_ = 0, wrote_at_ = 0;
   bool moving_ = false, keep_alive_ = false, chunked_ = false, watching_ = false;
   bool between_ = false, lingering_ = false;
   std::shared_ptr<HttpConnection> waiting_;  // itself, while its response waits

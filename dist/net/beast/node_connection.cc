@@ -94,25 +94,26 @@ class NodeConnection final : public Connection,
   }
 
   void sweep(double now) override {
-    if (deadline_ > 0 && now > deadline_) return abort();
+    if (deadline_ && now > *deadline_) return abort();
     if (life_ == Life::open) watch_wire(now);
     if (life_ == Life::open) watch_output(now);
     if (life_ == Life::open) peer_->tick(now);
     if (life_ != Life::open) return;
     seat_.rise(peer_->standing());
-    if (pinged_ > 0 && now - pinged_ > hub_.limits().pong_seconds) {
+    if (pinged_ && now - *pinged_ > hub_.limits().pong_seconds) {
       hub_.metrics.refuse(Refusal::pong_time);
       return abort();
     }
-    if (pinged_ == 0 && ping_.empty() && now - received_ > hub_.limits().ping_seconds) {
+    if (!pinged_ && ping_.empty() && now - received_ > hub_.limits().ping_seconds) {
       pinged_ = now;
       ping_ = websocket_control(WebSocketOpcode::ping, {});
       write();
     }
   }
 
-  double input_rate() const override {  // after a complete message `pace_` is still of that message
-    return input_bytes_ > 0 && !completed_ ? pace_.rate() : HUGE_VAL;
+  std::optional<double> input_rate()
+      const override {  // after a complete message `pace_` is still of that message
+    return input_bytes_ > 0 && !completed_ ? pace_.rate() : std::nullopt;
   }
   void give_way() override {
     hub_.metrics.refuse(Refusal::input_bytes_of_all);
@@ -153,8 +154,8 @@ class NodeConnection final : public Connection,
       return abort();
     }
     raw_ = raw;
-    if (base_ == 0) base_ = raw;
-    if (raw - base_ > 3 * useful_ + (64 << 10)) {
+    if (!base_) base_ = raw;
+    if (raw - *base_ > 3 * useful_ + (64 << 10)) {
       hub_.metrics.refuse(Refusal::fragments);
       close(CloseCode::policy, "too many fragments with too few bytes");
     }
@@ -226,7 +227,7 @@ class NodeConnection final : public Connection,
   void on_control() {
     controlled_ = true;
     received_ = hub_.now();
-    pinged_ = 0;
+    pinged_.reset();
     useful_ += kControlFrame;
     if (reader_.opcode() == WebSocketOpcode::close) {
       const WebSocketClose asked = read_websocket_close(reader_.control());
@@ -307,7 +308,7 @@ class NodeConnection final : public Connection,
     set_input_bytes(message.size());
     while (hub_.holds_enough()) {
       Connection* const slowest = hub_.slowest();
-      if (slowest->input_rate() == HUGE_VAL || slowest == this) {
+      if (!slowest || slowest == this) {
         hub_.metrics.refuse(Refusal::input_bytes_of_all);
         return close(CloseCode::try_later, "all nodes together send too many bytes");
       }
@@ -383,7 +384,7 @@ class NodeConnection final : public Connection,
     }
     if (life_ == Life::opening) {
       life_ = Life::open;
-      deadline_ = 0;
+      deadline_.reset();
       read();
     }
     write();
@@ -415,8 +416,10 @@ class NodeConnection final : public Connection,
   std::optional<asio::steady_timer> timer_;
   TokenBucket messages_, pings_;
   LeastRate pace_;
-  uint64_t raw_ = 0, base_ = 0, useful_ = 0, acked_ = 0;
-  double deadline_ = 0, received_, pinged_ = 0, progress_ = 0;
+  uint64_t raw_ = 0, useful_ = 0, acked_ = 0;
+  std::optional<uint64_t> base_;  // raw_ at the first look
+  std::optional<double> deadline_, pinged_;
+  double received_, progress_ = 0;
   double resume_ = 0;  // when a node that paused for share_pings() goes on; 0: it did not
   bool is_reading_ = false, is_writing_ = false, is_message_ = false;
   bool has_ended_ = false;  // the peer closed its side

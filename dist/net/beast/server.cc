@@ -66,7 +66,11 @@ ServerOptions within_descriptors(ServerOptions options) {
 }
 
 Connection* Hub::slowest() const {
-  return *std::ranges::min_element(connections, {}, &Connection::input_rate);
+  Connection* slowest = nullptr;
+  for (Connection* one : connections)
+    if (const auto rate = one->input_rate(); rate && (!slowest || rate < slowest->input_rate()))
+      slowest = one;
+  return slowest;
 }
 
 bool Hub::knows_host(std::string_view host) const {
