@@ -31,6 +31,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/median.h"
 #include "dist/net/coordinator.h"
 #include "dist/pool/store.h"
@@ -51,10 +52,6 @@ struct Settings {
   double seconds = 5;
   size_t bytes = 1024;
 };
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double cpu_seconds(std::thread& thread) {
   clockid_t clock;
@@ -207,7 +204,7 @@ int64_t drive(const Nodes& nodes, double seconds,
   int64_t done = 0;
   std::vector<epoll_event> events(256);
   std::string message;
-  for (const double end = now() + seconds; now() < end && done < most;) {
+  for (const double end = steady_seconds() + seconds; steady_seconds() < end && done < most;) {
     const int count = epoll_wait(poll, events.data(), static_cast<int>(events.size()), 100);
     for (int i = 0; i < count; ++i) {
       Node& node = *static_cast<Node*>(events[static_cast<size_t>(i)].data.ptr);
@@ -285,9 +282,9 @@ double p99_of_verdicts(const Nodes& nodes, double seconds, int64_t& done) {
     const int counts = answer(node, message);
     const auto found = said.find(ticket);
     if (!counts)
-      said[ticket] = now();
+      said[ticket] = steady_seconds();
     else if (found != said.end())
-      took.push_back(now() - found->second);
+      took.push_back(steady_seconds() - found->second);
     return counts;
   });
   if (took.empty()) throw std::runtime_error("expected verdicts, got none");
@@ -327,7 +324,7 @@ Report slow(const Nodes& nodes, const Settings& settings, uint16_t port) {
 Report work(const Nodes& nodes, const Settings& settings, uint16_t port) {
   if (settings.what == "slow") return slow(nodes, settings, port);
   if (settings.what == "storm") hold(nodes);
-  const double start = now();
+  const double start = steady_seconds();
   int64_t done = 0;
   if (settings.what == "storm") {
     done = storm(nodes);
@@ -336,7 +333,7 @@ Report work(const Nodes& nodes, const Settings& settings, uint16_t port) {
   } else {
     done = settings.what == "echo" ? echo(nodes, settings) : tickets(nodes, settings);
   }
-  return {.done = done, .seconds = now() - start};
+  return {.done = done, .seconds = steady_seconds() - start};
 }
 
 /// Connects the two processes.

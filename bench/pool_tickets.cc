@@ -4,7 +4,6 @@
 //   pool_tickets [--tickets 20000] [--nodes 64] [--batch 1,8,32,128] [--folder DIR]
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>

@@ -3,10 +3,10 @@
 #include "cli/bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/median.h"
 #include "cli/commands.h"
@@ -77,12 +77,11 @@ ConvProblem parse_problem(const std::string& text) {
 
 double median_seconds(Device device, int64_t repeat, double seconds,
                       const std::function<void()>& body) {
-  using Clock = std::chrono::steady_clock;
   auto time = [&](int64_t calls) {
-    const auto start = Clock::now();
+    const double start = steady_seconds();
     for (int64_t i = 0; i < calls; ++i) body();
     device.synchronize();
-    return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(calls);
+    return (steady_seconds() - start) / static_cast<double>(calls);
   };
   time(1);
   const double one = std::max(1e-9, time(1));

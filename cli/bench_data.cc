@@ -2,10 +2,10 @@
 // kaiseki bench data: the rate of decoding, resizing, cropping, mirroring and normalizing pictures
 // as for ImageNet networks.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/median.h"
 #include "cli/bench.h"
@@ -17,18 +17,16 @@
 namespace kaiseki::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// Measures from the first batch on, for at least `seconds`.
 double pictures_per_second(nn::Iterator& iterator, double seconds) {
   nn::Batch batch;
   iterator.next(batch);
-  const auto start = Clock::now();
+  const double start = steady_seconds();
   int64_t pictures = 0;
   for (;;) {
     iterator.next(batch);
     pictures += batch.labels.size();
-    const double passed = std::chrono::duration<double>(Clock::now() - start).count();
+    const double passed = steady_seconds() - start;
     if (passed >= seconds) return static_cast<double>(pictures) / passed;
   }
 }

@@ -3,9 +3,9 @@
 // Then it sends the answers and new tickets.
 #include "dist/net/coordinator.h"
 
-#include <chrono>
 #include <cmath>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "dist/net/author.h"
 #include "dist/pool/store.h"
@@ -18,10 +18,6 @@ constexpr double kNewSeconds = 10;  // a new node's budget, in seconds of bytes_
 constexpr int kMostAsked = 1000;    // nodes per turn of the server's loop
 constexpr int kMostFailures = 3;    // single messages that may fail after a failed transaction
 
-double wall_clock() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 }  // namespace
 
 Coordinator::Coordinator(Store& store, BlobStore& blobs, PoolOptions pool, Pages pages,
@@ -31,7 +27,7 @@ Coordinator::Coordinator(Store& store, BlobStore& blobs, PoolOptions pool, Pages
       metrics_(metrics),
       log_(log),
       options_(std::move(options)),
-      clock_(pool.clock ? pool.clock : wall_clock),
+      clock_(pool.clock ? pool.clock : system_seconds),
       blobs_(blobs),
       pool_(store, blobs, observed(std::move(pool))),
       pages_(std::move(pages)),

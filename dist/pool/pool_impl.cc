@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "dist/pool/pool_impl.h"
 
-#include <chrono>
-
+#include "base/clock.h"
 #include "base/error.h"
 #include "dist/pool/crypto.h"
 
 namespace kaiseki::dist {
 namespace {
-
-double system_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 PoolOptions with_defaults(PoolOptions options) {
   if (!options.clock) options.clock = system_seconds;

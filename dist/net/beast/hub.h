@@ -2,10 +2,10 @@
 // Hub: the state that all connections of a server share. Connection: their common part.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <unordered_set>
 
+#include "base/clock.h"
 #include "dist/net/beast/asio.h"
 #include "dist/net/gate.h"
 #include "dist/net/server.h"
@@ -37,10 +37,7 @@ struct Hub {
   uint64_t input_bytes = 0;    // incomplete messages of all nodes
 
   const Limits& limits() const { return options.limits; }
-  double now() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-  }
+  double now() const { return steady_seconds(); }
   /// Whether the server answers requests with this Host header, or from a page of this origin.
   bool knows_host(std::string_view host) const;
   bool knows_origin(std::string_view origin, std::string_view host) const;
