@@ -47,7 +47,7 @@ std::string progress_bar(double share, int columns) {
     done += "╸";
     ++used;
   }
-  const bool visible_rest = terminal().colour;
+  const bool visible_rest = terminal().color;
   for (int i = used; i < columns; ++i) rest += !unicode ? "-" : visible_rest ? "━" : " ";
   return styled(Style::cyan, done) + styled(Style::dim, rest);
 }

@@ -116,7 +116,7 @@ void Coordinator::ticket_released(const NodeSession& session, TicketId ticket) {
   holders_.erase({ticket, session.serial()});
 }
 
-bool Coordinator::is_proven(const NodeId& node) const {
+bool Coordinator::has_contributed(const NodeId& node) const {
   const auto status = pool_.node(node);
   return status && status->accepted > 0;
 }
@@ -253,17 +253,17 @@ void Coordinator::send(const NodeMessage& message, const Reply& reply) {
     metrics_.refuse(Refusal::stale);
   if (outcome == Outcome::refused) {
     metrics_.refuse(Refusal::result);
-    const auto known = known_.find(message.node);
+    const auto found = records_.find(message.node);
     log_.security("result_refused",
                   with_address({{"node", message.node},
                                 {"ticket", std::to_string(message.ticket)},
                                 {"reason", reply.answer.reason}},
                                message.node),
-                  known == known_.end() ? std::string() : known->second.address);
+                  found == records_.end() ? std::string() : found->second.address);
   }
   if (outcome == Outcome::accepted ||
       outcome == Outcome::pending)  // the node may have kept the result over a lost connection
-    if (const auto found = known_.find(message.node); found != known_.end())
+    if (const auto found = records_.find(message.node); found != records_.end())
       found->second.budget->refund(message.paid);
   if (!message.error.empty()) log_failure(message.node, message.ticket, message.error);
   if (to && message.type == FrameType::result) to->answer(message.ticket, reply.answer);
@@ -271,19 +271,19 @@ void Coordinator::send(const NodeMessage& message, const Reply& reply) {
 
 /// A returning node may send results that it kept. A new node gets a small budget, as a peer can
 /// join as a new node many times.
-std::shared_ptr<ByteBudget> Coordinator::make_known(const NodeSession& session,
+std::shared_ptr<ByteBudget> Coordinator::add_record(const NodeSession& session,
                                                     const NodeMessage& hello, const NodeId& node) {
-  Known& known = known_[node];
-  known.address = session.address();
-  known.is_trusted = hello.info.trusted;
+  NodeRecord& record = records_[node];
+  record.address = session.address();
+  record.is_trusted = hello.info.trusted;
   const double rate = limits().bytes_per_second, burst = 2 * limits().result_bytes;
   const double left = hello.identity.id.empty() ? std::min(burst, kNewSeconds * rate) : burst;
-  if (!known.budget) known.budget = std::make_shared<ByteBudget>(rate, burst, left, now());
-  return known.budget;
+  if (!record.budget) record.budget = std::make_shared<ByteBudget>(rate, burst, left, now());
+  return record.budget;
 }
 
 EventLog::Fields Coordinator::with_address(EventLog::Fields fields, const NodeId& node) const {
-  if (const auto found = known_.find(node); found != known_.end())
+  if (const auto found = records_.find(node); found != records_.end())
     fields.emplace_back("address", shown(found->second.address));
   return fields;
 }
@@ -293,8 +293,8 @@ std::string Coordinator::shown(const std::string& address) const {
 }
 
 void Coordinator::quarantine(const NodeId& node) {
-  const auto found = known_.find(node);
-  if (found != known_.end() && !found->second.is_trusted)
+  const auto found = records_.find(node);
+  if (found != records_.end() && !found->second.is_trusted)
     quarantine_.expelled(found->second.address, now());
 }
 
@@ -326,7 +326,7 @@ void Coordinator::answer_hello(NodeSession& session, const NodeMessage& hello, c
     entry->second = session.serial();
   }
   const NodeId& node = reply.identity->id;
-  const auto budget = make_known(session, hello, node);
+  const auto budget = add_record(session, hello, node);
   log_.event("node_joined",
              with_address(
                  {{"node", node}, {"name", hello.info.name}, {"device", hello.info.device}}, node));

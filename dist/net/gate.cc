@@ -6,10 +6,12 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr double kProvenShare = 0.5;  // of each limit
+constexpr double kContributorShare = 0.5;  // of each limit
 constexpr const char* kProxy = "proxy";
 
-bool has_room(double proven, double limit) { return proven < std::max(1.0, kProvenShare * limit); }
+bool has_room(double contributors, double limit) {
+  return contributors < std::max(1.0, kContributorShare * limit);
+}
 
 }  // namespace
 
@@ -117,10 +119,10 @@ double Gate::most_of_network() const {
   return std::max(limits_.sockets_per_network, limits_.sockets_per_address);
 }
 
-bool Gate::may_prove(const Place& place) const {
-  return has_room(place.address->second.proven, limits_.sockets_per_address) &&
-         has_room(place.network->second.proven, most_of_network()) &&
-         has_room(static_cast<double>(proven_), limits_.sockets);
+bool Gate::has_room_to_rise(const Place& place) const {
+  return has_room(place.address->second.contributors, limits_.sockets_per_address) &&
+         has_room(place.network->second.contributors, most_of_network()) &&
+         has_room(static_cast<double>(contributors_), limits_.sockets);
 }
 
 bool Gate::make_way(Refusal why) {
@@ -181,14 +183,14 @@ void Gate::touch(Place& place) {
 void Gate::rise(Place& place, Standing standing) {
   if (standing <= place.standing) return;
   if (standing == Standing::trusted) end_trial(place);
-  const bool was_proven = place.standing == Standing::proven;
-  const int more = (standing == Standing::proven) - was_proven;
-  if (more > 0 && !may_prove(place)) return;
-  if (!was_proven) unlist(place);
+  const bool was_contributor = place.standing == Standing::contributor;
+  const int more = (standing == Standing::contributor) - was_contributor;
+  if (more > 0 && !has_room_to_rise(place)) return;
+  if (!was_contributor) unlist(place);
   place.standing = standing;
-  place.address->second.proven += more;
-  place.network->second.proven += more;
-  proven_ += static_cast<size_t>(more);
+  place.address->second.contributors += more;
+  place.network->second.contributors += more;
+  contributors_ += static_cast<size_t>(more);
 }
 
 void Gate::end_trial(Place& place) {
@@ -199,13 +201,13 @@ void Gate::leave(Place* place) {
   const std::unique_ptr<Place> ended(place);
   end_trial(*place);
   if (place->standing == Standing::newcomer) unlist(*place);
-  const bool was_proven = place->standing == Standing::proven;
+  const bool was_contributor = place->standing == Standing::contributor;
   Address& address = place->address->second;
   Network& network = place->network->second;
   --address.seats;
-  address.proven -= was_proven;
-  network.proven -= was_proven;
-  proven_ -= was_proven;
+  address.contributors -= was_contributor;
+  network.contributors -= was_contributor;
+  contributors_ -= was_contributor;
   taken_ -= place->is_socket;
   if (--network.seats == 0) networks_.erase(place->network);
 }

@@ -28,8 +28,8 @@ struct Source {
 /// The standing of a connection's peer with the coordinator.
 enum class Standing : uint8_t {
   newcomer,
-  proven,   // the pool accepted one of its results
-  trusted,  // it has a token: of the author, of viewers or of nodes
+  contributor,  // the pool accepted one of its results
+  trusted,      // it has a token: of the author, of viewers or of nodes
 };
 
 class Gate {
@@ -86,12 +86,12 @@ class Gate {
 
  private:
   struct Address {
-    int seats = 0, proven = 0;
+    int seats = 0, contributors = 0;
     TokenBucket arrivals, measurements;
     std::list<Place*> trials = {};  // the oldest first
   };
   struct Network {
-    int seats = 0, proven = 0;
+    int seats = 0, contributors = 0;
     std::list<Place*> newcomers = {};  // the idlest first
   };
   using Addresses = std::map<std::string, Address>;
@@ -106,7 +106,8 @@ class Gate {
   std::optional<Seat> seat(const Source& source, Standing standing, bool is_socket,
                            bool on_trial = false);
   double most_of_network() const;
-  bool may_prove(const Place& place) const;
+  /// Whether another contributor fits into the limits.
+  bool has_room_to_rise(const Place& place) const;
   /// Ends the idlest newcomer of the network with the most newcomers, of `of`, or of an address.
   bool make_way(Refusal why);
   bool make_way(Refusal why, Network& of);
@@ -129,7 +130,7 @@ class Gate {
   Networks networks_;
   std::map<std::pair<size_t, uint64_t>, Network*>
       by_newcomers_;  // by number of newcomers and idleness of the first
-  size_t taken_ = 0, newcomers_ = 0, proven_ = 0;
+  size_t taken_ = 0, newcomers_ = 0, contributors_ = 0;
   uint64_t uses_ = 0;
   double forgotten_ = 0;
 };

@@ -90,10 +90,10 @@ TEST_CASE("gate: if all places are taken, a newcomer of the network with the mos
   CHECK(door.gate.taken() == 5);
 }
 
-TEST_CASE("gate: known connections stay, and proven peers get at most half of each limit") {
+TEST_CASE("gate: known connections stay, and contributors get at most half of each limit") {
   Door door(4, 4);
   for (const char* address : {"a.1", "b.1", "c.1", "d.1"}) CHECK(door.enter(address));
-  for (Gate::Seat& seat : door.seats) seat.rise(Standing::proven);
+  for (Gate::Seat& seat : door.seats) seat.rise(Standing::contributor);
   CHECK(door.gate.newcomers() == 2);
   for (const char* address : {"e.1", "f.1", "g.1", "h.1"}) CHECK(door.enter(address));
   CHECK(door.ended == Ended{2, 3, 4, 5});  // all networks have as many, so the idlest ends
@@ -104,25 +104,25 @@ TEST_CASE("gate: known connections stay, and proven peers get at most half of ea
   CHECK_FALSE(door.gate.enter_as_proxy());
   door.seats[0] = {};
   CHECK(door.enter("i.1"));
-  door.seats[8].rise(Standing::proven);  // the place of a connection that left
+  door.seats[8].rise(Standing::contributor);  // the place of a connection that left
   CHECK(door.gate.newcomers() == 0);
   door.seats.clear();
   CHECK(door.gate.taken() == 0);
 }
 
-TEST_CASE("gate: proven peers get at most half of an address and of a network") {
+TEST_CASE("gate: contributors get at most half of an address and of a network") {
   Door door(100, 4, 4);
   for (int i = 0; i < 4; ++i) CHECK(door.enter("a.1"));
-  for (Gate::Seat& seat : door.seats) seat.rise(Standing::proven);
+  for (Gate::Seat& seat : door.seats) seat.rise(Standing::contributor);
   CHECK(door.gate.newcomers() == 2);
   CHECK(door.enter("a.2"));
-  door.seats[4].rise(Standing::proven);
+  door.seats[4].rise(Standing::contributor);
   CHECK(door.gate.newcomers() == 3);
   CHECK(door.enter("b.2"));
-  door.seats[5].rise(Standing::proven);
+  door.seats[5].rise(Standing::contributor);
   CHECK(door.gate.newcomers() == 3);
   door.seats[0].rise(Standing::trusted);
-  door.seats[4].rise(Standing::proven);
+  door.seats[4].rise(Standing::contributor);
   CHECK(door.gate.newcomers() == 2);
 }
 

@@ -237,7 +237,7 @@ TEST_CASE("remote pool: a paused task waits, also after a lost connection") {
   CHECK(result->ticket == 3);
 }
 
-TEST_CASE("remote pool: cancelling the task ends training") {
+TEST_CASE("remote pool: canceling the task ends training") {
   Fixture at;
   RemotePool pool(at.limit);
   at.first_answer(pool.channel());

@@ -242,7 +242,7 @@ TEST_CASE("task: after `take` throws, the next call returns the remaining result
   CHECK(task.block().empty());
 }
 
-TEST_CASE("task: cancelling by the program or an operator ends block() with an error") {
+TEST_CASE("task: canceling by the program or an operator ends block() with an error") {
   for (const bool program : {true, false}) {
     Fixture at;
     Project project(at.author, "p");

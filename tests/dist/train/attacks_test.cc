@@ -99,7 +99,7 @@ TEST_CASE("an undo restores all state, for every optimizer and batch normalizati
       CAPTURE(pool_mode_name(mode));
       CAPTURE(optimizer);
       const auto run = [&](const std::vector<LocalNode>& nodes) {
-        return std::make_unique<Run>(pool_options(mode), nodes, 1, kNormalised, small_digits(320),
+        return std::make_unique<Run>(pool_options(mode), nodes, 1, kNormalized, small_digits(320),
                                      nn::OptimizerOptions{.name = optimizer}, 0.002);
       };
       const auto lied = run(nodes_with({Lie::sign_flipped, 1, 24})), honest = run({});
@@ -136,7 +136,7 @@ TEST_CASE("a negative variance in the last step of an epoch is found") {
       PoolTrainingOptions options = pool_options(mode);
       options.trust.seed = seed;
       std::vector<LocalNode> nodes = some_nodes(3);
-      Run lied(options, nodes, 1, kNormalised), honest(options, {}, 1, kNormalised);
+      Run lied(options, nodes, 1, kNormalized), honest(options, {}, 1, kNormalized);
       lied.train(99);
       for (int i = 0; i < 3; ++i)
         lied.nodes->attack("node" + std::to_string(i), {Lie::sign_flipped});
