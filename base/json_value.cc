@@ -14,10 +14,11 @@ namespace {
 constexpr size_t kLineLength = 96;
 
 std::string quote(std::string_view text) {
+  constexpr std::string_view from = "\"\\\b\f\n\r\t", to = "\"\\bfnrt";
   std::string out = "\"";
   for (char c : text) {
-    if (c == '"' || c == '\\') {
-      (out += '\\') += c;
+    if (const size_t i = from.find(c); i != from.npos) {
+      (out += '\\') += to[i];
     } else if (static_cast<unsigned char>(c) < 0x20) {
       out += "\\u00" + to_hex(as_bytes({&c, 1}));
     } else {
