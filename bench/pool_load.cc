@@ -32,10 +32,10 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/json_line.h"
 #include "base/median.h"
 #include "dist/net/coordinator.h"
 #include "dist/pool/store.h"
-#include "nn/train/json_line.h"
 
 using namespace kaiseki;
 using namespace kaiseki::dist;
@@ -458,7 +458,7 @@ void run(const Settings& settings) {
   const auto report = from_nodes.get<Report>();
   const double spent = cpu_seconds(thread) - cpu;
   const auto done = static_cast<double>(report.done);
-  nn::JsonLine line;
+  JsonLine line;
   line.add("bench", "pool_load").add("case", settings.what).add("bytes", settings.bytes);
   line.add("connections", settings.connections).add("done", report.done);
   line.add("seconds", report.seconds).add("per_second", done / report.seconds);

@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/json_line.h"
 #include "dist/net/coordinator.h"
 #include "dist/pool/store.h"
-#include "nn/train/json_line.h"
 
 using namespace kaiseki;
 using namespace kaiseki::dist;
@@ -198,7 +198,7 @@ void run(const Settings& settings) {
     stop = true;
   });
   thread.join();
-  nn::JsonLine line;
+  JsonLine line;
   line.add("bench", "pool_violations").add("tls", settings.tls ? 1 : 0);
   line.add("connections", settings.connections).add("seconds", seconds);
   line.add("per_second", settings.connections / seconds);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json_line.h"
 #include "base/median.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
@@ -15,7 +16,6 @@
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/random.h"
 #include "matrix/threads.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -29,7 +29,7 @@ Tensor random_tensor(const Shape& shape, Device device) {
 
 void print_case(const char* bench, const std::string& name, Device device, double seconds,
                 double flops) {
-  nn::JsonLine line;
+  JsonLine line;
   line.add("bench", bench).add("case", name).add("device", device.name());
   line.add("threads", thread_count()).add("milliseconds", 1e3 * seconds);
   line.add("gflops", flops / seconds * 1e-9);

@@ -7,12 +7,12 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json_line.h"
 #include "base/median.h"
 #include "cli/bench.h"
 #include "cli/download.h"
 #include "matrix/threads.h"
 #include "nn/data/iterator.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -57,7 +57,7 @@ void bench_data(const BenchCommand& c) {
       nn::Iterator iterator(data, order);
       runs.push_back(pictures_per_second(iterator, c.seconds));
     }
-    nn::JsonLine line;
+    JsonLine line;
     line.add("bench", "data").add("case", std::filesystem::path(spec).filename().string());
     line.add("decoder", nn::jpeg_decoder()).add("threads", thread_count());
     line.add("batch_size", c.batch_size).add("pictures", data->size());

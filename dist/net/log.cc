@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/json_line.h"
 #include "dist/pool/text.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -35,7 +35,7 @@ void EventLog::write(Rate& rate, const std::string& name, const Fields& fields,
     ++dropped_;
     return;
   }
-  nn::JsonLine line;
+  JsonLine line;
   line.add("time_ms", time).add("event", name);
   for (const auto& [key, value] : fields) line.add(key, clean_text(value, kLongest));
   if (dropped_ > 0) line.add("lines_dropped", dropped_);

@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "base/json_line.h"
 #include "base/log.h"
 #include "matrix/memory/allocator.h"
-#include "nn/train/json_line.h"
 #include "nn/train/trainer.h"
 
 namespace kaiseki::nn {
