@@ -54,10 +54,11 @@ void PoolImpl::load() {
   accounts.load(now());
   tickets.load();
   leases.load();
-  votes.clear();
+  votes.load([this](TicketId id) {
+    const PoolTicket* ticket = tickets.find(id);
+    return ticket && eligibility.compares(ticket->spec());
+  });
   for (const NodeId& holder : leases.holders()) nodes.find_or_add(holder);
-  for (const auto& [id, ticket] : tickets.all())
-    if (eligibility.compares(ticket.spec())) votes.load(id);
   for (const auto& [id, ticket] : tickets.all()) lifecycle.place(tickets.at(id));
 }
 
