@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Compiles sources in groups if KAISEKI_UNITY is ON. This saves time, because a group compiles its common headers only once.
+# Compiles sources in groups, if KAISEKI_UNITY is one of the values that follow the target. This saves time, because a group
+# compiles its common headers only once.
 # Two sources of a group never define the same name in an unnamed namespace. Three kinds of sources are compiled alone:
 # kernels, because Highway includes them once for each instruction set; sources that configure a header-only library; and
 # sources with the line `// unity: alone`.
@@ -35,7 +36,7 @@ function(kaiseki_unnamed_names text result)
 endfunction()
 
 function(kaiseki_unity target)
-  if(NOT KAISEKI_UNITY)
+  if(NOT KAISEKI_UNITY IN_LIST ARGN)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
