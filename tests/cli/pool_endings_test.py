@@ -237,4 +237,4 @@ def descriptors_run_out():
 
 if __name__ == "__main__":
     main(nothing_stays_plain, nothing_stays_tls, before_the_upgrade, memory_stays, a_crowd_keeps_nobody_out, one_address_and_one_network,
-         descriptors_run_out)
+         descriptors_run_out, together=True)
