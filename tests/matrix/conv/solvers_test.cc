@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 
@@ -27,8 +28,14 @@ struct Data {
         y(test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 3, device)),
         bias(test::random_tensor({p.k}, 4, device)) {}
 
-  test::ConvReference expected(const ConvProblem& p) const {
-    return test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(y));
+  /// The same for each device and test case, so each problem is computed once.
+  const test::ConvReference& expected(const ConvProblem& p) const {
+    static std::map<std::string, test::ConvReference> known;
+    const auto [found, is_new] = known.try_emplace(p.str());
+    if (is_new)
+      found->second =
+          test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(y));
+    return found->second;
   }
 };
 
@@ -112,7 +119,7 @@ TEST_CASE("every solver agrees with plain loops") {
     std::set<std::string> ran;
     for (ConvProblem p : test::conv_cases()) {
       Data data(p, device);
-      const test::ConvReference expected = data.expected(p);
+      const test::ConvReference& expected = data.expected(p);
       for (const ConvSolver* solver : device.backend().conv_solvers())
         for (ConvDirection direction : test::kDirections) {
           p.direction = direction;
@@ -147,7 +154,7 @@ TEST_CASE("every solver adds the bias, applies the activation, and applies beta 
     for (size_t i = 0; i < cases.size(); ++i) {
       ConvProblem p = cases[i];
       Data data(p, device);
-      const test::ConvReference expected = data.expected(p);
+      const test::ConvReference& expected = data.expected(p);
       // On OpenCL each problem is a kernel to build, so only some run, with and without groups.
       const bool all = (device.is_cpu() && !KAISEKI_SLOW) || i == 1 || i == 8 || i == 19;
       for (const ConvSolver* solver : device.backend().conv_solvers())
