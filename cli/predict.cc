@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/json_line.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
@@ -13,7 +14,6 @@
 #include "cli/weights_file.h"
 #include "matrix/ops/softmax.h"
 #include "nn/data/picture.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -44,7 +44,7 @@ void print_prediction(const std::string& picture, const std::vector<float>& prob
     return i < static_cast<int>(names.size()) ? names[i] : std::to_string(i);
   };
   if (c.json) {
-    nn::JsonLine line;
+    JsonLine line;
     line.add("picture", picture).add("class", name(order[0]));
     line.add("probability", probabilities[order[0]]);
     for (size_t i = 1; i < shown; ++i)

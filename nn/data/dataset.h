@@ -11,7 +11,7 @@
 #include "matrix/random.h"
 #include "matrix/shape.h"
 #include "matrix/tensor.h"
-#include "nn/data/catalogue.h"
+#include "nn/data/catalog.h"
 #include "nn/data/picture.h"
 
 namespace kaiseki::nn {
