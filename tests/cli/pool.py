@@ -44,7 +44,7 @@ class Coordinator:
             pathlib.Path("pages").mkdir(exist_ok=True)
             pathlib.Path("pages", "index.html").write_text("<!doctype html>page")
             self.arguments += ["--web", "pages"]
-        for limit in ("sockets_per_address=1000", "connections_per_second=1000000", "drain_seconds=1", *limits):
+        for limit in ("sockets_per_address=1000", "connections_per_second=1000000", "drain_seconds=0.2", *limits):
             self.arguments += ["--limit", limit]
         self.port = 0
         self.begin()

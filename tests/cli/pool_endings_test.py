@@ -166,13 +166,20 @@ def works(node):
     return node.hear_frame("verdict")[2]["verdict"] == "accepted"
 
 
+def known(coordinator):
+    """The number of connections that are no newcomers."""
+    found = gauges(coordinator)
+    return found["kaiseki_seats"] - found["kaiseki_newcomers"]
+
+
 def a_crowd_keeps_nobody_out():
     """512 pages of 64 networks compete for 100 places. An author, a node with the token and a node that has worked are served."""
     with Coordinator(pages=True, limits=("sockets=100", "sockets_per_address=8")) as coordinator:
         task = coordinator.task(["7"] * 20, function="sample.primes", verification="none")
         worker, trusted = join_raw(coordinator, page=True, source="127.9.9.9"), join_raw(coordinator)
         check(works(worker) and works(trusted), "both nodes work")
-        time.sleep(1.5)  # the coordinator checks which nodes are proven
+        check(until(lambda: gauges(coordinator)["kaiseki_newcomers"] == 0), "the coordinator knows both", gauges(coordinator))
+        both = known(coordinator)
         idle = join_raw(coordinator, slots=0, page=True, source="127.9.9.8")
         peers = crowd(coordinator, 64, 8)
         check(coordinator.refused("sockets") > 400, "newcomers make way", coordinator.refused("sockets"))
@@ -185,8 +192,9 @@ def a_crowd_keeps_nobody_out():
         check(works(join_raw(coordinator, source="127.9.9.7")), "another node with the token joins")
         identity = worker.identity
         worker.close()
+        check(until(lambda: known(coordinator) < both), "the node has left", gauges(coordinator))
         again = join_raw(coordinator, page=True, source="127.9.9.9", **identity)
-        time.sleep(1.5)  # the same
+        check(until(lambda: known(coordinator) == both), "the coordinator knows it again", gauges(coordinator))
         peers += crowd(coordinator, 64, 4)
         check(works(again), "a node that has worked comes back and stays")
         for peer in peers:
@@ -229,4 +237,4 @@ def descriptors_run_out():
 
 if __name__ == "__main__":
     main(nothing_stays_plain, nothing_stays_tls, before_the_upgrade, memory_stays, a_crowd_keeps_nobody_out, one_address_and_one_network,
-         descriptors_run_out)
+         descriptors_run_out, together=True)

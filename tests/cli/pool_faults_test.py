@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Random faults on the real programs: pool_faults_test.py KAISEKI CRASH_SERVE [SEEDS]. The coordinator dies at each
-labeled point and by kill -9, its disk is full for a while, and it is stopped. Nodes are killed, stopped, cut off
-inside a frame, and send twice. Each ticket must count exactly once with the right result, and nothing that was
-acknowledged may be lost. A seed decides which faults happen and when. A run can be repeated, but not exactly,
-because the system schedules its processes.
+"""Random faults on the real programs: pool_faults_test.py KAISEKI CRASH_SERVE IMPATIENT_JOIN [SEEDS]. The coordinator
+dies at each labeled point and by kill -9, its disk is full for a while, and it is stopped. Nodes are killed, stopped,
+cut off inside a frame, and send twice. Each ticket must count exactly once with the right result, and nothing that was
+acknowledged may be lost. A seed decides which faults happen and when. A run can be repeated, but not exactly, because
+the system schedules its processes.
 """
 import collections
 import contextlib
@@ -25,8 +25,9 @@ import pool
 from pool import Coordinator, Socket, frame, join_raw, native_node, plain, until
 from support import check, main
 
-CRASH_SERVE = str(pathlib.Path(sys.argv[2]).resolve())
-SEEDS = int(sys.argv[3]) if len(sys.argv) > 3 else 5
+CRASH_SERVE, IMPATIENT_JOIN = (str(pathlib.Path(name).resolve()) for name in sys.argv[2:4])
+SEEDS = int(sys.argv[4]) if len(sys.argv) > 4 else 5
+PATIENCE = 12  # seconds after which IMPATIENT_JOIN gives up a coordinator, longer than its leases of 10 s
 POINTS = {"accept.recorded": 12, "commit.before": 25, "commit.after": 25, "blob.written": 5, "blob.renamed": 5}
 SMALL, LARGE = 40, 10  # in tickets
 happened = collections.Counter()
@@ -168,9 +169,7 @@ def stand_still(coordinator, seconds):
 
 @contextlib.contextmanager
 def stopped_coordinator():
-    """Stops a coordinator until all nodes have given it up. A native node does so after 60 s, which is longer than
-    its leases of 10 s.
-    """
+    """Stops a coordinator until all nodes have given it up."""
     with Coordinator(state="still") as coordinator, contextlib.ExitStack() as at_end:
         at_end.callback(coordinator.process.send_signal, signal.SIGCONT)
         raw = join_raw(coordinator, functions=["test.raw"])
@@ -193,7 +192,9 @@ def stopped_coordinator():
         check(verdict() == "accepted", "a result, so leases are short")
         raw.say("ready", control={"slots": 2})
         sent, late = take(), take()
-        native = native_node(coordinator, "--jobs", 1)
+        log = at_end.enter_context(open("impatient.log", "w"))
+        native = subprocess.Popen([IMPATIENT_JOIN, coordinator.url, coordinator.state / "node.token", str(PATIENCE)],
+                                  stdout=log, stderr=subprocess.STDOUT)
         at_end.callback(native.wait)
         at_end.callback(native.kill)
         by_native = coordinator.task([str(i) for i in range(1, SMALL + 1)], function="sample.primes")
@@ -209,7 +210,7 @@ def stopped_coordinator():
                 check(raw.upgrade() == 0, "nothing answers")
             except TimeoutError:
                 pass
-        check(until(lambda: '"waiting"' in pathlib.Path(native.log).read_text(), 200), "a native node gives up")
+        check(until(lambda: '"waiting"' in pathlib.Path(log.name).read_text(), 200), "a native node gives up")
         coordinator.process.send_signal(signal.SIGCONT)
         raw = Socket(coordinator)
         check(raw.upgrade() == 101, "it serves again")

@@ -449,4 +449,4 @@ def listening_addresses():
 
 if __name__ == "__main__":
     main(joining, bad_frames, rewritten_json, large_results, node_that_leaves_at_once, errors_of_nodes, full_disk,
-         results_of_others, expelled_nodes, slow_peers, listening_addresses)
+         results_of_others, expelled_nodes, slow_peers, listening_addresses, together=True)

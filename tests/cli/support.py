@@ -2,6 +2,7 @@
 """The shared parts of the command's tests. Each test is a script: SCRIPT KAISEKI. It runs in its own folder."""
 import atexit
 import json
+import multiprocessing
 import os
 import pathlib
 import pty
@@ -130,15 +131,30 @@ def skip(reason):
     print(f"SKIPPED: {reason}", flush=True)
 
 
-def main(*tests):
+def counted(test):
+    """Runs the test in its own folder. Returns how many checks have passed and failed."""
+    before = passed, failed
+    here = FOLDER / test.__name__
+    here.mkdir()
+    os.chdir(here)
+    test()
+    return passed - before[0], failed - before[1]
+
+
+def main(*tests, together=False):
+    """Runs the tests. Those that mostly wait may run together, each in its own process."""
     os.environ.setdefault("KAISEKI_STATE_DIR", str(FOLDER / "state"))
     try:
-        for test in tests:
-            here = FOLDER / test.__name__
-            here.mkdir()
-            os.chdir(here)
-            test()
+        if together:
+            with multiprocessing.get_context("fork").Pool(len(tests)) as processes:
+                runs = [processes.apply_async(counted, (test,)) for test in tests]
+                processes.close()
+                processes.join()
+            counts = [run.get() for run in runs]
+        else:
+            counts = [counted(test) for test in tests]
     finally:
         os.chdir("/")
-    print(f"checks: {passed} passed, {failed} failed")
-    sys.exit(failed > 0)
+    passes, failures = map(sum, zip(*counts))
+    print(f"checks: {passes} passed, {failures} failed")
+    sys.exit(failures > 0)
