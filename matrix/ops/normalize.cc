@@ -28,9 +28,9 @@ void check_normalization(std::span<const float> mean, std::span<const float> std
 
 Tensor normalize(const Tensor& x, std::span<const float> mean, std::span<const float> std) {
   check_tensor(x, "x", "normalize", DType::u8);
-  require(x.rank() >= 2, "normalize", "expected x of shape [n, channels, ...], got ", x.shape());
-  const int64_t channels = x.dim(1);
-  check_normalization(mean, std, channels, "normalize");
+  require(x.rank() >= 1, "normalize", "expected x of shape [n, channels, ...], got ", x.shape());
+  check_normalization(mean, std, x.rank() > 1 ? x.dim(1) : 1, "normalize");
+  const int64_t channels = mean.size() > 1 || std.size() > 1 ? x.dim(1) : 1;  // with own tables
   Tensor out(x.shape(), DType::f32, x.device());
   if (out.size() == 0) return out;
   Tensor table({channels, kValues}, DType::f32, Device::cpu());

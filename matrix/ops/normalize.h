@@ -13,8 +13,9 @@ namespace kaiseki {
 void check_normalization(std::span<const float> mean, std::span<const float> std, int64_t channels,
                          std::string_view operation);
 
-/// (x / 255 - mean) / std: u8 [n, channels, ...] to f32 of the same shape. `mean` and `std` have a
-/// value for each channel, or one for all, or none for 0 and 1. All devices give the same bits.
+/// (x / 255 - mean) / std: u8 [n, channels, ...] or [n] to f32 of the same shape. `mean` and `std`
+/// have a value for each channel, or one for all, or none for 0 and 1. All devices give the same
+/// bits.
 Tensor normalize(const Tensor& x, std::span<const float> mean, std::span<const float> std);
 
 }  // namespace kaiseki

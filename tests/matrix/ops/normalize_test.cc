@@ -43,9 +43,9 @@ std::vector<uint8_t> bytes_of(const Shape& shape) {
   return bytes;
 }
 
-const Shape kShapes[] = {{1, 1},         {0, 3, 4},      {2, 0, 5},    {3, 1, 7},    {2, 3, 17},
-                         {1, 256},       {5, 2, 1},      {1, 3, 0, 2}, {2, 3, 1, 1}, {7, 1, 3, 9},
-                         {3, 5, 11, 13}, {2, 3, 31, 33}, {1, 1, 1000}};
+const Shape kShapes[] = {{5},          {1, 1},         {0, 3, 4},      {2, 0, 5},    {3, 1, 7},
+                         {2, 3, 17},   {1, 256},       {5, 2, 1},      {1, 3, 0, 2}, {2, 3, 1, 1},
+                         {7, 1, 3, 9}, {3, 5, 11, 13}, {2, 3, 31, 33}, {1, 1, 1000}};
 
 }  // namespace
 
@@ -55,15 +55,16 @@ TEST_CASE("normalize: (byte / 255 - mean) / std of odd shapes, with the same bit
       INFO(shape.str());
       const std::vector<uint8_t> bytes = bytes_of(shape);
       const Tensor x = Tensor::from(std::span<const uint8_t>(bytes), shape, device);
-      const int64_t inner = shape.elements() / std::max<int64_t>(1, shape[0] * shape[1]);
-      for (const NormalizeCase& how : cases(shape[1])) {
+      const int64_t channels = shape.rank() > 1 ? shape[1] : 1;
+      const int64_t inner = shape.elements() / std::max<int64_t>(1, shape[0] * channels);
+      for (const NormalizeCase& how : cases(channels)) {
         const Tensor y = normalize(x, how.mean, how.std);
         REQUIRE(y.shape() == shape);
         CHECK(y.device() == device);
         Doubles exact;
         Floats same;
         for (size_t i = 0; i < bytes.size(); ++i) {
-          const int64_t c = static_cast<int64_t>(i) / inner % shape[1];
+          const int64_t c = static_cast<int64_t>(i) / inner % channels;
           exact.push_back((bytes[i] / 255.0 - double{how.mean_of(c)}) / double{how.std_of(c)});
           same.push_back((static_cast<float>(bytes[i]) / 255.0f - how.mean_of(c)) / how.std_of(c));
         }
@@ -88,8 +89,10 @@ TEST_CASE("normalize: refuses other types, other numbers of channels, and a std 
   const Tensor x = Tensor::zeros({2, 3, 4}, DType::u8, Device::cpu());
   CHECK_THROWS_WITH_AS(normalize(Tensor::zeros({2, 3}), {}, {}), doctest::Contains("of type u8"),
                        ShapeError);
-  CHECK_THROWS_WITH_AS(normalize(Tensor::zeros({3}, DType::u8, Device::cpu()), {}, {}),
+  CHECK_THROWS_WITH_AS(normalize(Tensor::zeros({}, DType::u8, Device::cpu()), {}, {}),
                        doctest::Contains("[n, channels, ...]"), ShapeError);
+  CHECK_THROWS_WITH_AS(normalize(Tensor::zeros({3}, DType::u8, Device::cpu()), Floats{1, 2}, {}),
+                       doctest::Contains("each of 1 channels"), ShapeError);
   CHECK_THROWS_WITH_AS(normalize(x, Floats{1, 2}, {}), doctest::Contains("each of 3 channels"),
                        ShapeError);
   CHECK_THROWS_WITH_AS(normalize(x, {}, Floats{0}), doctest::Contains("std above 0"), ShapeError);
