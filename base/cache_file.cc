@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/hex.h"
+
 namespace kaiseki {
 namespace {
 
@@ -26,10 +28,9 @@ uint64_t fnv1a(std::string_view text, uint64_t hash) {
 }
 
 std::string hex(uint64_t value) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string text(16, '0');
-  for (int i = 15; i >= 0; --i, value >>= 4) text[i] = digits[value & 15];
-  return text;
+  std::byte bytes[8];
+  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<std::byte>(value >> (56 - 8 * i));
+  return to_hex(bytes);
 }
 
 /// Matches the temporary names of write_atomically(): "FILE.tmp78-2".

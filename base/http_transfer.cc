@@ -6,17 +6,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <new>
 #include <optional>
 #include <string_view>
 
+#include "base/clock.h"
+
 namespace kaiseki {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Handle = std::unique_ptr<CURL, void (*)(CURL*)>;
 using Connections = std::unique_ptr<CURLM, CURLMcode (*)(CURLM*)>;
 
@@ -33,12 +33,12 @@ constexpr double kLongestPoll = 60;  // seconds
 struct Exchange {
   const HttpCall& call;
   CURL* curl;
-  Clock::time_point active = Clock::now();  // the last byte in either direction
+  double active = steady_seconds();  // the last byte in either direction
   curl_off_t received = 0, sent = 0;
   size_t head = 0;
   int sendings = 0;
   HttpWant want = HttpWant::more;
-  std::optional<Clock::time_point> enough_since = {};
+  std::optional<double> enough_since = {};
   bool head_too_large = false;
   std::exception_ptr thrown = {};
 };
@@ -51,7 +51,7 @@ int status_of(CURL* curl) {
 
 size_t on_head(char* data, size_t, size_t count, void* context) {
   auto& x = *static_cast<Exchange*>(context);
-  x.active = Clock::now();
+  x.active = steady_seconds();
   if (std::string_view(data, count).starts_with("HTTP/")) x.head = 0;
   x.head += count;
   x.head_too_large = x.head > kMostHead;
@@ -67,15 +67,15 @@ size_t on_body(char* data, size_t, size_t count, void* context) {
       x.thrown = std::current_exception();
       x.want = HttpWant::refuse;
     }
-    if (x.want == HttpWant::enough) x.enough_since = Clock::now();
+    if (x.want == HttpWant::enough) x.enough_since = steady_seconds();
   }
-  x.active = Clock::now();
+  x.active = steady_seconds();
   return x.want == HttpWant::refuse ? 0 : count;
 }
 
 int on_progress(void* context, curl_off_t, curl_off_t received, curl_off_t, curl_off_t sent) {
   auto& x = *static_cast<Exchange*>(context);
-  if (received != x.received || sent != x.sent) x.active = Clock::now();
+  if (received != x.received || sent != x.sent) x.active = steady_seconds();
   x.received = received, x.sent = sent;
   return 0;
 }
@@ -115,9 +115,7 @@ HttpEnd end_of(CURLcode code) {
   }
 }
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+double seconds_since(double start) { return steady_seconds() - start; }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -13,15 +14,13 @@ namespace {
 constexpr size_t kLineLength = 96;
 
 std::string quote(std::string_view text) {
+  constexpr std::string_view from = "\"\\\b\f\n\r\t", to = "\"\\bfnrt";
   std::string out = "\"";
   for (char c : text) {
-    if (c == '"' || c == '\\') {
-      (out += '\\') += c;
+    if (const size_t i = from.find(c); i != from.npos) {
+      (out += '\\') += to[i];
     } else if (static_cast<unsigned char>(c) < 0x20) {
-      constexpr std::string_view hex = "0123456789abcdef";
-      out += "\\u00";
-      out += hex[c >> 4];
-      out += hex[c & 15];
+      out += "\\u00" + to_hex(as_bytes({&c, 1}));
     } else {
       out += c;
     }

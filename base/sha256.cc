@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/hex.h"
 
 namespace kaiseki {
 
@@ -30,10 +31,10 @@ std::string Sha256::finish() {
   size_t zeros = 63 - (length_ + 8) % 64;
   for (int i = 0; i < 8; ++i) padding[1 + zeros + i] = static_cast<std::byte>(bits >> (56 - 8 * i));
   update(std::span(padding, zeros + 9));
-  std::string text;
-  for (uint32_t word : state_)
-    for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789abcdef"[word >> shift & 15];
-  return text;
+  std::byte digest[32];
+  for (size_t i = 0; i < 32; ++i)
+    digest[i] = static_cast<std::byte>(state_[i / 4] >> (24 - 8 * (i % 4)));
+  return to_hex(digest);
 }
 
 std::string sha256(ByteView bytes) {
@@ -41,6 +42,8 @@ std::string sha256(ByteView bytes) {
   hash.update(bytes);
   return hash.finish();
 }
+
+bool is_sha256(std::string_view text) { return text.size() == 64 && is_hex(text); }
 
 std::string sha256_of_file(const std::filesystem::path& path) {
   FileSource file(path);

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "base/sha256_blocks.h"
@@ -25,6 +26,8 @@ class Sha256 {
 };
 
 std::string sha256(ByteView bytes);
+/// Whether the text is 64 lower-case hexadecimal digits. Such a text is safe as a file name.
+bool is_sha256(std::string_view text);
 std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace kaiseki

@@ -23,6 +23,15 @@ Utf8Character first_character(std::string_view text) {
   return {length, code};
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = first_character(text).bytes;
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 std::string_view first_bytes(std::string_view text, size_t most) {
   size_t end = 0;
   while (end < text.size()) {

@@ -15,6 +15,10 @@ struct Utf8Character {
 /// Returns the first character of `text`.
 Utf8Character first_character(std::string_view text);
 
+/// Whether the text is UTF-8 by RFC 3629: shortest forms only, no surrogates, no code point above
+/// U+10FFFF.
+bool is_utf8(std::string_view text);
+
 /// Returns the start of `text`: as many whole characters as fit into `most` bytes.
 std::string_view first_bytes(std::string_view text, size_t most);
 

@@ -28,7 +28,8 @@ struct Case {
   int64_t interval = 0;  // tickets between the joins of two liars
 };
 
-constexpr dist::TrustOptions kOff = {.check_share = 0, .newcomer_checks = 0, .undo_steps = 0};
+constexpr dist::TrustOptions kOff = {.checks = {.check_share = 0, .newcomer_checks = 0},
+                                     .undo_steps = 0};
 constexpr int64_t kOnce = int64_t{1} << 40;
 
 std::vector<Case> cases(int64_t after) {

@@ -31,10 +31,11 @@
 #include <stop_token>
 #include <thread>
 
+#include "base/clock.h"
+#include "base/json_line.h"
 #include "base/median.h"
 #include "dist/net/coordinator.h"
 #include "dist/pool/store.h"
-#include "nn/train/json_line.h"
 
 using namespace kaiseki;
 using namespace kaiseki::dist;
@@ -51,10 +52,6 @@ struct Settings {
   double seconds = 5;
   size_t bytes = 1024;
 };
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double cpu_seconds(std::thread& thread) {
   clockid_t clock;
@@ -207,7 +204,7 @@ int64_t drive(const Nodes& nodes, double seconds,
   int64_t done = 0;
   std::vector<epoll_event> events(256);
   std::string message;
-  for (const double end = now() + seconds; now() < end && done < most;) {
+  for (const double end = steady_seconds() + seconds; steady_seconds() < end && done < most;) {
     const int count = epoll_wait(poll, events.data(), static_cast<int>(events.size()), 100);
     for (int i = 0; i < count; ++i) {
       Node& node = *static_cast<Node*>(events[static_cast<size_t>(i)].data.ptr);
@@ -285,9 +282,9 @@ double p99_of_verdicts(const Nodes& nodes, double seconds, int64_t& done) {
     const int counts = answer(node, message);
     const auto found = said.find(ticket);
     if (!counts)
-      said[ticket] = now();
+      said[ticket] = steady_seconds();
     else if (found != said.end())
-      took.push_back(now() - found->second);
+      took.push_back(steady_seconds() - found->second);
     return counts;
   });
   if (took.empty()) throw std::runtime_error("expected verdicts, got none");
@@ -327,7 +324,7 @@ Report slow(const Nodes& nodes, const Settings& settings, uint16_t port) {
 Report work(const Nodes& nodes, const Settings& settings, uint16_t port) {
   if (settings.what == "slow") return slow(nodes, settings, port);
   if (settings.what == "storm") hold(nodes);
-  const double start = now();
+  const double start = steady_seconds();
   int64_t done = 0;
   if (settings.what == "storm") {
     done = storm(nodes);
@@ -336,7 +333,7 @@ Report work(const Nodes& nodes, const Settings& settings, uint16_t port) {
   } else {
     done = settings.what == "echo" ? echo(nodes, settings) : tickets(nodes, settings);
   }
-  return {.done = done, .seconds = now() - start};
+  return {.done = done, .seconds = steady_seconds() - start};
 }
 
 /// Connects the two processes.
@@ -409,11 +406,9 @@ void add_tickets(Pool& pool, int count) {
 
 /// Checks that each of `count` tickets was leased again after its node left, and was done once.
 void expect_each_once(const Pool& pool, int64_t count) {
-  const auto& counters = pool.counters();
-  const auto found = counters.find("accepted");
-  const int64_t accepted = found == counters.end() ? 0 : static_cast<int64_t>(found->second);
+  const auto accepted = static_cast<int64_t>(pool.counted(PoolEvent::accepted));
   const Progress progress = pool.progress(pool.tasks()[0].id);
-  const auto leases = static_cast<int64_t>(counters.at("leases"));
+  const auto leases = static_cast<int64_t>(pool.counted(PoolEvent::leases));
   if (progress != Progress{.done = count} || accepted != count || leases < 2 * count)
     throw std::runtime_error("expected each ticket to be given out twice and done once, got " +
                              std::to_string(leases) + " leases and " + std::to_string(accepted) +
@@ -463,7 +458,7 @@ void run(const Settings& settings) {
   const auto report = from_nodes.get<Report>();
   const double spent = cpu_seconds(thread) - cpu;
   const auto done = static_cast<double>(report.done);
-  nn::JsonLine line;
+  JsonLine line;
   line.add("bench", "pool_load").add("case", settings.what).add("bytes", settings.bytes);
   line.add("connections", settings.connections).add("done", report.done);
   line.add("seconds", report.seconds).add("per_second", done / report.seconds);

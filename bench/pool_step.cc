@@ -22,7 +22,7 @@ int main(int count, char** arguments) try {
   options.mode = dist::parse_pool_mode(arguments[2]);
   options.wire = wires.at(arguments[3]);
   options.ticket_samples = std::atoll(arguments[5]);
-  options.trust = {.check_share = 0, .newcomer_checks = 0};
+  options.trust = {.checks = {.check_share = 0, .newcomer_checks = 0}};
   std::vector<dist::LocalNode> with;
   for (int i = 0; i < std::atoi(arguments[6]); ++i)
     with.push_back({.name = "node" + std::to_string(i)});

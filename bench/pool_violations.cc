@@ -21,9 +21,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/json_line.h"
 #include "dist/net/coordinator.h"
 #include "dist/pool/store.h"
-#include "nn/train/json_line.h"
 
 using namespace kaiseki;
 using namespace kaiseki::dist;
@@ -136,10 +137,6 @@ int64_t resident_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 Settings read_settings(int count, char** arguments) {
   Settings settings;
   for (int i = 1; i < count; ++i) {
@@ -189,9 +186,9 @@ void run(const Settings& settings) {
   std::thread thread([&] { server.run(coordinator); });
   run_peers(server.port(), kFirst, settings.tls);
   const int64_t before = resident_bytes();
-  const double start = now();
+  const double start = steady_seconds();
   run_peers(server.port(), settings.connections, settings.tls);
-  const double seconds = now() - start;
+  const double seconds = steady_seconds() - start;
   std::this_thread::sleep_for(std::chrono::duration<double>(kEndSeconds));
   const int64_t after = resident_bytes();
   size_t connections = 0, seats = 0;
@@ -201,11 +198,11 @@ void run(const Settings& settings) {
     stop = true;
   });
   thread.join();
-  nn::JsonLine line;
+  JsonLine line;
   line.add("bench", "pool_violations").add("tls", settings.tls ? 1 : 0);
   line.add("connections", settings.connections).add("seconds", seconds);
   line.add("per_second", settings.connections / seconds);
-  line.add("refused", static_cast<int64_t>(metrics.refused("text_message")));
+  line.add("refused", static_cast<int64_t>(metrics.refused(Refusal::text_message)));
   line.add("resident_bytes_before", before).add("resident_bytes_after", after);
   line.add("connections_left", static_cast<int64_t>(connections));
   line.add("seats_left", static_cast<int64_t>(seats));

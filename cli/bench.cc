@@ -3,11 +3,12 @@
 #include "cli/bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/json_line.h"
 #include "base/median.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
@@ -15,7 +16,6 @@
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/random.h"
 #include "matrix/threads.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -29,7 +29,7 @@ Tensor random_tensor(const Shape& shape, Device device) {
 
 void print_case(const char* bench, const std::string& name, Device device, double seconds,
                 double flops) {
-  nn::JsonLine line;
+  JsonLine line;
   line.add("bench", bench).add("case", name).add("device", device.name());
   line.add("threads", thread_count()).add("milliseconds", 1e3 * seconds);
   line.add("gflops", flops / seconds * 1e-9);
@@ -77,12 +77,11 @@ ConvProblem parse_problem(const std::string& text) {
 
 double median_seconds(Device device, int64_t repeat, double seconds,
                       const std::function<void()>& body) {
-  using Clock = std::chrono::steady_clock;
   auto time = [&](int64_t calls) {
-    const auto start = Clock::now();
+    const double start = steady_seconds();
     for (int64_t i = 0; i < calls; ++i) body();
     device.synchronize();
-    return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(calls);
+    return (steady_seconds() - start) / static_cast<double>(calls);
   };
   time(1);
   const double one = std::max(1e-9, time(1));

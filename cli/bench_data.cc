@@ -2,22 +2,20 @@
 // kaiseki bench data: the rate of decoding, resizing, cropping, mirroring and normalizing pictures
 // as for ImageNet networks.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/json_line.h"
 #include "base/median.h"
 #include "cli/bench.h"
 #include "cli/download.h"
 #include "matrix/threads.h"
 #include "nn/data/iterator.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Measures from the first batch on, for at least `seconds`.
 double pictures_per_second(nn::Iterator& iterator, double seconds) {
@@ -27,12 +25,12 @@ double pictures_per_second(nn::Iterator& iterator, double seconds) {
     batch.inputs(Device::cpu());
   };
   next();
-  const auto start = Clock::now();
+  const double start = steady_seconds();
   int64_t pictures = 0;
   for (;;) {
     next();
     pictures += batch.labels.size();
-    const double passed = std::chrono::duration<double>(Clock::now() - start).count();
+    const double passed = steady_seconds() - start;
     if (passed >= seconds) return static_cast<double>(pictures) / passed;
   }
 }
@@ -62,7 +60,7 @@ void bench_data(const BenchCommand& c) {
       nn::Iterator iterator(data, order);
       runs.push_back(pictures_per_second(iterator, c.seconds));
     }
-    nn::JsonLine line;
+    JsonLine line;
     line.add("bench", "data").add("case", std::filesystem::path(spec).filename().string());
     line.add("decoder", nn::jpeg_decoder()).add("threads", thread_count());
     line.add("batch_size", c.batch_size).add("pictures", data->size());

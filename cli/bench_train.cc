@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/json_line.h"
 #include "cli/bench.h"
 #include "cli/setup.h"
 #include "matrix/memory/allocator.h"
@@ -13,7 +14,6 @@
 #include "matrix/threads.h"
 #include "nn/network.h"
 #include "nn/optimizer.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -63,7 +63,7 @@ void bench_train(const BenchCommand& c, Device device) {
       network.backward();
       optimizer.step(network.parameters(), network.gradients(), 0.01);
     });
-    nn::JsonLine line;
+    JsonLine line;
     line.add("bench", "train").add("case", std::filesystem::path(name).stem().string());
     line.add("device", device.name()).add("threads", thread_count());
     line.add("batch_size", c.batch_size).add("milliseconds", 1e3 * seconds);

@@ -34,9 +34,9 @@ bool all_found(const std::vector<int32_t>& labels) {
   return std::find(labels.begin(), labels.end(), -1) == labels.end();
 }
 
-class Relabelled : public nn::Dataset {
+class Relabeled : public nn::Dataset {
  public:
-  Relabelled(std::shared_ptr<const nn::Dataset> data, std::vector<int32_t> labels, Names names)
+  Relabeled(std::shared_ptr<const nn::Dataset> data, std::vector<int32_t> labels, Names names)
       : data_(std::move(data)), labels_(std::move(labels)), names_(std::move(names)) {}
   int64_t size() const override { return data_->size(); }
   Shape sample_shape() const override { return data_->sample_shape(); }
@@ -85,7 +85,7 @@ std::shared_ptr<const nn::Dataset> in_classes(std::shared_ptr<const nn::Dataset>
                 listed(own));
   std::vector<int32_t> labels = places(own, names);
   if (!all_found(labels)) return data;
-  return std::make_shared<Relabelled>(std::move(data), std::move(labels), names);
+  return std::make_shared<Relabeled>(std::move(data), std::move(labels), names);
 }
 
 void SameClasses::restore(const nn::Metadata& state) {

@@ -5,12 +5,12 @@
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/json_line.h"
 #include "cli/commands.h"
 #include "cli/gpu_hint.h"
 #include "cli/text.h"
 #include "matrix/device.h"
 #include "matrix/threads.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -29,7 +29,7 @@ int run_command(const DevicesCommand& c) {
   const std::vector<DeviceInfo> devices = list_devices();
   for (const DeviceInfo& info : devices) {
     if (c.json) {
-      nn::JsonLine line;
+      JsonLine line;
       line.add("device", info.device.name()).add("name", info.name).add("platform", info.platform);
       line.add("driver", info.driver).add("gpu", info.is_gpu).add("units", info.compute_units);
       line.add("memory", info.memory).add("max_allocation", info.max_allocation);

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "nn/data/catalogue.h"
+#include "nn/data/catalog.h"
 
 namespace kaiseki::cli {
 

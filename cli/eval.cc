@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "base/json_line.h"
 #include "cli/classes.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
@@ -11,7 +12,6 @@
 #include "cli/text.h"
 #include "cli/weights_file.h"
 #include "nn/train/evaluator.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -104,7 +104,7 @@ int run_command(const EvalCommand& c) {
   const auto names = info.class_names.empty() ? class_names_of(*samples) : info.class_names;
   if (!c.confusion.empty()) write_confusion(c.confusion, e, names);
   if (c.json) {
-    nn::JsonLine line;
+    JsonLine line;
     line.add("samples", e.samples).add("loss", e.loss).add("top1", e.top1).add("top5", e.top5);
     std::printf("%s\n", line.str().c_str());
     return 0;

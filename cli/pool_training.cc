@@ -2,13 +2,13 @@
 #include "cli/pool_training.h"
 
 #include <cerrno>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <deque>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "cli/interrupt.h"
 #include "cli/state_folder.h"
@@ -22,7 +22,6 @@
 namespace kaiseki::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr double kWindow = 5;  // in seconds
 constexpr int kPort = 8080;
 constexpr double kSilence = 15;  // in seconds
@@ -83,8 +82,8 @@ class Report final : public nn::Extension {
   explicit Report(dist::RemotePool& pool) : pool_(pool) {}
 
   void on_step(nn::Trainer& trainer) override {
-    if (Clock::now() - last_report_ < std::chrono::seconds(1)) return;
-    last_report_ = Clock::now();
+    if (last_report_ && steady_seconds() - *last_report_ < 1) return;
+    last_report_ = steady_seconds();
     const bool epoch_done = trainer.updater().iterator().is_new_epoch();
     const double loss = (epoch_done ? trainer.epoch_totals() : trainer.running_totals()).loss();
     if (std::isfinite(loss)) pool_.report(point(trainer, loss, {}));
@@ -108,7 +107,7 @@ class Report final : public nn::Extension {
   }
 
   dist::RemotePool& pool_;
-  Clock::time_point last_report_ = {};
+  std::optional<double> last_report_;
 };
 
 }  // namespace
@@ -166,7 +165,7 @@ struct PoolTraining::Impl {
   std::string own;  // the URL of this user's coordinator, if one runs
   std::optional<dist::PoolAfter> after;
   dist::PoolUpdater* updater = nullptr;
-  std::deque<std::pair<Clock::time_point, int64_t>> marks;  // the number of results at recent times
+  std::deque<std::pair<double, int64_t>> marks;  // the number of results at recent times
 };
 
 PoolTraining::PoolTraining(const PoolTrainCommand& command)
@@ -207,9 +206,9 @@ std::string PoolTraining::where() const {
 
 std::string PoolTraining::status() {
   auto& marks = impl_->marks;
-  const auto now = Clock::now();
+  const double now = steady_seconds();
   marks.emplace_back(now, impl_->updater->counts().accepted);
-  auto seconds = [&] { return std::chrono::duration<double>(now - marks.front().first).count(); };
+  auto seconds = [&] { return now - marks.front().first; };
   while (seconds() > kWindow && marks.size() > 2) marks.pop_front();
   const auto done = static_cast<double>(marks.back().second - marks.front().second);
   const double rate = seconds() > 0 ? done / seconds() : 0;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/json_line.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
@@ -14,7 +15,6 @@
 #include "matrix/ops/normalize.h"
 #include "matrix/ops/softmax.h"
 #include "nn/data/picture.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -36,7 +36,7 @@ void print_prediction(const std::string& picture, const std::vector<float>& prob
     return i < static_cast<int>(names.size()) ? names[i] : std::to_string(i);
   };
   if (c.json) {
-    nn::JsonLine line;
+    JsonLine line;
     line.add("picture", picture).add("class", name(order[0]));
     line.add("probability", probabilities[order[0]]);
     for (size_t i = 1; i < shown; ++i)

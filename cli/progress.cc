@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/clock.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
@@ -12,7 +13,6 @@
 namespace kaiseki::cli {
 namespace {
 
-using Seconds = std::chrono::duration<double>;
 // the least wait that is reported, in seconds and as a share of the epoch
 constexpr double kLeastWait = 1, kLeastShare = 0.1;
 constexpr double kRedraw = 0.1, kPlainLine = 10, kWindow = 5;  // in seconds
@@ -47,13 +47,13 @@ std::string progress_bar(double share, int columns) {
     done += "╸";
     ++used;
   }
-  const bool visible_rest = terminal().colour;
+  const bool visible_rest = terminal().color;
   for (int i = used; i < columns; ++i) rest += !unicode ? "-" : visible_rest ? "━" : " ";
   return styled(Style::cyan, done) + styled(Style::dim, rest);
 }
 
 void Progress::on_start(nn::Trainer& trainer) {
-  start_ = drawn_ = epoch_start_ = trained_ = Clock::now();
+  start_ = drawn_ = epoch_start_ = trained_ = steady_seconds();
   marks_.push_back({start_, 0});
   if (terminal().live && trainer.epoch() < trainer.options().epochs) draw(trainer);
 }
@@ -66,18 +66,17 @@ void Progress::on_step(nn::Trainer& trainer) {
                             : std::min(iterator.batch_size(), iterator.dataset().size());
   samples_ += batch;
   epoch_samples_ += batch;
-  const auto now = trained_ = Clock::now();
-  if (Seconds(now - marks_.back().time).count() > 0.05) {
+  const double now = trained_ = steady_seconds();
+  if (now - marks_.back().time > 0.05) {
     marks_.push_back({now, samples_});
-    while (Seconds(now - marks_.front().time).count() > kWindow && marks_.size() > 2)
-      marks_.pop_front();
+    while (now - marks_.front().time > kWindow && marks_.size() > 2) marks_.pop_front();
   }
-  if (Seconds(now - drawn_).count() < (terminal().live ? kRedraw : kPlainLine)) return;
+  if (now - drawn_ < (terminal().live ? kRedraw : kPlainLine)) return;
   if (!iterator.is_new_epoch()) draw(trainer);
 }
 
 double Progress::images_per_second() const {
-  const double seconds = Seconds(marks_.back().time - marks_.front().time).count();
+  const double seconds = marks_.back().time - marks_.front().time;
   return seconds > 0 ? static_cast<double>(marks_.back().samples - marks_.front().samples) / seconds
                      : 0;
 }
@@ -93,7 +92,7 @@ double Progress::seconds_left(nn::Trainer& trainer) const {
 
 void Progress::draw(nn::Trainer& trainer) {
   constexpr int kLeastBar = 8, kMostBar = 40;
-  drawn_ = Clock::now();
+  drawn_ = steady_seconds();
   const nn::MetricTotals totals = trainer.running_totals();
   const double share =
       trainer.updater().iterator().epoch_detail() - static_cast<double>(trainer.epoch());
@@ -121,8 +120,8 @@ void Progress::draw(nn::Trainer& trainer) {
 }
 
 void Progress::show_evaluation(int64_t done, int64_t total) {
-  if (!terminal().live || Seconds(Clock::now() - drawn_).count() < kRedraw) return;
-  drawn_ = Clock::now();
+  if (!terminal().live || steady_seconds() - drawn_ < kRedraw) return;
+  drawn_ = steady_seconds();
   const char* what = interrupted() ? "evaluating, then stopping  " : "evaluating  ";
   draw_live_line(styled(Style::dim, what) +
                  progress_bar(static_cast<double>(done) / static_cast<double>(total), 30) + "  " +
@@ -130,10 +129,10 @@ void Progress::show_evaluation(int64_t done, int64_t total) {
 }
 
 void Progress::on_epoch(nn::Trainer& trainer) {
-  const auto now = Clock::now();
-  const double seconds = std::max(1e-9, Seconds(trained_ - epoch_start_).count());
+  const double now = steady_seconds();
+  const double seconds = std::max(1e-9, trained_ - epoch_start_);
   const auto& evaluation = trainer.evaluation();
-  if (evaluation) evaluation_seconds_ = Seconds(now - trained_).count();
+  if (evaluation) evaluation_seconds_ = now - trained_;
   const bool better = evaluation && evaluation->classes && (!best_ || evaluation->top1 > *best_);
   if (better) best_ = evaluation->top1;
   const auto line = [&](bool is_short) {
@@ -149,7 +148,7 @@ void Progress::on_epoch(nn::Trainer& trainer) {
           (is_short ? "" : "test accuracy ") +
           styled(better ? Style::green : Style::plain, format_percent(evaluation->top1)));
     if (!is_short) parts.push_back(speed_text(static_cast<double>(epoch_samples_) / seconds));
-    parts.push_back(format_duration(Seconds(now - epoch_start_).count()));
+    parts.push_back(format_duration(now - epoch_start_));
     std::erase(parts, "");
     return parts;
   };

@@ -3,7 +3,6 @@
 // for each epoch.
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -27,9 +26,8 @@ class Progress : public nn::Extension {
   void show_also(std::function<std::string()> text) { also_ = std::move(text); }
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Mark {
-    Clock::time_point time;
+    double time;  // steady_seconds()
     int64_t samples;
   };
 
@@ -39,9 +37,9 @@ class Progress : public nn::Extension {
   /// Warns once if training waited for data in this epoch. `seconds` is the epoch's length.
   void advise(nn::Trainer& trainer, double seconds);
 
-  Clock::time_point start_, drawn_, epoch_start_, trained_;
-  std::deque<Mark> marks_;  // of the last seconds
-  int64_t samples_ = 0;     // trained in this run
+  double start_ = 0, drawn_ = 0, epoch_start_ = 0, trained_ = 0;  // steady_seconds()
+  std::deque<Mark> marks_;                                        // of the last seconds
+  int64_t samples_ = 0;                                           // trained in this run
   int64_t epoch_samples_ = 0;
   double evaluation_seconds_ = 0;  // of one evaluation
   std::optional<double> best_;     // accuracy

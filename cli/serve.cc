@@ -14,7 +14,7 @@
 #include "cli/state_folder.h"
 #include "dist/net/coordinator.h"
 #include "dist/pool/store.h"
-#include "nn/data/catalogue.h"
+#include "nn/data/catalog.h"
 
 namespace kaiseki::cli {
 namespace {

@@ -36,7 +36,7 @@ TuneMode tune_mode(const std::string& name) {
                                                               {"cached", TuneMode::cached},
                                                               {"hybrid", TuneMode::hybrid},
                                                               {"exhaustive", TuneMode::exhaustive},
-                                                              {"amortised", TuneMode::amortised}};
+                                                              {"amortized", TuneMode::amortized}};
   return std::ranges::find(kModes, name, &std::pair<std::string_view, TuneMode>::first)->second;
 }
 

@@ -12,6 +12,7 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hex.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -23,13 +24,10 @@ namespace fs = std::filesystem;
 }
 
 std::string random_token() {
-  std::array<unsigned char, 24> bytes{};
+  std::array<std::byte, 24> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
     throw Error("[serve] cannot read random bytes from the system");
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string token;
-  for (unsigned char byte : bytes) (token += kDigits[byte >> 4]) += kDigits[byte & 15];
-  return token;
+  return to_hex(bytes);
 }
 
 }  // namespace

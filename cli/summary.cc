@@ -3,11 +3,11 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/json_line.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -50,7 +50,7 @@ int run_command(const SummaryCommand& c) {
     add_to(multiply_adds, work);
     add_to(activations, bytes);
     if (c.json) {
-      nn::JsonLine line;
+      JsonLine line;
       line.add("layer", layer.name).add("type", layer.type);
       line.add("output", shape_text(layer.output)).add("parameters", layer.parameters);
       line.add("multiply_adds", work);

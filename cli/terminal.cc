@@ -64,7 +64,7 @@ Terminal terminal() {
     Terminal t;
     const std::string type = variable("TERM");
     t.live = isatty(STDOUT_FILENO) && !type.empty() && type != "dumb";
-    t.colour = t.live && variable("NO_COLOR").empty();
+    t.color = t.live && variable("NO_COLOR").empty();
     t.unicode = utf8_locale();
     return t;
   }();
@@ -79,7 +79,7 @@ int terminal_width() {
 }
 
 std::string styled(Style style, std::string_view text) {
-  if (!terminal().colour || style == Style::plain) return std::string(text);
+  if (!terminal().color || style == Style::plain) return std::string(text);
   static constexpr const char* codes[] = {"", "1", "2", "32", "33", "36"};
   return "\x1b[" + std::string(codes[static_cast<int>(style)]) + "m" + std::string(text) +
          "\x1b[0m";
@@ -106,7 +106,7 @@ std::string leading_columns(std::string_view text, int columns) {
 
 std::string fit(std::string_view text, int columns) {
   if (display_width(text) <= columns) return std::string(text);
-  return leading_columns(text, columns) + (terminal().colour ? "\x1b[0m" : "");
+  return leading_columns(text, columns) + (terminal().color ? "\x1b[0m" : "");
 }
 
 void print_parts(const std::vector<std::string>& parts, std::string_view separator) {

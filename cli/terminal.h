@@ -10,7 +10,7 @@ namespace kaiseki::cli {
 
 struct Terminal {
   bool live = false;     // stdout is a terminal that can move its cursor
-  bool colour = false;   // live, and NO_COLOR is not set
+  bool color = false;    // live, and NO_COLOR is not set
   bool unicode = false;  // the locale is UTF-8
 };
 Terminal terminal();

@@ -6,6 +6,7 @@
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/json_line.h"
 #include "cli/bench.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
@@ -13,7 +14,6 @@
 #include "cli/text.h"
 #include "matrix/conv/select.h"
 #include "matrix/memory/workspace.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -95,7 +95,7 @@ std::string milliseconds(double value) { return format_number("%.3g", value); }
 
 void print_json(const Tuning& tuning, const Row& row) {
   for (const TuningResult& result : row.results) {
-    nn::JsonLine line;
+    JsonLine line;
     line.add("layer", tuning.names(row.problem));
     line.add("direction", std::string(direction_name(row.problem.direction)));
     line.add("problem", row.problem.str()).add("solver", result.candidate);

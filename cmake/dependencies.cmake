@@ -10,7 +10,6 @@ endfunction()
 
 find_package(Threads REQUIRED)
 kaiseki_require_header(KAISEKI_HIGHWAY_DIR hwy/highway.h libhwy-dev)
-kaiseki_require_header(KAISEKI_JSON_DIR nlohmann/json.hpp nlohmann-json3-dev)
 kaiseki_require_header(KAISEKI_STB_DIR stb/stb_image.h libstb-dev)
 if(NOT EMSCRIPTEN)  # WebAssembly has one instruction set, so it needs no choice at run time
   find_library(KAISEKI_HIGHWAY_LIBRARY NAMES hwy)

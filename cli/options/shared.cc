@@ -47,10 +47,10 @@ void add_convolutions(OptionSet& set, DeviceOptions& options) {
                      is_workspace,
                      "Memory that makes convolutions faster: auto (the free memory), none, or "
                      "bytes such as 8M");
-  group.choice("--tune", options.tune, {"off", "cached", "hybrid", "exhaustive", "amortised"},
+  group.choice("--tune", options.tune, {"off", "cached", "hybrid", "exhaustive", "amortized"},
                "How solvers are chosen. off: without measurements. cached: by stored measurements. "
                "hybrid: also measure large convolutions that are new. exhaustive: measure all "
-               "again. amortised: measure during training");
+               "again. amortized: measure during training");
   group.flag("--deterministic", options.deterministic,
              "Choose no solver by measurements. The results then have the same bits with any "
              "number of threads");

@@ -11,7 +11,7 @@ set(CMAKE_CROSSCOMPILING_EMULATOR /usr/bin/node --no-experimental-fetch)
 # Header-only libraries work for every target. /usr/include itself must not be searched, because it has native headers.
 set(headers ${CMAKE_BINARY_DIR}/system/include)
 file(MAKE_DIRECTORY ${headers})
-foreach(library hwy nlohmann stb doctest)
+foreach(library hwy stb doctest)
   if(EXISTS /usr/include/${library})
     file(CREATE_LINK /usr/include/${library} ${headers}/${library} SYMBOLIC)
   endif()

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "dist/net/author_json.h"
 #include "dist/pool/blobs.h"
 
@@ -235,7 +236,7 @@ HttpResponse AuthorApi::all_nodes(const std::string& function) {
 }
 
 HttpResponse AuthorApi::put_blob(const HttpRequest& request, const BlobHash& hash) {
-  if (!is_blob_hash(hash)) return HttpResponse::problem(404, "expected /blobs/ and a SHA-256");
+  if (!is_sha256(hash)) return HttpResponse::problem(404, "expected /blobs/ and a SHA-256");
   const bool known = blobs_.touch(hash);
   if (!known) {
     BlobStore::Writer writer = blobs_.writer();

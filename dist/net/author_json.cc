@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/base64.h"
-#include "dist/wire/utf8.h"
+#include "base/utf8.h"
 
 namespace kaiseki::dist {
 namespace {

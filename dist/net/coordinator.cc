@@ -3,9 +3,9 @@
 // Then it sends the answers and new tickets.
 #include "dist/net/coordinator.h"
 
-#include <chrono>
 #include <cmath>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "dist/net/author.h"
 #include "dist/pool/store.h"
@@ -18,10 +18,6 @@ constexpr double kNewSeconds = 10;  // a new node's budget, in seconds of bytes_
 constexpr int kMostAsked = 1000;    // nodes per turn of the server's loop
 constexpr int kMostFailures = 3;    // single messages that may fail after a failed transaction
 
-double wall_clock() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 }  // namespace
 
 Coordinator::Coordinator(Store& store, BlobStore& blobs, PoolOptions pool, Pages pages,
@@ -31,7 +27,7 @@ Coordinator::Coordinator(Store& store, BlobStore& blobs, PoolOptions pool, Pages
       metrics_(metrics),
       log_(log),
       options_(std::move(options)),
-      clock_(pool.clock ? pool.clock : wall_clock),
+      clock_(pool.clock ? pool.clock : system_seconds),
       blobs_(blobs),
       pool_(store, blobs, observed(std::move(pool))),
       pages_(std::move(pages)),
@@ -57,7 +53,7 @@ PoolOptions Coordinator::observed(PoolOptions options) {
     log_.security(
         "node_expelled",
         with_address({{"node", one.node}, {"reason", one.reason.text()}, {"by", by}}, one.node));
-    if (one.reason.kind != ExpulsionKind::other) metrics_.refuse(name_of(one.reason.kind));
+    if (const auto refusal = refusal_of(one.reason.kind)) metrics_.refuse(*refusal);
     quarantine(one.node);
     server_.post([this, node = one.node] { close_expelled(node); });  // after the verdict was sent
     if (also) also(one);
@@ -120,7 +116,7 @@ void Coordinator::ticket_released(const NodeSession& session, TicketId ticket) {
   holders_.erase({ticket, session.serial()});
 }
 
-bool Coordinator::is_proven(const NodeId& node) const {
+bool Coordinator::has_contributed(const NodeId& node) const {
   const auto status = pool_.node(node);
   return status && status->accepted > 0;
 }
@@ -252,21 +248,22 @@ void Coordinator::send(const NodeMessage& message, const Reply& reply) {
     return;
   }
   const Outcome outcome = reply.answer.outcome;
-  if (outcome == Outcome::duplicate) metrics_.refuse("replay");
-  if (outcome == Outcome::stale && message.type == FrameType::result) metrics_.refuse("stale");
+  if (outcome == Outcome::duplicate) metrics_.refuse(Refusal::replay);
+  if (outcome == Outcome::stale && message.type == FrameType::result)
+    metrics_.refuse(Refusal::stale);
   if (outcome == Outcome::refused) {
-    metrics_.refuse("result");
-    const auto known = known_.find(message.node);
+    metrics_.refuse(Refusal::result);
+    const auto found = records_.find(message.node);
     log_.security("result_refused",
                   with_address({{"node", message.node},
                                 {"ticket", std::to_string(message.ticket)},
                                 {"reason", reply.answer.reason}},
                                message.node),
-                  known == known_.end() ? std::string() : known->second.address);
+                  found == records_.end() ? std::string() : found->second.address);
   }
   if (outcome == Outcome::accepted ||
       outcome == Outcome::pending)  // the node may have kept the result over a lost connection
-    if (const auto found = known_.find(message.node); found != known_.end())
+    if (const auto found = records_.find(message.node); found != records_.end())
       found->second.budget->refund(message.paid);
   if (!message.error.empty()) log_failure(message.node, message.ticket, message.error);
   if (to && message.type == FrameType::result) to->answer(message.ticket, reply.answer);
@@ -274,19 +271,19 @@ void Coordinator::send(const NodeMessage& message, const Reply& reply) {
 
 /// A returning node may send results that it kept. A new node gets a small budget, as a peer can
 /// join as a new node many times.
-std::shared_ptr<ByteBudget> Coordinator::make_known(const NodeSession& session,
+std::shared_ptr<ByteBudget> Coordinator::add_record(const NodeSession& session,
                                                     const NodeMessage& hello, const NodeId& node) {
-  Known& known = known_[node];
-  known.address = session.address();
-  known.is_trusted = hello.info.trusted;
+  NodeRecord& record = records_[node];
+  record.address = session.address();
+  record.is_trusted = hello.info.trusted;
   const double rate = limits().bytes_per_second, burst = 2 * limits().result_bytes;
   const double left = hello.identity.id.empty() ? std::min(burst, kNewSeconds * rate) : burst;
-  if (!known.budget) known.budget = std::make_shared<ByteBudget>(rate, burst, left, now());
-  return known.budget;
+  if (!record.budget) record.budget = std::make_shared<ByteBudget>(rate, burst, left, now());
+  return record.budget;
 }
 
 EventLog::Fields Coordinator::with_address(EventLog::Fields fields, const NodeId& node) const {
-  if (const auto found = known_.find(node); found != known_.end())
+  if (const auto found = records_.find(node); found != records_.end())
     fields.emplace_back("address", shown(found->second.address));
   return fields;
 }
@@ -296,14 +293,14 @@ std::string Coordinator::shown(const std::string& address) const {
 }
 
 void Coordinator::quarantine(const NodeId& node) {
-  const auto found = known_.find(node);
-  if (found != known_.end() && !found->second.is_trusted)
+  const auto found = records_.find(node);
+  if (found != records_.end() && !found->second.is_trusted)
     quarantine_.expelled(found->second.address, now());
 }
 
 void Coordinator::answer_hello(NodeSession& session, const NodeMessage& hello, const Reply& reply) {
   if (reply.wait > 0) {
-    metrics_.refuse("expelled_address");
+    metrics_.refuse(Refusal::expelled_address);
     log_.security("address_refused",
                   {{"name", hello.info.name}, {"address", shown(session.address())}},
                   session.address());
@@ -313,7 +310,7 @@ void Coordinator::answer_hello(NodeSession& session, const NodeMessage& hello, c
                              std::to_string(minutes) + " min");
   }
   if (!reply.identity) {
-    metrics_.refuse("node_key");
+    metrics_.refuse(Refusal::node_key);
     log_.security("key_refused",
                   {{"node", hello.identity.id}, {"address", shown(session.address())}},
                   session.address());
@@ -329,7 +326,7 @@ void Coordinator::answer_hello(NodeSession& session, const NodeMessage& hello, c
     entry->second = session.serial();
   }
   const NodeId& node = reply.identity->id;
-  const auto budget = make_known(session, hello, node);
+  const auto budget = add_record(session, hello, node);
   log_.event("node_joined",
              with_address(
                  {{"node", node}, {"name", hello.info.name}, {"device", hello.info.device}}, node));

@@ -59,7 +59,7 @@ class Coordinator final : public Service, public SessionHost {
   }
   void ticket_held(const NodeSession& session, TicketId ticket) override;
   void ticket_released(const NodeSession& session, TicketId ticket) override;
-  bool is_proven(const NodeId& node) const override;
+  bool has_contributed(const NodeId& node) const override;
   Metrics& metrics() override { return metrics_; }
   const Limits& limits() const override { return options_.limits; }
   double now() const override { return server_.now(); }
@@ -80,7 +80,7 @@ class Coordinator final : public Service, public SessionHost {
   };
   Reply ask(const NodeMessage& message);
   void send(const NodeMessage& message, const Reply& reply);
-  std::shared_ptr<ByteBudget> make_known(const NodeSession& session, const NodeMessage& hello,
+  std::shared_ptr<ByteBudget> add_record(const NodeSession& session, const NodeMessage& hello,
                                          const NodeId& node);
   /// As it may be in the log.
   std::string shown(const std::string& address) const;
@@ -124,13 +124,13 @@ class Coordinator final : public Service, public SessionHost {
 
   std::map<uint64_t, NodeSession*> sessions_;
   std::unordered_map<NodeId, uint64_t> by_node_;
-  struct Known {
+  struct NodeRecord {
     std::shared_ptr<ByteBudget> budget;
     std::string address;
     bool is_trusted = false;  // it has a token
   };
-  /// A disconnected node is known until its budget is full again.
-  std::unordered_map<NodeId, Known> known_;
+  /// The record of a disconnected node is kept until its budget is full again.
+  std::unordered_map<NodeId, NodeRecord> records_;
   Quarantine quarantine_;
   std::set<std::pair<TicketId, uint64_t>> holders_;  // sessions by the tickets that they hold
   std::set<uint64_t> with_free_slots_;               // sessions that may hold more tickets

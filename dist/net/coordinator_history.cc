@@ -41,10 +41,7 @@ void Coordinator::load_history() {
 }
 
 void Coordinator::note_history(double now) {
-  const auto& counters = pool_.counters();
-  uint64_t ended = 0;
-  for (const char* event : {"accepted", "dead"})
-    if (const auto found = counters.find(event); found != counters.end()) ended += found->second;
+  const uint64_t ended = pool_.counted(PoolEvent::accepted) + pool_.counted(PoolEvent::dead);
   history_.add(clock_(), ended, by_node_.size());
   if (history_saved_ == 0) history_saved_ = now;
   if (now - history_saved_ < kSaveSeconds) return;

@@ -5,6 +5,8 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/hex.h"
+#include "base/sha256.h"
 #include "dist/net/coordinator.h"
 #include "dist/net/json_fields.h"
 #include "dist/net/proof.h"
@@ -57,8 +59,7 @@ HttpResponse stream(BlobStore& blobs, const BlobHash& hash, uint64_t offset, uin
 HttpResponse read_blob(BlobStore& blobs, const HttpRequest& request,
                        const std::function<void()>& wake) {
   const BlobHash hash = request.path.substr(kBlobs.size());
-  if (!is_blob_hash(hash) || !blobs.contains(hash))
-    return HttpResponse::problem(404, "no such blob");
+  if (!is_sha256(hash) || !blobs.contains(hash)) return HttpResponse::problem(404, "no such blob");
   const std::string tag = '"' + hash + '"';
   HttpResponse response;
   if (request.header("if-none-match") == tag) {
@@ -177,13 +178,13 @@ Service::Admission Coordinator::admit(const HttpRequest& head, bool is_node, boo
   const bool to_link = head.path == kLink;
   const bool public_ = is_reading(head) && !to_api && !to_link && head.path != "/metrics";
   if (to_link && !is_author(head) && !is_node) {
-    metrics_.refuse("node_token");
+    metrics_.refuse(Refusal::node_token);
     log_token(head, "node");
     return {0, wants_token("node's")};
   }
   if (to_link) return {head.method == "PUT" ? kMostLink : 0, {}, true};
   if (!public_ && !(is_viewer && is_reading(head)) && !is_author(head)) {
-    metrics_.refuse("author_token");
+    metrics_.refuse(Refusal::author_token);
     log_token(head, "author");
     return {0, wants_token("author's")};
   }
@@ -224,7 +225,7 @@ HttpResponse Coordinator::answer(const HttpRequest& request) {
 
 HttpResponse Coordinator::proofs(const HttpRequest& request) const {
   const std::string nonce = request.parameter("nonce");
-  if (nonce.size() > kMostNonce || nonce.find_first_not_of("0123456789abcdef") != nonce.npos)
+  if (nonce.size() > kMostNonce || !is_hex(nonce))
     return HttpResponse::problem(422, "expected a nonce of at most 64 hexadecimal digits");
   HttpResponse response = HttpResponse::json(
       format_proofs({options_.author_token, options_.viewer_token, options_.node_token},
@@ -239,13 +240,17 @@ HttpResponse Coordinator::metrics_page() const {
     held += one->held();
     nodes += !one->node().empty();
   }
+  std::map<std::string, uint64_t> counted;  // an event is listed after it happened
+  for (size_t i = 0; i < kPoolEvents.size(); ++i)
+    if (const uint64_t count = pool_.counted(static_cast<PoolEvent>(i)))
+      counted.emplace(kPoolEvents[i], count);
   return {.type = "text/plain; version=0.0.4; charset=utf-8",
           .body = metrics_.text({{"connections", static_cast<double>(server_.connections())},
                                  {"seats", static_cast<double>(server_.seats())},
                                  {"newcomers", static_cast<double>(server_.newcomers())},
                                  {"nodes", static_cast<double>(nodes)},
                                  {"tickets_held", static_cast<double>(held)}},
-                                pool_.counters()),
+                                counted),
           .headers = {{"Cache-Control", "no-store"}}};
 }
 

@@ -32,7 +32,7 @@ void Coordinator::tick_pool(double now) {
     if (now - last_collection_ > kCollectionSeconds && std::exchange(last_collection_, now) > 0) {
       metrics_.add("blobs_collected", static_cast<uint64_t>(pool_.collect_blobs()));
       metrics_.add("nodes_forgotten", static_cast<uint64_t>(pool_.collect_nodes()));
-      std::erase_if(known_, [&](const auto& one) {
+      std::erase_if(records_, [&](const auto& one) {
         return one.second.budget.use_count() == 1 && one.second.budget->is_full(now);
       });
       quarantine_.forget(now);

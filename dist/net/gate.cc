@@ -6,10 +6,12 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr double kProvenShare = 0.5;  // of each limit
+constexpr double kContributorShare = 0.5;  // of each limit
 constexpr const char* kProxy = "proxy";
 
-bool has_room(double proven, double limit) { return proven < std::max(1.0, kProvenShare * limit); }
+bool has_room(double contributors, double limit) {
+  return contributors < std::max(1.0, kContributorShare * limit);
+}
 
 }  // namespace
 
@@ -44,38 +46,38 @@ std::optional<Gate::Seat> Gate::enter(const Source& source, double now, bool dis
   forget(now);
   Address& address = at(source.address);
   const bool on_trial = !address.arrivals.take(now);
-  if (on_trial && !may_try(address, now)) return refuse("connection_rate");
-  if (!has_place(source, displaces)) return refuse("sockets_per_address");
+  if (on_trial && !may_try(address, now)) return refuse(Refusal::connection_rate);
+  if (!has_place(source, displaces)) return refuse(Refusal::sockets_per_address);
   const auto network = networks_.find(source.network);
   if (network != networks_.end() &&
       static_cast<double>(network->second.newcomers.size()) >= most_of_network())
-    make_way("sockets_per_network", network->second);
-  if (static_cast<double>(taken_) >= limits_.sockets && !make_way("sockets"))
-    return refuse("sockets");
+    make_way(Refusal::sockets_per_network, network->second);
+  if (static_cast<double>(taken_) >= limits_.sockets && !make_way(Refusal::sockets))
+    return refuse(Refusal::sockets);
   return seat(source, Standing::newcomer, true, on_trial);
 }
 
 bool Gate::may_try(Address& address, double now) {
   if (!trials_.take(now)) return false;
-  return address.trials.size() < kTrials || end("connection_rate", *address.trials.front());
+  return address.trials.size() < kTrials || end(Refusal::connection_rate, *address.trials.front());
 }
 
 std::optional<Gate::Seat> Gate::enter_as_proxy() {
-  if (static_cast<double>(taken_) >= limits_.sockets && !make_way("sockets"))
-    return refuse("sockets");
+  if (static_cast<double>(taken_) >= limits_.sockets && !make_way(Refusal::sockets))
+    return refuse(Refusal::sockets);
   return seat({kProxy, kProxy}, Standing::trusted, true);
 }
 
 std::optional<Gate::Seat> Gate::enter_for_request(const Source& client, double now) {
   forget(now);
-  if (!has_place(client, true)) return refuse("sockets_per_address");
+  if (!has_place(client, true)) return refuse(Refusal::sockets_per_address);
   return seat(client, Standing::trusted, false);
 }
 
 bool Gate::measure(const std::string& address, double now) {
   forget(now);
   const bool may = at(address).measurements.take(now);
-  if (!may) metrics_.refuse("link_rate");
+  if (!may) metrics_.refuse(Refusal::link_rate);
   return may;
 }
 
@@ -87,10 +89,10 @@ Gate::Address& Gate::at(const std::string& address) {
 
 bool Gate::has_place(const Source& of, bool displaces) {
   return at(of.address).seats < limits_.sockets_per_address ||
-         (displaces && make_way("sockets_per_address", of));
+         (displaces && make_way(Refusal::sockets_per_address, of));
 }
 
-std::optional<Gate::Seat> Gate::refuse(const char* why) {
+std::optional<Gate::Seat> Gate::refuse(Refusal why) {
   metrics_.refuse(why);
   return std::nullopt;
 }
@@ -117,21 +119,21 @@ double Gate::most_of_network() const {
   return std::max(limits_.sockets_per_network, limits_.sockets_per_address);
 }
 
-bool Gate::may_prove(const Place& place) const {
-  return has_room(place.address->second.proven, limits_.sockets_per_address) &&
-         has_room(place.network->second.proven, most_of_network()) &&
-         has_room(static_cast<double>(proven_), limits_.sockets);
+bool Gate::has_room_to_rise(const Place& place) const {
+  return has_room(place.address->second.contributors, limits_.sockets_per_address) &&
+         has_room(place.network->second.contributors, most_of_network()) &&
+         has_room(static_cast<double>(contributors_), limits_.sockets);
 }
 
-bool Gate::make_way(const char* why) {
+bool Gate::make_way(Refusal why) {
   return !by_newcomers_.empty() && make_way(why, *by_newcomers_.rbegin()->second);
 }
 
-bool Gate::make_way(const char* why, Network& of) {
+bool Gate::make_way(Refusal why, Network& of) {
   return !of.newcomers.empty() && end(why, *of.newcomers.front());
 }
 
-bool Gate::make_way(const char* why, const Source& of) {
+bool Gate::make_way(Refusal why, const Source& of) {
   const auto network = networks_.find(of.network);
   if (network == networks_.end()) return false;
   const auto found = std::ranges::find_if(network->second.newcomers, [&](const Place* place) {
@@ -140,7 +142,7 @@ bool Gate::make_way(const char* why, const Source& of) {
   return found != network->second.newcomers.end() && end(why, **found);
 }
 
-bool Gate::end(const char* why, Place& place) {
+bool Gate::end(Refusal why, Place& place) {
   metrics_.refuse(why);
   const auto make_way = std::exchange(place.make_way, {});
   if (make_way) make_way();
@@ -181,14 +183,14 @@ void Gate::touch(Place& place) {
 void Gate::rise(Place& place, Standing standing) {
   if (standing <= place.standing) return;
   if (standing == Standing::trusted) end_trial(place);
-  const bool was_proven = place.standing == Standing::proven;
-  const int more = (standing == Standing::proven) - was_proven;
-  if (more > 0 && !may_prove(place)) return;
-  if (!was_proven) unlist(place);
+  const bool was_contributor = place.standing == Standing::contributor;
+  const int more = (standing == Standing::contributor) - was_contributor;
+  if (more > 0 && !has_room_to_rise(place)) return;
+  if (!was_contributor) unlist(place);
   place.standing = standing;
-  place.address->second.proven += more;
-  place.network->second.proven += more;
-  proven_ += static_cast<size_t>(more);
+  place.address->second.contributors += more;
+  place.network->second.contributors += more;
+  contributors_ += static_cast<size_t>(more);
 }
 
 void Gate::end_trial(Place& place) {
@@ -199,13 +201,13 @@ void Gate::leave(Place* place) {
   const std::unique_ptr<Place> ended(place);
   end_trial(*place);
   if (place->standing == Standing::newcomer) unlist(*place);
-  const bool was_proven = place->standing == Standing::proven;
+  const bool was_contributor = place->standing == Standing::contributor;
   Address& address = place->address->second;
   Network& network = place->network->second;
   --address.seats;
-  address.proven -= was_proven;
-  network.proven -= was_proven;
-  proven_ -= was_proven;
+  address.contributors -= was_contributor;
+  network.contributors -= was_contributor;
+  contributors_ -= was_contributor;
   taken_ -= place->is_socket;
   if (--network.seats == 0) networks_.erase(place->network);
 }

@@ -28,8 +28,8 @@ struct Source {
 /// The standing of a connection's peer with the coordinator.
 enum class Standing : uint8_t {
   newcomer,
-  proven,   // the pool accepted one of its results
-  trusted,  // it has a token: of the author, of viewers or of nodes
+  contributor,  // the pool accepted one of its results
+  trusted,      // it has a token: of the author, of viewers or of nodes
 };
 
 class Gate {
@@ -74,7 +74,7 @@ class Gate {
   /// so the rate of connections does not apply. Displaces newcomers of the client's address.
   std::optional<Seat> enter_for_request(const Source& client, double now);
   /// Ends the idlest newcomer. Returns false if there is none.
-  bool make_way() { return make_way("sockets"); }
+  bool make_way() { return make_way(Refusal::sockets); }
   /// Returns whether the address may measure its link now. The rate is that of connections, but it
   /// is counted separately.
   bool measure(const std::string& address, double now);
@@ -86,12 +86,12 @@ class Gate {
 
  private:
   struct Address {
-    int seats = 0, proven = 0;
+    int seats = 0, contributors = 0;
     TokenBucket arrivals, measurements;
     std::list<Place*> trials = {};  // the oldest first
   };
   struct Network {
-    int seats = 0, proven = 0;
+    int seats = 0, contributors = 0;
     std::list<Place*> newcomers = {};  // the idlest first
   };
   using Addresses = std::map<std::string, Address>;
@@ -102,16 +102,17 @@ class Gate {
   /// Makes room for another connection on trial.
   bool may_try(Address& address, double now);
   void end_trial(Place& place);
-  std::optional<Seat> refuse(const char* why);
+  std::optional<Seat> refuse(Refusal why);
   std::optional<Seat> seat(const Source& source, Standing standing, bool is_socket,
                            bool on_trial = false);
   double most_of_network() const;
-  bool may_prove(const Place& place) const;
+  /// Whether another contributor fits into the limits.
+  bool has_room_to_rise(const Place& place) const;
   /// Ends the idlest newcomer of the network with the most newcomers, of `of`, or of an address.
-  bool make_way(const char* why);
-  bool make_way(const char* why, Network& of);
-  bool make_way(const char* why, const Source& of);
-  bool end(const char* why, Place& place);
+  bool make_way(Refusal why);
+  bool make_way(Refusal why, Network& of);
+  bool make_way(Refusal why, const Source& of);
+  bool end(Refusal why, Place& place);
   /// Runs `changes` on the network's newcomers and updates by_newcomers_.
   template <class Change>
   void change(Network& network, Change changes);
@@ -129,7 +130,7 @@ class Gate {
   Networks networks_;
   std::map<std::pair<size_t, uint64_t>, Network*>
       by_newcomers_;  // by number of newcomers and idleness of the first
-  size_t taken_ = 0, newcomers_ = 0, proven_ = 0;
+  size_t taken_ = 0, newcomers_ = 0, contributors_ = 0;
   uint64_t uses_ = 0;
   double forgotten_ = 0;
 };

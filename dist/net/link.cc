@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "dist/net/http_client.h"
 
@@ -22,14 +24,13 @@ constexpr int kMostWaits = 10;  // waits of a second, while other nodes of this 
 /// The least seconds that `send` took. Repeats it if the coordinator refused.
 template <class Send>
 double timed(const Send& send) {
-  using Clock = std::chrono::steady_clock;
-  auto best = Clock::duration::max();
+  double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kTries; ++i) {
-    auto start = Clock::now();
-    while (!send()) start = Clock::now();
-    best = std::min(best, Clock::now() - start);
+    double start = steady_seconds();
+    while (!send()) start = steady_seconds();
+    best = std::min(best, steady_seconds() - start);
   }
-  return std::chrono::duration<double>(best).count();
+  return best;
 }
 
 /// Mbit/s of the first transfer that takes long enough or is fast enough, or of the largest.

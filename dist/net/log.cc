@@ -2,10 +2,10 @@
 #include "dist/net/log.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "base/clock.h"
+#include "base/json_line.h"
 #include "dist/pool/text.h"
-#include "nn/train/json_line.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -29,15 +29,14 @@ bool EventLog::has_room(Rate& rate, const std::string& address) const {
 void EventLog::write(Rate& rate, const std::string& name, const Fields& fields,
                      const std::string& address) {
   if (!sink_) return;
-  using namespace std::chrono;
-  const auto time = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+  const auto time = static_cast<int64_t>(1e3 * system_seconds());
   if (time / 1000 != rate.second) rate = {.second = time / 1000};
   if (!has_room(rate, address)) {
     ++dropped_;
     return;
   }
-  nn::JsonLine line;
-  line.add("time_ms", static_cast<int64_t>(time)).add("event", name);
+  JsonLine line;
+  line.add("time_ms", time).add("event", name);
   for (const auto& [key, value] : fields) line.add(key, clean_text(value, kLongest));
   if (dropped_ > 0) line.add("lines_dropped", dropped_);
   dropped_ = 0;

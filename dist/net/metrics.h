@@ -2,19 +2,19 @@
 // Metrics: counters of events and of refusals by reason, in the text format of Prometheus.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
+
+#include "dist/net/refusal.h"
 
 namespace kaiseki::dist {
 
 class Metrics {
  public:
-  Metrics();
-  /// Counts a refusal. Throws Error if the reason is not in the list in metrics.cc.
-  void refuse(std::string_view reason);
-  uint64_t refused(std::string_view reason) const;
+  void refuse(Refusal reason) { ++refused_[static_cast<size_t>(reason)]; }
+  uint64_t refused(Refusal reason) const { return refused_[static_cast<size_t>(reason)]; }
   /// Adds to a counter. The first call creates the counter.
   void add(const std::string& name, uint64_t count = 1) { counters_[name] += count; }
   /// The value of a counter. 0: it does not exist.
@@ -27,7 +27,7 @@ class Metrics {
                    const std::map<std::string, uint64_t>& pool) const;
 
  private:
-  std::map<std::string, uint64_t, std::less<>> refused_;
+  std::array<uint64_t, kRefusals.size()> refused_ = {};
   std::map<std::string, uint64_t> counters_;
 };
 

@@ -184,14 +184,14 @@ void NodeSession::expect_known() const {
 
 void NodeSession::tick(double now) {
   if (greeted_ || now - since_ < host_.limits().handshake_seconds) return;
-  host_.metrics().refuse("hello");
+  host_.metrics().refuse(Refusal::hello);
   link_.close(CloseCode::policy, "expected a hello");
 }
 
 Standing NodeSession::standing() {
   if (trusted_) return Standing::trusted;
-  if (may_be_proven_ && !is_proven_) is_proven_ = host_.is_proven(node_);
-  return is_proven_ ? Standing::proven : Standing::newcomer;
+  if (may_have_contributed_ && !has_contributed_) has_contributed_ = host_.has_contributed(node_);
+  return has_contributed_ ? Standing::contributor : Standing::newcomer;
 }
 
 int NodeSession::wanted() const {
@@ -200,7 +200,7 @@ int NodeSession::wanted() const {
 
 void NodeSession::welcome(const NodeIdentity& identity, std::shared_ptr<ByteBudget> budget) {
   node_ = identity.id;
-  is_proven_ = host_.is_proven(node_);
+  has_contributed_ = host_.has_contributed(node_);
   budget_ = std::move(budget);
   Json control = Json::object();
   control.set("node", identity.id).set("key", identity.key);
@@ -233,7 +233,8 @@ void NodeSession::cancel(TicketId ticket) {
 }
 
 void NodeSession::answer(TicketId ticket, const Answer& answer) {
-  may_be_proven_ |= answer.outcome == Outcome::accepted || answer.outcome == Outcome::pending;
+  may_have_contributed_ |=
+      answer.outcome == Outcome::accepted || answer.outcome == Outcome::pending;
   Json control = Json::object();
   control.set("verdict", name_of(answer.outcome));
   if (!answer.reason.empty()) control.set("reason", answer.reason);

@@ -50,7 +50,7 @@ class SessionHost {
   virtual void ticket_held(const NodeSession& session, TicketId ticket) = 0;
   virtual void ticket_released(const NodeSession& session, TicketId ticket) = 0;
   /// The pool has accepted a result of the node.
-  virtual bool is_proven(const NodeId& node) const = 0;
+  virtual bool has_contributed(const NodeId& node) const = 0;
   virtual Metrics& metrics() = 0;
   virtual const Limits& limits() const = 0;
   virtual double now() const = 0;
@@ -107,7 +107,7 @@ class NodeSession final : public NodePeer {
   const double since_;
   NodeId node_;
   bool greeted_ = false, cancels_ = false, worked_ = false;
-  bool may_be_proven_ = false, is_proven_ = false;
+  bool may_have_contributed_ = false, has_contributed_ = false;
   int slots_ = 0;
   struct Held {
     uint64_t most;  // the most bytes of its result

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "dist/train/task_cancelled.h"
@@ -14,10 +15,6 @@ namespace {
 
 constexpr double kSweepSeconds = 5;                    // between two deletions of old weights
 constexpr std::chrono::milliseconds kPausedWait(200);  // between two checks whether training ends
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "dist/net/json_fields.h"
 #include "dist/pool/crypto.h"

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
+#include <optional>
 
 namespace kaiseki::dist {
 
@@ -91,18 +91,19 @@ class LeastRate {
     rate_ = static_cast<double>(bytes - from_) / (now - since_);
     since_ = now;
     from_ = bytes;
-    return rate_ >= least_;
+    return *rate_ >= least_;
   }
   void end() {
     begun_ = false;
-    rate_ = HUGE_VAL;
+    rate_.reset();
   }
   bool begun() const { return begun_; }
-  /// Bytes a second in the last `seconds` of the transfer. Infinite before that.
-  double rate() const { return rate_; }
+  /// Bytes a second in the last `seconds` of the transfer. Nothing before that.
+  std::optional<double> rate() const { return rate_; }
 
  private:
-  double least_, seconds_, since_ = 0, rate_ = HUGE_VAL;
+  double least_, seconds_, since_ = 0;
+  std::optional<double> rate_;
   uint64_t from_ = 0;
   bool begun_ = false;
 };

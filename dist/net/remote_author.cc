@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <climits>
 #include <cstdio>
 #include <random>
+#include <span>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/sha256.h"
 #include "dist/net/author_json.h"
@@ -26,18 +28,13 @@ constexpr double kFirstWait = 0.5, kLongestWait = 5;
 constexpr size_t kDiscardAtOnce = 10000;
 constexpr size_t kLongestReason = 500;  // bytes, as it is part of a URL
 
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 std::string url_of(const CoordinatorUrl& url) {
   return (url.tls ? "https://" : "http://") + url.host + ":" + url.port;
 }
 
 std::string random_name() {
-  char name[9];
-  std::snprintf(name, sizeof name, "%08x", std::random_device{}());
-  return name;
+  const unsigned number = std::random_device{}();
+  return to_hex(std::as_bytes(std::span(&number, 1)));
 }
 
 /// Escapes a query parameter.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "dist/net/task.h"
 
+#include <chrono>
 #include <cstdint>
 #include <thread>
 #include <utility>
 
 #include "base/base64.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/sha256.h"
@@ -14,8 +16,6 @@
 
 namespace kaiseki::dist {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause(200);
 constexpr size_t kBytesAtOnce = 1 << 20;  // approximate size of the tickets in one request
@@ -153,10 +153,10 @@ void Task::for_each_finished(const Take& take) {
 /// requests may fail repeatedly.
 bool Task::may_retry(const char* why) {
   if (!lost_) {
-    lost_ = Clock::now();
+    lost_ = steady_seconds();
     log_warning(std::string("the task waits for its coordinator: ") + why);
   }
-  return Clock::now() - *lost_ < std::chrono::duration<double>(project_.to_.silence);
+  return steady_seconds() - *lost_ < project_.to_.silence;
 }
 
 std::vector<ByteVector> Task::block() {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -103,7 +102,7 @@ class Task {
   std::map<TicketId, size_t> open_;  // inputs by ticket that have not ended
   std::map<TicketId, size_t> dead_;  // dead inputs that no exception has reported yet
   /// The time since which the coordinator does not answer.
-  std::optional<std::chrono::steady_clock::time_point> lost_;
+  std::optional<double> lost_;
   /// The source of an error.
   enum class At : uint8_t { stream, line, take } at_ = At::stream;
 };

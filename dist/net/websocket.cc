@@ -9,7 +9,7 @@
 
 #include "base/base64.h"
 #include "base/error.h"
-#include "dist/wire/utf8.h"
+#include "base/utf8.h"
 
 namespace kaiseki::dist {
 namespace {

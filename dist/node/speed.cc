@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dist/node/speed.h"
 
-#include <chrono>
-
+#include "base/clock.h"
 #include "matrix/ops/conv.h"
 
 namespace kaiseki::dist {
@@ -11,7 +10,6 @@ double measure_gflops(Device device, double seconds, const std::function<bool()>
   constexpr int64_t kBatch = 32, kChannels = 32, kSize = 28, kFilter = 3;
   constexpr double kWork =
       2.0 * kBatch * (kSize * kSize) * (kChannels * kChannels) * (kFilter * kFilter);
-  using Clock = std::chrono::steady_clock;
   const Shape images = {kBatch, kChannels, kSize, kSize};
   const Tensor x = Tensor::full(images, 1, device);
   const Tensor filter = Tensor::full({kChannels, kChannels, kFilter, kFilter}, 1, device);
@@ -21,12 +19,12 @@ double measure_gflops(Device device, double seconds, const std::function<bool()>
     device.synchronize();
   };
   once();
-  const auto start = Clock::now();
+  const double start = steady_seconds();
   double work = 0, elapsed = 0;
   do {
     once();
     work += kWork;
-    elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+    elapsed = steady_seconds() - start;
   } while (elapsed < seconds && !stop());
   return work / elapsed * 1e-9;
 }

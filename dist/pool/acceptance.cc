@@ -4,43 +4,36 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "dist/pool/crypto.h"
-#include "dist/trust/check_probability.h"
+#include "base/sha256.h"
 
 namespace kaiseki::dist {
-namespace {
 
-constexpr double kLeastChecked = 0.02;
-
-}  // namespace
-
-Answer Acceptance::count(Outcome outcome, std::string_view counter, std::string reason) {
-  on_.accounts.count(counter);
+Answer Acceptance::count(Outcome outcome, PoolEvent event, std::string reason) {
+  on_.accounts.count(event);
   return {outcome, std::move(reason)};
 }
 
 std::optional<Answer> Acceptance::refusal(const PoolNode& node, const std::optional<Token>& token) {
   if (node.expelled())
-    return count(Outcome::refused, "refused_expelled",
+    return count(Outcome::refused, PoolEvent::refused_expelled,
                  "the node was expelled: " + node.row().expelled);
   if (!token)
-    return count(Outcome::refused, "refused_token",
+    return count(Outcome::refused, PoolEvent::refused_token,
                  "expected the token of a lease of this node, got another");
   return std::nullopt;
 }
 
 Answer Acceptance::ended(TicketId ticket) {
   const auto row = on_.store.ticket(ticket);
-  if (row && row->state == TicketState::done) return count(Outcome::duplicate, "duplicate");
-  return count(Outcome::stale, "stale");
+  if (row && row->state == TicketState::done)
+    return count(Outcome::duplicate, PoolEvent::duplicate);
+  return count(Outcome::stale, PoolEvent::stale);
 }
 
 bool Acceptance::has_to_check(const PoolTicket& ticket, const PoolNode& node,
                               const Token& token) const {
   if (ticket.spec().verification != Verification::adaptive || !on_.options.verify) return false;
-  const int64_t valid = node.row().consecutive_valid;
-  if (valid < kTrustedAfter) return true;
-  return secret_.draw(node.id(), token) < check_probability(kLeastChecked, valid);
+  return kChecks.checks(node.row().consecutive_valid, secret_.draw(node.id(), token));
 }
 
 bool Acceptance::is_right(const PoolTicket& ticket, ByteView result) const {
@@ -77,7 +70,7 @@ Answer Acceptance::accept(PoolTicket& ticket, PoolNode& node, const Token& token
 Answer Acceptance::refuse_size(PoolTicket& ticket, const NodeId& node, size_t bytes) {
   const std::string reason =
       message("accept", "expected at most ", ticket.row().max_result_bytes, " bytes, got ", bytes);
-  Answer answer = count(Outcome::refused, "refused_size", reason);
+  Answer answer = count(Outcome::refused, PoolEvent::refused_size, reason);
   if (const LeaseRow* held = on_.leases.find(ticket.id(), node)) {
     const LeaseRow lease = lifecycle_.end_lease(ticket, held->epoch);
     on_.leases.forget_first(ticket.id(), node);
@@ -87,7 +80,7 @@ Answer Acceptance::refuse_size(PoolTicket& ticket, const NodeId& node, size_t by
 }
 
 Answer Acceptance::refuse_wrong(const PoolTicket& ticket, PoolNode& node) {
-  Answer answer = count(Outcome::refused, "refused_wrong",
+  Answer answer = count(Outcome::refused, PoolEvent::refused_wrong,
                         "the result of ticket " + std::to_string(ticket.id()) + " is wrong");
   lifecycle_.expel(node, {answer.reason}, Expulsion::By::pool);
   return answer;
@@ -98,8 +91,7 @@ bool Acceptance::counts_alone(const PoolTicket& ticket, const PoolNode& node,
   if (ticket.spec().verification != Verification::adaptive) return false;
   if (node.info().trusted) return true;
   if (!node.is_proven() || !on_.votes.of(ticket.id()).empty()) return false;
-  const double sampled = check_probability(kLeastChecked, node.row().consecutive_valid);
-  return secret_.draw(node.id(), token) >= sampled ||
+  return !kChecks.checks(node.row().consecutive_valid, secret_.draw(node.id(), token)) ||
          !on_.agreement.others_are_there(ticket, now());
 }
 
@@ -107,18 +99,18 @@ bool Acceptance::confirms_vote(const PoolTicket& ticket, const PoolNode& node,
                                ByteView result) const {
   const auto& votes = on_.votes.of(ticket.id());
   const auto own = std::ranges::find(votes, node.id(), &VoteRow::node);
-  return own != votes.end() && own->hash == sha256_hex(result) &&
+  return own != votes.end() && own->hash == sha256(result) &&
          on_.agreement.decides(ticket, own->hash, now());
 }
 
 Answer Acceptance::compare(PoolTicket& ticket, PoolNode& node, const Token& token,
                            ByteView result) {
-  const VoteRow vote{ticket.id(), node.id(), sha256_hex(result), node.source()};
+  const VoteRow vote{ticket.id(), node.id(), sha256(result), node.source()};
   const bool alone = counts_alone(ticket, node, token);
   if (!alone) on_.votes.add(vote);  // false: it is there, and this confirms it
   if (!alone && !on_.agreement.decides(ticket, vote.hash, now())) {
     lifecycle_.settle(ticket);
-    return count(Outcome::pending, "pending");
+    return count(Outcome::pending, PoolEvent::pending);
   }
   const int64_t agreed = on_.votes.count(ticket.id(), vote.hash);
   if (alone) on_.nodes.accepted(node, agreed > 0);
@@ -133,7 +125,7 @@ void Acceptance::judge(const VoteRow& vote, const std::string& hash) {
   on_.nodes.change(voter);
   if (vote.hash == hash) return on_.nodes.accepted(voter, true);
   on_.nodes.outvoted(voter, now());
-  on_.accounts.count("outvoted");
+  on_.accounts.count(PoolEvent::outvoted);
   const bool trusted = voter.connected() ? voter.info().trusted : vote.source.empty();
   if (trusted || voter.expelled() || voter.row().outvoted < kMostOutvoted) return;
   lifecycle_.expel(voter, {"its results differ from those on which other nodes agree"},

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "dist/pool/blobs.h"
 #include "dist/pool/lifecycle.h"
@@ -19,7 +18,7 @@ class Acceptance {
              const Timing& timing)
       : on_(parts), blobs_(blobs), secret_(secret), lifecycle_(lifecycle), timing_(timing) {}
 
-  Answer count(Outcome outcome, std::string_view counter, std::string reason = {});
+  Answer count(Outcome outcome, PoolEvent event, std::string reason = {});
   /// Returns the refusal if the node is expelled or the token is not the node's, else nullopt.
   std::optional<Answer> refusal(const PoolNode& node, const std::optional<Token>& token);
   /// The answer to a result of a ticket that is not open.

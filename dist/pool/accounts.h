@@ -2,6 +2,7 @@
 // Accounts: the projects, the share of the pool's work that each has had, and the counters.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dist/pool/event.h"
 #include "dist/pool/store.h"
 
 namespace kaiseki::dist {
@@ -39,8 +41,8 @@ class Accounts {
   /// Undoes a charge. A project that was removed has none.
   void refund(ProjectId project, double seconds);
 
-  void count(std::string_view counter) { ++counters_[std::string(counter)]; }
-  const std::map<std::string, uint64_t>& counters() const { return counters_; }
+  void count(PoolEvent event) { ++counts_[static_cast<size_t>(event)]; }
+  uint64_t counted(PoolEvent event) const { return counts_[static_cast<size_t>(event)]; }
 
  private:
   struct Project {
@@ -52,7 +54,7 @@ class Accounts {
   Store& store_;
   std::map<ProjectId, Project> projects_;
   double served_ = 0;  // Project::served of the project that was charged last
-  std::map<std::string, uint64_t> counters_;
+  std::array<uint64_t, kPoolEvents.size()> counts_ = {};
 };
 
 }  // namespace kaiseki::dist

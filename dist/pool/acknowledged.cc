@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "dist/pool/crypto.h"
+#include "base/sha256.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -25,7 +25,7 @@ std::string text_of(const AcknowledgedIds::Ids& ids) {
                   static_cast<long long>(ids[i]));
     text += part;
   }
-  return text + sha256_hex(as_bytes(text)) + "\n";
+  return text + sha256(as_bytes(text)) + "\n";
 }
 
 }  // namespace

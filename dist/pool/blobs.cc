@@ -11,6 +11,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hex.h"
+#include "base/sha256.h"
 #include "dist/pool/crash_point.h"
 #include "dist/pool/crypto.h"
 #include "dist/pool/store.h"
@@ -33,15 +35,11 @@ constexpr uint64_t kCheckEvery = uint64_t{16} << 20;  // bytes between two looks
 
 }  // namespace
 
-bool is_blob_hash(std::string_view text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
-}
-
 struct BlobStore::Writer::Impl {
   BlobStore& store;
   fs::path path;
   int descriptor = -1;
-  Hasher hasher;
+  Sha256 hasher;
   uint64_t size = 0, room_until = 0;
 
   Impl(BlobStore& owner, fs::path temporary) : store(owner), path(std::move(temporary)) {
@@ -111,7 +109,7 @@ BlobHash BlobStore::Writer::finish(const BlobHash& expected) {
 struct BlobStore::Check {
   Time changed;  // of the file
   uint64_t done = 0;
-  Hasher hasher = {};
+  Sha256 hasher = {};
 };
 
 BlobStore::BlobStore(fs::path folder, BlobLimits limits)
@@ -153,7 +151,7 @@ void BlobStore::sync_parent() const {
 }
 
 fs::path BlobStore::path_of(const BlobHash& hash) const {
-  if (!is_blob_hash(hash))
+  if (!is_sha256(hash))
     throw Error(
         message("blob", "expected 64 hexadecimal digits, got ", hash.size(), " characters"));
   return folder_ / hash;
@@ -167,7 +165,7 @@ BlobStore::Writer BlobStore::writer() {
 }
 
 BlobHash BlobStore::put(ByteView bytes) {
-  const BlobHash hash = sha256_hex(bytes);
+  const BlobHash hash = sha256(bytes);
   const fs::path path = path_of(hash);
   std::error_code error;
   if (fs::file_size(path, error) == bytes.size() && !error && touch(hash)) return hash;
@@ -246,9 +244,9 @@ int64_t BlobStore::collect(const std::function<bool(const BlobHash&)>& keep, dou
   int64_t removed = 0;
   for (const auto& entry : fs::directory_iterator(folder_)) {
     const std::string name = entry.path().filename().string();
-    const bool ours = is_blob_hash(name) || name.ends_with(kDamaged);
+    const bool ours = is_sha256(name) || name.ends_with(kDamaged);
     const std::chrono::duration<double> age = now - entry.last_write_time();
-    if (!ours || age.count() < min_age || (is_blob_hash(name) && keep(name))) continue;
+    if (!ours || age.count() < min_age || (is_sha256(name) && keep(name))) continue;
     fs::remove(entry.path());
     verified_.erase(name);
     checks_.erase(name);
@@ -258,7 +256,7 @@ int64_t BlobStore::collect(const std::function<bool(const BlobHash&)>& keep, dou
 }
 
 bool BlobStore::is_younger(const BlobHash& hash, double seconds) const {
-  if (!is_blob_hash(hash)) return false;
+  if (!is_sha256(hash)) return false;
   std::error_code error;
   const auto put = fs::last_write_time(path_of(hash), error);
   const std::chrono::duration<double> age = fs::file_time_type::clock::now() - put;
@@ -268,7 +266,7 @@ bool BlobStore::is_younger(const BlobHash& hash, double seconds) const {
 bool BlobStore::remove(const BlobHash& hash) {
   verified_.erase(hash);
   checks_.erase(hash);
-  return is_blob_hash(hash) && fs::remove(path_of(hash));
+  return is_sha256(hash) && fs::remove(path_of(hash));
 }
 
 }  // namespace kaiseki::dist

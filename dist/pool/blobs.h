@@ -17,9 +17,6 @@ struct BlobLimits {
   bool durable = true;  // false: blobs may be lost with the process, and no call waits for the disk
 };
 
-/// Whether the text is 64 lower-case hexadecimal digits. Such a text is safe as a file name.
-bool is_blob_hash(std::string_view text);
-
 class BlobStore {
  public:
   /// Creates the folder for this user only, if there is none. Deletes partial files of a crash.

@@ -35,7 +35,7 @@ void Lifecycle::issue(PoolTicket& ticket, const LeaseRow& lease) {
   const bool needed = on_.agreement.wanted(ticket) > 0;
   on_.leases.issue(lease);
   on_.accounts.charge(ticket.task().status().project, lease.charged);
-  on_.accounts.count(needed ? "leases" : "leases_again");
+  on_.accounts.count(needed ? PoolEvent::leases : PoolEvent::leases_again);
   on_.tickets.issued(ticket, lease);
   place(ticket);
 }
@@ -92,7 +92,7 @@ void Lifecycle::fail(PoolTicket& ticket, const LeaseRow& lease, const std::strin
   if (may_count || !again)  // failures that do not count may repeat without end
     on_.store.add_error(ticket.task().id(),
                         {ticket.id(), id, now(), clean_text(text, kMostErrorText)});
-  on_.accounts.count("failed");
+  on_.accounts.count(PoolEvent::failed);
   settle(ticket);
 }
 
@@ -112,7 +112,7 @@ void Lifecycle::count_beaten(const PoolTicket& ticket, const LeaseRow& lease) {
   const bool late = timing_.is_late(ticket, holder, lease, now());
   timing_.learn_beaten(ticket, holder, lease, now());
   if (failed) {
-    on_.accounts.count("beaten");
+    on_.accounts.count(PoolEvent::beaten);
     count_failure(lease);
   } else if (late && holder.is_newcomer()) {
     // The node could join again as a new node, without its record.
@@ -134,7 +134,7 @@ void Lifecycle::forget_parts(PoolTicket& ticket) {
 
 void Lifecycle::finish(PoolTicket& ticket, Finished finished) {
   finished.sequence = on_.tickets.finish(ticket, finished);
-  on_.accounts.count(finished.dead ? "dead" : "accepted");
+  on_.accounts.count(finished.dead ? PoolEvent::dead : PoolEvent::accepted);
   forget_parts(ticket);
   on_.tickets.forget(ticket);
   on_.reports.finished(std::move(finished));
@@ -166,7 +166,7 @@ void Lifecycle::expel(PoolNode& node, const ExpulsionReason& reason, Expulsion::
   on_.nodes.change(node);
   end_leases(node.id());
   remove_votes(node.id());
-  on_.accounts.count("expelled");
+  on_.accounts.count(PoolEvent::expelled);
 }
 
 void Lifecycle::remove_votes(const NodeId& node) {

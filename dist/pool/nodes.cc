@@ -58,7 +58,8 @@ TicketId PoolNode::cursor(TaskId task) const {
 }
 
 void PoolNode::connect(const NodeInfo& info, double now) {
-  row_.last_seen = asked_ = now;
+  row_.last_seen = now;
+  asked_ = now;
   info_ = info;
   info_.threads = std::clamp(info.threads, 1, kMostThreads);
   info_.name = row_.name = clean_text(info.name, kMostName);

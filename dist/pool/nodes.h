@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,9 +36,9 @@ class PoolNode {
   bool is_newcomer() const { return row_.accepted == 0 && !info_.trusted; }
   /// Its results count without those of others: it is trusted, or enough of its last results were
   /// right.
-  bool is_proven() const { return info_.trusted || row_.consecutive_valid >= kTrustedAfter; }
+  bool is_proven() const { return info_.trusted || kChecks.is_proven(row_.consecutive_valid); }
   /// Whether it asked for tickets in the last seconds.
-  bool has_asked(double now) const { return now - asked_ <= kAskSeconds; }
+  bool has_asked(double now) const { return asked_ && now - *asked_ <= kAskSeconds; }
   NodeStatus status(size_t leases) const;
 
   const Speed& speed() const { return speed_; }
@@ -71,8 +72,8 @@ class PoolNode {
   bool changed_ = false;    // since the last commit
   bool committed_ = false;  // a transaction with it was committed
   Speed speed_;
-  double failed_at_;     // the last failure
-  double asked_ = -1e9;  // for tickets, the last time
+  double failed_at_;             // the last failure
+  std::optional<double> asked_;  // for tickets, the last time
   std::map<TaskId, TicketId> cursors_;
 };
 

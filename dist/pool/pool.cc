@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "dist/pool/pool_impl.h"
 
 namespace kaiseki::dist {
@@ -30,7 +31,7 @@ void expect_sound(const TicketSpec& ticket, const BlobStore& blobs, std::set<Blo
          "got ", ticket.max_result_bytes);
   for (const BlobHash& blob : ticket.blobs) {
     if (known.contains(blob)) continue;
-    expect(is_blob_hash(blob) && blobs.contains(blob), kOperation, "expected blobs that were put, ",
+    expect(is_sha256(blob) && blobs.contains(blob), kOperation, "expected blobs that were put, ",
            "got '", blob, "'");
     known.insert(blob);
   }
@@ -71,7 +72,7 @@ TaskId Pool::create_task(ProjectId project, const TaskSpec& spec) {
   impl_->accounts.expect(project, kOperation);
   expect(!spec.function.empty() || !spec.module.empty(), kOperation,
          "expected a function, a module or both, got neither");
-  expect(spec.module.empty() || (is_blob_hash(spec.module) && impl_->blobs.contains(spec.module)),
+  expect(spec.module.empty() || (is_sha256(spec.module) && impl_->blobs.contains(spec.module)),
          kOperation, "expected a module that was put as a blob, got '", spec.module, "'");
   expect(spec.max_attempts >= 1, kOperation, "expected max_attempts of at least 1, got ",
          spec.max_attempts);
@@ -171,7 +172,7 @@ void Pool::release_blob(ProjectId project, const BlobHash& blob) {
 void Pool::renew(ProjectId id) {
   impl_->accounts.expect(id, "renew");
   impl_->accounts.renew(id, impl_->now());
-  impl_->accounts.count("renewed");
+  impl_->accounts.count(PoolEvent::renewed);
 }
 
 std::vector<ProjectStatus> Pool::projects() const { return impl_->accounts.projects(); }
@@ -241,6 +242,6 @@ int64_t Pool::collect_blobs(double min_age) {
   return impl_->blobs.collect([&](const BlobHash& hash) { return used.contains(hash); }, min_age);
 }
 
-const std::map<std::string, uint64_t>& Pool::counters() const { return impl_->accounts.counters(); }
+uint64_t Pool::counted(PoolEvent event) const { return impl_->accounts.counted(event); }
 
 }  // namespace kaiseki::dist

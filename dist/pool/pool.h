@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "dist/pool/event.h"
 #include "dist/pool/options.h"
 
 namespace kaiseki::dist {
@@ -128,8 +129,8 @@ class Pool {
   /// Deletes nodes that were not connected for a month. If no result of a node counted, a day is
   /// enough. A deleted node that comes back starts with new counts. Returns the number of nodes.
   int64_t collect_nodes();
-  /// Counts since the start, by name, such as "accepted" and "refused_token". For metrics.
-  const std::map<std::string, uint64_t>& counters() const;
+  /// The number of such events since the start. For metrics.
+  uint64_t counted(PoolEvent event) const;
 
  private:
   std::unique_ptr<PoolImpl> impl_;

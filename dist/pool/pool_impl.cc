@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "dist/pool/pool_impl.h"
 
-#include <chrono>
-
+#include "base/clock.h"
 #include "base/error.h"
 #include "dist/pool/crypto.h"
 
 namespace kaiseki::dist {
 namespace {
-
-double system_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 PoolOptions with_defaults(PoolOptions options) {
   if (!options.clock) options.clock = system_seconds;
@@ -59,10 +54,11 @@ void PoolImpl::load() {
   accounts.load(now());
   tickets.load();
   leases.load();
-  votes.clear();
+  votes.load([this](TicketId id) {
+    const PoolTicket* ticket = tickets.find(id);
+    return ticket && eligibility.compares(ticket->spec());
+  });
   for (const NodeId& holder : leases.holders()) nodes.find_or_add(holder);
-  for (const auto& [id, ticket] : tickets.all())
-    if (eligibility.compares(ticket.spec())) votes.load(id);
   for (const auto& [id, ticket] : tickets.all()) lifecycle.place(tickets.at(id));
 }
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/hex.h"
+#include "base/sha256.h"
 #include "dist/pool/crash_point.h"
-#include "dist/pool/crypto.h"
 #include "dist/pool/pool.h"
 #include "dist/pool/pool_impl.h"
 
@@ -50,14 +51,14 @@ Answer accept_second_vote(PoolImpl& pool, PoolTicket& ticket, const NodeId& node
   if (const LeaseRow* held = pool.leases.find(ticket.id(), node)) {
     Change change(pool.transaction, false);
     const LeaseRow lease = pool.lifecycle.end_lease(ticket, held->epoch);
-    if (pool.votes.contradicts(ticket.id(), node, sha256_hex(result)))
+    if (pool.votes.contradicts(ticket.id(), node, sha256(result)))
       pool.lifecycle.fail(ticket, lease, "accept: expected the same result again, got another",
                           false);
     else
       pool.lifecycle.settle(ticket);
     change.commit();
   }
-  return pool.acceptance.count(Outcome::duplicate, "duplicate");
+  return pool.acceptance.count(Outcome::duplicate, PoolEvent::duplicate);
 }
 
 Answer judge(PoolImpl& pool, PoolTicket& ticket, PoolNode& node, const Token& token,
@@ -88,13 +89,13 @@ Answer end_lease(PoolImpl& pool, const NodeId& id, const std::string& text, cons
   if (auto refused = pool.acceptance.refusal(node, token)) return *refused;
   node.seen(pool.now());
   if (!pool.leases.of_node(id).contains({token->ticket, token->epoch}))
-    return pool.acceptance.count(Outcome::stale, "stale");
+    return pool.acceptance.count(Outcome::stale, PoolEvent::stale);
   Change change(pool.transaction, false);
   PoolTicket& ticket = pool.tickets.at(token->ticket);
   const LeaseRow lease = pool.lifecycle.end_lease(ticket, token->epoch);
   pool.leases.forget_first(token->ticket, id);
   judge(ticket, lease);
-  Answer answer = pool.acceptance.count(Outcome::accepted, "given_back");
+  Answer answer = pool.acceptance.count(Outcome::accepted, PoolEvent::given_back);
   change.commit();
   return answer;
 }
@@ -109,7 +110,7 @@ void end_overdue_leases(PoolImpl& pool, double now) {
       continue;
     }
     pool.lifecycle.end_lease(ticket, lease->epoch);
-    pool.accounts.count("expired");
+    pool.accounts.count(PoolEvent::expired);
     pool.lifecycle.fail(ticket, *lease,
                         message("tick", "expected a result within ",
                                 lease->deadline - lease->issued, " s, got none"),
@@ -130,7 +131,7 @@ NodeIdentity Pool::join(const NodeInfo& info) {
   pool.nodes.membership_changed();
   node.connect(info, pool.now());
   pool.nodes.change(node);
-  pool.accounts.count("joined");
+  pool.accounts.count(PoolEvent::joined);
   change.commit();
   return {id, pool.secret.node_key(id)};
 }
@@ -138,7 +139,7 @@ NodeIdentity Pool::join(const NodeInfo& info) {
 bool Pool::rejoin(const NodeIdentity& identity, const NodeInfo& info) {
   PoolImpl& pool = *impl_;
   if (!pool.secret.is_key_of(identity)) {
-    pool.accounts.count("refused_key");
+    pool.accounts.count(PoolEvent::refused_key);
     return false;
   }
   Change change(pool.transaction, false);
@@ -148,7 +149,7 @@ bool Pool::rejoin(const NodeIdentity& identity, const NodeInfo& info) {
   if (welcome) {
     pool.lifecycle.lose_leases(node);  // of a connection that ended unnoticed
     node.connect(info, pool.now());
-    pool.accounts.count("rejoined");
+    pool.accounts.count(PoolEvent::rejoined);
   }
   pool.nodes.change(node);
   change.commit();
@@ -223,7 +224,7 @@ Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) 
   PoolTicket* ticket = pool.lifecycle.open(token->ticket);
   if (!ticket) return pool.acceptance.ended(token->ticket);
   if (pool.now() > static_cast<double>(token->expiry) || ticket->task().is(TaskState::cancelled))
-    return pool.acceptance.count(Outcome::stale, "stale");
+    return pool.acceptance.count(Outcome::stale, PoolEvent::stale);
   if (pool.votes.has_voted(ticket->id(), id, node.source()) &&
       !pool.acceptance.confirms_vote(*ticket, node, result))
     return accept_second_vote(pool, *ticket, id, result);

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dist/trust/check_policy.h"
+
 namespace kaiseki::dist {
 
-inline constexpr int64_t kTrustedAfter = 10;       // valid results; until then all are checked
+inline constexpr CheckPolicy kChecks = {};         // of results under adaptive verification
 inline constexpr double kMostOutvoted = 3;         // votes that a node lost; then it is expelled
 inline constexpr double kManyFailures = 10;        // recent ones; then a node holds one ticket
 inline constexpr double kLongestRest = 60;         // seconds after a failure

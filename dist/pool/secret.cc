@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "base/hex.h"
 #include "dist/pool/crypto.h"
 
 namespace kaiseki::dist {

@@ -14,7 +14,7 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr int64_t kSchema = 6;
+constexpr int64_t kSchema = 7;
 
 // AUTOINCREMENT: the id of a deleted row is never used again.
 const char* const kTables = R"sql(
@@ -46,6 +46,7 @@ CREATE TABLE lease (
 CREATE TABLE vote (
   ticket INTEGER NOT NULL, node TEXT NOT NULL, hash TEXT NOT NULL, source TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (ticket, node)) WITHOUT ROWID;
+CREATE INDEX vote_by_node ON vote (node);
 CREATE TABLE failure (
   ticket INTEGER NOT NULL, node TEXT NOT NULL, source TEXT NOT NULL,
   PRIMARY KEY (ticket, node)) WITHOUT ROWID;
@@ -117,7 +118,8 @@ UPDATE ticket_input SET sum = checksum(input, (SELECT group_concat(hash, '') FRO
     R"sql(
 ALTER TABLE node ADD COLUMN outvoted REAL NOT NULL DEFAULT 0;
 CREATE TABLE project_lapse (project INTEGER PRIMARY KEY, seconds REAL NOT NULL);
-)sql"};
+)sql",
+    "CREATE INDEX vote_by_node ON vote (node)"};
 
 /// Creates the file for this user only, since it contains the key of the tokens. SQLite gives its
 /// other files the same mode. If the file cannot be created, SQLite reports why.
@@ -131,7 +133,7 @@ std::string with_file(const std::filesystem::path& file) {
 
 }  // namespace
 
-SqliteStore::SqliteStore(const std::filesystem::path& file, SqliteOptions options)
+SqliteStore::SqliteStore(const std::filesystem::path& file, const SqliteOptions& options)
     : folder_(file == ":memory:" ? "" : std::filesystem::absolute(file).parent_path()),
       free_floor_(options.free_floor),
       database_(with_file(file)) {
@@ -362,7 +364,8 @@ std::vector<TaskStatus> SqliteStore::tasks() {
   return found;
 }
 
-std::unique_ptr<Store> open_sqlite_store(const std::filesystem::path& file, SqliteOptions options) {
+std::unique_ptr<Store> open_sqlite_store(const std::filesystem::path& file,
+                                         const SqliteOptions& options) {
   return std::make_unique<SqliteStore>(file, options);
 }
 

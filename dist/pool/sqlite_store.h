@@ -13,7 +13,7 @@ namespace kaiseki::dist {
 
 class SqliteStore : public Store {
  public:
-  SqliteStore(const std::filesystem::path& file, SqliteOptions options);
+  SqliteStore(const std::filesystem::path& file, const SqliteOptions& options);
 
   void begin() override;
   void commit(bool durable) override;
@@ -47,7 +47,7 @@ class SqliteStore : public Store {
   bool end_lease(TicketId ticket, int64_t epoch) override;
   bool set_failures(TicketId ticket, int64_t failures, double not_before) override;
   bool add_vote(const VoteRow& vote) override;
-  std::vector<VoteRow> votes(TicketId ticket) override;
+  std::vector<VoteRow> votes() override;
   std::vector<TicketId> drop_votes(const NodeId& node) override;
   bool add_failure(const FailureRow& failure) override;
   std::vector<FailureRow> failures() override;

@@ -173,10 +173,9 @@ bool SqliteStore::add_vote(const VoteRow& vote) {
              .run() == 1;
 }
 
-std::vector<VoteRow> SqliteStore::votes(TicketId ticket) {
+std::vector<VoteRow> SqliteStore::votes() {
   std::vector<VoteRow> found;
-  auto& query = sql("SELECT ticket, node, hash, source FROM vote WHERE ticket = ? ORDER BY node")
-                    .with(ticket);
+  auto& query = sql("SELECT ticket, node, hash, source FROM vote ORDER BY ticket, node").with();
   while (query.row())
     found.push_back({query.integer(0), query.text(1), query.text(2), query.text(3)});
   return found;

@@ -139,7 +139,8 @@ class Store {
   virtual bool set_failures(TicketId ticket, int64_t failures, double not_before) = 0;
   /// Adds a vote if the node has none on this ticket.
   virtual bool add_vote(const VoteRow& vote) = 0;
-  virtual std::vector<VoteRow> votes(TicketId ticket) = 0;
+  /// The votes on all open tickets, by ticket and node.
+  virtual std::vector<VoteRow> votes() = 0;
   /// Deletes the node's votes. Returns the tickets they were for.
   virtual std::vector<TicketId> drop_votes(const NodeId& node) = 0;
   /// Adds a failure if the node has none at this ticket.
@@ -181,6 +182,6 @@ struct SqliteOptions {
 /// process at a time. Throws Error if another process has it, if its schema is newer than ours, or
 /// if it is damaged. It opens on a full disk too: then only reading works.
 std::unique_ptr<Store> open_sqlite_store(const std::filesystem::path& file,
-                                         SqliteOptions options = {});
+                                         const SqliteOptions& options = {});
 
 }  // namespace kaiseki::dist

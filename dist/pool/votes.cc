@@ -5,8 +5,10 @@
 
 namespace kaiseki::dist {
 
-void Votes::load(TicketId ticket) {
-  if (auto votes = store_.votes(ticket); !votes.empty()) tickets_[ticket] = std::move(votes);
+void Votes::load(const std::function<bool(TicketId)>& compares) {
+  tickets_.clear();
+  for (VoteRow& vote : store_.votes())
+    if (compares(vote.ticket)) tickets_[vote.ticket].push_back(std::move(vote));
 }
 
 const std::vector<VoteRow>& Votes::of(TicketId ticket) const {

@@ -2,6 +2,7 @@
 // Votes: the results of quorum tasks that wait for others to agree.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,9 +15,8 @@ class Votes {
  public:
   explicit Votes(Store& store) : store_(store) {}
 
-  void clear() { tickets_.clear(); }
-  /// Reads the ticket's votes from the store.
-  void load(TicketId ticket);
+  /// Reads the votes on the tickets for which `compares` is true.
+  void load(const std::function<bool(TicketId)>& compares);
 
   const std::vector<VoteRow>& of(TicketId ticket) const;
   /// Whether the node, or another of its source, has voted.

@@ -2,10 +2,10 @@
 #include "dist/train/gather.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/sha256.h"
@@ -187,22 +187,20 @@ void Gather::undo(int64_t first, int64_t last) {
 }
 
 void Gather::collect(std::span<MinibatchPart> parts) {
-  using Clock = std::chrono::steady_clock;
   double wait = patience(), slowest = 0;
   const int64_t accepted = counts_.accepted;
   bool waited_enough = false;
-  auto since = Clock::now();
+  double since = steady_seconds();
   while (!open_.empty()) {
     std::optional<TicketResult> result = channel_.receive(wait);
-    const auto now = Clock::now();
+    const double now = steady_seconds();
     if (!result && is_paused()) {
       since = now;
     } else if (result) {
-      if (!result->dead && open_.contains(result->ticket))
-        slowest = std::max(slowest, std::chrono::duration<double>(now - since).count());
+      if (!result->dead && open_.contains(result->ticket)) slowest = std::max(slowest, now - since);
       slowest_ = std::max(slowest_, slowest);
       take(parts, std::move(*result));
-      since = Clock::now();
+      since = steady_seconds();
       wait = patience();
     } else {
       // Nodes began with the first tickets, so they are likely to finish those first.

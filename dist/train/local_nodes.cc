@@ -58,8 +58,8 @@ int LocalNodes::holders(uint64_t id) const {
 
 /// Selects a ticket that prefers the node, else the oldest idle one, else a second copy of the
 /// oldest.
-uint64_t LocalNodes::choose(const Node& node) const {
-  uint64_t free = 0, copy = 0;
+std::optional<uint64_t> LocalNodes::choose(const Node& node) const {
+  std::optional<uint64_t> free, copy;
   for (const auto& [id, open] : open_) {
     const int holding = holders(id);
     if (holding == 0 && open.prefer == node.of.name) return id;
@@ -74,14 +74,14 @@ void LocalNodes::assign() {
     if (!is_present(node) || node.ticket) continue;
     node.ticket = choose(node);
     if (!node.ticket) continue;
-    node.work = open_[node.ticket];
+    node.work = open_[*node.ticket];
     bytes_.tickets += node.work.bytes.size();
     node.done = now_ + node.of.seconds * (0.5 + static_cast<double>(random_.uniform()));
   }
 }
 
 std::optional<TicketResult> LocalNodes::receive(double) {
-  if (duplicate_.ticket) return std::exchange(duplicate_, {});
+  if (duplicate_) return std::exchange(duplicate_, std::nullopt);
   for (;;) {
     assign();
     Node* next = nullptr;
@@ -89,7 +89,7 @@ std::optional<TicketResult> LocalNodes::receive(double) {
       if (is_present(node) && node.ticket && (!next || node.done < next->done)) next = &node;
     if (!next) return std::nullopt;
     now_ = std::max(now_, next->done);
-    const uint64_t id = std::exchange(next->ticket, 0);
+    const uint64_t id = *std::exchange(next->ticket, std::nullopt);
     if (next->answered == next->of.dies_after) {
       next->alive = false;
       continue;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 
 #include "dist/train/channel.h"
@@ -15,9 +16,9 @@ namespace kaiseki::dist {
 
 struct LocalNode {
   std::string name;
-  double seconds = 1;       // mean time of a ticket; a ticket takes 0.5 to 1.5 times that
-  int64_t joins_at = 0;     // joins after this number of submitted tickets
-  int64_t dies_after = -1;  // dies at the ticket after this number of answers; -1: never
+  double seconds = 1;    // mean time of a ticket; a ticket takes 0.5 to 1.5 times that
+  int64_t joins_at = 0;  // joins after this number of submitted tickets
+  std::optional<int64_t> dies_after = {};  // dies at the ticket after this number of answers
   Attack attack = {};
 };
 
@@ -58,7 +59,7 @@ class LocalNodes : public Channel {
     LocalNode of;
     std::unique_ptr<TrainingNode> node = {};
     bool alive = true;
-    uint64_t ticket = 0;  // 0: idle
+    std::optional<uint64_t> ticket = {};  // empty: idle
     Open work = {};
     double done = 0;
     int64_t answered = 0;
@@ -67,7 +68,7 @@ class LocalNodes : public Channel {
 
   bool is_present(const Node& node) const { return node.alive && node.of.joins_at <= submitted_; }
   int holders(uint64_t id) const;
-  uint64_t choose(const Node& node) const;
+  std::optional<uint64_t> choose(const Node& node) const;
   void assign();
   ByteVector compute(Node& node);
 
@@ -80,7 +81,7 @@ class LocalNodes : public Channel {
   };
   std::map<std::string, Blob> blobs_;
   std::vector<std::string> expelled_;
-  TicketResult duplicate_;  // a result that receive() returns a second time
+  std::optional<TicketResult> duplicate_;  // a result that receive() returns a second time
   int64_t submitted_ = 0;
   double now_ = 0;
   LocalBytes bytes_;

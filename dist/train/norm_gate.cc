@@ -2,7 +2,6 @@
 #include "dist/train/norm_gate.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/median.h"
 
@@ -18,12 +17,12 @@ double upper_quartile(const std::deque<double>& values) {
 
 }  // namespace
 
-double NormGate::ratio(const std::vector<ResultNorm>& norms) const {
+std::optional<double> NormGate::ratio(const std::vector<ResultNorm>& norms) const {
   std::vector<double> usual;
   double largest = 0;  // quartile of gradients
   for (const ResultNorm& one : norms) {
     const auto found = last_.find(one.name);
-    if (found == last_.end() || found->second.size() < kFew) return HUGE_VAL;
+    if (found == last_.end() || found->second.size() < kFew) return std::nullopt;
     usual.push_back(upper_quartile(found->second));
     if (one.gradient) largest = std::max(largest, usual.back());
   }

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,11 @@ class NormGate {
  public:
   /// Divides each norm by the upper quartile of the last 64 norms of its name. Returns the largest
   /// quotient. For gradients, each quartile counts as at least a ten-thousandth of the largest
-  /// quartile: smaller gradients are rounding. Returns infinity if a name has fewer than 8 norms.
+  /// quartile: smaller gradients are rounding. Returns nothing if a name has fewer than 8 norms.
   /// The median would be too low: late in training most samples are classified well. A third of
   /// LeNet's tickets then have more than three times the median norm (docs/pool-training.md,
   /// Trust).
-  double ratio(const std::vector<ResultNorm>& norms) const;
+  std::optional<double> ratio(const std::vector<ResultNorm>& norms) const;
   /// The upper quartile of the last 64 norms of a name, or 0 if there are fewer than 8.
   double usual(const std::string& name) const;
   /// Adds the norms of a result that counts.

@@ -2,10 +2,10 @@
 #include "dist/train/pool_updater.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/median.h"
@@ -201,7 +201,7 @@ bool PoolUpdater::checks_all() const {
   const int64_t samples_left = iterator().dataset().size() - iterator().position();
   const int64_t last = std::clamp<int64_t>(batches / kCheckedShare, 1, kCheckedAtEnd);
   return step() < checked_until_ ||
-         (options_.trust.check_share > 0 && samples_left <= last * iterator().batch_size());
+         (options_.trust.checks.check_share > 0 && samples_left <= last * iterator().batch_size());
 }
 
 /// Restores a snapshot, so that update() trains the steps from `first` again. Starts later if the
@@ -214,7 +214,7 @@ void PoolUpdater::undo(int64_t first, const std::string& why) {
 }
 
 nn::Updater::Result PoolUpdater::train_step() {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = steady_seconds();
   gather_.begin_step(step());
   plan();
   prepare();
@@ -236,7 +236,7 @@ nn::Updater::Result PoolUpdater::train_step() {
         message("pool", "expected a finite loss, got ", loss, " in step ", step() + 1));
   network().set_random_position(network().random_position() + 1);
   optimizer().step(network().parameters(), network().gradients(), learning_rate());
-  note_step(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  note_step(steady_seconds() - start);
   return result;
 }
 

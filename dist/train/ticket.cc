@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "base/sha256.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -40,7 +41,7 @@ size_t choice(const Metadata& texts, const std::string& key, const std::string_v
 
 std::string hash(const Metadata& texts, const std::string& key) {
   const std::string& text = find(texts, key);
-  if (text.size() != 64 || text.find_first_not_of("0123456789abcdef") != text.npos)
+  if (!is_sha256(text))
     throw ParseError("ticket", key,
                      "expected 64 hexadecimal digits, got '" + text.substr(0, 64) + "'");
   return text;

@@ -5,13 +5,11 @@
 #include <numeric>
 #include <random>
 
-#include "dist/trust/check_probability.h"
-
 namespace kaiseki::dist {
 namespace {
 
-constexpr int kMostProof = 64;  // times newcomer_checks
-constexpr int64_t kCalm = 8;    // times undo_steps
+constexpr int64_t kMostProof = 64;  // times newcomer_checks
+constexpr int64_t kCalm = 8;        // times undo_steps
 
 uint64_t secret_seed() {
   std::random_device system;
@@ -23,14 +21,12 @@ uint64_t secret_seed() {
 Trust::Trust(const TrustOptions& options)
     : options_(options),
       random_(options.seed ? *options.seed : secret_seed()),
-      proof_(options.newcomer_checks) {}
+      policy_(options.checks) {}
 
-bool Trust::checks(const std::string& node, double ratio) {
-  const int agreed = nodes_[node].agreed;
+bool Trust::checks(const std::string& node, std::optional<double> ratio) {
+  const int64_t agreed = nodes_[node].agreed;
   const double drawn = random_.uniform();  // drawn in any case, so that a seed gives the same draws
-  if (check_all_ || agreed < proof_) return true;
-  if (options_.check_share <= 0) return false;
-  return drawn < check_probability(options_.check_share, agreed) * std::max(1.0, ratio);
+  return check_all_ || policy_.checks(agreed, drawn, ratio);
 }
 
 void Trust::agreed(const std::string& node, double deviation) {
@@ -52,7 +48,7 @@ void Trust::expel(const std::string& name, int64_t step) {
   node.expelled = true;
   node.unchecked.erase(step);
   // Otherwise the caller calls undo().
-  if (node.agreed >= proof_ && node.unchecked.empty()) prove_again(step);
+  if (policy_.is_proven(node.agreed) && node.unchecked.empty()) prove_again(step);
 }
 
 bool Trust::expelled(const std::string& node) const {
@@ -82,7 +78,8 @@ void Trust::undo(int64_t first, int64_t last) {
 
 void Trust::prove_again(int64_t step) {
   for (auto& [name, node] : nodes_) node.agreed = 0;
-  proof_ = std::min(2 * proof_, kMostProof * options_.newcomer_checks);
+  int64_t& proof = policy_.newcomer_checks;
+  proof = std::min(2 * proof, kMostProof * options_.checks.newcomer_checks);
   calm_since_ = step;
 }
 
@@ -93,9 +90,10 @@ void Trust::forget_before(int64_t first) {
     const Node& node = one.second;
     return node.agreed == 0 && !node.expelled && node.unchecked.empty();
   });
-  if (proof_ <= options_.newcomer_checks || first - calm_since_ < kCalm * options_.undo_steps)
-    return;
-  proof_ = std::max(proof_ / 2, options_.newcomer_checks);
+  int64_t& proof = policy_.newcomer_checks;
+  const int64_t least = options_.checks.newcomer_checks;
+  if (proof <= least || first - calm_since_ < kCalm * options_.undo_steps) return;
+  proof = std::max(proof / 2, least);
   calm_since_ = first;
 }
 

@@ -10,16 +10,13 @@
 #include <set>
 #include <string>
 
+#include "dist/trust/check_policy.h"
 #include "matrix/random.h"
 
 namespace kaiseki::dist {
 
 struct TrustOptions {
-  /// The least probability of a check for a proven node. 0: no checks, not even in the last steps
-  /// of an epoch.
-  double check_share = 0.02;
-  /// Results that must agree before a node is proven. Until then all its results are checked.
-  int newcomer_checks = 10;
+  CheckPolicy checks = {};
   /// The most steps that are trained again after a node is expelled. 0: none.
   int64_t undo_steps = 64;
   /// The seed that selects the checks. Empty: the system's randomness, so that nodes cannot predict
@@ -36,11 +33,9 @@ class Trust {
   explicit Trust(const TrustOptions& options);
 
   /// Whether the server computes the next result of this node again before it counts. `ratio`:
-  /// NormGate::ratio() of the result. A node is proven after `newcomer_checks` results that agreed.
-  /// Then the probability of a check is
-  ///   max(check_share, 1 / agreed results) * max(1, ratio).
-  /// One large error and many small errors with the same sum are caught with the same probability.
-  bool checks(const std::string& node, double ratio);
+  /// NormGate::ratio() of the result, the factor of CheckPolicy::checks(). So one large error and
+  /// many small errors with the same sum are caught with the same probability.
+  bool checks(const std::string& node, std::optional<double> ratio);
   /// If `all`, checks() is true for every node until the next call.
   void check_all(bool all) { check_all_ = all; }
   /// A checked result agreed, with this Comparison::deviation.
@@ -82,8 +77,8 @@ class Trust {
   TrustOptions options_;
   Random random_;
   std::map<std::string, Node> nodes_;
-  int proof_;               // results that prove a node
-  int64_t calm_since_ = 0;  // the step in which proof_ changed
+  CheckPolicy policy_;      // now; a node may need more results than in the options
+  int64_t calm_since_ = 0;  // the step in which policy_ changed
   bool check_all_ = false;
 };
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "dist/wire/utf8.h"
+#include "base/utf8.h"
 
 namespace kaiseki::dist {
 namespace {

@@ -20,7 +20,7 @@ namespace {
 using conv::lock_case;
 using NoRoom = std::set<std::string, std::less<>>;
 
-/// The measurements of TuneMode::amortised that are in progress.
+/// The measurements of TuneMode::amortized that are in progress.
 class Unfinished {
  public:
   using Key = std::tuple<Backend*, int, ConvProblem>;
@@ -80,7 +80,7 @@ class ConvTuner {
       : backend_(backend),
         problem_(problem),
         available_(backend.device().workspace().available()),
-        amortised_(tune_policy().mode == TuneMode::amortised) {}
+        amortized_(tune_policy().mode == TuneMode::amortized) {}
 
   ConvTuning run(const ConvArgs& args) {
     for (;;) {
@@ -121,7 +121,7 @@ class ConvTuner {
   }
 
   bool step(const ConvArgs& args) {
-    if (!amortised_) {
+    if (!amortized_) {
       trials_->run(args);
       return false;
     }
@@ -136,7 +136,7 @@ class ConvTuner {
   Backend& backend_;
   const ConvProblem& problem_;
   const uint64_t available_;
-  const bool amortised_;
+  const bool amortized_;
   NoRoom no_room_;
   const ConvSolver* estimate_ = nullptr;  // the solver with an estimate that is measured alone
   std::unique_ptr<ConvMeasurement> trials_;

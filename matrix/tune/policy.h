@@ -15,7 +15,7 @@ enum class TuneMode : uint8_t {
   exhaustive,  // measures every case on its first use in the process
   /// Like hybrid, but each call makes only one step of a measurement. A timed run also computes the
   /// call's result.
-  amortised,
+  amortized,
 };
 
 struct TunePolicy {

@@ -12,7 +12,7 @@
 #include "matrix/random.h"
 #include "matrix/shape.h"
 #include "matrix/tensor.h"
-#include "nn/data/catalogue.h"
+#include "nn/data/catalog.h"
 #include "nn/data/normalization.h"
 #include "nn/data/picture.h"
 #include "nn/data/sample_place.h"

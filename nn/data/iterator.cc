@@ -2,7 +2,6 @@
 #include "nn/data/iterator.h"
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -12,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 namespace kaiseki::nn {
@@ -196,16 +196,14 @@ bool Iterator::next(Batch& batch) {
   const bool first = !worker_;
   if (first) worker_ = std::make_unique<Worker>(*dataset_, options_, state_);
   std::unique_ptr<Worker::Job> job;
-  const auto start = std::chrono::steady_clock::now();
+  const double start = steady_seconds();
   try {
     job = worker_->take();
   } catch (...) {
     worker_.reset();
     throw;
   }
-  if (!first)
-    wait_seconds_ +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!first) wait_seconds_ += steady_seconds() - start;
   if (!job) return false;
   batch = std::move(job->batch);
   state_.epoch = job->epoch;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "nn/io/gzip.h"
 
+#define ZLIB_CONST
 #include <zlib.h>
 
 #include <algorithm>
@@ -86,7 +87,7 @@ ByteVector gzip(ByteView bytes, int level) {
   if (deflateInit2(&stream, level, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK)
     throw Error(message("gzip", "expected a level from 0 to 9, got ", level));
   ByteVector packed(deflateBound(&stream, bytes.size()));
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data()));
+  stream.next_in = reinterpret_cast<const Bytef*>(bytes.data());
   stream.avail_in = static_cast<uInt>(bytes.size());
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());
   stream.avail_out = static_cast<uInt>(packed.size());

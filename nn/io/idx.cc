@@ -44,13 +44,4 @@ IdxArray read_idx(const std::filesystem::path& path) {
   return read_idx(*open_maybe_gzip(path, kMaxBytes + (1 << 20)));
 }
 
-ByteVector encode_idx(const IdxArray& array) {
-  ByteVector bytes = {std::byte{0}, std::byte{0}, kUnsignedByte,
-                      static_cast<std::byte>(array.shape.rank())};
-  for (int64_t dim : array.shape)
-    for (int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::byte>(dim >> shift));
-  bytes.insert(bytes.end(), array.bytes.begin(), array.bytes.end());
-  return bytes;
-}
-
 }  // namespace kaiseki::nn

@@ -21,6 +21,4 @@ IdxArray read_idx(ByteSource& source);
 /// Reads a file, plain or compressed with gzip.
 IdxArray read_idx(const std::filesystem::path& path);
 
-ByteVector encode_idx(const IdxArray& array);
-
 }  // namespace kaiseki::nn

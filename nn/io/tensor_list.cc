@@ -2,185 +2,146 @@
 #include "nn/io/tensor_list.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
+#include "base/json.h"
+#include "base/utf8.h"
 
 namespace kaiseki::nn {
 namespace {
 
-// unity: alone (this name is another type in base/json.h)
-using Json = nlohmann::json;
-
 constexpr std::string_view kMetadata = "__metadata__";
 constexpr std::string_view kTypeNames[] = {"F32", "I32", "U8", "BOOL"};
 
-/// Handles the parser's events. There is no tree of values, so a file cannot use much memory by
-/// deep nesting.
-class ListHandler {
+/// Reads the list from JSON that is parsed.
+class ListReader {
  public:
-  ListHandler(std::string_view source, bool offsets, Metadata* metadata)
-      : source_(source), offsets_(offsets), metadata_(metadata) {}
+  ListReader(std::string_view source, bool offsets) : source_(source), offsets_(offsets) {}
 
-  std::vector<ListedTensor> take() { return std::move(tensors_); }
-
-  bool null() { return unexpected("null"); }
-  bool boolean(bool) { return unexpected("true or false"); }
-  bool number_float(double, const std::string&) { return unexpected("a number with a fraction"); }
-  bool binary(Json::binary_t&) { return unexpected("binary data"); }
-  bool number_integer(int64_t) { return unexpected("a negative number"); }
-
-  bool number_unsigned(uint64_t value) {
-    if (!in_array_) return unexpected("a number");
-    if (field_ == "shape") {
-      if (shape_.size() == Shape::kMaxRank) fail("expected at most 8 dimensions, got more");
-      shape_.push_back(static_cast<int64_t>(value & ~(uint64_t{1} << 63)));
-      if (value >> 62) fail("expected a dimension under 2^62, got " + std::to_string(value));
-    } else {
-      if (bounds_.size() == 2) fail("expected two data_offsets, got more");
-      bounds_.push_back(value);
+  std::vector<ListedTensor> read(const Json& list, Metadata* metadata) {
+    if (!list.is(Json::Kind::object)) unexpected(list);
+    std::vector<ListedTensor> tensors;
+    for (size_t i = 0; i < list.items.size(); ++i) {
+      name_ = list.keys[i];
+      if (!list.items[i].is(Json::Kind::object)) unexpected(list.items[i]);
+      if (name_ != kMetadata)
+        tensors.push_back(tensor(list.items[i]));
+      else
+        read_metadata(list.items[i], metadata);
     }
-    return true;
-  }
-
-  bool string(std::string& value) {
-    if (depth_ != 2 || in_array_) return unexpected("a string");
-    if (name_ == kMetadata) {
-      if (metadata_) metadata_->insert_or_assign(field_, value);
-      return true;
-    }
-    if (field_ != "dtype") return unexpected("a string");
-    for (int i = 0; i < 4; ++i) {
-      if (value == kTypeNames[i]) {
-        tensor_.dtype = static_cast<DType>(i);
-        return true;
-      }
-    }
-    fail("expected dtype F32, I32, U8 or BOOL, got " + value.substr(0, 20));
-  }
-
-  bool start_object(size_t) {
-    if (depth_ == 2 || in_array_) return unexpected("an object");
-    if (++depth_ == 2) {
-      tensor_ = {};
-      shape_.clear();
-      bounds_.clear();
-      fields_.clear();
-    }
-    return true;
-  }
-
-  bool key(std::string& value) {
-    if (depth_ == 1) {
-      name_ = value;
-      if (!names_.insert(value).second) fail("expected each name once, got it twice");
-      return true;
-    }
-    field_ = value;
-    if (!fields_.insert(value).second) fail("expected \"" + field_ + "\" once, got it twice");
-    if (name_ != kMetadata && value != "dtype" && value != "shape" && value != "data_offsets")
-      fail("expected dtype, shape and data_offsets, got \"" + value.substr(0, 40) + "\"");
-    return true;
-  }
-
-  bool end_object() {
-    if (--depth_ == 1 && name_ != kMetadata) add();
-    return true;
-  }
-
-  bool start_array(size_t) {
-    if (depth_ != 2 || in_array_ || name_ == kMetadata || field_ == "dtype")
-      return unexpected("an array");
-    in_array_ = true;
-    return true;
-  }
-
-  bool end_array() {
-    in_array_ = false;
-    return true;
-  }
-
-  bool parse_error(size_t position, const std::string&, const Json::exception&) {
-    throw ParseError(source_, "byte " + std::to_string(position) + " of the header",
-                     "expected JSON, got something else");
+    return tensors;
   }
 
  private:
-  void add() {
-    if (!fields_.count("dtype") || !fields_.count("shape")) fail("expected dtype and shape");
-    if (offsets_ != (bounds_.size() == 2))
-      fail(offsets_ ? "expected two data_offsets" : "expected no data_offsets");
-    tensor_.name = name_;
-    tensor_.shape = Shape(shape_);
-    check_elements();
-    if (offsets_) {
-      tensor_.begin = bounds_[0];
-      tensor_.end = bounds_[1];
-      if (tensor_.end < tensor_.begin || tensor_.end - tensor_.begin != tensor_.bytes())
-        fail("expected " + std::to_string(tensor_.bytes()) + " bytes for shape " +
-             tensor_.shape.str() + ", got data_offsets " + std::to_string(tensor_.begin) + " to " +
-             std::to_string(tensor_.end));
+  void read_metadata(const Json& texts, Metadata* metadata) const {
+    for (size_t i = 0; i < texts.items.size(); ++i) {
+      if (!texts.items[i].is(Json::Kind::string)) unexpected(texts.items[i]);
+      if (metadata) metadata->insert_or_assign(texts.keys[i], texts.items[i].string);
     }
-    tensors_.push_back(tensor_);
+  }
+
+  ListedTensor tensor(const Json& entry) const {
+    for (const std::string& key : entry.keys)
+      if (key != "dtype" && key != "shape" && key != "data_offsets")
+        fail("expected dtype, shape and data_offsets, got \"" + key.substr(0, 40) + "\"");
+    const Json *const dtype = entry.find("dtype"), *const shape = entry.find("shape"),
+                      *const bounds = entry.find("data_offsets");
+    if (!dtype || !shape) fail("expected dtype and shape");
+    if (offsets_ != (bounds != nullptr))
+      fail(offsets_ ? "expected two data_offsets" : "expected no data_offsets");
+    ListedTensor tensor;
+    tensor.name = name_;
+    tensor.dtype = type(*dtype);
+    tensor.shape = read_shape(*shape);
+    if (!bounds) return tensor;
+    const std::vector<int64_t> range = whole_numbers(*bounds);
+    if (range.size() != 2) fail("expected two data_offsets");
+    tensor.begin = static_cast<uint64_t>(range[0]), tensor.end = static_cast<uint64_t>(range[1]);
+    if (tensor.end < tensor.begin || tensor.end - tensor.begin != tensor.bytes())
+      fail("expected " + std::to_string(tensor.bytes()) + " bytes for shape " + tensor.shape.str() +
+           ", got data_offsets " + std::to_string(tensor.begin) + " to " +
+           std::to_string(tensor.end));
+    return tensor;
+  }
+
+  DType type(const Json& name) const {
+    if (!name.is(Json::Kind::string)) unexpected(name);
+    const auto found = std::ranges::find(kTypeNames, name.string);
+    if (found == std::end(kTypeNames))
+      fail("expected dtype F32, I32, U8 or BOOL, got " + name.string.substr(0, 20));
+    return static_cast<DType>(found - std::begin(kTypeNames));
   }
 
   /// Throws if the number of bytes could overflow 64 bits.
-  void check_elements() const {
+  Shape read_shape(const Json& list) const {
+    const std::vector<int64_t> dims = whole_numbers(list);
+    if (dims.size() > Shape::kMaxRank) fail("expected at most 8 dimensions, got more");
+    const Shape shape(dims);
     double elements = 1;
-    for (int64_t dim : shape_) elements *= static_cast<double>(std::max<int64_t>(dim, 1));
+    for (int64_t dim : dims) elements *= static_cast<double>(std::max<int64_t>(dim, 1));
     if (elements > static_cast<double>(uint64_t{1} << 60))
-      fail("expected a shape of at most 2^60 elements, got " + tensor_.shape.str());
+      fail("expected a shape of at most 2^60 elements, got " + shape.str());
+    return shape;
   }
 
-  bool unexpected(std::string_view what) {
-    fail("expected {name: {dtype, shape, data_offsets}}, got " + std::string(what));
+  std::vector<int64_t> whole_numbers(const Json& list) const {
+    if (!list.is(Json::Kind::array)) unexpected(list);
+    std::vector<int64_t> values;
+    for (const Json& item : list.items) {
+      if (!item.is_integer() || item.number < 0)
+        fail("expected whole numbers from 0 to 2^53, got " + item.describe());
+      values.push_back(static_cast<int64_t>(item.number));
+    }
+    return values;
+  }
+
+  [[noreturn]] void unexpected(const Json& value) const {
+    fail("expected {name: {dtype, shape, data_offsets}}, got " + value.describe());
   }
 
   [[noreturn]] void fail(const std::string& what) const {
     throw ParseError(source_, "header: \"" + name_.substr(0, 80) + "\"", what);
   }
 
-  std::string source_;
+  std::string_view source_;
   bool offsets_;
-  Metadata* metadata_;
-  std::vector<ListedTensor> tensors_;
-  std::set<std::string> names_, fields_;
-  std::string name_, field_;
-  ListedTensor tensor_;
-  std::vector<int64_t> shape_;
-  std::vector<uint64_t> bounds_;
-  int depth_ = 0;
-  bool in_array_ = false;
+  std::string name_;
 };
+
+/// Returns the text in quotes. Throws Error if it is not UTF-8.
+std::string quoted(const std::string& text) {
+  if (!is_utf8(text))
+    throw Error(message("tensor file", "expected names and metadata in UTF-8, got other bytes"));
+  return format_json_line(Json(text));
+}
 
 }  // namespace
 
 std::vector<ListedTensor> parse_tensor_list(std::string_view text, std::string_view source,
                                             bool offsets, Metadata* metadata) {
-  ListHandler handler(source, offsets, metadata);
-  Json::sax_parse(text.begin(), text.end(), &handler);
-  return handler.take();
+  if (!is_utf8(text)) throw ParseError(source, "header", "expected UTF-8, got other bytes");
+  const Json list = parse_json(text, std::string(source) + ": header");
+  return ListReader(source, offsets).read(list, metadata);
 }
 
 std::string format_tensor_list(const std::vector<ListedTensor>& tensors, bool offsets,
                                const Metadata& metadata) {
   std::set<std::string_view> names = {kMetadata};
-  std::string text = "{";
-  try {
-    if (!metadata.empty()) text += Json(kMetadata).dump() + ":" + Json(metadata).dump();
-    for (const ListedTensor& t : tensors) {
-      if (!names.insert(t.name).second)
-        throw Error(message("tensor file", "expected each name once, got \"", t.name, "\" again"));
-      Json entry = {{"dtype", kTypeNames[static_cast<int>(t.dtype)]},
-                    {"shape", std::vector<int64_t>(t.shape.begin(), t.shape.end())}};
-      if (offsets) entry["data_offsets"] = {t.begin, t.end};
-      text += (text.size() > 1 ? "," : "") + Json(t.name).dump() + ":" + entry.dump();
-    }
-  } catch (const Json::type_error&) {
-    throw Error(message("tensor file", "expected names and metadata in UTF-8, got other bytes"));
+  std::string text, texts;
+  for (const auto& [key, value] : metadata)
+    texts += (texts.empty() ? "" : ",") + quoted(key) + ":" + quoted(value);
+  if (!metadata.empty()) text = "\"" + std::string(kMetadata) + "\":{" + texts + "}";
+  for (const ListedTensor& t : tensors) {
+    if (!names.insert(t.name).second)
+      throw Error(message("tensor file", "expected each name once, got \"", t.name, "\" again"));
+    text += (text.empty() ? "" : ",") + quoted(t.name) + ":{";
+    if (offsets) text += text_from("\"data_offsets\":[", t.begin, ',', t.end, "],");
+    text += text_from("\"dtype\":\"", kTypeNames[static_cast<int>(t.dtype)], "\",\"shape\":[");
+    for (int i = 0; i < t.shape.rank(); ++i) text += text_from(i ? "," : "", t.shape[i]);
+    text += "]}";
   }
-  return text + "}";
+  return "{" + text + "}";
 }
 
 }  // namespace kaiseki::nn

@@ -5,32 +5,34 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/clock.h"
+#include "base/json_line.h"
 #include "base/log.h"
 #include "matrix/memory/allocator.h"
-#include "nn/train/json_line.h"
 #include "nn/train/trainer.h"
 
 namespace kaiseki::nn {
+namespace {
+
+double seconds_between(double start, double end) { return std::max(1e-9, end - start); }
+
+}  // namespace
 
 MetricsLog::MetricsLog(const std::filesystem::path& file, int64_t every_steps)
     : path_(file), every_(std::max<int64_t>(1, every_steps)) {}
-
-double MetricsLog::seconds_between(Clock::time_point start, Clock::time_point end) {
-  return std::max(1e-9, std::chrono::duration<double>(end - start).count());
-}
 
 void MetricsLog::on_start(Trainer& trainer) {
   file_.reset(std::fopen(path_.c_str(), trainer.step() ? "a" : "w"));
   if (!file_)
     throw Error(message("log", "cannot write ", path_.string(), ": ", std::strerror(errno)));
-  start_ = last_time_ = epoch_time_ = Clock::now();
+  start_ = last_time_ = epoch_time_ = steady_seconds();
   last_ = trainer.running_totals();
   epoch_samples_ = last_.samples;
   last_wait_ = epoch_wait_ = trainer.updater().iterator().wait_seconds();
 }
 
 void MetricsLog::on_step(Trainer& trainer) {
-  step_time_ = Clock::now();
+  step_time_ = steady_seconds();
   if (trainer.step() % every_ != 0 || trainer.updater().iterator().is_new_epoch()) return;
   const MetricTotals totals = trainer.running_totals();
   MetricTotals part = totals;
@@ -41,7 +43,7 @@ void MetricsLog::on_step(Trainer& trainer) {
   line(trainer, false, part, part.samples);
   last_ = totals;
   last_wait_ = trainer.updater().iterator().wait_seconds();
-  last_time_ = Clock::now();
+  last_time_ = steady_seconds();
 }
 
 void MetricsLog::on_epoch(Trainer& trainer) {
@@ -50,7 +52,7 @@ void MetricsLog::on_epoch(Trainer& trainer) {
   last_ = {};
   epoch_samples_ = 0;
   last_wait_ = epoch_wait_ = trainer.updater().iterator().wait_seconds();
-  last_time_ = epoch_time_ = Clock::now();
+  last_time_ = epoch_time_ = steady_seconds();
 }
 
 void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, int64_t samples) {
@@ -64,14 +66,14 @@ void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, 
       .add("learning_rate", trainer.updater().learning_rate())
       .add("images_per_second",
            static_cast<double>(samples) / (epoch ? seconds_between(epoch_time_, step_time_)
-                                                 : seconds_between(last_time_, Clock::now())))
+                                                 : seconds_between(last_time_, steady_seconds())))
       .add("memory", memory.peak)
       .add("memory_in_use", memory.in_use)
       .add("memory_cached", memory.cached)
       .add("memory_workspace", memory.workspace)
       .add("data_wait",
            trainer.updater().iterator().wait_seconds() - (epoch ? epoch_wait_ : last_wait_))
-      .add("seconds", seconds_between(start_, Clock::now()));
+      .add("seconds", seconds_between(start_, steady_seconds()));
   if (epoch && trainer.evaluation()) {
     json.add("test_loss", trainer.evaluation()->loss);
     json.add("test_accuracy", trainer.evaluation()->top1);

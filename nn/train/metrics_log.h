@@ -2,7 +2,6 @@
 // MetricsLog: writes JSON lines to a file, for every few steps and for each epoch.
 #pragma once
 
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -35,16 +34,14 @@ class MetricsLog : public Extension {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  using Clock = std::chrono::steady_clock;
 
   void line(Trainer& trainer, bool epoch, const MetricTotals& totals, int64_t samples);
-  static double seconds_between(Clock::time_point start, Clock::time_point end);
 
   std::filesystem::path path_;
   std::string problem_;
   int64_t every_;
   std::unique_ptr<std::FILE, Close> file_;
-  Clock::time_point start_, last_time_, epoch_time_, step_time_;
+  double start_ = 0, last_time_ = 0, epoch_time_ = 0, step_time_ = 0;  // steady_seconds()
   MetricTotals last_;
   double last_wait_ = 0, epoch_wait_ = 0;
   int64_t epoch_samples_ = 0;  // samples of this epoch before this run began

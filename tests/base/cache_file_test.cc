@@ -4,9 +4,9 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <optional>
 
+#include "base/clock.h"
 #include "tests/support/cache_folder.h"
 
 namespace kaiseki {
@@ -15,9 +15,9 @@ TEST_CASE("cache lock: a process waits once for a lock that is held for long") {
   test::CacheFolder folder("locks");
   const auto file = folder.path() / "a.lock";
   const auto seconds_to_take = [&] {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = steady_seconds();
     const CacheLock lock(file);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return steady_seconds() - start;
   };
   std::optional<CacheLock> holder(file);
   CHECK(seconds_to_take() > 0.9);

@@ -8,7 +8,7 @@ import subprocess
 
 from support import ROOT, check, main
 
-BUILD = ["g++", "cmake", "ninja-build", "ccache", "libhwy-dev", "nlohmann-json3-dev", "libcli11-dev", "libstb-dev", "zlib1g-dev",
+BUILD = ["g++", "cmake", "ninja-build", "ccache", "libhwy-dev", "libcli11-dev", "libstb-dev", "zlib1g-dev",
          "libjpeg62-turbo-dev", "libcurl4-openssl-dev", "libsqlite3-dev", "libssl-dev", "libboost1.81-dev", "opencl-c-headers",
          "ocl-icd-libopencl1"]
 # Imitates dpkg-query for names and patterns. The file `installed` has lines "NAME VERSION".

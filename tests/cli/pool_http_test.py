@@ -435,7 +435,7 @@ def documented_limits():
     fields = {name: eval(value) for name, value in re.findall(r"^  double (\w+) =\s+([\d <]+);", header, re.M)}
     check({name: int(value) for name, value in rows.items()} == fields, "the page's limits are the program's", f"{rows} {fields}")
     page = (ROOT / "docs/serve.md").read_text()
-    reasons = re.search(r"kReasons\[\] = {(.*?)}", (ROOT / "dist/net/metrics.cc").read_text(), re.S)[1]
+    reasons = re.search(r"kRefusals = [^{]*{(.*?)}", (ROOT / "dist/net/refusal.h").read_text(), re.S)[1]
     missing = [one for one in re.findall(r'"(\w+)"', reasons) if f"`{one}`" not in page]
     check(not missing, "the page lists every reason", missing)
 

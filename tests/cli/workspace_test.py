@@ -43,11 +43,11 @@ def large_convolutions_are_measured_once():
           all("c32" in line["case"] for line in first), "--tune hybrid measures the large convolution", str(first))
     train()
     check(measured() == first, "hybrid is the default and measures nothing twice", str(measured()))
-    train("--tune", "amortised", size=48)
-    check(len(measured()) >= len(first), "amortised keeps earlier results", str(measured()))
-    works("train", "net.json", "--data", "digits:3200:1", "--batch-size", 50, "--epochs", 1, "--eval-every", 0, "--tune", "amortised",
+    train("--tune", "amortized", size=48)
+    check(len(measured()) >= len(first), "amortized keeps earlier results", str(measured()))
+    works("train", "net.json", "--data", "digits:3200:1", "--batch-size", 50, "--epochs", 1, "--eval-every", 0, "--tune", "amortized",
           env={"KAISEKI_CACHE_DIR": os.path.abspath("cache")})
-    check(any("n50c32" in line["case"] for line in measured()), "amortised measures during training", str(measured()))
+    check(any("n50c32" in line["case"] for line in measured()), "amortized measures during training", str(measured()))
 
 
 CASE = "n64c32h28w28k64r3s3p1"

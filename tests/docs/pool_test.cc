@@ -83,8 +83,9 @@ for (const dist::Finished& finished : pool.finished(task)) {
 
 TEST_CASE("pool: the limits are those of the code") {
   const auto rows = test::table_after(test::text_of("docs/pool.md"), "## Limits\n");
-  const std::vector<double> limits = {dist::kMaxInput,     dist::kMostInline,   dist::kTrustedAfter,
-                                      dist::kMostOutvoted, dist::kManyFailures, dist::kTokenLife};
+  const std::vector<double> limits = {
+      dist::kMaxInput,     dist::kMostInline,   static_cast<double>(dist::kChecks.newcomer_checks),
+      dist::kMostOutvoted, dist::kManyFailures, dist::kTokenLife};
   REQUIRE(rows.size() == limits.size());
   for (size_t i = 0; i < rows.size(); ++i) CHECK(std::stod(rows[i][1]) == limits[i]);
 }

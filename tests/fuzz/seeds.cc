@@ -9,15 +9,16 @@
 #include "dist/train/samples.h"
 #include "dist/train/ticket.h"
 #include "nn/io/gzip.h"
-#include "nn/io/idx.h"
 #include "nn/io/npy.h"
 #include "nn/io/safetensors.h"
 #include "nn/io/tar.h"
 #include "nn/io/tar_tensors.h"
 #include "tests/nn/data/pictures.h"
+#include "tests/support/encode_idx.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
+using test::encode_idx;
 
 namespace {
 

@@ -5,14 +5,16 @@
 #include <chrono>
 #include <thread>
 
+#include "base/clock.h"
+
 namespace kaiseki::test {
 
 /// Calls condition() again and again until it returns true. Returns false after `seconds`.
 template <typename Condition>
 bool wait_until(const Condition& condition, double seconds = 30) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  const double end = steady_seconds() + seconds;
   while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
+    if (steady_seconds() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return true;

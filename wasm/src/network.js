@@ -169,8 +169,8 @@ export class Network extends Handle {
       { outputShape } = this.summary;
     Tensor.addressOf(kaiseki, labels);
     const count = images.shape[0],
-      labelled = labels.dtype === 'i32' && outputShape.length === 1;
-    const classes = labelled && outputShape[0] <= MOST_CLASSES ? outputShape[0] : 0;
+      labeled = labels.dtype === 'i32' && outputShape.length === 1;
+    const classes = labeled && outputShape[0] <= MOST_CLASSES ? outputShape[0] : 0;
     expect(batchSize >= 1, 'evaluate', 'a batch size of 1 or more', batchSize);
     const confusion = new Int32Array(classes * classes);
     let loss = 0,

@@ -198,9 +198,9 @@ describe('pictures', () => {
           assert.ok(
             Math.abs(values[(c * height + y) * width + x] - Math.min(255, Math.max(0, surface(x, y, c)))) < 12,
           );
-    const grey = await kaiseki.picture(new Blob([file]), { width: 4, height: 4, channels: 1 });
-    assert.deepEqual(grey.shape, [1, 1, 4, 4]);
-    assert.ok((await list(grey)).every((value) => value > 0 && value < 255));
+    const gray = await kaiseki.picture(new Blob([file]), { width: 4, height: 4, channels: 1 });
+    assert.deepEqual(gray.shape, [1, 1, 4, 4]);
+    assert.ok((await list(gray)).every((value) => value > 0 && value < 255));
   });
 
   test('turns a picture upright by its Exif block, unless asStored', async () => {

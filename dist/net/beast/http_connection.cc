@@ -46,14 +46,14 @@ class HttpConnection final : public Connection,
       between_ = false;
       deadline_ = now + hub_.limits().handshake_seconds;
     }
-    if (deadline_ > 0 && now > deadline_) {
-      if (!lingering_ && !between_) hub_.metrics.refuse("handshake_time");
+    if (deadline_ && now > *deadline_) {
+      if (!lingering_ && !between_) hub_.metrics.refuse(Refusal::handshake_time);
       abort();
     } else if (moving_ && !pace_.keeps(moved_, now)) {
-      hub_.metrics.refuse("slow");
+      hub_.metrics.refuse(Refusal::slow);
       abort();
     } else if (moving_ && waiting_bytes_ > 0 && is_stalled(now) && hub_.is_full()) {
-      hub_.metrics.refuse("output_bytes_of_all");
+      hub_.metrics.refuse(Refusal::output_bytes_of_all);
       abort();
     } else if (waiting_ && !response_.alive.empty() && now - wrote_at_ > kAliveSeconds) {
       waiting_.reset();
@@ -95,38 +95,41 @@ class HttpConnection final : public Connection,
   }
 
   void on_head(ErrorCode error) {
-    if (error == http::error::header_limit) return refuse("header_bytes", 431, "fewer headers");
+    if (error == http::error::header_limit)
+      return refuse(Refusal::header_bytes, 431, "fewer headers");
     if (error && error.category() == make_error_code(http::error::bad_method).category() &&
         error != http::error::end_of_stream && error != http::error::partial_message)
-      return refuse("request", 400, "a request of HTTP/1.1");
+      return refuse(Refusal::request, 400, "a request of HTTP/1.1");
     if (error) return;
     between_ = false;
-    deadline_ = 0;
+    deadline_.reset();
     seat_.touch();
     const auto& head = parser_->get();
     if (static_cast<double>(std::distance(head.begin(), head.end())) > hub_.limits().header_lines)
-      return refuse("header_lines", 431, "fewer headers");
+      return refuse(Refusal::header_lines, 431, "fewer headers");
     if (!has_known_end())
-      return refuse("request", 501, "Transfer-Encoding: chunked without Content-Length, or none");
+      return refuse(Refusal::request, 501,
+                    "Transfer-Encoding: chunked without Content-Length, or none");
     request_ = {};
     request_.method = std::string(head.method_string());
     for (const auto& field : head) {
       std::string name(field.name_string());
       for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       const auto [at, first] = request_.headers.emplace(name, std::string(field.value()));
-      if (!first && name == "host") return refuse("host", 400, "one Host");
+      if (!first && name == "host") return refuse(Refusal::host, 400, "one Host");
       if (!first && name == "x-forwarded-for") at->second = std::string(field.value());
     }
     if (!parse_target({head.target().data(), head.target().size()}, request_))
-      return refuse("request", 400, "a path");
+      return refuse(Refusal::request, 400, "a path");
     if (request_.path == kProofPath) request_.local = local_address();
     if (is_proxy_ && !take_clients_seat(websocket::is_upgrade(head)))
-      return refuse("forwarded", 503, "an address in X-Forwarded-For, and fewer connections of it");
+      return refuse(Refusal::forwarded, 503,
+                    "an address in X-Forwarded-For, and fewer connections of it");
     request_.address = address_;
     if (!hub_.knows_host(request_.header("host")))
-      return refuse("host", 421, "a Host with a name of this server");
+      return refuse(Refusal::host, 421, "a Host with a name of this server");
     if (seat_.is_on_trial() && request_.path != kProofPath && !has_token())
-      return refuse("connection_rate", 429, "a token, or fewer connections of this address");
+      return refuse(Refusal::connection_rate, 429, "a token, or fewer connections of this address");
     // After a proof comes the request that needs it.
     keep_alive_ = head.keep_alive() && (!hub_.draining || request_.path == kProofPath);
     if (websocket::is_upgrade(head)) return upgrade();
@@ -139,7 +142,7 @@ class HttpConnection final : public Connection,
       return respond(std::move(*admission.refusal));
     }
     if (parser_->content_length().value_or(0) > admission.body_bytes)
-      return refuse("body_bytes", 413,
+      return refuse(Refusal::body_bytes, 413,
                     "at most " + std::to_string(admission.body_bytes) + " bytes");
     parser_->body_limit(admission.body_bytes);
     begin_moving();
@@ -193,12 +196,12 @@ class HttpConnection final : public Connection,
     }
     if (request_.header("sec-websocket-version") != "13" || key.size() != 24 || key_bytes != 16 ||
         buffer_.size() > 0)
-      return refuse("websocket", 400, "a WebSocket of version 13 with a key of 16 bytes");
+      return refuse(Refusal::websocket, 400, "a WebSocket of version 13 with a key of 16 bytes");
     const auto origin = request_.headers.find("origin");
     if (origin != request_.headers.end() &&
         !hub_.knows_origin(origin->second, request_.header("host")))
-      return refuse("origin", 403, "a page of this server or of an allowed origin");
-    if (request_.path != "/node") return refuse("request", 404, "/node");
+      return refuse(Refusal::origin, 403, "a page of this server or of an allowed origin");
+    if (request_.path != "/node") return refuse(Refusal::request, 404, "/node");
     if (hub_.draining) return respond(HttpResponse::problem(503, "the coordinator is ending"));
     serve_node<Stream>(hub_, std::move(seat_), address_, std::move(stream_), request_);
   }
@@ -215,7 +218,7 @@ class HttpConnection final : public Connection,
     http::async_read_some(stream_, buffer_, *parser_, [self = own()](ErrorCode error, size_t n) {
       self->moved_ += n;
       if (error == http::error::body_limit)
-        return self->refuse("body_bytes", 413, "a smaller body");
+        return self->refuse(Refusal::body_bytes, 413, "a smaller body");
       if (!error) self->read_body();
     });
   }
@@ -243,18 +246,18 @@ class HttpConnection final : public Connection,
   }
 
   HttpResponse full() {
-    hub_.metrics.refuse("output_bytes_of_all");
+    hub_.metrics.refuse(Refusal::output_bytes_of_all);
     return HttpResponse::problem(503, "too many bytes wait for other connections; try again later");
   }
 
-  void refuse(const char* reason, int status, const std::string& expected) {
+  void refuse(Refusal reason, int status, const std::string& expected) {
     hub_.metrics.refuse(reason);
     between_ = keep_alive_ = false;
     respond(HttpResponse::problem(status, "expected " + expected));
   }
 
   void respond(HttpResponse response) {
-    deadline_ = 0;
+    deadline_.reset();
     between_ = false;
     hub_.metrics.add("http_" + std::to_string(response.status / 100) + "xx");
     response_ = std::move(response);
@@ -417,7 +420,8 @@ class HttpConnection final : public Connection,
   uint64_t moved_ = 0;     // bytes of the current body
   uint64_t taken_ = 0;     // bytes that the peer has acknowledged
   uint64_t received_ = 0;  // bytes at the end of the last response
-  double deadline_ = 0, taken_at_ = 0, wrote_at_ = 0;
+  std::optional<double> deadline_;
+  double taken_at_ = 0, wrote_at_ = 0;
   bool moving_ = false, keep_alive_ = false, chunked_ = false, watching_ = false;
   bool between_ = false, lingering_ = false;
   std::shared_ptr<HttpConnection> waiting_;  // itself, while its response waits

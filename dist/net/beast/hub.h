@@ -2,10 +2,10 @@
 // Hub: the state that all connections of a server share. Connection: their common part.
 #pragma once
 
-#include <chrono>
-#include <cmath>
+#include <optional>
 #include <unordered_set>
 
+#include "base/clock.h"
 #include "dist/net/beast/asio.h"
 #include "dist/net/gate.h"
 #include "dist/net/server.h"
@@ -37,10 +37,7 @@ struct Hub {
   uint64_t input_bytes = 0;    // incomplete messages of all nodes
 
   const Limits& limits() const { return options.limits; }
-  double now() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-  }
+  double now() const { return steady_seconds(); }
   /// Whether the server answers requests with this Host header, or from a page of this origin.
   bool knows_host(std::string_view host) const;
   bool knows_origin(std::string_view origin, std::string_view host) const;
@@ -48,7 +45,7 @@ struct Hub {
   bool holds_enough() const {
     return static_cast<double>(input_bytes) > limits().input_bytes_of_all;
   }
-  /// The connection with the slowest incomplete message.
+  /// The connection with the slowest incomplete message, or null if no input_rate() is known.
   Connection* slowest() const;
 };
 
@@ -83,9 +80,9 @@ class Connection {
   /// Closes the socket and gives back the seat. The handlers of the socket then get an error, and
   /// the object ends with the last of them.
   virtual void abort() = 0;
-  /// Returns the bytes per second of an incomplete message. Infinite if no message is incomplete or
+  /// Returns the bytes per second of an incomplete message. Nothing if no message is incomplete or
   /// if it has just begun.
-  virtual double input_rate() const { return HUGE_VAL; }
+  virtual std::optional<double> input_rate() const { return std::nullopt; }
   /// Ends the connection, so that other connections have room for their messages.
   virtual void give_way() {}
   /// Like abort(), but also ends the service's part of the connection before it returns.

@@ -52,7 +52,7 @@ class NodeConnection final : public Connection,
           "Sec-WebSocket-Accept: " +
           websocket_accept(head.header("sec-websocket-key")) + "\r\n\r\n";
     } else {
-      hub_.metrics.refuse("node_token");
+      hub_.metrics.refuse(Refusal::node_token);
       life_ = Life::closing;
       answer_ = "HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
     }
@@ -64,7 +64,7 @@ class NodeConnection final : public Connection,
     set_waiting_bytes(waiting_bytes_ + message.size());
     const bool full = !out_.empty() && hub_.is_full();  // not this node's fault if it has read all
     if (full || static_cast<double>(waiting_bytes_) > hub_.limits().output_bytes) {
-      hub_.metrics.refuse(full ? "output_bytes_of_all" : "output_bytes");
+      hub_.metrics.refuse(full ? Refusal::output_bytes_of_all : Refusal::output_bytes);
       return close(CloseCode::try_later, "too many bytes wait for this node");
     }
     if (out_.empty()) progress_ = hub_.now();
@@ -94,28 +94,29 @@ class NodeConnection final : public Connection,
   }
 
   void sweep(double now) override {
-    if (deadline_ > 0 && now > deadline_) return abort();
+    if (deadline_ && now > *deadline_) return abort();
     if (life_ == Life::open) watch_wire(now);
     if (life_ == Life::open) watch_output(now);
     if (life_ == Life::open) peer_->tick(now);
     if (life_ != Life::open) return;
     seat_.rise(peer_->standing());
-    if (pinged_ > 0 && now - pinged_ > hub_.limits().pong_seconds) {
-      hub_.metrics.refuse("pong_time");
+    if (pinged_ && now - *pinged_ > hub_.limits().pong_seconds) {
+      hub_.metrics.refuse(Refusal::pong_time);
       return abort();
     }
-    if (pinged_ == 0 && ping_.empty() && now - received_ > hub_.limits().ping_seconds) {
+    if (!pinged_ && ping_.empty() && now - received_ > hub_.limits().ping_seconds) {
       pinged_ = now;
       ping_ = websocket_control(WebSocketOpcode::ping, {});
       write();
     }
   }
 
-  double input_rate() const override {  // after a complete message `pace_` is still of that message
-    return input_bytes_ > 0 && !completed_ ? pace_.rate() : HUGE_VAL;
+  std::optional<double> input_rate()
+      const override {  // after a complete message `pace_` is still of that message
+    return input_bytes_ > 0 && !completed_ ? pace_.rate() : std::nullopt;
   }
   void give_way() override {
-    hub_.metrics.refuse("input_bytes_of_all");
+    hub_.metrics.refuse(Refusal::input_bytes_of_all);
     set_input_bytes(0);
     abort();
   }
@@ -149,13 +150,13 @@ class NodeConnection final : public Connection,
     if (whole || (raw == raw_ && !pace_.begun())) {
       pace_.end();
     } else if (!paused_ && !pace_.keeps(pace_.begun() ? raw : raw_, now)) {
-      hub_.metrics.refuse("slow");
+      hub_.metrics.refuse(Refusal::slow);
       return abort();
     }
     raw_ = raw;
-    if (base_ == 0) base_ = raw;
-    if (raw - base_ > 3 * useful_ + (64 << 10)) {
-      hub_.metrics.refuse("fragments");
+    if (!base_) base_ = raw;
+    if (raw - *base_ > 3 * useful_ + (64 << 10)) {
+      hub_.metrics.refuse(Refusal::fragments);
       close(CloseCode::policy, "too many fragments with too few bytes");
     }
   }
@@ -165,7 +166,7 @@ class NodeConnection final : public Connection,
         acknowledged_bytes(static_cast<int>(beast::get_lowest_layer(stream_).native_handle()));
     if (out_.empty() || std::exchange(acked_, acked) != acked) progress_ = now;
     if (now - progress_ <= hub_.limits().rate_seconds) return;
-    hub_.metrics.refuse("slow");
+    hub_.metrics.refuse(Refusal::slow);
     abort();
   }
 
@@ -213,7 +214,7 @@ class NodeConnection final : public Connection,
         }
       }
     } catch (const ParseError& problem) {
-      hub_.metrics.refuse("websocket");
+      hub_.metrics.refuse(Refusal::websocket);
       close(CloseCode::protocol, problem.what());
     }
     if (life_ == Life::open) wait();
@@ -226,7 +227,7 @@ class NodeConnection final : public Connection,
   void on_control() {
     controlled_ = true;
     received_ = hub_.now();
-    pinged_ = 0;
+    pinged_.reset();
     useful_ += kControlFrame;
     if (reader_.opcode() == WebSocketOpcode::close) {
       const WebSocketClose asked = read_websocket_close(reader_.control());
@@ -235,7 +236,7 @@ class NodeConnection final : public Connection,
       return begin_close(websocket_close(asked.code, {}));
     }
     if (!pings_.take(received_)) {
-      hub_.metrics.refuse("ping_rate");
+      hub_.metrics.refuse(Refusal::ping_rate);
       return close(CloseCode::policy, "too many pings and pongs");
     }
     share_pings();
@@ -249,7 +250,7 @@ class NodeConnection final : public Connection,
     if (peer_->standing() == Standing::trusted) return;
     const double turn = hub_.pings.owe(received_);
     if (turn == 0) return;
-    hub_.metrics.refuse("ping_rate_of_all");
+    hub_.metrics.refuse(Refusal::ping_rate_of_all);
     paused_ = true;
     resume_ = received_ + std::min(turn, hub_.limits().pong_seconds / 2);
   }
@@ -261,11 +262,11 @@ class NodeConnection final : public Connection,
     const bool has_some = peer_->spend(reader_.grown());
     if (message.size() == reader_.grown()) is_over_ = !has_some;
     if (is_over_ && message.size() > kSmallMessage) {
-      hub_.metrics.refuse("byte_rate");
+      hub_.metrics.refuse(Refusal::byte_rate);
       return close(CloseCode::try_later, "too many bytes for its tickets");
     }
     if (reader_.is_text()) {
-      hub_.metrics.refuse("text_message");
+      hub_.metrics.refuse(Refusal::text_message);
       return close(CloseCode::text, "expected binary messages");
     }
     try {
@@ -278,7 +279,7 @@ class NodeConnection final : public Connection,
       }
       reader_.is_whole() ? take(message) : keep(message);
     } catch (const ParseError& problem) {
-      hub_.metrics.refuse("frame");
+      hub_.metrics.refuse(Refusal::frame);
       Json why = Json::object();
       send(encode_frame(
           {FrameType::error, 0, why.set("error", clean_text(problem.what(), kMostProblem))}));
@@ -290,7 +291,7 @@ class NodeConnection final : public Connection,
   }
 
   void refuse_payload() {
-    hub_.metrics.refuse("frame_bytes");
+    hub_.metrics.refuse(Refusal::frame_bytes);
     peer_->oversized(header_ ? &*header_ : nullptr);
   }
 
@@ -307,8 +308,8 @@ class NodeConnection final : public Connection,
     set_input_bytes(message.size());
     while (hub_.holds_enough()) {
       Connection* const slowest = hub_.slowest();
-      if (slowest->input_rate() == HUGE_VAL || slowest == this) {
-        hub_.metrics.refuse("input_bytes_of_all");
+      if (!slowest || slowest == this) {
+        hub_.metrics.refuse(Refusal::input_bytes_of_all);
         return close(CloseCode::try_later, "all nodes together send too many bytes");
       }
       slowest->give_way();
@@ -329,7 +330,7 @@ class NodeConnection final : public Connection,
     peer_->receive(frame, message);
     reader_.clear();
     if (!messages_.take(received_)) {
-      hub_.metrics.refuse("message_rate");
+      hub_.metrics.refuse(Refusal::message_rate);
       paused_ = true;
     }
   }
@@ -383,7 +384,7 @@ class NodeConnection final : public Connection,
     }
     if (life_ == Life::opening) {
       life_ = Life::open;
-      deadline_ = 0;
+      deadline_.reset();
       read();
     }
     write();
@@ -415,8 +416,10 @@ class NodeConnection final : public Connection,
   std::optional<asio::steady_timer> timer_;
   TokenBucket messages_, pings_;
   LeastRate pace_;
-  uint64_t raw_ = 0, base_ = 0, useful_ = 0, acked_ = 0;
-  double deadline_ = 0, received_, pinged_ = 0, progress_ = 0;
+  uint64_t raw_ = 0, useful_ = 0, acked_ = 0;
+  std::optional<uint64_t> base_;  // raw_ at the first look
+  std::optional<double> deadline_, pinged_;
+  double received_, progress_ = 0;
   double resume_ = 0;  // when a node that paused for share_pings() goes on; 0: it did not
   bool is_reading_ = false, is_writing_ = false, is_message_ = false;
   bool has_ended_ = false;  // the peer closed its side

@@ -66,7 +66,11 @@ ServerOptions within_descriptors(ServerOptions options) {
 }
 
 Connection* Hub::slowest() const {
-  return *std::ranges::min_element(connections, {}, &Connection::input_rate);
+  Connection* slowest = nullptr;
+  for (Connection* one : connections)
+    if (const auto rate = one->input_rate(); rate && (!slowest || rate < slowest->input_rate()))
+      slowest = one;
+  return slowest;
 }
 
 bool Hub::knows_host(std::string_view host) const {
@@ -149,7 +153,7 @@ struct Server::Impl {
     acceptor.async_accept([this](ErrorCode error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (error && !hub.gate.make_way()) {  // no descriptor is left: the next tick tries again
-        hub.metrics.refuse("sockets");
+        hub.metrics.refuse(Refusal::sockets);
         stalled = true;
         return;
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Projects of a training that was killed lapse. Those of a training that lives do not.
+#include "base/clock.h"
 #include "base/sha256.h"
 #include "dist/net/remote_author.h"
 #include "dist/net/remote_pool.h"
@@ -37,10 +38,7 @@ struct Lapsing {
   }
   uint64_t renewals() {
     uint64_t count = 0;
-    running.on([&] {
-      const auto& counters = running.coordinator.pool().counters();
-      if (counters.contains("renewed")) count = counters.at("renewed");
-    });
+    running.on([&] { count = running.coordinator.pool().counted(PoolEvent::renewed); });
     return count;
   }
 
@@ -103,4 +101,41 @@ TEST_CASE("lapse: a training whose projects lapsed makes new ones") {
   });
   CHECK(wait_until([&] { return at.projects().size() == 2; }));
   CHECK(at.projects()[0].id > first);
+}
+
+TEST_CASE("lapse: the blobs of projects that lapsed are deleted within two hours") {
+  constexpr double kCollection = 601;
+  Lapsing at;
+  const BlobHash hash = sha256(bytes("weights"));
+  {
+    RemoteAuthor killed(
+        at.author(), true, [](const std::function<void()>&) {}, [](const Finished&) {});
+    killed.put_blob(hash, bytes("weights"));
+    killed.add_tickets(std::vector<TicketSpec>(3), kDefaultMemory);
+  }
+  const fs::path file = at.running.blobs.folder() / hash;
+  const auto age = [&](double seconds) {
+    fs::last_write_time(file, fs::file_time_type::clock::now() -
+                                  std::chrono::seconds(static_cast<int64_t>(seconds)));
+  };
+  double ticks = 0;
+  const auto collect = [&] {
+    ticks += kCollection;
+    at.running.on([&] { at.running.coordinator.tick(steady_seconds() + ticks); });
+  };
+  age(7200);
+  collect();
+  collect();
+  REQUIRE(fs::exists(file));  // a project refers to it
+  age(0);
+  at.clock = at.clock + 601;
+  collect();
+  REQUIRE(at.projects().empty());
+  double seconds = 0;
+  while (fs::exists(file) && seconds < 9000) {
+    age(seconds += kCollection);
+    collect();
+  }
+  CHECK(seconds > 3600);  // another author may be about to refer to it
+  CHECK(seconds <= 7200);
 }

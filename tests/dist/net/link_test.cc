@@ -47,14 +47,14 @@ TEST_CASE("link: a peer without a token is refused, and a peer above the rate wa
     CHECK(client.request("GET", "/link").status == 401);
     CHECK(client.request("PUT", "/link", ByteVector(1)).status == 401);
   }
-  CHECK(at.metrics.refused("node_token") == 4);  // the wrong token was not sent
-  CHECK(at.metrics.refused("link_rate") == 0);
+  CHECK(at.metrics.refused(Refusal::node_token) == 4);  // the wrong token was not sent
+  CHECK(at.metrics.refused(Refusal::link_rate) == 0);
   HttpClient client(to(at.server.url(), "author"));
   int answered = 0;
   while (answered < 10'000 && client.request("GET", "/link").status == 200) ++answered;
   CHECK(answered >= 12 * Gate::kRequests);
   CHECK(answered < 10'000);
-  CHECK(at.metrics.refused("link_rate") == 1);
+  CHECK(at.metrics.refused(Refusal::link_rate) == 1);
   CHECK(client.request("GET", "/healthz").status == 200);
   CHECK(measure_link(to(at.server.url(), "token")).up_mbit_s > 0);
 }

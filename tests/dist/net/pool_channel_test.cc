@@ -233,7 +233,7 @@ TEST_CASE("channel: a paused task waits through all steps until it is resumed") 
   CHECK(at.receive()->ticket == 4);
 }
 
-TEST_CASE("channel: cancelling the task ends training with an error") {
+TEST_CASE("channel: canceling the task ends training with an error") {
   Fixture at;
   const NodeId node = at.join();
   at.submit(1, "one");

@@ -78,7 +78,7 @@ TEST_CASE("coordinator: an expelled page is not back at once as a new node of it
     CHECK(same->closed == CloseCode::policy);
     CHECK(identity_of(*back).id == other.id);
     CHECK(!identity_of(*elsewhere).id.empty());
-    CHECK(at.metrics.refused("expelled_address") == 1);
+    CHECK(at.metrics.refused(Refusal::expelled_address) == 1);
   });
 }
 

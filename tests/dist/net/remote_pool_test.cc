@@ -237,7 +237,7 @@ TEST_CASE("remote pool: a paused task waits, also after a lost connection") {
   CHECK(result->ticket == 3);
 }
 
-TEST_CASE("remote pool: cancelling the task ends training") {
+TEST_CASE("remote pool: canceling the task ends training") {
   Fixture at;
   RemotePool pool(at.limit);
   at.first_answer(pool.channel());
@@ -264,8 +264,8 @@ TEST_CASE("remote pool: the coordinator counts the kind of an expulsion") {
   pool.channel().expel(id, {"100 % & more", ExpulsionKind::wrong_value});
   CHECK(at.why_out(pool.channel(), id) == "wrong value: 100 % & more");
   at.on([&] {
-    CHECK(at.metrics.refused("wrong_value") == 1);
-    CHECK(at.metrics.refused("wrong_form") == 0);
+    CHECK(at.metrics.refused(Refusal::wrong_value) == 1);
+    CHECK(at.metrics.refused(Refusal::wrong_form) == 0);
   });
 }
 

@@ -3,22 +3,17 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
-
+#include "base/clock.h"
 #include "tests/support/devices.h"
 
 namespace kaiseki {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+double seconds_since(double start) { return steady_seconds() - start; }
 
 TEST_CASE("speed: measures for the given seconds, or until stop() returns true") {
   test::for_each_device([](Device device) {
-    const auto start = Clock::now();
+    const double start = steady_seconds();
     const double gflops = dist::measure_gflops(device, 0.2, [] { return false; });
     CHECK(seconds_since(start) >= 0.2);
     CHECK(gflops > 0.01);

@@ -3,6 +3,7 @@
 // original Sashimi that concern tickets.
 #include <set>
 
+#include "base/sha256.h"
 #include "tests/dist/pool/support.h"
 
 using namespace kaiseki;
@@ -24,8 +25,8 @@ TEST_CASE("accept: the first result counts, once") {
   REQUIRE(stored.size() == 1);
   CHECK(text(at.pool->result(stored[0])) == "first");
   CHECK(at.pool->node(a)->accepted == 1);
-  CHECK(at.count("accepted") == 1);
-  CHECK(at.count("duplicate") == 2);
+  CHECK(at.count(PoolEvent::accepted) == 1);
+  CHECK(at.count(PoolEvent::duplicate) == 2);
 }
 
 TEST_CASE("sashimi's fault: any client may answer any ticket") {
@@ -40,7 +41,7 @@ TEST_CASE("sashimi's fault: any client may answer any ticket") {
   const std::string grafted =
       std::to_string(first.ticket) + second.token.substr(second.token.find('.'));
   CHECK(at.pool->accept(thief, grafted, bytes("x")).outcome == Outcome::refused);
-  CHECK(at.count("refused_token") == 3);
+  CHECK(at.count(PoolEvent::refused_token) == 3);
   CHECK(at.pool->progress(task).done == 0);
   CHECK(at.answer(a, first) == Outcome::accepted);
 }
@@ -69,7 +70,7 @@ TEST_CASE("sashimi's fault: results are not checked") {
   const Answer answer = at.pool->accept(a, lease.token, bytes("12345"));
   CHECK(answer.outcome == Outcome::refused);
   CHECK(has(answer.reason, "expected at most 4 bytes, got 5"));
-  CHECK(at.count("refused_size") == 1);
+  CHECK(at.count(PoolEvent::refused_size) == 1);
   CHECK(at.pool->progress(task) == Progress{.free = 1});
   REQUIRE(at.pool->errors(task).size() == 1);
   CHECK(at.pool->errors(task)[0].node == a);
@@ -88,7 +89,7 @@ TEST_CASE("accept: a large result is stored as a blob") {
   const auto finished = at.pool->finished(task);
   REQUIRE(finished.size() == 1);
   CHECK(finished[0].result.empty());
-  CHECK(is_blob_hash(finished[0].blob));
+  CHECK(is_sha256(finished[0].blob));
   CHECK(text(at.pool->result(finished[0])) == large);
   CHECK(at.pool->collect_blobs(0) == 0);
   at.pool->drop(task, finished[0].ticket);
@@ -132,7 +133,7 @@ TEST_CASE("quorum: the result that enough nodes agree on counts") {
   CHECK(at.pool->node(c)->consecutive_valid == 1);
   CHECK(at.pool->node(liar)->consecutive_valid == 0);
   CHECK(at.pool->node(liar)->failed == 1);
-  CHECK(at.count("outvoted") == 1);
+  CHECK(at.count(PoolEvent::outvoted) == 1);
 }
 
 TEST_CASE("quorum: the votes of an expelled node do not count") {
@@ -230,9 +231,9 @@ TEST_CASE("adaptive: a liar is expelled, and its ticket goes to others") {
   CHECK(has(at.pool->node(liar)->expelled, "is wrong"));
   CHECK(at.pool->accept(liar, leases[1].token, bytes("right")).outcome == Outcome::refused);
   CHECK(at.pool->lease(liar, 1).empty());
-  CHECK(at.count("expelled") == 1);
-  CHECK(at.count("refused_wrong") == 1);
-  CHECK(at.count("refused_expelled") == 1);
+  CHECK(at.count(PoolEvent::expelled) == 1);
+  CHECK(at.count(PoolEvent::refused_wrong) == 1);
+  CHECK(at.count(PoolEvent::refused_expelled) == 1);
   CHECK(at.pool->progress(task) == Progress{.free = 3});  // a liar says nothing about tickets
   const NodeId honest = at.join();
   for (int i = 0; i < 3; ++i)

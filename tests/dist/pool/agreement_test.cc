@@ -148,7 +148,7 @@ TEST_CASE("agreement: a node that repeats its ticket with another result has fai
 TEST_CASE("agreement: a proven node computes alone, with occasional checks") {
   PublicPool at;
   const std::vector<NodeId> nodes = at.proven(2);
-  const uint64_t before = at.count("pending");
+  const uint64_t before = at.count(PoolEvent::pending);
   const TaskId task = at.task(1000, kDefault);
   int computed = 0;
   while (at.pool->progress(task).open() > 0 && computed < 2000)
@@ -156,7 +156,7 @@ TEST_CASE("agreement: a proven node computes alone, with occasional checks") {
   CHECK(at.pool->progress(task).done == 1000);
   const auto checked = std::ranges::count_if(at.ended, &Finished::checked);
   CHECK(checked == computed - 1000);
-  CHECK(at.count("pending") - before == checked);
+  CHECK(at.count(PoolEvent::pending) - before == checked);
   CHECK(checked > 10);  // at least 2 %
   CHECK(checked < 100);
 }

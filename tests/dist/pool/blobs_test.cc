@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "dist/pool/crypto.h"
+#include "base/sha256.h"
 #include "tests/dist/pool/support.h"
 
 using namespace kaiseki;
@@ -23,7 +23,7 @@ TEST_CASE("blobs: a blob is read whole and in parts, also by another store") {
   std::string content(300000, 'x');
   content[70000] = 'y';
   const BlobHash hash = blobs.put(bytes(content));
-  CHECK(hash == sha256_hex(bytes(content)));
+  CHECK(hash == sha256(bytes(content)));
   CHECK(blobs.put(bytes(content)) == hash);
   CHECK(files_in(blobs.folder()) == 1);
   BlobStore again(folder / "blobs", {.free_floor = 0});
@@ -45,10 +45,10 @@ TEST_CASE("blobs: a blob that comes in parts needs the announced hash") {
   auto writer = blobs.writer();
   writer.write(bytes("ab"));
   writer.write(bytes("c"));
-  CHECK(writer.finish(sha256_hex(bytes("abc"))) == sha256_hex(bytes("abc")));
+  CHECK(writer.finish(sha256(bytes("abc"))) == sha256(bytes("abc")));
   auto wrong = blobs.writer();
   wrong.write(bytes("abd"));
-  CHECK(has(error_of([&] { wrong.finish(sha256_hex(bytes("abe"))); }), "send them again"));
+  CHECK(has(error_of([&] { wrong.finish(sha256(bytes("abe"))); }), "send them again"));
   {
     auto given_up = blobs.writer();
     given_up.write(bytes("abf"));
@@ -63,7 +63,7 @@ TEST_CASE("blobs: a name that is no hash opens no file") {
   for (const std::string& name :
        {std::string("../../etc/passwd"), std::string(), std::string(64, 'A'), std::string(63, 'a'),
         std::string(65, 'a'), std::string(63, 'a') + "/", std::string(63, 'a') + '\0'}) {
-    CHECK(!is_blob_hash(name));
+    CHECK(!is_sha256(name));
     CHECK(has(error_of([&] { blobs.contains(name); }), "64 hexadecimal digits"));
     CHECK(has(error_of([&] { blobs.read(name); }), "64 hexadecimal digits"));
   }

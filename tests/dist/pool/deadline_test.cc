@@ -20,7 +20,7 @@ TEST_CASE("sashimi's fault: a fixed time-out issues a slow node's ticket again a
     at.pool->tick();
     CHECK(at.answer(slow, lease) == Outcome::accepted);
   }
-  CHECK(at.count("expired") == 0);
+  CHECK(at.count(PoolEvent::expired) == 0);
 }
 
 namespace {
@@ -124,12 +124,12 @@ TEST_CASE(
   CHECK(at.answer(a, quick) == Outcome::accepted);
   at.now = hangs.deadline;
   at.pool->tick();
-  CHECK(at.count("expired") == 0);  // now two medians
+  CHECK(at.count(PoolEvent::expired) == 0);  // now two medians
   at.now += 40;
   CHECK(at.answer(c, slow) == Outcome::accepted);
   at.now += 200;
   at.pool->tick();
-  CHECK(at.count("expired") == 1);
+  CHECK(at.count(PoolEvent::expired) == 1);
 }
 
 TEST_CASE("lease: a ticket that continues over another connection is measured from its start") {

@@ -24,8 +24,8 @@ TEST_CASE("lease: fresh tickets come first and in order, then the one issued the
   at.now += 9;                          // without measurements a ticket is late after ten seconds
   const Lease again = at.lease(d);
   CHECK(again.ticket == order[0]);
-  CHECK(at.count("leases") == 3);
-  CHECK(at.count("leases_again") == 1);
+  CHECK(at.count(PoolEvent::leases) == 3);
+  CHECK(at.count(PoolEvent::leases_again) == 1);
 }
 
 TEST_CASE("lease: a late ticket is issued to other nodes, but not to all") {

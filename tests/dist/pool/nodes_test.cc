@@ -35,7 +35,7 @@ TEST_CASE("node: it rejoins with its key, also after a restart, and keeps its co
   CHECK(!at.pool->node(a.id)->connected);
   CHECK(!at.pool->rejoin({a.id, std::string(64, '0')}, {}));
   CHECK(!at.pool->rejoin({a.id, ""}, {}));
-  CHECK(at.count("refused_key") == 2);
+  CHECK(at.count(PoolEvent::refused_key) == 2);
   CHECK(at.pool->rejoin(a, {.name = "b", .functions = {"f"}}));
   CHECK(at.pool->node(a.id)->connected);
   CHECK(at.pool->node(a.id)->info.name == "b");
@@ -123,7 +123,7 @@ TEST_CASE("node: a missed deadline ends the lease, the result still counts") {
   at.now = at.end_of(lease);
   at.pool->tick();
   CHECK(at.pool->progress(task) == Progress{.free = 1});
-  CHECK(at.count("expired") == 1);
+  CHECK(at.count(PoolEvent::expired) == 1);
   REQUIRE(at.pool->errors(task).size() == 1);
   CHECK(has(at.pool->errors(task)[0].text, "within 3840 s"));
   CHECK(at.answer(a, lease) == Outcome::accepted);
@@ -285,7 +285,7 @@ TEST_CASE("node: an expelled node gets no tickets, its results are refused, it c
   };
   check();
   CHECK(at.pool->lease(a.id, 1).empty());
-  CHECK(at.count("expelled") == 1);
+  CHECK(at.count(PoolEvent::expelled) == 1);
   at.restart();
   check();
   CHECK(error_of([&] { at.pool->expel(a.id, {""}); }) != "");

@@ -37,6 +37,15 @@ fs::path killed_copy(const Folder& from, const fs::path& to) {
   return to / "pool.db";
 }
 
+/// SQLite's description of how it runs a statement.
+std::string plan_of(sqlite::Database& database, const std::string& statement) {
+  sqlite::Statement query(database, ("EXPLAIN QUERY PLAN " + statement).c_str());
+  query.with();
+  std::string plan;
+  while (query.row()) plan += query.text(3) + "\n";
+  return plan;
+}
+
 }  // namespace
 
 TEST_CASE("sqlite: one process at a time, and a newer schema is refused") {
@@ -54,7 +63,7 @@ TEST_CASE("sqlite: one process at a time, and a newer schema is refused") {
 
 TEST_CASE("sqlite: earlier schemas are migrated") {
   const std::string a(64, 'a'), b(64, 'b'), c(64, 'c');
-  for (const int version : {1, 2, 3, 4, 5}) {
+  for (const int version : {1, 2, 3, 4, 5, 6}) {
     INFO("schema ", version);
     Folder folder;
     const fs::path file = folder / "pool.db";
@@ -69,8 +78,11 @@ TEST_CASE("sqlite: earlier schemas are migrated") {
                               "' WHERE ticket = 2; UPDATE ticket_input SET blobs = '" + b +
                               "' WHERE ticket = 3;";
     sqlite::Database before(file.string());
-    before.exec(
-        "ALTER TABLE node DROP COLUMN outvoted; DROP TABLE project_lapse; PRAGMA user_version = 5");
+    before.exec("DROP INDEX vote_by_node; PRAGMA user_version = 6");
+    if (version < 6)
+      before.exec(
+          "ALTER TABLE node DROP COLUMN outvoted; DROP TABLE project_lapse; "
+          "PRAGMA user_version = 5");
     if (version < 5)
       before.exec(
           "ALTER TABLE result DROP COLUMN sum; ALTER TABLE ticket_input DROP COLUMN sum; "
@@ -98,12 +110,25 @@ TEST_CASE("sqlite: earlier schemas are migrated") {
     for (const std::string& hash : {a, b, c})
       CHECK(store->names_blob(hash) == (version < 3 || hash == c));
     CHECK(store->add_vote({2, "a", "hash", "192.0.2.1"}));
-    CHECK(store->votes(2)[0].source == "192.0.2.1");
+    CHECK(store->votes()[0].source == "192.0.2.1");
     CHECK(store->add_failure({2, "a", "192.0.2.1"}));
     store->put_node({.id = "n", .accepted = 1, .last_seen = 5, .outvoted = 2});
     REQUIRE(store->nodes(1, 9).size() == 1);
     CHECK(store->nodes(1, 9)[0].outvoted == 2);
+    store.reset();
+    sqlite::Database after(file.string());
+    CHECK(plan_of(after, "DELETE FROM vote WHERE node = 'a'").find("vote_by_node") !=
+          std::string::npos);
   }
+}
+
+TEST_CASE("sqlite: a node's votes are found by an index") {
+  Folder folder;
+  const fs::path file = folder / "pool.db";
+  open_sqlite_store(file);
+  sqlite::Database database(file.string());
+  CHECK(plan_of(database, "DELETE FROM vote WHERE node = 'a'").find("vote_by_node") !=
+        std::string::npos);
 }
 
 TEST_CASE("sqlite: whichever page is damaged, the file is refused") {

@@ -108,10 +108,7 @@ struct TestPool {
     fs::last_write_time(blobs.folder() / hash,
                         fs::file_time_type::clock::now() - std::chrono::seconds(seconds));
   }
-  uint64_t count(const std::string& counter) const {
-    auto found = pool->counters().find(counter);
-    return found == pool->counters().end() ? 0 : found->second;
-  }
+  uint64_t count(PoolEvent event) const { return pool->counted(event); }
 
   Folder folder;
   double now = 1e9;

@@ -18,7 +18,8 @@ namespace {
 const TunePolicy kSame = {.mode = TuneMode::off, .deterministic = true};
 constexpr PoolMode kModes[] = {PoolMode::data, PoolMode::concurrent_head, PoolMode::border};
 /// Options without checks and without undo.
-constexpr TrustOptions kOff = {.check_share = 0, .newcomer_checks = 0, .undo_steps = 0, .seed = 1};
+constexpr TrustOptions kOff = {
+    .checks = {.check_share = 0, .newcomer_checks = 0}, .undo_steps = 0, .seed = 1};
 
 /// The last `liars` of three nodes attack.
 std::vector<LocalNode> nodes_with(const Attack& attack, int liars = 1) {
@@ -98,7 +99,7 @@ TEST_CASE("an undo restores all state, for every optimizer and batch normalizati
       CAPTURE(pool_mode_name(mode));
       CAPTURE(optimizer);
       const auto run = [&](const std::vector<LocalNode>& nodes) {
-        return std::make_unique<Run>(pool_options(mode), nodes, 1, kNormalised, small_digits(320),
+        return std::make_unique<Run>(pool_options(mode), nodes, 1, kNormalized, small_digits(320),
                                      nn::OptimizerOptions{.name = optimizer}, 0.002);
       };
       const auto lied = run(nodes_with({Lie::sign_flipped, 1, 24})), honest = run({});
@@ -135,7 +136,7 @@ TEST_CASE("a negative variance in the last step of an epoch is found") {
       PoolTrainingOptions options = pool_options(mode);
       options.trust.seed = seed;
       std::vector<LocalNode> nodes = some_nodes(3);
-      Run lied(options, nodes, 1, kNormalised), honest(options, {}, 1, kNormalised);
+      Run lied(options, nodes, 1, kNormalized), honest(options, {}, 1, kNormalized);
       lied.train(99);
       for (int i = 0; i < 3; ++i)
         lied.nodes->attack("node" + std::to_string(i), {Lie::sign_flipped});
@@ -196,7 +197,7 @@ TEST_CASE("five of seven nodes that drift by 1 % are found by their mean deviati
       CAPTURE(pool_mode_name(mode));
       CAPTURE(static_cast<int>(wire));
       PoolTrainingOptions options = pool_options(mode, wire);
-      options.trust.check_share = 0.2;
+      options.trust.checks.check_share = 0.2;
       Run honest(options), early(options, seven_nodes({Lie::drifted, kDrift})),
           late(options, seven_nodes({Lie::drifted, kDrift, 20}));
       early.train(60);
@@ -231,7 +232,8 @@ TEST_CASE("if training diverges, its last steps are repeated with all results ch
   for (PoolMode mode : kModes) {
     CAPTURE(pool_mode_name(mode));
     PoolTrainingOptions options = pool_options(mode);
-    options.trust = {.check_share = 0, .newcomer_checks = 0, .seed = 1};  // no random checks
+    options.trust = {.checks = {.check_share = 0, .newcomer_checks = 0},
+                     .seed = 1};  // no random checks
     Run honest(pool_options(mode)), lied(options, nodes_with({Lie::scaled, -1e18, 8}));
     honest.train(30);
     lied.train(30);
@@ -257,7 +259,7 @@ TEST_CASE("training that diverges without lies throws Diverged after one more tr
   for (PoolMode mode : kModes) {
     CAPTURE(pool_mode_name(mode));
     PoolTrainingOptions options = pool_options(mode);
-    options.trust.newcomer_checks = 1;
+    options.trust.checks.newcomer_checks = 1;
     Run run(options, some_nodes(2), 1, kSmall, small_digits(320), {}, 1e15);
     CHECK_THROWS_AS(run.train(50), nn::Diverged);
     CHECK(run.nodes->expelled().empty());

@@ -57,7 +57,7 @@ TEST_CASE("a step in which a node is expelled uses none of its results") {
     Run honest(pool_options(mode));
     const Weights expected = honest.train(3).weights();
     PoolTrainingOptions options = pool_options(mode);
-    options.trust = {.check_share = 0.2, .newcomer_checks = 0};
+    options.trust = {.checks = {.check_share = 0.2, .newcomer_checks = 0}};
     std::vector<LocalNode> nodes = some_nodes(1);
     // The server checks each kind of result 8 times, which is two steps, before it knows its norms.
     const int64_t before = mode == PoolMode::border ? 16 : 8;
@@ -146,12 +146,12 @@ TEST_CASE("a difference in a small gradient is compared with usual gradients") {
 TEST_CASE("all results of newcomers are checked, and a share of those of proven nodes") {
   test::WithTunePolicy policy(kSame);
   PoolTrainingOptions options = pool_options(PoolMode::data);
-  options.trust.check_share = 0;
+  options.trust.checks.check_share = 0;
   Run run(options, some_nodes(1));
   run.train(10);
   CHECK(run.pool().counts().accepted == 40);
   CHECK(run.pool().counts().checked == 10);
-  options.trust.check_share = 0.25;
+  options.trust.checks.check_share = 0.25;
   Run more(options, some_nodes(1));
   more.train(60);
   CHECK(more.pool().counts().accepted == 240);

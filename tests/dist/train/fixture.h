@@ -29,7 +29,7 @@ inline constexpr const char* kSmall = R"({"inputs": {"x": {"shape": [1, 12, 12]}
   {"name": "probability", "type": "softmax"}]})";
 
 /// There is no bias before a batch normalization, because its gradient would be rounding only.
-inline constexpr const char* kNormalised = R"({"inputs": {"x": {"shape": [1, 12, 12]}}, "layers": [
+inline constexpr const char* kNormalized = R"({"inputs": {"x": {"shape": [1, 12, 12]}}, "layers": [
   {"name": "conv1", "type": "convolution", "output_channels": 6, "kernel_size": 3, "bias": false},
   {"name": "bn1", "type": "batch_normalization"},
   {"name": "act1", "type": "relu"},

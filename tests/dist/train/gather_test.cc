@@ -193,7 +193,7 @@ TEST_CASE("the wait for nodes that never answer in time halves with each step") 
 TEST_CASE("the limit of a result is its size and a little for headers") {
   // The last ticket of an epoch has five samples.
   const auto data = small_digits(21);
-  for (const char* json : {kSmall, kNormalised})
+  for (const char* json : {kSmall, kNormalized})
     for (PoolMode mode : {PoolMode::data, PoolMode::concurrent_head, PoolMode::border})
       for (WireType wire : {WireType::f32, WireType::f16, WireType::i8}) {
         CAPTURE(pool_mode_name(mode));

@@ -30,7 +30,7 @@ Moved one_step(const std::string& name, int64_t batch, int64_t ticket, int nodes
   LocalNodes pool(some_nodes(nodes), 1);
   PoolTrainingOptions options = pool_options(mode, wire);
   options.ticket_samples = ticket;
-  options.trust = {.check_share = 0, .newcomer_checks = 0};
+  options.trust = {.checks = {.check_share = 0, .newcomer_checks = 0}};
   PoolUpdater updater(network, optimizer, iterator, {.base = 0.001}, pool, options);
   updater.update();
   const LocalBytes& bytes = pool.bytes();

@@ -182,7 +182,7 @@ TEST_CASE("the model gives the bytes of a step, in every mode") {
         {"name": "fc3", "type": "fully_connected", "output_size": 100},
         {"name": "fc4", "type": "fully_connected", "output_size": 10}]})";
       PoolTrainingOptions options = pool_options(mode, wire);
-      options.trust = {.check_share = 0, .newcomer_checks = 0};
+      options.trust = {.checks = {.check_share = 0, .newcomer_checks = 0}};
       Run run(options, some_nodes(1), 1, wide);
       run.train(3);
       StepShape shape = step_shape(split_network(nn::parse_network(wide, "test")), 10);

@@ -15,7 +15,7 @@ const TunePolicy kSame = {.mode = TuneMode::off, .deterministic = true};
 
 TEST_CASE("training repeats the same steps from a snapshot, also over the end of an epoch") {
   test::WithTunePolicy policy(kSame);
-  for (const char* json : {kSmall, kNormalised})
+  for (const char* json : {kSmall, kNormalized})
     for (const char* optimizer : {"sgd", "momentum", "adam"}) {
       CAPTURE(optimizer);
       // Ten steps per epoch. Dropout and batch normalization have states.

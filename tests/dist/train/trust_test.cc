@@ -75,7 +75,7 @@ struct SparsePool {
 
 TEST_CASE("checks are random unless a seed is set") {
   const auto draws = [](std::optional<uint64_t> seed) {
-    Trust trust({.check_share = 0.5, .newcomer_checks = 0, .seed = seed});
+    Trust trust({.checks = {.check_share = 0.5, .newcomer_checks = 0}, .seed = seed});
     prove(trust, "node", 100);
     std::vector<bool> checked;
     for (int i = 0; i < 200; ++i) checked.push_back(trust.checks("node", 1));
@@ -87,7 +87,7 @@ TEST_CASE("checks are random unless a seed is set") {
 }
 
 TEST_CASE("all results of a newcomer are checked, later fewer, but at least check_share") {
-  Trust trust({.check_share = 0.02, .newcomer_checks = 10, .seed = 1});
+  Trust trust({.checks = {.check_share = 0.02, .newcomer_checks = 10}, .seed = 1});
   prove(trust, "node", 9);
   CHECK(checked(trust, "node", 1) == 1);
   prove(trust, "node", 1);
@@ -97,7 +97,7 @@ TEST_CASE("all results of a newcomer are checked, later fewer, but at least chec
 }
 
 TEST_CASE("a large result is checked as often as small ones with the same sum") {
-  Trust trust({.check_share = 0.02, .newcomer_checks = 10, .seed = 1});
+  Trust trust({.checks = {.check_share = 0.02, .newcomer_checks = 10}, .seed = 1});
   prove(trust, "node", 500);
   CHECK(checked(trust, "node", 10) == doctest::Approx(0.2).epsilon(0.2));
   CHECK(checked(trust, "node", 0.1) == doctest::Approx(0.02).epsilon(0.5));
@@ -140,7 +140,7 @@ TEST_CASE("steps before an undo are not reported as tainted again") {
 }
 
 TEST_CASE("after an undo all nodes need twice as many checked results for some time") {
-  Trust trust({.check_share = 0, .newcomer_checks = 4, .undo_steps = 8, .seed = 1});
+  Trust trust({.checks = {.check_share = 0, .newcomer_checks = 4}, .undo_steps = 8, .seed = 1});
   const auto proof = [&] {  // results that a node needs to be proven
     static int names = 0;
     const std::string node = "node" + std::to_string(++names);
@@ -186,7 +186,7 @@ TEST_CASE("nodes that answer less often than the undo window is long leave few l
 }
 
 TEST_CASE("newcomers that lie once after their proof are checked longer, one after the other") {
-  Trust trust({.check_share = 0.02, .newcomer_checks = 10, .seed = 1});
+  Trust trust({.checks = {.check_share = 0.02, .newcomer_checks = 10}, .seed = 1});
   int lies = 0;
   for (int i = 0; i < 200; ++i) {
     const std::string name = std::to_string(i);
@@ -216,7 +216,7 @@ TEST_CASE("a node whose checked results deviate too much on average drifts") {
 }
 
 TEST_CASE("check_all() checks proven nodes too") {
-  Trust trust({.check_share = 0, .newcomer_checks = 0, .seed = 1});
+  Trust trust({.checks = {.check_share = 0, .newcomer_checks = 0}, .seed = 1});
   CHECK(!trust.checks("node", 1));
   trust.check_all(true);
   CHECK(trust.checks("node", 1));

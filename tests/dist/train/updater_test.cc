@@ -167,10 +167,10 @@ TEST_CASE("batch normalization uses a ticket's samples; running statistics are t
     // With one ticket per minibatch the result is that of one machine.
     PoolTrainingOptions whole = pool_options(mode);
     whole.ticket_samples = 32;
-    Run alone({}, {}, 1, kNormalised), same(whole, some_nodes(2), 1, kNormalised);
+    Run alone({}, {}, 1, kNormalized), same(whole, some_nodes(2), 1, kNormalized);
     CHECK(difference(same.train(20).weights(), alone.train(20).weights()) < 1e-5);
-    Run one(pool_options(mode), some_nodes(1), 1, kNormalised);
-    Run three(pool_options(mode), some_nodes(3), 2, kNormalised);
+    Run one(pool_options(mode), some_nodes(1), 1, kNormalized);
+    Run three(pool_options(mode), some_nodes(3), 2, kNormalized);
     const Weights found = three.train(20).weights();
     CHECK(found == one.train(20).weights());
     CHECK(three.losses.back() < three.losses.front());
@@ -179,7 +179,7 @@ TEST_CASE("batch normalization uses a ticket's samples; running statistics are t
 
 TEST_CASE("the running mean over tickets equals that of the minibatch") {
   test::WithTunePolicy policy(kSame);
-  Run alone({}, {}, 1, kNormalised), pool(pool_options(PoolMode::border), {}, 1, kNormalised);
+  Run alone({}, {}, 1, kNormalized), pool(pool_options(PoolMode::border), {}, 1, kNormalized);
   CHECK(difference(named("bn1.running_mean", pool.train(1).weights()),
                    named("bn1.running_mean", alone.train(1).weights())) < 1e-5);
 }
@@ -189,8 +189,8 @@ TEST_CASE("batch normalization accepts a short last ticket, even of one sample")
   for (PoolMode mode : kModes) {
     CAPTURE(pool_mode_name(mode));
     const auto data = small_digits(25);  // a minibatch of 25: tickets of 8, 8, 8 and 1
-    Run one(pool_options(mode), some_nodes(1), 1, kNormalised, data);
-    Run three(pool_options(mode), some_nodes(3), 2, kNormalised, data);
+    Run one(pool_options(mode), some_nodes(1), 1, kNormalized, data);
+    Run three(pool_options(mode), some_nodes(3), 2, kNormalized, data);
     const Weights found = three.train(20).weights();
     CHECK(found == one.train(20).weights());
     CHECK(three.losses.back() < three.losses.front());
@@ -199,8 +199,8 @@ TEST_CASE("batch normalization accepts a short last ticket, even of one sample")
       for (float value : values) REQUIRE(std::isfinite(value));
   }
   // The mean over tickets is weighted by their samples.
-  Run alone({}, {}, 1, kNormalised, small_digits(25));
-  Run pool(pool_options(PoolMode::border), some_nodes(2), 1, kNormalised, small_digits(25));
+  Run alone({}, {}, 1, kNormalized, small_digits(25));
+  Run pool(pool_options(PoolMode::border), some_nodes(2), 1, kNormalized, small_digits(25));
   CHECK(difference(named("bn1.running_mean", pool.train(1).weights()),
                    named("bn1.running_mean", alone.train(1).weights())) < 1e-5);
 }

@@ -173,7 +173,7 @@ TEST_CASE("tuning: every applicable solver is measured, results stay right, time
   });
 }
 
-TEST_CASE("tuning: hybrid measures a large convolution at once, amortised one trial per call") {
+TEST_CASE("tuning: hybrid measures a large convolution at once, amortized one trial per call") {
   test::for_each_device([](Device device) {
     Backend& backend = device.backend();
     const Conv2d conv{.padding = {1, 1}};
@@ -183,7 +183,7 @@ TEST_CASE("tuning: hybrid measures a large convolution at once, amortised one tr
     REQUIRE(p.flops() > 0.5e9);
     Tensor y({4, 80, 56, 56}, DType::f32, device);
     std::vector<float> expected;
-    for (TuneMode mode : {TuneMode::off, TuneMode::cached, TuneMode::hybrid, TuneMode::amortised}) {
+    for (TuneMode mode : {TuneMode::off, TuneMode::cached, TuneMode::hybrid, TuneMode::amortized}) {
       CAPTURE(static_cast<int>(mode));
       test::CacheFolder folder("select_hybrid");
       test::WithTunePolicy policy({mode});
@@ -200,7 +200,7 @@ TEST_CASE("tuning: hybrid measures a large convolution at once, amortised one tr
         if (mode == TuneMode::hybrid) CHECK(known > 1);
       }
       if (mode == TuneMode::off || mode == TuneMode::cached) CHECK(known == 0);
-      if (mode == TuneMode::amortised) {
+      if (mode == TuneMode::amortized) {
         CHECK(known > 1);
         CHECK(calls > 3);
       }
@@ -208,7 +208,7 @@ TEST_CASE("tuning: hybrid measures a large convolution at once, amortised one tr
   });
 }
 
-TEST_CASE("tuning: amortised computes once per call, and adds once to a gradient") {
+TEST_CASE("tuning: amortized computes once per call, and adds once to a gradient") {
   test::for_each_device([](Device device) {
     const Conv2d conv{.padding = {1, 1}};
     const Tensor x = test::random_tensor({4, 32, 56, 56}, 1, device);
@@ -228,13 +228,13 @@ TEST_CASE("tuning: amortised computes once per call, and adds once to a gradient
     const auto check = [&](ConvDirection direction, const auto& compute) {
       p.direction = direction;
       CAPTURE(p.str());
-      test::CacheFolder folder("select_amortised");
+      test::CacheFolder folder("select_amortized");
       std::vector<float> expected;
       {
         test::WithTunePolicy policy({TuneMode::off});
         expected = compute();
       }
-      test::WithTunePolicy policy({TuneMode::amortised});
+      test::WithTunePolicy policy({TuneMode::amortized});
       int calls = 0;
       for (; calls < 100 && !convolution_is_measured(device.backend(), p); ++calls) {
         const std::vector<float> values = compute();

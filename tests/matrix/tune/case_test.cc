@@ -53,7 +53,7 @@ TEST_CASE("tune table: cleared with the process's measurements, and under an exh
 
 TEST_CASE("tune policy: which cases are measured") {
   for (TuneMode mode : {TuneMode::off, TuneMode::cached}) CHECK(!measures({mode}, 1e9, 1));
-  for (TuneMode mode : {TuneMode::hybrid, TuneMode::amortised}) {
+  for (TuneMode mode : {TuneMode::hybrid, TuneMode::amortized}) {
     CHECK(measures({mode}, 5, 5));
     CHECK(!measures({mode}, 4, 5));
   }

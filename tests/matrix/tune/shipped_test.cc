@@ -186,10 +186,10 @@ TEST_CASE("shipped: no solver runs unmeasured if the favorite is slower than its
   set_thread_count(0);
 }
 
-TEST_CASE("shipped: amortised, a timed run is the computation") {
+TEST_CASE("shipped: amortized, a timed run is the computation") {
   if (!on_its_processor()) return;
   Backend& backend = Device::cpu().backend();
-  test::CacheFolder folder("shipped_amortised");
+  test::CacheFolder folder("shipped_amortized");
   Data data;
   std::vector<float> expected;
   set_thread_count(2);
@@ -197,7 +197,7 @@ TEST_CASE("shipped: amortised, a timed run is the computation") {
     test::WithTunePolicy policy({TuneMode::off});
     expected = data.run();
   }
-  test::WithTunePolicy policy({TuneMode::amortised});
+  test::WithTunePolicy policy({TuneMode::amortized});
   int calls = 0;
   for (; calls < 20 && !convolution_is_measured(backend, kInception); ++calls) {
     fill(data.y, NAN);
@@ -212,11 +212,11 @@ TEST_CASE("shipped: amortised, a timed run is the computation") {
   set_thread_count(0);
 }
 
-TEST_CASE("shipped: amortised, another solver is measured if the favorite loses its room") {
+TEST_CASE("shipped: amortized, another solver is measured if the favorite loses its room") {
   if (!on_its_processor()) return;
   Backend& backend = Device::cpu().backend();
-  test::CacheFolder folder("shipped_amortised_room");
-  test::WithTunePolicy policy({TuneMode::amortised});
+  test::CacheFolder folder("shipped_amortized_room");
+  test::WithTunePolicy policy({TuneMode::amortized});
   set_thread_count(2);
   Data data;
   data.run();

@@ -10,15 +10,16 @@
 #include "nn/data/iterator.h"
 #include "nn/data/source.h"
 #include "nn/io/gzip.h"
-#include "nn/io/idx.h"
 #include "nn/io/tar.h"
 #include "tests/nn/data/pictures.h"
 #include "tests/nn/io/damage.h"
 #include "tests/support/devices.h"
+#include "tests/support/encode_idx.h"
 #include "tests/support/folder.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
+using test::encode_idx;
 namespace fs = std::filesystem;
 
 namespace {

@@ -4,10 +4,12 @@
 #include "base/file.h"
 #include "nn/io/gzip.h"
 #include "tests/nn/io/damage.h"
+#include "tests/support/encode_idx.h"
 #include "tests/support/folder.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
+using test::encode_idx;
 using test::refuses;
 
 namespace {

@@ -79,12 +79,12 @@ TEST_CASE("safetensors: a wrong header throws ParseError") {
       refuses(parse, one("{" + ok + R"(,"data_offsets":[4,8]})"), "expected data_offsets from 0"));
   CHECK(refuses(parse, one("{" + ok + R"(,"data_offsets":[0]})"), "two data_offsets"));
   CHECK(refuses(parse, one("{" + ok + R"(,"data_offsets":[0,4,8]})"), "two data_offsets"));
-  CHECK(refuses(parse, one("{" + ok + R"(,"data_offsets":[-1,3]})"), "negative"));
-  CHECK(refuses(parse, one("{" + ok + R"(,"data_offsets":[0.0,4]})"), "fraction"));
+  CHECK(refuses(parse, one("{" + ok + R"(,"data_offsets":[-1,3]})"), "2^53, got -1"));
+  CHECK(refuses(parse, one("{" + ok + R"(,"data_offsets":[0.5,4]})"), "2^53, got 0.5"));
   CHECK(refuses(parse, one("{" + ok + "}"), "two data_offsets"));
   CHECK(refuses(parse, one(R"({"shape":[1],"data_offsets":[0,4]})"), "dtype and shape"));
   CHECK(refuses(parse, one(R"({"dtype":"F99","shape":[1],"data_offsets":[0,4]})"), "F99"));
-  CHECK(refuses(parse, one(R"({"dtype":"F32","shape":[[1]],"data_offsets":[0,4]})"), "an array"));
+  CHECK(refuses(parse, one(R"({"dtype":"F32","shape":[[1]],"data_offsets":[0,4]})"), "a list"));
   CHECK(refuses(parse,
                 one(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]})"),
                 "2^60"));
@@ -94,19 +94,21 @@ TEST_CASE("safetensors: a wrong header throws ParseError") {
                 "\"w\": expected a shape of at most 2^60 elements, got [2147483648, 2147483648]"));
   CHECK(refuses(parse,
                 one(R"({"dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,4]})"),
-                "2^62"));
+                "2^53"));
   CHECK(refuses(parse, one(R"({"dtype":"F32","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,4]})"),
                 "8 dimensions"));
   CHECK(refuses(parse, one("{" + ok + R"(,"data_offsets":[0,4],"x":{}})"), "\"x\""));
-  CHECK(refuses(parse, one("{" + ok + ",\"shape\":[1]" + R"(,"data_offsets":[0,4]})"), "twice"));
-  CHECK(refuses(parse, one("3"), "a number"));
-  CHECK(refuses(parse, file("[1]"), "an array"));
+  CHECK(
+      refuses(parse, one("{" + ok + ",\"shape\":[1]" + R"(,"data_offsets":[0,4]})"), "once only"));
+  CHECK(refuses(parse, one("3"), "got 3"));
+  CHECK(refuses(parse, file("[1]"), "a list"));
   CHECK(refuses(parse, file("{}", "x"), "0 bytes of tensors, got 1"));
   CHECK(refuses(parse, file(R"({"__metadata__":{"a":{}}})"), "an object"));
-  CHECK(refuses(parse, file("{" + std::string(100'000, '[')), "header"));
-  CHECK(refuses(parse, file("{\"w\":\xff}"), "header"));
+  CHECK(refuses(parse, file("{\"w\":" + std::string(100'000, '[')),
+                "header: line 1: expected at most 64 levels"));
+  CHECK(refuses(parse, file("{\"w\":\xff}"), "header: expected UTF-8"));
   std::string twice = "{" + ok + R"(,"data_offsets":[0,4]})";
-  CHECK(refuses(parse, file("{\"w\":" + twice + ",\"w\":" + twice + "}", "1234"), "twice"));
+  CHECK(refuses(parse, file("{\"w\":" + twice + ",\"w\":" + twice + "}", "1234"), "once only"));
   CHECK(refuses(parse, file("{\"w\":" + twice + ",\"v\":" + twice + "}", "1234"), "from 4, got 0"));
   ByteVector hostile = file("{}");
   for (uint64_t length : {uint64_t{3}, uint64_t{99'999'999}, ~uint64_t{0}}) {

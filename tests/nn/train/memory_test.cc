@@ -77,7 +77,7 @@ TEST_CASE("memory: two networks run in the least memory with automatic workspace
       }
     }
     for (TuneMode mode :
-         {TuneMode::off, TuneMode::hybrid, TuneMode::amortised, TuneMode::exhaustive}) {
+         {TuneMode::off, TuneMode::hybrid, TuneMode::amortized, TuneMode::exhaustive}) {
       for (const uint64_t budget : {fits, fits + (fits - used) / 10, fits + 2 * (fits - used)}) {
         CAPTURE(static_cast<int>(mode));
         CAPTURE(budget - used);

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <thread>
 
-#include "nn/train/json_line.h"
 #include "nn/train/metrics_log.h"
 #include "tests/nn/train/fixture.h"
 
@@ -46,16 +45,6 @@ TEST_CASE("metrics: without classes only the loss counts, and NaN is kept") {
   metrics.add(Tensor::full({1}, NAN), Tensor::zeros({4, 3, 2}), Tensor::zeros({4, 3, 2}));
   metrics.add(Tensor::from({1.0f}, {1}), Tensor::zeros({4, 3, 2}), Tensor::zeros({4, 3, 2}));
   CHECK(std::isnan(metrics.read().loss()));
-}
-
-TEST_CASE("metrics: JSON lines") {
-  CHECK(JsonLine().str() == "{}");
-  CHECK(JsonLine().add("a", 3).add("b", 0.25).add("c", true).str() ==
-        R"({"a": 3, "b": 0.25, "c": true})");
-  CHECK(JsonLine().add("q\"", "x\\y\n\x01").str() == R"({"q\"": "x\\y\u000a\u0001"})");
-  CHECK(JsonLine().add("é", "\x7f\xc2\x9b\xff懐").str() == R"({"é": "\u007f\u009b\ufffd懐"})");
-  CHECK(JsonLine().add("a", "b\u202ec\u2066").str() == R"({"a": "b\u202ec\u2066"})");
-  CHECK(JsonLine().add("nan", NAN).add("big", INFINITY).str() == R"({"nan": null, "big": null})");
 }
 
 TEST_CASE("metrics: images per second of an epoch count training only") {

@@ -297,7 +297,7 @@ TEST_CASE("opencl gemm: the tuner's policy decides whether products are measured
     const bool looks = mode == TuneMode::cached;
     CHECK((find_gemm(device, data.args)->name == other) == looks);
   }
-  for (TuneMode mode : {TuneMode::hybrid, TuneMode::exhaustive, TuneMode::amortised}) {
+  for (TuneMode mode : {TuneMode::hybrid, TuneMode::exhaustive, TuneMode::amortized}) {
     test::CacheFolder folder("gemm_policy");
     test::WithTunePolicy policy({mode});
     CHECK(find_gemm(device, data.args) == nullptr);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace kaiseki::nn {
+namespace kaiseki {
 
 /// JsonLine().add("step", 3).add("loss", 0.5).str() is {"step": 3, "loss": 0.5}. NaN and infinities
 /// become null, bytes that are not UTF-8 become U+FFFD. Control characters are escaped.
@@ -48,4 +48,4 @@ class JsonLine {
   std::string text_;
 };
 
-}  // namespace kaiseki::nn
+}  // namespace kaiseki

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "nn/train/json_line.h"
+#include "base/json_line.h"
 
 #include <algorithm>
 #include <cstdio>
 
 #include "base/utf8.h"
 
-namespace kaiseki::nn {
+namespace kaiseki {
 
 void JsonLine::append_string(std::string_view value) {
   constexpr char32_t kReplacement = 0xfffd;
@@ -27,4 +27,4 @@ void JsonLine::append_string(std::string_view value) {
   text_ += '"';
 }
 
-}  // namespace kaiseki::nn
+}  // namespace kaiseki

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "nn/data/catalogue.h"
+#include "nn/data/catalog.h"
 
 #include <algorithm>
 
