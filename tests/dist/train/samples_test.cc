@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
+#include <numeric>
 
 #include "base/base64.h"
 #include "base/error.h"
@@ -11,7 +11,6 @@
 #include "dist/train/file_samples.h"
 #include "matrix/random.h"
 #include "nn/data/dataset.h"
-#include "nn/data/iterator.h"
 #include "nn/data/picture.h"
 #include "tests/dist/train/scenes.h"
 
@@ -42,10 +41,12 @@ Tensor random_images(const Shape& shape) {
 }
 
 nn::Batch scenes(int64_t count, int side) {
-  nn::Iterator iterator(std::make_shared<test::Scenes>(side, count),
-                        {.batch_size = count, .shuffle = false, .files = true});
-  nn::Batch batch;
-  iterator.next(batch);
+  const test::Scenes data(side, count);
+  std::vector<int64_t> indices(static_cast<size_t>(count));
+  std::iota(indices.begin(), indices.end(), int64_t{0});
+  nn::Batch batch = nn::read_batch(data, indices);
+  Random unused(0);
+  for (const int64_t i : indices) batch.files.push_back(*data.file(i, unused));
   return batch;
 }
 

@@ -136,10 +136,8 @@ TEST_CASE("data set: a batch is bytes, and its inputs are (byte / 255 - mean) / 
     options.spec = folder.path.string();
     options.preprocessing = {.height = 9, .width = 7, .padding = 2, .flip = true};
     options.normalization = how;
-    const std::shared_ptr<const Dataset> data = open_dataset(options);
-    Iterator iterator(data, {.batch_size = 3, .seed = 2});
-    Batch batch;
-    iterator.next(batch);
+    const int64_t indices[] = {0, 1};
+    const Batch batch = read_batch(*open_dataset(options), indices);
     CHECK(batch.normalization == how);
     CHECK(batch.images.dtype() == DType::u8);
     const std::vector<uint8_t> bytes = batch.images.to_vector<uint8_t>();

@@ -170,8 +170,6 @@ export class Inspector {
     const shape = asPicture(network.inputShape),
       how = normalizationOf(network.json.recipe ?? {}, shape[0]),
       bytes = Uint8Array.from(fit(picture.pixels, picture.shape, shape), (value) => Math.round(255 * value));
-    const input = (scope: Kaiseki) =>
-      scope.tensor(bytes, [1, ...network.inputShape], 'u8').then((tensor) => scope.normalize(tensor, how));
     // Each request waits for a training step. Requests that are sent together wait for the same step. All are awaited
     // even if one fails, so that their tensors can be freed.
     const tensorsToFree: Tensor[] = [];
@@ -180,9 +178,13 @@ export class Inspector {
       tensorsToFree.push(...made);
       return made;
     };
+    const input = async () => {
+      const [pixels] = await keep(kaiseki.tensor(bytes, [1, ...network.inputShape], 'u8').then((tensor) => [tensor]));
+      return keep(kaiseki.normalize(pixels, how).then((tensor) => [tensor]));
+    };
     try {
       const [[x], parameters] = await settled([
-        keep(kaiseki.tidy(async (scope) => [await input(scope)])),
+        input(),
         keep(network.parameters().then((all) => all.map(({ value }) => value))),
       ]);
       const matrix = parameters.find(({ shape }) => shape.length > 1);
