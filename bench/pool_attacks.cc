@@ -66,8 +66,12 @@ class First : public nn::Dataset {
   Shape sample_shape() const override { return all_->sample_shape(); }
   int classes() const override { return all_->classes(); }
   std::vector<std::string> class_names() const override { return all_->class_names(); }
-  void read(int64_t index, float* out, int32_t& label, Random& random) const override {
+  nn::Normalization normalization() const override { return all_->normalization(); }
+  void read(int64_t index, uint8_t* out, int32_t& label, Random& random) const override {
     all_->read(index, out, label, random);
+  }
+  std::optional<nn::SampleFile> file(int64_t index, Random& random) const override {
+    return all_->file(index, random);
   }
 
  private:

@@ -20,11 +20,15 @@ namespace {
 /// Measures from the first batch on, for at least `seconds`.
 double pictures_per_second(nn::Iterator& iterator, double seconds) {
   nn::Batch batch;
-  iterator.next(batch);
+  auto next = [&] {
+    iterator.next(batch);
+    batch.inputs(Device::cpu());
+  };
+  next();
   const double start = steady_seconds();
   int64_t pictures = 0;
   for (;;) {
-    iterator.next(batch);
+    next();
     pictures += batch.labels.size();
     const double passed = steady_seconds() - start;
     if (passed >= seconds) return static_cast<double>(pictures) / passed;
@@ -43,9 +47,8 @@ void bench_data(const BenchCommand& c) {
                          .width = 224,
                          .resize = 256,
                          .random_crop = true,
-                         .flip = true,
-                         .mean = {0.485f, 0.456f, 0.406f},
-                         .std = {0.229f, 0.224f, 0.225f}};
+                         .flip = true};
+    how.normalization = {{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
     how.cache_bytes = 0;
     how.fetch = download;
     const std::shared_ptr<const nn::Dataset> data = nn::open_dataset(how);

@@ -42,9 +42,13 @@ class Relabeled : public nn::Dataset {
   Shape sample_shape() const override { return data_->sample_shape(); }
   int classes() const override { return static_cast<int>(names_.size()); }
   Names class_names() const override { return names_; }
-  void read(int64_t index, float* out, int32_t& label, Random& augmentation) const override {
+  nn::Normalization normalization() const override { return data_->normalization(); }
+  void read(int64_t index, uint8_t* out, int32_t& label, Random& augmentation) const override {
     data_->read(index, out, label, augmentation);
     label = labels_[static_cast<size_t>(label)];
+  }
+  std::optional<nn::SampleFile> file(int64_t index, Random& augmentation) const override {
+    return data_->file(index, augmentation);
   }
 
  private:

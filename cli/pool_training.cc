@@ -172,9 +172,10 @@ PoolTraining::PoolTraining(const PoolTrainCommand& command)
     : impl_(std::make_unique<Impl>(command)) {}
 PoolTraining::~PoolTraining() = default;
 
-std::unique_ptr<nn::Updater> PoolTraining::make_updater(
-    nn::Network& network, nn::Optimizer& optimizer, nn::Iterator& iterator,
-    const nn::Schedule& schedule, const std::vector<float>& mean, const std::vector<float>& std) {
+std::unique_ptr<nn::Updater> PoolTraining::make_updater(nn::Network& network,
+                                                        nn::Optimizer& optimizer,
+                                                        nn::Iterator& iterator,
+                                                        const nn::Schedule& schedule) {
   const PoolTrainCommand& c = impl_->command;
   dist::PoolTrainingOptions how;
   how.mode = dist::parse_pool_mode(c.mode);
@@ -182,7 +183,6 @@ std::unique_ptr<nn::Updater> PoolTraining::make_updater(
   how.border = c.border;
   how.ticket_samples = c.ticket_samples;
   how.alone = impl_->after.has_value();
-  how.samples = {mean, std};
   how.stop = interrupted;
   how.server.gflops = dist::measure_gflops(network.device(), kBenchmarkSeconds, interrupted);
   auto updater = std::make_unique<dist::PoolUpdater>(network, optimizer, iterator, schedule,

@@ -16,11 +16,9 @@ class PoolTraining {
   explicit PoolTraining(const PoolTrainCommand& command);
   ~PoolTraining();
 
-  /// `mean` and `std` are the data set's normalization. The updater must not outlive this object.
+  /// The updater must not outlive this object.
   std::unique_ptr<nn::Updater> make_updater(nn::Network& network, nn::Optimizer& optimizer,
-                                            nn::Iterator& iterator, const nn::Schedule& schedule,
-                                            const std::vector<float>& mean,
-                                            const std::vector<float>& std);
+                                            nn::Iterator& iterator, const nn::Schedule& schedule);
   /// Adds the extension that starts to use the pool (--pool-after). The trainer must use the
   /// updater made here.
   void extend(nn::Trainer& trainer);

@@ -12,24 +12,16 @@
 #include "cli/terminal.h"
 #include "cli/text.h"
 #include "cli/weights_file.h"
+#include "matrix/ops/normalize.h"
 #include "matrix/ops/softmax.h"
 #include "nn/data/picture.h"
 
 namespace kaiseki::cli {
 namespace {
 
-/// Replaces each pixel in 0..1 by 1 - pixel, before normalization.
-void invert(Tensor& x, const nn::Preprocessing& how) {
-  auto of_channel = [](const std::vector<float>& values, int64_t c, float other) {
-    return values.empty() ? other : values[values.size() == 1 ? 0 : static_cast<size_t>(c)];
-  };
-  const int64_t plane = x.dim(2) * x.dim(3);
-  float* values = x.mutable_data<float>();
-  for (int64_t c = 0; c < x.dim(1); ++c) {
-    const float mean = of_channel(how.mean, c, 0), std = of_channel(how.std, c, 1);
-    for (int64_t i = 0; i < plane; ++i, ++values)
-      *values = (1 - (*values * std + mean) - mean) / std;
-  }
+void invert(Tensor& picture) {
+  uint8_t* bytes = picture.mutable_data<uint8_t>();
+  for (int64_t i = 0; i < picture.size(); ++i) bytes[i] = static_cast<uint8_t>(255 - bytes[i]);
 }
 
 void print_prediction(const std::string& picture, const std::vector<float>& probabilities,
@@ -71,17 +63,17 @@ int run_command(const PredictCommand& c) {
   const Device device = open_device(c.device);
   nn::Network network = nn::Network::load(find_network(c.network), device);
   const WeightsInfo info = load_weights_for(c.weights, network);
-  nn::Preprocessing how =
-      preprocessing_for(network, c.mean.empty() ? info.mean : c.mean,
-                        c.std.empty() ? info.std : c.std, c.resize ? c.resize : info.resize);
+  nn::Preprocessing how = preprocessing_for(network, c.resize ? c.resize : info.resize);
+  const nn::Normalization normalization = normalization_for(
+      network, c.mean.empty() ? info.mean : c.mean, c.std.empty() ? info.std : c.std);
   how.as_stored = c.as_stored;
   if (network.output_shape().rank() != 1)
     throw Error(message("predict", "expected a network whose output is [classes], got ",
                         network.output_shape()));
   for (const std::string& picture : c.pictures) {
     Tensor x = nn::read_picture(picture, how);
-    if (c.invert) invert(x, how);
-    Tensor y = network.forward(x);
+    if (c.invert) invert(x);
+    Tensor y = network.forward(normalize(x.to(device), normalization.mean, normalization.std));
     if (network.outputs_logits()) y = softmax(y);
     const std::vector<float> probabilities = y.to_vector();
     for (const float probability : probabilities) expect_finite(probability, picture, network);

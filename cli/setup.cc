@@ -100,8 +100,7 @@ std::string title(const std::string& name, const fs::path& file) {
   return printable(name.empty() ? file.stem().string() : name);
 }
 
-nn::Preprocessing preprocessing_for(const nn::Network& network, const std::vector<float>& mean,
-                                    const std::vector<float>& std, int resize) {
+nn::Preprocessing preprocessing_for(const nn::Network& network, int resize) {
   const Shape input = network.input_shape();
   if (input.rank() != 3)
     throw Error(message("data", "expected a network whose input is [channels, height, width], got ",
@@ -110,12 +109,16 @@ nn::Preprocessing preprocessing_for(const nn::Network& network, const std::vecto
   how.channels = static_cast<int>(input[0]);
   how.height = static_cast<int>(input[1]);
   how.width = static_cast<int>(input[2]);
-  check_numbers("--mean", mean, how.channels);
-  check_numbers("--std", std, how.channels);
-  how.mean = mean;
-  how.std = std;
   how.resize = resize;
   return how;
+}
+
+nn::Normalization normalization_for(const nn::Network& network, const std::vector<float>& mean,
+                                    const std::vector<float>& std) {
+  const auto channels = static_cast<int>(network.input_shape()[0]);
+  check_numbers("--mean", mean, channels);
+  check_numbers("--std", std, channels);
+  return {mean, std};
 }
 
 std::shared_ptr<const nn::Dataset> open_data(const DataOptions& options, nn::Network& network,
@@ -124,7 +127,8 @@ std::shared_ptr<const nn::Dataset> open_data(const DataOptions& options, nn::Net
   nn::DataOptions how;
   how.spec = options.data;
   how.train = train;
-  how.preprocessing = preprocessing_for(network, options.mean, options.std, options.resize);
+  how.preprocessing = preprocessing_for(network, options.resize);
+  how.normalization = normalization_for(network, options.mean, options.std);
   how.preprocessing.as_stored = options.as_stored;
   nn::set_augmentation(augment, how.preprocessing);
   how.fetch = download;

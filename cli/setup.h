@@ -35,7 +35,9 @@ std::shared_ptr<const nn::Dataset> open_data(const DataOptions& options, nn::Net
                                              int64_t limit = 0);
 /// The channels and size of the network's input. Throws Error unless it is [channels, height,
 /// width].
-nn::Preprocessing preprocessing_for(const nn::Network& network, const std::vector<float>& mean,
-                                    const std::vector<float>& std, int resize);
+nn::Preprocessing preprocessing_for(const nn::Network& network, int resize);
+/// Throws Error unless the numbers fit the network's channels.
+nn::Normalization normalization_for(const nn::Network& network, const std::vector<float>& mean,
+                                    const std::vector<float>& std);
 
 }  // namespace kaiseki::cli

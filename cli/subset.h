@@ -20,8 +20,12 @@ class Subset : public nn::Dataset {
   Shape sample_shape() const override { return whole_->sample_shape(); }
   int classes() const override { return whole_->classes(); }
   std::vector<std::string> class_names() const override { return whole_->class_names(); }
-  void read(int64_t index, float* out, int32_t& label, Random& augmentation) const override {
+  nn::Normalization normalization() const override { return whole_->normalization(); }
+  void read(int64_t index, uint8_t* out, int32_t& label, Random& augmentation) const override {
     whole_->read(place(index), out, label, augmentation);
+  }
+  std::optional<nn::SampleFile> file(int64_t index, Random& augmentation) const override {
+    return whole_->file(place(index), augmentation);
   }
 
   /// Returns the index in the whole set. It increases with `index` and is the same in every run.

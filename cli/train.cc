@@ -195,14 +195,14 @@ int run_command(const TrainCommand& c) {
   order.batch_size = *recipe.batch_size;
   order.seed = c.seed;
   order.workers = c.workers;
+  order.files = !c.pool.where.empty() && c.pool.wire != "f32";
   nn::Iterator iterator(train, order);
   nn::Optimizer optimizer(nn::optimizer_of(recipe));
   const nn::Schedule schedule = nn::schedule_of(recipe, iterator.batches_per_epoch());
   std::unique_ptr<PoolTraining> pool;
   if (!c.pool.where.empty()) pool = std::make_unique<PoolTraining>(c.pool);
-  const auto updater =
-      pool ? pool->make_updater(network, optimizer, iterator, schedule, data.mean, data.std)
-           : std::make_unique<nn::Updater>(network, optimizer, iterator, schedule);
+  const auto updater = pool ? pool->make_updater(network, optimizer, iterator, schedule)
+                            : std::make_unique<nn::Updater>(network, optimizer, iterator, schedule);
   nn::TrainerOptions how;
   how.epochs = *recipe.epochs;
   how.seed = c.seed;

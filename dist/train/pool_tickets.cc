@@ -52,15 +52,17 @@ void PoolUpdater::put_delta(SplitMinibatch& minibatch, ByteView weights) {
   minibatch.ticket.delta = gather_.put(BlobKind::weights, std::move(*delta));
 }
 
-/// In the mode concurrent_head the server computes with the same images as the nodes. If JPEG
-/// changes the images, it overwrites `images`, a view of the minibatch, with the decoded ones.
-std::string PoolUpdater::put_samples(Tensor images) {
-  const bool jpeg = options_.wire != WireType::f32;
-  ByteVector blob = pack_samples(images.contiguous(), options_.samples, jpeg);
-  const auto bytes = static_cast<int64_t>(blob.size());
-  sample_bytes_ = bytes / images.dim(0);
-  const bool lost = bytes < images.size();  // less than a byte per value: JPEG
-  if (lost && mode_ == PoolMode::concurrent_head) copy(unpack_samples(blob), images);
+/// The decoder of nodes may give other pixels than the server's. In the mode concurrent_head the
+/// server computes with the same images as the nodes: it overwrites those of the minibatch.
+std::string PoolUpdater::put_samples(nn::Batch& batch, int64_t first, int64_t count) {
+  Tensor images = batch.images.slice(0, first, count);
+  std::span<const nn::SampleFile> files;
+  if (options_.wire != WireType::f32 && !batch.files.empty())
+    files = std::span(batch.files).subspan(static_cast<size_t>(first), static_cast<size_t>(count));
+  ByteVector blob = pack_samples({images, batch.normalization}, files);
+  sample_bytes_ = static_cast<int64_t>(blob.size()) / count;
+  if (!files.empty() && mode_ == PoolMode::concurrent_head)
+    copy(unpack_samples(blob).images, images);
   return gather_.put(BlobKind::samples, std::move(blob));
 }
 
@@ -71,8 +73,7 @@ void PoolUpdater::split_minibatch(SplitMinibatch& minibatch) {
   for (int64_t first = 0; first < samples; first += each) {
     minibatch.first.push_back(first);
     minibatch.count.push_back(std::min(each, samples - first));
-    minibatch.samples.push_back(
-        put_samples(minibatch.batch.images.slice(0, first, minibatch.count.back())));
+    minibatch.samples.push_back(put_samples(minibatch.batch, first, minibatch.count.back()));
   }
   minibatch.ticket.network = network_hash_;
   minibatch.ticket.seed = network().seed();

@@ -250,7 +250,7 @@ nn::Updater::Result PoolUpdater::step_by_gradients(const SplitMinibatch& minibat
   result.labels = minibatch.batch.labels;
   if (!data) {
     const Tensor activations =
-        backbone_->forward(minibatch.batch.images.to(network().device()), Phase::train);
+        backbone_->forward(minibatch.batch.inputs(network().device()), Phase::train);
     const Network::Loss loss = run_head(minibatch, activations, nullptr);
     result.loss = loss.loss;
     result.output = loss.output;

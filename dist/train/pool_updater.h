@@ -28,7 +28,6 @@ struct PoolTrainingOptions {
   double patience = 30;  // seconds without a result before the server computes tickets itself;
                          // grows if nodes are slow or the plan expects it
   std::function<bool()> stop = {};  // called while training is paused; true: the step ends at once
-  Normalisation samples = {};  // the data set's normalization of bytes, so that bytes can be sent
   ServerRate server = {};
 };
 
@@ -85,7 +84,7 @@ class PoolUpdater : public nn::Updater {
   void split_minibatch(SplitMinibatch& minibatch);
   void put_weights(SplitMinibatch& minibatch);
   void put_delta(SplitMinibatch& minibatch, ByteView weights);
-  std::string put_samples(Tensor images);
+  std::string put_samples(nn::Batch& batch, int64_t first, int64_t count);
   MinibatchPart make_part(const TrainingTicket& ticket, int64_t samples,
                           std::vector<MinibatchPart::Expected> expected) const;
   std::vector<MinibatchPart::Expected> expected_gradients();

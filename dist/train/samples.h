@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Packs the images of a ticket into a blob: as bytes if that is exact, else as floats, or as JPEG.
+// Packs the pictures of a ticket into a blob: as bytes, or as the files that they come from.
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include "dist/wire/tensors.h"
+#include "nn/data/normalization.h"
+#include "nn/data/sample_place.h"
 
 namespace kaiseki::dist {
 
-/// The normalization of bytes: (byte / 255 - mean) / std, per channel or for all channels.
-struct Normalisation {
-  std::vector<float> mean = {}, std = {};  // empty: 0 and 1
+struct Samples {
+  Tensor images;  // u8 [n, channels, ...], on the CPU
+  nn::Normalization normalization;
 };
 
-/// `images`: f32 [n, channels, ...]. `jpeg`: may send lossy JPEG (see to_jpeg()), as in section 3.3
-/// of the MILJS paper.
-ByteVector pack_samples(const Tensor& images, const Normalisation& how, bool jpeg = false);
-/// Returns the floats on the CPU. They are exact except for JPEG. Throws ParseError, also if they
-/// would have more than `most_bytes`.
-Tensor unpack_samples(ByteView blob, uint64_t most_bytes = UINT64_MAX);
+/// `files`: of all samples, or empty. They are sent in place of the images if they are smaller. No
+/// picture is encoded.
+ByteVector pack_samples(const Samples& samples, std::span<const nn::SampleFile> files = {});
+/// Decodes files to the same pixels on every machine. Throws ParseError, also if the samples would
+/// have more than `most_bytes` as floats.
+Samples unpack_samples(ByteView blob, uint64_t most_bytes = UINT64_MAX);
 
 }  // namespace kaiseki::dist

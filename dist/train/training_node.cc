@@ -8,6 +8,7 @@
 #include "dist/train/samples.h"
 #include "dist/wire/delta.h"
 #include "matrix/ops/copy.h"
+#include "matrix/ops/normalize.h"
 #include "nn/parse_network.h"
 
 namespace kaiseki::dist {
@@ -245,10 +246,10 @@ TrainingNode::Pass& TrainingNode::begin(Model& model, const TrainingTicket& tick
 
 Tensor TrainingNode::samples_of(Model& model, const TrainingTicket& ticket) {
   expect_blob_fits(blob(ticket.samples).size(), kDecoded);
-  Tensor samples = unpack_samples(blob(ticket.samples), memory_bytes_);
-  expect_fits(model.memory, samples.dim(0));
-  model.samples = std::max(model.samples, samples.dim(0));
-  return samples;
+  const auto& [images, how] = unpack_samples(blob(ticket.samples), memory_bytes_);
+  expect_fits(model.memory, images.dim(0));
+  model.samples = std::max(model.samples, images.dim(0));
+  return normalize(images.to(device_), how.mean, how.std);
 }
 
 Tensor TrainingNode::forward(Model& model, const TrainingTicket& ticket) {

@@ -18,14 +18,14 @@ int main(int argc, char** argv) try {
   for (int step = 1; step <= 100; ++step) {
     batches.next(batch);
     network.zero_grad();
-    auto [loss, probabilities] = network.forward_loss(batch.images, batch.labels);
+    auto [loss, probabilities] = network.forward_loss(batch.inputs(), batch.labels);
     network.backward();
     optimizer.step(network.parameters(), network.gradients(), 0.02);
     if (step % 20 == 0) std::cout << "step " << step << "  loss " << loss.item() << '\n';
   }
 
   batches.next(batch);
-  auto predicted = argmax(network.forward(batch.images), 1).to_vector<int32_t>();
+  auto predicted = argmax(network.forward(batch.inputs()), 1).to_vector<int32_t>();
   auto expected = batch.labels.to_vector<int32_t>();
   int right = 0;
   for (size_t i = 0; i < expected.size(); ++i) right += predicted[i] == expected[i];

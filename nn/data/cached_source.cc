@@ -24,6 +24,8 @@ class CachedPictures : public PictureSource {
 
   int64_t size() const override { return source_->size(); }
   int32_t label(int64_t index) const override { return source_->label(index); }
+  std::optional<ByteVector> file(int64_t index) const override { return source_->file(index); }
+  std::string name(int64_t index) const override { return source_->name(index); }
 
   void read(int64_t index, const Preprocessing& how, Picture& picture) const override {
     auto& state = states_[static_cast<size_t>(index)];

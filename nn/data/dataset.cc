@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "matrix/ops/normalize.h"
 #include "nn/data/cached_source.h"
 #include "nn/data/source.h"
 
@@ -16,13 +17,17 @@ namespace fs = std::filesystem;
 class PreparedDataset : public Dataset {
  public:
   PreparedDataset(PictureSourcePtr source, const DataOptions& options)
-      : source_(std::move(source)), how_(options.preprocessing), train_(options.train) {
+      : source_(std::move(source)),
+        how_(options.preprocessing),
+        normalization_(options.normalization),
+        train_(options.train) {
     Picture first;
     source_->read(0, how_, first);
     how_.channels = first.channels;
     if (!how_.height) how_.height = first.height;
     if (!how_.width) how_.width = first.width;
-    std::vector<float> trial(static_cast<size_t>(sample_shape().elements()));
+    check_normalization(normalization_.mean, normalization_.std, how_.channels, "data");
+    std::vector<uint8_t> trial(static_cast<size_t>(sample_shape().elements()));
     prepare_sample(first, how_, nullptr, trial.data());
     uint64_t bytes = first.pixels.size() * static_cast<uint64_t>(source_->size());
     if (!source_->in_memory() && bytes <= options.cache_bytes)
@@ -33,19 +38,34 @@ class PreparedDataset : public Dataset {
   Shape sample_shape() const override { return {how_.channels, how_.height, how_.width}; }
   int classes() const override { return static_cast<int>(source_->class_names().size()); }
   std::vector<std::string> class_names() const override { return source_->class_names(); }
+  Normalization normalization() const override { return normalization_; }
 
-  void read(int64_t index, float* out, int32_t& label, Random& augmentation) const override {
-    if (index < 0 || index >= size())
-      throw Error(message("data", "expected an index under ", size(), ", got ", index));
+  void read(int64_t index, uint8_t* out, int32_t& label, Random& augmentation) const override {
+    check_index(index);
     thread_local Picture picture;
     source_->read(index, how_, picture);
     prepare_sample(picture, how_, train_ ? &augmentation : nullptr, out);
     label = source_->label(index);
   }
 
+  std::optional<SampleFile> file(int64_t index, Random& augmentation) const override {
+    check_index(index);
+    std::optional<ByteVector> bytes = source_->file(index);
+    if (!bytes) return {};
+    const PictureSize whole = upright_size(*bytes, source_->name(index), how_.as_stored);
+    const SamplePlace place = place_sample(whole, how_, train_ ? &augmentation : nullptr);
+    return SampleFile{std::move(*bytes), place, how_.as_stored};
+  }
+
  private:
+  void check_index(int64_t index) const {
+    if (index < 0 || index >= size())
+      throw Error(message("data", "expected an index under ", size(), ", got ", index));
+  }
+
   PictureSourcePtr source_;
   Preprocessing how_;
+  Normalization normalization_;
   bool train_;
 };
 
@@ -107,6 +127,12 @@ PictureSourcePtr open_source(const DataOptions& options) {
 
 }  // namespace
 
+std::optional<SampleFile> Dataset::file(int64_t, Random&) const { return {}; }
+
+Tensor Batch::inputs(const Device& device) const {
+  return normalize(images.to(device), normalization.mean, normalization.std);
+}
+
 std::unique_ptr<Dataset> open_dataset(const DataOptions& options) {
   PictureSourcePtr source = open_source(options);
   if (source->size() == 0)
@@ -117,9 +143,9 @@ std::unique_ptr<Dataset> open_dataset(const DataOptions& options) {
 Batch read_batch(const Dataset& dataset, std::span<const int64_t> indices) {
   Shape sample = dataset.sample_shape();
   auto count = static_cast<int64_t>(indices.size());
-  Batch batch{Tensor({count, sample[0], sample[1], sample[2]}, DType::f32, Device::cpu()),
-              Tensor({count}, DType::i32, Device::cpu())};
-  float* images = batch.images.overwrite<float>();
+  Batch batch{Tensor({count, sample[0], sample[1], sample[2]}, DType::u8, Device::cpu()),
+              Tensor({count}, DType::i32, Device::cpu()), dataset.normalization()};
+  uint8_t* images = batch.images.overwrite<uint8_t>();
   int32_t* labels = batch.labels.overwrite<int32_t>();
   for (int64_t i = 0; i < count; ++i) {
     Random unused(0);

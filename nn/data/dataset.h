@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Data sets: samples by index. A sample is an array of floats and a class. open_dataset() opens one
+// Data sets: samples by index. A sample is a picture of bytes and a class. open_dataset() opens one
 // by name or path.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,20 @@
 #include "matrix/shape.h"
 #include "matrix/tensor.h"
 #include "nn/data/catalog.h"
+#include "nn/data/normalization.h"
 #include "nn/data/picture.h"
+#include "nn/data/sample_place.h"
 
 namespace kaiseki::nn {
 
 struct Batch {
-  Tensor images;  // f32 [n, channels, height, width], on the CPU
+  Tensor images;  // u8 [n, channels, height, width], on the CPU
   Tensor labels;  // i32 [n], on the CPU
+  Normalization normalization = {};
+  std::vector<SampleFile> files = {};  // with IteratorOptions::files; empty if a sample has none
+
+  /// Returns the network's input: the normalized images, f32 on `device`.
+  Tensor inputs(const Device& device = default_device()) const;
 };
 
 /// Several threads may read at the same time.
@@ -31,9 +39,13 @@ class Dataset {
   virtual int classes() const = 0;
   /// One name for each class.
   virtual std::vector<std::string> class_names() const = 0;
-  /// Writes the sample (sample_shape().elements() floats) and its class. All random numbers come
+  virtual Normalization normalization() const { return {}; }
+  /// Writes the sample (sample_shape().elements() bytes) and its class. All random numbers come
   /// from `augmentation`, so the same stream gives the same sample. Throws ParseError or Error.
-  virtual void read(int64_t index, float* out, int32_t& label, Random& augmentation) const = 0;
+  virtual void read(int64_t index, uint8_t* out, int32_t& label, Random& augmentation) const = 0;
+  /// Returns the file of the sample that read() decodes, or nullopt if there is none. The same
+  /// stream gives the same part of the picture.
+  virtual std::optional<SampleFile> file(int64_t index, Random& augmentation) const;
 };
 
 struct DataOptions {
@@ -44,6 +56,7 @@ struct DataOptions {
   /// True: the training part, with the random parts of `preprocessing`. False: the test part.
   bool train = true;
   Preprocessing preprocessing{};
+  Normalization normalization{};
   /// Decoded pictures are cached if all of them fit into this many bytes.
   uint64_t cache_bytes = uint64_t{512} << 20;
   Fetch fetch{};  // downloads sets that are not on this machine; may be empty

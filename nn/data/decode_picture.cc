@@ -13,6 +13,7 @@
 #include "nn/data/jpeg.h"
 #include "nn/data/orientation.h"
 #include "nn/data/resize.h"
+#include "nn/data/sample_place.h"
 #include "nn/data/stb.h"
 
 namespace kaiseki::nn {
@@ -107,6 +108,12 @@ void append_to_bytes(void* context, void* data, int size) {
   bytes.insert(bytes.end(), first, first + size);
 }
 
+/// The size of a picture of this orientation when it is turned upright.
+PictureSize upright(const PictureInfo& info, int orientation) {
+  if (turns_sideways(orientation)) return {info.width, info.height};
+  return {info.height, info.width};
+}
+
 }  // namespace
 
 PictureInfo picture_info(ByteView file, std::string_view source) {
@@ -142,12 +149,9 @@ Picture decode_for(ByteView file, std::string_view source, const Preprocessing& 
   const int orientation = how.as_stored ? 1 : exif_orientation(file);
   Picture picture;
   if (is_jpeg(file)) {
-    const bool sideways = turns_sideways(orientation);
-    const PictureSize upright = {sideways ? info.width : info.height,
-                                 sideways ? info.height : info.width};
     // A turned picture must not begin with a row or column that lies partly outside of it.
     const bool reducible = orientation == 1 || (info.height % 8 == 0 && info.width % 8 == 0);
-    const int eighths = reducible ? eighths_needed(upright, how) : 8;
+    const int eighths = reducible ? eighths_needed(upright(info, orientation), how) : 8;
     picture = decode_jpeg(file, source, info, channels, eighths);
   } else {
     picture = stb_decode(file, source, info, channels);
@@ -156,9 +160,17 @@ Picture decode_for(ByteView file, std::string_view source, const Preprocessing& 
   return picture;
 }
 
-Picture decode_picture_portable(ByteView file, std::string_view source, int channels) {
+Picture decode_picture_portable(ByteView file, std::string_view source, int channels,
+                                bool as_stored) {
   const PictureInfo info = info_to_decode(file, source, channels);
-  return stb_decode(file, source, info, channels);
+  Picture picture = stb_decode(file, source, info, channels);
+  turn_upright(picture, as_stored ? 1 : exif_orientation(file));
+  return picture;
+}
+
+PictureSize upright_size(ByteView file, std::string_view source, bool as_stored) {
+  const PictureInfo info = picture_info(file, source);
+  return upright(info, as_stored ? 1 : exif_orientation(file));
 }
 
 ByteVector encode_png(const Picture& picture) {
@@ -186,8 +198,8 @@ Tensor read_picture(const std::filesystem::path& path, const Preprocessing& how)
   known.channels = picture.channels;
   if (!known.height) known.height = picture.height;
   if (!known.width) known.width = picture.width;
-  Tensor sample({1, known.channels, known.height, known.width}, DType::f32, Device::cpu());
-  prepare_sample(picture, known, nullptr, sample.overwrite<float>());
+  Tensor sample({1, known.channels, known.height, known.width}, DType::u8, Device::cpu());
+  prepare_sample(picture, known, nullptr, sample.overwrite<uint8_t>());
   return sample;
 }
 

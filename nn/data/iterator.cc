@@ -129,15 +129,26 @@ struct Iterator::Worker {
 
   void make(Job& job) const {
     Shape sample = dataset.sample_shape();
-    job.batch = {Tensor({job.count, sample[0], sample[1], sample[2]}, DType::f32, Device::cpu()),
-                 Tensor({job.count}, DType::i32, Device::cpu())};
-    float* images = job.batch.images.overwrite<float>();
+    job.batch = {Tensor({job.count, sample[0], sample[1], sample[2]}, DType::u8, Device::cpu()),
+                 Tensor({job.count}, DType::i32, Device::cpu()), dataset.normalization()};
+    uint8_t* images = job.batch.images.overwrite<uint8_t>();
     int32_t* labels = job.batch.labels.overwrite<int32_t>();
     int64_t elements = sample.elements();
     for (int64_t i = 0; i < job.count; ++i) {
       int64_t index = (*job.order)[static_cast<size_t>(job.position + i)];
       Random augmentation(state.seed, augmentation_stream(job.epoch, index));
       dataset.read(index, images + i * elements, labels[i], augmentation);
+    }
+    if (options.files) read_files(job);
+  }
+
+  void read_files(Job& job) const {
+    for (int64_t i = 0; i < job.count; ++i) {
+      const int64_t index = (*job.order)[static_cast<size_t>(job.position + i)];
+      Random augmentation(state.seed, augmentation_stream(job.epoch, index));
+      std::optional<SampleFile> file = dataset.file(index, augmentation);
+      if (!file) return job.batch.files.clear();
+      job.batch.files.push_back(std::move(*file));
     }
   }
 

@@ -15,8 +15,9 @@ struct IteratorOptions {
   bool shuffle = true;
   bool repeat = true;  // false: next() returns false after one epoch
   uint64_t seed = 0;
-  int workers = 0;   // background threads; 0: half of the hardware threads, 1 to 8
-  int prefetch = 4;  // batches prepared ahead, at least workers + 1
+  int workers = 0;     // background threads; 0: half of the hardware threads, 1 to 8
+  int prefetch = 4;    // batches prepared ahead, at least workers + 1
+  bool files = false;  // also reads Batch::files
 };
 
 /// The position of an iterator. A restored iterator continues with the next batch, bit for bit.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures of bytes: decodes JPEG and PNG, and converts a picture to a sample (resize, crop, flip,
-// normalization).
+// Pictures of bytes: decodes JPEG and PNG, and cuts a sample from a picture (resize, crop, flip).
 #pragma once
 
 #include <cstdint>
@@ -39,23 +38,23 @@ PictureInfo picture_info(ByteView file, std::string_view source);
 Picture decode_picture(ByteView file, std::string_view source, int channels = 0);
 /// The decoder of JPEG: "libjpeg-turbo" or "stb_image".
 const char* jpeg_decoder();
-/// Does not turn the picture, and always decodes with stb_image, so every machine and browser gets
-/// the same pixels.
-Picture decode_picture_portable(ByteView file, std::string_view source, int channels = 0);
+/// Always decodes with stb_image, at full size, so every machine and browser gets the same pixels.
+/// If `as_stored`, the picture is not turned.
+Picture decode_picture_portable(ByteView file, std::string_view source, int channels,
+                                bool as_stored);
 ByteVector encode_png(const Picture& picture);
 /// `quality` is 1 to 100. Up to 90, color has half the resolution.
 ByteVector encode_jpeg(const Picture& picture, int quality);
 
-/// The conversion of a picture to a sample. Random parts apply in training only.
+/// How a sample is cut from a picture. Random parts apply in training only.
 struct Preprocessing {
   int channels = 0;           // 1 or 3; 0: as in the data set
   int height = 0, width = 0;  // of samples; 0: as in the data set
   int resize = 0;             // resizes the shorter side to this; 0: to cover the sample
-  int padding = 0;            // training: zeros around the picture, then a random crop
+  int padding = 0;            // training: black around the picture, then a random crop
   bool random_crop = false;   // training: the crop is at a random position, not in the center
   bool as_stored = false;     // ignores the orientation that Exif states
   bool flip = false;          // training: half of the pictures are mirrored left to right
-  std::vector<float> mean = {}, std = {};  // for each channel, or one for all; of values in 0..1
 };
 
 /// Decodes as decode_picture() with how.channels, and turns the picture as its Exif block says. If
@@ -63,12 +62,12 @@ struct Preprocessing {
 /// `how` is 0, the size is not reduced.
 Picture decode_for(ByteView file, std::string_view source, const Preprocessing& how);
 
-/// Writes [channels, height, width] floats: (pixel / 255 - mean) / std. If `augmentation` is null,
-/// there are no random parts. `how` must have channels, height and width. Throws ShapeError.
+/// Writes [channels, height, width] bytes. If `augmentation` is null, there are no random parts.
+/// `how` must have channels, height and width. Throws ShapeError.
 void prepare_sample(const Picture& picture, const Preprocessing& how, Random* augmentation,
-                    float* out);
+                    uint8_t* out);
 
-/// Reads a file as one sample: f32 [1, channels, height, width]. Throws Error or ParseError.
+/// Reads a file as one sample: u8 [1, channels, height, width]. Throws Error or ParseError.
 Tensor read_picture(const std::filesystem::path& path, const Preprocessing& how);
 
 /// Bilinear. If the picture gets smaller, the filter is wider, so that all input pixels count.

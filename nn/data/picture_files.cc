@@ -24,7 +24,7 @@ constexpr uint64_t kMaxPicture = uint64_t{1} << 30;
 constexpr uint64_t kMaxUnpacked = uint64_t{1} << 36;  // of a compressed archive, in total
 constexpr uint64_t kMaxKept = uint64_t{1} << 33;      // of a compressed archive, in memory
 
-/// Pictures by class. Subclasses read the encoded bytes.
+/// Pictures by class. Subclasses read the files.
 class EncodedPictures : public PictureSource {
  public:
   explicit EncodedPictures(ClassSplit split) : items_(std::move(split.items)) {
@@ -33,7 +33,14 @@ class EncodedPictures : public PictureSource {
   int64_t size() const override { return static_cast<int64_t>(items_.size()); }
   int32_t label(int64_t index) const override { return items_[static_cast<size_t>(index)].label; }
 
+  void read(int64_t index, const Preprocessing& how, Picture& picture) const override {
+    picture = decode_for(*file(index), name(index), how);
+  }
+
  protected:
+  size_t path_of(int64_t index) const { return items_[static_cast<size_t>(index)].path; }
+
+ private:
   std::vector<ClassSplit::Item> items_;
 };
 
@@ -42,9 +49,11 @@ class FolderPictures : public EncodedPictures {
   FolderPictures(ClassSplit split, fs::path folder, std::vector<std::string> paths)
       : EncodedPictures(std::move(split)), folder_(std::move(folder)), paths_(std::move(paths)) {}
 
-  void read(int64_t index, const Preprocessing& how, Picture& picture) const override {
-    fs::path path = folder_ / paths_[items_[static_cast<size_t>(index)].path];
-    picture = decode_for(read_file(path, kMaxPicture), path.string(), how);
+  std::optional<ByteVector> file(int64_t index) const override {
+    return read_file(name(index), kMaxPicture);
+  }
+  std::string name(int64_t index) const override {
+    return (folder_ / paths_[path_of(index)]).string();
   }
 
  private:
@@ -72,21 +81,19 @@ class ArchivePictures : public EncodedPictures {
   }
   ~ArchivePictures() override { ::close(descriptor_); }
 
-  void read(int64_t index, const Preprocessing& how, Picture& picture) const override {
-    size_t path = items_[static_cast<size_t>(index)].path;
-    const Member& member = members_[path];
-    std::string source = archive_.string() + ": " + paths_[path];
-    if (!member.contents.empty()) {
-      picture = decode_for(member.contents, source, how);
-      return;
-    }
+  std::optional<ByteVector> file(int64_t index) const override {
+    const Member& member = members_[path_of(index)];
+    if (!member.contents.empty()) return member.contents;
     ByteVector file(member.bytes);
     ssize_t got =
         ::pread(descriptor_, file.data(), file.size(), static_cast<off_t>(member.position));
     if (got != static_cast<ssize_t>(file.size()))
-      throw ParseError(source, "byte " + std::to_string(member.position),
+      throw ParseError(name(index), "byte " + std::to_string(member.position),
                        "expected a picture, got the end of the file");
-    picture = decode_for(file, source, how);
+    return file;
+  }
+  std::string name(int64_t index) const override {
+    return archive_.string() + ": " + paths_[path_of(index)];
   }
 
  private:

@@ -5,12 +5,9 @@
 #include <cstdint>
 
 #include "nn/data/picture.h"
+#include "nn/data/sample_place.h"
 
 namespace kaiseki::nn {
-
-struct PictureSize {
-  int64_t height = 0, width = 0;
-};
 
 /// The size to which a whole picture is resized before the crop.
 PictureSize scaled_size(PictureSize whole, const Preprocessing& how);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ class PictureSource {
   /// Decodes as decode_for() into `picture`, and reuses its memory.
   virtual void read(int64_t index, const Preprocessing& how, Picture& picture) const = 0;
   virtual int32_t label(int64_t index) const = 0;
+  /// The encoded picture, and its name for messages. Returns nullopt if there is no file.
+  virtual std::optional<ByteVector> file(int64_t) const { return {}; }
+  virtual std::string name(int64_t) const { return {}; }
   /// Returns whether read() costs no more than a copy.
   virtual bool in_memory() const { return false; }
   const std::vector<std::string>& class_names() const { return class_names_; }

@@ -54,8 +54,8 @@ Evaluation evaluate(Network& network, std::shared_ptr<const Dataset> data,
     evaluation.confusion.resize(static_cast<size_t>(output[0]) * output[0]);
   }
   for (Batch batch; iterator.next(batch);) {
-    count(network.forward_loss(batch.images, batch.labels, Phase::test), batch.labels, counts,
-          evaluation);
+    count(network.forward_loss(batch.inputs(network.device()), batch.labels, Phase::test),
+          batch.labels, counts, evaluation);
     if (options.progress) options.progress(counts.samples);
   }
   const double n = static_cast<double>(std::max<int64_t>(1, counts.samples));

@@ -21,7 +21,8 @@ const Batch& Updater::next_batch() {
 Updater::Result Updater::update() {
   next_batch();
   network_.zero_grad(optimizer_);
-  Network::Loss result = network_.forward_loss(batch_.images, batch_.labels, Phase::train);
+  Network::Loss result =
+      network_.forward_loss(batch_.inputs(network_.device()), batch_.labels, Phase::train);
   network_.backward();
   optimizer_.step(network_.parameters(), network_.gradients(), learning_rate());
   return {result.loss, result.output, batch_.labels};

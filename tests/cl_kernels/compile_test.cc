@@ -99,6 +99,7 @@ const std::vector<File>& files() {
       {"lrn_lanes.cl",
        {"lrn_forward_lanes", "lrn_backward_lanes"},
        {{"-DSIZE=5", "-DSIZE=2"}, kIndex}},
+      {"normalize.cl", {"normalize_bytes"}, {kIndex}},
       {"pad_planes.cl", {"pad_planes"}, {{kTile + " -DH=6 -DW=9 -DPAD_W=2"}, kIndex}},
       {"pool.cl",
        {"max_pool", "max_pool_backward", "average_pool", "average_pool_backward"},

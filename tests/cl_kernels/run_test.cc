@@ -14,6 +14,7 @@
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/norm.h"
+#include "matrix/ops/normalize.h"
 #include "matrix/ops/pool.h"
 #include "matrix/ops/random.h"
 #include "matrix/ops/reduce.h"
@@ -298,6 +299,21 @@ TEST_CASE("kernels: normalization") {
     lrn(x, {.size = 2}, response);
     lrn_backward(x, response, dy, {.size = 2}, response_dx);
     return {y, mean, var, inferred, dx, dgamma, dbeta, response, response_dx};
+  });
+}
+
+TEST_CASE("kernels: bytes to floats") {
+  compare([](Device device) -> Results {
+    Results results;
+    for (int64_t side : {1, 7}) {
+      const Shape shape{2, 3, side, side};
+      std::vector<uint8_t> bytes(static_cast<size_t>(shape.elements()));
+      Random random(1);
+      for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.below(256));
+      const Tensor x = Tensor::from(std::span<const uint8_t>(bytes), shape, device);
+      results.push_back(normalize(x, std::vector{0.5f, 0.25f, 0.75f}, std::vector{0.5f}));
+    }
+    return results;
   });
 }
 

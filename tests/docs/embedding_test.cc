@@ -72,7 +72,7 @@ nn::Batch batch;
 while (batches.epoch() < 2) {
   batches.next(batch);
   network.zero_grad();
-  auto [loss, output] = network.forward_loss(batch.images, batch.labels);
+  auto [loss, output] = network.forward_loss(batch.inputs(), batch.labels);
   network.backward();
   optimizer.step(network.parameters(), network.gradients(), 0.01);
 }
@@ -87,9 +87,9 @@ while (batches.epoch() < 2) {
   CHECK(accuracy(network) != expected);
   nn::load_weights("net.safetensors", network);
   CHECK(accuracy(network) == expected);
-  CHECK(argmax(network.forward(batch.images), 1).to_vector<int32_t>().size() == size_t(batch.images.shape()[0]));
+  CHECK(argmax(network.forward(batch.inputs()), 1).to_vector<int32_t>().size() == size_t(batch.images.shape()[0]));
   for (const char* call : {"`nn::save_weights(\"net.safetensors\", network)`", "`nn::load_weights(\"net.safetensors\", network)`",
-                           "`set_default_device(Device::parse(\"auto\"))`", "`argmax(network.forward(images), 1).to_vector<int32_t>()`"})
+                           "`set_default_device(Device::parse(\"auto\"))`", "`argmax(network.forward(batch.inputs()), 1).to_vector<int32_t>()`"})
     CHECK_MESSAGE(page.find(call) != std::string::npos, call);
 }
 

@@ -16,7 +16,7 @@ KAISEKI_FUZZ(bytes) {
                           .padding = 2,
                           .random_crop = true,
                           .flip = true};
-  std::vector<float> sample(static_cast<size_t>(how.channels) * 24 * 17);
+  std::vector<uint8_t> sample(static_cast<size_t>(how.channels) * 24 * 17);
   kaiseki::Random random(pixels);
   prepare_sample(picture, how, nullptr, sample.data());
   prepare_sample(picture, how, &random, sample.data());

@@ -32,14 +32,10 @@ void save(const std::filesystem::path& folder, const std::vector<ByteVector>& se
   for (size_t i = 0; i < seeds.size(); ++i) write_file_atomic(folder / std::to_string(i), seeds[i]);
 }
 
-ByteVector jpeg_samples() {
-  const ByteVector file = test::tiny_jpeg();
-  const auto* first = reinterpret_cast<const uint8_t*>(file.data());
-  const auto size = static_cast<int32_t>(file.size());
-  return dist::encode_tensors(std::vector<dist::WireTensor>{
-      {"jpeg", Tensor::from(std::span(first, file.size()), {size}, Device::cpu()),
-       dist::WireType::u8},
-      {"sizes", Tensor::from(std::span(&size, 1), {1}, Device::cpu()), dist::WireType::i32}});
+ByteVector file_samples() {
+  const nn::SampleFile file{test::tiny_jpeg(), {{20, 20}, 2, 3}};
+  return dist::pack_samples({Tensor::zeros({1, 1, 16, 17}, DType::u8, Device::cpu()), {}},
+                            std::span(&file, 1));
 }
 
 }  // namespace
@@ -83,7 +79,8 @@ int main(int count, char** arguments) {
                               .samples = std::string(64, '2'),
                               .grad_output = tensors[0].value};
   save(folder / "wire_tensors",
-       {dist::encode_ticket(ticket), dist::pack_samples(tensors[0].value, {}), jpeg_samples(),
+       {dist::encode_ticket(ticket),
+        dist::pack_samples({Tensor::zeros({2, 3}, DType::u8, cpu), {}}), file_samples(),
         dist::encode_tensors(std::vector<dist::WireTensor>{
             {"h", tensors[0].value, dist::WireType::f16},
             {"q", tensors[0].value, dist::WireType::i8},

@@ -11,6 +11,7 @@
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/norm.h"
+#include "matrix/ops/normalize.h"
 #include "matrix/ops/pool.h"
 #include "matrix/ops/random.h"
 #include "matrix/ops/reduce.h"
@@ -52,8 +53,8 @@ inline Tensor unpooled(Device d) {
 }
 
 /// Tensors of a batch normalization over [2, 3, 4].
-struct Normalization {
-  explicit Normalization(Device d)
+struct BatchNormTensors {
+  explicit BatchNormTensors(Device d)
       : x(random_tensor({2, 3, 4}, 1, d)), y(x.shape(), DType::f32, d) {
     gamma = random_tensor({3}, 2, d), beta = random_tensor({3}, 3, d);
     mean = random_tensor({3}, 4, d), variance = Tensor::full({3}, 2, d);
@@ -112,26 +113,26 @@ inline const std::vector<OperationCase>& operations() {
       {"pool2d_backward", unpooled},
       {"batch_norm_train",
        [](Device d) {
-         Normalization n(d);
+         BatchNormTensors n(d);
          batch_norm_train(n.x, n.gamma, n.beta, {}, n.mean, n.variance, n.batch_mean,
                           n.inverse_deviation, n.y);
          return n.y;
        }},
       {"batch_norm_infer",
        [](Device d) {
-         Normalization n(d);
+         BatchNormTensors n(d);
          batch_norm_infer(n.x, n.gamma, n.beta, {}, n.mean, n.variance, n.y);
          return n.y;
        }},
       {"batch_norm_apply",
        [](Device d) {
-         Normalization n(d);
+         BatchNormTensors n(d);
          batch_norm_apply(n.x, n.gamma, n.beta, {}, n.batch_mean, n.inverse_deviation, n.y);
          return n.y;
        }},
       {"batch_norm_backward",
        [](Device d) {
-         Normalization n(d);
+         BatchNormTensors n(d);
          Tensor dx(n.x.shape(), DType::f32, d), dgamma = Tensor::zeros({3}, DType::f32, d),
                                                 dbeta = dgamma.clone();
          batch_norm_backward(n.x, random_tensor({2, 3, 4}, 6, d), n.gamma, n.batch_mean,
@@ -149,6 +150,11 @@ inline const std::vector<OperationCase>& operations() {
          Tensor dx({1, 3, 4}, DType::f32, d), x = random_tensor({1, 3, 4}, 1, d);
          lrn_backward(x, random_tensor({1, 3, 4}, 2, d), random_tensor({1, 3, 4}, 3, d), {}, dx);
          return dx;
+       }},
+      {"normalize",
+       [](Device d) {
+         const uint8_t bytes[] = {0, 1, 100, 255};
+         return normalize(Tensor::from(std::span<const uint8_t>(bytes), {1, 2, 2}, d), {}, {});
        }},
       {"random", drawn},
       {"scatter_add",

@@ -20,6 +20,7 @@ set(left_out_cases
   "data set: reads CIFAR-10's binary batches*"
   "data set: reads a folder of IDX files"
   "data set: a folder of classes and a tar of it give the same samples"
+  "data set: the file of a sample and its place give the bytes of the sample"
   "tar: reads the tensors that it writes*"
 )
 

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "matrix/ops/copy.h"
+#include "matrix/ops/normalize.h"
 #include "matrix/threads.h"
 #include "nn/data/picture.h"
 #include "nn/data/source.h"
@@ -19,37 +20,27 @@ Tensor bytes_tensor(std::span<const uint8_t> values, const Shape& shape) {
   return Tensor::from(values, shape, Device::cpu());
 }
 
-/// Selects rows of bytes and scales them to f32 in 0..1.
-Tensor rows_of_bytes(const Tensor& table, const int32_t* rows, int64_t count) {
-  const Tensor from = table.contiguous();
-  Shape shape = from.shape();
-  shape[0] = count;
-  Tensor result(shape, DType::f32, Device::cpu());
-  const int64_t n = from.dim(0), width = n ? from.size() / n : 0;
-  const uint8_t* bytes = from.data<uint8_t>();
-  float* out = result.overwrite<float>();
-  for (int64_t i = 0; i < count; ++i, out += width) {
-    require(rows[i] >= 0 && rows[i] < n, "batch", "expected rows from 0 to ", n - 1, ", got ",
-            rows[i], " at position ", i);
-    const uint8_t* row = bytes + rows[i] * width;
-    std::transform(row, row + width, out, [](uint8_t byte) { return byte * (1.0f / 255); });
-  }
-  return result;
-}
-
 }  // namespace
 
-/// Selects samples by index. Converts bytes to f32 in 0..1.
+/// Selects samples by index.
 KAISEKI_EXPORT Tensor* kaiseki_rows(const Tensor* table, const int32_t* rows, int count) {
   return guarded([&] {
     require(table->rank() > 0, "batch", "expected samples, got one number");
-    if (table->dtype() == DType::u8) return handle(rows_of_bytes(*table, rows, count));
     const std::span<const int32_t> index(rows, static_cast<size_t>(count));
     return handle(gather(table->contiguous(), Tensor::from(index, {count}, Device::cpu())));
   });
 }
 
-/// Writes the images f32 [count, 1, 28, 28] and the labels i32 [count] of the built-in digits.
+/// Returns (x / 255 - mean) / std of bytes, f32.
+KAISEKI_EXPORT Tensor* kaiseki_normalize(const Tensor* x, const float* mean, int means,
+                                         const float* std, int stds) {
+  return guarded([&] {
+    return handle(
+        normalize(*x, {mean, static_cast<size_t>(means)}, {std, static_cast<size_t>(stds)}));
+  });
+}
+
+/// Writes the images u8 [count, 1, 28, 28] and the labels i32 [count] of the built-in digits.
 KAISEKI_EXPORT int kaiseki_digits(int count, double seed, bool train, Tensor** out) {
   return guarded([&] {
     if (count < 1) throw Error(message("data", "expected one digit or more, got ", count));
@@ -59,9 +50,9 @@ KAISEKI_EXPORT int kaiseki_digits(int count, double seed, bool train, Tensor** o
     source->read(0, {}, first);
     const Preprocessing how{first.channels, first.height, first.width};
     const Shape sample{how.channels, how.height, how.width};
-    Tensor images({source->size(), sample[0], sample[1], sample[2]}, DType::f32, Device::cpu());
+    Tensor images({source->size(), sample[0], sample[1], sample[2]}, DType::u8, Device::cpu());
     Tensor labels({source->size()}, DType::i32, Device::cpu());
-    float* values = images.overwrite<float>();
+    uint8_t* values = images.overwrite<uint8_t>();
     int32_t* classes = labels.overwrite<int32_t>();
     parallel_for(source->size(), 32, [&](int64_t begin, int64_t end) {
       Picture picture;
@@ -102,8 +93,8 @@ KAISEKI_EXPORT int kaiseki_cifar10(const std::byte* file, size_t size, Tensor** 
   });
 }
 
-/// Decodes a JPEG or PNG, scales it to cover height x width and crops it. Returns f32 [1, channels,
-/// height, width] in 0..1. With `as_stored`, the orientation in the file is ignored.
+/// Decodes a JPEG or PNG, scales it to cover height x width and crops it. Returns u8 [1, channels,
+/// height, width]. With `as_stored`, the orientation in the file is ignored.
 KAISEKI_EXPORT Tensor* kaiseki_picture(const std::byte* file, size_t size, int channels, int height,
                                        int width, int as_stored) {
   return guarded([&] {
@@ -113,9 +104,9 @@ KAISEKI_EXPORT Tensor* kaiseki_picture(const std::byte* file, size_t size, int c
             channels, " and ", width, " x ", height);
     const Preprocessing how{
         .channels = channels, .height = height, .width = width, .as_stored = as_stored != 0};
-    Tensor sample({1, channels, height, width}, DType::f32, Device::cpu());
+    Tensor sample({1, channels, height, width}, DType::u8, Device::cpu());
     prepare_sample(decode_for({file, size}, "picture", how), how, nullptr,
-                   sample.overwrite<float>());
+                   sample.overwrite<uint8_t>());
     return handle(std::move(sample));
   });
 }

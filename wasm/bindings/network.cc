@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "matrix/ops/copy.h"
+#include "matrix/ops/normalize.h"
 #include "matrix/ops/reduce.h"
 #include "nn/io/safetensors.h"
 #include "nn/optimizer.h"
@@ -34,6 +35,9 @@ void write_scores(const Network::Loss& run, const Tensor& labels, double* out,
   for (size_t i = 0; i < predictions.size(); ++i) out[1] += predictions[i] == expected[i];
   if (predicted) std::copy(predictions.begin(), predictions.end(), predicted);
 }
+
+/// Bytes become floats in 0..1.
+Tensor input_of(const Tensor& x) { return x.dtype() == DType::u8 ? normalize(x, {}, {}) : x; }
 
 Json json_of(const Shape& shape) {
   Json dims = Json::array();
@@ -72,7 +76,8 @@ KAISEKI_EXPORT const std::byte* kaiseki_network_json(Network* network) {
 }
 
 KAISEKI_EXPORT Tensor* kaiseki_network_forward(Network* network, const Tensor* x, bool train) {
-  return guarded([&] { return handle(network->forward(*x, train ? Phase::train : Phase::test)); });
+  return guarded(
+      [&] { return handle(network->forward(input_of(*x), train ? Phase::train : Phase::test)); });
 }
 
 /// Runs one training step. Writes the mean loss and the number of correct predictions before the
@@ -81,7 +86,7 @@ KAISEKI_EXPORT int kaiseki_train_step(Network* network, Optimizer* optimizer, co
                                       const Tensor* targets, double learning_rate, double* out) {
   return guarded([&] {
     network->zero_grad(*optimizer);
-    const Network::Loss run = network->forward_loss(*x, *targets, Phase::train);
+    const Network::Loss run = network->forward_loss(input_of(*x), *targets, Phase::train);
     network->backward();
     optimizer->step(network->parameters(), network->gradients(), learning_rate);
     return write_scores(run, *targets, out), 1;
@@ -92,7 +97,8 @@ KAISEKI_EXPORT int kaiseki_train_step(Network* network, Optimizer* optimizer, co
 KAISEKI_EXPORT int kaiseki_evaluate(Network* network, const Tensor* x, const Tensor* targets,
                                     double* out, int32_t* predicted) {
   return guarded([&] {
-    write_scores(network->forward_loss(*x, *targets, Phase::test), *targets, out, predicted);
+    write_scores(network->forward_loss(input_of(*x), *targets, Phase::test), *targets, out,
+                 predicted);
     return 1;
   });
 }
@@ -110,7 +116,7 @@ KAISEKI_EXPORT int kaiseki_network_share(Network* network, Network* from) {
 KAISEKI_EXPORT int kaiseki_network_outputs(Network* network, const char* input, const Tensor* x,
                                            int count, const char* const* names, Tensor** out) {
   return guarded([&] {
-    const auto found = network->forward({{input, *x}}, Phase::test);
+    const auto found = network->forward({{input, input_of(*x)}}, Phase::test);
     for (int i = 0; i < count; ++i) {
       const auto at = found.find(names[i]);
       if (at == found.end())

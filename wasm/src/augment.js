@@ -22,7 +22,7 @@ export function parseAugmentation(text = 'none') {
  * `random` returns numbers in [0, 1). Pixels from outside a picture are 0.
  */
 export function augment(values, [count, channels, height, width], { flip, padding }, random) {
-  const result = new Float32Array(values.length);
+  const result = new values.constructor(values.length);
   const shift = () => Math.floor(random() * (2 * padding + 1)) - padding;
   for (let i = 0; i < count; ++i) {
     const down = shift(),

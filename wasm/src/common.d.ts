@@ -58,6 +58,14 @@ export interface Recipe {
   std?: number[];
 }
 
+/**
+ * (x / 255 - mean) / std of bytes. `mean` and `std` have one number, or one for each channel. Default 0 and 1.
+ */
+export interface Normalization {
+  mean?: readonly number[];
+  std?: readonly number[];
+}
+
 /** How the learning rate changes, as in `kaiseki train` (docs/training.md). Lengths are in epochs. */
 export interface Schedule {
   /** constant, step, cosine or linear. Default constant. */

@@ -11,6 +11,7 @@ import type {
   MatmulOptions,
   Memory,
   NormalOptions,
+  Normalization,
   OptimizerOptions,
   Pair,
   PictureOptions,
@@ -92,15 +93,11 @@ export class Optimizer implements Disposable {
 }
 
 /** Samples for training or evaluation. */
-export interface Data {
-  /** f32 [n, ...], or u8 [n, ...]. u8 values are scaled to f32 in 0..1 and take a quarter of the memory. */
+export interface Data extends Normalization {
+  /** Pictures u8 [n, channels, height, width], or f32 [n, ...]. u8 takes a quarter of the memory. */
   images: Tensor;
   /** i32 [n], or f32 of the output's shape. */
   labels: Tensor;
-  /** Subtracted from the values before training and evaluation: one number, or one for each channel. Default 0. */
-  mean?: readonly number[];
-  /** Divides the values after that. Default 1. */
-  std?: readonly number[];
 }
 
 export interface Parameter {
@@ -129,7 +126,10 @@ export class Network implements Disposable {
 
   /** Draws all parameters again. */
   initialize(seed?: number): Promise<void>;
-  /** The output for a batch [n, ...]. If the network ends in a classification loss, the output is probabilities. */
+  /**
+   * The output for a batch [n, ...]. u8 becomes f32 in 0..1, as in trainStep(). If the network ends in a classification
+   * loss, the output is probabilities.
+   */
   predict(x: Tensor): Promise<Tensor>;
   /** The outputs of the named layers for a batch. */
   activations(x: Tensor, layers: readonly string[]): Promise<Tensor[]>;
@@ -258,14 +258,19 @@ export interface Kaiseki {
   train(network: Network, optimizer: Optimizer, data: Data, options?: TrainOptions): Training;
 
   /**
-   * Built-in digits that look handwritten: images f32 [count, 1, 28, 28], labels i32 [count]. Labels cycle through the classes.
+   * The input of a network for pictures [n, channels, ...], f32: (x / 255 - mean) / std of u8, and (x - mean) / std of
+   * f32. train() and evaluate() do this for a data set.
+   */
+  normalize(images: Tensor, normalization?: Normalization): Promise<Tensor>;
+  /**
+   * Built-in digits that look handwritten: images u8 [count, 1, 28, 28], labels i32 [count]. Labels cycle through the classes.
    */
   digits(options?: DigitsOptions): Promise<Data>;
   /** MNIST's files: images u8 [n, 1, height, width], labels i32 [n]. */
   mnist(files: { images: Source; labels: Source }, options?: FetchOptions): Promise<Data>;
   /** CIFAR-10's binary batches, concatenated: images u8 [n, 3, 32, 32], labels i32 [n]. */
   cifar10(files: readonly Source[], options?: FetchOptions): Promise<Data>;
-  /** A JPEG or PNG, scaled to cover width x height and cropped: f32 [1, channels, height, width] in 0..1. */
+  /** A JPEG or PNG, scaled to cover width x height and cropped: u8 [1, channels, height, width]. */
   picture(file: Source, options: PictureOptions & FetchOptions): Promise<Tensor>;
 
   /**

@@ -110,6 +110,7 @@ forward(Kaiseki, [
   'averagePool2d',
   'optimizer',
   'digits',
+  'normalize',
   'memory',
   'trim',
 ]);

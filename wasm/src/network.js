@@ -167,6 +167,7 @@ export class Network extends Handle {
       { kaiseki } = this,
       { module } = kaiseki,
       { outputShape } = this.summary;
+    Tensor.addressOf(kaiseki, labels);
     const count = images.shape[0],
       labeled = labels.dtype === 'i32' && outputShape.length === 1;
     const classes = labeled && outputShape[0] <= MOST_CLASSES ? outputShape[0] : 0;
@@ -178,8 +179,8 @@ export class Network extends Handle {
       const n = Math.min(batchSize, count - start);
       kaiseki.tidy(() =>
         module.scratch((reserve) => {
-          const x = kaiseki.normalized(data, kaiseki.rowsFrom(images, start, n)),
-            wanted = kaiseki.rowsFrom(labels, start, n);
+          const x = kaiseki.normalize(images.slice(0, start, n), data),
+            wanted = labels.slice(0, start, n);
           const predicted = reserve(4 * n),
             batch = this.#scores('kaiseki_evaluate', [this.address, x.address, wanted.address], predicted);
           loss += batch.loss * n;

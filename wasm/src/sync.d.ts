@@ -11,6 +11,7 @@ import type {
   MatmulOptions,
   Memory,
   NormalOptions,
+  Normalization,
   OptimizerOptions,
   Pair,
   PictureOptions,
@@ -133,7 +134,10 @@ export class Network implements Disposable {
 
   /** Draws all parameters again. */
   initialize(seed?: number): void;
-  /** The output for a batch [n, ...]. If the network ends in a classification loss, the output is probabilities. */
+  /**
+   * The output for a batch [n, ...]. u8 becomes f32 in 0..1, as in trainStep(). If the network ends in a classification
+   * loss, the output is probabilities.
+   */
   predict(x: Tensor): Tensor;
   /**
    * Runs one step on a batch. Targets are i32 labels [n], or f32 of the output's shape. Returns the mean loss and the
@@ -153,13 +157,10 @@ export class Network implements Disposable {
   loadWeights(bytes: Uint8Array, options?: { strict?: boolean }): string;
 }
 
-/** Images f32 [n, ...], or u8, scaled to f32 in 0..1. Labels i32 [n], or f32 of the output's shape. */
-export interface Data {
+/** Images u8 [n, channels, height, width], or f32 [n, ...]. Labels i32 [n], or f32 of the output's shape. */
+export interface Data extends Normalization {
   images: Tensor;
   labels: Tensor;
-  /** As in the entry kaiseki. */
-  mean?: readonly number[];
-  std?: readonly number[];
 }
 
 export interface Kaiseki {
@@ -194,17 +195,22 @@ export interface Kaiseki {
   optimizer(name?: string, options?: OptimizerOptions): Optimizer;
   /** `cacheBytes`: the limit of the blob cache. Default: 512 MiB. */
   trainingNode(options?: { cacheBytes?: number }): TrainingNode;
-  /** Selects samples by index. u8 images become f32 in 0..1. */
+  /** Selects samples by index. Their images are normalized, f32. */
   batch(data: Data, rows: ArrayLike<number>): Data;
   /**
-   * Built-in digits that look handwritten: images f32 [count, 1, 28, 28], labels i32 [count]. Labels cycle through the classes.
+   * The input of a network for pictures [n, channels, ...], f32: (x / 255 - mean) / std of u8, and (x - mean) / std of
+   * f32. train() and evaluate() do this for a data set.
+   */
+  normalize(images: Tensor, normalization?: Normalization): Tensor;
+  /**
+   * Built-in digits that look handwritten: images u8 [count, 1, 28, 28], labels i32 [count]. Labels cycle through the classes.
    */
   digits(options?: DigitsOptions): Data;
   /** The bytes of MNIST's files, unpacked: images u8 [n, 1, height, width], labels i32 [n]. */
   mnist(images: Uint8Array, labels: Uint8Array): Data;
   /** The bytes of CIFAR-10's binary batches: images u8 [n, 3, 32, 32], labels i32 [n]. */
   cifar10(bytes: Uint8Array): Data;
-  /** A JPEG or PNG, scaled to cover width x height and cropped: f32 [1, channels, height, width] in 0..1. */
+  /** A JPEG or PNG, scaled to cover width x height and cropped: u8 [1, channels, height, width]. */
   picture(bytes: Uint8Array, options: PictureOptions): Tensor;
 
   /**

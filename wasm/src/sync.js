@@ -196,31 +196,38 @@ class Kaiseki {
     );
   }
 
-  /** Returns consecutive samples: a view, unless they must be converted to f32. */
-  rowsFrom(table, start, count) {
-    Tensor.addressOf(this, table);
-    if (table.dtype !== 'u8') return table.slice(0, start, count);
-    return this.rows(
-      table,
-      Int32Array.from({ length: count }, (_, i) => start + i),
-    );
-  }
-
   /** Selects samples of a data set, and normalizes them. `change` changes the pictures before. */
   batch(data, rows, change) {
-    const images = this.rows(data.images, rows);
-    return { images: this.normalized(data, change ? change(images) : images), labels: this.rows(data.labels, rows) };
+    return this.tidy(() => {
+      const images = this.rows(data.images, rows);
+      return { images: this.normalize(change ? change(images) : images, data), labels: this.rows(data.labels, rows) };
+    });
   }
 
-  /** Subtracts the data set's means and divides by its deviations. */
-  normalized({ mean, std }, images) {
-    if (!mean && !std) return images;
-    const each = (values) => {
-      expect([1, images.shape[1]].includes(values.length), 'data', '1 number, or one for each channel', values.length);
-      return this.tensor(Float32Array.from(values), [values.length, ...images.shape.slice(2).fill(1)]);
-    };
-    expect(!std || std.every((value) => value > 0), 'data', 'each std above 0', String(std));
-    return this.elementwise('(x - m) / s', { x: images, m: mean ? each(mean) : 0, s: std ? each(std) : 1 });
+  normalize(images, { mean = [], std = [] } = {}) {
+    Tensor.addressOf(this, images);
+    for (const { length } of [mean, std])
+      expect([0, 1, images.shape[1]].includes(length), 'data', '1 number, or one for each channel', length);
+    expect(
+      std.every((value) => value > 0),
+      'data',
+      'each std above 0',
+      String(std),
+    );
+    if (images.dtype === 'u8') return this.#normalizeBytes(images, mean, std);
+    if (!mean.length && !std.length) return images.slice(0, 0, images.shape[0]);
+    const each = (values) => this.tensor(Float32Array.from(values), [values.length, ...images.shape.slice(2).fill(1)]);
+    const m = mean.length ? each(mean) : 0,
+      s = std.length ? each(std) : 1;
+    return this.elementwise('(x - m) / s', { x: images, m, s });
+  }
+
+  #normalizeBytes(images, mean, std) {
+    const { module } = this;
+    return module.scratch((reserve) => {
+      const numbers = [mean, std].flatMap((values) => [module.put(reserve, Float32Array, values), values.length]);
+      return new Tensor(this, module.call('kaiseki_normalize', Tensor.addressOf(this, images), ...numbers));
+    });
   }
 
   idx(bytes) {

@@ -37,7 +37,7 @@ async function train(kaiseki: Kaiseki, network: Network, signal: AbortSignal): P
 
 async function files(kaiseki: Kaiseki, picked: File): Promise<Data> {
   const picture: Tensor = await kaiseki.picture(picked, { width: 32, height: 32, channels: 1 });
-  console.log(picture.shape.length);
+  console.log(picture.shape.length, (await kaiseki.normalize(picture, { mean: [0.5], std: [0.5] })).dtype);
   await kaiseki.cifar10(['data_batch_1.bin', new Uint8Array(3073)]);
   const onProgress = ({ loaded, total }: { loaded: number; total: number }) => console.log(loaded / total);
   return kaiseki.mnist({ images: new URL('https://example.org/images.gz'), labels: picked }, { onProgress });

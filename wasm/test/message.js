@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 
 export const F32 = 0;
-const I32 = 3;
+const I32 = 3,
+  U8 = 4;
 const padded = (bytes) => Buffer.concat([bytes, Buffer.alloc((8 - (bytes.length % 8)) % 8)]);
 const number = (size, value) => {
   const bytes = Buffer.alloc(size);
@@ -45,12 +46,19 @@ export const network = Buffer.from(
 );
 export const w = new Float32Array([0.5, -0.25, 1, 0.75]),
   b = new Float32Array([0.1, -0.2]),
-  x = new Float32Array([2, -1]);
+  bytes = new Uint8Array([230, 40]),
+  mean = new Float32Array([0.5]),
+  std = new Float32Array([0.25]),
+  x = Float32Array.from(bytes, (byte) => (byte / 255 - mean[0]) / std[0]);
 export const weights = encode({}, [
   { name: 'fc.weight', type: F32, shape: [2, 2], values: w },
   { name: 'fc.bias', type: F32, shape: [2], values: b },
 ]);
-export const samples = encode({}, [{ name: 'samples', type: F32, shape: [1, 2], values: x }]);
+export const samples = encode({}, [
+  { name: 'samples', type: U8, shape: [1, 2], values: bytes },
+  { name: 'mean', type: F32, shape: [1], values: mean },
+  { name: 'std', type: F32, shape: [1], values: std },
+]);
 export const blobs = new Map([network, weights, samples].map((bytes) => [hash(bytes), bytes]));
 /** A ticket for these blobs, or for others. */
 export const ticket = (others = {}) =>

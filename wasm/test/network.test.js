@@ -238,7 +238,7 @@ describe('networks', () => {
       const { images } = kaiseki.digits({ count: 3 });
       const [pooled, convolved, last] = network.activations(images, ['pool1', 'conv1', 'fc4']);
       const [filter, bias] = network.parameters.map(({ value }) => value);
-      const expected = kaiseki.conv2d(images, filter, { bias });
+      const expected = kaiseki.conv2d(kaiseki.normalize(images), filter, { bias });
       const near = (a, b) => {
         const wanted = b.toTypedArray();
         assert.deepEqual(a.shape, b.shape);

@@ -103,7 +103,7 @@ describe('training', () => {
     for (const images of [
       await kaiseki.tensor(bytes, [50, 1, 28, 28]),
       await kaiseki.tensor(
-        Float32Array.from(bytes, (byte) => Math.fround(byte * Math.fround(1 / 255))),
+        Float32Array.from(bytes, (byte) => byte / 255),
         [50, 1, 28, 28],
       ),
     ]) {
@@ -142,7 +142,14 @@ describe('training', () => {
   test('normalizes pictures in training and in tests', async () => {
     const { images, labels } = await kaiseki.digits({ count: 60 });
     const given = { images, labels, mean: [0.1], std: [0.3] };
-    const made = { images: await (await images.sub(0.1)).div(0.3), labels };
+    assert.equal(images.dtype, 'u8');
+    const floats = Float32Array.from(await images.toTypedArray(), (byte) => byte / 255);
+    const unit = await kaiseki.tensor(floats, images.shape);
+    const made = { images: await (await unit.sub(0.1)).div(0.3), labels };
+    const values = async (tensor) => Array.from(await tensor.toTypedArray());
+    assert.deepEqual(await values(await kaiseki.normalize(images, given)), await values(made.images));
+    assert.deepEqual(await values(await kaiseki.normalize(unit, given)), await values(made.images));
+    assert.deepEqual(await values(await kaiseki.normalize(images)), await values(unit));
     const found = [];
     for (const data of [given, made]) {
       const [network, optimizer] = await prepared(small);

@@ -26,7 +26,7 @@ function members(object) {
 /** Members that only the package itself uses. */
 const INTERNAL = {
   client: ['id', 'kaiseki', 'moveTo', 'connection', 'depth', 'made', 'request', 'ended'],
-  sync: ['address', 'kaiseki', 'release', 'module', 'scopes', 'rows', 'rowsFrom', 'idx', 'evaluateBatches'],
+  sync: ['address', 'kaiseki', 'release', 'module', 'scopes', 'rows', 'idx', 'evaluateBatches'],
 };
 
 for (const [entry, file, { load }] of [

@@ -32,6 +32,7 @@ const library = {
   closed: new Promise(() => {}) as Promise<unknown>,
   close() {},
   tensor: async (_: unknown, shape: number[]) => tensor(shape),
+  normalize: async ({ shape }: { shape: number[] }) => tensor(shape),
   tidy: (body: (scope: unknown) => unknown) => body(library),
   optimizer: async () => ({
     dispose() {},

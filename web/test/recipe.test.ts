@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { augmentationOf, describe, normalize, scheduleOf } from '../src/logic/recipe';
+import { augmentationOf, describe, scheduleOf } from '../src/logic/recipe';
 
 const models = new URL('../../models/', import.meta.url);
 const recipeOf = (name: string) => JSON.parse(readFileSync(new URL(name, models), 'utf8')).recipe;
@@ -29,11 +29,4 @@ test('a crop without padding needs larger pictures', () => {
 test('begins the schedule again after its end', () => {
   const done = (epochs: number) => scheduleOf({}, 3, epochs).done;
   expect([0, 1.5, 3, 2.9999999999, 4].map(done)).toEqual([0, 1.5, 0, 0, 1]);
-});
-
-test('normalizes by channel, or with one number for all', () => {
-  const pixels = Float32Array.from([0, 1, 0.5, 0.25]);
-  expect([...normalize(pixels, 2, { mean: [0.5, 0.25], std: [0.5, 0.25] })]).toEqual([-1, 1, 1, 0]);
-  expect([...normalize(pixels, 2, { std: [0.5] })]).toEqual([0, 2, 1, 0.5]);
-  expect(normalize(pixels, 2, {})).toBe(pixels);
 });

@@ -52,6 +52,7 @@ export class Library {
     if (--fake.room < 0) throw new Error('[memory] expected room');
     return tensor(shape);
   };
+  normalize = async ({ shape }: { shape: number[] }) => tensor(shape);
   tidy = async (body: (scope: Library) => Promise<object[]>) => {
     const before = new Set(live);
     let kept: object[] = [];

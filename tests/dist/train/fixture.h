@@ -65,7 +65,7 @@ struct Run {
                const nn::OptimizerOptions& how = {}, double rate = 0.02)
       : network(nn::Network::parse(json, "test", Device::cpu())),
         optimizer(how),
-        iterator(std::move(data), nn::IteratorOptions{.batch_size = 32, .seed = 5}),
+        iterator(std::move(data), nn::IteratorOptions{.batch_size = 32, .seed = 5, .files = true}),
         nodes(std::make_unique<LocalNodes>(std::move(with), seed)) {
     network.initialize(11);
     const nn::Schedule schedule{.base = rate};

@@ -64,7 +64,7 @@ struct Work1 {
     const ByteView text = as_bytes(json);
     ticket.network = blobs.add({text.begin(), text.end()});
     ticket.weights = blobs.add(weights_of(network));
-    ticket.samples = blobs.add(pack_samples(batch.images, {}));
+    ticket.samples = blobs.add(pack_samples({batch.images, {}}));
     ticket.seed = 3;
     ticket.position = 17;
     ticket.gradients = static_cast<int64_t>(network.parameters().size());
@@ -113,7 +113,7 @@ TEST_CASE("a node computes the gradients of the network, dropout included") {
   CHECK(work.blobs.asked == 3);
   work.network.set_random_position(17);
   work.network.zero_grad();
-  const auto loss = work.network.forward_loss(work.batch.images, work.batch.labels);
+  const auto loss = work.network.forward_loss(work.batch.inputs(Device::cpu()), work.batch.labels);
   work.network.backward();
   REQUIRE(result.tensors.size() == 2 + work.network.parameters().size());
   CHECK(result.tensors[0].value.item() == loss.loss.item());
@@ -171,12 +171,13 @@ TEST_CASE("two halves of a batch have the same dropout as the whole batch") {
   Work1 work;
   work.network.set_random_position(5);
   const std::vector<float> whole =
-      work.network.forward(work.batch.images, nn::Phase::train).to_vector();
+      work.network.forward(work.batch.inputs(Device::cpu()), nn::Phase::train).to_vector();
   std::vector<float> halves;
   for (int64_t first : {0, 2}) {
     work.network.set_random_position(5);
     work.network.set_first_sample(first);
-    const Tensor part = work.batch.images.slice(0, first, first ? 4 : 2).contiguous();
+    const Tensor part =
+        work.batch.inputs(Device::cpu()).slice(0, first, first ? 4 : 2).contiguous();
     for (float value : work.network.forward(part, nn::Phase::train).to_vector())
       halves.push_back(value);
   }
@@ -231,8 +232,8 @@ TEST_CASE("a node with the weights of the last step fetches a delta, and compute
   CHECK(node.missing(ticket).empty());
 
   // The delta of other weights: refused by the hash. Then the node fetches all weights.
-  second.weights =
-      work.blobs.add(encode_tensors(std::vector<WireTensor>{{"w", work.batch.images}}));
+  second.weights = work.blobs.add(
+      encode_tensors(std::vector<WireTensor>{{"w", work.batch.labels, WireType::i32}}));
   second.base = sha256(after);
   second.delta = work.blobs.add(encode_delta(after, before).value());
   CHECK_THROWS_WITH_AS(node.run(encode_ticket(second), work.blobs.getter()),
@@ -285,8 +286,7 @@ TEST_CASE("invalid tickets and blobs are errors with the cause") {
   CHECK_THROWS_AS(run(labels), Error);
   TrainingTicket samples = work.ticket;
   samples.samples = samples.weights;
-  CHECK_THROWS_WITH_AS(run(samples), doctest::Contains("expected bytes or floats of samples"),
-                       Error);
+  CHECK_THROWS_WITH_AS(run(samples), doctest::Contains("expected bytes of samples"), Error);
   CHECK_THROWS_AS(node.run(work.blobs.all[work.ticket.weights]), ParseError);
   TrainingTicket negative = work.ticket;
   negative.first = -1;

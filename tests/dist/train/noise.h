@@ -19,10 +19,10 @@ class Noise : public nn::Dataset {
   std::vector<std::string> class_names() const override {
     return std::vector<std::string>(static_cast<size_t>(classes_));
   }
-  void read(int64_t index, float* out, int32_t& label, Random&) const override {
+  void read(int64_t index, uint8_t* out, int32_t& label, Random&) const override {
     Random random(3, static_cast<uint64_t>(index));
     for (int64_t i = 0; i < shape_.elements(); ++i)
-      out[i] = static_cast<float>(random.below(256)) / 255.0f;
+      out[i] = static_cast<uint8_t>(random.below(256));
     label = static_cast<int32_t>(index % classes_);
   }
 

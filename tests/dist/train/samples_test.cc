@@ -3,15 +3,14 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
+#include <numeric>
 
 #include "base/base64.h"
 #include "base/error.h"
 #include "base/sha256.h"
-#include "dist/train/jpeg_samples.h"
+#include "dist/train/file_samples.h"
 #include "matrix/random.h"
 #include "nn/data/dataset.h"
-#include "nn/data/iterator.h"
 #include "nn/data/picture.h"
 #include "tests/dist/train/scenes.h"
 
@@ -28,146 +27,207 @@ constexpr const char* kHalfColour =
     "AAAAAgEGAwQTFCQx/9oADAMBAAIRAxEAPwDaXXbI9ipqQodATnobLiV5F6B/Oxh1cjBNebvVzMTL"
     "gduUUJop60Apm1suqiI9HrYUrNkZKb0KWGmTZiovYxSr5vgeKi7bUB1am9P/2Q==";
 
-/// Concatenates the files.
-JpegSamples files(const std::vector<ByteVector>& all) {
-  JpegSamples samples;
-  ByteVector bytes;
-  std::vector<int32_t> sizes;
-  for (const ByteVector& file : all) {
-    bytes.insert(bytes.end(), file.begin(), file.end());
-    sizes.push_back(static_cast<int32_t>(file.size()));
+ByteView view(const std::vector<uint8_t>& bytes) {
+  return as_bytes(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+std::vector<uint8_t> values(const Tensor& images) { return images.to_vector<uint8_t>(); }
+
+Tensor random_images(const Shape& shape) {
+  std::vector<uint8_t> bytes(static_cast<size_t>(shape.elements()));
+  Random random(4);
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.below(256));
+  return Tensor::from(std::span<const uint8_t>(bytes), shape, Device::cpu());
+}
+
+nn::Batch scenes(int64_t count, int side) {
+  const test::Scenes data(side, count);
+  std::vector<int64_t> indices(static_cast<size_t>(count));
+  std::iota(indices.begin(), indices.end(), int64_t{0});
+  nn::Batch batch = nn::read_batch(data, indices);
+  Random unused(0);
+  for (const int64_t i : indices) batch.files.push_back(*data.file(i, unused));
+  return batch;
+}
+
+FileSamples as_tensors(const std::vector<nn::SampleFile>& files, const Shape& images) {
+  FileSamples samples;
+  for (const WireTensor& one : wire_tensors(files, images)) {
+    if (one.name == "files") samples.bytes = one.value;
+    if (one.name == "sizes") samples.sizes = one.value;
+    if (one.name == "places") samples.places = one.value;
+    if (one.name == "shape") samples.shape = one.value;
   }
-  const auto* first = reinterpret_cast<const uint8_t*>(bytes.data());
-  samples.files = Tensor::from(std::span(first, bytes.size()), {static_cast<int64_t>(bytes.size())},
-                               Device::cpu());
-  samples.sizes = Tensor::from(std::span<const int32_t>(sizes),
-                               {static_cast<int64_t>(sizes.size())}, Device::cpu());
   return samples;
 }
 
-Tensor scenes(int64_t count, int64_t side) {
-  std::vector<int64_t> indices;
-  for (int64_t i = 0; i < count; ++i) indices.push_back(i);
-  return nn::read_batch(test::Scenes(side, count), indices).images;
+/// Tensors of `count` copies of a file that are samples of height x width.
+FileSamples copies(const ByteVector& file, int64_t count, int64_t height, int64_t width) {
+  const std::vector<nn::SampleFile> files(static_cast<size_t>(count), {file, {{height, width}}});
+  return as_tensors(files, {count, 3, height, width});
 }
+
+ByteVector small_jpeg() { return nn::encode_jpeg({8, 8, 3, std::vector<uint8_t>(192)}, 90); }
 
 }  // namespace
 
-TEST_CASE("images are sent as bytes, and unpacked as the same floats") {
-  for (bool normalised : {false, true}) {
-    nn::Preprocessing how{.channels = 3, .height = 6, .width = 5, .padding = 2};
-    how.random_crop = how.flip = true;
-    if (normalised) {
-      how.mean = {0.485f, 0.456f, 0.406f};
-      how.std = {0.229f, 0.224f, 0.225f};
+TEST_CASE("images arrive as the bytes of the data set, with its mean and std") {
+  const nn::Normalization imagenet{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
+  for (const nn::Normalization& how : {nn::Normalization{}, imagenet})
+    for (const Shape& shape : {Shape{20, 3, 6, 5}, Shape{3, 3}}) {
+      const Tensor images = random_images(shape);
+      const ByteVector blob = pack_samples({images, how});
+      CHECK(static_cast<int64_t>(blob.size()) < images.size() + 200);
+      const Samples found = unpack_samples(blob);
+      CHECK(found.normalization == how);
+      CHECK(found.images.shape() == shape);
+      CHECK(values(found.images) == values(images));
     }
-    nn::Picture picture{6, 5, 3, std::vector<uint8_t>(90)};
-    Random random(4);
-    Tensor images({20, 3, 6, 5}, DType::f32, Device::cpu());
-    for (int64_t i = 0; i < 20; ++i) {
-      for (uint8_t& pixel : picture.pixels) pixel = static_cast<uint8_t>(random.below(256));
-      nn::prepare_sample(picture, how, &random, images.overwrite<float>() + i * 90);
-    }
-    const ByteVector blob = pack_samples(images, {how.mean, how.std});
-    CHECK(blob.size() < 20 * 90 + 200);
-    const Tensor found = unpack_samples(blob);
-    CHECK(found.shape() == images.shape());
-    CHECK(found.to_vector() == images.to_vector());
-  }
+  CHECK_THROWS_WITH_AS(pack_samples({random_images({2, 3, 4}), {{1, 2}, {}}}),
+                       doctest::Contains("mean and std"), Error);
 }
 
-TEST_CASE("the built-in digits are packed as bytes") {
+TEST_CASE("the built-in digits are sent as bytes") {
   const auto data = nn::open_dataset({.spec = "digits:8"});
   const std::vector<int64_t> indices = {0, 1, 2, 3, 4, 5, 6, 7};
   const nn::Batch batch = nn::read_batch(*data, indices);
-  const ByteVector blob = pack_samples(batch.images, {});
+  const ByteVector blob = pack_samples({batch.images, batch.normalization});
   CHECK(blob.size() < 8 * 784 + 100);
-  CHECK(unpack_samples(blob).to_vector() == batch.images.to_vector());
+  CHECK(values(unpack_samples(blob).images) == values(batch.images));
 }
 
-TEST_CASE("values that are not bytes are sent as floats") {
-  const Tensor images = Tensor::from({0.1f, 0.5f, -3, 7}, {2, 1, 1, 2}, Device::cpu());
-  CHECK(unpack_samples(pack_samples(images, {})).to_vector() == images.to_vector());
-  CHECK(unpack_samples(pack_samples(images, {{0.5f}, {0.2f}})).to_vector() == images.to_vector());
-  CHECK_THROWS_WITH_AS(pack_samples(images, {{1, 2}, {}}), doctest::Contains("mean and std"),
-                       Error);
-}
-
-TEST_CASE("large images are sent as JPEG if allowed, in at most half of the bytes") {
-  const Normalisation how{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
-  const Tensor plain = scenes(5, 65);
-  std::vector<float> normalised = plain.to_vector();
-  for (size_t i = 0; i < normalised.size(); ++i) {
-    const size_t c = i / (65 * 65) % 3;
-    normalised[i] = (normalised[i] - how.mean[c]) / how.std[c];
-  }
-  const Tensor images =
-      Tensor::from(std::span<const float>(normalised), plain.shape(), Device::cpu());
-  const ByteVector exact = pack_samples(images, how);
-  const ByteVector blob = pack_samples(images, how, true);
-  CHECK(unpack_samples(exact).to_vector() == normalised);
+TEST_CASE("a JPEG is sent as it is stored: it is not decoded and encoded again") {
+  const nn::Batch batch = scenes(5, 65);
+  const nn::Normalization how{{0.5f}, {0.25f}};
+  const ByteVector exact = pack_samples({batch.images, how});
+  const ByteVector blob = pack_samples({batch.images, how}, batch.files);
   CHECK(blob.size() < exact.size() / 2);
-  const Tensor found = unpack_samples(blob);
-  REQUIRE(found.shape() == images.shape());
-  const std::vector<float> values = found.to_vector();
-  CHECK(values != normalised);
-  double squares = 0, norm = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    squares += std::pow(values[i] - normalised[i], 2);
-    norm += std::pow(normalised[i], 2);
+  CHECK(values(unpack_samples(exact).images) == values(batch.images));
+  ByteVector stored;
+  for (const nn::SampleFile& file : batch.files)
+    stored.insert(stored.end(), file.bytes.begin(), file.bytes.end());
+  for (const auto& [name, value] : decode_tensors(blob, "samples").tensors)
+    if (name == "files") {
+      const std::vector<uint8_t> sent = value.to_vector<uint8_t>();
+      CHECK(ByteVector(view(sent).begin(), view(sent).end()) == stored);
+    }
+  const Samples found = unpack_samples(blob);
+  CHECK(found.normalization == how);
+  REQUIRE(found.images.shape() == batch.images.shape());
+  CHECK(values(found.images) != values(batch.images));
+  for (size_t i = 0; i < batch.files.size(); ++i) {
+    std::vector<uint8_t> cut(3 * 65 * 65);
+    const nn::SampleFile& file = batch.files[i];
+    nn::cut_sample(nn::decode_picture_portable(file.bytes, "x", 3, false), file.place, 65, 65,
+                   cut.data());
+    CHECK(values(found.images.slice(0, static_cast<int64_t>(i), 1).contiguous()) == cut);
   }
-  CHECK(std::sqrt(squares / norm) < 0.15);  // mostly in the color of the noise
 }
 
-TEST_CASE("small and gray images are not sent as JPEG") {
-  for (const Tensor& images : {scenes(3, 63), scenes(2, 64).slice(1, 0, 1).contiguous()})
-    CHECK(pack_samples(images, {}, true) == pack_samples(images, {}));
-  CHECK(pack_samples(scenes(3, 64), {}, true) != pack_samples(scenes(3, 64), {}));
+TEST_CASE("a PNG and its place give the bytes of the data set") {
+  nn::Picture picture{20, 30, 3, std::vector<uint8_t>(1800, 77)};
+  for (size_t i = 0; i < picture.pixels.size(); i += 31) picture.pixels[i] = 200;
+  nn::Preprocessing how{.channels = 3, .height = 24, .width = 24, .resize = 26, .flip = true};
+  how.random_crop = true;
+  const ByteVector png = nn::encode_png(picture);
+  Tensor images({6, 3, 24, 24}, DType::u8, Device::cpu());
+  std::vector<nn::SampleFile> files;
+  for (uint64_t i = 0; i < 6; ++i) {
+    Random one(i), other(i);
+    nn::prepare_sample(picture, how, &one, images.overwrite<uint8_t>() + i * 1728);
+    files.push_back({png, nn::place_sample({20, 30}, how, &other)});
+  }
+  const ByteVector blob = pack_samples({images, {}}, files);
+  CHECK(static_cast<int64_t>(blob.size()) < images.size());
+  CHECK(values(unpack_samples(blob).images) == values(images));
+}
+
+TEST_CASE("files that are larger than the images, or that nodes refuse, are not sent") {
+  const nn::Batch batch = scenes(2, 64);
+  auto sent = [&](const std::vector<nn::SampleFile>& files) {
+    return pack_samples({batch.images, {}}, files) != pack_samples({batch.images, {}});
+  };
+  std::vector<nn::SampleFile> files = batch.files;
+  CHECK(sent(files));
+  CHECK_FALSE(sent({}));
+  files[0].bytes.resize(static_cast<size_t>(batch.images.size()));
+  CHECK_FALSE(sent(files));
+  files = batch.files;
+  files[1].place.left = int64_t{1} << 31;
+  CHECK_FALSE(sent(files));
+  files[1] = {nn::encode_jpeg({1025, 512, 1, std::vector<uint8_t>(1025 * 512)}, 1), {{64, 64}}};
+  CHECK_FALSE(sent(files));
 }
 
 TEST_CASE("a JPEG is decoded to the same pixels on every machine") {
   const ByteVector file = decode_base64(kHalfColour, "half_colour");
-  const Tensor pixels = from_jpeg(files({file, file}));
-  CHECK(pixels.shape() == Shape{2, 3, 9, 31});
-  const ByteView bytes(reinterpret_cast<const std::byte*>(pixels.data<uint8_t>()),
-                       static_cast<size_t>(pixels.size()));
-  CHECK(sha256(bytes) == "a631a6af1b94c3efaed6c7d03b4c8f09c3d2ab670044dee64ac393fc70efa0a7");
+  const Tensor images = decode_files(copies(file, 2, 9, 31));
+  CHECK(images.shape() == Shape{2, 3, 9, 31});
+  CHECK(sha256(view(values(images))) ==
+        "a631a6af1b94c3efaed6c7d03b4c8f09c3d2ab670044dee64ac393fc70efa0a7");
 }
 
-TEST_CASE("damaged files and files of different sizes are refused") {
-  const ByteVector small = decode_base64(kHalfColour, "half_colour");
-  const ByteVector large = nn::encode_jpeg({8, 8, 3, std::vector<uint8_t>(192)}, 90);
-  CHECK_THROWS_WITH_AS(from_jpeg(files({small, large})),
-                       doctest::Contains("expected JPEGs of one size"), ParseError);
-  const ByteVector png = nn::encode_png({8, 8, 3, std::vector<uint8_t>(192)});
-  CHECK_THROWS_WITH_AS(from_jpeg(files({png})), doctest::Contains("expected JPEGs"), ParseError);
-  CHECK_THROWS_WITH_AS(from_jpeg(files({})), doctest::Contains("one or more files"), ParseError);
-  for (const int32_t size : {-1, 0, 3, 1 << 30}) {
-    JpegSamples samples = files({large});
-    samples.sizes.overwrite<int32_t>()[0] = size;
-    CHECK_THROWS_AS(from_jpeg(samples), ParseError);
-  }
-  CHECK_THROWS_AS(from_jpeg(files({ByteVector(large.begin(), large.end() - 9)})), ParseError);
-  ByteVector header = nn::encode_jpeg({8, 8, 3, std::vector<uint8_t>(192)}, 90);
-  for (size_t i = 0; i + 8 < header.size(); ++i)
-    if (header[i] == std::byte{0xff} && header[i + 1] == std::byte{0xc0})
-      header[i + 6] = header[i + 8] = std::byte{255};  // 255 x 255
-  CHECK_THROWS_WITH_AS(from_jpeg(files(std::vector<ByteVector>(2000, header))),
-                       doctest::Contains("at most 2^28 values"), ParseError);
-  header.pop_back();  // invalid, but it is refused for its size before it is decoded
-  CHECK_THROWS_WITH_AS(from_jpeg(files({large, header})),
-                       doctest::Contains("expected JPEGs of one size"), ParseError);
+TEST_CASE("damaged files, sizes, places and shapes are refused") {
+  const ByteVector file = small_jpeg();
+  const FileSamples good = copies(file, 2, 8, 8);
+  CHECK_NOTHROW(decode_files(good));
+  auto with = [&](Tensor FileSamples::*member, size_t at, int32_t value) {
+    FileSamples bad = good;
+    Tensor changed = (good.*member).clone();
+    changed.mutable_data<int32_t>()[at] = value;
+    bad.*member = changed;
+    return bad;
+  };
+  for (const int32_t size : {-1, 0, 3, 1 << 30})
+    CHECK_THROWS_AS(decode_files(with(&FileSamples::sizes, 0, size)), ParseError);
+  for (const size_t at : {0, 1, 6})
+    CHECK_THROWS_AS(decode_files(with(&FileSamples::places, at, 0)), ParseError);
+  CHECK_THROWS_AS(decode_files(with(&FileSamples::places, 2, INT32_MIN)), ParseError);
+  for (const int32_t value : {-1, 0, 2, 1 << 20})
+    for (const size_t at : {0, 1, 2}) {
+      if (at && value == 2) continue;
+      CHECK_THROWS_AS(decode_files(with(&FileSamples::shape, at, value)), ParseError);
+    }
+  FileSamples bad = good;
+  bad.places = good.places.slice(0, 0, 1).contiguous();
+  CHECK_THROWS_WITH_AS(decode_files(bad), doctest::Contains("six values"), ParseError);
+  CHECK_THROWS_WITH_AS(decode_files(copies(file, 0, 8, 8)), doctest::Contains("one or more files"),
+                       ParseError);
+  CHECK_THROWS_AS(decode_files(copies(ByteVector(file.begin(), file.end() - 9), 1, 8, 8)),
+                  ParseError);
   ByteVector random(500);
   Random draw(1);
   for (std::byte& byte : random) byte = static_cast<std::byte>(draw.below(256));
-  CHECK_THROWS_AS(from_jpeg(files({random})), ParseError);
-  const JpegSamples samples = files({large});
-  CHECK_THROWS_AS(unpack_samples(encode_tensors(
-                      std::vector<WireTensor>{{"jpeg", samples.files, WireType::u8}})),
-                  ParseError);
+  CHECK_THROWS_AS(decode_files(copies(random, 1, 8, 8)), ParseError);
+  CHECK_THROWS_AS(
+      unpack_samples(encode_tensors(std::vector<WireTensor>{{"files", good.bytes, WireType::u8}})),
+      ParseError);
+}
+
+TEST_CASE("files that would need too much memory are refused before they are decoded") {
+  const ByteVector file = small_jpeg();
+  CHECK_THROWS_WITH_AS(decode_files(copies(file, 2000, 255, 255)),
+                       doctest::Contains("at most 2^28 values"), ParseError);
+  CHECK_THROWS_WITH_AS(decode_files(copies(file, 2, 8, 8), 1000),
+                       doctest::Contains("fit into the ticket's memory"), ParseError);
+  CHECK_THROWS_WITH_AS(unpack_samples(pack_samples({random_images({2, 3, 8, 8}), {}}), 1000),
+                       doctest::Contains("fit into the ticket's memory"), ParseError);
+  ByteVector large = nn::encode_jpeg({1025, 512, 1, std::vector<uint8_t>(1025 * 512)}, 1);
+  large.pop_back();  // invalid, but it is refused for its size first
+  CHECK_THROWS_WITH_AS(decode_files(copies(large, 1, 8, 8)), doctest::Contains("2^19 pixels"),
+                       ParseError);
 }
 
 TEST_CASE("other blobs are refused") {
+  for (const std::vector<float>& std : {std::vector<float>{1, 2}, {0}})
+    CHECK_THROWS_AS(unpack_samples(encode_tensors(std::vector<WireTensor>{
+                        {"samples", random_images({2, 3, 4}), WireType::u8},
+                        {"std", Tensor::from(std::span<const float>(std),
+                                             {static_cast<int64_t>(std.size())}, Device::cpu())}})),
+                    ParseError);
+  CHECK_THROWS_AS(unpack_samples(encode_tensors(std::vector<WireTensor>{
+                      {"samples", Tensor::zeros({2, 3}, DType::f32, Device::cpu())}})),
+                  ParseError);
   CHECK_THROWS_AS(unpack_samples(encode_tensors({})), ParseError);
   CHECK_THROWS_AS(unpack_samples(ByteVector(40)), ParseError);
 }

@@ -7,11 +7,13 @@
 
 #include "base/error.h"
 #include "nn/data/class_split.h"
+#include "nn/data/iterator.h"
 #include "nn/data/source.h"
 #include "nn/io/gzip.h"
 #include "nn/io/tar.h"
 #include "tests/nn/data/pictures.h"
 #include "tests/nn/io/damage.h"
+#include "tests/support/devices.h"
 #include "tests/support/encode_idx.h"
 #include "tests/support/folder.h"
 
@@ -57,8 +59,8 @@ void check_cifar(const fs::path& path) {
   int32_t label = 0;
   auto sample = test::sample_of(*train, 3, &label);
   CHECK(label == 9);
-  CHECK(sample[0] == 1 / 255.0f);
-  CHECK(sample[3 * 1024 - 1] == 21 / 255.0f);
+  CHECK(sample[0] == 1);
+  CHECK(sample[3 * 1024 - 1] == 21);
 }
 
 }  // namespace
@@ -75,7 +77,7 @@ TEST_CASE("data set: reads a folder of IDX files") {
   CHECK(data->sample_shape() == Shape{1, 3, 4});
   CHECK(data->classes() == 8);
   int32_t label = 0;
-  CHECK(test::sample_of(*data, 1, &label)[11] == 23 / 255.0f);
+  CHECK(test::sample_of(*data, 1, &label)[11] == 23);
   CHECK(label == 7);
   CHECK_THROWS_WITH_AS(opened(folder.path, false), doctest::Contains("t10k-images"), Error);
   labels.pop_back();
@@ -122,6 +124,83 @@ TEST_CASE("data set: damaged CIFAR-10 batches throw ParseError") {
   CHECK(test::refuses(parse, {}, "got 0 bytes"));
   file[3073] = std::byte{10};
   CHECK(test::refuses(parse, file, "byte 3073: expected a class from 0 to 9"));
+}
+
+TEST_CASE("data set: a batch is bytes, and its inputs are (byte / 255 - mean) / std, bit for bit") {
+  test::Folder folder;
+  for (const char* path : {"train/cat/1.png", "train/cat/2.png", "train/dog/1.png"})
+    save(folder.path / path, png(path[10]));
+  const std::vector<float> mean = {0.485f, 0.456f, 0.406f}, std = {0.229f, 0.224f, 0.225f};
+  for (const Normalization& how : {Normalization{}, Normalization{mean, std}}) {
+    DataOptions options;
+    options.spec = folder.path.string();
+    options.preprocessing = {.height = 9, .width = 7, .padding = 2, .flip = true};
+    options.normalization = how;
+    const int64_t indices[] = {0, 1};
+    const Batch batch = read_batch(*open_dataset(options), indices);
+    CHECK(batch.normalization == how);
+    CHECK(batch.images.dtype() == DType::u8);
+    const std::vector<uint8_t> bytes = batch.images.to_vector<uint8_t>();
+    std::vector<float> expected;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const size_t c = i / 63 % 3;
+      const float x = static_cast<float>(bytes[i]) / 255.0f;
+      expected.push_back(how.mean.empty() ? x : (x - mean[c]) / std[c]);
+    }
+    test::for_each_device([&](Device device) {
+      CHECK(batch.inputs(device).device() == device);
+      CHECK(batch.inputs(device).to_vector() == expected);
+    });
+  }
+}
+
+TEST_CASE("data set: a mean or std that does not fit the channels is refused when it is opened") {
+  DataOptions options;
+  options.spec = "digits:10";
+  options.normalization.mean = {0.1f, 0.2f};
+  CHECK_THROWS_WITH_AS(open_dataset(options), doctest::Contains("for each of 1 channels"),
+                       ShapeError);
+  options.normalization = {{}, {0}};
+  CHECK_THROWS_WITH_AS(open_dataset(options), doctest::Contains("a std above 0"), ShapeError);
+}
+
+TEST_CASE("data set: the file of a sample and its place give the bytes of the sample") {
+  test::Folder folder;
+  ByteVector archive;
+  for (const char* path : {"train/cat/1.png", "train/cat/2.png", "train/dog/1.png"}) {
+    save(folder.path / "tree" / path, png(path[10]));
+    append_tar_file(archive, path, png(path[10]));
+  }
+  finish_tar(archive);
+  save(folder.path / "a.tar", archive);
+  save(folder.path / "a.tar.gz", gzip(archive));
+  const Preprocessing how{
+      .channels = 3, .height = 5, .width = 7, .resize = 9, .padding = 2, .flip = true};
+  for (const char* name : {"tree", "a.tar", "a.tar.gz"})
+    for (const uint64_t cache : {0, 1 << 20}) {
+      DataOptions options;
+      options.spec = (folder.path / name).string();
+      options.preprocessing = how;
+      options.cache_bytes = cache;
+      const std::shared_ptr<const Dataset> data = open_dataset(options);
+      Iterator iterator(data, {.batch_size = 3, .seed = 4, .files = true});
+      for (int epoch = 0; epoch < 4; ++epoch) {
+        Batch batch;
+        iterator.next(batch);
+        REQUIRE(int64_t(batch.files.size()) == batch.images.dim(0));
+        std::vector<uint8_t> cut(105 * batch.files.size());
+        for (size_t i = 0; i < batch.files.size(); ++i) {
+          const SampleFile& file = batch.files[i];
+          cut_sample(decode_picture_portable(file.bytes, "x", 3, file.as_stored), file.place, 5, 7,
+                     cut.data() + 105 * i);
+        }
+        CHECK(cut == batch.images.to_vector<uint8_t>());
+      }
+    }
+  Iterator digits(open_dataset({.spec = "digits:10"}), {.batch_size = 3, .files = true});
+  Batch batch;
+  digits.next(batch);
+  CHECK(batch.files.empty());
 }
 
 TEST_CASE("data set: a folder of classes and a tar of it give the same samples") {

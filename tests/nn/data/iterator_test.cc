@@ -26,11 +26,11 @@ class Numbers : public Dataset {
   Shape sample_shape() const override { return {1, 1, 2}; }
   int classes() const override { return 7; }
   std::vector<std::string> class_names() const override { return std::vector<std::string>(7); }
-  void read(int64_t index, float* out, int32_t& label, Random& augmentation) const override {
+  void read(int64_t index, uint8_t* out, int32_t& label, Random& augmentation) const override {
     ++reads;
     if (index == broken_) throw ParseError("7.jpg", "byte 3", "expected better");
-    out[0] = static_cast<float>(index);
-    out[1] = augmentation.uniform();
+    out[0] = static_cast<uint8_t>(index);
+    out[1] = static_cast<uint8_t>(augmentation.below(256));
     label = static_cast<int32_t>(index % 7);
   }
   mutable std::atomic<int64_t> reads = 0;
@@ -39,12 +39,14 @@ class Numbers : public Dataset {
   int64_t count_, broken_;
 };
 
-std::vector<float> take(Iterator& iterator, int batches) {
-  std::vector<float> all;
+using Bytes = std::vector<uint8_t>;
+
+Bytes take(Iterator& iterator, int batches) {
+  Bytes all;
   Batch batch;
   for (int i = 0; i < batches; ++i) {
     REQUIRE(iterator.next(batch));
-    auto values = batch.images.to_vector();
+    auto values = batch.images.to_vector<uint8_t>();
     all.insert(all.end(), values.begin(), values.end());
   }
   return all;
@@ -65,7 +67,7 @@ TEST_CASE("iterator: an epoch has every sample once; the last batch may be small
     CHECK(batch.images.shape() == Shape{i < 4 ? 5 : 3, 1, 1, 2});
     CHECK(iterator.is_new_epoch() == (i == 4));
     for (int64_t k = 0; k < batch.labels.size(); ++k) {
-      int index = static_cast<int>(batch.images.data<float>()[2 * k]);
+      int index = batch.images.data<uint8_t>()[2 * k];
       CHECK(batch.labels.data<int32_t>()[k] == index % 7);
       seen.push_back(index);
     }
@@ -81,7 +83,7 @@ TEST_CASE("iterator: an epoch has every sample once; the last batch may be small
 }
 
 TEST_CASE("iterator: order and augmentation depend on the seed, not on the number of threads") {
-  std::vector<float> one, first_epoch, second_epoch;
+  Bytes one, first_epoch, second_epoch;
   for (int workers : {1, 2, 3, 8}) {
     Iterator iterator(numbers(101),
                       {.batch_size = 7, .seed = 9, .workers = workers, .prefetch = 5});
@@ -99,7 +101,7 @@ TEST_CASE("iterator: order and augmentation depend on the seed, not on the numbe
 TEST_CASE("iterator: without shuffling, samples are in the order of the data set") {
   Iterator iterator(numbers(10), {.batch_size = 4, .shuffle = false});
   auto all = take(iterator, 3);
-  for (size_t i = 0; i < 10; ++i) CHECK(all[2 * i] == static_cast<float>(i));
+  for (size_t i = 0; i < 10; ++i) CHECK(all[2 * i] == i);
 }
 
 TEST_CASE("iterator: a restored iterator continues with the next batch") {
@@ -132,7 +134,7 @@ TEST_CASE("iterator: wait_seconds() counts waiting, except for the first batch")
   class Slow : public Numbers {
    public:
     Slow() : Numbers(100) {}
-    void read(int64_t index, float* out, int32_t& label, Random& augmentation) const override {
+    void read(int64_t index, uint8_t* out, int32_t& label, Random& augmentation) const override {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));  // simulates work
       Numbers::read(index, out, label, augmentation);
     }

@@ -145,15 +145,29 @@ TEST_CASE("orientation: a picture that is decoded at a reduced size is turned to
   how.height = kRows;
   how.width = kColumns;
   const auto sample_of = [&](ByteView jpeg) {
-    std::vector<float> sample(kRows * kColumns);
+    std::vector<uint8_t> sample(kRows * kColumns);
     prepare_sample(decode_for(jpeg, "file", how), how, nullptr, sample.data());
     return sample;
   };
-  const std::vector<float> turned = sample_of(file);
-  const std::vector<float> upright = sample_of(encode_jpeg(blocks(), 100));
+  const std::vector<uint8_t> turned = sample_of(file);
+  const std::vector<uint8_t> upright = sample_of(encode_jpeg(blocks(), 100));
   for (size_t i = 0; i < turned.size(); ++i) {
-    CHECK(std::abs(turned[i] - upright[i]) * 255 < 3);
+    CHECK(std::abs(turned[i] - upright[i]) < 3);
     CHECK(upright[i] > (i ? upright[i - 1] : 0));
+  }
+}
+
+TEST_CASE("orientation: the header gives the upright size") {
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    const Picture stored = stored_as(blocks(), orientation);
+    const ByteVector file = with_block(encode_jpeg(stored, 100), exif(orientation, true));
+    for (const bool as_stored : {false, true}) {
+      const PictureSize size = upright_size(file, "file", as_stored);
+      const Picture decoded = decode_picture_portable(file, "file", 1, as_stored);
+      CHECK(size.height == decoded.height);
+      CHECK(size.width == decoded.width);
+      CHECK(size.height == (as_stored ? stored.height : kBlock * kRows));
+    }
   }
 }
 

@@ -16,11 +16,12 @@ namespace {
 
 void decode(ByteView file) { decode_picture(file, "x.png"); }
 
-std::vector<float> prepared(const Picture& picture, const Preprocessing& how,
-                            Random* random = nullptr) {
-  std::vector<float> out(static_cast<size_t>(how.channels) * how.height * how.width);
+using Pixels = std::vector<int>;
+
+Pixels prepared(const Picture& picture, const Preprocessing& how, Random* random = nullptr) {
+  std::vector<uint8_t> out(static_cast<size_t>(how.channels) * how.height * how.width);
   prepare_sample(picture, how, random, out.data());
-  return out;
+  return {out.begin(), out.end()};
 }
 
 }  // namespace
@@ -101,21 +102,15 @@ TEST_CASE("PNG: a truncated, changed or huge file throws ParseError") {
   CHECK(test::refuses(decode, {}, "JPEG or PNG"));
 }
 
-TEST_CASE("sample: is (pixel / 255 - mean) / std for each channel") {
+TEST_CASE("sample: has the bytes of the picture, by channels") {
   Picture picture = test::pattern(4, 6, 3);
-  Preprocessing how{
-      .channels = 3, .height = 4, .width = 6, .mean = {0.1f, 0.2f, 0.3f}, .std = {0.5f, 0.25f, 2}};
+  Preprocessing how{.channels = 3, .height = 4, .width = 6};
   auto sample = prepared(picture, how);
   for (int c = 0; c < 3; ++c)
     for (int y = 0; y < 4; ++y)
-      for (int x = 0; x < 6; ++x) {
-        double expected = (picture.pixels[(y * 6 + x) * 3 + c] / 255.0 - 0.1 * (c + 1)) /
-                          std::vector<double>{0.5, 0.25, 2}[c];
-        CHECK(sample[(c * 4 + y) * 6 + x] == doctest::Approx(expected).epsilon(1e-6));
-      }
-  how.std = {0};
-  CHECK_THROWS_AS(prepared(picture, how), ShapeError);
-  how.std = {1, 2};
+      for (int x = 0; x < 6; ++x)
+        CHECK(sample[(c * 4 + y) * 6 + x] == picture.pixels[(y * 6 + x) * 3 + c]);
+  how.channels = 1;
   CHECK_THROWS_AS(prepared(picture, how), ShapeError);
 }
 
@@ -124,24 +119,23 @@ TEST_CASE("sample: without random parts, the crop is in the center") {
   Preprocessing how{.channels = 1, .height = 5, .width = 4, .resize = 8};
   auto sample = prepared(picture, how);
   for (int y = 0; y < 5; ++y)
-    for (int x = 0; x < 4; ++x)
-      CHECK(sample[y * 4 + x] == picture.pixels[(y + 2) * 8 + x + 2] / 255.0f);
+    for (int x = 0; x < 4; ++x) CHECK(sample[y * 4 + x] == picture.pixels[(y + 2) * 8 + x + 2]);
 }
 
 TEST_CASE(
     "sample: random crops reach all positions, mirror half of the samples and pad with black") {
   Picture picture = test::pattern(4, 4, 1, 1);
   Preprocessing how{.channels = 1, .height = 4, .width = 4, .padding = 1, .flip = true};
-  std::set<std::vector<float>> expected, seen;
+  std::set<Pixels> expected, seen;
   for (int top = -1; top <= 1; ++top)
     for (int left = -1; left <= 1; ++left)
       for (int mirrored = 0; mirrored < 2; ++mirrored) {
-        std::vector<float> sample;
+        Pixels sample;
         for (int y = 0; y < 4; ++y)
           for (int x = 0; x < 4; ++x) {
             int from_x = (mirrored ? 3 - x : x) + left, from_y = y + top;
             bool inside = from_x >= 0 && from_x < 4 && from_y >= 0 && from_y < 4;
-            sample.push_back(inside ? picture.pixels[from_y * 4 + from_x] / 255.0f : 0);
+            sample.push_back(inside ? picture.pixels[from_y * 4 + from_x] : 0);
           }
         expected.insert(sample);
       }
@@ -160,7 +154,7 @@ TEST_CASE("resize: keeps a constant picture, uses bilinear weights and covers th
   CHECK(resize_picture({1, 4, 1, {0, 100, 100, 200}}, 1, 2).pixels ==
         std::vector<uint8_t>{57, 143});  // weights 3, 3, 1 of 7
   Preprocessing how{.channels = 3, .height = 20, .width = 31};
-  for (float value : prepared(flat, how)) CHECK(value == 201 / 255.0f);
+  for (uint8_t value : prepared(flat, how)) CHECK(value == 201);
 }
 
 TEST_CASE("picture: a file is read as one sample") {
@@ -176,15 +170,15 @@ TEST_CASE("resize: a crop equals the part of the resized picture, and only it is
   const Preprocessing how{
       .channels = 3, .height = 6, .width = 7, .padding = 2, .random_crop = true};
   const Picture whole = resize_picture(picture, 16, 7);
-  std::set<std::vector<float>> crops, seen;
+  std::set<Pixels> crops, seen;
   for (int top = -2; top <= 12; ++top)
     for (int left = -2; left <= 2; ++left) {
-      std::vector<float> sample;
+      Pixels sample;
       for (int c = 0; c < 3; ++c)
         for (int y = top; y < top + 6; ++y)
           for (int x = left; x < left + 7; ++x) {
             const bool inside = y >= 0 && y < 16 && x >= 0 && x < 7;
-            sample.push_back(inside ? whole.pixels[(y * 7 + x) * 3 + c] / 255.0f : 0);
+            sample.push_back(inside ? whole.pixels[(y * 7 + x) * 3 + c] : 0);
           }
       crops.insert(sample);
     }
@@ -197,7 +191,7 @@ TEST_CASE("resize: a crop equals the part of the resized picture, and only it is
   const Picture line{16384, 1, 3, std::vector<uint8_t>(16384 * 3, 51)};
   const Preprocessing square{.channels = 3, .height = 224, .width = 224, .random_crop = true};
   test::reset_largest_allocation();
-  const std::vector<float> sample = prepared(line, square, &random);
+  const Pixels sample = prepared(line, square, &random);
   CHECK(test::largest_allocation() < 4 << 20);
-  CHECK(sample == std::vector<float>(sample.size(), 51 / 255.0f));
+  CHECK(sample == Pixels(sample.size(), 51));
 }

@@ -21,9 +21,9 @@ inline nn::Picture pattern(int height, int width, int channels, int seed = 0) {
   return picture;
 }
 
-inline std::vector<float> sample_of(const nn::Dataset& data, int64_t index,
-                                    int32_t* label = nullptr, uint64_t seed = 0) {
-  std::vector<float> values(static_cast<size_t>(data.sample_shape().elements()));
+inline std::vector<uint8_t> sample_of(const nn::Dataset& data, int64_t index,
+                                      int32_t* label = nullptr, uint64_t seed = 0) {
+  std::vector<uint8_t> values(static_cast<size_t>(data.sample_shape().elements()));
   int32_t found = -1;
   Random random(seed);
   data.read(index, values.data(), found, random);

@@ -16,28 +16,29 @@
 
 namespace kaiseki::nn {
 
-/// Sample i has class i % 3. It is noise with a bright row of that index. With `broken`, sample 5
-/// is infinite.
+/// Sample i has class i % 3. It is noise with a bright row of that index.
 class Patterns : public Dataset {
  public:
-  explicit Patterns(int64_t size, bool broken = false, bool augmented = true)
-      : size_(size), broken_(broken), augmented_(augmented) {}
+  explicit Patterns(int64_t size, bool augmented = true) : size_(size), augmented_(augmented) {}
   int64_t size() const override { return size_; }
   Shape sample_shape() const override { return {1, 4, 5}; }
   int classes() const override { return 3; }
   std::vector<std::string> class_names() const override { return {"top", "middle", "low"}; }
-  void read(int64_t index, float* out, int32_t& label, Random& augmentation) const override {
+  Normalization normalization() const override { return {{}, {1 / kLargest}}; }
+  void read(int64_t index, uint8_t* out, int32_t& label, Random& augmentation) const override {
     Random random(17, static_cast<uint64_t>(index));
     label = static_cast<int32_t>(index % 3);
     const float brightness = augmented_ ? 0.9f + 0.1f * augmentation.uniform() : 1;
-    for (int i = 0; i < 20; ++i)
-      out[i] = 0.6f * random.uniform() + (i / 5 == label ? brightness : 0);
-    if (broken_ && index == 5) out[0] = INFINITY;
+    for (int i = 0; i < 20; ++i) {
+      const float value = 0.6f * random.uniform() + (i / 5 == label ? brightness : 0);
+      out[i] = static_cast<uint8_t>(255 * value / kLargest);
+    }
   }
 
  private:
+  static constexpr float kLargest = 1.6f;
   int64_t size_;
-  bool broken_, augmented_;
+  bool augmented_;
 };
 
 struct TrainingRun {

@@ -88,13 +88,13 @@ TEST_CASE("trainer: the loss falls and the evaluated accuracy rises") {
 
 TEST_CASE("trainer: evaluation agrees with losses and classes computed from the output") {
   TrainingRun run(1);
-  auto data = std::make_shared<Patterns>(23, false, false);
+  auto data = std::make_shared<Patterns>(23, false);
   const Evaluation found = evaluate(run.network, data, {.batch_size = 7});
   double loss = 0;
   int64_t right = 0;
   for (int64_t i = 0; i < 23; ++i) {
     const Batch one = read_batch(*data, std::span<const int64_t>(&i, 1));
-    const std::vector<float> p = run.network.forward(one.images).to_vector();
+    const std::vector<float> p = run.network.forward(one.inputs(run.network.device())).to_vector();
     const int label = one.labels.to_vector<int32_t>()[0];
     loss -= std::log(static_cast<double>(p[label]));
     right += std::max_element(p.begin(), p.end()) - p.begin() == label;
@@ -134,7 +134,8 @@ TEST_CASE("trainer: early stop waits as many evaluations as its patience") {
 }
 
 TEST_CASE("trainer: an infinite loss throws Diverged in its epoch") {
-  TrainingRun run(3, "sgd", 0.1, std::make_shared<Patterns>(50, true));
+  TrainingRun run(3);
+  run.network.parameters()[0].value.mutable_data<float>()[3] = INFINITY;
   CHECK_THROWS_AS(run.trainer.run(), Diverged);
   CHECK(run.trainer.step() <= 7);
 }

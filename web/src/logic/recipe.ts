@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The recipe of a network (docs/network-json.md), as the page uses it. Pictures of the page have the size of the
 // network's input, so they are not resized.
-import type { OptimizerOptions, Recipe, Schedule } from 'kaiseki';
+import type { Normalization, OptimizerOptions, Recipe, Schedule } from 'kaiseki';
 import { rate } from './format';
 
 export const optimizerOptions = (recipe: Recipe): OptimizerOptions => ({
@@ -27,25 +27,12 @@ export function augmentationOf({ augment = 'none', resize }: Recipe): string {
   return parts.join(',') || 'none';
 }
 
-export interface Normalization {
-  mean?: readonly number[];
-  std?: readonly number[];
-}
-
 /** The recipe's normalization. Throws if it does not fit the number of channels. */
 export function normalizationOf({ mean, std }: Recipe, channels: number): Normalization {
   for (const [name, values] of Object.entries({ mean, std }))
     if (values && values.length !== 1 && values.length !== channels)
       throw new Error(`[network] recipe.${name}: expected 1 number or ${channels}, got ${values.length}`);
   return { mean, std };
-}
-
-/** Normalizes a picture of this many channels. */
-export function normalize<T extends Float32Array>(pixels: T, channels: number, { mean, std }: Normalization): T {
-  if (!mean && !std) return pixels;
-  const of = (values: readonly number[] | undefined, i: number, otherwise: number) =>
-    values?.[values.length === 1 ? 0 : Math.floor((i * channels) / pixels.length)] ?? otherwise;
-  return pixels.map((value, i) => (value - of(mean, i, 0)) / of(std, i, 1)) as T;
 }
 
 const inEpochs = (value: number) => `${value} ${value === 1 ? 'epoch' : 'epochs'}`;

@@ -111,14 +111,8 @@ export async function fitDataset(kaiseki: Kaiseki, data: Dataset, network: Netwo
 }
 
 async function reshaped(kaiseki: Kaiseki, images: Tensor, from: Picture, to: Picture): Promise<Tensor> {
-  const bytes = fit(asBytes(await images.toTypedArray()), from, to);
+  const bytes = fit((await images.toTypedArray()) as Uint8Array<ArrayBuffer>, from, to);
   return kaiseki.tensor(bytes, [bytes.length / volume(to), ...to], 'u8', { transfer: true });
-}
-
-function asBytes(values: Float32Array | Int32Array | Uint8Array): Uint8Array<ArrayBuffer> {
-  return values instanceof Uint8Array
-    ? new Uint8Array(values)
-    : Uint8Array.from(values, (value) => Math.round(255 * value));
 }
 
 type Sets = readonly (Dataset | null)[];
@@ -142,8 +136,7 @@ export async function sample(
     valuesOf(images.slice(0, index, 1)),
     valuesOf(labels.slice(0, index, 1)),
   ]);
-  const scale = values instanceof Uint8Array ? 1 / 255 : 1;
-  return { pixels: Float32Array.from(values, (value) => value * scale), label: found };
+  return { pixels: Float32Array.from(values, (byte) => byte / 255), label: found };
 }
 
 async function valuesOf(slice: Promise<Tensor>) {

@@ -4,7 +4,7 @@
 import { batch, computed, effect, signal, type Signal } from '@preact/signals';
 import type { Kaiseki, LayerSummary, Network, Tensor } from 'kaiseki';
 import { fit, asPicture, volume, type Picture } from '../logic/fit';
-import { normalizationOf, normalize } from '../logic/recipe';
+import { normalizationOf } from '../logic/recipe';
 import { sample, type Dataset } from './dataset';
 import type { History } from './history';
 
@@ -169,7 +169,7 @@ export class Inspector {
     if (!kaiseki || !picture || this.tooLarge.peek()) return;
     const shape = asPicture(network.inputShape),
       how = normalizationOf(network.json.recipe ?? {}, shape[0]),
-      pixels = normalize(fit(picture.pixels, picture.shape, shape), shape[0], how);
+      bytes = Uint8Array.from(fit(picture.pixels, picture.shape, shape), (value) => Math.round(255 * value));
     // Each request waits for a training step. Requests that are sent together wait for the same step. All are awaited
     // even if one fails, so that their tensors can be freed.
     const tensorsToFree: Tensor[] = [];
@@ -178,9 +178,13 @@ export class Inspector {
       tensorsToFree.push(...made);
       return made;
     };
+    const input = async () => {
+      const [pixels] = await keep(kaiseki.tensor(bytes, [1, ...network.inputShape], 'u8').then((tensor) => [tensor]));
+      return keep(kaiseki.normalize(pixels, how).then((tensor) => [tensor]));
+    };
     try {
       const [[x], parameters] = await settled([
-        keep(kaiseki.tensor(pixels, [1, ...network.inputShape]).then((tensor) => [tensor])),
+        input(),
         keep(network.parameters().then((all) => all.map(({ value }) => value))),
       ]);
       const matrix = parameters.find(({ shape }) => shape.length > 1);
