@@ -81,10 +81,10 @@ int on_progress(void* context, curl_off_t, curl_off_t received, curl_off_t, curl
 }
 
 /// libcurl repeats a request if its kept connection was closed.
-int on_send(void* context, char*, char*, int, int local_port) {
+int on_send(void* context, char* address, char*, int, int local_port) {
   auto& x = *static_cast<Exchange*>(context);
   const bool repeated = x.sendings++ > 0 && !x.call.again && x.call.redirects == 0;
-  const bool sends = !repeated && (!x.call.may_send || x.call.may_send(local_port));
+  const bool sends = !repeated && (!x.call.may_send || x.call.may_send({address, local_port}));
   return sends ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
@@ -208,7 +208,7 @@ struct HttpTransfer::Impl {
                                          : x.call.silence_seconds - seconds_since(x.active);
       if (left <= 0 && x.enough_since) return {HttpEnd::enough, status_of(x.curl), ""};
       if (left <= 0)
-        return {HttpEnd::silent, status_of(x.curl), "timeout: the other side is silent"};
+        return {HttpEnd::silent, status_of(x.curl), "time-out: no data from the other side"};
       const int wait = static_cast<int>(std::ceil(1e3 * std::min(left, kLongestPoll)));
       curl_multi_poll(connections.get(), nullptr, 0, wait, nullptr);
     }
@@ -217,10 +217,10 @@ struct HttpTransfer::Impl {
   HttpOutcome ended(const Exchange& x, CURLcode code) const {
     const int status = status_of(x.curl);
     if (x.head_too_large) return {HttpEnd::failed, status, "the head of the answer is too large"};
-    if (x.want == HttpWant::refuse) return {HttpEnd::refused, status, "the answer is refused"};
+    if (x.want == HttpWant::refuse) return {HttpEnd::refused, status, "the answer was refused"};
     if (x.want == HttpWant::enough) return {HttpEnd::enough, status, ""};
     if (code == CURLE_OPERATION_TIMEDOUT)
-      return {HttpEnd::silent, status, "timeout: it does not connect"};
+      return {HttpEnd::silent, status, "time-out: no connection"};
     const std::string why = problem[0] ? problem : curl_easy_strerror(code);
     return {end_of(code), status, code == CURLE_OK ? "" : why};
   }

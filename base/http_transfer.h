@@ -17,6 +17,12 @@ namespace kaiseki {
 /// immediately.
 enum class HttpWant { more, enough, refuse };
 
+/// The connection that a request goes over.
+struct HttpPeer {
+  std::string address;  // of the server, such as "127.0.0.1" or "::1"
+  int local_port = 0;
+};
+
 struct HttpCall {
   std::string url;          // http or https
   std::string target = {};  // of the request line, sent unchanged; empty: that of the URL
@@ -31,9 +37,9 @@ struct HttpCall {
   bool again = true;
   double connect_seconds = 60;  // until the connection is open
   double silence_seconds = 60;  // without a byte in either direction
-  /// Called before a request is sent, with the local port of the connection. If it returns false,
-  /// the connection is closed without the request.
-  std::function<bool(int local_port)> may_send = {};
+  /// Called before a request is sent. If it returns false, the connection is closed without the
+  /// request.
+  std::function<bool(const HttpPeer& peer)> may_send = {};
   /// Gets a part of the body of the last answer.
   std::function<HttpWant(int status, std::span<const std::byte> piece)> receive = {};
 };

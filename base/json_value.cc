@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 namespace kaiseki {
 namespace {
@@ -109,7 +110,7 @@ std::string Json::describe() const {
   if (kind == Kind::array) return "a list";
   if (kind == Kind::object) return "an object";
   std::string text = scalar(*this);
-  return text.size() <= 60 ? text : text.substr(0, 57) + "...";
+  return text.size() <= 60 ? text : std::string(first_bytes(text, 57)) + "...";
 }
 
 std::string format_json(const Json& value) { return format(value, 0, kLineLength) + "\n"; }

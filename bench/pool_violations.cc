@@ -32,7 +32,7 @@ namespace {
 
 constexpr int kThreads = 8;
 constexpr uint32_t kAddresses = 640, kFirstAddress = 0x7f010101;  // 127.1.1.1
-constexpr int kFirst = 1000;        // connections before the first look at memory
+constexpr int kFirst = 1000;        // connections before memory is first measured
 constexpr double kEndSeconds = 10;  // limit for closing the last connections
 constexpr std::string_view kUpgrade =
     "GET /node HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"

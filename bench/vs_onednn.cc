@@ -77,7 +77,7 @@ class Ours {
   }
   const ConvProblem& problem() const { return problem_; }
   void run(int direction) {
-    // Marks the weights as changed, as in training, so that no transformed filter is reused.
+    // Marks the weights as changed, as in training. Transformed filters are then not reused.
     filter_.mutable_data<float>();
     if (direction == 0) conv2d(x_, filter_, nullptr, conv_, y_);
     if (direction == 1) conv2d_backward_data(y_, filter_, conv_, x_);

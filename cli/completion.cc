@@ -17,12 +17,6 @@ std::vector<std::string> names_of(const OptionHelp& option) { return split(optio
 
 std::string long_name(const OptionHelp& option) { return names_of(option).back(); }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : " ") + word;
-  return all;
-}
-
 std::string replaced(std::string text, const std::string& what, const std::string& with) {
   for (size_t at = 0; (at = text.find(what, at)) != text.npos; at += with.size())
     text.replace(at, what.size(), with);
@@ -54,17 +48,17 @@ std::string bash(const Commands& commands) {
          "_kaiseki() {\n  local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD-1]} "
          "words=\n"
          "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \""
-      << joined(names) << ' ' << joined(option_names(commands[0]))
+      << join(names, " ") << ' ' << join(option_names(commands[0]), " ")
       << "\" -- \"$word\"))\n    return\n  fi\n  case \"${COMP_WORDS[1]} $last\" in\n";
   for (size_t i = 1; i < commands.size(); ++i)
     for (const OptionHelp& option : commands[i].options)
       if (!option.positional && !option.choices.empty())
         out << "    '" << commands[i].name << ' ' << long_name(option) << "') words='"
-            << joined(option.choices) << "' ;;\n";
+            << join(option.choices, " ") << "' ;;\n";
   out << "    *) case \"${COMP_WORDS[1]}\" in\n";
   for (size_t i = 1; i < commands.size(); ++i)
-    out << "      " << commands[i].name << ") words='" << joined(option_names(commands[i])) << ' '
-        << joined(positional_choices(commands[i])) << "' ;;\n";
+    out << "      " << commands[i].name << ") words='" << join(option_names(commands[i]), " ")
+        << ' ' << join(positional_choices(commands[i]), " ") << "' ;;\n";
   out << "    esac ;;\n  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
          "}\ncomplete -o default -F _kaiseki kaiseki\n";
   return out.str();
@@ -88,14 +82,14 @@ std::string zsh(const Commands& commands) {
       if (option.positional) continue;
       std::string text = long_name(option) + "[" + zsh_text(option.description) + "]";
       if (!option.choices.empty())
-        text += ":value:(" + joined(option.choices) + ")";
+        text += ":value:(" + join(option.choices, " ") + ")";
       else if (option.takes_value)
         text += ":value:_files";
       out << " \\\n      " << quoted(text);
     }
     const auto choices = positional_choices(commands[i]);
     out << " \\\n      "
-        << quoted("*:argument:" + (choices.empty() ? "_files" : "(" + joined(choices) + ")"))
+        << quoted("*:argument:" + (choices.empty() ? "_files" : "(" + join(choices, " ") + ")"))
         << " ;;\n";
   }
   out << "  esac\n}\n_kaiseki \"$@\"\n";
@@ -115,11 +109,11 @@ std::string fish(const Commands& commands) {
       if (option.positional) continue;
       out << only << " -l " << long_name(option).substr(2);
       if (option.takes_value) out << " -r";
-      if (!option.choices.empty()) out << " -f -a '" << joined(option.choices) << "'";
+      if (!option.choices.empty()) out << " -f -a '" << join(option.choices, " ") << "'";
       out << " -d " << quoted(option.description) << '\n';
     }
     if (const auto choices = positional_choices(command); !choices.empty())
-      out << only << " -f -a '" << joined(choices) << "'\n";
+      out << only << " -f -a '" << join(choices, " ") << "'\n";
   }
   return out.str();
 }
@@ -142,7 +136,7 @@ std::string manual(const Commands& commands) {
     for (const OptionHelp& option : commands[i].options) {
       out << ".TP\n.B " << roff(replaced(option.names, ",", ", ")) << '\n'
           << roff(option.description);
-      if (!option.choices.empty()) out << ": " << roff(joined(option.choices));
+      if (!option.choices.empty()) out << ": " << roff(join(option.choices, " "));
       if (!option.standard.empty()) out << " (default: " << roff(option.standard) << ")";
       out << '\n';
     }

@@ -15,7 +15,7 @@
 namespace kaiseki::cli {
 namespace {
 
-/// As Device::automatic() chooses, which warns where there is no driver.
+/// The choice of Device::automatic(), but without its warning about a missing driver.
 std::string default_device_name(const std::string& wanted, const std::vector<DeviceInfo>& devices) {
   if (!wanted.empty() && wanted != "auto") return Device::parse(wanted).name();
   const auto gpu = std::ranges::find_if(devices, &DeviceInfo::is_gpu);
@@ -41,9 +41,10 @@ int run_command(const DevicesCommand& c) {
   }
   if (c.json) return 0;
   std::printf("%s\n", table.str().c_str());
-  const std::string hint = devices.size() == 1 ? "; " + opencl_hint() : "";
   for (const std::string& problem : device_problems())
-    std::printf("not available: %s%s\n", problem.c_str(), hint.c_str());
+    std::printf("not available: %s\n", problem.c_str());
+  if (std::ranges::none_of(devices, &DeviceInfo::is_gpu))
+    std::printf("no GPU can be used: %s\n", opencl_hint().c_str());
   const Environment settings = environment();
   std::printf("default: %s, %d CPU %s%s\n", default_device_name(settings.device, devices).c_str(),
               thread_count(), thread_count() == 1 ? "thread" : "threads",

@@ -55,7 +55,7 @@ struct Transfer {
   }
 };
 
-/// Returns what went wrong, or an empty text if the whole file has come.
+/// Returns the cause of the failure, or an empty text if the whole file was received.
 std::string fetch(const nn::RemoteFile& file, const std::string& url, const fs::path& part,
                   const DownloadProgress& progress) {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(part.c_str(), "ab"), std::fclose);
@@ -79,7 +79,7 @@ std::string fetch(const nn::RemoteFile& file, const std::string& url, const fs::
   return outcome.problem;
 }
 
-/// Returns why the download is not the file, or an empty text if it is.
+/// Returns the difference from the expected file, or an empty text if there is none.
 std::string check(const nn::RemoteFile& file, const fs::path& part) {
   uint64_t bytes = fs::file_size(part);
   if (bytes != file.bytes)

@@ -22,7 +22,7 @@ std::string class_name(const std::vector<std::string>& names, int c) {
   return c < static_cast<int>(names.size()) ? names[c] : std::to_string(c);
 }
 
-void print_table(const nn::Evaluation& e, const std::vector<std::string>& names) {
+std::string confusion_table(const nn::Evaluation& e, const std::vector<std::string>& names) {
   std::vector<std::string> header{"true \\ predicted"};
   for (int c = 0; c < e.classes; ++c) header.push_back(class_name(names, c));
   header.push_back("recall");
@@ -37,7 +37,13 @@ void print_table(const nn::Evaluation& e, const std::vector<std::string>& names)
     cells.push_back(total ? format_percent(own / static_cast<double>(total), 1) : "-");
     table.row(cells);
   }
-  std::printf("\n%s", table.str().c_str());
+  return table.str();
+}
+
+bool fits_terminal(const std::string& table) {
+  return !terminal().live || std::ranges::all_of(split(table, '\n'), [](const std::string& line) {
+    return display_width(line) <= terminal_width();
+  });
 }
 
 void print_worst(const nn::Evaluation& e, const std::vector<std::string>& names) {
@@ -107,7 +113,11 @@ int run_command(const EvalCommand& c) {
   if (!e.classes) return 0;
   std::printf("top-1    %s\ntop-5    %s\n", format_percent(e.top1).c_str(),
               format_percent(e.top5).c_str());
-  e.classes <= kLargestTable ? print_table(e, names) : print_worst(e, names);
+  const std::string table = e.classes <= kLargestTable ? confusion_table(e, names) : "";
+  if (table.empty() || !fits_terminal(table))
+    print_worst(e, names);
+  else
+    std::printf("\n%s", table.c_str());
   return 0;
 }
 

@@ -18,6 +18,11 @@ void catch_interrupts() {
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  // A terminal that closes may send SIGHUP twice. After nohup it is ignored.
+  action.sa_flags = SA_RESTART;
+  struct sigaction earlier {};
+  sigaction(SIGHUP, nullptr, &earlier);
+  if (earlier.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
 bool interrupted() { return flag != 0; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ctrl-C and SIGTERM set a flag. A second signal ends the process.
+// Ctrl-C, SIGTERM and a closed terminal (SIGHUP) set a flag. A second Ctrl-C or SIGTERM ends the
+// process.
 #pragma once
 
 namespace kaiseki::cli {

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 
+#include "base/environment.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/setup.h"
@@ -15,6 +17,7 @@
 #include "dist/node/speed.h"
 #include "dist/node/training.h"
 #include "dist/samples/samples.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cli {
@@ -27,6 +30,18 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "node";
 }
 
+/// Measures the link, then computes tickets until the user stops it.
+dist::NodeCounts run_node(dist::NodeOptions how) {
+  try {
+    how.info.link = dist::measure_link(how.wire, how.stop);
+    return dist::Node(std::move(how)).run();
+  } catch (const dist::WrongToken& error) {
+    throw Error(std::string(error.what()) + "; --token-file names the file with it");
+  } catch (const dist::UntrustedCertificate& error) {
+    throw Error(std::string(error.what()) + "; --tls-ca names a file of certificates to trust");
+  }
+}
+
 }  // namespace
 
 int run_command(const JoinCommand& c) {
@@ -37,6 +52,7 @@ int run_command(const JoinCommand& c) {
   how.wire.certificates = c.certificates;
   how.functions = dist::sample_functions();
   how.functions[dist::kTrainingFunction] = dist::training_function(device);
+  how.ticket_seconds = c.seconds;
   how.stop = interrupted;
   how.log = [](const std::string& line) {
     std::printf("%s\n", line.c_str());
@@ -44,15 +60,22 @@ int run_command(const JoinCommand& c) {
   };
   how.info.name = c.name.empty() ? host_name() : c.name;
   how.info.device = device.name();
+  how.info.memory_bytes =
+      c.memory.empty() ? device.info().memory : parse_bytes(c.memory, "--memory");
+  // One ticket trains at a time. On an OpenCL device, a budget would turn off kernels.
+  if (device.is_cpu()) device.memory().set_budget(dist::ticket_memory(how.info));
   how.info.threads = c.jobs > 0 ? c.jobs : thread_count();
   catch_interrupts();
   how.info.gflops =
       c.gflops > 0 ? c.gflops : dist::measure_gflops(device, kBenchmarkSeconds, interrupted);
-  how.info.link = dist::measure_link(how.wire, how.stop);
-  const dist::NodeCounts counts = dist::Node(std::move(how)).run();
+  const dist::NodeCounts counts = run_node(std::move(how));
   std::printf("%s results accepted, %s refused, %s tickets failed\n",
               format_count(counts.accepted).c_str(), format_count(counts.refused).c_str(),
               format_count(counts.failed).c_str());
+  if (counts.abandoned > 0) {  // a function may still run, and use what the end destroys
+    std::fflush(nullptr);
+    std::_Exit(0);
+  }
   return 0;
 }
 

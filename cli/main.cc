@@ -7,18 +7,30 @@
 #include <filesystem>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
 
 namespace {
 
-/// The text on one line, without control characters.
+/// The text on one line, without control characters. The middle of very long words is left out.
 std::string one_line(std::string text) {
+  using namespace kaiseki;
+  constexpr size_t kLongest = 200, kEnd = 20;
   std::ranges::replace(text, '\n', ' ');
-  return kaiseki::cli::printable(text);
+  std::vector<std::string> words = cli::split(text, ' ');
+  for (std::string& word : words) {
+    word = cli::printable(word);
+    if (word.size() <= kLongest) continue;
+    size_t end = word.size() - kEnd;
+    while (first_character(word.substr(end)).bytes == 0) ++end;
+    word = cli::shortened(word) + word.substr(end);
+  }
+  return cli::join(words, " ");
 }
 
 int fail(const char* what) {

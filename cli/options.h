@@ -117,9 +117,11 @@ struct ServeCommand {
 
 struct JoinCommand {
   std::string url, token_file, certificates, name;
+  std::string memory;  // bytes; empty: all of the device's
   DeviceOptions device;
-  int jobs = 0;       // tickets at once; 0: one for each thread
-  double gflops = 0;  // 0: measured
+  int jobs = 0;          // tickets at once; 0: one for each thread
+  double gflops = 0;     // 0: measured
+  double seconds = 300;  // of a ticket at most
 };
 
 struct CompletionCommand {

@@ -153,6 +153,9 @@ struct PoolTraining::Impl {
       remote.emplace(coordinator_of(c), !c.is_private);
     } catch (const dist::WrongToken& error) {
       throw Error(std::string(error.what()) + "; --pool-token-file names the file with it");
+    } catch (const dist::UntrustedCertificate& error) {
+      throw Error(std::string(error.what()) +
+                  "; --pool-tls-ca names a file of certificates to trust");
     }
   }
 

@@ -53,11 +53,12 @@ void print_prediction(const std::string& picture, const std::vector<float>& prob
     std::printf("%s\n", line.str().c_str());
     return;
   }
-  size_t width = 0;
-  for (size_t i = 0; i < shown; ++i) width = std::max(width, name(order[i]).size());
+  int width = 0;
+  for (size_t i = 0; i < shown; ++i) width = std::max(width, display_width(name(order[i])));
   std::printf("%s\n", styled(Style::bold, printable(picture)).c_str());
   for (size_t i = 0; i < shown; ++i) {
-    const std::string label = name(order[i]) + std::string(width - name(order[i]).size(), ' ');
+    std::string label = name(order[i]);
+    label.append(static_cast<size_t>(width - display_width(label)), ' ');
     std::printf("  %s  %7s", label.c_str(), format_percent(probabilities[order[i]], 1).c_str());
     if (terminal().live) std::printf("  %s", progress_bar(probabilities[order[i]], 24).c_str());
     std::printf("\n");

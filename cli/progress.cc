@@ -134,7 +134,7 @@ void Progress::on_epoch(nn::Trainer& trainer) {
   const double seconds = std::max(1e-9, Seconds(trained_ - epoch_start_).count());
   const auto& evaluation = trainer.evaluation();
   if (evaluation) evaluation_seconds_ = Seconds(now - trained_).count();
-  const bool better = evaluation && evaluation->classes && evaluation->top1 > best_;
+  const bool better = evaluation && evaluation->classes && (!best_ || evaluation->top1 > *best_);
   if (better) best_ = evaluation->top1;
   const auto line = [&](bool is_short) {
     std::vector<std::string> parts = {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,7 +23,6 @@ class Progress : public nn::Extension {
 
   /// Shows the progress of an evaluation.
   void show_evaluation(int64_t done, int64_t total);
-  double best_accuracy() const { return best_; }
   /// Adds a text to each progress line.
   void show_also(std::function<std::string()> text) { also_ = std::move(text); }
 
@@ -44,8 +44,8 @@ class Progress : public nn::Extension {
   int64_t samples_ = 0;     // trained in this run
   int64_t epoch_samples_ = 0;
   double evaluation_seconds_ = 0;  // of one evaluation
-  double best_ = -1;
-  double data_wait_ = 0;  // at the last epoch's end
+  std::optional<double> best_;     // accuracy
+  double data_wait_ = 0;           // at the last epoch's end
   std::function<std::string()> also_;
   bool advised_ = false;  // whether the warning about slow data was shown
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// RunSettings: the command line's settings in a checkpoint, so that a run that is resumed with
-// other settings warns.
+// RunSettings: stores the command line's settings in a checkpoint. A run that is resumed with other
+// settings then warns.
 #pragma once
 
 #include "cli/options.h"

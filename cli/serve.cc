@@ -59,6 +59,17 @@ void add_mnist(dist::Pages& pages) {
   }
 }
 
+std::unique_ptr<dist::Server> make_server(const dist::ServerOptions& how, dist::Metrics& metrics,
+                                          dist::EventLog& log) {
+  try {
+    return std::make_unique<dist::Server>(how, metrics, log);
+  } catch (const dist::UnusableServer& error) {
+    const bool is_host = error.option == dist::UnusableServer::Option::host;
+    throw Error(std::string(error.what()) +
+                (is_host ? "; see --host" : "; see --tls-cert and --tls-key"));
+  }
+}
+
 }  // namespace
 
 int run_command(const ServeCommand& c) {
@@ -92,31 +103,31 @@ int run_command(const ServeCommand& c) {
       how.limits.log_lines_per_second);
 
   dist::Metrics metrics;
-  dist::Server server(how, metrics, log);
+  const auto server = make_server(how, metrics, log);
   const auto store =
       dist::open_sqlite_store(folder / "pool.sqlite", {.on_lost = [&](const std::string& what) {
                                 log.security("results_lost", {{"what", what}});
                               }});
   dist::BlobStore blobs(folder / "blobs");
-  dist::Coordinator coordinator(*store, blobs, {}, pages, server, metrics, log, who);
+  dist::Coordinator coordinator(*store, blobs, {}, pages, *server, metrics, log, who);
 
-  std::printf("coordinator  %s\n", server.url().c_str());
-  std::printf("nodes        kaiseki join %s%s\n", server.url().c_str(),
+  std::printf("coordinator  %s\n", server->url().c_str());
+  std::printf("nodes        kaiseki join %s%s\n", server->url().c_str(),
               c.state.empty() ? "" : (" --token-file " + (folder / "node.token").string()).c_str());
   for (const auto& [what, page] :
        {std::pair{"volunteers", "/volunteer/"}, std::pair{"console", "/console/"}})
     if (pages.has(std::string(page) + "index.html"))
-      std::printf("%-12s %s%s\n", what, server.url().c_str(), page);
+      std::printf("%-12s %s%s\n", what, server->url().c_str(), page);
   std::printf("authors      with the token in %s\n", (folder / "author.token").c_str());
   if (!pages.empty())
-    std::printf("pages        %s/\n", server.url().c_str());
+    std::printf("pages        %s/\n", server->url().c_str());
   else if (c.web.empty())
     std::printf(
         "pages        none: this command was built without them (use --web DIR; see "
         "docs/web.md)\n");
   std::fflush(stdout);
   catch_interrupts();
-  server.run(coordinator);
+  server->run(coordinator);
   return 0;
 }
 

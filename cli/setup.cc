@@ -40,6 +40,16 @@ TuneMode tune_mode(const std::string& name) {
   return std::ranges::find(kModes, name, &std::pair<std::string_view, TuneMode>::first)->second;
 }
 
+/// Throws Error unless there are no numbers, one for all channels, or one for each.
+void check_numbers(const char* option, const std::vector<float>& numbers, int channels) {
+  const auto count = static_cast<int>(numbers.size());
+  if (count <= 1 || count == channels) return;
+  throw Error(std::string(option) + ": expected 1 number" +
+              (channels > 1 ? " or " + std::to_string(channels) : "") + ", as the network has " +
+              std::to_string(channels) + (channels > 1 ? " channels" : " channel") + ", got " +
+              std::to_string(count));
+}
+
 }  // namespace
 
 Device open_device(const DeviceOptions& options) {
@@ -100,6 +110,8 @@ nn::Preprocessing preprocessing_for(const nn::Network& network, const std::vecto
   how.channels = static_cast<int>(input[0]);
   how.height = static_cast<int>(input[1]);
   how.width = static_cast<int>(input[2]);
+  check_numbers("--mean", mean, how.channels);
+  check_numbers("--std", std, how.channels);
   how.mean = mean;
   how.std = std;
   how.resize = resize;

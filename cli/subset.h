@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Selects samples of a data set for --limit: one from each of equal parts. So data that is sorted
-// by class or periodic is represented too.
+// Selects samples of a data set for --limit: one from each of equal parts. The sample then also
+// represents data that is sorted by class or periodic.
 #pragma once
 
 #include <memory>

@@ -4,8 +4,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
+
+#include "base/utf8.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -25,6 +29,22 @@ bool utf8_locale() {
   return false;
 }
 
+struct CodeRange {
+  char32_t first, last;
+};
+// Characters of East Asia and emoji fill two columns (Unicode Standard Annex 11).
+constexpr CodeRange kWide[] = {
+    {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},  {0xa960, 0xa97c}, {0xac00, 0xd7a3},
+    {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff01, 0xff60},  {0xffe0, 0xffe6}, {0x1f300, 0x1f64f},
+    {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd}};
+constexpr CodeRange kCombining[] = {
+    {0x300, 0x36f}, {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}};
+
+bool is_in(std::span<const CodeRange> ranges, char32_t code) {
+  return std::ranges::any_of(
+      ranges, [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
+}
+
 /// Returns the number of bytes of the escape code or character at `i`, and its width in columns.
 size_t element(std::string_view text, size_t i, int& columns) {
   columns = 0;
@@ -32,10 +52,9 @@ size_t element(std::string_view text, size_t i, int& columns) {
     size_t end = text.find('m', i);
     return (end == std::string_view::npos ? text.size() : end + 1) - i;
   }
-  size_t end = i + 1;
-  while (end < text.size() && (text[end] & 0xC0) == 0x80) ++end;
-  columns = 1;
-  return end - i;
+  const auto [bytes, code] = first_character(text.substr(i));
+  columns = is_in(kWide, code) ? 2 : is_in(kCombining, code) ? 0 : 1;
+  return std::max<size_t>(1, bytes);
 }
 
 }  // namespace

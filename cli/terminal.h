@@ -21,7 +21,7 @@ int terminal_width();
 enum class Style { plain, bold, dim, green, yellow, cyan };
 /// Adds the style's escape codes if colors are on.
 std::string styled(Style style, std::string_view text);
-/// The width of a UTF-8 text in columns. Escape codes have no width.
+/// The width of a UTF-8 text in columns. Wide characters count two, escape codes none.
 int display_width(std::string_view text);
 /// The start of a text, up to that many columns.
 std::string leading_columns(std::string_view text, int columns);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 #include "base/utf8.h"
 #include "cli/terminal.h"
@@ -35,20 +36,21 @@ std::vector<std::string> lines_of(const std::string& text, int width) {
   return lines;
 }
 
-/// Makes the widest columns of text narrower, until all fit into `room` columns.
-void narrow(std::vector<int>& widths, const std::vector<bool>& numeric, int room) {
-  constexpr int kLeast = 10;
-  for (;;) {
-    int total = -2, widest = -1;
-    for (size_t i = 0; i < widths.size(); ++i) {
-      total += widths[i] + 2;
-      if (!numeric[i] && widths[i] > kLeast &&
-          (widest < 0 || widths[i] > widths[static_cast<size_t>(widest)]))
-        widest = static_cast<int>(i);
-    }
-    if (total <= room || widest < 0) return;
-    --widths[static_cast<size_t>(widest)];
-  }
+/// Makes columns narrower until all fit into `room` columns: first the widest of text, then those
+/// of numbers. `least` has the smallest widths.
+void narrow(std::vector<int>& widths, const std::vector<int>& least,
+            const std::vector<bool>& numeric, int room) {
+  const auto shrink_widest = [&](bool of_numbers) {
+    int* widest = nullptr;
+    for (size_t i = 0; i < widths.size(); ++i)
+      if (numeric[i] == of_numbers && widths[i] > least[i] && (!widest || widths[i] > *widest))
+        widest = &widths[i];
+    if (widest) --*widest;
+    return widest != nullptr;
+  };
+  const int gaps = 2 * (static_cast<int>(widths.size()) - 1);
+  while (std::accumulate(widths.begin(), widths.end(), gaps) > room)
+    if (!shrink_widest(false) && !shrink_widest(true)) return;
 }
 
 }  // namespace
@@ -100,21 +102,24 @@ std::vector<std::string> split(const std::string& text, char between) {
 
 std::string shortened(const std::string& text) {
   constexpr size_t kShown = 60;
-  return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
+  return text.size() <= kShown ? text : std::string(first_bytes(text, kShown)) + "...";
 }
 
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const size_t bytes = utf8_length(text);
-    if (bytes) {
+    const Utf8Character first = first_character(text);
+    const size_t bytes = std::max<size_t>(1, first.bytes);
+    if (first.bytes && !is_control(first.code)) {
       result += text.substr(0, bytes);
     } else {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(text[0]));
-      result += escaped;
+      for (const char byte : text.substr(0, bytes)) {
+        char escaped[8];
+        std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(byte));
+        result += escaped;
+      }
     }
-    text.remove_prefix(std::max<size_t>(1, bytes));
+    text.remove_prefix(bytes);
   }
   return result;
 }
@@ -131,14 +136,19 @@ void Table::row(std::vector<std::string> cells) {
 void Table::rule() { rows_.emplace_back(); }
 
 std::string Table::str() const {
-  std::vector<int> widths(rows_[0].size());
+  constexpr int kLeastOfText = 10, kLeastOfNumbers = 3;
+  std::vector<int> widths(rows_[0].size()), least(rows_[0].size(), kLeastOfNumbers);
   std::vector<bool> numeric(rows_[0].size());
   for (size_t r = 0; r < rows_.size(); ++r)
     for (size_t i = 0; i < rows_[r].size(); ++i) {
       widths[i] = std::max(widths[i], display_width(rows_[r][i]));
-      if (r > 0 && i > 0 && !rows_[r][i].empty()) numeric[i] = starts_with_digit(rows_[r][i]);
+      if (r == 0) continue;
+      least[i] = std::max(least[i], display_width(rows_[r][i]));
+      if (i > 0 && !rows_[r][i].empty()) numeric[i] = starts_with_digit(rows_[r][i]);
     }
-  if (terminal().live) narrow(widths, numeric, terminal_width());
+  for (size_t i = 0; i < least.size(); ++i)
+    if (!numeric[i]) least[i] = kLeastOfText;
+  if (terminal().live) narrow(widths, least, numeric, terminal_width());
   int total = -2;
   for (int width : widths) total += width + 2;
   const std::string dash = terminal().unicode ? "─" : "-";

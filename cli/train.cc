@@ -8,15 +8,14 @@
 #include "cli/classes.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
-#include "cli/kept.h"
 #include "cli/pool_training.h"
 #include "cli/progress.h"
 #include "cli/run_settings.h"
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
+#include "cli/train_ending.h"
 #include "cli/weights_file.h"
-#include "dist/train/task_cancelled.h"
 #include "nn/train/checkpoint.h"
 #include "nn/train/early_stop.h"
 #include "nn/train/evaluator.h"
@@ -120,20 +119,15 @@ void print_header(const fs::path& file, const nn::Network& network, const nn::Da
   print_parts(parts, terminal().unicode ? " · " : ", ");
 }
 
-struct Outcome {
-  const nn::Checkpointer* checkpointer = nullptr;
-  const nn::MetricsLog* log = nullptr;
-};
-
-Outcome add_extensions(const TrainCommand& c, const nn::Recipe& recipe, nn::Trainer& trainer,
-                       std::shared_ptr<const nn::Dataset> test, const WeightsInfo& info,
-                       PoolTraining* pool) {
-  Outcome outcome;
+void add_extensions(TrainRun& run, const nn::Recipe& recipe,
+                    std::shared_ptr<const nn::Dataset> test, PoolTraining* pool) {
+  const TrainCommand& c = run.command;
+  nn::Trainer& trainer = run.trainer;
   auto progress = std::make_unique<Progress>();
   if (pool) progress->show_also([pool] { return pool->status(); });
   trainer.extend(std::make_unique<Interrupt>());
   trainer.extend(std::make_unique<RunSettings>(c, recipe));
-  trainer.extend(std::make_unique<SameClasses>(info.class_names));
+  trainer.extend(std::make_unique<SameClasses>(run.info.class_names));
   if (test) {
     nn::EvaluateOptions how;
     how.progress = [shown = progress.get(), total = test->size()](int64_t done) {
@@ -148,65 +142,17 @@ Outcome add_extensions(const TrainCommand& c, const nn::Recipe& recipe, nn::Trai
     how.folder = c.checkpoint;
     how.every = c.checkpoint_every;
     how.keep = c.keep;
-    how.metadata = to_metadata(info);
+    how.metadata = to_metadata(run.info);
     auto checkpointer = std::make_unique<nn::Checkpointer>(how);
-    outcome.checkpointer = checkpointer.get();
+    run.checkpointer = checkpointer.get();
     trainer.extend(std::move(checkpointer));
   }
   if (!c.log.empty()) {
     auto log = std::make_unique<nn::MetricsLog>(c.log, c.log_every);
-    outcome.log = log.get();
+    run.log = log.get();
     trainer.extend(std::move(log));
   }
   trainer.extend(std::move(progress));
-  return outcome;
-}
-
-/// Keeps the weights in the state folder.
-void keep_last_weights(nn::Trainer& trainer, const fs::path& network_file,
-                       const WeightsInfo& info) {
-  if (trainer.step() == 0) return;
-  try {
-    const fs::path file = keep_weights(network_file, trainer.updater().network(), info);
-    std::printf("weights     %s (use --save to choose the file)\n",
-                printable(file.string()).c_str());
-  } catch (const Error& error) {
-    log_warning(std::string("the weights are not saved: ") + error.what());
-  }
-}
-
-void finish(const TrainCommand& c, nn::Trainer& trainer, const fs::path& network_file,
-            const Outcome& outcome, const WeightsInfo& info) {
-  if (!trainer.stop_reason().empty())
-    std::printf("stopped after step %s: %s\n", format_count(trainer.step()).c_str(),
-                trainer.stop_reason().c_str());
-  if (c.memory)
-    std::printf("memory      %s\n", describe_memory(trainer.updater().network().device()).c_str());
-  const bool unfinished = interrupted() && trainer.epoch() < trainer.options().epochs;
-  const bool has_checkpoint = outcome.checkpointer && outcome.checkpointer->problem().empty();
-  std::vector<std::string> problems;
-  bool saved = false;
-  if (!c.save.empty()) try {
-      save_weights_of(c.save, trainer.updater().network(), info);
-      std::printf("weights     %s\n", printable(c.save).c_str());
-      saved = true;
-    } catch (const Error& error) {
-      problems.push_back(error.what());
-    }
-  if (!saved && !unfinished && !has_checkpoint) keep_last_weights(trainer, network_file, info);
-  fs::path last = outcome.checkpointer ? outcome.checkpointer->last() : fs::path();
-  if (unfinished && !has_checkpoint) try {
-      last = rescue_checkpoint(network_file, trainer, info);
-    } catch (const Error& error) {
-      problems.push_back(error.what());
-    }
-  if (!last.empty()) std::printf("checkpoint  %s\n", printable(last.string()).c_str());
-  if (unfinished && !last.empty())
-    std::printf("continue with the same command and --checkpoint %s --resume\n",
-                printable(has_checkpoint ? c.checkpoint : last.parent_path().string()).c_str());
-  if (outcome.checkpointer && !has_checkpoint) problems.push_back(outcome.checkpointer->problem());
-  if (outcome.log && !outcome.log->problem().empty()) problems.push_back(outcome.log->problem());
-  if (!problems.empty()) throw Error(join(problems, "; "));
 }
 
 /// Throws Error if the folder of a new run has the checkpoints of another run.
@@ -216,25 +162,6 @@ void check_folder(const TrainCommand& c) {
     nn::expect_no_checkpoints(c.checkpoint);
   } catch (const nn::CheckpointsExist& error) {
     throw Error(error.what() + std::string("; --resume resumes that run"));
-  }
-}
-
-void run(const TrainCommand& c, nn::Trainer& trainer, const Outcome& outcome) {
-  const auto newest = [&] {
-    return outcome.checkpointer ? outcome.checkpointer->last() : fs::path();
-  };
-  try {
-    trainer.run();
-  } catch (const nn::Diverged& error) {
-    std::string hint = "; use a smaller --lr, --warmup or --clip-norm";
-    if (!newest().empty()) hint += "; the last good checkpoint is " + newest().string();
-    throw Error(error.what() + hint);
-  } catch (const dist::TaskCancelled& error) {
-    const std::string hint = newest().empty()
-                                 ? ""
-                                 : "; to continue from the last checkpoint, use --checkpoint " +
-                                       c.checkpoint + " --resume";
-    throw Error(error.what() + hint);
   }
 }
 
@@ -280,7 +207,8 @@ int run_command(const TrainCommand& c) {
   how.epochs = *recipe.epochs;
   how.seed = c.seed;
   nn::Trainer trainer(*updater, how);
-  Outcome outcome = add_extensions(c, recipe, trainer, test, info, pool.get());
+  TrainRun training{.command = c, .trainer = trainer, .network_file = network_file, .info = info};
+  add_extensions(training, recipe, test, pool.get());
 
   print_header(network_file, network, *train, test.get(), data, recipe);
   if (pool) {
@@ -295,9 +223,9 @@ int run_command(const TrainCommand& c) {
              : ("no checkpoint in " + c.checkpoint + ": starting from the beginning").c_str());
   }
   catch_interrupts();
-  run(c, trainer, outcome);
+  run(training);
   if (pool) std::printf("pool        %s\n", pool->summary().c_str());
-  finish(c, trainer, network_file, outcome, info);
+  finish(training);
   return 0;
 }
 

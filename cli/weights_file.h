@@ -11,9 +11,9 @@
 
 namespace kaiseki::cli {
 
-/// Loads weights from a file, from a folder's best (else newest) checkpoint, or, without a name,
-/// from the network's own file. Throws Error if a tensor of the network is missing or has another
-/// shape. With `report`, such tensors are reported there, and only a file without any fitting
+/// Loads weights from a file, or from a folder's best (else newest) checkpoint. Without a name,
+/// uses the network's own file. Throws Error if a tensor of the network is missing or has another
+/// shape. With `report`, such tensors are reported there. Then only a file without any fitting
 /// tensor is an error.
 WeightsInfo load_weights_for(const std::string& name, nn::Network& network,
                              nn::LoadReport* report = nullptr);

@@ -3,7 +3,7 @@
 # find_package(kaiseki) and pkg-config. cpack makes a Debian package of each component.
 include(CMakePackageConfigHelpers)
 set(installed_targets kaiseki_base kaiseki_matrix kaiseki_nn)
-set(public_roots kaiseki.h)
+set(public_roots kaiseki.h kaiseki/backend.h)
 if(KAISEKI_DIST)
   list(APPEND installed_targets kaiseki_dist kaiseki_dist_train kaiseki_net kaiseki_http)
   list(APPEND public_roots kaiseki/dist.h)

@@ -31,16 +31,17 @@ Initializer read(LayerParams& params) {
 }  // namespace
 
 Initializer read_initializer(LayerParams& params, std::string_view key,
-                             const Initializer& otherwise) {
-  const Json* value = params.optional(key);
-  if (!value) return otherwise;
+                             const std::optional<Initializer>& otherwise) {
+  constexpr std::string_view expected = "the name of an initializer or an object";
+  const Json* value = params.value(key, !otherwise, expected);
+  if (!value) return *otherwise;
   Json object = Json::object();
   if (value->is(Json::Kind::string))
     object.set("type", *value);
   else if (value->is(Json::Kind::object))
     object = *value;
   else
-    params.fail(key, "the name of an initializer or an object", value->describe());
+    params.fail(key, expected, value->describe());
   LayerParams fields = params.nested(key, object);
   const Initializer result = read(fields);
   fields.finish();

@@ -7,8 +7,9 @@
 
 namespace kaiseki::nn {
 
-/// The initializer under `key`, or `otherwise` if there is none. Throws ParseError.
+/// The initializer under `key`. If there is none, `otherwise`. If that has no value, the key is
+/// required. Throws ParseError.
 Initializer read_initializer(LayerParams& params, std::string_view key,
-                             const Initializer& otherwise);
+                             const std::optional<Initializer>& otherwise);
 
 }  // namespace kaiseki::nn

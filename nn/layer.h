@@ -42,6 +42,7 @@ struct LayerShape {
   std::vector<ParameterSpec> parameters = {};
   std::vector<StateSpec> states = {};
   int64_t multiply_adds = 0;
+  double window_reads = 0;  // the values that the windows of pooling or normalization read, forward
   std::optional<ConvProblem> convolution = {};  // forward, of one sample
 };
 
@@ -54,7 +55,7 @@ struct FusedActivation {
 /// Max pooling that the previous layer can compute, before the activation.
 using FusedPooling = std::optional<Pool2d>;
 
-/// Which tensors of the forward pass the backward pass reads.
+/// The tensors of the forward pass that the backward pass reads.
 struct BackwardReads {
   bool input = false, output = false;
 };

@@ -101,30 +101,30 @@ double LayerParams::number(std::string_view key, std::optional<double> otherwise
   return value->number;
 }
 
-bool LayerParams::boolean(std::string_view key, bool otherwise) {
-  const Json* value = ask(key, false, "");
-  if (!value) return otherwise;
+bool LayerParams::boolean(std::string_view key, std::optional<bool> otherwise) {
+  const Json* value = ask(key, !otherwise, "true or false");
+  if (!value) return *otherwise;
   if (!value->is(Json::Kind::boolean)) fail(key, "true or false", value->describe());
   return value->boolean;
 }
 
-std::string LayerParams::switch_or(std::string_view key, std::vector<std::string_view> choices) {
+std::string LayerParams::switch_or(std::string_view key, std::optional<bool> otherwise,
+                                   std::vector<std::string_view> choices) {
   const Json* value = object_.find(key);
   if (!value || value->is(Json::Kind::boolean))
-    return boolean(key, true) ? std::string(choices[0]) : "false";
+    return boolean(key, otherwise) ? std::string(choices[0]) : "false";
   const std::string_view first = choices[0];
   return choice(key, first, std::move(choices));
 }
 
-std::string LayerParams::choice(std::string_view key, std::string_view otherwise,
+std::string LayerParams::choice(std::string_view key, std::optional<std::string_view> otherwise,
                                 std::vector<std::string_view> choices) {
-  const Json* value = ask(key, false, "");
-  if (!value) return std::string(otherwise);
-  if (std::find(choices.begin(), choices.end(), value->string) == choices.end()) {
-    std::string expected = "one of";
-    for (std::string_view name : choices) expected += " " + std::string(name);
+  std::string expected = "one of";
+  for (std::string_view name : choices) expected += " " + std::string(name);
+  const Json* value = ask(key, !otherwise, expected);
+  if (!value) return std::string(*otherwise);
+  if (std::find(choices.begin(), choices.end(), value->string) == choices.end())
     fail(key, expected, value->describe());
-  }
   return value->string;
 }
 

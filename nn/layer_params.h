@@ -28,14 +28,19 @@ class LayerParams {
   std::array<int64_t, 2> pair(std::string_view key, std::optional<std::array<int64_t, 2>> otherwise,
                               int64_t low, int64_t high = kMaxDimension);
   double number(std::string_view key, std::optional<double> otherwise, double low, double high);
-  bool boolean(std::string_view key, bool otherwise);
+  bool boolean(std::string_view key, std::optional<bool> otherwise);
   /// Reads true, false or one of the choices. true means the first choice. Returns "false" or the
   /// choice.
-  std::string switch_or(std::string_view key, std::vector<std::string_view> choices);
-  std::string choice(std::string_view key, std::string_view otherwise,
+  std::string switch_or(std::string_view key, std::optional<bool> otherwise,
+                        std::vector<std::string_view> choices);
+  std::string choice(std::string_view key, std::optional<std::string_view> otherwise,
                      std::vector<std::string_view> choices);
   /// The value of a key, or null.
   const Json* optional(std::string_view key) { return ask(key, false, ""); }
+  /// The same. A required key must have a value.
+  const Json* value(std::string_view key, bool required, std::string_view expected) {
+    return ask(key, required, expected);
+  }
   /// Returns a reader for `object`, the value of a key. `object` must live as long as the result.
   LayerParams nested(std::string_view key, const Json& object) const;
 

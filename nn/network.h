@@ -26,10 +26,11 @@ struct NetworkSpec;
 
 struct LayerSummary {
   std::string name, type;
-  Shape output;                                 // without the batch dimension
-  int64_t parameters = 0;                       // trained values
-  int64_t multiply_adds = 0;                    // for one sample, forward
-  uint64_t activation_bytes = 0;                // of the output, for one sample
+  Shape output;                   // without the batch dimension
+  int64_t parameters = 0;         // trained values
+  int64_t multiply_adds = 0;      // for one sample, forward
+  double operations = 0;          // multiply-adds, inputs, 20 for each read of a window
+  uint64_t activation_bytes = 0;  // of the output, for one sample
   std::optional<ConvProblem> convolution = {};  // of a convolution: forward of one sample
 };
 
@@ -41,6 +42,7 @@ struct NetworkSummary {
 /// Describes the network in a file. Allocates no parameters and does not read weights in the file.
 /// Throws ParseError as Network::load().
 NetworkSummary summarize(const std::filesystem::path& file);
+NetworkSummary summarize(NetworkSpec spec);
 
 class Network {
  public:

@@ -36,23 +36,24 @@ void SettingsReader::number(std::string_view name, double& value, const SettingR
   value = params_.number(name, default_of(value, rules), rules.low, rules.high);
 }
 
-void SettingsReader::boolean(std::string_view name, bool& value, const SettingRules&) {
-  value = params_.boolean(name, value);
+void SettingsReader::boolean(std::string_view name, bool& value, const SettingRules& rules) {
+  value = params_.boolean(name, default_of(value, rules));
 }
 
-void SettingsReader::initializer(std::string_view name, Initializer& value, const SettingRules&) {
-  value = read_initializer(params_, name, value);
+void SettingsReader::initializer(std::string_view name, Initializer& value,
+                                 const SettingRules& rules) {
+  value = read_initializer(params_, name, default_of(value, rules));
 }
 
 void SettingsReader::choose(std::string_view name, size_t& value,
-                            const std::vector<std::string_view>& names, const SettingRules&) {
-  value = index_of(names, params_.choice(name, names[value], names));
+                            const std::vector<std::string_view>& names, const SettingRules& rules) {
+  value = index_of(names, params_.choice(name, default_of(names[value], rules), names));
 }
 
 void SettingsReader::choose_switch(std::string_view name, size_t& value,
                                    const std::vector<std::string_view>& names,
-                                   const SettingRules&) {
-  const std::string found = params_.switch_or(name, names);
+                                   const SettingRules& rules) {
+  const std::string found = params_.switch_or(name, default_of(value > 0, rules), names);
   value = found == "false" ? 0 : 1 + index_of(names, found);
 }
 

@@ -13,8 +13,8 @@ namespace kaiseki::nn {
 std::vector<float> decode_floats(std::string_view base64, const std::string& source);
 std::string encode_floats(const std::vector<float>& values);
 
-/// If all positions of each channel have the same value, reduces `values` to one value for each
-/// channel and returns true. Otherwise returns false and changes nothing.
+/// Reduces `values` to one value for each channel, if all positions of each channel have the same
+/// value. Returns true if so, else returns false and changes nothing.
 bool bias_per_channel(std::vector<float>& values, size_t channels);
 
 }  // namespace kaiseki::nn

@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "matrix/ops/copy.h"
+#include "nn/io/gzip.h"
 #include "nn/io/safetensors.h"
+#include "nn/io/tar.h"
 #include "nn/io/tar_tensors.h"
 #include "nn/io/tensor_list.h"
 #include "nn/onnx/onnx.h"
@@ -20,6 +22,8 @@ namespace kaiseki::nn {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr uint64_t kMaxUnpacked = uint64_t{1} << 36;  // of a compressed file
 
 std::vector<NamedTensor> tensors_of(Network& network) {
   std::vector<NamedTensor> tensors;
@@ -61,32 +65,37 @@ bool is_json(ByteView bytes) {
   return first != text.npos && (text[first] == '{' || text[first] == '[');
 }
 
-/// Returns whether the file can be a tar, by its name, its size, or the first bytes of gzip.
-bool may_be_tar(const fs::path& file, ByteView bytes) {
-  constexpr size_t kHeader = 512;
-  const fs::path suffix = file.extension();
-  return bytes.size() >= kHeader || suffix == ".tar" || suffix == ".gz" || suffix == ".tgz" ||
-         as_text(bytes).starts_with("\x1f\x8b");
+bool is_tar(ByteView bytes) {
+  return begins_as_tar(*maybe_gzip(std::make_unique<MemorySource>(bytes), kMaxUnpacked));
 }
 
-/// Selects the format by the content. A file of no other format is read as a tar, plain or
-/// compressed.
+enum class Format { safetensors, network, tar };
+
+/// Recognizes the format by the content. Throws ParseError if it is none of these.
+Format format_of(ByteView bytes, const std::string& source) {
+  if (is_safetensors(bytes)) return Format::safetensors;
+  if (is_json(bytes) || is_onnx(bytes, source)) return Format::network;
+  if (is_tar(bytes)) return Format::tar;
+  throw ParseError(
+      source, "byte 0",
+      "expected weights as safetensors, JSON, ONNX, tar or tar.gz, got another format");
+}
+
 std::vector<NamedTensor> read_tensors(const fs::path& file, bool& flat, Metadata* metadata) {
   const ByteVector bytes = read_file(file);
-  flat = !is_safetensors(bytes) && (is_json(bytes) || is_onnx(bytes, file.string()));
+  const Format format = format_of(bytes, file.string());
+  flat = format == Format::network;
   if (flat) return tensors_in_network(bytes, file.string(), metadata);
-  if (!is_safetensors(bytes) && !may_be_tar(file, bytes))
-    throw ParseError(file.string(), "byte 0",
-                     "expected weights as safetensors, JSON, ONNX or tar, got another format");
-  return is_safetensors(bytes) ? read_safetensors(file, metadata)
-                               : read_tar_tensors(file, metadata);
+  return format == Format::tar ? read_tar_tensors(file, metadata)
+                               : read_safetensors(file, metadata);
 }
 
 std::vector<NamedTensor> read_tensors(ByteView bytes, bool& flat, Metadata* metadata) {
-  flat = !is_safetensors(bytes) && (is_json(bytes) || is_onnx(bytes, "memory"));
+  const Format format = format_of(bytes, "memory");
+  flat = format == Format::network;
   if (flat) return tensors_in_network(bytes, "memory", metadata);
-  return is_safetensors(bytes) ? read_safetensors(bytes, metadata)
-                               : read_tar_tensors(bytes, metadata);
+  return format == Format::tar ? read_tar_tensors(bytes, metadata)
+                               : read_safetensors(bytes, metadata);
 }
 
 /// Reshapes the values of a network file. The file has no shapes. A bias may have a value for each

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Weights of a network in files. The formats are safetensors (default), Sukiyaki's JSON with Base64
-// (.json), a tar of raw float32 (.tar), and ONNX with the network (.onnx). Saving selects the
-// format by the file's name, loading by its content.
+// (.json), a tar of raw float32 (.tar), and ONNX (.onnx). An ONNX file also holds the network.
+// Saving selects the format by the file's name, loading by its content.
 #pragma once
 
 #include <filesystem>

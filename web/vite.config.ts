@@ -22,8 +22,8 @@ async function trust(folder: string): Promise<void> {
 }
 
 /**
- * Completes sw.js, the service worker, with the names of all files of this build and a version that is a hash of their
- * contents.
+ * Completes sw.js, the service worker, with the names of all files of this build and a version. The version is a hash of
+ * their contents.
  */
 async function offline(folder: string): Promise<void> {
   const names = (await readdir(folder, { recursive: true, withFileTypes: true }))

@@ -7,9 +7,9 @@
 
 namespace kaiseki::cli {
 
-/// Returns the candidate that is most likely meant by a mistyped word: it is the only one that the
-/// word begins, or at most a third of the word's letters differ. Dashes at the front do not count.
-/// Returns "" if there is none.
+/// Returns the candidate that a mistyped word most likely means. Either the word is the start of
+/// exactly one candidate, or at most a third of the word's letters differ. Dashes at the front do
+/// not count. Returns "" if there is none.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace kaiseki::cli

@@ -147,13 +147,14 @@ AddedOption OptionSet::texts(const char* name, const char* type, std::vector<std
 
 AddedOption OptionSet::add_choice(const char* name, std::function<void(const std::string&)> set,
                                   const std::string& shown, std::vector<std::string> choices,
-                                  const char* help) {
+                                  const std::string& earlier, const char* help) {
   const std::string listed = join(choices, ",");
   return add(
       name, "{" + listed + "}", shown, help,
-      [set = std::move(set), own = std::string(name),
+      [set = std::move(set), own = std::string(name), earlier,
        choices = std::move(choices)](const std::string& given) {
-        if (std::ranges::find(choices, given) == choices.end()) {
+        const bool is_earlier = !earlier.empty() && given == earlier;
+        if (!is_earlier && std::ranges::find(choices, given) == choices.end()) {
           const std::vector<std::string> but_last(choices.begin(), choices.end() - 1);
           refuse(own, join(but_last, ", ") + " or " + choices.back(), given);
         }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -64,12 +65,16 @@ class OptionSet {
   AddedOption text(const char* name, const char* type, std::string& value, const char* help);
   AddedOption texts(const char* name, const char* type, std::vector<std::string>& values,
                     const char* help);
+  /// `earlier` is accepted too and is not shown: {earlier name, name of the choice}.
   template <class Text>
   AddedOption choice(const char* name, Text& value, std::vector<std::string> choices,
-                     const char* help) {
+                     const char* help, std::pair<std::string, std::string> earlier = {}) {
     return add_choice(
-        name, [&value](const std::string& given) { value = given; }, shown(value),
-        std::move(choices), help);
+        name,
+        [&value, earlier](const std::string& given) {
+          value = given == earlier.first ? earlier.second : given;
+        },
+        shown(value), std::move(choices), earlier.first, help);
   }
   /// Text that `is_valid` accepts. `expected` describes it in the error.
   template <class Text>
@@ -121,7 +126,7 @@ class OptionSet {
                   const char* help, std::function<void(const std::string&)> take, bool many);
   AddedOption add_choice(const char* name, std::function<void(const std::string&)> set,
                          const std::string& shown, std::vector<std::string> choices,
-                         const char* help);
+                         const std::string& earlier, const char* help);
   AddedOption add_checked(const char* name, const char* type,
                           std::function<void(const std::string&)> set, const std::string& shown,
                           std::string_view expected, bool (*is_valid)(std::string_view),

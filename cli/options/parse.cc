@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <CLI/CLI.hpp>
+#include <span>
 
 #include "base/error.h"
 #include "cli/options.h"
@@ -64,16 +65,22 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
   return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
 }
 
+/// The options of a command and of its groups.
+std::vector<const CLI::Option*> options_of(const CLI::App& app) {
+  std::vector<const CLI::Option*> options = app.get_options();
+  for (const CLI::App* inner : app.get_subcommands({}))
+    if (inner->get_name().empty())
+      for (const CLI::Option* option : options_of(*inner)) options.push_back(option);
+  return options;
+}
+
 CommandHelp help_of(const CLI::App& app) {
   CommandHelp help{app.get_name(), app.get_description(), app.get_footer(), {}};
-  for (const CLI::Option* o : app.get_options())
+  for (const CLI::Option* o : options_of(app))
     if (!help.name.empty() || o != app.get_help_ptr())
       help.options.push_back({o->get_name(o->get_positional(), true), o->get_description(),
                               choices_of(*o), o->get_positional(), o->get_items_expected_max() > 0,
                               o->get_default_str()});
-  for (const CLI::App* inner : app.get_subcommands({}))
-    if (inner->get_name().empty())
-      for (OptionHelp& option : help_of(*inner).options) help.options.push_back(option);
   return help;
 }
 
@@ -91,6 +98,7 @@ std::string unknown_argument(const CLI::App& root, const CLI::App* chosen, bool 
   for (const OptionHelp& option : help_of(chosen ? *chosen : root).options)
     if (!option.positional) options.push_back(CLI::detail::split(option.names, ',').back());
   for (const CLI::App* app : root.get_subcommands({})) commands.push_back(app->get_name());
+  commands.insert(commands.end(), {"--help", "--version"});
   std::vector<std::string> unknown = root.remaining();
   if (chosen)
     for (const std::string& argument : chosen->remaining()) unknown.push_back(argument);
@@ -106,16 +114,37 @@ std::string unknown_argument(const CLI::App& root, const CLI::App* chosen, bool 
   return "unexpected argument '" + shortened(unknown[0]) + "'";
 }
 
-/// The text of an error of CLI11, in our words. CLI11's texts begin with the option's name.
-std::string words_of(const CLI::ParseError& error) {
-  const std::string text = error.what();
-  const std::string name = text.substr(0, text.find_first_of(": "));
-  if (text.ends_with("flag override")) return "--" + name + ": expected no value, got one";
+std::string missing(const CLI::App& app) {
+  for (const CLI::Option* option : options_of(app))
+    if (option->get_required() && option->count() == 0)
+      return option->get_positional() ? "missing argument '" + option->get_name(true) + "'"
+                                      : "missing option " + option->get_name();
+  return "expected more arguments";
+}
+
+/// Finds a flag with a value, else the last option, which has none.
+std::string wrong_number_of_values(const CLI::App& app, std::span<char*> arguments) {
+  std::string last;
+  for (const std::string_view argument : arguments) {
+    const std::string name(argument.substr(0, argument.find('=')));
+    for (const CLI::Option* option : options_of(app)) {
+      if (!name.starts_with('-') || !option->check_name(name)) continue;
+      const bool has_value = name.size() < argument.size();
+      if (has_value && option->get_items_expected_max() == 0)
+        return name + ": expected no value, got one";
+      last = name;
+    }
+  }
+  return last + ": expected a value, got none";
+}
+
+/// Describes an error of CLI11 in our words.
+std::string words_of(const CLI::ParseError& error, const CLI::App& app,
+                     std::span<char*> arguments) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
-    return name + ": expected a value, got none";
-  if (dynamic_cast<const CLI::RequiredError*>(&error))
-    return name.starts_with('-') ? "missing option " + name : "missing argument '" + name + "'";
-  return text;
+    return wrong_number_of_values(app, arguments);
+  if (dynamic_cast<const CLI::RequiredError*>(&error)) return missing(app);
+  return error.what();
 }
 
 }  // namespace
@@ -135,6 +164,10 @@ std::optional<Command> parse_command_line(int argc, char** argv) {
   add_commands(root, c);
   std::string problem;
   bool bad_value = false;
+  const auto chosen_command = [&]() -> const CLI::App* {
+    const auto commands = root.get_subcommands();
+    return commands.empty() ? nullptr : commands[0];
+  };
   try {
     root.parse(argc, argv);
     return c.chosen;
@@ -145,10 +178,11 @@ std::optional<Command> parse_command_line(int argc, char** argv) {
     problem = error.what();
     bad_value = true;
   } catch (const CLI::ParseError& error) {
-    problem = words_of(error);
+    const CLI::App* command = chosen_command();
+    problem =
+        words_of(error, command ? *command : root, std::span(argv, static_cast<size_t>(argc)));
   }
-  const auto commands = root.get_subcommands();
-  const CLI::App* chosen = commands.empty() ? nullptr : commands[0];
+  const CLI::App* chosen = chosen_command();
   const std::string unknown = unknown_argument(root, chosen, bad_value);
   if (!unknown.empty())
     problem = unknown;

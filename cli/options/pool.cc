@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The options of the pool's commands: serve and join.
+#include "base/environment.h"
 #include "cli/options/shared.h"
 
 namespace kaiseki::cli {
+namespace {
+
+bool is_bytes(std::string_view text) {
+  try {
+    return parse_bytes(text, "--memory") > 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
 
 CommandText add_options(OptionSet& set, ServeCommand& c) {
   set.text("--host", "ADDRESS", c.host,
@@ -44,7 +56,12 @@ CommandText add_options(OptionSet& set, JoinCommand& c) {
   set.text("--name", "NAME", c.name, "Name that the operator sees (default: this machine's)");
   set.whole("--jobs", c.jobs, {1, 1024},
             "Tickets computed at the same time (default: one for each thread)");
+  set.checked_text("--memory", "BYTES", c.memory, "bytes such as 8G", is_bytes,
+                   "Memory of this node. A ticket takes at most a quarter of it (default: the "
+                   "device's)");
   set.real("--gflops", c.gflops, kAboveZero, "Speed of this device (default: measured for 2 s)");
+  set.real("--seconds", c.seconds, kAboveZero,
+           "Time after which a ticket is given back as failed (default: 300)");
   add_device(set, c.device);
   add_convolutions(set, c.device);
   return {"join", "Compute tickets of a coordinator",

@@ -71,7 +71,7 @@ void add_files(OptionSet& set, TrainCommand& c) {
 
 bool is_pool_rule(std::string_view text) {
   constexpr std::string_view kKey = "accuracy=";
-  double value = -1;
+  double value = 0;
   if (!text.starts_with(kKey)) return false;
   const char* last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data() + kKey.size(), last, value);
@@ -97,9 +97,10 @@ void add_pool(OptionSet& set, PoolTrainCommand& c) {
   group.whole("--pool-port", c.port, {0, 65535},
               "With --pool serve: port to listen on (default: 8080; 0: any free port). If your "
               "kaiseki serve listens there, training uses it");
-  group.choice("--pool-mode", c.mode, {"auto", "data", "paper", "border"},
-               "Work of the nodes. data: all gradients. paper: gradients of the convolutions. "
-               "border: the layers before the border. auto: the fastest of them");
+  group.choice("--pool-mode", c.mode, {"auto", "data", "concurrent-head", "border"},
+               "Work of the nodes. data: all gradients. concurrent-head: gradients of the "
+               "convolutions. border: the layers before the border. auto: the fastest of them",
+               {"paper", "concurrent-head"});
   group.choice("--pool-wire", c.wire, {"f32", "f16", "i8"},
                "Format of numbers on the network. f32 is exact");
   group.text("--pool-border", "LAYER", c.border,

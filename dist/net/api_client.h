@@ -11,7 +11,7 @@
 
 namespace kaiseki::dist {
 
-/// The coordinator refuses a request. The same request will be refused again.
+/// The coordinator refuses a request. Repeating the request does not help.
 class ApiRefused : public Error {
  public:
   ApiRefused(int status, const std::string& what) : Error(what), status(status) {}

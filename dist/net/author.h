@@ -17,7 +17,7 @@ namespace kaiseki::dist {
 inline constexpr const char* kTrainingFunction = "kaiseki.train";
 /// The most training tickets that a node may hold: it computes one and fetches data for the other.
 inline constexpr int kTrainingHeld = 2;
-/// How often a ticket may fail on nodes before the trainer computes it itself.
+/// The number of times that a ticket may fail on nodes before the trainer computes it itself.
 inline constexpr int kTrainingAttempts = 2;
 /// Sets the pool's options for training tickets. The trainer decides how long it waits for nodes on
 /// slow links.
@@ -29,12 +29,6 @@ inline void add_training(PoolOptions& options) {
 /// The coordinator does not answer, or has lost the author's task. The pool then has nothing of
 /// this author, and the caller adds everything again.
 class AuthorLost : public Error {
- public:
-  using Error::Error;
-};
-
-/// The coordinator rejects the author's token.
-class WrongToken : public Error {
  public:
   using Error::Error;
 };
@@ -58,8 +52,9 @@ class Author {
   /// Stores a blob for tickets that the caller is about to add.
   virtual BlobHash store(ByteView bytes) = 0;
 
-  /// Returns the first ticket's id. The ids of the others follow without a gap.
-  virtual TicketId add_tickets(std::span<const TicketSpec> tickets) = 0;
+  /// Returns the first ticket's id. The ids of the others follow without a gap. The first call
+  /// declares the memory of all tickets.
+  virtual TicketId add_tickets(std::span<const TicketSpec> tickets, uint64_t memory_bytes) = 0;
   /// The state that an operator set. It is `running` before there is a task.
   virtual TaskState state() = 0;
   /// Deletes the tickets up to `through`. All of them are done or dead.

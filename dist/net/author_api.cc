@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kMostDiscarded = 50000;
 constexpr int kLinesAtOnce = 100;
+constexpr double kLongestLapse = 30 * 86400;
 constexpr double kAwaySeconds = 86400;  // the lists show nodes that were connected since
 
 std::vector<std::string> split(const std::string& path) {
@@ -65,11 +66,8 @@ HttpResponse AuthorApi::answer(const HttpRequest& request) {
   if (id.empty() && kind == "history")
     return request.method == "GET" ? history(request) : not_allowed("GET");
   const int64_t number_of = number(id, 0);
-  auto is_it = [&](const auto& one) { return one.id == number_of; };
-  if (kind == "projects" && std::ranges::any_of(pool_.projects(), is_it))
-    return project(request, number_of, what);
-  if (kind == "tasks" && std::ranges::any_of(pool_.tasks(), is_it))
-    return task(request, number_of, what);
+  if (kind == "projects" && pool_.has_project(number_of)) return project(request, number_of, what);
+  if (kind == "tasks" && pool_.has_task(number_of)) return task(request, number_of, what);
   return not_found();
 }
 
@@ -94,8 +92,10 @@ HttpResponse AuthorApi::projects(const HttpRequest& request) {
   }
   if (request.method != "POST") return not_allowed("GET, POST");
   const Fields fields(request.body);
+  std::optional<double> lapse;
+  if (fields.has("lapse")) lapse = fields.number("lapse", 0, 1, kLongestLapse);
   const ProjectId id =
-      pool_.create_project(fields.text("name", ""), fields.number("weight", 1, 1e-6, 1e6));
+      pool_.create_project(fields.text("name", ""), fields.number("weight", 1, 1e-6, 1e6), lapse);
   Json made = Json::object();
   return json(made.set("project", id), 201);
 }
@@ -108,8 +108,12 @@ HttpResponse AuthorApi::project(const HttpRequest& request, ProjectId id, const 
     return {.status = 204};
   }
   if (what == "curve") return curve(request, id);
-  if (what != "tasks" && what != "discard") return not_found();
+  if (what != "tasks" && what != "discard" && what != "renew") return not_found();
   if (request.method != "POST") return not_allowed("POST");
+  if (what == "renew") {
+    pool_.renew(id);
+    return {.status = 204};
+  }
   if (what == "discard") {
     const auto blobs = Fields(request.body).texts("blobs", kMostDiscarded);
     Json done = Json::object();
@@ -164,8 +168,7 @@ HttpResponse AuthorApi::change(const HttpRequest& request, TaskId id) {
   if (!state.empty() && state != "running" && state != "paused" && state != "cancelled")
     fields.fail("state", "expected running, paused or cancelled, got " + state);
   if (pool_.task(id).state == TaskState::cancelled && (state == "running" || state == "paused"))
-    throw Error(
-        message("task", "expected a task that goes on, got task ", id, ", which was cancelled"));
+    throw Error(message("task", "expected an active task, got task ", id, ", which was cancelled"));
   pool_.batch([&] {
     if (state == "paused") pool_.pause(id);
     if (state == "running") pool_.resume(id);

@@ -13,12 +13,15 @@ namespace kaiseki::dist {
 class AuthorApi {
  public:
   /// `clock` returns seconds of any clock. All arguments must outlive this.
-  AuthorApi(Pool& pool, BlobStore& blobs, const History& history, std::function<double()> clock)
-      : pool_(pool), blobs_(blobs), history_(history), clock_(std::move(clock)) {}
+  AuthorApi(Pool& pool, BlobStore& blobs, const History& history, Curves& curves,
+            std::function<double()> clock)
+      : pool_(pool), blobs_(blobs), history_(history), curves_(curves), clock_(std::move(clock)) {}
 
   /// Answers a request below /api/ with a valid token. Throws ParseError or Error if the request is
   /// invalid.
   HttpResponse answer(const HttpRequest& request);
+  /// The project was removed.
+  void forget(ProjectId project) { curves_.forget(project); }
   HttpResponse put_blob(const HttpRequest& request, const BlobHash& hash);
 
  private:
@@ -36,8 +39,8 @@ class AuthorApi {
   Pool& pool_;
   BlobStore& blobs_;
   const History& history_;
+  Curves& curves_;
   const std::function<double()> clock_;
-  Curves curves_;
   SharedText nodes_{kShownSeconds},
       able_{kShownSeconds};  // lists of all nodes, of nodes with a function
 };

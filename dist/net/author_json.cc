@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "dist/net/author_json.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "base/base64.h"
 #include "dist/wire/utf8.h"
 
@@ -18,16 +22,19 @@ void set_bytes(Json& line, ByteView bytes) {
     line.set("result_base64", encode_base64(bytes));
 }
 
-const char* name_of(Verification verification) {
-  static constexpr const char* kVerifications[] = {"none", "quorum", "adaptive"};
-  return kVerifications[static_cast<int>(verification)];
+constexpr std::array<std::string_view, 3> kVerifications = {"none", "quorum", "adaptive"};
+
+std::string name_of(Verification verification) {
+  return std::string(kVerifications[static_cast<size_t>(verification)]);
 }
 
 }  // namespace
 
 Json to_json(const ProjectStatus& project) {
   Json json = Json::object();
-  return json.set("project", project.id).set("name", project.name).set("weight", project.weight);
+  json.set("project", project.id).set("name", project.name).set("weight", project.weight);
+  if (project.lapse) json.set("lapse", *project.lapse);
+  return json;
 }
 
 Json to_json(const CurvePoint& point) {
@@ -62,6 +69,7 @@ Json to_json(const NodeStatus& node) {
   Json json = Json::object();
   json.set("node", node.id).set("name", node.info.name).set("device", node.info.device);
   json.set("threads", node.info.threads).set("gflops", node.info.gflops);
+  json.set("memory_bytes", static_cast<int64_t>(node.info.memory_bytes));
   json.set("down_mbit_s", node.info.link.down_mbit_s);
   json.set("up_mbit_s", node.info.link.up_mbit_s);
   json.set("round_trip_s", node.info.link.round_trip_s);
@@ -94,6 +102,7 @@ Json to_json(const TaskSpec& task) {
   json.set("name", task.name).set("function", task.function).set("module", task.module);
   json.set("priority", task.priority).set("verification", name_of(task.verification));
   json.set("quorum", task.quorum).set("max_attempts", task.max_attempts);
+  json.set("memory_bytes", static_cast<int64_t>(task.memory_bytes));
   return json.set("public_data", task.public_data);
 }
 
@@ -139,14 +148,16 @@ TaskSpec read_task(const Fields& fields) {
   spec.function = fields.text("function", "");
   spec.module = fields.text("module", "");
   spec.priority = static_cast<int>(fields.integer("priority", 0, -1000, 1000));
-  const std::string verification = fields.text("verification", "none");
-  if (verification == "quorum")
-    spec.verification = Verification::quorum;
-  else if (verification != "none")
-    fields.fail("verification", "expected none or quorum, got " + verification);
-  spec.quorum = static_cast<int>(fields.integer("quorum", spec.quorum, 1, 100));
+  const std::string verification = fields.text("verification", name_of(spec.verification));
+  const auto known = std::ranges::find(kVerifications, verification);
+  if (known == kVerifications.end())
+    fields.fail("verification", "expected none, quorum or adaptive, got " + verification);
+  spec.verification = static_cast<Verification>(known - kVerifications.begin());
+  spec.quorum = static_cast<int>(fields.integer("quorum", spec.quorum, 2, 100));
   spec.max_attempts = static_cast<int>(fields.integer("max_attempts", spec.max_attempts, 1, 1000));
   spec.public_data = fields.boolean("public_data", true);
+  spec.memory_bytes =
+      static_cast<uint64_t>(fields.integer("memory_bytes", kDefaultMemory, 1, int64_t{1} << 40));
   return spec;
 }
 

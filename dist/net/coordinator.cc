@@ -35,7 +35,7 @@ Coordinator::Coordinator(Store& store, BlobStore& blobs, PoolOptions pool, Pages
       blobs_(blobs),
       pool_(store, blobs, observed(std::move(pool))),
       pages_(std::move(pages)),
-      api_(pool_, blobs, history_, [this] { return server_.now(); }) {
+      api_(pool_, blobs, history_, curves_, [this] { return server_.now(); }) {
   load_history();
   server_.listen();
 }
@@ -59,7 +59,7 @@ PoolOptions Coordinator::observed(PoolOptions options) {
         with_address({{"node", one.node}, {"reason", one.reason.text()}, {"by", by}}, one.node));
     if (one.reason.kind != ExpulsionKind::other) metrics_.refuse(name_of(one.reason.kind));
     quarantine(one.node);
-    server_.post([this, node = one.node] { close_expelled(node); });  // after the verdict
+    server_.post([this, node = one.node] { close_expelled(node); });  // after the verdict was sent
     if (also) also(one);
   };
   options.on_task = [this, also = std::move(options.on_task)](TaskId task) {
@@ -79,7 +79,10 @@ std::unique_ptr<NodePeer> Coordinator::open_node(const HttpRequest& head, NodeLi
   const bool has_pages = !pages_.empty() || server_.allows_origins();
   const bool is_page = has_pages && !head.header("origin").empty();
   const bool trusted = has_bearer(head, options_.node_token);
-  if (!trusted && (!is_page || !head.header("authorization").empty())) return nullptr;
+  if (!trusted && (!is_page || !head.header("authorization").empty())) {
+    log_token(head, "node");
+    return nullptr;
+  }
   auto session = std::make_unique<NodeSession>(*this, link, ++last_serial_, trusted, server_.now());
   sessions_[session->serial()] = session.get();
   return session;
@@ -235,10 +238,11 @@ Coordinator::Reply Coordinator::ask(const NodeMessage& message) {
     with_free_slots_.insert(message.session);
     newly_free_.push_back(message.session);
   }
-  return {message.type == FrameType::result
-              ? pool_.accept(message.node, message.token, message.result)
-              : pool_.give_back(message.node, message.token, message.error),
-          {}};
+  if (message.type == FrameType::result)
+    return {.answer = pool_.accept(message.node, message.token, message.result)};
+  if (draining_ && message.error.empty())
+    return {.answer = pool_.take_back(message.node, message.token)};
+  return {.answer = pool_.give_back(message.node, message.token, message.error)};
 }
 
 void Coordinator::send(const NodeMessage& message, const Reply& reply) {
@@ -252,10 +256,13 @@ void Coordinator::send(const NodeMessage& message, const Reply& reply) {
   if (outcome == Outcome::stale && message.type == FrameType::result) metrics_.refuse("stale");
   if (outcome == Outcome::refused) {
     metrics_.refuse("result");
-    log_.event("result_refused", with_address({{"node", message.node},
-                                               {"ticket", std::to_string(message.ticket)},
-                                               {"reason", reply.answer.reason}},
-                                              message.node));
+    const auto known = known_.find(message.node);
+    log_.security("result_refused",
+                  with_address({{"node", message.node},
+                                {"ticket", std::to_string(message.ticket)},
+                                {"reason", reply.answer.reason}},
+                               message.node),
+                  known == known_.end() ? std::string() : known->second.address);
   }
   if (outcome == Outcome::accepted ||
       outcome == Outcome::pending)  // the node may have kept the result over a lost connection
@@ -279,11 +286,13 @@ std::shared_ptr<ByteBudget> Coordinator::make_known(const NodeSession& session,
 }
 
 EventLog::Fields Coordinator::with_address(EventLog::Fields fields, const NodeId& node) const {
-  if (const auto found = known_.find(node); found != known_.end()) {
-    const std::string& address = found->second.address;
-    fields.emplace_back("address", options_.short_addresses ? network_of(address) : address);
-  }
+  if (const auto found = known_.find(node); found != known_.end())
+    fields.emplace_back("address", shown(found->second.address));
   return fields;
+}
+
+std::string Coordinator::shown(const std::string& address) const {
+  return options_.short_addresses ? network_of(address) : address;
 }
 
 void Coordinator::quarantine(const NodeId& node) {
@@ -295,13 +304,19 @@ void Coordinator::quarantine(const NodeId& node) {
 void Coordinator::answer_hello(NodeSession& session, const NodeMessage& hello, const Reply& reply) {
   if (reply.wait > 0) {
     metrics_.refuse("expelled_address");
+    log_.security("address_refused",
+                  {{"name", hello.info.name}, {"address", shown(session.address())}},
+                  session.address());
     const auto minutes = static_cast<int64_t>(std::ceil(reply.wait / 60));
     return session.close(CloseCode::try_later,
-                         "a node of this address was expelled; others may join in " +
+                         "a node of this address was expelled; other nodes may join in " +
                              std::to_string(minutes) + " min");
   }
   if (!reply.identity) {
     metrics_.refuse("node_key");
+    log_.security("key_refused",
+                  {{"node", hello.identity.id}, {"address", shown(session.address())}},
+                  session.address());
     return session.close(CloseCode::policy, "expected a node that is known and not expelled");
   }
   auto [entry, fresh] = by_node_.try_emplace(reply.identity->id, session.serial());

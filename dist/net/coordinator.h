@@ -82,6 +82,10 @@ class Coordinator final : public Service, public SessionHost {
   void send(const NodeMessage& message, const Reply& reply);
   std::shared_ptr<ByteBudget> make_known(const NodeSession& session, const NodeMessage& hello,
                                          const NodeId& node);
+  /// As it may be in the log.
+  std::string shown(const std::string& address) const;
+  /// A wrong token, if the request has one.
+  void log_token(const HttpRequest& head, const std::string& of) const;
   /// Adds the `address` of the node.
   EventLog::Fields with_address(EventLog::Fields fields, const NodeId& node) const;
   void quarantine(const NodeId& node);
@@ -115,6 +119,7 @@ class Coordinator final : public Service, public SessionHost {
   Pool pool_;
   Pages pages_;
   History history_;
+  Curves curves_;
   AuthorApi api_;
 
   std::map<uint64_t, NodeSession*> sessions_;

@@ -116,8 +116,8 @@ HttpResponse link(const HttpRequest& request) {
 }
 
 /// The public list: running tasks with public data, by project, with their progress. Tasks with
-/// open tickets come first, then finished ones, the newest first. And how many bytes a working node
-/// sends and receives.
+/// open tickets come first, then finished ones, the newest first. The list also has the bytes that
+/// a working node sends and receives in an hour.
 std::string offers(const Pool& pool, double node_bytes_an_hour) {
   const std::vector<TaskStatus> known = pool.tasks();
   std::vector<const TaskStatus*> listed, through;
@@ -155,6 +155,13 @@ bool Coordinator::is_author(const HttpRequest& request) const {
   return has_bearer(request, options_.author_token);
 }
 
+void Coordinator::log_token(const HttpRequest& head, const std::string& of) const {
+  if (head.header("authorization").empty()) return;
+  log_.security("token_refused",
+                {{"expected", of}, {"path", head.path}, {"address", shown(head.address)}},
+                head.address);
+}
+
 Service::Admission Coordinator::admit(const HttpRequest& head) {
   const bool is_node = has_bearer(head, options_.node_token);
   const bool is_viewer = has_bearer(head, options_.viewer_token);
@@ -171,11 +178,13 @@ Service::Admission Coordinator::admit(const HttpRequest& head, bool is_node, boo
   const bool public_ = is_reading(head) && !to_api && !to_link && head.path != "/metrics";
   if (to_link && !is_author(head) && !is_node) {
     metrics_.refuse("node_token");
+    log_token(head, "node");
     return {0, wants_token("node's")};
   }
   if (to_link) return {head.method == "PUT" ? kMostLink : 0, {}, true};
   if (!public_ && !(is_viewer && is_reading(head)) && !is_author(head)) {
     metrics_.refuse("author_token");
+    log_token(head, "author");
     return {0, wants_token("author's")};
   }
   if (to_api) return {static_cast<uint64_t>(limits().json_bytes)};
@@ -217,8 +226,9 @@ HttpResponse Coordinator::proofs(const HttpRequest& request) const {
   const std::string nonce = request.parameter("nonce");
   if (nonce.size() > kMostNonce || nonce.find_first_not_of("0123456789abcdef") != nonce.npos)
     return HttpResponse::problem(422, "expected a nonce of at most 64 hexadecimal digits");
-  HttpResponse response = HttpResponse::json(format_proofs(
-      {options_.author_token, options_.viewer_token, options_.node_token}, server_.port(), nonce));
+  HttpResponse response = HttpResponse::json(
+      format_proofs({options_.author_token, options_.viewer_token, options_.node_token},
+                    {request.local, std::to_string(server_.port())}, nonce));
   response.headers.emplace_back("Cache-Control", "no-store");
   return response;
 }

@@ -24,7 +24,11 @@ void Coordinator::tick(double now) {
 
 void Coordinator::tick_pool(double now) {
   try {
-    pool_.tick();
+    for (const ProjectStatus& project : pool_.tick()) {
+      api_.forget(project.id);
+      log_.event("project_lapsed",
+                 {{"project", std::to_string(project.id)}, {"name", project.name}});
+    }
     if (now - last_collection_ > kCollectionSeconds && std::exchange(last_collection_, now) > 0) {
       metrics_.add("blobs_collected", static_cast<uint64_t>(pool_.collect_blobs()));
       metrics_.add("nodes_forgotten", static_cast<uint64_t>(pool_.collect_nodes()));

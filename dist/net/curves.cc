@@ -33,4 +33,10 @@ std::vector<CurvePoint> Curves::of(ProjectId project, int64_t after) const {
   return {first, points.end()};
 }
 
+std::vector<ProjectId> Curves::projects() const {
+  std::vector<ProjectId> all;
+  for (const auto& [project, points] : curves_) all.push_back(project);
+  return all;
+}
+
 }  // namespace kaiseki::dist

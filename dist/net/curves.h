@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Curves: loss and accuracy by step, for the console. They are in memory only.
+// Curves: loss and accuracy by step, for the console.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ struct CurvePoint {
   int64_t step = 0;
   std::optional<double> loss = {};
   std::optional<double> accuracy = {};  // of an evaluation, 0 to 1
-  // How far training is, for those that the author tells.
+  // The progress of training. Each value is set only if the author reports it.
   std::optional<int64_t> steps = {};   // of the whole training
   std::optional<int64_t> epoch = {};   // of this step, from 1
   std::optional<int64_t> epochs = {};  // of the whole training
@@ -30,6 +30,8 @@ class Curves {
   void forget(ProjectId project) { curves_.erase(project); }
   /// The points after step `after`.
   std::vector<CurvePoint> of(ProjectId project, int64_t after = -1) const;
+  /// In ascending order.
+  std::vector<ProjectId> projects() const;
   bool has(ProjectId project) const { return curves_.count(project) > 0; }
 
  private:

@@ -17,8 +17,9 @@ struct Gate::Place {
   Gate& gate;
   Addresses::iterator address;
   Networks::iterator network;
-  bool is_socket;  // a connection of its own
+  bool is_socket;  // false: a request over a proxy's connection, which has its own place
   Standing standing;
+  bool on_trial = false;
   std::list<Place*>::iterator listed = {};  // if it is a newcomer
   uint64_t used = 0;                        // grows with each use of any place
   std::function<void()> make_way = {};
@@ -37,10 +38,13 @@ void Gate::Seat::rise(Standing standing) {
   if (place_) place_->gate.rise(*place_, standing);
 }
 
+bool Gate::Seat::is_on_trial() const { return place_ && place_->on_trial; }
+
 std::optional<Gate::Seat> Gate::enter(const Source& source, double now, bool displaces) {
   forget(now);
   Address& address = at(source.address);
-  if (!address.arrivals.take(now)) return refuse("connection_rate");
+  const bool on_trial = !address.arrivals.take(now);
+  if (on_trial && !may_try(address, now)) return refuse("connection_rate");
   if (!has_place(source, displaces)) return refuse("sockets_per_address");
   const auto network = networks_.find(source.network);
   if (network != networks_.end() &&
@@ -48,7 +52,12 @@ std::optional<Gate::Seat> Gate::enter(const Source& source, double now, bool dis
     make_way("sockets_per_network", network->second);
   if (static_cast<double>(taken_) >= limits_.sockets && !make_way("sockets"))
     return refuse("sockets");
-  return seat(source, Standing::newcomer, true);
+  return seat(source, Standing::newcomer, true, on_trial);
+}
+
+bool Gate::may_try(Address& address, double now) {
+  if (!trials_.take(now)) return false;
+  return address.trials.size() < kTrials || end("connection_rate", *address.trials.front());
 }
 
 std::optional<Gate::Seat> Gate::enter_as_proxy() {
@@ -86,10 +95,16 @@ std::optional<Gate::Seat> Gate::refuse(const char* why) {
   return std::nullopt;
 }
 
-std::optional<Gate::Seat> Gate::seat(const Source& source, Standing standing, bool is_socket) {
+std::optional<Gate::Seat> Gate::seat(const Source& source, Standing standing, bool is_socket,
+                                     bool on_trial) {
   at(source.address);
-  auto* place = new Place{*this, addresses_.find(source.address),
-                          networks_.try_emplace(source.network).first, is_socket, standing};
+  auto* place = new Place{*this,
+                          addresses_.find(source.address),
+                          networks_.try_emplace(source.network).first,
+                          is_socket,
+                          standing,
+                          on_trial};
+  if (on_trial) place->address->second.trials.push_back(place);
   ++place->address->second.seats;
   ++place->network->second.seats;
   taken_ += is_socket;
@@ -97,7 +112,7 @@ std::optional<Gate::Seat> Gate::seat(const Source& source, Standing standing, bo
   return std::optional<Seat>(std::in_place, *place);
 }
 
-/// At least the limit of one address, as an operator may raise that one only.
+/// Never below the limit of one address: an operator may raise only sockets_per_address.
 double Gate::most_of_network() const {
   return std::max(limits_.sockets_per_network, limits_.sockets_per_address);
 }
@@ -165,6 +180,7 @@ void Gate::touch(Place& place) {
 
 void Gate::rise(Place& place, Standing standing) {
   if (standing <= place.standing) return;
+  if (standing == Standing::trusted) end_trial(place);
   const bool was_proven = place.standing == Standing::proven;
   const int more = (standing == Standing::proven) - was_proven;
   if (more > 0 && !may_prove(place)) return;
@@ -175,8 +191,13 @@ void Gate::rise(Place& place, Standing standing) {
   proven_ += static_cast<size_t>(more);
 }
 
+void Gate::end_trial(Place& place) {
+  if (std::exchange(place.on_trial, false)) place.address->second.trials.remove(&place);
+}
+
 void Gate::leave(Place* place) {
   const std::unique_ptr<Place> ended(place);
+  end_trial(*place);
   if (place->standing == Standing::newcomer) unlist(*place);
   const bool was_proven = place->standing == Standing::proven;
   Address& address = place->address->second;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Gate: how many connections there may be: in all, of one address and of one network. A connection
-// begins as a newcomer. A token, or accepted work, makes it known. If a limit is reached, the
-// idlest newcomer ends and the next arrival gets its place. Known connections keep their places.
+// Gate: limits the connections: in all, of one address and of one network. A connection begins as a
+// newcomer. A token or accepted work makes it known. If a limit is reached, the idlest newcomer is
+// closed, and the next arrival gets its place. Known connections keep their places. Connections
+// above the rate of their address are on trial: their first request needs a token.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,7 @@
 
 namespace kaiseki::dist {
 
-/// Where a connection comes from.
+/// The address and the network that a connection comes from.
 struct Source {
   std::string address;  // an IPv4 address, or an IPv6 /64: one household
   std::string network;  // an IPv4 /24, or an IPv6 /48: one provider's customer
@@ -38,18 +39,20 @@ class Gate {
   Gate(const Gate&) = delete;
 
   struct Place;
-  /// A place. The destructor frees it.
+  /// Owns the place of one connection. The destructor frees the place.
   class Seat {
    public:
     Seat() = default;
     explicit Seat(Place& place) : place_(&place) {}
-    /// Calls `make_way` when another connection needs the place. It must give back the seat.
+    /// Sets the function that is called when another connection needs the place. The function must
+    /// free the seat.
     void on_make_way(std::function<void()> make_way);
-    /// The connection is in use: all others have been idle for longer.
+    /// Marks the connection as used: it becomes the least idle one.
     void touch();
-    /// Does nothing if the standing is not higher than before. Of each limit, at most half of the
-    /// places are for peers that are only proven: more of them remain newcomers.
+    /// Does nothing if the standing is not higher than before. Proven peers get at most half of the
+    /// places of each limit. Further ones remain newcomers.
     void rise(Standing standing);
+    bool is_on_trial() const;
 
    private:
     struct GiveBack {
@@ -58,22 +61,26 @@ class Gate {
     std::unique_ptr<Place, GiveBack> place_;
   };
 
-  /// Returns nullopt if the rate of the address is too high, or if known connections have all
-  /// places. Counts each refusal, and each newcomer that makes way.
-  /// `displaces`: it may get the place of a newcomer of its own address. Pass false for a
+  /// Returns nullopt if known connections have all places. Counts each refusal and each newcomer
+  /// that is closed. Above the rate of its address, the connection is on trial. An address has few
+  /// places for these, and the next one gets the place of the oldest. Returns nullopt if all
+  /// addresses have too many of them in this second.
+  /// `displaces`: the connection may replace a newcomer of its own address. Pass false for a
   /// connection that will remain a newcomer.
   std::optional<Seat> enter(const Source& source, double now, bool displaces = true);
-  /// For a proxy of many addresses. Only the limit of all connections applies.
+  /// Enters the connection of a proxy of many addresses. Only the limit `sockets` applies.
   std::optional<Seat> enter_as_proxy();
-  /// For one request of a client over a proxy's connection. That connection has its own place, so
-  /// the rate of connections does not apply. Displaces newcomers of the client's address.
+  /// Enters one request of a client over a proxy's connection. That connection has its own place,
+  /// so the rate of connections does not apply. Displaces newcomers of the client's address.
   std::optional<Seat> enter_for_request(const Source& client, double now);
   /// Ends the idlest newcomer. Returns false if there is none.
   bool make_way() { return make_way("sockets"); }
-  /// Whether the address may measure its link now. The rate equals that of connections, and is
-  /// counted separately.
+  /// Returns whether the address may measure its link now. The rate is that of connections, but it
+  /// is counted separately.
   bool measure(const std::string& address, double now);
-  static constexpr int kRequests = 32;  // maximum of one measurement
+  static constexpr int kRequests = 32;     // maximum of one measurement
+  static constexpr size_t kTrials = 8;     // places of one address
+  static constexpr int kTrialRate = 1000;  // a second, of all addresses
   size_t taken() const { return taken_; }
   size_t newcomers() const { return newcomers_; }
 
@@ -81,6 +88,7 @@ class Gate {
   struct Address {
     int seats = 0, proven = 0;
     TokenBucket arrivals, measurements;
+    std::list<Place*> trials = {};  // the oldest first
   };
   struct Network {
     int seats = 0, proven = 0;
@@ -91,8 +99,12 @@ class Gate {
 
   Address& at(const std::string& address);
   bool has_place(const Source& of, bool displaces);
+  /// Makes room for another connection on trial.
+  bool may_try(Address& address, double now);
+  void end_trial(Place& place);
   std::optional<Seat> refuse(const char* why);
-  std::optional<Seat> seat(const Source& source, Standing standing, bool is_socket);
+  std::optional<Seat> seat(const Source& source, Standing standing, bool is_socket,
+                           bool on_trial = false);
   double most_of_network() const;
   bool may_prove(const Place& place) const;
   /// Ends the idlest newcomer of the network with the most newcomers, of `of`, or of an address.
@@ -112,6 +124,7 @@ class Gate {
 
   const Limits& limits_;
   Metrics& metrics_;
+  TokenBucket trials_{kTrialRate, kTrialRate};
   Addresses addresses_;
   Networks networks_;
   std::map<std::pair<size_t, uint64_t>, Network*>

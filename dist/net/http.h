@@ -19,6 +19,7 @@ struct HttpRequest {
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
   std::string address;  // of the peer, as NodeLink::address()
+  std::string local;    // the address that the peer connected to, if kProofPath is asked for
 
   /// Empty if the header is missing.
   const std::string& header(const std::string& name) const;

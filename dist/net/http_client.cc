@@ -48,7 +48,7 @@ struct HttpClient::Impl {
     if (!ProofRequest::is_needed(to)) return transfer.run(call);
     for (int tries = 0; tries < kMostProofs; ++tries) {
       bool sent = true;
-      call.may_send = [&](int local_port) { return sent = local_port == proven_port; };
+      call.may_send = [&](const HttpPeer& peer) { return sent = peer.local_port == proven_port; };
       if (proven_port != 0) {
         HttpOutcome outcome = transfer.run(call);
         if (sent) return outcome;
@@ -65,9 +65,9 @@ struct HttpClient::Impl {
   HttpOutcome prove() {
     const ProofRequest request(to);
     std::string answer;
-    int local_port = 0;
+    HttpPeer peer;
     HttpCall call = call_of("GET", request.target(), false);
-    call.may_send = [&](int port) { return local_port = port, true; };
+    call.may_send = [&](const HttpPeer& one) { return peer = one, true; };
     call.receive = [&](int, ByteView piece) {
       answer += as_text(piece);
       return answer.size() > kMostProofBytes ? HttpWant::refuse : HttpWant::more;
@@ -75,7 +75,8 @@ struct HttpClient::Impl {
     HttpOutcome outcome = transfer.run(call);
     if (outcome.end != HttpEnd::whole) return outcome;
     try {
-      if (outcome.status == 200 && request.is_proven_by(answer)) proven_port = local_port;
+      if (outcome.status == 200 && request.is_proven_by(answer, peer.address))
+        proven_port = peer.local_port;
       if (outcome.status == 200) return outcome;
     } catch (const ParseError&) {
     }
@@ -87,12 +88,10 @@ struct HttpClient::Impl {
     if (outcome.end == HttpEnd::no_certificates)
       throw Error(message("pool", "expected certificates in PEM format in ", to.certificates,
                           ", got: ", outcome.problem));
-    const bool untrusted = outcome.end == HttpEnd::untrusted;
-    throw Error(message("pool", "no answer of ", authority(to.url), " to ", path, ": ",
-                        outcome.problem,
-                        untrusted ? "; expected a certificate of this host that the system, or "
-                                    "the file of --tls-ca (--pool-tls-ca), trusts"
-                                  : ""));
+    const std::string problem =
+        message("pool", "no answer of ", authority(to.url), " to ", path, ": ", outcome.problem);
+    if (outcome.end != HttpEnd::untrusted) throw Error(problem);
+    throw UntrustedCertificate(problem + "; expected a certificate of this host that is trusted");
   }
 
   const WireOptions to;

@@ -15,10 +15,10 @@ struct HttpReply {
   ByteVector body = {};
 };
 
-/// Over plain HTTP a token is sent only if the coordinator has proven on the same connection that
-/// it knows the token. If it knows other tokens only, the status is 401. Use it in one thread,
-/// except cancel() and close(). Every call throws Error if it cannot connect, if no bytes come for
-/// `silence` seconds, or if the body exceeds `most` bytes.
+/// Over plain HTTP a token is sent only after the coordinator proved on the same connection that it
+/// knows it. If it knows other tokens only, the status is 401. Use it in one thread, except
+/// cancel() and close(). A call throws Error in three cases: it cannot connect, no bytes come for
+/// `silence` seconds, or the body exceeds `most` bytes.
 class HttpClient {
  public:
   explicit HttpClient(WireOptions to);

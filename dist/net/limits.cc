@@ -25,6 +25,7 @@ constexpr LimitName kNames[] = {
     KAISEKI_LIMIT(connections_per_second),
     KAISEKI_LIMIT(messages_per_second),
     KAISEKI_LIMIT(pings_per_second),
+    KAISEKI_LIMIT(pings_of_all_per_second),
     KAISEKI_LIMIT(bytes_per_second),
     KAISEKI_LIMIT(output_bytes),
     KAISEKI_LIMIT(output_bytes_of_all),

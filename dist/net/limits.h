@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Limits: how much of the coordinator a peer may use. docs/serve.md has the table for operators.
+// Limits: the coordinator's resources that a peer may use. docs/serve.md has the table for
+// operators.
 #pragma once
 
 #include <span>
@@ -21,6 +22,7 @@ struct Limits {
   double connections_per_second = 10;      // per address, after a burst of sockets_per_address
   double messages_per_second = 200;        // per node; further messages wait
   double pings_per_second = 1;             // pings and pongs per node, after a burst of 20 s
+  double pings_of_all_per_second = 1000;   // pings, pongs and echoes of all nodes without a token
   double bytes_per_second = 100000;        // per node, besides the results of its tickets
   double output_bytes = 64 << 20;          // waiting for one node
   double output_bytes_of_all = 256 << 20;  // waiting for all connections

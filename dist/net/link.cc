@@ -17,7 +17,7 @@ constexpr int kTries = 3;             // the best one counts, as other programs 
 constexpr double kFastEnough = 2000;  // Mbit/s, more than servers have
 constexpr double kShortest = 1e-5;
 constexpr double kPatience = 5;
-constexpr int kMostWaits = 10;  // of a second each, while other nodes of this address measure
+constexpr int kMostWaits = 10;  // waits of a second, while other nodes of this address measure
 
 /// The least seconds that `send` took. Repeats it if the coordinator refused.
 template <class Send>

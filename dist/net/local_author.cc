@@ -32,13 +32,15 @@ class LocalAuthor final : public Author {
   void release_blob(const BlobHash& hash) override { pool_.release_blob(blob_project_, hash); }
   BlobHash store(ByteView bytes) override { return blobs_.put(bytes); }
 
-  TicketId add_tickets(std::span<const TicketSpec> tickets) override {
+  TicketId add_tickets(std::span<const TicketSpec> tickets, uint64_t memory_bytes) override {
     if (task_ == 0)
-      task_ =
-          pool_.create_task(pool_.create_project("training"), {.name = "training",
-                                                               .function = kTrainingFunction,
-                                                               .max_attempts = kTrainingAttempts,
-                                                               .public_data = public_data_});
+      task_ = pool_.create_task(pool_.create_project("training"),
+                                {.name = "training",
+                                 .function = kTrainingFunction,
+                                 .verification = Verification::none,  // training checks results
+                                 .max_attempts = kTrainingAttempts,
+                                 .public_data = public_data_,
+                                 .memory_bytes = memory_bytes});
     return pool_.add_tickets(task_, tickets);
   }
   TaskState state() override { return task_ == 0 ? TaskState::running : pool_.task(task_).state; }

@@ -33,6 +33,7 @@ constexpr std::string_view kReasons[] = {
     "output_bytes",
     "output_bytes_of_all",
     "ping_rate",
+    "ping_rate_of_all",
     "pong_time",
     "replay",
     "request",

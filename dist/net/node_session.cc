@@ -43,6 +43,7 @@ NodeInfo read_info(const Json& control) {
   info.device = bounded_text(control, "device");
   info.threads = static_cast<int>(number_of(control, "threads", 1, kMostSlots));
   info.gflops = number_of(control, "gflops", 0, 1e9);
+  info.memory_bytes = static_cast<uint64_t>(number_of(control, "memory_bytes", 0, 1e15));
   info.link.down_mbit_s = number_of(control, "down_mbit_s", 0, 1e6);
   info.link.up_mbit_s = number_of(control, "up_mbit_s", 0, 1e6);
   info.link.round_trip_s = number_of(control, "round_trip_s", 0, 100);
@@ -50,8 +51,10 @@ NodeInfo read_info(const Json& control) {
   if (const Json* functions = control.find("functions")) {
     if (!functions->is(Json::Kind::array) || functions->items.size() > kMostFunctions)
       refuse("functions", "expected a list of at most 1000 names");
-    for (const Json& name : functions->items)
-      if (name.is(Json::Kind::string)) info.functions.push_back(name.string.substr(0, 200));
+    for (const Json& name : functions->items) {
+      if (!name.is(Json::Kind::string)) refuse("functions", "expected a list of names");
+      info.functions.push_back(name.string.substr(0, kLongestText));
+    }
   }
   return info;
 }
@@ -211,6 +214,7 @@ void NodeSession::give(const Lease& lease, const TaskSpec& task, double seconds)
   Json control = Json::object();
   control.set("task", lease.task).set("token", lease.token).set("seconds", seconds);
   control.set("max_result_bytes", static_cast<int64_t>(lease.max_result_bytes));
+  control.set("memory_bytes", static_cast<int64_t>(task.memory_bytes));
   if (!task.function.empty()) control.set("function", task.function);
   if (!task.module.empty()) control.set("module", task.module);
   Json blobs = Json::array();

@@ -73,7 +73,7 @@ class NodeSession final : public NodePeer {
   void tick(double now) override;
   Standing standing() override;
 
-  /// How many more tickets the node could hold.
+  /// Returns the number of further tickets that the node may hold.
   int wanted() const;
   void welcome(const NodeIdentity& identity, std::shared_ptr<ByteBudget> budget);
   void give(const Lease& lease, const TaskSpec& task, double seconds);

@@ -17,8 +17,8 @@ constexpr std::string_view kBrotli = ".br";
 constexpr uint64_t kMostBytes = 256 << 20;
 constexpr std::string_view kBuiltin =
     "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Kaiseki</title>"
-    "<h1>Kaiseki</h1><p>This coordinator runs. Its nodes join with <code>kaiseki join</code>; "
-    "with <code>kaiseki serve --web DIR</code> it serves the volunteers' page here.</p></html>\n";
+    "<h1>Kaiseki</h1><p>This coordinator runs. Its nodes join with <code>kaiseki join</code>. "
+    "It has no page for volunteers.</p></html>\n";
 
 std::string type_of(const fs::path& file) {
   static const std::map<std::string, std::string> kTypes = {

@@ -48,7 +48,10 @@ void PoolChannel::submit(uint64_t id, const Submission& given) {
                          .max_result = given.max_result,
                          .work = given.work,
                          .prefer = given.prefer};
-  schedule([this, id, ticket] { tickets_[id] = ticket; });
+  schedule([this, id, ticket, memory = given.memory_bytes] {
+    tickets_[id] = ticket;
+    memory_bytes_ = std::max(memory_bytes_, memory);
+  });
 }
 
 void PoolChannel::close(uint64_t id) {
@@ -159,7 +162,8 @@ void PoolChannel::update_nodes() {
   for (const NodeStatus& node : author_->nodes()) {
     const auto& functions = node.info.functions;
     if (!node.connected || !node.expelled.empty() || node.resting > 0 ||
-        std::ranges::find(functions, kTrainingFunction) == functions.end())
+        std::ranges::find(functions, kTrainingFunction) == functions.end() ||
+        memory_bytes_ > ticket_memory(node.info))
       continue;
     NodeRate rate{.name = node.id};
     if (node.info.gflops > 0) rate.gflops = node.info.gflops;
@@ -188,7 +192,7 @@ void PoolChannel::update_state() {
   if (paused)
     log_warning("training waits until it is resumed at the coordinator, where it was paused");
   else
-    log_info("training goes on");
+    log_info("training continues");
   woken_.notify_all();
 }
 
@@ -207,7 +211,7 @@ void PoolChannel::submit_queued() {
     specs.push_back(spec_of(ticket));
   }
   if (specs.empty()) return;
-  const TicketId first = author_->add_tickets(specs);
+  const TicketId first = author_->add_tickets(specs, memory_bytes_);
   for (size_t i = 0; i < ids.size(); ++i) {
     Ticket& ticket = tickets_.at(ids[i]);
     ticket.state = Ticket::State::in_pool;

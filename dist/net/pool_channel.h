@@ -92,6 +92,7 @@ class PoolChannel final : public Channel {
   bool abandoned_ = false;    // the pool has a ticket that was closed
   bool has_nodes_ = false;
   double swept_ = 0;
+  uint64_t memory_bytes_ = kDefaultMemory;  // that a ticket may need
 };
 
 }  // namespace kaiseki::dist

@@ -12,8 +12,14 @@ namespace {
 
 constexpr size_t kMostTokens = 10;
 
-std::string proof_of(std::string_view token, const std::string& port, std::string_view nonce) {
-  return hmac_sha256_hex(token, "kaiseki coordinator " + port + " " + std::string(nonce));
+constexpr std::string_view kMapped = "::ffff:";  // of an IPv4 address in IPv6
+
+std::string proof_of(std::string_view token, const ServerEnd& end, std::string_view nonce) {
+  const std::string& address = end.address;
+  const bool is_mapped = address.starts_with(kMapped) && address.find('.') != address.npos;
+  const std::string shown = is_mapped ? address.substr(kMapped.size()) : address;
+  return hmac_sha256_hex(
+      token, "kaiseki coordinator " + shown + " " + end.port + " " + std::string(nonce));
 }
 
 std::string random_nonce() {
@@ -24,11 +30,11 @@ std::string random_nonce() {
 
 }  // namespace
 
-std::string format_proofs(const std::vector<std::string_view>& tokens, uint16_t port,
+std::string format_proofs(const std::vector<std::string_view>& tokens, const ServerEnd& end,
                           std::string_view nonce) {
   Json proofs = Json::array(), answer = Json::object();
   for (std::string_view token : tokens)
-    if (!token.empty()) proofs.items.emplace_back(proof_of(token, std::to_string(port), nonce));
+    if (!token.empty()) proofs.items.emplace_back(proof_of(token, end, nonce));
   return format_json_line(answer.set("proofs", proofs));
 }
 
@@ -37,8 +43,8 @@ ProofRequest::ProofRequest(const WireOptions& to)
 
 std::string ProofRequest::target() const { return std::string(kProofPath) + "?nonce=" + nonce_; }
 
-bool ProofRequest::is_proven_by(std::string_view answer) const {
-  const std::string expected = proof_of(token_, port_, nonce_);
+bool ProofRequest::is_proven_by(std::string_view answer, const std::string& address) const {
+  const std::string expected = proof_of(token_, {address, port_}, nonce_);
   return std::ranges::any_of(
       Fields(answer).texts("proofs", kMostTokens),
       [&](const std::string& proof) { return equal_in_constant_time(proof, expected); });

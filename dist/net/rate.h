@@ -20,6 +20,12 @@ class TokenBucket {
     tokens_ -= 1;
     return true;
   }
+  /// Takes a token that may come later. Returns the seconds until it is there.
+  double owe(double now) {
+    refill(now);
+    tokens_ -= 1;
+    return std::max(0.0, -tokens_ / per_second_);
+  }
   /// Seconds until take() returns true.
   double wait(double now) {
     refill(now);

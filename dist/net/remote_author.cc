@@ -19,6 +19,9 @@ namespace kaiseki::dist {
 namespace {
 
 constexpr double kNodesSeconds = 0.5;  // maximum age of the list of nodes
+constexpr double kRenewSeconds = 2;
+/// The coordinator deletes what a killed training left after this time. Uploads may take minutes.
+constexpr double kLapseSeconds = 600;
 constexpr double kFirstWait = 0.5, kLongestWait = 5;
 constexpr size_t kDiscardAtOnce = 10000;
 constexpr size_t kLongestReason = 500;  // bytes, as it is part of a URL
@@ -59,6 +62,8 @@ NodeStatus read_node(const Json& json) {
   number("down_mbit_s", node.info.link.down_mbit_s);
   number("up_mbit_s", node.info.link.up_mbit_s);
   number("round_trip_s", node.info.link.round_trip_s);
+  node.info.memory_bytes =
+      static_cast<uint64_t>(std::max<int64_t>(0, integer_of(json, "memory_bytes")));
   node.info.threads =
       static_cast<int>(std::clamp<int64_t>(integer_of(json, "threads"), 1, INT_MAX));
   if (const Json* value = json.find("trusted")) node.info.trusted = value->boolean;
@@ -105,7 +110,7 @@ bool RemoteAuthor::ready() { return wait_ == 0 || steady_seconds() >= retry_; }
 
 void RemoteAuthor::lose(const std::string& why) {
   if (wait_ == 0)
-    log_warning("training goes on alone until the pool at " + name_ + " is back: " + why);
+    log_warning("training continues alone until the pool at " + name_ + " is back: " + why);
   wait_ = std::clamp(2 * wait_, kFirstWait, kLongestWait);
   retry_ = steady_seconds() + wait_;
   follower_.leave();
@@ -149,6 +154,10 @@ std::vector<NodeStatus> RemoteAuthor::nodes() {
   if (const std::string problem = follower_.problem(); !problem.empty()) lose(problem);
   if (must_reconnect_) reconnect();
   update_state();
+  if (now - renewed_ >= kRenewSeconds) {
+    renew();
+    renewed_ = now;
+  }
   send_expulsions();
   const Json list = ask("GET", std::string("/api/nodes?function=") + kTrainingFunction);
   nodes_.clear();
@@ -177,7 +186,8 @@ void RemoteAuthor::send_expulsions() {
 
 int64_t RemoteAuthor::make_project(const std::string& what) {
   Json project = Json::object();
-  return make("/api/projects", project.set("name", project_name_ + what), "project");
+  project.set("name", project_name_ + what).set("lapse", kLapseSeconds);
+  return make("/api/projects", project, "project");
 }
 
 void RemoteAuthor::expel(const NodeId& node, const ExpulsionReason& reason) {
@@ -198,11 +208,13 @@ BlobHash RemoteAuthor::store(ByteView bytes) {
   return hash;
 }
 
-TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets) {
+TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets, uint64_t memory_bytes) {
   Json made = Json::object(), list = Json::array();
   if (task_ == 0) {
     project_ = make_project("");
     made.set("name", "training").set("function", kTrainingFunction);
+    made.set("memory_bytes", static_cast<int64_t>(memory_bytes));
+    made.set("verification", "none");  // training checks results
     task_ =
         make("/api/projects/" + std::to_string(project_) + "/tasks",
              made.set("max_attempts", kTrainingAttempts).set("public_data", public_data_), "task");

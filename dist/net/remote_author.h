@@ -30,7 +30,7 @@ class RemoteAuthor final : public Author {
   void put_blob(const BlobHash& hash, ByteView bytes) override;
   void release_blob(const BlobHash& hash) override { discarded_.push_back(hash); }
   BlobHash store(ByteView bytes) override;
-  TicketId add_tickets(std::span<const TicketSpec> tickets) override;
+  TicketId add_tickets(std::span<const TicketSpec> tickets, uint64_t memory_bytes) override;
   TaskState state() override { return state_; }
   void forget(TicketId through) override;
   void abandon(TicketId through) override;
@@ -46,6 +46,7 @@ class RemoteAuthor final : public Author {
   int64_t make_project(const std::string& what);
   void reconnect();
   void update_state();
+  void renew();
   void send_curve();
   void post_curve(const Json& body);
   void send_expulsions();
@@ -66,6 +67,7 @@ class RemoteAuthor final : public Author {
 
   std::vector<NodeStatus> nodes_;
   double asked_ = 0;             // the time of nodes_
+  double renewed_ = 0;           // when the projects were last renewed
   double retry_ = 0, wait_ = 0;  // after AuthorLost; wait_ is 0 after tickets were added
   bool must_reconnect_ = false;  // after AuthorLost: the coordinator's state is unknown
   TaskState state_ = TaskState::running;

@@ -43,6 +43,11 @@ void RemoteAuthor::update_state() {
   if (state && state->string == "cancelled") state_ = TaskState::cancelled;
 }
 
+void RemoteAuthor::renew() {
+  for (const int64_t project : {project_, blob_project_})
+    if (project > 0) ask("POST", "/api/projects/" + std::to_string(project) + "/renew");
+}
+
 void RemoteAuthor::report(const CurvePoint& point) {
   curve_.add(0, point);
   if (project_ > 0 && !must_reconnect_) post_curve(to_json(point));

@@ -41,7 +41,7 @@ struct RemotePool::Impl {
 
   void post(std::function<void()> call) {
     if (!calls.push(std::move(call))) return;
-    { const std::lock_guard lock(mutex); }  // work() either waits, or reads the queue afterwards
+    { const std::lock_guard lock(mutex); }  // work() waits now, or has not yet read the queue
     changed.notify_all();
   }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "dist/net/limits.h"
 #include "dist/net/log.h"
 #include "dist/net/metrics.h"
@@ -27,13 +28,22 @@ struct ServerOptions {
   std::function<bool()> stop = {};
 };
 
+/// Options that a server cannot use.
+class UnusableServer : public Error {
+ public:
+  enum class Option { host, certificate };
+  UnusableServer(Option which, const std::string& text) : Error(text), option(which) {}
+  const Option option;
+};
+
 /// The network of an address as Gate counts it: an IPv4 /24, or an IPv6 /48.
 std::string network_of(const std::string& address);
 
 class Server {
  public:
-  /// Takes the port, without accepting connections. Throws Error if the port is taken, the
-  /// certificate is bad, or there is no TLS and the address is not a loopback one.
+  /// Binds the port, without accepting connections. Throws Error if the port is in use or the
+  /// certificate is bad. Throws UnusableServer if there is no TLS and the address is not a loopback
+  /// one, or an option is missing.
   Server(const ServerOptions& options, Metrics& metrics, EventLog& log);
   ~Server();
 

@@ -16,7 +16,7 @@ class NodeLink {
  public:
   virtual ~NodeLink() = default;
   virtual void send(ByteVector message) = 0;
-  /// Messages that were sent before still go out.
+  /// Sends the messages that are still waiting, then closes.
   virtual void close(CloseCode code, const std::string& reason) = 0;
   /// The peer's IPv4 address, or its IPv6 network of 64 bits.
   virtual const std::string& address() const = 0;

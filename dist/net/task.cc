@@ -43,7 +43,7 @@ Project::~Project() {
   try {
     ask("DELETE", "/api/projects/" + std::to_string(id_));
   } catch (const Error& error) {
-    log_warning(std::string("a project stays at the coordinator: ") + error.what());
+    log_warning(std::string("a project was not deleted at the coordinator: ") + error.what());
   }
 }
 
@@ -79,7 +79,7 @@ Task::~Task() {
   try {
     cancel();
   } catch (const Error& error) {
-    log_warning(std::string("a task goes on at the coordinator: ") + error.what());
+    log_warning(std::string("a task is still open at the coordinator: ") + error.what());
   }
 }
 
@@ -183,7 +183,7 @@ Progress Task::progress() { return progress_of(project_.ask("GET", path())); }
 bool Task::is_open() {
   const Json status = cancelled_ ? Json() : project_.ask("GET", path());
   if (cancelled_ || text_of(status, "state") == "cancelled")
-    throw Error(message("task", "expected it to go on, got it cancelled with ", open_.size(),
+    throw Error(message("task", "expected an active task, got it cancelled with ", open_.size(),
                         " results to come"));
   return progress_of(status).open() > 0;
 }

@@ -52,7 +52,6 @@ class Project {
 /// calls and the constructor throw AuthorLost if it does not answer. They may be repeated.
 class Task {
  public:
-  /// Verification::adaptive is not available, as it needs a pool in this process.
   Task(Project& project, const TaskSpec& spec);
   /// Cancels the open tickets.
   ~Task();

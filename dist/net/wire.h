@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/error.h"
 
 namespace kaiseki::dist {
 
@@ -21,6 +22,18 @@ CoordinatorUrl parse_coordinator_url(const std::string& url);
 std::string authority(const CoordinatorUrl& url);
 /// Whether the host is a loopback address.
 bool is_loopback(const CoordinatorUrl& url);
+
+/// The coordinator rejects the token.
+class WrongToken : public Error {
+ public:
+  using Error::Error;
+};
+
+/// TLS does not trust the coordinator's certificate.
+class UntrustedCertificate : public Error {
+ public:
+  using Error::Error;
+};
 
 struct WireOptions {
   CoordinatorUrl url;

@@ -30,9 +30,10 @@ constexpr uint64_t kKeptBlobs = 512 << 20;
 /// A cache of fetched blobs. The least recently used blob is evicted first.
 class BlobCache {
  public:
-  explicit BlobCache(const WireOptions& wire) : wire_(wire) {}
+  BlobCache(const WireOptions& wire, uint64_t kept_bytes)
+      : wire_(wire), kept_bytes_(std::min(kKeptBlobs, kept_bytes)) {}
 
-  ByteVector fetch(const BlobHash& hash) {
+  ByteVector fetch(const BlobHash& hash, uint64_t most_bytes) {
     {
       const std::lock_guard lock(mutex_);
       for (auto at = kept_.begin(); at != kept_.end(); ++at)
@@ -41,13 +42,13 @@ class BlobCache {
           return at->second;
         }
     }
-    ByteVector bytes = download(hash);
+    ByteVector bytes = download(hash, std::min(kMostBlob, most_bytes));
     if (sha256(bytes) != hash)
       throw Error(message("join", "expected the bytes of blob ", hash, ", got others"));
     const std::lock_guard lock(mutex_);
     kept_.emplace_front(hash, bytes);
     size_ += bytes.size();
-    while (size_ > kKeptBlobs) {
+    while (size_ > kept_bytes_) {
       size_ -= kept_.back().second.size();
       kept_.pop_back();
     }
@@ -56,7 +57,7 @@ class BlobCache {
 
  private:
   /// Connections for fetching. A thread takes one and returns it for the next thread.
-  ByteVector download(const BlobHash& hash) {
+  ByteVector download(const BlobHash& hash, uint64_t most_bytes) {
     std::unique_ptr<HttpClient> client;
     {
       const std::lock_guard lock(mutex_);
@@ -66,7 +67,7 @@ class BlobCache {
       }
     }
     if (!client) client = std::make_unique<HttpClient>(wire_);
-    HttpReply reply = client->request("GET", "/blobs/" + hash, {}, kMostBlob);
+    HttpReply reply = client->request("GET", "/blobs/" + hash, {}, most_bytes);
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(client));
     if (reply.status != 200)
@@ -74,7 +75,8 @@ class BlobCache {
     return std::move(reply.body);
   }
 
-  const WireOptions& wire_;
+  const WireOptions wire_;
+  const uint64_t kept_bytes_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<HttpClient>> idle_;
   std::list<std::pair<BlobHash, ByteVector>> kept_;
@@ -97,9 +99,9 @@ struct Node::Impl {
       : options(std::move(given)),
         log(options.log, 1000),
         wire(options.wire),
-        blobs(options.wire),
+        blobs(std::make_shared<BlobCache>(options.wire, ticket_memory(options.info) / 2)),
         random(options.seed ? options.seed : std::random_device{}()),
-        workers(options.info.threads) {
+        workers(options.info.threads, options.ticket_seconds) {
     for (const auto& [name, function] : options.functions) options.info.functions.push_back(name);
     wire.on_open = [this] { open(); };
     wire.on_message = [this](ByteView message) { receive(message); };
@@ -111,6 +113,7 @@ struct Node::Impl {
     Json control = Json::object();
     control.set("name", options.info.name).set("device", options.info.device);
     control.set("threads", options.info.threads).set("gflops", options.info.gflops);
+    control.set("memory_bytes", static_cast<int64_t>(options.info.memory_bytes));
     const LinkSpeed& link = options.info.link;
     if (link.down_mbit_s > 0)
       control.set("down_mbit_s", link.down_mbit_s)
@@ -175,42 +178,75 @@ struct Node::Impl {
       return finish(ticket);
     }
     TicketContext context;
+    context.memory_bytes = kDefaultMemory;
+    if (const Json* memory = frame.control.find("memory_bytes"))
+      context.memory_bytes = static_cast<uint64_t>(std::clamp(memory->number, 0.0, 1e18));
+    if (context.memory_bytes > ticket_memory(options.info)) {
+      job.error = message("join", "expected a ticket that takes at most ",
+                          format_bytes(ticket_memory(options.info)), ", a quarter of the memory",
+                          ", got ", format_bytes(context.memory_bytes));
+      return finish(ticket);
+    }
     if (const Json* list = frame.control.find("blobs"))
       for (const Json& hash : list->items) context.blobs.push_back(hash.string);
-    context.fetch = [this](const BlobHash& hash) { return blobs.fetch(hash); };
+    context.fetch = [cache = blobs, most = context.memory_bytes](const BlobHash& hash) {
+      return cache->fetch(hash, most);
+    };
     context.cancelled = [flag = job.cancelled] { return flag->load(); };
     waiting.insert(ticket);
-    workers.add([this, ticket, call = function->second, context,
-                 input = ByteVector(frame.payload.begin(), frame.payload.end())] {
+    Workers::Job work;
+    work.begin = [this, ticket, context] {
       if (!context.cancelled()) wire.post([this, ticket] { waiting.erase(ticket); });
-      compute(ticket, call, context, input);
-    });
+    };
+    work.work = [this, ticket, call = function->second, context,
+                 input = ByteVector(frame.payload.begin(), frame.payload.end())] {
+      auto computed = std::make_shared<Computed>(compute(call, context, input));
+      return [this, ticket, context, computed] {
+        wire.post([this, ticket, context, computed] { end_ticket(ticket, context, *computed); });
+      };
+    };
+    work.overdue = [this, ticket, flag = job.cancelled] { end_overdue(ticket, *flag); };
+    workers.add(std::move(work));
   }
 
-  void compute(TicketId ticket, const NodeFunction& call, const TicketContext& context,
-               ByteView input) {
-    if (context.cancelled()) return;
+  struct Computed {
     ByteVector result;
     std::string error;
+  };
+
+  static Computed compute(const NodeFunction& call, const TicketContext& context, ByteView input) {
+    Computed computed;
+    if (context.cancelled()) return computed;
     try {
-      result = call(input, context);
+      computed.result = call(input, context);
     } catch (const std::exception& problem) {
-      error = clean_text(problem.what(), 1000);
-      if (error.empty()) error = "failed";
+      computed.error = clean_text(problem.what(), 1000);
+      if (computed.error.empty()) computed.error = "failed";
     }
-    wire.post([this, ticket, context, result = std::move(result), error] {
-      const auto found = jobs.find(ticket);
-      // A coordinator with a new store numbers its tickets from the start.
-      if (found == jobs.end() || context.cancelled()) return;
-      Job& job = found->second;
-      job.error = error;
-      if (result.size() <= job.max_result_bytes)
-        job.result = result;
-      else
-        job.error = message("join", "expected a result of at most ", job.max_result_bytes,
-                            " bytes (max_result_bytes), got ", result.size());
-      finish(ticket);
-    });
+    return computed;
+  }
+
+  void end_ticket(TicketId ticket, const TicketContext& context, Computed& computed) {
+    const auto found = jobs.find(ticket);
+    // A coordinator with a new store numbers its tickets from the start.
+    if (found == jobs.end() || context.cancelled()) return;
+    Job& job = found->second;
+    job.error = computed.error;
+    if (computed.result.size() <= job.max_result_bytes)
+      job.result = std::move(computed.result);
+    else
+      job.error = message("join", "expected a result of at most ", job.max_result_bytes,
+                          " bytes (max_result_bytes), got ", computed.result.size());
+    finish(ticket);
+  }
+
+  void end_overdue(TicketId ticket, std::atomic<bool>& cancelled) {
+    if (cancelled.exchange(true)) return;
+    const auto found = jobs.find(ticket);
+    if (found == jobs.end()) return;  // given back or ended meanwhile
+    found->second.error =
+        message("join", "expected a result within ", options.ticket_seconds, " s, got none");
+    finish(ticket);
   }
 
   void finish(TicketId ticket) {
@@ -235,7 +271,10 @@ struct Node::Impl {
 
   void verdict(const Frame& frame) {
     wait = kFirstWait;
-    jobs.erase(static_cast<TicketId>(frame.ticket));
+    // A verdict on an earlier lease of the ticket must not end the job that runs now.
+    if (const auto found = jobs.find(static_cast<TicketId>(frame.ticket));
+        found != jobs.end() && found->second.done)
+      jobs.erase(found);
     const std::string said = text_of(frame.control, "verdict");
     if (said == "refused") {
       ++counts.refused;
@@ -265,9 +304,7 @@ struct Node::Impl {
     const bool known = std::exchange(welcomed, false);
     const auto is = [code](CloseCode other) { return code == static_cast<int>(other); };
     if (code == 401) {
-      problem =
-          "[join] expected the coordinator's token for nodes (--token-file), got none or "
-          "another";
+      wrong_token = true;
       return wire.stop();
     }
     if (is(CloseCode::policy) && !known) {  // the coordinator has forgotten the node: join again
@@ -293,6 +330,7 @@ struct Node::Impl {
   }
 
   void watch() {
+    workers.abandon_overdue();
     if (!stopping && options.stop && options.stop()) begin_to_stop();
     if (stopping && (jobs.empty() || --goodbyes < 0)) {
       if (!wire.is_open()) return wire.stop();
@@ -317,7 +355,7 @@ struct Node::Impl {
   NodeOptions options;
   EventLog log;
   Wire wire;
-  BlobCache blobs;
+  std::shared_ptr<BlobCache> blobs;  // functions that were abandoned use it too
   std::mt19937_64 random;
   NodeIdentity identity;
   NodeCounts counts;
@@ -326,7 +364,7 @@ struct Node::Impl {
   std::string problem;
   double wait = kFirstWait;
   int goodbyes = static_cast<int>(kGoodbyeSeconds / kStopSeconds);
-  bool welcomed = false, stopping = false;
+  bool welcomed = false, stopping = false, wrong_token = false;
   Workers workers;  // last: it ends first
 };
 
@@ -337,6 +375,9 @@ NodeCounts Node::run() {
   impl_->wire.connect();
   impl_->watch();
   impl_->wire.run();
+  impl_->counts.abandoned = impl_->workers.end();
+  if (impl_->wrong_token)
+    throw WrongToken("[join] expected the coordinator's token for nodes, got none or another");
   if (!impl_->problem.empty()) throw Error(impl_->problem);
   return impl_->counts;
 }

@@ -18,11 +18,15 @@ struct NodeOptions {
   EventLog::Sink log = {};
   uint64_t seed = 0;         // of the random times between attempts to connect; 0: random
   double longest_wait = 30;  // seconds between two attempts
+  /// A ticket that takes longer is given back as failed, and another thread takes the place of its
+  /// thread. The time counts from the start of the function.
+  double ticket_seconds = 300;
 };
 
-/// `accepted` counts results that ended their ticket. Votes and duplicates do not.
+/// `accepted` counts results that ended their ticket. Votes and duplicates do not. The threads of
+/// `abandoned` tickets may still run.
 struct NodeCounts {
-  int64_t accepted = 0, refused = 0, failed = 0, connections = 0;
+  int64_t accepted = 0, refused = 0, failed = 0, connections = 0, abandoned = 0;
 };
 
 class Node {
@@ -30,7 +34,8 @@ class Node {
   explicit Node(NodeOptions options);
   ~Node();
   /// Runs until stop() returns true. Reconnects after an interruption, and keeps results until the
-  /// coordinator has them. Throws Error if the coordinator refuses the node's token.
+  /// coordinator has them. Throws WrongToken if the coordinator refuses the node's token, and Error
+  /// if it expels the node.
   NodeCounts run();
 
  private:

@@ -11,7 +11,8 @@ namespace kaiseki::dist {
 namespace {
 
 struct Trainer {
-  /// The node's own cache keeps blobs (dist/node/node.cc), so this keeps a ticket's alone.
+  /// This keeps the blobs of one ticket only. The node's own cache keeps the others
+  /// (dist/node/node.cc).
   explicit Trainer(Device device) : node(device, 0) {}
 
   ByteVector run(ByteView ticket, const TicketContext& context) {
@@ -25,7 +26,8 @@ struct Trainer {
     }
     const std::lock_guard lock(computing);
     if (context.cancelled()) throw Error("cancelled");
-    return node.run(ticket, context.fetch);  // fetches a blob again that was evicted meanwhile
+    return node.run(ticket, context.fetch,
+                    context.memory_bytes);  // fetches a blob again that was evicted meanwhile
   }
 
   std::vector<std::string> missing(ByteView ticket) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Workers: threads that run jobs in the order of their arrival.
+// Workers: threads that run jobs in the order of their arrival. A job that takes too long is
+// abandoned: its thread goes on alone, and another thread takes its place.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -13,18 +12,32 @@ namespace kaiseki::dist {
 
 class Workers {
  public:
-  explicit Workers(int threads);
-  /// Waits for the running jobs. Discards the others.
+  struct Job {
+    /// Called when a thread begins the job.
+    std::function<void()> begin;
+    /// The work. Returns a call that reports the result. It may go on after the Workers ended, so
+    /// it uses only what it owns.
+    std::function<std::function<void()>()> work;
+    /// Called by abandon_overdue() instead of the report.
+    std::function<void()> overdue;
+  };
+
+  /// A job may take so many seconds.
+  Workers(int threads, double seconds);
   ~Workers();
-  void add(std::function<void()> job);
+  void add(Job job);
+  /// Abandons the jobs that take too long. Call it from time to time.
+  void abandon_overdue();
+  /// Discards the jobs that wait, and waits for those that run, at most until they take too long.
+  /// Returns how many jobs were abandoned since the start.
+  int end();
 
  private:
-  void work();
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> jobs_;
-  bool ending_ = false;
-  std::vector<std::thread> threads_;
+  struct State;
+  void start_thread();
+  static void run(State& state, int number);
+
+  const std::shared_ptr<State> state_;  // the threads of abandoned jobs use it too
 };
 
 }  // namespace kaiseki::dist

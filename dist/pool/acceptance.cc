@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dist/pool/acceptance.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "dist/pool/crypto.h"
 #include "dist/trust/check_probability.h"
@@ -35,7 +37,7 @@ Answer Acceptance::ended(TicketId ticket) {
 
 bool Acceptance::has_to_check(const PoolTicket& ticket, const PoolNode& node,
                               const Token& token) const {
-  if (ticket.spec().verification != Verification::adaptive) return false;
+  if (ticket.spec().verification != Verification::adaptive || !on_.options.verify) return false;
   const int64_t valid = node.row().consecutive_valid;
   if (valid < kTrustedAfter) return true;
   return secret_.draw(node.id(), token) < check_probability(kLeastChecked, valid);
@@ -43,7 +45,6 @@ bool Acceptance::has_to_check(const PoolTicket& ticket, const PoolNode& node,
 
 bool Acceptance::is_right(const PoolTicket& ticket, ByteView result) const {
   const TicketInput input = on_.store.input(ticket.id());
-  if (!on_.options.verify) throw Error(message("accept", kNoVerify));
   return on_.options.verify(
       {ticket.task().status(), ticket.id(), input.input, input.blobs, result});
 }
@@ -68,7 +69,7 @@ Answer Acceptance::accept(PoolTicket& ticket, PoolNode& node, const Token& token
   if (const LeaseRow* held = on_.leases.find(ticket.id(), node.id()))
     lifecycle_.end_lease(ticket, held->epoch);
   on_.accounts.charge(ticket.task().status().project, timing_.node_seconds(seconds, ticket, node));
-  if (ticket.task().is_quorum()) return vote(ticket, node, result);
+  if (on_.eligibility.compares(ticket.spec())) return compare(ticket, node, token, result);
   on_.nodes.accepted(node, ticket.spec().verification == Verification::adaptive);
   return finish(ticket, node, result, checked);
 }
@@ -92,28 +93,51 @@ Answer Acceptance::refuse_wrong(const PoolTicket& ticket, PoolNode& node) {
   return answer;
 }
 
-Answer Acceptance::vote(PoolTicket& ticket, const PoolNode& node, ByteView result) {
+bool Acceptance::counts_alone(const PoolTicket& ticket, const PoolNode& node,
+                              const Token& token) const {
+  if (ticket.spec().verification != Verification::adaptive) return false;
+  if (node.info().trusted) return true;
+  if (!node.is_proven() || !on_.votes.of(ticket.id()).empty()) return false;
+  const double sampled = check_probability(kLeastChecked, node.row().consecutive_valid);
+  return secret_.draw(node.id(), token) >= sampled ||
+         !on_.agreement.others_are_there(ticket, now());
+}
+
+bool Acceptance::confirms_vote(const PoolTicket& ticket, const PoolNode& node,
+                               ByteView result) const {
+  const auto& votes = on_.votes.of(ticket.id());
+  const auto own = std::ranges::find(votes, node.id(), &VoteRow::node);
+  return own != votes.end() && own->hash == sha256_hex(result) &&
+         on_.agreement.decides(ticket, own->hash, now());
+}
+
+Answer Acceptance::compare(PoolTicket& ticket, PoolNode& node, const Token& token,
+                           ByteView result) {
   const VoteRow vote{ticket.id(), node.id(), sha256_hex(result), node.source()};
-  if (!on_.votes.add(vote)) return count(Outcome::duplicate, "duplicate");
-  if (on_.votes.count(ticket.id(), vote.hash) < ticket.spec().quorum) {
+  const bool alone = counts_alone(ticket, node, token);
+  if (!alone) on_.votes.add(vote);  // false: it is there, and this confirms it
+  if (!alone && !on_.agreement.decides(ticket, vote.hash, now())) {
     lifecycle_.settle(ticket);
     return count(Outcome::pending, "pending");
   }
-  judge_voters(ticket.id(), vote.hash);
-  return finish(ticket, node, result, true);
+  const int64_t agreed = on_.votes.count(ticket.id(), vote.hash);
+  if (alone) on_.nodes.accepted(node, agreed > 0);
+  const std::vector<VoteRow> votes = on_.votes.of(ticket.id());
+  Answer answer = finish(ticket, node, result, agreed > 0);
+  for (const VoteRow& one : votes) judge(one, vote.hash);  // after finish(): it may expel voters
+  return answer;
 }
 
-void Acceptance::judge_voters(TicketId ticket, const std::string& hash) {
-  for (const VoteRow& vote : on_.votes.of(ticket)) {
-    PoolNode& voter = on_.nodes.find_or_add(vote.node);
-    if (vote.hash == hash) {
-      on_.nodes.accepted(voter, true);
-    } else {
-      voter.outvoted(now());
-      on_.accounts.count("outvoted");
-    }
-    on_.nodes.change(voter);
-  }
+void Acceptance::judge(const VoteRow& vote, const std::string& hash) {
+  PoolNode& voter = on_.nodes.find_or_add(vote.node);
+  on_.nodes.change(voter);
+  if (vote.hash == hash) return on_.nodes.accepted(voter, true);
+  on_.nodes.outvoted(voter, now());
+  on_.accounts.count("outvoted");
+  const bool trusted = voter.connected() ? voter.info().trusted : vote.source.empty();
+  if (trusted || voter.expelled() || voter.row().outvoted < kMostOutvoted) return;
+  lifecycle_.expel(voter, {"its results differ from those on which other nodes agree"},
+                   Expulsion::By::pool);
 }
 
 Answer Acceptance::finish(PoolTicket& ticket, const PoolNode& node, ByteView result, bool checked) {

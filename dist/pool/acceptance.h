@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Acceptance: checks a result, counts it for its ticket, and learns from it how fast its node is.
+// Acceptance: checks a result, counts it for its ticket, and updates the node's measured speed.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ class Acceptance {
       : on_(parts), blobs_(blobs), secret_(secret), lifecycle_(lifecycle), timing_(timing) {}
 
   Answer count(Outcome outcome, std::string_view counter, std::string reason = {});
-  /// The refusal of an expelled node, or of a token that is not the node's. Else nullopt.
+  /// Returns the refusal if the node is expelled or the token is not the node's, else nullopt.
   std::optional<Answer> refusal(const PoolNode& node, const std::optional<Token>& token);
   /// The answer to a result of a ticket that is not open.
   Answer ended(TicketId ticket);
@@ -29,6 +29,9 @@ class Acceptance {
   bool has_to_check(const PoolTicket& ticket, const PoolNode& node, const Token& token) const;
   /// Computes it again: PoolOptions::verify.
   bool is_right(const PoolTicket& ticket, ByteView result) const;
+
+  /// Whether the result confirms an earlier vote of the node, and now counts.
+  bool confirms_vote(const PoolTicket& ticket, const PoolNode& node, ByteView result) const;
 
   // Within a transaction.
   /// Ends the node's lease. The result counts, or is a vote.
@@ -42,8 +45,10 @@ class Acceptance {
   double now() const { return on_.options.clock(); }
   /// Returns the seconds that the node took.
   double learn_pace(const PoolTicket& ticket, PoolNode& node, const Token& token);
-  Answer vote(PoolTicket& ticket, const PoolNode& node, ByteView result);
-  void judge_voters(TicketId ticket, const std::string& hash);
+  /// Whether the result counts without a vote of another node.
+  bool counts_alone(const PoolTicket& ticket, const PoolNode& node, const Token& token) const;
+  Answer compare(PoolTicket& ticket, PoolNode& node, const Token& token, ByteView result);
+  void judge(const VoteRow& vote, const std::string& hash);
   Answer finish(PoolTicket& ticket, const PoolNode& node, ByteView result, bool checked);
 
   const PoolParts on_;

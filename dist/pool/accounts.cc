@@ -8,15 +8,28 @@
 
 namespace kaiseki::dist {
 
-void Accounts::load() {
-  projects_.clear();
-  for (const ProjectStatus& status : store_.projects()) projects_[status.id].status = status;
+void Accounts::load(double now) {
+  const auto before = std::exchange(projects_, {});
+  for (const ProjectStatus& status : store_.projects()) {
+    const auto known = before.find(status.id);
+    projects_[status.id] = {status, 0, known == before.end() ? now : known->second.renewed};
+  }
 }
 
-ProjectId Accounts::add(const std::string& name, double weight) {
-  const ProjectId id = store_.add_project(name, weight);
-  projects_[id].status = {id, name, weight};
+ProjectId Accounts::add(const std::string& name, double weight, std::optional<double> lapse,
+                        double now) {
+  const ProjectId id = store_.add_project(name, weight, lapse);
+  projects_[id] = {{id, name, weight, lapse}, 0, now};
   return id;
+}
+
+std::vector<ProjectStatus> Accounts::lapsed(double now) const {
+  std::vector<ProjectStatus> found;
+  for (const auto& [id, project] : projects_) {
+    const std::optional<double>& lapse = project.status.lapse;
+    if (lapse && now - project.renewed > *lapse) found.push_back(project.status);
+  }
+  return found;
 }
 
 void Accounts::set_weight(ProjectId project, double weight) {
@@ -30,7 +43,7 @@ void Accounts::remove(ProjectId project) {
 }
 
 void Accounts::expect(ProjectId project, std::string_view operation) const {
-  if (!projects_.contains(project))
+  if (!has(project))
     throw Error(message(operation, "expected a project of this pool, got ", project));
 }
 

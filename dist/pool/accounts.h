@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,12 +17,17 @@ class Accounts {
  public:
   explicit Accounts(Store& store) : store_(store) {}
 
-  /// Reads the projects from the store. All shares start equal.
-  void load();
+  /// Reads the projects from the store. All shares start equal. Projects that were not known are
+  /// renewed.
+  void load(double now);
 
-  ProjectId add(const std::string& name, double weight);
+  ProjectId add(const std::string& name, double weight, std::optional<double> lapse, double now);
   void set_weight(ProjectId project, double weight);
   void remove(ProjectId project);
+  void renew(ProjectId project, double now) { projects_.at(project).renewed = now; }
+  /// The projects that were not renewed for longer than their lapse.
+  std::vector<ProjectStatus> lapsed(double now) const;
+  bool has(ProjectId project) const { return projects_.contains(project); }
   /// Throws Error if there is no such project.
   void expect(ProjectId project, std::string_view operation) const;
   std::vector<ProjectStatus> projects() const;
@@ -39,7 +45,8 @@ class Accounts {
  private:
   struct Project {
     ProjectStatus status;
-    double served = 0;  // node seconds / weight
+    double served = 0;   // node seconds / weight
+    double renewed = 0;  // seconds since 1970; a restart renews all projects
   };
 
   Store& store_;

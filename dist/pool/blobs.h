@@ -50,8 +50,8 @@ class BlobStore {
   Writer writer();
 
   bool contains(const BlobHash& hash) const;
-  /// Makes the blob as young as if it had just been put. Returns false if there is no such blob, or
-  /// if its hash was not checked since the start: put it again, in case it is damaged.
+  /// Sets the blob's age to 0. Returns false if there is no such blob. Also returns false if its
+  /// hash was not checked since the start. It may then be damaged, so put it again.
   bool touch(const BlobHash& hash);
   /// Bytes of a blob. This and both read() throw Error if there is no such blob.
   uint64_t size(const BlobHash& hash) const;

@@ -12,7 +12,7 @@ namespace kaiseki::dist {
 namespace {
 
 void expect(bool done, std::string_view operation) {
-  if (!done) throw Error(message(operation, "expected libcrypto to do it, got a failure"));
+  if (!done) throw Error(message(operation, "libcrypto failed"));
 }
 
 EVP_MD_CTX* context_of(void* context) { return static_cast<EVP_MD_CTX*>(context); }

@@ -6,15 +6,49 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace kaiseki::dist {
 
-bool Eligibility::is_able(const TaskSpec& spec, const PoolNode& node) {
-  const NodeInfo& info = node.info();
-  if (!spec.public_data && !info.trusted) return false;
+namespace {
+
+bool has_access(const TaskSpec& spec, const NodeInfo& info) {
+  return spec.public_data || info.trusted;
+}
+
+bool has_code(const TaskSpec& spec, const NodeInfo& info) {
   return (!spec.module.empty() && info.runs_modules) ||
          (!spec.function.empty() &&
           std::ranges::find(info.functions, spec.function) != info.functions.end());
+}
+
+/// Why none of the connected nodes may compute the task. Empty if no node is connected.
+std::string what_is_missing(const TaskSpec& spec, const EligibleNodes& all) {
+  if (all.too_small > 0)
+    return message("task", "expected a node with ", format_bytes(4 * spec.memory_bytes),
+                   " of memory, four times memory_bytes, got ", all.too_small, " nodes with less");
+  if (all.without_code > 0 && spec.function.empty())
+    return message("task", "expected a node that runs modules, such as the page /volunteer/, got ",
+                   all.without_code, " nodes that do not");
+  if (all.without_code > 0)
+    return message("task", "expected a node with the function ", spec.function, ", got ",
+                   all.without_code, " nodes without it");
+  if (all.untrusted > 0)
+    return message("task", "expected a node with the token, as the data are private, got ",
+                   all.untrusted, " nodes without it");
+  return {};
+}
+
+}  // namespace
+
+bool Eligibility::is_able(const TaskSpec& spec, const PoolNode& node) {
+  return spec.memory_bytes <= ticket_memory(node.info()) && has_access(spec, node.info()) &&
+         has_code(spec, node.info());
+}
+
+bool Eligibility::compares(const TaskSpec& spec) const {
+  return spec.verification == Verification::quorum ||
+         (spec.verification == Verification::adaptive && !options_.verify);
 }
 
 bool Eligibility::suits(const PoolTask& task, const PoolNode& node) {
@@ -25,7 +59,7 @@ bool Eligibility::takes_part(const PoolTicket& ticket, const PoolNode& node) con
   if (leases_.find(ticket.id(), node.id()) ||
       votes_.has_voted(ticket.id(), node.id(), node.source()))
     return true;
-  if (!ticket.task().is_quorum() || node.source().empty()) return false;
+  if (!compares(ticket.spec()) || node.source().empty()) return false;
   return std::ranges::any_of(leases_.of_ticket(ticket.id()), [&](const LeaseRow& lease) {
     const PoolNode* holder = nodes_.find(lease.node);
     return holder && holder->source() == node.source();
@@ -42,22 +76,27 @@ bool Eligibility::could_take(const PoolTicket& ticket, const PoolNode& node, dou
 
 bool Eligibility::others_could(const PoolTicket& ticket, const PoolNode& besides,
                                double now) const {
+  const bool counts = besides.connected() && !besides.expelled() && is_able(ticket.spec(), besides);
+  if (nodes_for(ticket.task()).nodes <= (counts ? 1 : 0)) return false;
   return std::ranges::any_of(nodes_.all(), [&](const auto& entry) {
     return &entry.second != &besides && could_take(ticket, entry.second, now);
   });
-}
-
-bool Eligibility::may_get(const PoolTicket& ticket, const PoolNode& node, double now) const {
-  if (takes_part(ticket, node)) return false;
-  return !ticket.has_failed(node.id(), node.source()) || !others_could(ticket, node, now);
 }
 
 EligibleNodes Eligibility::count(const PoolTask& task) const {
   EligibleNodes eligible;
   std::set<std::string_view> sources;
   for (const auto& [id, node] : nodes_.all()) {
-    if (!node.connected() || node.expelled() || !is_able(task.spec(), node)) continue;
+    if (!node.connected() || node.expelled()) continue;
+    if (!is_able(task.spec(), node)) {
+      ++(!has_access(task.spec(), node.info()) ? eligible.untrusted
+         : !has_code(task.spec(), node.info()) ? eligible.without_code
+                                               : eligible.too_small);
+      continue;
+    }
     ++eligible.nodes;
+    eligible.established += !node.is_newcomer();
+    if (node.is_proven()) eligible.proven.push_back(id);
     if (node.source().empty())
       ++eligible.sources;
     else
@@ -76,9 +115,15 @@ const EligibleNodes& Eligibility::nodes_for(const PoolTask& task) const {
 }
 
 std::string Eligibility::wait_reason(const PoolTask& task) const {
-  if (!task.is_quorum() || !task.is(TaskState::running) || task.progress().open() == 0) return {};
-  const size_t sources = nodes_for(task).sources;
-  if (sources >= static_cast<size_t>(task.spec().quorum)) return {};
+  const TaskSpec& spec = task.spec();
+  if (!task.is(TaskState::running) || task.progress().open() == 0) return {};
+  const EligibleNodes& all = nodes_for(task);
+  const size_t sources = all.sources;
+  const std::string missing = all.nodes > 0 ? std::string() : what_is_missing(spec, all);
+  if (!missing.empty()) return missing;
+  if (!compares(spec) || sources >= static_cast<size_t>(spec.quorum)) return {};
+  if (spec.verification == Verification::adaptive && (all.nodes == 0 || !all.proven.empty()))
+    return {};
   return message("task", "expected nodes of ", task.spec().quorum,
                  " sources that can do it, for its quorum, got ", sources,
                  "; nodes of one address are one source, unless they have the token");

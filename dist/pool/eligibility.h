@@ -7,6 +7,7 @@
 
 #include "dist/pool/leases.h"
 #include "dist/pool/nodes.h"
+#include "dist/pool/options.h"
 #include "dist/pool/tickets.h"
 #include "dist/pool/votes.h"
 
@@ -15,15 +16,25 @@ namespace kaiseki::dist {
 /// Connected nodes that could compute a task's tickets.
 struct EligibleNodes {
   size_t nodes = 0, sources = 0;
+  size_t untrusted = 0;     // nodes that may not see the data; not in `nodes`
+  size_t without_code = 0;  // nodes without the function, which run no modules; not in `nodes`
+  size_t too_small = 0;     // nodes that lack only the memory; not in `nodes`
+  size_t established = 0;   // of the nodes, those that are no newcomers
+  std::vector<NodeId> proven = {};
 };
 
 class Eligibility {
  public:
-  Eligibility(const Nodes& nodes, const Leases& leases, const Votes& votes)
-      : nodes_(nodes), leases_(leases), votes_(votes) {}
+  /// The arguments must outlive this.
+  Eligibility(const PoolOptions& options, const Nodes& nodes, const Leases& leases,
+              const Votes& votes)
+      : options_(options), nodes_(nodes), leases_(leases), votes_(votes) {}
 
-  /// Whether the node has the task's function or runs its module, and may see its data.
+  /// Whether the node has the task's function or runs its module, may see its data, and has the
+  /// memory for a ticket.
   static bool is_able(const TaskSpec& spec, const PoolNode& node);
+  /// Whether results count after a comparison with those of other nodes.
+  bool compares(const TaskSpec& spec) const;
   /// The task runs, has open tickets, and the node is able to compute them.
   static bool suits(const PoolTask& task, const PoolNode& node);
   /// Whether the node, or another of its source, holds the ticket or has voted on it.
@@ -33,16 +44,16 @@ class Eligibility {
   bool could_take(const PoolTicket& ticket, const PoolNode& node, double now) const;
   /// Whether another node could_take() the ticket.
   bool others_could(const PoolTicket& ticket, const PoolNode& besides, double now) const;
-  bool may_get(const PoolTicket& ticket, const PoolNode& node, double now) const;
 
   /// The count is kept until a node comes or goes.
   const EligibleNodes& nodes_for(const PoolTask& task) const;
-  /// Why a quorum task waits for nodes; empty if it does not.
+  /// The reason why a task waits for other nodes; empty if it does not wait.
   std::string wait_reason(const PoolTask& task) const;
 
  private:
   EligibleNodes count(const PoolTask& task) const;
 
+  const PoolOptions& options_;
   const Nodes& nodes_;
   const Leases& leases_;
   const Votes& votes_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Leases: those that have not ended, by ticket, by node and by deadline; and when each node may
-// have begun with a ticket.
+// Leases: the leases that have not ended, by ticket, by node and by deadline. Also records the
+// first lease of a ticket to a node, because the node may have begun then.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ class Leases {
   const std::vector<LeaseRow>& of_ticket(TicketId ticket) const;
   /// The node's lease of the ticket; null if it has none.
   const LeaseRow* find(TicketId ticket, const NodeId& node) const;
-  /// When the ticket was last leased since it was loaded; 0: never.
+  /// The time of the ticket's last lease since it was loaded; 0: none.
   double last_issued(TicketId ticket) const;
   /// The node's first lease of the ticket, ended or not, if it is known.
   const LeaseRow* first(TicketId ticket, const NodeId& node) const;

@@ -24,33 +24,26 @@ void Lifecycle::load_fresh(PoolTask& task) {
   for (PoolTicket* ticket : on_.tickets.load_fresh(task)) place(*ticket);
 }
 
-int64_t Lifecycle::wanted(const PoolTicket& ticket) const {
-  const TaskSpec& spec = ticket.spec();
-  const int64_t agreed = on_.votes.agreed(ticket.id());
-  const auto votes = static_cast<int64_t>(on_.votes.of(ticket.id()).size());
-  if (ticket.row().failures + votes - agreed >= spec.max_attempts) return 0;
-  const int64_t results = ticket.task().is_quorum() ? spec.quorum - agreed : 1;
-  return results - static_cast<int64_t>(on_.leases.of_ticket(ticket.id()).size());
-}
-
 void Lifecycle::place(PoolTicket& ticket) {
-  const TicketDemand demand{wanted(ticket), !on_.leases.of_ticket(ticket.id()).empty(),
+  const TicketDemand demand{on_.agreement.wanted(ticket),
+                            !on_.leases.of_ticket(ticket.id()).empty(),
                             on_.leases.last_issued(ticket.id())};
   on_.tickets.place(ticket, demand, now());
 }
 
 void Lifecycle::issue(PoolTicket& ticket, const LeaseRow& lease) {
-  const bool needed = wanted(ticket) > 0;
+  const bool needed = on_.agreement.wanted(ticket) > 0;
   on_.leases.issue(lease);
   on_.accounts.charge(ticket.task().status().project, lease.charged);
   on_.accounts.count(needed ? "leases" : "leases_again");
-  on_.tickets.issued(ticket, lease.epoch);
+  on_.tickets.issued(ticket, lease);
   place(ticket);
 }
 
 LeaseRow Lifecycle::end_lease(PoolTicket& ticket, int64_t epoch) {
   const LeaseRow lease = on_.leases.end(ticket.id(), epoch);
   on_.accounts.refund(ticket.task().status().project, lease.charged);
+  on_.tickets.lease_ended(ticket, lease);
   on_.nodes.change(on_.nodes.get(lease.node, "pool"));
   return lease;
 }
@@ -89,8 +82,14 @@ void Lifecycle::fail(PoolTicket& ticket, const LeaseRow& lease, const std::strin
   const bool may_count = !late || !on_.options.soft_deadlines.contains(ticket.spec().function);
   const bool others = on_.eligibility.others_could(ticket, holder, now());
   const bool counts = may_count && (!again || holder.info().trusted || !others);
-  on_.tickets.failed(ticket, {{ticket.id(), id, holder.source()}, counts, late || others}, now());
-  if (may_count || !again)  // failures that do not count may go on without an end
+  const int64_t left = ticket.spec().max_attempts - ticket.row().failures;
+  const bool hangs = late && !ticket.task().pace().measured();
+  // It got the ticket again as no other node could do it, and hangs again.
+  const bool hopeless = counts && hangs && !others && ticket.has_hung(id, holder.source());
+  const int64_t attempts = hopeless ? left : counts;
+  on_.tickets.failed(ticket, {{ticket.id(), id, holder.source()}, attempts, late || others, hangs},
+                     now());
+  if (may_count || !again)  // failures that do not count may repeat without end
     on_.store.add_error(ticket.task().id(),
                         {ticket.id(), id, now(), clean_text(text, kMostErrorText)});
   on_.accounts.count("failed");
@@ -98,7 +97,7 @@ void Lifecycle::fail(PoolTicket& ticket, const LeaseRow& lease, const std::strin
 }
 
 void Lifecycle::settle(PoolTicket& ticket) {
-  if (on_.leases.of_ticket(ticket.id()).empty() && wanted(ticket) <= 0) {
+  if (on_.leases.of_ticket(ticket.id()).empty() && on_.agreement.wanted(ticket) <= 0) {
     Finished dead;
     dead.task = ticket.task().id(), dead.ticket = ticket.id(), dead.dead = true;
     return finish(ticket, std::move(dead));
@@ -116,15 +115,17 @@ void Lifecycle::count_beaten(const PoolTicket& ticket, const LeaseRow& lease) {
     on_.accounts.count("beaten");
     count_failure(lease);
   } else if (late && holder.is_newcomer()) {
-    on_.nodes.failed_in_block(holder, now());  // it could join anew without its record
+    // The node could join again as a new node, without its record.
+    on_.nodes.failed_in_block(holder, now());
   }
   on_.nodes.change(holder);
 }
 
-void Lifecycle::forget_parts(const PoolTicket& ticket) {
+void Lifecycle::forget_parts(PoolTicket& ticket) {
   if (ticket.row().epoch > 0) on_.reports.unwanted(ticket.id());
   for (const LeaseRow& lease : on_.leases.of_ticket(ticket.id())) {
     on_.accounts.refund(ticket.task().status().project, lease.charged);
+    on_.tickets.lease_ended(ticket, lease);
     count_beaten(ticket, lease);
   }
   on_.leases.forget(ticket.id());

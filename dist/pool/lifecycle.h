@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dist/pool/accounts.h"
-#include "dist/pool/eligibility.h"
+#include "dist/pool/agreement.h"
 #include "dist/pool/reports.h"
 #include "dist/pool/timing.h"
 
@@ -23,6 +23,7 @@ struct PoolParts {
   Accounts& accounts;
   Reports& reports;
   const Eligibility& eligibility;
+  const Agreement& agreement;
 };
 
 class Lifecycle {
@@ -32,8 +33,6 @@ class Lifecycle {
   /// An open ticket, read from the store if need be; null if it is not open.
   PoolTicket* open(TicketId ticket);
   void load_fresh(PoolTask& task);
-  /// How many further leases the ticket needs.
-  int64_t wanted(const PoolTicket& ticket) const;
   /// Puts the ticket where it belongs after a change.
   void place(PoolTicket& ticket);
 
@@ -41,10 +40,10 @@ class Lifecycle {
   void issue(PoolTicket& ticket, const LeaseRow& lease);
   /// Refunds the charge.
   LeaseRow end_lease(PoolTicket& ticket, int64_t epoch);
-  /// Ends all leases of a node. This says nothing about the tickets.
+  /// Ends all leases of a node. This is not a failed attempt of the tickets.
   void end_leases(const NodeId& node);
   /// Ends all leases of a node after its connection ended. This counts as one failure of the node.
-  /// It counts as no attempt of the tickets, as any peer can connect and leave.
+  /// It is not a failed attempt of the tickets, because any peer can connect and leave.
   void lose_leases(PoolNode& node);
 
   /// Records a failed attempt. Its lease has ended. `late`: its deadline has passed. The node
@@ -52,7 +51,7 @@ class Lifecycle {
   /// could fail on purpose: each source counts once, and again only after all other nodes have
   /// failed too.
   void fail(PoolTicket& ticket, const LeaseRow& lease, const std::string& text, bool late);
-  /// The node gave the ticket back and rests. Its lease has ended.
+  /// Records that the node returned the ticket: the node rests. Its lease has ended.
   void give_back(PoolTicket& ticket, const LeaseRow& lease);
   /// After a lease ended: the ticket is dead if there is nothing left to try, else it is placed.
   void settle(PoolTicket& ticket);
@@ -69,11 +68,11 @@ class Lifecycle {
   double now() const { return on_.options.clock(); }
   /// A failure of the node, which rests.
   void count_failure(const LeaseRow& lease);
-  /// The ticket has ended without the holder of the lease: learns that it is slow. If it is much
-  /// slower than expected, it failed.
+  /// Another node finished the ticket. Lowers the measured speed of the lease's holder. If the
+  /// holder is much slower than expected, this is a failure.
   void count_beaten(const PoolTicket& ticket, const LeaseRow& lease);
   /// The ticket leaves memory: removes its leases and votes from memory.
-  void forget_parts(const PoolTicket& ticket);
+  void forget_parts(PoolTicket& ticket);
   void remove_votes(const NodeId& node);
 
   const PoolParts on_;

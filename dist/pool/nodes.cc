@@ -14,8 +14,9 @@ namespace {
 constexpr size_t kMostName = 200;
 constexpr int kMostThreads = 1024;
 constexpr size_t kMostReason = 2000;
-constexpr double kLoss = 0.9;          // of a failure, a lost connection: alone it costs no rest
-constexpr double kForgiven = 7.0 / 8;  // of the recent failures remain after an accepted result
+constexpr double kLoss = 0.9;          // failures of a lost connection; one alone causes no rest
+constexpr double kForgiven = 7.0 / 8;  // an accepted result multiplies recent failures by this
+constexpr double kConfirmed = 0.99;  // a result that others sent too multiplies lost votes by this
 constexpr double kDay = 86400;
 constexpr double kForgetBlock = 3600;                      // seconds since its last failure
 constexpr double kForgetIdle = kDay, kForget = 30 * kDay;  // seconds since a node was last seen
@@ -25,7 +26,7 @@ double rest_after(double failures) {
   return failures < 1 ? 0 : std::min(std::exp2(failures - 1), kLongestRest);
 }
 
-/// The /24 of an IPv4 address. The source of an IPv6 address is a /64 already.
+/// Returns the /24 of an IPv4 address. An IPv6 source is already a /64.
 std::string block_of(const std::string& source) {
   const bool is_ipv4 = source.find(':') == std::string::npos;
   return is_ipv4 ? source.substr(0, source.rfind('.')) : source;
@@ -33,8 +34,8 @@ std::string block_of(const std::string& source) {
 
 }  // namespace
 
-// The last failure counts as of when the node was last seen. So a failing node gets no ticket at
-// once after it reconnects.
+// The time of the last failure is not stored, so last_seen is used. A failing node therefore gets
+// no ticket immediately after it reconnects.
 PoolNode::PoolNode(NodeRow row) : row_(std::move(row)), failed_at_(row_.last_seen) {
   info_.name = row_.name, info_.device = row_.device;
 }
@@ -75,6 +76,7 @@ void PoolNode::accepted(bool verified) {
   ++row_.accepted;
   row_.recent_failures *= kForgiven;
   row_.consecutive_valid += verified;
+  if (verified) row_.outvoted *= kConfirmed;
 }
 
 double PoolNode::rests_until() const { return failed_at_ + rest_after(row_.recent_failures); }
@@ -95,6 +97,7 @@ void PoolNode::lost(int64_t leases, double now) {
 
 void PoolNode::outvoted(double now) {
   row_.consecutive_valid = 0;
+  row_.outvoted += 1;
   failed(now, now);
 }
 
@@ -107,6 +110,7 @@ void PoolNode::expel(const std::string& reason, double now) {
 void Nodes::load() {
   membership_changed();
   changed_.clear();
+  established_.clear();
   for (auto entry = nodes_.begin(); entry != nodes_.end();) {
     PoolNode& node = entry->second;
     auto row = store_.node(entry->first);
@@ -117,6 +121,7 @@ void Nodes::load() {
     if (row) node.row_ = *std::move(row);
     node.cursors_.clear();
     node.changed_ = false;
+    index(node);
     ++entry;
   }
 }
@@ -161,12 +166,23 @@ PoolNode* Nodes::find(const NodeId& id) {
   return found == nodes_.end() ? nullptr : &found->second;
 }
 
+void Nodes::index(const PoolNode& node) {
+  if (!node.connected() || node.is_newcomer())
+    established_.erase(node.id());
+  else if (established_.emplace(node.id(), &node).second)
+    membership_changed();
+}
+
 void Nodes::change(PoolNode& node) {
+  index(node);
   if (!std::exchange(node.changed_, true)) changed_.push_back(&node);
 }
 
 void Nodes::accepted(PoolNode& node, bool verified) {
+  const bool was_proven = node.is_proven();
   node.accepted(verified);
+  index(node);
+  if (node.is_proven() != was_proven) membership_changed();
   if (const auto block = blocks_.find(block_of(node.source())); block != blocks_.end())
     block->second.failures *= kForgiven;
 }
@@ -179,6 +195,11 @@ void Nodes::failed(PoolNode& node, double issued, double now) {
 void Nodes::lost(PoolNode& node, int64_t leases, double now) {
   node.lost(leases, now);
   if (leases > 0) failed_in_block(node, now, kLoss);
+}
+
+void Nodes::outvoted(PoolNode& node, double now) {
+  if (node.is_proven()) membership_changed();
+  node.outvoted(now);
 }
 
 void Nodes::failed_in_block(const PoolNode& node, double now, double failures) {

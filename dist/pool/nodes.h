@@ -27,18 +27,23 @@ class PoolNode {
   const std::string& source() const { return info_.source; }
   bool connected() const { return connected_; }
   bool expelled() const { return !row_.expelled.empty(); }
-  /// Too many recent failures: it holds one ticket at a time.
+  /// Whether the node has too many recent failures. It then holds one ticket at a time.
   bool on_probation() const { return row_.recent_failures >= kManyFailures; }
-  /// Until when it gets no ticket after its own failures: for 1 s, then 2, 4 ... kLongestRest.
+  /// The time until which it gets no ticket after its own failures: 1 s, then 2, 4 ...
+  /// kLongestRest.
   double rests_until() const;
   bool is_newcomer() const { return row_.accepted == 0 && !info_.trusted; }
+  /// Its results count without those of others: it is trusted, or enough of its last results were
+  /// right.
+  bool is_proven() const { return info_.trusted || row_.consecutive_valid >= kTrustedAfter; }
   /// Whether it asked for tickets in the last seconds.
   bool has_asked(double now) const { return now - asked_ <= kAskSeconds; }
   NodeStatus status(size_t leases) const;
 
   const Speed& speed() const { return speed_; }
   Speed& speed() { return speed_; }
-  /// The ticket at which its search in a quorum task continues. It probably voted on earlier ones.
+  /// The ticket at which the search for this node in a quorum task continues. The node probably
+  /// voted on the tickets before it.
   TicketId cursor(TaskId task) const;
   void set_cursor(TaskId task, TicketId ticket) { cursors_[task] = ticket; }
 
@@ -48,10 +53,10 @@ class PoolNode {
   void ask(double now) { asked_ = now; }
   /// `verified`: the result was right, not only the first.
   void accepted(bool verified);
-  /// A lease ended without a result. The leases that it held at its last failure count with that.
+  /// A lease ended without a result. Leases from before the last failure count with that failure.
   void failed(double issued, double now);
-  /// It lost the connection, and with it so many leases. They count as one failure. As connections
-  /// break, one alone costs no rest.
+  /// The connection was lost, with `leases` leases. They count as one failure. Honest connections
+  /// break too, so one such failure alone causes no rest.
   void lost(int64_t leases, double now);
   /// A quorum agreed on another result.
   void outvoted(double now);
@@ -79,40 +84,44 @@ class Nodes {
   void load();
   /// Writes the rows that change() named.
   void write();
-  /// The rows are in the store. Forgets nodes that are not connected and hold nothing.
+  /// Call when the rows are in the store. Forgets nodes that are not connected and hold no leases.
   void committed(const std::function<bool(const NodeId&)>& holds_leases);
 
   PoolNode& add(const NodeId& id);
-  /// A node of this pool, read from the store if need be. Throws Error if it is unknown.
+  /// Returns a node, from the store if it is not in memory. Throws Error if it is unknown.
   PoolNode& get(const NodeId& id, std::string_view operation);
-  /// As get(), for a node that has joined for sure. Stores forget newcomers: then it begins anew.
+  /// Like get(), but adds the node if it is unknown. Stores do not keep newcomers.
   PoolNode& find_or_add(const NodeId& id);
   /// Null if the node is neither connected nor being changed.
   const PoolNode* find(const NodeId& id) const;
   PoolNode* find(const NodeId& id);
   const std::map<NodeId, PoolNode>& all() const { return nodes_; }
   size_t size() const { return nodes_.size(); }
+  /// The connected nodes that are no newcomers. Joining anew does not make their number grow.
+  const std::map<NodeId, const PoolNode*>& established() const { return established_; }
   /// The next write() writes its row.
   void change(PoolNode& node);
 
-  /// As those of PoolNode. They also count for the node's block of addresses, if it has one.
+  /// Like the functions of PoolNode. They also count for the node's block of addresses, if any.
   void accepted(PoolNode& node, bool verified);
   void failed(PoolNode& node, double issued, double now);
   void lost(PoolNode& node, int64_t leases, double now);
-  /// A failure for its block only. The node may be honest, or is not needed any more.
+  void outvoted(PoolNode& node, double now);
+  /// Counts failures for the node's block only. Use it if the node may be honest or was expelled.
   void failed_in_block(const PoolNode& node, double now, double failures = 1);
-  /// Until when the node gets no ticket. A newcomer rests as its block does too. So joining anew
-  /// costs more each time.
+  /// Returns the time until which the node gets no ticket. A newcomer also rests as long as its
+  /// block. A node that joins again under a new name therefore gains nothing.
   double rests_until(const PoolNode& node) const;
   bool rests(const PoolNode& node, double now) const { return now < rests_until(node); }
 
-  /// Another number after each call of membership_changed().
+  /// Changes with each call of membership_changed().
   uint64_t membership_version() const { return version_; }
-  /// A node came, left or was expelled.
+  /// Call when a node joined, left or was expelled, or is a newcomer or proven no more, or is
+  /// proven.
   void membership_changed() { ++version_; }
 
-  /// Forgets nodes that have been away for a month; for a day, if no result of theirs counted.
-  /// Returns their number.
+  /// Forgets nodes that were away for a month. If no result of a node counted, a day is enough.
+  /// Returns the number of forgotten nodes.
   int64_t collect(double now);
   /// Nodes that were seen after `since` and are not in memory, the latest first.
   std::vector<NodeStatus> away(double since, int limit) const;
@@ -123,8 +132,11 @@ class Nodes {
     double failures = 0, last = 0;
   };
 
+  void index(const PoolNode& node);
+
   Store& store_;
   std::map<NodeId, PoolNode> nodes_;
+  std::map<NodeId, const PoolNode*> established_;
   std::map<std::string, Block> blocks_;  // a restart forgets them
   std::vector<PoolNode*> changed_;
   uint64_t version_ = 1;

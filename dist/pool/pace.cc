@@ -12,7 +12,7 @@ namespace kaiseki::dist {
 namespace {
 
 constexpr double kLearn = 0.3;       // weight of a measurement in a node's factor, after the first
-constexpr double kMostFactor = 1e8;  // bound of the factor: reported speeds are off by less
+constexpr double kMostFactor = 1e8;  // bound of the factor; no reported speed is off by more
 constexpr double kMostOff = 10;  // times slower or faster than others, for a node without results
 constexpr double kLeastSeconds = 1e-6;
 constexpr double kLate = 1.25;  // medians after which a ticket is late, at least

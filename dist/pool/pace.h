@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pace: measures a task's tickets: the cost of one unit of work, scaled by
-// the speed that a node reported and by the speed that its results showed.
+// Pace: measures the cost of one unit of work of a task. The cost is scaled by the speed that a
+// node reported, and by the speed that its results showed.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ class Pace {
   /// factor.
   void add_least(double seconds, double work, Speed& speed) const;
   bool measured() const { return count_ > 0; }
-  /// typical(): the median of seconds. limit(): median + 3 MAD, and at least two medians, since a
-  /// few measurements can be too much alike. Both are bounded for a node without results, as a
+  /// typical(): the median of seconds. limit(): median + 3 MAD, but at least two medians: a few
+  /// measurements may differ too little. Both are bounded for a node without results, because a
   /// peer can report any speed. Call them only if measured().
   double typical(double work, const Speed& speed) const;
   double limit(double work, const Speed& speed) const;

@@ -12,7 +12,7 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr double kKeepSeconds = 0.5;  // a ticket is kept for the node that it prefers for so long
+constexpr double kKeepSeconds = 0.5;  // a ticket is kept this long for the node that it prefers
 
 template <typename... Args>
 void expect(bool condition, std::string_view operation, const Args&... args) {
@@ -24,7 +24,7 @@ bool is_positive(double value) { return std::isfinite(value) && value > 0; }
 void expect_sound(const TicketSpec& ticket, const BlobStore& blobs, std::set<BlobHash>& known) {
   constexpr std::string_view kOperation = "add_tickets";
   expect(ticket.input.size() <= kMaxInput, kOperation, "expected at most ", kMaxInput,
-         " bytes of input, got ", ticket.input.size(), "; put what is larger into a blob");
+         " bytes of input, got ", ticket.input.size(), "; put larger inputs into a blob");
   expect(is_positive(ticket.work), kOperation, "expected work above 0, got ", ticket.work);
   expect(ticket.max_result_bytes <= INT64_MAX, kOperation, "expected max_result_bytes below 2^63, ",
          "got ", ticket.max_result_bytes);
@@ -38,7 +38,7 @@ void expect_sound(const TicketSpec& ticket, const BlobStore& blobs, std::set<Blo
 
 void set_state(PoolImpl& pool, TaskId id, TaskState state, std::string_view operation) {
   PoolTask& task = pool.tickets.task(id, operation);
-  expect(!task.is(TaskState::cancelled), operation, "expected a task that goes on, got task ", id,
+  expect(!task.is(TaskState::cancelled), operation, "expected an active task, got task ", id,
          ", which was cancelled");
   Change change(pool.transaction, true);
   pool.tickets.set_state(task, state);
@@ -50,20 +50,18 @@ void set_state(PoolImpl& pool, TaskId id, TaskState state, std::string_view oper
 }  // namespace
 
 Pool::Pool(Store& store, BlobStore& blobs, PoolOptions options)
-    : impl_(std::make_unique<PoolImpl>(store, blobs, std::move(options))) {
-  for (const auto& [id, task] : impl_->tickets.tasks())
-    expect(task.spec().verification != Verification::adaptive || task.is(TaskState::cancelled) ||
-               impl_->options.verify,
-           "pool", kNoVerify);
-}
+    : impl_(std::make_unique<PoolImpl>(store, blobs, std::move(options))) {}
 
 Pool::~Pool() = default;
 
-ProjectId Pool::create_project(const std::string& name, double weight) {
+ProjectId Pool::create_project(const std::string& name, double weight,
+                               std::optional<double> lapse) {
   expect(!name.empty(), "create_project", "expected a name, got none");
   expect(is_positive(weight), "create_project", "expected a weight above 0, got ", weight);
+  expect(!lapse || is_positive(*lapse), "create_project", "expected a lapse above 0, got ",
+         lapse.value_or(0));
   Change change(impl_->transaction, true);
-  const ProjectId id = impl_->accounts.add(name, weight);
+  const ProjectId id = impl_->accounts.add(name, weight, lapse, impl_->now());
   change.commit();
   return id;
 }
@@ -77,10 +75,8 @@ TaskId Pool::create_task(ProjectId project, const TaskSpec& spec) {
          kOperation, "expected a module that was put as a blob, got '", spec.module, "'");
   expect(spec.max_attempts >= 1, kOperation, "expected max_attempts of at least 1, got ",
          spec.max_attempts);
-  expect(spec.verification != Verification::quorum || spec.quorum >= 2, kOperation,
+  expect(spec.verification == Verification::none || spec.quorum >= 2, kOperation,
          "expected a quorum of at least 2, got ", spec.quorum);
-  expect(spec.verification != Verification::adaptive || impl_->options.verify, kOperation,
-         kNoVerify);
   Change change(impl_->transaction, true);
   const TaskId id = impl_->tickets.add_task(project, spec).id();
   change.commit();
@@ -90,8 +86,8 @@ TaskId Pool::create_task(ProjectId project, const TaskSpec& spec) {
 TicketId Pool::add_tickets(TaskId id, std::span<const TicketSpec> tickets) {
   PoolTask& task = impl_->tickets.task(id, "add_tickets");
   expect(!tickets.empty(), "add_tickets", "expected at least one ticket, got none");
-  expect(!task.is(TaskState::cancelled), "add_tickets", "expected a task that goes on, got task ",
-         id, ", which was cancelled");
+  expect(!task.is(TaskState::cancelled), "add_tickets", "expected an active task, got task ", id,
+         ", which was cancelled");
   std::set<BlobHash> known;
   for (const TicketSpec& ticket : tickets) expect_sound(ticket, impl_->blobs, known);
   Change change(impl_->transaction, true);
@@ -172,6 +168,12 @@ void Pool::release_blob(ProjectId project, const BlobHash& blob) {
   change.commit();
 }
 
+void Pool::renew(ProjectId id) {
+  impl_->accounts.expect(id, "renew");
+  impl_->accounts.renew(id, impl_->now());
+  impl_->accounts.count("renewed");
+}
+
 std::vector<ProjectStatus> Pool::projects() const { return impl_->accounts.projects(); }
 
 std::vector<TaskStatus> Pool::tasks() const {
@@ -180,6 +182,8 @@ std::vector<TaskStatus> Pool::tasks() const {
   return all;
 }
 
+bool Pool::has_project(ProjectId id) const { return impl_->accounts.has(id); }
+bool Pool::has_task(TaskId id) const { return impl_->tickets.tasks().contains(id); }
 TaskStatus Pool::task(TaskId id) const { return impl_->tickets.task(id, "task").status(); }
 Progress Pool::progress(TaskId id) const { return impl_->tickets.task(id, "progress").progress(); }
 

@@ -26,7 +26,12 @@ class Pool {
 
   // The author's side. A method throws Error if an id is unknown or a spec is not valid. When it
   // returns, the change is on the disk.
-  ProjectId create_project(const std::string& name, double weight = 1);
+  /// If the project has a `lapse`, tick() removes it when renew() is not called for so many
+  /// seconds. So nothing is left of an author that was killed. A restart of the pool renews all
+  /// projects.
+  ProjectId create_project(const std::string& name, double weight = 1,
+                           std::optional<double> lapse = {});
+  void renew(ProjectId project);
   TaskId create_task(ProjectId project, const TaskSpec& spec);
   /// Returns the first ticket's id. The others follow without a gap. A task may get tickets at any
   /// time.
@@ -53,6 +58,8 @@ class Pool {
 
   std::vector<ProjectStatus> projects() const;
   std::vector<TaskStatus> tasks() const;
+  bool has_project(ProjectId project) const;
+  bool has_task(TaskId task) const;
   TaskStatus task(TaskId task) const;
   Progress progress(TaskId task) const;
   /// The reason if no ticket of the task can end now: too few nodes for its quorum. Empty: there
@@ -80,18 +87,21 @@ class Pool {
   bool may_have_late_tickets() const;
   /// Connected nodes without leases that open tickets prefer. Call lease() for them first.
   std::vector<NodeId> preferred_idle_nodes() const;
-  /// Returns false if lease() would issue nothing, whatever the tickets. This is fast. A call
-  /// counts as asking for tickets, as lease() does: tickets are kept only for nodes that ask.
+  /// Returns false if lease() would issue nothing, for reasons that do not depend on the tickets.
+  /// This is fast. Like lease(), a call counts as asking for tickets. The pool keeps tickets only
+  /// for nodes that ask.
   bool may_lease(const NodeId& node);
   /// Whether the token belongs to a lease of this ticket to this node, ended or not.
   bool issued(const NodeId& node, TicketId ticket, const std::string& token) const;
-  /// The first valid result counts. Answer the node only after this, or the batch around it, has
-  /// returned.
+  /// Accepts a result. The first valid result counts. Answer the node only after this function, or
+  /// batch() around it, has returned.
   Answer accept(const NodeId& node, const std::string& token, ByteView result);
-  /// The node does not compute this ticket, which counts as a failure of the node. With an error's
-  /// text the attempt failed too: the node gets the ticket again only if no other node could
+  /// The node does not compute this ticket. This counts as a failure of the node. With an `error`
+  /// it is also a failed attempt: the node gets the ticket again only if no other node could
   /// compute it.
   Answer give_back(const NodeId& node, const std::string& token, const std::string& error = {});
+  /// As give_back(), of a node that was asked to: this is no failure.
+  Answer take_back(const NodeId& node, const std::string& token);
   /// The node's leases end. A late result still counts while the ticket is open.
   void disconnected(const NodeId& node);
   /// Ends the node's leases and deletes its votes on open tickets. No further result of it is
@@ -105,16 +115,18 @@ class Pool {
   /// Changes when a node joins, leaves or is expelled.
   uint64_t membership_version() const;
 
-  /// Ends leases past their deadline. Call it about once a second, then lease() for nodes that
-  /// wait: rests end, and late tickets are issued again.
-  void tick();
-  /// Makes all changes of `calls` one transaction, which is much faster than one each. It is in the
-  /// store when this returns. An exception undoes all of it: discard what the calls returned.
+  /// Ends leases past their deadline. Removes the projects that lapsed, and returns them. Call it
+  /// about once a second, then lease() for waiting nodes: a node may have finished its rest, or a
+  /// ticket may be late.
+  std::vector<ProjectStatus> tick();
+  /// Makes all changes of `calls` one transaction, which is much faster than one for each call. The
+  /// changes are in the store when this returns. An exception undoes all of them. Then discard the
+  /// values that the calls returned.
   void batch(const std::function<void()>& calls);
   /// Deletes blobs without a reference that are older than `min_age` seconds. Returns their number.
   int64_t collect_blobs(double min_age = 3600);
-  /// Deletes nodes that were not connected for a month; for a day, if no result of theirs counted.
-  /// If they come back, their counts begin anew. Returns their number.
+  /// Deletes nodes that were not connected for a month. If no result of a node counted, a day is
+  /// enough. A deleted node that comes back starts with new counts. Returns the number of nodes.
   int64_t collect_nodes();
   /// Counts since the start, by name, such as "accepted" and "refused_token". For metrics.
   const std::map<std::string, uint64_t>& counters() const;

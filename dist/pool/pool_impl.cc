@@ -40,7 +40,8 @@ PoolImpl::PoolImpl(Store& the_store, BlobStore& the_blobs, PoolOptions the_optio
                        [this] {
                          nodes.committed([this](const NodeId& id) { return leases.holds_any(id); });
                        }}),
-      eligibility(nodes, leases, votes),
+      eligibility(options, nodes, leases, votes),
+      agreement(nodes, leases, votes, eligibility),
       timing(options),
       lifecycle(parts(), timing),
       scheduler(parts(), lifecycle, timing),
@@ -50,24 +51,24 @@ PoolImpl::PoolImpl(Store& the_store, BlobStore& the_blobs, PoolOptions the_optio
 }
 
 PoolParts PoolImpl::parts() {
-  return {options, store, tickets, leases, votes, nodes, accounts, reports, eligibility};
+  return {options, store, tickets, leases, votes, nodes, accounts, reports, eligibility, agreement};
 }
 
 void PoolImpl::load() {
   nodes.load();
-  accounts.load();
+  accounts.load(now());
   tickets.load();
   leases.load();
   votes.clear();
   for (const NodeId& holder : leases.holders()) nodes.find_or_add(holder);
   for (const auto& [id, ticket] : tickets.all())
-    if (ticket.task().is_quorum()) votes.load(id);
+    if (eligibility.compares(ticket.spec())) votes.load(id);
   for (const auto& [id, ticket] : tickets.all()) lifecycle.place(tickets.at(id));
 }
 
 void PoolImpl::end_old_leases() {
   if (leases.empty()) return;
-  // The receivers of the reports may not exist yet: the first change delivers them.
+  // The receivers of the reports may not exist yet. The first change delivers the reports.
   reports.hold();
   try {
     Change change(transaction, false);

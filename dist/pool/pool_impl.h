@@ -29,6 +29,7 @@ struct PoolImpl {
   Transaction transaction;
 
   const Eligibility eligibility;
+  const Agreement agreement;
   const Timing timing;
   Lifecycle lifecycle;
   Scheduler scheduler;
@@ -37,8 +38,8 @@ struct PoolImpl {
  private:
   PoolParts parts();
   void load();
-  /// The leases of the process before. A node may never have got its ticket, so their deadlines are
-  /// not waited for.
+  /// Ends the leases of the previous process at once. A node may never have got its ticket, so this
+  /// does not wait for the deadlines.
   void end_old_leases();
 };
 

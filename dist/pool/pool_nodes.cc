@@ -21,7 +21,8 @@ Lease issue(PoolImpl& pool, PoolTicket& ticket, PoolNode& node) {
                        now,
                        now + pool.timing.limit(ticket, node, round),
                        round,
-                       pool.timing.node_seconds(pool.timing.typical(ticket, node), ticket, node)};
+                       pool.timing.node_seconds(pool.timing.typical(ticket, node), ticket, node),
+                       node.is_newcomer()};
   pool.lifecycle.issue(ticket, lease);
   TicketInput input = pool.store.input(ticket.id());
   const Token token{lease.ticket, lease.epoch, static_cast<int64_t>(now + kTokenLife)};
@@ -43,12 +44,17 @@ NodeStatus status_of(const PoolImpl& pool, const PoolNode& node) {
 }
 
 /// The node, or another of its source, has voted on the ticket. Its source may have voted after the
-/// node got the ticket, so this is no failure.
-Answer accept_second_vote(PoolImpl& pool, PoolTicket& ticket, const NodeId& node) {
+/// node got the ticket, so this is no failure. A node that repeats its own ticket and has another
+/// result has failed.
+Answer accept_second_vote(PoolImpl& pool, PoolTicket& ticket, const NodeId& node, ByteView result) {
   if (const LeaseRow* held = pool.leases.find(ticket.id(), node)) {
     Change change(pool.transaction, false);
-    pool.lifecycle.end_lease(ticket, held->epoch);
-    pool.lifecycle.settle(ticket);
+    const LeaseRow lease = pool.lifecycle.end_lease(ticket, held->epoch);
+    if (pool.votes.contradicts(ticket.id(), node, sha256_hex(result)))
+      pool.lifecycle.fail(ticket, lease, "accept: expected the same result again, got another",
+                          false);
+    else
+      pool.lifecycle.settle(ticket);
     change.commit();
   }
   return pool.acceptance.count(Outcome::duplicate, "duplicate");
@@ -70,6 +76,25 @@ Answer judge(PoolImpl& pool, PoolTicket& ticket, PoolNode& node, const Token& to
   else
     answer = acceptance.refuse_wrong(ticket, node);
   crash_point("accept.recorded");
+  change.commit();
+  return answer;
+}
+
+/// Ends the lease of the token. Then calls `judge`, which settles the ticket.
+template <typename Judge>
+Answer end_lease(PoolImpl& pool, const NodeId& id, const std::string& text, const Judge& judge) {
+  PoolNode& node = pool.nodes.get(id, "give_back");
+  const auto token = pool.secret.read(id, text);
+  if (auto refused = pool.acceptance.refusal(node, token)) return *refused;
+  node.seen(pool.now());
+  if (!pool.leases.of_node(id).contains({token->ticket, token->epoch}))
+    return pool.acceptance.count(Outcome::stale, "stale");
+  Change change(pool.transaction, false);
+  PoolTicket& ticket = pool.tickets.at(token->ticket);
+  const LeaseRow lease = pool.lifecycle.end_lease(ticket, token->epoch);
+  pool.leases.forget_first(token->ticket, id);
+  judge(ticket, lease);
+  Answer answer = pool.acceptance.count(Outcome::accepted, "given_back");
   change.commit();
   return answer;
 }
@@ -168,7 +193,7 @@ std::vector<Lease> Pool::lease(const NodeId& id, int count) {
   PoolImpl& pool = *impl_;
   PoolNode& node = pool.nodes.get(id, "lease");
   if (!node.connected())
-    throw Error(message("lease", "expected a connected node, got ", id, "; it has to rejoin()"));
+    throw Error(message("lease", "expected a connected node, got ", id, "; call rejoin() first"));
   std::vector<Lease> leases;
   if (node.expelled()) return leases;
   node.ask(pool.now());
@@ -199,33 +224,28 @@ Answer Pool::accept(const NodeId& id, const std::string& text, ByteView result) 
   if (!ticket) return pool.acceptance.ended(token->ticket);
   if (pool.now() > static_cast<double>(token->expiry) || ticket->task().is(TaskState::cancelled))
     return pool.acceptance.count(Outcome::stale, "stale");
-  if (pool.votes.has_voted(ticket->id(), id, node.source()))
-    return accept_second_vote(pool, *ticket, id);
+  if (pool.votes.has_voted(ticket->id(), id, node.source()) &&
+      !pool.acceptance.confirms_vote(*ticket, node, result))
+    return accept_second_vote(pool, *ticket, id, result);
   return judge(pool, *ticket, node, *token, result);
 }
 
 Answer Pool::give_back(const NodeId& id, const std::string& text, const std::string& error) {
   PoolImpl& pool = *impl_;
-  PoolNode& node = pool.nodes.get(id, "give_back");
-  const auto token = pool.secret.read(id, text);
-  if (auto refused = pool.acceptance.refusal(node, token)) return *refused;
-  node.seen(pool.now());
-  if (!pool.leases.of_node(id).contains({token->ticket, token->epoch}))
-    return pool.acceptance.count(Outcome::stale, "stale");
-  Change change(pool.transaction, false);
-  PoolTicket& ticket = pool.tickets.at(token->ticket);
-  const LeaseRow lease = pool.lifecycle.end_lease(ticket, token->epoch);
-  pool.leases.forget_first(token->ticket, id);
-  if (error.empty())
-    pool.lifecycle.give_back(ticket, lease);
-  else
-    pool.lifecycle.fail(ticket, lease, error, false);
-  Answer answer = pool.acceptance.count(Outcome::accepted, "given_back");
-  change.commit();
-  return answer;
+  return end_lease(pool, id, text, [&](PoolTicket& ticket, const LeaseRow& lease) {
+    if (error.empty())
+      pool.lifecycle.give_back(ticket, lease);
+    else
+      pool.lifecycle.fail(ticket, lease, error, false);
+  });
 }
 
-void Pool::tick() {
+Answer Pool::take_back(const NodeId& id, const std::string& text) {
+  return end_lease(*impl_, id, text,
+                   [&](PoolTicket& ticket, const LeaseRow&) { impl_->lifecycle.settle(ticket); });
+}
+
+std::vector<ProjectStatus> Pool::tick() {
   PoolImpl& pool = *impl_;
   const double now = pool.now();
   if (pool.leases.overdue(now)) end_overdue_leases(pool, now);
@@ -238,6 +258,9 @@ void Pool::tick() {
     change.commit();
   }
   if (pool.garbage.is_due(now)) pool.garbage.collect(now);
+  std::vector<ProjectStatus> lapsed = pool.accounts.lapsed(now);
+  for (const ProjectStatus& project : lapsed) remove_project(project.id);
+  return lapsed;
 }
 
 std::optional<NodeStatus> Pool::node(const NodeId& id) const {

@@ -3,17 +3,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kaiseki::dist {
 namespace {
 
 constexpr size_t kMostHeld = 256;    // leases of one node
 constexpr size_t kNewcomerHeld = 2;  // leases of an untrusted node without an accepted result
-constexpr int64_t kNewcomers = 8;    // newcomers hold at most this part of a task's open tickets
+constexpr int64_t kNewcomers = 8;    // newcomers hold at most an eighth of a task's open tickets
 constexpr int64_t kMostAgain = 2;    // extra leases of one ticket
-constexpr int kMostLooks = 256;      // tickets or nodes that one search visits
-constexpr double kSooner = 1.25;     // times faster, so that equal nodes take turns
-constexpr double kUnknown = 2;       // times slower than its claim, a node without results
+constexpr int kMostLooks = 256;      // tickets or nodes of a kind that one search visits
+constexpr int kFirstLooks = 64;      // of these, at the oldest tickets
+constexpr double kSooner = 1.25;     // times faster than the node, so that equal nodes take turns
+constexpr double kUnknown = 2;       // times slower than it claims, for a node without results
+
+const PoolNode& node_of(const PoolNode& node) { return node; }
+const PoolNode& node_of(const PoolNode* node) { return *node; }
+
+/// Whether `use` is true for one of the nodes. Visits at most kMostLooks, beginning after `id`. So
+/// no nodes are always the first.
+template <typename NodeMap, typename Use>
+bool any_from(const NodeMap& nodes, const NodeId& id, const Use& use) {
+  auto at = nodes.upper_bound(id);
+  const int looks = static_cast<int>(std::min<size_t>(nodes.size(), kMostLooks));
+  for (int i = 0; i < looks; ++i, ++at) {
+    if (at == nodes.end()) at = nodes.begin();
+    if (use(node_of(at->second))) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -24,6 +42,11 @@ int64_t Scheduler::free_tickets_for(const PoolNode& node) const {
   return free;
 }
 
+int64_t Scheduler::room_for_newcomers(const PoolTask& task) {
+  const int64_t most = std::max<int64_t>(1, task.progress().open() / kNewcomers);
+  return std::max<int64_t>(0, most - task.newcomer_leases());
+}
+
 bool Scheduler::is_idle(const PoolNode& node) const {
   return node.connected() && node.has_asked(now()) && !node.expelled() &&
          !on_.leases.holds_any(node.id());
@@ -31,19 +54,24 @@ bool Scheduler::is_idle(const PoolNode& node) const {
 
 bool Scheduler::idle_could_take(int64_t free, const PoolNode& besides) const {
   if (free <= 0 || free >= static_cast<int64_t>(on_.nodes.size())) return false;
-  int64_t idle = 0;
-  int looks = 0;
-  for (const auto& [id, other] : on_.nodes.all()) {
-    if (++looks > kMostLooks) break;
+  int64_t newcomers = besides.is_newcomer() ? INT64_MAX : 0;
+  for (const auto& [id, task] : on_.tickets.tasks())
+    if (!besides.is_newcomer() && task.progress().free > 0) newcomers += room_for_newcomers(task);
+  const auto could_take = [&](const PoolNode& other) {
     if (&other == &besides || other.on_probation() || on_.nodes.rests(other, now()) ||
         !is_idle(other))
-      continue;
-    const bool can = std::ranges::any_of(on_.tickets.tasks(), [&node = other](const auto& task) {
-      return task.second.progress().free > 0 && Eligibility::suits(task.second, node);
+      return false;
+    return std::ranges::any_of(on_.tickets.tasks(), [&](const auto& task) {
+      return task.second.progress().free > 0 && Eligibility::suits(task.second, other);
     });
-    if (can && ++idle >= free) return true;
-  }
-  return false;
+  };
+  const NodeId& from = besides.id();
+  return any_from(on_.nodes.established(), from,
+                  [&](const PoolNode& other) { return could_take(other) && --free <= 0; }) ||
+         any_from(on_.nodes.all(), from, [&](const PoolNode& other) {
+           return newcomers > 0 && other.is_newcomer() && could_take(other) &&
+                  (--newcomers, --free <= 0);
+         });
 }
 
 bool Scheduler::may_hold(const PoolNode& node) const {
@@ -58,9 +86,14 @@ bool Scheduler::may_hold(const PoolNode& node) const {
   if (held.size() < threads) return !idle_could_take(free, node);
   if (free <= static_cast<int64_t>(on_.nodes.size())) {
     size_t others = 0;
-    for (const auto& [id, task] : on_.tickets.tasks())
-      if (Eligibility::suits(task, node))
-        others = std::max(others, on_.eligibility.nodes_for(task).nodes);
+    for (const auto& [id, task] : on_.tickets.tasks()) {
+      if (!Eligibility::suits(task, node)) continue;
+      const EligibleNodes& eligible = on_.eligibility.nodes_for(task);
+      const size_t newcomers = eligible.nodes - eligible.established;
+      const auto room = static_cast<size_t>(room_for_newcomers(task));
+      others = std::max(others, eligible.established +
+                                    (node.is_newcomer() ? newcomers : std::min(newcomers, room)));
+    }
     if (free <= static_cast<int64_t>(others)) return false;
   }
   double seconds = 0;
@@ -109,7 +142,7 @@ PoolTicket* Scheduler::preferred_ticket(PoolTask& task, PoolNode& node) {
     while (*at > task.loaded_to() && !task.all_loaded()) lifecycle_.load_fresh(task);
     if (!task.queue().is_ready(*at)) continue;
     PoolTicket& ticket = on_.tickets.at(*at);
-    if (on_.eligibility.may_get(ticket, node, now())) return &ticket;
+    if (on_.agreement.may_get(ticket, node, now())) return &ticket;
   }
   return nullptr;
 }
@@ -119,31 +152,34 @@ PoolTicket* Scheduler::ready_ticket(PoolTask& task, PoolNode& node) {
   if (PoolTicket* preferred = preferred_ticket(task, node))
     return is_better_left(*preferred, node) ? nullptr : preferred;
   // Any node can take nearly all ready tickets of other tasks, so the search starts at the first.
-  const bool quorum = task.is_quorum();
-  TicketId from = quorum ? node.cursor(task.id()) : 0;
-  bool wrapped = from == 0;
-  for (int looks = 0; looks < kMostLooks; ++looks) {
+  // In tasks that compare results, it continues at the cursor after the first ones: others wait for
+  // a vote on these.
+  const bool compares = on_.eligibility.compares(task.spec());
+  const TicketId cursor = compares ? node.cursor(task.id()) : 0;
+  TicketId from = 0, rest = 0;
+  PoolTicket* chosen = nullptr;
+  int looks = 0;
+  for (; looks < kMostLooks && !chosen; ++looks) {
+    if (looks == kFirstLooks && cursor > from) rest = std::exchange(from, cursor);
     const auto found = task.queue().ready_from(from);
     if (!found && !task.all_loaded()) {
       lifecycle_.load_fresh(task);
       continue;
     }
     if (!found) {
-      from = 0;  // tickets before the cursor may be wanted again
-      if (wrapped) break;
-      wrapped = true;
+      if (rest == 0) break;
+      from = std::exchange(rest, 0);  // tickets before the cursor may be wanted again
       continue;
     }
     from = *found + 1;
     PoolTicket& ticket = on_.tickets.at(*found);
-    if (!on_.eligibility.may_get(ticket, node, now()) || is_kept_for_another(task, *found, node))
+    if (!on_.agreement.may_get(ticket, node, now()) || is_kept_for_another(task, *found, node))
       continue;
     if (is_better_left(ticket, node)) break;
-    if (quorum) node.set_cursor(task.id(), from);
-    return &ticket;
+    chosen = &ticket;
   }
-  if (quorum) node.set_cursor(task.id(), from);
-  return nullptr;
+  if (compares && looks > kFirstLooks) node.set_cursor(task.id(), from);
+  return chosen;
 }
 
 double Scheduler::seconds_on(const PoolTicket& ticket, const PoolNode& node) const {
@@ -169,22 +205,26 @@ int64_t Scheduler::tickets_within(double seconds, const PoolTicket& ticket,
   return static_cast<int64_t>(std::clamp(rounds, 0.0, 1e6)) * at_once;
 }
 
+bool Scheduler::is_compared(const PoolTicket& ticket) const {
+  return on_.eligibility.compares(ticket.spec()) &&
+         (ticket.spec().verification == Verification::quorum ||
+          !on_.leases.of_ticket(ticket.id()).empty() || !on_.votes.of(ticket.id()).empty());
+}
+
 bool Scheduler::others_are_sooner(const PoolTicket& ticket, const PoolNode& besides, double seconds,
                                   int64_t tickets) const {
-  if (!ticket.task().pace().measured() || ticket.task().is_quorum() || tickets > kMostLooks)
-    return false;
-  int looks = 0;
-  for (const auto& [id, other] : on_.nodes.all()) {
-    if (++looks > kMostLooks) break;
-    if (&other == &besides || !on_.eligibility.could_take(ticket, other, now())) continue;
+  if (!ticket.task().pace().measured() || tickets > kMostLooks || is_compared(ticket)) return false;
+  const auto are_enough = [&](const PoolNode& other) {
+    if (&other == &besides || !on_.eligibility.could_take(ticket, other, now())) return false;
     const bool counts = other.speed().measured ||
                         (!besides.speed().measured &&
                          kSooner * seconds_on(ticket, other) < seconds_on(ticket, besides));
-    if (!counts) continue;
-    tickets -= tickets_within(seconds / kSooner, ticket, other);
-    if (tickets <= 0) return true;
-  }
-  return false;
+    if (counts) tickets -= tickets_within(seconds / kSooner, ticket, other);
+    return tickets <= 0;
+  };
+  return any_from(on_.nodes.established(), besides.id(), are_enough) ||
+         any_from(on_.nodes.all(), besides.id(),
+                  [&](const PoolNode& other) { return other.is_newcomer() && are_enough(other); });
 }
 
 bool Scheduler::is_better_left(const PoolTicket& ticket, const PoolNode& node) const {
@@ -217,9 +257,9 @@ PoolTicket* Scheduler::late_ticket(PoolTask& task, PoolNode& node) {
     PoolTicket& ticket = on_.tickets.at(id);
     const std::vector<LeaseRow>& leases = on_.leases.of_ticket(id);
     if (leases.empty() || ticket.row().failures >= task.spec().max_attempts) continue;
-    const bool enough = lifecycle_.wanted(ticket) <= -kMostAgain;
+    const bool enough = on_.agreement.wanted(ticket) <= -kMostAgain;
     if (enough && !timing_.may_hang(ticket, leases, now())) continue;
-    if (!is_late(ticket) || !on_.eligibility.may_get(ticket, node, now())) continue;
+    if (!is_late(ticket) || !on_.agreement.may_get(ticket, node, now())) continue;
     // A node without results may hold the ticket without computing it.
     const double seconds = seconds_on(ticket, node) * (node.speed().measured ? 1 : kUnknown);
     if (!others_are_sooner(ticket, node, seconds, 1)) return &ticket;
@@ -229,21 +269,14 @@ PoolTicket* Scheduler::late_ticket(PoolTask& task, PoolNode& node) {
 
 bool Scheduler::has_enough_newcomers(const PoolTask& task, const PoolNode& node) const {
   if (!node.is_newcomer()) return false;
-  int64_t held = 0;
-  bool has_others = false;
-  int looks = 0;
-  for (const auto& [id, other] : on_.nodes.all()) {
-    if (++looks > kMostLooks) break;
-    if (!other.is_newcomer()) {
-      has_others |= other.connected() && !other.expelled() && !on_.nodes.rests(other, now()) &&
-                    Eligibility::is_able(task.spec(), other) &&
-                    (other.has_asked(now()) || on_.leases.holds_any(id));
-      continue;
-    }
-    for (const auto& [ticket, epoch] : on_.leases.of_node(id))
-      held += on_.tickets.at(ticket).task().id() == task.id();
-  }
-  return has_others && held >= std::max<int64_t>(1, task.progress().open() / kNewcomers);
+  if (room_for_newcomers(task) > 0 || on_.eligibility.nodes_for(task).established == 0)
+    return false;
+  return std::ranges::any_of(on_.nodes.established(), [&](const auto& entry) {
+    const PoolNode& other = *entry.second;
+    return !other.expelled() && !on_.nodes.rests(other, now()) &&
+           Eligibility::is_able(task.spec(), other) &&
+           (other.has_asked(now()) || on_.leases.holds_any(other.id()));
+  });
 }
 
 PoolTicket* Scheduler::pick(PoolNode& node) {

@@ -28,13 +28,16 @@ class Scheduler {
   using Choose = PoolTicket* (Scheduler::*)(PoolTask&, PoolNode&);
 
   double now() const { return on_.options.clock(); }
-  /// The node holds as many tickets of the task's function as PoolOptions::max_held allows.
+  /// Whether the node holds as many tickets of the task's function as PoolOptions::max_held allows.
   bool has_enough(const PoolTask& task, const PoolNode& node) const;
-  /// The node is a newcomer, and newcomers hold their part of the task's open tickets. The part is
-  /// bounded only while other nodes could compute the task.
+  /// Whether the node is a newcomer, and there is no room for newcomers. Their part is limited only
+  /// while other nodes could compute the task.
   bool has_enough_newcomers(const PoolTask& task, const PoolNode& node) const;
   int64_t free_tickets_for(const PoolNode& node) const;
-  /// Whether idle nodes could take all `free` tickets.
+  /// How many further tickets of the task newcomers may get beside other nodes.
+  static int64_t room_for_newcomers(const PoolTask& task);
+  /// Whether idle nodes could take all `free` tickets. Beside other nodes, newcomers count as far
+  /// as they may get tickets.
   bool idle_could_take(int64_t free, const PoolNode& besides) const;
   bool is_idle(const PoolNode& node) const;
   PoolTicket* ready_ticket(PoolTask& task, PoolNode& node);
@@ -47,14 +50,17 @@ class Scheduler {
   /// Seconds that the ticket takes on the node. Only results show that a node is faster than the
   /// median.
   double seconds_on(const PoolTicket& ticket, const PoolNode& node) const;
-  /// Whether other nodes would finish so many tickets like this one in the seconds. So the share of
-  /// a node falls with what it delivers. Nodes without results count only if `besides` has none
-  /// either, and took longer than they are expected to.
+  /// Whether the ticket needs several nodes, so that none is left to a faster one.
+  bool is_compared(const PoolTicket& ticket) const;
+  /// Whether other nodes would finish `tickets` tickets like this one in `seconds`. A node's share
+  /// therefore falls if it delivers less. Nodes without results count only if `besides` has no
+  /// results and took longer than the others are expected to.
   bool others_are_sooner(const PoolTicket& ticket, const PoolNode& besides, double seconds,
                          int64_t tickets) const;
-  /// How many tickets like this one the node would finish in the seconds.
+  /// Returns the number of tickets like this one that the node would finish in `seconds`.
   int64_t tickets_within(double seconds, const PoolTicket& ticket, const PoolNode& node) const;
-  /// The others would finish all free tickets of the task before the node finishes this one.
+  /// Whether the others would finish all free tickets of the task before the node finishes this
+  /// one.
   bool is_better_left(const PoolTicket& ticket, const PoolNode& node) const;
 
   const PoolParts on_;

@@ -23,7 +23,7 @@ class Secret {
   std::string node_key(const NodeId& node) const;
   bool is_key_of(const NodeIdentity& identity) const;
   std::string sign(const NodeId& node, const Token& token) const;
-  /// Nothing unless the token was signed for this node.
+  /// Returns nullopt if the token was not signed for this node.
   std::optional<Token> read(const NodeId& node, std::string_view text) const;
   /// A number in [0, 1) that depends on the lease only. Nodes cannot foresee it.
   double draw(const NodeId& node, const Token& token) const;

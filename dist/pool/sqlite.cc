@@ -4,27 +4,42 @@
 #include <sqlite3.h>
 
 #include <cerrno>
+#include <span>
 
+#include "base/sha256.h"
 #include "dist/pool/store.h"
 
 namespace kaiseki::dist::sqlite {
 namespace {
 
+constexpr int kChecksumDigits = 16;
+
 const char* advice(int code) {
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return "; make room on the disk, what was accepted before is kept";
+      return "; make room on the disk. Accepted results are kept";
     case SQLITE_BUSY:
       return "; another process has this pool open, stop it first";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return "; restore the file from a copy, or begin with a new folder";
+      return "; restore the file from a copy, or use a new folder";
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
       return "; give this user the right to write the file and its folder";
     default:
       return "";
   }
+}
+
+void checksum(sqlite3_context* context, int count, sqlite3_value** values) {
+  Sha256 hash;
+  for (int i = 0; i < count; ++i) {
+    const void* from = sqlite3_value_blob(values[i]);  // before the size, as it may convert
+    const int size = sqlite3_value_bytes(values[i]);
+    hash.update(std::as_bytes(std::span(&size, 1)));
+    if (from) hash.update({static_cast<const std::byte*>(from), static_cast<size_t>(size)});
+  }
+  sqlite3_result_text(context, hash.finish().c_str(), kChecksumDigits, SQLITE_TRANSIENT);
 }
 
 }  // namespace
@@ -39,12 +54,16 @@ Database::Database(const std::string& file) : file_(file) {
   handle_.reset(handle);
   if (code != SQLITE_OK) fail(code);
   sqlite3_extended_result_codes(handle, 1);
+  const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
+  const int made = sqlite3_create_function_v2(handle, "checksum", -1, flags, nullptr, checksum,
+                                              nullptr, nullptr, nullptr);
+  if (made != SQLITE_OK) fail(made);
 }
 
 void Database::lost(int code) const {
   throw StoreLost(message("store", "expected to bring ", file_,
                           " to the disk, got: ", sqlite3_errstr(code),
-                          "; check the disk, then start again: what was acknowledged is there"));
+                          "; check the disk, then start again. Acknowledged results are kept"));
 }
 
 void Database::fail(int code) const {

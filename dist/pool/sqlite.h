@@ -15,6 +15,7 @@ struct sqlite3_stmt;
 
 namespace kaiseki::dist::sqlite {
 
+/// SQL has the function checksum(value, ...): 16 digits of the SHA-256 of the values.
 class Database {
  public:
   /// Throws Error if the file cannot be opened.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SqliteStore: ended tickets, errors and nodes.
+#include "dist/pool/sqlite_damage.h"
 #include "dist/pool/sqlite_store.h"
 
 namespace kaiseki::dist {
@@ -7,20 +8,26 @@ namespace {
 
 constexpr int64_t kMostNewcomers = 100'000;  // 75 MB at most
 
-std::vector<Finished> results_of(sqlite::Statement& query) {
-  std::vector<Finished> found;
-  while (query.row())
-    found.push_back({query.integer(0), query.integer(1), query.integer(2), query.integer(3) != 0,
-                     query.integer(4) != 0, query.text(5), query.blob(6), query.text(7)});
-  return found;
-}
-
 NodeRow node_of(const sqlite::Statement& query) {
   return {query.text(0),    query.text(1), query.text(2), query.integer(3), query.integer(4),
-          query.integer(5), query.real(6), query.real(7), query.text(8)};
+          query.integer(5), query.real(6), query.real(7), query.text(8),    query.real(9)};
 }
 
 }  // namespace
+
+std::vector<Finished> SqliteStore::results_of(sqlite::Statement& query) {
+  std::vector<Finished> found;
+  while (query.row()) {
+    if (query.integer(8) == 0) {
+      const TicketId ticket = query.integer(2);
+      query.reset();
+      throw Error(damage_of_result(ticket));
+    }
+    found.push_back({query.integer(0), query.integer(1), query.integer(2), query.integer(3) != 0,
+                     query.integer(4) != 0, query.text(5), query.blob(6), query.text(7)});
+  }
+  return found;
+}
 
 std::optional<int64_t> SqliteStore::finish(const Finished& finished) {
   expect_room();
@@ -29,8 +36,8 @@ std::optional<int64_t> SqliteStore::finish(const Finished& finished) {
           .with(static_cast<int>(state), finished.ticket)
           .run() != 1)
     return std::nullopt;
-  sql("INSERT INTO result (task, ticket, dead, checked, node, result, blob_hash) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?)")
+  sql("INSERT INTO result (task, ticket, dead, checked, node, result, blob_hash, sum) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7))")
       .with(finished.task, finished.ticket, finished.dead, finished.checked, finished.node,
             finished.result, finished.blob)
       .run();
@@ -42,13 +49,15 @@ std::optional<int64_t> SqliteStore::finish(const Finished& finished) {
 }
 
 std::vector<Finished> SqliteStore::finished(TaskId task, TicketId after, int limit) {
-  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob_hash "
+  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob_hash, "
+                        "sum = checksum(task, ticket, dead, checked, node, result, blob_hash) "
                         "FROM result WHERE task = ? AND ticket > ? ORDER BY ticket LIMIT ?")
                         .with(task, after, limit));
 }
 
 std::vector<Finished> SqliteStore::ended(TaskId task, int64_t after, int limit) {
-  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob_hash "
+  return results_of(sql("SELECT sequence, task, ticket, dead, checked, node, result, blob_hash, "
+                        "sum = checksum(task, ticket, dead, checked, node, result, blob_hash) "
                         "FROM result WHERE task = ? AND sequence > ? ORDER BY sequence LIMIT ?")
                         .with(task, after, limit));
 }
@@ -92,7 +101,7 @@ bool SqliteStore::names_blob(const BlobHash& blob) {
 std::optional<NodeRow> SqliteStore::node(const NodeId& node) {
   auto& query =
       sql("SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
-          "last_seen, expelled FROM known_node WHERE id = ?")
+          "last_seen, expelled, outvoted FROM known_node WHERE id = ?")
           .with(node);
   if (!query.row()) return std::nullopt;
   NodeRow row = node_of(query);
@@ -104,7 +113,8 @@ std::vector<NodeRow> SqliteStore::nodes(double since, int limit) {
   std::vector<NodeRow> found;
   auto& query =
       sql("SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
-          "last_seen, expelled FROM known_node WHERE last_seen > ? ORDER BY last_seen DESC, id "
+          "last_seen, expelled, outvoted FROM known_node WHERE last_seen > ? ORDER BY last_seen "
+          "DESC, id "
           "LIMIT ?")
           .with(since, limit);
   while (query.row()) found.push_back(node_of(query));
@@ -116,28 +126,30 @@ void SqliteStore::put_node(const NodeRow& node) {
   const auto write = [&](const char* text) {
     return sql(text)
         .with(node.name, node.device, node.accepted, node.failed, node.consecutive_valid,
-              node.recent_failures, node.last_seen, node.expelled, node.id)
+              node.recent_failures, node.last_seen, node.expelled, node.outvoted, node.id)
         .run();
   };
   if (is_newcomer) {
-    if (write("UPDATE newcomer SET name = ?, device = ?, accepted = ?, failed = ?, "
-              "consecutive_valid = ?, failed_in_a_row = ?, last_seen = ?, expelled = ? "
-              "WHERE id = ?") == 1)
+    if (write(
+            "UPDATE newcomer SET name = ?, device = ?, accepted = ?, failed = ?, "
+            "consecutive_valid = ?, failed_in_a_row = ?, last_seen = ?, expelled = ?, outvoted = ? "
+            "WHERE id = ?") == 1)
       return;
     write(
         "INSERT INTO newcomer (name, device, accepted, failed, consecutive_valid, "
-        "failed_in_a_row, last_seen, expelled, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "failed_in_a_row, last_seen, expelled, outvoted, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "?)");
     sql("DELETE FROM newcomer WHERE number <= ?").with(database_.last_id() - kMostNewcomers).run();
     return;
   }
   if (write("UPDATE node SET name = ?, device = ?, accepted = ?, failed = ?, "
-            "consecutive_valid = ?, failed_in_a_row = ?, last_seen = ?, expelled = ? "
+            "consecutive_valid = ?, failed_in_a_row = ?, last_seen = ?, expelled = ?, outvoted = ? "
             "WHERE id = ?") == 1)
     return;
   sql("DELETE FROM newcomer WHERE id = ?").with(node.id).run();
   write(
       "INSERT INTO node (name, device, accepted, failed, consecutive_valid, failed_in_a_row, "
-      "last_seen, expelled, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "last_seen, expelled, outvoted, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 }
 
 int64_t SqliteStore::drop_nodes(double idle_before, double before) {

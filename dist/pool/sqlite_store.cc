@@ -6,31 +6,36 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 
 namespace kaiseki::dist {
 namespace {
 
-constexpr int64_t kSchema = 3;
+constexpr int64_t kSchema = 6;
 
 // AUTOINCREMENT: the id of a deleted row is never used again.
 const char* const kTables = R"sql(
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE project (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, weight REAL NOT NULL);
+CREATE TABLE project_lapse (project INTEGER PRIMARY KEY, seconds REAL NOT NULL);
 CREATE TABLE project_blob (project INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (project, hash));
 CREATE INDEX project_blob_by_hash ON project_blob (hash);
 CREATE TABLE task (
   id INTEGER PRIMARY KEY AUTOINCREMENT, project INTEGER NOT NULL, name TEXT NOT NULL,
   native_function TEXT NOT NULL, module TEXT NOT NULL, priority INTEGER NOT NULL,
   verification INTEGER NOT NULL, quorum INTEGER NOT NULL, max_attempts INTEGER NOT NULL,
-  public_data INTEGER NOT NULL, state INTEGER NOT NULL);
+  public_data INTEGER NOT NULL, state INTEGER NOT NULL,
+  memory_bytes INTEGER NOT NULL DEFAULT 268435456);
 CREATE TABLE ticket (
   id INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, state INTEGER NOT NULL,
   epoch INTEGER NOT NULL, failures INTEGER NOT NULL, not_before REAL NOT NULL,
   max_result_bytes INTEGER NOT NULL, work REAL NOT NULL);
 CREATE INDEX ticket_by_state ON ticket (task, state, id);
-CREATE TABLE ticket_input (ticket INTEGER PRIMARY KEY, input BLOB NOT NULL);
+CREATE TABLE ticket_input (
+  ticket INTEGER PRIMARY KEY, input BLOB NOT NULL, sum TEXT NOT NULL);
 CREATE TABLE ticket_blob (
   ticket INTEGER NOT NULL, place INTEGER NOT NULL, hash TEXT NOT NULL,
   PRIMARY KEY (ticket, place)) WITHOUT ROWID;
@@ -47,7 +52,7 @@ CREATE TABLE failure (
 CREATE TABLE result (
   sequence INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, ticket INTEGER NOT NULL,
   dead INTEGER NOT NULL, checked INTEGER NOT NULL, node TEXT NOT NULL, result BLOB NOT NULL,
-  blob_hash TEXT NOT NULL, UNIQUE (task, ticket));
+  blob_hash TEXT NOT NULL, sum TEXT NOT NULL, UNIQUE (task, ticket));
 CREATE INDEX result_by_sequence ON result (task, sequence);
 CREATE INDEX result_by_blob ON result (blob_hash) WHERE blob_hash <> '';
 CREATE TABLE error (
@@ -57,7 +62,7 @@ CREATE INDEX error_by_task ON error (task, id);
 CREATE TABLE node (
   id TEXT PRIMARY KEY, name TEXT NOT NULL, device TEXT NOT NULL, accepted INTEGER NOT NULL,
   failed INTEGER NOT NULL, consecutive_valid INTEGER NOT NULL, failed_in_a_row INTEGER NOT NULL,
-  last_seen REAL NOT NULL, expelled TEXT NOT NULL) WITHOUT ROWID;
+  last_seen REAL NOT NULL, expelled TEXT NOT NULL, outvoted REAL NOT NULL DEFAULT 0) WITHOUT ROWID;
 CREATE INDEX node_by_last_seen ON node (last_seen);
 )sql";
 
@@ -67,12 +72,14 @@ CREATE TEMP TABLE newcomer (
   number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, name TEXT NOT NULL,
   device TEXT NOT NULL, accepted INTEGER NOT NULL, failed INTEGER NOT NULL,
   consecutive_valid INTEGER NOT NULL, failed_in_a_row REAL NOT NULL, last_seen REAL NOT NULL,
-  expelled TEXT NOT NULL);
+  expelled TEXT NOT NULL, outvoted REAL NOT NULL);
 CREATE INDEX temp.newcomer_by_last_seen ON newcomer (last_seen);
 CREATE TEMP VIEW known_node AS
-  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen, expelled
+  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen,
+    expelled, outvoted
   FROM main.node UNION ALL
-  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen, expelled
+  SELECT id, name, device, accepted, failed, consecutive_valid, failed_in_a_row, last_seen,
+    expelled, outvoted
   FROM temp.newcomer;
 )sql";
 
@@ -98,6 +105,18 @@ INSERT INTO ticket_blob (ticket, place, hash)
   SELECT ticket, place, substr(rest, 1, 64) FROM cut;
 CREATE INDEX ticket_blob_by_hash ON ticket_blob (hash);
 ALTER TABLE ticket_input DROP COLUMN blobs;
+)sql",
+    "ALTER TABLE task ADD COLUMN memory_bytes INTEGER NOT NULL DEFAULT 268435456",
+    R"sql(
+ALTER TABLE result ADD COLUMN sum TEXT NOT NULL DEFAULT '';
+UPDATE result SET sum = checksum(task, ticket, dead, checked, node, result, blob_hash);
+ALTER TABLE ticket_input ADD COLUMN sum TEXT NOT NULL DEFAULT '';
+UPDATE ticket_input SET sum = checksum(input, (SELECT group_concat(hash, '') FROM
+  (SELECT hash FROM ticket_blob WHERE ticket_blob.ticket = ticket_input.ticket ORDER BY place)));
+)sql",
+    R"sql(
+ALTER TABLE node ADD COLUMN outvoted REAL NOT NULL DEFAULT 0;
+CREATE TABLE project_lapse (project INTEGER PRIMARY KEY, seconds REAL NOT NULL);
 )sql"};
 
 /// Creates the file for this user only, since it contains the key of the tokens. SQLite gives its
@@ -128,6 +147,7 @@ SqliteStore::SqliteStore(const std::filesystem::path& file, SqliteOptions option
   if (!folder_.empty()) {
     acknowledged_.emplace(file.string() + "-acknowledged");
     find_lost(options.on_lost);
+    repair(options.on_lost);
   }
   if (options.max_bytes > 0) {
     auto& page = sql("PRAGMA page_size").with();
@@ -171,7 +191,7 @@ void SqliteStore::expect_room() const {
     throw DiskFull(message("store", "expected ", format_bytes(free_floor_),
                            " left over on the disk of ", folder_.string(), ", got ",
                            format_bytes(available),
-                           ": the disk is full; make room, what was accepted before is kept"));
+                           ": the disk is full; make room. Accepted results are kept"));
 }
 
 AcknowledgedIds::Ids SqliteStore::last_ids() {
@@ -246,10 +266,14 @@ void SqliteStore::set_setting(std::string_view name, std::string_view value) {
   sql("INSERT INTO setting (name, value) VALUES (?, ?)").with(name, value).run();
 }
 
-ProjectId SqliteStore::add_project(const std::string& name, double weight) {
+ProjectId SqliteStore::add_project(const std::string& name, double weight,
+                                   std::optional<double> lapse) {
   expect_room();
   sql("INSERT INTO project (name, weight) VALUES (?, ?)").with(name, weight).run();
-  return database_.last_id();
+  const ProjectId id = database_.last_id();
+  if (lapse)
+    sql("INSERT INTO project_lapse (project, seconds) VALUES (?, ?)").with(id, *lapse).run();
+  return id;
 }
 
 void SqliteStore::set_weight(ProjectId project, double weight) {
@@ -273,7 +297,7 @@ void SqliteStore::remove_project(ProjectId project) {
         "DELETE FROM error WHERE task IN (SELECT id FROM task WHERE project = ?)",
         "DELETE FROM ticket WHERE task IN (SELECT id FROM task WHERE project = ?)",
         "DELETE FROM task WHERE project = ?", "DELETE FROM project_blob WHERE project = ?",
-        "DELETE FROM project WHERE id = ?"})
+        "DELETE FROM project_lapse WHERE project = ?", "DELETE FROM project WHERE id = ?"})
     sql(text).with(project).run();
 }
 
@@ -281,6 +305,11 @@ std::vector<ProjectStatus> SqliteStore::projects() {
   std::vector<ProjectStatus> found;
   auto& query = sql("SELECT id, name, weight FROM project ORDER BY id").with();
   while (query.row()) found.push_back({query.integer(0), query.text(1), query.real(2)});
+  auto& lapses = sql("SELECT project, seconds FROM project_lapse").with();
+  while (lapses.row()) {
+    const auto project = std::ranges::find(found, lapses.integer(0), &ProjectStatus::id);
+    if (project != found.end()) project->lapse = lapses.real(1);
+  }
   return found;
 }
 
@@ -296,9 +325,10 @@ void SqliteStore::release_blob(ProjectId project, const BlobHash& blob) {
 TaskId SqliteStore::add_task(ProjectId project, const TaskSpec& spec) {
   expect_room();
   sql("INSERT INTO task (project, name, native_function, module, priority, verification, quorum, "
-      "max_attempts, public_data, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")
+      "max_attempts, public_data, memory_bytes, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")
       .with(project, spec.name, spec.function, spec.module, spec.priority,
-            static_cast<int>(spec.verification), spec.quorum, spec.max_attempts, spec.public_data)
+            static_cast<int>(spec.verification), spec.quorum, spec.max_attempts, spec.public_data,
+            static_cast<int64_t>(spec.memory_bytes))
       .run();
   return database_.last_id();
 }
@@ -311,9 +341,10 @@ void SqliteStore::set_task(TaskId task, TaskState state, int priority) {
 
 std::vector<TaskStatus> SqliteStore::tasks() {
   std::vector<TaskStatus> found;
-  auto& query = sql("SELECT id, project, state, name, native_function, module, priority, "
-                    "verification, quorum, max_attempts, public_data FROM task ORDER BY id")
-                    .with();
+  auto& query =
+      sql("SELECT id, project, state, name, native_function, module, priority, "
+          "verification, quorum, max_attempts, public_data, memory_bytes FROM task ORDER BY id")
+          .with();
   while (query.row()) {
     TaskStatus& task = found.emplace_back();
     task.id = query.integer(0), task.project = query.integer(1);
@@ -325,7 +356,8 @@ std::vector<TaskStatus> SqliteStore::tasks() {
                  static_cast<Verification>(query.integer(7)),
                  static_cast<int>(query.integer(8)),
                  static_cast<int>(query.integer(9)),
-                 query.integer(10) != 0};
+                 query.integer(10) != 0,
+                 static_cast<uint64_t>(query.integer(11))};
   }
   return found;
 }

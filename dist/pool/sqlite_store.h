@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SqliteStore: the store in SQLite. Its methods are spread over sqlite_store.cc, sqlite_tickets.cc
-// and sqlite_results.cc.
+// SqliteStore: the store in SQLite. Its methods are spread over sqlite_store.cc, sqlite_tickets.cc,
+// sqlite_results.cc and sqlite_damage.cc.
 #pragma once
 
 #include <unordered_map>
@@ -21,7 +21,8 @@ class SqliteStore : public Store {
   std::string setting(std::string_view name) override;
   void set_setting(std::string_view name, std::string_view value) override;
 
-  ProjectId add_project(const std::string& name, double weight) override;
+  ProjectId add_project(const std::string& name, double weight,
+                        std::optional<double> lapse) override;
   void set_weight(ProjectId project, double weight) override;
   void remove_project(ProjectId project) override;
   std::vector<ProjectStatus> projects() override;
@@ -69,6 +70,12 @@ class SqliteStore : public Store {
   /// Throws DiskFull if a row would use the part of the disk that is left free.
   void expect_room() const;
   AcknowledgedIds::Ids last_ids();
+  /// Opens tickets whose results are damaged again. Tickets whose inputs are damaged are dead.
+  /// Reports each. On a full disk it only reports.
+  void repair(const std::function<void(const std::string&)>& report);
+  void open_again(int64_t sequence, TicketId ticket);
+  void give_up(TicketId ticket);
+  std::vector<Finished> results_of(sqlite::Statement& query);
   /// Reports lost rows, and never uses their ids again.
   void find_lost(const std::function<void(const std::string&)>& report);
 

@@ -2,6 +2,7 @@
 // SqliteStore: tickets, their leases and votes. Each step is one conditional UPDATE. Its number of
 // rows is whether the step happened, so no row is read before it is written.
 #include "base/error.h"
+#include "dist/pool/sqlite_damage.h"
 #include "dist/pool/sqlite_store.h"
 
 namespace kaiseki::dist {
@@ -34,7 +35,11 @@ TicketId SqliteStore::add_tickets(TaskId task, std::span<const TicketSpec> ticke
         .run();
     const TicketId id = database_.last_id();
     if (first == 0) first = id;
-    sql("INSERT INTO ticket_input (ticket, input) VALUES (?, ?)").with(id, ticket.input).run();
+    std::string hashes;
+    for (const BlobHash& blob : ticket.blobs) hashes += blob;
+    sql("INSERT INTO ticket_input (ticket, input, sum) VALUES (?1, ?2, checksum(?2, ?3))")
+        .with(id, ticket.input, hashes)
+        .run();
     int place = 0;
     for (const BlobHash& blob : ticket.blobs)
       sql("INSERT INTO ticket_blob (ticket, place, hash) VALUES (?, ?, ?)")
@@ -55,12 +60,17 @@ std::optional<TicketRow> SqliteStore::ticket(TicketId ticket) {
 }
 
 TicketInput SqliteStore::input(TicketId ticket) {
-  auto& query = sql("SELECT input FROM ticket_input WHERE ticket = ?").with(ticket);
+  auto& query = sql("SELECT input, sum = checksum(input, (SELECT group_concat(hash, '') FROM "
+                    "(SELECT hash FROM ticket_blob WHERE ticket = ?1 ORDER BY place))) "
+                    "FROM ticket_input WHERE ticket = ?1")
+                    .with(ticket);
   if (!query.row())
     throw Error(message("store", "expected the input of ticket ", ticket,
                         ", got none; the file was changed from outside"));
   TicketInput input{query.blob(0), {}};
+  const bool is_whole = query.integer(1) != 0;
   query.reset();
+  if (!is_whole) throw Error(damage_of_input(ticket));
   auto& blobs = sql("SELECT hash FROM ticket_blob WHERE ticket = ? ORDER BY place").with(ticket);
   while (blobs.row()) input.blobs.push_back(blobs.text(0));
   return input;

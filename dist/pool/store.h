@@ -41,10 +41,11 @@ struct LeaseRow {
   double issued = 0, deadline = 0;  // seconds since 1970
   int64_t round = 1;                // the node computes `round - 1` other tickets before this one
   double charged = 0;               // node seconds that its project was charged; not in the store
+  bool newcomer = false;  // the node was a newcomer when it got the lease; not in the store
 };
 
-/// A result that waits until other nodes agree. Only its hash is kept: the node that completes the
-/// quorum sends the result again.
+/// A result that waits until other nodes agree. Only its hash is stored. The result itself comes
+/// from the node that completes the quorum.
 struct VoteRow {
   TicketId ticket = 0;
   NodeId node = {};
@@ -66,10 +67,10 @@ struct NodeRow {
   double recent_failures = 0;  // each accepted result lowers it
   double last_seen = 0;
   std::string expelled = {};
+  double outvoted = 0;  // votes that it lost; each result that others agreed with lowers it
 };
 
-/// It is not known whether the last writes are on the disk. The process must end and open the store
-/// again.
+/// The last writes may be lost. The process must end, and the next process opens the store again.
 class StoreLost : public Error {
  public:
   using Error::Error;
@@ -82,8 +83,8 @@ class DiskFull : public Error {
   using Error::Error;
 };
 
-/// Used by one thread. A method throws DiskFull if the disk is full, and Error with the system's
-/// reason if it cannot write for another reason.
+/// For one thread. A method throws DiskFull if the disk is full. If it cannot write for another
+/// reason, it throws Error with the system's reason.
 class Store {
  public:
   virtual ~Store() = default;
@@ -94,11 +95,12 @@ class Store {
   virtual void commit(bool durable) = 0;
   virtual void rollback() noexcept = 0;
 
-  /// A small setting by its name. Empty: it was never set.
+  /// Returns a small setting, or "" if it was never set.
   virtual std::string setting(std::string_view name) = 0;
   virtual void set_setting(std::string_view name, std::string_view value) = 0;
 
-  virtual ProjectId add_project(const std::string& name, double weight) = 0;
+  virtual ProjectId add_project(const std::string& name, double weight,
+                                std::optional<double> lapse = {}) = 0;
   virtual void set_weight(ProjectId project, double weight) = 0;
   virtual void remove_project(ProjectId project) = 0;
   virtual std::vector<ProjectStatus> projects() = 0;
@@ -106,7 +108,8 @@ class Store {
   virtual void release_blob(ProjectId project, const BlobHash& blob) = 0;
   /// Calls `use` for every blob that has a reference, for some more than once.
   virtual void each_blob(const std::function<void(const BlobHash&)>& use) = 0;
-  /// Whether anything refers to the blob. Its time does not depend on the number of tickets.
+  /// Returns whether anything refers to the blob. The time does not depend on the number of
+  /// tickets.
   virtual bool names_blob(const BlobHash& blob) = 0;
 
   virtual TaskId add_task(ProjectId project, const TaskSpec& spec) = 0;
@@ -129,8 +132,8 @@ class Store {
   /// Deletes open tickets up to `through`, with the rows that refer to them.
   virtual void abandon(TaskId task, TicketId through) = 0;
 
-  // Steps of a ticket. A step happens only while the ticket is open. It returns whether it did.
-  /// Adds a lease if the ticket's epoch is `lease.epoch - 1`. So no two leases have the same epoch.
+  // Steps of a ticket. A step changes only an open ticket. It returns whether it changed it.
+  /// Adds a lease if the ticket's epoch is `lease.epoch - 1`. Two leases never have the same epoch.
   virtual bool add_lease(const LeaseRow& lease) = 0;
   virtual bool end_lease(TicketId ticket, int64_t epoch) = 0;
   virtual bool set_failures(TicketId ticket, int64_t failures, double not_before) = 0;

@@ -74,7 +74,6 @@ class PoolTask {
   const TaskStatus& status() const { return status_; }
   const TaskSpec& spec() const { return status_.spec; }
   bool is(TaskState state) const { return status_.state == state; }
-  bool is_quorum() const { return spec().verification == Verification::quorum; }
   const Progress& progress() const { return progress_; }
   const TicketQueue& queue() const { return queue_; }
   const Preferences& preferences() const { return preferences_; }
@@ -83,6 +82,8 @@ class PoolTask {
   bool all_loaded() const { return all_loaded_; }
   const Pace& pace() const { return pace_; }
   Pace& pace() { return pace_; }
+  /// Leases that newcomers got and that have not ended.
+  int64_t newcomer_leases() const { return newcomer_leases_; }
 
  private:
   friend class Tickets;
@@ -94,6 +95,7 @@ class PoolTask {
   TicketId loaded_to_ = 0;
   bool all_loaded_ = false;
   Pace pace_;
+  int64_t newcomer_leases_ = 0;
 };
 
 }  // namespace kaiseki::dist

@@ -12,12 +12,21 @@ namespace {
 constexpr int kLoadAtOnce = 256;
 constexpr double kLongestPause = 60;  // seconds between two attempts
 
+bool is_among(const std::vector<FailureRow>& failures, const NodeId& node,
+              const std::string& source) {
+  return std::ranges::any_of(failures, [&](const FailureRow& failure) {
+    return failure.node == node || (!source.empty() && failure.source == source);
+  });
+}
+
 }  // namespace
 
 bool PoolTicket::has_failed(const NodeId& node, const std::string& source) const {
-  return std::ranges::any_of(failures_, [&](const FailureRow& failure) {
-    return failure.node == node || (!source.empty() && failure.source == source);
-  });
+  return is_among(failures_, node, source);
+}
+
+bool PoolTicket::has_hung(const NodeId& node, const std::string& source) const {
+  return is_among(hung_, node, source);
 }
 
 void Tickets::load() {
@@ -152,7 +161,8 @@ void Tickets::place(PoolTicket& ticket, const TicketDemand& demand, double now) 
 
 void Tickets::failed(PoolTicket& ticket, const TicketFailure& failure, double now) {
   TicketRow& row = ticket.row_;
-  row.failures += failure.counts;
+  row.failures += failure.attempts;
+  if (failure.hung) ticket.hung_.push_back(failure.by);
   if (!ticket.has_failed(failure.by.node, failure.by.source)) {
     ticket.failures_.push_back(failure.by);
     store_.add_failure(failure.by);

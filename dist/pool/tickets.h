@@ -30,6 +30,8 @@ class PoolTicket {
   bool was_issued_before_loading() const { return was_issued_; }
   /// Whether the node, or another of its source, has failed at it.
   bool has_failed(const NodeId& node, const std::string& source) const;
+  /// Whether it let a deadline pass while nothing of the task was measured. A restart forgets this.
+  bool has_hung(const NodeId& node, const std::string& source) const;
   bool is_ready() const { return position_.place == TicketQueue::Place::ready; }
 
  private:
@@ -38,7 +40,7 @@ class PoolTicket {
   TicketRow row_;
   PoolTask* task_;
   bool was_issued_;
-  std::vector<FailureRow> failures_;
+  std::vector<FailureRow> failures_, hung_;
   TicketQueue::Position position_;
   bool leased_ = false;  // as Progress counts it
 };
@@ -53,8 +55,9 @@ struct TicketDemand {
 /// A failed attempt, for failed().
 struct TicketFailure {
   FailureRow by;
-  bool counts = true;    // as an attempt
+  int64_t attempts = 1;  // that it counts as
   bool at_once = false;  // the next attempt does not wait
+  bool hung = false;
 };
 
 class Tickets {
@@ -96,7 +99,13 @@ class Tickets {
   // Steps of an open ticket.
   /// Puts the ticket where it belongs in the queue of its task.
   void place(PoolTicket& ticket, const TicketDemand& demand, double now);
-  void issued(PoolTicket& ticket, int64_t epoch) { ticket.row_.epoch = epoch; }
+  void issued(PoolTicket& ticket, const LeaseRow& lease) {
+    ticket.row_.epoch = lease.epoch;
+    ticket.task_->newcomer_leases_ += lease.newcomer;
+  }
+  void lease_ended(PoolTicket& ticket, const LeaseRow& lease) {
+    ticket.task_->newcomer_leases_ -= lease.newcomer;
+  }
   void failed(PoolTicket& ticket, const TicketFailure& failure, double now);
   /// Done or dead in the store. Returns the sequence. The ticket stays in memory until forget().
   int64_t finish(PoolTicket& ticket, const Finished& finished);

@@ -55,7 +55,7 @@ void Transaction::deliver() {
 Change::Change(Transaction& transaction, bool durable)
     : transaction_(transaction), own_(!transaction.open_) {
   if (own_) transaction_.begin();
-  // A full disk ends SQLite's transaction: a later step would be stored without the earlier ones.
+  // A full disk ends SQLite's transaction. Without this check, later steps would be stored alone.
   transaction_.expect_whole();
   transaction_.durable_ |= durable;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,20 @@ using NodeId = std::string;
 /// SHA-256 of a blob: 64 lower-case hexadecimal digits.
 using BlobHash = std::string;
 
-/// How a task's results are checked before they count.
+/// The check of a task's results before they count.
 enum class Verification : uint8_t {
-  none,      // the first result that is not too large counts
-  quorum,    // a result counts once `quorum` nodes of different sources sent the same bytes
-  adaptive,  // PoolOptions::verify checks all results of newcomers and samples of the others
+  none,    // the first result that is not too large counts
+  quorum,  // a result counts once `quorum` nodes of different sources sent the same bytes
+  /// A trusted node's result counts, and that of a proven node. Samples of a proven node's results
+  /// and all results of other nodes need a quorum. If PoolOptions::verify is set, it checks those
+  /// results instead, of trusted nodes too.
+  adaptive,
 };
+
+/// The memory of a ticket whose task declares none.
+inline constexpr uint64_t kDefaultMemory = uint64_t{256} << 20;
+/// The memory of a node that does not say how much it has.
+inline constexpr uint64_t kUnknownMemory = uint64_t{1} << 30;
 
 /// The code that nodes run is a native function by name, a module by hash, or both. If both are
 /// given, the node chooses.
@@ -32,12 +41,15 @@ struct TaskSpec {
   std::string function = {};  // empty: no native function
   BlobHash module = {};       // empty: no JavaScript or WebAssembly module
   int priority = 0;           // within the project: higher first
-  Verification verification = Verification::none;
-  int quorum = 2;  // of Verification::quorum
+  Verification verification = Verification::adaptive;
+  int quorum = 2;  // nodes that agree; one more if all are unproven and others could compute it
   /// After this many failures a ticket is dead. Nodes without NodeInfo::trusted count once for each
   /// source. They count again if no other connected node could compute the ticket.
   int max_attempts = 10;
   bool public_data = true;  // false: only nodes with NodeInfo::trusted get its tickets
+  /// The most memory that computing one ticket needs, in bytes. Nodes stop a module that takes
+  /// more.
+  uint64_t memory_bytes = kDefaultMemory;
 };
 
 enum class TaskState : uint8_t { running, paused, cancelled };
@@ -62,6 +74,8 @@ struct ProjectStatus {
   ProjectId id = 0;
   std::string name = {};
   double weight = 1;
+  /// Seconds without Pool::renew() after which tick() removes the project. Empty: it stays.
+  std::optional<double> lapse = {};
 };
 
 /// Numbers of tickets by state. Open tickets are `free` or `leased`.
@@ -103,14 +117,20 @@ struct NodeInfo {
   int threads = 1;                     // tickets that it computes at once
   // Measured by the node when it joins. 0: not known.
   double gflops = 0;
+  uint64_t memory_bytes = 0;  // of its device. 0: not known
   LinkSpeed link = {};
   std::vector<std::string> functions = {};  // native functions that it has
   bool runs_modules = false;                // JavaScript and WebAssembly modules
   bool trusted = false;                     // belongs to the operator: may see private data
-  /// Where the node is, such as its network address. Nodes of one source have one vote in a quorum.
-  /// Empty: the node is its own source.
+  /// The place of the node, such as its network address. Nodes of one source have one vote in a
+  /// quorum. Empty: the node is its own source.
   std::string source = {};
 };
+
+/// The most memory that one ticket may take on a node: a quarter of the node's.
+inline uint64_t ticket_memory(const NodeInfo& info) {
+  return (info.memory_bytes ? info.memory_bytes : kUnknownMemory) / 4;
+}
 
 struct NodeIdentity {
   NodeId id = {};
@@ -135,7 +155,7 @@ struct Lease {
   TaskId task = 0;
   int64_t epoch = 0;  // counts the leases of this ticket
   std::string token = {};
-  double deadline = 0;  // seconds since 1970; afterwards other nodes get the ticket too
+  double deadline = 0;  // seconds since 1970; after it other nodes get the ticket too
   ByteVector input = {};
   std::vector<BlobHash> blobs = {};
   uint64_t max_result_bytes = 0;

@@ -21,6 +21,12 @@ bool Votes::has_voted(TicketId ticket, const NodeId& node, const std::string& so
   });
 }
 
+bool Votes::contradicts(TicketId ticket, const NodeId& node, const std::string& hash) const {
+  const auto& votes = of(ticket);
+  const auto own = std::ranges::find(votes, node, &VoteRow::node);
+  return own != votes.end() && own->hash != hash;
+}
+
 int64_t Votes::agreed(TicketId ticket) const {
   int64_t most = 0;
   for (const VoteRow& vote : of(ticket)) most = std::max(most, count(ticket, vote.hash));
@@ -29,6 +35,13 @@ int64_t Votes::agreed(TicketId ticket) const {
 
 int64_t Votes::count(TicketId ticket, const std::string& hash) const {
   return std::ranges::count(of(ticket), hash, &VoteRow::hash);
+}
+
+int64_t Votes::most_besides(TicketId ticket, const std::string& hash) const {
+  int64_t most = 0;
+  for (const VoteRow& vote : of(ticket))
+    if (vote.hash != hash) most = std::max(most, count(ticket, vote.hash));
+  return most;
 }
 
 bool Votes::add(const VoteRow& vote) {

@@ -21,11 +21,15 @@ class Votes {
   const std::vector<VoteRow>& of(TicketId ticket) const;
   /// Whether the node, or another of its source, has voted.
   bool has_voted(TicketId ticket, const NodeId& node, const std::string& source) const;
+  /// Whether the node has voted for another result.
+  bool contradicts(TicketId ticket, const NodeId& node, const std::string& hash) const;
   /// Votes for the result that most nodes agree on.
   int64_t agreed(TicketId ticket) const;
   int64_t count(TicketId ticket, const std::string& hash) const;
+  /// Votes for the result that most nodes agree on, among the others.
+  int64_t most_besides(TicketId ticket, const std::string& hash) const;
 
-  /// False if the node had voted before: the vote is discarded.
+  /// Returns false if the node has already voted. The vote is then discarded.
   bool add(const VoteRow& vote);
   /// Deletes the node's votes. Returns the tickets they were for.
   std::vector<TicketId> remove(const NodeId& node);

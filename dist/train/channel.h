@@ -22,15 +22,16 @@ struct NodeRate {
   double down_mbit_s = 100, up_mbit_s = 100;  // of its link
   double round_trip_s = 0.02;
   int at_once = 1;         // tickets that it holds, so that transfers overlap with computing
-  bool volunteer = false;  // not the operator's: somebody else pays for its bytes
+  bool volunteer = false;  // not the operator's machine: its owner pays for the bytes
 };
 
 /// A ticket for nodes. The bytes must outlive it.
 struct Submission {
   const ByteVector& ticket;
-  uint64_t max_result = 0;  // bytes
-  double work = 1;          // cost relative to other tickets
-  std::string prefer = {};  // the node that gets it first, if it is idle
+  uint64_t max_result = 0;    // bytes
+  double work = 1;            // cost relative to other tickets
+  std::string prefer = {};    // the node that gets it first, if it is idle
+  uint64_t memory_bytes = 0;  // that a node needs for it
 };
 
 struct TicketResult {

@@ -62,6 +62,14 @@ std::vector<ResultNorm> norms_of(const MinibatchPart& part, const TensorMessage&
   return norms;
 }
 
+/// The norm without overflow.
+double exact_norm(const Tensor& x) {
+  const float* values = x.data<float>();
+  double squares = 0;
+  for (int64_t i = 0; i < x.size(); ++i) squares += double{values[i]} * double{values[i]};
+  return std::sqrt(squares);
+}
+
 /// The norm of the difference. Each block of values may differ by its entry of `steps`.
 double difference(const Tensor& given, const Tensor& own, std::span<const double> steps) {
   const float *x = given.data<float>(), *y = own.data<float>();
@@ -89,28 +97,27 @@ std::vector<double> steps_of(const Tensor& values) {
 
 }  // namespace
 
-bool agree(const MinibatchPart& part, const TensorMessage& given, const TensorMessage& own) {
-  constexpr double kShare = 0.01, kFloor = 1e-4, kSmall = 1e-6;
-  std::vector<double> norms, differences;
+Comparison compare(const MinibatchPart& part, const TensorMessage& given, const TensorMessage& own,
+                   const NormGate& gate) {
+  constexpr double kFloor = 0.01, kSmall = 1e-4;
+  std::vector<double> norms;
   double largest = 0;
   for (size_t i = 0; i < own.tensors.size(); ++i) {
-    const Tensor& b = own.tensors[i].value;
-    double norm = 0;
-    for (int64_t k = 0; k < b.size(); ++k) {
-      const double value = b.data<float>()[k];
-      norm += value * value;
-    }
-    const bool in_steps = part.expected[i].type == WireType::i8;
-    norms.push_back(std::sqrt(norm));
-    differences.push_back(
-        difference(given.tensors[i].value, b, in_steps ? steps_of(b) : std::vector<double>{}));
-    if (part.expected[i].gradient) largest = std::max(largest, norms.back());
+    const MinibatchPart::Expected& expected = part.expected[i];
+    norms.push_back(std::max(exact_norm(own.tensors[i].value), gate.usual(expected.name)));
+    if (expected.gradient) largest = std::max(largest, norms.back());
   }
+  Comparison result;
   for (size_t i = 0; i < norms.size(); ++i) {
-    const double floor = part.expected[i].gradient ? kFloor * largest : kSmall;
-    if (!(differences[i] <= kShare * norms[i] + floor)) return false;
+    const Tensor& expected = own.tensors[i].value;
+    const bool in_steps = part.expected[i].type == WireType::i8;
+    const double distance = difference(given.tensors[i].value, expected,
+                                       in_steps ? steps_of(expected) : std::vector<double>{});
+    const double scale = norms[i] + (part.expected[i].gradient ? kFloor * largest : kSmall);
+    result.agree &= distance <= kTolerance * scale;
+    result.deviation = std::max(result.deviation, distance / scale);
   }
-  return true;
+  return result;
 }
 
 Gather::Gather(Channel& channel, Device device, const TrustOptions& trust, double patience,
@@ -140,7 +147,8 @@ void Gather::drop(const std::string& hash) {
 void Gather::submit(std::span<MinibatchPart> parts, size_t index) {
   open_[next_id_] = index;
   const MinibatchPart& part = parts[index];
-  channel_.submit(next_id_++, {part.ticket, part.max_bytes, part.work, part.prefer});
+  channel_.submit(next_id_++,
+                  {part.ticket, part.max_bytes, part.work, part.prefer, part.memory_bytes});
 }
 
 void Gather::close(uint64_t id) {
@@ -260,12 +268,16 @@ void Gather::take(std::span<MinibatchPart> parts, TicketResult result) {
   if (trust_.checks(result.node, gate_.ratio(norms))) {
     ++counts_.checked;
     TensorMessage own = compute(part);
-    if (!agree(part, message, own)) {
+    const Comparison compared = compare(part, message, own, gate_);
+    if (compared.agree) trust_.agreed(result.node, compared.deviation);
+    if (!compared.agree || trust_.drifts(result.node)) {
       finish(part, result.ticket, std::move(own));
-      return expel(parts, result.node,
-                   {"its result is not what the server computes", ExpulsionKind::wrong_value});
+      const char* why =
+          compared.agree
+              ? "its results deviate too much on average from those that the server computes"
+              : "its result is not what the server computes";
+      return expel(parts, result.node, {why, ExpulsionKind::wrong_value});
     }
-    trust_.agreed(result.node);
     part.own = std::move(own);
   } else {
     trust_.counted(result.node, step_);

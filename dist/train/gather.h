@@ -30,9 +30,10 @@ struct MinibatchPart {
   };
   ByteVector ticket;
   std::vector<Expected> expected;
-  uint64_t max_bytes = 0;   // maximum size of the result
-  double work = 1;          // passes over the samples: forward counts 1, backward 2
-  std::string prefer = {};  // a node that has data of this part already
+  uint64_t max_bytes = 0;     // maximum size of the result
+  double work = 1;            // passes over the samples: forward counts 1, backward 2
+  std::string prefer = {};    // a node that has data of this part already
+  uint64_t memory_bytes = 0;  // that a node needs to compute it
 
   std::optional<TensorMessage> result = {};
   std::string node = {};                  // the node that sent the result; empty: this process
@@ -55,8 +56,8 @@ class Gather {
   /// The channel must outlive this. `patience`: seconds without a result before this process
   /// computes tickets itself. The time grows if nodes are slow. It halves after each round without
   /// a result in time, until a result counts or the nodes change. collect() calls `stop` while the
-  /// channel is paused. If it returns true, this process computes the tickets, so that training can
-  /// end.
+  /// channel is paused. If `stop` returns true, this process computes the tickets, so that training
+  /// can end.
   Gather(Channel& channel, Device device, const TrustOptions& trust, double patience,
          std::function<bool()> stop = {});
   ~Gather();
@@ -73,7 +74,7 @@ class Gather {
   }
   /// Sends the parts without a result, and those with a result of an expelled node.
   void send(std::span<MinibatchPart> parts);
-  /// Waits until all parts have a result. `parts` must be the span that send() got.
+  /// Waits until all parts have a result. Pass the same span as to send().
   void collect(std::span<MinibatchPart> parts);
   /// Whether one of the results came from an expelled node.
   bool any_expelled(std::span<const MinibatchPart> parts) const;
@@ -126,10 +127,21 @@ class Gather {
 
 /// Throws ParseError if the result does not match the part's expected tensors.
 TensorMessage check_result(const MinibatchPart& part, ByteView bytes);
-/// Whether two results of a part differ by at most a hundredth of each tensor's norm. Rounding on
-/// two devices differs by less. In i8 each value may also differ by one step of its block's scale.
-/// A gradient that is zero except for rounding is compared with the largest gradient. An example is
-/// the gradient of a bias before a batch normalization.
-bool agree(const MinibatchPart& part, const TensorMessage& given, const TensorMessage& own);
+
+/// How far a result is from the server's own.
+struct Comparison {
+  /// No tensor differs by more than kTolerance of its scale.
+  bool agree = true;
+  /// The largest difference of a tensor, relative to its scale. In i8 each value may differ by one
+  /// step of its block's scale besides, as nodes may round with other random numbers.
+  double deviation = 0;
+};
+constexpr double kTolerance = 0.01;
+/// The scale of a tensor is its norm, but at least NormGate::usual(): in a small tensor a
+/// difference does no more harm than in a usual one. A gradient that is zero except for rounding
+/// has a share of the largest gradient's scale. An example is the gradient of a bias before a batch
+/// normalization.
+Comparison compare(const MinibatchPart& part, const TensorMessage& given, const TensorMessage& own,
+                   const NormGate& gate);
 
 }  // namespace kaiseki::dist

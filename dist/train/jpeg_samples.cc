@@ -50,7 +50,7 @@ std::vector<ByteView> files_of(const JpegSamples& samples) {
     rest = rest.subspan(size);
   }
   if (files.empty() || static_cast<int64_t>(files.size()) < samples.sizes.size() || !rest.empty())
-    refuse("expected one or more files of the sizes told, got others");
+    refuse("expected one or more files with the given sizes, got other sizes");
   return files;
 }
 
@@ -94,12 +94,14 @@ std::optional<JpegSamples> to_jpeg(const Tensor& pixels) {
   return samples;
 }
 
-Tensor from_jpeg(const JpegSamples& samples) {
+Tensor from_jpeg(const JpegSamples& samples, uint64_t most_bytes) {
   const std::vector<ByteView> files = files_of(samples);
   const nn::PictureInfo first = info_of(files);
   const int64_t each = int64_t{kChannels} * first.height * first.width;
   const auto count = static_cast<int64_t>(files.size());
   if (count > kMostValues / each) refuse("expected at most 2^28 values in all, got more");
+  if (static_cast<uint64_t>(count * each) > most_bytes / sizeof(float))
+    refuse("expected images that fit into the ticket's memory, got larger ones");
   Tensor pixels({count, kChannels, first.height, first.width}, DType::u8, Device::cpu());
   auto* planes = pixels.overwrite<uint8_t>();
   parallel_for(count, 1, [&](int64_t begin, int64_t end) {

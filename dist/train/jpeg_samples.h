@@ -13,10 +13,10 @@ struct JpegSamples {
   Tensor files = {}, sizes = {};  // u8 [bytes], i32 [n]
 };
 
-/// `pixels`: u8 [n, 3, height, width] on the CPU. Returns nullopt if JPEG does not halve the size,
-/// or if a side has less than 64 pixels, as small images would lose too much.
+/// `pixels`: u8 [n, 3, height, width] on the CPU. Returns nullopt if JPEG does not halve the size.
+/// Also returns nullopt if a side has less than 64 pixels: small images would lose too much.
 std::optional<JpegSamples> to_jpeg(const Tensor& pixels);
 /// Returns the same pixels on every machine. Throws ParseError.
-Tensor from_jpeg(const JpegSamples& samples);
+Tensor from_jpeg(const JpegSamples& samples, uint64_t most_bytes = UINT64_MAX);
 
 }  // namespace kaiseki::dist

@@ -26,7 +26,7 @@ struct Attack {
   Lie lie = Lie::none;
   double factor = 1;
   int64_t honest_until = 0;  // honest results before the first lie
-  int64_t every = 1;         // then one of so many results is a lie
+  int64_t every = 1;         // after that, each `every`th result is a lie
 
   bool lies(int64_t answered) const {
     return lie != Lie::none && answered >= honest_until && (answered - honest_until) % every == 0;

@@ -35,6 +35,11 @@ double NormGate::ratio(const std::vector<ResultNorm>& norms) const {
   return ratio;
 }
 
+double NormGate::usual(const std::string& name) const {
+  const auto found = last_.find(name);
+  return found == last_.end() || found->second.size() < kFew ? 0 : upper_quartile(found->second);
+}
+
 void NormGate::add(const std::vector<ResultNorm>& norms) {
   for (const ResultNorm& one : norms) {
     std::deque<double>& last = last_[one.name];

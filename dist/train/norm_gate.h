@@ -20,10 +20,13 @@ class NormGate {
  public:
   /// Divides each norm by the upper quartile of the last 64 norms of its name. Returns the largest
   /// quotient. For gradients, each quartile counts as at least a ten-thousandth of the largest
-  /// quartile, as smaller ones are rounding. Returns infinity if a name has fewer than 8 norms.
-  /// The median would be too low: late in training a third of LeNet's tickets have more than three
-  /// times the median norm, as most samples are classified well (docs/pool-training.md, Trust).
+  /// quartile: smaller gradients are rounding. Returns infinity if a name has fewer than 8 norms.
+  /// The median would be too low: late in training most samples are classified well. A third of
+  /// LeNet's tickets then have more than three times the median norm (docs/pool-training.md,
+  /// Trust).
   double ratio(const std::vector<ResultNorm>& norms) const;
+  /// The upper quartile of the last 64 norms of a name, or 0 if there are fewer than 8.
+  double usual(const std::string& name) const;
   /// Adds the norms of a result that counts.
   void add(const std::vector<ResultNorm>& norms);
   /// Forgets all norms.

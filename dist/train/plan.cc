@@ -11,7 +11,8 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr std::string_view kNames[] = {"auto", "data", "paper", "border"};
+constexpr std::string_view kNames[] = {"auto", "data", "concurrent-head", "border"};
+constexpr std::string_view kEarlierName = "paper";  // of concurrent-head
 constexpr PoolMode kModes[] = {PoolMode::border, PoolMode::data, PoolMode::concurrent_head};
 
 constexpr double kMostSlower = 2;  // the slowest mode that may save bytes of volunteers
@@ -171,7 +172,7 @@ StepPlan plan_step(PoolMode mode, const StepShape& shape, std::span<const NodeRa
     plan.seconds += nodes_seconds;
   }
   const double own = server_flops(mode, shape) / (server.gflops * 1e9);
-  // In the mode border nodes wait for the server. In other modes both work at the same time.
+  // In border mode the nodes wait for the server. In other modes both work at the same time.
   plan.seconds = border ? plan.seconds + own : std::max(plan.seconds, own);
   return plan;
 }
@@ -192,9 +193,11 @@ PoolMode best_mode(const StepShape& shape, std::span<const NodeRate> nodes,
 }
 
 PoolMode parse_pool_mode(std::string_view text) {
+  if (text == kEarlierName) return PoolMode::concurrent_head;
   const auto at = std::find(std::begin(kNames), std::end(kNames), text);
   if (at == std::end(kNames))
-    throw Error(message("pool", "expected a mode auto, data, paper or border, got '", text, "'"));
+    throw Error(
+        message("pool", "expected a mode auto, data, concurrent-head or border, got '", text, "'"));
   return static_cast<PoolMode>(at - std::begin(kNames));
 }
 

@@ -15,7 +15,7 @@ enum class PoolMode : uint8_t {
   automatic,  // the fastest mode by plan_step(); "auto" in texts
   data,       // nodes compute all gradients
   /// Nodes compute the gradients of the backbone. The server computes those of the head at the same
-  /// time (MILJS paper, Algorithms 1 and 2). "paper" in texts.
+  /// time (MILJS paper, Algorithms 1 and 2). "concurrent-head" in texts.
   concurrent_head,
   /// Nodes compute the backbone, and the server the head. The activations at the border and their
   /// gradients are sent between the two.
@@ -52,11 +52,12 @@ StepPlan plan_step(PoolMode mode, const StepShape& shape, std::span<const NodeRa
                    const ServerRate& server = {});
 
 /// Returns the mode with the shortest time. If a node is a volunteer's, returns the mode with the
-/// fewest bytes of those that take at most twice the shortest time.
+/// fewest bytes. Only modes that take at most twice the shortest time are considered then.
 PoolMode best_mode(const StepShape& shape, std::span<const NodeRate> nodes,
                    const ServerRate& server = {});
 
-/// Accepts auto, data, paper and border. Throws Error for other texts.
+/// Accepts auto, data, concurrent-head (or its earlier name paper) and border. Throws Error for
+/// other texts.
 PoolMode parse_pool_mode(std::string_view text);
 std::string_view pool_mode_name(PoolMode mode);
 

@@ -86,6 +86,7 @@ MinibatchPart PoolUpdater::make_part(const TrainingTicket& ticket, int64_t sampl
   static constexpr int kPasses[] = {3, 1, 2};  // of Work
   MinibatchPart part{encode_ticket(ticket), std::move(expected)};
   part.work = static_cast<double>(samples * kPasses[static_cast<size_t>(ticket.work)]);
+  part.memory_bytes = memory_bytes_;
   part.max_bytes = 2 * kHeaderRoom;
   for (const MinibatchPart::Expected& one : part.expected)
     part.max_bytes += wire_bytes(one.shape.elements(), one.type) + one.name.size() + kHeaderRoom;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/median.h"
+#include "dist/train/training_memory.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "nn/train/diverged.h"
@@ -144,6 +145,11 @@ void PoolUpdater::build_networks() {
   if (mode_ == PoolMode::concurrent_head)
     for (const std::string& name : names_of(*head_)) order_.push_back(name);
   const ByteView bytes = as_bytes(json);
+  const Network& of_nodes = mode_ == PoolMode::border ? *backbone_ : network();
+  const int64_t each = ticket_samples();
+  const int64_t waiting =
+      mode_ == PoolMode::border ? (iterator().batch_size() + each - 1) / each : 1;
+  memory_bytes_ = TrainingMemory(of_nodes.spec(), bytes.size()).declared(each, waiting);
   gather_.drop(network_hash_);
   network_hash_ = gather_.put(BlobKind::network, {bytes.begin(), bytes.end()});
   seed_ = network().seed();

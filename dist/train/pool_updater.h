@@ -39,12 +39,12 @@ class PoolUpdater : public nn::Updater {
               const nn::Schedule& schedule, Channel& channel,
               const PoolTrainingOptions& options = {});
 
-  /// The result of a step does not depend on the nodes or on the order of their answers. In the
-  /// mode automatic the nodes at the start of an epoch decide the mode. Until there are nodes, this
-  /// calls Updater::update(). If a node sends a wrong result, this trains the steps again in which
-  /// unchecked results of that node counted, up to TrustOptions::undo_steps. If training diverges
-  /// after unchecked results, it trains these steps again and checks every result. Throws
-  /// nn::Diverged if they diverge again.
+  /// The result of a step does not depend on the nodes or on the order of their answers. In
+  /// automatic mode the nodes at the start of an epoch decide the mode. Until there are nodes, this
+  /// calls Updater::update(). If a node sends a wrong result, its earlier unchecked results may be
+  /// wrong too. The steps with these results are then trained again, up to
+  /// TrustOptions::undo_steps. If training diverges after unchecked results, these steps are
+  /// trained again and every result is checked. Throws nn::Diverged if they diverge again.
   Result update() override;
 
   /// Uses the pool from now on. Further calls have no effect.
@@ -107,6 +107,7 @@ class PoolUpdater : public nn::Updater {
   Channel& channel_;
   PoolTrainingOptions options_;
   PoolMode mode_;
+  uint64_t memory_bytes_ = 0;  // that a node needs for a ticket
   bool joined_;
   Gather gather_;
   Snapshots snapshots_;

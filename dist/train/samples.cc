@@ -83,7 +83,7 @@ ByteVector pack_samples(const Tensor& given, const Normalisation& how, bool jpeg
   return encode_tensors(tensors);
 }
 
-Tensor unpack_samples(ByteView blob) {
+Tensor unpack_samples(ByteView blob, uint64_t most_bytes) {
   const TensorMessage message = decode_tensors(blob, "samples");
   Normalisation how;
   Tensor samples;
@@ -95,7 +95,7 @@ Tensor unpack_samples(ByteView blob) {
     if (name == "mean" && value.dtype() == DType::f32) how.mean = value.to_vector();
     if (name == "std" && value.dtype() == DType::f32) how.std = value.to_vector();
   }
-  if (files.files.defined() && files.sizes.defined()) samples = from_jpeg(files);
+  if (files.files.defined() && files.sizes.defined()) samples = from_jpeg(files, most_bytes);
   if (!samples.defined() || samples.rank() < 1 || !fits(how.mean, samples.shape()) ||
       !fits(how.std, samples.shape()) || samples.dtype() == DType::i32)
     throw ParseError("samples", "samples",

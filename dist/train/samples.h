@@ -16,7 +16,8 @@ struct Normalisation {
 /// `images`: f32 [n, channels, ...]. `jpeg`: may send lossy JPEG (see to_jpeg()), as in section 3.3
 /// of the MILJS paper.
 ByteVector pack_samples(const Tensor& images, const Normalisation& how, bool jpeg = false);
-/// Returns the floats on the CPU. They are exact except for JPEG. Throws ParseError.
-Tensor unpack_samples(ByteView blob);
+/// Returns the floats on the CPU. They are exact except for JPEG. Throws ParseError, also if they
+/// would have more than `most_bytes`.
+Tensor unpack_samples(ByteView blob, uint64_t most_bytes = UINT64_MAX);
 
 }  // namespace kaiseki::dist

@@ -55,10 +55,9 @@ NetworkSplit split_network(const NetworkSpec& spec, std::string_view border) {
     const bool in_head = reads > 0;
     if (reads != (in_head ? static_cast<int64_t>(layer.inputs.size()) : 0) ||
         (!in_head && node.layer->is_loss()))
-      throw Error(
-          message("split", "expected everything to pass through the border '", split.border,
-                  "', got layer ", layer.name,
-                  ", which does not; name another layer as the border, or use the mode data"));
+      throw Error(message(
+          "split", "expected all paths to pass through the border '", split.border, "', got layer ",
+          layer.name, ", which does not; name another layer as the border, or use the mode data"));
     if (in_head) after.insert(layer.name);
     (in_head ? head : backbone).layers.push_back(layer);
     int64_t parameters = 0;

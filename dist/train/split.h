@@ -22,7 +22,7 @@ struct NetworkSplit {
 };
 
 /// `border`: the name of a layer. Empty: the layer before the first fully connected one. Throws
-/// Error if there is no such layer, or if a layer of the head reads another layer of the backbone.
+/// Error if there is no such layer. Also throws Error if the head reads another backbone layer.
 NetworkSplit split_network(const nn::NetworkSpec& spec, std::string_view border = {});
 
 /// Lets `part` use the parameters, gradients and states with the same names in `whole`.

@@ -15,7 +15,20 @@ namespace {
 
 constexpr size_t kMaxPasses = 16;  // forward passes that await their backward pass
 constexpr size_t kMaxModels = 4;
+constexpr uint64_t kDecoded = 4;     // bytes of decoded tensors for each byte of a blob
 constexpr size_t kMostOfTicket = 4;  // blobs that a ticket may need at once
+
+/// A forward pass of one sample. VGG-16 has 1.6e10 operations.
+constexpr double kMaxOperations = 1e12;
+
+/// Throws if a ticket with one sample would keep a slow node busy for minutes.
+void expect_work_fits(const nn::NetworkSpec& spec) {
+  double operations = 0;
+  for (const nn::LayerSummary& layer : nn::summarize(spec).layers) operations += layer.operations;
+  if (operations > kMaxOperations)
+    throw Error(message("node", "expected a network of at most ", kMaxOperations,
+                        " operations for a sample, got ", operations));
+}
 
 /// The key of a forward pass, for its backward pass with the same weights.
 std::string key_of(const TrainingTicket& ticket) {
@@ -67,12 +80,14 @@ const ByteVector& TrainingNode::blob(const std::string& hash) {
   return at->second.bytes;
 }
 
-ByteVector TrainingNode::run(ByteView ticket, const Getter& get) {
+ByteVector TrainingNode::run(ByteView ticket, const Getter& get, uint64_t memory_bytes) {
   for (const std::string& hash : missing(ticket)) add_blob(hash, get(hash));
-  return run(ticket);
+  return run(ticket, memory_bytes);
 }
 
-ByteVector TrainingNode::run(ByteView bytes) {
+ByteVector TrainingNode::run(ByteView bytes, uint64_t memory_bytes) {
+  memory_bytes_ = memory_bytes;
+  expect_blob_fits(bytes.size(), kDecoded);
   const TrainingTicket ticket = decode_ticket(bytes);
   Model& model = model_of(ticket);
   if (model.weights != ticket.weights) load_weights(model, ticket);
@@ -82,9 +97,10 @@ ByteVector TrainingNode::run(ByteView bytes) {
   } else if (ticket.work == Work::backward) {
     backward(model, ticket);
   } else {
+    const Tensor samples = samples_of(model, ticket);
     nn::Network& network = begin(model, ticket).network;
     network.zero_grad();
-    const nn::Network::Loss loss = network.forward_loss(samples_of(ticket), ticket.labels);
+    const nn::Network::Loss loss = network.forward_loss(samples, ticket.labels);
     network.backward();
     if (ticket.output) {
       result.push_back({"loss", loss.loss.reshape({1})});
@@ -103,12 +119,17 @@ TrainingNode::Model& TrainingNode::model_of(const TrainingTicket& ticket) {
   auto at = models_.find(ticket.network);
   if (at == models_.end()) {
     if (models_.size() >= kMaxModels) models_.clear();
-    at = models_
-             .emplace(ticket.network,
-                      Model{.spec = nn::parse_network(as_text(blob(ticket.network)), "network")})
-             .first;
+    const ByteVector& text = blob(ticket.network);
+    expect_blob_fits(text.size(), TrainingMemory::kText);
+    nn::NetworkSpec spec = nn::parse_network(as_text(text), "network");
+    const TrainingMemory memory(spec, text.size());
+    expect_fits(memory, 1);
+    expect_work_fits(spec);
+    at = models_.emplace(ticket.network, Model{.spec = std::move(spec), .memory = memory}).first;
   }
   Model& model = at->second;
+  expect_fits(model.memory, 1);
+  make_room_for(model);
   if (model.passes.empty() || model.seed != ticket.seed) {
     model.passes.clear();
     model.weights.clear();
@@ -144,6 +165,7 @@ void TrainingNode::apply_delta_of(const TrainingTicket& ticket) {
 
 void TrainingNode::load_weights(Model& model, const TrainingTicket& ticket) {
   if (has_base(ticket)) apply_delta_of(ticket);
+  expect_blob_fits(blob(ticket.weights).size(), kDecoded);
   const TensorMessage weights = decode_tensors(blob(ticket.weights), "weights");
   model.weights.clear();
   model.names.clear();
@@ -170,12 +192,42 @@ void TrainingNode::load_weights(Model& model, const TrainingTicket& ticket) {
   model.weights = ticket.weights;
 }
 
+void TrainingNode::expect_fits(const TrainingMemory& memory, int64_t samples) const {
+  const uint64_t needed = memory.needed(samples);
+  if (needed > memory_bytes_)
+    throw Error(message("train", "expected a ticket that needs at most ",
+                        format_bytes(memory_bytes_), " (memory_bytes), got a network that needs ",
+                        format_bytes(needed), " for ", samples, " samples"));
+}
+
+/// `times`: the size of the decoded blob, in sizes of the blob.
+void TrainingNode::expect_blob_fits(uint64_t bytes, uint64_t times) const {
+  if (bytes > memory_bytes_ / times)
+    throw Error(message("train", "expected data of at most ", format_bytes(memory_bytes_ / times),
+                        ", as a ticket may need ", format_bytes(memory_bytes_),
+                        " (memory_bytes), got ", format_bytes(bytes)));
+}
+
+/// Evicts the other models if they and this one need more than the ticket's memory.
+void TrainingNode::make_room_for(const Model& model) {
+  uint64_t needed = 0;
+  for (const auto& [hash, one] : models_) {
+    const auto passes = static_cast<int64_t>(std::max<size_t>(1, one.passes.size()));
+    if (__builtin_add_overflow(needed, one.memory.needed(one.samples, passes), &needed))
+      needed = UINT64_MAX;
+  }
+  if (needed > memory_bytes_)
+    std::erase_if(models_, [&](const auto& other) { return &other.second != &model; });
+}
+
 /// Moves a pass to the front for a new forward pass: the oldest that awaits no backward pass. If
 /// there is none, it adds a pass, or uses the oldest of kMaxPasses.
 TrainingNode::Pass& TrainingNode::begin(Model& model, const TrainingTicket& ticket) {
   auto free = std::find_if(model.passes.rbegin(), model.passes.rend(),
                            [](const Pass& pass) { return pass.forward_key.empty(); });
-  if (free == model.passes.rend() && model.passes.size() < kMaxPasses) {
+  if (free == model.passes.rend() && model.passes.size() < kMaxPasses &&
+      model.memory.needed(model.samples, static_cast<int64_t>(model.passes.size()) + 1) <=
+          memory_bytes_) {
     add_pass(model);
   } else {
     const auto at =
@@ -191,13 +243,18 @@ TrainingNode::Pass& TrainingNode::begin(Model& model, const TrainingTicket& tick
   return pass;
 }
 
-Tensor TrainingNode::samples_of(const TrainingTicket& ticket) {
-  return unpack_samples(blob(ticket.samples));
+Tensor TrainingNode::samples_of(Model& model, const TrainingTicket& ticket) {
+  expect_blob_fits(blob(ticket.samples).size(), kDecoded);
+  Tensor samples = unpack_samples(blob(ticket.samples), memory_bytes_);
+  expect_fits(model.memory, samples.dim(0));
+  model.samples = std::max(model.samples, samples.dim(0));
+  return samples;
 }
 
 Tensor TrainingNode::forward(Model& model, const TrainingTicket& ticket) {
+  const Tensor samples = samples_of(model, ticket);
   Pass& pass = begin(model, ticket);
-  Tensor output = pass.network.forward(samples_of(ticket), nn::Phase::train);
+  Tensor output = pass.network.forward(samples, nn::Phase::train);
   pass.forward_key = key_of(ticket);
   return output;
 }

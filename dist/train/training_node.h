@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dist/train/ticket.h"
+#include "dist/train/training_memory.h"
 #include "nn/network.h"
 #include "nn/network_spec.h"
 
@@ -32,11 +33,12 @@ class TrainingNode {
   void add_blob(const std::string& hash, ByteVector bytes);
   /// Throws ParseError if the ticket or a blob is malformed. Throws Error if a blob is missing, or
   /// if weights or samples do not match the network.
-  ByteVector run(ByteView ticket);
+  /// Throws Error, before it builds a network, if the ticket would need more than `memory_bytes`.
+  ByteVector run(ByteView ticket, uint64_t memory_bytes = UINT64_MAX);
 
   using Getter = std::function<ByteVector(const std::string& hash)>;
   /// Gets the missing blobs first.
-  ByteVector run(ByteView ticket, const Getter& get);
+  ByteVector run(ByteView ticket, const Getter& get, uint64_t memory_bytes = UINT64_MAX);
 
  private:
   struct Pass {
@@ -45,7 +47,9 @@ class TrainingNode {
         forward_key;  // key_of() the forward pass that awaits its backward pass; empty: none
   };
   struct Model {
-    nn::NetworkSpec spec = {};
+    nn::NetworkSpec spec;
+    TrainingMemory memory;
+    int64_t samples = 1;  // the most of a pass so far
     uint64_t seed = 0;
     std::string weights = {};             // hash; empty: none yet
     std::vector<std::string> names = {};  // of the weights' tensors
@@ -53,13 +57,16 @@ class TrainingNode {
     std::list<Pass> passes = {};          // they share parameters; the newest pass is first
   };
 
+  void expect_fits(const TrainingMemory& memory, int64_t samples) const;
+  void expect_blob_fits(uint64_t bytes, uint64_t times) const;
+  void make_room_for(const Model& model);
   Model& model_of(const TrainingTicket& ticket);
   void load_weights(Model& model, const TrainingTicket& ticket);
   bool has_base(const TrainingTicket& ticket) const;
   void apply_delta_of(const TrainingTicket& ticket);
   Pass& add_pass(Model& model);
   Pass& begin(Model& model, const TrainingTicket& ticket);
-  Tensor samples_of(const TrainingTicket& ticket);
+  Tensor samples_of(Model& model, const TrainingTicket& ticket);
   Tensor forward(Model& model, const TrainingTicket& ticket);
   void backward(Model& model, const TrainingTicket& ticket);
   void add_gradients(Model& model, const TrainingTicket& ticket, std::vector<WireTensor>& to);
@@ -72,6 +79,7 @@ class TrainingNode {
 
   Device device_;
   uint64_t cache_bytes_, cached_ = 0, clock_ = 0;
+  uint64_t memory_bytes_ = UINT64_MAX;  // of the ticket that runs
   std::map<std::string, Blob> blobs_;
   std::map<std::string, Model> models_;  // by the network's hash
 };

@@ -2,6 +2,7 @@
 #include "dist/train/trust.h"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 #include "dist/trust/check_probability.h"
@@ -32,9 +33,26 @@ bool Trust::checks(const std::string& node, double ratio) {
   return drawn < check_probability(options_.check_share, agreed) * std::max(1.0, ratio);
 }
 
-void Trust::expel(const std::string& node, int64_t step) {
-  nodes_[node].expelled = true;
-  nodes_[node].unchecked.erase(step);
+void Trust::agreed(const std::string& node, double deviation) {
+  Node& of = nodes_[node];
+  ++of.agreed;
+  of.deviations.push_back(deviation);
+  if (of.deviations.size() > kDriftChecks) of.deviations.pop_front();
+}
+
+bool Trust::drifts(const std::string& node) const {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end() || found->second.deviations.size() < kDriftChecks) return false;
+  const std::deque<double>& last = found->second.deviations;
+  return std::accumulate(last.begin(), last.end(), 0.0) > kMostDrift * double{kDriftChecks};
+}
+
+void Trust::expel(const std::string& name, int64_t step) {
+  Node& node = nodes_[name];
+  node.expelled = true;
+  node.unchecked.erase(step);
+  // Otherwise the caller calls undo().
+  if (node.agreed >= proof_ && node.unchecked.empty()) prove_again(step);
 }
 
 bool Trust::expelled(const std::string& node) const {
@@ -56,12 +74,16 @@ bool Trust::has_unchecked() const {
 
 void Trust::undo(int64_t first, int64_t last) {
   for (auto& [name, node] : nodes_) {
-    node.agreed = 0;
     node.unchecked.erase(node.unchecked.lower_bound(first), node.unchecked.end());
     if (node.expelled) node.unchecked.clear();  // older results remain in the weights
   }
+  prove_again(last);
+}
+
+void Trust::prove_again(int64_t step) {
+  for (auto& [name, node] : nodes_) node.agreed = 0;
   proof_ = std::min(2 * proof_, kMostProof * options_.newcomer_checks);
-  calm_since_ = last;
+  calm_since_ = step;
 }
 
 void Trust::forget_before(int64_t first) {

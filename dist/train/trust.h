@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Trust: selects the results that the server computes again. Records the steps in which a node's
-// results counted without such a check.
+// results counted without such a check, and how far its checked results were off.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,6 +29,10 @@ struct TrustOptions {
 
 class Trust {
  public:
+  static constexpr size_t kDriftChecks = 10;
+  /// Relative to a tensor's norm. Honest devices deviate by far less: docs/benchmarks/pool.md.
+  static constexpr double kMostDrift = 0.003;
+
   explicit Trust(const TrustOptions& options);
 
   /// Whether the server computes the next result of this node again before it counts. `ratio`:
@@ -38,12 +43,19 @@ class Trust {
   bool checks(const std::string& node, double ratio);
   /// If `all`, checks() is true for every node until the next call.
   void check_all(bool all) { check_all_ = all; }
-  /// A checked result agreed.
-  void agreed(const std::string& node) { ++nodes_[node].agreed; }
+  /// A checked result agreed, with this Comparison::deviation.
+  void agreed(const std::string& node, double deviation);
+  /// Whether the last kDriftChecks checked results of the node deviate by more than kMostDrift on
+  /// average.
+  bool drifts(const std::string& node) const;
   /// A result counts in this training step without a check.
   void counted(const std::string& node, int64_t step) { nodes_[node].unchecked.insert(step); }
 
-  /// The node sent a wrong result. Its results of `step` do not count and are computed again.
+  /// The node sent a wrong result. Its results of `step` do not count and are computed again. If
+  /// the node was proven, all nodes must be proven again, with twice as many results, as other
+  /// nodes may lie too. The number halves after each 8 * `undo_steps` steps without such a node.
+  /// So between two of them, the mean sum of ratios of wrong results that count is at most
+  /// 1 / check_share, even if an undo cannot reach them.
   void expel(const std::string& node, int64_t step);
   bool expelled(const std::string& node) const;
 
@@ -51,9 +63,8 @@ class Trust {
   std::optional<int64_t> tainted_since() const;
   /// Whether any result of the recorded steps counted without a check.
   bool has_unchecked() const;
-  /// The steps from `first` to `last` are trained again. All nodes must be proven again, with twice
-  /// as many results, as several nodes may lie. The number halves after each 8 * `undo_steps` steps
-  /// without an undo. So after repeated lies nearly all results are checked.
+  /// The steps from `first` to `last` are trained again. All nodes must be proven again, as after
+  /// expel().
   void undo(int64_t first, int64_t last);
   /// Forgets the steps before `first`, as they can no longer be undone.
   void forget_before(int64_t first);
@@ -62,14 +73,17 @@ class Trust {
   struct Node {
     int agreed = 0;
     bool expelled = false;
-    std::set<int64_t> unchecked = {};  // steps with an unchecked result
+    std::set<int64_t> unchecked = {};    // steps with an unchecked result that can be undone
+    std::deque<double> deviations = {};  // of the last checked results
   };
+
+  void prove_again(int64_t step);
 
   TrustOptions options_;
   Random random_;
   std::map<std::string, Node> nodes_;
   int proof_;               // results that prove a node
-  int64_t calm_since_ = 0;  // the last step of an undo, or the step in which proof_ was halved
+  int64_t calm_since_ = 0;  // the step in which proof_ changed
   bool check_all_ = false;
 };
 

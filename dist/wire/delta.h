@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Deltas of messages: a message of 16-bit floats as the difference from an earlier message of the
-// same layout (docs/protocol-tensors.md). After a training step most weights change by a few of
-// their last bits, so a delta of weights has less than half of the bytes. It loses nothing.
+// Deltas of messages (docs/protocol-tensors.md): a message of 16-bit floats as the difference from
+// an earlier message. A training step changes only the last bits of most weights, so a delta has
+// less than half of the bytes. It loses nothing.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace kaiseki::dist {
 /// Returns nullopt if the sizes differ, or if the delta saves less than an eighth of the bytes.
 std::optional<ByteVector> encode_delta(ByteView base, ByteView message);
 
-/// The message. Throws ParseError for bytes that encode_delta() does not write for this base. Any
-/// other base of the same size gives another message, so check its hash.
+/// Returns the message. Throws ParseError for bytes that encode_delta() does not write for this
+/// base. Another base of the same size may give another message, so check the hash of the result.
 ByteVector apply_delta(ByteView base, ByteView delta);
 
 }  // namespace kaiseki::dist

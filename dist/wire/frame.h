@@ -58,7 +58,7 @@ struct Frame {
   ByteView payload = {};
 };
 
-/// Reads the header of a message of which at least kFrameHeaderBytes are there. Throws
+/// Reads the header of a message. `message` has at least kFrameHeaderBytes. Throws
 /// ParseError("frame", "byte N", ...).
 FrameHeader decode_frame_header(ByteView message);
 

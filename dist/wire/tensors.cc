@@ -214,7 +214,7 @@ ByteVector encode_tensors(std::span<const WireTensor> tensors, const Metadata& t
         if (!std::isfinite(x))
           throw nn::Diverged(message("tensors", "expected finite numbers in ", tensor.name,
                                      ", got ", x,
-                                     "; a smaller learning rate helps where training diverged"));
+                                     "; if training diverged, use a smaller learning rate"));
     exponents.push_back(tensor.type == WireType::f16 ? half_exponent(floats_of(value)) : 0);
     header.put(static_cast<uint8_t>(tensor.type));
     header.put(static_cast<uint8_t>(value.rank()));

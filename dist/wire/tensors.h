@@ -17,8 +17,8 @@ namespace kaiseki::dist {
 
 using nn::Metadata;
 
-/// The type of a tensor's elements on the wire. An f32 tensor may use the first three, any other
-/// its own type.
+/// The type of a tensor's elements on the wire. An f32 tensor may use f32, f16 or i8. Any other
+/// tensor uses its own type.
 enum class WireType : uint8_t {
   f32 = 0,
   f16 = 1,  // times a power of two for each tensor
@@ -48,10 +48,11 @@ struct TensorMessage {
 /// NaN or infinite, throws nn::Diverged with the tensor's name.
 ByteVector encode_tensors(std::span<const WireTensor> tensors, const Metadata& texts = {},
                           uint64_t rounding = 0);
-/// Uses less memory than five times the bytes. Throws NotFinite for a value that is not finite, and
-/// ParseError(source, place) for any other bytes that encode_tensors() does not write.
+/// Uses less memory than five times the bytes. Throws NotFinite for a value that is not finite.
+/// Throws ParseError(source, place) for other bytes that encode_tensors() does not write.
 TensorMessage decode_tensors(ByteView bytes, std::string_view source = "message");
-/// The types of its tensors on the wire. Throws ParseError if the part that it reads is malformed.
+/// Returns the types of a message's tensors. Throws ParseError if the part that it reads is
+/// malformed.
 std::vector<WireType> wire_types(ByteView bytes);
 
 /// Bytes of a tensor's elements on the wire.

@@ -7,8 +7,7 @@ namespace kaiseki::dist {
 
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
-    const bool is_ascii = static_cast<unsigned char>(text[0]) < 0x80;
-    const size_t length = is_ascii ? 1 : utf8_length(text);
+    const size_t length = first_character(text).bytes;
     if (length == 0) return false;
     text.remove_prefix(length);
   }

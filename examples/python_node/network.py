@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Layers of docs/network-json.md with NumPy: each has forward(x), and backward(gradient of its output), which returns the
-gradient of its input and leaves those of its parameters in `gradients`. A network is a chain of such layers.
+"""Layers of docs/network-json.md with NumPy. A layer has forward(x) and backward(gradient of its output). backward() returns
+the gradient of the input and stores the gradients of the parameters in `gradients`. A network is a chain of such layers.
 """
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view

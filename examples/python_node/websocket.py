@@ -57,7 +57,7 @@ class WebSocket:
         self.socket.sendall(f"GET /proof?nonce={nonce} HTTP/1.1\r\nHost: {to.netloc}\r\n\r\n".encode())
         lengths = [line.split(":")[1] for line in self.read_head().splitlines() if line.lower().startswith("content-length:")]
         proofs = json.loads(self.stream.read(int(lengths[0])))["proofs"]
-        text = f"kaiseki coordinator {to.port or 80} {nonce}"
+        text = f"kaiseki coordinator {self.socket.getpeername()[0]} {to.port or 80} {nonce}"
         if hmac.new(token.encode(), text.encode(), "sha256").hexdigest() not in proofs:
             raise ConnectionError("expected a coordinator that knows the token")
 

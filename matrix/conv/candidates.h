@@ -26,8 +26,8 @@ struct ConvCandidate {
 
 /// Returns the solvers that can compute the problem, except those that computed wrong values. If
 /// all solvers with enough workspace are measured, the fastest is first. Otherwise they are in the
-/// backend's order. A shipped time counts only if there is no room for the solver, because
-/// measuring comes first.
+/// backend's order. If there is room for a solver, its shipped time is ignored: the solver is
+/// measured instead.
 std::vector<ConvCandidate> conv_candidates(Backend& backend, const ConvProblem& problem);
 
 /// Returns whether the policy measures an unknown convolution of this size.

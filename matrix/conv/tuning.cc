@@ -20,7 +20,7 @@ namespace {
 using conv::lock_case;
 using NoRoom = std::set<std::string, std::less<>>;
 
-/// Amortised measurements in progress.
+/// The measurements of TuneMode::amortised that are in progress.
 class Unfinished {
  public:
   using Key = std::tuple<Backend*, int, ConvProblem>;

@@ -46,9 +46,9 @@ class Workspace {
 
   /// Bytes of the block, or 0 if there is none.
   uint64_t size() const;
-  /// Bytes that use() can give now. Until a block has been released for tensors, use() takes a
-  /// block immediately, before the iteration ends. That block has at most a sixteenth of the
-  /// device's memory.
+  /// Bytes that use() can give now. With a limit, this is the limit. Without a limit, use() may
+  /// allocate up to a sixteenth of the device's memory before the iteration ends. After a block was
+  /// released for tensors, it no longer does.
   uint64_t available() const;
   /// Returns whether the limit allows a block of this size.
   bool allows(uint64_t bytes) const;
@@ -64,8 +64,8 @@ class Workspace {
   Use use_for_measurement(uint64_t bytes);
 
   /// Returns the output of `make` for `source` (DerivedCache::of) if an automatic workspace has
-  /// room besides the block. It is released first, also in favor of the block. A convolution on
-  /// another thread waits.
+  /// room besides the block. If memory is needed, this output is released before the block. A
+  /// convolution on another thread waits.
   Use use_derived(const Tensor& source, const DerivedCache::Form& form,
                   const DerivedCache::Make& make);
   /// Bytes of the transformed filters.

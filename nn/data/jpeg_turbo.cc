@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Decodes JPEG with libjpeg-turbo. The library reports an error by a call that must not return: it
 // jumps back into run(). The frames in between must own nothing, as their destructors do not run.
+// unity: alone (a program may have jpeg_stb.cc instead)
 //
 // Each of these headers needs the declarations of the header before it.
 // clang-format off
@@ -20,15 +21,18 @@
 namespace kaiseki::nn {
 namespace {
 
-// A few bytes of a file can cost one more pass over all pixels, so the number of passes is limited.
+// The number of passes over all pixels is limited, because a few bytes of a file can cause one
+// more.
 constexpr int kMaxScans = 100;
 constexpr int kRowsAtOnce = 16;
+constexpr int kMostLeft = 8;  // bytes after the last code
 
 struct JpegDecoder {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
   jpeg_progress_mgr progress{};
   std::jmp_buf failed{};
+  bool in_scans = false;  // whether the header was read
   char what[JMSG_LENGTH_MAX] = "";
 
   JpegDecoder() = default;
@@ -55,11 +59,15 @@ void give_up(j_common_ptr jpeg) {
 }
 
 /// Turns warnings about missing or damaged codes into errors. After other warnings, such as bytes
-/// between segments, the picture is usable.
+/// between segments of the header, the picture is usable.
 void look_at_warning(j_common_ptr jpeg, int level) {
   constexpr int kDamage[] = {JWRN_HUFF_BAD_CODE, JWRN_ARITH_BAD_CODE, JWRN_JPEG_EOF,
                              JWRN_HIT_MARKER, JWRN_MUST_RESYNC};
-  if (level < 0 && std::ranges::count(kDamage, jpeg->err->msg_code) > 0) give_up(jpeg);
+  if (level >= 0) return;
+  const jpeg_error_mgr& warning = *jpeg->err;
+  const bool codes_left = warning.msg_code == JWRN_EXTRANEOUS_DATA && decoder_of(jpeg).in_scans &&
+                          warning.msg_parm.i[0] > kMostLeft;
+  if (codes_left || std::ranges::count(kDamage, warning.msg_code) > 0) give_up(jpeg);
 }
 
 void count_scans(j_common_ptr jpeg) {
@@ -127,6 +135,7 @@ Picture decode_jpeg(ByteView file, std::string_view source, const PictureInfo& i
     jpeg.out_color_space = jpeg.num_components == 4 ? JCS_CMYK
                            : channels == 1          ? JCS_GRAYSCALE
                                                     : JCS_RGB;
+    decoder.in_scans = true;
     jpeg_start_decompress(&jpeg);
   });
   std::vector<uint8_t> cmyk;
@@ -143,6 +152,7 @@ Picture decode_jpeg(ByteView file, std::string_view source, const PictureInfo& i
           rows[i] = first + row * std::min(jpeg.output_scanline + i, jpeg.output_height - 1);
         jpeg_read_scanlines(&jpeg, rows, kRowsAtOnce);
       }
+      jpeg_finish_decompress(&jpeg);
     });
   }
   if (!ok)

@@ -46,7 +46,7 @@ ByteVector encode_png(const Picture& picture);
 /// `quality` is 1 to 100. Up to 90, color has half the resolution.
 ByteVector encode_jpeg(const Picture& picture, int quality);
 
-/// How a picture is converted to a sample. Random parts apply in training only.
+/// The conversion of a picture to a sample. Random parts apply in training only.
 struct Preprocessing {
   int channels = 0;           // 1 or 3; 0: as in the data set
   int height = 0, width = 0;  // of samples; 0: as in the data set

@@ -113,7 +113,9 @@ std::vector<std::string> find_pictures(const fs::path& folder) {
   for (auto at = fs::recursive_directory_iterator(folder, kFollow);
        at != fs::recursive_directory_iterator(); ++at) {
     const auto depth = static_cast<size_t>(at.depth()) + 1;
-    if (at->is_directory()) {
+    std::error_code error;  // of a dead link, or of a link to itself
+    const fs::file_type type = at->status(error).type();
+    if (type == fs::file_type::directory) {
       const fs::path target = fs::canonical(at->path());
       above.resize(depth);
       const bool leads_up =
@@ -124,16 +126,20 @@ std::vector<std::string> find_pictures(const fs::path& folder) {
                                  ", which leads to a folder above it"));
       }
       above.push_back(target);
-    } else if (is_picture_name(at->path().filename().string())) {
-      if (at->is_regular_file())
-        paths.push_back(at->path().lexically_relative(folder).generic_string());
-      else if (unreadable++ == 0)
-        first = at->path().string() + (at->exists() ? ", no regular file" : ", a dead link");
+      continue;
     }
+    at.disable_recursion_pending();
+    const bool is_dead_link = type == fs::file_type::not_found || (error && at->is_symlink(error));
+    const bool is_picture = is_picture_name(at->path().filename().string());
+    if (is_picture && type == fs::file_type::regular)
+      paths.push_back(at->path().lexically_relative(folder).generic_string());
+    else if ((is_dead_link || is_picture) && unreadable++ == 0)
+      first = at->path().string() + (is_dead_link ? ", a dead link" : ", no regular file");
   }
   if (unreadable)
-    log_warning_once(message("data", "leaves out ", unreadable, " of the pictures in ",
-                             folder.string(), ": ", first, unreadable > 1 ? ", and others" : ""));
+    log_warning_once(message("data", "skipping ", unreadable,
+                             unreadable > 1 ? " entries" : " entry", " of ", folder.string(), ": ",
+                             first, unreadable > 1 ? ", and others" : ""));
   return paths;
 }
 
@@ -153,7 +159,10 @@ PictureSourcePtr open_picture_folder(const fs::path& folder, bool train) {
 }
 
 PictureSourcePtr open_picture_archive(const fs::path& archive, bool train) {
-  bool packed = is_packed(archive);
+  if (!begins_as_tar(*open_maybe_gzip(archive, kMaxUnpacked)))
+    throw Error(message("data", "expected a folder or a tar file, got ", archive.string(),
+                        ", a file of another format"));
+  const bool packed = is_packed(archive);
   std::unique_ptr<ByteSource> source = std::make_unique<FileSource>(archive);
   if (packed) source = std::make_unique<GzipSource>(std::move(source), kMaxUnpacked);
   TarReader tar(*source);

@@ -38,7 +38,7 @@ StbLimit::~StbLimit() { largest_piece = SIZE_MAX; }
 #define STBI_NO_STDIO
 #define STBI_NO_HDR
 #define STBI_NO_LINEAR
-#define STBI_MAX_DIMENSIONS 16384
+#define STBI_MAX_DIMENSIONS 65536  // picture_info() has a lower limit and names it
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb_image.h>  // the patched copy from CMakeLists.txt
 #define STBI_WRITE_NO_STDIO

@@ -13,6 +13,8 @@ namespace kaiseki::nn {
 namespace {
 
 constexpr int kGzipWindow = 15 + 16;  // zlib's window bits, with gzip's header and checksum
+/// A small file may otherwise ask for 1032 times its size. Pictures and weights reach about 10.
+constexpr uint64_t kMostRatio = 32, kSmallContents = uint64_t{1} << 26;
 
 }  // namespace
 
@@ -46,6 +48,8 @@ struct GzipSource::State {
 
 GzipSource::GzipSource(std::unique_ptr<ByteSource> packed, uint64_t limit)
     : ByteSource(packed->name()), state_(std::make_unique<State>()) {
+  if (const auto bytes = packed->remaining())
+    limit = std::min(limit, std::max(kSmallContents, kMostRatio * *bytes));
   state_->packed = std::move(packed);
   state_->limit = limit;
   if (inflateInit2(&state_->stream, kGzipWindow) != Z_OK)
@@ -70,7 +74,8 @@ size_t GzipSource::read(std::span<std::byte> out) {
       s.packed->fail("expected a gzip stream, got damaged data (" +
                      std::string(s.stream.msg ? s.stream.msg : zError(status)) + ")");
     if (position_ + done > s.limit)
-      s.packed->fail("expected at most " + std::to_string(s.limit) + " unpacked bytes, got more");
+      s.packed->fail("expected at most " + std::to_string(s.limit) +
+                     " unpacked bytes, got more: unpack the file first");
   }
   position_ += done;
   return done;

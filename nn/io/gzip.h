@@ -10,7 +10,8 @@
 namespace kaiseki::nn {
 
 /// The content of a gzip stream. Throws ParseError if it is damaged, truncated, or has more than
-/// `limit` bytes.
+/// `limit` bytes. If the size of `packed` is known, contents above 64 MiB may have at most 32 times
+/// that size.
 class GzipSource : public ByteSource {
  public:
   GzipSource(std::unique_ptr<ByteSource> packed, uint64_t limit);

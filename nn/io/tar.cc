@@ -25,6 +25,15 @@ std::string text_of(ByteView block, Field field) {
   return std::string(first, strnlen(first, field.bytes));
 }
 
+/// Reads digits between blanks. No digits are 0.
+bool parse_octal(const std::string& text, uint64_t& value) {
+  value = 0;
+  const size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
+  if (begin == std::string::npos) return true;
+  const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end + 1, value, 8);
+  return error == std::errc() && stop == text.data() + end + 1;
+}
+
 /// Reads an octal number, or base 256 if the first bit is set (GNU).
 uint64_t number_of(ByteView block, Field field, const ByteSource& source) {
   ByteView digits = block.subspan(field.at, field.bytes);
@@ -36,11 +45,8 @@ uint64_t number_of(ByteView block, Field field, const ByteSource& source) {
     }
     return value;
   }
-  std::string text = text_of(block, field);
-  size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
-  if (begin == std::string::npos) return 0;
-  auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end + 1, value, 8);
-  if (error != std::errc() || stop != text.data() + end + 1)
+  const std::string text = text_of(block, field);
+  if (!parse_octal(text, value))
     source.fail("expected an octal number in a tar header, got \"" + text + "\"");
   return value;
 }
@@ -128,6 +134,17 @@ ByteVector make_block(std::string_view path, uint64_t bytes, char type) {
 }
 
 }  // namespace
+
+bool begins_as_tar(ByteSource& source) {
+  std::byte block[kBlock];
+  try {
+    source.read_exactly(block, "a tar header");
+  } catch (const ParseError&) {
+    return false;
+  }
+  uint64_t sum = 0;
+  return parse_octal(text_of(block, kChecksum), sum) && sum == checksum_of(block);
+}
 
 bool TarReader::next(TarEntry& entry) {
   source_.skip(left_ + padding_, "the contents of a tar entry");

@@ -17,6 +17,9 @@ struct TarEntry {
   bool is_file = false;  // a regular file, not a folder or link
 };
 
+/// Reads the first block of a source. Returns whether it is a tar header with its checksum.
+bool begins_as_tar(ByteSource& source);
+
 class TarReader {
  public:
   /// `source` must live as long as this.

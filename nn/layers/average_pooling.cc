@@ -15,9 +15,7 @@ class AveragePooling : public Layer {
                      {.doc = "divide by the size of the whole window"});
   }
 
-  LayerShape infer(std::span<const Shape> inputs) override {
-    return {.output = pooled_shape(inputs, pool_)};
-  }
+  LayerShape infer(std::span<const Shape> inputs) override { return pooled_shape(inputs, pool_); }
 
   Tensor forward(ForwardPass& pass) const override {
     const Tensor& x = pass.inputs[0];

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Local response normalization across channels (Krizhevsky et al. 2012).
+#include <algorithm>
+
 #include "matrix/ops/norm.h"
 #include "nn/layers/layers.h"
 #include "nn/onnx/layer_writer.h"
@@ -18,7 +20,10 @@ class LocalResponseNormalization : public Layer {
   }
 
   LayerShape infer(std::span<const Shape> inputs) override {
-    return {.output = only_input(inputs, 3, "[channels, height, width]")};
+    LayerShape shape{.output = only_input(inputs, 3, "[channels, height, width]")};
+    shape.window_reads = static_cast<double>(shape.output.elements()) *
+                         static_cast<double>(std::min(size_, shape.output[0]));
+    return shape;
   }
   Tensor forward(ForwardPass& pass) const override {
     Tensor y(pass.inputs[0].shape(), DType::f32, pass.inputs[0].device());

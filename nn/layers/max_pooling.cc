@@ -11,9 +11,7 @@ class MaxPooling : public Layer {
  public:
   void settings(Settings& settings) override { pool_settings(settings, pool_); }
 
-  LayerShape infer(std::span<const Shape> inputs) override {
-    return {.output = pooled_shape(inputs, pool_)};
-  }
+  LayerShape infer(std::span<const Shape> inputs) override { return pooled_shape(inputs, pool_); }
 
   Tensor forward(ForwardPass& pass) const override {
     const Tensor& x = pass.inputs[0];

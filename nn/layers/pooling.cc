@@ -15,7 +15,7 @@ void pool_to_onnx(OnnxLayerWriter& onnx, const Pool2d& pool, bool maximum) {
   for (int i = 0; i < 2; ++i) {
     const int64_t free = x[i + 1] + 2 * pool.padding[i] - pool.window[i], step = pool.stride[i];
     const int64_t last = (y[i + 1] - 1) * step;
-    if (counts && last > free) onnx.refuse("windows within the padding where it is counted");
+    if (counts && last > free) onnx.refuse("windows within the counted padding");
     up = up && (free + step - 1) / step * step == last;
     down = down && free / step * step == last;
   }

@@ -2,6 +2,8 @@
 // Settings, shapes and ONNX export of max and average pooling.
 #pragma once
 
+#include <algorithm>
+
 #include "matrix/ops/pool.h"
 #include "nn/layers/layers.h"
 
@@ -18,10 +20,14 @@ inline void pool_settings(Settings& settings, Pool2d& pool) {
 /// pads the end instead.
 void pool_to_onnx(OnnxLayerWriter& onnx, const Pool2d& pool, bool maximum);
 
-inline Shape pooled_shape(std::span<const Shape> inputs, const Pool2d& pool) {
+inline LayerShape pooled_shape(std::span<const Shape> inputs, const Pool2d& pool) {
   const Shape& x = only_input(inputs, 3, "[channels, height, width]");
   const Shape y = pool2d_shape({1, x[0], x[1], x[2]}, pool);
-  return {y[1], y[2], y[3]};
+  LayerShape shape{.output = {y[1], y[2], y[3]}};
+  const int64_t height = std::min(pool.window[0], x[1]), width = std::min(pool.window[1], x[2]);
+  shape.window_reads = static_cast<double>(shape.output.elements()) * static_cast<double>(height) *
+                       static_cast<double>(width);
+  return shape;
 }
 
 }  // namespace kaiseki::nn

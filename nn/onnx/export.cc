@@ -96,7 +96,7 @@ class Exporter {
   }
 
   /// Reserves the names of the outputs. If a value is an output, it gets the output's name. If it
-  /// is several outputs, it gets the output's name that equals the layer's name, or else the first
+  /// is several outputs, the name that equals the layer's name is preferred, then the first
   /// output's name.
   void name_outputs() {
     for (const Graph::Output& output : graph_.outputs) {

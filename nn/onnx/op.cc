@@ -58,9 +58,10 @@ std::string printable_name(std::string_view name) {
   constexpr size_t kMaxName = 120;
   std::string text;
   while (!name.empty()) {
-    const size_t known = utf8_length(name), bytes = std::max<size_t>(1, known);
+    const Utf8Character first = first_character(name);
+    const size_t bytes = std::max<size_t>(1, first.bytes);
     if (text.size() + bytes > kMaxName) break;
-    text += known ? name.substr(0, known) : "?";
+    text += first.bytes && !is_control(first.code) ? name.substr(0, bytes) : "?";
     name.remove_prefix(bytes);
   }
   return text;

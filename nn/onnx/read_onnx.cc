@@ -157,7 +157,7 @@ void Importer::add_outputs() {
   for (const ValueData& output : model_.outputs) {
     const std::string name = printable_name(output.name), place = "graph.output \"" + name + "\"";
     const auto at = values_.find(output.name);
-    if (at == values_.end()) fail(place, "expected the output of a layer, got a name of no node");
+    if (at == values_.end()) fail(place, "expected the output of a layer, got an unknown name");
     const OnnxValue& value = at->second;
     if (!value.problem.empty()) fail(place, "expected a layer's output, got " + value.problem);
     if (!value.pending.empty()) fail_pending(value, place);

@@ -68,7 +68,7 @@ class Checkpointer : public Extension {
 
   /// The newest file written or resumed from. Empty if there is none.
   const std::filesystem::path& last() const { return last_; }
-  /// Why the newest checkpoint or the best weights could not be written. Empty if both were.
+  /// The error of writing the newest checkpoint or the best weights. Empty if both were written.
   const std::string& problem() const { return problem_.empty() ? best_problem_ : problem_; }
 
  private:
@@ -78,7 +78,7 @@ class Checkpointer : public Extension {
 
   CheckpointerOptions options_;
   std::filesystem::path last_;
-  int64_t last_step_ = -1;
+  std::optional<int64_t> last_step_;
   double best_ = -std::numeric_limits<double>::infinity();
   std::string problem_, best_problem_;
 };

@@ -157,8 +157,8 @@ void Checkpointer::write(Trainer& trainer) {
   });
 }
 
-/// Also deletes checkpoints of later steps: resume() could not read them, or continued from an
-/// earlier one.
+/// Also deletes checkpoints of later steps. They exist if resume() could not read them or continued
+/// from an earlier one.
 void Checkpointer::prune() const {
   const auto files = list_checkpoints(options_.folder);
   const auto last = std::find(files.begin(), files.end(), last_) - files.begin();

@@ -12,7 +12,7 @@
 namespace kaiseki::nn {
 
 /// JsonLine().add("step", 3).add("loss", 0.5).str() is {"step": 3, "loss": 0.5}. NaN and infinities
-/// become null.
+/// become null, bytes that are not UTF-8 become U+FFFD. Control characters are escaped.
 class JsonLine {
  public:
   template <typename T>
@@ -44,23 +44,7 @@ class JsonLine {
     else
       text_.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
   }
-  void append_string(std::string_view value) {
-    text_ += '"';
-    for (char c : value) {
-      if (c == '"' || c == '\\') {
-        text_ += '\\';
-        text_ += c;
-      } else if (static_cast<unsigned char>(c) < 0x20) {
-        constexpr char digits[] = "0123456789abcdef";
-        text_ += "\\u00";
-        text_ += digits[c >> 4 & 15];
-        text_ += digits[c & 15];
-      } else {
-        text_ += c;
-      }
-    }
-    text_ += '"';
-  }
+  void append_string(std::string_view value);
   std::string text_;
 };
 

@@ -27,7 +27,8 @@ class MetricsLog : public Extension {
   void on_step(Trainer& trainer) override;
   void on_epoch(Trainer& trainer) override;
 
-  /// Why a line could not be written. Empty if all lines were. Training continues without the line.
+  /// The error of writing a line. Empty if all lines were written. Training continues without the
+  /// line.
   const std::string& problem() const { return problem_; }
 
  private:

@@ -36,7 +36,7 @@ class Trainer {
   void run();
   /// Ends run() after this iteration. Not for signal handlers: check a flag in an extension.
   void stop(std::string reason);
-  /// Why run() ended early. Empty if it did not.
+  /// The reason why run() ended early. Empty if it did not end early.
   const std::string& stop_reason() const { return stop_reason_; }
 
   const TrainerOptions& options() const { return options_; }

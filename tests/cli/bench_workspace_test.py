@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/workspace: the figures that it computes from a command's output, and that it runs from any folder."""
+"""bench/workspace: the figures that it computes from a command's output. It must run from any folder."""
 import json
 import os
 import pathlib

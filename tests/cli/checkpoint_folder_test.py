@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The folder of a run's checkpoints: runs are not mixed, changed settings are named, and an evaluation is not cut
-off.
+"""The folder of a run's checkpoints. Runs are not mixed, a warning names changed settings, and a signal does not cut off
+an evaluation.
 """
 import base64
 import json

@@ -39,6 +39,14 @@ def documented_options_exist():
     check(found > 60, "the pages' commands were found", str(found))
 
 
+def the_library_names_no_options():
+    """The command adds the names of its options to the errors of the library."""
+    literal, option = re.compile(r'"(?:[^"\\\n]|\\.)*"'), re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+    files = [file for folder in ("base", "matrix", "nn", "ml", "dist", "wasm") for file in (ROOT / folder).rglob("*.cc")]
+    bad = [f"{file}: {text}" for file in files for text in literal.findall(file.read_text()) if option.search(text)]
+    check(len(files) > 300 and not bad, "no text of the library names an option", "\n".join(bad))
+
+
 def the_reference_is_the_help():
     """docs/cli.md is what docs/site/reference makes of the help texts."""
     made = subprocess.run([sys.executable, ROOT / "docs/site/reference", "--check", "cli", KAISEKI], capture_output=True, text=True)
@@ -171,5 +179,5 @@ def benches():
               f"bench {arguments[0]}", done.stdout)
 
 
-main(help_has_examples, documented_options_exist, the_reference_is_the_help, completions, mistakes, names_of_networks, starts_fast,
+main(help_has_examples, documented_options_exist, the_library_names_no_options, the_reference_is_the_help, completions, mistakes, names_of_networks, starts_fast,
      runs_tensors, layer_names_as_file_names, benches)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """docs/environment.md has one row for each variable that base/environment.h names, and the code reads no other."""
+import json
 import re
 import subprocess
 
@@ -33,6 +34,12 @@ def values_take_effect():
     refuses(["cpu, opencl, opencl:N or auto", "'gpu'"], "devices", env={"KAISEKI_DEVICE": "gpu"})
 
 
+def a_missing_gpu_is_told_once():
+    gpu = any(json.loads(line)["gpu"] for line in works("devices", "--json").stdout.splitlines())
+    said = works("devices").stdout
+    check(said.count("no GPU can be used: ") == (0 if gpu else 1), "one line about the GPU", said)
+
+
 def documented_targets_count():
     row = re.search(r"^\| `KAISEKI_CPU_TARGET` \|(.*?)\|", (ROOT / "docs/environment.md").read_text(), re.M).group(1)
     targets = re.findall(r"`(\w+)`", row)
@@ -51,4 +58,4 @@ def small_device_is_named():
 
 
 main(table_and_header_agree, no_other_file_reads_variables, values_take_effect, documented_targets_count,
-     small_device_is_named)
+     small_device_is_named, a_missing_gpu_is_told_once)

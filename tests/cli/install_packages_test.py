@@ -29,12 +29,13 @@ def stand_in(program, text):
     os.chmod(f"bin/{program}", 0o755)
 
 
-def missing(root="0", without=(), also=()):
+def missing(root="0", without=(), also=(), simulated="Inst libstb-dev (0.0 Debian)\n"):
+    pathlib.Path("simulated").write_text(simulated)
     pathlib.Path("installed").write_text("".join(f"{name} 1.0\n" for name in BUILD if name not in without) +
                                          "".join(f"{name}\n" for name in also))
     pathlib.Path("asked").write_text("")
     stand_in("dpkg-query", QUERY)
-    stand_in("apt-get", '#!/bin/sh\necho "$@" >>asked\n')
+    stand_in("apt-get", '#!/bin/sh\ncase "$*" in *--simulate*) cat simulated ;; *) echo "$@" >>asked ;; esac\n')
     stand_in("id", f"#!/bin/sh\necho {root}\n")
     done = subprocess.run([ROOT / "cmake/install-packages", "build"], capture_output=True, text=True,
                           env={**os.environ, "PATH": f"{os.getcwd()}/bin:{os.environ['PATH']}"})
@@ -75,4 +76,10 @@ def nothing_is_removed():
     check("sudo apt-get install --no-remove --no-install-recommends libstb-dev" in done.stderr, "and says what to run", done.stderr)
 
 
-main(nothing_is_missing, boost, others_that_conflict, nothing_is_removed)
+def nothing_is_replaced():
+    done, asked = missing(without=["libstb-dev"], simulated="Inst zlib1g [1.2.11] (1.2.13 Debian)\nInst libstb-dev (0.0 Debian)\n")
+    check(done.returncode == 1 and asked == ["update -qq"], "installs nothing that replaces a package", str(asked))
+    check("Inst zlib1g [1.2.11]" in done.stderr and "apt-get upgrade" in done.stderr, "and says which", done.stderr)
+
+
+main(nothing_is_missing, boost, others_that_conflict, nothing_is_removed, nothing_is_replaced)

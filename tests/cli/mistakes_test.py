@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Bad command lines and the line that each prints. The table is mistakes.txt: a command line as for a shell, and below
-it, indented by two, the first line on standard error after "kaiseki: ". PREFIX is the folder of the installed files. `KAISEKI_WRITE_MISTAKES=1 mistakes_test.py
-KAISEKI` writes the messages of this command into the table.
+"""Bad command lines and the line that each prints. The table is mistakes.txt. An entry is a command line as for a shell.
+The line below it, indented by two, is the first line on standard error after "kaiseki: ". PREFIX is the folder of the
+installed files. `KAISEKI_WRITE_MISTAKES=1 mistakes_test.py KAISEKI` writes the messages of this command into the table.
 """
 import concurrent.futures
 import json

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""onnx_like_torch.py MODEL.onnx: writes the graph that torch.onnx.export writes for a new network with
-input_names=["image"] and output_names=["out0", "out1", "same"]. Parameters with equal initial values are one initializer, and
-an Identity gives it each of the other names. Needs Debian's python3-onnx.
+"""onnx_like_torch.py MODEL.onnx: writes a graph as torch.onnx.export does for a new network. The names are
+input_names=["image"] and output_names=["out0", "out1", "same"]. Parameters with equal initial values share one
+initializer. An Identity node adds each further name. Needs Debian's python3-onnx.
 """
 import sys
 

@@ -56,7 +56,7 @@ class Faulty(Coordinator):
     def begin(self):
         popen, pool.subprocess.Popen = pool.subprocess.Popen, functools.partial(subprocess.Popen, restore_signals=False)
         try:
-            super().begin()  # a file that is too large gives an error instead of a signal
+            super().begin()  # writing a file that is too large then gives an error instead of a signal
         finally:
             pool.subprocess.Popen = popen
 
@@ -68,7 +68,7 @@ class Faulty(Coordinator):
         start = time.monotonic() - waited("thread-self")
         try:
             self.begin()
-        except RuntimeError:  # it ends old leases before it serves, and the point was there
+        except RuntimeError:  # it died again at its start, when it ended old leases
             check(self.process.wait(5) == -signal.SIGKILL and point != "none", "it serves, or crashes at its point", point)
             happened[point] += 1
             return self.restart("none", 0)
@@ -77,7 +77,7 @@ class Faulty(Coordinator):
             took = time.monotonic() - waited("thread-self") - start - waited(f"{self.process.pid}/task/*")
             slowest = max(slowest, took)
             check(took <= 2, "it serves again within 2 s", took)
-        except (OSError, http.client.HTTPException):  # the nodes have brought it to its next point already
+        except (OSError, http.client.HTTPException):  # the nodes have already made it pass its next point
             check(until(lambda: self.process.poll() is not None, 5), "it serves, or has passed its point")
 
 
@@ -148,10 +148,10 @@ class Volunteer(threading.Thread):
 
 
 def no_room(coordinator, seconds):
-    """For this time, it cannot write files."""
+    """The coordinator cannot write files for some seconds."""
     try:
         resource.prlimit(coordinator.process.pid, resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
-        time.sleep(seconds)  # the disk is full for a time
+        time.sleep(seconds)  # the disk is full
         resource.prlimit(coordinator.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         happened["no room"] += 1
     except ProcessLookupError:
@@ -161,7 +161,7 @@ def no_room(coordinator, seconds):
 def stand_still(coordinator, seconds):
     if coordinator.process.poll() is None:
         coordinator.process.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)  # the process stands still for a time
+        time.sleep(seconds)  # the process is stopped
         coordinator.process.send_signal(signal.SIGCONT)
         happened["stood still"] += 1
 

@@ -77,6 +77,14 @@ def every_documented_path():
         known = coordinator.api("GET", "/nodes")
         check(known and all(set(one) == set(schemas["Node"]["properties"]) for one in known), "a node's fields", known)
 
+        lapsing = [coordinator.api("POST", "/projects", {"name": "lapsing", "lapse": 1.5})["project"] for _ in range(2)]
+
+        def there():
+            coordinator.api("POST", f"/projects/{lapsing[0]}/renew", status=204)
+            return [one["project"] for one in coordinator.api("GET", "/projects") if one.get("lapse") == 1.5]
+
+        check(until(lambda: there() == lapsing[:1], 10), "a project that is not renewed lapses", there())
+
         def wrong(what, path, body, *words):
             status, _, answer = coordinator.request("POST", f"/api{path}", body)
             check(status in (400, 422) and all(word in answer.decode() for word in words), what, f"{status} {answer}")
@@ -86,9 +94,12 @@ def every_documented_path():
         wrong("a number for a name", "/projects", b'{"name": 1}', "name", "a text")
         wrong("a weight of 0", "/projects", b'{"name": "x", "weight": 0}', "weight")
         wrong("an unknown verification", f"/projects/{status}/tasks".replace(str(status), str(got["project"])),
-              b'{"function": "f", "verification": "trust"}', "verification", "quorum")
-        wrong("a verification that needs a program's own function", f"/projects/{got['project']}/tasks",
-              b'{"function": "f", "verification": "adaptive"}', "verification", "none or quorum")
+              b'{"function": "f", "verification": "trust"}', "verification", "none, quorum or adaptive")
+        check(got["verification"] == "adaptive", "the results of public nodes are compared by default", got)
+        for verification in ("none", "quorum", "adaptive"):
+            spec = {"function": "f", "verification": verification}
+            made = coordinator.api("POST", f"/projects/{got['project']}/tasks", spec)["task"]
+            check(coordinator.api("GET", f"/tasks/{made}")["verification"] == verification, f"verification {verification}")
         wrong("a ticket that is text", f"/tasks/{task}/tickets", b'{"tickets": ["x"]}', "tickets[0]")
         wrong("half a base64", f"/tasks/{task}/tickets", b'{"tickets": [{"input_base64": "?"}]}', "input_base64")
         wrong("an input that is too long", f"/tasks/{task}/tickets", json.dumps({"tickets": [{"input": "x" * 70000}]}), "65536")
@@ -185,7 +196,7 @@ def blobs():
 
 
 def bodies_without_a_known_end():
-    """The end of a body must be certain, else a body could contain a request that others do not see."""
+    """If the end of a body is not certain, the request is refused. A body could hide a second request from a proxy."""
     with Coordinator() as coordinator:
         hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
         for lines in ("Transfer-Encoding: gzip", "Transfer-Encoding: x", "Transfer-Encoding: gzip, chunked",
@@ -259,6 +270,25 @@ def pages():
         check("pages" not in said, "no pages with --web none", said)
 
 
+def served_mnist():
+    names = [f"{one}-ubyte.gz" for one in ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1")]
+    os.environ.update(KAISEKI_DATA=str(pathlib.Path("sets").resolve()), KAISEKI_CACHE_DIR=str(pathlib.Path("cache").resolve()))
+    folder = pathlib.Path("sets", "mnist")
+    folder.mkdir(parents=True)
+    with Coordinator(pages=True) as coordinator:
+        for name in names:
+            check(coordinator.request("HEAD", f"/data/mnist/{name}", token=False)[0] == 404, f"no {name} without the files")
+    for i, name in enumerate(names):  # the last is not packed
+        path = folder / (name if i < 3 else name.removesuffix(".gz"))
+        path.write_bytes(f"file {i}".encode())
+    with Coordinator(pages=True) as coordinator:
+        for i, name in enumerate(names):
+            status, headers, got = coordinator.request("GET", f"/data/mnist/{name}", token=False)
+            check((status, got) == (200, f"file {i}".encode()), f"GET {name}", f"{status} {got}")
+            status, headers, got = coordinator.request("HEAD", f"/data/mnist/{name}", token=False)
+            check((status, headers["Content-Length"], got) == (200, "6", b""), f"HEAD {name}", f"{status} {headers} {got}")
+
+
 def viewers_and_everyone():
     with Coordinator() as coordinator:
         viewer = {"Authorization": f"Bearer {(coordinator.state / 'viewer.token').read_text().strip()}"}
@@ -318,11 +348,15 @@ def history_survives_a_restart():
     with Coordinator() as coordinator:
         node = join_raw(coordinator)
         check(until(lambda: any(plotted()["nodes"])), "a point with the node", plotted())
+        project = coordinator.api("POST", "/projects", {"name": "trained"})["project"]
+        point = {"step": 3, "loss": 0.5, "accuracy": 0.75, "steps": 9, "epoch": 1, "epochs": 2}
+        coordinator.request("POST", f"/api/projects/{project}/curve", json.dumps(point))
         before = plotted()
         check(len(before["time"]) == len(before["rate"]) == len(before["nodes"]), "three lists of one length", before)
         node.close()
         check(coordinator.end() == 0, "it ends")
         coordinator.begin()
+        check(coordinator.api("GET", f"/projects/{project}/curve") == [point], "the training's curve is kept")
         after = until(lambda: len(plotted()["time"]) > len(before["time"]) and plotted()) or plotted()
         check([after[key][:len(before["time"]) - 1] for key in after] == [before[key][:-1] for key in before], "it goes on",
               f"{before}\n{after}")
@@ -409,4 +443,4 @@ def documented_limits():
 if __name__ == "__main__":
     main(documented_examples, examples_of_the_samples, every_documented_path, every_documented_error, blobs,
          bodies_without_a_known_end, pages, viewers_and_everyone, state_survives_a_restart, history_survives_a_restart, drains,
-         tls, ciphers, documented_limits)
+         tls, ciphers, documented_limits, served_mnist)

@@ -40,7 +40,7 @@ def smooth():
 def weights_of_one_machine():
     """A native node and a JavaScript node, which is killed and returns."""
     works(*smooth(), "--save", "one.safetensors")
-    for mode in ("data", "paper", "border"):
+    for mode in ("data", "concurrent-head", "border"):
         with Coordinator(state=mode) as coordinator:
             native, killed = native_node(coordinator, *SAME), join(coordinator)
             check(has_joined(native), "the native node joins")
@@ -60,7 +60,7 @@ def weights_of_one_machine():
 
 
 def two_runs_are_the_same():
-    """Only JavaScript nodes: two, one of which is killed, or one."""
+    """Trains with JavaScript nodes only: first with two nodes, and one of them is killed, then with one node."""
     with Coordinator() as coordinator:
         nodes = [join(coordinator), join(coordinator)]
         run = Training(coordinator, *EXACT, "data", "--save", "two.safetensors", run=smooth())
@@ -75,7 +75,7 @@ def two_runs_are_the_same():
 
 
 def accuracy_of_one_machine():
-    """LeNet with halves on the wire, as users start."""
+    """LeNet with f16 on the wire, the default."""
     expected = accuracy(works(*RUN, "--epochs", 4).stdout)
     with Coordinator() as coordinator:
         nodes = [join(coordinator)]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Wrong results in training: SCRIPT KAISEKI LIAR_JOIN. A node flips its gradients' signs, sends them 10,000 times as large, makes
-one NaN, or changes their shape, at once or after honest results. It is expelled, told why, and counted in training's last line and
-in the metrics. The weights are those of a run without it.
+"""Wrong results in training: SCRIPT KAISEKI LIAR_JOIN. A node sends gradients with flipped signs, gradients that are 10,000
+times too large, a NaN, or another shape. It begins at once or after honest results. The node is expelled and told why.
+Training's last line and the metrics count it. The weights are those of a run without it.
 """
 import json
 import pathlib

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Peers that use more than their share of messages, sockets, requests or output, and how clients behind a proxy are
-counted.
+"""Peers that exceed their limits of messages, sockets, requests or output. Also tests how clients behind a proxy count.
 """
 import http.client
 import pathlib
@@ -15,7 +14,7 @@ FAST = ("messages_per_second=100000", "bytes_per_second=1e9")
 
 
 def counted_at_last(coordinator, reason, before, what):
-    """As counted(), of a coordinator that first refuses this address's requests too."""
+    """Like counted(), but waits. The coordinator may first refuse this address's requests for the metrics too."""
     def more():
         try:
             return coordinator.refused(reason) > before
@@ -66,14 +65,52 @@ def floods():
         for peer in peers:
             peer.close()
         counted_at_last(coordinator, "sockets_per_address", before, "too many sockets of one address")
-    with Coordinator(limits=("sockets_per_address=50", "connections_per_second=5")) as coordinator:
+
+
+def tokens_beside_a_flood():
+    """Above the rate of its address, a connection is served only if its first request has a token."""
+    with Coordinator(limits=("sockets_per_address=50", "connections_per_second=0.001"), pages=True) as coordinator:
         for _ in range(100):
             Socket(coordinator).close()
-        counted_at_last(coordinator, "connection_rate", 0, "too many sockets one after the other")
+        check(coordinator.request("GET", "/", token=False)[0] == 429, "a request without a token is refused")
+        check(coordinator.request("GET", "/", headers={"Authorization": "Bearer wrong"})[0] == 429, "or with a wrong one")
+        page = Socket(coordinator)
+        check(page.upgrade(Origin=coordinator.url, Authorization=None) == 429, "so is a page")
+        counted(coordinator, "connection_rate", 0, "too many sockets one after the other")
+        flood = [Socket(coordinator) for _ in range(300)]
+        for _ in range(20):
+            flood += [Socket(coordinator) for _ in range(5)]
+            check(coordinator.api("GET", "/projects") == [], "an author is answered")
+        node = join_raw(coordinator)
+        flood += [Socket(coordinator) for _ in range(100)]
+        node.say("echo")
+        check(node.hear_frame("echo"), "a node with the token joins and stays")
+        for peer in flood:
+            peer.close()
+
+
+def pings_of_all():
+    """Nodes without a token share a rate of pings and echoes. Those with one do not wait for it."""
+    with Coordinator(pages=True, limits=("pings_of_all_per_second=50",)) as coordinator:
+        node = join_raw(coordinator)
+        for what, ask in (("pings", lambda one: one.message(b"p", opcode=9)), ("echoes", lambda one: one.message(frame("echo")))):
+            pages = [join_raw(coordinator, slots=0, page=True) for _ in range(20)]
+            before = coordinator.refused("ping_rate_of_all")
+            start = time.monotonic()
+            for page in pages:
+                page.send(ask(page) * 15)
+            node.say("echo")
+            check(node.hear_frame("echo"), "a node with the token is answered")
+            check(time.monotonic() - start < 2, f"at once, beside 300 {what}", time.monotonic() - start)
+            for page in pages:
+                page.send(page.message(b"", opcode=8))
+                page.close_code()
+            check(time.monotonic() - start > 3, f"300 {what} wait for their rate", time.monotonic() - start)
+            counted(coordinator, "ping_rate_of_all", before, what)
 
 
 def links():
-    """Measuring a link needs the token for nodes, and is limited like connections from an address."""
+    """Measuring a link needs the token for nodes. Its rate is limited like the rate of connections."""
     with Coordinator(limits=("sockets_per_address=20", "connections_per_second=1")) as coordinator:
         connection = http.client.HTTPConnection("127.0.0.1", coordinator.port, timeout=30)
         other = http.client.HTTPConnection("127.0.0.1", coordinator.port, timeout=30, source_address=("127.0.0.2", 0))
@@ -220,9 +257,9 @@ def bytes_of_a_node():
         count, before = 0, coordinator.refused("byte_rate")
         try:
             while count < 50:
-                _, ticket, control, _ = taker.hear_frame("ticket")
                 taker.say("give_back", ticket, {"token": control["token"]})
                 taker.send(old)
+                taker.hear_frame("verdict")
                 count += 1
         except (EOFError, OSError):
             pass
@@ -291,7 +328,7 @@ def total_input_of_slow_messages():
         *slow, young, good = [take_ticket(join_raw(coordinator)) for _ in range(5)]
         for node in (*slow, young):
             node.send(plain(node.whole[:700_000], fin=False))
-        for _ in range(50):  # until this is their recent rate
+        for _ in range(50):  # until the recent rate has this value
             time.sleep(0.1)  # slow peers
             for node in slow:
                 node.send(plain(b"x" * 200, opcode=0, fin=False))
@@ -418,5 +455,5 @@ def behind_a_proxy():
 
 
 if __name__ == "__main__":
-    main(floods, bytes_of_a_node, links, client_that_does_not_read, total_output, total_input, total_input_of_slow_messages, unread_pages,
-         requests_of_a_proxy, behind_a_proxy)
+    main(floods, tokens_beside_a_flood, pings_of_all, bytes_of_a_node, links, client_that_does_not_read, total_output, total_input,
+         total_input_of_slow_messages, unread_pages, requests_of_a_proxy, behind_a_proxy)

@@ -15,7 +15,7 @@ from support import ROOT, check, main, skip, start, works
 
 NODE = ROOT / "examples" / "python_node" / "node.py"
 
-# With dropout, a stride and a padding.
+# The layers include dropout, a stride and a padding.
 LAYERS = [
     {"name": "conv1", "type": "convolution", "output_channels": 4, "kernel_size": 5, "stride": 2, "padding": [2, 1]},
     {"name": "relu1", "type": "relu"},
@@ -26,8 +26,8 @@ LAYERS = [
     {"name": "fc3", "type": "fully_connected", "output_size": 10}]
 SOFTMAX, LOSS = {"name": "probability", "type": "softmax"}, {"name": "loss", "type": "softmax_cross_entropy"}
 TRAIN = ["--data", "digits:256:1", "--seed", 3, "--epochs", 1, "--batch-size", 32, "--lr", 0.02, "--deterministic"]
-# A name, the end of the network, options, and the tolerance: of sums in another order, then of roundings to halves and of
-# random roundings to bytes.
+# Each run has a name, the last layers of the network, options and a tolerance. The first tolerances allow another order of
+# sums. The later ones allow rounding to halves and random rounding to bytes.
 RUNS = [
     ("output", [], ["--pool-mode", "data", "--pool-wire", "f32"], 1e-5),
     ("softmax", [SOFTMAX], ["--pool-mode", "paper", "--pool-wire", "f32"], 1e-5),
@@ -81,7 +81,8 @@ def trains_like_the_server():
             error = difference(f"{name}-node.safetensors", f"{name}-server.safetensors")
             check(error < tolerance, f"{name}: the weights of the server's own results", error)
         write_network("unknown", [*LAYERS[:3], {"name": "act", "type": "sigmoid"}, LAYERS[-1]])
-        one = ["--pool-mode", "data", "--batch-size", 256, "--pool-ticket", 256]  # as each failure makes the ticket wait
+        # One ticket, because each failure makes the ticket wait.
+        one = ["--pool-mode", "data", "--batch-size", 256, "--pool-ticket", 256]
         by_nodes, here = train(coordinator, "unknown", *one, save="unknown.safetensors")
         check(by_nodes == 0 and here == 1, "it gives back what it does not know", f"{by_nodes} and {here}")
         check(coordinator.end() == 0, "the coordinator ends")
@@ -92,7 +93,7 @@ def trains_like_the_server():
 
 
 def documented_limits():
-    """Those of the table Keys."""
+    """The limits in the table Keys of docs/protocol.md."""
     with Coordinator() as coordinator:
         node = join_raw(coordinator, name="n" * 300, device="d\x07" * 150, threads=2000, gflops=1e12, functions=["f"] * 1000)
         found = coordinator.api("GET", "/nodes")[0]
@@ -103,7 +104,7 @@ def documented_limits():
         node.upgrade()
         node.say("hello", control={})
         check(node.hear_frame("welcome")[2]["node"], "a hello without keys")
-        for wrong in ({"name": 1}, {"threads": "2"}, {"functions": "f"}, {"functions": ["f"] * 1001}):
+        for wrong in ({"name": 1}, {"threads": "2"}, {"functions": "f"}, {"functions": ["f"] * 1001}, {"functions": [1]}):
             node = Socket(coordinator)
             node.upgrade()
             node.say("hello", control=wrong)

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The five security holes of Sashimi, the pool of the MILJS paper: any client could answer any ticket, anybody could
-send code to every client, clients evaluated the code of tasks in their page, clients' texts became HTML, and
-there was a default password. One test each. web/e2e (console.test.js, volunteer.test.js) tests the browser's
-part.
+"""One test for each of the five security holes of Sashimi, the pool of the MILJS paper. Any client could answer any
+ticket. Anybody could send code to every client. Clients evaluated the code of tasks in their page. Texts of clients
+became HTML. There was a default password. web/e2e (console.test.js, volunteer.test.js) tests the browser's part.
 """
 import base64
 import hashlib
@@ -21,8 +20,8 @@ SOURCES = [file for folder in ("pool", "src", "samples") for file in (ROOT / "we
 
 
 def any_client_answers_any_ticket():
-    """UPDATE ... WHERE id = ? AND status = "calculating": a result counts only with the lease's token, from the node
-    that has the lease.
+    """Sashimi ran UPDATE ... WHERE id = ? AND status = "calculating". In Kaiseki a result counts only with the lease's
+    token, from the node that has the lease.
     """
     with Coordinator() as coordinator:
         task = coordinator.task(["7", "8"], function="sample.primes")
@@ -69,7 +68,7 @@ class Impostor(threading.Thread):
 
 
 def anybody_runs_code_on_every_client():
-    """POST /management/run_code, open to all: there is no such path, and no frame carries code."""
+    """Sashimi had POST /management/run_code, open to all. Kaiseki has no such path, and no frame carries code."""
     with Coordinator() as coordinator:
         node = join_raw(coordinator)
         for method in ("GET", "POST", "PUT"):
@@ -93,8 +92,8 @@ def anybody_runs_code_on_every_client():
 
 
 def clients_evaluate_code():
-    """eval() in the page with all of its rights: tasks are modules named by their hash, in a worker, and nothing
-    else is code. (failing_modules of pool_samples_test.py has what a module tries.)
+    """Sashimi's eval() ran in the page with all of its rights. In Kaiseki only modules are code. A module is named by its
+    hash and runs in a worker. failing_modules() of pool_samples_test.py tests what a module may try there.
     """
     found = [(file.name, line) for file in SOURCES for line in file.read_text().splitlines()
              if re.search(r"\beval\(|\bnew Function\b|setTimeout\(\s*['\"`]|(?<!wasm-)unsafe-eval", line)]
@@ -113,8 +112,8 @@ def clients_evaluate_code():
 
 
 def texts_of_clients_become_html():
-    """Log lines by innerHTML: texts stay texts without control characters, in answers that no browser takes for a
-    page.
+    """Sashimi wrote log lines by innerHTML. In Kaiseki texts stay text without control characters. No answer with such a
+    text is a page for a browser.
     """
     found = [(file.name, line) for file in SOURCES for line in file.read_text().splitlines()
              if re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment", line)]
@@ -142,7 +141,7 @@ def texts_of_clients_become_html():
 
 
 def a_default_password():
-    """sashimi/password: tokens are made at the first start, and nothing else opens."""
+    """Sashimi had the default login sashimi/password. Kaiseki makes tokens at its first start and accepts nothing else."""
     states = []
     for name in ("one", "two"):
         with Coordinator(state=name) as coordinator:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Clients send a token only to a coordinator that has proven that it knows the token, and never where others can read it."""
+"""Clients send a token only to a coordinator that has proven that it knows it. They never send it unencrypted."""
 import http.client
 import os
 import pathlib
@@ -9,7 +9,7 @@ import subprocess
 import threading
 
 import pool
-from pool import Coordinator, end, has_joined, native_node, node_js_is_there, until
+from pool import Coordinator, end, has_joined, js_node, native_node, node_js_is_there, until
 from support import KAISEKI, LENET, check, main, refuses
 
 TOKEN = "1" * 48
@@ -18,11 +18,11 @@ TOKEN = "1" * 48
 class Thief:
     """Another program on the port. It keeps what it receives, and answers each request with answer(request)."""
 
-    def __init__(self, answer):
+    def __init__(self, answer, address="127.0.0.1", port=0):
         self.answer, self.heard = answer, b""
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server((address, port), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
         self.port = self.listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://{f'[{address}]' if ':' in address else address}:{self.port}"
         threading.Thread(target=self.serve, daemon=True).start()
 
     def serve(self):
@@ -64,8 +64,10 @@ def clients_of(thief, home, tokens):
     return {name: [str(part) for part in command] for name, command in clients.items()}
 
 
-def keep_their_token(thief, home, tokens):
+def keep_their_token(thief, home, tokens, but=()):
     for name, command in clients_of(thief, home, tokens).items():
+        if name in but:
+            continue
         thief.heard = b""
         log = open("client.log", "w+")
         client = subprocess.Popen(command, stdout=log, stderr=log, env={
@@ -99,6 +101,48 @@ def a_program_that_asks_the_coordinator():
         node = native_node(coordinator)
         check(has_joined(node) and node.poll() is None, "the coordinator itself gets the token", pathlib.Path(node.log).read_text())
         end(node)
+        if node_js_is_there():
+            node = js_node(coordinator)
+            check(has_joined(node) and node.poll() is None, "also of a JavaScript node", pathlib.Path(node.log).read_text())
+            end(node)
+
+
+def keeps_its_token_at_localhost(name, command, thief, coordinator):
+    def is_there():
+        return any(node["connected"] for node in coordinator.api("GET", "/nodes"))
+
+    thief.heard = b""
+    log = open("client.log", "w+")
+    client = subprocess.Popen(command, stdout=log, stderr=log, env={
+        **os.environ, "KAISEKI_DEVICE": "cpu", "KAISEKI_STATE_DIR": os.path.abspath(coordinator.state)})
+    until(lambda: b"Bearer" in thief.heard or client.poll() is not None or is_there(), 30)
+    check(b"Bearer" not in thief.heard, f"{name} keeps its token at localhost", thief.heard[:500])
+    if client.poll() is None:
+        end(client, joined=False)
+    check(until(lambda: not is_there(), 30), f"{name} has left")
+
+
+def a_program_on_another_address():
+    """The coordinator's port on another address of this machine: the proof names the address of the coordinator."""
+    with Coordinator() as coordinator:
+        def pass_on(request):
+            return coordinator.request("GET", request.split()[1].decode(), token=False)[2]
+
+        there = 0
+        for address in ("::1", "127.0.0.2"):
+            try:
+                thief = Thief(pass_on, address, coordinator.port)
+            except OSError:  # this machine does not have the address
+                continue
+            there += 1
+            with thief:
+                keep_their_token(thief, coordinator.state, coordinator.state, but=["train that serves"])
+                # `localhost` may be either address. The coordinator may get the token, the other program never.
+                thief.url = f"http://localhost:{thief.port}"
+                for name, command in clients_of(thief, coordinator.state, coordinator.state).items():
+                    if "train" not in name:
+                        keeps_its_token_at_localhost(name, command, thief, coordinator)
+        check(there, "this machine has another loopback address")
 
 
 def token_stays_on_this_machine():
@@ -123,4 +167,4 @@ def token_stays_on_this_machine():
 
 
 if __name__ == "__main__":
-    main(other_programs, a_program_that_asks_the_coordinator, token_stays_on_this_machine)
+    main(other_programs, a_program_that_asks_the_coordinator, a_program_on_another_address, token_stays_on_this_machine)

@@ -22,7 +22,7 @@ DATA = ["--data", "digits:768:1", "--seed", 3]
 RUN = ["train", LENET, *DATA]
 SAME = ["--deterministic"]  # measurements differ between machines
 
-# Without kinks: if rounding decides a maximum or a ReLU, weights differ by far more than rounding.
+# A network without maxima and ReLUs. If rounding decides one of them, weights differ by far more than rounding.
 SMOOTH = {"inputs": {"x": {"shape": [1, 28, 28]}}, "layers": [
     {"name": "conv1", "type": "convolution", "output_channels": 8, "kernel_size": 5},
     {"name": "act1", "type": "tanh"},
@@ -135,7 +135,7 @@ def weights_of_one_machine():
     pathlib.Path("smooth.json").write_text(json.dumps(SMOOTH))
     smooth = ["train", "smooth.json", *DATA, *SAME, "--epochs", 9, "--eval-every", 0]  # 108 steps
     works(*smooth, "--save", "one.safetensors")
-    for mode in ("data", "paper", "border"):
+    for mode in ("data", "concurrent-head", "border"):
         exact = ["--pool-wire", "f32", "--pool-mode", mode]
         run = Training(*exact, "--save", f"{mode}-a.safetensors", run=smooth)
         check(until(lambda: run.accepted() > 12), f"{mode}: nodes work", run.output)
@@ -156,7 +156,7 @@ def weights_of_one_machine():
 
 
 def accuracy_of_one_machine():
-    """As users start: halves on the wire, and the cost model selects the mode."""
+    """Trains with the defaults: halves on the wire, and the mode that the cost model selects."""
     expected = accuracy(works(*RUN, "--epochs", 6).stdout)
     run = Training("--epochs", 6, "--pool-log", "pool.log", "--pool-ticket", 32)
     check(until(lambda: run.accepted() > 12), "nodes work", run.output)
@@ -167,7 +167,7 @@ def accuracy_of_one_machine():
     check(run.by_nodes > 24, "nodes computed a part", run.output)
     check(run.by_nodes + run.here <= 2 * 2 * 72, "tickets of 32 samples, two for each half of a step", run.output)
     check(re.search(r"; a step [\d.e-]+ s, planned [\d.e-]+ s$", run.output, re.M), "the measured and the planned time of a step", run.output)
-    check(run.counts.group(6) in ("data", "paper", "border"), "a mode was chosen", run.output)
+    check(run.counts.group(6) in ("data", "concurrent-head", "border"), "a mode was chosen", run.output)
     check(accuracy(run.output) >= expected - 1, "the accuracy of one machine", f"{expected}\n{run.output}")
     events = [json.loads(line)["event"] for line in pathlib.Path("pool.log").read_text().splitlines()]
     check(events.count("node_joined") == 3 and "node_left" in events, "the log has joins and leaves", events)

@@ -15,7 +15,7 @@ import time
 
 from pool import Coordinator, Socket, end, has_joined, native_node, until
 from pool_train_test import DATA, RUN, SAME, SMOOTH, accuracy, difference, weights
-from support import KAISEKI, LENET, check, main, refuses, works
+from support import KAISEKI, LENET, check, main, refuses, until_logged, works
 
 
 class Training:
@@ -71,7 +71,7 @@ def weights_of_one_machine():
             run.finish()
             check(run.by_nodes > 24, f"{mode}: nodes computed a part", run.output)
             if mode == "border":
-                check("goes on alone until the pool" in run.output and "is back" in run.output, "both are reported", run.output)
+                check("continues alone until the pool" in run.output and "is back" in run.output, "both are reported", run.output)
             off = difference(f"{mode}.safetensors", "one.safetensors")
             check(off < 1e-5, f"{mode}: the weights of one machine", off)
             nothing_stays(coordinator)
@@ -82,7 +82,7 @@ def weights_of_one_machine():
 
 
 def paused_and_cancelled():
-    """An operator's change of the task takes effect: paused, training waits. Cancelled, it ends and says why."""
+    """If an operator pauses the task, training waits. If an operator cancels the task, training ends and says why."""
     with Coordinator() as coordinator:
         node = native_node(coordinator, *SAME)
         check(has_joined(node), "a node joins")
@@ -114,11 +114,13 @@ def paused_and_cancelled():
         run.process.send_signal(signal.SIGINT)
         check(run.process.wait(60) == 0, "Ctrl-C ends it while it waits")
 
-        run = Training(coordinator, "--epochs", 1000)
+        run = Training(coordinator, "--epochs", 1000, "--save", "cancelled.safetensors", "--log", "cancelled.jsonl", "--log-every", 1)
+        until_logged(run.process, "cancelled.jsonl", 1)
         coordinator.api("PATCH", f"/tasks/{task_of(run)}", {"state": "cancelled"})
         output = run.process.communicate(timeout=120)[0]
         check(run.process.returncode == 1 and "cancelled at the coordinator" in output, "after a cancel it ends and reports it", output)
         check("--resume" not in output, "without checkpoints it does not promise to continue", output)
+        check(pathlib.Path("cancelled.safetensors").exists(), "--save is written", output)
         check(coordinator.api("GET", "/projects") == [], "nothing is left", coordinator.api("GET", "/projects"))
         end(node)
 
@@ -175,7 +177,7 @@ def commands_of_the_first_page():
 
 
 def private_training():
-    """--pool-private: pages get no tickets. Without it they do."""
+    """With --pool-private, pages get no tickets. Without this option they get tickets."""
     with Coordinator(pages=True) as coordinator:
         def page():
             peer = Socket(coordinator)
@@ -219,7 +221,9 @@ def killed_training():
         run.process.kill()
         run.process.wait()
         names = [one["name"] for one in coordinator.api("GET", "/projects")]
-        check(len(names) == 2 and all(name.startswith("training ") for name in names), "its projects remain", names)
+        check(len(names) == 2 and all(name.startswith("training ") for name in names), "its projects remain for a while", names)
+        lapses = [one.get("lapse") for one in coordinator.api("GET", "/projects")]
+        check(lapses == [600, 600], "both lapse (remote_pool_test.cc waits for it)", lapses)
 
         def open_tickets():
             return sum(one["free"] + one["leased"] for one in map(
@@ -263,6 +267,26 @@ def reports_its_progress():
         end(node)
 
 
+def recipe_of_the_network():
+    """Training through a coordinator takes the recipe of the network, as on one machine."""
+    recipe = {"epochs": 2, "batch_size": 64, "optimizer": "adam", "learning_rate": 0.002, "schedule": "cosine", "weight_decay": 0.001}
+    pathlib.Path("recipe.json").write_text(json.dumps({**SMOOTH, "recipe": recipe}))
+    run = ["train", "recipe.json", *DATA, *SAME, "--eval-every", 0]
+    alone = works(*run, "--save", "alone.safetensors").stdout
+    with Coordinator() as coordinator:
+        node = native_node(coordinator, *SAME)
+        check(has_joined(node), "the node joins")
+        exact = ["--pool-wire", "f32", "--pool-mode", "data", "--save", "pool.safetensors"]
+        pool = Training(coordinator, *exact, run=run).finish()
+        check(pool.by_nodes > 0, "the node computed a part", pool.output)
+        end(node)
+    first = alone.splitlines()[0]
+    check("2 epochs in batches of 64" in first and "adam 0.002 cosine, decay 0.001" in first, "one machine takes the recipe", first)
+    check(pool.output.splitlines()[0] == first, "the pool takes it too", pool.output)
+    off = difference("pool.safetensors", "alone.safetensors")
+    check(off < 1e-4, "the weights of one machine", off)
+
+
 def cpu_seconds(process):
     spent = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     return sum(map(int, spent)) / os.sysconf("SC_CLK_TCK")
@@ -282,5 +306,5 @@ def errors_name_a_remedy():
 
 
 if __name__ == "__main__":
-    main(errors_name_a_remedy, reports_its_progress, commands_of_the_first_page, private_training, weights_of_one_machine, paused_and_cancelled, killed_training,
+    main(errors_name_a_remedy, recipe_of_the_network, reports_its_progress, commands_of_the_first_page, private_training, weights_of_one_machine, paused_and_cancelled, killed_training,
          default_settings)

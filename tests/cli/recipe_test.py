@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """The recipe in a network's JSON is the default of kaiseki train. Options replace single values."""
 import json
+import os
 import pathlib
+import re
 
-from support import check, main, refuses, works, ROOT
+from support import check, main, refuses, skip, works, ROOT
 
 DATA = ["--data", "digits:200:1", "--test-limit", 20]
 
@@ -63,5 +65,15 @@ def the_models_have_recipes():
         check("3 epochs in batches of 64" in line and "momentum 0.03 cosine, decay 0.0005" in line, f"the recipe of {name}", line)
 
 
+def lenet_on_mnist():
+    """README's first command. Its defaults reach 99.1 to 99.3 %."""
+    if not (pathlib.Path(os.environ.get("KAISEKI_DATA", "")) / "mnist").is_dir():
+        skip("mnist is not in KAISEKI_DATA")
+        return
+    done = works("train", ROOT / "models" / "lenet.json", "--data", "mnist")
+    accuracy = float(re.findall(r"test accuracy ([\d.]+) %", done.stdout)[-1])
+    check(accuracy >= 99.0, "LeNet with its recipe reaches 99.0 %", done.stdout)
+
+
 main(a_recipe_is_the_default, options_replace_values, a_resumed_run_knows_its_recipe, errors_name_the_place,
-     the_models_have_recipes)
+     the_models_have_recipes, lenet_on_mnist)

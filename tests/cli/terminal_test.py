@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Output on a terminal: it fits the width, and a change of the width leaves nothing behind."""
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -9,14 +10,16 @@ import re
 import select
 import struct
 import termios
+import unicodedata
 
+from npy import write_png
 from support import check, main, works, KAISEKI, LENET
 
 SETTINGS = {"KAISEKI_DEVICE": "cpu", "TERM": "xterm", "LANG": "C.UTF-8", "NO_COLOR": "1"}
 
 
 class Terminal:
-    """A terminal that breaks long lines anew if its width changes. It has unbroken lines and a cursor in them."""
+    """A terminal that breaks long lines again if its width changes. It stores unbroken lines and a cursor position."""
 
     def __init__(self, width):
         self.width, self.lines, self.row, self.column, self.drawn = width, [""], 0, 0, []
@@ -94,6 +97,32 @@ def tables_fit():
         check(not long, f"{arguments[0]} fits 80 columns", "\n".join(long))
 
 
+CIFAR = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
+
+
+def confusion_of_named_classes_fits():
+    """Ten classes have a table. Of twenty the table does not fit, so the pairs are listed."""
+    for names in (CIFAR, [f"{name} {i}" for name in CIFAR for i in (1, 2)]):
+        layers = [{"name": "fc", "type": "fully_connected", "output_size": len(names)}]
+        pathlib.Path("net.json").write_text(json.dumps(
+            {"name": "懐石" * 15, "inputs": {"image": {"shape": [1, 8, 8]}}, "layers": layers}))
+        data = pathlib.Path(str(len(names)))
+        for name in names:
+            for i in range(10):
+                write_png(data / name / f"{i}.png", 8, 10 * names.index(name))
+        train = on_terminal(80, "train", "net.json", "--data", data, "--epochs", 0, "--save", "w.safetensors")
+        check(all(columns_of(line) <= 80 for line in train.lines if not line.startswith("weights ")), "the header fits", "\n".join(train.lines))
+        shown = on_terminal(80, "eval", "net.json", "--data", data, "--train-part", "--weights", "w.safetensors")
+        long = [line for line in shown.lines if columns_of(line) > 80]
+        check(not long, f"the confusion of {len(names)} classes fits 80 columns", "\n".join(long))
+        said = "recall" if len(names) == 10 else "most confused"
+        check(said in "\n".join(shown.lines), said, "\n".join(shown.lines))
+
+
+def columns_of(text):
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
 def examples_of_the_help_work_anywhere():
     for command in ("train", "eval", "predict", "summary", "tune", "export", "bench", "run"):
         text = works(command, "--help").stdout
@@ -103,4 +132,4 @@ def examples_of_the_help_work_anywhere():
     works("train", "lenet", "--data", "digits:100", "--epochs", 1)
 
 
-main(eighty_columns, a_narrower_terminal_has_no_ghosts, tables_fit, examples_of_the_help_work_anywhere)
+main(eighty_columns, a_narrower_terminal_has_no_ghosts, tables_fit, confusion_of_named_classes_fits, examples_of_the_help_work_anywhere)

@@ -21,15 +21,15 @@ def agrees(ours, theirs, what):
 
 
 def gradient_of_the_output(case):
-    """Returns gy.npy. For networks that end in a loss, returns the loss's gradient, depending on the output."""
+    """Returns gy.npy. If the network ends in a loss, writes the gradient of the loss to gy.npy first."""
     if (case / "gy.npy").exists():
         return case / "gy.npy"
     shape, y = read_npy(case / "y.npy")
-    if (case / "labels.npy").exists():  # of -mean(log y[label])
+    if (case / "labels.npy").exists():  # the gradient of -mean(log y[label])
         gy = [0.0] * len(y)
         for n, label in enumerate(read_npy(case / "labels.npy")[1]):
             gy[n * shape[1] + label] = -1 / (shape[0] * y[n * shape[1] + label])
-    else:  # of mean((y - t)^2)
+    else:  # the gradient of mean((y - t)^2)
         gy = [2 * (a - t) / len(y) for a, t in zip(y, read_npy(case / "targets.npy")[1])]
     write_npy("gy.npy", shape, gy)
     return "gy.npy"

@@ -6,9 +6,12 @@ Also weights that are not finite, and names with control characters.
 import json
 import os
 import pathlib
+import re
 import signal
 import struct
+import unicodedata
 
+from npy import write_png
 from support import LENET, ROOT, check, kaiseki, main, refuses, start, train, until_logged, works
 
 
@@ -65,6 +68,42 @@ def save_that_fails_at_the_end():
     file.unlink()
 
 
+def closed_terminal():
+    """SIGHUP, twice, as a terminal may send it. After nohup it is ignored."""
+    log = pathlib.Path("log.jsonl")
+    run = ["train", LENET, "--data", "digits:4000:1", "--test-limit", 10, "--save", "w.safetensors", "--log", log, "--log-every", 1]
+    process = start(*run, "--epochs", 50)
+    until_logged(process, log, 3)
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGHUP)
+    out, err = process.communicate()
+    check(process.returncode == 0 and pathlib.Path("w.safetensors").exists(), "a closed terminal ends training, and --save is written",
+          f"{process.returncode} {out + err}")
+    log.unlink()
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    process = start(*run, "--epochs", 2)
+    signal.signal(signal.SIGHUP, before)
+    until_logged(process, log, 3)
+    process.send_signal(signal.SIGHUP)
+    out, err = process.communicate()
+    check(process.returncode == 0 and "epoch 2/2" in out, "nohup keeps it running", out + err)
+
+
+def error_in_the_middle():
+    """A damaged picture, which training reads after some steps."""
+    for name in ("dark", "light"):
+        for i in range(20):
+            write_png(pathlib.Path("data", name, f"{i}.png"), 28, 40 if name == "dark" else 200)
+    picture = pathlib.Path("data/dark/11.png")
+    picture.write_bytes(picture.read_bytes()[:-20])
+    kept = state() / "weights" / "lenet.safetensors"
+    for arguments, file in (["--save", "w.safetensors"], pathlib.Path("w.safetensors")), ([], kept):
+        done = refuses(["dark/11.png"], "train", LENET, "--data", "data", "--epochs", 1, "--batch-size", 1, "--eval-every", 0, *arguments)
+        check("stopped after step " in done.stdout and f"weights     {file}" in done.stdout, "the weights of the last step", done.stdout)
+        check(file.exists(), f"{file} is written")
+        file.unlink(missing_ok=True)
+
+
 def divergence():
     refuses(["epoch 1", "--warmup", "--clip-norm"], "train", LENET, "--data", "digits:128:1", "--batch-size", 64, "--lr", 1e30,
             "--epochs", 1)
@@ -104,6 +143,33 @@ def names_with_control_characters():
     check("a\\x1b[31mb" in said[0].stdout, "the name is escaped", said[0].stdout)
 
 
+def classes_with_control_characters():
+    """The weights' metadata names the classes. U+009B and U+202E act on a terminal too."""
+    train("--epochs", 0, "--save", "w.safetensors", data="digits:100:1")
+    content = pathlib.Path("w.safetensors").read_bytes()
+    size = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:8 + size])
+    names = ["\x1b[31mred", "\x9b2J", "\u202ekana", "懐石", *map(str, range(4, 10))]
+    header["__metadata__"].pop("kaiseki_sha256")
+    header["__metadata__"]["class_names"] = "\n".join(names)
+    text = json.dumps(header).encode()
+    pathlib.Path("c.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + content[8 + size:])
+    picture = ROOT / "examples" / "seven.png"
+    predict = ["predict", LENET, picture, "--weights", "c.safetensors", "--top", 10]
+    shown, lines = works(*predict), works(*predict, "--json")
+    for done in (shown, lines, kaiseki("eval", LENET, "--weights", "c.safetensors", "--data", "digits:100:1")):
+        text = done.stdout + done.stderr
+        check(not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]", text), f"no control characters from {done.args[1]}", repr(text))
+    check("\\xc2\\x9b2J" in shown.stdout, "they are escaped", shown.stdout)
+    check("懐石" in json.loads(lines.stdout).values(), "JSON has the names", lines.stdout)
+    columns = {columns_of(line[:line.index("%")]) for line in shown.stdout.splitlines()[1:]}
+    check(len(columns) == 1, "the numbers are in one column", shown.stdout)
+
+
+def columns_of(text):
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
 def sums_that_do_not_fit():
     layers = [{"name": "a", "type": "convolution", "output_channels": 64, "kernel_size": 3}]
     pathlib.Path("net.json").write_text(json.dumps({"inputs": {"x": {"shape": [128, 4000, 4000]}}, "layers": layers}))
@@ -112,5 +178,5 @@ def sums_that_do_not_fit():
     refuses(["below 2^63", "16777216"], "summary", "net.json", "--batch-size", 16777216)
 
 
-main(weights_without_save, interrupted_where_nothing_can_be_written, save_that_fails_at_the_end, divergence, weights_that_are_not_finite,
-     names_with_control_characters, sums_that_do_not_fit)
+main(weights_without_save, interrupted_where_nothing_can_be_written, save_that_fails_at_the_end, closed_terminal, error_in_the_middle,
+     divergence, weights_that_are_not_finite, names_with_control_characters, classes_with_control_characters, sums_that_do_not_fit)

@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
+#include "nn/onnx/layer_writer.h"
+#include "nn/onnx/onnx.h"
 #include "nn/registry.h"
 #include "tests/docs/page.h"
 #include "tests/support/gradcheck.h"
@@ -44,6 +46,14 @@ class Square : public nn::Layer {
 
   nn::BackwardReads backward_reads() const override { return {.input = true}; }
 
+  // ONNX has no such operator, so it becomes two products.
+  void to_onnx(nn::OnnxLayerWriter& onnx) const override {
+    const std::string x = onnx.inputs[0], squared = onnx.free_name(onnx.name + ".squared");
+    onnx.add(nn::OnnxNode("Mul", squared, {x, x}, squared));
+    onnx.inputs = {onnx.parameter("scale"), squared};
+    onnx.add(onnx.node("Mul"));
+  }
+
  private:
   double start_ = 1;
 };
@@ -80,6 +90,12 @@ nn::register_layer("square", [] { return std::make_unique<Square>(); });
       R"({"inputs": {"x": {"shape": [1]}}, "layers": [{"type": "square", "start": 0.5}]})";
   nn::Network network = nn::Network::parse(json, "test", Device::cpu());
   CHECK(network.forward(Tensor::from({3}, {1, 1})).item() == 4.5f);
+  const ByteVector onnx = nn::encode_onnx(network);
+  const std::string_view text(reinterpret_cast<const char*>(onnx.data()), onnx.size());
+  const size_t first = text.find("Mul");
+  CHECK(first != text.npos);
+  CHECK(text.find("Mul", first + 3) != text.npos);
+  CHECK(text.find("scale") != text.npos);
   CHECK_THROWS_AS(nn::register_layer("square", {}), Error);
   CHECK_THROWS_AS(nn::register_layer("relu", {}), Error);
 }

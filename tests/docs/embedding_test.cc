@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The programs of README.md, docs/guides/embed.md and docs/training.md. This file has their code
-// and includes only kaiseki.h of Kaiseki's headers. The tests compare the two texts. clang-format
-// off page: README
+// and includes only kaiseki.h of Kaiseki's headers. The tests compare the two texts.
+// clang-format off
+// page: README
 #include <kaiseki.h>
 using namespace kaiseki;
 

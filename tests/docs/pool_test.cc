@@ -57,7 +57,7 @@ for (int n = 1; n <= 1000; ++n) tickets.push_back({.input = bytes_of(std::to_str
 pool.add_tickets(task, tickets);
 
 // A node: a coordinator carries these three calls over the network.
-auto node = pool.join({.name = "this process", .threads = 4, .functions = {"is_prime"}});
+auto node = pool.join({.name = "this process", .threads = 4, .functions = {"is_prime"}, .trusted = true});
 while (pool.progress(task).open() > 0)
   pool.batch([&] {
     for (const dist::Lease& lease : pool.lease(node.id, 64))
@@ -83,8 +83,8 @@ for (const dist::Finished& finished : pool.finished(task)) {
 
 TEST_CASE("pool: the limits are those of the code") {
   const auto rows = test::table_after(test::text_of("docs/pool.md"), "## Limits\n");
-  const std::vector<double> limits = {dist::kMaxInput, dist::kMostInline, dist::kTrustedAfter,
-                                      dist::kManyFailures, dist::kTokenLife};
+  const std::vector<double> limits = {dist::kMaxInput,     dist::kMostInline,   dist::kTrustedAfter,
+                                      dist::kMostOutvoted, dist::kManyFailures, dist::kTokenLife};
   REQUIRE(rows.size() == limits.size());
   for (size_t i = 0; i < rows.size(); ++i) CHECK(std::stod(rows[i][1]) == limits[i]);
 }

@@ -6,9 +6,11 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "nn/network.h"
 #include "nn/optimizer.h"
 #include "nn/optimizer_rules.h"
+#include "nn/recipe.h"
 #include "nn/registry.h"
 #include "tests/docs/page.h"
 #include "tests/matrix/conv/directions.h"
@@ -34,7 +36,7 @@ std::string default_after(const std::string& cell, const std::string& key) {
   std::string text = rest.substr(2, rest.find_first_of(";:)") - 2);
   text.erase(std::remove(text.begin(), text.end(), '`'), text.end());
   if (text == "constant 0") return R"({"type": "constant", "value": 0})";
-  if (text == "kernel_size") return "2";  // the kernel_size in network_of()
+  if (text == "kernel_size") return "2";  // the kernel_size in required_of()
   return is_word(text) && text != "true" && text != "false" ? "\"" + text + "\"" : text;
 }
 
@@ -81,12 +83,23 @@ std::string cell_of(const std::vector<nn::Setting>& settings) {
   return cell + " ";
 }
 
-/// Returns a network with a layer "q" of this type. The layer has its required keys and `more`.
+/// Returns the required settings of a type, each with a value that is allowed.
+Keys required_of(const std::string& type) {
+  Keys keys;
+  for (const nn::Setting& setting : nn::settings_of(*nn::make_layer(type))) {
+    const nn::SettingRules& rules = setting.rules;
+    if (!rules.required) continue;
+    const Json value =
+        setting.bounded ? Json(std::clamp(2.0, rules.low, rules.high)) : Json(std::string("he"));
+    keys[setting.name] = setting.choices.empty() ? value.describe() : setting.choices[0];
+  }
+  return keys;
+}
+
+/// Returns a network with a layer "q" of this type. The layer has `keys` and `more`.
 std::string network_of(const std::string& type, const Keys& keys, const std::string& more) {
   std::string layer = R"({"name": "q", "type": ")" + type + "\"";
-  if (keys.contains("kernel_size")) layer += R"(, "kernel_size": 2)";
-  if (keys.contains("output_channels")) layer += R"(, "output_channels": 4)";
-  if (keys.contains("output_size")) layer += R"(, "output_size": 4)";
+  for (const auto& [key, value] : keys) layer += ", \"" + key + "\": " + value;
   if (type == "add" || type == "concatenation") layer += R"(, "inputs": ["a", "x"])";
   const bool loss = type == "softmax_cross_entropy" || type == "mean_squared_error";
   return R"({"inputs": {"x": {"shape": )" + std::string(loss ? "[4]" : "[4, 6, 5]") +
@@ -153,15 +166,14 @@ TEST_CASE("network-json: every key of the table is known, with the default it sa
       const std::string place = type + "." + key + ": " + value;
       CAPTURE(place);
       if (value.empty()) {  // required: without it, the network's error names the key
-        CHECK((key == "kernel_size" || key == "output_channels" || key == "output_size"));
-        std::string json = network_of(type, keys, "");
-        json.replace(json.find(", \"" + key + "\""), key.size() + 7, "");
-        CHECK(problem_of(json).find(key) != std::string::npos);
+        Keys others = required_of(type);
+        CHECK(others.erase(key) == 1);
+        CHECK(problem_of(network_of(type, others, "")).find(key) != std::string::npos);
         continue;
       }
       ++defaults;
-      const std::string plain = network_of(type, keys, "");
-      const std::string told = network_of(type, keys, ", \"" + key + "\": " + value);
+      const std::string plain = network_of(type, required_of(type), "");
+      const std::string told = network_of(type, required_of(type), ", \"" + key + "\": " + value);
       REQUIRE(problem_of(told) == "");
       CHECK(step_of(plain, type) == step_of(told, type));
     }
@@ -179,11 +191,13 @@ TEST_CASE("network-json: the table has the settings of each type, as the layers 
     }
 }
 
-TEST_CASE("network-json: the page's network, and its initializers with their defaults") {
+TEST_CASE("network-json: the page's network and recipe, and its initializers with their defaults") {
   const std::string page = test::text_of("docs/network-json.md");
   const auto networks = test::code_blocks(page, "json");
-  REQUIRE(networks.size() == 1);
+  REQUIRE(networks.size() == 2);
   CHECK(nn::Network::parse(networks[0], "page", Device::cpu()).output_shape() == Shape{10});
+  const Json recipe = parse_json("{" + networks[1] + "}", "page");
+  CHECK(nn::read_recipe(*recipe.find("recipe"), "page").epochs == 3);
   const auto guide = test::code_blocks(test::text_of("docs/guides/pictures.md"), "json");
   REQUIRE(guide.size() == 1);
   CHECK(nn::Network::parse(guide[0], "guide", Device::cpu()).output_shape() == Shape{3});
@@ -194,7 +208,7 @@ TEST_CASE("network-json: the page's network, and its initializers with their def
     CAPTURE(type);
     ++types;
     auto with = [&](const std::string& initializer) {
-      return step_of(network_of("fully_connected", {{"output_size", ""}},
+      return step_of(network_of("fully_connected", {{"output_size", "4"}},
                                 ", \"weight_initializer\": " + initializer),
                      "fully_connected");
     };

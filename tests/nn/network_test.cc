@@ -40,6 +40,32 @@ std::pair<int64_t, int64_t> totals(const Network& network) {
 
 }  // namespace
 
+TEST_CASE("network: the operations of a layer count windows and inputs") {
+  const Network network = Network::parse(R"({"inputs": {"x": {"shape": [6, 8, 8]}}, "layers": [
+      {"name": "c", "type": "convolution", "output_channels": 4, "kernel_size": 3},
+      {"name": "m", "type": "max_pooling", "kernel_size": 2},
+      {"name": "a", "type": "average_pooling", "kernel_size": 3, "stride": 1, "padding": 1},
+      {"name": "wide", "type": "average_pooling", "kernel_size": 5, "stride": 1, "padding": 2},
+      {"name": "n", "type": "local_response_normalization", "size": 3},
+      {"name": "all", "type": "local_response_normalization", "size": 99},
+      {"name": "s", "type": "add", "inputs": ["n", "all"]},
+      {"name": "g", "type": "global_pooling"}]})",
+                                         "test", Device::cpu());
+  std::vector<double> found;
+  for (const nn::LayerSummary& layer : network.summary()) found.push_back(layer.operations);
+  // The planes have 6 x 6 values after the convolution and 3 x 3 after the first pooling.
+  const auto operations = [](double reads, double inputs) { return 20 * reads + inputs; };
+  const std::vector<double> wanted = {4 * 6 * 6 * 6 * 9 + 6 * 64,
+                                      operations(4 * 9 * 4, 4 * 36),
+                                      operations(4 * 9 * 9, 4 * 9),
+                                      operations(4 * 9 * 9, 4 * 9),
+                                      operations(4 * 9 * 3, 4 * 9),
+                                      operations(4 * 9 * 4, 4 * 9),
+                                      2 * 4 * 9,
+                                      4 * 9};
+  CHECK(found == wanted);
+}
+
 TEST_CASE("network: the two networks of the Sukiyaki paper") {
   const Network lenet = Network::load(kModels / "lenet.json", Device::cpu());
   CHECK(lenet.input_shape() == Shape{1, 28, 28});
@@ -374,7 +400,7 @@ void check_same(Momentum& a, Momentum& b) {
     const std::vector<float>& values = found.second;
     CAPTURE(found.first);
     REQUIRE(expected.at(found.first).size() == values.size());
-    for (size_t i = 0; i < values.size(); ++i)  // another order of summation in ten steps
+    for (size_t i = 0; i < values.size(); ++i)  // ten steps with another order of summation
       CHECK(values[i] == doctest::Approx(expected.at(found.first)[i]).epsilon(1e-4).scale(0.1));
   }
 }

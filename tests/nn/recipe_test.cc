@@ -75,7 +75,7 @@ TEST_CASE("recipe: errors name the place") {
                 "recipe.minimum_rate: expected at most the learning rate, got 0.2");
 }
 
-TEST_CASE("recipe: what is given first applies, and a rate belongs to its optimizer") {
+TEST_CASE("recipe: the first value of a key applies; a learning rate belongs to its optimizer") {
   const Recipe own = network_with(R"({"optimizer": "momentum", "learning_rate": 0.03,
                                       "schedule": "cosine", "epochs": 3})")
                          .recipe();

@@ -73,6 +73,22 @@ TEST_CASE("weights: every format keeps every bit") {
   CHECK_THROWS_AS(nn::save_weights(folder.path / "w.bin", network), Error);
 }
 
+TEST_CASE("weights: another format is refused by the names of the formats that are read") {
+  Folder folder;
+  Network network = Network::parse("[" + kConv + "]", "test", Device::cpu());
+  const std::string garbage(600, 'x'), zeros(1024, '\0');
+  for (const std::string& content : {std::string(), garbage, zeros})
+    for (const char* name : {"w.safetensors", "w.tar", "w.gz", "w"}) {
+      CAPTURE(content.size());
+      CAPTURE(name);
+      std::ofstream(folder.path / name, std::ios::binary) << content;
+      const doctest::Contains expected(
+          "expected weights as safetensors, JSON, ONNX, tar or tar.gz");
+      CHECK_THROWS_WITH_AS(nn::load_weights(folder.path / name, network), expected, ParseError);
+      CHECK_THROWS_WITH_AS(nn::load_weights(as_bytes(content), network), expected, ParseError);
+    }
+}
+
 TEST_CASE("weights: safetensors and tar keep metadata") {
   Folder folder;
   Network network = Network::parse("[" + kConv + ", " + kFc + "]", "test", Device::cpu());

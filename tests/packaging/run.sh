@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds and runs examples/consumer with Kaiseki in each way that a program can use: installed, pkg-config, sources, the
-# unpacked Debian packages. Builds examples/primes with an installed Kaiseki, and runs it with a coordinator and a node.
-# Compiles each public header alone, and checks the contents of the npm package.
+# Builds and runs examples/consumer with Kaiseki in each way that a program can use: installed, pkg-config, sources, and
+# the Debian packages in an empty root. Builds examples/primes with an installed Kaiseki and with the packages, and runs
+# it with a coordinator and a node. Compiles each public header alone.
 # Usage: tests/packaging/run.sh BUILD
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -25,6 +25,8 @@ try() {  # name, cmake options
 
 try_primes() {
   local state=$work/state url
+  cmake -S "$root/examples/primes" -B "$work/debian_primes" "${options[@]}" "-DCMAKE_PREFIX_PATH=$work/system/usr" &&
+    cmake --build "$work/debian_primes" || return
   cmake -S "$root/examples/primes" -B "$work/primes" "${options[@]}" "-DCMAKE_PREFIX_PATH=$work/prefix" || return
   cmake --build "$work/primes" || return
   "$build/cli/kaiseki" serve --port 0 --state "$state" >"$work/url" &
@@ -70,6 +72,26 @@ only_public_headers() {
     [ ! -e "$work/prefix/include/kaiseki/matrix/backend/cpu" ] && [ ! -e "$work/prefix/include/kaiseki/dist/net/beast" ] &&
     [ -z "$(find "$work/prefix/include" -name 'fft_plan.h' -o -name 'http_client.cc')" ]
 }
+# The headers that the pages include, and those in the tables of docs/cpp.md.
+documented_headers() {
+  local header status=0
+  while read -r header; do
+    [ -f "$work/prefix/include/kaiseki/$header" ] || { echo "packaging: the pages have $header, which is not installed"; status=1; }
+  done < <(cd "$root" && { sed -n 's/^#include <\(.*\/.*\.h\)>.*/\1/p' README.md docs/*.md docs/guides/*.md
+    grep '^|' docs/cpp.md docs/guides/embed.md | grep -o '`[a-z_/]*\.h`' | tr -d '`'; } | grep -v '^sys/' | sort -u)
+  return $status
+}
+components() {
+  local name=$work/components part
+  mkdir "$name"
+  printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(components LANGUAGES CXX)' \
+    'find_package(kaiseki REQUIRED COMPONENTS ${PART})' \
+    'if(PART AND NOT TARGET kaiseki::${PART})' 'message(FATAL_ERROR "no target")' 'endif()' >"$name/CMakeLists.txt"
+  for part in '' matrix nn dist dist_train net; do
+    cmake -S "$name" -B "$name/build" "-DPART=$part" "-DCMAKE_PREFIX_PATH=$work/prefix" >/dev/null || return
+  done
+  ! cmake -S "$name" -B "$name/build" -DPART=unknown "-DCMAKE_PREFIX_PATH=$work/prefix" >/dev/null 2>&1
+}
 with_pkg_config() {
   local flags
   export PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig
@@ -79,9 +101,12 @@ with_pkg_config() {
     flags=$(pkg-config --cflags --libs kaiseki-dist) && g++ -O1 "$root/examples/primes/main.cc" $flags -o "$work/pc_primes"
 }
 debian_packages() {
-  (cd "$build" && cpack -B "$work/packages") && mkdir "$work/system" || return
-  local file
-  for file in "$work"/packages/*.deb; do dpkg-deb -x "$file" "$work/system" || return; done
+  local database=$work/system/var/lib/dpkg
+  (cd "$build" && cpack -B "$work/packages") && mkdir -p "$database/info" "$database/updates" && touch "$database/status" || return
+  # The empty root has none of the packages that these depend on.
+  dpkg --root="$work/system" --log="$work/dpkg.log" --force-depends --force-not-root --force-script-chrootless --force-bad-path \
+    -i "$work"/packages/*.deb >/dev/null 2>&1 || return
+  [ "$(dpkg-query --admindir="$database" -W -f='${db:Status-Status} ${Package}\n' | sort | tr '\n' ' ')" = "installed kaiseki installed libkaiseki-dev " ] || return
   dpkg-deb -f "$work"/packages/kaiseki_*.deb Depends | grep -q libc6 &&
     [ "$("$work/system/usr/bin/kaiseki" --version)" = "kaiseki $(dpkg-deb -f "$work"/packages/kaiseki_*.deb Version)" ] &&
     (cd "$work" && "$work/system/usr/bin/kaiseki" summary lenet >/dev/null) &&
@@ -96,6 +121,8 @@ cmake --build "$build" --target kaiseki_manual
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
 check "internal headers are installed, or public ones are not" only_public_headers
 check "a public header does not compile alone" each_header_alone
+check "a documented header is not installed" documented_headers
+check "find_package does not know its components" components
 check "a program that pkg-config helps to build failed" with_pkg_config
 check "the Debian packages failed" debian_packages
 try debian "-DCMAKE_PREFIX_PATH=$work/system/usr"

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 CPP = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
-TREES = ("matrix", "nn", "ml", "dist", "wasm", "cli", "kaiseki.h")
+TREES = ("base", "matrix", "nn", "ml", "dist", "wasm", "cli", "tests", "bench", "kaiseki", "kaiseki.h")
 KNOWN = pathlib.Path(__file__).parent / "known_cycles.json"
 
 

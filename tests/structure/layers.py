@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-ALLOWED = {  # folder: the folders whose headers it may include
+ALLOWED = {  # a folder: the folders from which it may include headers
     "base": {"base"},
     "cl_kernels": set(),
     "matrix": {"base", "matrix", "cl_kernels"},

@@ -10,11 +10,11 @@ set(left_out_cases
   # The address space has no limit to set, and there is no fork.
   "if no more threads can be started*"
   "tuning file: after two processes write at once*"
-  # There are no file locks.
+  # WebAssembly has no file locks.
   "cache lock: *"
   # File times have a resolution of one second.
   "tuning file: truncated*"
-  # These instructions do not exist.
+  # WebAssembly has no such instructions.
   "SHA-256: the processor's instructions*"
   # gzip
   "data set: reads CIFAR-10's binary batches*"

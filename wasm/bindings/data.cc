@@ -103,15 +103,16 @@ KAISEKI_EXPORT int kaiseki_cifar10(const std::byte* file, size_t size, Tensor** 
 }
 
 /// Decodes a JPEG or PNG, scales it to cover height x width and crops it. Returns f32 [1, channels,
-/// height, width] in 0..1.
+/// height, width] in 0..1. With `as_stored`, the orientation in the file is ignored.
 KAISEKI_EXPORT Tensor* kaiseki_picture(const std::byte* file, size_t size, int channels, int height,
-                                       int width) {
+                                       int width, int as_stored) {
   return guarded([&] {
     require((channels == 1 || channels == 3) && std::min(height, width) > 0 &&
                 std::max(height, width) <= kMaxPictureSide,
             "picture", "expected 1 or 3 channels and sides from 1 to ", kMaxPictureSide, ", got ",
             channels, " and ", width, " x ", height);
-    const Preprocessing how{channels, height, width};
+    const Preprocessing how{
+        .channels = channels, .height = height, .width = width, .as_stored = as_stored != 0};
     Tensor sample({1, channels, height, width}, DType::f32, Device::cpu());
     prepare_sample(decode_for({file, size}, "picture", how), how, nullptr,
                    sample.overwrite<float>());

@@ -132,7 +132,8 @@ KAISEKI_EXPORT const std::byte* kaiseki_network_summary(Network* network) {
                                  .set("type", layer.type)
                                  .set("shape", json_of(layer.output))
                                  .set("parameters", layer.parameters)
-                                 .set("multiplyAdds", layer.multiply_adds));
+                                 .set("multiplyAdds", layer.multiply_adds)
+                                 .set("operations", layer.operations));
     Json summary = Json::object();
     summary.set("inputShape", json_of(network->input_shape()))
         .set("outputShape", json_of(network->output_shape()))

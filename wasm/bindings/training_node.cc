@@ -34,8 +34,11 @@ KAISEKI_EXPORT int kaiseki_training_node_add_blob(TrainingNode* node, const char
 }
 
 KAISEKI_EXPORT const std::byte* kaiseki_training_node_run(TrainingNode* node,
-                                                          const std::byte* ticket, size_t size) {
-  return guarded([&] { return return_bytes(node->run({ticket, size})); });
+                                                          const std::byte* ticket, size_t size,
+                                                          double memory_bytes) {
+  return guarded([&] {
+    return return_bytes(node->run({ticket, size}, static_cast<uint64_t>(memory_bytes)));
+  });
 }
 
 }  // namespace kaiseki::wasm

@@ -58,6 +58,23 @@ export interface Recipe {
   std?: number[];
 }
 
+/** How the learning rate changes, as in `kaiseki train` (docs/training.md). Lengths are in epochs. */
+export interface Schedule {
+  /** constant, step, cosine or linear. Default constant. */
+  name?: string;
+  /** The length. cosine and linear reach `minimumRate` at its end. */
+  epochs: number;
+  /** The part that an earlier training has done, so that this one continues there. Default 0. */
+  done?: number;
+  /** The time in which the rate rises from 0. Default 0. */
+  warmup?: number;
+  /** step: the time between two reductions, and the factor of each. Default of `gamma`: 0.1. */
+  stepSize?: number;
+  gamma?: number;
+  /** cosine and linear: the last rate. Default 0. */
+  minimumRate?: number;
+}
+
 export interface RandomOptions {
   /** An integer from 0 to 2^53, as for all seeds. Default 0. */
   seed?: number;
@@ -92,6 +109,8 @@ export interface PictureOptions {
   height: number;
   /** Default 3. */
   channels?: 1 | 3;
+  /** Whether to ignore the orientation that cameras store (Exif). Default false: pictures are turned upright. */
+  asStored?: boolean;
 }
 
 /** A layer, with figures for one sample. */
@@ -104,6 +123,8 @@ export interface LayerSummary {
   parameters: number;
   /** Of the forward pass. */
   multiplyAdds: number;
+  /** Of the forward pass: multiply-adds, inputs, and 20 for each value that a window of pooling or LRN reads. */
+  operations: number;
 }
 
 export interface Evaluation {

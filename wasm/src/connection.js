@@ -4,6 +4,15 @@ import { builtin, node } from './environment.js';
 import { KaisekiError } from './error.js';
 import { lendThreads } from './threads.js';
 
+/** Makes a thread with Node's class `Thread`, and with the part of a page's interface that lendThreads() uses. */
+function inProcess(Thread, script) {
+  const thread = new Thread(new URL(script));
+  thread.on('message', (data) => thread.onmessage({ data }));
+  thread.on('error', (error) => thread.onerror(error));
+  thread.unref();
+  return thread;
+}
+
 /** Connections with a request in progress. Firefox collects a connection that only its awaiting caller refers to. */
 const awaiting = new Set();
 
@@ -22,7 +31,8 @@ export class Connection {
 
   static async open() {
     const connection = new Connection(),
-      fail = (error) => connection.#fail(error?.message);
+      fail = (error) => connection.#fail(error?.message),
+      failThread = (message) => connection.#fail(`a thread failed: ${message}`);
     if (node) {
       const { Worker: Thread } = await builtin('worker_threads'),
         here = import.meta.url;
@@ -32,20 +42,20 @@ export class Connection {
       connection.#worker.on('error', fail);
       connection.#worker.on('exit', () => fail());
       connection.#worker.unref();
+      connection.#lent = lendThreads(failThread, (script) => inProcess(Thread, script));
     } else {
       connection.#worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
       connection.#worker.onmessage = ({ data }) => connection.#receive(data);
       connection.#worker.onerror = fail;
-      connection.#lent = lendThreads();
+      connection.#lent = lendThreads(failThread);
     }
     return connection;
   }
 
   /** Loads the library in the worker. Resolves to the number of threads. */
   load({ threads, onProgress }) {
-    const lent = this.#lent?.port;
-    const transfer = lent ? [lent] : [];
-    return this.request({ method: 'load', args: [{ threads, lent }] }, { transfer, onEvent: onProgress });
+    const { port: lent } = this.#lent;
+    return this.request({ method: 'load', args: [{ threads, lent }] }, { transfer: [lent], onEvent: onProgress });
   }
 
   number() {
@@ -111,7 +121,7 @@ export class Connection {
     if (this.#end) return;
     this.#end = end;
     this.#worker.terminate();
-    this.#lent?.end();
+    this.#lent.end();
     for (const { reject } of this.#pending.values()) reject(end);
     this.#pending.clear();
     awaiting.delete(this);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the package runs.
+// The environment that the package runs in.
 
 export const node = Boolean(globalThis.process?.versions?.node);
 

@@ -16,6 +16,7 @@ import type {
   PictureOptions,
   PoolOptions,
   Recipe,
+  Schedule,
   Shape,
   TypedArray,
   UniformOptions,
@@ -96,6 +97,10 @@ export interface Data {
   images: Tensor;
   /** i32 [n], or f32 of the output's shape. */
   labels: Tensor;
+  /** Subtracted from the values before training and evaluation: one number, or one for each channel. Default 0. */
+  mean?: readonly number[];
+  /** Divides the values after that. Default 1. */
+  std?: readonly number[];
 }
 
 export interface Parameter {
@@ -146,9 +151,12 @@ export class Network implements Disposable {
   saveWeights(format?: WeightsFormat): Promise<Uint8Array>;
   /**
    * Reads any of the three formats, or ONNX, by content. Resolves to a report. With `strict`, rejects if weights are
-   * missing or unknown.
+   * missing or unknown. `signal` stops the reading of a Blob and leaves the weights as they are.
    */
-  loadWeights(bytes: Uint8Array | ArrayBuffer | Blob, options?: { strict?: boolean }): Promise<string>;
+  loadWeights(
+    bytes: Uint8Array | ArrayBuffer | Blob,
+    options?: { strict?: boolean; signal?: AbortSignal },
+  ): Promise<string>;
 }
 
 export interface TrainOptions {
@@ -159,6 +167,10 @@ export interface TrainOptions {
   steps?: number;
   /** Default: the optimizer's. */
   learningRate?: number;
+  /** Changes the learning rate from step to step, from `learningRate`. Training ends with the schedule. */
+  schedule?: Schedule;
+  /** Random changes of pictures: none, or flip, crop and crop:PADDING joined by commas. Default none. */
+  augment?: string;
   /** Whether each epoch has a new order, which depends on the seed. Default true. */
   shuffle?: boolean;
   seed?: number;
@@ -172,6 +184,8 @@ export interface Progress {
   /** The number of completed steps and epochs. */
   step: number;
   epoch: number;
+  /** The number of samples in all steps so far. */
+  samples: number;
   /** The batch's loss before the step. */
   loss: number;
   /** 0 to 1. NaN without labels. */
@@ -186,7 +200,7 @@ export interface Progress {
 export interface Training {
   /** Resolves to the last step's progress. Rejects if training is aborted or fails. */
   readonly finished: Promise<Progress>;
-  /** Takes effect at the next step. */
+  /** Takes effect at the next step. With a schedule, it is the rate that the schedule starts from. */
   learningRate: number;
   batchSize: number;
   readonly paused: boolean;
@@ -277,6 +291,7 @@ export function load(options?: { threads?: number; onProgress?(progress: { loade
 /**
  * Makes threads in this page for a library that runs in a worker of the page. Send `port` to the worker in the transfer
  * list, and load kaiseki/sync there with `{ threads, lent: port }`. A worker can also make its threads itself, but in
- * Firefox it then sometimes waits forever. Call `end()` after the worker has ended.
+ * Firefox it then sometimes waits forever. If a thread fails during an operation, the worker waits for it forever, and
+ * `onFailure` gets the reason: end the worker. Call `end()` after the worker has ended.
  */
-export function lendThreads(): { port: MessagePort; end(): void };
+export function lendThreads(onFailure?: (reason: string) => void): { port: MessagePort; end(): void };

@@ -65,8 +65,8 @@ function makeMemory(shared) {
 const starting = new Set();
 
 async function makeThread(script, lent) {
-  if (node) return new (await builtin('worker_threads')).Worker(script);
   if (lent) return new BorrowedThread(lent, script.href);
+  if (node) return new (await builtin('worker_threads')).Worker(script);
   // An ES module, because Vite's development server adds imports to scripts.
   return new Worker(script, { type: 'module' });
 }
@@ -82,7 +82,7 @@ async function addThread(pool, script, lent) {
     thread.onerror = () => reject(new KaisekiError('Error', `[load] cannot load a thread's script ${script}`));
   });
   thread.onerror = onerror;
-  if (node) thread.unref();
+  thread.unref?.();
 }
 
 /** The module: its memory, its functions by name, and conversion of texts and numbers. */

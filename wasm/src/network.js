@@ -162,8 +162,9 @@ export class Network extends Handle {
   }
 
   /** Evaluates batch by batch. The caller may do other work between batches. */
-  *evaluateBatches({ images, labels }, { batchSize = 256 } = {}) {
-    const { kaiseki } = this,
+  *evaluateBatches(data, { batchSize = 256 } = {}) {
+    const { images, labels } = data,
+      { kaiseki } = this,
       { module } = kaiseki,
       { outputShape } = this.summary;
     const count = images.shape[0],
@@ -177,7 +178,7 @@ export class Network extends Handle {
       const n = Math.min(batchSize, count - start);
       kaiseki.tidy(() =>
         module.scratch((reserve) => {
-          const x = kaiseki.rowsFrom(images, start, n),
+          const x = kaiseki.normalized(data, kaiseki.rowsFrom(images, start, n)),
             wanted = kaiseki.rowsFrom(labels, start, n);
           const predicted = reserve(4 * n),
             batch = this.#scores('kaiseki_evaluate', [this.address, x.address, wanted.address], predicted);

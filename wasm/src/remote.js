@@ -99,12 +99,12 @@ export class Network extends Remote {
   initialize(...args) {
     return this.#getWeights('initialize', args);
   }
-  loadWeights(...args) {
-    return this.#getWeights('loadWeights', args);
+  loadWeights(file, { signal, ...options } = {}) {
+    return this.#getWeights('loadWeights', [file, options], { signal });
   }
 
-  async #getWeights(method, args) {
-    const answer = await this.kaiseki.request(this, method, args);
+  async #getWeights(method, args, options) {
+    const answer = await this.kaiseki.request(this, method, args, options);
     this.hasWeights = true;
     return answer;
   }

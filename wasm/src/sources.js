@@ -1,24 +1,39 @@
 // SPDX-License-Identifier: MIT
-// The bytes of files: given, or fetched with progress. gzip is gunzip.
+// The bytes of files: given, or fetched with progress. gzip is unpacked.
 import { KaisekiError, expect } from './error.js';
 
-const LIMIT = 2 ** 30;
+/** The most bytes of a file, and the most to which any file may be unpacked, whatever its size. */
+export const FILE_LIMIT = 2 ** 30,
+  SMALL_FILE = 2 ** 26;
 
-/** Reads a whole stream. `onChunk` gets the length of each part. */
-async function collect(stream, name, onChunk = () => {}) {
-  const parts = [];
+/** A larger file may be unpacked to this many times its size. Deflate reaches 1032. Pictures reach about 10. */
+const MOST_RATIO = 32;
+
+/** Reads a whole stream. `onChunk` gets the length of each part. The stream is canceled if `signal` aborts. */
+async function collect(stream, what, limit, signal, onChunk = () => {}) {
+  const parts = [],
+    reader = stream.getReader();
   let size = 0;
-  for (const reader = stream.getReader(); ;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.length;
-    if (size > LIMIT) {
-      reader.cancel();
-      throw new KaisekiError('Error', `[data] expected at most ${LIMIT} bytes of ${name}, got more`);
+  const cancel = () => reader.cancel().catch(() => {}); // read() reports the stream's error
+  signal.addEventListener('abort', cancel);
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { done, value } = await reader.read();
+      signal.throwIfAborted();
+      if (done) return concatenate(parts, size);
+      size += value.length;
+      if (size > limit) throw new KaisekiError('Error', `[data] expected at most ${limit} ${what}, got more`);
+      parts.push(value);
+      onChunk(value.length);
     }
-    parts.push(value);
-    onChunk(value.length);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    cancel();
   }
+}
+
+function concatenate(parts, size) {
   const bytes = new Uint8Array(size);
   let at = 0;
   for (const part of parts) {
@@ -28,18 +43,20 @@ async function collect(stream, name, onChunk = () => {}) {
   return bytes;
 }
 
-async function gunzip(bytes, name) {
+async function gunzip(bytes, name, mostUnpacked, signal) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  const limit = Math.min(mostUnpacked, Math.max(SMALL_FILE, MOST_RATIO * bytes.length));
   try {
-    return await collect(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')), name);
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+    return await collect(stream, `unpacked bytes of ${name}`, limit, signal);
   } catch (error) {
-    if (error instanceof KaisekiError) throw error;
-    throw new KaisekiError('ParseError', `[data] damaged gzip file ${name}: ${error.message}`);
+    if (error instanceof KaisekiError || signal.aborted) throw error;
+    throw new KaisekiError('ParseError', `[data] damaged gzip data in ${name}: ${error.message}`);
   }
 }
 
 /** Reads all sources. The total is 0 if the length of one is unknown. */
-async function read(sources, signal, onProgress) {
+async function read(sources, mostUnpacked, signal, onProgress) {
   let loaded = 0,
     total = 0,
     known = true;
@@ -63,25 +80,25 @@ async function read(sources, signal, onProgress) {
   );
   return Promise.all(
     opened.map(async (file) => {
-      if (file instanceof Uint8Array) return gunzip(file, 'bytes');
-      return gunzip(
-        await collect(file.stream, file.name, (length) => {
-          signal.throwIfAborted();
-          onProgress({ loaded: (loaded += length), total: known ? total : 0 });
-        }),
-        file.name,
+      if (file instanceof Uint8Array) return gunzip(file, 'an array', mostUnpacked, signal);
+      const bytes = await collect(file.stream, `bytes of ${file.name}`, FILE_LIMIT, signal, (length) =>
+        onProgress({ loaded: (loaded += length), total: known ? total : 0 }),
       );
+      return gunzip(bytes, file.name, mostUnpacked, signal);
     }),
   );
 }
 
-/** Reads all sources or none: the first failure cancels the others. */
-export async function readSources(sources, signal, onProgress) {
+/**
+ * Reads all sources or none: the first failure cancels the others. A packed file is refused above `mostUnpacked` bytes,
+ * and earlier if it is much smaller than its contents.
+ */
+export async function readSources(sources, mostUnpacked, signal, onProgress) {
   const stop = new AbortController(),
     abort = () => stop.abort();
   signal.addEventListener('abort', abort);
   try {
-    return await read(sources, stop.signal, onProgress);
+    return await read(sources, mostUnpacked, stop.signal, onProgress);
   } finally {
     abort();
   }

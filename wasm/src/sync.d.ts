@@ -99,8 +99,11 @@ export class TrainingNode implements Disposable {
   missing(ticket: Uint8Array): string[];
   /** Throws an Error if the bytes have another hash. */
   addBlob(hash: string, bytes: Uint8Array): void;
-  /** Returns the result's bytes. */
-  run(ticket: Uint8Array): Uint8Array;
+  /**
+   * Returns the result's bytes. Throws an Error, before it makes the network, if the ticket would need more than
+   * `memoryBytes`.
+   */
+  run(ticket: Uint8Array, memoryBytes?: number): Uint8Array;
   /** Fetches the missing blobs, then runs the ticket. */
   compute(ticket: Uint8Array, fetchBlob: (hash: string) => Promise<Uint8Array>): Promise<Uint8Array>;
 }
@@ -154,6 +157,9 @@ export class Network implements Disposable {
 export interface Data {
   images: Tensor;
   labels: Tensor;
+  /** As in the entry kaiseki. */
+  mean?: readonly number[];
+  std?: readonly number[];
 }
 
 export interface Kaiseki {

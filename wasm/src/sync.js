@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The entry kaiseki/sync. Operations run in the calling thread.
-import { KaisekiError } from './error.js';
+import { KaisekiError, expect } from './error.js';
 import { Handle } from './handle.js';
 import { Module } from './module.js';
 import { Network, Optimizer } from './network.js';
@@ -206,8 +206,21 @@ class Kaiseki {
     );
   }
 
-  batch({ images, labels }, rows) {
-    return { images: this.rows(images, rows), labels: this.rows(labels, rows) };
+  /** Selects samples of a data set, and normalizes them. `change` changes the pictures before. */
+  batch(data, rows, change) {
+    const images = this.rows(data.images, rows);
+    return { images: this.normalized(data, change ? change(images) : images), labels: this.rows(data.labels, rows) };
+  }
+
+  /** Subtracts the data set's means and divides by its deviations. */
+  normalized({ mean, std }, images) {
+    if (!mean && !std) return images;
+    const each = (values) => {
+      expect([1, images.shape[1]].includes(values.length), 'data', '1 number, or one for each channel', values.length);
+      return this.tensor(Float32Array.from(values), [values.length, ...images.shape.slice(2).fill(1)]);
+    };
+    expect(!std || std.every((value) => value > 0), 'data', 'each std above 0', String(std));
+    return this.elementwise('(x - m) / s', { x: images, m: mean ? each(mean) : 0, s: std ? each(std) : 1 });
   }
 
   idx(bytes) {
@@ -241,7 +254,7 @@ class Kaiseki {
     );
   }
 
-  picture(bytes, { width, height, channels = 3 }) {
+  picture(bytes, { width, height, channels = 3, asStored = false }) {
     const { module } = this;
     return module.scratch(
       (reserve) =>
@@ -254,6 +267,7 @@ class Kaiseki {
             checkInt32(channels),
             checkInt32(height),
             checkInt32(width),
+            asStored,
           ),
         ),
     );

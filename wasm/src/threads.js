@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Threads that the page makes for a library in a worker. If a worker in Firefox makes a thread itself, it sometimes
-// waits forever: the worker and the thread wait for the same signal, and only one of them gets it.
+// Threads that the page or process makes for a library in a worker. If a worker in Firefox makes a thread itself, it
+// sometimes waits forever: the worker and the thread wait for the same signal, and only one of them gets it. If a
+// thread fails during an operation, the worker waits for it forever. Only the maker of the thread learns of the failure.
 
-/** Makes threads in the page for a library that was loaded with `port`. `end()` ends them. */
-export function lendThreads() {
+const inPage = (script) => new Worker(script, { type: 'module' });
+
+/**
+ * Makes threads for a library that was loaded with `port`. `end()` ends them. Calls onFailure(message) if a thread
+ * fails after it was loaded. The library reports earlier failures. `makeThread` makes a thread of a script.
+ */
+export function lendThreads(onFailure = () => {}, makeThread = inPage) {
   const { port1, port2 } = new MessageChannel(),
     threads = new Map();
   port1.onmessage = ({ data: { id, script, message, end } }) => {
     if (script) {
-      const failed = ({ filename, lineno, message }) => port1.postMessage({ id, error: { filename, lineno, message } });
+      let loaded = false;
+      const failed = ({ filename, lineno, message }) => {
+        port1.postMessage({ id, error: { filename, lineno, message } });
+        if (loaded) onFailure(message);
+      };
       try {
-        const thread = new Worker(script, { type: 'module' });
-        thread.onmessage = ({ data }) => port1.postMessage({ id, message: data });
+        const thread = makeThread(script);
+        thread.onmessage = ({ data }) => {
+          loaded = true; // a thread's first message says so
+          port1.postMessage({ id, message: data });
+        };
         thread.onerror = failed;
         threads.set(id, thread);
       } catch (error) {
@@ -25,6 +38,7 @@ export function lendThreads() {
       threads.get(id)?.postMessage(message);
     }
   };
+  port1.unref?.();
   const end = () => {
     port1.close();
     for (const thread of threads.values()) thread.terminate();
@@ -53,6 +67,9 @@ export class BorrowedThread {
     };
     port.postMessage({ id: this.#id, script });
   }
+
+  /** Emscripten also listens like this in Node, to call onmessage and onerror. The port calls them. */
+  on() {}
 
   postMessage(message) {
     this.#port.postMessage({ id: this.#id, message });

@@ -42,11 +42,17 @@ export class TrainingNode extends Handle {
     );
   }
 
-  run(ticket) {
+  run(ticket, memoryBytes = 2 ** 53) {
     const { module } = this.kaiseki;
     return module.scratch((reserve) =>
       module.bytes(
-        module.call('kaiseki_training_node_run', this.address, module.put(reserve, Uint8Array, ticket), ticket.length),
+        module.call(
+          'kaiseki_training_node_run',
+          this.address,
+          module.put(reserve, Uint8Array, ticket),
+          ticket.length,
+          checkNatural(memoryBytes, 'trainingNode'),
+        ),
       ),
     );
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The worker. It answers requests with kaiseki/sync, and keeps the objects that requests lastId.
+// The worker. It answers requests with kaiseki/sync, and keeps the objects that requests name by their numbers.
 import { builtin, node } from './environment.js';
 import { KaisekiError, expect } from './error.js';
-import { readSources } from './sources.js';
+import { FILE_LIMIT, SMALL_FILE, readSources } from './sources.js';
 import { Network, Optimizer, Tensor, load } from './sync.js';
 import { train } from './trainer.js';
 import { turn } from './turn.js';
@@ -14,6 +14,16 @@ const objects = new Map();
 const running = new Map();
 /** Messages that arrived while a weights file is read. They take effect after it. */
 let deferred;
+
+/** The most unpacked bytes of a file. A picture has at most 2^26 pixels of 3 bytes, and all of CIFAR-10 has 176 MiB. */
+const PICTURE_LIMIT = 2 ** 28,
+  CIFAR_LIMIT = 2 ** 28;
+
+/** A weights file has at most 16 bytes for a value, and with `strict` only the network's values. */
+function weightsLimit(network, { strict = true } = {}) {
+  if (!strict) return FILE_LIMIT;
+  return SMALL_FILE + 16 * network.summary.layers.reduce((sum, { parameters }) => sum + parameters, 0);
+}
 
 /** Requests that are not just a method of an object: (context of the request, object, arguments). */
 const requests = {
@@ -40,18 +50,18 @@ const requests = {
     }
   },
   async loadWeights({ signal, event }, network, file, options) {
-    const [bytes] = await readSources([file], signal, event);
+    const [bytes] = await readSources([file], weightsLimit(network, options), signal, event);
     return network.loadWeights(bytes, options);
   },
   async mnist({ signal, event }, _, images, labels) {
-    return library.mnist(...(await readSources([images, labels], signal, event)));
+    return library.mnist(...(await readSources([images, labels], FILE_LIMIT, signal, event)));
   },
   async cifar10({ signal, event }, _, files) {
-    const parts = await readSources(files, signal, event);
+    const parts = await readSources(files, CIFAR_LIMIT, signal, event);
     return library.cifar10(parts.length === 1 ? parts[0] : new Uint8Array(await new Blob(parts).arrayBuffer()));
   },
   async picture({ signal, event }, _, file, options) {
-    const [bytes] = await readSources([file], signal, event);
+    const [bytes] = await readSources([file], PICTURE_LIMIT, signal, event);
     return library.picture(bytes, options);
   },
 };
@@ -97,7 +107,7 @@ function failure(error, signal) {
   };
 }
 
-/** Afterwards the module's memory may be corrupt. */
+/** Returns whether the module's memory may be corrupt after the error. */
 function isFatal(error) {
   return (
     error instanceof WebAssembly.RuntimeError ||

@@ -160,6 +160,26 @@ for (const name of browsers)
       );
     });
 
+    test('ends the worker when a thread traps in a product', { timeout: 120000 }, async () => {
+      const found = await inPage('/isolated', async () => {
+        const { load } = await import('kaiseki');
+        globalThis.Worker = class extends Worker {
+          constructor(script, options) {
+            super(`${script}`.includes('threads') ? '/wasm/test/trap_thread.js' : script, options);
+          }
+        };
+        const kaiseki = await load({ threads: 2 }),
+          x = await kaiseki.tensor(new Float32Array(1e6), [1000, 1000]);
+        try {
+          for (;;) await Promise.all([x.matmul(x), x.add(x)]);
+        } catch (error) {
+          return [error.kind, error.message, (await kaiseki.closed).kind];
+        }
+      });
+      assert.deepEqual([found[0], found[2]], ['Closed', 'Closed']);
+      assert.match(found[1], /^\[worker\] expected a running worker, got its end \(a thread failed: .+\)/);
+    });
+
     // The last file is served once, for the worker. The thread's request fails.
     for (const [file, times] of [
       ['/worker.js', 0],

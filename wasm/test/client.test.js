@@ -14,11 +14,10 @@ import { load as loadHere } from 'kaiseki/sync';
 
 const lenet = readFileSync(new URL('../../models/lenet-dag.json', import.meta.url), 'utf8');
 const started = [];
-let script; // of the next worker; undefined: the package's script
+const scripts = []; // of the next workers; undefined: the package's script
 workers.Worker = class extends workers.Worker {
   constructor(own, options) {
-    super(script ?? own, options);
-    script = undefined;
+    super(scripts.shift() ?? own, options);
     started.push(this);
   }
 };
@@ -362,7 +361,7 @@ describe("the worker's end", () => {
     test(`reports that the worker was killed, threads: ${threads}`, async () => {
       started.length = 0;
       const kaiseki = await load({ threads });
-      assert.equal(started.length, 1);
+      assert.equal(started.length, threads);
       const pending = Promise.allSettled([kaiseki.digits({ count: 5000 }), kaiseki.uniform([10])]);
       await started[0].terminate();
       for (const { reason } of await pending) assert.equal(reason?.kind, 'Closed');
@@ -374,13 +373,58 @@ describe("the worker's end", () => {
     });
 
   test('ends the worker when the module traps', async () => {
-    script = new URL('trap.js', import.meta.url);
+    scripts.push(new URL('trap.js', import.meta.url));
     const kaiseki = await load({ threads: 1 });
     assert.equal(await (await kaiseki.tensor([3])).item(), 3);
     const results = await Promise.allSettled([kaiseki.trim(), kaiseki.uniform([1])]);
     for (const { reason } of results)
       assert.match(reason?.message, /expected a running worker, got its end \(unreachable\)/);
     assert.match((await kaiseki.closed).message, /unreachable/);
+  });
+
+  test('ends the worker when a thread traps in a product', { timeout: 60000 }, async () => {
+    scripts.push(undefined, new URL('trap_thread.js', import.meta.url));
+    const kaiseki = await load({ threads: 2 }),
+      x = await kaiseki.tensor(new Float32Array(1e6), [1000, 1000]);
+    const message = /expected a running worker, got its end \(a thread failed: .*\): call load\(\) again/;
+    await assert.rejects(
+      async () => {
+        for (;;) await Promise.all([x.matmul(x), x.add(x)]);
+      },
+      { kind: 'Closed', message },
+    );
+    assert.match((await kaiseki.closed).message, message);
+    await assert.rejects(x.sum(), { kind: 'Closed' });
+    const again = await load({ threads: 2 });
+    assert.equal(await (await again.tensor([4])).item(), 4);
+    again.close();
+  });
+
+  test('aborts the reading of a stalled blob', { timeout: 60000 }, async () => {
+    started.length = 0;
+    scripts.push(new URL('stalled_blob.js', import.meta.url));
+    const kaiseki = await load({ threads: 1 }),
+      network = await kaiseki.network(lenet),
+      blob = new Blob(['x']);
+    let canceled = 0;
+    started[0].on('message', (message) => (canceled += message === 'canceled'));
+    const expected = await network.saveWeights();
+    for (const read of [
+      (options) => network.loadWeights(blob, options),
+      (options) => kaiseki.picture(blob, { width: 1, height: 1, ...options }),
+      (options) => kaiseki.mnist({ images: blob, labels: new Uint8Array(1) }, options),
+      (options) => kaiseki.cifar10([blob], options),
+    ]) {
+      const stop = new AbortController(),
+        before = canceled;
+      const reading = read({ signal: stop.signal });
+      stop.abort(new Error('enough'));
+      await assert.rejects(reading, /enough/);
+      assert.equal(canceled, before + 1);
+    }
+    assert.equal(network.hasWeights, false);
+    assert.deepEqual(await network.saveWeights(), expected);
+    kaiseki.close();
   });
 
   test('rejects an invalid number of threads', async () => {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Data sets and pictures from addresses and from bytes.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { load } from 'kaiseki';
+import { readSources } from '../../node_modules/kaiseki/src/sources.js';
 import { mnist, png } from './files.js';
 
 const kaiseki = await load({ threads: 1 });
@@ -84,7 +86,7 @@ describe('data sets', () => {
     });
     await assert.rejects(kaiseki.mnist({ images: set.images, labels: mnist(299).classes }), {
       kind: 'ParseError',
-      message: /expected 300 classes/,
+      message: /expected 300 labels/,
     });
     await assert.rejects(kaiseki.mnist({ images: set.images.subarray(0, 999), labels }), { kind: 'ParseError' });
     await assert.rejects(kaiseki.mnist({ images: 'nowhere', labels }), TypeError);
@@ -99,6 +101,32 @@ describe('data sets', () => {
         kind: 'Error',
         message: /^\[data\] expected an address, a Blob, an ArrayBuffer or a Uint8Array, got /,
       });
+  });
+
+  test('refuses packed files that are much smaller than their contents', { timeout: 60000 }, async () => {
+    const zeros = (megabytes) => new Uint8Array(megabytes << 20),
+      sound = Buffer.concat([zeros(70), randomBytes(4 << 20)]);
+    const refused = (reading, most) =>
+      assert.rejects(reading, {
+        kind: 'Error',
+        message: `[data] expected at most ${most} unpacked bytes of an array, got more`,
+      });
+    const network = await kaiseki.network({
+      inputs: { x: { shape: [2] } },
+      layers: [{ name: 'f', type: 'fully_connected', output_size: 2 }],
+    });
+    const small = gzipSync(zeros(65));
+    await refused(kaiseki.mnist({ images: small, labels: set.classes }), 2 ** 26);
+    await refused(kaiseki.picture(small, { width: 1, height: 1 }), 2 ** 26);
+    await refused(kaiseki.cifar10([small]), 2 ** 26);
+    await refused(network.loadWeights(small, { strict: false }), 2 ** 26);
+
+    const read = (bytes, most) => readSources([gzipSync(bytes)], most, new AbortController().signal, () => {});
+    await refused(read(sound, sound.length - 1), sound.length - 1);
+    for (const bytes of [zeros(64), sound]) assert.equal((await read(bytes, 2 ** 30))[0].length, bytes.length);
+    // The network has six parameters.
+    await refused(network.loadWeights(gzipSync(sound)), 2 ** 26 + 16 * 6);
+    await assert.rejects(network.loadWeights(gzipSync(sound), { strict: false }), { kind: 'ParseError' });
   });
 
   test('aborts a download', async () => {
@@ -173,6 +201,19 @@ describe('pictures', () => {
     const grey = await kaiseki.picture(new Blob([file]), { width: 4, height: 4, channels: 1 });
     assert.deepEqual(grey.shape, [1, 1, 4, 4]);
     assert.ok((await list(grey)).every((value) => value > 0 && value < 1));
+  });
+
+  test('turns a picture upright by its Exif block, unless asStored', async () => {
+    const jpeg = readFileSync(new URL('../../jpeg/half_colour.jpg', import.meta.url));
+    const block = Buffer.from('Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x03\0' + '\0'.repeat(6), 'latin1');
+    const head = Buffer.from([0xff, 0xe1, 0, block.length + 2]);
+    const turned = new Uint8Array(Buffer.concat([jpeg.subarray(0, 2), head, block, jpeg.subarray(2)]));
+    const size = { width: 8, height: 6 },
+      plain = await list(await kaiseki.picture(new Uint8Array(jpeg), size)),
+      stored = await list(await kaiseki.picture(turned, { ...size, asStored: true })),
+      upright = await list(await kaiseki.picture(turned, size));
+    assert.deepEqual(stored, plain);
+    assert.notDeepEqual(upright, plain);
   });
 
   test('rejects bytes that are not a picture', async () => {

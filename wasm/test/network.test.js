@@ -231,7 +231,9 @@ describe('networks', () => {
       shape: [20, 24, 24],
       parameters: 520,
       multiplyAdds: 288000,
+      operations: 288784,
     });
+    assert.equal(layers[1].operations, 20 * (20 * 12 * 12 * 4) + 20 * 24 * 24);
     kaiseki.tidy(() => {
       const { images } = kaiseki.digits({ count: 3 });
       const [pooled, convolved, last] = network.activations(images, ['pool1', 'conv1', 'fc4']);

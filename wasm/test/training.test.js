@@ -114,6 +114,66 @@ describe('training', () => {
     assert.deepEqual(files[0], files[1]);
   });
 
+  test('follows a schedule to its end, also in two parts and with a last smaller batch', async () => {
+    const [network, optimizer] = await prepared(small);
+    const schedule = { name: 'cosine', epochs: 3, warmup: 1, minimumRate: 0.01 };
+    const rates = async (options, given) => {
+      const found = [];
+      const onStep = ({ learningRate }) => found.push(learningRate);
+      const all = { batchSize: 70, learningRate: 0.1, schedule: { ...schedule, ...options }, onStep, ...given };
+      const { samples } = await kaiseki.train(network, optimizer, digits, all).finished;
+      return { found, samples };
+    };
+    const whole = await rates(); // 9 steps an epoch
+    assert.deepEqual([whole.found.length, whole.samples], [27, 1800]);
+    whole.found.forEach((rate, step) => {
+      const t = Math.max(0, (step - 9) / 18);
+      const expected = (0.01 + 0.045 * (1 + Math.cos(Math.PI * t))) * Math.min(1, (step + 1) / 9);
+      assert.ok(Math.abs(rate - expected) < 1e-12, `step ${step}: ${rate}, expected ${expected}`);
+    });
+    const first = await rates({}, { steps: 12 });
+    const second = await rates({ done: first.samples / 600 });
+    assert.ok(Math.abs(second.found[0] - whole.found[12]) < 1e-12);
+    assert.equal(second.found.length, 15);
+    for (const wrong of [{ epochs: 0 }, { name: 'cosin' }, { name: 'step' }])
+      await assert.rejects(rates(wrong), /\[train\]/);
+  });
+
+  test('normalizes pictures in training and in tests', async () => {
+    const { images, labels } = await kaiseki.digits({ count: 60 });
+    const given = { images, labels, mean: [0.1], std: [0.3] };
+    const made = { images: await (await images.sub(0.1)).div(0.3), labels };
+    const found = [];
+    for (const data of [given, made]) {
+      const [network, optimizer] = await prepared(small);
+      await kaiseki.train(network, optimizer, data, { batchSize: 20, epochs: 2, learningRate: 0.01 }).finished;
+      const { loss, accuracy } = await network.evaluate(data);
+      found.push([await network.saveWeights(), loss, accuracy]);
+    }
+    assert.deepEqual(found[0], found[1]);
+    const [network] = await prepared(small);
+    await assert.rejects(network.evaluate({ images, labels, mean: [1, 2, 3] }), /one for each channel, got 3/);
+    await assert.rejects(network.evaluate({ images, labels, std: [0] }), /each std above 0/);
+  });
+
+  test('augments pictures at random, with the seed alone, and learns', async () => {
+    const train = async (options) => {
+      const [network, optimizer] = await prepared(small);
+      await kaiseki.train(network, optimizer, digits, { batchSize: 60, epochs: 2, learningRate: 0.05, ...options })
+        .finished;
+      return network;
+    };
+    const weights = async (options) => (await train(options)).saveWeights();
+    const plain = await weights(),
+      moved = await weights({ augment: 'flip,crop:2' });
+    assert.notDeepEqual(moved, plain);
+    assert.deepEqual(await weights({ augment: 'flip,crop:2' }), moved);
+    assert.notDeepEqual(await weights({ augment: 'flip,crop:2', seed: 1 }), moved);
+    const { accuracy } = await (await train({ augment: 'crop:1', epochs: 6 })).evaluate(digits);
+    assert.ok(accuracy > 0.6, `accuracy ${accuracy}`);
+    await assert.rejects(train({ augment: 'flop' }), /expected none, or flip, crop or crop:PADDING, got flop/);
+  });
+
   test('uses every sample once an epoch, in an order that depends on the seed', async () => {
     const [network, optimizer] = await prepared(small),
       data = await kaiseki.tidy(async (scope) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A page that was expelled does not come back at once, under whatever name. These tests have a coordinator of their own,
-// because it then lets all new nodes of this address wait.
+// A page that was expelled does not come back at once, not even under another name. These tests use a separate
+// coordinator, because after an expulsion all new nodes of this address have to wait.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { skip, withCoordinator } from './coordinator.js';
@@ -27,7 +27,9 @@ describe('an expelled page', { skip }, () => {
     await page.goto(`${coordinator.url}/volunteer/`);
     await start.and(page.locator(':enabled')).click();
     await page
-      .getByText('closed the connection: a node of this address was expelled; others may join in 1 min; trying again')
+      .getByText(
+        'closed the connection: a node of this address was expelled; other nodes may join in 1 min; trying again',
+      )
       .waitFor();
     assert.equal(await connected(), undefined);
     assert.equal((await coordinator.nodes()).length, 1);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Files are opened by their contents, from a button or dropped: networks as ONNX and JSON, weights, data.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { DESKTOP, PAGE, launch, open, pick, press, until } from './page.js';
+import { describe, test } from 'node:test';
+import { DESKTOP, open, pick, press, until, withPage } from './page.js';
 import { assertAccessible, assertFits } from './look.js';
-import { serve } from './server.js';
 
 // Messages of Protocol Buffers: a number, or bytes with their length.
 const varint = (value) => (value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]);
@@ -69,15 +68,9 @@ const drop = (page, name, buffer, types = ['dragover', 'drop']) =>
   );
 
 describe('files', () => {
-  let server, browser, page;
-  before(async () => {
-    server = await serve({ '/': PAGE });
-    browser = await launch();
+  let page;
+  withPage(async ({ browser, server }) => {
     page = await open(browser, server.address, { ...DESKTOP, bypassCSP: true });
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.close();
   });
 
   test('opens a network of ONNX with its weights', async () => {

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Trained weights are not lost by a high learning rate, by one key, or by a reload.
+// A high learning rate, one key or a reload does not lose trained weights.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { PAGE, PHONE, launch, open, openPlain, panel, pick, press, ready, stat, until } from './page.js';
+import { describe, test } from 'node:test';
+import { PHONE, eventually, open, openPlain, panel, pick, press, ready, stat, until, withPage } from './page.js';
 import { assertAccessible, assertFits } from './look.js';
-import { serve } from './server.js';
+import { storedSteps, untilStored } from './stored.js';
 
 describe('kept training', () => {
   let server, browser;
-  before(async () => {
-    server = await serve({ '/': PAGE });
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  withPage((started) => ({ browser, server } = started));
 
   test('a learning rate of 1 stops with a reason, and lower ones are offered until it learns', async () => {
     const page = await open(browser, server.address, { ...PHONE, bypassCSP: true });
@@ -75,7 +68,7 @@ describe('kept training', () => {
         await press(page, 'Pause');
         await page.getByRole('button', { name: 'Resume' }).waitFor();
         const step = await stat(page, 'Step');
-        await page.waitForTimeout(500); // the training is stored
+        await untilStored(page, step);
         await page.reload();
         await ready(page);
         await page.getByText(/Your last training: Small MLP, \d+ steps, test accuracy [89]/).waitFor();
@@ -101,8 +94,7 @@ describe('kept training', () => {
   test('a reload without a pause loses a few seconds', async () => {
     const page = await open(browser, server.address);
     await press(page, 'Start');
-    await until(page, 'Time', () => true);
-    await page.waitForTimeout(8000);
+    await eventually('a stored training', async () => (await storedSteps(page)).length > 0);
     await page.reload();
     await page.getByText(/Your last training: LeNet, [\d,]+ steps/).waitFor();
     await press(page, 'Discard');
@@ -110,6 +102,38 @@ describe('kept training', () => {
     await ready(page);
     assert.equal(await page.getByText('Your last training').count(), 0);
     await page.context().close();
+  });
+
+  test('two tabs keep their own trainings', async () => {
+    const first = await open(browser, server.address);
+    const train = async (page) => {
+      await press(page, 'Start');
+      await until(page, 'Step', (value) => value > 5);
+      await press(page, 'Pause');
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
+      const step = await stat(page, 'Step');
+      await untilStored(page, step);
+      return step;
+    };
+    const steps = [await train(first)];
+    const second = await first.context().newPage();
+    await second.goto(server.address);
+    await ready(second);
+    assert.equal(await second.getByText('Your last training').count(), 0, 'the training of an open tab is not offered');
+    await pick(second, 'Small MLP');
+    await second.getByText('Network ready').waitFor();
+    steps.push(await train(second));
+    assert.deepEqual((await storedSteps(second)).sort(), steps.sort());
+    await first.reload();
+    await first.getByText(/Your last training: LeNet, /).waitFor();
+    await first.close();
+    await second.reload();
+    await second.getByText(/Your last training: Small MLP, /).waitFor();
+    await press(second, 'Discard');
+    await eventually('one is left', async () => (await storedSteps(second)).length === 1);
+    await second.reload();
+    await second.getByText(/Your last training: LeNet, /).waitFor();
+    await second.context().close();
   });
 
   test('trains where nothing can be stored, and asks before the page closes', async () => {

@@ -12,7 +12,7 @@ export const task = (id, project, more = {}) => ({
   function: '',
   module: 'm',
   priority: 0,
-  verification: 'none',
+  verification: 'adaptive',
   free: 10,
   leased: 2,
   done: 30,
@@ -41,7 +41,7 @@ export const node = (i, more = {}) => ({
 export const METRICS = (done, dead = 0) =>
   `kaiseki_pool_total{event="accepted"} ${done}\nkaiseki_pool_total{event="dead"} ${dead}\n`;
 
-/** What the coordinator remembers: it started five minutes ago. */
+/** The history of a coordinator that started five minutes ago. */
 export function history(url) {
   const seconds = Number(new URL(url, 'http://localhost').searchParams.get('seconds')),
     now = Date.now() / 1000;

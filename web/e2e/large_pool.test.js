@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The console with a large pool: few tab stops, lists that scroll without a delay, and what happens between a list and
-// the requests that follow it.
+// The console with a large pool: few tab stops, and lists that scroll without a delay. A project or task may be deleted
+// between a list and the requests that follow it.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { METRICS, history, node, servePool, task } from './large_pool.js';
@@ -182,8 +182,9 @@ describe('the console of a large pool', () => {
     const page = await open();
     const shown = () => page.locator('.stat-good dd').textContent().then(Number);
     await eventually('a rate', async () => (await shown()) > 0);
-    for (let i = 0; i < 12; ++i) {
-      await page.waitForTimeout(500);
+    for (let i = 0; i < 4; ++i) {
+      const before = polls;
+      await eventually('the next answers', () => polls > before + 1);
       assert.ok(Math.abs((await shown()) - 20) <= 2, String(await shown()));
     }
   });
@@ -192,7 +193,7 @@ describe('the console of a large pool', () => {
     const page = await open();
     const plot = page.getByRole('img', { name: /^Connected nodes, now 8,000/ });
     await plot.waitFor();
-    /** Where the curve begins, as a share of the plot's width. */
+    /** The start of the curve, as a share of the plot's width. */
     const begins = () =>
       plot.locator('canvas').evaluate((canvas) => {
         const color = getComputedStyle(document.documentElement).getPropertyValue('--gold').trim();
@@ -217,6 +218,25 @@ describe('the console of a large pool', () => {
         return found >= least && found < most;
       });
     }
+    assert.deepEqual(page.problems, []);
+  });
+
+  test('a chart names its axis, and shows the values under the pointer', async () => {
+    const page = await open();
+    const pointed = async (title, expected) => {
+      const chart = page.getByRole('region', { name: title, exact: true });
+      await chart.locator('.u-over').hover();
+      await chart.locator('.legend', { hasText: expected }).waitFor();
+    };
+    await page.getByLabel('Time range').selectOption('10 minutes');
+    await eventually('the history', () => page.getByRole('img', { name: /^Tickets a second, now [\d.]+/ }).count());
+    await pointed('Throughput', /Time \d\d:\d\d.*tickets\/s \d+/);
+    await pointed('Nodes over time', /Time \d\d:\d\d.*connected [\d,]+/);
+    await page.getByRole('link', { name: 'Projects' }).click();
+    await page.getByLabel('Search project or task').fill('project 8');
+    await page.getByRole('button', { name: /^project 8\b/ }).click();
+    await page.getByText('Epoch 4 of 8, step 1,990 of 5,000').waitFor();
+    await pointed('Loss', /Step [\d,]+.*loss \d/);
     assert.deepEqual(page.problems, []);
   });
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Opens the page in headless Chromium, reports violations of its content security policy, and does what users do.
 import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { serve } from './server.js';
 
 /** The built page. */
 export const PAGE = process.env.KAISEKI_PAGE ?? fileURLToPath(new URL('../../page/', import.meta.url));
@@ -14,6 +16,23 @@ export const PATIENCE = 180_000;
 
 export const launch = () =>
   chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'], timeout: PATIENCE });
+
+/**
+ * Starts a browser and a server of the built page before the tests of a describe block, and closes both afterwards.
+ * @param {(started: { browser: import('playwright-core').Browser, server: { address: string } }) => unknown} onStart
+ */
+export function withPage(onStart) {
+  let browser, server;
+  before(async () => {
+    server = await serve({ '/': PAGE });
+    browser = await launch();
+    await onStart({ browser, server });
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+}
 
 /**
  * A browser context without animations, which would disturb axe. `script` runs in its pages before their own scripts.
@@ -35,12 +54,20 @@ export async function openPlain(browser, address, options = DESKTOP) {
   return page;
 }
 
-/** Opens the page that trains, and waits until it can train. */
+/** Opens the page that trains, and waits until it can train. It then trains until a test ends it. */
 export async function open(browser, address, options) {
   const page = await openPlain(browser, address, options);
   await ready(page);
+  await setEpochs(page, 100_000);
   return page;
 }
+
+/** Enters the number of epochs, also where the panel is closed. */
+export const setEpochs = (page, epochs) =>
+  page.locator('.fields input[type=number]').evaluate((input, epochs) => {
+    input.value = String(epochs);
+    input.dispatchEvent(new Event('change', { bubbles: true }));
+  }, epochs);
 
 /** Waits until the library, a network and data are loaded. */
 export const ready = (page) =>

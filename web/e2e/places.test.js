@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Where the page works: with and without threads, offline, with the user's own data, and accessibly (axe).
+// The page works with and without threads, offline and with the user's own data. It is accessible (axe).
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { DESKTOP, PAGE, PHONE, confirm, panel, launch, open, pick, press, ready, until } from './page.js';
+import {
+  DESKTOP,
+  PAGE,
+  PHONE,
+  confirm,
+  eventually,
+  launch,
+  open,
+  openPlain,
+  panel,
+  pick,
+  press,
+  ready,
+  until,
+} from './page.js';
 import { serve } from './server.js';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -92,6 +106,66 @@ describe('the page', () => {
     await until(page, 'Step', (value) => value > 2);
     await page.goto(`${own.address}/index.html`);
     await ready(page);
+    await page.context().close();
+  });
+
+  test('suggests the address of MNIST only if the server has it', async () => {
+    for (const [address, expected] of [
+      [server.address, '/data/mnist/'],
+      [alone.address, ''],
+    ]) {
+      const page = await openPlain(browser, address);
+      await ready(page);
+      const asked = page.waitForResponse((response) => response.url().includes('/data/mnist/'));
+      await pick(page, 'Address');
+      assert.equal((await asked).ok(), expected !== '');
+      const field = page.getByRole('textbox', { name: 'Folder' });
+      if (expected) await eventually('the address', async () => (await field.inputValue()) === expected);
+      await press(page, 'Test picture'); // the page has handled the answer
+      assert.equal(await field.inputValue(), expected);
+      await page.context().close();
+    }
+  });
+
+  test('shows how much of the library it has received', async () => {
+    const name = (await readdir(join(PAGE, 'assets'))).find((one) => /^kaiseki-threads.*\.wasm$/.test(one));
+    const module = await readFile(join(PAGE, 'assets', name));
+    let send;
+    const slow = async (response) => {
+      response.setHeader('Content-Type', 'application/wasm');
+      response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
+      response.write(module.subarray(0, 600_000));
+      await new Promise((resolve) => (send = resolve));
+      response.end(module.subarray(600_000));
+    };
+    const own = await serve({ '/': PAGE, [`/assets/${name}`]: slow });
+    const page = await openPlain(browser, own.address);
+    await page.getByText(/^Loading the library, 0\.[1-6] MB/).waitFor();
+    await eventually('the request', () => send);
+    send();
+    await ready(page);
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+    await own.close();
+  });
+
+  test('has at most 600 kB for a browser that accepts Brotli', async () => {
+    const page = await openPlain(browser, 'about:blank', { serviceWorkers: 'block' }); // it fetches every file
+    const paths = new Set();
+    page.context().on('response', (response) => paths.add(new URL(response.url()).pathname));
+    await page.goto(server.address);
+    await ready(page);
+    assert.ok(
+      [...paths].some((path) => path.endsWith('.wasm')),
+      [...paths].join(),
+    );
+    let bytes = 0;
+    for (const path of paths) {
+      const file = join(PAGE, path === '/' ? 'index.html' : path);
+      bytes += (await stat(existsSync(`${file}.br`) ? `${file}.br` : file)).size;
+    }
+    console.log(`the page that trains: ${bytes} bytes in Brotli`);
+    assert.ok(bytes > 300_000 && bytes <= 600_000, `${bytes} bytes`);
     await page.context().close();
   });
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Serves the built page on the loopback device under the content security policy of docs/web.md, which is stricter than
-// the policy of `kaiseki serve`.
+// Serves the built page on the loopback device under the content security policy of docs/web.md. `kaiseki serve` has a
+// less strict policy.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
@@ -21,8 +21,8 @@ export const CSP =
   "require-trusted-types-for 'script'";
 
 /**
- * Serves folders by URL path. Returns the address and how to stop. Instead of a folder there may be a function that
- * answers a request. `isolated`: whether the page may share memory, and so use threads.
+ * Serves folders by URL path. A function instead of a folder answers the requests itself. Returns the address and
+ * close(). `isolated`: sends the headers that allow shared memory, which threads need.
  */
 export async function serve(folders, { isolated = true } = {}) {
   const server = createServer(async (request, response) => {

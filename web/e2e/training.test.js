@@ -2,11 +2,10 @@
 // LeNet learns the built-in digits, recognizes drawn ones, and saves its weights to a file.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   DESKTOP,
   ONE,
-  PAGE,
   PHONE,
   SEVEN,
   ZERO,
@@ -14,16 +13,16 @@ import {
   panel,
   draw,
   drawn,
-  launch,
   open,
   paste,
   pick,
   press,
   reset,
+  setEpochs,
   stat,
   until,
+  withPage,
 } from './page.js';
-import { serve } from './server.js';
 
 /** The names of the tensors in a safetensors file. */
 function names(bytes) {
@@ -35,14 +34,7 @@ function names(bytes) {
 
 describe('training', () => {
   let server, browser, file;
-  before(async () => {
-    server = await serve({ '/': PAGE });
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  withPage((started) => ({ browser, server } = started));
 
   test('learns digits to 95 %, recognizes drawn ones, pauses, saves and resets', async () => {
     const page = await open(browser, server.address);
@@ -93,12 +85,11 @@ describe('training', () => {
     await press(page, 'Pause');
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     const paused = await stat(page, 'Step');
-    await page.waitForTimeout(700);
-    assert.equal(await stat(page, 'Step'), paused);
 
     const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Save')]);
     assert.equal(download.suggestedFilename(), 'weights.safetensors');
     file = await readFile(await download.path());
+    assert.equal(await stat(page, 'Step'), paused);
     assert.deepEqual(names(file), [
       'conv1.bias',
       'conv1.weight',
@@ -145,6 +136,22 @@ describe('training', () => {
     await page.locator('.probabilities .best').waitFor();
     await press(page, 'Start'); // until it recognizes this one too
     await page.locator('.probabilities .best', { hasText: /^1/ }).waitFor();
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  });
+
+  test('finishes after the epochs of the panel, and trains as many again', async () => {
+    const page = await open(browser, server.address, DESKTOP);
+    await page.getByText('From the recipe: cosine schedule, weight decay 0.0005.').waitFor();
+    await pick(page, 'Small MLP');
+    await page.getByText('Network ready').waitFor();
+    await setEpochs(page, 1);
+    await press(page, 'Start');
+    await page.getByText('Finished after 1 epoch', { exact: true }).waitFor();
+    assert.equal(await stat(page, 'Step'), 60);
+    await press(page, '1 epoch more');
+    await page.getByText('Finished after 2 epochs').waitFor();
+    assert.deepEqual([await stat(page, 'Step'), await stat(page, 'Epoch')], [120, 2]);
     assert.deepEqual(page.problems, []);
     await page.context().close();
   });

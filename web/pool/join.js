@@ -31,6 +31,8 @@ const flags = [
 ];
 
 const measureSeconds = 2;
+const leastHeap = 16; // in MiB; Node needs it to start a worker
+const mostProofCharacters = 4096;
 
 function usage(problem) {
   console.error(
@@ -82,7 +84,7 @@ function readOptions() {
     threads: number('threads', Math.max(1, os.availableParallelism() - 1)),
     seconds: number('seconds', 60),
     trainingSeconds: number('seconds', 300),
-    memory: number('memory', 256),
+    memory: 2 ** 20 * number('memory', Math.min(process.constrainedMemory?.() || Infinity, os.totalmem()) / 2 ** 20),
     gflops: values.gflops && number('gflops'),
     folder: values.package,
   };
@@ -128,23 +130,46 @@ async function makeTrainer({ url, threads, trainingSeconds, gflops, folder }) {
   }
 }
 
-/** Whether the program at `url` proves that it knows the token (docs/protocol.md). Rejects if it is no coordinator. */
-async function knowsToken(url, token) {
-  const nonce = randomBytes(16).toString('hex');
-  const answer = await fetch(`${url}/proof?nonce=${nonce}`, { redirect: 'error', signal: AbortSignal.timeout(10000) });
-  const { proofs } = await answer.json();
-  const port = new URL(url).port || '80';
-  return proofs.includes(createHmac('sha256', token).update(`kaiseki coordinator ${port} ${nonce}`).digest('hex'));
+/** The body of a small answer, and the address that it came from. */
+function getFrom(url) {
+  return new Promise((resolve, reject) => {
+    const request = http.get(url, { agent: false, signal: AbortSignal.timeout(10000) }, (answer) => {
+      const address = answer.socket.remoteAddress.replace(/^::ffff:(?=.*\.)/, '');
+      let body = '';
+      answer.setEncoding('utf8').on('error', reject);
+      answer.on('data', (text) => {
+        body += text;
+        if (body.length > mostProofCharacters) request.destroy(new Error('expected a short answer, got a long one'));
+      });
+      answer.on('end', () => resolve({ body, address }));
+    });
+    request.on('error', reject);
+  });
 }
 
-/** A WebSocket that sends the token only if the other side knows it. Otherwise it calls `refuse`. */
+/**
+ * The address at which a program proves that it knows the token (docs/protocol.md); undefined if it does not. Rejects
+ * if it is no coordinator.
+ */
+async function provenAddress(url, token) {
+  const nonce = randomBytes(16).toString('hex');
+  const { body, address } = await getFrom(`${url}/proof?nonce=${nonce}`);
+  const port = new URL(url).port || '80';
+  const text = `kaiseki coordinator ${address} ${port} ${nonce}`;
+  const isProven = JSON.parse(body).proofs.includes(createHmac('sha256', token).update(text).digest('hex'));
+  return isProven ? address : undefined;
+}
+
+/** A WebSocket that sends the token only to an address that knows it. Otherwise it calls `refuse`. */
 function provenSocket(url, token, open, refuse) {
   const outer = { readyState: 0, send() {}, close: () => (outer.onerror = undefined) };
-  knowsToken(url, token)
-    .then((known) => {
+  provenAddress(url, token)
+    .then((address) => {
       if (!outer.onerror) return; // closed meanwhile
-      if (!known) return refuse();
-      const inner = open();
+      if (!address) return refuse();
+      const proven = new URL(url);
+      proven.hostname = address.includes(':') ? `[${address}]` : address;
+      const inner = open(proven.origin);
       inner.binaryType = 'arraybuffer';
       for (const name of ['onopen', 'onmessage', 'onerror', 'onclose']) inner[name] = (event) => outer[name]?.(event);
       outer.send = (data) => inner.send(data);
@@ -197,7 +222,7 @@ async function main() {
     console.error('join: the coordinator refuses the token; pass its node.token with --token-file');
     process.exit(1);
   };
-  const open = () => new WebSocket(`${url.replace(/^http/, 'ws')}/node`, { headers });
+  const open = (to) => new WebSocket(`${to.replace(/^http/, 'ws')}/node`, { headers });
   const onEvent = async (event, details) => {
     print({ time: Date.now() / 1000, event, ...details });
     if (event === 'waiting' && details.code === expelledCode) {
@@ -207,18 +232,21 @@ async function main() {
     if (event === 'waiting' && details.code === 1006 && !isProven && (await askStatus(url, headers)) === 401) refuse();
   };
   const node = new PoolNode({
-    connect: () => (isProven ? provenSocket(url, token, open, refuse) : open()),
+    connect: () => (isProven ? provenSocket(url, token, open, refuse) : open(url)),
     fetchBlob: cacheBlobs((hash) => getBlob(url, hash)),
     runners: Array.from(
       { length: threads },
       () =>
         new Runner(
-          () => makeWorker('./task_worker_node.js', { resourceLimits: { maxOldGenerationSizeMb: memory } }),
+          ({ memory }) =>
+            makeWorker('./task_worker_node.js', {
+              resourceLimits: { maxOldGenerationSizeMb: Math.max(leastHeap, memory / 2 ** 20) },
+            }),
           seconds,
         ),
     ),
     trainers,
-    info: { name, device: `Node ${process.version}`, threads, gflops },
+    info: { name, device: `Node ${process.version}`, threads, gflops, memory_bytes: memory },
     onEvent,
   });
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => node.stop());

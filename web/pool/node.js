@@ -6,20 +6,24 @@ import { decodeFrame, encodeFrame } from './frame.js';
 import { countSamples, trainingFunction } from './training.js';
 
 const firstDelay = 0.5; // in seconds
+const defaultMemory = 2 ** 28; // of a ticket, in bytes
+const unknownMemory = 2 ** 30; // of a node
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * A task's job has `module` and `code`, a training job has `function`. With `measure` seconds the job returns GFLOP/s.
+ * A task's job has `module` and `code`, a training job has `function`. `memory` is in bytes. With `measure` seconds the
+ * job returns GFLOP/s.
  * @typedef {{
- *   module?: string, code?: Uint8Array, function?: string, input?: Uint8Array, blobs?: Uint8Array[], measure?: number,
+ *   module?: string, code?: Uint8Array, function?: string, input?: Uint8Array, blobs?: Uint8Array[], memory?: number,
+ *   measure?: number,
  * }} Job
  */
 /**
  * Computes jobs, one at a time. With `again`, stop() is followed by other jobs.
  * @typedef {{ run(job: Job): Promise<Uint8Array | number>, stop(again?: boolean): void }} TaskRunner
  */
-/** @typedef {{ name: string, device: string, threads: number, gflops: number }} NodeInfo */
+/** @typedef {{ name: string, device: string, threads: number, gflops: number, memory_bytes?: number }} NodeInfo */
 /**
  * connect() opens a socket to the coordinator, and fetchBlob(hash) downloads a blob. `runners` compute modules, `trainers`
  * compute training. `identity` is that of an earlier connection. After `silence` seconds without a message the
@@ -53,6 +57,7 @@ export class PoolNode {
     this.threads = Math.max(runners.length, trainers.length); // the largest number of tickets that run at once
     this.jobs = new Map(); // ticket -> {token, task, maxResultBytes, runner?, result?, samples?}
     this.queue = []; // tickets that no runner has started
+    this.memory = 0; // of the running tickets, in bytes
     this.identity = { ...identity };
     this.delay = firstDelay;
     this.stopping = false;
@@ -205,24 +210,36 @@ export class PoolNode {
       maxResultBytes: control.max_result_bytes ?? Infinity,
     });
     if (this.slots() === 0) return this.giveBack(ticket);
-    const job = { ticket, blobs: control.blobs ?? [], input: payload.slice() };
+    const memory = control.memory_bytes ?? defaultMemory,
+      most = this.nodeMemory() / 4;
+    if (memory > most)
+      return this.giveBack(ticket, `expected a ticket with at most ${most} bytes (memory_bytes), got ${memory}`);
+    const job = { ticket, blobs: control.blobs ?? [], input: payload.slice(), memory };
     if (this.functions.includes(control.function)) this.queue.push({ ...job, function: control.function });
     else if (control.module) this.queue.push({ ...job, module: control.module });
     else return this.giveBack(ticket, 'this node has no such function');
     this.startJobs();
   }
 
+  nodeMemory() {
+    return this.info.memory_bytes || unknownMemory;
+  }
+
+  /** A ticket takes at most a quarter of the memory. Several take at most half of it. */
   startJobs() {
     for (const job of [...this.queue]) {
       const [group, other] = job.function ? [this.training, this.modules] : [this.modules, this.training];
       if (other.busy > 0) break; // training uses all threads
       if (group.idle.length === 0 || group.busy >= this.threads) continue;
+      if (this.memory + job.memory > this.nodeMemory() / 2) continue;
       const runner = group.idle.pop();
+      this.memory += job.memory;
       ++group.busy;
       this.queue.splice(this.queue.indexOf(job), 1);
       this.compute(runner, job).finally(() => {
         group.idle.push(runner);
         --group.busy;
+        this.memory -= job.memory;
         this.startJobs();
       });
     }

@@ -28,16 +28,17 @@ function adapt(worker, lentThreads) {
  * Computes training tickets with `threads` threads. `lendThreads` is the package's function.
  * @param {number} threads
  * @param {FetchBlob} fetchBlob
- * @param {() => { port: MessagePort, end(): void }} lendThreads
+ * @param {(onFailure: (reason: string) => void) => { port: MessagePort, end(): void }} lendThreads
  * @returns {TaskRunner}
  */
 export const trainingRunner = (threads, fetchBlob, lendThreads) =>
   new Runner(
     () => {
       const worker = new Worker(new URL('./training_worker.js', import.meta.url), { type: 'module', name: 'training' });
-      const lentThreads = lendThreads();
+      const lentThreads = lendThreads((reason) => adapter.onError?.({ message: `a thread failed: ${reason}` }));
+      const adapter = adapt(worker, lentThreads);
       worker.postMessage({ threads, lent: lentThreads.port }, [lentThreads.port]);
-      return adapt(worker, lentThreads);
+      return adapter;
     },
     trainingSeconds,
     fetchBlob,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Runner: computes one ticket at a time in a worker, and ends the worker at the time limit. A worker runs the code of
-// only one module, so tasks do not see each other's state.
+// only one module, so tasks do not see each other's state. A worker that posts `spent` with its answer is not used
+// again.
 
 const idleSeconds = 30; // how long a worker waits for the next ticket
 
 /**
- * `makeWorker()` returns {post(message), onMessage, onError, end()}, for web workers and for Node's workers. If a
+ * `makeWorker(job)` returns {post(message), onMessage, onError, end()}, for web workers and for Node's workers. If a
  * worker posts {want: hashes}, it gets {fetched: [bytes...]} or {failed: message} from fetchBlob(hash). The time for
  * this does not count.
  */
@@ -14,14 +15,16 @@ export class Runner {
     Object.assign(this, { makeWorker, seconds, fetchBlob });
   }
 
-  /** A job is a task's {module, code, input, blobs} or a function's {function, input, blobs}. */
+  /** A job is a task's {module, code, input, blobs, memory} or a function's {function, input, blobs, memory}. */
   run({ code, ...job }) {
     clearTimeout(this.idle);
-    const isLoaded = this.worker && this.worker.module === job.module;
+    const fits = !job.module || this.worker?.memory === job.memory; // a trainer checks the memory of each ticket
+    const isLoaded = this.worker && this.worker.module === job.module && fits;
     if (!isLoaded) {
       this.stopWorker();
-      this.worker = this.makeWorker();
+      this.worker = this.makeWorker(job);
       this.worker.module = job.module;
+      this.worker.memory = job.memory;
     }
     return new Promise((resolve, reject) => {
       const { worker } = this;
@@ -52,16 +55,17 @@ export class Runner {
       };
       count();
       this.abandon = () => fail('stopped');
-      worker.onMessage = ({ result, error, want }) => {
+      worker.onMessage = ({ result, error, want, spent }) => {
         if (want) {
           pause(); // the download does not count
           return this.fetch(worker, want).then(count);
         }
         if (error !== undefined) {
-          if (!worker.loaded) this.stopWorker(); // the worker may lack the module's code: the next worker gets it again
+          if (!worker.loaded || spent) this.stopWorker(); // the worker may lack the module's code: the next worker gets it again
           return settle(reject, new Error(error));
         }
         worker.loaded = true;
+        if (spent) this.stopWorker();
         settle(resolve, result);
       };
       worker.onError = (error) => fail(error?.message ?? 'the worker ended');

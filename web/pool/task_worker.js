@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Runs one task's module in a worker of a page, with JavaScript's globals but none of the browser's. The server knows
-// this file by its name. Its policy allows this worker no network, no code from strings, and only scripts that the
-// worker makes itself.
+// Runs one task's module in a worker of a page, with JavaScript's globals but none of the browser's. Its memory has a
+// limit. The server knows this file by its name. Its policy allows this worker no network, no code from strings,
+// and only scripts that the worker makes itself.
 
+import { limitBuffers } from './memory_limit.js';
 import { resultBytes } from './task_result.js';
 import { isWasm, loadWasm } from './wasm_task.js';
 
@@ -41,7 +42,6 @@ const language = new Set([
   'Reflect',
   'RegExp',
   'Set',
-  'SharedArrayBuffer',
   'String',
   'Symbol',
   'SyntaxError',
@@ -82,20 +82,26 @@ function removeBrowserGlobals() {
 
 const { Blob, URL } = globalThis;
 
-async function loadScript(code) {
+async function loadScript(code, most) {
+  limit = limitBuffers((text) => post({ error: text, spent: true }));
+  limit.begin(most);
   const address = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
   const { calculate } = await import(/* @vite-ignore */ address).finally(() => URL.revokeObjectURL(address));
   if (typeof calculate !== 'function') throw new Error('expected a module that exports calculate()');
   return calculate;
 }
 
+const spentPart = 8; // a worker whose task took more than this part of its memory is not used again
 const post = postMessage.bind(globalThis);
-let task; // the function of this worker's module
+let task, // the function of this worker's module
+  limit; // of its buffers, if it is JavaScript
 
-addEventListener('message', async ({ data: { code, input, blobs } }) => {
+addEventListener('message', async ({ data: { code, input, blobs, memory = Infinity } }) => {
   try {
-    task ??= await (isWasm(code) ? loadWasm(code) : loadScript(code));
-    post({ result: resultBytes(await task(input, blobs)) });
+    task ??= await (isWasm(code) ? loadWasm(code, memory) : loadScript(code, memory));
+    const result = resultBytes(await task(input, blobs));
+    post({ result, spent: (limit?.used() ?? task.used) > memory / spentPart });
+    limit?.begin(memory);
   } catch (error) {
     post({ error: String(error?.message ?? error) });
   }

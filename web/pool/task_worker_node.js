@@ -2,12 +2,26 @@
 // Runs one task's module in a worker thread of Node. The context has JavaScript's globals but none of Node's. The
 // module cannot import, and cannot make code from strings.
 
+import { readFileSync } from 'node:fs';
 import vm from 'node:vm';
 import { parentPort } from 'node:worker_threads';
 import { resultBytes } from './task_result.js';
 import { isWasm, loadWasm } from './wasm_task.js';
 
-let task; // the function of this worker's module
+const limitSource = readFileSync(new URL('./memory_limit.js', import.meta.url), 'utf8');
+const spentPart = 8; // a worker whose task took more than this part of its memory is not used again
+
+let task, // the function of this worker's module
+  limit; // of its buffers, if it is JavaScript
+
+/** Runs memory_limit.js in the context: its objects must not be of Node's realm. */
+async function limitContext(context, most) {
+  const module = new vm.SourceTextModule(limitSource, { context });
+  await module.link(() => {});
+  await module.evaluate();
+  limit = module.namespace.limitBuffers((text) => parentPort.postMessage({ error: text, spent: true }));
+  limit.begin(most);
+}
 
 /**
  * Prepares a context before the task's code runs in it. Returns a function that calls the task's function with copies
@@ -25,9 +39,10 @@ function makeCall(context) {
   return (calculate, input, blobs) => call(calculate, own(input), ...blobs.map(own));
 }
 
-async function loadScript(module, code) {
-  const context = vm.createContext(Object.create(null), { codeGeneration: { strings: false, wasm: true } });
+async function loadScript(module, code, most) {
+  const context = vm.createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } });
   const call = makeCall(context);
+  await limitContext(context, most);
   const task = new vm.SourceTextModule(Buffer.from(code).toString(), { identifier: module, context });
   await task.link(() => {
     throw new Error('expected a module without imports');
@@ -38,10 +53,12 @@ async function loadScript(module, code) {
   return (input, blobs) => call(calculate, input, blobs);
 }
 
-parentPort.on('message', async ({ module, code, input, blobs }) => {
+parentPort.on('message', async ({ module, code, input, blobs, memory = Infinity }) => {
   try {
-    task ??= await (isWasm(code) ? loadWasm(code) : loadScript(module, code));
-    parentPort.postMessage({ result: resultBytes(await task(input, blobs)) });
+    task ??= await (isWasm(code) ? loadWasm(code, memory) : loadScript(module, code, memory));
+    const result = resultBytes(await task(input, blobs));
+    parentPort.postMessage({ result, spent: (limit?.used() ?? task.used) > memory / spentPart });
+    limit?.begin(memory);
   } catch (error) {
     parentPort.postMessage({ error: String(error?.message ?? error) });
   }

@@ -66,7 +66,7 @@ export class Training {
   }
 
   /** Fetches only the blobs that the node lacks. It caches the step's weights and the network. */
-  async compute({ input, blobs }, post) {
+  async compute({ input, blobs, memory }, post) {
     this.node ??= this.kaiseki.trainingNode({ cacheBytes: this.cacheBytes });
     if (input.length === 0 && blobs.length !== 1)
       throw new Error(`[train] expected a ticket as input or as the only blob, got ${blobs.length} blobs`);
@@ -80,7 +80,7 @@ export class Training {
       if (failed !== undefined) throw new Error(failed);
       want.forEach((hash, i) => this.node.addBlob(hash, fetched[i]));
     }
-    return this.node.run(ticket);
+    return this.node.run(ticket, memory);
   }
 
   /** Measures the GFLOP/s of a convolution. The coordinator uses them to size this node's work. */

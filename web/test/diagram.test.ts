@@ -13,6 +13,7 @@ function diagram(count: number): string {
     shape: [4, 2, 2],
     parameters: 1,
     multiplyAdds: 0,
+    operations: 0,
   }));
   const json = { inputs: { x: { shape: [4, 2, 2] } }, layers: layers.map(({ name, type }) => ({ name, type })) };
   const inspector = { chosen: { value: '' }, layer: { value: layers[0] }, layers: { value: layers } };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Trained weights are not lost: a training that diverges, questions before something is discarded, and a later visit.
+// Trained weights are not lost if a training diverges or the page is opened again. The page asks before it discards
+// them.
 import type { Kaiseki, Progress, TrainOptions } from 'kaiseki';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { SavedTraining, Store } from '../src/state/keeper';
@@ -48,7 +49,7 @@ const library = {
     if (json === 'bad') throw new Error('network: line 1: expected a value');
     return {
       json: {},
-      layers: [{ name: 'a', type: 'relu', shape: [10], parameters, multiplyAdds: 0 }],
+      layers: [{ name: 'a', type: 'relu', shape: [10], parameters, multiplyAdds: 0, operations: 0 }],
       inputShape: [1, 28, 28],
       outputShape: [10],
       dispose() {},
@@ -108,6 +109,7 @@ function step(number: number, loss = 1 / number): void {
   const progress: Progress = {
     step: number,
     epoch: 0,
+    samples: 50 * number,
     loss,
     accuracy: 0.5,
     imagesPerSecond: 9,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import { expect, test } from 'vitest';
-import { addBytes, freeAt, leftBytes, readParts, usedInHour, type Part } from '../src/volunteer/traffic';
+import { addBytes, freeAt, leftBytes, readParts, type Part } from '../src/volunteer/traffic';
 
 const MINUTE = 60_000,
   HOUR = 60 * MINUTE,
@@ -42,8 +42,8 @@ test('says when bytes may flow again', () => {
 test('a clock that is set back takes no part out of the count', () => {
   const parts = addBytes([], 5e6, 1000 * HOUR);
   const back = addBytes(parts, 1e6, 900 * HOUR);
-  expect(usedInHour(back, 900 * HOUR)).toBe(6e6);
-  expect(usedInHour(back, 902 * HOUR)).toBe(0);
+  expect(leftBytes(back, LIMITS, 900 * HOUR)).toBe(194e6);
+  expect(leftBytes(back, LIMITS, 902 * HOUR)).toBe(200e6);
 });
 
 test.each([null, 7, 'x', [null, 3, { start: -1, bytes: 2 }, { start: 5 }]])('ignores invalid parts: %j', (given) =>

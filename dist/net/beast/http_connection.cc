@@ -79,6 +79,12 @@ class HttpConnection final : public Connection,
  private:
   std::shared_ptr<HttpConnection> own() { return this->shared_from_this(); }
 
+  std::string local_address() {
+    ErrorCode error;
+    const auto local = beast::get_lowest_layer(stream_).local_endpoint(error);
+    return error ? "" : unmapped(local.address()).to_string();
+  }
+
   void read_head() {
     parser_.emplace();
     parser_->header_limit(static_cast<uint32_t>(hub_.limits().header_bytes));
@@ -113,11 +119,14 @@ class HttpConnection final : public Connection,
     }
     if (!parse_target({head.target().data(), head.target().size()}, request_))
       return refuse("request", 400, "a path");
+    if (request_.path == kProofPath) request_.local = local_address();
     if (is_proxy_ && !take_clients_seat(websocket::is_upgrade(head)))
       return refuse("forwarded", 503, "an address in X-Forwarded-For, and fewer connections of it");
     request_.address = address_;
     if (!hub_.knows_host(request_.header("host")))
-      return refuse("host", 421, "a Host that this server is called by (--name)");
+      return refuse("host", 421, "a Host with a name of this server");
+    if (seat_.is_on_trial() && request_.path != kProofPath && !has_token())
+      return refuse("connection_rate", 429, "a token, or fewer connections of this address");
     // After a proof comes the request that needs it.
     keep_alive_ = head.keep_alive() && (!hub_.draining || request_.path == kProofPath);
     if (websocket::is_upgrade(head)) return upgrade();
@@ -188,7 +197,7 @@ class HttpConnection final : public Connection,
     const auto origin = request_.headers.find("origin");
     if (origin != request_.headers.end() &&
         !hub_.knows_origin(origin->second, request_.header("host")))
-      return refuse("origin", 403, "a page of this server, or one of --origin");
+      return refuse("origin", 403, "a page of this server or of an allowed origin");
     if (request_.path != "/node") return refuse("request", 404, "/node");
     if (hub_.draining) return respond(HttpResponse::problem(503, "the coordinator is ending"));
     serve_node<Stream>(hub_, std::move(seat_), address_, std::move(stream_), request_);
@@ -227,7 +236,7 @@ class HttpConnection final : public Connection,
       response = HttpResponse::problem(422, error.what());
     } catch (const std::exception& error) {
       failed(error);
-      response = HttpResponse::problem(500, "the coordinator has an error; its log tells which");
+      response = HttpResponse::problem(500, "the coordinator has an internal error; see its log");
     }
     request_.body = {};
     respond(std::move(response));
@@ -235,7 +244,7 @@ class HttpConnection final : public Connection,
 
   HttpResponse full() {
     hub_.metrics.refuse("output_bytes_of_all");
-    return HttpResponse::problem(503, "too much waits for those who do not read; come again");
+    return HttpResponse::problem(503, "too many bytes wait for other connections; try again later");
   }
 
   void refuse(const char* reason, int status, const std::string& expected) {

@@ -17,12 +17,17 @@ class Connection;
 
 struct Hub {
   Hub(const ServerOptions& options, Metrics& metrics, EventLog& log)
-      : options(options), metrics(metrics), log(log), gate(this->options.limits, metrics) {}
+      : options(options),
+        metrics(metrics),
+        log(log),
+        gate(this->options.limits, metrics),
+        pings(limits().pings_of_all_per_second, limits().pings_of_all_per_second) {}
 
   const ServerOptions options;
   Metrics& metrics;
   EventLog& log;
   Gate gate;
+  TokenBucket pings;  // of all nodes without a token
   Service* service = nullptr;
   std::unordered_set<Connection*> connections;
   std::unordered_set<Connection*> asleep;  // their response waits for data
@@ -71,18 +76,19 @@ class Connection {
   virtual std::shared_ptr<Connection> self() = 0;
   /// Called about once a second. Ends the connection if it is overdue.
   virtual void sweep(double now) = 0;
-  /// The response that waited may have data now.
+  /// Called when a waiting response may have data.
   virtual void wake() {}
   /// Called when the server ends.
   virtual void drain() = 0;
   /// Closes the socket and gives back the seat. The handlers of the socket then get an error, and
   /// the object ends with the last of them.
   virtual void abort() = 0;
-  /// Bytes a second of an incomplete message. Infinite if there is none, or it has just begun.
+  /// Returns the bytes per second of an incomplete message. Infinite if no message is incomplete or
+  /// if it has just begun.
   virtual double input_rate() const { return HUGE_VAL; }
   /// Ends the connection, so that other connections have room for their messages.
   virtual void give_way() {}
-  /// Like abort(), and ends the service's part before it returns.
+  /// Like abort(), but also ends the service's part of the connection before it returns.
   virtual void finish() { abort(); }
   /// An error in `call` ends this connection only.
   template <class Call>

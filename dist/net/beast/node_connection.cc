@@ -65,7 +65,7 @@ class NodeConnection final : public Connection,
     const bool full = !out_.empty() && hub_.is_full();  // not this node's fault if it has read all
     if (full || static_cast<double>(waiting_bytes_) > hub_.limits().output_bytes) {
       hub_.metrics.refuse(full ? "output_bytes_of_all" : "output_bytes");
-      return close(CloseCode::try_later, "too much waits for this node");
+      return close(CloseCode::try_later, "too many bytes wait for this node");
     }
     if (out_.empty()) progress_ = hub_.now();
     out_.push_back(std::move(message));
@@ -156,7 +156,7 @@ class NodeConnection final : public Connection,
     if (base_ == 0) base_ = raw;
     if (raw - base_ > 3 * useful_ + (64 << 10)) {
       hub_.metrics.refuse("fragments");
-      close(CloseCode::policy, "too little in too many fragments");
+      close(CloseCode::policy, "too many fragments with too few bytes");
     }
   }
 
@@ -238,9 +238,20 @@ class NodeConnection final : public Connection,
       hub_.metrics.refuse("ping_rate");
       return close(CloseCode::policy, "too many pings and pongs");
     }
+    share_pings();
     if (reader_.opcode() != WebSocketOpcode::ping) return;
     pong_ = websocket_control(WebSocketOpcode::pong, as_text(reader_.control()));
     write();
+  }
+
+  /// Nodes without a token share a rate. Above it the next input of the node waits its turn.
+  void share_pings() {
+    if (peer_->standing() == Standing::trusted) return;
+    const double turn = hub_.pings.owe(received_);
+    if (turn == 0) return;
+    hub_.metrics.refuse("ping_rate_of_all");
+    paused_ = true;
+    resume_ = received_ + std::min(turn, hub_.limits().pong_seconds / 2);
   }
 
   void on_data() {
@@ -274,7 +285,7 @@ class NodeConnection final : public Connection,
       close(CloseCode::protocol, problem.what());
     } catch (const std::exception& problem) {
       failed(problem);
-      close(CloseCode::internal, "the coordinator has an error; its log tells which");
+      close(CloseCode::internal, "the coordinator has an internal error; see its log");
     }
   }
 
@@ -298,7 +309,7 @@ class NodeConnection final : public Connection,
       Connection* const slowest = hub_.slowest();
       if (slowest->input_rate() == HUGE_VAL || slowest == this) {
         hub_.metrics.refuse("input_bytes_of_all");
-        return close(CloseCode::try_later, "too much comes from all nodes at once");
+        return close(CloseCode::try_later, "all nodes together send too many bytes");
       }
       slowest->give_way();
     }
@@ -313,7 +324,9 @@ class NodeConnection final : public Connection,
     seat_.touch();
     hub_.metrics.add("messages_received");
     hub_.metrics.add("bytes_received", message.size());
-    peer_->receive(decode_frame(message), message);
+    const Frame frame = decode_frame(message);
+    if (frame.type == FrameType::echo) share_pings();
+    peer_->receive(frame, message);
     reader_.clear();
     if (!messages_.take(received_)) {
       hub_.metrics.refuse("message_rate");
@@ -324,13 +337,13 @@ class NodeConnection final : public Connection,
   /// Stops reading for a moment. TCP then slows the peer down.
   void wait() {
     timer_.emplace(stream_.get_executor());
-    timer_->expires_after(
-        std::chrono::microseconds(1 + static_cast<int64_t>(1e6 * messages_.wait(hub_.now()))));
+    const double now = hub_.now(), seconds = std::max(messages_.wait(now), resume_ - now);
+    timer_->expires_after(std::chrono::microseconds(1 + static_cast<int64_t>(1e6 * seconds)));
     timer_->async_wait([self = own()](ErrorCode) {
       self->timer_.reset();
       self->paused_ = false;
       if (self->life_ != Life::open) return;
-      self->messages_.take(self->hub_.now());
+      if (std::exchange(self->resume_, 0) == 0) self->messages_.take(self->hub_.now());
       self->guarded([&] { self->look_at_input(); });
     });
   }
@@ -404,6 +417,7 @@ class NodeConnection final : public Connection,
   LeastRate pace_;
   uint64_t raw_ = 0, base_ = 0, useful_ = 0, acked_ = 0;
   double deadline_ = 0, received_, pinged_ = 0, progress_ = 0;
+  double resume_ = 0;  // when a node that paused for share_pings() goes on; 0: it did not
   bool is_reading_ = false, is_writing_ = false, is_message_ = false;
   bool has_ended_ = false;  // the peer closed its side
   bool paused_ = false, completed_ = true, controlled_ = false;

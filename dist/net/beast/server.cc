@@ -94,13 +94,16 @@ struct Server::Impl {
     ErrorCode error;
     const auto address = asio::ip::make_address(options.host, error);
     if (error)
-      throw Error(message("serve", "expected --host as an address such as 127.0.0.1, got '",
-                          options.host, "'"));
+      throw UnusableServer(
+          UnusableServer::Option::host,
+          message("serve", "expected an address such as 127.0.0.1, got '", options.host, "'"));
     if (options.certificate.empty() != options.key.empty())
-      throw Error("[serve] expected both --tls-cert and --tls-key, got one of them");
+      throw UnusableServer(UnusableServer::Option::certificate,
+                           "[serve] expected both a certificate and its key, got one of them");
     if (options.certificate.empty() && !unmapped(address).is_loopback())
-      throw Error(message("serve", "expected --tls-cert and --tls-key, or a loopback address, as ",
-                          options.host, " can be reached from elsewhere"));
+      throw UnusableServer(UnusableServer::Option::certificate,
+                           message("serve", "expected a certificate, or a loopback address, as ",
+                                   options.host, " can be reached from elsewhere"));
     if (!options.certificate.empty()) load_certificate();
     hub.scheme = tls ? "https" : "http";
     bind({address, options.port});

@@ -100,7 +100,7 @@ class SocketOf final : public Socket, public std::enable_shared_from_this<Socket
     }
   }
 
-  /// On this connection, so that nobody else can be at its other side afterwards.
+  /// Asks on the connection that is then used, so that no other program can answer later requests.
   void ask_for_proof() {
     proof_.emplace(options_);
     answer_parser_.body_limit(kMostProofBytes);
@@ -120,8 +120,10 @@ class SocketOf final : public Socket, public std::enable_shared_from_this<Socket
     try {
       if (answer.result() != http::status::ok)
         return end(0, "answered " + std::to_string(answer.result_int()));
-      if (!proof_->is_proven_by(answer.body())) return end(kWrongToken, "it has another token");
-    } catch (const ParseError& problem) {
+      const auto peer = beast::get_lowest_layer(ws_).remote_endpoint().address().to_string();
+      if (!proof_->is_proven_by(answer.body(), peer))
+        return end(kWrongToken, "it has another token");
+    } catch (const std::exception& problem) {  // no answer of a coordinator, or a broken connection
       return end(0, problem.what());
     }
     buffer_.clear();

@@ -14,7 +14,7 @@ namespace kaiseki::cpu {
 namespace {
 
 constexpr int64_t kLine = 16;  // floats in a cache line
-// So that a panel of A (14 x 640 floats) stays in the first-level cache.
+// With this maximum, a panel of A (14 x 640 floats) stays in the first-level cache.
 constexpr int64_t kMaxK = 640;
 constexpr int64_t kPanelsA = 148;  // panels of A that are packed together (2072 x 640)
 constexpr int64_t kPanelsB = 16;   // maximum number of panels in a block of B
@@ -218,7 +218,7 @@ struct Grid {
 /// Returns whether packed A is small enough for all threads to pack it once and share it.
 bool shares_a(const Product& p) { return !p.a.in_place && p.m <= kPanelsA * gemm_kernels().rows; }
 
-/// Splits rows or columns, whichever makes repacking the other operand cheaper.
+/// Splits rows or columns. Chooses the split that makes repacking the other operand cheaper.
 Grid task_grid(const Product& p) {
   const double most = 2.0 * p.m * p.n * p.k / kTaskFlops;
   if (most < 2 || thread_count() == 1) return {};

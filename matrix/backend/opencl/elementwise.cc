@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kRow = 64;  // rows of at least this length are a dimension of the launch
 
-/// How an operand is indexed: by the element's number, always at 0, or by strides.
+/// The indexing of an operand: by the element's number, always at 0, or by strides.
 enum class Layout : uint8_t { flat, single, strided };
 
 Layout layout_of(const ElementwiseOperand& operand, const Shape& shape) {

@@ -10,12 +10,13 @@
 namespace kaiseki::test {
 
 struct Computing {
-  Computing(const std::string& url, dist::NodeFunctions functions)
+  Computing(const std::string& url, dist::NodeFunctions functions, double ticket_seconds = 300)
       : node({.wire = {.url = dist::parse_coordinator_url(url), .token = "token"},
               .info = {.name = "in this process", .threads = 2},
               .functions = std::move(functions),
               .stop = [this] { return stop.load(); },
-              .longest_wait = 0.5}),
+              .longest_wait = 0.5,
+              .ticket_seconds = ticket_seconds}),
         thread([this] { counts = node.run(); }) {}
   ~Computing() { end(); }
   /// The node's counts.

@@ -3,7 +3,17 @@
 
 #include <doctest/doctest.h>
 
+#include "base/error.h"
+#include "dist/net/saved_curves.h"
+
 using namespace kaiseki::dist;
+
+namespace {
+
+/// The points as text, to compare curves.
+std::string text_of(const Curves& curves) { return saved_curves(curves, 1 << 20); }
+
+}  // namespace
 
 TEST_CASE("curves: points are returned in order, after a step, by project") {
   Curves curves;
@@ -56,4 +66,38 @@ TEST_CASE("curves: if all points are evaluations, the oldest are dropped") {
   for (int64_t step = 0; step < 100; ++step) curves.add(1, {step, 1.0, 0.5});
   CHECK(curves.of(1).size() == 10);
   CHECK(curves.of(1).back().step == 99);
+}
+
+TEST_CASE("curves: saved curves are the same after they are restored") {
+  Curves curves;
+  curves.add(1, {1, 2.25});
+  curves.add(1, {2, 1.0 / 3, 0.5, 100, 1, 8});
+  curves.add(7, {.step = 5, .accuracy = 0.75});
+  Curves restored;
+  restore_curves(text_of(curves), restored);
+  CHECK(restored.projects() == std::vector<ProjectId>{1, 7});
+  REQUIRE(restored.of(1).size() == 2);
+  CHECK(*restored.of(1)[1].loss == 1.0 / 3);
+  CHECK(*restored.of(1)[1].epochs == 8);
+  CHECK_FALSE(restored.of(7)[0].loss);
+  CHECK(text_of(restored) == text_of(curves));
+}
+
+TEST_CASE("curves: a limit of bytes leaves out the oldest projects") {
+  Curves curves;
+  for (ProjectId project : {1, 2, 3}) curves.add(project, {1, 2.0});
+  const size_t line = text_of(curves).size() / 3;
+  Curves restored;
+  restore_curves(saved_curves(curves, 2 * line + 1), restored);
+  CHECK(restored.projects() == std::vector<ProjectId>{2, 3});
+}
+
+TEST_CASE("curves: a damaged line throws, and the lines before it count") {
+  Curves curves;
+  const std::string good = R"({"project": 3, "points": [{"step": 1, "loss": 2}]})";
+  for (const std::string bad :
+       {"{", R"({"project": 0, "points": []})", R"({"project": 4, "points": [1]})"}) {
+    CHECK_THROWS_AS(restore_curves(good + "\n" + bad, curves), kaiseki::ParseError);
+    CHECK(curves.projects() == std::vector<ProjectId>{3});
+  }
 }

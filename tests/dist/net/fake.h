@@ -45,8 +45,8 @@ class Fake {
     ::close(listener_);
   }
 
-  /// Reads a request's head and discards the bytes after it. Empty: the peer left or is silent.
-  /// Answers questions for proofs, as a coordinator with these tokens does.
+  /// Reads a request's head and discards the bytes after it. Returns "" if the peer left or is
+  /// silent. Answers questions for proofs, as a coordinator with these tokens does.
   static std::string head(int socket) {
     for (;;) {
       const std::string text = one_head(socket);
@@ -55,7 +55,8 @@ class Fake {
       sockaddr_in own{};
       socklen_t size = sizeof own;
       ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size);
-      const std::string proofs = format_proofs({"author", "token", "viewer"}, ntohs(own.sin_port),
+      const std::string proofs = format_proofs({"author", "token", "viewer"},
+                                               {"127.0.0.1", std::to_string(ntohs(own.sin_port))},
                                                text.substr(nonce + 13, 32));
       say(socket, "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(proofs.size()) +
                       "\r\n\r\n" + proofs);

@@ -126,20 +126,54 @@ TEST_CASE("gate: proven peers get at most half of an address and of a network") 
   CHECK(door.gate.newcomers() == 2);
 }
 
-TEST_CASE("gate: an address above the connection rate waits, others do not") {
+TEST_CASE("gate: above the connection rate of an address, connections are on trial") {
   Limits limits;
   limits.sockets_per_address = 4;
   limits.connections_per_second = 2;
   Metrics metrics;
   Gate gate(limits, metrics);
   const Source a{"a", "a"}, b{"b", "b"};
-  for (int i = 0; i < 4; ++i) CHECK(gate.enter(a, 50));  // each leaves at once
-  CHECK_FALSE(gate.enter(a, 50));
-  CHECK(metrics.refused("connection_rate") == 1);
-  CHECK(gate.enter(b, 50));
-  CHECK(gate.enter(a, 50.5));
-  CHECK_FALSE(gate.enter(a, 50.6));
-  for (int i = 0; i < 4; ++i) CHECK(gate.enter(a, 1000));
+  const auto is_on_trial = [&](const Source& source, double now) {
+    const auto seat = gate.enter(source, now);  // it leaves at once
+    return !seat || seat->is_on_trial();
+  };
+  for (int i = 0; i < 4; ++i) CHECK_FALSE(is_on_trial(a, 50));
+  CHECK(is_on_trial(a, 50));
+  CHECK_FALSE(is_on_trial(b, 50));
+  CHECK_FALSE(is_on_trial(a, 50.5));
+  CHECK(is_on_trial(a, 50.6));
+  for (int i = 0; i < 4; ++i) CHECK_FALSE(is_on_trial(a, 1000));
+}
+
+TEST_CASE("gate: a token gets a place beside any number of connections of its address") {
+  Door door(100, 20);
+  door.limits.connections_per_second = 1e-9;
+  for (int i = 0; i < 20; ++i) CHECK(door.enter("a.1"));
+  for (int i = 0; i < 500; ++i) CHECK(door.enter("a.1"));
+  CHECK(door.gate.taken() == 20);
+  CHECK(door.ended[7] == 7);   // newcomers make way for the first places on trial
+  CHECK(door.ended[8] == 20);  // then only the oldest on trial do
+  CHECK(door.ended.back() == 511);
+  CHECK(door.seats[519].is_on_trial());
+  door.seats[519].rise(Standing::trusted);
+  CHECK_FALSE(door.seats[519].is_on_trial());
+  for (int i = 0; i < 500; ++i) CHECK(door.enter("a.1"));
+  CHECK(std::ranges::count(door.ended, 519) == 0);
+  CHECK(door.enter("b.1"));
+  CHECK_FALSE(door.seats.back().is_on_trial());
+}
+
+TEST_CASE("gate: the connections on trial of all addresses have a rate") {
+  Limits limits;
+  limits.sockets_per_address = 1;
+  Metrics metrics;
+  Gate gate(limits, metrics);
+  int admitted = 0;
+  for (int i = 0; i < 20; ++i)
+    for (int k = 0; k < 100; ++k) admitted += gate.enter({std::to_string(i), "a"}, 50).has_value();
+  CHECK(admitted == 20 + Gate::kTrialRate);
+  CHECK(metrics.refused("connection_rate") == 980);
+  CHECK(gate.enter({"1", "a"}, 50.05)->is_on_trial());
 }
 
 TEST_CASE("gate: requests of a proxy's clients do not count as connections") {
@@ -198,6 +232,16 @@ TEST_CASE("bucket: wait() returns the seconds until the next token") {
   CHECK(bucket.take(10.25));
   CHECK_FALSE(bucket.full(10.5));
   CHECK(bucket.full(11));
+}
+
+TEST_CASE("bucket: owe() returns the seconds until the token is there") {
+  TokenBucket bucket(4, 2);
+  CHECK(bucket.owe(10) == 0);
+  CHECK(bucket.owe(10) == 0);
+  CHECK(bucket.owe(10) == doctest::Approx(0.25));
+  CHECK(bucket.owe(10) == doctest::Approx(0.5));
+  CHECK_FALSE(bucket.take(10.5));
+  CHECK(bucket.owe(11) == 0);
 }
 
 TEST_CASE("least rate: a transfer that has begun must continue") {

@@ -26,10 +26,23 @@ TEST_CASE("log: events of security have room of their own") {
   EventLog log([&](const std::string& line) { lines.push_back(line); }, 5);
   for (int i = 0; i < 1000; ++i) log.event("joined");
   for (int i = 0; i < 5; ++i) log.security("expelled", {});
-  const auto is_expulsion = [](const std::string& line) {
-    return line.find("expelled") != std::string::npos;
+  const auto has_said = [&](std::string_view what) {
+    return std::ranges::count_if(
+        lines, [&](const std::string& line) { return line.find(what) != std::string::npos; });
   };
-  CHECK(std::ranges::count_if(lines, is_expulsion) == 5);
+  CHECK(has_said("expelled") == 5);
+  log.security("key_refused", {});  // each event has its own
+  CHECK(has_said("key_refused") == 1);
+}
+
+TEST_CASE("log: an address cannot displace the events of security of others") {
+  std::vector<std::string> lines;
+  EventLog log([&](const std::string& line) { lines.push_back(line); }, 20);
+  for (int i = 0; i < 1000; ++i) log.security("key_refused", {}, "192.0.2.1");
+  log.security("key_refused", {}, "192.0.2.2");
+  CHECK(lines.size() >= 3);  // two of the first, or more if a second ends meanwhile
+  CHECK(lines.size() <= 5);
+  CHECK(lines.back().find("lines_dropped") != std::string::npos);
 }
 
 TEST_CASE("log: a shortened address is the network that limits apply to") {

@@ -295,7 +295,7 @@ TEST_CASE("channel: late tickets of slow nodes count, and other nodes may get th
     CHECK(result->ticket == id);
     CHECK_FALSE(result->dead);
     at.close(id);
-    at.now += at.pool->node(slow)->resting;  // after deadlines that it missed
+    at.now += at.pool->node(slow)->resting;  // it rests because it missed deadlines
     for (int i = 0; i < 300; ++i) {
       at.submit(++id, "quick");
       const Lease quick = at.lease(slow);
@@ -305,7 +305,7 @@ TEST_CASE("channel: late tickets of slow nodes count, and other nodes may get th
       at.close(id);
     }
   }
-  at.now += 3 + at.pool->node(slower)->resting;  // the other node asks for nothing
+  at.now += 3 + at.pool->node(slower)->resting;  // the node `slow` does not ask for tickets
   at.submit(++id, "of a node that says nothing");
   const Lease silent = at.lease(slower);
   CHECK(at.pool->lease(slow, 1).empty());

@@ -220,7 +220,7 @@ TEST_CASE("remote pool: a paused task waits, also after a lost connection") {
   channel.close(2);  // open tickets are deleted, the task stays
   channel.submit(3, {bytes("three"), 1000});
   CHECK_FALSE(channel.receive(0));
-  // As if the coordinator had been away: its project of the samples is deleted.
+  // Simulates a coordinator that was away: deletes the project of the samples.
   at.on([&] {
     Pool& there = at.coordinator.pool();
     for (const ProjectStatus& one : there.projects())
@@ -292,7 +292,7 @@ TEST_CASE("remote pool: a blob that is dropped and put again is kept") {
   REQUIRE(at.receive(node, channel));
   channel.drop_blob(hash);
   put(channel, "weights");
-  // Time itself: the channel deletes old data every 5 s.
+  // Real time has to pass: the channel deletes old data every 5 s.
   std::this_thread::sleep_for(std::chrono::milliseconds(5500));
   channel.submit(2, {bytes("two"), 1000});
   REQUIRE(at.receive(node, channel));

@@ -51,6 +51,37 @@ TEST_CASE("coordinator: its end is no failure of a node that still computes") {
   CHECK(at.coordinator.pool().node(id)->failed == 0);
 }
 
+TEST_CASE("coordinator: tickets that nodes give back at its end are no failures of them") {
+  Running at;
+  std::vector<Peer*> nodes;
+  at.on([&] {
+    at.task("f", 4);
+    for (int i = 0; i < 2; ++i) nodes.push_back(&at.join("f"));
+  });
+  at.turns(5);
+  at.on([&] {
+    at.coordinator.drain();
+    for (Peer* node : nodes) {
+      REQUIRE(node->last(FrameType::drain));
+      const auto ticket = node->last(FrameType::ticket);
+      REQUIRE(ticket);
+      Json control = Json::object();
+      control.set("token", ticket->control.find("token")->string);
+      if (node == nodes[1]) control.set("error", "a failure");
+      node->say(FrameType::give_back, control, ticket->ticket);
+    }
+  });
+  at.turns(5);
+  at.on([&] {
+    CHECK(at.coordinator.settled());
+    for (Peer* node : nodes) {
+      const NodeId id = node->last(FrameType::welcome)->control.find("node")->string;
+      CHECK(at.coordinator.pool().node(id)->failed == (node == nodes[1]));
+      CHECK(at.coordinator.pool().node(id)->leases == 0);
+    }
+  });
+}
+
 TEST_CASE("coordinator: the hash of a large blob is checked in pieces before it is sent") {
   Running at;
   const std::string content(10 << 20, 'x');

@@ -88,15 +88,15 @@ TEST_CASE("websocket: a message over the limit is refused at its header") {
 }
 
 TEST_CASE("websocket: frames that violate the RFC are refused") {
-  refuses(masked("x", 0xc2));                                        // a reserved bit
-  refuses(masked("x", 0x83));                                        // opcode 3
-  refuses(masked("x", 0x8b));                                        // opcode 11
-  refuses(masked("x", 0x80));                                        // continues nothing
-  refuses(masked("x", 0x02) + masked("x", 0x82));                    // two messages
-  refuses(masked("x", 0x09));                                        // half a ping
-  refuses(masked(numbers(126), 0x89));                               // a long ping
-  refuses(std::string("\x82\x01x", 3));                              // no mask
-  refuses(std::string("\x82\xfe\x00\x7d\0\0\0\0", 8));               // 125 in 16 bits
+  refuses(masked("x", 0xc2));                           // a reserved bit
+  refuses(masked("x", 0x83));                           // opcode 3
+  refuses(masked("x", 0x8b));                           // opcode 11
+  refuses(masked("x", 0x80));                           // a continuation without a start
+  refuses(masked("x", 0x02) + masked("x", 0x82));       // two messages
+  refuses(masked("x", 0x09));                           // half a ping
+  refuses(masked(numbers(126), 0x89));                  // a long ping
+  refuses(std::string("\x82\x01x", 3));                 // no mask
+  refuses(std::string("\x82\xfe\x00\x7d\0\0\0\0", 8));  // 125 in 16 bits
   refuses(std::string("\x82\xff\0\0\0\0\0\0\xff\xff\0\0\0\0", 14));  // in 64 bits
   refuses(std::string("\x82\xff\x80\0\0\0\0\0\0\0\0\0\0\0", 14));    // a sign
 }

@@ -181,7 +181,7 @@ class Simulation {
       ++happened_["failure"];
       return;
     }
-    // Liars send right results until not every result is checked.
+    // A liar sends 12 right results first. After that the pool checks only some of them.
     const bool lie = worker.kind == kLiar && ++worker.answers > 12 && chance(0.2);
     const std::string result = lie ? "a lie" : right(text(due.lease.input));
     const Outcome outcome = at_.answer(id, due.lease, result);

@@ -20,8 +20,8 @@ TEST_CASE("lease: fresh tickets come first and in order, then the one issued the
     at.now += 1;
   }
   CHECK(order == std::vector{order[0], order[0] + 1, order[0] + 2});
-  CHECK(at.pool->lease(d, 1).empty());  // all are out, none for too long
-  at.now += 9;                          // ten seconds, as long as nothing is measured
+  CHECK(at.pool->lease(d, 1).empty());  // all tickets are leased, and none is late
+  at.now += 9;                          // without measurements a ticket is late after ten seconds
   const Lease again = at.lease(d);
   CHECK(again.ticket == order[0]);
   CHECK(at.count("leases") == 3);
@@ -42,8 +42,8 @@ TEST_CASE("lease: a late ticket is issued to other nodes, but not to all") {
   };
   for (int i = 0; i < 6; ++i) ask(11);
   CHECK(again == 2);
-  // All may hang, and nothing is measured: one more lease after one minute, then after two, four
-  // ...
+  // All nodes may hang, and nothing is measured. There is one more lease after one minute, then
+  // after two, four ...
   for (int i = 0; i < 20; ++i) ask(15);
   CHECK(again == 4);
 }
@@ -206,7 +206,7 @@ TEST_CASE("lease: projects get shares by their weights") {
   }
   CHECK(given[one] == doctest::Approx(100).epsilon(0.05));
   CHECK(given[three] == doctest::Approx(300).epsilon(0.05));
-  // A ticket that costs more counts for more. A later project does not catch up.
+  // A project is charged for the cost of its tickets. A later project gets no extra share.
   const TaskId late = task_of(1);
   at.pool->set_weight(at.pool->task(three).project, 1);
   given.clear();
@@ -297,9 +297,40 @@ TEST_CASE("lease: only nodes that can run the task and may see its data get tick
   CHECK(gets({.threads = 9, .functions = {"f"}, .trusted = true}) == std::set{native, secret});
 }
 
+TEST_CASE("lease: a ticket takes at most a quarter of a node's memory") {
+  TestPool at;
+  constexpr uint64_t kGiB = uint64_t{1} << 30;
+  const TaskId task = at.pool->create_task(
+      at.pool->create_project("p"),
+      {.name = "large", .function = "f", .verification = Verification::none, .memory_bytes = kGiB});
+  at.add(task, 1);
+  const auto gets = [&](uint64_t memory) {
+    const NodeId node = at.pool->join({.memory_bytes = memory, .functions = {"f"}}).id;
+    return at.pool->lease(node, 1).size();
+  };
+  CHECK(gets(4 * kGiB - 1) == 0);
+  CHECK(gets(0) == 0);  // such a node counts as one of 1 GiB
+  CHECK(has(at.pool->wait_reason(task), "a node with 4.0 GiB of memory"));
+  CHECK(gets(4 * kGiB) == 1);
+  CHECK(at.pool->wait_reason(task).empty());
+}
+
+TEST_CASE("lease: a task that declares no memory needs nodes of 1 GiB") {
+  TestPool at;
+  at.add(at.pool->create_task(at.pool->create_project("p"), {.name = "t", .function = "f"}), 2);
+  const auto gets = [&](uint64_t memory) {
+    const NodeId node = at.pool->join({.memory_bytes = memory, .functions = {"f"}}).id;
+    return at.pool->lease(node, 1).size();
+  };
+  CHECK(gets((uint64_t{1} << 30) - 1) == 0);
+  CHECK(gets(uint64_t{1} << 30) == 1);
+  CHECK(gets(0) == 1);
+}
+
 TEST_CASE("lease: a ticket that fails goes to another node at once, and its node rests") {
   TestPool at;
-  at.task(100, {.name = "t", .function = "f", .max_attempts = 100});
+  at.task(100,
+          {.name = "t", .function = "f", .verification = Verification::none, .max_attempts = 100});
   const NodeId bad = at.join(4), good = at.join(4);
   double rest = 1;
   for (int i = 0; i < 8; ++i, rest = std::min(2 * rest, 60.0)) {
@@ -324,7 +355,8 @@ TEST_CASE("lease: a ticket that fails goes to another node at once, and its node
 
 TEST_CASE("lease: tickets that a node held at its last failure cost no further rest") {
   TestPool at;
-  at.task(100, {.name = "t", .function = "f", .max_attempts = 100});
+  at.task(100,
+          {.name = "t", .function = "f", .verification = Verification::none, .max_attempts = 100});
   const NodeId a = at.join(16);
   const auto leases = at.pool->lease(a, 16);
   REQUIRE(leases.size() == 16);
@@ -336,7 +368,8 @@ TEST_CASE("lease: tickets that a node held at its last failure cost no further r
 
 TEST_CASE("lease: a ticket that fails on the only node waits longer each time, then is dead") {
   TestPool at;
-  const TaskId task = at.task(1, {.name = "t", .function = "f", .max_attempts = 4});
+  const TaskId task = at.task(
+      1, {.name = "t", .function = "f", .verification = Verification::none, .max_attempts = 4});
   for (double pause : {1.0, 2.0, 4.0}) {
     const NodeId node = at.join();
     CHECK(at.pool->give_back(node, at.lease(node).token, "out of memory").outcome ==
@@ -366,7 +399,8 @@ TEST_CASE("lease: a ticket that fails on the only node waits longer each time, t
 
 TEST_CASE("lease: a ticket without attempts left is not issued, but its holder may finish it") {
   TestPool at;
-  const TaskId task = at.task(1, {.name = "t", .function = "f", .max_attempts = 1});
+  const TaskId task = at.task(
+      1, {.name = "t", .function = "f", .verification = Verification::none, .max_attempts = 1});
   const NodeId a = at.join(), b = at.join();
   const Lease first = at.lease(a);
   at.now += 30;
@@ -389,61 +423,12 @@ TEST_CASE("lease: a node that claims to be slow keeps no ticket from others") {
     CHECK(at.answer(fast, lease) == Outcome::accepted);
   }
   const NodeId liar = at.join(1, 1e-9);
-  CHECK(at.pool->lease(liar, 1).empty());  // the other would be sooner
-  at.now += 3;                             // but does not ask any more
+  CHECK(at.pool->lease(liar, 1).empty());  // the other node would finish it sooner
+  at.now += 3;                             // the other node no longer asks
   const Lease kept = at.lease(liar);
   CHECK(kept.deadline - at.now <= 20);
   at.now += 11;
   CHECK(at.lease(fast).ticket == kept.ticket);
-}
-
-TEST_CASE("lease: nodes of one source have one vote in a quorum") {
-  TestPool at("pool.db");
-  const TaskId task =
-      at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum});
-  const auto join = [&](const std::string& source) {
-    return at.pool->join({.functions = {"f"}, .source = source}).id;
-  };
-  const NodeId a = join("192.0.2.1"), b = join("192.0.2.1");
-  const Lease first = at.lease(a);
-  CHECK(at.pool->lease(b, 1).empty());
-  CHECK(at.answer(a, first) == Outcome::pending);
-  CHECK(at.pool->lease(b, 1).empty());
-  at.restart();
-  const NodeId c = join("192.0.2.1"), d = join("192.0.2.2");
-  CHECK(at.pool->lease(c, 1).empty());
-  CHECK(at.answer(d, at.lease(d)) == Outcome::accepted);
-  CHECK(at.pool->progress(task).done == 1);
-}
-
-TEST_CASE("lease: a node whose source has voted meanwhile loses its lease without a failure") {
-  TestPool at;
-  const TaskId task =
-      at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum});
-  const auto join = [&](const std::string& source) {
-    return at.pool->join({.functions = {"f"}, .source = source});
-  };
-  const NodeIdentity again = join("192.0.2.1");
-  const NodeId a = again.id, b = join("192.0.2.1").id, c = join("192.0.2.2").id;
-  const Lease first = at.lease(a);
-  at.pool->disconnected(a);
-  const Lease second = at.lease(b);
-  REQUIRE(at.pool->rejoin(again, {.functions = {"f"}, .source = "192.0.2.1"}));
-  CHECK(at.answer(a, first) == Outcome::pending);
-  CHECK(at.answer(b, second) == Outcome::duplicate);
-  at.now += 1000;
-  at.pool->tick();
-  CHECK(at.pool->node(b)->failed == 0);
-  CHECK(at.answer(c, at.lease(c)) == Outcome::accepted);
-  CHECK(at.pool->progress(task).done == 1);
-}
-
-TEST_CASE("lease: each node without a source has its own vote") {
-  TestPool at;
-  at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum});
-  const NodeId a = at.join(), b = at.join();
-  CHECK(at.answer(a, at.lease(a)) == Outcome::pending);
-  CHECK(at.answer(b, at.lease(b)) == Outcome::accepted);
 }
 
 TEST_CASE("lease: tickets are left only to idle nodes that can compute them") {
@@ -457,37 +442,10 @@ TEST_CASE("lease: tickets are left only to idle nodes that can compute them") {
   }
   for (int i = 0; i < 50; ++i) at.pool->join({.functions = {"another"}});
   at.add(task, 6);
-  CHECK(at.pool->lease(able, 10).size() == 5);  // one is left, as for a node of its own
+  CHECK(at.pool->lease(able, 10).size() == 5);  // one is left, as if each task had its own nodes
   const NodeId other = at.join();
   at.add(task, 3);
   CHECK(at.pool->lease(able, 10).size() == 2);
   at.pool->disconnected(other);
   CHECK(at.pool->lease(able, 10).size() == 1);
-}
-
-TEST_CASE("lease: a quorum task without enough sources reports it") {
-  TestPool at;
-  const TaskId task =
-      at.task(1, {.name = "t", .function = "f", .verification = Verification::quorum});
-  const TaskId plain = at.task(1);
-  const auto join = [&](const std::string& source, const std::string& function = "f") {
-    return at.pool->join({.functions = {function}, .source = source}).id;
-  };
-  CHECK(has(at.pool->wait_reason(task), "2 sources that can do it, for its quorum, got 0"));
-  const NodeId a = join("192.0.2.1"), b = join("192.0.2.1");
-  join("192.0.2.2", "g");
-  CHECK(has(at.pool->wait_reason(task), "got 1"));
-  CHECK(at.pool->wait_reason(plain).empty());
-  CHECK(at.pool->waiting().size() == 1);
-  const NodeId c = join("192.0.2.3");
-  CHECK(at.pool->wait_reason(task).empty());
-  at.pool->expel(c, {"a liar"});
-  CHECK(has(at.pool->wait_reason(task), "got 1"));
-  const NodeId own = at.join();  // trusted, so it is its own source
-  CHECK(at.pool->wait_reason(task).empty());
-  at.pool->disconnected(own);
-  CHECK(!at.pool->wait_reason(task).empty());
-  at.pool->pause(task);
-  CHECK(at.pool->waiting().empty());
-  CHECK(has(error_of([&] { at.pool->wait_reason(99); }), "99"));
 }

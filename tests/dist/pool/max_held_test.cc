@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PoolOptions::max_held: how many tickets of a function a node may hold.
+// PoolOptions::max_held: the number of tickets of a function that a node may hold.
 #include <algorithm>
 #include <deque>
 #include <map>

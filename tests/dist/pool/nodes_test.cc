@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Nodes that join, leave, rejoin, fail and are expelled.
+#include <algorithm>
 #include <array>
 
 #include "tests/dist/pool/support.h"
@@ -81,7 +82,8 @@ TEST_CASE("node: a ticket that was leased at a crash goes to the next node that 
 
 TEST_CASE("node: a ticket whose last attempt ended by a crash is dead, and this is reported") {
   TestPool at;
-  const TaskId task = at.task(1, {.name = "t", .function = "f", .max_attempts = 1});
+  const TaskId task = at.task(
+      1, {.name = "t", .function = "f", .verification = Verification::none, .max_attempts = 1});
   const NodeId a = at.join(), b = at.join();
   const Lease first = at.lease(a);
   at.now += 30;
@@ -129,7 +131,8 @@ TEST_CASE("node: a missed deadline ends the lease, the result still counts") {
 
 TEST_CASE("node: a node that sends no results gets one ticket a minute (BOINC#3061)") {
   TestPool at;
-  at.task(100, {.name = "t", .function = "f", .max_attempts = 100});
+  at.task(100,
+          {.name = "t", .function = "f", .verification = Verification::none, .max_attempts = 100});
   const NodeIdentity bad = at.pool->join({.threads = 4, .functions = {"f"}});
   for (int i = 0; i < 10; ++i, at.now += 60)
     at.pool->give_back(bad.id, at.lease(bad.id).token, "error");
@@ -166,7 +169,9 @@ TEST_CASE("node: a newcomer rests as long as the failures of its block of addres
        {std::array{"192.0.2.1", "192.0.2.77", "192.0.3.1"},
         std::array{"2001:db8::/64", "2001:db8::/64", "2001:db8:0:1::/64"}}) {
     TestPool at;
-    at.task(1000, {.name = "t", .function = "f", .max_attempts = 1000});
+    at.task(
+        1000,
+        {.name = "t", .function = "f", .verification = Verification::none, .max_attempts = 1000});
     const auto join = [&](const char* source) {
       return at.pool->join({.functions = {"f"}, .source = source}).id;
     };
@@ -193,7 +198,7 @@ TEST_CASE("node: a newcomer rests as long as the failures of its block of addres
 
 TEST_CASE("node: newcomers hold at most an eighth of a task's tickets beside other nodes") {
   TestPool at;
-  const TaskId task = at.task(17, {.name = "t", .function = "f"});
+  const TaskId task = at.task(17);
   const auto join = [&](int i) {
     return at.pool->join({.functions = {"f"}, .source = "192.0." + std::to_string(i) + ".1"}).id;
   };
@@ -214,6 +219,34 @@ TEST_CASE("node: newcomers hold at most an eighth of a task's tickets beside oth
   CHECK(given() == 14);  // no other node is there
 }
 
+TEST_CASE("node: a crowd of idle newcomers hides neither other nodes nor its own tickets") {
+  TestPool at;
+  at.task(81, {.name = "t", .function = "f", .verification = Verification::none});
+  const auto join = [&](int i) {
+    const std::string source = "192.0." + std::to_string(i / 200) + "." + std::to_string(i % 200);
+    return at.pool->join({.threads = 8, .functions = {"f"}, .source = source}).id;
+  };
+  const NodeId proven = join(0);
+  CHECK(at.answer(proven, at.lease(proven)) == Outcome::accepted);
+  std::vector<NodeId> newcomers;
+  for (int i = 1; i <= 600; ++i) newcomers.push_back(join(i));
+  const auto given = [&] {
+    size_t leases = 0;
+    for (const NodeId& node : newcomers) leases += at.pool->lease(node, 2).size();
+    return leases;
+  };
+  CHECK(at.pool->may_lease(proven));
+  CHECK(given() == 10);
+  // A lease that ends leaves room for one.
+  const auto held = [&](const NodeId& node) { return at.pool->node(node)->leases > 0; };
+  const NodeId first = *std::ranges::find_if(newcomers, held);
+  at.pool->disconnected(first);
+  std::erase(newcomers, first);
+  CHECK(given() == 1);
+  // They wait for tickets that they will not get, so the other node computes on all its threads.
+  CHECK(at.pool->lease(proven, 8).size() == 8);
+}
+
 TEST_CASE("node: one disconnection is one failure, however many tickets it takes") {
   TestPool at;
   at.task(40);
@@ -224,7 +257,7 @@ TEST_CASE("node: one disconnection is one failure, however many tickets it takes
     at.pool->disconnected(good.id);
     at.pool->disconnected(good.id);  // without a ticket this is no failure
     CHECK(at.pool->rejoin(good, info));
-    if (i > 0) CHECK(at.pool->lease(good.id, 16).empty());  // the first costs no rest
+    if (i > 0) CHECK(at.pool->lease(good.id, 16).empty());  // the first failure causes no rest
     if (i > 0) at.now += 60;
     CHECK(at.pool->lease(good.id, 16).size() == 16);
   }
@@ -260,7 +293,8 @@ TEST_CASE("node: an expelled node gets no tickets, its results are refused, it c
 
 TEST_CASE("node: disconnections kill no ticket, and a newcomer holds two tickets") {
   TestPool at;
-  const TaskId task = at.task(10, {.name = "t", .function = "f", .max_attempts = 2});
+  const TaskId task = at.task(
+      10, {.name = "t", .function = "f", .verification = Verification::none, .max_attempts = 2});
   const NodeInfo page = {.threads = 1024, .gflops = 1e-9, .functions = {"f"}};
   for (int i = 0; i < 5; ++i) {
     const NodeId id = at.pool->join(page).id;

@@ -109,8 +109,7 @@ TEST_CASE("pool: arguments that are not valid throw with what was expected") {
   CHECK(has(task_error({.function = "f", .max_attempts = 0}), "at least 1, got 0"));
   CHECK(has(task_error({.function = "f", .verification = Verification::quorum, .quorum = 1}),
             "at least 2, got 1"));
-  CHECK(has(task_error({.function = "f", .verification = Verification::adaptive}),
-            "PoolOptions::verify"));
+  CHECK(has(task_error({.function = "f", .quorum = 0}), "at least 2, got 0"));
   const TaskId task = pool.create_task(project, {.function = "f"});
   const auto ticket_error = [&](const TicketSpec& ticket) {
     const std::vector<TicketSpec> tickets = {{}, ticket};
@@ -127,17 +126,38 @@ TEST_CASE("pool: arguments that are not valid throw with what was expected") {
   CHECK(pool.progress(task) == Progress{});  // no ticket of the failed calls was added
 }
 
-TEST_CASE("pool: adaptive tasks need PoolOptions::verify") {
-  TestPool at(":memory:", [](const Check&) { return true; });
-  const TaskId task =
-      at.task(1, {.name = "t", .function = "f", .verification = Verification::adaptive});
-  at.options.verify = {};
-  CHECK(has(error_of([&] { at.restart(); }), "PoolOptions::verify"));
-  at.options.verify = [](const Check&) { return true; };
-  at.restart();
-  at.pool->cancel(task);
-  at.options.verify = {};
-  at.restart();
+TEST_CASE("pool: a project that is not renewed lapses, with its tasks") {
+  TestPool at("pool.db");
+  const ProjectId stays = at.pool->create_project("stays");
+  const ProjectId lapses = at.pool->create_project("lapses", 1, 600);
+  const ProjectId renewed = at.pool->create_project("renewed", 1, 600);
+  const TaskId task = at.pool->create_task(lapses, TestPool::kUnchecked);
+  at.add(task, 2);
+  const NodeId node = at.join();
+  const Lease lease = at.lease(node);
+  at.now += 500;
+  at.pool->renew(renewed);
+  at.restart();  // renews all
+  CHECK(at.pool->projects()[1].lapse == 600);
+  CHECK(!at.pool->projects()[0].lapse);
+  at.now += 500;
+  CHECK(at.pool->tick().empty());
+  at.pool->renew(renewed);
+  CHECK(!error_of([&] { at.pool->batch([] { throw Error("undone"); }); }).empty());
+  at.now += 101;
+  const auto gone = at.pool->tick();
+  REQUIRE(gone.size() == 1);
+  CHECK(gone[0].id == lapses);
+  CHECK(gone[0].name == "lapses");
+  CHECK(at.pool->tasks().empty());
+  CHECK(at.pool->rejoin({node, ""}, {}) == false);
+  CHECK(at.answer(node, lease) == Outcome::stale);
+  at.now += 500;
+  REQUIRE(at.pool->tick().size() == 1);
+  REQUIRE(at.pool->projects().size() == 1);
+  CHECK(at.pool->projects()[0].id == stays);
+  CHECK(has(error_of([&] { at.pool->create_project("p", 1, 0); }), "a lapse above 0, got 0"));
+  CHECK(has(error_of([&] { at.pool->renew(lapses); }), "project of this pool"));
 }
 
 TEST_CASE("pool: blobs stay while a ticket, a task or a project refers to them") {

@@ -54,7 +54,7 @@ TEST_CASE("sqlite: one process at a time, and a newer schema is refused") {
 
 TEST_CASE("sqlite: earlier schemas are migrated") {
   const std::string a(64, 'a'), b(64, 'b'), c(64, 'c');
-  for (const int version : {1, 2}) {
+  for (const int version : {1, 2, 3, 4, 5}) {
     INFO("schema ", version);
     Folder folder;
     const fs::path file = folder / "pool.db";
@@ -70,27 +70,39 @@ TEST_CASE("sqlite: earlier schemas are migrated") {
                               "' WHERE ticket = 3;";
     sqlite::Database before(file.string());
     before.exec(
-        "ALTER TABLE task RENAME COLUMN native_function TO function; DROP INDEX result_by_blob;"
-        "ALTER TABLE result RENAME COLUMN blob_hash TO blob; DROP INDEX project_blob_by_hash;"
-        "DROP INDEX node_by_last_seen; DROP TABLE failure; DROP TABLE ticket_blob;"
-        "ALTER TABLE ticket_input ADD COLUMN blobs TEXT NOT NULL DEFAULT ''; "
-        "PRAGMA user_version = 2");
-    before.exec(blobs.c_str());
+        "ALTER TABLE node DROP COLUMN outvoted; DROP TABLE project_lapse; PRAGMA user_version = 5");
+    if (version < 5)
+      before.exec(
+          "ALTER TABLE result DROP COLUMN sum; ALTER TABLE ticket_input DROP COLUMN sum; "
+          "PRAGMA user_version = 4");
+    if (version < 4)
+      before.exec("ALTER TABLE task DROP COLUMN memory_bytes; PRAGMA user_version = 3");
+    if (version < 3)
+      before.exec(
+          "ALTER TABLE task RENAME COLUMN native_function TO function; DROP INDEX result_by_blob;"
+          "ALTER TABLE result RENAME COLUMN blob_hash TO blob; DROP INDEX project_blob_by_hash;"
+          "DROP INDEX node_by_last_seen; DROP TABLE failure; DROP TABLE ticket_blob;"
+          "ALTER TABLE ticket_input ADD COLUMN blobs TEXT NOT NULL DEFAULT ''; "
+          "PRAGMA user_version = 2");
+    if (version < 3) before.exec(blobs.c_str());
     if (version == 1) before.exec("ALTER TABLE vote DROP COLUMN source; PRAGMA user_version = 1");
     before = sqlite::Database(":memory:");
     auto store = open_sqlite_store(file);
     REQUIRE(store->tasks().size() == 1);
     CHECK(store->tasks()[0].spec.function == "f");
+    CHECK(store->tasks()[0].spec.memory_bytes == kDefaultMemory);
     CHECK(store->finished(store->tasks()[0].id, 0, 9)[0].blob == c);
     CHECK(store->input(1).blobs.empty());
-    CHECK(store->input(2).blobs == std::vector{a, b, a});
-    CHECK(store->input(3).blobs == std::vector{b});
-    for (const std::string& hash : {a, b, c}) CHECK(store->names_blob(hash));
+    CHECK(store->input(2).blobs == (version < 3 ? std::vector{a, b, a} : std::vector<BlobHash>{}));
+    CHECK(store->input(3).blobs == (version < 3 ? std::vector{b} : std::vector<BlobHash>{}));
+    for (const std::string& hash : {a, b, c})
+      CHECK(store->names_blob(hash) == (version < 3 || hash == c));
     CHECK(store->add_vote({2, "a", "hash", "192.0.2.1"}));
     CHECK(store->votes(2)[0].source == "192.0.2.1");
     CHECK(store->add_failure({2, "a", "192.0.2.1"}));
-    store->put_node({.id = "n", .last_seen = 5});
-    CHECK(store->nodes(1, 9).size() == 1);
+    store->put_node({.id = "n", .accepted = 1, .last_seen = 5, .outvoted = 2});
+    REQUIRE(store->nodes(1, 9).size() == 1);
+    CHECK(store->nodes(1, 9)[0].outvoted == 2);
   }
 }
 
@@ -160,6 +172,73 @@ TEST_CASE("sqlite: acknowledged results that a damaged log lost are reported") {
   write_over(file.string() + "-acknowledged", 10, "x");
   open(file);
   CHECK(reports("got a damaged file"));
+}
+
+TEST_CASE("sqlite: a flipped byte of a stored result or input is never served") {
+  Folder folder;
+  const fs::path file = folder / "pool.db";
+  TaskId task = 0;
+  {
+    const auto store = open_sqlite_store(file);
+    task = store->add_task(store->add_project("p", 1), {.name = "t", .function = "f"});
+    const std::vector<TicketSpec> specs = {{.input = bytes("input A of a ticket")},
+                                           {.input = bytes("input B of a ticket")},
+                                           {.input = bytes("input C of a ticket")}};
+    store->add_tickets(task, specs);
+    store->finish({.task = task, .ticket = 1, .node = "n", .result = bytes("result A")});
+    store->finish({.task = task, .ticket = 2, .node = "n", .result = bytes("result B")});
+  }
+  const ByteVector whole = read_file(file);
+  const auto damage = [&](std::string_view what) {
+    write_file_atomic(file, whole);
+    const size_t at = as_text(whole).find(what);
+    REQUIRE(at != std::string::npos);
+    write_over(file, at + what.size() - 1, "x");
+  };
+  std::vector<std::string> said;
+  const auto open = [&] {
+    said.clear();
+    return open_sqlite_store(file,
+                             {.on_lost = [&](const std::string& what) { said.push_back(what); }});
+  };
+
+  SUBCASE("a result") {
+    damage("result A");
+    const auto store = open();
+    REQUIRE(said.size() == 1);
+    CHECK(has(said[0], "result of ticket 1"));
+    CHECK(store->ticket(1)->state == TicketState::open);
+    REQUIRE(store->finished(task, 0, 9).size() == 1);
+    CHECK(store->finished(task, 0, 9)[0].ticket == 2);
+    CHECK(store->finish({.task = task, .ticket = 1, .result = bytes("again")}) == 3);
+  }
+  SUBCASE("the input of an open ticket") {
+    damage("input C of a ticket");
+    const auto store = open();
+    REQUIRE(said.size() == 1);
+    CHECK(has(said[0], "input of ticket 3"));
+    CHECK(store->ticket(3)->state == TicketState::dead);
+    CHECK(store->ended(task, 2, 9)[0].dead);
+    REQUIRE(store->errors(task, 9).size() == 1);
+    CHECK(has(store->errors(task, 9)[0].text, "damaged"));
+  }
+  SUBCASE("on a full disk, reading refuses them") {
+    damage("input C of a ticket");
+    const auto at = static_cast<uint64_t>(as_text(whole).find("result A"));
+    write_over(file, at, "x");
+    const auto store = open_sqlite_store(file, {.free_floor = uint64_t{1} << 62});
+    CHECK(has(error_of([&] { store->input(3); }), "input of ticket 3"));
+    CHECK(has(error_of([&] { store->finished(task, 0, 9); }), "result of ticket 1"));
+    CHECK(has(error_of([&] { store->ended(task, 0, 9); }), "result of ticket 1"));
+    CHECK(text(store->input(2).input) == "input B of a ticket");
+    CHECK(text(store->finished(task, 1, 9)[0].result) == "result B");
+  }
+  SUBCASE("then the next start finds nothing") {
+    damage("result B");
+    open();
+    open();
+    CHECK(said.empty());
+  }
 }
 
 TEST_CASE("sqlite: nodes without an accepted result are not in the file") {

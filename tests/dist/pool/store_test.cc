@@ -124,6 +124,7 @@ TEST_CASE("store: all rows are there when it is opened again") {
     CHECK(status.spec.quorum == spec.quorum);
     CHECK(status.spec.max_attempts == spec.max_attempts);
     CHECK(status.spec.public_data == spec.public_data);
+    CHECK(status.spec.memory_bytes == spec.memory_bytes);
     const auto row = store->ticket(first);
     REQUIRE(row);
     CHECK(row->epoch == 1);

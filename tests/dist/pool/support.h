@@ -67,8 +67,11 @@ struct TestPool {
     open();
   }
 
+  /// One node computes each ticket.
+  static inline const TaskSpec kUnchecked = {
+      .name = "test", .function = "f", .verification = Verification::none};
   /// A project with one task of `count` tickets "0", "1", ...
-  TaskId task(int count, TaskSpec spec = {.name = "test", .function = "f"}) {
+  TaskId task(int count, const TaskSpec& spec = kUnchecked) {
     const TaskId id = pool->create_task(pool->create_project("project"), spec);
     add(id, count);
     return id;
@@ -98,7 +101,7 @@ struct TestPool {
   Outcome answer(const NodeId& node, const Lease& lease, std::string_view result = "result") {
     return pool->accept(node, lease.token, bytes(result)).outcome;
   }
-  /// When a lease without an answer ends, while nothing of its task is measured.
+  /// The time at which a lease without an answer ends, while nothing of its task is measured.
   static double end_of(const Lease& lease) { return lease.deadline + 3840 - 60; }
   /// Makes the blob as old as if it had been put that many seconds ago.
   void age(const BlobHash& hash, int seconds) {

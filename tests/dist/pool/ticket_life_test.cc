@@ -37,7 +37,7 @@ const char* const kStateNames[] = {"returned",  "leased",  "twice", "late",
 std::unique_ptr<Situation> make(State state) {
   auto s = std::make_unique<Situation>();
   TestPool& at = s->at;
-  TaskSpec spec{.name = "task", .function = "f"};
+  TaskSpec spec{.name = "task", .function = "f", .verification = Verification::none};
   if (state == kDead) spec.max_attempts = 1;
   s->task = at.task(1, spec);
   s->a = at.join(), s->b = at.join();

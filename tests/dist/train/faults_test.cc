@@ -78,6 +78,14 @@ TEST_CASE("a step in which a node is expelled uses none of its results") {
   }
 }
 
+namespace {
+
+bool agree(const MinibatchPart& part, const TensorMessage& given, const TensorMessage& own) {
+  return compare(part, given, own, {}).agree;
+}
+
+}  // namespace
+
 TEST_CASE("results agree if each tensor agrees; rounding errors around zero are accepted") {
   const MinibatchPart part{{}, {{"output", {2}, false}, {"g", {2}, true}, {"b", {2}, true}}};
   auto message = [](std::vector<std::vector<float>> values) {
@@ -97,20 +105,42 @@ TEST_CASE("results agree if each tensor agrees; rounding errors around zero are 
 }
 
 TEST_CASE("i8 values may differ by one step, but not by two") {
-  MinibatchPart part{{}, {{"g", {3}, true, WireType::i8}}};
-  auto message = [](std::vector<float> values) {
+  MinibatchPart part{{}, {{"g", {64}, true, WireType::i8}}};
+  auto message = [](float first, float others) {  // a step is 0.1
+    std::vector<float> values(64, others);
+    values[0] = first;
     TensorMessage result;
     result.tensors.push_back(
-        {"g", Tensor::from(std::span<const float>(values), {3}, Device::cpu())});
+        {"g", Tensor::from(std::span<const float>(values), {64}, Device::cpu())});
     return result;
   };
-  const TensorMessage own = message({12.7f, 0.1f, -3});
-  CHECK(agree(part, message({12.6f, 0.2f, -3.1f}), own));
-  CHECK(!agree(part, message({12.7f, 0.4f, -3}), own));
-  CHECK(!agree(part, message({-12.7f, -0.1f, 3}), own));
-  CHECK(!agree(part, message({NAN, 0.1f, -3}), own));
+  const TensorMessage own = message(12.7f, 0.1f);
+  CHECK(agree(part, message(12.6f, 0.2f), own));
+  CHECK(compare(part, message(12.6f, 0.2f), own, {}).deviation == 0);
+  CHECK(!agree(part, message(12.7f, 0.3f), own));
+  CHECK(!agree(part, message(-12.7f, 0.1f), own));
+  CHECK(!agree(part, message(NAN, 0.1f), own));
   part.expected[0].type = WireType::f16;
-  CHECK(!agree(part, message({12.6f, 0.2f, -3.1f}), own));
+  CHECK(!agree(part, message(12.6f, 0.2f), own));
+}
+
+TEST_CASE("a difference in a small gradient is compared with usual gradients") {
+  const MinibatchPart part{{}, {{"g", {1}, true}}};
+  auto message = [](float value) {
+    TensorMessage result;
+    result.tensors.push_back(
+        {"g", Tensor::from(std::span<const float>(&value, 1), {1}, Device::cpu())});
+    return result;
+  };
+  NormGate gate;
+  CHECK(!compare(part, message(0.011f), message(0.01f), gate).agree);
+  for (int i = 0; i < 8; ++i) gate.add({{"g", 1, true}});
+  const Comparison small = compare(part, message(0.011f), message(0.01f), gate);
+  CHECK(small.agree);
+  CHECK(small.deviation == doctest::Approx(0.001).epsilon(0.01));
+  CHECK(!compare(part, message(0.021f), message(0.01f), gate).agree);
+  CHECK(compare(part, message(10.05f), message(10), gate).deviation ==
+        doctest::Approx(0.005).epsilon(0.01));
 }
 
 TEST_CASE("all results of newcomers are checked, and a share of those of proven nodes") {

@@ -28,7 +28,7 @@ inline constexpr const char* kSmall = R"({"inputs": {"x": {"shape": [1, 12, 12]}
   {"name": "fc4", "type": "fully_connected", "output_size": 10},
   {"name": "probability", "type": "softmax"}]})";
 
-/// No bias before a batch normalization, as its gradient would be rounding only.
+/// There is no bias before a batch normalization, because its gradient would be rounding only.
 inline constexpr const char* kNormalised = R"({"inputs": {"x": {"shape": [1, 12, 12]}}, "layers": [
   {"name": "conv1", "type": "convolution", "output_channels": 6, "kernel_size": 3, "bias": false},
   {"name": "bn1", "type": "batch_normalization"},

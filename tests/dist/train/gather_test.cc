@@ -18,7 +18,7 @@ namespace {
 
 const TunePolicy kSame = {.mode = TuneMode::off, .deterministic = true};
 
-/// Nodes that are late once, and the calls that they got.
+/// Nodes that can be late, silent or lost. Records their calls.
 struct Watched : LocalNodes {
   using LocalNodes::LocalNodes;
 
@@ -222,7 +222,7 @@ TEST_CASE("diverging training throws Diverged, with and without nodes") {
       for (const float value : {3e38f, INFINITY}) {
         Run run(pool_options(mode), some_nodes(nodes));
         fill(run.network.parameters()[0].value, value);
-        CHECK_THROWS_WITH_AS(run.train(1), doctest::Contains("a smaller learning rate helps"),
+        CHECK_THROWS_WITH_AS(run.train(1), doctest::Contains("use a smaller learning rate"),
                              nn::Diverged);
         CHECK(run.nodes->expelled().empty());
       }

@@ -6,6 +6,7 @@
 #include "dist/train/samples.h"
 #include "dist/train/training_node.h"
 #include "dist/wire/delta.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/ops/elementwise.h"
 #include "nn/data/dataset.h"
 #include "tests/dist/train/fixture.h"
@@ -36,6 +37,19 @@ ByteVector weights_of(nn::Network& network) {
   return encode_tensors(tensors);
 }
 
+template <class Call>
+std::string error_of(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
 struct Work1 {
   Blobs blobs;
   nn::Network network = nn::Network::parse(kSmall, "test", Device::cpu());
@@ -60,6 +74,25 @@ struct Work1 {
 };
 
 }  // namespace
+
+TEST_CASE("a node refuses a network that would take minutes for a sample") {
+  Work1 work;
+  const auto refuses = [&](const std::string& shape, const std::string& layers) {
+    const std::string json =
+        R"({"inputs": {"x": {"shape": )" + shape + R"(}}, "layers": [)" + layers + "]}";
+    const ByteView text = as_bytes(json);
+    work.ticket.network = work.blobs.add({text.begin(), text.end()});
+    TrainingNode node(Device::cpu());
+    CHECK_THROWS_WITH_AS(node.run(encode_ticket(work.ticket), work.blobs.getter()),
+                         doctest::Contains("at most 1e+12 operations for a sample, got "), Error);
+  };
+  // 1001 x 1001 windows that read up to 1000 x 1000 values.
+  for (const std::string type : {"average_pooling", "max_pooling"})
+    refuses("[2, 1000, 1000]",
+            R"({"type": ")" + type + R"(", "kernel_size": 1000, "stride": 1, "padding": 500})");
+  // 5e7 elements that each read 5000 channels.
+  refuses("[5000, 100, 100]", R"({"type": "local_response_normalization", "size": 10001})");
+}
 
 TEST_CASE("a ticket survives a round trip") {
   Work1 work;
@@ -90,6 +123,47 @@ TEST_CASE("a node computes the gradients of the network, dropout included") {
     CHECK(result.tensors[2 + i].value.to_vector() ==
           work.network.gradients().values[i].to_vector());
   }
+}
+
+TEST_CASE("a network that needs more than the ticket's memory is refused before it is built") {
+  constexpr uint64_t kMemory = uint64_t{64} << 20;
+  Blobs blobs;
+  TrainingTicket ticket;
+  const std::string json = R"({"inputs": {"x": {"shape": [1, 28, 28]}}, "layers": [
+      {"name": "fc", "type": "fully_connected", "output_size": 200000}]})";
+  const ByteView text = as_bytes(json);
+  ticket.network = blobs.add({text.begin(), text.end()});
+  const ByteView rest = as_bytes("not needed");
+  ticket.weights = ticket.samples = blobs.add({rest.begin(), rest.end()});
+  ticket.labels = Tensor::zeros({1}, DType::i32, Device::cpu());
+  TrainingNode node(Device::cpu());
+  Device::cpu().memory().reset_peak();
+  const uint64_t before = Device::cpu().memory().account().peak;
+  const std::string error =
+      error_of([&] { node.run(encode_ticket(ticket), blobs.getter(), kMemory); });
+  INFO(error);
+  CHECK(has(error, "expected a ticket that needs at most 64.0 MiB (memory_bytes)"));
+  CHECK(has(error, "GiB"));
+  CHECK(Device::cpu().memory().account().peak - before < kMemory);
+}
+
+TEST_CASE("samples, weights and tickets that need more than the ticket's memory are refused") {
+  Work1 work;
+  const ByteVector ticket = encode_ticket(work.ticket);
+  TrainingNode node(Device::cpu());
+  node.run(ticket, work.blobs.getter(), uint64_t{32} << 20);
+  CHECK(has(error_of([&] { node.run(ticket, uint64_t{16} << 20); }), "a network that needs"));
+  CHECK(has(error_of([&] { node.run(ticket, 100); }), "expected data of at most 25 B"));
+  TrainingTicket wide = work.ticket;
+  wide.samples = work.blobs.add(ByteVector(uint64_t{9} << 20));
+  CHECK(
+      has(error_of([&] { node.run(encode_ticket(wide), work.blobs.getter(), uint64_t{32} << 20); }),
+          "expected data of at most 8.0 MiB"));
+  wide.samples = work.ticket.samples;
+  wide.weights = work.blobs.add(ByteVector(uint64_t{9} << 20));
+  CHECK(
+      has(error_of([&] { node.run(encode_ticket(wide), work.blobs.getter(), uint64_t{32} << 20); }),
+          "expected data of at most 8.0 MiB"));
 }
 
 TEST_CASE("two halves of a batch have the same dropout as the whole batch") {

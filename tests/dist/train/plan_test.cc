@@ -27,7 +27,7 @@ struct Row {
   double at_10_mbit_s;  // seconds
 };
 
-/// One client and one ticket. data and concurrent_head (text: paper) use f32. border uses f16, and
+/// One client and one ticket. data and concurrent_head use f32. border uses f16, and
 /// i8 for gradients.
 const Row kTable[] = {
     {"lenet", 64, PoolMode::data, WireType::f32, 1.724e6, 1.724e6, 2.76},
@@ -267,6 +267,9 @@ TEST_CASE(
   }
   CHECK(parse_pool_mode("border") == PoolMode::border);
   CHECK(parse_pool_mode("auto") == PoolMode::automatic);
+  CHECK(parse_pool_mode("concurrent-head") == PoolMode::concurrent_head);
+  CHECK(parse_pool_mode("paper") == PoolMode::concurrent_head);
+  CHECK(pool_mode_name(PoolMode::concurrent_head) == "concurrent-head");
   CHECK_THROWS_WITH_AS(parse_pool_mode("fast"), doctest::Contains("'fast'"), Error);
 }
 

@@ -2,7 +2,7 @@
 // web/pool/runner.js and the runners of web/pool/page_runner.js, with fake workers and a fake clock.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ThrottledRunner, taskRunner, trainingRunner } from '../../../web/pool/page_runner.js';
+import { ThrottledRunner, trainingRunner } from '../../../web/pool/page_runner.js';
 import { Runner } from '../../../web/pool/runner.js';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -108,44 +108,62 @@ test("does not count downloads in a ticket's time", async (t) => {
   runner.stop();
 });
 
-const lent = { port: 'a port', ended: 0, end: () => ++lent.ended };
-for (const [what, seconds, makeRunner] of [
-  ['task', 60, taskRunner],
-  ['training', 300, () => trainingRunner(2, undefined, () => lent)],
-])
-  test(`limits a ticket of a ${what} to ${seconds} s in a page`, async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    const made = [];
-    globalThis.Worker = class {
-      ended = false;
-      constructor() {
-        made.push(this);
-      }
-      postMessage({ lent }) {
-        assert.equal(lent, made.length && what === 'training' && !this.told ? 'a port' : undefined);
-        this.told = true;
-      }
-      terminate() {
-        this.ended = true;
-      }
-    };
-    t.after(() => {
-      delete globalThis.Worker;
-    });
-    let why;
-    makeRunner()
-      .run({})
-      .catch(({ message }) => {
-        why = message;
-      });
-    t.mock.timers.tick(1000 * seconds - 1);
-    await settled();
-    assert.deepEqual([why, made[0].ended], [undefined, false]);
-    t.mock.timers.tick(1);
-    await settled();
-    assert.deepEqual([why, made[0].ended, made.length], [`took more than ${seconds} s`, true, 1]);
-    assert.equal(lent.ended, what === 'training' ? 1 : 0);
+test('limits a ticket of training to 300 s in a page', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const lent = { port: 'a port', ended: 0, end: () => ++lent.ended };
+  const made = [];
+  globalThis.Worker = class {
+    posted = [];
+    ended = false;
+    constructor() {
+      made.push(this);
+    }
+    postMessage(message) {
+      this.posted.push(message);
+    }
+    terminate() {
+      this.ended = true;
+    }
+  };
+  t.after(() => {
+    delete globalThis.Worker;
   });
+  let why;
+  trainingRunner(2, undefined, () => lent)
+    .run({})
+    .catch(({ message }) => {
+      why = message;
+    });
+  assert.deepEqual(made[0].posted[0], { threads: 2, lent: 'a port' });
+  t.mock.timers.tick(299_999);
+  await settled();
+  assert.deepEqual([why, made[0].ended], [undefined, false]);
+  t.mock.timers.tick(1);
+  await settled();
+  assert.deepEqual([why, made[0].ended, made.length, lent.ended], ['took more than 300 s', true, 1, 1]);
+});
+
+test('a thread that fails ends its ticket of a training at once', async (t) => {
+  globalThis.Worker = class {
+    postMessage() {}
+    terminate() {}
+  };
+  t.after(() => {
+    delete globalThis.Worker;
+  });
+  let fail,
+    ended = 0;
+  const lent = { port: 'a port', end: () => ++ended };
+  const runner = trainingRunner(2, undefined, (onFailure) => {
+    fail = onFailure;
+    return lent;
+  });
+  const result = runner.run({});
+  fail('unreachable');
+  await assert.rejects(result, { message: 'a thread failed: unreachable' });
+  assert.equal(ended, 1);
+  fail('unreachable'); // the runner has ended this worker
+});
 
 test('pauses so that it computes for its share of the time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the solvers of a convolution are measured: wrong values are detected, and nothing is computed
-// twice.
+// The measurement of a convolution's solvers: it detects wrong values, and computes nothing twice.
 #include "matrix/conv/measure.h"
 
 #include <doctest/doctest.h>

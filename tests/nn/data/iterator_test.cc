@@ -56,7 +56,7 @@ std::shared_ptr<Numbers> numbers(int64_t count, int64_t broken = -1) {
 
 }  // namespace
 
-TEST_CASE("iterator: an epoch has every sample once, and the last batch has the remainder") {
+TEST_CASE("iterator: an epoch has every sample once; the last batch may be smaller") {
   Iterator iterator(numbers(23), {.batch_size = 5, .repeat = false});
   CHECK(iterator.batches_per_epoch() == 5);
   std::vector<int> seen;

@@ -65,6 +65,32 @@ ByteVector with_block(ByteView jpeg, const std::string& block) {
   return ByteVector(bytes.begin(), bytes.end());
 }
 
+uint32_t crc32(std::string_view bytes) {
+  uint32_t crc = ~uint32_t{0};
+  for (const char byte : bytes) {
+    crc ^= static_cast<unsigned char>(byte);
+    for (int i = 0; i < 8; ++i) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc;
+}
+
+std::string big_endian(uint32_t value) {
+  std::string text;
+  for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(value >> shift);
+  return text;
+}
+
+/// Adds the chunk eXIf before the pixels. It holds the TIFF block alone.
+ByteVector with_chunk(ByteView png, const std::string& exif) {
+  constexpr size_t kHeaderEnd = 33, kPrefix = 6;
+  const std::string chunk = "eXIf" + exif.substr(kPrefix);
+  std::string text(as_text(png.first(kHeaderEnd)));
+  text += big_endian(static_cast<uint32_t>(chunk.size() - 4)) + chunk + big_endian(crc32(chunk));
+  text += as_text(png.subspan(kHeaderEnd));
+  const ByteView bytes = as_bytes(text);
+  return ByteVector(bytes.begin(), bytes.end());
+}
+
 int largest_difference(const Picture& a, const Picture& b) {
   REQUIRE(a.height == b.height);
   REQUIRE(a.width == b.width);
@@ -93,6 +119,24 @@ TEST_CASE("orientation: a JPEG is turned upright, unless the stored rows are ask
     }
 }
 
+TEST_CASE("orientation: a PNG is turned upright by its chunk eXIf") {
+  const Picture upright = blocks();
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    CAPTURE(orientation);
+    const Picture stored = stored_as(upright, orientation);
+    const ByteVector file = with_chunk(encode_png(stored), exif(orientation, orientation % 2));
+    CHECK(exif_orientation(file) == orientation);
+    CHECK(largest_difference(decode_picture(file, "file", 1), upright) == 0);
+    Preprocessing how;
+    how.channels = 1;
+    how.as_stored = true;
+    CHECK(largest_difference(decode_for(file, "file", how), stored) == 0);
+  }
+  const std::string whole = exif(6, true);
+  for (size_t bytes = 6; bytes < whole.size() - 6; ++bytes)
+    CHECK(exif_orientation(with_chunk(encode_png(upright), whole.substr(0, bytes))) == 1);
+}
+
 TEST_CASE("orientation: a picture that is decoded at a reduced size is turned too") {
   const Picture stored = stored_as(blocks(), 6);
   const ByteVector file = with_block(encode_jpeg(stored, 100), exif(6, true));
@@ -100,10 +144,17 @@ TEST_CASE("orientation: a picture that is decoded at a reduced size is turned to
   how.channels = 1;
   how.height = kRows;
   how.width = kColumns;
-  std::vector<float> sample(kRows * kColumns);
-  prepare_sample(decode_for(file, "file", how), how, nullptr, sample.data());
-  for (size_t i = 0; i < sample.size(); ++i)
-    CHECK(std::abs(sample[i] * 255 - static_cast<float>(40 * i + 20)) < 3);
+  const auto sample_of = [&](ByteView jpeg) {
+    std::vector<float> sample(kRows * kColumns);
+    prepare_sample(decode_for(jpeg, "file", how), how, nullptr, sample.data());
+    return sample;
+  };
+  const std::vector<float> turned = sample_of(file);
+  const std::vector<float> upright = sample_of(encode_jpeg(blocks(), 100));
+  for (size_t i = 0; i < turned.size(); ++i) {
+    CHECK(std::abs(turned[i] - upright[i]) * 255 < 3);
+    CHECK(upright[i] > (i ? upright[i - 1] : 0));
+  }
 }
 
 TEST_CASE("orientation: damaged blocks leave the picture as it is stored") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "nn/io/gzip.h"
 
+#include "nn/network.h"
+#include "nn/weights.h"
 #include "tests/nn/io/damage.h"
 
 using namespace kaiseki;
@@ -52,10 +54,40 @@ TEST_CASE("gzip: a damaged, truncated or too large stream throws ParseError") {
   CHECK(test::refuses([](ByteView b) { gunzip(b, 100'000); }, bomb, "at most 100000 unpacked"));
 }
 
+TEST_CASE("gzip: contents that are much larger than the file are refused") {
+  constexpr uint64_t kNoLimit = uint64_t{1} << 40;
+  const ByteVector zeros(65 << 20);
+  const std::string text = test::parse_error([&] { gunzip(gzip(zeros), kNoLimit); });
+  CHECK(text.find("at most 67108864 unpacked bytes") != std::string::npos);
+  CHECK(gunzip(gzip(ByteView(zeros).first(64 << 20)), kNoLimit).size() == 64 << 20);
+  ByteVector noise(4 << 20);
+  uint64_t state = 1;
+  for (std::byte& one : noise) {
+    state = state * 6364136223846793005 + 1;
+    one = static_cast<std::byte>(state >> 56);
+  }
+  ByteVector packed = gzip(noise);
+  const ByteVector more = gzip(zeros);
+  packed.insert(packed.end(), more.begin(), more.end());
+  CHECK(gunzip(packed, kNoLimit).size() == noise.size() + zeros.size());
+}
+
 TEST_CASE("gzip: maybe_gzip() returns plain bytes unchanged") {
   ByteVector plain = sample(1000), packed = gzip(plain);
   CHECK(maybe_gzip(std::make_unique<MemorySource>(plain), 5)->read_all(1000) == plain);
   CHECK(maybe_gzip(std::make_unique<MemorySource>(packed), 1000)->read_all(1000) == plain);
   CHECK(maybe_gzip(std::make_unique<MemorySource>(ByteView()), 5)->read_all(1000).empty());
   CHECK(*maybe_gzip(std::make_unique<MemorySource>(plain), 5)->remaining() == 1000);
+}
+
+TEST_CASE("gzip: packed or damaged bytes of another format are refused as weights") {
+  Network network = Network::parse(
+      R"([{"type": "fc", "name": "f", "params": {"input_size": 3, "output_size": 2}}])", "test",
+      Device::cpu());
+  const std::string garbage(600, 'x');
+  ByteVector packed = gzip(as_bytes(garbage));
+  const doctest::Contains expected("expected weights as safetensors, JSON, ONNX, tar or tar.gz");
+  CHECK_THROWS_WITH_AS(load_weights(packed, network), expected, ParseError);
+  packed[12] = std::byte{0xff};
+  CHECK_THROWS_WITH_AS(load_weights(packed, network), expected, ParseError);
 }

@@ -142,7 +142,7 @@ TEST_CASE("safetensors: a flipped bit never changes what is read") {
       } catch (const ParseError&) {
       }
     }
-  CHECK(accepted <= 8 * 14);  // flips in the checksum's name
+  CHECK(accepted <= 8 * 14);  // only changes in the checksum's name are not detected
 }
 
 TEST_CASE("safetensors: duplicate, reserved and non-UTF-8 names throw Error") {

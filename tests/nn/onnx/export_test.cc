@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <set>
 
 #include "base/file.h"
 #include "nn/onnx/onnx.h"
@@ -97,10 +98,21 @@ TEST_CASE("onnx: every layer is exported and imported unchanged") {
       R"({"name": "p", "type": "fully_connected", "output_size": 4},
          {"name": "q", "type": "mean_squared_error"})"};
   for (const std::string& layer : layers) check_round_trip(one({3, 7, 6}, layer));
-  for (const std::string& type : nn::layer_types())
-    CHECK(std::any_of(layers.begin(), layers.end(), [&](const std::string& layer) {
+  // Layers that are exported, but that nn/onnx/operators.cc does not read back. None yet.
+  const std::vector<std::string> export_only = {};
+  for (const std::string& layer : export_only) {
+    Network network = Network::parse(one({3, 7, 6}, layer), "test", Device::cpu());
+    CHECK(nn::encode_onnx(network) == nn::encode_onnx(network));
+  }
+  const std::set<std::string> without_onnx = {};  // layers that ONNX cannot say
+  for (const std::string& type : nn::layer_types()) {
+    const auto has_type = [&](const std::string& layer) {
       return layer.find("\"" + type + "\"") != layer.npos;
-    }));
+    };
+    CAPTURE(type);
+    CHECK((std::ranges::any_of(layers, has_type) || std::ranges::any_of(export_only, has_type) ||
+           without_onnx.contains(type)));
+  }
 }
 
 TEST_CASE("onnx: the shipped networks are exported and imported unchanged") {

@@ -71,7 +71,8 @@ TEST_CASE("onnx: outputs keep the file's names, besides the layers' names") {
 }
 
 TEST_CASE("onnx: layers have their own names if equal weights are one initializer") {
-  // As torch.onnx.export writes two batch normalizations and a convolution with initial values.
+  // The graph has the form in which torch.onnx.export writes two batch normalizations and a
+  // convolution with initial values.
   OnnxFile file{.input = {-1, 2, 3, 3}};
   file.constants = {onnx_tensor("bn1.weight", {2}, {1, 1}), onnx_tensor("bn1.bias", {2}, {0, 0}),
                     onnx_tensor("conv1.weight", {2, 2, 1, 1}, {1, 2, 3, 4})};

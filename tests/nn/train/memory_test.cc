@@ -84,7 +84,7 @@ TEST_CASE("memory: two networks run in the least memory with automatic workspace
         const std::vector<float> losses = with(mode, {}, budget);
         CHECK(allocator.account().peak <= budget);
         REQUIRE(losses.size() == expected.size());
-        for (size_t i = 0; i < losses.size(); ++i)  // other solvers in four steps
+        for (size_t i = 0; i < losses.size(); ++i)  // four steps with other solvers
           CHECK(losses[i] == doctest::Approx(expected[i]).epsilon(1e-3));
       }
     }

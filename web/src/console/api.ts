@@ -37,7 +37,7 @@ export interface Task {
   leased: number;
   done: number;
   dead: number;
-  /** Why no ticket can finish now. Empty: tickets can finish. */
+  /** The reason why no ticket can finish now. Empty: tickets can finish. */
   waits: string;
 }
 export interface PoolNode {
@@ -53,9 +53,9 @@ export interface PoolNode {
   failed: number;
   consecutive_valid: number;
   last_seen: number;
-  /** Why the node was expelled. Empty: it was not. */
+  /** The reason why the node was expelled. Empty: it was not expelled. */
   expelled: string;
-  /** Why the node is away, if the coordinator knows. */
+  /** The reason why the node is away, if the coordinator knows it. */
   reason?: string;
 }
 export interface TicketError {

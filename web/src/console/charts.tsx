@@ -2,6 +2,7 @@
 // Charts of the pool over time, and of training.
 import { Chart, EMPTY_TABLE, type Curve, type Table } from '../parts/chart';
 import { count, percent, rate } from '../logic/format';
+import { output } from '../logic/prediction';
 import type { Pool } from './pool';
 import { Select } from './toolbar';
 import { TIME_RANGES, clock, timeRange, type TimeRange } from './view';
@@ -16,6 +17,7 @@ export function Charts({ pool }: { pool: Pool }) {
   const [first, last] = timeRange(range, time[0] ?? Infinity, time.at(-1) ?? pool.now.value);
   const common = {
     version: `${version} ${range}`,
+    axis: 'Time',
     formatX: (at: number) => clock(at, last - first),
     emptyText: '',
     rangeOfX: (): [number, number] => [first, last],
@@ -74,7 +76,8 @@ export function TrainingCharts({ pool, project }: { pool: Pool; project: number 
         version={version}
         title="Loss"
         curves={LOSS}
-        formatValue={String}
+        axis="Step"
+        formatValue={output}
         emptyText={table('loss') === EMPTY_TABLE ? 'No loss yet' : ''}
         range={(_, __, high) => [0, Math.max(0.1, high ?? 2.5) * 1.05]}
         table={() => table('loss')}
@@ -84,6 +87,7 @@ export function TrainingCharts({ pool, project }: { pool: Pool; project: number 
         version={version}
         title="Accuracy"
         curves={ACCURACY}
+        axis="Step"
         formatValue={(value) => percent(value, 0)}
         range={() => [0, 1]}
         emptyText={table('accuracy') === EMPTY_TABLE ? 'No test yet' : ''}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Why attempts failed. Nodes send these messages, so they are shown as text only.
+// The reasons of failed attempts. Nodes send these messages, so they are shown as text only.
 import { ago, count, plural } from '../logic/format';
 import { pageOf, shortId } from './lists';
 import { MAX_TASKS, type Pool } from './pool';
@@ -12,7 +12,7 @@ function nodeText(names: Map<string, string>, id: string): string {
   return name ? `${name} (${shortId(id)})` : `node ${shortId(id)}`;
 }
 
-/** Why the list is empty. An attempt that ends without a result, as in a lost connection, has no error. */
+/** Explains an empty list. An attempt that ends without a result, as in a lost connection, has no error. */
 function emptyText(dead: number, failed: number): string {
   if (dead === 0 && failed === 0) return 'No ticket has failed.';
   const lost = `No node has reported an error. ${plural(failed, 'attempt')} ended without a result, such as by a lost connection or a time-out`;

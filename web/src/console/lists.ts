@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Searches, filters, sorts and cuts the console's lists.
+import { trainingFunction } from '../../pool/training.js';
 import type { PoolNode, Project, Task } from './api';
 
 export type TaskState = Task['state'] | 'finished';
 
 /** The state to show. A training has no open ticket between two steps, so it is not finished then. */
 export function stateOf({ state, function: code, free, leased, done, dead }: Task): TaskState {
-  const ended = free + leased === 0 && done + dead > 0 && code !== 'kaiseki.train';
+  const ended = free + leased === 0 && done + dead > 0 && code !== trainingFunction;
   return state !== 'cancelled' && ended ? 'finished' : state;
 }
 

@@ -32,7 +32,7 @@ export class Pool {
   readonly busy = signal(false);
   readonly refusal = signal('');
   readonly problem = signal('');
-  /** Why the last action failed. Cleared by the next action. */
+  /** The reason why the last action failed. The next action clears it. */
   readonly failure = signal('');
   readonly projects = signal<Project[]>([]);
   readonly tasks = signal<Task[]>([]);
@@ -63,7 +63,7 @@ export class Pool {
     if (storedToken()) void this.login(storedToken());
     document.addEventListener('visibilitychange', () => void this.refresh());
     effect(() => {
-      // What the page shows decides what is loaded.
+      // Only the data of the visible view are loaded.
       void [this.view.tab.value, this.view.shownIds.value, this.view.timeRange.value];
       if (this.role.peek()) void this.refresh();
     });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Projects, one line each. An open project shows its tasks and the author's actions.
 import { useState } from 'preact/hooks';
+import { trainingFunction } from '../../pool/training.js';
 import { count, plural, rate } from '../logic/format';
 import { Icon } from '../parts/icon';
 import { Progress } from '../parts/progress';
@@ -60,7 +61,7 @@ function Row({ pool, task }: { pool: Pool; task: Task }) {
   const total = free + leased + done + dead;
   const author = pool.role.value === 'author';
   const state = stateOf(task);
-  const trains = task.function === 'kaiseki.train';
+  const trains = task.function === trainingFunction;
   const perSecond = pool.rates.value[task.task];
   const points = (trains && pool.curves.value[task.project]) || [];
   const { step = 0, steps = 0 } = points.at(-1) ?? {};
@@ -70,7 +71,8 @@ function Row({ pool, task }: { pool: Pool; task: Task }) {
         {name || `Task ${task.task}`}
         <small>
           Task {task.task}: {task.function || 'module'}
-          {task.verification !== 'none' && `, ${task.verification}`}
+          {task.verification === 'quorum' && ', quorum'}
+          {task.verification === 'none' && ', results are not checked'}
         </small>
       </th>
       <td role="cell" data-label="State" class="state">

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Tickets a second of the pool and of each task. The coordinator's counter of ended tickets only grows. A task's count
 // shrinks when its author deletes tickets, as training does after each step.
+import { trainingFunction } from '../../pool/training.js';
 import { Rate } from '../logic/rate';
 import type { Task } from './api';
 
 type Counted = Pick<Task, 'task' | 'function' | 'done' | 'dead'>;
 
 const SECONDS = 10;
-const TRAINING = 'kaiseki.train';
 
 class Meter {
   sum = 0;
@@ -46,7 +46,7 @@ export class Throughput {
       const increase = done + dead - meter.last;
       meter.last = done + dead;
       this.#tasks.set(task, meter);
-      if (increase < 0 || code === TRAINING) this.#shrinking.add(task);
+      if (increase < 0 || code === trainingFunction) this.#shrinking.add(task);
       if (this.#shrinking.has(task)) continue;
       steady += increase;
       byTask[task] = meter.add(at, increase);

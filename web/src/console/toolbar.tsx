@@ -41,7 +41,7 @@ export function Search({ view, label }: { view: View; label: string }) {
 }
 
 interface Pages {
-  /** What is listed, such as "projects". */
+  /** The name of the listed items, such as "projects". */
   what: string;
   page: number;
   pages: number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How far a training is, as a sentence.
+// The progress of a training, as a sentence.
 import { count, duration, rate } from '../logic/format';
 import type { Point } from './api';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the console shows: a tab, and the search, order and page of its list. The address has the tab and the search,
-// such as #nodes/laptop, so that links lead there.
+// The view of the console: a tab, and the search, order and page of its list. The address has the tab and the search,
+// such as #nodes/laptop, so that a link opens the same view.
 import { batch, computed, signal } from '@preact/signals';
 import type { PoolNode, Project, Task } from './api';
 import { listProjects, pageOf, selectNodes, selectProjects, visibleRows } from './lists';
@@ -9,7 +9,7 @@ import type { NodeOrder, NodeState, ProjectOrder, ProjectState } from './lists';
 export const TABS = { overview: 'Overview', projects: 'Projects', nodes: 'Nodes', errors: 'Errors' } as const;
 export type Tab = keyof typeof TABS;
 
-/** What the view lists. */
+/** The lists that the view shows parts of. */
 interface Lists {
   projects: { value: Project[] };
   tasks: { value: Task[] };
@@ -23,7 +23,7 @@ const FEW_PROJECTS = 3;
 /** The height of a node's row in pixels: on a wide screen, and on a phone (console.css). */
 export const ROW_HEIGHTS = [68, 200] as const;
 
-/** By their seconds. */
+/** The names of the time ranges, by their seconds. */
 export const TIME_RANGES = {
   '60': '1 minute',
   '600': '10 minutes',
@@ -91,7 +91,7 @@ export class View {
     selectProjects(this.allProjects.value, this.search.value, this.projectState.value, this.projectOrder.value),
   );
   readonly projectPage = computed(() => pageOf(this.projects.value, this.page.value, PAGE_SIZE));
-  /** The projects whose tasks are shown. */
+  /** The open projects of this page. Their tasks are shown. */
   readonly shownProjects = computed(() =>
     this.tab.value === 'projects' ? this.projectPage.value.items.filter(({ project }) => this.isOpen(project)) : [],
   );

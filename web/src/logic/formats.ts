@@ -33,7 +33,7 @@ function isTar(head: Uint8Array): boolean {
 const readFormat = async (file: Blob): Promise<Format | null> =>
   formatOf(new Uint8Array(await file.slice(0, HEAD).arrayBuffer()), file.size);
 
-/** What the page does with files that are dropped or opened together. Throws an error if it reads none of them. */
+/** Returns the purpose of files that are dropped or opened together. Throws an error if the page reads none of them. */
 export async function purposeOf(files: readonly File[]): Promise<'network' | 'weights' | 'data'> {
   if (files.length > 1) return 'data';
   const [file] = files,

@@ -4,7 +4,7 @@ import { glow } from './tiles';
 
 /** Points along a side of a tile. */
 export const SIDE = 64;
-/** In tiles. */
+/** The size of the picture in tiles. */
 export const ACROSS = 12,
   DOWN = 9;
 const LEFT = -2.25,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a network's output is shown: as probabilities, or as numbers if it does not end in a softmax.
+// The display of a network's output: as probabilities, or as numbers if the network does not end in a softmax.
 
 /** The layers whose output, when the network predicts, is a probability for each class. */
 const PROBABILITIES = ['softmax', 'softmax_cross_entropy'];

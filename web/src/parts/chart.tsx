@@ -21,7 +21,7 @@ interface Props {
   range: uPlot.Range.Function;
   formatValue: (value: number) => string;
   table: () => Table;
-  /** What the chart shows, for screen readers. */
+  /** A description of the chart, for screen readers. */
   description: string;
   /** Shown while there is no data. Empty: nothing is shown. */
   emptyText: string;
@@ -149,7 +149,7 @@ export function Chart(props: Props) {
         <ul class="legend">
           {pointed !== undefined && (
             <li>
-              {name} <output>{count(pointed)}</output>
+              {name} <output>{(formatX ?? count)(pointed)}</output>
             </li>
           )}
           {curves.map(({ label, color }, i) => (

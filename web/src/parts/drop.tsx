@@ -18,7 +18,7 @@ export function Drop({ session }: { session: Session }) {
       setOver(true);
     });
     on('dragleave', (event) => {
-      if (!event.relatedTarget) setOver(false); // the pointer has left the page
+      if (!event.relatedTarget) setOver(false); // null: the pointer is outside the page
     });
     on('drop', (event) => {
       if (!hasFiles(event)) return;

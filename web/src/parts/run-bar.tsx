@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The buttons to start, pause and reset, and the current figures.
-import { compact, count, duration, percent, rate } from '../logic/format';
+import { compact, count, duration, percent, plural, rate } from '../logic/format';
 import type { Session } from '../state/session';
 import { Icon } from './icon';
 import { Problem } from './problem';
 
 export function RunBar({ session }: { session: Session }) {
-  const { phase, busy, notice, history } = session;
+  const { phase, busy, notice, history, epochs, finished } = session;
   const running = phase.value === 'running';
   const idle = phase.value === 'ready' || phase.value === 'paused';
   const number = (value: number, text: (value: number) => string) => (Number.isFinite(value) ? text(value) : '–');
@@ -23,7 +23,8 @@ export function RunBar({ session }: { session: Session }) {
           </button>
         ) : (
           <button class="button main" disabled={!idle || Boolean(busy.value)} onClick={() => void session.start()}>
-            <Icon name="play" /> {phase.value === 'paused' ? 'Resume' : 'Start'}
+            <Icon name="play" />{' '}
+            {phase.value !== 'paused' ? 'Start' : finished.value ? `${plural(epochs.value, 'epoch')} more` : 'Resume'}
           </button>
         )}
         <button

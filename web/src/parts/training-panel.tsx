@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-import { rate } from '../logic/format';
+import { plural, rate } from '../logic/format';
+import { describe } from '../logic/recipe';
 import type { Session } from '../state/session';
 import { Panel } from './panel';
 
@@ -11,11 +12,12 @@ const BATCHES = [10, 20, 50, 64, 100, 200];
 const withUsed = <T,>(choices: T[], used: T): T[] => (choices.includes(used) ? choices : [...choices, used]);
 
 export function TrainingPanel({ session }: { session: Session }) {
-  const { learningRate, batchSize, optimizer, threads, phase } = session;
+  const { learningRate, batchSize, epochs, optimizer, threads, phase } = session;
+  const recipe = describe(session.network.value?.json.recipe ?? {});
   const running = phase.value === 'running';
   const maxThreads = globalThis.crossOriginIsolated ? Math.max(navigator.hardwareConcurrency || 1, threads.value) : 1;
   return (
-    <Panel title="Training" choice={`rate ${rate(learningRate.value)}, batches of ${batchSize.value}`}>
+    <Panel title="Training" choice={`rate ${rate(learningRate.value)}, ${plural(epochs.value, 'epoch')}`}>
       <div class="field">
         <span>
           <label for="rate">Learning rate</label> <output for="rate">{rate(learningRate.value)}</output>
@@ -41,6 +43,20 @@ export function TrainingPanel({ session }: { session: Session }) {
               </option>
             ))}
           </select>
+        </label>
+        <label class="field">
+          <span>Epochs</span>
+          <input
+            type="number"
+            min="1"
+            max="100000"
+            value={epochs.value}
+            disabled={running}
+            onChange={({ currentTarget }) => {
+              if (currentTarget.value && currentTarget.checkValidity()) session.setEpochs(Number(currentTarget.value));
+              else currentTarget.value = String(epochs.value);
+            }}
+          />
         </label>
         <label class="field">
           <span>Optimizer</span>
@@ -74,6 +90,8 @@ export function TrainingPanel({ session }: { session: Session }) {
           </select>
         </label>
       </div>
+      {recipe.used && <p class="note">From the recipe: {recipe.used}.</p>}
+      {recipe.left && <p class="note">Not on this page: {recipe.left}.</p>}
       {maxThreads === 1 && <p class="note">This page cannot share memory, so it uses one thread.</p>}
       {running && <p class="note">Rate and batch size change at once; pause to change the others.</p>}
     </Panel>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Data sets: their sources, and their conversion to a network's input. Pictures stay bytes, in the worker.
-import type { Data, Kaiseki, Source, Tensor } from 'kaiseki';
+import type { Data, Kaiseki, Network, Source, Tensor } from 'kaiseki';
 import { asPicture, fit, same, volume, type Picture } from '../logic/fit';
 import { MNIST_FILES, sortFiles } from '../logic/files';
+import { normalizationOf } from '../logic/recipe';
 
 type MnistFiles = { images: Source; labels: Source };
 export type Origin =
@@ -95,11 +96,13 @@ async function dataset(
   };
 }
 
-/** Converts a data set to a network's input shape. Returns `data` itself if the shape is the same. */
-export async function fitDataset(kaiseki: Kaiseki, data: Dataset, input: readonly number[]): Promise<Dataset> {
-  const shape = asPicture(input),
-    { train, test } = data;
-  if (same(shape, data.shape)) return data;
+/** Converts a data set to a network's input shape, with the normalization of its recipe. */
+export async function fitDataset(kaiseki: Kaiseki, data: Dataset, network: Network): Promise<Dataset> {
+  const shape = asPicture(network.inputShape),
+    how = normalizationOf(network.json.recipe ?? {}, shape[0]),
+    train = { ...data.train, ...how },
+    test = { ...data.test, ...how };
+  if (same(shape, data.shape)) return { ...data, train, test };
   const [images, testImages] = await kaiseki.tidy(async (scope) => [
     await reshaped(scope, train.images, data.shape, shape),
     await reshaped(scope, test.images, data.shape, shape),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where errors are shown, and the status after them.
+// The places that show errors, and the status after an error.
 
 /** The places of the page that show an error. */
 export type Place = 'engine' | 'network' | 'data' | 'training' | 'weights';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The progress of training: curves and current figures. The page is updated at most a few times a second.
-import { batch, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import type { Evaluation, Progress } from 'kaiseki';
 import { Series, type SavedSeries } from '../logic/series';
 
@@ -9,7 +9,8 @@ const MILLISECONDS = 120;
 /** A copy of the progress, which can be stored. */
 export interface SavedHistory {
   step: number;
-  epoch: number;
+  /** With the part of the last one. */
+  epochs: number;
   seconds: number;
   loss: number;
   test: Evaluation | null;
@@ -22,7 +23,10 @@ export class History {
   /** Changes with every update, so that curves are drawn again. */
   readonly version = signal(0);
   readonly step = signal(0);
-  readonly epoch = signal(0);
+  /** The number of epochs, with the part of the last one. */
+  readonly epochs = signal(0);
+  /** The number of complete epochs. Sums of fractions are not exact. */
+  readonly epoch = computed(() => Math.floor(this.epochs.value + 1e-6));
   readonly loss = signal(NaN);
   readonly imagesPerSecond = signal(NaN);
   readonly seconds = signal(0);
@@ -35,7 +39,8 @@ export class History {
   readonly listeners: (() => void)[] = [];
 
   #last: Progress | null = null;
-  #base = { step: 0, epoch: 0 };
+  #base = { step: 0, epochs: 0 };
+  #samplesOfEpoch = 1;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #since = 0;
   #lastFlush = 0;
@@ -59,9 +64,10 @@ export class History {
   }
 
   /** Starts a training. Its steps count from 0, so this history adds the steps before it. */
-  begin(): void {
+  begin(samplesOfEpoch: number): void {
     this.#flush();
-    this.#base = { step: this.step.value, epoch: this.epoch.value };
+    this.#base = { step: this.step.value, epochs: this.epochs.value };
+    this.#samplesOfEpoch = samplesOfEpoch;
   }
 
   /** Starts or stops the clock. */
@@ -73,7 +79,7 @@ export class History {
   clear(): void {
     this.restore({
       step: 0,
-      epoch: 0,
+      epochs: 0,
       seconds: 0,
       loss: NaN,
       test: null,
@@ -87,7 +93,7 @@ export class History {
     this.#flush();
     return {
       step: this.step.value,
-      epoch: this.epoch.value,
+      epochs: this.epochs.value,
       seconds: this.seconds.value,
       loss: this.loss.value,
       test: this.test.value,
@@ -101,13 +107,13 @@ export class History {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#last = null;
-    this.#base = { step: saved.step, epoch: saved.epoch };
+    this.#base = { step: saved.step, epochs: saved.epochs };
     this.losses = Series.from(saved.losses);
     this.accuracies = Series.from(saved.accuracies);
     this.tests = Series.from(saved.tests);
     batch(() => {
       this.step.value = saved.step;
-      this.epoch.value = saved.epoch;
+      this.epochs.value = saved.epochs;
       this.seconds.value = saved.seconds;
       this.loss.value = saved.loss;
       this.imagesPerSecond.value = NaN;
@@ -130,7 +136,7 @@ export class History {
       }
       if (!last) return;
       this.step.value = this.#base.step + last.step;
-      this.epoch.value = this.#base.epoch + last.epoch;
+      this.epochs.value = this.#base.epochs + last.samples / this.#samplesOfEpoch;
       this.loss.value = this.losses.y.at(-1) ?? last.loss;
       this.imagesPerSecond.value = last.imagesPerSecond;
       this.version.value++;

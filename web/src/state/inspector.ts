@@ -4,6 +4,7 @@
 import { batch, computed, effect, signal, type Signal } from '@preact/signals';
 import type { Kaiseki, LayerSummary, Network, Tensor } from 'kaiseki';
 import { fit, asPicture, volume, type Picture } from '../logic/fit';
+import { normalizationOf, normalize } from '../logic/recipe';
 import { sample, type Dataset } from './dataset';
 import type { History } from './history';
 
@@ -166,7 +167,9 @@ export class Inspector {
     const picture = this.picture.peek(),
       layer = this.layer.peek();
     if (!kaiseki || !picture || this.tooLarge.peek()) return;
-    const pixels = fit(picture.pixels, picture.shape, asPicture(network.inputShape));
+    const shape = asPicture(network.inputShape),
+      how = normalizationOf(network.json.recipe ?? {}, shape[0]),
+      pixels = normalize(fit(picture.pixels, picture.shape, shape), shape[0], how);
     // Each request waits for a training step. Requests that are sent together wait for the same step. All are awaited
     // even if one fails, so that their tensors can be freed.
     const tensorsToFree: Tensor[] = [];

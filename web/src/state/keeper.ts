@@ -12,9 +12,10 @@ export interface SavedTraining {
   optimizer: string;
   learningRate: number;
   batchSize: number;
+  epochs: number;
   /** In the format safetensors. */
   weights: Uint8Array;
-  /** The optimizer's, such as its velocities. Null: it begins anew. */
+  /** The optimizer's state, such as its velocities. Null: the optimizer starts from zero. */
   optimizerState: Uint8Array | null;
   history: SavedHistory;
   /** Milliseconds since 1970. */
@@ -24,7 +25,7 @@ export interface SavedTraining {
 /** The data of a training. */
 export type DataNames = Pick<SavedTraining, 'origin' | 'dataName'>;
 
-/** What the user does if the data could not be loaded again. */
+/** Tells the user what to do if the data could not be loaded again. */
 export const missingText = ({ origin, dataName }: DataNames): string =>
   origin
     ? `${dataName} could not be loaded again. Load the data again, or select other data, before you resume.`
@@ -60,7 +61,7 @@ export class Keeper {
   #lastCopy = 0;
   #pause = MILLISECONDS;
   #written = Promise.resolve();
-  /** How many actions of the store have not ended. */
+  /** The number of actions of the store that have not ended. */
   #pending = 0;
   /** Changes when the training is forgotten. Copies of earlier ones are discarded. */
   #epoch = 0;

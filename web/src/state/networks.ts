@@ -32,17 +32,17 @@ export const CHOICES: readonly Choice[] = [
 ];
 
 /**
- * The most multiply-adds for a picture. With more, a step takes minutes, and the worker answers only between steps.
+ * The most operations for a picture. With more, a step takes minutes, and the worker answers only between steps.
  * VGG-16 has 15G.
  */
-const MAX_MULTIPLY_ADDS = 1e11;
+const MAX_OPERATIONS = 1e11;
 
 /** Throws if the network is too large for the page. */
 export function checkWork({ layers }: Network): void {
-  const work = layers.reduce((sum, { multiplyAdds }) => sum + multiplyAdds, 0);
-  if (work <= MAX_MULTIPLY_ADDS) return;
+  const work = layers.reduce((sum, { operations }) => sum + operations, 0);
+  if (work <= MAX_OPERATIONS) return;
   throw new Error(
-    `[network] expected at most ${compact(MAX_MULTIPLY_ADDS)} multiply-adds for a picture, because the page waits for ` +
+    `[network] expected at most ${compact(MAX_OPERATIONS)} operations for a picture, because the page waits for ` +
       `every step, got ${compact(work)}: use smaller pictures or layers, or train with the command kaiseki`,
   );
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The state of the page: the library in its worker, a network, data and the training. Actions run one after another,
-// except pause(). An error appears at its place in the page.
+// except pause().
 import { batch, signal } from '@preact/signals';
 import {
   KaisekiError,
@@ -8,33 +8,31 @@ import {
   type Kaiseki,
   type Network,
   type Optimizer,
+  type OptimizerOptions,
   type Progress,
   type Training,
 } from 'kaiseki';
 import { plural, rate } from '../logic/format';
 import { checkWeights } from '../logic/formats';
+import { augmentationOf, optimizerOptions, scheduleOf } from '../logic/recipe';
+import { Actions } from './actions';
+import { build } from './build';
 import { History } from './history';
-import { CANCELLED, FAILED, type Place } from './failed';
+import { BAD_START, divergedText } from './diverged';
+import { CANCELLED, FAILED } from './failed';
 import { Inspector } from './inspector';
 import { Keeper, missingText, type DataNames, type SavedTraining, type Store } from './keeper';
-import { CHOICES, checkWork } from './networks';
+import { CHOICES } from './networks';
 import { ask, type Question } from './question';
 import { noStore } from './store';
 import * as datasets from './dataset';
 
-export type Phase = 'loading' | 'ready' | 'running' | 'paused' | 'broken';
 export type Load = typeof load;
 
-export class Session {
-  readonly phase = signal<Phase>('loading');
-  readonly busy = signal('');
-  readonly problems = signal<Partial<Record<Place, string>>>({});
-  readonly notice = signal('');
+export class Session extends Actions {
   readonly question = signal<Question | null>(null);
   /** The training of an earlier visit, until the user continues or discards it. */
   readonly earlier = signal<SavedTraining | null>(null);
-  /** The rate with which a training that diverged may continue. */
-  readonly lowerRate = signal<number | null>(null);
   readonly threads = signal(0);
   readonly network = signal<Network | null>(null);
   readonly json = signal(CHOICES[0].json);
@@ -44,6 +42,10 @@ export class Session {
   readonly learningRate = signal(0.01);
   readonly batchSize = signal(50);
   readonly optimizer = signal('momentum');
+  /** The length of training, and of its schedule. */
+  readonly epochs = signal(10);
+  /** Whether training has reached this length. */
+  readonly finished = signal(false);
   readonly origin = signal<datasets.Origin>({ kind: 'digits' });
   readonly history = new History();
   readonly inspector = new Inspector(this);
@@ -58,19 +60,19 @@ export class Session {
   /** The data of a restored training, until the user selects data for it. Its copies name these data. */
   #missing: DataNames | null = null;
   #optimizer: Optimizer | null = null;
-  /** What the next optimizer begins with. Null: nothing. */
+  /** The state that the next optimizer starts from. Null: it starts from zero. */
   #optimizerState: Uint8Array | null = null;
   #training: Training | null = null;
   /** The weights, while another worker is being loaded. */
   #savedWeights: Uint8Array | undefined;
   #stop = new AbortController();
-  #queue = Promise.resolve();
   #seed = 1;
 
   constructor(
     private readonly load: Load,
     private readonly store: Store = noStore,
   ) {
+    super();
     this.#keeper = new Keeper(
       store,
       () => this.network.value,
@@ -83,13 +85,14 @@ export class Session {
         optimizer: this.optimizer.value,
         learningRate: this.learningRate.value,
         batchSize: this.batchSize.value,
+        epochs: this.epochs.value,
         history: this.history.save(),
       }),
     );
   }
 
   open = (threads?: number) =>
-    this.#enqueue('engine', 'Loading the library', async () => {
+    this.enqueue('engine', 'Loading the library', async () => {
       if (this.phase.value === 'broken') this.#useLastCopy();
       await this.#saveWeightsForReload();
       this.#closeLibrary();
@@ -113,7 +116,7 @@ export class Session {
 
   /** Continues the training of an earlier visit. */
   continueEarlier = () =>
-    this.#enqueue('training', 'Loading your training', async () => {
+    this.enqueue('training', 'Loading your training', async () => {
       const saved = this.earlier.value;
       if (!saved) return;
       const { origin, dataName } = saved;
@@ -125,6 +128,7 @@ export class Session {
         this.optimizer.value = saved.optimizer;
         this.learningRate.value = saved.learningRate;
         this.batchSize.value = saved.batchSize;
+        this.epochs.value = saved.epochs;
         this.history.restore(saved.history);
         this.phase.value = 'paused';
         this.earlier.value = null;
@@ -152,7 +156,7 @@ export class Session {
   /** From JSON or the bytes of an ONNX file. */
   useNetwork = async (source: string | Uint8Array): Promise<void> => {
     if (!(await this.#mayDiscard('Use the other network'))) return;
-    await this.#enqueue('network', 'Building the network', async () => {
+    await this.enqueue('network', 'Building the network', async () => {
       await this.#install(source);
       this.notice.value = `Network ready: ${this.network.value!.layers.length} layers`;
       this.#useRecipe();
@@ -165,7 +169,7 @@ export class Session {
     if (!missing && !(await this.#mayDiscard('Use the other data'))) return;
     this.cancel();
     this.#requestedOrigin = origin;
-    return this.#enqueue('data', 'Loading data', async () => {
+    return this.enqueue('data', 'Loading data', async () => {
       if (this.#requestedOrigin !== origin) return;
       await this.#install(this.json.value, origin, missing ? await this.network.value!.saveWeights() : undefined);
       this.#missing = null;
@@ -179,34 +183,38 @@ export class Session {
     const { earlier } = this;
     if (earlier.value) {
       const steps = plural(earlier.value.history.step, 'step');
-      if (!(await ask(this.question, `This discards your last training of ${steps}.`, 'Start anew'))) return;
+      if (!(await ask(this.question, `This discards your last training of ${steps}.`, 'Start again'))) return;
       this.discardEarlier();
     }
     await this.#start();
   };
 
   #start = () =>
-    this.#enqueue('training', '', async () => {
+    this.enqueue('training', '', async () => {
       const { kaiseki, network, data } = { kaiseki: this.kaiseki, network: this.network.value, data: this.data.value };
       if (!kaiseki || !network || !data || this.phase.value === 'running') return;
+      const recipe = network.json.recipe ?? {};
+      this.finished.value = false;
       if (this.#training) {
         this.#training.resume();
       } else {
         if (this.#missing) return this.#askForData();
-        this.#optimizer ??= await this.#makeOptimizer(kaiseki, network);
+        this.#optimizer ??= await this.#makeOptimizer(kaiseki, network, optimizerOptions(recipe));
         await this.#keeper.begin();
         this.#stop = new AbortController();
-        this.history.begin();
+        this.history.begin(data.train.images.shape[0]);
         const training = kaiseki.train(network, this.#optimizer, data.train, {
           batchSize: this.batchSize.value,
           learningRate: this.learningRate.value,
+          schedule: scheduleOf(recipe, this.epochs.value, this.history.epochs.value),
+          augment: augmentationOf(recipe),
           seed: this.#seed,
           signal: this.#stop.signal,
           onStep: (progress) => this.#training === training && this.#stepped(progress),
         });
         this.#training = training;
         training.finished.then(
-          () => undefined,
+          () => this.#training === training && this.#finish(),
           (error) => this.#training === training && this.#trainingFailed(error),
         );
       }
@@ -215,13 +223,10 @@ export class Session {
       this.notice.value = 'Training';
     });
 
-  async #makeOptimizer(kaiseki: Kaiseki, network: Network): Promise<Optimizer> {
-    const { momentum, weight_decay: weightDecay, clip_norm: clipNorm } = network.json.recipe ?? {};
+  async #makeOptimizer(kaiseki: Kaiseki, network: Network, options: OptimizerOptions): Promise<Optimizer> {
     const optimizer = await kaiseki.optimizer(this.optimizer.value, {
       learningRate: this.learningRate.value,
-      momentum,
-      weightDecay,
-      clipNorm,
+      ...options,
     });
     if (this.#optimizerState) await optimizer.loadState(network, this.#optimizerState);
     this.#optimizerState = null;
@@ -255,7 +260,7 @@ export class Session {
 
   reset = async (): Promise<void> => {
     if (!(await this.#mayDiscard('Reset'))) return;
-    await this.#enqueue('training', '', async () => {
+    await this.enqueue('training', '', async () => {
       await this.#endTraining();
       await this.network.value?.initialize(++this.#seed);
       this.inspector.refresh();
@@ -279,9 +284,17 @@ export class Session {
     if (this.#training) this.#training.batchSize = value;
   }
 
+  /** Takes effect when training is started or resumed. */
+  setEpochs(value: number): void {
+    this.epochs.value = value;
+    this.finished.value = false;
+    this.#stop.abort(new DOMException('ended', 'AbortError'));
+    this.#training = null; // the next start continues with another schedule
+  }
+
   /** Resets the optimizer's state. Training continues with the same weights. */
   setOptimizer = (name: string, learningRate: number) =>
-    this.#enqueue('training', '', async () => {
+    this.enqueue('training', '', async () => {
       await this.#endTraining(true);
       this.optimizer.value = name;
       this.learningRate.value = learningRate;
@@ -289,7 +302,7 @@ export class Session {
 
   saveWeights = async (): Promise<Uint8Array | null> => {
     let bytes: Uint8Array | null = null;
-    await this.#enqueue('weights', '', async () => {
+    await this.enqueue('weights', '', async () => {
       bytes = (await this.network.value?.saveWeights('safetensors')) ?? null;
     });
     return bytes;
@@ -297,7 +310,7 @@ export class Session {
 
   loadWeights = async (file: Blob): Promise<void> => {
     if (!(await this.#mayDiscard('Load other weights'))) return;
-    await this.#enqueue('weights', 'Loading weights', async () => {
+    await this.enqueue('weights', 'Loading weights', async () => {
       await checkWeights(file);
       await this.#endTraining(true); // a step after loading changes the weights
       await this.network.value?.loadWeights(file);
@@ -309,13 +322,14 @@ export class Session {
     });
   };
 
-  /** Takes the settings from the recipe in the network's JSON. What it does not say stays as it is. */
+  /** Takes the settings from the recipe in the network's JSON. Settings without a recipe value stay unchanged. */
   #useRecipe(): void {
-    const { optimizer, learning_rate: rate, batch_size: size } = this.network.value?.json.recipe ?? {};
+    const { optimizer, learning_rate: rate, batch_size: size, epochs } = this.network.value?.json.recipe ?? {};
     batch(() => {
       if (optimizer) this.optimizer.value = optimizer;
       if (rate) this.learningRate.value = rate;
       if (size) this.batchSize.value = size;
+      if (epochs) this.epochs.value = epochs;
     });
   }
 
@@ -338,21 +352,16 @@ export class Session {
     const kaiseki = this.kaiseki;
     if (!kaiseki) return;
     if (origin && origin.kind !== 'digits') this.loading.value = new AbortController();
-    let network: Network | null = null,
-      originalData: datasets.Dataset | null = null,
-      data: datasets.Dataset | null = null;
     try {
-      network = await kaiseki.network(source);
-      const json = typeof source === 'string' ? source : JSON.stringify(network.json, null, 2);
-      checkWork(network);
-      if (!network.hasWeights) await network.initialize(this.#seed);
-      if (weights) await network.loadWeights(weights);
       const { signal } = this.loading.value ?? {};
-      originalData = origin
-        ? await datasets.open(kaiseki, origin, (text) => (this.busy.value = text), signal)
-        : this.#originalData;
+      const { json, network, originalData, data } = await build(kaiseki, {
+        source,
+        weights,
+        seed: this.#seed,
+        used: this.#originalData,
+        open: origin && (() => datasets.open(kaiseki, origin, (text) => (this.busy.value = text), signal)),
+      });
       this.loading.value = null;
-      data = originalData && (await datasets.fitDataset(kaiseki, originalData, network.inputShape));
       if (!weights) await this.#endTraining();
       const old = { network: this.network.value, sets: [this.data.value, this.#originalData] };
       batch(() => {
@@ -368,10 +377,6 @@ export class Session {
       this.#dataName = data?.name ?? '';
       old.network?.dispose();
       datasets.dispose(old.sets, [data, originalData]);
-    } catch (error) {
-      network?.dispose();
-      datasets.dispose([data, originalData], [this.data.value, this.#originalData]);
-      throw error;
     } finally {
       this.loading.value = null;
     }
@@ -393,7 +398,7 @@ export class Session {
     }
   }
 
-  /** Weights and curves of the last copy, for a worker that replaces one that ended. */
+  /** Restores weights and curves of the last copy, for a worker that replaces one that ended. */
   #useLastCopy(): void {
     const copy = this.#keeper.good;
     if (!copy || copy.json !== this.json.value || this.#savedWeights) return;
@@ -409,13 +414,14 @@ export class Session {
   }
 
   /** Ends a training whose loss is infinite or NaN, and restores the last good weights. */
-  #diverged({ step, learningRate }: Progress): Promise<void> {
+  #diverged({ step }: Progress): Promise<void> {
     const { good } = this.#keeper,
-      network = this.network.value;
+      network = this.network.value,
+      learningRate = this.learningRate.value;
     const at = this.history.save().step;
     void this.#endTraining(true);
     this.inspector.discardEvaluation();
-    return this.#enqueue('training', '', async () => {
+    return this.enqueue('training', '', async () => {
       if (this.network.value !== network || this.#keeper.good !== good) return; // discarded by an action before this one
       if (good && step > 1) {
         await network?.loadWeights(good.weights);
@@ -425,19 +431,8 @@ export class Session {
       this.inspector.clear();
       this.inspector.refresh();
       this.notice.value = FAILED.training;
-      const what = `The loss became infinite or not a number after step ${at}, so training stopped.`;
-      if (step === 1)
-        return this.showProblem(
-          'training',
-          'The loss of the first step is infinite or not a number: the weights or the data are damaged. Reset, or load other weights.',
-        );
-      this.showProblem(
-        'training',
-        `${what} A learning rate of ${rate(learningRate)} is too high for this network. ` +
-          (good
-            ? `The weights of step ${good.history.step} are restored.`
-            : 'The network is too large for copies of its weights: reset it, and choose a lower rate.'),
-      );
+      if (step === 1) return this.showProblem('training', BAD_START);
+      this.showProblem('training', divergedText(at, learningRate, good));
       if (good) this.lowerRate.value = Number(rate(learningRate / 10));
     });
   }
@@ -451,6 +446,7 @@ export class Session {
     if (!keepHistory && this.history.step.value) this.#keeper.forget();
     this.#stop.abort(new DOMException('ended', 'AbortError'));
     this.#training = null;
+    this.finished.value = false;
     this.#optimizer?.dispose();
     this.#optimizer = this.#optimizerState = null;
     this.history.run(false);
@@ -460,6 +456,17 @@ export class Session {
       this.inspector.clear();
     }
     if (this.phase.value !== 'loading') this.phase.value = this.history.step.value ? 'paused' : 'ready';
+  }
+
+  /** Ends a training that has reached its length. */
+  #finish(): void {
+    this.history.run(false);
+    this.#training = null;
+    this.finished.value = true;
+    this.phase.value = 'paused';
+    this.notice.value = `Finished after ${plural(this.history.epoch.value, 'epoch')}`;
+    void this.keep();
+    void this.inspector.evaluate();
   }
 
   #trainingFailed(error: unknown): void {
@@ -485,33 +492,5 @@ export class Session {
     this.history.run(false);
     this.#training = this.#optimizer = this.#originalData = this.network.value = this.data.value = null;
     kaiseki?.close();
-  }
-
-  #enqueue(place: Place, what: string, body: () => Promise<void>): Promise<void> {
-    this.#queue = this.#queue.then(async () => {
-      this.showProblem(place, '');
-      this.busy.value = what;
-      try {
-        await body();
-      } catch (error) {
-        if (error === CANCELLED) this.notice.value = CANCELLED.message;
-        else {
-          this.notice.value = FAILED[place];
-          this.showProblem(place, error);
-        }
-        if (this.phase.value === 'loading') this.phase.value = 'broken';
-      } finally {
-        this.busy.value = '';
-      }
-    });
-    return this.#queue;
-  }
-
-  showProblem(place: Place, problem: unknown): void {
-    if (place === 'training') this.lowerRate.value = null;
-    this.problems.value = {
-      ...this.problems.value,
-      [place]: problem instanceof Error ? problem.message : String(problem),
-    };
   }
 }

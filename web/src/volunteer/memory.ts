@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What this browser keeps for a coordinator between visits: the node's identity, its totals, and an expulsion.
+// The data that this browser keeps for a coordinator between visits: the node's identity, its totals, and an expulsion.
 import { addBytes, readParts, type Part } from './traffic';
 
 export interface Totals {

@@ -7,11 +7,11 @@ export interface Settings {
   share: number;
   whenHidden: boolean;
   onBattery: boolean;
-  /** Also on a metered connection, or while data saving is on. */
+  /** Whether the page also computes on a metered connection or while data saving is on. */
   onMetered: boolean;
   megabytesAnHour: number;
   megabytesADay: number;
-  /** Compute only while nobody uses the machine. */
+  /** Whether the page computes only while the machine is idle. */
   onlyUnused: boolean;
   name: string;
 }
@@ -57,6 +57,6 @@ export function keepSettings(settings: Settings): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(settings));
   } catch {
-    // The settings are not stored.
+    // Storage is not allowed. The page then starts with the defaults on the next visit.
   }
 }

@@ -51,12 +51,12 @@ function projectsText({ offered }: Volunteer): string {
   return names.join(', ').replace(/, ([^,]*)$/, ' and $1');
 }
 
-/** What the page sends and receives: an estimate, and the limits. */
+/** The bytes that the page sends and receives: an estimate, and the limits. */
 function trafficText({ usualTraffic, settings }: Volunteer): string {
   const { megabytesAnHour, megabytesADay } = settings.value;
   const most = `It stops at ${megabytes(megabytesAnHour)} an hour and ${megabytes(megabytesADay)} a day`;
   const usual = usualTraffic.value;
-  if (!usual) return `How much that is, is not known yet, because no node has computed lately. ${most}`;
+  if (!usual) return `The usual traffic of a node is not known, because no node has computed recently. ${most}`;
   const seconds = (3600 * 1e6 * megabytesAnHour) / usual;
   const often = seconds < 3600 ? `, which is after about ${longText(seconds)} of each hour` : '';
   return `The nodes here send and receive about ${bytes(usual)} an hour each. ${most}${often}`;
@@ -74,10 +74,10 @@ function Consent({ volunteer }: { volunteer: Volunteer }) {
       {plural(threads, 'processor thread')}
       {share < 100 && ` for ${share}% of the time`}, until you press Stop or close the page. It receives inputs and
       sends results over the network. {trafficText(volunteer)}. The pool's operator sees your browser, your operating
-      system, the number of threads, the measured speed if a project trains, and your name if you enter one below. The
-      page keeps an identity, so that the operator sees the same node on your next visit. The page reads whether this
-      machine runs on battery, and whether somebody uses it if you allow that, and does not send it. It reads nothing
-      else from this machine.
+      system, the number of threads, the memory that your browser reports, the measured speed if a project trains, and
+      your name if you enter one below. The page keeps an identity, so that the operator sees the same node on your next
+      visit. The page reads whether this machine runs on battery, and whether somebody uses it if you allow that, and
+      does not send it. It reads nothing else from this machine.
     </p>
   );
 }
@@ -123,7 +123,7 @@ function Figures({ volunteer }: { volunteer: Volunteer }) {
   );
 }
 
-/** Why the page was expelled, and how long it waits. */
+/** The reason of the expulsion, and the time that the page waits. */
 function expelledText({ expulsion, now }: Volunteer): string {
   if (!expulsion.value) return '';
   const { reason } = expulsion.value;

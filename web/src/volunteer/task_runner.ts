@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runners for tickets of modules. Each has its worker in a sandboxed frame, which the browser gives a process. A worker of
-// this page would go on for 2 s after terminate() if its code is endless. Without the frame, its process ends at once.
+// Runners for tickets of modules. Each has its worker in a sandboxed frame, which runs in a separate process. Endless code
+// in a worker of this page would run for 2 s after terminate(). If the frame is removed, its process ends at once.
 import { Runner } from '../../pool/runner.js';
 import script from '../../pool/task_worker.js?worker&url';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bytes that this browser sent and received for a coordinator, and how many more it may. They are counted in parts
-// of ten minutes. A part counts as a whole until all of it is over, so no hour or day has more bytes than its limit.
+// The bytes that this browser sent and received for a coordinator, and the bytes that it may still use. They are counted
+// in parts of ten minutes. A part counts as a whole until all of it is over, so no hour or day exceeds its limit.
 
 export interface Part {
   /** Milliseconds since 1970, a multiple of PART. */
@@ -33,13 +33,11 @@ export function addBytes(parts: readonly Part[], bytes: number, now: number): Pa
 const used = (parts: readonly Part[], span: number, now: number): number =>
   parts.reduce((sum, part) => sum + (counted(part, span, now) ? part.bytes : 0), 0);
 
-export const usedInHour = (parts: readonly Part[], now: number): number => used(parts, HOUR, now);
-
 /** The bytes that may still be sent or received now. */
 export const leftBytes = (parts: readonly Part[], limits: TrafficLimits, now: number): number =>
   Math.min(1e6 * limits.megabytesAnHour - used(parts, HOUR, now), 1e6 * limits.megabytesADay - used(parts, DAY, now));
 
-/** When more than `bytes` are left: now, or when enough parts are over. In milliseconds since 1970. */
+/** The time at which more than `bytes` are left, in milliseconds since 1970. It is now, or when enough parts are over. */
 export function freeAt(parts: readonly Part[], limits: TrafficLimits, bytes: number, now: number): number {
   const ends = parts.flatMap(({ start }) => [start + PART + HOUR, start + PART + DAY]).filter((end) => end > now);
   return [now, ...ends.sort((a, b) => a - b)].find((at) => leftBytes(parts, limits, at) > bytes) ?? Infinity;

@@ -46,14 +46,14 @@ export interface Offered {
 /** The coordinator's public list. */
 interface Offers {
   projects: Offered[];
-  /** What a working node sends and receives in an hour. 0: not known. */
+  /** The bytes that a working node sends and receives in an hour. 0: not known. */
   node_bytes_an_hour: number;
 }
 
-/** What a node announces. */
+/** The abilities that a node announces. */
 interface Ability {
   trainers: TaskRunner[];
-  info: { name: string; device: string; threads: number; gflops: number };
+  info: { name: string; device: string; threads: number; gflops: number; memory_bytes: number };
 }
 
 /** Whether pages can compute the task. */
@@ -70,6 +70,8 @@ const EXPELLED_MILLISECONDS = 3_600_000;
 /** The page pauses before a limit of bytes is reached, because some are still on their way. */
 const RESERVED_BYTES = 2e6;
 
+/** In bytes. A browser that hides it counts as one with 4 GiB. */
+const MEMORY = 2 ** 30 * ((navigator as { deviceMemory?: number }).deviceMemory ?? 4);
 export const CORES = navigator.hardwareConcurrency || 1;
 
 export class Volunteer {
@@ -78,7 +80,7 @@ export class Volunteer {
   readonly hidden = signal(document.hidden);
   /** Null: not yet known, or the coordinator does not answer. */
   readonly offered = signal<Offered[] | null>(null);
-  /** What a working node sends and receives in an hour. 0: not known. */
+  /** The bytes that a working node sends and receives in an hour. 0: not known. */
   readonly usualTraffic = signal(0);
   /** The bytes of the last day, of all tabs. */
   readonly traffic = signal<Part[]>([]);
@@ -96,15 +98,15 @@ export class Volunteer {
   readonly seconds = signal(0);
   readonly problem = signal('');
   readonly retryAt = signal(0);
-  /** Why the coordinator closed the connection. Empty: it gave no reason. */
+  /** The coordinator's reason for closing the connection. Empty: it gave none. */
   readonly reason = signal('');
   readonly now = signal(Date.now());
   /** Null: the coordinator has not expelled this page lately. */
   readonly expulsion = signal<Expulsion | null>(null);
 
-  /** When bytes may be sent and received. In milliseconds since 1970. */
+  /** The time from which bytes may be sent and received, in milliseconds since 1970. */
   #nextBytes = computed(() => freeAt(this.traffic.value, this.settings.value, RESERVED_BYTES, this.now.value));
-  /** Why computing is paused. Empty: it is not. */
+  /** The reason why computing is paused. Empty: it is not paused. */
   readonly paused = computed(() => {
     if (this.hidden.value && !this.settings.value.whenHidden) return 'while this page is hidden';
     if (onBattery.value && !this.settings.value.onBattery) return 'while the machine runs on battery';
@@ -119,10 +121,10 @@ export class Volunteer {
 
   #node: PoolNode | null = null;
   #measured: TaskRunner | null = null;
-  /** What was announced last: threads, and whether there is training. */
+  /** The last announcement: threads, and whether there is training. */
   #announced = { threads: 0, trains: false };
   #measuring = false;
-  /** Why this page cannot train. Empty: it can. */
+  /** The reason why this page cannot train. Empty: it can train. */
   #trainingProblem = '';
   #threadsBefore = 0;
   #failures = 0;
@@ -272,12 +274,12 @@ export class Volunteer {
   };
 
   /**
-   * Measures the speed if a project trains, else the library is not loaded. It announces a trainer in both cases,
+   * Measures the speed if a project trains. Otherwise the library is not loaded. Announces a trainer in both cases,
    * because a training makes tickets only when it sees a node.
    */
   async #measureAbility(): Promise<Ability> {
     const { name, threads } = this.settings.value;
-    const info = { name: name || 'a page', device: describeBrowser(), threads, gflops: 0 };
+    const info = { name: name || 'a page', device: describeBrowser(), threads, gflops: 0, memory_bytes: MEMORY };
     const trains = !this.paused.value && (this.#announced.trains || this.#offersTraining());
     this.#announced = { threads, trains };
     this.#trainingProblem = '';

@@ -6,9 +6,9 @@
 namespace kaiseki::conv {
 namespace {
 
-/// Calls f for each output row of each tap with four values. They are the position in the columns,
-/// the position in x of output column 0, and the first and last output columns that read inside x.
-/// For rows outside x, first = last = 0.
+/// Calls f(to, from, first, last) for each output row of each tap. `to` is the position in the
+/// columns. `from` is the position in x of output column 0. Output columns first..last (exclusive)
+/// read inside x. For rows outside x, first = last = 0.
 template <typename F>
 void each_row(const ConvProblem& p, int64_t channels, int64_t first_row, int64_t rows, F f) {
   const int64_t out_w = p.out_w(), step = p.stride[1];

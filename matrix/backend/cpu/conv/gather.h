@@ -22,8 +22,8 @@ class Gather {
   int64_t block_channels() const { return block_channels_; }
   int64_t block_rows() const { return block_rows_; }
   int64_t row_blocks() const { return (rows_.out + block_rows_ - 1) / block_rows_; }
-  /// The start positions of the products (channel, column tap, row tap) of a block, relative to the
-  /// pointer that pack() returns.
+  /// The start positions of the products (channel, column tap, row tap) of a block. They are
+  /// relative to the result of pack().
   const std::vector<int64_t>& offsets() const { return offsets_; }
   /// The positions of the products in the filter of `channels` channels with r*s values each.
   std::vector<int64_t> positions(int64_t filter_columns, int64_t filter_size) const;

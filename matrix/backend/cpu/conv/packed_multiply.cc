@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kaiseki::conv {
 namespace HWY_NAMESPACE {
 
-constexpr int64_t kShortDepth = 64;  // an element that sums no more products is short
+constexpr int64_t kShortDepth = 64;  // products that sum at most this many terms are short
 constexpr int kShortRows = 8;        // rows of a tile of a short product
 constexpr int kShortVectors = 3;
 

@@ -120,7 +120,7 @@ class ScatterGemm final : public ConvSolver {
  public:
   std::string_view name() const override { return "scatter_gemm"; }
 
-  /// Applies if it computes less than gathering.
+  /// Applies if it needs fewer multiply-adds than implicit GEMM.
   bool applicable(const ConvProblem& p) const override {
     return p.direction == ConvDirection::backward_data && !conv::has_padding_only_taps(p) &&
            scatter_work(p) < gather_work(p);

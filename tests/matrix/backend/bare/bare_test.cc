@@ -200,7 +200,7 @@ TEST_CASE(
   allocator.trim();
   CHECK(iterate() == 4 * kMiB);
   workspace.request_sizes(std::vector<uint64_t>{test::kBareLargest + 1},
-                          {});  // allocating it would be an error
+                          {});  // allocating the workspace would be an error
   CHECK(iterate() == 4 * kMiB);
   CHECK(backend.allocations == before + 1);
   workspace.set_limit({});

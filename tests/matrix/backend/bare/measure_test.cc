@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How often measuring runs a solver, and on how many images. Slow solvers must cost little.
+// The number of runs that measuring makes of a solver, and their images. Slow solvers must cost
+// little.
 #include "matrix/conv/measure.h"
 
 #include <doctest/doctest.h>
@@ -57,7 +58,7 @@ TEST_CASE("measuring: a solver that is far too slow on one image is not run on a
   CHECK(hopeless.images == std::vector<int64_t>{1, 1, 1, 1});
   REQUIRE(results.size() == 3);
   CHECK(results[1].milliseconds >= 7 * 60);  // estimated from one image
-  CHECK(runs_on(slow, 7) == 1 + 1);          // 105 ms is below the limit, whatever the best time is
+  CHECK(runs_on(slow, 7) == 1 + 1);          // 105 ms is below the limit for every best time
   const TimedSolver long_one("long", 0, 12), not_longer("not longer", 0, 36);
   measure({&long_one, &not_longer});
   CHECK(runs_on(not_longer, 7) == 1 + 1);  // over 200 ms, but under 6 times the best

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the available workspace determines the plan of a convolution. Uses solvers of known speeds on
-// a backend without other solvers.
+// The available workspace determines the plan of a convolution. The solvers have known speeds, and
+// the backend has no others.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -167,7 +167,7 @@ TEST_CASE("plan: a repeated convolution gets the workspace that it wanted") {
   allocator.trim();
   workspace.set_limit({});
   allocator.set_budget(allocator.account().in_use +
-                       96 * kKiB);  // too little for a block before it is wanted
+                       96 * kKiB);  // too little for a block that no convolution has requested yet
   p.check_forward();
   other.check_forward();  // same iteration, another filter
   CHECK(workspace.size() == 0);

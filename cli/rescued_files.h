@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files that training writes though no option asks for them: the checkpoint of an interrupted run,
-// and the last weights.
+// Files that training writes without an option for them: the checkpoint of an interrupted run, and
+// the last weights.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ std::filesystem::path rescue_checkpoint(const std::filesystem::path& network_fil
 
 /// Writes the weights to KAISEKI_STATE_DIR/weights/NET.safetensors, over those of the run before.
 /// Returns the file. Throws Error if it cannot be written.
-std::filesystem::path keep_weights(const std::filesystem::path& network_file, nn::Network& network,
-                                   const WeightsInfo& info);
+std::filesystem::path rescue_weights(const std::filesystem::path& network_file,
+                                     nn::Network& network, const WeightsInfo& info);
 
 }  // namespace kaiseki::cli

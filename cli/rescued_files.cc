@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/kept.h"
+#include "cli/rescued_files.h"
 
 #include "base/environment.h"
 #include "base/error.h"
@@ -65,7 +65,8 @@ fs::path rescue_checkpoint(const fs::path& network_file, nn::Trainer& trainer,
   }
 }
 
-fs::path keep_weights(const fs::path& network_file, nn::Network& network, const WeightsInfo& info) {
+fs::path rescue_weights(const fs::path& network_file, nn::Network& network,
+                        const WeightsInfo& info) {
   const fs::path folder = environment().state_dir / "weights";
   make_folder(folder.parent_path());
   make_folder(folder);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The end of kaiseki train: after the last epoch, after Ctrl-C, and after an error.
+#pragma once
+
+#include <filesystem>
+
+#include "cli/options.h"
+#include "cli/weights_info.h"
+#include "nn/train/checkpoint.h"
+#include "nn/train/metrics_log.h"
+#include "nn/train/trainer.h"
+
+namespace kaiseki::cli {
+
+struct TrainRun {
+  const TrainCommand& command;
+  nn::Trainer& trainer;
+  const std::filesystem::path& network_file;
+  const WeightsInfo& info;
+  const nn::Checkpointer* checkpointer = nullptr;
+  const nn::MetricsLog* log = nullptr;
+};
+
+/// Trains. After an error it saves the weights of the last step, unless they are not finite, and
+/// throws the error.
+void run(const TrainRun& run);
+
+/// Saves what the options ask for and prints where it is. Throws Error if a file cannot be written.
+void finish(const TrainRun& run);
+
+}  // namespace kaiseki::cli

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// SqliteStore: rows with a wrong checksum. SQLite's own check does not see a flipped byte of a
+// value.
+#include "dist/pool/sqlite_damage.h"
+
+#include "base/error.h"
+#include "dist/pool/sqlite_store.h"
+
+namespace kaiseki::dist {
+
+std::string damage_of_result(TicketId ticket) {
+  return message("store", "expected the stored result of ticket ", ticket,
+                 ", got damaged bytes: the start of the pool opens the ticket again");
+}
+
+std::string damage_of_input(TicketId ticket) {
+  return message("store", "expected the stored input of ticket ", ticket,
+                 ", got damaged bytes: if the ticket is open, the start of the pool makes it dead");
+}
+
+void SqliteStore::repair(const std::function<void(const std::string&)>& report) {
+  std::vector<std::pair<int64_t, TicketId>> results;
+  auto& wrong = sql("SELECT sequence, ticket FROM result WHERE sum <> "
+                    "checksum(task, ticket, dead, checked, node, result, blob_hash)")
+                    .with();
+  while (wrong.row()) results.emplace_back(wrong.integer(0), wrong.integer(1));
+  std::vector<TicketId> inputs;
+  auto& damaged = sql("SELECT ticket FROM ticket_input WHERE sum <> checksum(input, "
+                      "(SELECT group_concat(hash, '') FROM (SELECT hash FROM ticket_blob "
+                      "WHERE ticket_blob.ticket = ticket_input.ticket ORDER BY place)))")
+                      .with();
+  while (damaged.row()) inputs.push_back(damaged.integer(0));
+  if (results.empty() && inputs.empty()) return;
+  try {
+    begin();
+    for (const auto& [sequence, id] : results) open_again(sequence, id);
+    for (TicketId id : inputs) give_up(id);
+    commit(true);
+  } catch (const DiskFull&) {
+    rollback();  // to read such a row throws
+  }
+  if (!report) return;
+  for (const auto& [sequence, id] : results) report(damage_of_result(id));
+  for (TicketId id : inputs) report(damage_of_input(id));
+}
+
+void SqliteStore::open_again(int64_t sequence, TicketId ticket) {
+  sql("DELETE FROM result WHERE sequence = ?").with(sequence).run();
+  sql("UPDATE ticket SET state = 0, failures = 0 WHERE id = ?").with(ticket).run();
+}
+
+void SqliteStore::give_up(TicketId id) {
+  const auto row = ticket(id);
+  if (!row || !finish({.task = row->task, .ticket = id, .dead = true})) return;
+  add_error(row->task, {.ticket = id, .text = damage_of_input(id)});
+}
+
+}  // namespace kaiseki::dist
