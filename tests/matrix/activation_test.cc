@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
+
 namespace kaiseki {
 
 TEST_CASE("activation: a new one runs in a second pass, so no convolution leaves it out") {
