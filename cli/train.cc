@@ -120,7 +120,7 @@ void print_header(const fs::path& file, const nn::Network& network, const nn::Da
 }
 
 void add_extensions(TrainRun& run, const nn::Recipe& recipe,
-                    std::shared_ptr<const nn::Dataset> test, PoolTraining* pool) {
+                    const std::shared_ptr<const nn::Dataset>& test, PoolTraining* pool) {
   const TrainCommand& c = run.command;
   nn::Trainer& trainer = run.trainer;
   auto progress = std::make_unique<Progress>();

@@ -39,7 +39,7 @@ class Settings {
                            const SettingRules& rules = {}) = 0;
   /// One of several names. The value is an enum. It counts from 0 in the order of the names.
   template <class Enum>
-  void choice(std::string_view name, Enum& value, std::vector<std::string_view> names,
+  void choice(std::string_view name, Enum& value, const std::vector<std::string_view>& names,
               const SettingRules& rules = {}) {
     auto index = static_cast<size_t>(value);
     choose(name, index, names, rules);
@@ -48,7 +48,7 @@ class Settings {
   /// false, true, or one of several names. true means the first name. In the enum 0 is false, and
   /// the names follow in order.
   template <class Enum>
-  void switch_or(std::string_view name, Enum& value, std::vector<std::string_view> names,
+  void switch_or(std::string_view name, Enum& value, const std::vector<std::string_view>& names,
                  const SettingRules& rules = {}) {
     auto index = static_cast<size_t>(value);
     choose_switch(name, index, names, rules);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "nn/sukiyaki_values.h"
 
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
@@ -31,7 +33,7 @@ bool bias_per_channel(std::vector<float>& values, size_t channels) {
   for (size_t c = 0; c < channels; ++c) {
     const float* first = &values[c * positions];
     for (size_t i = 1; i < positions; ++i)
-      if (std::memcmp(first, first + i, sizeof(float)) != 0) return false;
+      if (std::bit_cast<uint32_t>(*first) != std::bit_cast<uint32_t>(first[i])) return false;
     result.push_back(*first);
   }
   values = std::move(result);

@@ -131,7 +131,7 @@ std::string with_file(const std::filesystem::path& file) {
 
 }  // namespace
 
-SqliteStore::SqliteStore(const std::filesystem::path& file, SqliteOptions options)
+SqliteStore::SqliteStore(const std::filesystem::path& file, const SqliteOptions& options)
     : folder_(file == ":memory:" ? "" : std::filesystem::absolute(file).parent_path()),
       free_floor_(options.free_floor),
       database_(with_file(file)) {
@@ -362,7 +362,8 @@ std::vector<TaskStatus> SqliteStore::tasks() {
   return found;
 }
 
-std::unique_ptr<Store> open_sqlite_store(const std::filesystem::path& file, SqliteOptions options) {
+std::unique_ptr<Store> open_sqlite_store(const std::filesystem::path& file,
+                                         const SqliteOptions& options) {
   return std::make_unique<SqliteStore>(file, options);
 }
 

@@ -13,7 +13,7 @@ namespace kaiseki::dist {
 
 class SqliteStore : public Store {
  public:
-  SqliteStore(const std::filesystem::path& file, SqliteOptions options);
+  SqliteStore(const std::filesystem::path& file, const SqliteOptions& options);
 
   void begin() override;
   void commit(bool durable) override;

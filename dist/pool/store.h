@@ -181,6 +181,6 @@ struct SqliteOptions {
 /// process at a time. Throws Error if another process has it, if its schema is newer than ours, or
 /// if it is damaged. It opens on a full disk too: then only reading works.
 std::unique_ptr<Store> open_sqlite_store(const std::filesystem::path& file,
-                                         SqliteOptions options = {});
+                                         const SqliteOptions& options = {});
 
 }  // namespace kaiseki::dist

@@ -42,10 +42,11 @@ def weights_of_one_machine():
     works(*smooth(), "--save", "one.safetensors")
     for mode in ("data", "concurrent-head", "border"):
         with Coordinator(state=mode) as coordinator:
-            native, killed = native_node(coordinator, *SAME), join(coordinator)
-            check(has_joined(native), "the native node joins")
+            killed = join(coordinator)
             run = Training(coordinator, *EXACT, mode, "--save", f"{mode}.safetensors", run=smooth())
             check(until(lambda: ACCEPTED in log_of(killed), 120), f"{mode}: JavaScript works", log_of(killed))
+            native = native_node(coordinator, *SAME)
+            check(has_joined(native), "the native node joins")
             killed.kill()
             killed.wait()
             again = join(coordinator)

@@ -107,10 +107,10 @@ debian_packages() {
   dpkg --root="$work/system" --log="$work/dpkg.log" --force-depends --force-not-root --force-script-chrootless --force-bad-path \
     -i "$work"/packages/*.deb >/dev/null 2>&1 || return
   [ "$(dpkg-query --admindir="$database" -W -f='${db:Status-Status} ${Package}\n' | sort | tr '\n' ' ')" = "installed kaiseki installed libkaiseki-dev " ] || return
-  dpkg-deb -f "$work"/packages/kaiseki_*.deb Depends | grep -q libc6 &&
+  dpkg-deb -f "$work"/packages/kaiseki_*.deb Depends | grep libc6 >/dev/null &&
     [ "$("$work/system/usr/bin/kaiseki" --version)" = "kaiseki $(dpkg-deb -f "$work"/packages/kaiseki_*.deb Version)" ] &&
     (cd "$work" && "$work/system/usr/bin/kaiseki" summary lenet >/dev/null) &&
-    dpkg-deb -f "$work"/packages/libkaiseki-dev_*.deb Depends | grep -q libhwy-dev &&
+    dpkg-deb -f "$work"/packages/libkaiseki-dev_*.deb Depends | grep libhwy-dev >/dev/null &&
     bash -n "$work/system/usr/share/bash-completion/completions/kaiseki" &&
     grep -q pool-port "$work/system/usr/share/zsh/vendor-completions/_kaiseki" &&
     grep -q pool-port "$work/system/usr/share/fish/vendor_completions.d/kaiseki.fish" &&

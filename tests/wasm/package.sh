@@ -10,7 +10,7 @@ project=$build/project
 install() { npm install --silent --no-audit --no-fund --no-save "$@"; }
 
 archive=$build/$(cd "$build/package" && npm pack --silent --pack-destination "$build")
-tar -tzf "$archive" | grep -qx package/README.md || { echo "package.sh: expected the README in $archive" >&2; exit 1; }
+tar -tzf "$archive" package/README.md >/dev/null || { echo "package.sh: expected the README in $archive" >&2; exit 1; }
 [ "$(basename "$archive")" = "kaiseki-$(cmake/release --version).tgz" ] || { echo "package.sh: $archive has another version" >&2; exit 1; }
 rm -rf "$project" "$build/vite" "$build/script"
 mkdir -p "$project/wasm" "$build/script"

@@ -19,7 +19,9 @@ describe('the Mandelbrot page', { skip }, () => {
   withCoordinator((started) => ({ browser, coordinator } = started));
 
   const open = (options = DESKTOP) => openPlain(browser, `${coordinator.url}/mandelbrot/`, options);
-  /** A volunteer's page that computes on one thread, for a share of the time. */
+  /** Two volunteers' pages, because results of nodes without the token are compared. */
+  const volunteers = async (share) => void (await Promise.all([volunteer(share), volunteer(share)]));
+  /** Computes on one thread, for a share of the time. */
   async function volunteer(share) {
     const page = await openPlain(browser, `${coordinator.url}/volunteer/`, DESKTOP);
     await page.evaluate(
@@ -58,7 +60,7 @@ describe('the Mandelbrot page', { skip }, () => {
     await page.getByText('Waiting for a node').waitFor();
     assert.equal(await drawn(page), 0);
 
-    await volunteer(10);
+    await volunteers(10);
     const seen = [];
     await eventually('the last tile', async () => seen[seen.push(await drawn(page)) - 1] === TILES);
     await page.getByText('Complete').waitFor();
@@ -92,7 +94,7 @@ describe('the Mandelbrot page', { skip }, () => {
     const page = await open();
     await login(page, coordinator.token);
     await press(page, 'Compute');
-    await volunteer(10);
+    await volunteers(10);
     await eventually('some tiles', async () => (await drawn(page)) > 2);
     await coordinator.kill();
     await coordinator.restart();
@@ -132,7 +134,7 @@ describe('the Mandelbrot page', { skip }, () => {
         const page = await open({ ...options, colorScheme, bypassCSP: true });
         await login(page, coordinator.token);
         await press(page, 'Compute');
-        await volunteer(20);
+        await volunteers(20);
         await eventually('a part', async () => (await drawn(page)) > TILES / 4);
         await assertFits(page, `mandelbrot-part-${name}-${colorScheme}`);
         await page.getByText('Complete').waitFor();

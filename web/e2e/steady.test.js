@@ -3,7 +3,7 @@
 // measures the browser's whole memory of the page and its worker. That takes the browser some time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PAGE, launch, newContext, press, ready, stat, until } from './page.js';
+import { PAGE, launch, newContext, press, ready, setEpochs, stat, until } from './page.js';
 import { serve } from './server.js';
 import { memory, quiet, watch } from './worker.js';
 
@@ -18,6 +18,7 @@ test(`${SECONDS} s of training do not grow memory`, async () => {
     const page = await context.newPage();
     await page.goto(server.address);
     await ready(page);
+    await setEpochs(page, 100_000);
     const client = await page.context().newCDPSession(page);
     const measured = async () => {
       await press(page, 'Pause');
