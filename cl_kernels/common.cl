@@ -33,6 +33,8 @@ inline float activate(float v, float slope) {
   return 1.0f / (1.0f + exp(-v));
 #elif ACTIVATION == 4
   return tanh(v);
+#elif ACTIVATION
+#error "this activation has no OpenCL code"
 #else
   return v;
 #endif
@@ -47,6 +49,8 @@ inline float16 activate16(float16 v, float slope) {
   return 1.0f / (1.0f + exp(-v));
 #elif ACTIVATION == 4
   return tanh(v);
+#elif ACTIVATION
+#error "this activation has no OpenCL code"
 #else
   return v;
 #endif

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -65,18 +66,18 @@ Tensor Tensor::reshape(const Shape& shape) const {
   require(is_contiguous(), "reshape", "expected a contiguous tensor, got strides ", strides_,
           " for shape ", shape_, "; use contiguous() first");
   Shape target = shape;
-  int unknown = -1;
+  std::optional<int> unknown;
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i] != -1) continue;
-    require(unknown < 0, "reshape", "expected at most one -1, got ", shape);
+    require(!unknown, "reshape", "expected at most one -1, got ", shape);
     unknown = i;
     target[i] = 1;
   }
-  if (unknown >= 0) {
+  if (unknown) {
     const int64_t known = target.elements();
     require(known > 0 && size_ % known == 0, "reshape", "expected a shape of ", size_,
             " elements, got ", shape);
-    target[unknown] = size_ / known;
+    target[*unknown] = size_ / known;
   }
   require(target.elements() == size_, "reshape", "expected a shape of ", size_, " elements, got ",
           shape);

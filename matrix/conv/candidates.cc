@@ -7,6 +7,7 @@
 
 #include "matrix/memory/workspace.h"
 #include "matrix/threads.h"
+#include "matrix/tune/choose.h"
 #include "matrix/tune/shipped.h"
 
 namespace kaiseki {
@@ -15,9 +16,6 @@ namespace {
 // For smaller convolutions, measuring costs more than it gains. Their bits therefore do not depend
 // on measurements.
 constexpr double kWorthMeasuring = 0.5e9;  // multiplications and additions
-// A solver replaces the one that would run unmeasured if it takes less than this part of its time.
-// Smaller differences may change with the next measurement.
-constexpr double kWorthChanging = 0.95;
 
 using ConvKey = std::tuple<Backend*, int, ConvProblem>;
 
@@ -73,14 +71,13 @@ class Candidates {
     if (list_.empty()) return std::move(wrong_);  // if all solvers are wrong, all stay candidates
     if (!all_known_) return std::move(list_);
     // A solver with only an estimate is not preferred for its place in the backend's order.
-    const ConvSolver* first = list_.front().solver;
-    if (known.is_estimated(first->name())) first = nullptr;
-    std::ranges::stable_sort(list_, {}, [&](const ConvCandidate& c) {
-      const bool favored = c.solver == first;
-      return std::tuple(!c.milliseconds, c.refused,
-                        c.milliseconds.value_or(0) * (favored ? kWorthChanging : 1));
-    });
-    return std::move(list_);
+    std::optional<size_t> favored = 0;
+    if (known.is_estimated(list_.front().solver->name())) favored.reset();
+    std::vector<CandidateTime> times;
+    for (const ConvCandidate& c : list_) times.push_back({c.milliseconds, c.refused});
+    std::vector<ConvCandidate> sorted;
+    for (size_t i : by_speed(times, favored)) sorted.push_back(list_[i]);
+    return sorted;
   }
 
   std::vector<ConvCandidate> in_order() {
@@ -161,8 +158,8 @@ namespace conv {
 
 LockedCase lock_case(Backend& backend, const ConvProblem& problem) {
   std::unique_lock lock(table().mutex);
-  TuneCase& known = table().find({&backend, threads_of(backend), problem},
-                                 [&] { return first_met(backend, problem); });
+  TuneCase& known = table().at({&backend, threads_of(backend), problem},
+                               [&] { return first_met(backend, problem); });
   return {std::move(lock), known};
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,11 +10,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "matrix/backend/dispatch.h"
-#include "matrix/backend/operations/copy.h"
 #include "matrix/backend/operations/random.h"
 #include "matrix/conv/added_once.h"
 #include "matrix/conv/sample.h"
 #include "matrix/memory/workspace.h"
+#include "matrix/tune/choose.h"
 
 namespace kaiseki {
 namespace {
@@ -52,8 +51,6 @@ void set_random(Tensor& t, uint64_t stream) {
   const RandomArgs args{RandomArgs::Kind::uniform, -1, 1, 1, stream, 0, &t};
   run_operation(kRandom, t, args);
 }
-
-void set_nan(Tensor& t) { run_operation(kFill, t, {&t, std::numeric_limits<float>::quiet_NaN()}); }
 
 class RandomInputs {
  public:
@@ -125,14 +122,10 @@ void ConvMeasurement::run(const ConvArgs& args) try {
 }
 
 std::vector<TuningResult> ConvMeasurement::results() const {
-  std::vector<TuningResult> results;
-  for (size_t i = 0; i < candidates_.size(); ++i)
-    if (auto result = trials_.result(i)) {
-      result->candidate = candidates_[i].solver->name();
-      result->workspace = candidates_[i].workspace;
-      results.push_back(*std::move(result));
-    }
-  return results;
+  std::vector<TuningResult> subjects;
+  for (const Candidate& candidate : candidates_)
+    subjects.push_back({std::string(candidate.solver->name()), 0, candidate.workspace});
+  return results_of(trials_, subjects);
 }
 
 double ConvMeasurement::time(const ConvSolver& solver, const ConvProblem& problem,
@@ -143,11 +136,7 @@ double ConvMeasurement::time(const ConvSolver& solver, const ConvProblem& proble
     if (!workspace.memory.defined()) throw NoRoom();
     args.workspace = &workspace.memory;
   }
-  backend_.synchronize();
-  const auto start = std::chrono::steady_clock::now();
-  solver.run(problem, args);
-  backend_.synchronize();
-  return 1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return milliseconds_of(backend_, [&] { solver.run(problem, args); });
 }
 
 /// Elements that a solver does not write stay NaN. If the inputs are zeros, as a gradient may be in

@@ -131,7 +131,7 @@ PlanCache& plan_cache() {
 
 }  // namespace
 
-std::shared_ptr<const ConvPlan> find_plan(Backend& backend, const ConvProblem& problem) {
+std::shared_ptr<const ConvPlan> plan_for(Backend& backend, const ConvProblem& problem) {
   if (auto kept = plan_cache().find(backend, problem)) return kept;
   if (!convolution_is_measured(backend, problem)) return nullptr;
   ConvPlan plan = ConvPlanner(backend, problem).make(nullptr);

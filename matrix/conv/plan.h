@@ -42,7 +42,7 @@ struct ConvPlan {
 
 /// Returns the plan for the available workspace by the known results. Returns nullptr if the policy
 /// wants a measurement first. The plan is cached until the workspace or the known results change.
-std::shared_ptr<const ConvPlan> find_plan(Backend& backend, const ConvProblem& problem);
+std::shared_ptr<const ConvPlan> plan_for(Backend& backend, const ConvProblem& problem);
 
 struct MeasuredPlan {
   std::shared_ptr<const ConvPlan> plan;

@@ -42,7 +42,7 @@ void run_convolution(Backend& backend, const ConvProblem& problem, const ConvArg
   Workspace& workspace = backend.device().workspace();
   const Workspace::Caller caller = caller_of(problem, args);
   workspace.begin_convolution(caller);
-  conv::MeasuredPlan found{conv::find_plan(backend, problem), false};
+  conv::MeasuredPlan found{conv::plan_for(backend, problem), false};
   if (!found.plan) found = conv::measure_plan(backend, problem, args);
   const conv::ConvPlan& plan = *found.plan;
   workspace.request_sizes(plan.wanted, caller);
@@ -60,7 +60,7 @@ bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvAr
   Workspace& shared = backend.device().workspace();
   const Workspace::Caller caller = caller_of(problem, args);
   shared.begin_convolution(caller);
-  const auto plan = conv::find_plan(backend, problem);
+  const auto plan = conv::plan_for(backend, problem);
   if (!plan || plan->pieces != 1) return false;
   const auto& order = plan->order;
   const auto chosen = std::ranges::find_if(order, [&](const ConvSolver* solver) {

@@ -27,7 +27,7 @@ void Workspace::set_limit(std::optional<uint64_t> bytes) {
   std::lock_guard lock(mutex_);
   limit_ = bytes;
   gave_way_ = false;
-  refused_ = UINT64_MAX;
+  refused_.reset();
   wanted_.clear();
   callers_.clear();
   block_ = {};
@@ -50,7 +50,7 @@ void Workspace::begin_convolution(const Caller& caller) {
 void Workspace::grow() {
   std::lock_guard lock(mutex_);
   derived_.purge();
-  if (++since_refused_ == kAskAgain) refused_ = UINT64_MAX;
+  if (++since_refused_ == kAskAgain) refused_.reset();
   const bool larger = !wanted_.empty() && *wanted_.begin() > size();
   const uint64_t most = larger ? room() : 0;
   for (uint64_t bytes : wanted_)
@@ -149,7 +149,7 @@ bool Workspace::fits(uint64_t bytes, uint64_t room) const {
 }
 
 bool Workspace::was_refused(uint64_t bytes, uint64_t held) const {
-  return bytes >= refused_ && held >= refused_beside_;
+  return refused_ && bytes >= *refused_ && held >= refused_beside_;
 }
 
 /// Releases the transformed filters if necessary.

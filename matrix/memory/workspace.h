@@ -91,7 +91,7 @@ class Workspace {
   std::optional<uint64_t> limit_;
   bool gave_way_ = false;
   mutable std::optional<Limits> limits_;  // set after the device was queried
-  uint64_t refused_ = UINT64_MAX;         // smallest size that the device refused
+  std::optional<uint64_t> refused_{};     // smallest size that the device refused
   uint64_t refused_beside_ = 0;           // bytes that the allocator held at that time
   uint64_t since_refused_ = 0;            // calls of grow() since then
   std::set<uint64_t, std::greater<>> wanted_;

@@ -44,7 +44,7 @@ template <typename Key>
 class TuneTable {
  public:
   /// Returns the case. On first use, `make` gives its initial content.
-  TuneCase& find(const Key& key, const std::function<TuneCase()>& make) {
+  TuneCase& at(const Key& key, const std::function<TuneCase()>& make) {
     if (epoch_ != tuning_clear_count()) cases_.clear(), epoch_ = tuning_clear_count();
     const auto [at, is_new] = cases_.try_emplace(key);
     if (is_new) at->second = make();

@@ -3,23 +3,23 @@
 // texts.
 #include <doctest/doctest.h>
 
-#include "matrix/backend/backend.h"
-#include "matrix/backend/operations/gemm.h"
-#include "matrix/backend/registry.h"
-#include "matrix/conv/solver.h"
 #include "tests/docs/page.h"
 #include "tests/matrix/conv/cases.h"
 #include "tests/matrix/conv/reference.h"
 
 // clang-format off
-namespace {
 // page: the solver
+#include "matrix/backend/backend.h"
+#include "matrix/backend/operations/gemm.h"
+#include "matrix/backend/registry.h"
+#include "matrix/conv/solver.h"
+
 using namespace kaiseki;
 
 // Filters of one element: a product of matrices for each sample.
 class Pointwise : public ConvSolver {
  public:
-  std::string_view name() const override { return "pointwise"; }
+  std::string_view name() const override { return "product_of_images"; }
 
   bool applicable(const ConvProblem& p) const override {
     using Pair = std::array<int64_t, 2>;
@@ -43,7 +43,6 @@ class Pointwise : public ConvSolver {
   }
 };
 // page: end
-}  // namespace
 // clang-format on
 
 TEST_CASE("adding a solver: the page's code is this code") {

@@ -119,15 +119,19 @@ template <Activation kActivation>
 Vec activate(Vec v, Vec slope) {
   const hn::ScalableTag<float> d;
   const Vec zero = hn::Zero(d), one = hn::Set(d, 1.0f);
-  if constexpr (kActivation == Activation::relu) return hn::IfThenZeroElse(hn::Lt(v, zero), v);
-  if constexpr (kActivation == Activation::leaky_relu)
+  if constexpr (kActivation == Activation::relu) {
+    return hn::IfThenZeroElse(hn::Lt(v, zero), v);
+  } else if constexpr (kActivation == Activation::leaky_relu) {
     return hn::IfThenElse(hn::Lt(v, zero), hn::Mul(v, slope), v);
-  if constexpr (kActivation == Activation::sigmoid) {
+  } else if constexpr (kActivation == Activation::sigmoid) {
     const Vec e = hn::Exp(d, hn::Min(hn::Neg(v), hn::Set(d, 87.0f)));
     return hn::IfThenElse(hn::IsNaN(v), v, hn::Div(one, hn::Add(one, e)));
+  } else if constexpr (kActivation == Activation::tanh) {
+    return hn::Tanh(d, v);
+  } else {
+    static_assert(kActivation == Activation::none);
+    return v;
   }
-  if constexpr (kActivation == Activation::tanh) return hn::Tanh(d, v);
-  return v;
 }
 
 template <Activation kActivation>

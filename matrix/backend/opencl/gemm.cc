@@ -15,7 +15,7 @@ namespace {
 /// If the driver refuses a candidate's kernels, the next candidate runs. This is safe because only
 /// the last kernel of a candidate writes C.
 void run_gemm(OpenclDevice& device, const GemmArgs& args) {
-  const GemmCandidate* chosen = find_gemm(device, args);
+  const GemmCandidate* chosen = gemm_for(device, args);
   if (!chosen) chosen = &measure_gemm(device, args);
   try {
     return chosen->run(device, args);

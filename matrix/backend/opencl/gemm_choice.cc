@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/backend/opencl/gemm_choice.h"
 
-#include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,20 +10,15 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "matrix/backend/dispatch.h"
 #include "matrix/backend/opencl/backend.h"
 #include "matrix/backend/opencl/launch.h"
-#include "matrix/backend/operations/copy.h"
-#include "matrix/tune/case.h"
-#include "matrix/tune/trials.h"
+#include "matrix/tune/choose.h"
 
 namespace kaiseki::opencl {
 namespace {
 
 constexpr int64_t kSamples = 64;
 constexpr double kWorthMeasuring = 1e6;  // multiplications and additions
-constexpr double kWorthChanging =
-    0.95;  // a candidate replaces the first one if it takes less than this part of its time
 
 int log2_of(int64_t n) { return std::bit_width(static_cast<uint64_t>(n)) - 1; }
 
@@ -76,15 +68,6 @@ bool agrees(const Tensor& c, const GemmArgs& args, const std::vector<float>& ref
   return true;
 }
 
-double milliseconds_of(OpenclDevice& device, const GemmCandidate& candidate, const GemmArgs& args) {
-  const auto start = std::chrono::steady_clock::now();
-  candidate.run(device, args);
-  device.finish();
-  return 1e3 * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-void set_nan(Tensor& t) { run_operation(kFill, t, {&t, std::numeric_limits<float>::quiet_NaN()}); }
-
 std::string gemm_class(OpenclDevice& device, const GemmArgs& args) {
   std::string key = {args.trans_a ? 't' : 'n', args.trans_b ? 't' : 'n'};
   const std::pair<char, int64_t> sizes[] = {
@@ -102,33 +85,32 @@ std::string case_name(const OpenclDevice& device, const TuningKey& key) {
          key.which;
 }
 
-TuneCase& find_case(OpenclDevice& device, const TuningKey& key) {
-  return table().find(case_name(device, key), [&] {
+TuneCase& case_of(OpenclDevice& device, const TuningKey& key) {
+  return table().at(case_name(device, key), [&] {
     TuneCase known;
     if (tune_policy().mode != TuneMode::exhaustive) known.results = recall_tuning(key);
     return known;
   });
 }
 
-bool is_measured(const TuneCase& known, const GemmCandidate& candidate) {
-  return known.find(candidate.name) || known.tried.contains(candidate.name);
+std::vector<const GemmCandidate*> untried(const std::vector<const GemmCandidate*>& able,
+                                          const TuneCase& known) {
+  std::vector<const GemmCandidate*> list;
+  for (const GemmCandidate* candidate : able)
+    if (!is_tried(known, candidate->name)) list.push_back(candidate);
+  return list;
 }
 
 /// Returns the fastest known candidate, or else the first that is not known to fail.
 const GemmCandidate& choose(const std::vector<const GemmCandidate*>& able, const TuneCase& known) {
-  const GemmCandidate* best = nullptr;
-  const GemmCandidate* guess = nullptr;
-  double least = 0;
+  std::vector<CandidateTime> times;
   for (const GemmCandidate* candidate : able) {
     const TuningResult* result = known.find(candidate->name);
-    if (result && result->outcome != TuningOutcome::timed) continue;
-    if (!guess) guess = candidate;
-    if (!result) continue;
-    const double time = result->milliseconds * (candidate == able.front() ? kWorthChanging : 1);
-    if (!best || time < least) best = candidate, least = time;
+    CandidateTime& time = times.emplace_back();
+    time.fails = result && result->outcome != TuningOutcome::timed;
+    if (result && !time.fails) time.milliseconds = result->milliseconds;
   }
-  if (best) return *best;
-  return guess ? *guess : *able.front();
+  return *able[by_speed(times, 0).front()];
 }
 
 }  // namespace
@@ -164,7 +146,8 @@ std::vector<TuningResult> time_gemm(OpenclDevice& device, const GemmArgs& args,
   for (size_t i = 0; i < candidates.size(); ++i)
     attempt(i, [&](const GemmCandidate& candidate) {
       set_nan(c);
-      milliseconds_of(device, candidate, trial);
+      candidate.run(device, trial);
+      device.finish();
       if (agrees(c, args, reference)) return;
       log_warning_once(message("gemm", candidate.name, " computes wrong values on ", device.label(),
                                " and is not used"));
@@ -172,18 +155,16 @@ std::vector<TuningResult> time_gemm(OpenclDevice& device, const GemmArgs& args,
     });
   while (const auto i = trials.next())
     attempt(*i, [&](const GemmCandidate& candidate) {
-      trials.add_time(*i, milliseconds_of(device, candidate, trial));
+      trials.add_time(*i,
+                      milliseconds_of(c.device().backend(), [&] { candidate.run(device, trial); }));
     });
-  std::vector<TuningResult> results;
-  for (size_t i = 0; i < candidates.size(); ++i)
-    if (auto result = trials.result(i)) {
-      result->candidate = candidates[i]->name;
-      results.push_back(*std::move(result));
-    }
-  return results;
+  std::vector<TuningResult> subjects;
+  for (const GemmCandidate* candidate : candidates)
+    subjects.push_back({.candidate = std::string(candidate->name)});
+  return results_of(trials, subjects);
 }
 
-const GemmCandidate* find_gemm(OpenclDevice& device, const GemmArgs& args) {
+const GemmCandidate* gemm_for(OpenclDevice& device, const GemmArgs& args) {
   const auto able = able_candidates(device, args);
   const TunePolicy policy = tune_policy();
   const double work = 2.0 * static_cast<double>(args.batch) * static_cast<double>(args.m) *
@@ -192,10 +173,8 @@ const GemmCandidate* find_gemm(OpenclDevice& device, const GemmArgs& args) {
   if (policy.mode == TuneMode::off || (work < kWorthMeasuring && !to_measure)) return able.front();
   const TuningKey key = gemm_key(device, args);
   std::lock_guard lock(table().mutex);
-  const TuneCase& known = find_case(device, key);
-  const bool all = std::ranges::all_of(
-      able, [&](const GemmCandidate* candidate) { return is_measured(known, *candidate); });
-  return all || !to_measure ? &choose(able, known) : nullptr;
+  const TuneCase& known = case_of(device, key);
+  return !to_measure || untried(able, known).empty() ? &choose(able, known) : nullptr;
 }
 
 const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args) {
@@ -206,9 +185,7 @@ const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args) {
   std::vector<const GemmCandidate*> unknown;
   {
     std::lock_guard lock(table().mutex);
-    const TuneCase& known = find_case(device, key);
-    for (const GemmCandidate* candidate : able)
-      if (!is_measured(known, *candidate)) unknown.push_back(candidate);
+    unknown = untried(able, case_of(device, key));
   }
   std::vector<TuningResult> measured;
   bool has_room = true;
@@ -219,7 +196,7 @@ const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args) {
     has_room = false;
   }
   std::lock_guard lock(table().mutex);
-  TuneCase& known = find_case(device, key);
+  TuneCase& known = case_of(device, key);
   for (const GemmCandidate* candidate : unknown) known.tried[std::string(candidate->name)] = 0;
   std::vector<std::string_view> names;
   for (const GemmCandidate& candidate : gemm_candidates(device.style()))

@@ -18,7 +18,7 @@ TuningKey gemm_key(OpenclDevice& device, const GemmArgs& args);
 /// Returns the candidate for these arguments by the known results. If the policy wants the class to
 /// be measured first, returns nullptr. A deterministic policy excludes CLBlast; the library's own
 /// candidates all give the same bits.
-const GemmCandidate* find_gemm(OpenclDevice& device, const GemmArgs& args);
+const GemmCandidate* gemm_for(OpenclDevice& device, const GemmArgs& args);
 
 /// Measures the unmeasured candidates of the class on a separate C and stores the results. Returns
 /// the candidate for these arguments. If another thread is measuring, or the device has no room, it

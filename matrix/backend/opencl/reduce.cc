@@ -4,6 +4,7 @@
 #include "matrix/backend/operations/reduce.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
@@ -67,7 +68,7 @@ void reduce(OpenclDevice& device, const ReduceArgs& args) {
   constexpr Kind kinds[] = {kSum, kSum, kMax, kMin, kSquares};
   Kind kind = kinds[static_cast<int>(args.kind)];
   int64_t count = 1;
-  int first = -1;
+  std::optional<int> first;
   for (int i = args.shape.rank() - 1; i >= 0; --i)
     if (args.reduced[i]) {
       count *= args.shape[i];
@@ -75,21 +76,21 @@ void reduce(OpenclDevice& device, const ReduceArgs& args) {
     }
   float scale = args.kind == Reduction::mean ? 1.0f / static_cast<float>(count) : 1.0f;
   int64_t total = args.shape.elements(), inner = 1;
-  if (first < 0 || count == 0) {
+  if (!first || count == 0) {
     Tensor flat = *args.output;
     int64_t outputs = args.output->size();
     return run(device, {kind, outputs, count == 0 ? 0 : 1, 1, scale, args.beta}, *args.input, flat);
   }
   Tensor current = *args.input;
   int64_t left = total;
-  for (int i = args.shape.rank() - 1; i >= first; --i) {
+  for (int i = args.shape.rank() - 1; i >= *first; --i) {
     int64_t n = args.shape[i];
     left /= n;
     if (!args.reduced[i]) {
       inner *= n;
       continue;
     }
-    bool last = i == first;
+    bool last = i == *first;
     Tensor next =
         last ? *args.output : Tensor(Shape{left * inner}, DType::f32, args.input->device());
     run(device, {kind, left, n, inner, last ? scale : 1.0f, last ? args.beta : 0.0f}, current,

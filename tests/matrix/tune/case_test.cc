@@ -35,7 +35,7 @@ TEST_CASE("tune table: cleared with the process's measurements, and under an exh
   TuneTable<std::string> table;
   int made = 0;
   const auto meet = [&] {
-    table.find("case", [&] {
+    table.at("case", [&] {
       ++made;
       return TuneCase{};
     });

@@ -107,12 +107,11 @@ void correlate_plane(const DepthwisePlan& t, const Selected& taps, const float* 
   });
 }
 
-void forward(const DepthwisePlan& t, const ConvArgs& args) {
+void correlate(const DepthwisePlan& t, const ConvArgs& args) {
   const Selected taps(t, t.rows[0], t.columns[0]);
   const float *x = args.x->data<float>(), *filter = args.filter->data<float>();
   const float* bias = args.bias ? args.bias->data<float>() : nullptr;
   float* y = args.y->overwrite<float>();
-  const bool curved = args.activation == Activation::tanh || args.activation == Activation::sigmoid;
   parallel_for(t.p.n * t.p.c, t.grain(), [&](int64_t begin, int64_t end) {
     float* packed = conv::thread_scratch(0, t.plane.floats());
     float* run = conv::thread_scratch(1, t.plane.run(t.p.out_h(), t.p.out_w()) + kRunSlack);
@@ -126,9 +125,9 @@ void forward(const DepthwisePlan& t, const ConvArgs& args) {
           weights[j] = filter[k * t.filter_size() + taps.index[j]];
         float* to = y + (i * t.outputs + o) * t.out_plane();
         correlate_plane(t, taps, weights.data(), packed, bias ? bias[k] : 0, args, run, to);
-        if (curved)
-          cpu::gemm_kernels().finish({.activation = args.activation}, 1, t.out_plane(), to,
-                                     t.out_plane());
+        if (!is_cheap(args.activation))
+          cpu::gemm_kernels().finish({.activation = args.activation, .slope = args.slope}, 1,
+                                     t.out_plane(), to, t.out_plane());
       }
     }
   });
@@ -151,7 +150,7 @@ void store_rows(const DepthwisePlan& t, const Taps& rows, const std::vector<cons
   }
 }
 
-void backward_data(const DepthwisePlan& t, const ConvArgs& args) {
+void data_gradient(const DepthwisePlan& t, const ConvArgs& args) {
   std::vector<Selected> taps;  // taps for each output of a group
   const int64_t floats = t.plane.floats();
   for (const Taps& rows : t.rows)
@@ -204,7 +203,7 @@ void backward_data(const DepthwisePlan& t, const ConvArgs& args) {
   });
 }
 
-void backward_filter(const DepthwisePlan& t, const ConvArgs& args) {
+void filter_gradient(const DepthwisePlan& t, const ConvArgs& args) {
   const Selected taps(t, t.rows[0], t.columns[0]);
   const float *x = args.x->data<float>(), *dy = args.y->data<float>();
   float* out =
@@ -237,7 +236,7 @@ void backward_filter(const DepthwisePlan& t, const ConvArgs& args) {
   });
 }
 
-class Depthwise final : public ConvSolver {
+class Depthwise final : public DirectedConvSolver {
  public:
   std::string_view name() const override { return "depthwise"; }
   bool applicable(const ConvProblem& p) const override {
@@ -245,16 +244,15 @@ class Depthwise final : public ConvSolver {
   }
   uint64_t workspace_bytes(const ConvProblem&) const override { return 0; }
 
-  void run(const ConvProblem& p, const ConvArgs& args) const override {
-    const DepthwisePlan plan(p);
-    switch (p.direction) {
-      case ConvDirection::forward:
-        return forward(plan, args);
-      case ConvDirection::backward_data:
-        return backward_data(plan, args);
-      case ConvDirection::backward_filter:
-        return backward_filter(plan, args);
-    }
+ private:
+  void forward(const ConvProblem& p, const ConvArgs& args) const override {
+    correlate(DepthwisePlan(p), args);
+  }
+  void backward_data(const ConvProblem& p, const ConvArgs& args) const override {
+    data_gradient(DepthwisePlan(p), args);
+  }
+  void backward_filter(const ConvProblem& p, const ConvArgs& args) const override {
+    filter_gradient(DepthwisePlan(p), args);
   }
 };
 

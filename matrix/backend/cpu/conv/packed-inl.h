@@ -25,8 +25,8 @@ constexpr D d;
 constexpr int64_t kLanes = HWY_LANES(float);
 constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
 
-/// Applies relu or leaky_relu, which cost one or two instructions. Other activations leave v
-/// unchanged.
+/// Applies the activations for which is_cheap() is true. Others leave v unchanged: the caller
+/// applies them in a second pass.
 template <class Tag>
 HWY_INLINE hn::Vec<Tag> activate(Tag tag, hn::Vec<Tag> v, Activation activation, float slope) {
   const auto zero = hn::Zero(tag);

@@ -163,10 +163,9 @@ HWY_EXPORT(multiply_block);
 
 void multiply(const MultiplyArgs& args) {
   HWY_DYNAMIC_DISPATCH(multiply)(args);
-  if (args.finish &&
-      (args.activation == Activation::tanh || args.activation == Activation::sigmoid))
-    cpu::gemm_kernels().finish({.activation = args.activation}, args.m, args.pixels, args.c,
-                               args.ldc);
+  if (args.finish && !is_cheap(args.activation))
+    cpu::gemm_kernels().finish({.activation = args.activation, .slope = args.slope}, args.m,
+                               args.pixels, args.c, args.ldc);
 }
 int64_t multiply_block(int64_t m, int64_t depth) {
   return HWY_DYNAMIC_DISPATCH(multiply_block)(m, depth);

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "matrix/backend/cpu/conv/depthwise.h"
-#include "matrix/backend/cpu/conv/direct.h"
 #include "matrix/backend/cpu/conv/dot_filter.h"
 #include "matrix/backend/cpu/conv/fft.h"
 #include "matrix/backend/cpu/conv/im2col.h"
@@ -24,7 +23,7 @@ std::span<const ConvSolver* const> cpu_conv_solvers() {
     all.insert(all.end(), {&depthwise_solver(), &pointwise_solver(), &pointwise_filter_solver(),
                            &strided_winograd_solver(), &scatter_gemm_solver(),
                            &implicit_gemm_solver(), &outer_filter_solver(), &dot_filter_solver(),
-                           &im2col_solver(), &im2col_sliced_solver(), &direct_solver()});
+                           &im2col_solver(), &im2col_sliced_solver()});
     const auto spectral = fft_solvers();
     all.insert(all.end(), spectral.begin(), spectral.end());
     return all;

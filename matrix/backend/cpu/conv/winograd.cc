@@ -237,11 +237,11 @@ class Winograd final : public ConvSolver {
             .run(x, pool, filter, args, y, nullptr);
       }
     });
-    if (args.activation != Activation::tanh && args.activation != Activation::sigmoid) return;
+    if (is_cheap(args.activation)) return;
     const int64_t plane = plan.out_h * plan.out_w;
     parallel_for(plan.images * plan.groups * plan.outputs, 8, [&](int64_t begin, int64_t end) {
-      cpu::gemm_kernels().finish({.activation = args.activation}, end - begin, plane,
-                                 y + begin * plane, plane);
+      cpu::gemm_kernels().finish({.activation = args.activation, .slope = args.slope}, end - begin,
+                                 plane, y + begin * plane, plane);
     });
   }
 

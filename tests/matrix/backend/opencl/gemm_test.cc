@@ -31,7 +31,7 @@ struct Case {
 
 /// Chooses as the backend does, and measures if necessary.
 const GemmCandidate& chosen_gemm(OpenclDevice& device, const GemmArgs& args) {
-  const GemmCandidate* known = find_gemm(device, args);
+  const GemmCandidate* known = gemm_for(device, args);
   return known ? *known : measure_gemm(device, args);
 }
 
@@ -169,16 +169,16 @@ TEST_CASE("opencl gemm: a choice is measured once and remembered on disk") {
   const TuningKey key = gemm_key(device, data.args);
   CHECK(key.which.starts_with("nt m7 n6 k6 b0"));
   CHECK(key.threads == (device.facts().is_gpu ? 0 : device.facts().compute_units));
-  CHECK(find_gemm(device, data.args) == nullptr);
+  CHECK(gemm_for(device, data.args) == nullptr);
   const GemmCandidate& chosen = chosen_gemm(device, data.args);
   std::vector<TuningResult> kept = recall_tuning(key);
   CHECK(kept.size() >= 2);  // all candidates that apply
   CHECK(std::ranges::find(kept, chosen.name, &TuningResult::candidate) != kept.end());
-  CHECK(find_gemm(device, data.args) == &chosen);
+  CHECK(gemm_for(device, data.args) == &chosen);
 
   for (TuningResult& result : kept) result.milliseconds = result.candidate == "packed 6x16" ? 1 : 2;
   remember_tuning(key, kept);
-  CHECK(find_gemm(device, data.args) == &chosen);  // the file is read once
+  CHECK(gemm_for(device, data.args) == &chosen);  // the file is read once
   forget_measurements();
   if (device.style() == Style::cpu) CHECK(chosen_gemm(device, data.args).name == "packed 6x16");
 
@@ -289,20 +289,20 @@ TEST_CASE("opencl gemm: the tuner's policy decides whether products are measured
   for (TuneMode mode : {TuneMode::off, TuneMode::cached}) {
     test::CacheFolder folder("gemm_policy");
     test::WithTunePolicy policy({mode});
-    const GemmCandidate* guess = find_gemm(device, data.args);
+    const GemmCandidate* guess = gemm_for(device, data.args);
     REQUIRE(guess != nullptr);
     CHECK(guess->name == gemm_candidates(device.style())[0].name);
     remember_tuning(gemm_key(device, data.args), {{other, 1e-6}});
     forget_measurements();
     const bool looks = mode == TuneMode::cached;
-    CHECK((find_gemm(device, data.args)->name == other) == looks);
+    CHECK((gemm_for(device, data.args)->name == other) == looks);
   }
   for (TuneMode mode : {TuneMode::hybrid, TuneMode::exhaustive, TuneMode::amortized}) {
     test::CacheFolder folder("gemm_policy");
     test::WithTunePolicy policy({mode});
-    CHECK(find_gemm(device, data.args) == nullptr);
+    CHECK(gemm_for(device, data.args) == nullptr);
     Data small({5, 6, 7, 1, false, false}, false, false, Device::opencl(0));
-    CHECK((find_gemm(device, small.args) == nullptr) == (mode == TuneMode::exhaustive));
+    CHECK((gemm_for(device, small.args) == nullptr) == (mode == TuneMode::exhaustive));
   }
   // CLBlast adds in another order. With it, the bits would depend on whether it is installed.
   test::CacheFolder folder("gemm_deterministic");
