@@ -195,9 +195,7 @@ describe('pictures', () => {
     for (let c = 0; c < 3; ++c)
       for (let y = 0; y < height; ++y)
         for (let x = 0; x < width; ++x)
-          assert.ok(
-            Math.abs(values[(c * height + y) * width + x] - Math.min(255, Math.max(0, surface(x, y, c)))) < 12,
-          );
+          assert.ok(Math.abs(values[(c * height + y) * width + x] - Math.min(255, Math.max(0, surface(x, y, c)))) < 12);
     const gray = await kaiseki.picture(new Blob([file]), { width: 4, height: 4, channels: 1 });
     assert.deepEqual(gray.shape, [1, 1, 4, 4]);
     assert.ok((await list(gray)).every((value) => value > 0 && value < 255));
