@@ -17,7 +17,7 @@ bool starts_with_digit(const std::string& text) { return text[0] >= '0' && text[
 /// Breaks a text into lines of at most `width` columns, at spaces if there are any.
 std::vector<std::string> lines_of(const std::string& text, int width) {
   std::vector<std::string> lines = {""};
-  for (std::string word : split(text, ' ')) {
+  for (const std::string& word : split(text, ' ')) {
     const int with_word = display_width(lines.back()) + 1 + display_width(word);
     if (lines.back().empty()) {
       lines.back() = word;

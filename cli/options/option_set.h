@@ -67,14 +67,14 @@ class OptionSet {
                     const char* help);
   /// `earlier` is accepted too and is not shown: {earlier name, name of the choice}.
   template <class Text>
-  AddedOption choice(const char* name, Text& value, std::vector<std::string> choices,
-                     const char* help, std::pair<std::string, std::string> earlier = {}) {
+  AddedOption choice(const char* name, Text& value, const std::vector<std::string>& choices,
+                     const char* help, const std::pair<std::string, std::string>& earlier = {}) {
     return add_choice(
         name,
         [&value, earlier](const std::string& given) {
           value = given == earlier.first ? earlier.second : given;
         },
-        shown(value), std::move(choices), earlier.first, help);
+        shown(value), choices, earlier.first, help);
   }
   /// Text that `is_valid` accepts. `expected` describes it in the error.
   template <class Text>

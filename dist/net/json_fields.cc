@@ -35,7 +35,7 @@ const Json* Fields::find(std::string_view name, Json::Kind kind, const char* exp
   return value;
 }
 
-std::string Fields::text(std::string_view name, std::string otherwise) const {
+std::string Fields::text(std::string_view name, const std::string& otherwise) const {
   const Json* value = find(name, Json::Kind::string, "a text");
   return value ? value->string : otherwise;
 }

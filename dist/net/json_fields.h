@@ -20,7 +20,7 @@ class Fields {
   explicit Fields(std::string_view text);
 
   bool has(std::string_view name) const { return object_.find(name) != nullptr; }
-  std::string text(std::string_view name, std::string otherwise) const;
+  std::string text(std::string_view name, const std::string& otherwise) const;
   double number(std::string_view name, double otherwise, double least, double most) const;
   int64_t integer(std::string_view name, int64_t otherwise, int64_t least, int64_t most) const;
   bool boolean(std::string_view name, bool otherwise) const;

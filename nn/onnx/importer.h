@@ -85,7 +85,7 @@ class OnnxOp {
   /// Returns the shortest decimal number that rounds to this float.
   double number(std::string_view name, double otherwise);
   std::string text(std::string_view name, const std::string& otherwise);
-  std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> otherwise);
+  std::vector<int64_t> integers(std::string_view name, const std::vector<int64_t>& otherwise);
   const TensorData* tensor(std::string_view name);
   bool has(std::string_view name) const;
   /// Throws unless the attribute is omitted or has this value.

@@ -128,7 +128,8 @@ std::string OnnxOp::text(std::string_view name, const std::string& otherwise) {
   return found ? printable_name(found->text) : otherwise;
 }
 
-std::vector<int64_t> OnnxOp::integers(std::string_view name, std::vector<int64_t> otherwise) {
+std::vector<int64_t> OnnxOp::integers(std::string_view name,
+                                      const std::vector<int64_t>& otherwise) {
   const Attribute* found = find(name, Attribute::Type::integers);
   if (found && found->integers.size() > kMaxIntegers)
     fail_attribute(name, "at most 64 integers", std::to_string(found->integers.size()));
