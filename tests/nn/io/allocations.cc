@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// unity: alone
 // Replaces operator new to record the largest allocation, for tests of hostile files.
 #include <atomic>
 #include <cstdlib>
