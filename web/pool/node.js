@@ -110,6 +110,11 @@ export class PoolNode {
     return this.stopping ? 0 : 2 * this.threads;
   }
 
+  /** Whether a ticket has no result yet. */
+  isBusy() {
+    return [...this.jobs.values()].some((job) => !job.result);
+  }
+
   giveBackUnfinished() {
     this.queue.length = 0;
     for (const [ticket, job] of [...this.jobs]) if (!job.result) this.giveBack(ticket);
