@@ -66,22 +66,25 @@ const starting = new Set();
 
 async function makeThread(script, lent) {
   if (lent) return new BorrowedThread(lent, script.href);
-  if (node) return new (await builtin('worker_threads')).Worker(script);
+  // Without this process's flags: --input-type does not apply to files.
+  if (node) return new (await builtin('worker_threads')).Worker(script, { execArgv: [] });
   // An ES module, because Vite's development server adds imports to scripts.
   return new Worker(script, { type: 'module' });
 }
 
 /** Adds a thread to Emscripten's list of unused threads. */
-async function addThread(pool, script, lent) {
-  const thread = await makeThread(script, lent);
-  let onerror;
+async function addThread(module, script, lent) {
+  const thread = await makeThread(script, lent),
+    pool = module.functions.PThread;
   pool.unusedWorkers.push(thread);
   await new Promise((resolve, reject) => {
     pool.loadWasmModuleToWorker(thread, resolve);
-    onerror = thread.onerror;
     thread.onerror = () => reject(new KaisekiError('Error', `[load] cannot load a thread's script ${script}`));
   });
-  thread.onerror = onerror;
+  thread.onerror = (event) => {
+    event.preventDefault?.(); // the next call reports it
+    module.fail();
+  };
   thread.unref?.();
 }
 
@@ -111,10 +114,9 @@ export class Module {
         })
         .then(resolve, reject);
     });
-    const pool = module.functions.PThread;
     starting.add(module);
     try {
-      if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(pool, files.thread, lent)));
+      if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(module, files.thread, lent)));
       module.threads = module.call('kaiseki_start', several ? threads : 1);
     } catch (error) {
       module.close();
@@ -125,12 +127,30 @@ export class Module {
     return module;
   }
 
-  /** Calls an exported function. Throws the exception that it stored. */
+  /** Calls an exported function. Throws the exception that it stored. If a thread has trapped, all calls throw. */
   call(name, ...args) {
-    const result = this.functions['_' + name](...args);
+    if (this.failure) throw this.failure;
+    let result;
+    try {
+      result = this.functions['_' + name](...args);
+    } catch (error) {
+      if (!this.functions._kaiseki_has_failed_thread?.()) throw error;
+      this.fail();
+      throw this.failure;
+    }
     const failure = this.functions._kaiseki_failure();
     if (failure) throw new KaisekiError(...split(this.text(failure)));
     return result;
+  }
+
+  /** A thread has failed. The memory may be corrupt. */
+  fail() {
+    this.failure = new KaisekiError('Closed', '[threads] a thread has failed: call load() again');
+  }
+
+  /** Frees an object. After a failure the memory stays as it is. */
+  release(name, address) {
+    if (!this.failure) this.call(name, address);
   }
 
   /** Calls `body` and frees its memory afterwards. `reserve(bytes)` returns an address. */
@@ -145,7 +165,7 @@ export class Module {
     try {
       return body(reserve);
     } finally {
-      for (const block of blocks) this.functions._free(block);
+      if (!this.failure) for (const block of blocks) this.functions._free(block);
     }
   }
 

@@ -61,7 +61,7 @@ export class Training {
       this.kaiseki ??= await (await this.importPackage()).load({ threads: this.threads, lent: this.lent });
       post({ result: 'measure' in message ? this.measure(message.measure) : await this.compute(message, post) });
     } catch (error) {
-      post({ error: String(error?.message ?? error) });
+      post({ error: String(error?.message ?? error), spent: error?.kind === 'Closed' });
     }
   }
 
