@@ -10,6 +10,13 @@
 
 export const trainingFunction = 'kaiseki.train';
 
+/** The most bytes that a ticket may take on a node (dist/pool/types.h). */
+export const ticketMemory = (nodeMemory) => nodeMemory / 4;
+
+const mostCacheBytes = 2 ** 29;
+/** The limit of a node's blob cache: as much as a ticket, and at most 512 MiB. */
+export const blobCacheBytes = (nodeMemory) => Math.min(mostCacheBytes, ticketMemory(nodeMemory));
+
 const messageMagic = 'KKT1';
 
 /** A large ticket comes as a blob. */
@@ -41,7 +48,11 @@ function countTicketSamples(ticket) {
 }
 
 export class Training {
-  /** `importPackage()` returns a Promise of kaiseki/sync. The first message calls it. */
+  /**
+   * `importPackage()` returns a Promise of kaiseki/sync. The first message calls it.
+   * @param {() => Promise<any>} importPackage
+   * @param {{ threads?: number, lent?: MessagePort, cacheBytes?: number }} [options]
+   */
   constructor(importPackage, { threads = 1, lent, cacheBytes } = {}) {
     Object.assign(this, { importPackage, threads, lent, cacheBytes });
   }

@@ -297,7 +297,7 @@ export class Volunteer {
     const trains = !this.paused.value && (this.#announced.trains || this.#offersTraining());
     this.#announced = { threads, trains };
     this.#trainingProblem = '';
-    const trainer = trainingRunner(crossOriginIsolated ? threads : 1, makeFetch(this.#receive), lendThreads);
+    const trainer = trainingRunner(crossOriginIsolated ? threads : 1, MEMORY, makeFetch(this.#receive), lendThreads);
     const trainers = [new ThrottledRunner(trainer, this.#share)];
     if (!trains) return { trainers, info };
     this.#measured = trainer;
