@@ -83,7 +83,7 @@ async function addThread(module, script, lent) {
   });
   thread.onerror = (event) => {
     event.preventDefault?.(); // the next call reports it
-    module.fail();
+    Atomics.store(module.stopFlag, 0, 1);
   };
   thread.unref?.();
 }
@@ -114,6 +114,7 @@ export class Module {
         })
         .then(resolve, reject);
     });
+    if (several) module.stopFlag = module.array(Int32Array, module.functions._kaiseki_stop_flag(), 1);
     starting.add(module);
     try {
       if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(module, files.thread, lent)));
@@ -127,30 +128,34 @@ export class Module {
     return module;
   }
 
-  /** Calls an exported function. Throws the exception that it stored. If a thread has trapped, all calls throw. */
+  /** Calls an exported function. Throws the exception that it stored. */
   call(name, ...args) {
-    if (this.failure) throw this.failure;
+    this.throwIfStopped();
     let result;
     try {
       result = this.functions['_' + name](...args);
     } catch (error) {
-      if (!this.functions._kaiseki_has_failed_thread?.()) throw error;
-      this.fail();
-      throw this.failure;
+      this.throwIfStopped();
+      throw error;
     }
     const failure = this.functions._kaiseki_failure();
     if (failure) throw new KaisekiError(...split(this.text(failure)));
     return result;
   }
 
-  /** A thread has failed. The memory may be corrupt. */
-  fail() {
-    this.failure = new KaisekiError('Closed', '[threads] a thread has failed: call load() again');
+  /** Whether a thread has failed, or another thread has set the flag. The memory may then be corrupt. */
+  get stopped() {
+    return this.stopFlag !== undefined && Atomics.load(this.stopFlag, 0) !== 0;
   }
 
-  /** Frees an object. After a failure the memory stays as it is. */
+  throwIfStopped() {
+    if (this.stopped)
+      throw new KaisekiError('Closed', '[threads] a thread has failed, or the library was stopped: call load() again');
+  }
+
+  /** Frees an object. After a stop the memory stays as it is. */
   release(name, address) {
-    if (!this.failure) this.call(name, address);
+    if (!this.stopped) this.call(name, address);
   }
 
   /** Calls `body` and frees its memory afterwards. `reserve(bytes)` returns an address. */
@@ -165,7 +170,7 @@ export class Module {
     try {
       return body(reserve);
     } finally {
-      if (!this.failure) for (const block of blocks) this.functions._free(block);
+      if (!this.stopped) for (const block of blocks) this.functions._free(block);
     }
   }
 

@@ -69,7 +69,10 @@ export class Training {
   async receive(message, post) {
     if (this.isAnswer(message)) return this.settle?.(message);
     try {
-      this.kaiseki ??= await (await this.importPackage()).load({ threads: this.threads, lent: this.lent });
+      if (!this.kaiseki) {
+        this.kaiseki = await (await this.importPackage()).load({ threads: this.threads, lent: this.lent });
+        if (this.kaiseki.stopFlag) post({ stopFlag: this.kaiseki.stopFlag });
+      }
       post({ result: 'measure' in message ? this.measure(message.measure) : await this.compute(message, post) });
     } catch (error) {
       post({ error: String(error?.message ?? error), spent: error?.kind === 'Closed' });
