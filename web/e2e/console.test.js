@@ -45,7 +45,7 @@ describe('the console', { skip }, () => {
   }
   /** Opens a volunteer's page with this name, which computes. */
   async function volunteering(name) {
-    const page = await openPlain(browser, `${coordinator.url}/volunteer/`, DESKTOP);
+    const page = await openPlain(browser, `${coordinator.volunteersUrl}/volunteer/`, DESKTOP);
     await page.getByLabel(/^Name/).fill(name);
     await press(page, 'Start computing');
     await eventually('it joined', async () =>

@@ -24,6 +24,7 @@ export class Coordinator {
     const coordinator = new Coordinator();
     coordinator.folder = await mkdtemp(join(tmpdir(), 'kaiseki-'));
     await coordinator.run(0);
+    await coordinator.#moveVolunteers();
     return coordinator;
   }
 
@@ -61,6 +62,14 @@ export class Coordinator {
       this.#relays.set(address, relay);
     }
     return `http://127.0.0.1:${this.#relays.get(address).address().port}`;
+  }
+
+  #networks = 0;
+
+  /** Gives the volunteers of the next test another network. After failures, all nodes of a network rest. */
+  async #moveVolunteers() {
+    /** The URL of this coordinator for the volunteers of a test. */
+    this.volunteersUrl = await this.urlFor(`127.1.${++this.#networks}.1`);
   }
 
   /** Ends the process as a crash does. */
@@ -119,6 +128,7 @@ export class Coordinator {
     if (!this.runs) await this.restart();
     for (const { task, state } of await this.ask('GET', '/api/tasks'))
       if (state !== 'cancelled') await this.ask('PATCH', `/api/tasks/${task}`, { state: 'cancelled' });
+    await this.#moveVolunteers();
   }
 
   status = (task) => this.ask('GET', `/api/tasks/${task}`);

@@ -46,7 +46,8 @@ async function byteFigure(page, name) {
 describe("the volunteer's page", { skip }, () => {
   let browser, coordinator, page;
   withCoordinator((started) => ({ browser, coordinator } = started));
-  const open = async (options = DESKTOP) => (page = await openPlain(browser, `${coordinator.url}/volunteer/`, options));
+  const open = async (options = DESKTOP) =>
+    (page = await openPlain(browser, `${coordinator.volunteersUrl}/volunteer/`, options));
 
   test('computes the prime list to the end, after consent only, through a crash of the coordinator', async () => {
     assert.match(coordinator.said, /^volunteers +http.*\/volunteer\/$/m);
@@ -56,7 +57,7 @@ describe("the volunteer's page", { skip }, () => {
     await open();
     await page.getByRole('heading', { name: 'project of prime list' }).waitFor();
     await page.getByText('0 of 500').waitFor();
-    const asked = (response) => response.url() === `${coordinator.url}/pool`;
+    const asked = (response) => response.url() === `${coordinator.volunteersUrl}/pool`;
     await page.waitForResponse(asked); // it asks again, for the newest projects
     assert.deepEqual(await coordinator.nodes(), [], 'no node before consent');
     assert.equal(page.workers().length, 0);
@@ -248,7 +249,7 @@ describe("the volunteer's page", { skip }, () => {
         return error.name;
       }
     }`;
-    const origin = coordinator.url;
+    const origin = coordinator.volunteersUrl;
     const addresses = [
       `${origin}/blobs/${other}`,
       `${origin}/modules/${other}.js`,
