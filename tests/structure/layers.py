@@ -31,7 +31,7 @@ TESTED = {"base", "matrix", "nn", "dist", "cli"}
 UNTESTED = {"dist/net/beast", "matrix/backend/no_opencl", "nn/io/no_zlib"}
 # Tests of no folder: the kernels, the programs of the pages, and a backend that is only for tests.
 OWN_TESTS = {"cl_kernels", "docs", "matrix/backend/bare", "matrix/backend/no_bare"}
-LINES = {".cc": 500, ".h": 500, ".py": 500, ".cl": 250, ".cmake": 250}
+LINES = {".cc": 500, ".h": 500, ".py": 500, ".cl": 250, ".cmake": 250, ".ts": 500, ".tsx": 500, ".js": 500, ".mjs": 500}
 CODE = set(LINES) | {".sh"}
 INCLUDE = re.compile(r'^\s*#include "([a-z_]+)/', re.MULTILINE)
 MATRIX_INCLUDE = re.compile(r'^\s*#include "(matrix(?:/[a-z_]+)*)/[^/"]+"', re.MULTILINE)
