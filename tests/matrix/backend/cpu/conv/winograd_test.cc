@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Winograd's solver with shapes that depend on its tiles, and its accuracy.
-#include "matrix/backend/cpu/conv/winograd.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "matrix/backend/cpu/conv/strided_winograd.h"
+#include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/ops/conv.h"
 #include "matrix/threads.h"
