@@ -133,7 +133,7 @@ std::string offers(const Pool& pool, double node_bytes_an_hour) {
     Json one = Json::object();
     one.set("task", task->id).set("name", task->spec.name);
     one.set("function", task->spec.function).set("modules", !task->spec.module.empty());
-    one.set("open", progress.open());
+    one.set("open", progress.open()).set("waits", pool.wait_reason(task->id));
     tasks.try_emplace(task->project, Json::array())
         .first->second.items.push_back(one.set("done", progress.done));
   }

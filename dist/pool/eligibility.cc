@@ -5,7 +5,6 @@
 #include <set>
 #include <string_view>
 
-#include "base/error.h"
 #include "base/text.h"
 
 namespace kaiseki::dist {
@@ -25,17 +24,18 @@ bool has_code(const TaskSpec& spec, const NodeInfo& info) {
 /// Why none of the connected nodes may compute the task. Empty if no node is connected.
 std::string what_is_missing(const TaskSpec& spec, const EligibleNodes& all) {
   if (all.too_small > 0)
-    return message("task", "expected a node with ", format_bytes(4 * spec.memory_bytes),
-                   " of memory, four times memory_bytes, got ", all.too_small, " nodes with less");
+    return text_from("expected a node with ", format_bytes(4 * spec.memory_bytes),
+                     " of memory, four times memory_bytes, got ", all.too_small,
+                     " nodes with less");
   if (all.without_code > 0 && spec.function.empty())
-    return message("task", "expected a node that runs modules, such as the page /volunteer/, got ",
-                   all.without_code, " nodes that do not");
+    return text_from("expected a node that runs modules, such as the page /volunteer/, got ",
+                     all.without_code, " nodes that do not");
   if (all.without_code > 0)
-    return message("task", "expected a node with the function ", spec.function, ", got ",
-                   all.without_code, " nodes without it");
+    return text_from("expected a node with the function ", spec.function, ", got ",
+                     all.without_code, " nodes without it");
   if (all.untrusted > 0)
-    return message("task", "expected a node with the token, as the data are private, got ",
-                   all.untrusted, " nodes without it");
+    return text_from("expected a node with the token, as the data are private, got ", all.untrusted,
+                     " nodes without it");
   return {};
 }
 
@@ -124,9 +124,9 @@ std::string Eligibility::wait_reason(const PoolTask& task) const {
   if (!compares(spec) || sources >= static_cast<size_t>(spec.quorum)) return {};
   if (spec.verification == Verification::adaptive && (all.nodes == 0 || !all.proven.empty()))
     return {};
-  return message("task", "expected nodes of ", task.spec().quorum,
-                 " sources that can do it, for its quorum, got ", sources,
-                 "; nodes of one address are one source, unless they have the token");
+  return text_from("expected nodes of ", spec.quorum,
+                   " addresses, which must agree on each result, got ", sources,
+                   "; open /volunteer/ on a device with another address, or join with the token");
 }
 
 }  // namespace kaiseki::dist

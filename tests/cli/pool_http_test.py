@@ -315,7 +315,7 @@ def viewers_and_everyone():
         check([one["free"] for one in listed if one["task"] == task] == [2], "the list has the counts", listed)
         offers = json.loads(coordinator.request("GET", "/pool", token=False)[2])
         check([one["tasks"] for one in offers["projects"]] == [[{"task": task, "name": "open", "function": "sample.primes", "modules": False,
-                                                     "open": 2, "done": 0}]], "everyone sees running public tasks", offers)
+                                                     "open": 2, "waits": "", "done": 0}]], "everyone sees running public tasks", offers)
 
 
 def state_survives_a_restart():

@@ -2,7 +2,7 @@
 // Objects of the module that JavaScript holds. dispose(), the enclosing tidy() or the garbage collector frees them.
 import { expect } from './error.js';
 
-const registry = new FinalizationRegistry(({ module, release, address }) => module.call(release, address));
+const registry = new FinalizationRegistry(({ module, release, address }) => module.release(release, address));
 
 export class Handle {
   #address;
@@ -39,7 +39,7 @@ export class Handle {
   dispose() {
     if (!this.#address) return;
     registry.unregister(this);
-    this.kaiseki.module.call(this.release, this.#address);
+    this.kaiseki.module.release(this.release, this.#address);
     this.#address = 0;
   }
 }

@@ -66,22 +66,25 @@ const starting = new Set();
 
 async function makeThread(script, lent) {
   if (lent) return new BorrowedThread(lent, script.href);
-  if (node) return new (await builtin('worker_threads')).Worker(script);
+  // Without this process's flags: --input-type does not apply to files.
+  if (node) return new (await builtin('worker_threads')).Worker(script, { execArgv: [] });
   // An ES module, because Vite's development server adds imports to scripts.
   return new Worker(script, { type: 'module' });
 }
 
 /** Adds a thread to Emscripten's list of unused threads. */
-async function addThread(pool, script, lent) {
-  const thread = await makeThread(script, lent);
-  let onerror;
+async function addThread(module, script, lent) {
+  const thread = await makeThread(script, lent),
+    pool = module.functions.PThread;
   pool.unusedWorkers.push(thread);
   await new Promise((resolve, reject) => {
     pool.loadWasmModuleToWorker(thread, resolve);
-    onerror = thread.onerror;
     thread.onerror = () => reject(new KaisekiError('Error', `[load] cannot load a thread's script ${script}`));
   });
-  thread.onerror = onerror;
+  thread.onerror = (event) => {
+    event.preventDefault?.(); // the next call reports it
+    Atomics.store(module.stopFlag, 0, 1);
+  };
   thread.unref?.();
 }
 
@@ -111,10 +114,10 @@ export class Module {
         })
         .then(resolve, reject);
     });
-    const pool = module.functions.PThread;
+    if (several) module.stopFlag = module.array(Int32Array, module.functions._kaiseki_stop_flag(), 1);
     starting.add(module);
     try {
-      if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(pool, files.thread, lent)));
+      if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(module, files.thread, lent)));
       module.threads = module.call('kaiseki_start', several ? threads : 1);
     } catch (error) {
       module.close();
@@ -127,10 +130,32 @@ export class Module {
 
   /** Calls an exported function. Throws the exception that it stored. */
   call(name, ...args) {
-    const result = this.functions['_' + name](...args);
+    this.throwIfStopped();
+    let result;
+    try {
+      result = this.functions['_' + name](...args);
+    } catch (error) {
+      this.throwIfStopped();
+      throw error;
+    }
     const failure = this.functions._kaiseki_failure();
     if (failure) throw new KaisekiError(...split(this.text(failure)));
     return result;
+  }
+
+  /** Whether a thread has failed, or another thread has set the flag. The memory may then be corrupt. */
+  get stopped() {
+    return this.stopFlag !== undefined && Atomics.load(this.stopFlag, 0) !== 0;
+  }
+
+  throwIfStopped() {
+    if (this.stopped)
+      throw new KaisekiError('Closed', '[threads] a thread has failed, or the library was stopped: call load() again');
+  }
+
+  /** Frees an object. After a stop the memory stays as it is. */
+  release(name, address) {
+    if (!this.stopped) this.call(name, address);
   }
 
   /** Calls `body` and frees its memory afterwards. `reserve(bytes)` returns an address. */
@@ -145,7 +170,7 @@ export class Module {
     try {
       return body(reserve);
     } finally {
-      for (const block of blocks) this.functions._free(block);
+      if (!this.stopped) for (const block of blocks) this.functions._free(block);
     }
   }
 

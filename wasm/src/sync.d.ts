@@ -217,6 +217,11 @@ export interface Kaiseki {
    * Disposes the objects that `body` made. Keeps those that it returns, directly or as values of an object or array.
    */
   tidy<T>(body: () => T): T;
+  /**
+   * Shared memory, if there are several threads. If another thread stores 1 here with Atomics, the running operation
+   * ends soon. It and all later ones throw an error of the kind `Closed`.
+   */
+  readonly stopFlag?: Int32Array;
   memory(): Memory;
   /** Frees cached memory. */
   trim(): void;

@@ -28,6 +28,10 @@ class Kaiseki {
     return this.module.threads;
   }
 
+  get stopFlag() {
+    return this.module.stopFlag;
+  }
+
   memory() {
     return this.module.scratch((reserve) => {
       const account = reserve(24);

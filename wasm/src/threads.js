@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Threads that the page or process makes for a library in a worker. If a worker in Firefox makes a thread itself, it
-// sometimes waits forever: the worker and the thread wait for the same signal, and only one of them gets it. If a
-// thread fails during an operation, the worker waits for it forever. Only the maker of the thread learns of the failure.
+// sometimes waits forever: the worker and the thread wait for the same signal, and only one of them gets it. Only the
+// maker of a thread learns the reason if it fails.
 
 const inPage = (script) => new Worker(script, { type: 'module' });
 

@@ -128,6 +128,7 @@ async function answer({ id, target, method, args }) {
     const result = pack(value instanceof Promise ? await value : value, transfer);
     port.postMessage({ id, value: result }, transfer);
   } catch (error) {
+    if (error?.kind === 'Closed') return; // a thread has failed: its maker learns the reason and ends this worker
     port.postMessage(isFatal(error) ? { fatal: error.message } : { id, error: failure(error, signal) });
   } finally {
     running.delete(id);

@@ -402,6 +402,32 @@ describe("the worker's end", () => {
     again.close();
   });
 
+  test('a trap of a thread ends an operation of kaiseki/sync, in whose thread nothing else can run', () => {
+    const script = `import { syncBuiltinESMExports } from 'node:module';
+      import workers from 'node:worker_threads';
+      const { Worker } = workers;
+      workers.Worker = class extends Worker {
+        constructor(_, options) { super(new URL(${JSON.stringify(new URL('trap_thread.js', import.meta.url))}), options); }
+      };
+      syncBuiltinESMExports();
+      const { load } = await import('kaiseki/sync');
+      const kaiseki = await load({ threads: 2 }), x = kaiseki.tensor(new Float32Array(1e6), [1000, 1000]);
+      const attempt = (body) => { try { body(); } catch (error) { console.log(error.kind, error.message); } };
+      attempt(() => { for (;;) kaiseki.tidy(() => x.matmul(x)); });
+      attempt(() => x.sum());
+      x.dispose();
+      kaiseki.close();`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'], // Emscripten's report of the trap goes to standard error
+      timeout: 60000,
+    });
+    assert.equal(
+      output,
+      'Closed [threads] a thread has failed, or the library was stopped: call load() again\n'.repeat(2),
+    );
+  });
+
   test('aborts the reading of a stalled blob', { timeout: 60000 }, async () => {
     started.length = 0;
     scripts.push(new URL('stalled_blob.js', import.meta.url));

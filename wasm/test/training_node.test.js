@@ -58,6 +58,18 @@ describe('training nodes', () => {
     assert.equal(kaiseki.memory().handles, before);
   });
 
+  test('refuses a ticket that needs more memory than it may take, and computes one that fits', () => {
+    const node = kaiseki.trainingNode();
+    for (const [name, bytes] of blobs) node.addBlob(name, bytes);
+    assert.throws(() => node.run(given, 2 ** 20), {
+      kind: 'Error',
+      message:
+        /^\[train\] expected a ticket that needs at most 1.0 MiB \(memory_bytes\), got a network that needs 16.0 MiB/,
+    });
+    assert.deepEqual(Buffer.from(node.run(given, 2 ** 25)), Buffer.from(node.run(given)));
+    node.dispose();
+  });
+
   test('rejects malformed tickets and blobs', () => {
     const node = kaiseki.trainingNode({ cacheBytes: 1 << 20 });
     assert.throws(() => node.run(given), /expected the blob/);

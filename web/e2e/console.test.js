@@ -130,7 +130,9 @@ describe('the console', { skip }, () => {
     const page = await open();
     await login(page, coordinator.token);
     await tab(page, 'Projects');
-    const why = page.getByRole('row', { name: /agreed/ }).getByText(/Waits: .*expected nodes of 2 sources .*, got 0/);
+    const why = page
+      .getByRole('row', { name: /agreed/ })
+      .getByText(/Waits: .*expected nodes of 2 addresses, .*, got 0/);
     await why.waitFor();
     await press(page, 'Pause agreed');
     await why.waitFor({ state: 'hidden' });

@@ -6,8 +6,10 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import { after, afterEach, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { PAGE, launch } from './page.js';
@@ -41,6 +43,26 @@ export class Coordinator {
     this.token = (await readFile(join(this.folder, 'author.token'), 'utf8')).trim();
   }
 
+  #relays = new Map();
+
+  /** Returns a URL of this coordinator. It sees clients of this URL at `address`, such as 127.0.0.2. */
+  async urlFor(address) {
+    const { port } = new URL(this.url);
+    if (!this.#relays.has(address)) {
+      const relay = createServer((client) => {
+        const inner = connect({ host: '127.0.0.1', port, localAddress: address });
+        for (const [from, to] of [
+          [client, inner],
+          [inner, client],
+        ])
+          pipeline(from, to, () => {}); // either side may break off
+      });
+      await once(relay.listen(0, '127.0.0.1'), 'listening');
+      this.#relays.set(address, relay);
+    }
+    return `http://127.0.0.1:${this.#relays.get(address).address().port}`;
+  }
+
   /** Ends the process as a crash does. */
   async kill() {
     const ended = once(this.child, 'exit');
@@ -56,6 +78,7 @@ export class Coordinator {
 
   async close() {
     if (this.runs) await this.kill();
+    for (const relay of this.#relays.values()) relay.close();
     await rm(this.folder, { recursive: true, force: true });
   }
 

@@ -19,17 +19,19 @@ describe('the Mandelbrot page', { skip }, () => {
   withCoordinator((started) => ({ browser, coordinator } = started));
 
   const open = (options = DESKTOP) => openPlain(browser, `${coordinator.url}/mandelbrot/`, options);
-  /** Two volunteers' pages, because results of nodes without the token are compared. */
-  const volunteers = async (share) => void (await Promise.all([volunteer(share), volunteer(share)]));
+  const ADDRESSES = ['127.0.0.1', '127.0.0.2'];
+  /** Volunteers' pages at two addresses, because results of nodes without the token are compared. */
+  const volunteers = (share) => Promise.all(ADDRESSES.map((address) => volunteer(share, address)));
   /** Computes on one thread, for a share of the time. */
-  async function volunteer(share) {
-    const page = await openPlain(browser, `${coordinator.url}/volunteer/`, DESKTOP);
+  async function volunteer(share, address) {
+    const page = await openPlain(browser, `${await coordinator.urlFor(address)}/volunteer/`, DESKTOP);
     await page.evaluate(
       (share) => localStorage.setItem('kaiseki.volunteer', JSON.stringify({ threads: 1, share })),
       share,
     );
     await page.reload();
     await press(page, 'Start computing');
+    return page;
   }
   const canvas = (page) => page.getByRole('img', { name: /^The Mandelbrot set/ });
   /** Counts the tiles that have arrived: their first point is opaque. */
@@ -60,7 +62,11 @@ describe('the Mandelbrot page', { skip }, () => {
     await page.getByText('Waiting for a node').waitFor();
     assert.equal(await drawn(page), 0);
 
-    await volunteers(10);
+    await volunteer(10, ADDRESSES[0]);
+    const why = /^Waiting for another node: expected nodes of 2 addresses, .* open \/volunteer\/ on a device/;
+    await page.getByText(why).waitFor();
+    assert.equal(await drawn(page), 0);
+    await volunteer(10, ADDRESSES[1]);
     const seen = [];
     await eventually('the last tile', async () => seen[seen.push(await drawn(page)) - 1] === TILES);
     await page.getByText('Complete').waitFor();
@@ -88,6 +94,16 @@ describe('the Mandelbrot page', { skip }, () => {
     }
     assert.ok(new Set(colors.values()).size > 50);
     assert.deepEqual(page.problems, []);
+  });
+
+  test('a volunteer alone is told that its tickets wait for another node', async () => {
+    const page = await open();
+    await login(page, coordinator.token);
+    await press(page, 'Compute');
+    const alone = await volunteer(100, ADDRESSES[0]);
+    await alone.getByText(/^Waiting for another node: expected nodes of 2 addresses/).waitFor();
+    assert.equal(await drawn(page), 0);
+    await assertFits(alone, 'volunteer-waits');
   });
 
   test('continues when the coordinator is back, and starts again at the next press', async () => {

@@ -330,42 +330,52 @@ describe("the volunteer's page", { skip }, () => {
     await page.getByLabel('Token').waitFor();
   });
 
+  /** The native command trains with this batch until it is told to stop. */
+  function trainForever(batch) {
+    const net = fileURLToPath(new URL('../../models/lenet-dag.json', import.meta.url));
+    const what = `${net} --data digits:4000 --batch-size ${batch} --epochs 10000 --device cpu --pool-mode data`;
+    const where = ['--pool', coordinator.url, '--pool-token-file', join(coordinator.folder, 'author.token')];
+    const child = spawn(COMMAND, ['train', ...what.split(' '), ...where], {
+      cwd: coordinator.folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
+    return { child, ended: once(child, 'exit'), said: () => said };
+  }
+
+  test('stops within a second in a long ticket of training with several threads', async () => {
+    await open();
+    await page.evaluate(() => localStorage.setItem('kaiseki.volunteer', JSON.stringify({ threads: 2, share: 100 })));
+    await page.reload();
+    const { child, ended, said } = trainForever(4000);
+    try {
+      await press(page, 'Start computing');
+      await eventually('a ticket', async () => {
+        assert.equal(child.exitCode, null, said());
+        return (await coordinator.nodes()).some(({ connected, leases }) => connected && leases > 0);
+      });
+      await eventually('threads', () => page.workers().length >= 2);
+      const spent = await stopped();
+      console.log('spent', spent);
+      assert.ok(spent <= 1000, `${spent} ms`);
+      assert.deepEqual(page.problems, []);
+    } finally {
+      child.kill('SIGINT');
+    }
+    await ended;
+  });
+
   test('trains for the native command, also when training starts later, and the console shows the curve', async () => {
     await open();
     await press(page, 'Start computing');
     await page.getByText(/^(Computing on|Connected)/).waitFor();
-    const net = fileURLToPath(new URL('../../models/lenet-dag.json', import.meta.url));
-    // Runs until it is told to stop.
-    const child = spawn(
-      COMMAND,
-      [
-        'train',
-        net,
-        '--data',
-        'digits:2000',
-        '--batch-size',
-        '100',
-        '--epochs',
-        '10000',
-        '--device',
-        'cpu',
-        '--pool',
-        coordinator.url,
-        '--pool-mode',
-        'data',
-        '--pool-token-file',
-        join(coordinator.folder, 'author.token'),
-      ],
-      { cwd: coordinator.folder, stdio: ['ignore', 'pipe', 'pipe'] },
-    );
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
-    const ended = once(child, 'exit');
+    const { child, ended, said } = trainForever(100);
     try {
       const console_ = await openPlain(browser, `${coordinator.url}/console/`);
       await login(console_, coordinator.token);
       await eventually('tickets', async () => {
-        assert.equal(child.exitCode, null, said);
+        assert.equal(child.exitCode, null, said());
         return (await figure(page, 'Accepted')) > 3;
       });
       await eventually('samples a second', async () => (await figure(page, 'Samples/s')) > 0);
@@ -385,8 +395,8 @@ describe("the volunteer's page", { skip }, () => {
     } finally {
       child.kill('SIGINT');
     }
-    assert.deepEqual(await ended, [0, null], said);
-    assert.match(said, /[1-9][\d,]* tickets by nodes/);
+    assert.deepEqual(await ended, [0, null], said());
+    assert.match(said(), /[1-9][\d,]* tickets by nodes/);
   });
 
   for (const [name, options] of [

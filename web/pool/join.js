@@ -20,7 +20,7 @@ import { fetchBytes, cacheBlobs } from './blobs.js';
 import { expelledCode } from './frame.js';
 import { PoolNode } from './node.js';
 import { Runner } from './runner.js';
-import { trainingFunction } from './training.js';
+import { blobCacheBytes, trainingFunction } from './training.js';
 
 // Node accepts these flags only on its own command line, so this script starts itself again with them.
 const flags = [
@@ -110,13 +110,14 @@ async function getBlob(url, hash) {
  * Makes the runner that computes training tickets with all threads, and measures this node's speed. Without the package
  * there is no runner.
  */
-async function makeTrainer({ url, threads, trainingSeconds, gflops, folder }) {
+async function makeTrainer({ url, threads, trainingSeconds, memory, gflops, folder }) {
   let runner;
   try {
     const address = folder
       ? pathToFileURL(path.join(folder, 'src', 'sync.js')).href
       : import.meta.resolve('kaiseki/sync');
-    const make = () => makeWorker('./training_worker_node.js', { workerData: { address, threads } });
+    const workerData = { address, threads, cacheBytes: blobCacheBytes(memory) };
+    const make = () => makeWorker('./training_worker_node.js', { workerData });
     runner = new Runner(make, trainingSeconds, (hash) => getBlob(url, hash));
     const measured = await runner.run({ function: trainingFunction, measure: gflops ? 0 : measureSeconds });
     return { trainers: [runner], gflops: gflops ?? measured };

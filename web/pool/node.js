@@ -3,7 +3,7 @@
 // tickets to runners. Code of tasks never runs in this thread.
 
 import { decodeFrame, encodeFrame } from './frame.js';
-import { countSamples, trainingFunction } from './training.js';
+import { countSamples, ticketMemory, trainingFunction } from './training.js';
 
 const firstDelay = 0.5; // in seconds
 const defaultMemory = 2 ** 28; // of a ticket, in bytes
@@ -110,6 +110,11 @@ export class PoolNode {
     return this.stopping ? 0 : 2 * this.threads;
   }
 
+  /** Whether a ticket has no result yet. */
+  isBusy() {
+    return [...this.jobs.values()].some((job) => !job.result);
+  }
+
   giveBackUnfinished() {
     this.queue.length = 0;
     for (const [ticket, job] of [...this.jobs]) if (!job.result) this.giveBack(ticket);
@@ -211,7 +216,7 @@ export class PoolNode {
     });
     if (this.slots() === 0) return this.giveBack(ticket);
     const memory = control.memory_bytes ?? defaultMemory,
-      most = this.nodeMemory() / 4;
+      most = ticketMemory(this.nodeMemory());
     if (memory > most)
       return this.giveBack(ticket, `expected a ticket with at most ${most} bytes (memory_bytes), got ${memory}`);
     const job = { ticket, blobs: control.blobs ?? [], input: payload.slice(), memory };

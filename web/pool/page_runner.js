@@ -3,6 +3,7 @@
 
 import { fetchBytes, cacheBlobs } from './blobs.js';
 import { Runner } from './runner.js';
+import { blobCacheBytes } from './training.js';
 
 const trainingSeconds = 300; // the time limit of a ticket
 
@@ -25,19 +26,22 @@ function adapt(worker, lentThreads) {
 }
 
 /**
- * Computes training tickets with `threads` threads. `lendThreads` is the package's function.
+ * Computes training tickets with `threads` threads. `memory` is the node's, in bytes. `lendThreads` is the package's
+ * function.
  * @param {number} threads
+ * @param {number} memory
  * @param {FetchBlob} fetchBlob
  * @param {(onFailure: (reason: string) => void) => { port: MessagePort, end(): void }} lendThreads
  * @returns {TaskRunner}
  */
-export const trainingRunner = (threads, fetchBlob, lendThreads) =>
+export const trainingRunner = (threads, memory, fetchBlob, lendThreads) =>
   new Runner(
     () => {
       const worker = new Worker(new URL('./training_worker.js', import.meta.url), { type: 'module', name: 'training' });
       const lentThreads = lendThreads((reason) => adapter.onError?.({ message: `a thread failed: ${reason}` }));
       const adapter = adapt(worker, lentThreads);
-      worker.postMessage({ threads, lent: lentThreads.port }, [lentThreads.port]);
+      const options = { threads, cacheBytes: blobCacheBytes(memory), lent: lentThreads.port };
+      worker.postMessage(options, [options.lent]);
       return adapter;
     },
     trainingSeconds,

@@ -8,7 +8,7 @@ const idleSeconds = 30; // how long a worker waits for the next ticket
 /**
  * `makeWorker(job)` returns {post(message), onMessage, onError, end()}, for web workers and for Node's workers. If a
  * worker posts {want: hashes}, it gets {fetched: [bytes...]} or {failed: message} from fetchBlob(hash). The time for
- * this does not count.
+ * this does not count. A worker that posts {stopFlag} reads it during its work, and stops when it is 1.
  */
 export class Runner {
   constructor(makeWorker, seconds, fetchBlob) {
@@ -55,7 +55,11 @@ export class Runner {
       };
       count();
       this.abandon = () => fail('stopped');
-      worker.onMessage = ({ result, error, want, spent }) => {
+      worker.onMessage = ({ result, error, want, spent, stopFlag }) => {
+        if (stopFlag) {
+          worker.stopFlag = stopFlag;
+          return;
+        }
         if (want) {
           pause(); // the download does not count
           return this.fetch(worker, want).then(count);
@@ -87,6 +91,8 @@ export class Runner {
     this.worker = undefined;
     if (!worker) return;
     worker.onMessage = worker.onError = () => {};
+    // A browser ends a worker only after 2 s if an operation still runs in it.
+    if (worker.stopFlag) Atomics.store(worker.stopFlag, 0, 1);
     worker.end();
   }
 

@@ -4,8 +4,7 @@
 // and only scripts that the worker makes itself.
 
 import { limitBuffers } from './memory_limit.js';
-import { resultBytes } from './task_result.js';
-import { isWasm, loadWasm } from './wasm_task.js';
+import { taskLoop } from './task_loop.js';
 
 const language = new Set([
   'AggregateError',
@@ -83,27 +82,15 @@ function removeBrowserGlobals() {
 const { Blob, URL } = globalThis;
 
 async function loadScript(code, most) {
-  limit = limitBuffers((text) => post({ error: text, spent: true }));
+  const limit = limitBuffers((text) => post({ error: text, spent: true }));
   limit.begin(most);
   const address = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
   const { calculate } = await import(/* @vite-ignore */ address).finally(() => URL.revokeObjectURL(address));
   if (typeof calculate !== 'function') throw new Error('expected a module that exports calculate()');
-  return calculate;
+  return { task: calculate, limit };
 }
 
-const spentPart = 8; // a worker whose task took more than this part of its memory is not used again
 const post = postMessage.bind(globalThis);
-let task, // the function of this worker's module
-  limit; // of its buffers, if it is JavaScript
-
-addEventListener('message', async ({ data: { code, input, blobs, memory = Infinity } }) => {
-  try {
-    task ??= await (isWasm(code) ? loadWasm(code, memory) : loadScript(code, memory));
-    const result = resultBytes(await task(input, blobs));
-    post({ result, spent: (limit?.used() ?? task.used) > memory / spentPart });
-    limit?.begin(memory);
-  } catch (error) {
-    post({ error: String(error?.message ?? error) });
-  }
-});
+const compute = taskLoop(loadScript, post);
+addEventListener('message', ({ data }) => compute(data));
 removeBrowserGlobals();

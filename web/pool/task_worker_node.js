@@ -5,22 +5,19 @@
 import { readFileSync } from 'node:fs';
 import vm from 'node:vm';
 import { parentPort } from 'node:worker_threads';
-import { resultBytes } from './task_result.js';
-import { isWasm, loadWasm } from './wasm_task.js';
+import { taskLoop } from './task_loop.js';
 
 const limitSource = readFileSync(new URL('./memory_limit.js', import.meta.url), 'utf8');
-const spentPart = 8; // a worker whose task took more than this part of its memory is not used again
-
-let task, // the function of this worker's module
-  limit; // of its buffers, if it is JavaScript
+const post = (message) => parentPort.postMessage(message);
 
 /** Runs memory_limit.js in the context: its objects must not be of Node's realm. */
 async function limitContext(context, most) {
   const module = new vm.SourceTextModule(limitSource, { context });
   await module.link(() => {});
   await module.evaluate();
-  limit = module.namespace.limitBuffers((text) => parentPort.postMessage({ error: text, spent: true }));
+  const limit = module.namespace.limitBuffers((text) => post({ error: text, spent: true }));
   limit.begin(most);
+  return limit;
 }
 
 /**
@@ -39,10 +36,10 @@ function makeCall(context) {
   return (calculate, input, blobs) => call(calculate, own(input), ...blobs.map(own));
 }
 
-async function loadScript(module, code, most) {
+async function loadScript(code, most, module) {
   const context = vm.createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } });
   const call = makeCall(context);
-  await limitContext(context, most);
+  const limit = await limitContext(context, most);
   const task = new vm.SourceTextModule(Buffer.from(code).toString(), { identifier: module, context });
   await task.link(() => {
     throw new Error('expected a module without imports');
@@ -50,16 +47,8 @@ async function loadScript(module, code, most) {
   await task.evaluate();
   const { calculate } = task.namespace;
   if (typeof calculate !== 'function') throw new Error('expected a module that exports calculate()');
-  return (input, blobs) => call(calculate, input, blobs);
+  return { task: (input, blobs) => call(calculate, input, blobs), limit };
 }
 
-parentPort.on('message', async ({ module, code, input, blobs, memory = Infinity }) => {
-  try {
-    task ??= await (isWasm(code) ? loadWasm(code, memory) : loadScript(module, code, memory));
-    const result = resultBytes(await task(input, blobs));
-    parentPort.postMessage({ result, spent: (limit?.used() ?? task.used) > memory / spentPart });
-    limit?.begin(memory);
-  } catch (error) {
-    parentPort.postMessage({ error: String(error?.message ?? error) });
-  }
-});
+const compute = taskLoop(loadScript, post);
+parentPort.on('message', compute);

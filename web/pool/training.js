@@ -10,6 +10,13 @@
 
 export const trainingFunction = 'kaiseki.train';
 
+/** The most bytes that a ticket may take on a node (dist/pool/types.h). */
+export const ticketMemory = (nodeMemory) => nodeMemory / 4;
+
+const mostCacheBytes = 2 ** 29;
+/** The limit of a node's blob cache: as much as a ticket, and at most 512 MiB. */
+export const blobCacheBytes = (nodeMemory) => Math.min(mostCacheBytes, ticketMemory(nodeMemory));
+
 const messageMagic = 'KKT1';
 
 /** A large ticket comes as a blob. */
@@ -41,7 +48,11 @@ function countTicketSamples(ticket) {
 }
 
 export class Training {
-  /** `importPackage()` returns a Promise of kaiseki/sync. The first message calls it. */
+  /**
+   * `importPackage()` returns a Promise of kaiseki/sync. The first message calls it.
+   * @param {() => Promise<any>} importPackage
+   * @param {{ threads?: number, lent?: MessagePort, cacheBytes?: number }} [options]
+   */
   constructor(importPackage, { threads = 1, lent, cacheBytes } = {}) {
     Object.assign(this, { importPackage, threads, lent, cacheBytes });
   }
@@ -58,10 +69,13 @@ export class Training {
   async receive(message, post) {
     if (this.isAnswer(message)) return this.settle?.(message);
     try {
-      this.kaiseki ??= await (await this.importPackage()).load({ threads: this.threads, lent: this.lent });
+      if (!this.kaiseki) {
+        this.kaiseki = await (await this.importPackage()).load({ threads: this.threads, lent: this.lent });
+        if (this.kaiseki.stopFlag) post({ stopFlag: this.kaiseki.stopFlag });
+      }
       post({ result: 'measure' in message ? this.measure(message.measure) : await this.compute(message, post) });
     } catch (error) {
-      post({ error: String(error?.message ?? error) });
+      post({ error: String(error?.message ?? error), spent: error?.kind === 'Closed' });
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Training with the npm package, in a worker of a page. The first message has the number of threads and lends them.
+// Training with the npm package, in a worker of a page. The first message has the options and lends threads.
 // Tasks run in other workers, because their code is not trusted.
 
 import { Training } from './training.js';

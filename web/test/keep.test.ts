@@ -75,13 +75,17 @@ const library = {
 };
 
 const store: Store = {
-  read: async () => stored,
+  read: async () => {
+    if (refuses) throw new Error('not allowed');
+    return stored;
+  },
   write: async (training) => {
     if (refuses) throw new Error('no room');
     await written;
     stored = structuredClone(training);
   },
   clear: async () => {
+    if (refuses) throw new Error('not allowed');
     stored = undefined;
   },
 };
@@ -183,6 +187,16 @@ test('a network that is too large for copies is stopped too', async () => {
   step(2, NaN);
   await idle();
   expect(session.problems.value.training).toMatch(/too large for copies/);
+  expect(session.losesSteps).toBe(true);
+});
+
+test('steps of a browser that stores nothing are lost from the first one on', async () => {
+  refuses = true;
+  await visit();
+  expect([session.earlier.value, session.losesSteps]).toEqual([null, false]);
+  await session.start();
+  step(1);
+  await vi.waitFor(() => expect(session.history.step.value).toBe(1));
   expect(session.losesSteps).toBe(true);
 });
 

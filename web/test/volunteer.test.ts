@@ -82,6 +82,25 @@ test('shows samples a second during training', async () => {
   expect(volunteer.samples.value).toBe(640);
 });
 
+test('says that its tickets wait for another node, unless it still computes one or other work can finish', async () => {
+  const waiting = offer('compared', { waits: 'expected nodes of 2 addresses, got 1' });
+  fake.offers = [waiting, offer('for machines', { modules: false, function: 'f' }), offer('through', { open: 0 })];
+  const { volunteer, node, hear } = await start();
+  hear('joined', {});
+  const said = async () => {
+    await vi.advanceTimersByTimeAsync(5000);
+    return (await part(volunteer, ({ role }) => role === 'status')).children;
+  };
+  expect(await said()).toBe('Waiting for another node: expected nodes of 2 addresses, got 1');
+  node.busy = true;
+  expect(await said()).toBe('Computing on 2 threads');
+  node.busy = false;
+  fake.offers = [waiting, offer('open')];
+  expect(await said()).toBe('Computing on 2 threads');
+  fake.offers = [offer('through', { open: 0 })];
+  expect(await said()).toBe('Connected, waiting for work');
+});
+
 test('lists projects with work first', async () => {
   fake.offers = [
     offer('through', { open: 0, done: 5 }),

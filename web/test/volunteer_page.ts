@@ -16,6 +16,7 @@ interface Options extends Ability {
 class FakeNode {
   used: number[] = [];
   announced: Ability[] = [];
+  busy = false;
   stopped: number | false = false;
   constructor(readonly options: Options) {
     fake.nodes.push(this);
@@ -26,6 +27,7 @@ class FakeNode {
   start() {
     return new Promise(() => {});
   }
+  isBusy = () => this.busy;
   announce(ability: Ability) {
     this.announced.push(ability);
   }
@@ -69,7 +71,7 @@ vi.mock('../pool/page_runner.js', () => ({
 export const offer = (name: string, task = {}) => ({
   project: 1,
   name,
-  tasks: [{ task: 1, name: '', function: '', modules: true, open: 1, done: 0, ...task }],
+  tasks: [{ task: 1, name: '', function: '', modules: true, open: 1, waits: '', done: 0, ...task }],
 });
 export const TRAINING = offer('training', { function: 'kaiseki.train', modules: false });
 

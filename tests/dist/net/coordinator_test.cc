@@ -476,7 +476,7 @@ TEST_CASE("coordinator: the log and the task report an impossible quorum") {
   });
   const std::string path = "/api/tasks/" + std::to_string(task);
   at.turns(3);
-  CHECK(has(at.get(path), "2 sources that can do it, for its quorum, got 1"));
+  CHECK(has(at.get(path), "2 addresses, which must agree on each result, got 1"));
   const auto told = [&] {
     size_t count = 0;
     at.on([&] {

@@ -56,7 +56,7 @@ TEST_CASE("agreement: without a setting, the first result of a public node does 
   const NodeId a = at.join_public();
   CHECK(at.answer(a, at.lease(a)) == Outcome::pending);
   CHECK(at.pool->lease(a, 1).empty());
-  CHECK(has(at.pool->wait_reason(task), "2 sources"));
+  CHECK(has(at.pool->wait_reason(task), "2 addresses"));
   const NodeId b = at.join_public();
   CHECK(at.pool->wait_reason(task).empty());
   CHECK(at.answer(b, at.lease(b)) == Outcome::accepted);

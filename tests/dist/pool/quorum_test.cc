@@ -82,7 +82,7 @@ TEST_CASE("lease: a quorum task without enough sources reports it") {
   const auto join = [&](const std::string& source, const std::string& function = "f") {
     return at.pool->join({.functions = {function}, .source = source}).id;
   };
-  CHECK(has(at.pool->wait_reason(task), "2 sources that can do it, for its quorum, got 0"));
+  CHECK(has(at.pool->wait_reason(task), "2 addresses, which must agree on each result, got 0"));
   const NodeId a = join("192.0.2.1"), b = join("192.0.2.1");
   join("192.0.2.2", "g");
   CHECK(has(at.pool->wait_reason(task), "got 1"));

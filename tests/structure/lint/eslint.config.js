@@ -23,6 +23,7 @@ const emscripten = {
   ENVIRONMENT_IS_NODE: 'readonly',
   FS: 'readonly',
   LibraryManager: 'readonly',
+  Module: 'readonly',
   mergeInto: 'readonly',
 };
 

@@ -113,6 +113,7 @@ export class Api {
   /** Of the last seconds. 0: all. */
   history = (seconds: number) => this.#request<History>('GET', `/history?seconds=${seconds}`);
   tasks = () => this.#request<Task[]>('GET', '/tasks');
+  task = (task: number) => this.#request<Task>('GET', `/tasks/${task}`);
   nodes = () => this.#request<PoolNode[]>('GET', '/nodes');
   /** The number of tickets that have ended since the coordinator started. */
   ended = async () => endedTickets(await (await this.#fetch('GET', '/metrics')).text());

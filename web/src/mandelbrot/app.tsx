@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import { useRef } from 'preact/hooks';
 import { Login } from '../console/login';
-import { plural } from '../logic/format';
 import { ACROSS, DOWN, INPUTS, SIDE, paint } from '../logic/mandelbrot';
 import { Alert } from '../parts/alert';
 import { Icon } from '../parts/icon';
@@ -10,13 +9,6 @@ import { Progress } from '../parts/progress';
 import type { Author } from './author';
 
 const TILES = INPUTS.length;
-
-function statusOf({ computing, done, failed }: Author): string {
-  if (computing.value)
-    return done.value ? 'Computing …' : 'Waiting for a node: open /volunteer/ in a browser, or run kaiseki join';
-  if (done.value === TILES) return 'Complete';
-  return failed.value ? `No node could compute ${plural(failed.value, 'tile')}: see the console's errors` : '';
-}
 
 function Picture({ author }: { author: Author }) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -36,7 +28,7 @@ function Picture({ author }: { author: Author }) {
           <Icon name="play" /> Compute
         </button>
         <p class="note" role="status">
-          {statusOf(author)}
+          {author.status.value}
         </p>
         <p class="note">{how}</p>
       </div>

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // An author's page: makes a project of tiles and passes each result to the picture.
-import { batch, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import source from '../../samples/mandelbrot.js?raw';
 import type { Api, Result } from '../console/api';
 import { logIn, storedToken } from '../console/authentication';
+import { plural } from '../logic/format';
 import { INPUTS } from '../logic/mandelbrot';
+
+const POLL_MILLISECONDS = 2000;
 
 export class Author {
   /** Null: the user is not logged in. */
@@ -16,6 +19,17 @@ export class Author {
   /** Tiles that have arrived, and tiles that no node could compute. */
   readonly done = signal(0);
   readonly failed = signal(0);
+  /** The reason why no tile can finish now. Empty: tiles can finish. */
+  readonly waits = signal('');
+  readonly status = computed(() => {
+    if (this.computing.value && this.waits.value) return `Waiting for another node: ${this.waits.value}`;
+    if (this.computing.value)
+      return this.done.value ? 'Computing …' : 'Waiting for a node: open /volunteer/ in a browser, or run kaiseki join';
+    if (this.done.value === INPUTS.length) return 'Complete';
+    return this.failed.value
+      ? `No node could compute ${plural(this.failed.value, 'tile')}: see the console's errors`
+      : '';
+  });
 
   #project: number | null = null;
 
@@ -43,11 +57,13 @@ export class Author {
     const api = this.api.value!;
     batch(() => {
       this.done.value = this.failed.value = 0;
-      this.problem.value = '';
+      this.problem.value = this.waits.value = '';
       this.computing.value = true;
     });
+    let polls: ReturnType<typeof setInterval> | undefined;
     try {
       const { task, first } = await this.#makeTask(api);
+      polls = setInterval(() => void this.#readWaits(api, task), POLL_MILLISECONDS);
       for await (const result of api.results(task)) {
         if (result.dead) {
           ++this.failed.value;
@@ -61,8 +77,16 @@ export class Author {
     } catch (error) {
       this.problem.value = (error as Error).message;
     } finally {
+      clearInterval(polls);
       this.computing.value = false;
     }
+  }
+
+  async #readWaits(api: Api, task: number): Promise<void> {
+    this.waits.value = await api.task(task).then(
+      ({ waits }) => waits,
+      () => '', // the stream of results reports the coordinator's errors
+    );
   }
 
   /** Makes a project for the picture and removes the previous picture's project. */

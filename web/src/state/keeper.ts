@@ -73,6 +73,11 @@ export class Keeper {
     private readonly settings: () => Settings,
   ) {}
 
+  /** Reads the training of an earlier visit. If the browser does not store, later steps will not be stored either. */
+  stored(): Promise<SavedTraining | undefined> {
+    return this.store.read().catch(() => void (this.storing = false));
+  }
+
   /** Copies the weights before the first step of a run. */
   async begin(): Promise<void> {
     this.#candidate = null;

@@ -107,7 +107,7 @@ export class Session extends Actions {
         this.#missing = { origin: origin.kind === 'files' ? null : origin, dataName };
       this.#askForData();
       if (!this.#askedEarlier) this.#useRecipe();
-      if (!this.#askedEarlier) this.earlier.value = (await this.store.read().catch(() => undefined)) ?? null;
+      if (!this.#askedEarlier) this.earlier.value = (await this.#keeper.stored()) ?? null;
       this.#askedEarlier = true;
     });
 

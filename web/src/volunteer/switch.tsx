@@ -9,7 +9,7 @@ const NAMED = 3; // projects that the consent names
 
 /** The status lamp and the status text. */
 function statusOf(volunteer: Volunteer): [string, string] {
-  const { phase, paused, settings, reason, offered } = volunteer;
+  const { phase, paused, settings, reason, offered, waits } = volunteer;
   switch (phase.value) {
     case 'idle':
       return ['off', 'Not computing'];
@@ -30,7 +30,8 @@ function statusOf(volunteer: Volunteer): [string, string] {
     case 'joined': {
       if (offered.value === null) return ['wait', 'The coordinator does not answer'];
       if (paused.value) return ['wait', `Paused ${paused.value}`];
-      return offered.value?.some(hasWork)
+      if (waits.value) return ['wait', `Waiting for another node: ${waits.value}`];
+      return offered.value.some(hasWork)
         ? ['on', `Computing on ${plural(settings.value.threads, 'thread')}`]
         : ['wait', 'Connected, waiting for work'];
     }

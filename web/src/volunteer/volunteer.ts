@@ -36,6 +36,8 @@ export interface TaskCounts {
   function: string;
   modules: boolean;
   open: number;
+  /** The reason why no ticket can finish now. Empty: tickets can finish. */
+  waits: string;
   done: number;
 }
 export interface Offered {
@@ -59,7 +61,9 @@ interface Ability {
 /** Whether pages can compute the task. */
 export const runsInPages = (task: TaskCounts): boolean => task.modules || task.function === trainingFunction;
 
-export const hasWork = ({ tasks }: Offered): boolean => tasks.some((task) => runsInPages(task) && task.open > 0);
+const isOpen = (task: TaskCounts): boolean => runsInPages(task) && task.open > 0;
+
+export const hasWork = ({ tasks }: Offered): boolean => tasks.some(isOpen);
 
 const OFFER_MILLISECONDS = 2500;
 const ANSWER_MILLISECONDS = 5000; // time-out of the coordinator's answer
@@ -96,6 +100,8 @@ export class Volunteer {
   readonly samples = signal(0);
   readonly samplesRate = signal(0);
   readonly seconds = signal(0);
+  /** Whether a ticket was computed or queued at the last tick. */
+  readonly busy = signal(false);
   readonly problem = signal('');
   readonly retryAt = signal(0);
   /** The coordinator's reason for closing the connection. Empty: it gave none. */
@@ -115,6 +121,14 @@ export class Volunteer {
     if (this.#nextBytes.value > this.now.value)
       return `until ${timeText(this.#nextBytes.value)}: the limit of bytes is reached`;
     return '';
+  });
+  /**
+   * The reason why no ticket that pages can compute can finish now. Empty: one can, there is none, or this page still
+   * computes one.
+   */
+  readonly waits = computed(() => {
+    const tasks = this.offered.value?.flatMap(({ tasks }) => tasks.filter(isOpen)) ?? [];
+    return !this.busy.value && tasks.every(({ waits }) => waits) ? (tasks[0]?.waits ?? '') : '';
   });
   readonly threads = computed(() => (this.paused.value ? 0 : this.settings.value.threads));
   readonly running = computed(() => this.phase.value !== 'idle' && this.phase.value !== 'stopping');
@@ -283,7 +297,7 @@ export class Volunteer {
     const trains = !this.paused.value && (this.#announced.trains || this.#offersTraining());
     this.#announced = { threads, trains };
     this.#trainingProblem = '';
-    const trainer = trainingRunner(crossOriginIsolated ? threads : 1, makeFetch(this.#receive), lendThreads);
+    const trainer = trainingRunner(crossOriginIsolated ? threads : 1, MEMORY, makeFetch(this.#receive), lendThreads);
     const trainers = [new ThrottledRunner(trainer, this.#share)];
     if (!trains) return { trainers, info };
     this.#measured = trainer;
@@ -386,6 +400,7 @@ export class Volunteer {
     batch(() => {
       this.now.value = Date.now();
       if (this.expulsion.value && this.expulsion.value.until <= this.now.value) this.expulsion.value = null;
+      this.busy.value = Boolean(this.#node?.isBusy());
       if (this.phase.value !== 'joined') return;
       this.rate.value = 60 * this.#ticketsMeter.add(this.now.value / 1000, this.done.value);
       this.samplesRate.value = this.#samplesMeter.add(this.now.value / 1000, this.samples.value);
