@@ -439,8 +439,9 @@ void run(const Settings& settings) {
   Server server(how, metrics, log);
   const auto store = open_sqlite_store(folder / "pool.sqlite");
   BlobStore blobs(folder / "blobs");
-  Coordinator coordinator(*store, blobs, {}, Pages(), server, metrics, log,
-                          {.author_token = "", .node_token = "token", .limits = how.limits});
+  Coordinator coordinator(
+      {.store = *store, .blobs = blobs, .server = server, .metrics = metrics, .log = log},
+      {.author_token = "", .node_token = "token", .limits = how.limits});
   if (settings.what == "tickets" || with_slow)
     for (int i = 0; i < std::max(1, static_cast<int>((with_slow ? 2 : 1) * settings.seconds)); ++i)
       add_tickets(coordinator.pool(), 20000);

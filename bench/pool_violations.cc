@@ -181,8 +181,9 @@ void run(const Settings& settings) {
   Server server(how, metrics, log);
   const auto store = open_sqlite_store(folder / "pool.sqlite");
   BlobStore blobs(folder / "blobs");
-  Coordinator coordinator(*store, blobs, {}, Pages(), server, metrics, log,
-                          {.author_token = "", .node_token = "token", .limits = how.limits});
+  Coordinator coordinator(
+      {.store = *store, .blobs = blobs, .server = server, .metrics = metrics, .log = log},
+      {.author_token = "", .node_token = "token", .limits = how.limits});
   std::thread thread([&] { server.run(coordinator); });
   run_peers(server.port(), kFirst, settings.tls);
   const int64_t before = resident_bytes();

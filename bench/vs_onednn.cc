@@ -79,7 +79,7 @@ class Ours {
   void run(int direction) {
     // Marks the weights as changed, as in training. Transformed filters are then not reused.
     filter_.mutable_data<float>();
-    if (direction == 0) conv2d(x_, filter_, nullptr, conv_, y_);
+    if (direction == 0) conv2d(x_, filter_, conv_, y_);
     if (direction == 1) conv2d_backward_data(y_, filter_, conv_, x_);
     if (direction == 2) conv2d_backward_filter(x_, y_, conv_, filter_);
   }

@@ -129,7 +129,7 @@ void bench_conv(const BenchCommand& c, Device device) {
       print_case("conv", name + "/" + direction, device,
                  median_seconds(device, c.repeat, c.seconds, body), flops);
     };
-    measure("forward", [&] { conv2d(x, filter, nullptr, how, y); });
+    measure("forward", [&] { conv2d(x, filter, how, y); });
     measure("backward_data", [&] { conv2d_backward_data(y, filter, how, x); });
     measure("backward_filter", [&] { conv2d_backward_filter(x, y, how, filter); });
   }

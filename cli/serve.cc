@@ -109,7 +109,13 @@ int run_command(const ServeCommand& c) {
                                 log.security("results_lost", {{"what", what}});
                               }});
   dist::BlobStore blobs(folder / "blobs");
-  dist::Coordinator coordinator(*store, blobs, {}, pages, *server, metrics, log, who);
+  dist::Coordinator coordinator({.store = *store,
+                                 .blobs = blobs,
+                                 .server = *server,
+                                 .metrics = metrics,
+                                 .log = log,
+                                 .pages = pages},
+                                who);
 
   std::printf("coordinator  %s\n", server->url().c_str());
   std::printf("nodes        kaiseki join %s%s\n", server->url().c_str(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "nn/settings.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "nn/initializer.h"
@@ -50,6 +51,20 @@ void SettingsList::choose_switch(std::string_view name, size_t& value,
   for (size_t i = 1; i < names.size(); ++i)
     setting.choices.push_back(Json(std::string(names[i])).describe());
   all.push_back(std::move(setting));
+}
+
+void remove_defaults(Json& params, const std::vector<Setting>& settings) {
+  const auto is_default = [&](const std::string& key, const Json& value) {
+    const auto setting = std::find_if(settings.begin(), settings.end(),
+                                      [&](const Setting& s) { return s.name == key; });
+    if (setting == settings.end() || setting->rules.required) return false;
+    const std::string_view other = setting->rules.default_of;
+    return value == (other.empty() ? setting->value : *params.find(other));
+  };
+  Json kept = Json::object();
+  for (size_t i = 0; i < params.keys.size(); ++i)
+    if (!is_default(params.keys[i], params.items[i])) kept.set(params.keys[i], params.items[i]);
+  params = std::move(kept);
 }
 
 }  // namespace kaiseki::nn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Settings: a layer lists its settings once, in Layer::settings(). The library uses the list to
-// read and write JSON. A test compares it with the table in docs/network-json.md.
+// read and write JSON, and to make the table in docs/network-json.md.
 #pragma once
 
 #include <array>
@@ -100,5 +100,8 @@ std::vector<Setting> settings_of(Described& described) {
   described.settings(list);
   return std::move(list.all);
 }
+
+/// Removes the keys of `params` whose value is the default. `settings` are those of a new layer.
+void remove_defaults(Json& params, const std::vector<Setting>& settings);
 
 }  // namespace kaiseki::nn

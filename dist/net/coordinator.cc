@@ -20,18 +20,16 @@ constexpr int kMostFailures = 3;    // single messages that may fail after a fai
 
 }  // namespace
 
-Coordinator::Coordinator(Store& store, BlobStore& blobs, PoolOptions pool, Pages pages,
-                         Server& server, Metrics& metrics, EventLog& log,
-                         CoordinatorOptions options)
-    : server_(server),
-      metrics_(metrics),
-      log_(log),
+Coordinator::Coordinator(CoordinatorParts parts, CoordinatorOptions options)
+    : server_(parts.server),
+      metrics_(parts.metrics),
+      log_(parts.log),
       options_(std::move(options)),
-      clock_(pool.clock ? pool.clock : system_seconds),
-      blobs_(blobs),
-      pool_(store, blobs, observed(std::move(pool))),
-      pages_(std::move(pages)),
-      api_(pool_, blobs, history_, curves_, [this] { return server_.now(); }) {
+      clock_(parts.pool.clock ? parts.pool.clock : system_seconds),
+      blobs_(parts.blobs),
+      pool_(parts.store, parts.blobs, observed(std::move(parts.pool))),
+      pages_(std::move(parts.pages)),
+      api_(pool_, blobs_, history_, curves_, [this] { return server_.now(); }) {
   load_history();
   server_.listen();
 }

@@ -31,12 +31,21 @@ struct CoordinatorOptions {
   std::function<void()> on_nodes = {};  // a node joined or left
 };
 
+/// The parts that a coordinator joins. All references must outlive it.
+struct CoordinatorParts {
+  Store& store;
+  BlobStore& blobs;
+  Server& server;
+  Metrics& metrics;
+  EventLog& log;
+  Pages pages = {};
+  PoolOptions pool = {};  // its callbacks are called too
+};
+
 class Coordinator final : public Service, public SessionHost {
  public:
-  /// Lets the server accept connections when the pool is loaded. The callbacks in `pool` are called
-  /// too. All references must outlive this.
-  Coordinator(Store& store, BlobStore& blobs, PoolOptions pool, Pages pages, Server& server,
-              Metrics& metrics, EventLog& log, CoordinatorOptions options);
+  /// Lets the server accept connections when the pool is loaded.
+  Coordinator(CoordinatorParts parts, CoordinatorOptions options);
   ~Coordinator() override;
 
   /// Use it on the server's thread only.

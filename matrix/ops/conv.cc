@@ -63,8 +63,9 @@ ConvProblem conv_problem(const Shape& x, const Shape& filter, const Conv2d& conv
   return checked_problem("conv2d", x, filter, conv);
 }
 
-void conv2d(const Tensor& x, const Tensor& filter, const Tensor* bias, const Conv2d& conv,
-            Tensor& y, Activation activation, float slope) {
+void conv2d(const Tensor& x, const Tensor& filter, const Conv2d& conv, Tensor& y,
+            const ConvEpilogue& epilogue) {
+  const Tensor* bias = epilogue.bias;
   constexpr std::string_view kName = "conv2d";
   check_tensor(x, "the input", kName, x.device());
   check_tensor(filter, "the filter", kName, x.device());
@@ -87,8 +88,8 @@ void conv2d(const Tensor& x, const Tensor& filter, const Tensor* bias, const Con
                      .filter = &weights,
                      .y = &y,
                      .bias = bias ? &shift : nullptr,
-                     .activation = activation,
-                     .slope = slope});
+                     .activation = epilogue.activation,
+                     .slope = epilogue.slope});
   });
 }
 

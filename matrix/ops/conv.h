@@ -15,15 +15,21 @@ struct Conv2d {
   int64_t groups = 1;
 };
 
+/// What is applied to the sums of a convolution: activation(sums + bias).
+struct ConvEpilogue {
+  const Tensor* bias = nullptr;  // [k]
+  Activation activation = Activation::none;
+  float slope = 0.01f;  // of leaky_relu
+};
+
 /// The problem for x [n, c, h, w] and filter [k, c/groups, r, s]. Throws ShapeError.
 ConvProblem conv_problem(const Shape& x, const Shape& filter, const Conv2d& conv);
 
-/// y = activation(x * filter + bias). Overwrites y [n, k, out_h, out_w]. bias is [k] or nullptr. A
-/// NaN or an infinity in x affects the outputs that read it. Winograd's solver computes filters of
-/// 3x3 and 5x5 with many channels. With it, the NaN also affects neighbors up to three rows and
-/// columns away.
-void conv2d(const Tensor& x, const Tensor& filter, const Tensor* bias, const Conv2d& conv,
-            Tensor& y, Activation activation = Activation::none, float slope = 0.01f);
+/// y = activation(x * filter + bias). Overwrites y [n, k, out_h, out_w]. A NaN or an infinity in x
+/// affects the outputs that read it. Winograd's solver computes filters of 3x3 and 5x5 with many
+/// channels. With it, the NaN also affects neighbors up to three rows and columns away.
+void conv2d(const Tensor& x, const Tensor& filter, const Conv2d& conv, Tensor& y,
+            const ConvEpilogue& epilogue = {});
 /// Overwrites dx, which has the shape of x.
 void conv2d_backward_data(const Tensor& dy, const Tensor& filter, const Conv2d& conv, Tensor& dx);
 /// dfilter = gradient + beta * dfilter.

@@ -36,8 +36,8 @@ bool run(const ConvProblem& problem, const Tensor& x, const ConvArgs& args) {
 
 }  // namespace
 
-void conv2d_max_pool(const Tensor& x, const Tensor& filter, const Tensor* bias, const Conv2d& conv,
-                     const Pool2d& pool, Tensor& y, Tensor* indices, Activation activation) {
+void conv2d_max_pool(const ConvMaxPool& pass) {
+  const auto& [x, filter, bias, conv, pool, y, indices, activation] = pass;
   constexpr std::string_view kName = "conv2d_max_pool";
   check_tensor(x, "the input", kName);
   check_input(kName, "the filter", filter, filter.shape(), x);
@@ -67,7 +67,7 @@ void conv2d_max_pool(const Tensor& x, const Tensor& filter, const Tensor* bias, 
                                    .pool = &args}))
     return;
   Tensor between(whole, DType::f32, x.device());
-  conv2d(input, weights, bias, conv, between, activation);
+  conv2d(input, weights, conv, between, {.bias = bias, .activation = activation});
   Tensor places = indices ? *indices : Tensor();
   if (!y.defined()) y = Tensor(shape, DType::f32, x.device());
   if (!places.defined()) places = Tensor(shape, DType::i32, x.device());
@@ -75,14 +75,15 @@ void conv2d_max_pool(const Tensor& x, const Tensor& filter, const Tensor* bias, 
   if (indices) *indices = places;
 }
 
-void conv2d_max_pool_backward(const Tensor& x, const Tensor& filter, Tensor dy, Tensor indices,
-                              const Conv2d& conv, const Pool2d& pool, Tensor& dfilter, float beta,
-                              Tensor* dx) {
+void conv2d_max_pool_backward(ConvMaxPoolBackward pass) {
+  const Tensor &x = pass.x, &filter = pass.filter;
+  Tensor &dy = pass.dy, &indices = pass.indices, &dfilter = pass.dfilter;
+  Tensor* const dx = pass.dx;
   constexpr std::string_view kName = "conv2d_max_pool_backward";
   check_tensor(x, "the input", kName);
   check_input(kName, "the filter", filter, filter.shape(), x);
-  ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv);
-  const Shape whole = convolved(problem), shape = pool2d_shape(whole, pool);
+  ConvProblem problem = conv_problem(x.shape(), filter.shape(), pass.conv);
+  const Shape whole = convolved(problem), shape = pool2d_shape(whole, pass.pool);
   check_input(kName, "the output's gradient", dy, shape, x);
   check_input(kName, "the indices", indices, shape, x, DType::i32);
   check_operand(dfilter, "the filter's gradient", filter.shape(), x, kName);
@@ -91,7 +92,7 @@ void conv2d_max_pool_backward(const Tensor& x, const Tensor& filter, Tensor dy, 
     check_operand(*dx, "the input's gradient", x.shape(), x, kName);
     check_apart(kName, "an input's gradient", *dx, {&x, &filter, &dy, &indices, &dfilter});
   }
-  PoolArgs args = pool_args(whole, shape, pool, true);
+  PoolArgs args = pool_args(whole, shape, pass.pool, true);
   dy = dy.contiguous(), indices = indices.contiguous();
   args.dy = &dy;
   args.indices = &indices;
@@ -99,7 +100,7 @@ void conv2d_max_pool_backward(const Tensor& x, const Tensor& filter, Tensor dy, 
   const auto unpool = [&] {
     if (unpooled.defined()) return;
     unpooled = Tensor(whole, DType::f32, x.device());
-    max_pool2d_backward(dy, indices, pool, unpooled);
+    max_pool2d_backward(dy, indices, pass.pool, unpooled);
     dy = {}, indices = {};
   };
   // No solver pools there, so dx is allocated after dy is released.
@@ -110,14 +111,14 @@ void conv2d_max_pool_backward(const Tensor& x, const Tensor& filter, Tensor dy, 
     if (unpooled.defined() || x.size() == 0 ||
         !run(problem, x, {.x = dx, .filter = &weights, .pool = &args})) {
       unpool();
-      conv2d_backward_data(unpooled, weights, conv, *dx);
+      conv2d_backward_data(unpooled, weights, pass.conv, *dx);
     }
   }
   problem.direction = ConvDirection::backward_filter;
   if (unpooled.defined() || x.size() == 0 ||
-      !run(problem, x, {.x = &input, .filter = &dfilter, .beta = beta, .pool = &args})) {
+      !run(problem, x, {.x = &input, .filter = &dfilter, .beta = pass.beta, .pool = &args})) {
     unpool();
-    conv2d_backward_filter(input, unpooled, conv, dfilter, beta);
+    conv2d_backward_filter(input, unpooled, pass.conv, dfilter, pass.beta);
   }
 }
 

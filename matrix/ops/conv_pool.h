@@ -7,20 +7,35 @@
 
 namespace kaiseki {
 
+struct ConvMaxPool {
+  const Tensor &x, &filter;
+  const Tensor* bias = nullptr;
+  Conv2d conv = {};
+  Pool2d pool = {};
+  Tensor& y;
+  Tensor* indices = nullptr;  // for the backward pass
+  Activation activation = Activation::none;
+};
+
+/// The gradients of ConvMaxPool, from dy and indices of the pooling.
+struct ConvMaxPoolBackward {
+  const Tensor &x, &filter;
+  Tensor dy, indices;
+  Conv2d conv = {};
+  Pool2d pool = {};
+  Tensor& dfilter;
+  float beta = 0;  // dfilter = gradient + beta * dfilter
+  Tensor* dx = nullptr;
+};
+
 /// Computes conv2d() and then max_pool2d(), with the same bits. If a solver of the device supports
 /// it, the convolution's whole output is never in memory. Overwrites y and indices, or creates them
-/// if they are empty tensors. `indices` may be nullptr if no backward pass follows. The activation
-/// is none or relu.
-void conv2d_max_pool(const Tensor& x, const Tensor& filter, const Tensor* bias, const Conv2d& conv,
-                     const Pool2d& pool, Tensor& y, Tensor* indices,
-                     Activation activation = Activation::none);
+/// if they are empty tensors. The activation is none or relu.
+void conv2d_max_pool(const ConvMaxPool& pass);
 
-/// Computes the gradients from dy and indices of the pooling. dfilter = gradient + beta * dfilter.
 /// If dx is nullptr, dx is not computed. Overwrites dx, or creates it if it is an empty tensor. The
 /// result is that of max_pool2d_backward(), conv2d_backward_filter() and conv2d_backward_data(). If
 /// these run separately, dy and indices are released in between.
-void conv2d_max_pool_backward(const Tensor& x, const Tensor& filter, Tensor dy, Tensor indices,
-                              const Conv2d& conv, const Pool2d& pool, Tensor& dfilter, float beta,
-                              Tensor* dx);
+void conv2d_max_pool_backward(ConvMaxPoolBackward pass);
 
 }  // namespace kaiseki

@@ -32,8 +32,8 @@ void check_channels(const Tensor& t, std::string_view what, const Tensor& x) {
 }
 
 /// The arguments common to all forward passes.
-BatchNormArgs forward_args(const Tensor& x, const Tensor& gamma, const Tensor& beta,
-                           const BatchNorm& norm, Tensor& y) {
+BatchNormArgs forward_args(const BatchNormForward& pass) {
+  const auto& [x, gamma, beta, y, norm] = pass;
   auto args = split<BatchNormArgs>(x, kBatchNorm);
   check_channels(gamma, "gamma", x);
   check_channels(beta, "beta", x);
@@ -55,10 +55,10 @@ LrnArgs lrn_args(const Tensor& x, const Lrn& norm) {
 
 }  // namespace
 
-void batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
-                      const BatchNorm& norm, Tensor& running_mean, Tensor& running_var,
-                      Tensor& mean, Tensor& inv_std, Tensor& y) {
-  auto args = forward_args(x, gamma, beta, norm, y);
+void batch_norm_train(const BatchNormForward& pass, const BatchNormStatistics& statistics) {
+  const Tensor& x = pass.x;
+  const auto& [running_mean, running_var, mean, inv_std] = statistics;
+  auto args = forward_args(pass);
   require(args.c == 0 || x.size() > 0, kBatchNorm, "expected values in every channel, got shape ",
           x.shape());
   check_channels(running_mean, "running_mean", x);
@@ -71,10 +71,10 @@ void batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
   run_operation(kBatchNormTrain, x, args);
 }
 
-void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta,
-                      const BatchNorm& norm, const Tensor& running_mean, const Tensor& running_var,
-                      Tensor& y) {
-  auto args = forward_args(x, gamma, beta, norm, y);
+void batch_norm_infer(const BatchNormForward& pass, const Tensor& running_mean,
+                      const Tensor& running_var) {
+  const Tensor& x = pass.x;
+  auto args = forward_args(pass);
   check_channels(running_mean, "running_mean", x);
   check_channels(running_var, "running_var", x);
   if (x.size() == 0) return;
@@ -83,9 +83,9 @@ void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta,
   run_operation(kBatchNormInfer, x, args);
 }
 
-void batch_norm_apply(const Tensor& x, const Tensor& gamma, const Tensor& beta,
-                      const BatchNorm& norm, const Tensor& mean, const Tensor& inv_std, Tensor& y) {
-  auto args = forward_args(x, gamma, beta, norm, y);
+void batch_norm_apply(const BatchNormForward& pass, const Tensor& mean, const Tensor& inv_std) {
+  const Tensor& x = pass.x;
+  auto args = forward_args(pass);
   check_channels(mean, "mean", x);
   check_channels(inv_std, "inv_std", x);
   if (x.size() == 0) return;
@@ -94,8 +94,8 @@ void batch_norm_apply(const Tensor& x, const Tensor& gamma, const Tensor& beta,
   run_operation(kBatchNormApply, x, args);
 }
 
-void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& gamma, const Tensor& mean,
-                         const Tensor& inv_std, Tensor& dx, Tensor& dgamma, Tensor& dbeta) {
+void batch_norm_backward(const BatchNormBackward& pass) {
+  const auto& [x, dy, gamma, mean, inv_std, dx, dgamma, dbeta] = pass;
   auto args = split<BatchNormArgs>(x, kBatchNorm);
   check_operand(dy, "dy", x.shape(), x, kBatchNorm);
   check_operand(dx, "dx", x.shape(), x, kBatchNorm);

@@ -13,21 +13,36 @@ struct BatchNorm {
   bool relu = false;      // y = max(y, 0) in the same pass over memory; NaN propagates
 };
 
-/// Computes y from the batch statistics of each channel. Updates running_mean and running_var [c],
-/// with the unbiased variance. Writes mean and inv_std [c] for the backward pass.
-void batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
-                      const BatchNorm& norm, Tensor& running_mean, Tensor& running_var,
-                      Tensor& mean, Tensor& inv_std, Tensor& y);
-/// Computes y from the running statistics.
-void batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta,
-                      const BatchNorm& norm, const Tensor& running_mean, const Tensor& running_var,
-                      Tensor& y);
-/// Computes the y of batch_norm_train() again, from the statistics that it wrote.
-void batch_norm_apply(const Tensor& x, const Tensor& gamma, const Tensor& beta,
-                      const BatchNorm& norm, const Tensor& mean, const Tensor& inv_std, Tensor& y);
+/// A forward pass. It overwrites y, which has the shape of x. gamma and beta are [c].
+struct BatchNormForward {
+  const Tensor &x, &gamma, &beta;
+  Tensor& y;
+  BatchNorm norm = {};
+};
+
+/// The statistics of a training step, [c] each.
+struct BatchNormStatistics {
+  Tensor &running_mean, &running_var;
+  Tensor &mean, &inv_std;  // of the batch, for the backward pass
+};
+
+/// A backward pass, with the batch's statistics of the forward pass.
+struct BatchNormBackward {
+  const Tensor &x, &dy, &gamma;
+  const Tensor &mean, &inv_std;
+  Tensor &dx, &dgamma, &dbeta;
+};
+
+/// Computes y from the batch statistics of each channel, and writes them. Updates the running
+/// statistics, with the unbiased variance.
+void batch_norm_train(const BatchNormForward& pass, const BatchNormStatistics& statistics);
+/// Computes y from the running statistics [c].
+void batch_norm_infer(const BatchNormForward& pass, const Tensor& running_mean,
+                      const Tensor& running_var);
+/// Computes the y of batch_norm_train() again, from the batch's statistics that it wrote.
+void batch_norm_apply(const BatchNormForward& pass, const Tensor& mean, const Tensor& inv_std);
 /// Overwrites dx. Adds to dgamma and dbeta.
-void batch_norm_backward(const Tensor& x, const Tensor& dy, const Tensor& gamma, const Tensor& mean,
-                         const Tensor& inv_std, Tensor& dx, Tensor& dgamma, Tensor& dbeta);
+void batch_norm_backward(const BatchNormBackward& pass);
 
 struct Lrn {
   int64_t size = 5;

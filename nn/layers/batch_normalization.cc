@@ -35,12 +35,15 @@ class BatchNormalization : public Layer {
     Tensor &mean = pass.states[0].value, &variance = pass.states[1].value;
     const BatchNorm norm = with(pass.activation);
     Tensor y(x.shape(), DType::f32, x.device());
+    const BatchNormForward call{.x = x, .gamma = gamma, .beta = beta, .y = y, .norm = norm};
     if (pass.phase == Phase::test) {
-      batch_norm_infer(x, gamma, beta, norm, mean, variance, y);
+      batch_norm_infer(call, mean, variance);
     } else {
       Tensor batch_mean(gamma.shape(), DType::f32, x.device());
       Tensor inv_std(gamma.shape(), DType::f32, x.device());
-      batch_norm_train(x, gamma, beta, norm, mean, variance, batch_mean, inv_std, y);
+      batch_norm_train(
+          call,
+          {.running_mean = mean, .running_var = variance, .mean = batch_mean, .inv_std = inv_std});
       if (pass.save_for_backward) pass.saved = {batch_mean, inv_std};
     }
     if (!norm.relu) apply_activation(pass.activation, y);
@@ -53,10 +56,11 @@ class BatchNormalization : public Layer {
     const Tensor &gamma = pass.parameters[0].value, &beta = pass.parameters[1].value;
     const BatchNorm norm = with(pass.activation);
     Tensor y(x.shape(), DType::f32, x.device());
+    const BatchNormForward call{.x = x, .gamma = gamma, .beta = beta, .y = y, .norm = norm};
     if (pass.phase == Phase::test)
-      batch_norm_infer(x, gamma, beta, norm, pass.states[0].value, pass.states[1].value, y);
+      batch_norm_infer(call, pass.states[0].value, pass.states[1].value);
     else
-      batch_norm_apply(x, gamma, beta, norm, pass.saved[0], pass.saved[1], y);
+      batch_norm_apply(call, pass.saved[0], pass.saved[1]);
     if (!norm.relu) apply_activation(pass.activation, y);
     return y;
   }
@@ -64,8 +68,14 @@ class BatchNormalization : public Layer {
   void backward(BackwardPass& pass) const override {
     if (pass.phase == Phase::test) return backward_of_constants(pass);
     Tensor dx(pass.shapes[0], DType::f32, pass.grad_output.device());
-    batch_norm_backward(pass.inputs[0], pass.grad_output, pass.parameters[0].value, pass.saved[0],
-                        pass.saved[1], dx, pass.gradients[0], pass.gradients[1]);
+    batch_norm_backward({.x = pass.inputs[0],
+                         .dy = pass.grad_output,
+                         .gamma = pass.parameters[0].value,
+                         .mean = pass.saved[0],
+                         .inv_std = pass.saved[1],
+                         .dx = dx,
+                         .dgamma = pass.gradients[0],
+                         .dbeta = pass.gradients[1]});
     if (pass.needs_gradient[0]) pass.grad_inputs[0] = dx;
   }
 

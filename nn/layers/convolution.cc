@@ -59,10 +59,10 @@ class Convolution : public Layer {
     Tensor y({problem.n, problem.k, problem.out_h(), problem.out_w()}, DType::f32, x.device());
     if (bias_ != BiasKind::position) {
       const Tensor* bias = bias_ == BiasKind::channel ? &pass.parameters[1].value : nullptr;
-      conv2d(x, filter, bias, conv_, y, pass.activation.kind, pass.activation.slope);
+      conv2d(x, filter, conv_, y, {bias, pass.activation.kind, pass.activation.slope});
       return y;
     }
-    conv2d(x, filter, nullptr, conv_, y);
+    conv2d(x, filter, conv_, y);
     elementwise_into(y, "y + b", {{"y", y}, {"b", pass.parameters[1].value}});
     apply_activation(pass.activation, y);
     return y;
@@ -78,10 +78,15 @@ class Convolution : public Layer {
     }
     Tensor& dx = pass.grad_inputs[0];
     if (pass.pooling)
-      return conv2d_max_pool_backward(pass.inputs[0], pass.parameters[0].value,
-                                      std::move(pass.grad_output), std::move(pass.saved[0]), conv_,
-                                      *pass.pooling, pass.gradients[0], pass.beta[0],
-                                      pass.needs_gradient[0] ? &dx : nullptr);
+      return conv2d_max_pool_backward({.x = pass.inputs[0],
+                                       .filter = pass.parameters[0].value,
+                                       .dy = std::move(pass.grad_output),
+                                       .indices = std::move(pass.saved[0]),
+                                       .conv = conv_,
+                                       .pool = *pass.pooling,
+                                       .dfilter = pass.gradients[0],
+                                       .beta = pass.beta[0],
+                                       .dx = pass.needs_gradient[0] ? &dx : nullptr});
     if (!pass.needs_gradient[0]) return;
     dx = Tensor(pass.shapes[0], DType::f32, dy.device());
     conv2d_backward_data(dy, pass.parameters[0].value, conv_, dx);
@@ -115,9 +120,14 @@ class Convolution : public Layer {
     const Tensor* bias = bias_ == BiasKind::channel ? &pass.parameters[1].value : nullptr;
     Tensor y, indices;
     const bool relu = pass.activation.kind == Activation::relu;
-    conv2d_max_pool(x, filter, bias, conv_, *pass.pooling, y,
-                    pass.save_for_backward ? &indices : nullptr,
-                    relu ? Activation::relu : Activation::none);
+    conv2d_max_pool({.x = x,
+                     .filter = filter,
+                     .bias = bias,
+                     .conv = conv_,
+                     .pool = *pass.pooling,
+                     .y = y,
+                     .indices = pass.save_for_backward ? &indices : nullptr,
+                     .activation = relu ? Activation::relu : Activation::none});
     if (!relu) apply_activation(pass.activation, y);
     if (pass.save_for_backward) pass.saved = {indices};
     return y;

@@ -33,7 +33,7 @@ struct OnnxValue {
 /// A layer that is not yet added to the spec.
 struct NewLayer {
   std::string type;
-  Json params = Json::object();
+  Json params = Json::object();  // may contain defaults
   std::vector<InlineWeights> weights = {};
   std::string name = {};  // preferred; a number is appended if it is taken
 };
@@ -109,7 +109,8 @@ class OnnxOp {
 
   /// Sets the first output.
   void set(OnnxValue value);
-  /// Checks the layer, infers its shape and appends it to the network.
+  /// Removes defaults from the layer's settings, checks it, infers its shape and appends it to the
+  /// network.
   OnnxValue make(NewLayer layer, const std::vector<const OnnxValue*>& inputs);
   /// Makes the layer and sets it as the first output.
   void add(NewLayer layer, const std::vector<const OnnxValue*>& inputs) {

@@ -260,6 +260,7 @@ OnnxValue OnnxOp::make(NewLayer layer, const std::vector<const OnnxValue*>& inpu
     spec.inputs.push_back(input->layer);
     shapes.push_back(input->shape);
   }
+  remove_defaults(spec.params, settings_of(*make_layer(spec.type)));
   LayerParams params(spec.params, importer_.model_.source, place_, spec.name);
   const std::unique_ptr<Layer> made = make_layer(spec.type, params);
   params.finish();

@@ -17,8 +17,7 @@ void import_activation(OnnxOp& op) {
 
 void import_leaky_relu(OnnxOp& op) {
   NewLayer layer{.type = "leaky_relu"};
-  if (const double slope = op.number("alpha", 0.01); slope != 0.01)
-    layer.params.set("slope", slope);
+  layer.params.set("slope", op.number("alpha", 0.01));
   op.add(std::move(layer));
 }
 
@@ -26,7 +25,7 @@ void import_sigmoid(OnnxOp& op) {
   OnnxValue x = op.input(0);
   NewLayer layer{.type = "sigmoid"};
   if (x.is_constant() || !x.pads.empty()) op.data(0);
-  if (x.gain && *x.gain != 1) layer.params.set("gain", shortest(*x.gain));
+  if (x.gain) layer.params.set("gain", shortest(*x.gain));
   op.add(std::move(layer), {&x});
 }
 
@@ -77,7 +76,7 @@ void import_dropout(OnnxOp& op) {
     if (!off) op.fail("input 2: expected training_mode to be the constant false, got another");
   }
   NewLayer layer{.type = "dropout"};
-  if (ratio != 0.5) layer.params.set("ratio", ratio);
+  layer.params.set("ratio", ratio);
   op.add(std::move(layer));
 }
 
@@ -108,12 +107,10 @@ void import_lrn(OnnxOp& op) {
   const int64_t size = op.integer("size", std::nullopt);
   // ONNX's window of an even size begins one channel later than ours.
   if (size % 2 == 0) op.fail_attribute("size", "an odd number", std::to_string(size));
-  const double alpha = op.number("alpha", 1e-4), beta = op.number("beta", 0.75);
-  const double k = op.number("bias", 1);
-  if (size != 5) layer.params.set("size", size);
-  if (alpha != 1e-4) layer.params.set("alpha", alpha);
-  if (beta != 0.75) layer.params.set("beta", beta);
-  if (k != 1) layer.params.set("k", k);
+  layer.params.set("size", size)
+      .set("alpha", op.number("alpha", 1e-4))
+      .set("beta", op.number("beta", 0.75))
+      .set("k", op.number("bias", 1));
   op.add(std::move(layer));
 }
 

@@ -4,6 +4,7 @@
 
 #include "nn/onnx/operators.h"
 #include "nn/onnx/windows.h"
+#include "nn/registry.h"
 
 namespace kaiseki::nn::onnx {
 namespace {
@@ -79,9 +80,8 @@ void add_bias(OnnxOp& op, const OnnxValue& x, const TensorData& tensor) {
     op.fail("expected a bias of shape " + list_text(channel) + " or " + list_text(whole) +
             ", got " + list_text(tensor.dims));
   layer->weights.push_back(weights(op, "bias", tensor));
-  layer->params.keys.pop_back();  // the layer's importer has set "bias": false last
-  layer->params.items.pop_back();
-  if (dims != channel) layer->params.set("bias", "position");
+  layer->params.set("bias", dims == channel ? Json(true) : Json("position"));
+  remove_defaults(layer->params, settings_of(*make_layer(layer->type)));
   op.set(x);
 }
 
@@ -113,17 +113,16 @@ void import_conv(OnnxOp& op) {
             std::to_string(groups) + " groups, got the shape " + list_text(weight.dims));
 
   NewLayer layer{.type = "convolution", .name = name_from(op)};
-  layer.params.set("output_channels", weight.dims[0]).set("kernel_size", pair_json(kernel));
-  constexpr std::array<int64_t, 2> kOne{1, 1}, kZero{0, 0};
-  if (window.stride != kOne) layer.params.set("stride", pair_json(window.stride));
-  if (window.begin != kZero) layer.params.set("padding", pair_json(window.begin));
-  if (window.dilation != kOne) layer.params.set("dilation", pair_json(window.dilation));
-  if (groups != 1) layer.params.set("groups", groups);
+  layer.params.set("output_channels", weight.dims[0])
+      .set("kernel_size", pair_json(kernel))
+      .set("stride", pair_json(window.stride))
+      .set("padding", pair_json(window.begin))
+      .set("dilation", pair_json(window.dilation))
+      .set("groups", groups)
+      .set("bias", op.has_input(2));
   layer.weights.push_back(weights(op, "weight", weight));
   if (op.has_input(2))
     layer.weights.push_back(weights(op, "bias", op.constant(2, {weight.dims[0]})));
-  else
-    layer.params.set("bias", false);
   op.add(std::move(layer), {&x});
 }
 
@@ -133,11 +132,10 @@ void import_gemm(OnnxOp& op) {
   const auto alpha = static_cast<float>(op.number("alpha", 1));
   const auto beta = static_cast<float>(op.number("beta", 1));
   NewLayer layer = fully_connected(op, x, op.integer("transB", 0) != 0, alpha);
+  layer.params.set("bias", op.has_input(2));
   if (op.has_input(2)) {
     const auto outputs = static_cast<int64_t>(layer.params.find("output_size")->number);
     layer.weights.push_back(bias_of(op, op.constant(2), outputs, beta));
-  } else {
-    layer.params.set("bias", false);
   }
   op.add(std::move(layer));
 }
@@ -153,10 +151,8 @@ void import_batch_normalization(OnnxOp& op) {
   if (op.opset() < 9) op.only("spatial", 1);
   if (op.opset() >= 14) op.only("training_mode", 0);
   const double eps = op.number("epsilon", 1e-5), kept = op.number("momentum", 0.9);
-  const double momentum = shortest(static_cast<float>(1 - kept));
   NewLayer layer{.type = "batch_normalization", .name = name_from(op)};
-  if (eps != 1e-5) layer.params.set("eps", eps);
-  if (momentum != 0.1) layer.params.set("momentum", momentum);
+  layer.params.set("eps", eps).set("momentum", shortest(static_cast<float>(1 - kept)));
   constexpr const char* kNames[] = {"weight", "bias", "running_mean", "running_var"};
   for (size_t i = 0; i < 4; ++i)
     layer.weights.push_back(weights(op, kNames[i], op.constant(i + 1, {x.shape[0]})));

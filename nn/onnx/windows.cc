@@ -87,11 +87,10 @@ NewLayer pooling(OnnxOp& op, const OnnxWindow& window, const Shape& input, bool 
       op.fail_attribute("count_include_pad", "0 where a window reaches beyond the padding", "1");
   }
   NewLayer layer;
-  layer.params.set("kernel_size", pair_json(pool->window));
-  if (pool->stride != pool->window) layer.params.set("stride", pair_json(pool->stride));
-  if (pool->padding != std::array<int64_t, 2>{0, 0})
-    layer.params.set("padding", pair_json(pool->padding));
-  if (pool->ceil_mode) layer.params.set("ceil_mode", true);
+  layer.params.set("kernel_size", pair_json(pool->window))
+      .set("stride", pair_json(pool->stride))
+      .set("padding", pair_json(pool->padding))
+      .set("ceil_mode", pool->ceil_mode);
   return layer;
 }
 
@@ -149,7 +148,7 @@ void import_average_pool(OnnxOp& op) {
   }
   NewLayer layer = pooling(op, window, x.shape, counts && (padded || !pads.empty()));
   layer.type = "average_pooling";
-  if (counts && layer.params.find("padding")) layer.params.set("count_padding", true);
+  layer.params.set("count_padding", counts && window.begin != std::array<int64_t, 2>{});
   op.add(std::move(layer), {&x});
 }
 

@@ -293,9 +293,18 @@ TEST_CASE("kernels: normalization") {
            dbeta = ones();
     auto empty = [&] { return Tensor(shape, DType::f32, device); };
     Tensor y = empty(), inferred = empty(), dx = empty(), response = empty(), response_dx = empty();
-    batch_norm_train(x, gamma, beta, {}, mean, var, batch_mean, inv_std, y);
-    batch_norm_infer(x, gamma, beta, {}, mean, var, inferred);
-    batch_norm_backward(x, dy, gamma, batch_mean, inv_std, dx, dgamma, dbeta);
+    batch_norm_train(
+        {.x = x, .gamma = gamma, .beta = beta, .y = y},
+        {.running_mean = mean, .running_var = var, .mean = batch_mean, .inv_std = inv_std});
+    batch_norm_infer({.x = x, .gamma = gamma, .beta = beta, .y = inferred}, mean, var);
+    batch_norm_backward({.x = x,
+                         .dy = dy,
+                         .gamma = gamma,
+                         .mean = batch_mean,
+                         .inv_std = inv_std,
+                         .dx = dx,
+                         .dgamma = dgamma,
+                         .dbeta = dbeta});
     lrn(x, {.size = 2}, response);
     lrn_backward(x, response, dy, {.size = 2}, response_dx);
     return {y, mean, var, inferred, dx, dgamma, dbeta, response, response_dx};

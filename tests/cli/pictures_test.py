@@ -131,7 +131,7 @@ def phone_pictures():
     """A JPEG with an Exif block: predict turns it, unless --as-stored."""
     net = network(56)
     weights = made_weights(net)
-    jpeg = (ROOT / "tests/nn/data/jpeg/half_colour.jpg").read_bytes()
+    jpeg = (ROOT / "tests/nn/data/jpeg/half_color.jpg").read_bytes()
     block = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0" + bytes(6)
     pathlib.Path("plain.jpg").write_bytes(jpeg)
     pathlib.Path("turned.jpg").write_bytes(jpeg[:2] + b"\xff\xe1" + (len(block) + 2).to_bytes(2, "big") + block + jpeg[2:])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Checks the tree. Folders include only the folders below them. Files are short, begin with a license line, and contain no
-path of a machine."""
+path of a machine. Folders of tests mirror the folders of sources."""
 import pathlib
 import re
 import subprocess
@@ -26,7 +26,13 @@ MATRIX = [
     {"matrix/backend/*"},
     {"matrix/ops"},
 ]
-LINES = {".cc": 500, ".h": 500, ".py": 500, ".cl": 250, ".cmake": 250}
+# Folders of TESTED that need no tests of their own: dist/net tests beast, and the build without zlib tests its stub. A backend needs
+# none either, because the tests of operations run on every device.
+TESTED = {"base", "matrix", "nn", "dist", "cli"}
+UNTESTED = {"dist/net/beast", "nn/io/no_zlib"}
+# Tests of no folder: the kernels, the programs of the pages, and a backend that is only for tests.
+OWN_TESTS = {"cl_kernels", "docs", "matrix/backend/bare", "matrix/backend/no_bare"}
+LINES = {".cc": 500, ".h": 500, ".py": 500, ".cl": 250, ".cmake": 250, ".ts": 500, ".tsx": 500, ".js": 500, ".mjs": 500}
 CODE = set(LINES) | {".sh"}
 INCLUDE = re.compile(r'^\s*#include "([a-z_]+)/', re.MULTILINE)
 MATRIX_INCLUDE = re.compile(r'^\s*#include "(matrix(?:/[a-z_]+)*)/[^/"]+"', re.MULTILINE)
@@ -55,11 +61,24 @@ def matrix_problems(path, text):
             yield f"{path}: {own} may not include {folder}/"
 
 
+def mirror_problems(files):
+    sources = {str(path.parent) for path in map(pathlib.PurePath, files) if path.suffix == ".cc" and path.parts[0] in TESTED}
+    tests = {str(path.parent.relative_to("tests")) for path in map(pathlib.PurePath, files)
+             if path.parts[0] == "tests" and path.name.endswith("_test.cc")}
+    untested = {folder for folder in sources - tests if not folder.startswith("matrix/backend/")}
+    for folder in sorted(untested ^ UNTESTED):
+        yield f"{folder}: expected tests in tests/{folder}/, or its name in UNTESTED of tests/structure/layers.py, and not both"
+    for folder in sorted(tests - sources ^ OWN_TESTS):
+        yield f"tests/{folder}: expected sources in {folder}/, or its name in OWN_TESTS of tests/structure/layers.py, and not both"
+
+
 def problems():
-    files = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split("\n")
-    for name in filter(None, files):
+    files = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split()
+    files = [name for name in files if pathlib.Path(name).is_file()]
+    yield from mirror_problems(files)
+    for name in files:
         path = pathlib.Path(name)
-        if not path.is_file() or path.suffix not in CODE | {".md", ".json", ".txt"}:
+        if path.suffix not in CODE | {".md", ".json", ".txt"}:
             continue
         text = path.read_text(errors="replace")
         if MACHINE_PATH.search(text):

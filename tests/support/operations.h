@@ -33,7 +33,7 @@ inline Tensor numbers(std::vector<int32_t> values, Device device) {
 inline Tensor convolution(Device d) {
   Tensor x = random_tensor({1, 2, 5, 5}, 1, d), filter = random_tensor({3, 2, 3, 3}, 2, d);
   Tensor y({1, 3, 3, 3}, DType::f32, d), dx(x.shape(), DType::f32, d);
-  conv2d(x, filter, nullptr, {}, y);
+  conv2d(x, filter, {}, y);
   conv2d_backward_data(y, filter, {}, dx);
   conv2d_backward_filter(x, y, {}, filter);
   return add(sum(dx), sum(filter));
@@ -114,20 +114,25 @@ inline const std::vector<OperationCase>& operations() {
       {"batch_norm_train",
        [](Device d) {
          BatchNormTensors n(d);
-         batch_norm_train(n.x, n.gamma, n.beta, {}, n.mean, n.variance, n.batch_mean,
-                          n.inverse_deviation, n.y);
+         batch_norm_train({.x = n.x, .gamma = n.gamma, .beta = n.beta, .y = n.y},
+                          {.running_mean = n.mean,
+                           .running_var = n.variance,
+                           .mean = n.batch_mean,
+                           .inv_std = n.inverse_deviation});
          return n.y;
        }},
       {"batch_norm_infer",
        [](Device d) {
          BatchNormTensors n(d);
-         batch_norm_infer(n.x, n.gamma, n.beta, {}, n.mean, n.variance, n.y);
+         batch_norm_infer({.x = n.x, .gamma = n.gamma, .beta = n.beta, .y = n.y}, n.mean,
+                          n.variance);
          return n.y;
        }},
       {"batch_norm_apply",
        [](Device d) {
          BatchNormTensors n(d);
-         batch_norm_apply(n.x, n.gamma, n.beta, {}, n.batch_mean, n.inverse_deviation, n.y);
+         batch_norm_apply({.x = n.x, .gamma = n.gamma, .beta = n.beta, .y = n.y}, n.batch_mean,
+                          n.inverse_deviation);
          return n.y;
        }},
       {"batch_norm_backward",
@@ -135,8 +140,14 @@ inline const std::vector<OperationCase>& operations() {
          BatchNormTensors n(d);
          Tensor dx(n.x.shape(), DType::f32, d), dgamma = Tensor::zeros({3}, DType::f32, d),
                                                 dbeta = dgamma.clone();
-         batch_norm_backward(n.x, random_tensor({2, 3, 4}, 6, d), n.gamma, n.batch_mean,
-                             n.inverse_deviation, dx, dgamma, dbeta);
+         batch_norm_backward({.x = n.x,
+                              .dy = random_tensor({2, 3, 4}, 6, d),
+                              .gamma = n.gamma,
+                              .mean = n.batch_mean,
+                              .inv_std = n.inverse_deviation,
+                              .dx = dx,
+                              .dgamma = dgamma,
+                              .dbeta = dbeta});
          return dx;
        }},
       {"lrn",

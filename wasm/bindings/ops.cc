@@ -70,7 +70,7 @@ KAISEKI_EXPORT Tensor* kaiseki_conv2d(const Tensor* x, const Tensor* filter, con
         {numbers[0], numbers[1]}, {numbers[2], numbers[3]}, {numbers[4], numbers[5]}, numbers[6]};
     const ConvProblem problem = conv_problem(x->shape(), filter->shape(), conv);
     Tensor y({problem.n, problem.k, problem.out_h(), problem.out_w()}, DType::f32, Device::cpu());
-    conv2d(*x, *filter, bias, conv, y);
+    conv2d(*x, *filter, conv, y, {.bias = bias});
     return handle(std::move(y));
   });
 }

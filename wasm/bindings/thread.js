@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Added to the script of Emscripten's threads. After a trap it tells the other threads, which may wait for this one.
 const handle = self.onmessage;
 self.onmessage = (event) => {

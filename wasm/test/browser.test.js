@@ -87,7 +87,7 @@ for (const name of browsers)
             const { load } = await import('/node_modules/kaiseki/src/index.js');
             const { trainedInWorker } = await import('/wasm/test/same.js');
             const kaiseki = await load({ threads: 2 });
-            const picture = await kaiseki.picture('jpeg/half_colour.jpg', { width: 20, height: 9 });
+            const picture = await kaiseki.picture('jpeg/half_color.jpg', { width: 20, height: 9 });
             const stop = new AbortController(),
               refused = [];
             const trained = await trainedInWorker(kaiseki, json);
@@ -127,7 +127,7 @@ for (const name of browsers)
           lenet,
         );
         const picture = await kaiseki.picture(
-          new Uint8Array(await readFile(new URL('jpeg/half_colour.jpg', project))),
+          new Uint8Array(await readFile(new URL('jpeg/half_color.jpg', project))),
           { width: 20, height: 9 },
         );
         const { heap, ...results } = found;

@@ -269,11 +269,13 @@ for (const threads of [1, 2]) {
         kaiseki.train(network, optimizer, data, { batchSize: 5, signal: stop.signal, onStep: () => ++steps }),
       );
       const evaluation = await using((network, data) => ({ finished: network.evaluate(data, { batchSize: 1 }) }));
-      for (let i = 0; i < 20; ++i) {
+      let score;
+      const evaluated = evaluation.finished.then((found) => (score = found));
+      while (!score || steps < 20) {
         collect();
-        await new Promise((resolve) => setTimeout(resolve, 10));
+        await Promise.race([kaiseki.memory(), training.finished]);
       }
-      assert.ok((await evaluation.finished).loss > 0);
+      assert.ok((await evaluated).loss > 0);
       const before = steps;
       await training.pause();
       training.resume();

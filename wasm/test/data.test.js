@@ -189,7 +189,7 @@ describe('pictures', () => {
 
   test('decodes and scales a JPEG', async () => {
     const surface = (x, y, c) => 128 + 60 * Math.cos(0.11 * x + 0.7 * c) + 50 * Math.sin(0.09 * y - 0.5 * c);
-    const file = new Uint8Array(readFileSync(new URL('../../jpeg/full_colour.jpg', import.meta.url)));
+    const file = new Uint8Array(readFileSync(new URL('../../jpeg/full_color.jpg', import.meta.url)));
     const [width, height] = [13, 19],
       values = await list(await kaiseki.picture(file, { width, height }));
     for (let c = 0; c < 3; ++c)
@@ -202,7 +202,7 @@ describe('pictures', () => {
   });
 
   test('turns a picture upright by its Exif block, unless asStored', async () => {
-    const jpeg = readFileSync(new URL('../../jpeg/half_colour.jpg', import.meta.url));
+    const jpeg = readFileSync(new URL('../../jpeg/half_color.jpg', import.meta.url));
     const block = Buffer.from('Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x03\0' + '\0'.repeat(6), 'latin1');
     const head = Buffer.from([0xff, 0xe1, 0, block.length + 2]);
     const turned = new Uint8Array(Buffer.concat([jpeg.subarray(0, 2), head, block, jpeg.subarray(2)]));

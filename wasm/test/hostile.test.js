@@ -59,7 +59,7 @@ const READERS = {
   picture: [
     picture,
     ['picture', 'jpeg_stb'],
-    [png(11, 9, pixels), here('jpeg/progressive.jpg'), here('jpeg/half_colour.jpg'), here('jpeg/grey.jpg')],
+    [png(11, 9, pixels), here('jpeg/progressive.jpg'), here('jpeg/half_color.jpg'), here('jpeg/gray.jpg')],
   ],
   ticket: [(bytes) => kaiseki.trainingNode().missing(bytes), ['wire_tensors'], [new Uint8Array(ticket())]],
   samples: [blob('samples'), ['wire_tensors'], [new Uint8Array(samples)]],

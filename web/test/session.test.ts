@@ -284,14 +284,12 @@ test('frees the tensors of an answer that comes after a failure', async () => {
   await eventually(() => expect(live.size).toBe(4));
   const network = session.network.value!,
     { activations } = network;
+  const failure = Promise.reject(new Error('[memory] expected room'));
+  const afterwards = failure.catch(() => new Promise((resolve) => setTimeout(resolve))); // the session has the failure
   let late: Promise<unknown> | undefined;
-  network.predict = async () => {
-    throw new Error('[memory] expected room');
-  };
-  network.activations = (...asked) =>
-    (late = new Promise((resolve) => setTimeout(resolve, 100)).then(() => activations(...asked)) as ReturnType<
-      typeof activations
-    >);
+  network.predict = () => failure;
+  network.activations = (...names) =>
+    (late = afterwards.then(() => activations(...names))) as ReturnType<typeof activations>;
   session.inspector.refresh();
   await eventually(() => expect(session.problems.value.training).toBe('[memory] expected room'));
   await late;

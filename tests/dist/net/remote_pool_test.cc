@@ -286,14 +286,20 @@ TEST_CASE("remote pool: a blob that is dropped and put again is kept") {
   RemotePool pool(at.limit);
   Channel& channel = pool.channel();
   Peer& node = at.node();
-  const std::string hash = sha256(bytes("weights"));
+  const std::string hash = sha256(bytes("weights")), old = sha256(bytes("old"));
   put(channel, "weights");
+  put(channel, "old");
   channel.submit(1, {bytes("one"), 1000});
   REQUIRE(at.receive(node, channel));
   channel.drop_blob(hash);
   put(channel, "weights");
-  // Real time has to pass: the channel deletes old data every 5 s.
-  std::this_thread::sleep_for(std::chrono::milliseconds(5500));
+  channel.drop_blob(old);
+  CHECK(wait_until([&] {  // every 5 s the channel deletes old data, when it has something to do
+    channel.close(0);
+    bool is_there = true;
+    at.on([&] { is_there = at.blobs.contains(old); });
+    return !is_there;
+  }));
   channel.submit(2, {bytes("two"), 1000});
   REQUIRE(at.receive(node, channel));
   at.on([&] { CHECK(text(at.blobs.read(hash)) == "weights"); });

@@ -31,8 +31,9 @@ TEST_CASE("coordinator: no connection is accepted before the store is open") {
   const auto store = open_sqlite_store(folder / "pool.sqlite");
   BlobStore blobs(folder / "blobs");
   CHECK(!connects(server.port()));
-  const Coordinator coordinator(*store, blobs, {}, {}, server, metrics, log,
-                                {.author_token = "author", .node_token = "token"});
+  const Coordinator coordinator(
+      {.store = *store, .blobs = blobs, .server = server, .metrics = metrics, .log = log},
+      {.author_token = "author", .node_token = "token"});
   CHECK(connects(server.port()));
 }
 

@@ -316,7 +316,11 @@ TEST_CASE("task: block() waits for a coordinator that restarts") {
       at.end();
       how.limits.drain_seconds = 0.1;
       server.emplace(how, at.metrics, at.log);
-      coordinator.emplace(*at.store, at.blobs, PoolOptions{}, Pages(), *server, at.metrics, at.log,
+      coordinator.emplace(CoordinatorParts{.store = *at.store,
+                                           .blobs = at.blobs,
+                                           .server = *server,
+                                           .metrics = at.metrics,
+                                           .log = at.log},
                           CoordinatorOptions{.author_token = "author", .node_token = "token"});
       thread = std::thread([&] { server->run(*coordinator); });
     });

@@ -17,8 +17,8 @@
 namespace kaiseki::dist {
 namespace {
 
-// tests/nn/data/jpeg/half_colour.jpg: 31 x 9 pixels, color at half the resolution.
-constexpr const char* kHalfColour =
+// tests/nn/data/jpeg/half_color.jpg: 31 x 9 pixels, color at half the resolution.
+constexpr const char* kHalfColor =
     "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAIBAQEBAQIBAQECAgICAgQDAgICAgUEBAMEBgUGBgYF"
     "BgYGBwkIBgcJBwYGCAsICQoKCgoKBggLDAsKDAkKCgr/2wBDAQICAgICAgUDAwUKBwYHCgoKCgoK"
     "CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgr/wAARCAAJAB8DASIA"
@@ -160,7 +160,7 @@ TEST_CASE("files that are larger than the images, or that nodes refuse, are not 
 }
 
 TEST_CASE("a JPEG is decoded to the same pixels on every machine") {
-  const ByteVector file = decode_base64(kHalfColour, "half_colour");
+  const ByteVector file = decode_base64(kHalfColor, "half_color");
   const Tensor images = decode_files(copies(file, 2, 9, 31));
   CHECK(images.shape() == Shape{2, 3, 9, 31});
   CHECK(sha256(view(values(images))) ==

@@ -107,9 +107,8 @@ async function begin(trainers, input = bytes('x'), onEvent = () => {}) {
   socket.say('welcome', { node: 'n', key: 'k' });
   socket.say('ticket', { token: 't', function: 'kaiseki.train' }, 1, input);
   socket.say('ticket', { token: 'u', function: 'another', module: 'm' }, 2);
-  await new Promise((resolve) => {
-    setTimeout(resolve, 20);
-  });
+  const answered = (one) => socket.sent.some(({ ticket }) => ticket === one);
+  while (!answered(1) || !answered(2)) await new Promise(setImmediate);
   for (const one of [1, 2]) socket.say('verdict', { verdict: 'accepted' }, one);
   node.stop();
   return Object.fromEntries(socket.sent.map((frame) => [frame.ticket || frame.type, frame]));

@@ -40,7 +40,7 @@ struct Layer {
 
   std::vector<float> run() {
     Tensor y(x.shape(), DType::f32, x.device()), dx = y.clone();
-    conv2d(x, filter, nullptr, kConv, y);
+    conv2d(x, filter, kConv, y);
     conv2d_backward_data(x, filter, kConv, dx);
     std::vector<float> values = y.to_vector(), more = dx.to_vector();
     values.insert(values.end(), more.begin(), more.end());
@@ -64,11 +64,11 @@ TEST_CASE("prepared filters: the same weights in another shape are another filte
     const Tensor filter = test::random_tensor({32, 64, 3, 3}, 2, device);
     device.workspace().set_limit({});
     Tensor y({2, 32, kSide, kSide}, DType::f32, device), wide(x.shape(), DType::f32, device);
-    for (int i = 0; i < 3; ++i) conv2d(x, filter, nullptr, kConv, y);
+    for (int i = 0; i < 3; ++i) conv2d(x, filter, kConv, y);
     Tensor expected = wide.clone();
-    conv2d(half, filter.clone().reshape({64, 32, 3, 3}), nullptr, kConv, expected);
+    conv2d(half, filter.clone().reshape({64, 32, 3, 3}), kConv, expected);
     for (int i = 0; i < 3; ++i) {
-      conv2d(half, filter.reshape({64, 32, 3, 3}), nullptr, kConv, wide);
+      conv2d(half, filter.reshape({64, 32, 3, 3}), kConv, wide);
       CHECK(wide.to_vector() == expected.to_vector());
     }
   });

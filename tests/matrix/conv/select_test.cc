@@ -39,7 +39,7 @@ void check_convolution(const ConvProblem& p, Device device) {
   const auto expected =
       test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(dy));
   const Conv2d conv{p.stride, p.padding, p.dilation, p.groups};
-  conv2d(x, filter, nullptr, conv, y);
+  conv2d(x, filter, conv, y);
   conv2d_backward_data(dy, filter, conv, dx);
   conv2d_backward_filter(x, dy, conv, dfilter, 1);
   test::check_sums(y, expected.y, expected.y_size, true);
@@ -189,7 +189,7 @@ TEST_CASE("tuning: hybrid measures a large convolution at once, amortized one tr
       test::WithTunePolicy policy({mode});
       size_t calls = 0, known = 0;
       for (; calls < 60 && (known == 0 || calls < 3); ++calls) {
-        conv2d(x, filter, nullptr, conv, y);
+        conv2d(x, filter, conv, y);
         const std::vector<float> values = y.to_vector();
         if (expected.empty()) expected = values;
         double worst = 0;

@@ -46,13 +46,26 @@ TEST_CASE("conv2d_max_pool: the same bits as conv2d and max_pool2d, and their gr
           places(shape, DType::i32, device), y(shape, DType::f32, device),
           indices(shape, DType::i32, device);
       for (Activation activation : {Activation::none, Activation::relu}) {
-        conv2d(x, filter, &bias, c.conv, between, activation);
+        conv2d(x, filter, c.conv, between, {.bias = &bias, .activation = activation});
         max_pool2d(between, c.pool, expected, places);
-        conv2d_max_pool(x, filter, &bias, c.conv, c.pool, y, &indices, activation);
+        conv2d_max_pool({.x = x,
+                         .filter = filter,
+                         .bias = &bias,
+                         .conv = c.conv,
+                         .pool = c.pool,
+                         .y = y,
+                         .indices = &indices,
+                         .activation = activation});
         CHECK(y.to_vector() == expected.to_vector());
         CHECK(indices.to_vector<int32_t>() == places.to_vector<int32_t>());
         fill(y, 7);
-        conv2d_max_pool(x, filter, &bias, c.conv, c.pool, y, nullptr, activation);
+        conv2d_max_pool({.x = x,
+                         .filter = filter,
+                         .bias = &bias,
+                         .conv = c.conv,
+                         .pool = c.pool,
+                         .y = y,
+                         .activation = activation});
         CHECK(y.to_vector() == expected.to_vector());
       }
       const Tensor dy = test::random_tensor(shape, 4, device);
@@ -61,10 +74,24 @@ TEST_CASE("conv2d_max_pool: the same bits as conv2d and max_pool2d, and their gr
       max_pool2d_backward(dy, indices, c.pool, between);
       conv2d_backward_filter(x, between, c.conv, sums, 1);
       conv2d_backward_data(between, filter, c.conv, dx);
-      conv2d_max_pool_backward(x, filter, dy, indices, c.conv, c.pool, dfilter, 1, &made);
+      conv2d_max_pool_backward({.x = x,
+                                .filter = filter,
+                                .dy = dy,
+                                .indices = indices,
+                                .conv = c.conv,
+                                .pool = c.pool,
+                                .dfilter = dfilter,
+                                .beta = 1,
+                                .dx = &made});
       CHECK(dfilter.to_vector() == sums.to_vector());
       CHECK(made.to_vector() == dx.to_vector());
-      conv2d_max_pool_backward(x, filter, dy, indices, c.conv, c.pool, dfilter, 0, nullptr);
+      conv2d_max_pool_backward({.x = x,
+                                .filter = filter,
+                                .dy = dy,
+                                .indices = indices,
+                                .conv = c.conv,
+                                .pool = c.pool,
+                                .dfilter = dfilter});
       conv2d_backward_filter(x, between, c.conv, sums);
       CHECK(dfilter.to_vector() == sums.to_vector());
     }
@@ -80,14 +107,26 @@ TEST_CASE("conv2d_max_pool: on the CPU, the whole output of the convolution is n
   const Conv2d conv{.padding = {1, 1}};
   Tensor y({16, 32, 16, 16}, DType::f32, device), indices(y.shape(), DType::i32, device);
   Tensor dfilter(filter.shape(), DType::f32, device), dx(x.shape(), DType::f32, device);
-  conv2d_max_pool(x, filter, nullptr, conv, {}, y, &indices);
-  conv2d_max_pool_backward(x, filter, y, indices, conv, {}, dfilter, 0, &dx);  // uses workspace
+  conv2d_max_pool({.x = x, .filter = filter, .conv = conv, .y = y, .indices = &indices});
+  conv2d_max_pool_backward({.x = x,
+                            .filter = filter,
+                            .dy = y,
+                            .indices = indices,
+                            .conv = conv,
+                            .dfilter = dfilter,
+                            .dx = &dx});  // uses workspace
   Allocator& pool = device.memory();
   pool.trim();
   pool.reset_peak();
   const uint64_t before = pool.account().peak;
-  conv2d_max_pool(x, filter, nullptr, conv, {}, y, &indices);
-  conv2d_max_pool_backward(x, filter, y, indices, conv, {}, dfilter, 0, &dx);
+  conv2d_max_pool({.x = x, .filter = filter, .conv = conv, .y = y, .indices = &indices});
+  conv2d_max_pool_backward({.x = x,
+                            .filter = filter,
+                            .dy = y,
+                            .indices = indices,
+                            .conv = conv,
+                            .dfilter = dfilter,
+                            .dx = &dx});
   CHECK(pool.account().peak - before < y.bytes());
   set_thread_count(0);
 }
@@ -102,13 +141,13 @@ TEST_CASE("conv2d_max_pool: empty outputs are created") {
       const Tensor x = test::random_tensor({images, 4, 18, 18}, 1, device);
       Tensor expected({images, 8, 8, 8}, DType::f32, device), y, indices,
           places(expected.shape(), DType::i32, device);
-      conv2d_max_pool(x, filter, nullptr, {}, {}, expected, &places);
+      conv2d_max_pool({.x = x, .filter = filter, .y = expected, .indices = &places});
       x.buffer().on_device(Access::read), filter.buffer().on_device(Access::read);
       const uint64_t before = pool.account().in_use;
       uint64_t during = 0;
       observe_convolutions(
           [&](Backend&, const ConvProblem&) { during = pool.account().in_use - before; });
-      conv2d_max_pool(x, filter, nullptr, {}, {}, y, &indices);
+      conv2d_max_pool({.x = x, .filter = filter, .y = y, .indices = &indices});
       observe_convolutions({});
       const bool pools = device.is_cpu() && images > 1;
       CHECK(during == (pools ? 2 * expected.bytes() : 4 * expected.bytes()));
@@ -117,7 +156,7 @@ TEST_CASE("conv2d_max_pool: empty outputs are created") {
     }
     const Tensor none({0, 4, 18, 18}, DType::f32, device);
     Tensor y;
-    conv2d_max_pool(none, filter, nullptr, {}, {}, y, nullptr);
+    conv2d_max_pool({.x = none, .filter = filter, .y = y});
     CHECK(y.shape() == Shape{0, 8, 8, 8});
   });
   set_thread_count(0);
@@ -129,13 +168,17 @@ TEST_CASE("conv2d_max_pool: arguments that do not match are refused") {
   Tensor y({1, 3, 2, 2}, DType::f32, Device::cpu()), wrong({1, 3, 2, 1}, DType::f32, Device::cpu());
   Tensor indices(y.shape(), DType::i32, Device::cpu());
   Tensor dfilter = filter.clone();
-  CHECK_THROWS_AS(conv2d_max_pool(x, filter, nullptr, {}, {}, wrong, nullptr), ShapeError);
-  CHECK_THROWS_AS(conv2d_max_pool(x, filter, nullptr, {}, {}, y, &y), ShapeError);
-  CHECK_THROWS_AS(conv2d_max_pool(x, filter, nullptr, {}, {}, y, nullptr, Activation::tanh),
-                  ShapeError);
-  CHECK_THROWS_AS(conv2d_max_pool_backward(x, filter, wrong, indices, {}, {}, dfilter, 0, nullptr),
-                  ShapeError);
-  CHECK_THROWS_AS(conv2d_max_pool_backward(x, filter, y, y, {}, {}, dfilter, 0, nullptr),
+  CHECK_THROWS_AS(conv2d_max_pool({.x = x, .filter = filter, .y = wrong}), ShapeError);
+  CHECK_THROWS_AS(conv2d_max_pool({.x = x, .filter = filter, .y = y, .indices = &y}), ShapeError);
+  CHECK_THROWS_AS(
+      conv2d_max_pool({.x = x, .filter = filter, .y = y, .activation = Activation::tanh}),
+      ShapeError);
+  CHECK_THROWS_AS(
+      conv2d_max_pool_backward(
+          {.x = x, .filter = filter, .dy = wrong, .indices = indices, .dfilter = dfilter}),
+      ShapeError);
+  CHECK_THROWS_AS(conv2d_max_pool_backward(
+                      {.x = x, .filter = filter, .dy = y, .indices = y, .dfilter = dfilter}),
                   ShapeError);
 }
 

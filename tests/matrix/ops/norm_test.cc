@@ -66,7 +66,11 @@ TEST_CASE("batch norm: statistics, results and running values") {
       Tensor mean(channels, DType::f32, device), inv_std(channels, DType::f32, device);
       BatchNorm norm{1e-3f, 0.2f};
       Normalized expected = normalize(View(x), doubles(gamma), doubles(beta), norm.eps);
-      batch_norm_train(x, gamma, beta, norm, running_mean, running_var, mean, inv_std, y);
+      batch_norm_train({.x = x, .gamma = gamma, .beta = beta, .y = y, .norm = norm},
+                       {.running_mean = running_mean,
+                        .running_var = running_var,
+                        .mean = mean,
+                        .inv_std = inv_std});
       double count = static_cast<double>(x.size() / shape[1]);
       for (size_t k = 0; k < means.size(); ++k) {
         means[k] = 0.8 * means[k] + 0.2 * expected.mean[k];
@@ -78,7 +82,8 @@ TEST_CASE("batch norm: statistics, results and running values") {
       check_close(running_mean, means, 2e-6, 1e-6);
       check_close(running_var, variances, 1e-5);
 
-      batch_norm_infer(x, gamma, beta, norm, running_mean, running_var, y);
+      batch_norm_infer({.x = x, .gamma = gamma, .beta = beta, .y = y, .norm = norm}, running_mean,
+                       running_var);
       View in(x), out = in;
       Doubles g = doubles(gamma), b = doubles(beta);
       for (int64_t i = 0; i < in.n; ++i)
@@ -103,10 +108,13 @@ TEST_CASE("batch norm: with relu, and again from the statistics") {
         Tensor mean = gamma.clone(), variance = gamma.clone(), y = x.clone();
         Tensor means(channels, DType::f32, device), inv_stds(channels, DType::f32, device);
         const BatchNorm norm{.relu = relu};
-        batch_norm_train(x, gamma, beta, norm, mean, variance, means, inv_stds, y);
+        batch_norm_train(
+            {.x = x, .gamma = gamma, .beta = beta, .y = y, .norm = norm},
+            {.running_mean = mean, .running_var = variance, .mean = means, .inv_std = inv_stds});
         if (again) {
           y = x.clone();
-          batch_norm_apply(x, gamma, beta, norm, means, inv_stds, y);
+          batch_norm_apply({.x = x, .gamma = gamma, .beta = beta, .y = y, .norm = norm}, means,
+                           inv_stds);
         }
         return y.to_vector();
       };
@@ -118,7 +126,8 @@ TEST_CASE("batch norm: with relu, and again from the statistics") {
     }
     Tensor x = Tensor::from({1, 2, NAN, 4}, {1, 2, 2}, device), y = x.clone();
     const Tensor one = Tensor::full({2}, 1, device), zero = Tensor::zeros({2}, DType::f32, device);
-    batch_norm_infer(x, one, zero, {.relu = true}, zero, one, y);
+    batch_norm_infer({.x = x, .gamma = one, .beta = zero, .y = y, .norm = {.relu = true}}, zero,
+                     one);
     const std::vector<float> values = y.to_vector();
     CHECK((values[1] > 1.9f && std::isnan(values[2]) && values[3] > 3.9f));
   });
@@ -130,7 +139,10 @@ TEST_CASE("batch norm: a large mean does not reduce the accuracy of the variance
     Tensor one = Tensor::full({2}, 1, device), zero = Tensor::zeros({2}, DType::f32, device);
     Tensor running_mean = zero.clone(), running_var = one.clone(), mean = zero.clone(),
            inv_std = zero.clone();
-    batch_norm_train(x, one, zero, {}, running_mean, running_var, mean, inv_std, y);
+    batch_norm_train({.x = x, .gamma = one, .beta = zero, .y = y}, {.running_mean = running_mean,
+                                                                    .running_var = running_var,
+                                                                    .mean = mean,
+                                                                    .inv_std = inv_std});
     check_close(inv_std, normalize(View(x), {1, 1}, {0, 0}, 1e-5).inv_std, 1e-3);
   });
 }
@@ -153,7 +165,14 @@ TEST_CASE("batch norm: gradients by finite differences in double") {
       Tensor mean = to_tensor(forward.mean), inv_std = to_tensor(forward.inv_std);
       Tensor dx(shape, DType::f32, device), dgamma = Tensor::full(channels, 1, device),
                                             dbeta = Tensor::full(channels, 2, device);
-      batch_norm_backward(x, dy, gamma, mean, inv_std, dx, dgamma, dbeta);
+      batch_norm_backward({.x = x,
+                           .dy = dy,
+                           .gamma = gamma,
+                           .mean = mean,
+                           .inv_std = inv_std,
+                           .dx = dx,
+                           .dgamma = dgamma,
+                           .dbeta = dbeta});
       auto loss = [&](const View& in, const Doubles& scale, const Doubles& shift) {
         Doubles y = normalize(in, scale, shift, eps).y;
         double sum = 0;
@@ -247,8 +266,12 @@ TEST_CASE("local response normalization: gradients by finite differences in doub
 
 TEST_CASE("norms: bad shapes are errors, empty input is not") {
   Tensor x({2, 3, 4}), y({2, 3, 4}), c({3}), d({4});
-  CHECK_THROWS_AS(batch_norm_train(x, d, c, {}, c, c, c, c, y), ShapeError);
-  CHECK_THROWS_AS(batch_norm_train(x, c, c, {}, c, c, c, c, d), ShapeError);
+  CHECK_THROWS_AS(batch_norm_train({.x = x, .gamma = d, .beta = c, .y = y},
+                                   {.running_mean = c, .running_var = c, .mean = c, .inv_std = c}),
+                  ShapeError);
+  CHECK_THROWS_AS(batch_norm_train({.x = x, .gamma = c, .beta = c, .y = d},
+                                   {.running_mean = c, .running_var = c, .mean = c, .inv_std = c}),
+                  ShapeError);
   CHECK_THROWS_AS(lrn(x, {0}, y), ShapeError);
   Tensor gradient(x.shape());
   CHECK_THROWS_AS(lrn_backward(x, gradient, gradient, {}, x), ShapeError);
@@ -257,14 +280,17 @@ TEST_CASE("norms: bad shapes are errors, empty input is not") {
   CHECK_THROWS_AS(lrn(d, {}, d), ShapeError);
   Tensor none({0, 3, 4}), out({0, 3, 4});
   lrn(none, {}, out);
-  CHECK_THROWS_AS(batch_norm_train(none, c, c, {}, c, c, c, c, out), ShapeError);
+  CHECK_THROWS_AS(batch_norm_train({.x = none, .gamma = c, .beta = c, .y = out},
+                                   {.running_mean = c, .running_var = c, .mean = c, .inv_std = c}),
+                  ShapeError);
 }
 
 TEST_CASE("norms: the number of threads does not change the result") {
   Tensor x = random_tensor({16, 8, 28, 28}, 13), y(x.shape());
   auto run = [&] {
     Tensor one = Tensor::full({8}, 1), mean({8}), inv_std({8});
-    batch_norm_train(x, one, one, {}, one, one, mean, inv_std, y);
+    batch_norm_train({.x = x, .gamma = one, .beta = one, .y = y},
+                     {.running_mean = one, .running_var = one, .mean = mean, .inv_std = inv_std});
     std::vector<float> all = y.to_vector();
     lrn(x, {}, y);
     for (float v : y.to_vector()) all.push_back(v);

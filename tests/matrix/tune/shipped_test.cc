@@ -46,7 +46,7 @@ struct Data {
                           Device::cpu());
 
   std::vector<float> run() {
-    conv2d(x, filter, nullptr, {kInception.stride, kInception.padding}, y);
+    conv2d(x, filter, {kInception.stride, kInception.padding}, y);
     return y.to_vector();
   }
 };

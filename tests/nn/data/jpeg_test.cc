@@ -16,7 +16,7 @@ using namespace kaiseki::nn;
 
 namespace {
 
-constexpr const char* kNames[] = {"grey",        "one_pixel", "full_colour", "half_colour",
+constexpr const char* kNames[] = {"gray",        "one_pixel", "full_color", "half_color",
                                   "progressive", "cmyk",      "ycck"};
 
 ByteVector stored(const std::string& name) {
@@ -64,7 +64,7 @@ TEST_CASE("JPEG: decodes gray, color, CMYK and YCCK, baseline and progressive") 
   for (const std::string name : kNames) {
     CAPTURE(name);
     const Picture picture = decode_picture(stored(name), name);
-    CHECK(picture.channels == (name == "grey" ? 1 : 3));
+    CHECK(picture.channels == (name == "gray" ? 1 : 3));
     CHECK(picture.eighths == 8);
     const bool ink = name == "cmyk" || name == "ycck";
     const Difference found = from_surface(picture, ink ? 0.8 : 1.0);
@@ -76,7 +76,7 @@ TEST_CASE("JPEG: decodes gray, color, CMYK and YCCK, baseline and progressive") 
 }
 
 TEST_CASE("JPEG: has the requested number of channels") {
-  for (const std::string name : {"grey", "full_colour", "progressive", "cmyk"}) {
+  for (const std::string name : {"gray", "full_color", "progressive", "cmyk"}) {
     CAPTURE(name);
     const Picture own = decode_picture(stored(name), name);
     const Picture gray = decode_picture(stored(name), name, 1);
@@ -105,7 +105,7 @@ TEST_CASE("JPEG: a truncated file throws ParseError with its name") {
 }
 
 TEST_CASE("JPEG: codes that end before the end marker throw ParseError") {
-  for (const std::string name : {"grey", "full_colour", "half_colour", "cmyk", "ycck", "large"})
+  for (const std::string name : {"gray", "full_color", "half_color", "cmyk", "ycck", "large"})
     for (const size_t missing : {size_t{8}, stored(name).size() / 8}) {
       CAPTURE(name);
       CAPTURE(missing);
@@ -133,7 +133,7 @@ TEST_CASE("JPEG: nearly all runs of 120 changed bytes throw ParseError") {
 }
 
 TEST_CASE("JPEG: changed bytes give a picture or an error, reproducibly") {
-  for (const std::string name : {"grey", "half_colour", "progressive", "ycck"}) {
+  for (const std::string name : {"gray", "half_color", "progressive", "ycck"}) {
     ByteVector file = stored(name);
     Random random(3);
     for (int round = 0; round < 300; ++round) {
@@ -152,7 +152,7 @@ TEST_CASE("JPEG: changed bytes give a picture or an error, reproducibly") {
 }
 
 TEST_CASE("JPEG: a size too large for the file throws ParseError and allocates nothing") {
-  ByteVector file = stored("half_colour");
+  ByteVector file = stored("half_color");
   const ByteView marker = as_bytes("\xff\xc0");
   auto sides = std::search(file.begin(), file.end(), marker.begin(), marker.end()) + 5;
   auto decode = [](ByteView bytes) { decode_picture(bytes, "x.jpg"); };

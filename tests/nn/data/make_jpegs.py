@@ -37,10 +37,10 @@ def rgb(width, height):
 
 
 FOLDER.mkdir(exist_ok=True)
-save("grey", make("L", 17, 13, lambda v: rounded(v)[0]))
+save("gray", make("L", 17, 13, lambda v: rounded(v)[0]))
 save("one_pixel", rgb(1, 1))
-save("full_colour", rgb(13, 19), subsampling=0)
-save("half_colour", rgb(31, 9), subsampling=2)
+save("full_color", rgb(13, 19), subsampling=0)
+save("half_color", rgb(31, 9), subsampling=2)
 save("progressive", rgb(33, 23), subsampling=2, progressive=True)
 save("large", rgb(203, 151), subsampling=2)
 # Pillow stores light instead of ink (255 less each value), and marks it with Adobe's marker. A fifth is black.

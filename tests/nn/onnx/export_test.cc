@@ -115,6 +115,26 @@ TEST_CASE("onnx: every layer is exported and imported unchanged") {
   }
 }
 
+TEST_CASE("onnx: imported layers state no defaults") {
+  const std::vector<std::string> layers = {
+      R"({"type": "convolution", "output_channels": 4, "kernel_size": 3})",
+      R"({"type": "max_pooling", "kernel_size": [3, 2]})",
+      R"({"type": "average_pooling", "kernel_size": 2})",
+      R"({"type": "fully_connected", "output_size": 4})",
+      R"({"type": "leaky_relu"})",
+      R"({"type": "sigmoid"})",
+      R"({"type": "dropout"})",
+      R"({"type": "batch_normalization"})",
+      R"({"type": "local_response_normalization"})"};
+  for (const std::string& layer : layers) {
+    CAPTURE(layer);
+    Network network = Network::parse(one({3, 7, 6}, layer), "test", Device::cpu());
+    randomize_all(network);
+    const Network again = read(nn::encode_onnx(network));
+    CHECK(again.spec().layers.back().params == network.spec().layers[0].params);
+  }
+}
+
 TEST_CASE("onnx: the shipped networks are exported and imported unchanged") {
   for (const char* name : {"lenet", "lenet-dag", "cifar"}) {
     const ByteVector json =

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "matrix/backend/cpu/conv/depthwise.h"
-
+// Depthwise convolution: each group has one input channel. Computes each plane separately, in all
+// directions. Supports any filter, stride, padding and dilation, and up to four output channels per
+// group. A NaN or an infinity in the input affects the filter gradient of its whole channel.
 #include <algorithm>
 #include <limits>
 #include <vector>
 
 #include "matrix/backend/cpu/conv/depthwise_kernels.h"
 #include "matrix/backend/cpu/conv/gather.h"
+#include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/backend/cpu/gemm_kernel.h"
 #include "matrix/threads.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "matrix/backend/cpu/conv/dot_filter.h"
-
+// Backward-filter as dot products of rows of dy and rows of the packed input. The lanes hold
+// pixels. Supports any problem; fastest with few input channels.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -9,6 +9,7 @@
 #include "matrix/backend/cpu/conv/gather.h"
 #include "matrix/backend/cpu/conv/packed_kernels.h"
 #include "matrix/backend/cpu/conv/pooled.h"
+#include "matrix/backend/cpu/conv/solvers.h"
 
 namespace kaiseki {
 namespace {

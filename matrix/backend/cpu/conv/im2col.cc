@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "matrix/backend/cpu/conv/im2col.h"
-
+// im2col and a matrix product, all directions, with any stride, padding, dilation and groups. One
+// solver stores the columns of the whole batch in the workspace. The other needs no workspace. It
+// takes some output rows and channels of a sample at a time, in a small buffer of each thread.
 #include <algorithm>
 
 #include "matrix/backend/cpu/conv/columns.h"
 #include "matrix/backend/cpu/conv/gather.h"
+#include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/backend/cpu/gemm.h"
 #include "matrix/threads.h"
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "matrix/backend/cpu/conv/implicit_gemm.h"
-
+// Implicit GEMM, forward and backward-data. The matrix of im2col is never stored. Blocks of input
+// are packed while they are in the cache, once for each column of the filter. Any stride, padding,
+// dilation and groups.
 #include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "matrix/backend/cpu/conv/product.h"
+#include "matrix/backend/cpu/conv/solvers.h"
 
 namespace kaiseki {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "matrix/backend/cpu/conv/outer_filter.h"
-
+// Backward-filter as a matrix product. The input is packed with its channels last. For every pixel,
+// the taps of a filter row are then one contiguous run. Pixels are summed in registers. Any
+// problem; fastest with many input channels.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "matrix/backend/cpu/conv/gather.h"
 #include "matrix/backend/cpu/conv/packed_kernels.h"
 #include "matrix/backend/cpu/conv/pooled.h"
+#include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/backend/cpu/gemm_kernel.h"
 
 namespace kaiseki {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "matrix/backend/cpu/conv/pointwise.h"
-
+// Filters of one element as plain matrix products: forward, backward-data and backward-filter. The
+// columns of all samples of a batch are joined, so that small planes fill whole tiles. Any stride
+// and groups; no padding.
 #include <algorithm>
 
 #include "matrix/backend/cpu/conv/gather.h"
 #include "matrix/backend/cpu/conv/pointwise_columns.h"
+#include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/backend/cpu/gemm_kernel.h"
 #include "matrix/threads.h"
 

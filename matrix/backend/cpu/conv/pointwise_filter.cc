@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "matrix/backend/cpu/conv/gather.h"
-#include "matrix/backend/cpu/conv/pointwise.h"
 #include "matrix/backend/cpu/conv/pointwise_columns.h"
+#include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/backend/cpu/gemm_kernel.h"
 #include "matrix/threads.h"
 

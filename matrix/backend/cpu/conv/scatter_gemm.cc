@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "matrix/backend/cpu/conv/scatter_gemm.h"
-
+// Scatter GEMM: backward-data as the transpose of implicit GEMM. Products of dy and the filter are
+// added to the packed form of dx directly from registers. The packed form is then unpacked. No
+// product with padding is computed. This is faster if the filter is large compared to the output.
 #include <algorithm>
 #include <vector>
 
 #include "matrix/backend/cpu/conv/gather.h"
 #include "matrix/backend/cpu/conv/packed_kernels.h"
+#include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {

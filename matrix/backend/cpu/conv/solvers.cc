@@ -3,17 +3,6 @@
 
 #include <vector>
 
-#include "matrix/backend/cpu/conv/depthwise.h"
-#include "matrix/backend/cpu/conv/dot_filter.h"
-#include "matrix/backend/cpu/conv/fft.h"
-#include "matrix/backend/cpu/conv/im2col.h"
-#include "matrix/backend/cpu/conv/implicit_gemm.h"
-#include "matrix/backend/cpu/conv/outer_filter.h"
-#include "matrix/backend/cpu/conv/pointwise.h"
-#include "matrix/backend/cpu/conv/scatter_gemm.h"
-#include "matrix/backend/cpu/conv/strided_winograd.h"
-#include "matrix/backend/cpu/conv/winograd.h"
-
 namespace kaiseki {
 
 std::span<const ConvSolver* const> cpu_conv_solvers() {

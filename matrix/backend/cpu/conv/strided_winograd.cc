@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "matrix/backend/cpu/conv/strided_winograd.h"
-
+// For filters of two to three times the stride, such as 11x11 with stride 4. Computes a convolution
+// of the input's phases with 3x3 filters and stride 1, by Winograd's F(4x4, 3x3). CPU, all
+// directions.
 #include <algorithm>
 #include <array>
 
-#include "matrix/backend/cpu/conv/winograd.h"
+#include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {

@@ -73,23 +73,23 @@ TEST_CASE("plan: a disturbed measurement does not replace the first solver") {
 }
 
 TEST_CASE("plan: a faster solver without room for the whole minibatch runs on pieces") {
-  const TimedSolver plain("plain", 0, 6), hungry("hungry", kKiB, 1);
-  const Solvers solvers({&plain, &hungry});
+  const TimedSolver plain("plain", 0, 6), large_workspace("large_workspace", kKiB, 1);
+  const Solvers solvers({&plain, &large_workspace});
   test::CacheFolder folder("pieces");
   test::WithTunePolicy policy({TuneMode::exhaustive});
   test::bare_device().workspace().set_limit(4 * kKiB);
   Problem p;
   p.check_forward();
-  plain.images.clear(), hungry.images.clear();
+  plain.images.clear(), large_workspace.images.clear();
   p.check_forward();
-  CHECK(hungry.images == std::vector<int64_t>{3, 4});
+  CHECK(large_workspace.images == std::vector<int64_t>{3, 4});
   CHECK(plain.images.empty());
 
   Tensor dx(p.x.shape(), DType::f32, test::bare_device());
   conv2d_backward_data(p.y, p.filter, {}, dx);
-  hungry.images.clear();
+  large_workspace.images.clear();
   conv2d_backward_data(p.y, p.filter, {}, dx);
-  CHECK(hungry.images == std::vector<int64_t>{3, 4});
+  CHECK(large_workspace.images == std::vector<int64_t>{3, 4});
   test::check_close(dx, test::doubles(multiply(p.y.to(Device::cpu()), Tensor::full({1}, 3))), 0);
 
   Tensor gradient = Tensor::full({1, 1, 1, 1}, 2, test::bare_device());
@@ -97,9 +97,9 @@ TEST_CASE("plan: a faster solver without room for the whole minibatch runs on pi
   conv2d_backward_filter(p.x, p.y, {}, gradient, 0.5f);
   const float expected = 1 + sum(multiply(p.x, p.y)).item();
   CHECK(gradient.item() == doctest::Approx(expected).epsilon(1e-5));  // sums of 63 products
-  hungry.images.clear();
+  large_workspace.images.clear();
   conv2d_backward_filter(p.x, p.y, {}, gradient, 1);
-  CHECK(hungry.images == std::vector<int64_t>{3, 4});
+  CHECK(large_workspace.images == std::vector<int64_t>{3, 4});
   CHECK(gradient.item() == doctest::Approx(2 * expected - 1).epsilon(1e-5));
 }
 
@@ -122,8 +122,8 @@ TEST_CASE("plan: every solver is tried on pieces, and the others if the minibatc
 }
 
 TEST_CASE("plan: a faster workspace size is recorded, and taken after the iteration") {
-  const TimedSolver plain("plain", 0, 6), hungry("hungry", 10 * kKiB, 1);
-  const Solvers solvers({&plain, &hungry});
+  const TimedSolver plain("plain", 0, 6), large_workspace("large_workspace", 10 * kKiB, 1);
+  const Solvers solvers({&plain, &large_workspace});
   test::CacheFolder folder("registered");
   test::WithTunePolicy policy({TuneMode::exhaustive});
   Workspace& workspace = test::bare_device().workspace();
@@ -142,12 +142,12 @@ TEST_CASE("plan: a faster workspace size is recorded, and taken after the iterat
     workspace.grow();
     CHECK(workspace.size() == (room == 0 ? 0 : room == 30 ? 20 : room == 48 ? 40 : 70) * kKiB);
     p.check_forward();
-    plain.images.clear(), hungry.images.clear();
+    plain.images.clear(), large_workspace.images.clear();
     p.check_forward();
     const std::vector<int64_t> in_pieces = room == 30   ? std::vector<int64_t>{1, 2, 2, 2}
                                            : room == 48 ? std::vector<int64_t>{3, 4}
                                                         : std::vector<int64_t>{7};
-    CHECK((room == 0 ? plain : hungry).images == in_pieces);
+    CHECK((room == 0 ? plain : large_workspace).images == in_pieces);
     if (room == 0) continue;
     const Tensor all({static_cast<int64_t>(room * kKiB)}, DType::u8, test::bare_device());
     CHECK(workspace.size() == 0);  // it was released
@@ -181,8 +181,8 @@ TEST_CASE("plan: a repeated convolution gets the workspace that it wanted") {
 }
 
 TEST_CASE("plan: a solver that had no room is measured once there is room") {
-  const TimedSolver plain("plain", 0, 3), hungry("hungry", 10 * kKiB, 1);
-  const Solvers solvers({&plain, &hungry});
+  const TimedSolver plain("plain", 0, 3), large_workspace("large_workspace", 10 * kKiB, 1);
+  const Solvers solvers({&plain, &large_workspace});
   test::CacheFolder folder("no_room");
   test::WithTunePolicy policy({TuneMode::exhaustive});
   Allocator& allocator = test::bare_device().memory();

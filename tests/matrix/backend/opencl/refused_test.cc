@@ -30,7 +30,8 @@ TEST_CASE("if the second of two kernels is refused, nothing is computed twice") 
     const Tensor x = test::random_tensor({2, 5, 4}, 1, d), one = Tensor::full({5}, 1, d);
     Tensor y(x.shape(), DType::f32, d), mean = one.clone(), var = one.clone(), a = one.clone(),
                                         b = one.clone();
-    batch_norm_train(x, one, one, {}, mean, var, a, b, y);
+    batch_norm_train({.x = x, .gamma = one, .beta = one, .y = y},
+                     {.running_mean = mean, .running_var = var, .mean = a, .inv_std = b});
     return concatenate(std::vector{mean, var}, 0);
   };
   const std::vector<float> expected = test::values(statistics(Device::cpu()));

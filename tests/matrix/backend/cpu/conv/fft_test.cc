@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The Fourier solvers with shapes that depend on the tiles.
-#include "matrix/backend/cpu/conv/fft.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 
+#include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/threads.h"
 #include "tests/matrix/conv/reference.h"
 

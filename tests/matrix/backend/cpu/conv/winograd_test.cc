@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Winograd's solver with shapes that depend on its tiles, and its accuracy.
-#include "matrix/backend/cpu/conv/winograd.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "matrix/backend/cpu/conv/strided_winograd.h"
+#include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/ops/conv.h"
 #include "matrix/threads.h"
@@ -225,7 +223,7 @@ TEST_CASE("winograd: without room for its workspace, another solver runs") {
     y = Tensor::full(y.shape(), 7, Device::cpu());
     allocator.trim();
     allocator.set_budget(allocator.account().in_use + room);
-    conv2d(x, filter, nullptr, {.padding = {1, 1}}, y);
+    conv2d(x, filter, {.padding = {1, 1}}, y);
     allocator.set_budget({});
     const test::Doubles values = test::doubles(y);
     double worst = 0;
