@@ -81,21 +81,14 @@ Format format_of(ByteView bytes, const std::string& source) {
       "expected weights as safetensors, JSON, ONNX, tar or tar.gz, got another format");
 }
 
-std::vector<NamedTensor> read_tensors(const fs::path& file, bool& flat, Metadata* metadata) {
-  const ByteVector bytes = read_file(file);
-  const Format format = format_of(bytes, file.string());
+std::vector<NamedTensor> read_tensors(ByteView bytes, const std::string& source, bool& flat,
+                                      Metadata* metadata) {
+  const Format format = format_of(bytes, source);
   flat = format == Format::network;
-  if (flat) return tensors_in_network(bytes, file.string(), metadata);
-  return format == Format::tar ? read_tar_tensors(file, metadata)
-                               : read_safetensors(file, metadata);
-}
-
-std::vector<NamedTensor> read_tensors(ByteView bytes, bool& flat, Metadata* metadata) {
-  const Format format = format_of(bytes, "memory");
-  flat = format == Format::network;
-  if (flat) return tensors_in_network(bytes, "memory", metadata);
-  return format == Format::tar ? read_tar_tensors(bytes, metadata)
-                               : read_safetensors(bytes, metadata);
+  if (flat) return tensors_in_network(bytes, source, metadata);
+  if (format == Format::tar) return read_tar_tensors(bytes, metadata, source);
+  MemorySource contents(bytes, source);
+  return read_safetensors(contents, metadata);
 }
 
 /// Reshapes the values of a network file. The file has no shapes. A bias may have a value for each
@@ -220,13 +213,13 @@ ByteVector encode_weights(std::string_view format, Network& network, const Metad
 
 LoadReport load_weights(const fs::path& file, Network& network, bool strict, Metadata* metadata) {
   bool flat = false;
-  std::vector<NamedTensor> tensors = read_tensors(file, flat, metadata);
+  std::vector<NamedTensor> tensors = read_tensors(read_file(file), file.string(), flat, metadata);
   return assign_weights(std::move(tensors), flat, file.string(), network, strict);
 }
 
 LoadReport load_weights(ByteView bytes, Network& network, bool strict, Metadata* metadata) {
   bool flat = false;
-  std::vector<NamedTensor> tensors = read_tensors(bytes, flat, metadata);
+  std::vector<NamedTensor> tensors = read_tensors(bytes, "memory", flat, metadata);
   return assign_weights(std::move(tensors), flat, "memory", network, strict);
 }
 
