@@ -57,14 +57,6 @@ bool is_safetensors(ByteView bytes) {
          load_le<uint64_t>(bytes.data()) <= bytes.size() - 8;
 }
 
-bool is_json(ByteView bytes) {
-  std::string_view text = as_text(bytes);
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  return first != text.npos && (text[first] == '{' || text[first] == '[');
-}
-
 bool is_tar(ByteView bytes) {
   return begins_as_tar(*maybe_gzip(std::make_unique<MemorySource>(bytes), kMaxUnpacked));
 }
@@ -74,7 +66,7 @@ enum class Format { safetensors, network, tar };
 /// Recognizes the format by the content. Throws ParseError if it is none of these.
 Format format_of(ByteView bytes, const std::string& source) {
   if (is_safetensors(bytes)) return Format::safetensors;
-  if (is_json(bytes) || is_onnx(bytes, source)) return Format::network;
+  if (begins_as_json(as_text(bytes)) || is_onnx(bytes, source)) return Format::network;
   if (is_tar(bytes)) return Format::tar;
   throw ParseError(
       source, "byte 0",
