@@ -71,7 +71,7 @@ int64_t resident_bytes() {
 /// Calls `answer` with each arriving message and adds up the returned values. Stops after
 /// `seconds`, or when the sum reaches `most`. Returns the sum.
 int64_t drive(const Nodes& nodes, double seconds,
-              const std::function<int(Node&, const std::string&)>& answer,
+              const std::function<int(LoadNode&, const std::string&)>& answer,
               int64_t most = INT64_MAX) {
   const int poll = epoll_create1(0);
   for (const auto& node : nodes) {
@@ -84,7 +84,7 @@ int64_t drive(const Nodes& nodes, double seconds,
   for (const double end = steady_seconds() + seconds; steady_seconds() < end && done < most;) {
     const int count = epoll_wait(poll, events.data(), static_cast<int>(events.size()), 100);
     for (int i = 0; i < count; ++i) {
-      Node& node = *static_cast<Node*>(events[static_cast<size_t>(i)].data.ptr);
+      LoadNode& node = *static_cast<LoadNode*>(events[static_cast<size_t>(i)].data.ptr);
       node.fill();
       while (node.next(message)) done += answer(node, message);
     }
@@ -98,7 +98,7 @@ int64_t echo(const Nodes& nodes, const Settings& settings) {
   const std::string message =
       websocket_message(encode_frame({FrameType::echo, 0, Json::object(), payload}));
   for (const auto& node : nodes) node->write(message);
-  return drive(nodes, settings.seconds, [&](Node& node, const std::string&) {
+  return drive(nodes, settings.seconds, [&](LoadNode& node, const std::string&) {
     node.write(message);
     return 1;
   });
@@ -111,7 +111,7 @@ void say_ready(const Nodes& nodes, int slots) {
 }
 
 /// Answers a ticket. Returns 1 for a verdict that accepts a result, else 0.
-int answer(Node& node, const std::string& message) {
+int answer(LoadNode& node, const std::string& message) {
   const Frame frame = decode_frame(as_bytes(message));
   if (frame.type == FrameType::verdict)
     return frame.control.find("verdict")->string == "accepted" ? 1 : 0;
@@ -163,7 +163,7 @@ struct Report {
 double p99_of_verdicts(const Nodes& nodes, double seconds, int64_t& done) {
   std::map<uint64_t, double> said;
   std::vector<double> took;
-  done += drive(nodes, seconds, [&](Node& node, const std::string& message) {
+  done += drive(nodes, seconds, [&](LoadNode& node, const std::string& message) {
     const uint64_t ticket = decode_frame(as_bytes(message)).ticket;
     const int counts = answer(node, message);
     const auto found = said.find(ticket);
@@ -244,7 +244,7 @@ Report pings(const Nodes& nodes, const Settings& settings, uint16_t port) {
   Nodes peers;
   for (int i = 0; i < kPeers; ++i)
     peers.push_back(
-        std::make_unique<Node>(port, INADDR_LOOPBACK + ((1 + static_cast<in_addr_t>(i)) << 8)));
+        std::make_unique<LoadNode>(port, INADDR_LOOPBACK + ((1 + static_cast<in_addr_t>(i)) << 8)));
   for (const auto& peer : peers) join(std::span(&peer, 1));
   say_ready(nodes, 8);
   auto measure = [&](Rate& rate) {
@@ -271,7 +271,7 @@ Report work(const Nodes& nodes, const Settings& settings, uint16_t port) {
   if (settings.what == "storm") {
     done = storm(nodes);
   } else if (settings.what == "idle") {
-    drive(nodes, settings.seconds, [](Node&, const std::string&) { return 0; });
+    drive(nodes, settings.seconds, [](LoadNode&, const std::string&) { return 0; });
   } else {
     done = settings.what == "echo" ? echo(nodes, settings) : tickets(nodes, settings);
   }

@@ -37,13 +37,13 @@ inline std::string websocket_message(ByteView frame) {
   return out.append(as_text(frame));
 }
 
-class Node {
+class LoadNode {
  public:
-  explicit Node(uint16_t port) : port_(port) {}
+  explicit LoadNode(uint16_t port) : port_(port) {}
   /// A volunteer without a token, from another address of the loopback network.
-  Node(uint16_t port, in_addr_t address) : port_(port), address_(address) {}
-  ~Node() { leave(); }
-  Node(const Node&) = delete;
+  LoadNode(uint16_t port, in_addr_t address) : port_(port), address_(address) {}
+  ~LoadNode() { leave(); }
+  LoadNode(const LoadNode&) = delete;
 
   // The steps of joining, in order. Many nodes can each do one step before any does the next.
   void connect() {
@@ -151,18 +151,19 @@ class Node {
   std::string in_, message_;
 };
 
-using Nodes = std::vector<std::unique_ptr<Node>>;
+using Nodes = std::vector<std::unique_ptr<LoadNode>>;
 
 /// Joins all nodes step by step, so that the coordinator handles all of them at the same time.
-inline void join(std::span<const std::unique_ptr<Node>> nodes) {
-  for (auto next : {&Node::connect, &Node::upgrade, &Node::say_hello, &Node::hear_welcome})
+inline void join(std::span<const std::unique_ptr<LoadNode>> nodes) {
+  for (auto next :
+       {&LoadNode::connect, &LoadNode::upgrade, &LoadNode::say_hello, &LoadNode::hear_welcome})
     for (const auto& node : nodes) ((*node).*next)();
 }
 
 inline Nodes joined(int count, uint16_t port) {
   constexpr size_t kTogether = 500;  // nodes that join at the same time
   Nodes nodes;
-  for (int i = 0; i < count; ++i) nodes.push_back(std::make_unique<Node>(port));
+  for (int i = 0; i < count; ++i) nodes.push_back(std::make_unique<LoadNode>(port));
   for (size_t at = 0; at < nodes.size(); at += kTogether)
     join(std::span(nodes).subspan(at, std::min(kTogether, nodes.size() - at)));
   return nodes;
