@@ -112,7 +112,7 @@ fs::path find_network(const std::string& name) {
   }
   if (fs::is_directory(name, error)) throw Error(name + ": expected a network, got a folder");
   const bool is_short = shortened(name) == name;
-  throw Error(shortened(name) + ": there is no such network" +
+  throw Error(shortened(name) + ": no such file or network" +
               (is_short ? ", looked for " + looked + suggested_model(name) : ""));
 }
 
