@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
-// pool_load [echo|tickets|idle|storm|slow] [--connections N] [--seconds S] [--bytes B]: measures a
-// coordinator in this process with nodes in another process.
+// pool_load [echo|tickets|idle|storm|slow|pings] [--connections N] [--seconds S] [--bytes B]:
+// measures a coordinator in this process with nodes in another process.
 //   echo: the nodes send requests as fast as they can.
 //   tickets: the nodes compute tickets.
 //   idle: the nodes do nothing.
 //   storm: all nodes lose their connections while they hold tickets, and reconnect at once.
 //   slow: the nodes compute tickets, first alone, then beside a thousand slow peers, which send
 //     one byte per second.
+//   pings: the nodes compute tickets, first alone, then beside a thousand volunteers of as many
+//     addresses, which send 30 pings a second each and reconnect when they are closed.
 // Prints one JSON line: the coordinator's throughput per second of its CPU time and of wall time,
 // and its memory per node.
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +33,7 @@
 #include "base/clock.h"
 #include "base/json_line.h"
 #include "base/median.h"
+#include "bench/pool_load_node.h"
 #include "dist/net/coordinator.h"
 #include "dist/pool/store.h"
 
@@ -42,9 +42,9 @@ using namespace kaiseki::dist;
 
 namespace {
 
-constexpr size_t kTogether = 500;      // nodes that join at the same time
 constexpr double kStormSeconds = 120;  // maximum time for the storm
-constexpr int kSlow = 1000;
+constexpr int kPeers = 1000;           // slow ones, or ones that ping
+constexpr int kPings = 30;             // per second and peer
 
 struct Settings {
   std::string what = "echo";
@@ -68,133 +68,10 @@ int64_t resident_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-/// A masked binary message. The mask is 0, which leaves the bytes unchanged.
-std::string websocket_message(ByteView frame) {
-  std::string out = "\x82";
-  if (frame.size() < 126) {
-    out += static_cast<char>(0x80 | frame.size());
-  } else if (frame.size() < 65536) {
-    out += static_cast<char>(0x80 | 126);
-    out += static_cast<char>(frame.size() >> 8);
-    out += static_cast<char>(frame.size());
-  } else {
-    throw std::runtime_error("expected --bytes below 64 kB");
-  }
-  out.append(4, '\0');
-  return out.append(as_text(frame));
-}
-
-class Node {
- public:
-  explicit Node(uint16_t port) : port_(port) {}
-  ~Node() { leave(); }
-  Node(const Node&) = delete;
-
-  // The steps of joining, in order. Many nodes can each do one step before any does the next.
-  void connect() {
-    socket_ = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(port_);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0)
-      throw std::runtime_error(std::string("connect: ") + std::strerror(errno));
-    const int on = 1;
-    setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  }
-  void upgrade() {
-    write(
-        "GET /node HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
-        "Authorization: Bearer token\r\n\r\n");
-  }
-  void say_hello() {
-    while (in_.find("\r\n\r\n") == std::string::npos) fill();
-    if (!in_.starts_with("HTTP/1.1 101")) throw std::runtime_error("no WebSocket: " + in_);
-    in_.erase(0, in_.find("\r\n\r\n") + 4);
-    Frame hello{FrameType::hello, 0, identity_};
-    Json functions = Json::array();
-    functions.items.emplace_back("f");
-    hello.control.set("functions", functions);
-    say(hello);
-  }
-  void hear_welcome() {
-    const Frame welcome = hear();
-    if (welcome.type != FrameType::welcome) throw std::runtime_error("expected a welcome");
-    identity_ = welcome.control;
-  }
-  void leave() {
-    if (socket_ >= 0) close(std::exchange(socket_, -1));
-    in_.clear();
-  }
-
-  void say(const Frame& frame) { write(websocket_message(encode_frame(frame))); }
-  void write(const std::string& bytes) {
-    for (size_t at = 0; at < bytes.size();) {
-      const ssize_t count = ::send(socket_, bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
-      if (count <= 0) throw std::runtime_error("the coordinator closed a connection");
-      at += static_cast<size_t>(count);
-    }
-  }
-  bool try_write(const std::string& bytes) {
-    return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0;
-  }
-  void fill() {
-    char part[65536];
-    const ssize_t count = ::recv(socket_, part, sizeof part, 0);
-    if (count <= 0) throw std::runtime_error("the coordinator closed a connection");
-    in_.append(part, static_cast<size_t>(count));
-  }
-  /// Returns the bytes of the next whole message if it has arrived. Skips pings.
-  bool next(std::string& message) {
-    for (;;) {
-      if (in_.size() < 2) return false;
-      size_t head = 2, size = static_cast<uint8_t>(in_[1]);
-      if (size == 126) {
-        if (in_.size() < 4) return false;
-        head = 4;
-        size = static_cast<uint8_t>(in_[2]) * 256u + static_cast<uint8_t>(in_[3]);
-      }
-      if (in_.size() < head + size) return false;
-      const bool binary = (in_[0] & 15) == 2;
-      message = in_.substr(head, size);
-      in_.erase(0, head + size);
-      if (binary) return true;
-    }
-  }
-  Frame hear() {
-    while (!next(message_)) fill();
-    return decode_frame(as_bytes(message_));
-  }
-  int socket() const { return socket_; }
-
- private:
-  const uint16_t port_;
-  int socket_ = -1;
-  Json identity_ = Json::object();
-  std::string in_, message_;
-};
-
-using Nodes = std::vector<std::unique_ptr<Node>>;
-
-/// Joins all nodes step by step, so that the coordinator handles all of them at the same time.
-void join(std::span<const std::unique_ptr<Node>> nodes) {
-  for (auto next : {&Node::connect, &Node::upgrade, &Node::say_hello, &Node::hear_welcome})
-    for (const auto& node : nodes) ((*node).*next)();
-}
-
-Nodes joined(int count, uint16_t port) {
-  Nodes nodes;
-  for (int i = 0; i < count; ++i) nodes.push_back(std::make_unique<Node>(port));
-  for (size_t at = 0; at < nodes.size(); at += kTogether)
-    join(std::span(nodes).subspan(at, std::min(kTogether, nodes.size() - at)));
-  return nodes;
-}
-
 /// Calls `answer` with each arriving message and adds up the returned values. Stops after
 /// `seconds`, or when the sum reaches `most`. Returns the sum.
 int64_t drive(const Nodes& nodes, double seconds,
-              const std::function<int(Node&, const std::string&)>& answer,
+              const std::function<int(LoadNode&, const std::string&)>& answer,
               int64_t most = INT64_MAX) {
   const int poll = epoll_create1(0);
   for (const auto& node : nodes) {
@@ -207,7 +84,7 @@ int64_t drive(const Nodes& nodes, double seconds,
   for (const double end = steady_seconds() + seconds; steady_seconds() < end && done < most;) {
     const int count = epoll_wait(poll, events.data(), static_cast<int>(events.size()), 100);
     for (int i = 0; i < count; ++i) {
-      Node& node = *static_cast<Node*>(events[static_cast<size_t>(i)].data.ptr);
+      LoadNode& node = *static_cast<LoadNode*>(events[static_cast<size_t>(i)].data.ptr);
       node.fill();
       while (node.next(message)) done += answer(node, message);
     }
@@ -221,7 +98,7 @@ int64_t echo(const Nodes& nodes, const Settings& settings) {
   const std::string message =
       websocket_message(encode_frame({FrameType::echo, 0, Json::object(), payload}));
   for (const auto& node : nodes) node->write(message);
-  return drive(nodes, settings.seconds, [&](Node& node, const std::string&) {
+  return drive(nodes, settings.seconds, [&](LoadNode& node, const std::string&) {
     node.write(message);
     return 1;
   });
@@ -234,7 +111,7 @@ void say_ready(const Nodes& nodes, int slots) {
 }
 
 /// Answers a ticket. Returns 1 for a verdict that accepts a result, else 0.
-int answer(Node& node, const std::string& message) {
+int answer(LoadNode& node, const std::string& message) {
   const Frame frame = decode_frame(as_bytes(message));
   if (frame.type == FrameType::verdict)
     return frame.control.find("verdict")->string == "accepted" ? 1 : 0;
@@ -265,19 +142,28 @@ int64_t storm(const Nodes& nodes) {
   return drive(nodes, kStormSeconds, answer, static_cast<int64_t>(nodes.size()));
 }
 
+/// Accepted results, and the coordinator's CPU time for them.
+struct Rate {
+  int64_t done = 0;
+  double cpu = 0;  // seconds
+  double per_cpu_second() const { return static_cast<double>(done) / cpu; }
+};
+
 /// The report that the nodes' process sends at its end.
 struct Report {
   int64_t done = 0;
   double seconds = 0;
   double p99 = 0, p99_with_slow = 0;  // seconds
-  int64_t slow_closed = 0;
+  int64_t closed = 0;                 // connections of peers
+  int64_t pings = 0;
+  Rate alone = {}, beside = {};
 };
 
 /// The seconds within which 99 % of the results get their verdict.
 double p99_of_verdicts(const Nodes& nodes, double seconds, int64_t& done) {
   std::map<uint64_t, double> said;
   std::vector<double> took;
-  done += drive(nodes, seconds, [&](Node& node, const std::string& message) {
+  done += drive(nodes, seconds, [&](LoadNode& node, const std::string& message) {
     const uint64_t ticket = decode_frame(as_bytes(message)).ticket;
     const int counts = answer(node, message);
     const auto found = said.find(ticket);
@@ -313,23 +199,79 @@ Report slow(const Nodes& nodes, const Settings& settings, uint16_t port) {
   Report report{.seconds = 2 * settings.seconds};
   say_ready(nodes, 1);
   report.p99 = p99_of_verdicts(nodes, settings.seconds, report.done);
-  Nodes others = joined(kSlow, port);
-  std::jthread dripping([&](std::stop_token stop) { report.slow_closed = drip(others, stop); });
+  Nodes others = joined(kPeers, port);
+  std::jthread dripping([&](std::stop_token stop) { report.closed = drip(others, stop); });
   report.p99_with_slow = p99_of_verdicts(nodes, settings.seconds, report.done);
   dripping.request_stop();
   dripping.join();
   return report;
 }
 
+/// Sends the pings of all peers, and connects closed ones again, until `stop`.
+void ping(const Nodes& peers, const std::stop_token& stop, Report& report) {
+  const std::string ping("\x89\x80\0\0\0\0", 6);
+  for (double next = steady_seconds(); !stop.stop_requested(); next += 1.0 / kPings) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(next - steady_seconds()));
+    for (const auto& peer : peers) {
+      if (peer->discard()) {
+        report.pings += peer->write_at_once(ping);
+        continue;
+      }
+      ++report.closed;
+      peer->leave();
+      try {
+        join(std::span(&peer, 1));
+      } catch (const std::runtime_error&) {  // the gate refuses it: it tries again
+      }
+    }
+  }
+}
+
+/// The CPU time of the coordinator's process, which started this one.
+double coordinator_seconds() {
+  clockid_t clock;
+  timespec time{};
+  clock_getcpuclockid(getppid(), &clock);
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Alternates time without and with the pings, so that other programs disturb both alike.
+Report pings(const Nodes& nodes, const Settings& settings, uint16_t port) {
+  constexpr int kRounds = 4;
+  const double seconds = settings.seconds / kRounds;
+  Report report{.seconds = 2 * settings.seconds};
+  Nodes peers;
+  for (int i = 0; i < kPeers; ++i)
+    peers.push_back(
+        std::make_unique<LoadNode>(port, INADDR_LOOPBACK + ((1 + static_cast<in_addr_t>(i)) << 8)));
+  for (const auto& peer : peers) join(std::span(&peer, 1));
+  say_ready(nodes, 8);
+  auto measure = [&](Rate& rate) {
+    const double cpu = coordinator_seconds();
+    const int64_t done = drive(nodes, seconds, answer);
+    rate.cpu += coordinator_seconds() - cpu;
+    rate.done += done;
+    report.done += done;
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    measure(report.alone);
+    std::jthread pinging([&](std::stop_token stop) { ping(peers, stop, report); });
+    measure(report.beside);
+  }
+  return report;
+}
+
 Report work(const Nodes& nodes, const Settings& settings, uint16_t port) {
   if (settings.what == "slow") return slow(nodes, settings, port);
+  if (settings.what == "pings") return pings(nodes, settings, port);
   if (settings.what == "storm") hold(nodes);
   const double start = steady_seconds();
   int64_t done = 0;
   if (settings.what == "storm") {
     done = storm(nodes);
   } else if (settings.what == "idle") {
-    drive(nodes, settings.seconds, [](Node&, const std::string&) { return 0; });
+    drive(nodes, settings.seconds, [](LoadNode&, const std::string&) { return 0; });
   } else {
     done = settings.what == "echo" ? echo(nodes, settings) : tickets(nodes, settings);
   }
@@ -389,10 +331,10 @@ Settings read_settings(int count, char** arguments) {
   }
   if (settings.connections < 1 || settings.seconds <= 0 || settings.bytes < kFrameHeaderBytes ||
       (settings.what != "echo" && settings.what != "tickets" && settings.what != "idle" &&
-       settings.what != "storm" && settings.what != "slow"))
+       settings.what != "storm" && settings.what != "slow" && settings.what != "pings"))
     throw std::runtime_error(
-        "usage: pool_load [echo|tickets|idle|storm|slow] [--connections N] [--seconds S] [--bytes "
-        "B]");
+        "usage: pool_load [echo|tickets|idle|storm|slow|pings] [--connections N] [--seconds S] "
+        "[--bytes B]");
   return settings;
 }
 
@@ -426,9 +368,10 @@ void run(const Settings& settings) {
   std::atomic<bool> stop = false;
   ServerOptions how;
   how.stop = [&] { return stop.load(); };
+  how.origins = {kVolunteerOrigin};
   // Allows many nodes from one address (docs/serve.md).
-  const bool with_slow = settings.what == "slow";
-  how.limits.sockets_per_address = 2.0 * (settings.connections + (with_slow ? kSlow : 0));
+  const bool with_slow = settings.what == "slow", with_pings = settings.what == "pings";
+  how.limits.sockets_per_address = 2.0 * (settings.connections + (with_slow ? kPeers : 0));
   how.limits.sockets = std::max(how.limits.sockets, how.limits.sockets_per_address);
   if (settings.what != "idle" && settings.what != "storm")
     how.limits.messages_per_second = how.limits.bytes_per_second = 1e9;
@@ -442,8 +385,10 @@ void run(const Settings& settings) {
   Coordinator coordinator(
       {.store = *store, .blobs = blobs, .server = server, .metrics = metrics, .log = log},
       {.author_token = "", .node_token = "token", .limits = how.limits});
-  if (settings.what == "tickets" || with_slow)
-    for (int i = 0; i < std::max(1, static_cast<int>((with_slow ? 2 : 1) * settings.seconds)); ++i)
+  if (settings.what == "tickets" || with_slow || with_pings)
+    for (int i = 0;
+         i < std::max(1, static_cast<int>((settings.what == "tickets" ? 1 : 2) * settings.seconds));
+         ++i)
       add_tickets(coordinator.pool(), 20000);
   if (settings.what == "storm") add_tickets(coordinator.pool(), settings.connections);
   Pipe to_nodes, from_nodes;
@@ -466,9 +411,18 @@ void run(const Settings& settings) {
   line.add("per_cpu_second", done / spent).add("cpu_share", spent / report.seconds);
   line.add("resident_bytes_per_node", each);
   if (with_slow) {
-    line.add("slow", kSlow).add("slow_closed", report.slow_closed);
+    line.add("slow", kPeers).add("slow_closed", report.closed);
     line.add("p99_ms", 1e3 * report.p99).add("p99_ms_with_slow", 1e3 * report.p99_with_slow);
     line.add("ratio", report.p99_with_slow / report.p99);
+  }
+  if (with_pings) {
+    line.add("peers", kPeers).add("pings", report.pings).add("peers_closed", report.closed);
+    line.add("alone", report.alone.done).add("beside", report.beside.done);
+    line.add("ratio",
+             static_cast<double>(report.beside.done) / static_cast<double>(report.alone.done));
+    line.add("cpu_alone", report.alone.cpu).add("cpu_beside", report.beside.cpu);
+    line.add("ratio_per_cpu_second",
+             report.beside.per_cpu_second() / report.alone.per_cpu_second());
   }
   std::printf("%s\n", line.str().c_str());
   stop = true;

@@ -11,6 +11,7 @@
 #include "base/json_line.h"
 #include "base/median.h"
 #include "cli/commands.h"
+#include "cli/for_option.h"
 #include "cli/setup.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/gemm.h"
@@ -101,7 +102,9 @@ void bench_gemm(const BenchCommand& c, Device device) {
     int used = 0;
     if (std::sscanf(name.c_str(), "%lldx%lldx%lld%n", &m, &n, &k, &used) != 3 ||
         static_cast<size_t>(used) != name.size() || m < 1 || n < 1 || k < 1)
-      throw Error(message("bench", "expected a product such as 1000x1000x1000, got '", name, "'"));
+      throw Error(message(
+          "bench", "expected a product MxNxK of numbers above 0, such as 1000x1000x1000, got '",
+          name, "'"));
     const Tensor a = random_tensor({m, k}, device), b = random_tensor({k, n}, device);
     Tensor y({m, n}, DType::f32, device);
     const double seconds = median_seconds(device, c.repeat, c.seconds, [&] { gemm(a, b, y); });

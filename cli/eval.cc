@@ -7,6 +7,7 @@
 #include "base/json_line.h"
 #include "cli/classes.h"
 #include "cli/commands.h"
+#include "cli/for_option.h"
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
@@ -90,7 +91,7 @@ int run_command(const EvalCommand& c) {
   if (!data.resize) data.resize = info.resize;
   auto samples = in_classes(open_data(data, network, c.train_part, "none", c.data.limit),
                             info.class_names, data.data);
-  if (!c.confusion.empty()) expect_writable(c.confusion);
+  if (!c.confusion.empty()) for_option("--confusion", [&] { expect_writable(c.confusion); });
 
   nn::EvaluateOptions how;
   how.batch_size = c.batch_size;

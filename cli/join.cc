@@ -7,6 +7,7 @@
 
 #include "base/environment.h"
 #include "cli/commands.h"
+#include "cli/for_option.h"
 #include "cli/interrupt.h"
 #include "cli/setup.h"
 #include "cli/state_folder.h"
@@ -47,8 +48,9 @@ dist::NodeCounts run_node(dist::NodeOptions how) {
 int run_command(const JoinCommand& c) {
   const Device device = open_device(c.device);
   dist::NodeOptions how;
-  how.wire.url = dist::parse_coordinator_url(c.url);
-  how.wire.token = token_for(how.wire.url, c.token_file, "node.token");
+  how.wire.url = for_option("url", [&] { return dist::parse_coordinator_url(c.url); });
+  how.wire.token = for_option("--token-file",
+                              [&] { return token_for(how.wire.url, c.token_file, "node.token"); });
   how.wire.certificates = c.certificates;
   how.functions = dist::sample_functions();
   how.functions[dist::kTrainingFunction] = dist::training_function(device);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "cli/for_option.h"
 #include "cli/interrupt.h"
 #include "cli/state_folder.h"
 #include "cli/text.h"
@@ -35,8 +36,7 @@ using LogFile = std::unique_ptr<std::FILE, CloseFile>;
 LogFile open_log(const std::string& name) {
   if (name.empty()) return nullptr;
   LogFile file(std::fopen(name.c_str(), "a"));
-  if (!file)
-    throw Error(message("train", "cannot write --pool-log ", name, ": ", std::strerror(errno)));
+  if (!file) throw Error("--pool-log: cannot write " + name + ": " + std::strerror(errno));
   return file;
 }
 
@@ -68,9 +68,11 @@ dist::WireOptions coordinator_of(const PoolTrainCommand& c) {
   if (c.port || !c.log.empty())
     throw Error(std::string(c.port ? "--pool-port" : "--pool-log") +
                 ": expected --pool serve, got --pool " + c.where);
-  const dist::CoordinatorUrl url = dist::parse_coordinator_url(c.where);
+  const dist::CoordinatorUrl url =
+      for_option("--pool", [&] { return dist::parse_coordinator_url(c.where); });
   return {.url = url,
-          .token = token_for(url, c.token_file, "author.token"),
+          .token = for_option("--pool-token-file",
+                              [&] { return token_for(url, c.token_file, "author.token"); }),
           .certificates = c.certificates,
           .silence = kSilence};
 }

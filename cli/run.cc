@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/for_option.h"
 #include "cli/setup.h"
 #include "cli/text.h"
 #include "cli/weights_file.h"
@@ -78,7 +79,7 @@ std::map<std::string, Tensor> forward(nn::Network& network, nn::Phase phase,
   for (const std::string& name : network.input_names()) {
     const auto at = files.find(name);
     if (at == files.end()) throw Error("--input: expected a file for " + name + ", got none");
-    inputs[name] = nn::read_npy(at->second);
+    inputs[name] = for_option("--input", [&] { return nn::read_npy(at->second); });
     given.push_back(at->second);
   }
   return naming(join(given, ", "), [&] { return network.forward(inputs, phase); });
@@ -100,11 +101,13 @@ int run_command(const RunCommand& c) {
   if (!c.grad_output.empty() && !single)
     throw Error("--grad-output: expected one input, and the first output alone, got others");
   const auto results = forward(network, phase, inputs);
-  for (const auto& [name, file] : outputs) nn::write_npy(file, results.at(name));
+  for (const auto& output : outputs)
+    for_option("--output", [&] { nn::write_npy(output.second, results.at(output.first)); });
   if (c.grad_output.empty()) return 0;
 
   const Shape& shape = results.at(names[0]).shape();
-  const Tensor grad_output = nn::read_npy(c.grad_output);
+  const Tensor grad_output =
+      for_option("--grad-output", [&] { return nn::read_npy(c.grad_output); });
   naming(c.grad_output, [&] {
     require(grad_output.shape() == shape, "run", "expected the output's shape ", shape, ", got ",
             grad_output.shape());

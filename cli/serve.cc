@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // kaiseki serve
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -9,9 +10,12 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/for_option.h"
 #include "cli/interrupt.h"
+#include "cli/options/nearest.h"
 #include "cli/page.h"
 #include "cli/state_folder.h"
+#include "cli/text.h"
 #include "dist/net/coordinator.h"
 #include "dist/pool/store.h"
 #include "nn/data/catalog.h"
@@ -33,14 +37,15 @@ using LogFile = std::unique_ptr<std::FILE, CloseFile>;
 LogFile open_log(const std::string& name) {
   if (name.empty()) return LogFile(stderr);
   LogFile file(std::fopen(name.c_str(), "a"));
-  if (!file) throw Error(message("serve", "cannot write --log ", name, ": ", std::strerror(errno)));
+  if (!file) throw Error("--log: cannot write " + name + ": " + std::strerror(errno));
   return file;
 }
 
 /// Returns the pages of `--web`, else the pages embedded in this command.
 dist::Pages pages_of(const std::string& web) {
   if (web == "none" || (web.empty() && embedded_page().empty())) return {};
-  return web.empty() ? dist::Pages(embedded_page()) : dist::Pages(fs::path(web));
+  if (web.empty()) return dist::Pages(embedded_page());
+  return for_option("--web", [&] { return dist::Pages(fs::path(web)); });
 }
 
 /// Adds MNIST for the page that trains, if this machine has it.
@@ -57,6 +62,19 @@ void add_mnist(dist::Pages& pages) {
     if (!fs::exists(file)) file.replace_extension();  // unpacked
     pages.add(fs::path("data") / set.name / one.name, read_file(file, kMostData));
   }
+}
+
+void set_limit(dist::Limits& limits, const std::string& assignment) {
+  const std::string name = assignment.substr(0, assignment.find('='));
+  std::vector<std::string> known;
+  for (const dist::LimitName& one : dist::limit_names()) known.emplace_back(one.name);
+  if (name != assignment && std::ranges::find(known, name) == known.end()) {
+    const std::string meant = nearest(name, known);
+    throw Error("--limit: unknown limit '" + shortened(name) + "'" +
+                "; docs/serve.md lists the limits" +
+                (meant.empty() ? "" : "; did you mean " + meant + "?"));
+  }
+  for_option("--limit", [&] { dist::set_limit(limits, assignment); });
 }
 
 std::unique_ptr<dist::Server> make_server(const dist::ServerOptions& how, dist::Metrics& metrics,
@@ -82,11 +100,13 @@ int run_command(const ServeCommand& c) {
   how.origins = c.origins;
   how.stop = interrupted;
   how.trust_proxy = c.trust_proxy;
-  for (const std::string& limit : c.limits) dist::set_limit(how.limits, limit);
+  for (const std::string& limit : c.limits) set_limit(how.limits, limit);
   dist::Pages pages = pages_of(c.web);
   if (!pages.empty()) add_mnist(pages);
 
-  const fs::path folder = state_folder(c.state);
+  const fs::path folder = c.state.empty()
+                              ? state_folder("")
+                              : for_option("--state", [&] { return state_folder(c.state); });
   dist::CoordinatorOptions who;
   who.author_token = token_of(folder / "author.token");
   who.viewer_token = token_of(folder / "viewer.token");

@@ -6,6 +6,8 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "cli/download.h"
+#include "cli/for_option.h"
+#include "cli/options/nearest.h"
 #include "cli/subset.h"
 #include "cli/text.h"
 #include "matrix/backend/backend.h"
@@ -24,6 +26,23 @@ fs::path installed_models() {
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error);
   return program.parent_path().parent_path() / "share/kaiseki/models";
+}
+
+/// The names of the networks in a folder.
+void add_models(const fs::path& folder, std::vector<std::string>& names) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+}
+
+/// "; did you mean lenet?", or "" if no network has a similar name.
+std::string suggested_model(const std::string& name) {
+  std::vector<std::string> known;
+  add_models("models", known);
+  add_models(installed_models(), known);
+  std::ranges::sort(known);
+  const std::string meant = nearest(fs::path(name).stem().string(), known);
+  return meant.empty() ? "" : "; did you mean " + meant + "?";
 }
 
 std::optional<uint64_t> workspace_limit(const std::string& text) {
@@ -92,8 +111,9 @@ fs::path find_network(const std::string& name) {
     looked += ", " + place.string();
   }
   if (fs::is_directory(name, error)) throw Error(name + ": expected a network, got a folder");
-  throw Error(shortened(name) + ": expected a network, got no such file" +
-              (shortened(name) == name ? " (looked for " + looked + ")" : ""));
+  const bool is_short = shortened(name) == name;
+  throw Error(shortened(name) + ": no such file or network" +
+              (is_short ? ", looked for " + looked + suggested_model(name) : ""));
 }
 
 std::string title(const std::string& name, const fs::path& file) {
@@ -132,12 +152,13 @@ std::shared_ptr<const nn::Dataset> open_data(const DataOptions& options, nn::Net
   how.preprocessing.as_stored = options.as_stored;
   nn::set_augmentation(augment, how.preprocessing);
   how.fetch = download;
-  std::shared_ptr<const nn::Dataset> data = nn::open_dataset(how);
+  std::shared_ptr<const nn::Dataset> data =
+      for_option("--data", [&] { return nn::open_dataset(how); });
   const Shape output = network.output_shape();
   if (output.rank() == 1 && data->classes() > output[0])
-    throw Error(message("data", "expected at most ", output[0],
-                        " classes, as the network's output, got ", data->classes(), " in ",
-                        options.data));
+    throw Error(text_from("--data: expected at most ", output[0],
+                          " classes, as the network's output, got ", data->classes(), " in ",
+                          options.data));
   if (limit > 0 && limit < data->size()) data = std::make_shared<Subset>(data, limit);
   return data;
 }

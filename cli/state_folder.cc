@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "base/environment.h"
@@ -65,17 +66,20 @@ std::string token_for(const dist::CoordinatorUrl& url, const std::string& given,
 
 std::string token_of(const fs::path& file) {
   if (fs::exists(file)) return read_token(file);
-  const std::string token = random_token();
-  const int made = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const std::string line = random_token() + "\n";
+  const fs::path temporary = file.string() + ".tmp-" + std::to_string(::getpid());
+  const int made = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (made < 0) fail("cannot make", file);
-  const std::string line = token + "\n";
   const bool written = ::write(made, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   ::close(made);
-  if (!written) {
-    fs::remove(file);
-    fail("cannot write", file);
-  }
-  return token;
+  // Of processes that start at the same time, the first gives its token to all.
+  const bool linked = written && (::link(temporary.c_str(), file.c_str()) == 0 || errno == EEXIST ||
+                                  ::rename(temporary.c_str(), file.c_str()) == 0);
+  const int error = errno;
+  ::unlink(temporary.c_str());
+  errno = error;
+  if (!linked) fail("cannot write", file);
+  return read_token(file);
 }
 
 }  // namespace kaiseki::cli

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cli/classes.h"
 #include "cli/commands.h"
+#include "cli/for_option.h"
 #include "cli/interrupt.h"
 #include "cli/pool_training.h"
 #include "cli/progress.h"
@@ -143,7 +144,8 @@ void add_extensions(TrainRun& run, const nn::Recipe& recipe,
     how.every = c.checkpoint_every;
     how.keep = c.keep;
     how.metadata = to_metadata(run.info);
-    auto checkpointer = std::make_unique<nn::Checkpointer>(how);
+    auto checkpointer =
+        for_option("--checkpoint", [&] { return std::make_unique<nn::Checkpointer>(how); });
     run.checkpointer = checkpointer.get();
     trainer.extend(std::move(checkpointer));
   }
@@ -158,11 +160,13 @@ void add_extensions(TrainRun& run, const nn::Recipe& recipe,
 /// Throws Error if the folder of a new run has the checkpoints of another run.
 void check_folder(const TrainCommand& c) {
   if (c.checkpoint.empty() || c.resume) return;
-  try {
-    nn::expect_no_checkpoints(c.checkpoint);
-  } catch (const nn::CheckpointsExist& error) {
-    throw Error(error.what() + std::string("; --resume resumes that run"));
-  }
+  for_option("--checkpoint", [&] {
+    try {
+      nn::expect_no_checkpoints(c.checkpoint);
+    } catch (const nn::CheckpointsExist& error) {
+      throw Error(error.what() + std::string("; --resume resumes that run"));
+    }
+  });
 }
 
 }  // namespace

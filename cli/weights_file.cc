@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/classes.h"
+#include "cli/for_option.h"
 #include "nn/onnx/onnx.h"
 #include "nn/sukiyaki_weights.h"
 #include "nn/train/checkpoint.h"
@@ -35,14 +36,7 @@ std::string one_line(const nn::LoadReport& report) {
   return text;
 }
 
-}  // namespace
-
-WeightsInfo load_weights_for(const std::string& name, nn::Network& network,
-                             nn::LoadReport* report) {
-  if (name.empty()) {
-    if (network.has_weights()) return from_metadata(network.metadata());
-    throw Error("--weights: expected a file, because the network's file has no weights, got none");
-  }
+WeightsInfo load(const std::string& name, nn::Network& network, nn::LoadReport* report) {
   const fs::path file = weights_file(name);
   nn::Metadata metadata;
   nn::LoadReport found = nn::load_weights(file, network, false, &metadata);
@@ -52,6 +46,17 @@ WeightsInfo load_weights_for(const std::string& name, nn::Network& network,
     throw Error(file.string() + ": expected the weights of this network, got " + one_line(found));
   if (report) *report = found;
   return from_metadata(metadata);
+}
+
+}  // namespace
+
+WeightsInfo load_weights_for(const std::string& name, nn::Network& network,
+                             nn::LoadReport* report) {
+  if (!name.empty()) return for_option("--weights", [&] { return load(name, network, report); });
+  if (network.has_weights()) return from_metadata(network.metadata());
+  throw Error(
+      "missing option --weights: the network's file has no weights; kaiseki train --save FILE "
+      "writes them");
 }
 
 void expect_finite(double value, const std::string& what, nn::Network& network) {
@@ -70,7 +75,7 @@ void expect_to_save(const std::string& option, const fs::path& file, nn::Network
   if (suffix != ".safetensors" && suffix != ".json" && suffix != ".tar" && suffix != ".onnx")
     throw Error(option + ": expected a file .safetensors, .json, .tar or .onnx, got " +
                 file.string());
-  expect_writable(file);
+  for_option(option, [&] { expect_writable(file); });
   if (suffix == ".onnx") nn::expect_onnx(network);
   if (suffix == ".safetensors" || suffix == ".tar")
     nn::check_storable_names(network, to_metadata(info));

@@ -6,8 +6,18 @@
 
 namespace kaiseki::nn {
 
+bool begins_as_json(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && (text[first] == '{' || text[first] == '[');
+}
+
 NetworkSpec parse_network(std::string_view text, std::string_view source) {
   if (is_onnx(as_bytes(text), source)) return read_onnx(as_bytes(text), source);
+  if (!begins_as_json(text))
+    throw ParseError(source, "byte 0",
+                     "expected a network as JSON or ONNX, got an empty file or another format");
   const Json document = parse_json(text, source);
   if (document.is(Json::Kind::array) || document.find("layer_params"))
     return read_sukiyaki_format(document, source);

@@ -2,6 +2,7 @@
 // Sukiyaki's list format, as in figure 5 of the paper and in files of Sukiyaki v1: conv, pool, fc,
 // act.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -149,16 +150,26 @@ class SukiyakiReader {
     LayerSpec& layer = spec_.layers.back();
     if (!status.is(Json::Kind::object)) fail(path, "an object", status.describe());
     const bool trained = layer.type == "convolution" || layer.type == "fully_connected";
+    std::map<std::string, std::vector<float>> values;
     for (size_t i = 0; i < status.keys.size(); ++i) {
       const std::string& key = status.keys[i];
       const std::string at = path + "." + key.substr(0, 64);
-      if (!trained || (key != "w" && key != "b"))
-        fail(at, trained ? "the keys w and b" : "an empty object", "\"" + key.substr(0, 64) + "\"");
+      if (!trained || (key != "w" && key != "b" && key != "sha256"))
+        fail(at, trained ? "the keys w, b and sha256" : "an empty object",
+             "\"" + key.substr(0, 64) + "\"");
       if (!status.items[i].is(Json::Kind::string))
-        fail(at, "Base64 in quotes", status.items[i].describe());
-      layer.weights.push_back({key == "w" ? "weight" : "bias", at,
-                               decode_floats(status.items[i].string, source_ + ": " + at)});
+        fail(at, key == "sha256" ? "a text" : "Base64 in quotes", status.items[i].describe());
+      if (key != "sha256") values[key] = decode_floats(status.items[i].string, source_ + ": " + at);
     }
+    const Json* const sum = status.find("sha256");
+    if (sum && sum->string != checksum_of(values["w"], values["b"]))
+      throw ParseError(source_, path,
+                       "the values of layer " + layer.name +
+                           " do not have their sha256: the file "
+                           "is damaged, or another program changed it and kept sha256");
+    for (const auto& [key, parameter] : {std::pair("w", "weight"), std::pair("b", "bias")})
+      if (const auto found = values.find(key); found != values.end())
+        layer.weights.push_back({parameter, path + "." + key, std::move(found->second)});
     if (layer.type == "convolution" && bias_varies(layer)) layer.params.set("bias", "position");
   }
 

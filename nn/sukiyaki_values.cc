@@ -8,6 +8,7 @@
 
 #include "base/base64.h"
 #include "base/error.h"
+#include "base/sha256.h"
 
 namespace kaiseki::nn {
 
@@ -24,6 +25,13 @@ std::vector<float> decode_floats(std::string_view base64, const std::string& sou
 
 std::string encode_floats(const std::vector<float>& values) {
   return encode_base64(std::as_bytes(std::span(values)));
+}
+
+std::string checksum_of(const std::vector<float>& w, const std::vector<float>& b) {
+  Sha256 hash;
+  hash.update(std::as_bytes(std::span(w)));
+  hash.update(std::as_bytes(std::span(b)));
+  return hash.finish();
 }
 
 bool bias_per_channel(std::vector<float>& values, size_t channels) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The weights in Sukiyaki's files: Base64 of little-endian float32, {"w", "b"} for each trained
-// layer. The bias of a convolution has one value for each position of the output.
+// The weights in Sukiyaki's files: Base64 of little-endian float32, {"w", "b", "sha256"} for each
+// trained layer. The bias of a convolution has one value for each position of the output. The
+// checksum of both is from this library, Sukiyaki's own files have none.
 #pragma once
 
 #include <string>
@@ -12,6 +13,9 @@ namespace kaiseki::nn {
 /// Throws ParseError if the text is not Base64 of whole floats.
 std::vector<float> decode_floats(std::string_view base64, const std::string& source);
 std::string encode_floats(const std::vector<float>& values);
+
+/// The SHA-256 of the floats of w, then those of b.
+std::string checksum_of(const std::vector<float>& w, const std::vector<float>& b);
 
 /// Reduces `values` to one value for each channel, if all positions of each channel have the same
 /// value. Returns true if so, else returns false and changes nothing.

@@ -96,13 +96,15 @@ class SukiyakiWriter {
   Json status_of(const Node& node) {
     Json status = Json::object();
     if (node.shape.parameters.empty()) return status;
-    status.set("w", encode_floats(values_.at(node.name + ".weight")));
+    const std::vector<float>& weight = values_.at(node.name + ".weight");
     std::vector<float> bias(static_cast<size_t>(node.shape.output[0]));
     if (auto at = values_.find(node.name + ".bias"); at != values_.end()) bias = at->second;
     const auto positions = static_cast<size_t>(node.shape.output.elements()) / bias.size();
     std::vector<float> spread;
     for (float value : bias) spread.insert(spread.end(), positions, value);
-    return status.set("b", encode_floats(spread));
+    return status.set("w", encode_floats(weight))
+        .set("b", encode_floats(spread))
+        .set("sha256", checksum_of(weight, spread));
   }
 
   Graph graph_;

@@ -57,14 +57,6 @@ bool is_safetensors(ByteView bytes) {
          load_le<uint64_t>(bytes.data()) <= bytes.size() - 8;
 }
 
-bool is_json(ByteView bytes) {
-  std::string_view text = as_text(bytes);
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  return first != text.npos && (text[first] == '{' || text[first] == '[');
-}
-
 bool is_tar(ByteView bytes) {
   return begins_as_tar(*maybe_gzip(std::make_unique<MemorySource>(bytes), kMaxUnpacked));
 }
@@ -74,28 +66,21 @@ enum class Format { safetensors, network, tar };
 /// Recognizes the format by the content. Throws ParseError if it is none of these.
 Format format_of(ByteView bytes, const std::string& source) {
   if (is_safetensors(bytes)) return Format::safetensors;
-  if (is_json(bytes) || is_onnx(bytes, source)) return Format::network;
+  if (begins_as_json(as_text(bytes)) || is_onnx(bytes, source)) return Format::network;
   if (is_tar(bytes)) return Format::tar;
   throw ParseError(
       source, "byte 0",
       "expected weights as safetensors, JSON, ONNX, tar or tar.gz, got another format");
 }
 
-std::vector<NamedTensor> read_tensors(const fs::path& file, bool& flat, Metadata* metadata) {
-  const ByteVector bytes = read_file(file);
-  const Format format = format_of(bytes, file.string());
+std::vector<NamedTensor> read_tensors(ByteView bytes, const std::string& source, bool& flat,
+                                      Metadata* metadata) {
+  const Format format = format_of(bytes, source);
   flat = format == Format::network;
-  if (flat) return tensors_in_network(bytes, file.string(), metadata);
-  return format == Format::tar ? read_tar_tensors(file, metadata)
-                               : read_safetensors(file, metadata);
-}
-
-std::vector<NamedTensor> read_tensors(ByteView bytes, bool& flat, Metadata* metadata) {
-  const Format format = format_of(bytes, "memory");
-  flat = format == Format::network;
-  if (flat) return tensors_in_network(bytes, "memory", metadata);
-  return format == Format::tar ? read_tar_tensors(bytes, metadata)
-                               : read_safetensors(bytes, metadata);
+  if (flat) return tensors_in_network(bytes, source, metadata);
+  if (format == Format::tar) return read_tar_tensors(bytes, metadata, source);
+  MemorySource contents(bytes, source);
+  return read_safetensors(contents, metadata);
 }
 
 /// Reshapes the values of a network file. The file has no shapes. A bias may have a value for each
@@ -220,13 +205,13 @@ ByteVector encode_weights(std::string_view format, Network& network, const Metad
 
 LoadReport load_weights(const fs::path& file, Network& network, bool strict, Metadata* metadata) {
   bool flat = false;
-  std::vector<NamedTensor> tensors = read_tensors(file, flat, metadata);
+  std::vector<NamedTensor> tensors = read_tensors(read_file(file), file.string(), flat, metadata);
   return assign_weights(std::move(tensors), flat, file.string(), network, strict);
 }
 
 LoadReport load_weights(ByteView bytes, Network& network, bool strict, Metadata* metadata) {
   bool flat = false;
-  std::vector<NamedTensor> tensors = read_tensors(bytes, flat, metadata);
+  std::vector<NamedTensor> tensors = read_tensors(bytes, "memory", flat, metadata);
   return assign_weights(std::move(tensors), flat, "memory", network, strict);
 }
 

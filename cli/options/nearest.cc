@@ -54,7 +54,8 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
   if (begun.size() == 1) return begun[0];
   std::string best;
   size_t least = std::max<size_t>(1, letters.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
+  begun.insert(begun.end(), candidates.begin(), candidates.end());
+  for (const std::string& candidate : begun) {
     const size_t differing = distance(letters, letters_of(candidate));
     if (differing >= least) continue;
     least = differing;

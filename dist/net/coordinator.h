@@ -148,7 +148,7 @@ class Coordinator final : public Service, public SessionHost {
   size_t not_offered_ = 0;  // sessions with free slots that were offered no new work yet
   std::vector<NodeMessage> messages_;
   bool scheduled_ = false, draining_ = false, has_new_work_ = false;
-  double last_tick_ = 0, last_collection_ = 0, history_saved_ = 0;
+  std::optional<double> last_tick_, last_collection_, history_saved_;
   SharedText offers_{kShownSeconds};
   NodeTraffic traffic_;
   std::set<TaskId> logged_waiting_;

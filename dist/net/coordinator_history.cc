@@ -43,8 +43,8 @@ void Coordinator::load_history() {
 void Coordinator::note_history(double now) {
   const uint64_t ended = pool_.counted(PoolEvent::accepted) + pool_.counted(PoolEvent::dead);
   history_.add(clock_(), ended, by_node_.size());
-  if (history_saved_ == 0) history_saved_ = now;
-  if (now - history_saved_ < kSaveSeconds) return;
+  if (!history_saved_) history_saved_ = now;
+  if (now - *history_saved_ < kSaveSeconds) return;
   history_saved_ = now;
   save_history();
 }

@@ -12,8 +12,9 @@ constexpr double kTickSeconds = 1, kCollectionSeconds = 600;
 }  // namespace
 
 void Coordinator::tick(double now) {
-  if (now - last_tick_ >= kTickSeconds) {
-    measure_traffic(now - std::exchange(last_tick_, now));
+  if (!last_tick_ || now - *last_tick_ >= kTickSeconds) {
+    if (last_tick_) measure_traffic(now - *last_tick_);
+    last_tick_ = now;
     note_history(now);
     tick_pool(now);
     has_new_work_ = true;  // in case a notification was missed, and as rests end
@@ -29,7 +30,9 @@ void Coordinator::tick_pool(double now) {
       log_.event("project_lapsed",
                  {{"project", std::to_string(project.id)}, {"name", project.name}});
     }
-    if (now - last_collection_ > kCollectionSeconds && std::exchange(last_collection_, now) > 0) {
+    if (!last_collection_) last_collection_ = now;
+    if (now - *last_collection_ > kCollectionSeconds) {
+      last_collection_ = now;
       metrics_.add("blobs_collected", static_cast<uint64_t>(pool_.collect_blobs()));
       metrics_.add("nodes_forgotten", static_cast<uint64_t>(pool_.collect_nodes()));
       std::erase_if(records_, [&](const auto& one) {

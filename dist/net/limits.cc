@@ -49,16 +49,14 @@ void set_limit(Limits& limits, std::string_view assignment) {
   const std::string_view name = assignment.substr(0, equals);
   const std::string_view text = assignment.substr(std::min(equals + 1, assignment.size()));
   const auto found = std::ranges::find(kNames, name, &LimitName::name);
-  if (found == std::end(kNames)) {
-    std::string known;
-    for (const LimitName& one : kNames) (known += known.empty() ? "" : ", ") += one.name;
-    throw Error(message("limits", "expected NAME=NUMBER with a name of ", known, ", got '",
-                        assignment, "'"));
-  }
+  if (found == std::end(kNames) || name == assignment)
+    throw Error(message("limits", "expected NAME=NUMBER such as sockets=1000, got '",
+                        assignment.substr(0, 100), "'"));
   double value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value > 0) || value > 1e15)
-    throw Error(message("limits", "expected ", name, " over 0, got '", text, "'"));
+    throw Error(message("limits", "expected a number above 0 for ", name, ", got '",
+                        text.substr(0, 100), "'"));
   limits.*(found->value) = value;
 }
 

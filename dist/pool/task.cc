@@ -23,6 +23,14 @@ std::optional<TicketId> TicketQueue::ready_from(TicketId ticket) const {
   return *found;
 }
 
+std::vector<TicketId> TicketQueue::through(TicketId through) const {
+  std::vector<TicketId> all(ready_.begin(), ready_.upper_bound(through));
+  for (const auto* timed : {&waiting_, &outstanding_})
+    for (const auto& [time, ticket] : *timed)
+      if (ticket <= through) all.push_back(ticket);
+  return all;
+}
+
 std::optional<TicketId> TicketQueue::due(double now) const {
   if (waiting_.empty() || waiting_.begin()->first > now) return std::nullopt;
   return waiting_.begin()->second;

@@ -37,6 +37,8 @@ class TicketQueue {
   /// A waiting ticket that is due.
   std::optional<TicketId> due(double now) const;
   const std::set<std::pair<double, TicketId>>& outstanding() const { return outstanding_; }
+  /// All tickets of the queue up to `through`.
+  std::vector<TicketId> through(TicketId through) const;
 
  private:
   std::set<TicketId> ready_;

@@ -139,8 +139,9 @@ std::vector<PoolTicket*> Tickets::load_fresh(PoolTask& task) {
 
 std::vector<PoolTicket*> Tickets::of_task(TaskId task, TicketId through) {
   std::vector<PoolTicket*> open;
-  for (auto& [id, ticket] : tickets_)
-    if (ticket.row_.task == task && id <= through) open.push_back(&ticket);
+  const auto found = tasks_.find(task);
+  if (found == tasks_.end()) return open;
+  for (const TicketId id : found->second.queue_.through(through)) open.push_back(&tickets_.at(id));
   return open;
 }
 

@@ -94,6 +94,7 @@ class Tickets {
   PoolTicket* load(TicketId ticket);
   /// Reads the next tickets of a task that were never issued. Then place() each.
   std::vector<PoolTicket*> load_fresh(PoolTask& task);
+  /// The tickets of a task that have a place in its queue.
   std::vector<PoolTicket*> of_task(TaskId task, TicketId through);
 
   // Steps of an open ticket.

@@ -12,7 +12,6 @@ namespace kaiseki::dist {
 namespace {
 
 constexpr std::string_view kNames[] = {"auto", "data", "concurrent-head", "border"};
-constexpr std::string_view kEarlierName = "paper";  // of concurrent-head
 constexpr PoolMode kModes[] = {PoolMode::border, PoolMode::data, PoolMode::concurrent_head};
 
 constexpr double kMostSlower = 2;  // the slowest mode that may save bytes of volunteers
@@ -193,7 +192,6 @@ PoolMode best_mode(const StepShape& shape, std::span<const NodeRate> nodes,
 }
 
 PoolMode parse_pool_mode(std::string_view text) {
-  if (text == kEarlierName) return PoolMode::concurrent_head;
   const auto at = std::find(std::begin(kNames), std::end(kNames), text);
   if (at == std::end(kNames))
     throw Error(

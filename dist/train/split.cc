@@ -37,7 +37,9 @@ NetworkSplit split_network(const NetworkSpec& spec, std::string_view border) {
   const nn::Node* last = find_node(graph, split.border);
   if (!last || last->phase || last->layer->is_loss())
     throw Error(
-        message("split", "expected as border a layer of both phases, got '", split.border, "'"));
+        message("split",
+                "expected a layer of the network as border, of both phases and not the loss, got '",
+                split.border, "'"));
   split.shape = last->shape.output;
 
   NetworkSpec &backbone = split.backbone, &head = split.head;

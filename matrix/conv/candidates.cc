@@ -17,10 +17,8 @@ namespace {
 // on measurements.
 constexpr double kWorthMeasuring = 0.5e9;  // multiplications and additions
 
-using ConvKey = std::tuple<Backend*, int, ConvProblem>;
-
-TuneTable<ConvKey>& table() {
-  static auto* one = new TuneTable<ConvKey>;
+TuneTable<conv::ConvKey>& table() {
+  static auto* one = new TuneTable<conv::ConvKey>;
   return *one;
 }
 
@@ -158,8 +156,8 @@ namespace conv {
 
 LockedCase lock_case(Backend& backend, const ConvProblem& problem) {
   std::unique_lock lock(table().mutex);
-  TuneCase& known = table().at({&backend, threads_of(backend), problem},
-                               [&] { return first_met(backend, problem); });
+  TuneCase& known =
+      table().at(conv_key(backend, problem), [&] { return first_met(backend, problem); });
   return {std::move(lock), known};
 }
 
@@ -199,7 +197,9 @@ const ConvSolver* next_estimate(Backend& backend, const TuneCase& known, uint64_
   return nullptr;
 }
 
-int threads_of(const Backend& backend) { return backend.device().is_cpu() ? thread_count() : 0; }
+ConvKey conv_key(Backend& backend, const ConvProblem& problem) {
+  return {&backend, backend.device().is_cpu() ? thread_count() : 0, problem};
+}
 
 std::vector<std::string_view> solver_names(const Backend& backend) {
   std::vector<std::string_view> names;

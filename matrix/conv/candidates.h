@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "matrix/backend/backend.h"
@@ -65,8 +66,10 @@ std::vector<const ConvSolver*> untried_solvers(Backend& backend, const ConvProbl
 const ConvSolver* next_estimate(Backend& backend, const TuneCase& known, uint64_t available,
                                 const std::set<std::string, std::less<>>& no_room);
 
-/// Measurements are stored separately for each number of threads, or for the device.
-int threads_of(const Backend& backend);
+/// A convolution of a backend with its number of threads. Measurements are stored separately for
+/// each number of threads, or for the device.
+using ConvKey = std::tuple<Backend*, int, ConvProblem>;
+ConvKey conv_key(Backend& backend, const ConvProblem& problem);
 std::vector<std::string_view> solver_names(const Backend& backend);
 
 }  // namespace conv

@@ -102,7 +102,7 @@ class PlanCache {
   std::shared_ptr<const ConvPlan> find(Backend& backend, const ConvProblem& problem) {
     const uint64_t available = backend.device().workspace().available();
     std::lock_guard lock(mutex_);
-    const auto found = all_.find(key(backend, problem));
+    const auto found = all_.find(conv_key(backend, problem));
     if (found == all_.end()) return nullptr;
     const ConvPlan& plan = *found->second;
     const bool holds =
@@ -112,16 +112,12 @@ class PlanCache {
 
   std::shared_ptr<const ConvPlan> put(Backend& backend, const ConvProblem& problem, ConvPlan plan) {
     std::lock_guard lock(mutex_);
-    return all_[key(backend, problem)] = std::make_shared<const ConvPlan>(std::move(plan));
+    return all_[conv_key(backend, problem)] = std::make_shared<const ConvPlan>(std::move(plan));
   }
 
  private:
-  using Key = std::tuple<Backend*, int, ConvProblem>;
-  static Key key(Backend& backend, const ConvProblem& problem) {
-    return {&backend, threads_of(backend), problem};
-  }
   std::mutex mutex_;
-  std::map<Key, std::shared_ptr<const ConvPlan>> all_;
+  std::map<ConvKey, std::shared_ptr<const ConvPlan>> all_;
 };
 
 PlanCache& plan_cache() {

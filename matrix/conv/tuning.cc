@@ -17,45 +17,41 @@
 namespace kaiseki {
 namespace {
 
+using conv::conv_key;
+using conv::ConvKey;
 using conv::lock_case;
 using NoRoom = std::set<std::string, std::less<>>;
 
 /// The measurements of TuneMode::amortized that are in progress.
 class Unfinished {
  public:
-  using Key = std::tuple<Backend*, int, ConvProblem>;
-
-  void put(const Key& key, std::unique_ptr<ConvMeasurement> trials) {
+  void put(const ConvKey& key, std::unique_ptr<ConvMeasurement> trials) {
     std::lock_guard lock(mutex_);
     present()[key] = std::move(trials);
   }
-  std::unique_ptr<ConvMeasurement> take(const Key& key) {
+  std::unique_ptr<ConvMeasurement> take(const ConvKey& key) {
     std::lock_guard lock(mutex_);
     auto node = present().extract(key);
     return node ? std::move(node.mapped()) : nullptr;
   }
-  bool contains(const Key& key) {
+  bool contains(const ConvKey& key) {
     std::lock_guard lock(mutex_);
     return present().contains(key);
   }
 
  private:
-  std::map<Key, std::unique_ptr<ConvMeasurement>>& present() {
+  std::map<ConvKey, std::unique_ptr<ConvMeasurement>>& present() {
     if (epoch_ != tuning_clear_count()) all_.clear(), epoch_ = tuning_clear_count();
     return all_;
   }
   std::mutex mutex_;
-  std::map<Key, std::unique_ptr<ConvMeasurement>> all_;
+  std::map<ConvKey, std::unique_ptr<ConvMeasurement>> all_;
   uint64_t epoch_ = 0;
 };
 
 Unfinished& unfinished() {
   static auto* one = new Unfinished;
   return *one;
-}
-
-Unfinished::Key key_of(Backend& backend, const ConvProblem& problem) {
-  return {&backend, conv::threads_of(backend), problem};
 }
 
 void tell_once(Device device) {
@@ -87,7 +83,7 @@ class ConvTuner {
       if (!take_unfinished() && !begin()) return {};
       const bool computed = step(args);
       if (!trials_->done()) {
-        unfinished().put(key_of(backend_, problem_), std::move(trials_));
+        unfinished().put(conv_key(backend_, problem_), std::move(trials_));
         return {computed, false};
       }
       const std::vector<TuningResult> measured = trials_->results();
@@ -100,7 +96,7 @@ class ConvTuner {
 
  private:
   bool take_unfinished() {
-    trials_ = unfinished().take(key_of(backend_, problem_));
+    trials_ = unfinished().take(conv_key(backend_, problem_));
     if (trials_) estimate_ = nullptr;
     return trials_ != nullptr;
   }
@@ -152,7 +148,7 @@ ConvTuning measure_convolution(Backend& backend, const ConvProblem& problem, con
 
 bool convolution_is_measured(Backend& backend, const ConvProblem& problem) {
   if (!measures_convolution(problem)) return true;
-  if (unfinished().contains(key_of(backend, problem))) return false;
+  if (unfinished().contains(conv_key(backend, problem))) return false;
   const uint64_t available = backend.device().workspace().available();
   const conv::LockedCase locked = lock_case(backend, problem);
   return !conv::next_estimate(backend, locked.known, available, {}) &&

@@ -52,7 +52,9 @@ bool ProtoReader::next(ProtoField& field) {
   if (left_.empty()) return false;
   const uint64_t key = varint(), wire = key & 7;
   if (key >> 3 < 1 || key >> 3 > kLargestField)
-    fail(position_, "expected a field number from 1 to 536870911, got " + std::to_string(key >> 3));
+    fail(position_,
+         "expected an ONNX file (protobuf), got another format or damaged data: field number " +
+             std::to_string(key >> 3));
   field = {.number = static_cast<uint32_t>(key >> 3), .wire = static_cast<ProtoField::Wire>(wire)};
   switch (field.wire) {
     case ProtoField::Wire::varint:

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/sha256.h"
+#include "nn/io/checksum.h"
 #include "nn/io/tensor_bytes.h"
 #include "nn/io/tensor_list.h"
 
@@ -15,16 +15,6 @@ namespace {
 
 constexpr uint64_t kMaxHeader = 100'000'000;  // the limit of the format's library
 constexpr uint64_t kMaxFile = uint64_t{1} << 36;
-
-/// SHA-256 of the header's text, with zeros in place of this value, and of the tensors' bytes.
-constexpr std::string_view kChecksum = "kaiseki_sha256";
-
-/// The position of the checksum's digits in a header that this library wrote.
-size_t checksum_position(std::string_view header, std::string_view digits) {
-  const size_t at =
-      header.find("\"" + std::string(kChecksum) + "\":\"" + std::string(digits) + "\"");
-  return at == header.npos ? at : at + kChecksum.size() + 4;
-}
 
 /// Header and tensors, in the order of the file.
 struct EncodedSafetensors {
@@ -36,46 +26,24 @@ struct EncodedSafetensors {
 EncodedSafetensors encode(std::span<const NamedTensor> tensors, const Metadata& metadata) {
   EncodedSafetensors result;
   std::vector<ListedTensor> list;
+  std::vector<ByteView> contents;
   uint64_t end = 0;
   for (const NamedTensor& tensor : tensors) {
     result.values.push_back(for_file(tensor.value));
+    contents.push_back(bytes_of(result.values.back()));
     list.push_back(
         {tensor.name, tensor.value.dtype(), tensor.value.shape(), end, end + tensor.value.bytes()});
     end = list.back().end;
   }
-  const std::string zeros(64, '0');
-  Metadata checked = metadata;
-  checked.insert_or_assign(std::string(kChecksum), zeros);
-  std::string header = format_tensor_list(list, true, checked);
+  std::string header = format_tensor_list(list, true, with_checksum(metadata));
   header.resize((header.size() + 7) / 8 * 8, ' ');
+  write_checksum(header, contents);
   result.header.resize(8);
   store_le<uint64_t>(header.size(), reinterpret_cast<std::byte*>(result.header.data()));
   result.header += header;
   result.parts.push_back(as_bytes(result.header));
-  Sha256 hash;
-  hash.update(as_bytes(header));
-  for (const Tensor& value : result.values) {
-    result.parts.push_back(bytes_of(value));
-    hash.update(result.parts.back());
-  }
-  result.header.replace(8 + checksum_position(header, zeros), zeros.size(), hash.finish());
+  result.parts.insert(result.parts.end(), contents.begin(), contents.end());
   return result;
-}
-
-void check_sum(ByteVector header, std::span<const NamedTensor> tensors, std::string_view expected,
-               const ByteSource& source) {
-  const size_t at = checksum_position(as_text(header), expected);
-  if (at == std::string_view::npos)
-    throw ParseError(source.name(), "header", "expected a checksum of 64 digits, got another text");
-  std::fill_n(header.begin() + static_cast<ptrdiff_t>(at), expected.size(), std::byte{'0'});
-  Sha256 hash;
-  hash.update(header);
-  for (const NamedTensor& tensor : tensors) hash.update(bytes_of(tensor.value));
-  if (hash.finish() != expected)
-    throw ParseError(
-        source.name(), "checksum",
-        "the contents do not have the SHA-256 in the metadata: the file is damaged, or "
-        "another program changed it and kept kaiseki_sha256");
 }
 
 }  // namespace
@@ -110,11 +78,12 @@ std::vector<NamedTensor> read_safetensors(ByteSource& source, Metadata* metadata
     source.fail("expected " + std::to_string(next) + " bytes of tensors, got " +
                 std::to_string(*source.remaining()));
   std::vector<NamedTensor> tensors;
-  tensors.reserve(list.size());
-  for (const ListedTensor& t : list)
+  std::vector<ByteView> parts;
+  for (const ListedTensor& t : list) {
     tensors.push_back({t.name, read_elements(source, t.shape, t.dtype)});
-  if (const auto sum = found.extract(std::string(kChecksum)))
-    check_sum(std::move(text), tensors, sum.mapped(), source);
+    parts.push_back(bytes_of(tensors.back().value));
+  }
+  check_checksum(as_text(text), parts, found, source.name());
   if (metadata) *metadata = std::move(found);
   return tensors;
 }

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/sha256.h"
+#include "nn/io/checksum.h"
 #include "nn/io/gzip.h"
 #include "nn/io/tar.h"
 #include "nn/io/tensor_bytes.h"
@@ -33,10 +35,14 @@ EncodedTar encode(std::span<const NamedTensor> tensors, const Metadata& metadata
       throw Error(message("write_tar_tensors", "expected f32, got ",
                           dtype_name(tensor.value.dtype()), " for \"", tensor.name, "\""));
     result.values.push_back(for_file(tensor.value));
-    list.push_back({tensor.name, DType::f32, tensor.value.shape()});
+    ListedTensor& listed = list.emplace_back();
+    listed.name = tensor.name;
+    listed.shape = tensor.value.shape();
+    listed.sha256 = sha256(bytes_of(result.values.back()));
   }
-  append_tar_file(result.headers.emplace_back(), kIndex,
-                  as_bytes(format_tensor_list(list, false, metadata)));
+  std::string index = format_tensor_list(list, false, with_checksum(metadata));
+  write_checksum(index, {});
+  append_tar_file(result.headers.emplace_back(), kIndex, as_bytes(index));
   result.parts.push_back(result.headers.back());
   for (size_t i = 0; i < list.size(); ++i) {
     ByteView bytes = bytes_of(result.values[i]);
@@ -55,8 +61,11 @@ std::vector<NamedTensor> read(ByteSource& source, Metadata* metadata) {
   bool more = tar.next(entry);
   if (!more || entry.path != kIndex)
     source.fail("expected index.json as the first file, got \"" + entry.path.substr(0, 80) + "\"");
-  ByteVector text = tar.read(kMaxIndex);
-  auto list = parse_tensor_list(as_text(text), source.name() + " (index.json)", false, metadata);
+  const ByteVector text = tar.read(kMaxIndex);
+  const std::string index = source.name() + " (index.json)";
+  Metadata found;
+  auto list = parse_tensor_list(as_text(text), index, false, &found);
+  check_checksum(as_text(text), {}, found, index);
   std::vector<NamedTensor> tensors;
   for (const ListedTensor& t : list) {
     std::string path = t.name + std::string(kSuffix);
@@ -66,23 +75,25 @@ std::vector<NamedTensor> read(ByteSource& source, Metadata* metadata) {
     if (entry.bytes != t.bytes())
       source.fail("expected " + std::to_string(t.bytes()) + " bytes for shape " + t.shape.str() +
                   " of \"" + t.name + "\", got " + std::to_string(entry.bytes));
-    ByteVector data = tar.read(kMaxFile);
+    const ByteVector data = tar.read(kMaxFile);
+    if (t.sha256 && sha256(data) != *t.sha256)
+      throw ParseError(source.name(), "\"" + path.substr(0, 80) + "\"",
+                       "the values do not have the SHA-256 in index.json: the file is damaged, or "
+                       "another program changed it and kept sha256");
     MemorySource elements(data, source.name());
     tensors.push_back({t.name, read_elements(elements, t.shape, t.dtype)});
   }
   if (tar.next(entry))
     source.fail("expected no more files, got \"" + entry.path.substr(0, 80) + "\"");
+  if (metadata) *metadata = std::move(found);
   return tensors;
 }
 
 }  // namespace
 
-std::vector<NamedTensor> read_tar_tensors(const std::filesystem::path& path, Metadata* metadata) {
-  return read(*open_maybe_gzip(path, kMaxFile), metadata);
-}
-
-std::vector<NamedTensor> read_tar_tensors(ByteView bytes, Metadata* metadata) {
-  return read(*maybe_gzip(std::make_unique<MemorySource>(bytes), kMaxFile), metadata);
+std::vector<NamedTensor> read_tar_tensors(ByteView bytes, Metadata* metadata,
+                                          const std::string& source) {
+  return read(*maybe_gzip(std::make_unique<MemorySource>(bytes, source), kMaxFile), metadata);
 }
 
 void write_tar_tensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,

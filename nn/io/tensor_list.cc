@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/sha256.h"
 #include "base/utf8.h"
 
 namespace kaiseki::nn {
@@ -43,10 +44,10 @@ class ListReader {
 
   ListedTensor tensor(const Json& entry) const {
     for (const std::string& key : entry.keys)
-      if (key != "dtype" && key != "shape" && key != "data_offsets")
+      if (key != "dtype" && key != "shape" && key != "data_offsets" && key != "sha256")
         fail("expected dtype, shape and data_offsets, got \"" + key.substr(0, 40) + "\"");
     const Json *const dtype = entry.find("dtype"), *const shape = entry.find("shape"),
-                      *const bounds = entry.find("data_offsets");
+                      *const bounds = entry.find("data_offsets"), *const sum = entry.find("sha256");
     if (!dtype || !shape) fail("expected dtype and shape");
     if (offsets_ != (bounds != nullptr))
       fail(offsets_ ? "expected two data_offsets" : "expected no data_offsets");
@@ -54,6 +55,7 @@ class ListReader {
     tensor.name = name_;
     tensor.dtype = type(*dtype);
     tensor.shape = read_shape(*shape);
+    if (sum) tensor.sha256 = digits(*sum);
     if (!bounds) return tensor;
     const std::vector<int64_t> range = whole_numbers(*bounds);
     if (range.size() != 2) fail("expected two data_offsets");
@@ -63,6 +65,13 @@ class ListReader {
            ", got data_offsets " + std::to_string(tensor.begin) + " to " +
            std::to_string(tensor.end));
     return tensor;
+  }
+
+  std::string digits(const Json& sum) const {
+    if (offsets_) fail("expected no sha256");
+    if (!sum.is(Json::Kind::string) || !is_sha256(sum.string))
+      fail("expected 64 hexadecimal digits as sha256, got " + sum.describe());
+    return sum.string;
   }
 
   DType type(const Json& name) const {
@@ -139,7 +148,7 @@ std::string format_tensor_list(const std::vector<ListedTensor>& tensors, bool of
     if (offsets) text += text_from("\"data_offsets\":[", t.begin, ',', t.end, "],");
     text += text_from("\"dtype\":\"", kTypeNames[static_cast<int>(t.dtype)], "\",\"shape\":[");
     for (int i = 0; i < t.shape.rank(); ++i) text += text_from(i ? "," : "", t.shape[i]);
-    text += "]}";
+    text += t.sha256 ? "],\"sha256\":\"" + *t.sha256 + "\"}" : "]}";
   }
   return "{" + text + "}";
 }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,7 +78,7 @@ class Checkpointer : public Extension {
   CheckpointerOptions options_;
   std::filesystem::path last_;
   std::optional<int64_t> last_step_;
-  double best_ = -std::numeric_limits<double>::infinity();
+  std::optional<double> best_;
   std::string problem_, best_problem_;
 };
 

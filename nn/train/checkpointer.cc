@@ -124,7 +124,8 @@ void Checkpointer::on_start(Trainer& trainer) {
 }
 
 void Checkpointer::on_epoch(Trainer& trainer) {
-  if (trainer.evaluation() && trainer.evaluation()->score() > best_) write_best(trainer);
+  const auto& evaluation = trainer.evaluation();
+  if (evaluation && (!best_ || evaluation->score() > *best_)) write_best(trainer);
   if (trainer.epoch() % std::max<int64_t>(1, options_.every) == 0) write(trainer);
 }
 
@@ -169,7 +170,9 @@ void Checkpointer::prune() const {
     if (i < last || i >= last + keep) fs::remove(files[static_cast<size_t>(i)], ignored);
 }
 
-void Checkpointer::save(Metadata& state) const { put(state, "checkpointer.best", best_); }
+void Checkpointer::save(Metadata& state) const {
+  if (best_) put(state, "checkpointer.best", *best_);
+}
 
 void Checkpointer::restore(const Metadata& state) {
   if (state.contains("checkpointer.best")) best_ = get<double>(state, "checkpointer.best");

@@ -227,6 +227,55 @@ TEST_CASE("weights: NaN and infinite values are not saved in any format") {
   }
 }
 
+TEST_CASE("weights: a flipped bit never changes what a .tar or .json file gives") {
+  Network network = Network::parse("[" + kFc + "]", "test", Device::cpu());
+  randomize(network, 3);
+  Network other = Network::parse("[" + kFc + "]", "test", Device::cpu());
+  for (const char* format : {"tar", "json"}) {
+    CAPTURE(format);
+    const ByteVector whole = nn::encode_weights(format, network);
+    ByteVector damaged = whole;
+    for (size_t at = 0; at < whole.size(); ++at)
+      for (int bit = 0; bit < 8; bit += 3) {
+        damaged[at] ^= std::byte{1} << bit;
+        other.initialize(99);
+        try {
+          CAPTURE(at);
+          nn::load_weights(damaged, other);
+          CHECK(values_of(other) == values_of(network));
+        } catch (const Error&) {
+        }
+        damaged[at] ^= std::byte{1} << bit;
+      }
+  }
+  std::string text(as_text(nn::encode_weights("json", network)));
+  const size_t digit = text.find("\"w\"") + 20;
+  text[digit] = text[digit] == 'A' ? 'B' : 'A';
+  CHECK_THROWS_WITH_AS(
+      nn::load_weights(as_bytes(text), other),
+      doctest::Contains("layer_status[0]: the values of layer f do not have their sha256"),
+      ParseError);
+}
+
+TEST_CASE("weights: a pipe is read once, in every format") {
+  Network network = Network::parse("[" + kFc + "]", "test", Device::cpu());
+  randomize(network, 3);
+  for (const char* format : {"safetensors", "tar", "json"}) {
+    CAPTURE(format);
+    const ByteVector bytes = nn::encode_weights(format, network);
+    REQUIRE(bytes.size() < 65536);  // what a pipe holds
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    REQUIRE(::write(ends[1], bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+    ::close(ends[1]);
+    Network other = Network::parse("[" + kFc + "]", "test", Device::cpu());
+    other.initialize(99);
+    nn::load_weights("/dev/fd/" + std::to_string(ends[0]), other);
+    ::close(ends[0]);
+    CHECK(values_of(other) == values_of(network));
+  }
+}
+
 TEST_CASE("weights: damaged files throw ParseError") {
   Folder folder;
   Network network = Network::parse("[" + kFc + "]", "test", Device::cpu());

@@ -243,7 +243,8 @@ CoordinatorUrl parse_coordinator_url(const std::string& url) {
   const bool known = parsed.tls || scheme == "http" || scheme == "ws";
   if (!known || parsed.host.empty() || rest.find_first_of("/?#@ ") != std::string::npos ||
       bracket == rest.npos)
-    throw Error(message("url", "expected a URL such as http://127.0.0.1:8080, got '", url, "'"));
+    throw Error(message(
+        "url", "expected a URL such as http://127.0.0.1:8080, without a path, got '", url, "'"));
   if (!is_port(parsed.port))
     throw Error(
         message("url", "expected a port from 1 to 65535 in ", url, ", got '", parsed.port, "'"));

@@ -3,6 +3,8 @@
 
 #include <bit>
 #include <cmath>
+#include <compare>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -22,20 +24,70 @@ constexpr double kWorthMeasuring = 1e6;  // multiplications and additions
 
 int log2_of(int64_t n) { return std::bit_width(static_cast<uint64_t>(n)) - 1; }
 
+/// A class of products on a device, and the candidates that can compute them.
+struct GemmClass {
+  int device;
+  Style style;
+  bool trans_a, trans_b;
+  int m, n, k, batch;  // logarithms to base 2
+  uint64_t able;       // a bit for each of gemm_candidates()
+  auto operator<=>(const GemmClass&) const = default;
+};
+
+/// The choices since the last change of a measurement or of the policy. They save the work of
+/// choosing, and its allocations, in each product.
+class ChosenGemms {
+ public:
+  const GemmCandidate* find(const GemmClass& which) {
+    std::lock_guard lock(mutex_);
+    const auto found = present().find(which);
+    return found == all_.end() ? nullptr : found->second;
+  }
+  /// `version`: tuning_choice_version() before the choice was made.
+  void put(const GemmClass& which, const GemmCandidate& chosen, uint64_t version) {
+    std::lock_guard lock(mutex_);
+    if (version == tuning_choice_version()) present()[which] = &chosen;
+  }
+
+ private:
+  std::map<GemmClass, const GemmCandidate*>& present() {
+    if (const uint64_t now = tuning_choice_version(); version_ != now) all_.clear(), version_ = now;
+    return all_;
+  }
+  std::mutex mutex_;
+  std::map<GemmClass, const GemmCandidate*> all_;
+  uint64_t version_ = 0;
+};
+
+ChosenGemms& chosen_gemms() {
+  static auto* one = new ChosenGemms;
+  return *one;
+}
+
 TuneTable<std::string>& table() {
   static auto* one = new TuneTable<std::string>;
   return *one;
 }
 
+/// A bit for each candidate of the style that can compute the product.
+uint64_t able_bits(OpenclDevice& device, const GemmArgs& args) {
+  const bool own_only = tune_policy().deterministic;
+  const auto candidates = gemm_candidates(device.style());
+  uint64_t bits = 0;
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (candidates[i].applicable(device, args) && (candidates[i].is_own || !own_only))
+      bits |= uint64_t{1} << i;
+  return bits ? bits : uint64_t{1} << (candidates.size() - 1);
+}
+
 /// Returns the candidates that can compute the product, ordered by expected speed. If there is
 /// none, returns the last candidate of the style, which supports every product.
 std::vector<const GemmCandidate*> able_candidates(OpenclDevice& device, const GemmArgs& args) {
-  const bool own_only = tune_policy().deterministic;
+  const auto candidates = gemm_candidates(device.style());
+  const uint64_t bits = able_bits(device, args);
   std::vector<const GemmCandidate*> able;
-  for (const GemmCandidate& candidate : gemm_candidates(device.style()))
-    if (candidate.applicable(device, args) && (candidate.is_own || !own_only))
-      able.push_back(&candidate);
-  if (able.empty()) able.push_back(&gemm_candidates(device.style()).back());
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (bits >> i & 1) able.push_back(&candidates[i]);
   return able;
 }
 
@@ -165,16 +217,26 @@ std::vector<TuningResult> time_gemm(OpenclDevice& device, const GemmArgs& args,
 }
 
 const GemmCandidate* gemm_for(OpenclDevice& device, const GemmArgs& args) {
-  const auto able = able_candidates(device, args);
+  const uint64_t bits = able_bits(device, args);
   const TunePolicy policy = tune_policy();
   const double work = 2.0 * static_cast<double>(args.batch) * static_cast<double>(args.m) *
                       static_cast<double>(args.n * args.k);
   const bool to_measure = measures(policy, work, kWorthMeasuring);
-  if (policy.mode == TuneMode::off || (work < kWorthMeasuring && !to_measure)) return able.front();
+  if (policy.mode == TuneMode::off || (work < kWorthMeasuring && !to_measure))
+    return &gemm_candidates(device.style())[static_cast<size_t>(std::countr_zero(bits))];
+  const GemmClass which{device.index(),  device.style(),      args.trans_a,
+                        args.trans_b,    log2_of(args.m),     log2_of(args.n),
+                        log2_of(args.k), log2_of(args.batch), bits};
+  if (const GemmCandidate* chosen = chosen_gemms().find(which)) return chosen;
+  const uint64_t version = tuning_choice_version();
+  const auto able = able_candidates(device, args);
   const TuningKey key = gemm_key(device, args);
   std::lock_guard lock(table().mutex);
   const TuneCase& known = case_of(device, key);
-  return !to_measure || untried(able, known).empty() ? &choose(able, known) : nullptr;
+  if (to_measure && !untried(able, known).empty()) return nullptr;
+  const GemmCandidate& chosen = choose(able, known);
+  chosen_gemms().put(which, chosen, version);
+  return &chosen;
 }
 
 const GemmCandidate& measure_gemm(OpenclDevice& device, const GemmArgs& args) {

@@ -27,6 +27,7 @@ TEST_CASE("nearest() finds the word that was meant") {
   CHECK(nearest("--epoch", options) == "--epochs");
   CHECK(nearest("--pool-po", options) == "--pool-port");
   CHECK(nearest("--pool-p", options).empty());
+  CHECK(nearest("resnet", {"lenet", "resnet18", "resnet50"}) == "resnet18");
 }
 
 }  // namespace kaiseki::cli

@@ -268,7 +268,6 @@ TEST_CASE(
   CHECK(parse_pool_mode("border") == PoolMode::border);
   CHECK(parse_pool_mode("auto") == PoolMode::automatic);
   CHECK(parse_pool_mode("concurrent-head") == PoolMode::concurrent_head);
-  CHECK(parse_pool_mode("paper") == PoolMode::concurrent_head);
   CHECK(pool_mode_name(PoolMode::concurrent_head) == "concurrent-head");
   CHECK_THROWS_WITH_AS(parse_pool_mode("fast"), doctest::Contains("'fast'"), Error);
 }

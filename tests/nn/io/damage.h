@@ -71,6 +71,27 @@ inline void check_changed(const Parser& parse, ByteView file, int rounds) {
   CHECK(largest_allocation() <= (1 << 20) + file.size());
 }
 
+/// Flips each bit of the file. Checks that parse() throws ParseError or returns what it returns for
+/// the whole file. Returns how many flips it accepted.
+inline int count_accepted_flips(const std::function<std::string(ByteView)>& parse, ByteView file) {
+  const std::string whole = parse(file);
+  ByteVector damaged(file.begin(), file.end());
+  int accepted = 0;
+  for (size_t at = 0; at < file.size(); ++at)
+    for (int bit = 0; bit < 8; ++bit) {
+      damaged[at] ^= std::byte{1} << bit;
+      try {
+        const std::string found = parse(damaged);
+        CAPTURE(at);
+        CHECK(found == whole);
+        ++accepted;
+      } catch (const ParseError&) {
+      }
+      damaged[at] ^= std::byte{1} << bit;
+    }
+  return accepted;
+}
+
 inline ByteVector bytes_from(std::string_view text) {
   ByteView view = as_bytes(text);
   return ByteVector(view.begin(), view.end());

@@ -125,25 +125,18 @@ TEST_CASE("safetensors: truncated or changed files throw or give tensors, with l
 
 TEST_CASE("safetensors: a flipped bit never changes what is read") {
   const std::vector<NamedTensor> tensors = {{"w", Tensor::from({1, 2, 3}, {3}, Device::cpu())}};
-  const ByteVector whole = encode_safetensors(tensors, {{"step", "12"}});
-  Metadata metadata;
-  REQUIRE(read_safetensors(whole, &metadata).size() == 1);
-  CHECK(metadata == Metadata{{"step", "12"}});
-  int accepted = 0;
-  for (size_t at = 0; at < whole.size(); ++at)
-    for (int bit = 0; bit < 8; ++bit) {
-      ByteVector damaged = whole;
-      damaged[at] ^= std::byte{1} << bit;
-      try {
-        const std::vector<NamedTensor> found = read_safetensors(damaged, &metadata);
-        CAPTURE(at);
-        REQUIRE(found.size() == 1);
-        CHECK(found[0].value.to_vector<float>() == std::vector<float>{1, 2, 3});
-        CHECK(metadata.at("step") == "12");
-        ++accepted;
-      } catch (const ParseError&) {
-      }
+  auto read = [](ByteView file) {
+    Metadata metadata;
+    std::string text;
+    for (const NamedTensor& tensor : read_safetensors(file, &metadata)) {
+      text += tensor.name;
+      for (float value : tensor.value.to_vector()) text += " " + std::to_string(value);
     }
+    return text + " step " + metadata["step"];
+  };
+  const ByteVector whole = encode_safetensors(tensors, {{"step", "12"}});
+  CHECK(read(whole) == "w 1.000000 2.000000 3.000000 step 12");
+  const int accepted = test::count_accepted_flips(read, whole);
   CHECK(accepted <= 8 * 14);  // only changes in the checksum's name are not detected
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "nn/io/tar.h"
 
+#include "base/file.h"
 #include "nn/io/gzip.h"
 #include "nn/io/tar_tensors.h"
 #include "tests/nn/io/damage.h"
@@ -131,8 +132,8 @@ TEST_CASE("tar: reads the tensors that it writes, plain or compressed") {
   test::Folder folder;
   write_tar_tensors(folder.path / "w.tar", tensors);
   ByteVector bytes = encode_tar_tensors(tensors);
-  for (const auto& read : {read_tar_tensors(folder.path / "w.tar"), read_tar_tensors(bytes),
-                           read_tar_tensors(gzip(bytes))}) {
+  for (const auto& read : {read_tar_tensors(read_file(folder.path / "w.tar")),
+                           read_tar_tensors(bytes), read_tar_tensors(gzip(bytes))}) {
     REQUIRE(read.size() == 3);
     for (size_t i = 0; i < 3; ++i) {
       CHECK(read[i].name == tensors[i].name);
@@ -143,6 +144,51 @@ TEST_CASE("tar: reads the tensors that it writes, plain or compressed") {
   auto parse_tensors = [](ByteView file) { read_tar_tensors(file); };
   test::check_truncated(parse_tensors, ByteView(bytes).first(bytes.size() - 1023), 37);
   test::check_changed(parse_tensors, bytes, 3000);
+}
+
+TEST_CASE("tar: a flipped bit never changes what is read") {
+  const std::vector<NamedTensor> tensors = {{"w", Tensor::from({1, 2, 3}, {3}, Device::cpu())},
+                                            {"b", Tensor::from({4}, {1}, Device::cpu())}};
+  auto read = [](ByteView file) {
+    Metadata metadata;
+    std::string text;
+    for (const NamedTensor& tensor : read_tar_tensors(file, &metadata)) {
+      text += tensor.name + tensor.value.shape().str();
+      for (float value : tensor.value.to_vector()) text += " " + std::to_string(value);
+    }
+    return text + " step " + metadata["step"];
+  };
+  const ByteVector whole = encode_tar_tensors(tensors, {{"step", "12"}});
+  CHECK(read(whole) == "w[3] 1.000000 2.000000 3.000000b[1] 4.000000 step 12");
+  test::count_accepted_flips(read, whole);
+  test::count_accepted_flips(read, gzip(whole));
+}
+
+TEST_CASE("tar: an error of a checksum names the entry, and files without checksums are read") {
+  ByteVector whole = encode_tar_tensors(
+      {{NamedTensor{"conv1/w", Tensor::from({7}, {1}, Device::cpu())}}}, {{"k", "v"}});
+  const std::string archive(as_text(whole));
+  auto changed = [&](std::string_view from, std::string_view to) {
+    ByteVector bytes = whole;
+    const size_t at = archive.find(from);
+    REQUIRE(at != archive.npos);
+    std::copy_n(as_bytes(to).begin(), to.size(), bytes.begin() + static_cast<ptrdiff_t>(at));
+    return bytes;
+  };
+  auto error = [](const ByteVector& bytes) {
+    return test::parse_error([&] { read_tar_tensors(bytes, nullptr, "x.tar"); });
+  };
+  const std::string seven("\0\0\xe0\x40", 4), eight("\0\0\0\x41", 4);
+  CHECK(
+      error(changed(seven, eight))
+          .starts_with("x.tar: \"conv1/w.f32\": the values do not have the SHA-256 in index.json"));
+  CHECK(error(changed("\"k\":\"v\"", "\"k\":\"w\""))
+            .starts_with("x.tar (index.json): checksum: the contents do not have the SHA-256"));
+  ByteVector plain;
+  append_tar_file(plain, "index.json", as_bytes(R"({"w":{"dtype":"F32","shape":[1]}})"));
+  append_tar_file(plain, "w.f32", as_bytes(seven));
+  finish_tar(plain);
+  CHECK(read_tar_tensors(plain)[0].value.to_vector() == std::vector<float>{7});
 }
 
 TEST_CASE("tar: tensors that do not match the index throw ParseError") {

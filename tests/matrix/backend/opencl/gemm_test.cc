@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -18,6 +19,7 @@
 #include "matrix/ops/copy.h"
 #include "matrix/tune/file.h"
 #include "tests/matrix/backend/opencl/support.h"
+#include "tests/nn/io/damage.h"
 #include "tests/support/reference.h"
 #include "tests/support/tune_policy.h"
 
@@ -157,6 +159,24 @@ TEST_CASE("opencl gemm: products without terms") {
   data.args.m = 0;
   backend->run(kGemm, data.args);
   test::check_close(data.c, expected, 0, 1e-6);
+}
+
+TEST_CASE("opencl gemm: a known choice is found without an allocation, until choices change") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  test::CacheFolder folder("gemm_known");
+  forget_measurements();
+  OpenclDevice& device = backend->opencl();
+  Data data({130, 70, 120, 1, false, false}, false, true, Device::opencl(0));
+  const GemmCandidate& chosen = chosen_gemm(device, data.args);
+  CHECK(gemm_for(device, data.args) == &chosen);
+  test::reset_largest_allocation();
+  const GemmCandidate* known = gemm_for(device, data.args);
+  CHECK(test::largest_allocation() == 0);
+  CHECK(known == &chosen);
+  forget_measurements();
+  std::filesystem::remove(folder.path() / "tuning.jsonl");
+  CHECK(gemm_for(device, data.args) == nullptr);
 }
 
 TEST_CASE("opencl gemm: a choice is measured once and remembered on disk") {
