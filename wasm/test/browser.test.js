@@ -126,10 +126,10 @@ for (const name of browsers)
           },
           lenet,
         );
-        const picture = await kaiseki.picture(
-          new Uint8Array(await readFile(new URL('jpeg/half_color.jpg', project))),
-          { width: 20, height: 9 },
-        );
+        const picture = await kaiseki.picture(new Uint8Array(await readFile(new URL('jpeg/half_color.jpg', project))), {
+          width: 20,
+          height: 9,
+        });
         const { heap, ...results } = found;
         assert.ok(heap > 3.2e9, `${heap} bytes`);
         assert.deepEqual(results, {
