@@ -71,8 +71,7 @@ dist::WireOptions coordinator_of(const PoolTrainCommand& c) {
   const dist::CoordinatorUrl url =
       for_option("--pool", [&] { return dist::parse_coordinator_url(c.where); });
   return {.url = url,
-          .token = for_option("--pool-token-file",
-                              [&] { return token_for(url, c.token_file, "author.token"); }),
+          .token = token_for(url, {"--pool-token-file", c.token_file}, "author.token"),
           .certificates = c.certificates,
           .silence = kSilence};
 }

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hex.h"
+#include "cli/for_option.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -52,13 +53,16 @@ std::string read_token(const fs::path& file) {
   return token;
 }
 
-std::string token_for(const dist::CoordinatorUrl& url, const std::string& given,
+std::string token_for(const dist::CoordinatorUrl& url, const TokenOption& given,
                       const std::string& own) {
   const bool near = dist::is_loopback(url);
-  if (!given.empty() && !near && !url.tls)
-    throw Error(message("pool", "expected https to send a token to another machine, got http://",
-                        url.host));
-  if (!given.empty()) return read_token(given);
+  if (!given.file.empty())
+    return for_option(given.name, [&] {
+      if (!near && !url.tls)
+        throw Error(message(
+            "pool", "expected https to send a token to another machine, got http://", url.host));
+      return read_token(given.file);
+    });
   // This machine's own token is only for a coordinator on this machine.
   const fs::path file = environment().state_dir / own;
   return near && fs::exists(file) ? read_token(file) : "";
@@ -67,8 +71,8 @@ std::string token_for(const dist::CoordinatorUrl& url, const std::string& given,
 std::string token_of(const fs::path& file) {
   if (fs::exists(file)) return read_token(file);
   const std::string line = random_token() + "\n";
-  const fs::path temporary = file.string() + ".tmp-" + std::to_string(::getpid());
-  const int made = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  std::string temporary = file.string() + ".XXXXXX";
+  const int made = ::mkostemp(temporary.data(), O_CLOEXEC);  // readable by this user only
   if (made < 0) fail("cannot make", file);
   const bool written = ::write(made, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   ::close(made);

@@ -19,10 +19,14 @@ std::filesystem::path state_folder(const std::string& given);
 std::string token_of(const std::filesystem::path& file);
 /// Reads a token. The file must exist.
 std::string read_token(const std::filesystem::path& file);
-/// The token to send to the coordinator at `url`: the one in `given`. Without `given`, for a
-/// coordinator on this machine, the one in the file `own` of KAISEKI_STATE_DIR. Throws Error if a
+/// An option that names the file of a token.
+struct TokenOption {
+  std::string name, file;
+};
+/// The token to send to the coordinator at `url`: the one in the option's file. Without a file, for
+/// a coordinator on this machine, the one in the file `own` of KAISEKI_STATE_DIR. Throws Error if a
 /// token would leave this machine unencrypted.
-std::string token_for(const dist::CoordinatorUrl& url, const std::string& given,
+std::string token_for(const dist::CoordinatorUrl& url, const TokenOption& given,
                       const std::string& own);
 
 }  // namespace kaiseki::cli

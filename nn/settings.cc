@@ -59,7 +59,8 @@ void remove_defaults(Json& params, const std::vector<Setting>& settings) {
                                       [&](const Setting& s) { return s.name == key; });
     if (setting == settings.end() || setting->rules.required) return false;
     const std::string_view other = setting->rules.default_of;
-    return value == (other.empty() ? setting->value : *params.find(other));
+    const Json* const shared = other.empty() ? nullptr : params.find(other);
+    return value == (shared ? *shared : setting->value);
   };
   Json kept = Json::object();
   for (size_t i = 0; i < params.keys.size(); ++i)

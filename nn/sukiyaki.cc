@@ -161,8 +161,13 @@ class SukiyakiReader {
         fail(at, key == "sha256" ? "a text" : "Base64 in quotes", status.items[i].describe());
       if (key != "sha256") values[key] = decode_floats(status.items[i].string, source_ + ": " + at);
     }
+    const auto values_of = [&values](const char* key) -> const std::vector<float>& {
+      static const std::vector<float> none;
+      const auto found = values.find(key);
+      return found == values.end() ? none : found->second;
+    };
     const Json* const sum = status.find("sha256");
-    if (sum && sum->string != checksum_of(values["w"], values["b"]))
+    if (sum && sum->string != checksum_of(values_of("w"), values_of("b")))
       throw ParseError(source_, path,
                        "the values of layer " + layer.name +
                            " do not have their sha256: the file "

@@ -49,9 +49,11 @@ void set_limit(Limits& limits, std::string_view assignment) {
   const std::string_view name = assignment.substr(0, equals);
   const std::string_view text = assignment.substr(std::min(equals + 1, assignment.size()));
   const auto found = std::ranges::find(kNames, name, &LimitName::name);
-  if (found == std::end(kNames) || name == assignment)
+  if (name == assignment)
     throw Error(message("limits", "expected NAME=NUMBER such as sockets=1000, got '",
                         assignment.substr(0, 100), "'"));
+  if (found == std::end(kNames))
+    throw Error(message("limits", "expected the name of a limit, got '", name.substr(0, 100), "'"));
   double value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value > 0) || value > 1e15)

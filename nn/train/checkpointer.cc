@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The folder of checkpoints: selects the file to continue from and the files to keep.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "base/error.h"
@@ -125,7 +126,9 @@ void Checkpointer::on_start(Trainer& trainer) {
 
 void Checkpointer::on_epoch(Trainer& trainer) {
   const auto& evaluation = trainer.evaluation();
-  if (evaluation && (!best_ || evaluation->score() > *best_)) write_best(trainer);
+  // No score is greater than NaN, so a first NaN would be the best one for ever.
+  const bool scored = evaluation && !std::isnan(evaluation->score());
+  if (scored && (!best_ || evaluation->score() > *best_)) write_best(trainer);
   if (trainer.epoch() % std::max<int64_t>(1, options_.every) == 0) write(trainer);
 }
 

@@ -429,7 +429,7 @@ def listening_addresses():
     refuses(["--host", "localhost"], "serve", "--host", "localhost", "--port", 0, "--state", "s")
     refuses(["--tls-cert", "--tls-key"], "serve", "--tls-cert", "x.pem", "--port", 0, "--state", "s")
     refuses(["PEM", "x.pem"], "serve", "--tls-cert", "x.pem", "--tls-key", "x.pem", "--port", 0, "--state", "s")
-    refuses(["NAME=NUMBER", "speed"], "serve", "--limit", "speed=1", "--port", 0, "--state", "s")
+    refuses(["unknown limit", "speed"], "serve", "--limit", "speed=1", "--port", 0, "--state", "s")
     refuses(["http://127.0.0.1:8080"], "join", "ftp://x")
     with Coordinator() as coordinator:
         refuses(["listen", str(coordinator.port)], "serve", "--port", coordinator.port, "--state", "other")

@@ -234,6 +234,8 @@ TEST_CASE("weights: a flipped bit never changes what a .tar or .json file gives"
   for (const char* format : {"tar", "json"}) {
     CAPTURE(format);
     const ByteVector whole = nn::encode_weights(format, network);
+    nn::load_weights(whole, other);
+    CHECK(values_of(other) == values_of(network));
     ByteVector damaged = whole;
     for (size_t at = 0; at < whole.size(); ++at)
       for (int bit = 0; bit < 8; bit += 3) {
@@ -255,6 +257,17 @@ TEST_CASE("weights: a flipped bit never changes what a .tar or .json file gives"
       nn::load_weights(as_bytes(text), other),
       doctest::Contains("layer_status[0]: the values of layer f do not have their sha256"),
       ParseError);
+}
+
+TEST_CASE("weights: a checksum of a layer without bias in a .json file") {
+  const std::vector<float> w = counted(54, -1);
+  const std::string values =
+      "{\"w\": \"" + nn::encode_floats(w) + "\", \"sha256\": \"" + nn::checksum_of(w, {}) + "\"}";
+  const Network network = Network::parse(
+      "{\"layer_params\": [" + kConv + "," + kFc + "], \"layer_status\": [" + values + ", {}]}",
+      "test", Device::cpu());
+  CHECK(network.parameters()[0].value.to_vector() == w);
+  CHECK(network.parameters()[1].value.shape() == Shape{3});
 }
 
 TEST_CASE("weights: a pipe is read once, in every format") {

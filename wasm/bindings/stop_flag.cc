@@ -2,6 +2,7 @@
 // A flag that ends the running operation, which JavaScript cannot interrupt. A thread that traps
 // sets it, because the operation would wait for the thread forever. Linked into the module with
 // threads.
+#include <emscripten/threading.h>
 #include <sched.h>
 
 #include <atomic>
@@ -20,12 +21,13 @@ std::atomic<int32_t> flag{0};
 KAISEKI_EXPORT std::atomic<int32_t>* kaiseki_stop_flag() { return &flag; }
 KAISEKI_EXPORT void kaiseki_thread_fails() { flag = kFailed; }
 
-/// Replaces the C library's function, which does nothing. The thread team calls it in its waits. If
-/// JavaScript asked for the end, the threads end first. A browser ends a sleeping thread only after
-/// two seconds.
+/// Replaces the C library's function, which makes calls that other threads wait for. The thread
+/// team calls it in its waits. If JavaScript asked for the end, the threads end first. A browser
+/// ends a sleeping thread only after two seconds.
 extern "C" int sched_yield() {
   int32_t asked = kAsked;
   if (flag.compare_exchange_strong(asked, kFailed)) kaiseki::set_thread_count(1);
   if (flag) __builtin_trap();
+  emscripten_current_thread_process_queued_calls();
   return 0;
 }

@@ -83,7 +83,7 @@ async function addThread(module, script, lent) {
   });
   thread.onerror = (event) => {
     event.preventDefault?.(); // the next call reports it
-    Atomics.store(module.stopFlag, 0, 1);
+    module.functions._kaiseki_thread_fails();
   };
   thread.unref?.();
 }
@@ -160,6 +160,7 @@ export class Module {
 
   /** Calls `body` and frees its memory afterwards. `reserve(bytes)` returns an address. */
   scratch(body) {
+    this.throwIfStopped(); // a thread that failed may hold the allocator's lock
     const blocks = [];
     const reserve = (bytes) => {
       const block = this.functions._malloc(Math.max(1, bytes)) >>> 0;

@@ -358,7 +358,6 @@ describe("the volunteer's page", { skip }, () => {
       });
       await eventually('threads', () => page.workers().length >= 2);
       const spent = await stopped();
-      console.log('spent', spent);
       assert.ok(spent <= 1000, `${spent} ms`);
       assert.deepEqual(page.problems, []);
     } finally {

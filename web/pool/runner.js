@@ -45,8 +45,8 @@ export class Runner {
         clearTimeout(timer);
         over = true;
         this.abandon = undefined;
-        this.idle = setTimeout(() => this.stopWorker(), 1000 * idleSeconds);
-        this.idle.unref?.(); // Node only
+        if (this.worker) this.idle = setTimeout(() => this.stopWorker(), 1000 * idleSeconds);
+        this.idle?.unref?.(); // Node only
         call(value);
       };
       const fail = (text) => {
@@ -57,7 +57,7 @@ export class Runner {
       this.abandon = () => fail('stopped');
       worker.onMessage = ({ result, error, want, spent, stopFlag }) => {
         if (stopFlag) {
-          worker.stopFlag = stopFlag;
+          if (job.function) worker.stopFlag = stopFlag; // a task's module has none
           return;
         }
         if (want) {
@@ -92,7 +92,8 @@ export class Runner {
     if (!worker) return;
     worker.onMessage = worker.onError = () => {};
     // A browser ends a worker only after 2 s if an operation still runs in it.
-    if (worker.stopFlag) Atomics.store(worker.stopFlag, 0, 1);
+    if (worker.stopFlag) Atomics.compareExchange(worker.stopFlag, 0, 0, 1); // 2: a thread has failed
+    worker.stopFlag = undefined; // it holds the memory of the worker
     worker.end();
   }
 

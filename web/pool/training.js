@@ -15,7 +15,7 @@ export const ticketMemory = (nodeMemory) => nodeMemory / 4;
 
 const mostCacheBytes = 2 ** 29;
 /** The limit of a node's blob cache: as much as a ticket, and at most 512 MiB. */
-export const blobCacheBytes = (nodeMemory) => Math.min(mostCacheBytes, ticketMemory(nodeMemory));
+export const blobCacheBytes = (nodeMemory) => Math.min(mostCacheBytes, Math.floor(ticketMemory(nodeMemory)));
 
 const messageMagic = 'KKT1';
 

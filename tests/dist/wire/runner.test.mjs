@@ -129,12 +129,12 @@ test('limits a ticket of training to 300 s in a page', async (t) => {
     delete globalThis.Worker;
   });
   let why;
-  trainingRunner(2, undefined, () => lent)
+  trainingRunner(2, 4000, undefined, () => lent)
     .run({})
     .catch(({ message }) => {
       why = message;
     });
-  assert.deepEqual(made[0].posted[0], { threads: 2, lent: 'a port' });
+  assert.deepEqual(made[0].posted[0], { threads: 2, cacheBytes: 1000, lent: 'a port' });
   t.mock.timers.tick(299_999);
   await settled();
   assert.deepEqual([why, made[0].ended], [undefined, false]);
@@ -154,7 +154,7 @@ test('a thread that fails ends its ticket of a training at once', async (t) => {
   let fail,
     ended = 0;
   const lent = { port: 'a port', end: () => ++ended };
-  const runner = trainingRunner(2, undefined, (onFailure) => {
+  const runner = trainingRunner(2, 4000, undefined, (onFailure) => {
     fail = onFailure;
     return lent;
   });
@@ -163,6 +163,32 @@ test('a thread that fails ends its ticket of a training at once', async (t) => {
   await assert.rejects(result, { message: 'a thread failed: unreachable' });
   assert.equal(ended, 1);
   fail('unreachable'); // the runner has ended this worker
+});
+
+test('a worker that lent its stop flag gets 1 before it is ended, unless a thread has failed', async () => {
+  for (const [before, after] of [
+    [0, 1],
+    [2, 2],
+  ]) {
+    const { made, make } = workers();
+    const runner = new Runner(make, 60),
+      stopFlag = new Int32Array([before]);
+    const result = runner.run({ function: 'training' });
+    made[0].onMessage({ stopFlag });
+    made[0].end = () => assert.equal(stopFlag[0], after);
+    runner.stop();
+    await assert.rejects(result, { message: 'stopped' });
+  }
+});
+
+test('a module cannot lend a stop flag', async () => {
+  const { made, make } = workers(),
+    runner = new Runner(make, 60);
+  const result = runner.run({ module: 'a', code: new Uint8Array(1) });
+  made[0].onMessage({ stopFlag: 1 });
+  runner.stop();
+  await assert.rejects(result, { message: 'stopped' });
+  assert.equal(made[0].ended, true);
 });
 
 test('pauses so that it computes for its share of the time', async (t) => {

@@ -108,7 +108,11 @@ async function begin(trainers, input = bytes('x'), onEvent = () => {}) {
   socket.say('ticket', { token: 't', function: 'kaiseki.train' }, 1, input);
   socket.say('ticket', { token: 'u', function: 'another', module: 'm' }, 2);
   const answered = (one) => socket.sent.some(({ ticket }) => ticket === one);
-  while (!answered(1) || !answered(2)) await new Promise(setImmediate);
+  const end = Date.now() + 60_000;
+  while (!answered(1) || !answered(2)) {
+    assert.ok(Date.now() < end, 'both tickets are answered within 60 s');
+    await new Promise(setImmediate);
+  }
   for (const one of [1, 2]) socket.say('verdict', { verdict: 'accepted' }, one);
   node.stop();
   return Object.fromEntries(socket.sent.map((frame) => [frame.ticket || frame.type, frame]));

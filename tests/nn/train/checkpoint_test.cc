@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "base/file.h"
 #include "base/log.h"
 #include "nn/io/safetensors.h"
@@ -185,6 +187,29 @@ TEST_CASE("checkpoint: the best score changes only after the best weights are wr
   read_safetensors(best, &of_best);
   read_safetensors(checkpointer.last(), &state);
   CHECK(state.at("checkpointer.best") == of_best.at("top1"));
+}
+
+/// Gives each epoch the next of these losses, without classes.
+class Losses final : public Extension {
+ public:
+  explicit Losses(std::vector<double> losses) : losses_(std::move(losses)) {}
+  void on_epoch(Trainer& trainer) override {
+    trainer.set_evaluation({.loss = losses_.at(static_cast<size_t>(trainer.epoch() - 1))});
+  }
+
+ private:
+  std::vector<double> losses_;
+};
+
+TEST_CASE("checkpoint: a score of NaN is not the best") {
+  const TestFolder folder("nan");
+  TrainingRun run(3);
+  run.trainer.extend(std::make_unique<Losses>(std::vector<double>{NAN, 2, NAN}));
+  run.trainer.extend(std::make_unique<Checkpointer>(CheckpointerOptions{.folder = folder.path}));
+  run.trainer.run();
+  Metadata best;
+  read_safetensors(folder.path / "best.safetensors", &best);
+  CHECK(best.at("step") == "14");
 }
 
 TEST_CASE("checkpoint: weights that are NaN or infinite are not saved") {

@@ -63,7 +63,7 @@ export class Author {
     let polls: ReturnType<typeof setInterval> | undefined;
     try {
       const { task, first } = await this.#makeTask(api);
-      polls = setInterval(() => void this.#readWaits(api, task), POLL_MILLISECONDS);
+      polls = setInterval(() => void this.#readWaits(api, task, this.#project!), POLL_MILLISECONDS);
       for await (const result of api.results(task)) {
         if (result.dead) {
           ++this.failed.value;
@@ -82,11 +82,12 @@ export class Author {
     }
   }
 
-  async #readWaits(api: Api, task: number): Promise<void> {
-    this.waits.value = await api.task(task).then(
+  async #readWaits(api: Api, task: number, project: number): Promise<void> {
+    const waits = await api.task(task).then(
       ({ waits }) => waits,
       () => '', // the stream of results reports the coordinator's errors
     );
+    if (this.computing.value && this.#project === project) this.waits.value = waits;
   }
 
   /** Makes a project for the picture and removes the previous picture's project. */

@@ -70,7 +70,7 @@ export class Session extends Actions {
 
   constructor(
     private readonly load: Load,
-    private readonly store: Store = noStore,
+    store: Store = noStore,
   ) {
     super();
     this.#keeper = new Keeper(
