@@ -263,7 +263,7 @@ TEST_CASE("weights: a checksum of a layer without bias in a .json file") {
   const std::vector<float> w = counted(54, -1);
   const std::string values =
       "{\"w\": \"" + nn::encode_floats(w) + "\", \"sha256\": \"" + nn::checksum_of(w, {}) + "\"}";
-  const Network network = Network::parse(
+  Network network = Network::parse(
       "{\"layer_params\": [" + kConv + "," + kFc + "], \"layer_status\": [" + values + ", {}]}",
       "test", Device::cpu());
   CHECK(network.parameters()[0].value.to_vector() == w);

@@ -194,7 +194,9 @@ class Losses final : public Extension {
  public:
   explicit Losses(std::vector<double> losses) : losses_(std::move(losses)) {}
   void on_epoch(Trainer& trainer) override {
-    trainer.set_evaluation({.loss = losses_.at(static_cast<size_t>(trainer.epoch() - 1))});
+    Evaluation evaluation;
+    evaluation.loss = losses_.at(static_cast<size_t>(trainer.epoch() - 1));
+    trainer.set_evaluation(evaluation);
   }
 
  private:
