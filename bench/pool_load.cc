@@ -7,8 +7,8 @@
 //   storm: all nodes lose their connections while they hold tickets, and reconnect at once.
 //   slow: the nodes compute tickets, first alone, then beside a thousand slow peers, which send
 //     one byte per second.
-//   pings: the nodes compute tickets, first alone, then beside a thousand volunteers of as many
-//     addresses, which send 30 pings a second each and reconnect when they are closed.
+//   pings: the nodes compute tickets, first alone, then beside a thousand volunteers, each at its
+//     own address. Each volunteer sends 30 pings a second, and reconnects when it is closed.
 // Prints one JSON line: the coordinator's throughput per second of its CPU time and of wall time,
 // and its memory per node.
 #include <pthread.h>

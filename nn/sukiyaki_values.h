@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The weights in Sukiyaki's files: Base64 of little-endian float32, {"w", "b", "sha256"} for each
-// trained layer. The bias of a convolution has one value for each position of the output. The
-// checksum of both is from this library, Sukiyaki's own files have none.
+// trained layer. The bias of a convolution has one value for each position of the output. Only
+// this library writes the checksum of both. Sukiyaki's own files have none.
 #pragma once
 
 #include <string>

@@ -31,7 +31,7 @@ struct CoordinatorOptions {
   std::function<void()> on_nodes = {};  // a node joined or left
 };
 
-/// The parts that a coordinator joins. All references must outlive it.
+/// The parts that a coordinator joins. The coordinator must end before the parts that it refers to.
 struct CoordinatorParts {
   Store& store;
   BlobStore& blobs;
@@ -39,7 +39,7 @@ struct CoordinatorParts {
   Metrics& metrics;
   EventLog& log;
   Pages pages = {};
-  PoolOptions pool = {};  // its callbacks are called too
+  PoolOptions pool = {};  // the coordinator calls its callbacks
 };
 
 class Coordinator final : public Service, public SessionHost {

@@ -36,10 +36,9 @@ NetworkSplit split_network(const NetworkSpec& spec, std::string_view border) {
   split.border = border.empty() ? default_border(spec) : std::string(border);
   const nn::Node* last = find_node(graph, split.border);
   if (!last || last->phase || last->layer->is_loss())
-    throw Error(
-        message("split",
-                "expected a layer of the network as border, of both phases and not the loss, got '",
-                split.border, "'"));
+    throw Error(message(
+        "split", "expected as border a layer before the loss that runs in both phases, got '",
+        split.border, "'"));
   split.shape = last->shape.output;
 
   NetworkSpec &backbone = split.backbone, &head = split.head;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The SHA-256 in the JSON header of a file of tensors. It finds damage that no length or name
-// shows. Its key in the metadata is "kaiseki_sha256". It is the hash of the header, with zeros in
-// place of its own digits, and of the parts that follow.
+// shows. Its key in the metadata is "kaiseki_sha256". The hash is of the header and of the parts
+// that follow. In the header, zeros take the place of the checksum's digits.
 #pragma once
 
 #include <span>

@@ -12,8 +12,8 @@ export type WeightsFormat = 'safetensors' | 'json' | 'tar';
 
 /**
  * An error of the library. Its message is the native library's: "[operation] expected ..., got ...".
- * The kind `Closed` means that the worker has ended, by close() or by a failure, or that a thread of the library
- * has failed. Call load() again.
+ * The kind `Closed` means that close() or a failure ended the worker, or that a thread of the library failed. Then call
+ * load() again.
  */
 export class KaisekiError extends Error {
   readonly kind: 'Error' | 'ShapeError' | 'ParseError' | 'OutOfMemory' | 'Closed';

@@ -296,7 +296,7 @@ export function load(options?: { threads?: number; onProgress?(progress: { loade
 /**
  * Makes threads in this page for a library that runs in a worker of the page. Send `port` to the worker in the transfer
  * list, and load kaiseki/sync there with `{ threads, lent: port }`. A worker can also make its threads itself, but in
- * Firefox it then sometimes waits forever. If a thread fails, the operation and all later ones throw an error of the kind
- * `Closed`, and `onFailure` gets the reason: end the worker. Call `end()` after the worker has ended.
+ * Firefox it then sometimes waits forever. If a thread fails, `onFailure` gets the reason, and all operations throw an
+ * error of the kind `Closed`. Then end the worker. Call `end()` after the worker has ended.
  */
 export function lendThreads(onFailure?: (reason: string) => void): { port: MessagePort; end(): void };

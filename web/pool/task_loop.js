@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part that a page's and Node's worker for tasks have in common: computes ticket after ticket of one module.
+// Computes ticket after ticket of one module, in a page's worker and in Node's.
 import { isWasm, loadWasm } from './wasm_task.js';
 
 const spentPart = 8; // a worker whose task took more than this part of its memory is not used again
@@ -13,8 +13,8 @@ function resultBytes(value) {
 }
 
 /**
- * Returns a function that computes a job and posts the answer. loadScript(code, memory, module) resolves to the task's
- * function and to the limit of its buffers.
+ * Returns a function that computes a job and posts the answer. loadScript(code, memory, module) gives a promise of the
+ * task's function and of the limit of its buffers.
  */
 export function taskLoop(loadScript, post) {
   let task, limit;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks the settings of every layer: a network that states a default is the network without it,
-// and the error without a required setting names it.
+// Checks the settings of every layer. A network that states a default is the network without it.
+// The error without a required setting names it.
 #include <algorithm>
 
 #include "base/error.h"
