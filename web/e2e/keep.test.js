@@ -2,7 +2,20 @@
 // A high learning rate, one key or a reload does not lose trained weights.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PHONE, eventually, open, openPlain, panel, pick, press, ready, stat, until, withPage } from './page.js';
+import {
+  PHONE,
+  eventually,
+  open,
+  openPlain,
+  panel,
+  pick,
+  press,
+  ready,
+  stat,
+  until,
+  withPage,
+  setEpochs,
+} from './page.js';
 import { assertAccessible, assertFits } from './look.js';
 import { storedSteps, untilStored } from './stored.js';
 
@@ -107,6 +120,7 @@ describe('kept training', () => {
   test('two tabs keep their own trainings', async () => {
     const first = await open(browser, server.address);
     const train = async (page) => {
+      await setEpochs(page, 100_000); // it trains until the test pauses it
       await press(page, 'Start');
       await until(page, 'Step', (value) => value > 5);
       await press(page, 'Pause');
@@ -144,6 +158,7 @@ describe('kept training', () => {
     };
     const page = await openPlain(browser, server.address, { script });
     await ready(page);
+    await setEpochs(page, 100_000);
     await press(page, 'Start');
     await until(page, 'Step', (value) => value > 5);
     await press(page, 'Pause');
