@@ -71,8 +71,9 @@ std::string token_for(const dist::CoordinatorUrl& url, const TokenOption& given,
 std::string token_of(const fs::path& file) {
   if (fs::exists(file)) return read_token(file);
   const std::string line = random_token() + "\n";
-  std::string temporary = file.string() + ".XXXXXX";
-  const int made = ::mkostemp(temporary.data(), O_CLOEXEC);  // readable by this user only
+  // mkostemp() replaces the six letters. Only this user can read the new file.
+  std::string temporary = file.string() + "." + std::string(6, 'X');
+  const int made = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (made < 0) fail("cannot make", file);
   const bool written = ::write(made, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   ::close(made);

@@ -15,7 +15,7 @@ struct Conv2d {
   int64_t groups = 1;
 };
 
-/// What is applied to the sums of a convolution: activation(sums + bias).
+/// A convolution ends with activation(sums + bias).
 struct ConvEpilogue {
   const Tensor* bias = nullptr;  // [k]
   Activation activation = Activation::none;

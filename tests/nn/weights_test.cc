@@ -276,7 +276,7 @@ TEST_CASE("weights: a pipe is read once, in every format") {
   for (const char* format : {"safetensors", "tar", "json"}) {
     CAPTURE(format);
     const ByteVector bytes = nn::encode_weights(format, network);
-    REQUIRE(bytes.size() < 65536);  // what a pipe holds
+    REQUIRE(bytes.size() < 65536);  // a pipe holds 64 KiB
     int ends[2];
     REQUIRE(::pipe(ends) == 0);
     REQUIRE(::write(ends[1], bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));

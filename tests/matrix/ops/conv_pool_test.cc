@@ -107,26 +107,22 @@ TEST_CASE("conv2d_max_pool: on the CPU, the whole output of the convolution is n
   const Conv2d conv{.padding = {1, 1}};
   Tensor y({16, 32, 16, 16}, DType::f32, device), indices(y.shape(), DType::i32, device);
   Tensor dfilter(filter.shape(), DType::f32, device), dx(x.shape(), DType::f32, device);
-  conv2d_max_pool({.x = x, .filter = filter, .conv = conv, .y = y, .indices = &indices});
-  conv2d_max_pool_backward({.x = x,
-                            .filter = filter,
-                            .dy = y,
-                            .indices = indices,
-                            .conv = conv,
-                            .dfilter = dfilter,
-                            .dx = &dx});  // uses workspace
+  const auto step = [&] {
+    conv2d_max_pool({.x = x, .filter = filter, .conv = conv, .y = y, .indices = &indices});
+    conv2d_max_pool_backward({.x = x,
+                              .filter = filter,
+                              .dy = y,
+                              .indices = indices,
+                              .conv = conv,
+                              .dfilter = dfilter,
+                              .dx = &dx});
+  };
+  step();  // uses workspace
   Allocator& pool = device.memory();
   pool.trim();
   pool.reset_peak();
   const uint64_t before = pool.account().peak;
-  conv2d_max_pool({.x = x, .filter = filter, .conv = conv, .y = y, .indices = &indices});
-  conv2d_max_pool_backward({.x = x,
-                            .filter = filter,
-                            .dy = y,
-                            .indices = indices,
-                            .conv = conv,
-                            .dfilter = dfilter,
-                            .dx = &dx});
+  step();
   CHECK(pool.account().peak - before < y.bytes());
   set_thread_count(0);
 }
