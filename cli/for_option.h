@@ -4,12 +4,13 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 
 namespace kaiseki::cli {
 
-/// Returns body(). Throws its Error again with the option in front.
+/// Returns body(). Throws its Error again, with the option in place of the library's "[place]".
 template <typename Body>
 auto for_option(const std::string& option, const Body& body) {
   try {
@@ -17,7 +18,9 @@ auto for_option(const std::string& option, const Body& body) {
   } catch (const std::filesystem::filesystem_error& error) {
     throw Error(option + ": cannot use " + error.path1().string() + ": " + error.code().message());
   } catch (const Error& error) {
-    throw Error(option + ": " + error.what());
+    std::string_view text = error.what();
+    if (text.starts_with('[')) text.remove_prefix(text.find(' ') + 1);
+    throw Error(option + ": " + std::string(text));
   }
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/pool_training.h"
 
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <deque>
 #include <optional>
 
@@ -12,6 +10,7 @@
 #include "base/error.h"
 #include "cli/for_option.h"
 #include "cli/interrupt.h"
+#include "cli/log_file.h"
 #include "cli/state_folder.h"
 #include "cli/text.h"
 #include "dist/net/author.h"
@@ -27,18 +26,6 @@ constexpr double kWindow = 5;  // in seconds
 constexpr int kPort = 8080;
 constexpr double kSilence = 15;  // in seconds
 constexpr double kBenchmarkSeconds = 0.5;
-
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using LogFile = std::unique_ptr<std::FILE, CloseFile>;
-
-LogFile open_log(const std::string& name) {
-  if (name.empty()) return nullptr;
-  LogFile file(std::fopen(name.c_str(), "a"));
-  if (!file) throw Error("--pool-log: cannot write " + name + ": " + std::strerror(errno));
-  return file;
-}
 
 dist::WireType wire_type(const std::string& name) {
   if (name == "f32") return dist::WireType::f32;
@@ -123,7 +110,7 @@ struct PoolTraining::Impl {
     if (!c.token_file.empty() || !c.certificates.empty())
       throw Error(std::string(c.token_file.empty() ? "--pool-tls-ca" : "--pool-token-file") +
                   ": expected --pool URL, got --pool serve");
-    log = open_log(c.log);
+    log = open_log("--pool-log", c.log);
     const dist::TrainingServerOptions how = server_options(c, log.get());
     try {
       server.emplace(how);

@@ -3,20 +3,13 @@
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "cli/private_folder.h"
 #include "nn/train/checkpoint.h"
 
 namespace kaiseki::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  if (fs::create_directories(folder, error)) fs::permissions(folder, fs::perms::owner_all, error);
-  if (error)
-    throw Error(
-        message("train", "cannot make the folder ", folder.string(), ": ", error.message()));
-}
 
 /// A folder that does not exist yet. It must not be another run's folder, which --resume would
 /// continue.
@@ -58,7 +51,7 @@ fs::path rescue_checkpoint(const fs::path& network_file, nn::Trainer& trainer,
   }
   try {
     const fs::path folder = environment().state_dir;
-    make_folder(folder);
+    make_private_folder("train", folder);
     return write_in(folder, network_file, trainer, info);
   } catch (const Error& error) {
     throw Error(problem + "; " + error.what());
@@ -68,8 +61,8 @@ fs::path rescue_checkpoint(const fs::path& network_file, nn::Trainer& trainer,
 fs::path rescue_weights(const fs::path& network_file, nn::Network& network,
                         const WeightsInfo& info) {
   const fs::path folder = environment().state_dir / "weights";
-  make_folder(folder.parent_path());
-  make_folder(folder);
+  make_private_folder("train", folder.parent_path());
+  make_private_folder("train", folder);
   fs::path file = folder / (network_file.stem().string() + ".safetensors");
   nn::write_weights(file, network, to_metadata(info));
   return file;

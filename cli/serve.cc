@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // kaiseki serve
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -12,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/for_option.h"
 #include "cli/interrupt.h"
+#include "cli/log_file.h"
 #include "cli/options/nearest.h"
 #include "cli/page.h"
 #include "cli/state_folder.h"
@@ -26,20 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMostData = 64 << 20;  // bytes of a file of MNIST
-
-struct CloseFile {
-  void operator()(std::FILE* file) const {
-    if (file != stderr) std::fclose(file);
-  }
-};
-using LogFile = std::unique_ptr<std::FILE, CloseFile>;
-
-LogFile open_log(const std::string& name) {
-  if (name.empty()) return LogFile(stderr);
-  LogFile file(std::fopen(name.c_str(), "a"));
-  if (!file) throw Error("--log: cannot write " + name + ": " + std::strerror(errno));
-  return file;
-}
 
 /// Returns the pages of `--web`, else the pages embedded in this command.
 dist::Pages pages_of(const std::string& web) {
@@ -114,11 +99,12 @@ int run_command(const ServeCommand& c) {
   who.limits = how.limits;
   who.short_addresses = c.short_addresses;
   who.history = folder / "history.json";
-  const LogFile file = open_log(c.log);
+  const LogFile file = open_log("--log", c.log);
+  std::FILE* const out = file ? file.get() : stderr;
   dist::EventLog log(
       [&](const std::string& line) {
-        std::fprintf(file.get(), "%s\n", line.c_str());
-        std::fflush(file.get());
+        std::fprintf(out, "%s\n", line.c_str());
+        std::fflush(out);
       },
       how.limits.log_lines_per_second);
 

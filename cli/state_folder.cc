@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/hex.h"
 #include "cli/for_option.h"
+#include "cli/private_folder.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -36,11 +37,7 @@ std::string random_token() {
 
 fs::path state_folder(const std::string& given) {
   fs::path folder = given.empty() ? environment().state_dir : fs::path(given);
-  std::error_code error;
-  if (fs::create_directories(folder, error)) fs::permissions(folder, fs::perms::owner_all, error);
-  if (error)
-    throw Error(
-        message("serve", "cannot make the folder ", folder.string(), ": ", error.message()));
+  make_private_folder("serve", folder);
   return folder;
 }
 

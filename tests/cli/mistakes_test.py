@@ -68,15 +68,4 @@ def bad_command_lines():
         check(status == 1 and said[:1] == ["kaiseki: " + message], line, f"expected 1, {message}\ngot      {status}, {said}")
 
 
-def tokens_made_at_once():
-    """Commands that start at the same time agree on the tokens of a new state folder."""
-    for attempt in range(4):
-        state = f"new{attempt}"
-        running = [subprocess.Popen([KAISEKI, "serve", "--host", "0.0.0.0", "--state", state], stderr=subprocess.PIPE, text=True)
-                   for _ in range(8)]
-        said = {process.communicate(timeout=60)[1] for process in running}
-        check(len(said) == 1 and "expected a certificate" in said.pop(), "each reads the tokens", str(said))
-        check(sorted(os.listdir(state)) == ["author.token", "node.token", "viewer.token"], "no other files", str(os.listdir(state)))
-
-
-main(bad_command_lines, tokens_made_at_once)
+main(bad_command_lines)

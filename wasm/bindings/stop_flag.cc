@@ -22,8 +22,8 @@ KAISEKI_EXPORT std::atomic<int32_t>* kaiseki_stop_flag() { return &flag; }
 KAISEKI_EXPORT void kaiseki_thread_fails() { flag = kFailed; }
 
 /// Replaces the C library's function, which makes calls that other threads wait for. The thread
-/// team calls it in its waits. If JavaScript asked for the end, the threads end first. A browser
-/// ends a sleeping thread only after two seconds.
+/// team calls it in its waits, and a team of one thread before each piece. If JavaScript asked for
+/// the end, the threads end first. A browser ends a sleeping thread only after two seconds.
 extern "C" int sched_yield() {
   int32_t asked = kAsked;
   if (flag.compare_exchange_strong(asked, kFailed)) kaiseki::set_thread_count(1);

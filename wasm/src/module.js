@@ -90,11 +90,11 @@ async function addThread(module, script, lent) {
 
 /** The module: its memory, its functions by name, and conversion of texts and numbers. */
 export class Module {
-  static async load({ threads, lent, onProgress } = {}) {
+  static async load({ threads, lent, stoppable = false, onProgress } = {}) {
     const shared = node || Boolean(globalThis.crossOriginIsolated);
     threads ??= shared ? await cores() : 1;
     expect(Number.isInteger(threads) && threads >= 1 && threads <= 1024, 'load', '1 to 1024 threads', threads);
-    const several = shared && threads > 1;
+    const several = shared && (threads > 1 || stoppable);
     const files = several ? FILES.several : FILES.one;
     const [factory, compiled] = await Promise.all([
       import(/* @vite-ignore */ /* webpackIgnore: true */ files.script.href),

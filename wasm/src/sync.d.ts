@@ -218,7 +218,7 @@ export interface Kaiseki {
    */
   tidy<T>(body: () => T): T;
   /**
-   * Shared memory, if there are several threads. If another thread stores 1 here with Atomics, the running operation
+   * Shared memory, in the variant with threads. If another thread stores 1 here with Atomics, the running operation
    * ends soon. It and all later ones throw an error of the kind `Closed`.
    */
   readonly stopFlag?: Int32Array;
@@ -231,7 +231,7 @@ export interface Kaiseki {
 
 /**
  * Loads the library. Threads need Node, or a page that is `crossOriginIsolated`. Elsewhere, and with `threads: 1`, the
- * variant without threads is loaded. Default: the number of cores. `lent` is the port of lendThreads() in the page of
- * this worker.
+ * variant without threads is loaded. Default: the number of cores. With `stoppable`, one thread uses the variant with
+ * threads too, because it has a `stopFlag`. `lent` is the port of lendThreads() in the page of this worker.
  */
-export function load(options?: { threads?: number; lent?: MessagePort }): Promise<Kaiseki>;
+export function load(options?: { threads?: number; stoppable?: boolean; lent?: MessagePort }): Promise<Kaiseki>;

@@ -70,7 +70,8 @@ export class Training {
     if (this.isAnswer(message)) return this.settle?.(message);
     try {
       if (!this.kaiseki) {
-        this.kaiseki = await (await this.importPackage()).load({ threads: this.threads, lent: this.lent });
+        const { threads, lent } = this;
+        this.kaiseki = await (await this.importPackage()).load({ threads, lent, stoppable: true });
         if (this.kaiseki.stopFlag) post({ stopFlag: this.kaiseki.stopFlag });
       }
       post({ result: 'measure' in message ? this.measure(message.measure) : await this.compute(message, post) });
