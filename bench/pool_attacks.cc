@@ -16,6 +16,7 @@
 #include "nn/data/dataset.h"
 #include "nn/train/diverged.h"
 #include "nn/train/evaluator.h"
+#include "tests/support/lie.h"
 
 using namespace kaiseki;
 
@@ -23,7 +24,7 @@ namespace {
 
 struct Case {
   std::string name;
-  dist::Attack attack;
+  test::Attack attack;
   int liars = 1, honest = 2;
   int64_t interval = 0;  // tickets between the joins of two liars
 };
@@ -33,7 +34,7 @@ constexpr dist::TrustOptions kOff = {.checks = {.check_share = 0, .newcomer_chec
 constexpr int64_t kOnce = int64_t{1} << 40;
 
 std::vector<Case> cases(int64_t after) {
-  using enum dist::Lie;
+  using enum test::Lie;
   std::vector<Case> all = {
       {"times -10", {scaled, -10, after}},
       {"times -10000", {scaled, -1e4, after}},
@@ -99,7 +100,7 @@ struct Training {
       const bool liar = i < one.liars;
       with.push_back({.name = (liar ? "liar" : "node") + std::to_string(i)});
       if (!liar) continue;
-      with.back().attack = one.attack;
+      with.back().answer = test::Liar(one.attack);
       with.back().joins_at = one.interval * i;
     }
     dist::LocalNodes nodes(with, seed);

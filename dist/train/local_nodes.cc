@@ -42,12 +42,9 @@ void LocalNodes::expel(const std::string& name, const ExpulsionReason&) {
   expelled_.push_back(name);
 }
 
-void LocalNodes::attack(const std::string& name, Attack attack) {
-  for (Node& node : nodes_) {
-    if (node.of.name != name) continue;
-    node.of.attack = attack;
-    node.of.attack.honest_until += node.answered;
-  }
+void LocalNodes::set_answer(const std::string& name, LocalAnswer answer) {
+  for (Node& node : nodes_)
+    if (node.of.name == name) node.of.answer = answer;
 }
 
 int LocalNodes::holders(uint64_t id) const {
@@ -111,22 +108,17 @@ std::optional<TicketResult> LocalNodes::receive(double) {
 
 ByteVector LocalNodes::compute(Node& node) {
   if (!node.node) node.node = std::make_unique<TrainingNode>(Device::cpu());
-  const Attack& attack = node.of.attack;
-  const bool lies = attack.lies(node.answered);
-  const ByteVector& ticket = node.work.bytes;
-  ByteVector result = node.node->run(
-      lies && attack.lie == Lie::label_flipped ? with_flipped_labels(ticket) : ticket,
-      [&](const std::string& hash) {
-        const Blob& blob = blobs_.at(hash);
-        uint64_t& count = blob.kind == BlobKind::network   ? bytes_.network
-                          : blob.kind == BlobKind::weights ? bytes_.weights
-                                                           : bytes_.samples;
-        count += blob.bytes->size();
-        return *blob.bytes;
-      });
-  ByteVector last = std::exchange(node.last, result);
-  if (lies) result = lie_about(attack, std::move(result), ticket, last, node.answered);
-  return result;
+  const LocalCompute right = [&](ByteView ticket) {
+    return node.node->run(ticket, [&](const std::string& hash) {
+      const Blob& blob = blobs_.at(hash);
+      uint64_t& count = blob.kind == BlobKind::network   ? bytes_.network
+                        : blob.kind == BlobKind::weights ? bytes_.weights
+                                                         : bytes_.samples;
+      count += blob.bytes->size();
+      return *blob.bytes;
+    });
+  };
+  return node.of.answer ? node.of.answer(node.work.bytes, right) : right(node.work.bytes);
 }
 
 }  // namespace kaiseki::dist

@@ -3,23 +3,27 @@
 // when they join, answer and die, so every run is the same.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "dist/train/channel.h"
-#include "dist/train/lie.h"
 #include "dist/train/training_node.h"
 #include "matrix/random.h"
 
 namespace kaiseki::dist {
+
+using LocalCompute = std::function<ByteVector(ByteView ticket)>;
+/// Returns a node's result of a ticket. `compute` returns the right one.
+using LocalAnswer = std::function<ByteVector(ByteView ticket, const LocalCompute& compute)>;
 
 struct LocalNode {
   std::string name;
   double seconds = 1;    // mean time of a ticket; a ticket takes 0.5 to 1.5 times that
   int64_t joins_at = 0;  // joins after this number of submitted tickets
   std::optional<int64_t> dies_after = {};  // dies at the ticket after this number of answers
-  Attack attack = {};
+  LocalAnswer answer = {};                 // empty: the right result
 };
 
 struct LocalBytes {
@@ -47,8 +51,8 @@ class LocalNodes : public Channel {
   /// The numbers of blobs and of open tickets.
   size_t blobs() const { return blobs_.size(); }
   size_t open() const { return open_.size(); }
-  /// The node attacks from now on. Its results so far do not count for `honest_until`.
-  void attack(const std::string& node, Attack attack);
+  /// The node answers so from now on.
+  void set_answer(const std::string& node, LocalAnswer answer);
 
  private:
   struct Open {
@@ -63,7 +67,6 @@ class LocalNodes : public Channel {
     Open work = {};
     double done = 0;
     int64_t answered = 0;
-    ByteVector last = {};
   };
 
   bool is_present(const Node& node) const { return node.alive && node.of.joins_at <= submitted_; }

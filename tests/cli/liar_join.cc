@@ -13,8 +13,8 @@
 #include "dist/net/author.h"
 #include "dist/node/node.h"
 #include "dist/node/training.h"
-#include "dist/train/lie.h"
 #include "matrix/tune/policy.h"
+#include "tests/support/lie.h"
 
 using namespace kaiseki;
 
@@ -22,11 +22,11 @@ namespace {
 
 volatile std::sig_atomic_t ended = 0;
 
-const std::map<std::string, dist::Attack> kAttacks = {
-    {"flip", {.lie = dist::Lie::sign_flipped}},
-    {"huge", {.lie = dist::Lie::scaled, .factor = -1e4}},
-    {"nan", {.lie = dist::Lie::not_finite}},
-    {"shape", {.lie = dist::Lie::wrong_shape}},
+const std::map<std::string, test::Attack> kAttacks = {
+    {"flip", {.lie = test::Lie::sign_flipped}},
+    {"huge", {.lie = test::Lie::scaled, .factor = -1e4}},
+    {"nan", {.lie = test::Lie::not_finite}},
+    {"shape", {.lie = test::Lie::wrong_shape}},
 };
 
 }  // namespace
@@ -35,18 +35,15 @@ int main(int argc, char** argv) try {
   if (argc < 4 || argc > 5) return 2;
   std::signal(SIGTERM, [](int) { ended = 1; });
   set_tune_policy({.mode = TuneMode::off, .deterministic = true});
-  dist::Attack attack = kAttacks.at(argv[3]);
+  test::Attack attack = kAttacks.at(argv[3]);
   if (argc == 5) attack.honest_until = std::atoll(argv[4]);
   dist::NodeOptions how;
   how.wire.url = dist::parse_coordinator_url(argv[1]);
   how.wire.token = cli::read_token(argv[2]);
-  int64_t answered = 0;  // one thread, so one ticket at a time
+  test::Liar liar(attack);  // one thread, so one ticket at a time
   how.functions[dist::kTrainingFunction] = [&, train = dist::training_function(Device::cpu())](
                                                ByteView input, const dist::TicketContext& context) {
-    ByteVector result = train(input, context);
-    if (attack.lies(answered++))
-      result = dist::lie_about(attack, std::move(result), input, {}, answered);
-    return result;
+    return liar(input, [&](ByteView ticket) { return train(ticket, context); });
   };
   how.stop = [] { return ended != 0; };
   how.info = {.name = "liar", .threads = 1, .gflops = 50};

@@ -24,7 +24,7 @@ constexpr TrustOptions kOff = {
 /// The last `liars` of three nodes attack.
 std::vector<LocalNode> nodes_with(const Attack& attack, int liars = 1) {
   std::vector<LocalNode> nodes = some_nodes(3);
-  for (int i = 3 - liars; i < 3; ++i) nodes[static_cast<size_t>(i)].attack = attack;
+  for (int i = 3 - liars; i < 3; ++i) nodes[static_cast<size_t>(i)].answer = Liar(attack);
   return nodes;
 }
 
@@ -35,7 +35,7 @@ std::vector<LocalNode> seven_nodes(const Attack& attack) {
   std::vector<LocalNode> nodes;
   for (int i = 0; i < 7; ++i)
     nodes.push_back({.name = (i < 5 ? "liar" : "honest") + std::to_string(i),
-                     .attack = i < 5 ? attack : Attack{}});
+                     .answer = i < 5 ? LocalAnswer(Liar(attack)) : LocalAnswer()});
   return nodes;
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("a lie is found after honest results of another kind") {
       CAPTURE(factor);
       std::vector<LocalNode> nodes = {
           {.name = "liar", .seconds = 0.01}, {.name = "a"}, {.name = "b"}};
-      nodes[0].attack = {Lie::scaled, factor, when, int64_t{1} << 40};
+      nodes[0].answer = Liar({Lie::scaled, factor, when, int64_t{1} << 40});
       Run honest(pool_options(PoolMode::border)), lied(pool_options(PoolMode::border), nodes);
       lied.train(8);
       CHECK(lied.nodes->expelled() == std::vector<std::string>{"liar"});
@@ -139,7 +139,7 @@ TEST_CASE("a negative variance in the last step of an epoch is found") {
       Run lied(options, nodes, 1, kNormalized), honest(options, {}, 1, kNormalized);
       lied.train(99);
       for (int i = 0; i < 3; ++i)
-        lied.nodes->attack("node" + std::to_string(i), {Lie::sign_flipped});
+        lied.nodes->set_answer("node" + std::to_string(i), Liar({Lie::sign_flipped}));
       lied.train(1);  // the last step of the tenth epoch
       CHECK(lied.iterator.is_new_epoch());
       CHECK(lied.nodes->expelled().size() == 3);
@@ -272,7 +272,7 @@ TEST_CASE("training continues while nodes lie one after the other") {
   for (int i = 0; i < 12; ++i)  // each is honest until many of its results were not checked
     nodes.push_back({.name = "liar" + std::to_string(i),
                      .joins_at = 100 * i,
-                     .attack = {Lie::scaled, -1e4, 40}});
+                     .answer = Liar({Lie::scaled, -1e4, 40})});
   Run honest(pool_options(PoolMode::data)), lied(pool_options(PoolMode::data), nodes);
   lied.train(150);
   CHECK(lied.nodes->expelled().size() > 5);  // the other nodes are not proven yet

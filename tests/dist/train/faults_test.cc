@@ -24,8 +24,7 @@ TEST_CASE("a newcomer that sends any wrong result is expelled, and the weights a
       CAPTURE(pool_mode_name(mode));
       CAPTURE(static_cast<int>(lie));
       std::vector<LocalNode> nodes = some_nodes(3);
-      nodes[1].attack.lie = lie;
-      nodes[1].attack.honest_until = 1;
+      nodes[1].answer = Liar({.lie = lie, .honest_until = 1});
       Run run(pool_options(mode), nodes);
       CHECK(run.train(6).weights() == expected);
       CHECK(run.nodes->expelled() == std::vector<std::string>{"node1"});
@@ -41,8 +40,7 @@ TEST_CASE("a node that sends floats instead of f16 or i8 is expelled") {
     for (PoolMode mode : kModes) {
       CAPTURE(pool_mode_name(mode));
       std::vector<LocalNode> nodes = some_nodes(2);
-      nodes[1].attack.lie = Lie::wrong_type;
-      nodes[1].attack.honest_until = 1;
+      nodes[1].answer = Liar({.lie = Lie::wrong_type, .honest_until = 1});
       Run honest(pool_options(mode, wire)), run(pool_options(mode, wire), nodes);
       CHECK(run.train(4).weights() == honest.train(4).weights());
       CHECK(run.nodes->expelled() == std::vector<std::string>{"node1"});
@@ -61,7 +59,7 @@ TEST_CASE("a step in which a node is expelled uses none of its results") {
     std::vector<LocalNode> nodes = some_nodes(1);
     // The server checks each kind of result 8 times, which is two steps, before it knows its norms.
     const int64_t before = mode == PoolMode::border ? 16 : 8;
-    nodes[0].attack = {.lie = Lie::sign_flipped, .honest_until = before};
+    nodes[0].answer = Liar({.lie = Lie::sign_flipped, .honest_until = before});
     int caught = 0, in_the_second_half = 0;
     for (uint64_t seed = 1; seed <= 30; ++seed) {
       options.trust.seed = seed;

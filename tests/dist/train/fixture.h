@@ -11,8 +11,13 @@
 #include "dist/train/pool_updater.h"
 #include "matrix/tune/policy.h"
 #include "nn/data/dataset.h"
+#include "tests/support/lie.h"
 
 namespace kaiseki::dist {
+
+using test::Attack;
+using test::Liar;
+using test::Lie;
 
 /// Dropout on both sides of the border.
 inline constexpr const char* kSmall = R"({"inputs": {"x": {"shape": [1, 12, 12]}}, "layers": [

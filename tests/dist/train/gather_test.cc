@@ -107,7 +107,7 @@ TEST_CASE("without results the server computes the last tickets, until a result 
 TEST_CASE("results that the server computed to check a node are used when that is expelled") {
   test::WithTunePolicy policy(kSame);
   Step at;
-  at.nodes.attack("node0", {.lie = Lie::sign_flipped, .honest_until = 2});
+  at.nodes.set_answer("node0", Liar({.lie = Lie::sign_flipped, .honest_until = 2}));
   PoolUpdater updater = at.updater();
   updater.update();
   CHECK(updater.counts().checked == 3);

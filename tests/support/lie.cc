@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "dist/train/lie.h"
+#include "tests/support/lie.h"
 
 #include <cmath>
 #include <cstring>
@@ -12,8 +12,10 @@
 #include "matrix/ops/reduce.h"
 #include "matrix/random.h"
 
-namespace kaiseki::dist {
+namespace kaiseki::test {
 namespace {
+
+using namespace dist;
 
 constexpr uint64_t kDirection = 99, kNoise = 7;  // seeds
 
@@ -63,8 +65,7 @@ WireTensor wrong(const Attack& attack, WireTensor given, int64_t answered) {
   return given;
 }
 
-}  // namespace
-
+/// The ticket with labels exchanged in pairs: 0 with 1, 2 with 3. Unchanged if it has no labels.
 ByteVector with_flipped_labels(ByteView bytes) {
   TrainingTicket ticket = decode_ticket(bytes);
   if (!ticket.labels.defined()) return {bytes.begin(), bytes.end()};
@@ -73,27 +74,38 @@ ByteVector with_flipped_labels(ByteView bytes) {
   return encode_ticket(ticket);
 }
 
-ByteVector lie_about(const Attack& attack, ByteVector result, ByteView ticket,
-                     const ByteVector& last, int64_t answered) {
-  if (attack.lie == Lie::replayed) return last.empty() ? result : last;
-  if (attack.lie == Lie::oversized) {
+}  // namespace
+
+ByteVector Liar::operator()(ByteView ticket, const LocalCompute& compute) {
+  const bool lies = attack_.lies(answered_);
+  const bool flips = lies && attack_.lie == Lie::label_flipped;
+  ByteVector result = compute(flips ? with_flipped_labels(ticket) : ticket);
+  const ByteVector last = std::exchange(last_, result);
+  if (lies) result = lie_about(std::move(result), ticket, last);
+  ++answered_;
+  return result;
+}
+
+ByteVector Liar::lie_about(ByteVector result, ByteView ticket, const ByteVector& last) const {
+  if (attack_.lie == Lie::replayed) return last.empty() ? result : last;
+  if (attack_.lie == Lie::oversized) {
     result.resize(result.size() * 4 + 4096);
     return result;
   }
-  if (attack.lie == Lie::not_finite) {
+  if (attack_.lie == Lie::not_finite) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     std::memcpy(&result[result.size() - 8], &nan, 4);
     return result;
   }
   TensorMessage message = decode_tensors(result, "result");
-  if (attack.lie == Lie::label_flipped) message.texts["ticket"] = sha256(ticket);
+  if (attack_.lie == Lie::label_flipped) message.texts["ticket"] = sha256(ticket);
   const std::vector<WireType> types = wire_types(result);
   std::vector<WireTensor> tensors;
   for (size_t i = 0; i < message.tensors.size(); ++i) {
     const auto& [name, value] = message.tensors[i];
-    tensors.push_back(wrong(attack, {name, value, types[i]}, answered));
+    tensors.push_back(wrong(attack_, {name, value, types[i]}, answered_));
   }
   return encode_tensors(tensors, message.texts);
 }
 
-}  // namespace kaiseki::dist
+}  // namespace kaiseki::test
