@@ -8,17 +8,13 @@ namespace kaiseki {
 ParseError::ParseError(std::string_view source, std::string_view place, std::string_view what)
     : Error(std::string(source) + ": " + std::string(place) + ": " + std::string(what)) {}
 
-OutOfMemory::OutOfMemory(std::string_view device, uint64_t asked_bytes, uint64_t used_bytes,
-                         uint64_t cached_bytes, uint64_t budget_bytes, std::string_view cause)
-    : Error(message("memory", device, " is out of memory: asked for ", format_bytes(asked_bytes),
-                    ", in use ", format_bytes(used_bytes), ", cached ", format_bytes(cached_bytes),
-                    budget_bytes ? ", budget " + format_bytes(budget_bytes) : "",
+OutOfMemory::OutOfMemory(std::string_view device, const Bytes& b, std::string_view cause)
+    : Error(message("memory", device, " is out of memory: asked for ", format_bytes(b.asked),
+                    ", in use ", format_bytes(b.used), ", cached ", format_bytes(b.cached),
+                    b.budget ? ", budget " + format_bytes(b.budget) : "",
                     cause.empty() ? "" : ", after ", cause, "; use a smaller batch",
-                    budget_bytes ? " or a larger KAISEKI_DEVICE_MEMORY" : "")),
-      asked(asked_bytes),
-      used(used_bytes),
-      cached(cached_bytes),
-      budget(budget_bytes) {}
+                    b.budget ? " or a larger KAISEKI_DEVICE_MEMORY" : "")),
+      bytes(b) {}
 
 std::string format_bytes(uint64_t bytes) {
   const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -31,14 +31,18 @@ class ParseError : public Error {
   ParseError(std::string_view source, std::string_view place, std::string_view what);
 };
 
-/// A device or its budget has no room. `asked` is the requested size as the allocator rounds it.
-/// `used` is the bytes of tensors, and `cached` the bytes kept for reuse. `cause` is the failed
-/// call and its status, if the device reported one.
+/// A device or its budget has no room. `cause` is the failed call and its status, if the device
+/// reported one.
 class OutOfMemory : public Error {
  public:
-  OutOfMemory(std::string_view device, uint64_t asked, uint64_t used, uint64_t cached,
-              uint64_t budget, std::string_view cause = {});
-  uint64_t asked, used, cached, budget;  // bytes; budget 0: no limit except the device's own
+  struct Bytes {
+    uint64_t asked = 0;   // as the allocator rounds it
+    uint64_t used = 0;    // of tensors
+    uint64_t cached = 0;  // kept for reuse
+    uint64_t budget = 0;  // 0: no limit except the device's own
+  };
+  OutOfMemory(std::string_view device, const Bytes& bytes, std::string_view cause = {});
+  Bytes bytes;
 };
 
 /// A device that does not exist, or that cannot do the operation.

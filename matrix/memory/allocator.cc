@@ -96,7 +96,7 @@ void* Allocator::allocate(uint64_t bytes) {
   }
   if (!block && account_.workspace && bytes <= kLargest) block = allocate_locked(size, false);
   if (!block)
-    throw OutOfMemory(device_name_, size, account_.in_use, account_.cached, account_.budget);
+    throw OutOfMemory(device_name_, {size, account_.in_use, account_.cached, account_.budget});
   return block;
 }
 

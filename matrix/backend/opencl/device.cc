@@ -106,7 +106,7 @@ void OpenclDevice::enqueue(std::string_view name, uint64_t bytes,
     status = call();
     if (no_room(status)) {
       MemoryAccount account = allocator.account();
-      throw OutOfMemory(label_, bytes, account.in_use, account.cached, account.budget,
+      throw OutOfMemory(label_, {bytes, account.in_use, account.cached, account.budget},
                         std::string(name) + " said " + status_name(status));
     }
   }

@@ -112,7 +112,7 @@ TEST_CASE("measuring: additions of a solver that failed are undone") {
     };
     const ConvSolver& right = plain_solver(backend, p);
     check(FailsHalfway(right, KernelError("refused")), 1);
-    check(FailsHalfway(right, OutOfMemory("a device", 1, 0, 0, 0)), 0);
+    check(FailsHalfway(right, OutOfMemory("a device", {.asked = 1})), 0);
   });
 }
 

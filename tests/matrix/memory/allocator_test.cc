@@ -218,10 +218,10 @@ TEST_CASE("under a budget, the cache is freed before a refusal, and a refusal ch
     allocator.allocate(2000);
     FAIL("expected OutOfMemory");
   } catch (const OutOfMemory& error) {
-    CHECK(error.asked == 2048);  // as the allocator rounds it
-    CHECK(error.used == 3072);
-    CHECK(error.cached == 0);
-    CHECK(error.budget == 4096);
+    CHECK(error.bytes.asked == 2048);  // as the allocator rounds it
+    CHECK(error.bytes.used == 3072);
+    CHECK(error.bytes.cached == 0);
+    CHECK(error.bytes.budget == 4096);
     CHECK(std::string(error.what()).find("asked for 2.0 KiB, in use 3.0 KiB") != std::string::npos);
   }
   void* c = allocator.allocate(1024);
@@ -384,8 +384,8 @@ TEST_CASE("a device throws when its budget shrinks during work, and works again 
       twice();
       FAIL("expected OutOfMemory");
     } catch (const OutOfMemory& error) {
-      CHECK(error.used >= before);
-      CHECK(error.budget == before + (400 << 10));
+      CHECK(error.bytes.used >= before);
+      CHECK(error.bytes.budget == before + (400 << 10));
       CHECK(std::string(error.what()).find("asked for") != std::string::npos);
     }
     CHECK(allocator.account().in_use == before);
