@@ -14,7 +14,8 @@ function(kaiseki_options target)
   endif()
 endfunction()
 
-# For code that mostly waits for the network, the disk or the library. With -O1 it compiles in two thirds of the time.
+# For tests, and for code that mostly waits for the network, the disk or the library. With -O1 it compiles in a third to two
+# thirds of the time.
 function(kaiseki_little_optimized target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
 endfunction()
