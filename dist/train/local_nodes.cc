@@ -42,7 +42,7 @@ void LocalNodes::expel(const std::string& name, const ExpulsionReason&) {
   expelled_.push_back(name);
 }
 
-void LocalNodes::set_answer(const std::string& name, LocalAnswer answer) {
+void LocalNodes::set_answer(const std::string& name, const LocalAnswer& answer) {
   for (Node& node : nodes_)
     if (node.of.name == name) node.of.answer = answer;
 }

@@ -52,7 +52,7 @@ class LocalNodes : public Channel {
   size_t blobs() const { return blobs_.size(); }
   size_t open() const { return open_.size(); }
   /// The node answers so from now on.
-  void set_answer(const std::string& node, LocalAnswer answer);
+  void set_answer(const std::string& node, const LocalAnswer& answer);
 
  private:
   struct Open {
