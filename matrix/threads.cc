@@ -27,14 +27,6 @@ inline void relax() { __builtin_ia32_pause(); }
 inline void relax() {}
 #endif
 
-/// A team of one thread never waits. In WebAssembly, this call is where JavaScript can end its
-/// work.
-inline void yield_alone() {
-#ifdef __EMSCRIPTEN__
-  std::this_thread::yield();
-#endif
-}
-
 // About 20 us: shorter than a wake-up, longer than the gap between operations of a step.
 constexpr int kSpins = 2000;
 
@@ -45,12 +37,12 @@ struct Job {
   std::mutex mutex;
   std::exception_ptr error;
 
-  void work(bool alone = false) {
+  void work() {
     for (;;) {
       int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
       if (piece >= pieces) return;
-      if (alone) yield_alone();
       try {
+        throw_if_stopped();
         (*body)(piece * grain, std::min(count, (piece + 1) * grain));
       } catch (...) {
         std::lock_guard lock(mutex);
@@ -84,7 +76,7 @@ class ThreadTeam {
   const std::string& problem() const { return problem_; }
 
   void submit(Job& job) {
-    if (workers_.empty()) return job.work(true);
+    if (workers_.empty()) return job.work();
     std::unique_lock busy(busy_, std::try_to_lock);
     if (!busy) return job.work();
     job_ = &job;
@@ -194,6 +186,8 @@ ThreadTeam& team() {
 }
 
 }  // namespace
+
+void throw_stopped() { throw Error("[threads] stopped"); }
 
 int thread_count() { return team().size(); }
 

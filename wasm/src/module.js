@@ -139,7 +139,10 @@ export class Module {
       throw error;
     }
     const failure = this.functions._kaiseki_failure();
-    if (failure) throw new KaisekiError(...split(this.text(failure)));
+    if (failure) {
+      this.throwIfStopped();
+      throw new KaisekiError(...split(this.text(failure)));
+    }
     return result;
   }
 
@@ -149,8 +152,10 @@ export class Module {
   }
 
   throwIfStopped() {
-    if (this.stopped)
-      throw new KaisekiError('Closed', '[threads] a thread has failed, or the library was stopped: call load() again');
+    if (!this.stopped) return;
+    // Ends the threads. A browser ends a sleeping thread only after two seconds.
+    if (Atomics.compareExchange(this.stopFlag, 0, 1, 2) === 1) this.functions._kaiseki_start(1);
+    throw new KaisekiError('Closed', '[threads] a thread has failed, or the library was stopped: call load() again');
   }
 
   /** Frees an object. After a stop the memory stays as it is. */

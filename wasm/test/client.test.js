@@ -428,6 +428,21 @@ describe("the worker's end", () => {
     );
   });
 
+  test('another thread ends an operation of kaiseki/sync with one thread', () => {
+    const script = `import { Worker } from 'node:worker_threads';
+      const { load } = await import('kaiseki/sync');
+      const kaiseki = await load({ threads: 1, stoppable: true }), x = kaiseki.uniform([6000, 6000]);
+      const stop = "setTimeout(() => Atomics.store(require('node:worker_threads').workerData, 0, 1), 100)";
+      new Worker(stop, { eval: true, workerData: kaiseki.stopFlag });
+      try { x.matmul(x); } catch (error) { console.log(kaiseki.threads, error.kind, error.message); }`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: 15000, // the whole product takes longer
+    });
+    assert.equal(output, '1 Closed [threads] a thread has failed, or the library was stopped: call load() again\n');
+  });
+
   test('aborts the reading of a stalled blob', { timeout: 60000 }, async () => {
     started.length = 0;
     scripts.push(new URL('stalled_blob.js', import.meta.url));

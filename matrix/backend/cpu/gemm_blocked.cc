@@ -119,6 +119,7 @@ class GemmTask {
     const bool last_k = k.end == depth_.end && !p_.epilogue.empty();
     for (int64_t first = 0; first < row_panels_; first += kPanelsA) {
       const int64_t last = std::min(first + kPanelsA, row_panels_);
+      throw_if_stopped();
       pack_a(first, last, k);
       for (int64_t i = 0; i < last - first; ++i)
         for (int j = 0; j < pieces_b; ++j) {
