@@ -221,7 +221,7 @@ void ping(const Nodes& peers, const std::stop_token& stop, Report& report) {
       peer->leave();
       try {
         join(std::span(&peer, 1));
-      } catch (const std::runtime_error&) {  // the gate refuses it: it tries again
+      } catch (const std::runtime_error&) {  // the gate refused the peer, which tries again
       }
     }
   }

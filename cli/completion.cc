@@ -23,7 +23,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-/// Within '...' of a shell.
+/// Quotes the text for a shell.
 std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
 std::vector<std::string> option_names(const CommandHelp& command) {

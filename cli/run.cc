@@ -99,7 +99,8 @@ int run_command(const RunCommand& c) {
   const FilesByName outputs = by_name(c.outputs, "--output", names);
   const bool single = inputs.size() == 1 && outputs.size() == 1 && outputs.contains(names[0]);
   if (!c.grad_output.empty() && !single)
-    throw Error("--grad-output: expected one input, and the first output alone, got others");
+    throw Error(
+        "--grad-output requires exactly one --input and one --output, the network's first output");
   const auto results = forward(network, phase, inputs);
   for (const auto& output : outputs)
     for_option("--output", [&] { nn::write_npy(output.second, results.at(output.first)); });

@@ -19,7 +19,7 @@ struct Initializer;
 inline constexpr int64_t kMaxDimension = 1 << 24;
 
 struct SettingRules {
-  bool required = false;  // else the value that the layer starts with is the default
+  bool required = false;  // if false, the layer's initial value is the default
   double low = 1, high = static_cast<double>(kMaxDimension);  // of numbers, both included
   std::string_view default_of = "";  // the default is the value of this setting, listed before
   std::string_view doc = "";         // a remark for the table

@@ -15,7 +15,7 @@ constexpr size_t kLeastStart = 3;  // letters of a name that a longer word begin
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {{"learning-rate", "lr"},
                                                                       {"test", "eval"}};
 
-/// A word without its dashes, in small letters, as this command calls it.
+/// Returns the option's name in lower case, without dashes, with aliases replaced.
 std::string letters_of(const std::string& word) {
   std::string letters = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   for (char& c : letters) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -213,7 +213,8 @@ HttpResponse AuthorApi::nodes(const HttpRequest& request, const std::string& id)
   const auto known = find_expulsion_kind(kind);
   if (!known)
     throw Error(message(
-        "nodes", "expected a kind other, wrong_value, wrong_form or not_finite, got '", kind, "'"));
+        "nodes", "expected kind to be 'other', 'wrong_value', 'wrong_form' or 'not_finite', got '",
+        kind, "'"));
   pool_.expel(id, {request.parameter("reason", "expelled by the operator"), *known});
   return json(to_json(*pool_.node(id)));
 }

@@ -34,8 +34,7 @@ class PoolNode {
   /// kLongestRest.
   double rests_until() const;
   bool is_newcomer() const { return row_.accepted == 0 && !info_.trusted; }
-  /// Its results count without those of others: it is trusted, or enough of its last results were
-  /// right.
+  /// Its results need no confirmation: it is trusted, or its last 10 results were confirmed.
   bool is_proven() const { return info_.trusted || kChecks.is_proven(row_.consecutive_valid); }
   /// Whether it asked for tickets in the last seconds.
   bool has_asked(double now) const { return asked_ && now - *asked_ <= kAskSeconds; }
@@ -52,7 +51,7 @@ class PoolNode {
   void disconnect(double now);
   void seen(double now) { row_.last_seen = now; }
   void ask(double now) { asked_ = now; }
-  /// `verified`: the result was right, not only the first.
+  /// `verified`: the result was confirmed, not only the first.
   void accepted(bool verified);
   /// A lease ended without a result. Leases from before the last failure count with that failure.
   void failed(double issued, double now);
@@ -70,7 +69,7 @@ class PoolNode {
   NodeInfo info_;
   bool connected_ = false;
   bool changed_ = false;    // since the last commit
-  bool committed_ = false;  // a transaction with it was committed
+  bool committed_ = false;  // a committed transaction contains the node
   Speed speed_;
   double failed_at_;             // the last failure
   std::optional<double> asked_;  // for tickets, the last time

@@ -53,7 +53,7 @@ struct VoteRow {
   std::string source = {};  // NodeInfo::source when the row was made
 };
 
-/// A node that failed at a ticket that is still open.
+/// A node that failed on an open ticket.
 struct FailureRow {
   TicketId ticket = 0;
   NodeId node = {};
@@ -67,7 +67,7 @@ struct NodeRow {
   double recent_failures = 0;  // each accepted result lowers it
   double last_seen = 0;
   std::string expelled = {};
-  double outvoted = 0;  // votes that it lost; each result that others agreed with lowers it
+  double outvoted = 0;  // lost votes; each confirmed result lowers the number
 };
 
 /// The last writes may be lost. The process must end, and the next process opens the store again.
@@ -132,7 +132,8 @@ class Store {
   /// Deletes open tickets up to `through`, with the rows that refer to them.
   virtual void abandon(TaskId task, TicketId through) = 0;
 
-  // Steps of a ticket. A step changes only an open ticket. It returns whether it changed it.
+  // Steps of a ticket. A step changes only an open ticket. Each function returns whether the ticket
+  // changed.
   /// Adds a lease if the ticket's epoch is `lease.epoch - 1`. Two leases never have the same epoch.
   virtual bool add_lease(const LeaseRow& lease) = 0;
   virtual bool end_lease(TicketId ticket, int64_t epoch) = 0;
@@ -143,9 +144,9 @@ class Store {
   virtual std::vector<VoteRow> votes() = 0;
   /// Deletes the node's votes. Returns the tickets they were for.
   virtual std::vector<TicketId> drop_votes(const NodeId& node) = 0;
-  /// Adds a failure if the node has none at this ticket.
+  /// Adds a failure if the node has none on this ticket.
   virtual bool add_failure(const FailureRow& failure) = 0;
-  /// The failures at all open tickets.
+  /// The failures on all open tickets.
   virtual std::vector<FailureRow> failures() = 0;
   /// Makes the ticket done or dead. Deletes its leases, votes and failures. Returns the sequence,
   /// or nothing if the ticket had ended before.

@@ -28,9 +28,10 @@ class PoolTicket {
   const TaskSpec& spec() const { return task_->spec(); }
   /// Whether it was issued before it was read from the store: its first leases are not known.
   bool was_issued_before_loading() const { return was_issued_; }
-  /// Whether the node, or another of its source, has failed at it.
+  /// Whether the node, or another node of its source, failed on the ticket.
   bool has_failed(const NodeId& node, const std::string& source) const;
-  /// Whether it let a deadline pass while nothing of the task was measured. A restart forgets this.
+  /// Whether the node let a deadline pass while no ticket of the task was measured. A restart
+  /// forgets this.
   bool has_hung(const NodeId& node, const std::string& source) const;
   bool is_ready() const { return position_.place == TicketQueue::Place::ready; }
 

@@ -19,14 +19,14 @@ class Votes {
   void load(const std::function<bool(TicketId)>& compares);
 
   const std::vector<VoteRow>& of(TicketId ticket) const;
-  /// Whether the node, or another of its source, has voted.
+  /// Whether the node, or another node of its source, has voted.
   bool has_voted(TicketId ticket, const NodeId& node, const std::string& source) const;
   /// Whether the node has voted for another result.
   bool contradicts(TicketId ticket, const NodeId& node, const std::string& hash) const;
   /// Votes for the result that most nodes agree on.
   int64_t agreed(TicketId ticket) const;
   int64_t count(TicketId ticket, const std::string& hash) const;
-  /// Votes for the result that most nodes agree on, among the others.
+  /// The most votes that any other result has.
   int64_t most_besides(TicketId ticket, const std::string& hash) const;
 
   /// Returns false if the node has already voted. The vote is then discarded.

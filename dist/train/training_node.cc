@@ -221,8 +221,8 @@ void TrainingNode::make_room_for(const Model& model) {
     std::erase_if(models_, [&](const auto& other) { return &other.second != &model; });
 }
 
-/// Moves a pass to the front for a new forward pass: the oldest that awaits no backward pass. If
-/// there is none, it adds a pass, or uses the oldest of kMaxPasses.
+/// Moves the oldest free pass to the front. A free pass awaits no backward pass. Without a free
+/// one, adds a pass. At the limit, reuses the oldest.
 TrainingNode::Pass& TrainingNode::begin(Model& model, const TrainingTicket& ticket) {
   auto free = std::find_if(model.passes.rbegin(), model.passes.rend(),
                            [](const Pass& pass) { return pass.forward_key.empty(); });

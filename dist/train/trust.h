@@ -49,8 +49,8 @@ class Trust {
   /// The node sent a wrong result. Its results of `step` do not count and are computed again. If
   /// the node was proven, all nodes must be proven again, with twice as many results, as other
   /// nodes may lie too. The number halves after each 8 * `undo_steps` steps without such a node.
-  /// So between two of them, the mean sum of ratios of wrong results that count is at most
-  /// 1 / check_share, even if an undo cannot reach them.
+  /// Between two discoveries, wrong results that count have a bounded sum of ratios. Its mean is at
+  /// most 1 / check_share, even if an undo cannot reach them.
   void expel(const std::string& node, int64_t step);
   bool expelled(const std::string& node) const;
 

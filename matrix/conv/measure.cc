@@ -20,8 +20,8 @@ namespace kaiseki {
 namespace {
 
 constexpr size_t kRunsOfOneImage = 3;
-// If a solver exceeds both limits on one image, it is not measured further: this multiple of the
-// best time, and this time. The factor is large because one image does not keep all threads busy.
+// A solver is measured no further if one image exceeds both limits: 6 times the best time, and
+// 200 ms. The factor is large because one image does not keep all threads busy.
 constexpr double kHopeless = 6.0, kHopelessMilliseconds = 200;
 // A solver that needs more workspace is not measured further if it is not among the best on one
 // image.

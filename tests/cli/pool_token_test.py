@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Clients send a token only to a coordinator that has proven that it knows it. They never send it unencrypted."""
+"""A client sends its token only after the coordinator has proven that it knows the token. It never sends the token unencrypted."""
 import http.client
 import os
 import pathlib

@@ -28,15 +28,14 @@ conv::Gather gather(const ConvProblem& p) {
 
 int64_t rounded(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-/// The number of products of an image and group in this solver. Additions count as products.
+/// The multiplications of this solver for an image and group. Additions count as multiplications.
 double scatter_work(const ConvProblem& p) {
   const int64_t rows = p.c / p.groups * p.r * p.s;
   return 1.1 * static_cast<double>(rounded(rows, conv::multiply_block(rows)) *
                                    (p.k / p.groups + 4) * rounded(p.out_h() * p.out_w(), kVector));
 }
 
-/// The number of products by gathering: for each residue modulo the stride, all its taps on all its
-/// pixels.
+/// The multiplications of gathering: for each residue modulo the stride, its taps times its pixels.
 double gather_work(const ConvProblem& p) {
   const int64_t m = p.c / p.groups;
   const int64_t rows = std::max<int64_t>(4, rounded(m, conv::multiply_block(m)));

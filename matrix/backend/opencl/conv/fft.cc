@@ -20,7 +20,7 @@ constexpr int64_t kLeastTiles = 128;
 constexpr int64_t kCpuFloats = int64_t{4} << 20, kGpuFloats = int64_t{64} << 20;
 
 /// The layout of the complex values of one element: channels, each with one value per tile or
-/// filter. The twin of a factor holds -imaginary and real parts.
+/// filter. The twin of a factor stores (-imaginary, real).
 struct Spectrum {
   int64_t count, channels, element_stride, channel_stride, imaginary, twin = 0;
 };
