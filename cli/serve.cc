@@ -56,8 +56,8 @@ void set_limit(dist::Limits& limits, const std::string& assignment) {
   if (name != assignment && std::ranges::find(known, name) == known.end()) {
     const std::string meant = nearest(name, known);
     throw Error("--limit: unknown limit '" + shortened(name) + "'" +
-                "; docs/serve.md lists the limits" +
-                (meant.empty() ? "" : "; did you mean " + meant + "?"));
+                (meant.empty() ? "; the limits are " + join(known, ", ")
+                               : "; did you mean " + meant + "?"));
   }
   for_option("--limit", [&] { dist::set_limit(limits, assignment); });
 }
@@ -135,8 +135,8 @@ int run_command(const ServeCommand& c) {
     std::printf("pages        %s/\n", server->url().c_str());
   else if (c.web.empty())
     std::printf(
-        "pages        none: this command was built without them (use --web DIR; see "
-        "docs/web.md)\n");
+        "pages        none: this command was built without them (use --web DIR; see \"The page "
+        "that trains\" in the documentation)\n");
   std::fflush(stdout);
   catch_interrupts();
   server->run(coordinator);

@@ -35,7 +35,9 @@ CommandText add_options(OptionSet& set, ServeCommand& c) {
            "For requests from this machine, read the client's address from X-Forwarded-For");
   set.flag("--short-addresses", c.short_addresses,
            "Log the networks of nodes (IPv4 /24, IPv6 /48) instead of their addresses");
-  set.texts("--limit", "NAME=NUMBER", c.limits, "Change a limit of docs/serve.md");
+  set.texts("--limit", "NAME=NUMBER", c.limits,
+            "Change a limit, such as sockets=1000. The page \"The coordinator\" of the "
+            "documentation lists them");
   return {"serve", "Coordinate a pool: send tickets to nodes and store the results",
           "Ctrl-C and SIGTERM: the coordinator gives out no more tickets, waits for running ones,\n"
           "and ends.\n\n"

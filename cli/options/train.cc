@@ -98,8 +98,9 @@ void add_pool(OptionSet& set, PoolTrainCommand& c) {
               "With --pool serve: port to listen on (default: 8080; 0: any free port). If your "
               "kaiseki serve listens there, training uses it");
   group.choice("--pool-mode", c.mode, {"auto", "data", "concurrent-head", "border"},
-               "Work of the nodes. data: all gradients. concurrent-head: gradients of the "
-               "convolutions. border: the layers before the border. auto: the fastest of them",
+               "Work of the nodes. data: all gradients. concurrent-head: gradients of the layers "
+               "before the border. border: those layers forward and backward. auto: the fastest "
+               "of them",
                {"paper", "concurrent-head"});
   group.choice("--pool-wire", c.wire, {"f32", "f16", "i8"},
                "Format of numbers on the network. f32 is exact");
