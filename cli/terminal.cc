@@ -80,7 +80,7 @@ int terminal_width() {
 
 std::string styled(Style style, std::string_view text) {
   if (!terminal().color || style == Style::plain) return std::string(text);
-  static constexpr const char* codes[] = {"", "1", "2", "32", "33", "36"};
+  static constexpr const char* codes[] = {"", "1", "2", "32", "36"};
   return "\x1b[" + std::string(codes[static_cast<int>(style)]) + "m" + std::string(text) +
          "\x1b[0m";
 }

@@ -22,7 +22,7 @@ struct MemoryAccount {
   uint64_t in_use = 0;     // held by tensors
   uint64_t cached = 0;     // freed and cached for reuse
   uint64_t workspace = 0;  // reserved for convolutions
-  uint64_t peak = 0;       // highest sum of the three above since reset_peak()
+  uint64_t peak = 0;       // highest sum of the three above
   uint64_t budget = 0;     // 0: no limit except the device's own
 };
 
@@ -62,6 +62,7 @@ class Allocator {
   /// It frees blocks of allocate_unused() and returns whether there were any.
   void set_release_for_tensors(std::function<bool()> release_for_tensors);
   MemoryAccount account() const;
+  /// For tests: from now on, MemoryAccount::peak is the highest sum since this call.
   void reset_peak();
   void set_budget(std::optional<uint64_t> bytes);
 

@@ -140,19 +140,4 @@ std::unique_ptr<Dataset> open_dataset(const DataOptions& options) {
   return std::make_unique<PreparedDataset>(std::move(source), options);
 }
 
-Batch read_batch(const Dataset& dataset, std::span<const int64_t> indices) {
-  Shape sample = dataset.sample_shape();
-  auto count = static_cast<int64_t>(indices.size());
-  Batch batch{Tensor({count, sample[0], sample[1], sample[2]}, DType::u8, Device::cpu()),
-              Tensor({count}, DType::i32, Device::cpu()), dataset.normalization()};
-  uint8_t* images = batch.images.overwrite<uint8_t>();
-  int32_t* labels = batch.labels.overwrite<int32_t>();
-  for (int64_t i = 0; i < count; ++i) {
-    Random unused(0);
-    dataset.read(indices[static_cast<size_t>(i)], images + i * sample.elements(), labels[i],
-                 unused);
-  }
-  return batch;
-}
-
 }  // namespace kaiseki::nn

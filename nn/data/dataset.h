@@ -67,7 +67,4 @@ struct DataOptions {
 /// is in both parts. Throws Error or ParseError with the file's name.
 std::unique_ptr<Dataset> open_dataset(const DataOptions& options);
 
-/// Returns the samples `indices` as one batch, without the random parts of `preprocessing`.
-Batch read_batch(const Dataset& dataset, std::span<const int64_t> indices);
-
 }  // namespace kaiseki::nn

@@ -217,6 +217,4 @@ void append_tar_file(ByteVector& archive, std::string_view path, ByteView conten
   archive.resize(archive.size() + tar_padding(contents.size()));
 }
 
-void finish_tar(ByteVector& archive) { archive.resize(archive.size() + 2 * kBlock); }
-
 }  // namespace kaiseki::nn

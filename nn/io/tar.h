@@ -45,7 +45,5 @@ void append_tar_file(ByteVector& archive, std::string_view path, ByteView conten
 /// Returns the header only. The contents must follow, then tar_padding(bytes) zeros.
 ByteVector tar_header(std::string_view path, uint64_t bytes);
 inline size_t tar_padding(uint64_t bytes) { return static_cast<size_t>(-bytes & 511); }
-/// Appends the two empty blocks at the end of an archive.
-void finish_tar(ByteVector& archive);
 
 }  // namespace kaiseki::nn

@@ -15,6 +15,7 @@
 #include "nn/io/tar_tensors.h"
 #include "tests/nn/data/pictures.h"
 #include "tests/support/encode_idx.h"
+#include "tests/support/tar.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
@@ -54,7 +55,7 @@ int main(int count, char** arguments) {
   ByteVector tar, cifar(2 * 3073, std::byte{3});
   append_tar_file(tar, "train/cat/1.png", text);
   append_tar_file(tar, std::string(120, 'n'), {});
-  finish_tar(tar);
+  test::finish_tar(tar);
   ByteVector fortran = encode_npy(tensors[0].value);
   std::string_view order = "False";
   for (size_t i = 0; i + order.size() < fortran.size(); ++i)

@@ -43,11 +43,12 @@ class OpenclDevice : public RawMemory {
   /// For tests: runs the variants of the other style on this device.
   void set_style(Style style) { style_ = style; }
   /// The maximum number of work-groups in the second and third dimension of a launch. NVIDIA's
-  /// driver takes no more. Tests may change it.
+  /// driver takes no more.
   size_t most_groups() const { return most_groups_; }
+  /// For tests.
   void set_most_groups(size_t most) { most_groups_ = most; }
-  /// The maximum number of cached kernels. Beyond it, the oldest is dropped and built again on its
-  /// next use.
+  /// For tests: sets the maximum number of cached kernels. Beyond it, the oldest is dropped and
+  /// built again on its next use.
   void set_kernel_limit(size_t most) { kernel_limit_ = most; }
   size_t kernel_count() const { return kernels_.size(); }
   cl_context context() const { return context_; }

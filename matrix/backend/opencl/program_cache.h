@@ -36,6 +36,7 @@ class ProgramCache {
 
   /// For tests: keeps binaries on disk on every platform, up to this many bytes.
   void keep_on_disk(uint64_t limit);
+  /// For tests: counts of programs that came from the disk, and that were compiled.
   uint64_t disk_hits() const { return disk_hits_; }
   uint64_t builds() const { return builds_; }
 

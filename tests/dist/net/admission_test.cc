@@ -2,6 +2,7 @@
 // Which connections the coordinator accepts as nodes.
 #include "nn/io/tar.h"
 #include "tests/dist/net/running.h"
+#include "tests/support/tar.h"
 
 namespace kaiseki::test {
 
@@ -28,7 +29,7 @@ TEST_CASE("coordinator: a page of an allowed origin needs no token if there are 
   CHECK(!admits(elsewhere, "wrong"));
   ByteVector tar;
   nn::append_tar_file(tar, "index.html", as_bytes("<!doctype html>"));
-  nn::finish_tar(tar);
+  finish_tar(tar);
   Running with({}, {}, {}, Pages(tar));
   CHECK(admits(with, ""));
   CHECK(!admits(with, "wrong"));

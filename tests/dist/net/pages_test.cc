@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "nn/io/tar.h"
+#include "tests/support/tar.h"
 
 using namespace kaiseki;
 using namespace kaiseki::dist;
@@ -14,7 +15,7 @@ namespace {
 ByteVector archive(std::initializer_list<std::pair<std::string, std::string>> files) {
   ByteVector tar;
   for (const auto& [path, text] : files) nn::append_tar_file(tar, path, as_bytes(text));
-  nn::finish_tar(tar);
+  test::finish_tar(tar);
   return tar;
 }
 

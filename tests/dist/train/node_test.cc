@@ -10,6 +10,7 @@
 #include "matrix/ops/elementwise.h"
 #include "nn/data/dataset.h"
 #include "tests/dist/train/fixture.h"
+#include "tests/support/read_batch.h"
 #include "tests/support/tune_policy.h"
 
 namespace kaiseki::dist {
@@ -59,7 +60,7 @@ struct Work1 {
   Work1() {
     network.initialize(3);
     const std::vector<int64_t> indices = {0, 1, 2, 3, 4, 5};
-    batch = nn::read_batch(*small_digits(10), indices);
+    batch = test::read_batch(*small_digits(10), indices);
     const std::string json = network.json();
     const ByteView text = as_bytes(json);
     ticket.network = blobs.add({text.begin(), text.end()});

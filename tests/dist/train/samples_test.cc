@@ -13,6 +13,7 @@
 #include "nn/data/dataset.h"
 #include "nn/data/picture.h"
 #include "tests/dist/train/scenes.h"
+#include "tests/support/read_batch.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -44,7 +45,7 @@ nn::Batch scenes(int64_t count, int side) {
   const test::Scenes data(side, count);
   std::vector<int64_t> indices(static_cast<size_t>(count));
   std::iota(indices.begin(), indices.end(), int64_t{0});
-  nn::Batch batch = nn::read_batch(data, indices);
+  nn::Batch batch = test::read_batch(data, indices);
   Random unused(0);
   for (const int64_t i : indices) batch.files.push_back(*data.file(i, unused));
   return batch;
@@ -90,7 +91,7 @@ TEST_CASE("images arrive as the bytes of the data set, with its mean and std") {
 TEST_CASE("the built-in digits are sent as bytes") {
   const auto data = nn::open_dataset({.spec = "digits:8"});
   const std::vector<int64_t> indices = {0, 1, 2, 3, 4, 5, 6, 7};
-  const nn::Batch batch = nn::read_batch(*data, indices);
+  const nn::Batch batch = test::read_batch(*data, indices);
   const ByteVector blob = pack_samples({batch.images, batch.normalization});
   CHECK(blob.size() < 8 * 784 + 100);
   CHECK(values(unpack_samples(blob).images) == values(batch.images));

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "nn/parse_network.h"
 #include "tests/dist/train/fixture.h"
+#include "tests/support/read_batch.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -34,7 +35,7 @@ TEST_CASE("backbone and head together have the outputs and parameters of the net
   for (nn::Parameter& one : backbone.parameters()) parameters += one.value.size();
   CHECK(parameters == split.backbone_parameters);
   const std::vector<int64_t> indices = {0, 1, 2};
-  const Tensor images = nn::read_batch(*small_digits(3), indices).inputs(Device::cpu());
+  const Tensor images = test::read_batch(*small_digits(3), indices).inputs(Device::cpu());
   const std::vector<float> expected = whole.forward(images).to_vector();
   const std::vector<float> found = head.forward(backbone.forward(images)).to_vector();
   for (size_t i = 0; i < expected.size(); ++i)

@@ -16,6 +16,8 @@
 #include "tests/support/devices.h"
 #include "tests/support/encode_idx.h"
 #include "tests/support/folder.h"
+#include "tests/support/read_batch.h"
+#include "tests/support/tar.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
@@ -106,7 +108,7 @@ TEST_CASE("data set: reads CIFAR-10's binary batches from folders and archives")
     save(batches / name, cifar_batch());
     append_tar_file(archive, std::string("cifar-10-batches-bin/") + name, cifar_batch());
   }
-  finish_tar(archive);
+  test::finish_tar(archive);
   save(folder.path / "b" / "cifar-10-binary.tar.gz", gzip(archive));
   check_cifar(batches);
   check_cifar(folder.path / "a");
@@ -137,7 +139,7 @@ TEST_CASE("data set: a batch is bytes, and its inputs are (byte / 255 - mean) / 
     options.preprocessing = {.height = 9, .width = 7, .padding = 2, .flip = true};
     options.normalization = how;
     const int64_t indices[] = {0, 1};
-    const Batch batch = read_batch(*open_dataset(options), indices);
+    const Batch batch = test::read_batch(*open_dataset(options), indices);
     CHECK(batch.normalization == how);
     CHECK(batch.images.dtype() == DType::u8);
     const std::vector<uint8_t> bytes = batch.images.to_vector<uint8_t>();
@@ -171,7 +173,7 @@ TEST_CASE("data set: the file of a sample and its place give the bytes of the sa
     save(folder.path / "tree" / path, png(path[10]));
     append_tar_file(archive, path, png(path[10]));
   }
-  finish_tar(archive);
+  test::finish_tar(archive);
   save(folder.path / "a.tar", archive);
   save(folder.path / "a.tar.gz", gzip(archive));
   const Preprocessing how{
@@ -214,7 +216,7 @@ TEST_CASE("data set: a folder of classes and a tar of it give the same samples")
   }
   save(folder.path / "tree/train/readme.txt", {});
   append_tar_file(archive, "top/train/cat/._1.png", as_bytes("junk"));
-  finish_tar(archive);
+  test::finish_tar(archive);
   save(folder.path / "a.tar", archive);
   save(folder.path / "a.tar.gz", gzip(archive));
   auto expected = opened(folder.path / "tree", true);

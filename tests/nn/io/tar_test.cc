@@ -6,6 +6,7 @@
 #include "nn/io/tar_tensors.h"
 #include "tests/nn/io/damage.h"
 #include "tests/support/folder.h"
+#include "tests/support/tar.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
@@ -64,7 +65,7 @@ TEST_CASE("tar: reads what it writes, for all lengths of names and files") {
                     {"deep/" + std::string(300, 'p') + "/\xe6\x87\x90.jpg", ByteVector(70'000)}};
   ByteVector archive;
   for (const auto& [path, contents] : files) append_tar_file(archive, path, contents);
-  finish_tar(archive);
+  test::finish_tar(archive);
   CHECK(archive.size() % 512 == 0);
   CHECK(list(archive) == files);
 }
@@ -97,7 +98,7 @@ TEST_CASE("tar: a damaged archive throws ParseError and allocates little memory"
   append_tar_file(archive, std::string(150, 'n'), bytes_from("contents"));
   append_tar_file(archive, "b", ByteVector(600));
   size_t body = archive.size();
-  finish_tar(archive);
+  test::finish_tar(archive);
   test::check_truncated(parse, ByteView(archive).first(body), 13);
   test::check_changed(parse, archive, 3000);
   CHECK(refuses(parse, header("a", "77777777777", '0'), "at most 1048576 bytes, got 8589934591"));
@@ -199,7 +200,7 @@ TEST_CASE("tar: an error of a checksum names the entry, and files without checks
   ByteVector plain;
   append_tar_file(plain, "index.json", as_bytes(R"({"w":{"dtype":"F32","shape":[1]}})"));
   append_tar_file(plain, "w.f32", as_bytes(seven));
-  finish_tar(plain);
+  test::finish_tar(plain);
   CHECK(read_tar_tensors(plain)[0].value.to_vector() == std::vector<float>{7});
 }
 
@@ -209,7 +210,7 @@ TEST_CASE("tar: tensors that do not match the index throw ParseError") {
     ByteVector file;
     append_tar_file(file, "index.json", as_bytes(index));
     append_tar_file(file, name, ByteVector(bytes));
-    finish_tar(file);
+    test::finish_tar(file);
     return file;
   };
   const char* index = R"({"w":{"dtype":"F32","shape":[2]}})";
@@ -223,6 +224,6 @@ TEST_CASE("tar: tensors that do not match the index throw ParseError") {
                 "got 8"));
   ByteVector other;
   append_tar_file(other, "a.jpg", {});
-  finish_tar(other);
+  test::finish_tar(other);
   CHECK(refuses(parse_tensors, other, "index.json"));
 }

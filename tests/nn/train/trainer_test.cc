@@ -8,6 +8,7 @@
 
 #include "nn/train/early_stop.h"
 #include "tests/nn/train/fixture.h"
+#include "tests/support/read_batch.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -93,7 +94,7 @@ TEST_CASE("trainer: evaluation agrees with losses and classes computed from the 
   double loss = 0;
   int64_t right = 0;
   for (int64_t i = 0; i < 23; ++i) {
-    const Batch one = read_batch(*data, std::span<const int64_t>(&i, 1));
+    const Batch one = test::read_batch(*data, std::span<const int64_t>(&i, 1));
     const std::vector<float> p = run.network.forward(one.inputs(run.network.device())).to_vector();
     const int label = one.labels.to_vector<int32_t>()[0];
     loss -= std::log(static_cast<double>(p[label]));
