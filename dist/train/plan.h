@@ -56,8 +56,7 @@ StepPlan plan_step(PoolMode mode, const StepShape& shape, std::span<const NodeRa
 PoolMode best_mode(const StepShape& shape, std::span<const NodeRate> nodes,
                    const ServerRate& server = {});
 
-/// Accepts auto, data, concurrent-head (or its earlier name paper) and border. Throws Error for
-/// other texts.
+/// Accepts auto, data, concurrent-head and border. Throws Error for other texts.
 PoolMode parse_pool_mode(std::string_view text);
 std::string_view pool_mode_name(PoolMode mode);
 
