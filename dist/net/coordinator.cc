@@ -160,7 +160,7 @@ bool Coordinator::stored(const std::function<void()>& calls) {
   } catch (const StoreLost&) {
     throw;  // ends the server's loop
   } catch (const std::exception& error) {
-    metrics_.add("transactions_failed");
+    metrics_.add(Counter::transactions_failed);
     log_.event("error", {{"what", error.what()}});
     return false;
   }
@@ -204,7 +204,7 @@ void Coordinator::store_one_by_one(const std::vector<NodeMessage>& messages) {
 void Coordinator::give(NodeSession& to, const Lease& lease, double seconds) {
   try {
     to.give(lease, pool_.task(lease.task).spec, seconds);
-    metrics_.add("tickets_sent");
+    metrics_.add(Counter::tickets_sent);
   } catch (const Error& error) {  // the ticket does not fit into a frame
     stored([&] { pool_.give_back(to.node(), lease.token, error.what()); });
     to.settle(lease.ticket);

@@ -203,7 +203,7 @@ HttpResponse Coordinator::answer(const HttpRequest& request) {
     if (!is_reading(request)) return not_allowed("GET, HEAD, PUT");
     HttpResponse response = read_blob(blobs_, request, [this] { server_.wake(); });
     if (request.method == "GET" && !is_author(request))
-      metrics_.add("blob_bytes_sent", response.length.value_or(0));
+      metrics_.add(Counter::blob_bytes_sent, response.length.value_or(0));
     return response;
   }
   if (request.path == kLink) return link(request);

@@ -33,8 +33,8 @@ void Coordinator::tick_pool(double now) {
     if (!last_collection_) last_collection_ = now;
     if (now - *last_collection_ > kCollectionSeconds) {
       last_collection_ = now;
-      metrics_.add("blobs_collected", static_cast<uint64_t>(pool_.collect_blobs()));
-      metrics_.add("nodes_forgotten", static_cast<uint64_t>(pool_.collect_nodes()));
+      metrics_.add(Counter::blobs_collected, static_cast<uint64_t>(pool_.collect_blobs()));
+      metrics_.add(Counter::nodes_forgotten, static_cast<uint64_t>(pool_.collect_nodes()));
       std::erase_if(records_, [&](const auto& one) {
         return one.second.budget.use_count() == 1 && one.second.budget->is_full(now);
       });
@@ -43,7 +43,7 @@ void Coordinator::tick_pool(double now) {
   } catch (const StoreLost&) {
     throw;
   } catch (const std::exception& error) {  // such as errors of the file system
-    metrics_.add("transactions_failed");
+    metrics_.add(Counter::transactions_failed);
     log_.event("error", {{"what", error.what()}});
   }
   log_waiting_tasks();
@@ -52,8 +52,9 @@ void Coordinator::tick_pool(double now) {
 void Coordinator::measure_traffic(double seconds) {
   size_t working = 0;
   for (const auto& [serial, one] : sessions_) working += one->take_worked();
-  const uint64_t bytes = metrics_.count("bytes_sent") + metrics_.count("bytes_received") +
-                         metrics_.count("blob_bytes_sent");
+  const uint64_t bytes = metrics_.count(Counter::bytes_sent) +
+                         metrics_.count(Counter::bytes_received) +
+                         metrics_.count(Counter::blob_bytes_sent);
   traffic_.tick(seconds, bytes, working);
 }
 

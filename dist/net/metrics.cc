@@ -18,7 +18,8 @@ std::string Metrics::text(const std::map<std::string, double>& gauges,
   std::ostringstream out;
   out.precision(15);
   for (const auto& [name, value] : gauges) line(out, name, value);
-  for (const auto& [name, value] : counters_) line(out, name + "_total", value);
+  for (size_t i = 0; i < counters_.size(); ++i)
+    line(out, std::string(kCounters[i]) + "_total", counters_[i]);
   out << "# TYPE kaiseki_refused_total counter\n";
   for (size_t i = 0; i < refused_.size(); ++i)
     out << "kaiseki_refused_total{reason=\"" << kRefusals[i] << "\"} " << refused_[i] << '\n';

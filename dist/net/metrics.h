@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "dist/net/counter.h"
 #include "dist/net/refusal.h"
 
 namespace kaiseki::dist {
@@ -15,20 +16,17 @@ class Metrics {
  public:
   void refuse(Refusal reason) { ++refused_[static_cast<size_t>(reason)]; }
   uint64_t refused(Refusal reason) const { return refused_[static_cast<size_t>(reason)]; }
-  /// Adds to a counter. The first call creates the counter.
-  void add(const std::string& name, uint64_t count = 1) { counters_[name] += count; }
-  /// The value of a counter. 0: it does not exist.
-  uint64_t count(const std::string& name) const {
-    const auto found = counters_.find(name);
-    return found == counters_.end() ? 0 : found->second;
+  void add(Counter counter, uint64_t count = 1) {
+    counters_[static_cast<size_t>(counter)] += count;
   }
+  uint64_t count(Counter counter) const { return counters_[static_cast<size_t>(counter)]; }
   /// The text of all counters, of `gauges` (current values) and of the pool's counters.
   std::string text(const std::map<std::string, double>& gauges,
                    const std::map<std::string, uint64_t>& pool) const;
 
  private:
   std::array<uint64_t, kRefusals.size()> refused_ = {};
-  std::map<std::string, uint64_t> counters_;
+  std::array<uint64_t, kCounters.size()> counters_ = {};
 };
 
 }  // namespace kaiseki::dist

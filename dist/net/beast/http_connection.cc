@@ -259,7 +259,7 @@ class HttpConnection final : public Connection,
   void respond(HttpResponse response) {
     deadline_.reset();
     between_ = false;
-    hub_.metrics.add("http_" + std::to_string(response.status / 100) + "xx");
+    hub_.metrics.add(http_counter(response.status));
     response_ = std::move(response);
     chunked_ = response_.next && !response_.length;
     const bool head_only = request_.method == "HEAD";

@@ -102,7 +102,7 @@ class Connection {
 
  protected:
   void failed(const std::exception& error) {
-    hub_.metrics.add("connections_failed");
+    hub_.metrics.add(Counter::connections_failed);
     hub_.log.event("error", {{"what", error.what()}});
   }
   /// Sets the bytes of output that are not sent yet.

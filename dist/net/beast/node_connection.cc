@@ -323,8 +323,8 @@ class NodeConnection final : public Connection,
     admitted_ = false;
     set_input_bytes(0);
     seat_.touch();
-    hub_.metrics.add("messages_received");
-    hub_.metrics.add("bytes_received", message.size());
+    hub_.metrics.add(Counter::messages_received);
+    hub_.metrics.add(Counter::bytes_received, message.size());
     const Frame frame = decode_frame(message);
     if (frame.type == FrameType::echo) share_pings();
     peer_->receive(frame, message);
@@ -377,8 +377,8 @@ class NodeConnection final : public Connection,
     is_writing_ = false;
     if (error) return abort();
     if (std::exchange(is_message_, false)) {
-      hub_.metrics.add("messages_sent");
-      hub_.metrics.add("bytes_sent", out_.front().size());
+      hub_.metrics.add(Counter::messages_sent);
+      hub_.metrics.add(Counter::bytes_sent, out_.front().size());
       set_waiting_bytes(waiting_bytes_ - out_.front().size());
       out_.pop_front();
     }

@@ -171,7 +171,7 @@ struct Server::Impl {
     auto seat = is_proxy ? hub.gate.enter_as_proxy() : hub.gate.enter(source, hub.now());
     if (!seat) return;
     socket.set_option(tcp::no_delay(true), error);
-    hub.metrics.add("connections");
+    hub.metrics.add(Counter::connections);
     if (tls)
       serve_http(hub, std::move(*seat), source.address, TlsStream(std::move(socket), *tls),
                  is_proxy);

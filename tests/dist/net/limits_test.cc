@@ -31,16 +31,20 @@ TEST_CASE("limits: invalid assignments throw") {
   }
 }
 
-TEST_CASE("metrics: all refusals are listed from the start") {
+TEST_CASE("metrics: all refusals and counters are listed from the start") {
   Metrics metrics;
   CHECK(metrics.text({}, {}).find("kaiseki_refused_total{reason=\"slow\"} 0\n") !=
         std::string::npos);
+  CHECK(metrics.text({}, {}).find("kaiseki_bytes_sent_total 0\n") != std::string::npos);
   metrics.refuse(Refusal::slow);
-  metrics.add("connections", 3);
+  metrics.add(Counter::connections, 3);
   const std::string text = metrics.text({{"nodes", 2}}, {{"accepted", 5}});
   CHECK(text.find("kaiseki_refused_total{reason=\"slow\"} 1\n") != std::string::npos);
   CHECK(text.find("# TYPE kaiseki_nodes gauge\nkaiseki_nodes 2\n") != std::string::npos);
   CHECK(text.find("kaiseki_connections_total 3\n") != std::string::npos);
+  CHECK(metrics.count(Counter::connections) == 3);
+  CHECK(http_counter(204) == Counter::http_2xx);
+  CHECK(http_counter(503) == Counter::http_5xx);
   CHECK(text.find("kaiseki_pool_total{event=\"accepted\"} 5\n") != std::string::npos);
 }
 

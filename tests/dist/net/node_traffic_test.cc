@@ -23,7 +23,7 @@ TEST_CASE("the traffic of a node is an average over working nodes, and remains a
 TEST_CASE("coordinator: the public list says how many bytes a working node sends and receives") {
   Running at;
   at.on([&] {
-    at.metrics.add("bytes_sent", 500'000);
+    at.metrics.add(Counter::bytes_sent, 500'000);
     at.task("f", 2);
     at.join("f", 1);
   });
