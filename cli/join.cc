@@ -49,7 +49,7 @@ int run_command(const JoinCommand& c) {
   const Device device = open_device(c.device);
   dist::NodeOptions how;
   how.wire.url = for_option("url", [&] { return dist::parse_coordinator_url(c.url); });
-  how.wire.token = token_for(how.wire.url, {"--token-file", c.token_file}, "node.token");
+  how.wire.token = token_for(how.wire.url, {"--token-file", c.token_file}, kNodeToken);
   how.wire.certificates = c.certificates;
   how.functions = dist::sample_functions();
   how.functions[dist::kTrainingFunction] = dist::training_function(device);

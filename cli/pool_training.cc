@@ -40,8 +40,8 @@ dist::TrainingServerOptions server_options(const PoolTrainCommand& c, std::FILE*
   how.server.limits.connections_per_second = 1000;
   how.server.limits.sockets_per_address = 1000;
   const auto folder = state_folder("");
-  how.author_token = token_of(folder / "author.token");
-  how.node_token = token_of(folder / "node.token");
+  how.author_token = token_of(folder / kAuthorToken);
+  how.node_token = token_of(folder / kNodeToken);
   how.public_data = !c.is_private;
   if (log)
     how.log = [log](const std::string& line) {
@@ -58,7 +58,7 @@ dist::WireOptions coordinator_of(const PoolTrainCommand& c) {
   const dist::CoordinatorUrl url =
       for_option("--pool", [&] { return dist::parse_coordinator_url(c.where); });
   return {.url = url,
-          .token = token_for(url, {"--pool-token-file", c.token_file}, "author.token"),
+          .token = token_for(url, {"--pool-token-file", c.token_file}, kAuthorToken),
           .certificates = c.certificates,
           .silence = kSilence};
 }

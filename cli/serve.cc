@@ -93,9 +93,9 @@ int run_command(const ServeCommand& c) {
                               ? state_folder("")
                               : for_option("--state", [&] { return state_folder(c.state); });
   dist::CoordinatorOptions who;
-  who.author_token = token_of(folder / "author.token");
-  who.viewer_token = token_of(folder / "viewer.token");
-  who.node_token = token_of(folder / "node.token");
+  who.author_token = token_of(folder / kAuthorToken);
+  who.viewer_token = token_of(folder / kViewerToken);
+  who.node_token = token_of(folder / kNodeToken);
   who.limits = how.limits;
   who.short_addresses = c.short_addresses;
   who.history = folder / "history.json";
@@ -125,12 +125,12 @@ int run_command(const ServeCommand& c) {
 
   std::printf("coordinator  %s\n", server->url().c_str());
   std::printf("nodes        kaiseki join %s%s\n", server->url().c_str(),
-              c.state.empty() ? "" : (" --token-file " + (folder / "node.token").string()).c_str());
+              c.state.empty() ? "" : (" --token-file " + (folder / kNodeToken).string()).c_str());
   for (const auto& [what, page] :
        {std::pair{"volunteers", "/volunteer/"}, std::pair{"console", "/console/"}})
     if (pages.has(std::string(page) + "index.html"))
       std::printf("%-12s %s%s\n", what, server->url().c_str(), page);
-  std::printf("authors      with the token in %s\n", (folder / "author.token").c_str());
+  std::printf("authors      with the token in %s\n", (folder / kAuthorToken).c_str());
   if (!pages.empty())
     std::printf("pages        %s/\n", server->url().c_str());
   else if (c.web.empty())

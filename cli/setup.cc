@@ -8,13 +8,13 @@
 #include "cli/download.h"
 #include "cli/for_option.h"
 #include "cli/options/nearest.h"
+#include "cli/options/tune_modes.h"
 #include "cli/subset.h"
 #include "cli/text.h"
 #include "matrix/backend/backend.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/threads.h"
-#include "matrix/tune/policy.h"
 #include "nn/data/augmentation.h"
 
 namespace kaiseki::cli {
@@ -48,15 +48,6 @@ std::string suggested_model(const std::string& name) {
 std::optional<uint64_t> workspace_limit(const std::string& text) {
   if (text == "auto") return std::nullopt;
   return text == "none" ? 0 : parse_bytes(text, "--workspace auto, none or");
-}
-
-TuneMode tune_mode(const std::string& name) {
-  constexpr std::pair<std::string_view, TuneMode> kModes[] = {{"off", TuneMode::off},
-                                                              {"cached", TuneMode::cached},
-                                                              {"hybrid", TuneMode::hybrid},
-                                                              {"exhaustive", TuneMode::exhaustive},
-                                                              {"amortized", TuneMode::amortized}};
-  return std::ranges::find(kModes, name, &std::pair<std::string_view, TuneMode>::first)->second;
 }
 
 /// Throws Error unless there are no numbers, one for all channels, or one for each.

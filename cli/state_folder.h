@@ -10,6 +10,11 @@
 
 namespace kaiseki::cli {
 
+/// The tokens' files in the folder.
+inline constexpr const char* kAuthorToken = "author.token";
+inline constexpr const char* kViewerToken = "viewer.token";
+inline constexpr const char* kNodeToken = "node.token";
+
 /// Returns `given`, else KAISEKI_STATE_DIR. Makes the folder if it is missing, readable by this
 /// user only.
 std::filesystem::path state_folder(const std::string& given);

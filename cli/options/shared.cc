@@ -3,6 +3,7 @@
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "cli/options/tune_modes.h"
 #include "matrix/backend/registry.h"
 
 namespace kaiseki::cli {
@@ -47,7 +48,7 @@ void add_convolutions(OptionSet& set, DeviceOptions& options) {
                      is_workspace,
                      "Memory that makes convolutions faster: auto (the free memory), none, or "
                      "bytes such as 8M");
-  group.choice("--tune", options.tune, {"off", "cached", "hybrid", "exhaustive", "amortized"},
+  group.choice("--tune", options.tune, tune_mode_names(),
                "How solvers are chosen. off: without measurements. cached: by stored measurements. "
                "hybrid: also measure large convolutions that are new. exhaustive: measure all "
                "again. amortized: measure during training");
