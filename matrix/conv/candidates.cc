@@ -144,8 +144,11 @@ std::optional<double> known_time(Backend& backend, const ConvProblem& problem,
 }
 
 TuningKey convolution_key(Backend& backend, const ConvProblem& problem) {
-  return tuning_key(backend.info(), "convolution",
-                    std::string(direction_name(problem.direction)) + ' ' + problem.str());
+  const std::string direction = std::string(direction_name(problem.direction)) + ' ';
+  TuningKey key = tuning_key(backend.info(), "convolution", direction + problem.str());
+  key.which_per_image = direction + problem.str_per_image();
+  key.minibatch = problem.n;
+  return key;
 }
 
 std::vector<TuningResult> conv_results(Backend& backend, const ConvProblem& problem) {

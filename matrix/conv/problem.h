@@ -28,6 +28,8 @@ struct ConvProblem {
   double flops() const;
   /// The name of the case in tuning files and benchmarks, such as "n16c64h56w56k128r3s3p1".
   std::string str() const;
+  /// The same without the minibatch, such as "c64h56w56k128r3s3p1".
+  std::string str_per_image() const;
   auto operator<=>(const ConvProblem&) const = default;
 };
 

@@ -2,6 +2,7 @@
 // TuningKey: the subject of a measurement, and the machine.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "matrix/device.h"
@@ -12,6 +13,10 @@ struct TuningKey {
   std::string device, driver;  // names; results of other devices or drivers are ignored
   int threads = 0;             // threads, or cores of a CPU's OpenCL device; 0 if irrelevant
   std::string operation, which;
+  /// For shipped_tuning(): `which` without its minibatch, and the minibatch. If it is empty, no
+  /// measurements are shipped.
+  std::string which_per_image = {};
+  int64_t minibatch = 0;
 };
 
 /// The current number of threads for the CPU. The number of cores for a CPU's OpenCL device. 0 for

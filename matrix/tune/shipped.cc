@@ -36,18 +36,15 @@ double apart(double a, double b) { return std::max(a, b) / std::min(a, b); }
 }  // namespace
 
 std::vector<TuningResult> shipped_tuning(const TuningKey& key) {
-  const size_t batch = key.which.find(" n") + 2;
-  const size_t rest = key.which.find_first_not_of("0123456789", batch);
-  if (key.operation != "convolution" || batch < 2 || rest == std::string::npos) return {};
-  const double n = number(std::string_view(key.which).substr(batch, rest - batch));
-  const std::string problem = key.which.substr(0, batch - 1) + key.which.substr(rest);
+  if (key.which_per_image.empty()) return {};
+  const auto n = static_cast<double>(key.minibatch);
   std::string_view best;
   double nearest = kReach * kReach, scale = 1;
   for (std::string_view table = kTable; !table.empty();) {
     std::string_view line = take(table, '\n');
     if (take(line, ';') != key.driver) continue;
     const double threads = number(take(line, ';'));
-    if (take(line, ';') != problem) continue;
+    if (take(line, ';') != key.which_per_image) continue;
     const double measured = number(take(line, ';'));
     const double by_threads = apart(threads, key.threads), by_batch = apart(measured, n);
     if (by_threads > kReach || by_batch > kReach || by_threads * by_batch >= nearest) continue;

@@ -26,8 +26,7 @@ constexpr const char *kDriver = "Highway AVX3", *kOlder = "Highway AVX2";
 
 /// VGG-16's conv4_2, which was measured with 2 threads and a minibatch of 8.
 TuningKey conv4_2(int threads, int batch) {
-  return {"any", kDriver, threads, "convolution",
-          "forward n" + std::to_string(batch) + "c512h28w28k512r3s3p1"};
+  return {"any", kDriver, threads, "convolution", "", "forward c512h28w28k512r3s3p1", batch};
 }
 
 double time_of(const std::vector<TuningResult>& results, const std::string& candidate) {
@@ -92,10 +91,17 @@ TEST_CASE("shipped: measurements apply to similar minibatches and threads, scale
   CHECK(shipped_tuning(conv4_2(9, 8)).empty());
   other.driver = "Highway SSE4";
   CHECK(shipped_tuning(other).empty());
-  other = conv4_2(2, 8), other.operation = "gemm";
+  other = conv4_2(2, 8), other.which_per_image = "forward";
   CHECK(shipped_tuning(other).empty());
-  other = conv4_2(2, 8), other.which = "forward";
+  other.which_per_image.clear();
   CHECK(shipped_tuning(other).empty());
+}
+
+TEST_CASE("shipped: the key of a convolution has its minibatch and the rest") {
+  const TuningKey key = convolution_key(Device::cpu().backend(), kInception);
+  CHECK(key.which == "forward n8c112h14w14k224r3s3p1");
+  CHECK(key.which_per_image == "forward c112h14w14k224r3s3p1");
+  CHECK(key.minibatch == 8);
 }
 
 TEST_CASE("shipped: the favorite is measured and checked before it is used") {
