@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -62,6 +62,14 @@ describe("the volunteer's page", { skip }, () => {
   withCoordinator((started) => ({ browser, coordinator } = started));
   const open = async (options = DESKTOP) =>
     (page = await openPlain(browser, `${coordinator.volunteersUrl}/volunteer/`, options));
+
+  test('has the frame of tasks at the name that the server knows', async () => {
+    const source = readFileSync(new URL('../src/volunteer/task_runner.ts', import.meta.url), 'utf8');
+    const [, path] = /^const FRAME = '(.+)';$/m.exec(source);
+    const answer = await fetch(coordinator.url + path);
+    assert.equal(answer.status, 200);
+    assert.match(answer.headers.get('content-security-policy'), /; sandbox allow-scripts$/);
+  });
 
   test('computes the prime list to the end, after consent only, through a crash of the coordinator', async () => {
     assert.match(coordinator.said, /^volunteers +http.*\/volunteer\/$/m);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The frames of the volunteer's tasks, in a page that is imitated.
+import { existsSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
 import { taskRunner } from '../src/volunteer/task_runner';
 
@@ -11,7 +12,7 @@ afterEach(() => {
 test('limits a ticket of a task to 60 s, and removes its frame', async () => {
   vi.useFakeTimers();
   const permissions: string[] = [];
-  const frame = { sandbox: { add: (one: string) => permissions.push(one) }, remove: vi.fn() };
+  const frame = { sandbox: { add: (one: string) => permissions.push(one) }, remove: vi.fn(), src: '' };
   const body = { append: vi.fn() };
   vi.stubGlobal('document', { createElement: () => frame, body });
   let why: string | undefined;
@@ -22,6 +23,8 @@ test('limits a ticket of a task to 60 s, and removes its frame', async () => {
     });
   expect(body.append).toHaveBeenCalledExactlyOnceWith(frame);
   expect(permissions).toEqual(['allow-scripts']);
+  // The built page has the files of public/.
+  expect(existsSync(new URL(`../public${frame.src}`, import.meta.url)), frame.src).toBe(true);
   await vi.advanceTimersByTimeAsync(59_999);
   expect(why).toBeUndefined();
   expect(frame.remove).not.toHaveBeenCalled();
