@@ -50,7 +50,9 @@ ByteVector decode_base64(std::string_view text, std::string_view source) {
   for (size_t i = 0; i < text.size(); ++i) {
     uint8_t value = kValues[static_cast<unsigned char>(text[i])];
     if (value == kSpace) continue;
-    if (value == kInvalid) fail(i, "expected Base64, got another character");
+    if (value == kInvalid)
+      fail(i, "byte " + std::to_string(static_cast<unsigned char>(text[i])) +
+                  " is not a Base64 character");
     if (value == kPadding) {
       if (held + padding < 2 || held + padding > 3) fail(i, "expected no '=' here");
       ++padding;
@@ -66,7 +68,7 @@ ByteVector decode_base64(std::string_view text, std::string_view source) {
   if (held == 1 || (padding && held + padding != 4))
     fail(text.size(), "expected Base64 in groups of four, got the end of the text");
   if (held && group & ((1u << (held == 2 ? 4 : 2)) - 1))
-    fail(text.size(), "expected zero bits at the end, got others");
+    fail(text.size(), "the unused bits of the last character are not zero");
   if (held >= 2) bytes.push_back(static_cast<std::byte>(group >> (held == 2 ? 4 : 10)));
   if (held == 3) bytes.push_back(static_cast<std::byte>(group >> 2));
   return bytes;

@@ -40,7 +40,7 @@ void ByteSource::skip(uint64_t count, std::string_view what) {
 ByteVector ByteSource::read_all(uint64_t limit) {
   constexpr size_t kStep = 1 << 16;
   auto check = [&](uint64_t bytes) {
-    if (bytes > limit) fail("expected at most " + std::to_string(limit) + " bytes, got more");
+    if (bytes > limit) fail("the data has more than " + std::to_string(limit) + " bytes");
   };
   ByteVector bytes;
   if (auto left = remaining()) {

@@ -45,7 +45,7 @@ struct Transfer {
     if (!problem.empty() || (!resumes && !restart())) return HttpWant::refuse;
     started = true;
     if (have + piece.size() > file.bytes)
-      problem = "expected " + std::to_string(file.bytes) + " bytes, got more";
+      problem = "sent more than " + std::to_string(file.bytes) + " bytes";
     else if (std::fwrite(piece.data(), 1, piece.size(), part) != piece.size())
       problem = std::strerror(errno);
     if (!problem.empty()) return HttpWant::refuse;

@@ -23,15 +23,14 @@ template <class Number>
 Number times(Number value, int64_t batch) {
   Number product = 0;
   if (__builtin_mul_overflow(value, batch, &product))
-    throw Error(
-        message("summary", "expected numbers below 2^63, got more with a batch of ", batch));
+    throw Error(message("summary", "with a batch of ", batch, " a number reaches 2^63"));
   return product;
 }
 
 template <class Number>
 void add_to(Number& sum, Number value) {
   if (__builtin_add_overflow(sum, value, &sum))
-    throw Error(message("summary", "expected numbers below 2^63, got a larger sum of all layers"));
+    throw Error(message("summary", "a sum of all layers reaches 2^63"));
 }
 
 }  // namespace

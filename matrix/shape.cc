@@ -15,7 +15,7 @@ Shape::Shape(std::span<const int64_t> dims) {
 }
 
 void Shape::push_back(int64_t dim) {
-  require(rank_ < kMaxRank, "shape", "expected at most ", kMaxRank, " dimensions, got more");
+  require(rank_ < kMaxRank, "shape", "a shape has at most ", kMaxRank, " dimensions");
   dims_[rank_++] = dim;
 }
 

@@ -137,9 +137,8 @@ bool Optimizer::use_velocity_as_gradients(std::span<const Parameter> parameters,
 void Optimizer::step_from_velocity(Parameter& parameter, const Tensor& gradient, bool decay,
                                    double learning_rate) {
   const Tensor& velocity = slots_of(parameter)[0];
-  require(gradient.shares_storage_with(velocity), "optimizer", "expected a gradient of ",
-          parameter.name,
-          " from a pass after zero_grad() with this optimizer, got another optimizer's");
+  require(gradient.shares_storage_with(velocity), "optimizer", "the gradient of ", parameter.name,
+          " belongs to another optimizer; call zero_grad() of this one before the pass");
   std::vector<Binding> bindings = {
       {"w", parameter.value}, {"v", velocity}, {"lr", static_cast<float>(learning_rate)}};
   if (decay) bindings.emplace_back("decay", static_cast<float>(weight_decay_));

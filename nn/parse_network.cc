@@ -15,9 +15,9 @@ bool begins_as_json(std::string_view text) {
 
 NetworkSpec parse_network(std::string_view text, std::string_view source) {
   if (is_onnx(as_bytes(text), source)) return read_onnx(as_bytes(text), source);
+  if (text.empty()) throw ParseError(source, "byte 0", "the file is empty");
   if (!begins_as_json(text))
-    throw ParseError(source, "byte 0",
-                     "expected a network as JSON or ONNX, got an empty file or another format");
+    throw ParseError(source, "byte 0", "the format is unknown: expected a network as JSON or ONNX");
   const Json document = parse_json(text, source);
   if (document.is(Json::Kind::array) || document.find("layer_params"))
     return read_sukiyaki_format(document, source);

@@ -70,7 +70,7 @@ Format format_of(ByteView bytes, const std::string& source) {
   if (is_tar(bytes)) return Format::tar;
   throw ParseError(
       source, "byte 0",
-      "expected weights as safetensors, JSON, ONNX, tar or tar.gz, got another format");
+      "the format is unknown: expected weights as safetensors, JSON, ONNX, tar or tar.gz");
 }
 
 std::vector<NamedTensor> read_tensors(ByteView bytes, const std::string& source, bool& flat,
@@ -141,8 +141,7 @@ LoadReport assign_weights(std::vector<NamedTensor> tensors, bool flat, const std
   for (const auto& [name, value] : found)
     if (!flat || !is_zero_bias(name, value)) report.unexpected.push_back(name);
   if (strict && !report.complete())
-    throw Error(source + ": expected the tensors of this network, got other tensors\n" +
-                report.str());
+    throw Error(source + ": the tensors are not those of this network\n" + report.str());
   for (auto& [from, to] : copies) copy(from, to);
   return report;
 }

@@ -81,7 +81,7 @@ struct HttpClient::Impl {
     } catch (const ParseError&) {
     }
     return {HttpEnd::failed, outcome.status,
-            "expected a coordinator of Kaiseki, got another program"};
+            "the program at this address is not the coordinator with this token"};
   }
 
   [[noreturn]] void fail(const std::string& path, const HttpOutcome& outcome) const {
@@ -118,7 +118,7 @@ HttpReply HttpClient::request(const std::string& method, const std::string& path
   std::optional<HttpOutcome> ran = impl_->run(call);
   if (!ran) return {kWrongToken, {}};
   HttpOutcome& outcome = *ran;
-  if (too_large) outcome.problem = "expected at most " + std::to_string(most) + " bytes, got more";
+  if (too_large) outcome.problem = "the answer has more than " + std::to_string(most) + " bytes";
   if (outcome.end != HttpEnd::whole) impl_->fail(path, outcome);
   reply.status = outcome.status;
   return reply;

@@ -89,7 +89,7 @@ RemoteAuthor::RemoteAuthor(const WireOptions& to, bool public_data,
           finished_(one);
         });
       }) {
-  std::string role = to.token.empty() ? "none" : "another";
+  std::string role = to.token.empty() ? "none" : "one that it does not know";
   try {
     role = text_of(client_.ask("GET", "/api/role"), "role");
   } catch (const ApiRefused& error) {

@@ -35,7 +35,7 @@ void check_first_byte(unsigned first, bool in_message) {
   if (opcode >= 8 && !(first & 0x80)) violation("expected a whole control frame");
   if (opcode == 0 && !in_message) violation("expected a message before its continuation");
   if ((opcode == 1 || opcode == 2) && in_message)
-    violation("expected the rest of a message, got another one");
+    violation("a message began before the last one had ended");
 }
 
 void check_length(const WebSocketHeader& header, size_t length_bytes) {

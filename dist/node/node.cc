@@ -43,8 +43,8 @@ class BlobCache {
         }
     }
     ByteVector bytes = download(hash, std::min(kMostBlob, most_bytes));
-    if (sha256(bytes) != hash)
-      throw Error(message("join", "expected the bytes of blob ", hash, ", got others"));
+    if (const BlobHash got = sha256(bytes); got != hash)
+      throw Error(message("join", "expected the blob ", hash, ", got bytes with the hash ", got));
     const std::lock_guard lock(mutex_);
     kept_.emplace_front(hash, bytes);
     size_ += bytes.size();
@@ -376,8 +376,7 @@ NodeCounts Node::run() {
   impl_->watch();
   impl_->wire.run();
   impl_->counts.abandoned = impl_->workers.end();
-  if (impl_->wrong_token)
-    throw WrongToken("[join] expected the coordinator's token for nodes, got none or another");
+  if (impl_->wrong_token) throw WrongToken("[join] the coordinator requires its token for nodes");
   if (!impl_->problem.empty()) throw Error(impl_->problem);
   return impl_->counts;
 }

@@ -19,7 +19,7 @@ std::optional<Answer> Acceptance::refusal(const PoolNode& node, const std::optio
                  "the node was expelled: " + node.row().expelled);
   if (!token)
     return count(Outcome::refused, PoolEvent::refused_token,
-                 "expected the token of a lease of this node, got another");
+                 "the token is not that of a lease of this node");
   return std::nullopt;
 }
 

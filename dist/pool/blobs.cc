@@ -53,8 +53,8 @@ struct BlobStore::Writer::Impl {
 
   void expect_room(uint64_t bytes) {
     if (size + bytes > store.limits_.max_blob)
-      throw Error(message("blob", "expected at most ", format_bytes(store.limits_.max_blob),
-                          ", got more; cut it into several"));
+      throw Error(message("blob", "the blob has more than ", format_bytes(store.limits_.max_blob),
+                          "; cut it into several"));
     if (size + bytes <= room_until) return;
     const uint64_t ahead = std::max(bytes, kCheckEvery);
     std::error_code error;
@@ -220,8 +220,7 @@ bool BlobStore::check(const BlobHash& hash, uint64_t most) {
   checks_.erase(hash);
   if (ended->hasher.finish() != hash) {
     fs::rename(path, path.string() + std::string(kDamaged));
-    throw Error(message("blob", "expected the bytes of ", hash,
-                        ", got others: the file was damaged; put the blob again"));
+    throw Error(message("blob", "the file of ", hash, " is damaged; put the blob again"));
   }
   verified_[hash] = changed;
   return true;

@@ -75,8 +75,8 @@ void Leases::erase(const LeaseRow& lease) {
 
 void Leases::issue(const LeaseRow& lease) {
   if (!store_.add_lease(lease))
-    throw Error(message("lease", "expected ticket ", lease.ticket, " at epoch ", lease.epoch - 1,
-                        ", got another; the store was changed by another process"));
+    throw Error(message("lease", "ticket ", lease.ticket, " is not at epoch ", lease.epoch - 1,
+                        "; another process changed the store"));
   OfTicket& entry = tickets_[lease.ticket];
   insert(entry, lease);
   entry.last_issued = lease.issued;

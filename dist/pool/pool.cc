@@ -220,8 +220,7 @@ std::vector<TicketError> Pool::errors(TaskId id, int limit) const {
 }
 
 void Pool::batch(const std::function<void()>& calls) {
-  expect(!impl_->transaction.is_open(), "batch",
-         "expected no other batch around this one, got one");
+  expect(!impl_->transaction.is_open(), "batch", "a batch cannot contain another batch");
   Change change(impl_->transaction, false);
   calls();
   change.commit();

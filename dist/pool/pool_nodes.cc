@@ -52,7 +52,7 @@ Answer accept_second_vote(PoolImpl& pool, PoolTicket& ticket, const NodeId& node
     Change change(pool.transaction, false);
     const LeaseRow lease = pool.lifecycle.end_lease(ticket, held->epoch);
     if (pool.votes.contradicts(ticket.id(), node, sha256(result)))
-      pool.lifecycle.fail(ticket, lease, "accept: expected the same result again, got another",
+      pool.lifecycle.fail(ticket, lease, "accept: the result differs from the node's earlier one",
                           false);
     else
       pool.lifecycle.settle(ticket);

@@ -9,13 +9,13 @@
 namespace kaiseki::dist {
 
 std::string damage_of_result(TicketId ticket) {
-  return message("store", "expected the stored result of ticket ", ticket,
-                 ", got damaged bytes: the start of the pool opens the ticket again");
+  return message("store", "the stored result of ticket ", ticket,
+                 " is damaged; the start of the pool opens the ticket again");
 }
 
 std::string damage_of_input(TicketId ticket) {
-  return message("store", "expected the stored input of ticket ", ticket,
-                 ", got damaged bytes: if the ticket is open, the start of the pool makes it dead");
+  return message("store", "the stored input of ticket ", ticket,
+                 " is damaged; if the ticket is open, the start of the pool makes it dead");
 }
 
 void SqliteStore::repair(const std::function<void(const std::string&)>& report) {

@@ -211,8 +211,8 @@ void SqliteStore::find_lost(const std::function<void(const std::string&)>& repor
   };
   const auto before = acknowledged_->read();
   if (!before)
-    return tell(message("store", "expected the last ids in ", acknowledged_->file().string(),
-                        ", got a damaged file: acknowledged results may be lost"));
+    return tell(message("store", acknowledged_->file().string(),
+                        ", which has the last ids, is damaged: acknowledged results may be lost"));
   const AcknowledgedIds::Ids now = last_ids();
   for (size_t i = 0; i < now.size(); ++i) {
     if (now[i] >= (*before)[i]) continue;

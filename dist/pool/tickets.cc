@@ -176,8 +176,8 @@ void Tickets::failed(PoolTicket& ticket, const TicketFailure& failure, double no
 int64_t Tickets::finish(PoolTicket& ticket, const Finished& finished) {
   const auto sequence = store_.finish(finished);
   if (!sequence)
-    throw Error(message("pool", "expected ticket ", ticket.id(),
-                        " to be open, got one that had ended; the store was changed by another"));
+    throw Error(message("pool", "ticket ", ticket.id(),
+                        " has already ended; another process changed the store"));
   Progress& progress = ticket.task_->progress_;
   --(ticket.leased_ ? progress.leased : progress.free);
   ++(finished.dead ? progress.dead : progress.done);

@@ -43,9 +43,8 @@ void Transaction::undo() noexcept {
 
 void Transaction::expect_whole() const {
   if (broken_)
-    throw Error(message("pool",
-                        "expected each call of the batch to succeed, got a failure of the "
-                        "store in one; nothing of the batch was kept"));
+    throw Error(
+        message("pool", "the store failed in a call of the batch; nothing of the batch was kept"));
 }
 
 void Transaction::deliver() {

@@ -28,8 +28,14 @@ int64_t pixels_of(ByteView file) {
   return int64_t{info.height} * info.width;
 }
 
-[[noreturn]] void refuse(const char* where, const char* what) {
+[[noreturn]] void refuse(const char* where, const std::string& what) {
   throw ParseError("samples", where, what);
+}
+
+std::string text_of(const std::vector<int32_t>& values) {
+  std::string text;
+  for (const int32_t value : values) text += (text.empty() ? "" : " ") + std::to_string(value);
+  return text;
 }
 
 /// Views of the files, which lie one after the other.
@@ -45,7 +51,7 @@ std::vector<ByteView> files_of(const FileSamples& samples) {
     rest = rest.subspan(size);
   }
   if (files.empty() || static_cast<int64_t>(files.size()) < samples.sizes.size() || !rest.empty())
-    refuse("sizes", "expected one or more files with the given sizes, got other sizes");
+    refuse("sizes", "the sizes are not those of one or more files");
   return files;
 }
 
@@ -54,18 +60,24 @@ Shape shape_of(const FileSamples& samples, int64_t count, uint64_t most_bytes) {
   const std::vector<int32_t> sample = samples.shape.to_vector<int32_t>();
   if (sample.size() != 3 || (sample[0] != 1 && sample[0] != 3) ||
       std::min(sample[1], sample[2]) < 1 || std::max(sample[1], sample[2]) > nn::kMaxPictureSide)
-    refuse("shape", "expected 1 or 3 channels, a height and a width, got other values");
+    refuse("shape", "expected 1 or 3 channels, a height and a width, got " + text_of(sample));
   const Shape shape = {count, sample[0], sample[1], sample[2]};
   const int64_t each = shape.elements() / count;
-  if (count > kMostValues / each) refuse("files", "expected at most 2^28 values in all, got more");
+  if (count > kMostValues / each)
+    refuse("files", "expected at most 2^28 values in all, got " + std::to_string(count) +
+                        " samples of " + std::to_string(each));
   if (static_cast<uint64_t>(count * each) > most_bytes / sizeof(float))
-    refuse("files", "expected images that fit into the ticket's memory, got larger ones");
+    refuse("files", "the images do not fit into the ticket's memory, which has " +
+                        std::to_string(most_bytes) + " bytes");
   return shape;
 }
 
 nn::SamplePlace place_of(const int32_t* values) {
   const nn::SamplePlace place{{values[0], values[1]}, values[2], values[3], values[4] != 0};
-  if (!is_place(place)) refuse("places", "expected a place in a picture, got other values");
+  if (!is_place(place))
+    refuse("places", "expected a height and a width above 0 and no number beyond " +
+                         std::to_string(kMostPlace) + ", got " +
+                         text_of({values, values + kPlaceValues}));
   return place;
 }
 
@@ -111,11 +123,13 @@ Tensor decode_files(const FileSamples& samples, uint64_t most_bytes) {
   const std::vector<ByteView> files = files_of(samples);
   const auto count = static_cast<int64_t>(files.size());
   if (samples.places.shape() != Shape{count, kPlaceValues})
-    refuse("places", "expected six values for each file, got another shape");
+    refuse("places",
+           "expected six values for each file, got the shape " + samples.places.shape().str());
   const Shape shape = shape_of(samples, count, most_bytes);
   for (const ByteView file : files)
-    if (pixels_of(file) > kMostPixels)
-      refuse("files", "expected pictures of at most 2^19 pixels, got a larger one");
+    if (const int64_t pixels = pixels_of(file); pixels > kMostPixels)
+      refuse("files",
+             "expected pictures of at most 2^19 pixels, got one of " + std::to_string(pixels));
   const int64_t each = shape.elements() / count;
   const auto channels = static_cast<int>(shape[1]), height = static_cast<int>(shape[2]),
              width = static_cast<int>(shape[3]);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "dist/wire/elements.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
@@ -29,18 +30,21 @@ TensorMessage check_result(const MinibatchPart& part, ByteView bytes) {
   const auto ticket = message.texts.find("ticket");
   if (message.texts.size() != 1 || ticket == message.texts.end() ||
       ticket->second != sha256(part.ticket))
-    throw ParseError("result", "ticket", "expected a result of this ticket, got another");
+    throw ParseError("result", "ticket", "the result belongs to another ticket");
   const std::vector<WireType> types = wire_types(bytes);
-  bool fits = message.tensors.size() == part.expected.size();
-  for (size_t i = 0; fits && i < part.expected.size(); ++i) {
+  if (message.tensors.size() != part.expected.size())
+    throw ParseError(
+        "result", "tensors",
+        text_from("expected ", part.expected.size(), " tensors, got ", message.tensors.size()));
+  for (size_t i = 0; i < part.expected.size(); ++i) {
     const auto& [name, value] = message.tensors[i];
-    fits = name == part.expected[i].name && value.shape() == part.expected[i].shape &&
-           types[i] == part.expected[i].type;
+    const MinibatchPart::Expected& expected = part.expected[i];
+    if (name != expected.name || value.shape() != expected.shape || types[i] != expected.type)
+      throw ParseError("result", text_from("tensor ", i),
+                       text_from("expected ", expected.name, ' ', expected.shape.str(), " as ",
+                                 wire_type_name(expected.type), ", got ", name.substr(0, 60), ' ',
+                                 value.shape().str(), " as ", wire_type_name(types[i])));
   }
-  if (!fits)
-    throw ParseError("result", "tensors",
-                     "expected " + std::to_string(part.expected.size()) +
-                         " tensors with the names, shapes and types of the ticket, got others");
   return message;
 }
 

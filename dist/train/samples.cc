@@ -47,11 +47,17 @@ Samples unpack_samples(ByteView blob, uint64_t most_bytes) {
   }
   if (files.complete()) samples.images = decode_files(files, most_bytes);
   const Tensor& images = samples.images;
-  if (!images.defined() || images.rank() < 1 || images.dtype() != DType::u8)
-    throw ParseError("samples", "samples", "expected bytes of samples, got something else");
+  if (!images.defined())
+    throw ParseError("samples", "samples",
+                     "expected the tensor samples, or files, sizes, places and shape, got neither");
+  if (images.rank() < 1 || images.dtype() != DType::u8)
+    throw ParseError("samples", "samples",
+                     "expected bytes of samples, got " + std::string(dtype_name(images.dtype())) +
+                         " " + images.shape().str());
   if (static_cast<uint64_t>(images.size()) > most_bytes / sizeof(float))
     throw ParseError("samples", "samples",
-                     "expected images that fit into the ticket's memory, got larger ones");
+                     "the images do not fit into the ticket's memory, which has " +
+                         std::to_string(most_bytes) + " bytes");
   const auto& [mean, std] = samples.normalization;
   try {
     check_normalization(mean, std, channels_of(images), "samples");

@@ -12,6 +12,9 @@ namespace kaiseki::dist {
 namespace {
 
 constexpr std::string_view kWorks[] = {"gradients", "forward", "backward"};
+constexpr std::string_view kNeeds[] = {"the work gradients needs labels",
+                                       "the work forward takes no labels",
+                                       "the work backward needs grad_output as f32, and no labels"};
 constexpr std::string_view kTypes[] = {"f32", "f16", "i8"};
 
 const std::string& find(const Metadata& texts, const std::string& key) {
@@ -99,13 +102,13 @@ TrainingTicket decode_ticket(ByteView bytes) {
     if (name == "grad_output") ticket.grad_output = value;
   }
   if (ticket.first < 0 || ticket.first > int64_t{1} << 31 || ticket.gradients < 0)
-    throw ParseError("ticket", "first", "expected numbers of 0 or more, got others");
+    throw ParseError("ticket", "first",
+                     "expected first from 0 to 2^31 and gradients of 0 or more, got " +
+                         std::to_string(ticket.first) + " and " + std::to_string(ticket.gradients));
   if (ticket.labels.defined() != (ticket.work == Work::gradients) ||
       (ticket.work == Work::backward &&
        (!ticket.grad_output.defined() || ticket.grad_output.dtype() != DType::f32)))
-    throw ParseError("ticket", "tensors",
-                     "expected those of " + std::string(kWorks[static_cast<size_t>(ticket.work)]) +
-                         ", got others");
+    throw ParseError("ticket", "tensors", kNeeds[static_cast<size_t>(ticket.work)]);
   return ticket;
 }
 

@@ -76,7 +76,7 @@ class BitReader {
   }
 
   void expect_end() const {
-    if (at_ != bytes_.size() || held_ != 0) fail("expected the end, got more");
+    if (at_ != bytes_.size() || held_ != 0) fail("bits follow the end");
   }
 
  private:
@@ -138,7 +138,7 @@ std::optional<ByteVector> encode_delta(ByteView base, ByteView message) {
 
 ByteVector apply_delta(ByteView base, ByteView delta) {
   if (as_text(delta).substr(0, kMagic.size()) != kMagic)
-    throw ParseError("delta", "byte 0", "expected KKD1, got another text");
+    throw ParseError("delta", "byte 0", "the mark KKD1 is missing");
   if (base.size() % kWordBytes != 0)
     throw ParseError("delta", "its base", "expected an even number of bytes");
   BitReader in(delta.subspan(kMagic.size()));

@@ -67,23 +67,24 @@ class Decoder {
     TensorMessage message;
     for (const Entry& of : header(message.texts))
       message.tensors.push_back({of.name, elements(of)});
-    expect(at_ == bytes_.size(), "the end of the message");
+    expect(at_ == bytes_.size(), "bytes follow the last tensor");
     return message;
   }
 
   std::vector<Entry> header(nn::Metadata& to) {
-    expect(take<uint32_t>() == kMagic, "the mark KKT1");
+    expect(take<uint32_t>() == kMagic, "the mark KKT1 is missing");
     const uint64_t header = take<uint32_t>();
     expect(header >= 16 && header <= bytes_.size() && header <= kMaxHeader && header % 8 == 0,
-           "a header inside the message");
+           "the header does not lie in the message");
     const uint64_t texts = take<uint32_t>(), tensors = take<uint32_t>();
-    expect(texts <= kMaxTexts && tensors <= kMaxTensors, "256 texts and 65536 tensors at most");
+    expect(texts <= kMaxTexts && tensors <= kMaxTensors,
+           "there are more than 256 texts or 65536 tensors");
     end_ = header;
     std::string last;
     for (uint64_t i = 0; i < texts; ++i) {
       const uint64_t key_bytes = take<uint32_t>(), value_bytes = take<uint32_t>();
       std::string key = text(key_bytes), value = text(value_bytes);
-      expect(i == 0 || last < key, "keys in their order");
+      expect(i == 0 || last < key, "the keys are not in order");
       to.emplace(key, std::move(value));
       last = std::move(key);
     }
@@ -96,14 +97,14 @@ class Decoder {
 
  private:
   template <class Problem = ParseError>
-  void expect(bool holds, std::string_view what) const {
-    if (!holds)
-      throw Problem(source_, "byte " + std::to_string(at_),
-                    "expected " + std::string(what) + ", got something else");
+  void expect(bool holds, std::string_view otherwise) const {
+    if (!holds) throw Problem(source_, "byte " + std::to_string(at_), otherwise);
   }
 
   const std::byte* advance(uint64_t count) {
-    expect(count <= end_ - at_, std::to_string(count) + " more bytes");
+    if (count > end_ - at_)
+      expect(false, "expected " + std::to_string(count) + " more bytes, got " +
+                        std::to_string(end_ - at_));
     at_ += count;
     return bytes_.data() + at_ - count;
   }
@@ -119,32 +120,33 @@ class Decoder {
 
   void skip_padding(uint64_t until) {
     const uint64_t count = until - at_;
-    expect(count < 8, "no more than 7 bytes between parts");
+    expect(count < 8, "more than 7 bytes lie between two parts");
     const std::byte* from = advance(count);
     expect(std::all_of(from, from + count, [](std::byte b) { return b == std::byte{0}; }),
-           "zeros between parts");
+           "the bytes between two parts are not zero");
   }
 
   Entry entry() {
     const auto type = take<uint8_t>();
-    expect(type <= static_cast<uint8_t>(WireType::u8), "a type of elements");
+    expect(type <= static_cast<uint8_t>(WireType::u8), "the type of elements is unknown");
     const auto rank = take<uint8_t>();
-    expect(rank <= Shape::kMaxRank, "at most 8 dimensions");
+    expect(rank <= Shape::kMaxRank, "a tensor has more than 8 dimensions");
     const auto exponent = static_cast<int16_t>(take<uint16_t>());
     const uint64_t name_bytes = take<uint32_t>();
     const auto wire = static_cast<WireType>(type);
     expect(wire == WireType::f16 ? exponent >= -163 && exponent <= 113 : exponent == 0,
-           "an exponent of floats");
+           "the exponent is not one of floats");
     Shape shape;
     uint64_t elements = 1;
     for (int i = 0; i < rank; ++i) {
       const auto dim = take<uint64_t>();
-      expect(dim >= 1 && dim <= kMaxElements / elements, "a shape with 1 to 2^40 elements");
+      expect(dim >= 1 && dim <= kMaxElements / elements,
+             "a shape does not have 1 to 2^40 elements");
       elements *= dim;
       shape.push_back(static_cast<int64_t>(dim));
     }
     Entry result{text(name_bytes), wire, exponent, shape};
-    expect(names_.insert(result.name).second, "names that differ");
+    expect(names_.insert(result.name).second, "two tensors have the same name");
     return result;
   }
 
@@ -161,7 +163,7 @@ class Decoder {
     } else {
       std::memcpy(value.host_pointer(Access::write), in, bytes);
     }
-    expect<NotFinite>(well, "finite numbers in " + of.name.substr(0, 60));
+    if (!well) expect<NotFinite>(false, of.name.substr(0, 60) + " has NaN or infinity");
     skip_padding(padded(at_));
     return value;
   }
@@ -173,6 +175,11 @@ class Decoder {
 };
 
 }  // namespace
+
+std::string_view wire_type_name(WireType type) {
+  constexpr std::string_view kNames[] = {"f32", "f16", "i8", "i32", "u8"};
+  return kNames[static_cast<size_t>(type)];
+}
 
 uint64_t wire_bytes(int64_t elements, WireType type) {
   const auto count = static_cast<uint64_t>(elements);

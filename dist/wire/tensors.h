@@ -26,6 +26,8 @@ enum class WireType : uint8_t {
   i32 = 3,
   u8 = 4,
 };
+/// "f32" and so on, in the order of the enumeration.
+std::string_view wire_type_name(WireType type);
 
 struct WireTensor {
   std::string name;

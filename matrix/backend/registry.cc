@@ -32,8 +32,7 @@ struct Registry {
     std::lock_guard lock(mutex);
     const size_t at = count;
     if (at == entries.size())
-      throw DeviceError(
-          message("device", "expected at most ", entries.size(), " backends, got more"));
+      throw DeviceError(message("device", "at most ", entries.size(), " backends can be added"));
     entries[at] = &entry;
     count = at + 1;
   }

@@ -42,7 +42,7 @@ MatrixOperand view(const Tensor& t, std::string_view what, bool transposed, bool
 
 void set_bias(GemmArgs& args, const Tensor& c, const GemmOptions& options) {
   require(!options.bias_per_row || !options.bias_per_column, kName,
-          "expected bias_per_row or bias_per_column, got both");
+          "bias_per_row and bias_per_column cannot be used together");
   if (options.bias_per_row) {
     check_operand(*options.bias_per_row, "bias_per_row", Shape{args.m}, c, kName);
     args.bias_kind = GemmArgs::Bias::per_row;

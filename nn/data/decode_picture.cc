@@ -118,8 +118,9 @@ PictureSize upright(const PictureInfo& info, int orientation) {
 
 PictureInfo picture_info(ByteView file, std::string_view source) {
   auto fail = [&](const std::string& what) { throw ParseError(source, "header", what); };
-  if (!is_jpeg(file) && !is_png(file)) fail("expected a JPEG or PNG picture, got other bytes");
-  if (file.size() > (1u << 30)) fail("expected a picture of at most 1 GiB, got a larger file");
+  if (!is_jpeg(file) && !is_png(file)) fail("the file is not a JPEG or PNG picture");
+  if (file.size() > (1u << 30))
+    fail("expected a picture of at most 1 GiB, got " + std::to_string(file.size()) + " bytes");
   auto check_sides = [&](int64_t width, int64_t height) {
     if (width > kMaxPictureSide || height > kMaxPictureSide)
       fail("expected sides of at most " + std::to_string(kMaxPictureSide) + " pixels, got " +

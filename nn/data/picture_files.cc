@@ -187,8 +187,7 @@ PictureSourcePtr open_picture_archive(const fs::path& archive, bool train) {
       kept += entry.bytes;
       if (kept > kMaxKept)
         source->fail(
-            "expected at most 8 GiB of pictures in a compressed archive, got more; decompress the "
-            "archive");
+            "the compressed archive has more than 8 GiB of pictures; decompress the archive");
       member.contents = tar.read(kMaxPicture);
     } else if (entry.bytes > kMaxPicture) {
       source->fail("expected a picture of at most 1 GiB, got " + entry.path);

@@ -43,7 +43,8 @@ void check_checksum(std::string_view header, std::span<const ByteView> parts, Me
   const std::string& expected = found.mapped();
   const size_t at = position_in(header, expected);
   if (at == header.npos)
-    throw ParseError(source, "header", "expected a checksum of 64 digits, got another text");
+    throw ParseError(source, "header",
+                     "expected a checksum of 64 digits, got '" + expected.substr(0, 80) + "'");
   std::string zeroed(header);
   zeroed.replace(at, expected.size(), expected.size(), '0');
   if (sum_of(zeroed, parts) != expected)

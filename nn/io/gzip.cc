@@ -39,7 +39,7 @@ struct GzipSource::State {
   bool next_member() {
     while (refill()) {
       if (*stream.next_in == 0x1f) return inflateReset(&stream) == Z_OK;
-      if (*stream.next_in != 0) packed->fail("expected the end of the gzip stream, got more bytes");
+      if (*stream.next_in != 0) packed->fail("bytes follow the end of the gzip stream");
       ++stream.next_in;
       --stream.avail_in;
     }
@@ -72,11 +72,11 @@ size_t GzipSource::read(std::span<std::byte> out) {
     if (status == Z_STREAM_END)
       s.at_end = !s.next_member();
     else if (status != Z_OK && status != Z_BUF_ERROR)
-      s.packed->fail("expected a gzip stream, got damaged data (" +
-                     std::string(s.stream.msg ? s.stream.msg : zError(status)) + ")");
+      s.packed->fail("damaged data in a gzip stream: " +
+                     std::string(s.stream.msg ? s.stream.msg : zError(status)));
     if (position_ + done > s.limit)
-      s.packed->fail("expected at most " + std::to_string(s.limit) +
-                     " unpacked bytes, got more: unpack the file first");
+      s.packed->fail("the file has more than " + std::to_string(s.limit) +
+                     " unpacked bytes; unpack it first");
   }
   position_ += done;
   return done;

@@ -16,7 +16,7 @@ IdxArray read_idx(ByteSource& source) {
   std::byte header[4];
   source.read_exactly(header, "an IDX header");
   if (header[0] != std::byte{0} || header[1] != std::byte{0})
-    source.fail("expected the magic number of IDX, got other bytes");
+    source.fail("the magic number of IDX is missing");
   if (header[2] != kUnsignedByte)
     source.fail("expected elements of type 8 (unsigned byte), got type " +
                 std::to_string(std::to_integer<int>(header[2])));
@@ -36,7 +36,7 @@ IdxArray read_idx(ByteSource& source) {
   }
   array.bytes = source.read_bytes(count, "elements of shape " + array.shape.str());
   std::byte extra[1];
-  if (source.read(extra)) source.fail("expected the end of the file, got more bytes");
+  if (source.read(extra)) source.fail("bytes follow the last element");
   return array;
 }
 

@@ -99,7 +99,7 @@ class NpyHeaderParser {
       int64_t dim = -1;
       auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), dim);
       if (error != std::errc() || dim < 0) fail("expected a dimension");
-      if (shape.rank() == Shape::kMaxRank) fail("expected at most 8 dimensions, got more");
+      if (shape.rank() == Shape::kMaxRank) fail("the array has more than 8 dimensions");
       shape.push_back(dim);
       at_ = static_cast<size_t>(end - text_.data());
       if (!accept(',')) {
@@ -123,7 +123,7 @@ NpyHeader read_header(ByteSource& source) {
   std::byte prefix[8], length[4] = {};
   source.read_exactly(prefix, "an npy header");
   if (std::memcmp(prefix, kMagic.data(), kMagic.size()) != 0)
-    source.fail("expected the magic number of npy, got other bytes");
+    source.fail("the magic number of npy is missing");
   int version = std::to_integer<int>(prefix[6]);
   if (version < 1 || version > 3)
     source.fail("expected npy version 1 to 3, got " + std::to_string(version));
@@ -214,7 +214,7 @@ std::string header_of(const Tensor& value) {
 Tensor read_whole(ByteSource& source) {
   Tensor value = read_npy(source);
   std::byte extra[1];
-  if (source.read(extra)) source.fail("expected the end of the file, got more bytes");
+  if (source.read(extra)) source.fail("bytes follow the last element");
   return value;
 }
 

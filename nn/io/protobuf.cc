@@ -45,16 +45,16 @@ uint64_t ProtoReader::varint() {
     value |= (byte & 127) << (7 * i);
     if (byte < 128) return value;
   }
-  fail(position_, "expected a number of at most 10 bytes, got more");
+  fail(position_, "a number has more than 10 bytes");
 }
 
 bool ProtoReader::next(ProtoField& field) {
   if (left_.empty()) return false;
   const uint64_t key = varint(), wire = key & 7;
   if (key >> 3 < 1 || key >> 3 > kLargestField)
-    fail(position_,
-         "expected an ONNX file (protobuf), got another format or damaged data: field number " +
-             std::to_string(key >> 3));
+    fail(position_, "the file is not ONNX (protobuf), or damaged: expected a field number of " +
+                        std::to_string(kLargestField) + " or less, above 0, got " +
+                        std::to_string(key >> 3));
   field = {.number = static_cast<uint32_t>(key >> 3), .wire = static_cast<ProtoField::Wire>(wire)};
   switch (field.wire) {
     case ProtoField::Wire::varint:

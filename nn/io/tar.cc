@@ -40,7 +40,7 @@ uint64_t number_of(ByteView block, Field field, const ByteSource& source) {
   uint64_t value = 0;
   if ((digits[0] & std::byte{0x80}) != std::byte{0}) {
     for (size_t i = 1; i < digits.size(); ++i) {
-      if (value >> 54) source.fail("expected a size under 2^62, got more");
+      if (value >> 54) source.fail("the entry's size is 2^62 or more");
       value = value << 8 | std::to_integer<uint64_t>(digits[i]);
     }
     return value;
@@ -87,7 +87,7 @@ void parse_pax(std::string_view text, const ByteSource& source, Overrides& resul
     size_t record_start = static_cast<size_t>(stop - text.data()) + 1;
     if (error != std::errc() || length > text.size() || record_start + 1 > length || *stop != ' ' ||
         text[length - 1] != '\n')
-      source.fail("expected a pax record, got something else");
+      source.fail("a pax record is damaged");
     std::string_view record = text.substr(record_start, length - record_start - 1);
     size_t equals = record.find('=');
     if (equals == std::string_view::npos) source.fail("expected '=' in a pax record");
@@ -159,13 +159,13 @@ bool TarReader::next(TarEntry& entry) {
       return false;
     }
     if (number_of(block, kChecksum, source_) != checksum_of(block))
-      source_.fail("expected a tar header with its checksum, got other bytes");
+      source_.fail("this is no tar header: its checksum does not match");
     char type = static_cast<char>(block[kType]);
     uint64_t bytes = number_of(block, kSize, source_);
-    if (bytes >> 62) source_.fail("expected a size under 2^62, got more");
+    if (bytes >> 62) source_.fail("the entry's size is 2^62 or more");
     if (type == 'L' || type == 'K' || type == 'x' || type == 'g') {
       if (bytes > kMaxPathBytes)
-        source_.fail("expected a path of at most 64 KiB, got a longer one");
+        source_.fail("expected a path of at most 64 KiB, got " + std::to_string(bytes) + " bytes");
       ByteVector data = source_.read_bytes(bytes, "a long name");
       source_.skip(tar_padding(bytes), "a long name");
       const std::string_view text = as_text(data);
@@ -173,7 +173,7 @@ bool TarReader::next(TarEntry& entry) {
       if (type == 'x') parse_pax(text, source_, overrides);
       continue;
     }
-    if (type == 'S') source_.fail("expected an archive without sparse files, got one");
+    if (type == 'S') source_.fail("the archive has a sparse file, which is not supported");
     entry.path = cleaned(overrides.path.empty() ? path_of(block) : overrides.path);
     entry.is_file = type == '0' || type == '\0' || type == '7';
     entry.bytes = entry.is_file ? overrides.bytes.value_or(bytes) : 0;

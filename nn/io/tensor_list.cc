@@ -85,7 +85,8 @@ class ListReader {
   /// Throws if the number of bytes could overflow 64 bits.
   Shape read_shape(const Json& list) const {
     const std::vector<int64_t> dims = whole_numbers(list);
-    if (dims.size() > Shape::kMaxRank) fail("expected at most 8 dimensions, got more");
+    if (dims.size() > Shape::kMaxRank)
+      fail("expected at most 8 dimensions, got " + std::to_string(dims.size()));
     const Shape shape(dims);
     double elements = 1;
     for (int64_t dim : dims) elements *= static_cast<double>(std::max<int64_t>(dim, 1));
@@ -120,8 +121,7 @@ class ListReader {
 
 /// Returns the text in quotes. Throws Error if it is not UTF-8.
 std::string quoted(const std::string& text) {
-  if (!is_utf8(text))
-    throw Error(message("tensor file", "expected names and metadata in UTF-8, got other bytes"));
+  if (!is_utf8(text)) throw Error(message("tensor file", "a name or the metadata is not UTF-8"));
   return format_json_line(Json(text));
 }
 
@@ -129,7 +129,7 @@ std::string quoted(const std::string& text) {
 
 std::vector<ListedTensor> parse_tensor_list(std::string_view text, std::string_view source,
                                             bool offsets, Metadata* metadata) {
-  if (!is_utf8(text)) throw ParseError(source, "header", "expected UTF-8, got other bytes");
+  if (!is_utf8(text)) throw ParseError(source, "header", "the text is not UTF-8");
   const Json list = parse_json(text, std::string(source) + ": header");
   return ListReader(source, offsets).read(list, metadata);
 }

@@ -19,7 +19,7 @@ class ModelReader {
     bool graph = false;
     for (ProtoField field; in.next(field);) {
       if (field.number == 7) {
-        if (graph) fail("graph", "expected one graph, got two");
+        if (graph) fail("graph", "the file has two graphs");
         graph = true;
         read_graph(in.message(field));
       } else if (field.number == 8) {
@@ -40,7 +40,7 @@ class ModelReader {
   template <typename T>
   T& grown(std::vector<T>& list, size_t limit, const char* what) const {
     if (list.size() >= limit)
-      fail("graph", "expected at most " + std::to_string(limit) + " " + what + ", got more");
+      fail("graph", "the file has more than " + std::to_string(limit) + " " + what);
     return list.emplace_back();
   }
 
@@ -82,7 +82,7 @@ class ModelReader {
           read_value(in.message(field), grown(model_.outputs, kMaxNodes, "outputs"));
           break;
         case 15:
-          fail("graph", "expected dense initializers, got a sparse one");
+          fail("graph", "sparse initializers are not supported");
         default:
           break;
       }
@@ -179,9 +179,11 @@ class ModelReader {
           break;
       }
     }
-    if (tensor.dims.size() > kMaxRank || tensor.elements() < 0)
-      fail("tensor " + tensor.name.substr(0, 64),
-           "expected at most 16 dimensions and 2^40 elements, got more");
+    const std::string place = "tensor " + tensor.name.substr(0, 64);
+    if (tensor.dims.size() > kMaxRank)
+      fail(place, "expected at most 16 dimensions, got " + std::to_string(tensor.dims.size()));
+    if (tensor.elements() < 0)
+      fail(place, "a dimension is negative or over 2^31, or there are more than 2^40 elements");
   }
 
   void read_value(ProtoReader in, ValueData& value) const {

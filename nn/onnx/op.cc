@@ -231,9 +231,10 @@ std::vector<float> OnnxOp::values(const TensorData& tensor) {
          std::to_string(importer_.parameters_));
   std::vector<float> values = floats_of(tensor, importer_.model_.source, place_);
   const uint64_t limit = kMaxCopies * importer_.model_.bytes;
-  if (static_cast<uint64_t>(importer_.parameters_) * sizeof(float) > limit)
-    fail("expected parameters of at most " + std::to_string(limit) + " bytes, " +
-         std::to_string(kMaxCopies) + " times the file, got more because nodes share constants");
+  const uint64_t used = static_cast<uint64_t>(importer_.parameters_) * sizeof(float);
+  if (used > limit)
+    fail("nodes share constants: expected parameters of at most " + std::to_string(limit) +
+         " bytes, " + std::to_string(kMaxCopies) + " times the file, got " + std::to_string(used));
   return values;
 }
 

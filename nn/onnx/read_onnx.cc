@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kFirstOpset = 7, kLastOpset = 17;
 constexpr size_t kMaxLayers = 10'000, kMaxNamed = 10;
+constexpr const char* kUnsupported = "the operator is not supported (the page ONNX has a list)";
 
 /// The outputs of a network that names none.
 std::vector<OutputSpec> unread(const NetworkSpec& spec) {
@@ -121,17 +122,16 @@ void Importer::expect_operators() {
   std::string more;
   for (const std::string& type : others)
     more += (more.empty() ? "; also unsupported: " : ", ") + type;
-  OnnxOp(*this, model_.nodes[*first], *first)
-      .fail("expected a supported operator (docs/onnx.md), got an unsupported one" + more);
+  OnnxOp(*this, model_.nodes[*first], *first).fail(kUnsupported + more);
 }
 
 void Importer::import(size_t index) {
   OnnxOp op(*this, model_.nodes[index], index);
   const Operator import = find_operator(op.type());
-  if (!import) op.fail("expected a supported operator (docs/onnx.md), got an unsupported one");
+  if (!import) op.fail(kUnsupported);
   import(op);
   op.finish();
-  if (spec_.layers.size() > kMaxLayers) op.fail("expected at most 10000 layers, got more");
+  if (spec_.layers.size() > kMaxLayers) op.fail("the network has more than 10000 layers");
 }
 
 /// If the node cannot be imported, the nodes that read it throw the error. These nodes matter to
@@ -157,12 +157,12 @@ void Importer::add_outputs() {
   for (const ValueData& output : model_.outputs) {
     const std::string name = printable_name(output.name), place = "graph.output \"" + name + "\"";
     const auto at = values_.find(output.name);
-    if (at == values_.end()) fail(place, "expected the output of a layer, got an unknown name");
+    if (at == values_.end()) fail(place, "no node has an output of this name");
     const OnnxValue& value = at->second;
     if (!value.problem.empty()) fail(place, "expected a layer's output, got " + value.problem);
     if (!value.pending.empty()) fail_pending(value, place);
     if (value.is_constant()) fail(place, "expected the output of a layer, got a constant");
-    if (!names.insert(name).second) fail(place, "expected each name once, got it again");
+    if (!names.insert(name).second) fail(place, "two outputs have this name");
     spec_.outputs.push_back({name, value.layer});
   }
   if (spec_.layers.empty()) fail("graph.node", "expected nodes that become layers, got none");

@@ -160,7 +160,8 @@ void import_concat(OnnxOp& op) {
     for (size_t i = 0; i < op.inputs(); ++i) {
       const std::vector<int64_t> part = op.constant_integers(i);
       joined.insert(joined.end(), part.begin(), part.end());
-      if (joined.size() > kMaxIntegers) op.fail("expected a shape of at most 64 numbers, got more");
+      if (joined.size() > kMaxIntegers)
+        op.fail("expected a shape of at most 64 numbers, got " + std::to_string(joined.size()));
     }
     return op.set(integers_value(std::move(joined)));
   }

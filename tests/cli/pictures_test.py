@@ -117,7 +117,7 @@ def pipes_do_not_hang():
     os.mkfifo("pipe.png")
     net = network(56)
     weights = made_weights(net)
-    refuses(["pipe.png", "expected a JPEG or PNG"], "predict", net, "--weights", weights, "pipe.png")
+    refuses(["pipe.png", "not a JPEG or PNG picture"], "predict", net, "--weights", weights, "pipe.png")
     refuses(["pipe.png", "special file"], "train", net, "--data", "pipe.png")
 
 

@@ -74,7 +74,7 @@ TEST_CASE("network: values out of range or of the wrong type throw ParseError") 
   check_problem(with_layers(R"("relu")"), "layers[0]: expected an object");
   check_problem(with_layers(""), "expected a list of 1 to 10000 layers");
   check_problem("3", "expected a network as JSON or ONNX");
-  check_problem("", "got an empty file");
+  check_problem("", "the file is empty");
   check_problem(with_layers(R"({"type": "relu", "name": "x"})"),
                 "expected a name that is not taken");
   check_problem(R"({"inputs": {"x": {"shape": [3, -8, 8]}}, "layers": [{"type": "relu"}]})",

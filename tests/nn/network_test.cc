@@ -459,7 +459,7 @@ TEST_CASE(
   nn::Optimizer stranger;
   CHECK_THROWS_WITH_AS(
       stranger.step(one.network.parameters(), one.network.gradients(), 0.1),
-      "[optimizer] expected a gradient of c.weight from a pass after zero_grad() with "
-      "this optimizer, got another optimizer's",
+      "[optimizer] the gradient of c.weight belongs to another optimizer; call zero_grad() of this "
+      "one before the pass",
       ShapeError);
 }

@@ -215,8 +215,8 @@ KAISEKI_EXPORT int kaiseki_optimizer_load(Optimizer* optimizer, Network* network
       const bool same = at != found.end() && at->value.shape() == state.value.shape() &&
                         at->value.dtype() == state.value.dtype();
       if (!same || found.size() != states.size())
-        throw Error(message("optimizer", "expected the state of this network, with ", state.name,
-                            " ", state.value.shape(), ", got another"));
+        throw Error(message("optimizer", "the state is not that of this network: expected ",
+                            states.size(), " tensors with ", state.name, " ", state.value.shape()));
       values.push_back(&at->value);
     }
     for (size_t i = 0; i < states.size(); ++i) copy(*values[i], states[i].value);

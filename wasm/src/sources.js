@@ -23,7 +23,7 @@ async function collect(stream, what, limit, signal, onChunk = () => {}) {
       signal.throwIfAborted();
       if (done) return concatenate(parts, size);
       size += value.length;
-      if (size > limit) throw new KaisekiError('Error', `[data] expected at most ${limit} ${what}, got more`);
+      if (size > limit) throw new KaisekiError('Error', `[data] more than ${limit} ${what}`);
       parts.push(value);
       onChunk(value.length);
     }

@@ -109,7 +109,7 @@ describe('data sets', () => {
     const refused = (reading, most) =>
       assert.rejects(reading, {
         kind: 'Error',
-        message: `[data] expected at most ${most} unpacked bytes of an array, got more`,
+        message: `[data] more than ${most} unpacked bytes of an array`,
       });
     const network = await kaiseki.network({
       inputs: { x: { shape: [2] } },

@@ -77,7 +77,7 @@ describe('training', () => {
       if (name === 'sgd') return;
       const wider = await kaiseki.network({ ...small, inputs: { x: { shape: [1, 14, 14] } } });
       const fresh = await kaiseki.optimizer(name);
-      await assert.rejects(fresh.loadState(wider, state), /expected the state of this network/);
+      await assert.rejects(fresh.loadState(wider, state), /the state is not that of this network/);
       await assert.rejects(after.loadState(again, state.slice(0, 50)), { kind: 'ParseError' });
     });
 

@@ -102,7 +102,7 @@ function makeWorker(script, options) {
 async function getBlob(url, hash) {
   const bytes = await fetchBytes(`${url}/blobs/${hash}`);
   if (createHash('sha256').update(bytes).digest('hex') !== hash)
-    throw new Error(`blob ${hash}: expected bytes with this hash, got others`);
+    throw new Error(`blob ${hash}: the received bytes have another hash`);
   return bytes;
 }
 
@@ -140,7 +140,8 @@ function getFrom(url) {
       answer.setEncoding('utf8').on('error', reject);
       answer.on('data', (text) => {
         body += text;
-        if (body.length > mostProofCharacters) request.destroy(new Error('expected a short answer, got a long one'));
+        if (body.length > mostProofCharacters)
+          request.destroy(new Error(`the answer has more than ${mostProofCharacters} characters`));
       });
       answer.on('end', () => resolve({ body, address }));
     });

@@ -53,7 +53,7 @@ export function limitBuffers(onExceeded) {
       if (bytes > 0) left -= bytes;
       return;
     }
-    const text = `expected buffers of at most ${most} bytes for a ticket (memory_bytes of the task), got more`;
+    const text = `the ticket's buffers have more than ${most} bytes (memory_bytes of the task)`;
     onExceeded(text);
     throw new TooLarge(text);
   }

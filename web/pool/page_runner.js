@@ -111,7 +111,7 @@ async function sha256(bytes) {
 export function makeFetch(onBytes, seconds) {
   return async (hash) => {
     const bytes = await fetchBytes(`/blobs/${hash}`, { seconds, onBytes });
-    if ((await sha256(bytes)) !== hash) throw new Error(`blob ${hash}: expected bytes with this hash, got others`);
+    if ((await sha256(bytes)) !== hash) throw new Error(`blob ${hash}: the received bytes have another hash`);
     return bytes;
   };
 }

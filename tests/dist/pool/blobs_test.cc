@@ -123,10 +123,10 @@ TEST_CASE("blobs: a blob that does not fit is a clear error and leaves no file")
   Folder folder;
   BlobStore small(folder / "small", {.max_blob = 10, .free_floor = 0});
   small.put(bytes("0123456789"));
-  CHECK(has(error_of([&] { small.put(bytes("0123456789a")); }), "expected at most 10"));
+  CHECK(has(error_of([&] { small.put(bytes("0123456789a")); }), "has more than 10"));
   auto writer = small.writer();
   writer.write(bytes("01234567"));
-  CHECK(has(error_of([&] { writer.write(bytes("890")); }), "expected at most 10"));
+  CHECK(has(error_of([&] { writer.write(bytes("890")); }), "has more than 10"));
   { auto gone = std::move(writer); }
   CHECK(files_in(small.folder()) == 1);
 

@@ -196,7 +196,7 @@ TEST_CASE("sqlite: acknowledged results that a damaged log lost are reported") {
   CHECK(lost.empty());
   write_over(file.string() + "-acknowledged", 10, "x");
   open(file);
-  CHECK(reports("got a damaged file"));
+  CHECK(reports("which has the last ids, is damaged"));
 }
 
 TEST_CASE("sqlite: a flipped byte of a stored result or input is never served") {

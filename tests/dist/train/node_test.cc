@@ -287,7 +287,7 @@ TEST_CASE("invalid tickets and blobs are errors with the cause") {
   CHECK_THROWS_AS(run(labels), Error);
   TrainingTicket samples = work.ticket;
   samples.samples = samples.weights;
-  CHECK_THROWS_WITH_AS(run(samples), doctest::Contains("expected bytes of samples"), Error);
+  CHECK_THROWS_WITH_AS(run(samples), doctest::Contains("expected the tensor samples"), Error);
   CHECK_THROWS_AS(node.run(work.blobs.all[work.ticket.weights]), ParseError);
   TrainingTicket negative = work.ticket;
   negative.first = -1;

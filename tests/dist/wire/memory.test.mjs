@@ -110,7 +110,7 @@ for (const [what, body] of Object.entries({ ...endless, 'changed functions': end
       }`;
     const begun = process.memoryUsage.rss();
     const answer = await run(worker, code);
-    assert.match(answer.error, /^expected buffers of at most 16777216 bytes for a ticket \(memory_bytes of the task\)/);
+    assert.match(answer.error, /^the ticket's buffers have more than 16777216 bytes \(memory_bytes of the task\)/);
     assert.equal(answer.spent, true);
     assert.ok(process.memoryUsage.rss() - begun < 256 * MiB);
   });

@@ -50,7 +50,7 @@ TEST_CASE("IDX: a wrong header or length throws ParseError and allocates little 
   CHECK(refuses(parse, idx({0, 0, 8, 9}), "got 9"));
   CHECK(refuses(parse, idx({0, 0, 8, 1, 0x7f, 255, 255, 255, 1}), "x.idx: byte 8"));
   CHECK(refuses(parse, idx({0, 0, 8, 2, 255, 255, 255, 255, 255, 255, 255, 255}), "2 GiB"));
-  CHECK(refuses(parse, idx({0, 0, 8, 1, 0, 0, 0, 1, 7, 7}), "got more bytes"));
+  CHECK(refuses(parse, idx({0, 0, 8, 1, 0, 0, 0, 1, 7, 7}), "bytes follow"));
   ByteVector packed = gzip(idx({0, 0, 8, 1, 0x7f, 255, 255, 255, 1}));
   CHECK(refuses(
       [](ByteView bytes) { read_idx(*maybe_gzip(std::make_unique<MemorySource>(bytes), 1 << 20)); },

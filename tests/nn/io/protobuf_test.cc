@@ -85,7 +85,7 @@ TEST_CASE("protobuf: damage throws ParseError with the position") {
   CHECK(refuses(read_all, raw({0x4a, 0x05, 0x0d, 0, 0, 0, 0}), "an integer"));  // of another type
   ByteVector endless(12, std::byte{0xff});
   endless[0] = std::byte{0x08};
-  CHECK(refuses(read_all, endless, "at most 10 bytes"));
+  CHECK(refuses(read_all, endless, "more than 10 bytes"));
   ByteVector huge = raw({0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01});
   CHECK(refuses(read_all, huge, "bytes of field 2"));
   const ByteVector whole = ProtoWriter().integer(1, 300).text(2, "text").encode();

@@ -106,7 +106,7 @@ TEST_CASE("safetensors: a wrong header throws ParseError") {
   CHECK(refuses(parse, file(R"({"__metadata__":{"a":{}}})"), "an object"));
   CHECK(refuses(parse, file("{\"w\":" + std::string(100'000, '[')),
                 "header: line 1: expected at most 64 levels"));
-  CHECK(refuses(parse, file("{\"w\":\xff}"), "header: expected UTF-8"));
+  CHECK(refuses(parse, file("{\"w\":\xff}"), "header: the text is not UTF-8"));
   std::string twice = "{" + ok + R"(,"data_offsets":[0,4]})";
   CHECK(refuses(parse, file("{\"w\":" + twice + ",\"w\":" + twice + "}", "1234"), "once only"));
   CHECK(refuses(parse, file("{\"w\":" + twice + ",\"v\":" + twice + "}", "1234"), "from 4, got 0"));

@@ -66,7 +66,7 @@ TEST_CASE("onnx: outputs keep the file's names, besides the layers' names") {
   CHECK(network.forward({{"x", x}}, nn::Phase::test).at("out0").size() == 2);
 
   file.outputs = {"out0", "out0"};
-  CHECK_THROWS_WITH_AS(file.load(), doctest::Contains("\"out0\": expected each name once"),
+  CHECK_THROWS_WITH_AS(file.load(), doctest::Contains("\"out0\": two outputs have this name"),
                        ParseError);
 }
 

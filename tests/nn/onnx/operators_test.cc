@@ -206,7 +206,7 @@ TEST_CASE("onnx: imports the attributes of other operators") {
 
 TEST_CASE("onnx: unsupported graphs throw ParseError with one line") {
   check_says(single(OnnxNode("PRelu", {"x"}, "y")),
-             "test.onnx: graph.node[0] (PRelu): expected a supported operator");
+             "test.onnx: graph.node[0] (PRelu): the operator is not supported");
   check_says(single(OnnxNode("Relu", {"x"}, "y").with("slope", 1.0f)),
              "attribute slope: expected a supported attribute");
   check_says(single(OnnxNode("Relu", {"nothing"}, "y")), "got \"nothing\"");
@@ -250,14 +250,14 @@ TEST_CASE("onnx: an error names the node that computes on samples") {
                 OnnxNode("LSTM", {"a", "w", "w", "", "", "state"}, "y")},
       .constants = filter()};
   check_says(file,
-             "graph.node[3] (Transpose): expected a supported operator (docs/onnx.md), got an "
-             "unsupported one; also unsupported: LSTM");
+             "graph.node[3] (Transpose): the operator is not supported (the page ONNX has a list); "
+             "also unsupported: LSTM");
   file.nodes = {OnnxNode("Shape", {"x"}, "shape"), OnnxNode("Slice", {"shape", "w", "w"}, "part"),
                 OnnxNode("Concat", {"part", "part"}, "to").with("axis", int64_t{0}),
                 OnnxNode("Reshape", {"x", "to"}, "y")};
   check_says(file,
              "test.onnx: graph.node[3] (Reshape): input 1: expected a value, got graph.node[1] "
-             "(Slice): expected a supported operator");
+             "(Slice): the operator is not supported");
   file.nodes = {OnnxNode("Shape", {"x"}, "shape").with("start", int64_t{1}),
                 OnnxNode("Cast", {"shape"}, "unread"), OnnxNode("Relu", {"x"}, "y")};
   check_says(file, "\"relu\"");  // nothing needs the nodes
@@ -277,7 +277,7 @@ TEST_CASE("onnx: docs/onnx.md lists exactly the supported operators") {
   for (const std::string& type : named) {
     CAPTURE(type);
     const std::string text = layers_of(single(OnnxNode(type, {"x"}, "y")));
-    CHECK(text.find("expected a supported operator") == text.npos);
+    CHECK(text.find("the operator is not supported") == text.npos);
   }
   CHECK(named.size() == 31);
 }
