@@ -52,8 +52,7 @@ bool ProtoReader::next(ProtoField& field) {
   if (left_.empty()) return false;
   const uint64_t key = varint(), wire = key & 7;
   if (key >> 3 < 1 || key >> 3 > kLargestField)
-    fail(position_, "the file is not ONNX (protobuf), or damaged: expected a field number of " +
-                        std::to_string(kLargestField) + " or less, above 0, got " +
+    fail(position_, "the file is not ONNX (protobuf), or damaged: the field number is " +
                         std::to_string(key >> 3));
   field = {.number = static_cast<uint32_t>(key >> 3), .wire = static_cast<ProtoField::Wire>(wire)};
   switch (field.wire) {
