@@ -246,7 +246,7 @@ TEST_CASE("pool: a batch is one transaction, reported afterwards") {
   CHECK(at.pool->node(a)->accepted == 3);
   CHECK(at.pool->progress(task) == Progress{.free = 7, .done = 3});
   CHECK(at.lease(a).ticket == leases[0].ticket);
-  CHECK(has(error_of([&] { at.pool->batch([&] { at.pool->batch([] {}); }); }), "no other batch"));
+  CHECK(has(error_of([&] { at.pool->batch([&] { at.pool->batch([] {}); }); }), "another batch"));
 }
 
 TEST_CASE("pool: abandoned tickets are deleted, done or not, and the task goes on") {
