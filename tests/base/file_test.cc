@@ -56,7 +56,7 @@ TEST_CASE("file: read and write errors have the file's name and the reason") {
           write_file_atomic(folder.path / "no/file", as_bytes("x"));
         }).find("no/file: No such file") != std::string::npos);
   write_file_atomic(folder.path / "big", ByteVector(1000));
-  CHECK(error_of([&] { read_file(folder.path / "big", 999); }).find("at most 999 bytes") !=
+  CHECK(error_of([&] { read_file(folder.path / "big", 999); }).find("more than 999 bytes") !=
         std::string::npos);
 }
 
