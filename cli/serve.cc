@@ -110,11 +110,14 @@ int run_command(const ServeCommand& c) {
 
   dist::Metrics metrics;
   const auto server = make_server(how, metrics, log);
-  const auto store =
-      dist::open_sqlite_store(folder / "pool.sqlite", {.on_lost = [&](const std::string& what) {
-                                log.security("results_lost", {{"what", what}});
-                              }});
   dist::BlobStore blobs(folder / "blobs");
+  const auto store = dist::open_sqlite_store(
+      folder / "pool.sqlite",
+      {.on_lost =
+           [&](const std::string& what) {
+             log.security("results_lost", {{"what", what}});
+           },
+       .is_whole = [&](const std::string& hash) { return blobs.is_whole(hash); }});
   dist::Coordinator coordinator({.store = *store,
                                  .blobs = blobs,
                                  .server = *server,

@@ -187,7 +187,15 @@ ThreadTeam& team() {
 
 }  // namespace
 
-void throw_stopped() { throw Error("[threads] stopped"); }
+std::atomic<StopState>& stop_state() {
+  static std::atomic<StopState> state{StopState::runs};
+  return state;
+}
+
+void throw_if_stopped() {
+  if (stop_state().load(std::memory_order_relaxed) != StopState::runs)
+    throw Error("[threads] stopped");
+}
 
 int thread_count() { return team().size(); }
 

@@ -16,15 +16,13 @@ int thread_count();
 /// 0 restores the default. Must not be called while another thread computes.
 void set_thread_count(int threads);
 
-/// If not 0, the running operation ends with an Error as soon as it can, and so do later ones. For
-/// WebAssembly, where nothing else can end an operation.
-inline std::atomic<int32_t> stop_flag{0};
-[[noreturn]] void throw_stopped();
-/// Throws Error if stop_flag is not 0. Long work calls it many times a second. parallel_for() calls
-/// it before each piece.
-inline void throw_if_stopped() {
-  if (stop_flag.load(std::memory_order_relaxed)) throw_stopped();
-}
+enum class StopState : int32_t { runs, asked, failed };  // failed: a thread has ended in the middle
+/// Where another thread ends the running operation: unless it is `runs`, operations throw Error as
+/// soon as they can. For WebAssembly, where nothing else can end them.
+std::atomic<StopState>& stop_state();
+/// Throws Error unless the state is `runs`. Long work calls it many times a second. parallel_for()
+/// calls it before each piece.
+void throw_if_stopped();
 
 /// Calls body(begin, end) over disjoint pieces of 0..count, on the team and the calling thread.
 /// Returns when all pieces have run. A piece has at most `grain` indices. The pieces do not depend

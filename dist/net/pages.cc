@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "nn/io/gzip.h"
 #include "nn/io/tar.h"
 
 namespace kaiseki::dist {
@@ -115,6 +116,11 @@ void Pages::complete(const std::string& place) {
       continue;
     }
     of->second.brotli = at->second.bytes;
+    try {
+      const ByteVector packed = nn::gzip(as_bytes(*of->second.bytes));
+      of->second.gzip = std::make_shared<const std::string>(as_text(packed));
+    } catch (const Error&) {  // a build without zlib
+    }
     at = pages_.erase(at);
   }
   if (!pages_.count("/index.html"))
@@ -128,12 +134,19 @@ HttpResponse Pages::answer(const HttpRequest& request) const {
     return {.status = 308, .headers = {{"Location", path + "/"}}};
   if (found == pages_.end()) return {.status = 404, .body = "no such page\n"};
   const Page& page = found->second;
-  const bool packed = page.brotli && accepts_coding(request.header("accept-encoding"), "br");
-  const std::string tag = packed ? page.tag.substr(0, page.tag.size() - 1) + "-br\"" : page.tag;
+  const auto accepts = [&](const char* coding) {
+    return accepts_coding(request.header("accept-encoding"), coding);
+  };
+  const std::string coding = page.brotli && accepts("br")   ? "br"
+                             : page.gzip && accepts("gzip") ? "gzip"
+                                                            : "";
+  const std::string tag =
+      coding.empty() ? page.tag
+                     : page.tag.substr(0, page.tag.size() - 1) + "-" + coding + "\"";
+  const auto& bytes = coding.empty() ? page.bytes : coding == "br" ? page.brotli : page.gzip;
   const bool known = request.header("if-none-match") == tag;
-  HttpResponse response = known
-                              ? HttpResponse{.status = 304, .type = page.type}
-                              : HttpResponse::shared(packed ? page.brotli : page.bytes, page.type);
+  HttpResponse response = known ? HttpResponse{.status = 304, .type = page.type}
+                                : HttpResponse::shared(bytes, page.type);
   response.headers = {
       {"ETag", tag},
       {"Vary", "Accept-Encoding"},
@@ -143,7 +156,7 @@ HttpResponse Pages::answer(const HttpRequest& request) const {
   };
   if (request.path == kTaskFrame)  // a sandboxed frame has no origin, so not the same one
     response.headers.emplace_back("Cross-Origin-Resource-Policy", "cross-origin");
-  if (packed && !known) response.headers.emplace_back("Content-Encoding", "br");
+  if (!coding.empty() && !known) response.headers.emplace_back("Content-Encoding", coding);
   return response;
 }
 

@@ -17,7 +17,8 @@ class Pages {
   /// A single page that explains how to serve the volunteer's page.
   Pages();
   /// Reads the regular files below `folder`, except links and names that begin with a dot. A file
-  /// NAME.br is the file NAME, compressed with Brotli for clients that accept it. Throws Error if
+  /// NAME.br is the file NAME, compressed with Brotli for clients that accept it. NAME is then also
+  /// compressed with gzip: over http, browsers accept only that. Throws Error if
   /// `folder` has no index.html or has more than 256 MB.
   explicit Pages(const std::filesystem::path& folder);
   /// Reads the regular files of a tar archive in the same way. Throws Error if it has no
@@ -37,7 +38,8 @@ class Pages {
   struct Page {
     std::string type, tag;
     std::shared_ptr<const std::string> bytes;
-    std::shared_ptr<const std::string> brotli = {};  // the same, compressed; null: there is none
+    // The same, compressed. Null if there is no NAME.br. gzip is null, too, in a build without zlib.
+    std::shared_ptr<const std::string> brotli = {}, gzip = {};
   };
 
   /// Adds NAME.br to the page NAME. `place`: the folder or archive, for error messages.

@@ -35,14 +35,22 @@ bool Agreement::others_are_there(const PoolTicket& ticket, double now) const {
          });
 }
 
+bool Agreement::others_rest(const PoolTicket& ticket, double now) const {
+  return std::ranges::any_of(nodes_.all(), [&](const auto& entry) {
+    return nodes_.rests(entry.second, now) && eligibility_.may_vote(ticket, entry.second);
+  });
+}
+
 bool Agreement::decides(const PoolTicket& ticket, const std::string& hash, double now) const {
   const int64_t quorum = ticket.spec().quorum, count = votes_.count(ticket.id(), hash);
-  if (count < quorum || count <= votes_.most_besides(ticket.id(), hash)) return false;
-  if (count > quorum) return true;
+  const int64_t besides = votes_.most_besides(ticket.id(), hash);
+  if (count < quorum || count <= besides) return false;
   const bool proven = std::ranges::any_of(votes_.of(ticket.id()), [&](const VoteRow& vote) {
     return vote.hash == hash && is_proven(vote.node);
   });
-  return proven || !others_are_there(ticket, now);
+  const bool clear = besides == 0 ? proven || count > quorum : count >= besides + kClearMajority;
+  if (clear) return true;
+  return !others_are_there(ticket, now) && (besides == 0 || !others_rest(ticket, now));
 }
 
 bool Agreement::may_repeat(const PoolTicket& ticket, const PoolNode& node, double now) const {

@@ -18,8 +18,8 @@ class Agreement {
   /// How many further leases the ticket needs.
   int64_t wanted(const PoolTicket& ticket) const;
   /// Whether the votes for the result suffice. They are more than those for any other result, and
-  /// at least the quorum. If all these voters are unproven, they need one vote more while others
-  /// could compute the ticket.
+  /// at least the quorum. While others could compute the ticket, more is needed: one vote more if
+  /// all these voters are unproven, and two more than any other result has.
   bool decides(const PoolTicket& ticket, const std::string& hash, double now) const;
   /// The node voted for a result that now suffices, since other nodes have left. The vote has no
   /// bytes, so the node may compute the ticket again.
@@ -29,6 +29,8 @@ class Agreement {
   bool may_get(const PoolTicket& ticket, const PoolNode& node, double now) const;
 
  private:
+  /// Whether a node that has not voted could compute the ticket after its rest.
+  bool others_rest(const PoolTicket& ticket, double now) const;
   bool is_proven(const NodeId& node) const;
   /// An unproven node takes part in the ticket, and a proven node could. So that unproven nodes
   /// rarely meet, no other unproven node gets it.

@@ -226,6 +226,16 @@ bool BlobStore::check(const BlobHash& hash, uint64_t most) {
   return true;
 }
 
+bool BlobStore::is_whole(const BlobHash& hash) {
+  try {
+    while (!check(hash, kCheckEvery)) {
+    }
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 ByteVector BlobStore::read(const BlobHash& hash, uint64_t offset, uint64_t count) {
   while (!check(hash, kCheckEvery)) {
   }

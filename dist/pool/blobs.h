@@ -62,6 +62,9 @@ class BlobStore {
   /// then takes no longer than its bytes. Throws like read().
   bool check(const BlobHash& hash, uint64_t most);
 
+  /// Checks the whole hash. Returns false if there is no such blob or if it is damaged.
+  bool is_whole(const BlobHash& hash);
+
   /// Deletes blobs older than `min_age` seconds for which `keep` is false. Returns their number.
   int64_t collect(const std::function<bool(const BlobHash&)>& keep, double min_age);
   /// Whether the blob was put in the last `seconds`. False if there is no such blob.

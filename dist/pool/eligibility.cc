@@ -66,12 +66,15 @@ bool Eligibility::takes_part(const PoolTicket& ticket, const PoolNode& node) con
   });
 }
 
-bool Eligibility::could_take(const PoolTicket& ticket, const PoolNode& node, double now) const {
-  const bool there =
-      node.connected() && !node.expelled() && (node.has_asked(now) || leases_.holds_any(node.id()));
-  return there && !node.on_probation() && !nodes_.rests(node, now) &&
+bool Eligibility::may_vote(const PoolTicket& ticket, const PoolNode& node) const {
+  return node.connected() && !node.expelled() && !node.on_probation() &&
          !ticket.has_failed(node.id(), node.source()) && !takes_part(ticket, node) &&
          is_able(ticket.spec(), node);
+}
+
+bool Eligibility::could_take(const PoolTicket& ticket, const PoolNode& node, double now) const {
+  return (node.has_asked(now) || leases_.holds_any(node.id())) && !nodes_.rests(node, now) &&
+         may_vote(ticket, node);
 }
 
 bool Eligibility::others_could(const PoolTicket& ticket, const PoolNode& besides,

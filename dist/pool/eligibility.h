@@ -39,8 +39,9 @@ class Eligibility {
   static bool suits(const PoolTask& task, const PoolNode& node);
   /// Whether the node, or another of its source, holds the ticket or has voted on it.
   bool takes_part(const PoolTicket& ticket, const PoolNode& node) const;
-  /// Whether the node works or asks for tickets, and could compute the ticket. It has not failed at
-  /// it, and does not rest.
+  /// Whether the node is able to compute the ticket, has not failed at it and takes no part in it.
+  bool may_vote(const PoolTicket& ticket, const PoolNode& node) const;
+  /// The same for a node that works or asks for tickets, and does not rest.
   bool could_take(const PoolTicket& ticket, const PoolNode& node, double now) const;
   /// Whether another node could_take() the ticket.
   bool others_could(const PoolTicket& ticket, const PoolNode& besides, double now) const;

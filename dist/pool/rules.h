@@ -10,6 +10,7 @@
 namespace kaiseki::dist {
 
 inline constexpr CheckPolicy kChecks = {};         // of results under adaptive verification
+inline constexpr int64_t kClearMajority = 2;       // votes more than any other result has
 inline constexpr double kMostOutvoted = 3;         // votes that a node lost; then it is expelled
 inline constexpr double kManyFailures = 10;        // recent ones; then a node holds one ticket
 inline constexpr double kLongestRest = 60;         // seconds after a failure

@@ -18,12 +18,19 @@ std::string damage_of_input(TicketId ticket) {
                  " is damaged; if the ticket is open, the start of the pool makes it dead");
 }
 
-void SqliteStore::repair(const std::function<void(const std::string&)>& report) {
+void SqliteStore::repair(const SqliteOptions& options) {
   std::vector<std::pair<int64_t, TicketId>> results;
   auto& wrong = sql("SELECT sequence, ticket FROM result WHERE sum <> "
                     "checksum(task, ticket, dead, checked, node, result, blob_hash)")
                     .with();
   while (wrong.row()) results.emplace_back(wrong.integer(0), wrong.integer(1));
+  if (options.is_whole) {
+    auto& large =
+        sql("SELECT sequence, ticket, blob_hash FROM result WHERE blob_hash <> ''").with();
+    while (large.row())
+      if (!options.is_whole(large.text(2)))
+        results.emplace_back(large.integer(0), large.integer(1));
+  }
   std::vector<TicketId> inputs;
   auto& damaged = sql("SELECT ticket FROM ticket_input WHERE sum <> checksum(input, "
                       "(SELECT group_concat(hash, '') FROM (SELECT hash FROM ticket_blob "
@@ -39,9 +46,9 @@ void SqliteStore::repair(const std::function<void(const std::string&)>& report) 
   } catch (const DiskFull&) {
     rollback();  // to read such a row throws
   }
-  if (!report) return;
-  for (const auto& [sequence, id] : results) report(damage_of_result(id));
-  for (TicketId id : inputs) report(damage_of_input(id));
+  if (!options.on_lost) return;
+  for (const auto& [sequence, id] : results) options.on_lost(damage_of_result(id));
+  for (TicketId id : inputs) options.on_lost(damage_of_input(id));
 }
 
 void SqliteStore::open_again(int64_t sequence, TicketId ticket) {

@@ -149,7 +149,7 @@ SqliteStore::SqliteStore(const std::filesystem::path& file, const SqliteOptions&
   if (!folder_.empty()) {
     acknowledged_.emplace(file.string() + "-acknowledged");
     find_lost(options.on_lost);
-    repair(options.on_lost);
+    repair(options);
   }
   if (options.max_bytes > 0) {
     auto& page = sql("PRAGMA page_size").with();

@@ -72,7 +72,7 @@ class SqliteStore : public Store {
   AcknowledgedIds::Ids last_ids();
   /// Opens tickets whose results are damaged again. Tickets whose inputs are damaged are dead.
   /// Reports each. On a full disk it only reports.
-  void repair(const std::function<void(const std::string&)>& report);
+  void repair(const SqliteOptions& options);
   void open_again(int64_t sequence, TicketId ticket);
   void give_up(TicketId ticket);
   std::vector<Finished> results_of(sqlite::Statement& query);

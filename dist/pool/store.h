@@ -177,6 +177,9 @@ struct SqliteOptions {
   uint64_t free_floor = uint64_t{64} << 20;
   /// Acknowledged rows are lost. Called while the store opens, with a line for the log.
   std::function<void(const std::string&)> on_lost = {};
+  /// Whether a blob is there and has its hash. Asked for each result in a blob while the store
+  /// opens. If empty, such results are not checked.
+  std::function<bool(const BlobHash&)> is_whole = {};
 };
 
 /// A store in one SQLite file (WAL). ":memory:" is a store without a file. The file belongs to one

@@ -110,7 +110,8 @@ def progress_in_a_file():
     make_tree()
     # These stand-ins end when the output has their second line, so each shows at least two.
     wait = 'for i in $(seq 1000); do [ "$(grep -c "%s" output)" -ge 2 ] && break; sleep 0.1; done'
-    stand_in("cmake/install-packages", f'[ "$1" = build ] || exit 1; {wait % "^  installing "}')
+    stand_in("cmake/install-packages", wait % "^  installing ")
+    stand_in("web/build", wait % "^  the page's own parts, from npm ")
     stand_in("bin/cmake", f"""case "$*" in *--target*) i=0
         {wait % "^  .[0-9]*/99. "} & while kill -0 $! 2>/dev/null; do echo "[$((i += 1))/99] built"; sleep 0.2; done ;; esac""")
     with open("output", "w") as output:
@@ -120,7 +121,7 @@ def progress_in_a_file():
                                    "PATH": f"{os.getcwd()}/bin:{os.environ['PATH']}"})
     seen = pathlib.Path("output").read_text()
     check(done.returncode == 0, "ends well", seen + done.stderr)
-    for what, line in (("the packages", r"installing"), ("the build", r"\[\d+/99\]")):
+    for what, line in (("the packages", "installing"), ("the build", r"\[\d+/99\]"), ("the page", "the page's own parts, from npm")):
         shown = [int(seconds) for seconds in re.findall(rf"^  {line} (\d+) s$", seen, re.M)]
         steps = [after - before for before, after in zip([0, *shown], shown)]
         check(len(shown) >= 2 and min(steps) >= 2, f"lines for {what}, at least 2 s apart", seen)

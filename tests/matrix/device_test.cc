@@ -21,7 +21,6 @@ TEST_CASE("the list of devices starts with the CPU") {
   REQUIRE(!devices.empty());
   CHECK(devices[0].device.is_cpu());
   CHECK(devices[0].compute_units >= 1);
-  CHECK((devices.size() > 1 || !device_problems().empty()));
 }
 
 }  // namespace kaiseki

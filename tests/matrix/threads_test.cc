@@ -99,19 +99,19 @@ TEST_CASE("if no more threads can be started, the existing ones do the work") {
 }
 #endif
 
-TEST_CASE("the stop flag ends a call after the pieces that run") {
+TEST_CASE("a stop ends a call after the pieces that run") {
   for (int threads : {1, 4}) {
     set_thread_count(threads);
     std::atomic<int> pieces = 0;
     CHECK_THROWS_WITH(parallel_for(1000, 1,
                                    [&](int64_t, int64_t) {
                                      ++pieces;
-                                     stop_flag = 1;
+                                     stop_state() = StopState::asked;
                                    }),
                       "[threads] stopped");
     CHECK(pieces <= threads);
     CHECK_THROWS_WITH(parallel_for(1, 1, [](int64_t, int64_t) {}), "[threads] stopped");
-    stop_flag = 0;
+    stop_state() = StopState::runs;
     parallel_for(10, 1, [&](int64_t, int64_t) { ++pieces; });
     CHECK(pieces > 10);
   }

@@ -7,19 +7,16 @@
 #include "matrix/threads.h"
 #include "wasm/bindings/call.h"
 
-namespace {
+using kaiseki::stop_state;
+using kaiseki::StopState;
 
-constexpr int32_t kFailed = 2;  // 1: JavaScript asks for the end
-
-}  // namespace
-
-KAISEKI_EXPORT std::atomic<int32_t>* kaiseki_stop_flag() { return &kaiseki::stop_flag; }
-KAISEKI_EXPORT void kaiseki_thread_fails() { kaiseki::stop_flag = kFailed; }
+KAISEKI_EXPORT std::atomic<StopState>* kaiseki_stop_flag() { return &stop_state(); }
+KAISEKI_EXPORT void kaiseki_thread_fails() { stop_state() = StopState::failed; }
 
 /// Replaces the C library's function, which makes calls that other threads wait for. The thread
 /// team calls it in its waits. If a thread has trapped, the wait would last forever.
 extern "C" int sched_yield() {
-  if (kaiseki::stop_flag == kFailed) __builtin_trap();
+  if (stop_state() == StopState::failed) __builtin_trap();
   emscripten_current_thread_process_queued_calls();
   return 0;
 }

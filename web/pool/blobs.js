@@ -3,6 +3,7 @@
 
 const silenceSeconds = 30; // a large blob on a slow link takes long, but its bytes keep coming
 const cacheBytes = 64e6;
+const busyMilliseconds = 1000; // before the next attempt, if this address makes too many connections (429)
 
 /**
  * Downloads an address. There is no limit of the total time. Rejects if no byte arrives for `seconds`. Calls onBytes()
@@ -20,7 +21,11 @@ export async function fetchBytes(address, { seconds = silenceSeconds, onBytes = 
   };
   restartTimer();
   try {
-    const response = await fetch(address, { signal: silence.signal });
+    let response;
+    while ((response = await fetch(address, { signal: silence.signal })).status === 429) {
+      await new Promise((resolve) => setTimeout(resolve, busyMilliseconds));
+      silence.signal.throwIfAborted();
+    }
     if (!response.ok) throw new Error(`${address}: ${response.status}`);
     const parts = response.body.pipeThrough(
       new TransformStream({

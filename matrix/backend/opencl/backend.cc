@@ -65,8 +65,9 @@ Found find_devices() {
 }  // namespace
 
 const BackendEntry& opencl_backend_entry() {
-  static const BackendEntry entry{"opencl", open, [] { return find_devices().devices; },
-                                  [] { return find_devices().problem; }};
+  static const BackendEntry entry{
+      "opencl", open, [] { return find_devices().devices; },
+      [] { return opencl::platforms().has_driver ? find_devices().problem : std::string(); }};
   return entry;
 }
 

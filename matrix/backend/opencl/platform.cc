@@ -86,6 +86,7 @@ Platforms look() {
                       "; install a driver (an .icd file)";
       return found;
     }
+    found.has_driver = true;
     std::vector<cl_platform_id> ids(count);
     check(cl().clGetPlatformIDs(count, ids.data(), nullptr), "clGetPlatformIDs", "this machine");
     for (cl_platform_id id : ids) add_devices(id, found);

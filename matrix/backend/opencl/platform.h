@@ -25,6 +25,7 @@ struct OpenclDeviceProperties {
 struct Platforms {
   std::vector<OpenclDeviceProperties> devices;
   std::string problem;  // the first failure, even if other devices work; empty if there is none
+  bool has_driver = false;
 };
 
 /// Queried once per process.

@@ -199,6 +199,28 @@ TEST_CASE("agreement: two liars among honest nodes are expelled, and their resul
   }
 }
 
+TEST_CASE("agreement: proven nodes that lie alike are expelled, and no honest node is") {
+  struct Case {
+    size_t liars, before,
+        after;  // nodes that prove themselves with the liars, and honest newcomers
+  };
+  for (const Case one : {Case{2, 0, 6}, Case{2, 6, 0}, Case{3, 6, 0}}) {
+    INFO(one.liars, " liars, ", one.before, " proven nodes, ", one.after, " newcomers");
+    PublicPool at;
+    std::vector<NodeId> nodes = at.proven(static_cast<int>(one.liars + one.before));
+    for (size_t i = 0; i < one.after; ++i) nodes.push_back(at.join_public());
+    const TaskId task = at.task(3000, kDefault);
+    for (int i = 0; i < 5000 && at.pool->progress(task).open() > 0; ++i) {
+      for (size_t node = 0; node < nodes.size(); ++node) at.step(nodes[node], node < one.liars);
+      at.now += 1;
+    }
+    CHECK(at.pool->progress(task) == Progress{.done = 3000});
+    CHECK(at.wrong() <= static_cast<int64_t>(100 * one.liars));
+    for (size_t node = 0; node < nodes.size(); ++node)
+      CHECK(at.pool->node(nodes[node])->expelled.empty() == (node >= one.liars));
+  }
+}
+
 TEST_CASE("agreement: a node that lies once it is proven is found by the checks") {
   PublicPool at;
   const std::vector<NodeId> nodes = at.proven(4);

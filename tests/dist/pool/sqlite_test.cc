@@ -199,6 +199,38 @@ TEST_CASE("sqlite: acknowledged results that a damaged log lost are reported") {
   CHECK(reports("which has the last ids, is damaged"));
 }
 
+TEST_CASE("sqlite: tickets whose results in blobs are damaged or lost are opened again") {
+  Folder folder;
+  const fs::path file = folder / "pool.db";
+  BlobHash whole, damaged, lost;
+  TaskId task = 0;
+  {
+    BlobStore blobs(folder / "blobs");
+    whole = blobs.put(bytes("whole")), damaged = blobs.put(bytes("damaged"));
+    lost = blobs.put(bytes("lost"));
+    const auto store = open_sqlite_store(file);
+    task = store->add_task(store->add_project("p", 1), {.name = "t", .function = "f"});
+    store->add_tickets(task, std::vector<TicketSpec>(3));
+    store->finish({.task = task, .ticket = 1, .node = "n", .blob = whole});
+    store->finish({.task = task, .ticket = 2, .node = "n", .blob = damaged});
+    store->finish({.task = task, .ticket = 3, .node = "n", .blob = lost});
+  }
+  write_over(folder / "blobs" / damaged, 0, "x");
+  fs::remove(folder / "blobs" / lost);
+  BlobStore blobs(folder / "blobs");
+  std::vector<std::string> said;
+  const auto store = open_sqlite_store(
+      file, {.on_lost = [&](const std::string& what) { said.push_back(what); },
+             .is_whole = [&](const BlobHash& hash) { return blobs.is_whole(hash); }});
+  REQUIRE(said.size() == 2);
+  CHECK(has(said[0], "result of ticket 2"));
+  CHECK(has(said[1], "result of ticket 3"));
+  CHECK(store->ticket(1)->state == TicketState::done);
+  CHECK(store->ticket(2)->state == TicketState::open);
+  CHECK(store->ticket(3)->state == TicketState::open);
+  CHECK(store->finished(task, 0, 9).size() == 1);
+}
+
 TEST_CASE("sqlite: a flipped byte of a stored result or input is never served") {
   Folder folder;
   const fs::path file = folder / "pool.db";

@@ -110,3 +110,14 @@ test('rejects a silent download, and the next ticket tries again', async (t) => 
   (await plain(hash), await plain(hash));
   assert.equal(asked, 4, 'does not cache blobs for trainers');
 });
+
+test('waits and tries again if the coordinator is busy', async (t) => {
+  const bytes = Uint8Array.of(1, 2),
+    hash = createHash('sha256').update(bytes).digest('hex');
+  const answers = [new Response('', { status: 429 }), new Response(bytes)];
+  t.mock.method(globalThis, 'fetch', async () => answers.shift());
+  assert.deepEqual(await makeFetch(() => {})(hash), bytes);
+  assert.equal(answers.length, 0);
+  t.mock.method(globalThis, 'fetch', async () => new Response('', { status: 429 }));
+  await assert.rejects(makeFetch(() => {}, 0.2)(hash), { name: 'TimeoutError' });
+});
