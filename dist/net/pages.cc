@@ -141,8 +141,7 @@ HttpResponse Pages::answer(const HttpRequest& request) const {
                              : page.gzip && accepts("gzip") ? "gzip"
                                                             : "";
   const std::string tag =
-      coding.empty() ? page.tag
-                     : page.tag.substr(0, page.tag.size() - 1) + "-" + coding + "\"";
+      coding.empty() ? page.tag : page.tag.substr(0, page.tag.size() - 1) + "-" + coding + "\"";
   const auto& bytes = coding.empty() ? page.bytes : coding == "br" ? page.brotli : page.gzip;
   const bool known = request.header("if-none-match") == tag;
   HttpResponse response = known ? HttpResponse{.status = 304, .type = page.type}

@@ -107,10 +107,7 @@ describe('data sets', () => {
     const zeros = (megabytes) => new Uint8Array(megabytes << 20),
       sound = Buffer.concat([zeros(70), randomBytes(4 << 20)]);
     const refused = (reading, most) =>
-      assert.rejects(reading, {
-        kind: 'Error',
-        message: `[data] more than ${most} unpacked bytes of an array`,
-      });
+      assert.rejects(reading, { kind: 'Error', message: `[data] more than ${most} unpacked bytes of an array` });
     const network = await kaiseki.network({
       inputs: { x: { shape: [2] } },
       layers: [{ name: 'f', type: 'fully_connected', output_size: 2 }],
