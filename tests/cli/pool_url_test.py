@@ -316,7 +316,7 @@ def errors_name_a_remedy():
     with Coordinator() as coordinator:
         url, token = coordinator.url, coordinator.state / "author.token"
         pathlib.Path("other.token").write_text("another-token-of-enough-characters\n")
-        refuses(["--pool-token-file", "another"], *RUN, "--pool", url, "--pool-token-file", "other.token")
+        refuses(["--pool-token-file", "does not know"], *RUN, "--pool", url, "--pool-token-file", "other.token")
         refuses(["--pool serve", "--pool-log"], *RUN, "--pool", url, "--pool-token-file", token, "--pool-log", "x.log")
         refuses(["--pool serve", "--pool-port"], *RUN, "--pool", url, "--pool-token-file", token, "--pool-port", 0)
     refuses([url.rpartition("/")[2]], *RUN, "--pool", url, "--pool-token-file", token)

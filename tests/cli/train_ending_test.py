@@ -175,7 +175,7 @@ def sums_that_do_not_fit():
     pathlib.Path("net.json").write_text(json.dumps({"inputs": {"x": {"shape": [128, 4000, 4000]}}, "layers": layers}))
     done = kaiseki("summary", "net.json")
     check(done.returncode == 0, "the network is described", done.stderr)
-    refuses(["below 2^63", "16777216"], "summary", "net.json", "--batch-size", 16777216)
+    refuses(["reaches 2^63", "16777216"], "summary", "net.json", "--batch-size", 16777216)
 
 
 main(weights_without_save, interrupted_where_nothing_can_be_written, save_that_fails_at_the_end, closed_terminal, error_in_the_middle,

@@ -45,7 +45,7 @@ def names_of_any_bytes():
     text = pathlib.Path(small_net("net.json", 10, inputs=(1, 28, 28))).read_bytes()
     pathlib.Path("named.json").write_bytes(text.replace(b"conv", b"caf\xe9", 1))
     for option in (("--save", "w.safetensors"), ("--save", "w.tar"), ("--checkpoint", "run")):
-        done = refuses(["names", "UTF-8"], "train", "named.json", *DATA, "--epochs", 1, *option)
+        done = refuses(["a name", "UTF-8"], "train", "named.json", *DATA, "--epochs", 1, *option)
         check("epoch" not in done.stdout, f"{option[0]}: a name that the format cannot hold is refused before training", done.stdout)
     classes = b"\x0a\x0bclass_names\x12\x06caf\xe9\nb"  # the last field of a model may occur again
     model = (ROOT / "tests/reference/onnx/vgg_11.onnx").read_bytes()
