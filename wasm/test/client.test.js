@@ -433,7 +433,7 @@ describe("the worker's end", () => {
       const { load } = await import('kaiseki/sync');
       const kaiseki = await load({ threads: 1, stoppable: true }), x = kaiseki.uniform([6000, 6000]);
       const stop = "setTimeout(() => Atomics.store(require('node:worker_threads').workerData, 0, 1), 100)";
-      new Worker(stop, { eval: true, workerData: kaiseki.stopFlag });
+      new Worker(stop, { eval: true, execArgv: [], workerData: kaiseki.stopFlag });
       try { x.matmul(x); } catch (error) { console.log(kaiseki.threads, error.kind, error.message); }`;
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
