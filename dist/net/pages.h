@@ -38,7 +38,8 @@ class Pages {
   struct Page {
     std::string type, tag;
     std::shared_ptr<const std::string> bytes;
-    // The same, compressed. Null if there is no NAME.br. gzip is null, too, in a build without zlib.
+    // The same, compressed. Null if there is no NAME.br. gzip is null, too, in a build without
+    // zlib.
     std::shared_ptr<const std::string> brotli = {}, gzip = {};
   };
 
