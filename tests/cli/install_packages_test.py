@@ -82,4 +82,14 @@ def nothing_is_replaced():
     check("Inst zlib1g [1.2.11]" in done.stderr and "apt-get upgrade" in done.stderr, "and says which", done.stderr)
 
 
-main(nothing_is_missing, boost, others_that_conflict, nothing_is_removed, nothing_is_replaced)
+def fixes_are_installed():
+    fix = "Inst libcurl4 [7.88.1-10+deb12u14] (7.88.1-10+deb12u15 Debian:12.15/oldstable [amd64]) []\n"
+    done, asked = missing(without=["libstb-dev"], simulated=fix)
+    check(done.returncode == 0 and len(asked) == 2, "installs Debian's fix of the same version", f"{asked} {done.stderr}")
+    newer = "Inst zlib1g [1:1.2.13.dfsg-1] (1:1.3.dfsg-1 Debian)\n"
+    done, asked = missing(without=["libstb-dev"], simulated=fix + newer)
+    check(done.returncode == 1 and asked == ["update -qq"], "but no other version beside it", str(asked))
+    check("zlib1g" in done.stderr and "libcurl4" not in done.stderr, "and names only that one", done.stderr)
+
+
+main(nothing_is_missing, boost, others_that_conflict, nothing_is_removed, nothing_is_replaced, fixes_are_installed)
