@@ -5,6 +5,8 @@ import os
 import pathlib
 import posixpath
 import re
+import shutil
+import subprocess
 
 from mkdocs.structure.files import File
 
@@ -48,5 +50,17 @@ def on_page_markdown(markdown, page, config, files):
             return link[2]
         return f"{link[1]}[{link[2]}]({posixpath.relpath(in_site, posixpath.dirname(uri) or '.')}{link[4] or ''})"
 
+    if uri == "cpp.md":  # built after the pages, so that it is no page for mkdocs
+        markdown = markdown.replace("reference of all classes", '<a href="../cpp-reference/annotated.html">reference of all classes</a>')
     parts = FENCE.split(markdown)
     return "".join(part if i % 2 else LINK.sub(adapted, part) for i, part in enumerate(parts))
+
+
+def on_post_build(config):
+    """Adds Doxygen's reference of the public headers, to which docs/cpp.md links."""
+    headers = ROOT / "build/public_headers"
+    shutil.rmtree(headers, ignore_errors=True)
+    for command in (["cmake", f"-DSOURCE={ROOT}", f"-DDESTINATION={headers}",
+                     "-DROOTS=kaiseki.h,kaiseki/dist.h,kaiseki/backend.h", "-P", "cmake/public_headers.cmake"],
+                    ["doxygen", "docs/Doxyfile"]):
+        subprocess.run(command, cwd=ROOT, check=True)
