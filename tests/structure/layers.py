@@ -17,15 +17,33 @@ ALLOWED = {  # a folder: the folders from which it may include headers
     "wasm": {"base", "matrix", "nn", "ml", "dist", "wasm"},
     "cli": {"base", "matrix", "nn", "ml", "dist", "cli"},
 }
-# Inside matrix/: a folder includes its own line and the lines above it.
-MATRIX = [
-    {"matrix", "matrix/memory"},
-    {"matrix/backend"},  # the interface and the registry
-    {"matrix/tune"},
-    {"matrix/conv"},
-    {"matrix/backend/*"},
-    {"matrix/ops"},
-]
+# Inside these folders, a folder includes its own line and the lines above it.
+LEVELS = {
+    "matrix": [
+        {"matrix", "matrix/memory"},
+        {"matrix/backend"},  # the interface and the registry
+        {"matrix/tune"},
+        {"matrix/conv"},
+        {"matrix/backend/*"},
+        {"matrix/ops"},
+    ],
+    "nn": [
+        {"nn/io", "nn/io/no_zlib"},
+        {"nn/data"},
+        {"nn", "nn/layers", "nn/onnx"},  # a layer knows its ONNX operator, and a network reads ONNX files
+        {"nn/train"},
+    ],
+    "dist": [
+        {"dist/trust"},
+        {"dist/wire"},
+        {"dist/pool"},
+        {"dist/train"},
+        {"dist/net"},
+        {"dist/net/beast"},
+        {"dist/node"},
+        {"dist/samples"},
+    ],
+}
 # Folders of TESTED that need no tests of their own: dist/net tests beast, and the build without zlib tests its stub. A backend needs
 # none either, because the tests of operations run on every device.
 TESTED = {"base", "matrix", "nn", "dist", "cli"}
@@ -35,7 +53,7 @@ OWN_TESTS = {"cl_kernels", "docs", "matrix/backend/bare", "matrix/backend/no_bar
 LINES = {".cc": 500, ".h": 500, ".py": 500, ".cl": 250, ".cmake": 250, ".ts": 500, ".tsx": 500, ".js": 500, ".mjs": 500}
 CODE = set(LINES) | {".sh"}
 INCLUDE = re.compile(r'^\s*#include "([a-z_]+)/', re.MULTILINE)
-MATRIX_INCLUDE = re.compile(r'^\s*#include "(matrix(?:/[a-z_]+)*)/[^/"]+"', re.MULTILINE)
+FOLDER_INCLUDE = re.compile(r'^\s*#include "((?:matrix|nn|dist)(?:/[a-z_]+)*)/[^/"]+"', re.MULTILINE)
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:root|home/\w+|work)/\w+")
 
 
@@ -47,15 +65,17 @@ def backend(folder):
 def level(folder):
     if folder.startswith("matrix/backend/"):
         folder = "matrix/backend/*"  # a backend, or its stub
-    return next((i for i, line in enumerate(MATRIX) if folder in line), None)
+    return next((i for i, line in enumerate(LEVELS[folder.split("/")[0]]) if folder in line), None)
 
 
-def matrix_problems(path, text):
+def level_problems(path, text):
     own = backend(str(path.parent))
     if level(own) is None:
         yield f"{path}: {own} is not in the list of folders in tests/structure/layers.py"
         return
-    for folder in map(backend, MATRIX_INCLUDE.findall(text)):
+    for folder in map(backend, FOLDER_INCLUDE.findall(text)):
+        if folder.split("/")[0] != path.parts[0]:
+            continue
         other_backend = folder != own and folder.startswith("matrix/backend/")
         if level(folder) is None or level(folder) > level(own) or (other_backend and level(folder) == level(own)):
             yield f"{path}: {own} may not include {folder}/"
@@ -91,8 +111,8 @@ def problems():
         if "SPDX-License-Identifier: MIT" not in "\n".join(text.split("\n")[:3]):
             yield f"{name}: no SPDX line at the top"
         top = path.parts[0]
-        if top == "matrix":
-            yield from matrix_problems(path, text)
+        if top in LEVELS:
+            yield from level_problems(path, text)
         for folder in INCLUDE.findall(text) if top in ALLOWED else []:
             if folder in ALLOWED and folder not in ALLOWED[top]:
                 yield f"{name}: {top} may not include {folder}/"
