@@ -377,7 +377,7 @@ void run(const Settings& settings) {
     how.limits.messages_per_second = how.limits.bytes_per_second = 1e9;
   if (with_slow) how.limits.connections_per_second = 1e9;
   how.limits.drain_seconds = 0.1;
-  Metrics metrics;
+  ServerMetrics metrics;
   EventLog log({}, 1);
   Server server(how, metrics, log);
   const auto store = open_sqlite_store(folder / "pool.sqlite");

@@ -176,7 +176,7 @@ void run(const Settings& settings) {
   std::filesystem::create_directories(folder);
   std::atomic<bool> stop = false;
   const ServerOptions how = options(settings, folder, [&] { return stop.load(); });
-  Metrics metrics;
+  ServerMetrics metrics;
   EventLog log({}, 1);
   Server server(how, metrics, log);
   const auto store = open_sqlite_store(folder / "pool.sqlite");

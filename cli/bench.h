@@ -10,11 +10,11 @@
 
 namespace kaiseki::cli {
 
-struct Samples {
+struct RandomSamples {
   Tensor x, labels;
 };
 /// Random samples for a network whose output is classes.
-Samples random_samples(const nn::Network& network, int64_t count, uint64_t seed = 1);
+RandomSamples random_samples(const nn::Network& network, int64_t count, uint64_t seed = 1);
 
 void bench_gemm(const BenchCommand& command, Device device);
 void bench_conv(const BenchCommand& command, Device device);

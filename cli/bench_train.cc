@@ -29,12 +29,12 @@ uint64_t peak_process_memory() {
 
 }  // namespace
 
-Samples random_samples(const nn::Network& network, int64_t count, uint64_t seed) {
+RandomSamples random_samples(const nn::Network& network, int64_t count, uint64_t seed) {
   Random random(seed);
   Shape shape{count};
   for (int64_t dim : network.input_shape()) shape.push_back(dim);
-  Samples samples{Tensor(shape, DType::f32, Device::cpu()),
-                  Tensor({count}, DType::i32, Device::cpu())};
+  RandomSamples samples{Tensor(shape, DType::f32, Device::cpu()),
+                        Tensor({count}, DType::i32, Device::cpu())};
   random_uniform(samples.x, random);
   int32_t* labels = samples.labels.overwrite<int32_t>();
   for (int64_t n = 0; n < count; ++n)
@@ -52,12 +52,12 @@ void bench_train(const BenchCommand& c, Device device) {
     nn::Optimizer optimizer;
     const uint64_t bytes =
         4 * static_cast<uint64_t>(c.batch_size * network.input_shape().elements());
-    std::vector<Samples> batches;
+    std::vector<RandomSamples> batches;
     for (uint64_t i = 0; i < std::clamp<uint64_t>(kBytes / bytes, 1, kBatches); ++i)
       batches.push_back(random_samples(network, c.batch_size, i));
     size_t next = 0;
     const double seconds = median_seconds(device, c.repeat, c.seconds, [&] {
-      const Samples& batch = batches[next++ % batches.size()];
+      const RandomSamples& batch = batches[next++ % batches.size()];
       network.zero_grad(optimizer);
       network.forward_loss(batch.x, batch.labels);
       network.backward();

@@ -85,7 +85,7 @@ int run_command(const EvalCommand& c) {
   const Device device = open_device(c.device);
   nn::Network network = nn::Network::load(find_network(c.network), device);
   const WeightsInfo info = load_weights_for(c.weights, network);
-  DataOptions data = c.data;
+  DataFlags data = c.data;
   if (data.mean.empty()) data.mean = info.mean;
   if (data.std.empty()) data.std = info.std;
   if (!data.resize) data.resize = info.resize;

@@ -20,7 +20,7 @@ struct DeviceOptions {
   bool deterministic = false;
 };
 
-struct DataOptions {
+struct DataFlags {
   std::string data;
   int64_t limit = 0;  // samples used; 0: all
   std::vector<float> mean, std;
@@ -44,7 +44,7 @@ struct PoolTrainCommand {
 struct TrainCommand {
   std::string network;
   DeviceOptions device;
-  DataOptions data;
+  DataFlags data;
   nn::Recipe recipe;  // the members that were given; `data` has resize, mean and std
   uint64_t seed = 0;
   int workers = 0;  // threads that prepare batches; 0: chosen for the machine
@@ -58,7 +58,7 @@ struct TrainCommand {
 struct EvalCommand {
   std::string network, weights;
   DeviceOptions device;
-  DataOptions data;
+  DataFlags data;
   int64_t batch_size = 256;
   bool train_part = false, json = false;
   std::string confusion;  // CSV file

@@ -47,7 +47,7 @@ void print_prediction(const std::string& picture, const std::vector<float>& prob
   }
   int width = 0;
   for (size_t i = 0; i < shown; ++i) width = std::max(width, display_width(name(order[i])));
-  std::printf("%s\n", styled(Style::bold, printable(picture)).c_str());
+  std::printf("%s\n", styled(TextStyle::bold, printable(picture)).c_str());
   for (size_t i = 0; i < shown; ++i) {
     std::string label = name(order[i]);
     label.append(static_cast<size_t>(width - display_width(label)), ' ');

@@ -49,16 +49,16 @@ std::string progress_bar(double share, int columns) {
   }
   const bool visible_rest = terminal().color;
   for (int i = used; i < columns; ++i) rest += !unicode ? "-" : visible_rest ? "━" : " ";
-  return styled(Style::cyan, done) + styled(Style::dim, rest);
+  return styled(TextStyle::cyan, done) + styled(TextStyle::dim, rest);
 }
 
-void Progress::on_start(nn::Trainer& trainer) {
+void ProgressDisplay::on_start(nn::Trainer& trainer) {
   start_ = drawn_ = epoch_start_ = trained_ = steady_seconds();
   marks_.push_back({start_, 0});
   if (terminal().live && trainer.epoch() < trainer.options().epochs) draw(trainer);
 }
 
-void Progress::on_step(nn::Trainer& trainer) {
+void ProgressDisplay::on_step(nn::Trainer& trainer) {
   const nn::Iterator& iterator = trainer.updater().iterator();
   const int64_t rest = iterator.dataset().size() % iterator.batch_size();
   const int64_t batch = iterator.is_new_epoch() && rest
@@ -75,13 +75,13 @@ void Progress::on_step(nn::Trainer& trainer) {
   if (!iterator.is_new_epoch()) draw(trainer);
 }
 
-double Progress::images_per_second() const {
+double ProgressDisplay::images_per_second() const {
   const double seconds = marks_.back().time - marks_.front().time;
   return seconds > 0 ? static_cast<double>(marks_.back().samples - marks_.front().samples) / seconds
                      : 0;
 }
 
-double Progress::seconds_left(nn::Trainer& trainer) const {
+double ProgressDisplay::seconds_left(nn::Trainer& trainer) const {
   const nn::Iterator& iterator = trainer.updater().iterator();
   const double epochs = static_cast<double>(trainer.options().epochs) - iterator.epoch_detail();
   const double speed = images_per_second();
@@ -90,18 +90,20 @@ double Progress::seconds_left(nn::Trainer& trainer) const {
          std::ceil(epochs) * evaluation_seconds_;
 }
 
-void Progress::draw(nn::Trainer& trainer) {
+void ProgressDisplay::draw(nn::Trainer& trainer) {
   constexpr int kLeastBar = 8, kMostBar = 40;
   drawn_ = steady_seconds();
   const nn::MetricTotals totals = trainer.running_totals();
   const double share =
       trainer.updater().iterator().epoch_detail() - static_cast<double>(trainer.epoch());
-  const std::string head = styled(Style::bold, "epoch " + std::to_string(trainer.epoch() + 1) +
-                                                   "/" + std::to_string(trainer.options().epochs));
+  const std::string head =
+      styled(TextStyle::bold, "epoch " + std::to_string(trainer.epoch() + 1) + "/" +
+                                  std::to_string(trainer.options().epochs));
   const std::string step = "step " + format_count(trainer.step());
   const std::string accuracy = accuracy_text(totals);
   const std::string speed = speed_text(images_per_second()), also = also_ ? also_() : "";
-  const std::string left = styled(Style::green, format_duration(seconds_left(trainer)) + " left");
+  const std::string left =
+      styled(TextStyle::green, format_duration(seconds_left(trainer)) + " left");
   std::vector<std::string> parts = {
       format_percent(share, 0), step, loss_text(totals), accuracy, speed, also, left};
   std::erase(parts, "");
@@ -119,16 +121,16 @@ void Progress::draw(nn::Trainer& trainer) {
   draw_live_line(head + "  " + join(parts, "  "));
 }
 
-void Progress::show_evaluation(int64_t done, int64_t total) {
+void ProgressDisplay::show_evaluation(int64_t done, int64_t total) {
   if (!terminal().live || steady_seconds() - drawn_ < kRedraw) return;
   drawn_ = steady_seconds();
   const char* what = interrupted() ? "evaluating, then stopping  " : "evaluating  ";
-  draw_live_line(styled(Style::dim, what) +
+  draw_live_line(styled(TextStyle::dim, what) +
                  progress_bar(static_cast<double>(done) / static_cast<double>(total), 30) + "  " +
                  format_count(done) + " of " + format_count(total));
 }
 
-void Progress::on_epoch(nn::Trainer& trainer) {
+void ProgressDisplay::on_epoch(nn::Trainer& trainer) {
   const double now = steady_seconds();
   const double seconds = std::max(1e-9, trained_ - epoch_start_);
   const auto& evaluation = trainer.evaluation();
@@ -137,8 +139,8 @@ void Progress::on_epoch(nn::Trainer& trainer) {
   if (better) best_ = evaluation->top1;
   const auto line = [&](bool is_short) {
     std::vector<std::string> parts = {
-        styled(Style::bold, "epoch " + std::to_string(trainer.epoch()) + "/" +
-                                std::to_string(trainer.options().epochs)),
+        styled(TextStyle::bold, "epoch " + std::to_string(trainer.epoch()) + "/" +
+                                    std::to_string(trainer.options().epochs)),
         loss_text(trainer.epoch_totals()), accuracy_text(trainer.epoch_totals())};
     if (evaluation)
       parts.push_back((is_short ? "test " : "test loss ") +
@@ -146,7 +148,7 @@ void Progress::on_epoch(nn::Trainer& trainer) {
     if (evaluation && evaluation->classes)
       parts.push_back(
           (is_short ? "" : "test accuracy ") +
-          styled(better ? Style::green : Style::plain, format_percent(evaluation->top1)));
+          styled(better ? TextStyle::green : TextStyle::plain, format_percent(evaluation->top1)));
     if (!is_short) parts.push_back(speed_text(static_cast<double>(epoch_samples_) / seconds));
     parts.push_back(format_duration(now - epoch_start_));
     std::erase(parts, "");
@@ -162,7 +164,7 @@ void Progress::on_epoch(nn::Trainer& trainer) {
   marks_ = {{now, samples_}};
 }
 
-void Progress::advise(nn::Trainer& trainer, double seconds) {
+void ProgressDisplay::advise(nn::Trainer& trainer, double seconds) {
   const double wait = trainer.updater().iterator().wait_seconds() - data_wait_;
   data_wait_ += wait;
   if (advised_ || wait < kLeastWait || wait < kLeastShare * seconds) return;
@@ -173,6 +175,6 @@ void Progress::advise(nn::Trainer& trainer, double seconds) {
       format_percent(wait / seconds, 0).c_str());
 }
 
-void Progress::on_finish(nn::Trainer&) { clear_live_line(); }
+void ProgressDisplay::on_finish(nn::Trainer&) { clear_live_line(); }
 
 }  // namespace kaiseki::cli

@@ -13,7 +13,7 @@
 
 namespace kaiseki::cli {
 
-class Progress : public nn::Extension {
+class ProgressDisplay : public nn::Extension {
  public:
   void on_start(nn::Trainer& trainer) override;
   void on_step(nn::Trainer& trainer) override;

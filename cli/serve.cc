@@ -62,8 +62,8 @@ void set_limit(dist::Limits& limits, const std::string& assignment) {
   for_option("--limit", [&] { dist::set_limit(limits, assignment); });
 }
 
-std::unique_ptr<dist::Server> make_server(const dist::ServerOptions& how, dist::Metrics& metrics,
-                                          dist::EventLog& log) {
+std::unique_ptr<dist::Server> make_server(const dist::ServerOptions& how,
+                                          dist::ServerMetrics& metrics, dist::EventLog& log) {
   try {
     return std::make_unique<dist::Server>(how, metrics, log);
   } catch (const dist::UnusableServer& error) {
@@ -108,7 +108,7 @@ int run_command(const ServeCommand& c) {
       },
       how.limits.log_lines_per_second);
 
-  dist::Metrics metrics;
+  dist::ServerMetrics metrics;
   const auto server = make_server(how, metrics, log);
   dist::BlobStore blobs(folder / "blobs");
   const auto store = dist::open_sqlite_store(

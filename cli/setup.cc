@@ -132,7 +132,7 @@ nn::Normalization normalization_for(const nn::Network& network, const std::vecto
   return {mean, std};
 }
 
-std::shared_ptr<const nn::Dataset> open_data(const DataOptions& options, nn::Network& network,
+std::shared_ptr<const nn::Dataset> open_data(const DataFlags& options, nn::Network& network,
                                              bool train, const std::string& augment,
                                              int64_t limit) {
   nn::DataOptions how;

@@ -30,7 +30,7 @@ std::string title(const std::string& name, const std::filesystem::path& file);
 
 /// Opens the training or test part for this network. Channels and size are its input's, mean and
 /// std are from `options`. Throws Error if the classes do not fit.
-std::shared_ptr<const nn::Dataset> open_data(const DataOptions& options, nn::Network& network,
+std::shared_ptr<const nn::Dataset> open_data(const DataFlags& options, nn::Network& network,
                                              bool train, const std::string& augment = "none",
                                              int64_t limit = 0);
 /// The channels and size of the network's input. Throws Error unless it is [channels, height,

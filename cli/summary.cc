@@ -65,7 +65,7 @@ int run_command(const SummaryCommand& c) {
              format_bytes(activations)});
   const uint64_t weights = static_cast<uint64_t>(parameters) * sizeof(float);
   std::printf("%s  %s -> %s, batch of %s\n\n%s\n",
-              styled(Style::bold, title(network.name, file)).c_str(),
+              styled(TextStyle::bold, title(network.name, file)).c_str(),
               shape_text(network.input).c_str(), shape_text(network.output).c_str(),
               format_count(batch).c_str(), table.str().c_str());
   std::printf(

@@ -78,8 +78,8 @@ int terminal_width() {
   return columns > 0 ? columns : 80;
 }
 
-std::string styled(Style style, std::string_view text) {
-  if (!terminal().color || style == Style::plain) return std::string(text);
+std::string styled(TextStyle style, std::string_view text) {
+  if (!terminal().color || style == TextStyle::plain) return std::string(text);
   static constexpr const char* codes[] = {"", "1", "2", "32", "36"};
   return "\x1b[" + std::string(codes[static_cast<int>(style)]) + "m" + std::string(text) +
          "\x1b[0m";

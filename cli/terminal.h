@@ -18,9 +18,9 @@ Terminal terminal();
 /// The terminal's width in columns, or 80 if unknown. Every call asks the terminal.
 int terminal_width();
 
-enum class Style { plain, bold, dim, green, cyan };
+enum class TextStyle { plain, bold, dim, green, cyan };
 /// Adds the style's escape codes if colors are on.
-std::string styled(Style style, std::string_view text);
+std::string styled(TextStyle style, std::string_view text);
 /// The width of a UTF-8 text in columns. Wide characters count two, escape codes none.
 int display_width(std::string_view text);
 /// The start of a text, up to that many columns.

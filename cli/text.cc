@@ -157,7 +157,7 @@ std::string Table::str() const {
     if (rows_[r].empty()) {
       std::string line;
       for (int i = 0; i < total; ++i) line += dash;
-      text += styled(Style::dim, line) + "\n";
+      text += styled(TextStyle::dim, line) + "\n";
       continue;
     }
     std::vector<std::vector<std::string>> cells;
@@ -174,7 +174,7 @@ std::string Table::str() const {
         line += (i ? "  " : "") + (numeric[i] ? padding + cell : cell + padding);
       }
       line.erase(line.find_last_not_of(' ') + 1);
-      text += (r == 0 ? styled(Style::bold, line) : line) + "\n";
+      text += (r == 0 ? styled(TextStyle::bold, line) : line) + "\n";
     }
   }
   return text;

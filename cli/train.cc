@@ -52,7 +52,7 @@ nn::Recipe recipe_for(const TrainCommand& c, const nn::Network& network) {
 }
 
 /// Completes the options of the data from the weights, then from the recipe.
-void complete(DataOptions& data, const WeightsInfo& info, const nn::Recipe& recipe) {
+void complete(DataFlags& data, const WeightsInfo& info, const nn::Recipe& recipe) {
   auto set = [](std::vector<float>& to, const std::vector<float>& stored, const auto& listed) {
     if (to.empty()) to = stored;
     if (to.empty() && listed) to.assign(listed->begin(), listed->end());
@@ -89,7 +89,7 @@ std::vector<std::string> classes_to_learn(const nn::Dataset& data,
 }
 
 /// The settings of a recipe that have an effect, such as "adam 0.001 cosine".
-std::vector<std::string> describe(const nn::Recipe& r, const DataOptions& data) {
+std::vector<std::string> describe(const nn::Recipe& r, const DataFlags& data) {
   auto number = [](double value) { return format_number("%g", value); };
   std::string optimizer = *r.optimizer + " " + number(nn::learning_rate_of(r)) + " " + *r.schedule;
   if (*r.warmup > 0) optimizer += ", warmup " + number(*r.warmup);
@@ -107,12 +107,12 @@ std::vector<std::string> describe(const nn::Recipe& r, const DataOptions& data) 
 }
 
 void print_header(const fs::path& file, const nn::Network& network, const nn::Dataset& train,
-                  const nn::Dataset* test, const DataOptions& data, const nn::Recipe& recipe) {
+                  const nn::Dataset* test, const DataFlags& data, const nn::Recipe& recipe) {
   int64_t parameters = 0;
   for (const nn::LayerSummary& layer : network.summary()) parameters += layer.parameters;
   std::string samples = format_count(train.size());
   if (test) samples += " + " + format_count(test->size());
-  std::vector<std::string> parts = {styled(Style::bold, title(network.name(), file)),
+  std::vector<std::string> parts = {styled(TextStyle::bold, title(network.name(), file)),
                                     format_count(parameters) + " parameters",
                                     printable(data.data) + " (" + samples + " samples)"};
   for (std::string& part : describe(recipe, data)) parts.push_back(std::move(part));
@@ -124,7 +124,7 @@ void add_extensions(TrainRun& run, const nn::Recipe& recipe,
                     const std::shared_ptr<const nn::Dataset>& test, PoolTraining* pool) {
   const TrainCommand& c = run.command;
   nn::Trainer& trainer = run.trainer;
-  auto progress = std::make_unique<Progress>();
+  auto progress = std::make_unique<ProgressDisplay>();
   if (pool) progress->show_also([pool] { return pool->status(); });
   trainer.extend(std::make_unique<Interrupt>());
   trainer.extend(std::make_unique<RunSettings>(c, recipe));
@@ -180,7 +180,7 @@ int run_command(const TrainCommand& c) {
   if (!network.has_weights()) network.initialize(c.seed);
   WeightsInfo info = from_metadata(network.metadata());
   if (!c.weights.empty()) info = start_from(c.weights, network);
-  DataOptions data = c.data;
+  DataFlags data = c.data;
   complete(data, info, recipe);
 
   auto train = open_data(data, network, true, *recipe.augment, c.data.limit);

@@ -35,7 +35,7 @@ struct Row {
 class Tuning {
  public:
   Tuning(nn::Network& network, int64_t batch_size) : layers_(network.summary()) {
-    const Samples samples = random_samples(network, batch_size);
+    const RandomSamples samples = random_samples(network, batch_size);
     Workspace& workspace = network.device().workspace();
     set_tune_policy({TuneMode::exhaustive});
     observe_convolutions([this](Backend& backend, const ConvProblem& problem) {
@@ -142,7 +142,7 @@ int run_command(const TuneCommand& c) {
   network.initialize(0);
   if (!c.json)
     std::printf("%s  batch of %s on %s\n\n",
-                styled(Style::bold, title(network.name(), file)).c_str(),
+                styled(TextStyle::bold, title(network.name(), file)).c_str(),
                 format_count(c.batch_size).c_str(), describe_device(device).c_str());
   const Tuning tuning(network, c.batch_size);
   if (tuning.rows().empty())

@@ -47,7 +47,7 @@ class Builder {
   }
 
   void add(const LayerSpec& layer) {
-    Node node;
+    GraphNode node;
     node.name = layer.name;
     node.type = layer.type;
     node.phase = layer.phase;
@@ -61,7 +61,7 @@ class Builder {
     graph_.nodes.push_back(std::move(node));
   }
 
-  void infer(Node& node, const LayerSpec& layer) {
+  void infer(GraphNode& node, const LayerSpec& layer) {
     std::vector<Shape> shapes;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const int producer = graph_.producer_of(node.inputs[i]);
@@ -113,7 +113,7 @@ class Builder {
     }
     if (!graph_.outputs.empty()) return;
     std::vector<bool> used(spec().inputs.size() + graph_.nodes.size());
-    for (const Node& node : graph_.nodes) {
+    for (const GraphNode& node : graph_.nodes) {
       for (int value : node.inputs) used[static_cast<size_t>(value)] = true;
       if (node.layer->is_loss()) graph_.outputs = {{name_of(node.inputs[0]), node.inputs[0]}};
     }
@@ -149,7 +149,7 @@ class Builder {
   void append_hidden(const std::string& type, const std::string& name, int input) {
     const Json none = Json::object();
     LayerParams params(none, spec().source, "", name);
-    Node node;
+    GraphNode node;
     node.name = name;
     node.type = type;
     node.layer = make_layer(type, params);
@@ -173,11 +173,11 @@ class Builder {
 
   /// A layer with a phase must not change the shape if another layer reads it.
   void check_passed_over() const {
-    for (const Node& node : graph_.nodes) {
+    for (const GraphNode& node : graph_.nodes) {
       for (int value : node.inputs) {
         const int producer = graph_.producer_of(value);
         if (producer < 0) continue;
-        const Node& from = graph_.nodes[static_cast<size_t>(producer)];
+        const GraphNode& from = graph_.nodes[static_cast<size_t>(producer)];
         if (!from.phase || from.phase == node.phase) continue;
         const Shape& passed = graph_.shape_of(from.inputs[0]);
         if (passed != from.shape.output)

@@ -11,7 +11,7 @@
 
 namespace kaiseki::nn {
 
-struct Node {
+struct GraphNode {
   std::string name, type;
   std::unique_ptr<Layer> layer;
   std::vector<int> inputs;  // values
@@ -27,8 +27,8 @@ struct Graph {
     int value = 0;
   };
   NetworkSpec spec;
-  std::vector<Node> nodes;      // in topological order
-  std::vector<Output> outputs;  // the first is the network's output
+  std::vector<GraphNode> nodes;  // in topological order
+  std::vector<Output> outputs;   // the first is the network's output
 
   int value_of(size_t node) const { return static_cast<int>(spec.inputs.size() + node); }
   /// Returns the node that computes a value, or -1 for an input.

@@ -20,7 +20,7 @@ constexpr double kOperationsOfRead = 20;
 
 std::vector<LayerSummary> layers_of(const Graph& graph) {
   std::vector<LayerSummary> result;
-  for (const Node& node : graph.nodes) {
+  for (const GraphNode& node : graph.nodes) {
     if (node.hidden) continue;
     LayerSummary row{.name = node.name, .type = node.type, .output = node.shape.output};
     for (const LayerShape::ParameterSpec& parameter : node.shape.parameters)
@@ -97,7 +97,7 @@ std::vector<std::string> Network::output_names() const {
 
 bool Network::outputs_logits() const {
   const Graph& graph = impl_->graph;
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const GraphNode& node) {
     return node.type == "softmax_cross_entropy" && node.inputs[0] == graph.outputs[0].value;
   });
 }
@@ -106,7 +106,7 @@ void Network::initialize(uint64_t seed) {
   impl_->seed = seed;
   impl_->random_step = 0;
   impl_->last.reset();
-  for (const Node& node : impl_->graph.nodes) {
+  for (const GraphNode& node : impl_->graph.nodes) {
     std::span<Parameter> parameters = impl_->parameters_of(node);
     for (size_t i = 0; i < parameters.size(); ++i) {
       const LayerShape::ParameterSpec& of = node.shape.parameters[i];

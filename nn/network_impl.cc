@@ -18,16 +18,16 @@ const ExecutionPlan& NetworkImpl::plan(const ExecutionPlanOptions& options) {
   return at->second;
 }
 
-std::span<Parameter> NetworkImpl::parameters_of(const Node& node) {
+std::span<Parameter> NetworkImpl::parameters_of(const GraphNode& node) {
   return {parameters.data() + node.first_parameter, node.shape.parameters.size()};
 }
 
-std::span<State> NetworkImpl::states_of(const Node& node) {
+std::span<State> NetworkImpl::states_of(const GraphNode& node) {
   return {states.data() + node.first_state, node.shape.states.size()};
 }
 
 void NetworkImpl::allocate() {
-  for (Node& node : graph.nodes) {
+  for (GraphNode& node : graph.nodes) {
     node.first_parameter = parameters.size();
     node.first_state = states.size();
     for (const LayerShape::ParameterSpec& of : node.shape.parameters)

@@ -38,8 +38,8 @@ struct NetworkImpl {
   bool has_weights = false;
 
   const ExecutionPlan& plan(const ExecutionPlanOptions& options);
-  std::span<Parameter> parameters_of(const Node& node);
-  std::span<State> states_of(const Node& node);
+  std::span<Parameter> parameters_of(const GraphNode& node);
+  std::span<State> states_of(const GraphNode& node);
   void allocate();
   void load_inline_weights();
   void load_inline(const LayerSpec& layer, InlineWeights& weights, Tensor& to);

@@ -45,7 +45,7 @@ void NetworkImpl::forward(ForwardRun& run) {
   for (size_t i = 0; i < run.inputs.size(); ++i) run.values[i] = run.inputs[i];
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
-    Node& node = graph.nodes[static_cast<size_t>(step.node)];
+    GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
     std::vector<Tensor> inputs;
     for (int value : step.inputs) inputs.push_back(run.values[static_cast<size_t>(value)]);
     const auto stream = static_cast<uint32_t>(run.random_step + 1);
@@ -90,7 +90,7 @@ void NetworkImpl::recompute(ForwardRun& run, int value) {
                                      [&](const PlanStep& step) { return step.output == value; });
   if (producer == steps.end() || !producer->recomputed) return;
   recompute(run, producer->inputs[0]);
-  Node& node = graph.nodes[static_cast<size_t>(producer->node)];
+  GraphNode& node = graph.nodes[static_cast<size_t>(producer->node)];
   output =
       node.layer->recompute({.phase = run.plan->options.phase,
                              .input = run.values[static_cast<size_t>(producer->inputs[0])],
@@ -106,7 +106,7 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
   for (size_t i = 0; i < seeds.size(); ++i) of_values[i].value = seeds[i];
   for (size_t i = plan.steps.size(); i-- > 0;) {
     const PlanStep& step = plan.steps[i];
-    Node& node = graph.nodes[static_cast<size_t>(step.node)];
+    GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
     const Layer& layer = *node.layer;
     Gradient from = std::exchange(of_values[static_cast<size_t>(step.output)], {});
     if (!step.needs_backward || (!from.value.defined() && !layer.is_loss())) continue;

@@ -26,12 +26,12 @@ class ExecutionPlanner {
   }
 
  private:
-  const Node& node_of(const PlanStep& step) const {
+  const GraphNode& node_of(const PlanStep& step) const {
     return graph_.nodes[static_cast<size_t>(step.node)];
   }
   const Layer& layer_of(const PlanStep& step) const { return *node_of(step).layer; }
 
-  bool in_phase(const Node& node) const {
+  bool in_phase(const GraphNode& node) const {
     return !node.phase || *node.phase == plan_.options.phase;
   }
 
@@ -39,7 +39,7 @@ class ExecutionPlanner {
   int resolve(int value) const {
     for (int producer = graph_.producer_of(value); producer >= 0;
          producer = graph_.producer_of(value)) {
-      const Node& node = graph_.nodes[static_cast<size_t>(producer)];
+      const GraphNode& node = graph_.nodes[static_cast<size_t>(producer)];
       if (in_phase(node) || node.layer->is_loss()) break;
       value = node.inputs[0];
     }
@@ -52,7 +52,7 @@ class ExecutionPlanner {
     for (size_t i = folded_ >= 0 ? 1 : 0; i < plan_.outputs.size(); ++i)
       wanted[static_cast<size_t>(plan_.outputs[i])] = true;
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
-      const Node& node = graph_.nodes[i];
+      const GraphNode& node = graph_.nodes[i];
       const int output = graph_.value_of(i);
       if (!in_phase(node)) continue;
       if (node.layer->is_loss() ? !plan_.options.loss : !wanted[static_cast<size_t>(output)])
@@ -78,7 +78,7 @@ class ExecutionPlanner {
     if (producer < 0 || !graph_.nodes[static_cast<size_t>(producer)].layer->is_softmax()) return -1;
     const int logits = resolve(graph_.nodes[static_cast<size_t>(producer)].inputs[0]);
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-      const Node& node = graph_.nodes[i];
+      const GraphNode& node = graph_.nodes[i];
       if (node.type == "softmax_cross_entropy" && in_phase(node) &&
           resolve(node.inputs[0]) == logits)
         return static_cast<int>(i);

@@ -20,7 +20,7 @@ class SukiyakiWriter {
   std::string write() {
     Json layers = Json::array(), status = Json::array();
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-      const Node& node = graph_.nodes[i];
+      const GraphNode& node = graph_.nodes[i];
       if (node.layer->is_loss() || node.hidden) continue;
       const bool chain = node.inputs.size() == 1 &&
                          node.inputs[0] == (i == 0 ? 0 : graph_.value_of(i - 1)) && !node.phase;
@@ -34,29 +34,29 @@ class SukiyakiWriter {
   }
 
  private:
-  [[noreturn]] static void refuse(const Node& node, const std::string& expected) {
+  [[noreturn]] static void refuse(const GraphNode& node, const std::string& expected) {
     throw Error(message("save_weights", "expected ", expected, " for Sukiyaki's format, got layer ",
                         node.name, " of type ", node.type, "; use .safetensors"));
   }
 
-  static Json setting(const Node& node, std::string_view key) {
+  static Json setting(const GraphNode& node, std::string_view key) {
     for (const Setting& setting : settings_of(*node.layer))
       if (setting.name == key) return setting.value;
     return {};
   }
 
-  void only(const Node& node, std::string_view key, const Json& allowed) const {
+  void only(const GraphNode& node, std::string_view key, const Json& allowed) const {
     if (!(setting(node, key) == allowed))
       refuse(node, "\"" + std::string(key) + "\": " + allowed.describe());
   }
 
-  double square(const Node& node, std::string_view key) const {
+  double square(const GraphNode& node, std::string_view key) const {
     const Json value = setting(node, key);
     if (!value.is(Json::Kind::number)) refuse(node, "a square " + std::string(key));
     return value.number;
   }
 
-  Json params_of(const Node& node, Json& layer) const {
+  Json params_of(const GraphNode& node, Json& layer) const {
     Json params = Json::object();
     const Shape& input = graph_.shape_of(node.inputs[0]);
     const bool picture = node.type == "convolution" || node.type == "max_pooling";
@@ -85,7 +85,7 @@ class SukiyakiWriter {
     return params;
   }
 
-  std::string activation_of(const Node& node) const {
+  std::string activation_of(const GraphNode& node) const {
     if (node.type == "sigmoid" && setting(node, "gain") == Json(2)) return "tanh";
     if (node.type == "sigmoid") only(node, "gain", 1);
     if (node.type != "sigmoid" && node.type != "relu" && node.type != "softmax")
@@ -93,7 +93,7 @@ class SukiyakiWriter {
     return node.type;
   }
 
-  Json status_of(const Node& node) {
+  Json status_of(const GraphNode& node) {
     Json status = Json::object();
     if (node.shape.parameters.empty()) return status;
     const std::vector<float>& weight = values_.at(node.name + ".weight");

@@ -62,7 +62,7 @@ void add_as_stored(OptionSet& set, bool& as_stored) {
            "Do not turn pictures upright: ignore the orientation that cameras store (Exif)");
 }
 
-void add_data(OptionSet& set, DataOptions& options) {
+void add_data(OptionSet& set, DataFlags& options) {
   set.text("--data", "DATA", options.data,
            "mnist, fashion-mnist, cifar10, digits, or a folder or tar file with a folder of "
            "pictures for each class")

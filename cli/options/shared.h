@@ -14,7 +14,7 @@ void add_device(OptionSet& set, DeviceOptions& options);
 /// For commands that compute convolutions.
 void add_convolutions(OptionSet& set, DeviceOptions& options);
 void add_as_stored(OptionSet& set, bool& as_stored);
-void add_data(OptionSet& set, DataOptions& options);
+void add_data(OptionSet& set, DataFlags& options);
 
 /// Each returns the command's description and its examples.
 struct CommandText {

@@ -36,7 +36,7 @@ struct CoordinatorParts {
   Store& store;
   BlobStore& blobs;
   Server& server;
-  Metrics& metrics;
+  ServerMetrics& metrics;
   EventLog& log;
   Pages pages = {};
   PoolOptions pool = {};  // the coordinator calls its callbacks
@@ -69,7 +69,7 @@ class Coordinator final : public Service, public SessionHost {
   void ticket_held(const NodeSession& session, TicketId ticket) override;
   void ticket_released(const NodeSession& session, TicketId ticket) override;
   bool has_contributed(const NodeId& node) const override;
-  Metrics& metrics() override { return metrics_; }
+  ServerMetrics& metrics() override { return metrics_; }
   const Limits& limits() const override { return options_.limits; }
   double now() const override { return server_.now(); }
 
@@ -120,7 +120,7 @@ class Coordinator final : public Service, public SessionHost {
   PoolOptions observed(PoolOptions options);
 
   Server& server_;
-  Metrics& metrics_;
+  ServerMetrics& metrics_;
   EventLog& log_;
   const CoordinatorOptions options_;
   const std::function<double()> clock_;  // the clock of the pool

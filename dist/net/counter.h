@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counter: the coordinator's events that Metrics counts.
+// Counter: the coordinator's events that ServerMetrics counts.
 #pragma once
 
 #include <algorithm>

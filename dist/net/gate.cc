@@ -42,7 +42,7 @@ void Gate::Seat::rise(Standing standing) {
 
 bool Gate::Seat::is_on_trial() const { return place_ && place_->on_trial; }
 
-std::optional<Gate::Seat> Gate::enter(const Source& source, double now, bool displaces) {
+std::optional<Gate::Seat> Gate::enter(const PeerAddress& source, double now, bool displaces) {
   forget(now);
   Address& address = at(source.address);
   const bool on_trial = !address.arrivals.take(now);
@@ -68,7 +68,7 @@ std::optional<Gate::Seat> Gate::enter_as_proxy() {
   return seat({kProxy, kProxy}, Standing::trusted, true);
 }
 
-std::optional<Gate::Seat> Gate::enter_for_request(const Source& client, double now) {
+std::optional<Gate::Seat> Gate::enter_for_request(const PeerAddress& client, double now) {
   forget(now);
   if (!has_place(client, true)) return refuse(Refusal::sockets_per_address);
   return seat(client, Standing::trusted, false);
@@ -87,7 +87,7 @@ Gate::Address& Gate::at(const std::string& address) {
   return addresses_.try_emplace(address, fresh).first->second;
 }
 
-bool Gate::has_place(const Source& of, bool displaces) {
+bool Gate::has_place(const PeerAddress& of, bool displaces) {
   return at(of.address).seats < limits_.sockets_per_address ||
          (displaces && make_way(Refusal::sockets_per_address, of));
 }
@@ -97,7 +97,7 @@ std::optional<Gate::Seat> Gate::refuse(Refusal why) {
   return std::nullopt;
 }
 
-std::optional<Gate::Seat> Gate::seat(const Source& source, Standing standing, bool is_socket,
+std::optional<Gate::Seat> Gate::seat(const PeerAddress& source, Standing standing, bool is_socket,
                                      bool on_trial) {
   at(source.address);
   auto* place = new Place{*this,
@@ -133,7 +133,7 @@ bool Gate::make_way(Refusal why, Network& of) {
   return !of.newcomers.empty() && end(why, *of.newcomers.front());
 }
 
-bool Gate::make_way(Refusal why, const Source& of) {
+bool Gate::make_way(Refusal why, const PeerAddress& of) {
   const auto network = networks_.find(of.network);
   if (network == networks_.end()) return false;
   const auto found = std::ranges::find_if(network->second.newcomers, [&](const Place* place) {

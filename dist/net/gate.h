@@ -20,7 +20,7 @@
 namespace kaiseki::dist {
 
 /// The address and the network that a connection comes from.
-struct Source {
+struct PeerAddress {
   std::string address;  // an IPv4 address, or an IPv6 /64: one household
   std::string network;  // an IPv4 /24, or an IPv6 /48: one provider's customer
 };
@@ -34,7 +34,7 @@ enum class Standing : uint8_t {
 
 class Gate {
  public:
-  Gate(const Limits& limits, Metrics& metrics) : limits_(limits), metrics_(metrics) {}
+  Gate(const Limits& limits, ServerMetrics& metrics) : limits_(limits), metrics_(metrics) {}
   ~Gate();
   Gate(const Gate&) = delete;
 
@@ -67,12 +67,12 @@ class Gate {
   /// addresses have too many of them in this second.
   /// `displaces`: the connection may replace a newcomer of its own address. Pass false for a
   /// connection that will remain a newcomer.
-  std::optional<Seat> enter(const Source& source, double now, bool displaces = true);
+  std::optional<Seat> enter(const PeerAddress& source, double now, bool displaces = true);
   /// Enters the connection of a proxy of many addresses. Only the limit `sockets` applies.
   std::optional<Seat> enter_as_proxy();
   /// Enters one request of a client over a proxy's connection. That connection has its own place,
   /// so the rate of connections does not apply. Displaces newcomers of the client's address.
-  std::optional<Seat> enter_for_request(const Source& client, double now);
+  std::optional<Seat> enter_for_request(const PeerAddress& client, double now);
   /// Ends the idlest newcomer. Returns false if there is none.
   bool make_way() { return make_way(Refusal::sockets); }
   /// Returns whether the address may measure its link now. The rate is that of connections, but it
@@ -98,12 +98,12 @@ class Gate {
   using Networks = std::map<std::string, Network>;
 
   Address& at(const std::string& address);
-  bool has_place(const Source& of, bool displaces);
+  bool has_place(const PeerAddress& of, bool displaces);
   /// Makes room for another connection on trial.
   bool may_try(Address& address, double now);
   void end_trial(Place& place);
   std::optional<Seat> refuse(Refusal why);
-  std::optional<Seat> seat(const Source& source, Standing standing, bool is_socket,
+  std::optional<Seat> seat(const PeerAddress& source, Standing standing, bool is_socket,
                            bool on_trial = false);
   double most_of_network() const;
   /// Whether another contributor fits into the limits.
@@ -111,7 +111,7 @@ class Gate {
   /// Ends the idlest newcomer of the network with the most newcomers, of `of`, or of an address.
   bool make_way(Refusal why);
   bool make_way(Refusal why, Network& of);
-  bool make_way(Refusal why, const Source& of);
+  bool make_way(Refusal why, const PeerAddress& of);
   bool end(Refusal why, Place& place);
   /// Runs `changes` on the network's newcomers and updates by_newcomers_.
   template <class Change>
@@ -124,7 +124,7 @@ class Gate {
   void forget(double now);
 
   const Limits& limits_;
-  Metrics& metrics_;
+  ServerMetrics& metrics_;
   TokenBucket trials_{kTrialRate, kTrialRate};
   Addresses addresses_;
   Networks networks_;

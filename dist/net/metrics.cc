@@ -13,8 +13,8 @@ void line(std::ostringstream& out, const std::string& name, auto value) {
 
 }  // namespace
 
-std::string Metrics::text(const std::map<std::string, double>& gauges,
-                          const std::map<std::string, uint64_t>& pool) const {
+std::string ServerMetrics::text(const std::map<std::string, double>& gauges,
+                                const std::map<std::string, uint64_t>& pool) const {
   std::ostringstream out;
   out.precision(15);
   for (const auto& [name, value] : gauges) line(out, name, value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Metrics: counters of events and of refusals by reason, in the text format of Prometheus.
+// ServerMetrics: counters of events and of refusals by reason, in the text format of Prometheus.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace kaiseki::dist {
 
-class Metrics {
+class ServerMetrics {
  public:
   void refuse(Refusal reason) { ++refused_[static_cast<size_t>(reason)]; }
   uint64_t refused(Refusal reason) const { return refused_[static_cast<size_t>(reason)]; }

@@ -51,7 +51,7 @@ class SessionHost {
   virtual void ticket_released(const NodeSession& session, TicketId ticket) = 0;
   /// The pool has accepted a result of the node.
   virtual bool has_contributed(const NodeId& node) const = 0;
-  virtual Metrics& metrics() = 0;
+  virtual ServerMetrics& metrics() = 0;
   virtual const Limits& limits() const = 0;
   virtual double now() const = 0;
 

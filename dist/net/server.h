@@ -44,7 +44,7 @@ class Server {
   /// Binds the port, without accepting connections. Throws Error if the port is in use or the
   /// certificate is bad. Throws UnusableServer if there is no TLS and the address is not a loopback
   /// one, or an option is missing.
-  Server(const ServerOptions& options, Metrics& metrics, EventLog& log);
+  Server(const ServerOptions& options, ServerMetrics& metrics, EventLog& log);
   ~Server();
 
   uint16_t port() const;

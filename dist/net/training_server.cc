@@ -92,7 +92,7 @@ struct TrainingServer::Impl {
   }
 
   std::atomic<bool> stopping = false;
-  Metrics metrics;
+  ServerMetrics metrics;
   EventLog log;
   Server server;
   TemporaryFolder folder;

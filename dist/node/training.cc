@@ -10,10 +10,10 @@
 namespace kaiseki::dist {
 namespace {
 
-struct Trainer {
+struct TicketTrainer {
   /// This keeps the blobs of one ticket only. The node's own cache keeps the others
   /// (dist/node/node.cc).
-  explicit Trainer(Device device) : node(device, 0) {}
+  explicit TicketTrainer(Device device) : node(device, 0) {}
 
   ByteVector run(ByteView ticket, const TicketContext& context) {
     {
@@ -42,15 +42,15 @@ struct Trainer {
 }  // namespace
 
 NodeFunction training_function(Device device) {
-  return
-      [trainer = std::make_shared<Trainer>(device)](ByteView input, const TicketContext& context) {
-        if (!input.empty()) return trainer->run(input, context);
-        if (context.blobs.size() != 1)
-          throw Error(message("train", "expected a ticket, or one blob with it, got ",
-                              context.blobs.size(), " blobs"));
-        const ByteVector ticket = context.fetch(context.blobs[0]);
-        return trainer->run(ticket, context);
-      };
+  return [trainer = std::make_shared<TicketTrainer>(device)](ByteView input,
+                                                             const TicketContext& context) {
+    if (!input.empty()) return trainer->run(input, context);
+    if (context.blobs.size() != 1)
+      throw Error(message("train", "expected a ticket, or one blob with it, got ",
+                          context.blobs.size(), " blobs"));
+    const ByteVector ticket = context.fetch(context.blobs[0]);
+    return trainer->run(ticket, context);
+  };
 }
 
 }  // namespace kaiseki::dist

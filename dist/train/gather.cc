@@ -124,11 +124,11 @@ Comparison compare(const MinibatchPart& part, const TensorMessage& given, const 
   return result;
 }
 
-Gather::Gather(Channel& channel, Device device, const TrustOptions& trust, double patience,
-               std::function<bool()> stop)
+ResultGather::ResultGather(Channel& channel, Device device, const TrustOptions& trust,
+                           double patience, std::function<bool()> stop)
     : channel_(channel), own_(device), trust_(trust), patience_(patience), stop_(std::move(stop)) {}
 
-Gather::~Gather() {
+ResultGather::~ResultGather() {
   try {
     for (const auto& [id, part] : open_) channel_.close(id);
     for (const auto& [hash, bytes] : blobs_) channel_.drop_blob(hash);
@@ -136,7 +136,7 @@ Gather::~Gather() {
   }
 }
 
-std::string Gather::put(BlobKind kind, ByteVector bytes) {
+std::string ResultGather::put(BlobKind kind, ByteVector bytes) {
   std::string hash = sha256(bytes);
   const auto blob = std::make_shared<const ByteVector>(std::move(bytes));
   blobs_[hash] = blob;
@@ -144,30 +144,30 @@ std::string Gather::put(BlobKind kind, ByteVector bytes) {
   return hash;
 }
 
-void Gather::drop(const std::string& hash) {
+void ResultGather::drop(const std::string& hash) {
   if (blobs_.erase(hash)) channel_.drop_blob(hash);
 }
 
-void Gather::submit(std::span<MinibatchPart> parts, size_t index) {
+void ResultGather::submit(std::span<MinibatchPart> parts, size_t index) {
   open_[next_id_] = index;
   const MinibatchPart& part = parts[index];
   channel_.submit(next_id_++,
                   {part.ticket, part.max_bytes, part.work, part.prefer, part.memory_bytes});
 }
 
-void Gather::close(uint64_t id) {
+void ResultGather::close(uint64_t id) {
   open_.erase(id);
   channel_.close(id);
 }
 
-void Gather::send(std::span<MinibatchPart> parts) {
+void ResultGather::send(std::span<MinibatchPart> parts) {
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].result && !trust_.expelled(parts[i].node)) continue;
     replace(parts, i);
   }
 }
 
-void Gather::replace(std::span<MinibatchPart> parts, size_t index) {
+void ResultGather::replace(std::span<MinibatchPart> parts, size_t index) {
   MinibatchPart& part = parts[index];
   part.result = std::exchange(part.own, std::nullopt);
   if (!part.result) return submit(parts, index);
@@ -175,22 +175,22 @@ void Gather::replace(std::span<MinibatchPart> parts, size_t index) {
   ++counts_.by_server;
 }
 
-bool Gather::any_expelled(std::span<const MinibatchPart> parts) const {
+bool ResultGather::any_expelled(std::span<const MinibatchPart> parts) const {
   return std::any_of(parts.begin(), parts.end(),
                      [&](const MinibatchPart& part) { return trust_.expelled(part.node); });
 }
 
-void Gather::abandon() {
+void ResultGather::abandon() {
   while (!open_.empty()) close(open_.begin()->first);
 }
 
-void Gather::undo(int64_t first, int64_t last) {
+void ResultGather::undo(int64_t first, int64_t last) {
   gate_.clear();  // it may contain norms of wrong results
   trust_.undo(first, last);
   counts_.undone += last - first;
 }
 
-void Gather::collect(std::span<MinibatchPart> parts) {
+void ResultGather::collect(std::span<MinibatchPart> parts) {
   double wait = patience(), slowest = 0;
   const int64_t accepted = counts_.accepted;
   bool waited_enough = false;
@@ -217,20 +217,20 @@ void Gather::collect(std::span<MinibatchPart> parts) {
   if (waited_enough && counts_.accepted == accepted) patience_factor_ /= 2;
 }
 
-double Gather::patience() const {
+double ResultGather::patience() const {
   const double slow = std::min(3 * std::max(planned_, slowest_), kMostPatience);
   return patience_factor_ * std::max(patience_, slow);
 }
 
-bool Gather::is_paused() { return channel_.is_paused() && !(stop_ && stop_()); }
+bool ResultGather::is_paused() { return channel_.is_paused() && !(stop_ && stop_()); }
 
-void Gather::compute_here(std::span<MinibatchPart> parts, uint64_t id) {
+void ResultGather::compute_here(std::span<MinibatchPart> parts, uint64_t id) {
   MinibatchPart& part = parts[open_.at(id)];
   finish(part, id, compute(part));
 }
 
 /// Ends a part with a result of this process.
-void Gather::finish(MinibatchPart& part, uint64_t id, TensorMessage own) {
+void ResultGather::finish(MinibatchPart& part, uint64_t id, TensorMessage own) {
   close(id);
   gate_.add(norms_of(part, own));
   part.result = std::move(own);
@@ -238,12 +238,12 @@ void Gather::finish(MinibatchPart& part, uint64_t id, TensorMessage own) {
   ++counts_.by_server;
 }
 
-TensorMessage Gather::compute(const MinibatchPart& part) {
+TensorMessage ResultGather::compute(const MinibatchPart& part) {
   return check_result(
       part, own_.run(part.ticket, [&](const std::string& hash) { return *blobs_.at(hash); }));
 }
 
-void Gather::take(std::span<MinibatchPart> parts, TicketResult result) {
+void ResultGather::take(std::span<MinibatchPart> parts, TicketResult result) {
   const auto at = open_.find(result.ticket);
   if (at == open_.end()) {
     ++counts_.late;
@@ -293,8 +293,8 @@ void Gather::take(std::span<MinibatchPart> parts, TicketResult result) {
 }
 
 /// Its tickets go to other nodes. Its results of this step are replaced.
-void Gather::expel(std::span<MinibatchPart> parts, const std::string& node,
-                   const ExpulsionReason& reason) {
+void ResultGather::expel(std::span<MinibatchPart> parts, const std::string& node,
+                         const ExpulsionReason& reason) {
   trust_.expel(node, step_);
   last_expelled_ = node;
   log_warning(message("pool", "node ", node, " is expelled: ", reason.text()));

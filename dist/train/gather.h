@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gather: sends tickets to nodes and checks their results. It computes the tickets that no node
-// finishes.
+// ResultGather: sends tickets to nodes and checks their results. It computes the tickets that no
+// node finishes.
 #pragma once
 
 #include <functional>
@@ -51,16 +51,16 @@ struct GatherCounts {
   int64_t undone = 0;     // steps that were trained again after an expulsion
 };
 
-class Gather {
+class ResultGather {
  public:
   /// The channel must outlive this. `patience`: seconds without a result before this process
   /// computes tickets itself. The time grows if nodes are slow. It halves after each round without
   /// a result in time, until a result counts or the nodes change. collect() calls `stop` while the
   /// channel is paused. If `stop` returns true, this process computes the tickets, so that training
   /// can end.
-  Gather(Channel& channel, Device device, const TrustOptions& trust, double patience,
-         std::function<bool()> stop = {});
-  ~Gather();
+  ResultGather(Channel& channel, Device device, const TrustOptions& trust, double patience,
+               std::function<bool()> stop = {});
+  ~ResultGather();
 
   /// Stores a blob for nodes and for this process. Returns its hash.
   std::string put(BlobKind kind, ByteVector bytes);

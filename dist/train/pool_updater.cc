@@ -220,7 +220,7 @@ nn::Updater::Result PoolUpdater::train_step() {
   prepare();
   SplitMinibatch minibatch;
   struct Drop {  // also after an exception
-    Gather& gather;
+    ResultGather& gather;
     const SplitMinibatch& minibatch;
     ~Drop() {
       gather.drop(minibatch.ticket.weights);

@@ -108,7 +108,7 @@ class PoolUpdater : public nn::Updater {
   PoolMode mode_;
   uint64_t memory_bytes_ = 0;  // that a node needs for a ticket
   bool joined_;
-  Gather gather_;
+  ResultGather gather_;
   Snapshots snapshots_;
   int64_t checked_until_ = 0;  // after a divergence: all results are checked before this step
   std::optional<nn::Network> backbone_, head_;

@@ -66,7 +66,7 @@ class Exporter {
   }
 
  private:
-  bool passed_over(const Node& node) const {
+  bool passed_over(const GraphNode& node) const {
     return node.phase == Phase::train || node.layer->is_loss();
   }
 
@@ -88,7 +88,7 @@ class Exporter {
   /// Returns the value that replaces `value` in the test phase.
   int in_test_phase(int value) const {
     for (int i = graph_.producer_of(value); i >= 0; i = graph_.producer_of(value)) {
-      const Node& node = graph_.nodes[static_cast<size_t>(i)];
+      const GraphNode& node = graph_.nodes[static_cast<size_t>(i)];
       if (!passed_over(node)) break;
       value = node.inputs[0];
     }
@@ -120,13 +120,13 @@ class Exporter {
   }
 
   bool trains_on_squares() const {
-    for (const Node& node : graph_.nodes)
+    for (const GraphNode& node : graph_.nodes)
       if (node.type == "mean_squared_error") return true;
     return false;
   }
 
   void add(size_t i) {
-    const Node& node = graph_.nodes[i];
+    const GraphNode& node = graph_.nodes[i];
     const bool absent = !needed_[static_cast<size_t>(graph_.value_of(i))];
     if (absent || passed_over(node)) {
       names_.push_back(absent ? "" : name_of(node.inputs[0]));

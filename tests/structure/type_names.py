@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Finds two types with the same name and namespace. Two such types in one program are undefined behavior, which the linker does not
-report."""
+report. Also finds two headers of the library whose types share a name, in any namespaces."""
 import collections
 import pathlib
 import re
@@ -11,6 +11,8 @@ import sys
 OPENS = re.compile(r"namespace( [\w:]+)? \{")
 CLOSES = re.compile(r"\}  // namespace")
 DEFINES = re.compile(r"(?:template <.*> )?(?:struct|class|enum class|enum) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?: : .*)? ?\{")
+
+LIBRARY = ("base", "matrix", "nn", "ml", "dist", "cli")
 
 
 def types(text):
@@ -36,8 +38,14 @@ def problems():
         # Each benchmark and example is a separate program.
         if len(paths) > 1 and not all(path.startswith(("bench/", "examples/", "tests/packaging/")) for path in paths):
             yield f"{name} is defined in {' and in '.join(sorted(paths))}: rename one of them"
+    headers = collections.defaultdict(set)
+    for name, paths in places.items():
+        headers[name.split("::")[-1]].update(path for path in paths if path.endswith(".h") and path.split("/")[0] in LIBRARY)
+    for name, paths in sorted(headers.items()):
+        if len(paths) > 1:
+            yield f"{name} is defined in {' and in '.join(sorted(paths))}: give each type a name of its own"
 
 
 found = list(problems())
-print("\n".join(found) if found else "no two types share a name in a namespace")
+print("\n".join(found) if found else "no two types share a name")
 sys.exit(bool(found))

@@ -164,7 +164,7 @@ class HttpConnection final : public Connection,
   /// takes a seat of the client for its whole life. A request takes one until it is answered.
   bool take_clients_seat(bool to_stay) {
     const std::string& list = request_.header("x-forwarded-for");
-    Source source{.address = peer_, .network = peer_};
+    PeerAddress source{.address = peer_, .network = peer_};
     if (!list.empty()) {
       const size_t first = std::min(list.find_first_not_of(' ', list.rfind(',') + 1), list.size());
       ErrorCode error;

@@ -16,7 +16,7 @@ namespace kaiseki::dist {
 class Connection;
 
 struct Hub {
-  Hub(const ServerOptions& options, Metrics& metrics, EventLog& log)
+  Hub(const ServerOptions& options, ServerMetrics& metrics, EventLog& log)
       : options(options),
         metrics(metrics),
         log(log),
@@ -24,7 +24,7 @@ struct Hub {
         pings(limits().pings_of_all_per_second, limits().pings_of_all_per_second) {}
 
   const ServerOptions options;
-  Metrics& metrics;
+  ServerMetrics& metrics;
   EventLog& log;
   Gate gate;
   TokenBucket pings;  // of all nodes without a token
@@ -50,7 +50,7 @@ struct Hub {
 };
 
 /// The address and the network that limits apply to.
-Source source_of(const asio::ip::address& address);
+PeerAddress source_of(const asio::ip::address& address);
 /// Turns an IPv4-mapped IPv6 address into the IPv4 address.
 asio::ip::address unmapped(const asio::ip::address& address);
 

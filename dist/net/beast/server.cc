@@ -33,7 +33,7 @@ asio::ip::address unmapped(const asio::ip::address& address) {
   return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
 }
 
-Source source_of(const asio::ip::address& given) {
+PeerAddress source_of(const asio::ip::address& given) {
   const auto address = unmapped(given);
   if (address.is_v4()) {
     auto bytes = address.to_v4().to_bytes();
@@ -93,7 +93,7 @@ bool Hub::knows_origin(std::string_view origin, std::string_view host) const {
 }
 
 struct Server::Impl {
-  Impl(const ServerOptions& options, Metrics& metrics, EventLog& log)
+  Impl(const ServerOptions& options, ServerMetrics& metrics, EventLog& log)
       : hub(within_descriptors(options), metrics, log), acceptor(io), timer(io) {
     ErrorCode error;
     const auto address = asio::ip::make_address(options.host, error);
@@ -166,7 +166,7 @@ struct Server::Impl {
     ErrorCode error;
     const auto peer = socket.remote_endpoint(error);
     if (error) return;
-    const Source source = source_of(peer.address());
+    const PeerAddress source = source_of(peer.address());
     const bool is_proxy = hub.options.trust_proxy && unmapped(peer.address()).is_loopback();
     auto seat = is_proxy ? hub.gate.enter_as_proxy() : hub.gate.enter(source, hub.now());
     if (!seat) return;
@@ -247,7 +247,7 @@ struct Server::Impl {
   bool stalled = false, closing = false, waking = false;
 };
 
-Server::Server(const ServerOptions& options, Metrics& metrics, EventLog& log)
+Server::Server(const ServerOptions& options, ServerMetrics& metrics, EventLog& log)
     : impl_(std::make_unique<Impl>(options, metrics, log)) {}
 
 Server::~Server() = default;

@@ -36,7 +36,7 @@ struct Door {
   uint64_t refused(Refusal reason) const { return metrics.refused(reason); }
 
   Limits limits;
-  Metrics metrics;
+  ServerMetrics metrics;
   Gate gate{limits, metrics};
   std::deque<Gate::Seat> seats;
   std::vector<size_t> ended;
@@ -130,10 +130,10 @@ TEST_CASE("gate: above the connection rate of an address, connections are on tri
   Limits limits;
   limits.sockets_per_address = 4;
   limits.connections_per_second = 2;
-  Metrics metrics;
+  ServerMetrics metrics;
   Gate gate(limits, metrics);
-  const Source a{"a", "a"}, b{"b", "b"};
-  const auto is_on_trial = [&](const Source& source, double now) {
+  const PeerAddress a{"a", "a"}, b{"b", "b"};
+  const auto is_on_trial = [&](const PeerAddress& source, double now) {
     const auto seat = gate.enter(source, now);  // it leaves at once
     return !seat || seat->is_on_trial();
   };
@@ -166,7 +166,7 @@ TEST_CASE("gate: a token gets a place beside any number of connections of its ad
 TEST_CASE("gate: the connections on trial of all addresses have a rate") {
   Limits limits;
   limits.sockets_per_address = 1;
-  Metrics metrics;
+  ServerMetrics metrics;
   Gate gate(limits, metrics);
   int admitted = 0;
   for (int i = 0; i < 20; ++i)
@@ -181,10 +181,10 @@ TEST_CASE("gate: requests of a proxy's clients do not count as connections") {
   limits.sockets = 5;
   limits.sockets_per_address = 2;
   limits.connections_per_second = 1;
-  Metrics metrics;
+  ServerMetrics metrics;
   Gate gate(limits, metrics);
   const auto proxy = gate.enter_as_proxy();
-  const Source a{"a", "a"}, b{"b", "b"};
+  const PeerAddress a{"a", "a"}, b{"b", "b"};
   for (int i = 0; i < 1000; ++i) CHECK(gate.enter_for_request(a, 0));
   CHECK(gate.taken() == 1);
   auto first = gate.enter_for_request(a, 0), second = gate.enter_for_request(a, 0);
@@ -204,7 +204,7 @@ TEST_CASE("gate: the rate of link measurements equals the connection rate, count
   Limits limits;
   limits.sockets_per_address = 3;
   limits.connections_per_second = 2;
-  Metrics metrics;
+  ServerMetrics metrics;
   Gate gate(limits, metrics);
   const auto measures = [&](const char* address, double now) {
     int requests = 0;

@@ -32,7 +32,7 @@ TEST_CASE("limits: invalid assignments throw") {
 }
 
 TEST_CASE("metrics: all refusals and counters are listed from the start") {
-  Metrics metrics;
+  ServerMetrics metrics;
   CHECK(metrics.text({}, {}).find("kaiseki_refused_total{reason=\"slow\"} 0\n") !=
         std::string::npos);
   CHECK(metrics.text({}, {}).find("kaiseki_bytes_sent_total 0\n") != std::string::npos);

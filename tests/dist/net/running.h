@@ -134,7 +134,7 @@ struct Running {
 
   std::atomic<bool> stop = false;
   Folder folder;
-  Metrics metrics;
+  ServerMetrics metrics;
   EventLog log;
   Server server;
   std::unique_ptr<Store> store;

@@ -24,7 +24,7 @@ bool connects(uint16_t port) {
 
 TEST_CASE("coordinator: no connection is accepted before the store is open") {
   Folder folder;
-  Metrics metrics;
+  ServerMetrics metrics;
   EventLog log({}, 100);
   Server server({}, metrics, log);
   CHECK(!connects(server.port()));

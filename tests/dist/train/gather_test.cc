@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Gather: tickets that no node finishes, and the time that it waits for nodes.
+// ResultGather: tickets that no node finishes, and the time that it waits for nodes.
 #include "dist/train/gather.h"
 
 #include <doctest/doctest.h>

@@ -32,9 +32,9 @@ std::vector<conv::Gather> gathers(const ConvProblem& p) {
   return all;
 }
 
-conv::Product product(const ConvProblem& p) {
+conv::ConvProduct product(const ConvProblem& p) {
   const int64_t size = p.r * p.s, filter = p.c / p.groups * size;
-  conv::Product product{};
+  conv::ConvProduct product{};
   product.images = p.n;
   product.groups = p.groups;
   product.filter_group = p.k / p.groups * filter;
@@ -76,7 +76,7 @@ class ImplicitGemm final : public ConvSolver {
 
   void run(const ConvProblem& p, const ConvArgs& args) const override {
     std::optional<conv::PoolTarget> pool;
-    conv::Product whole = product(p);
+    conv::ConvProduct whole = product(p);
     whole.filter = args.filter->data<float>();
     if (p.direction == ConvDirection::forward) {
       whole.x = args.x->data<float>();

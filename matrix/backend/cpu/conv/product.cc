@@ -11,12 +11,12 @@ namespace {
 
 int64_t padded_rows(int64_t m, int64_t block) { return (m + block - 1) / block * block; }
 
-int64_t rows_of_block(const Product& p, const Gather& gather) {
+int64_t rows_of_block(const ConvProduct& p, const Gather& gather) {
   return multiply_block(p.m, gather.channels() * gather.taps());
 }
 
 /// Layout: [group][block of channels][block of m][depth][rows of a block].
-void pack_filter(const Product& p, const Gather& gather, int64_t block, float* out) {
+void pack_filter(const ConvProduct& p, const Gather& gather, int64_t block, float* out) {
   const int64_t channels = gather.channels(), taps = gather.taps(),
                 m_blocks = padded_rows(p.m, block) / block;
   const std::vector<int64_t> positions = gather.positions(p.filter_columns, p.filter_channel);
@@ -38,7 +38,7 @@ void pack_filter(const Product& p, const Gather& gather, int64_t block, float* o
   });
 }
 
-void scatter(const Product& p, const Taps& rows, const Taps& columns, int64_t first_row,
+void scatter(const ConvProduct& p, const Taps& rows, const Taps& columns, int64_t first_row,
              int64_t count, const float* tile, float* plane) {
   for (int64_t m = 0; m < p.m; ++m, plane += p.plane_h * p.plane_w)
     for (int64_t i = 0; i < count; ++i, tile += columns.out) {
@@ -49,11 +49,11 @@ void scatter(const Product& p, const Taps& rows, const Taps& columns, int64_t fi
 
 }  // namespace
 
-int64_t packed_filter_floats(const Product& p, const Gather& gather) {
+int64_t packed_filter_floats(const ConvProduct& p, const Gather& gather) {
   return p.groups * padded_rows(p.m, rows_of_block(p, gather)) * gather.channels() * gather.taps();
 }
 
-void run_product(const Product& p, const Gather& gather, float* packed_filter) {
+void run_product(const ConvProduct& p, const Gather& gather, float* packed_filter) {
   const Taps &rows = gather.rows(), &columns = gather.columns();
   const int64_t block = rows_of_block(p, gather);
   const int64_t channels = gather.channels(), taps = gather.taps();

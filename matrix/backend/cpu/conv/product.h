@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Product: y = filter * gathered x. Forward and backward-data both have this form.
+// ConvProduct: y = filter * gathered x. Forward and backward-data both have this form.
 #pragma once
 
 #include "matrix/backend/cpu/conv/gather.h"
@@ -8,7 +8,7 @@
 
 namespace kaiseki::conv {
 
-struct Product {
+struct ConvProduct {
   int64_t images, groups, m;  // m: output channels per group
   const float* x;             // [images][groups * gather.channels][rows.in][columns.in]
   const float* filter;        // value (group, m, channel, tap) has the strides below
@@ -21,8 +21,8 @@ struct Product {
   const PoolTarget* pool = nullptr;  // replaces y; the gather must name all elements of y
 };
 
-int64_t packed_filter_floats(const Product& product, const Gather& gather);
+int64_t packed_filter_floats(const ConvProduct& product, const Gather& gather);
 /// Writes the elements of y that the gather's taps name. `packed_filter` is scratch memory.
-void run_product(const Product& product, const Gather& gather, float* packed_filter);
+void run_product(const ConvProduct& product, const Gather& gather, float* packed_filter);
 
 }  // namespace kaiseki::conv
