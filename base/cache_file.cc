@@ -19,7 +19,7 @@ namespace kaiseki {
 namespace {
 
 constexpr int kLockAttempts = 1000;  // one millisecond each
-constexpr std::string_view kMagic = "kaiseki-opencl-1\n";
+constexpr std::string_view kMagic = "kaiseki-binary-1\n";
 constexpr std::string_view kTemporary = ".tmp";
 
 uint64_t fnv1a(std::string_view text, uint64_t hash) {

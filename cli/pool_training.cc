@@ -207,11 +207,10 @@ std::string PoolTraining::status() {
 
 std::string PoolTraining::summary() const {
   const dist::GatherCounts& counts = impl_->updater->counts();
-  const auto [measured, planned] = impl_->updater->step_seconds();
   std::string step;
-  if (measured > 0)
-    step = "; a step " + format_number("%.3g", measured) + " s, planned " +
-           format_number("%.3g", planned) + " s";
+  if (const auto seconds = impl_->updater->step_seconds())
+    step = "; a step " + format_number("%.3g", seconds->measured) + " s, planned " +
+           format_number("%.3g", seconds->planned) + " s";
   return format_count(counts.accepted) + " tickets by nodes, " + format_count(counts.by_server) +
          " here, " + format_count(counts.checked) + " checked, " + format_count(counts.expelled) +
          " nodes expelled, " + format_count(counts.undone) + " steps trained again; mode " +

@@ -165,8 +165,8 @@ Network::Loss Network::forward_loss(const Tensor& x, const Tensor& targets, Phas
     throw Error(message("network", "expected a loss, or an output of shape [classes], got ",
                         output_shape()));
   const ExecutionPlan& plan = *run.plan;
-  result.output = plan.folded_loss >= 0 ? run.saved[static_cast<size_t>(plan.folded_loss)][0]
-                                        : run.values[static_cast<size_t>(plan.outputs[0])];
+  result.output = plan.folded_loss ? run.saved[*plan.folded_loss][0]
+                                   : run.values[static_cast<size_t>(plan.outputs[0])];
   impl_->last = std::move(run);
   return result;
 }

@@ -69,7 +69,7 @@ class ExecutionPlanner {
 
   void find_folded_loss() {
     for (size_t i = 0; i < plan_.steps.size(); ++i)
-      if (plan_.steps[i].node == folded_) plan_.folded_loss = static_cast<int>(i);
+      if (plan_.steps[i].node == folded_) plan_.folded_loss = i;
   }
 
   /// Returns the cross-entropy node with the input of the network's last softmax, or -1.

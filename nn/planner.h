@@ -3,6 +3,7 @@
 // steps before them. The plan says when each tensor can be freed.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "nn/graph.h"
@@ -34,8 +35,8 @@ struct ExecutionPlan {
   std::vector<PlanStep> steps;
   std::vector<bool> needs_gradient;  // by value
   std::vector<int> outputs;          // values, in the order of Graph::outputs
-  int folded_loss =
-      -1;  // step of the loss that computes the first output as its probabilities; -1: none
+  /// The step of the loss that computes the first output as its probabilities.
+  std::optional<size_t> folded_loss;
 };
 
 ExecutionPlan make_execution_plan(const Graph& graph, const ExecutionPlanOptions& options);

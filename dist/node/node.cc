@@ -4,18 +4,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <list>
 #include <map>
 #include <mutex>
 #include <random>
 #include <set>
 
 #include "base/error.h"
-#include "base/sha256.h"
 #include "dist/net/http_client.h"
 #include "dist/net/json_fields.h"
 #include "dist/node/workers.h"
 #include "dist/pool/text.h"
+#include "dist/wire/blob_cache.h"
 #include "dist/wire/frame.h"
 
 namespace kaiseki::dist {
@@ -27,31 +26,20 @@ constexpr double kFirstWait = 0.5;
 constexpr uint64_t kMostBlob = uint64_t{1} << 30;
 constexpr uint64_t kKeptBlobs = 512 << 20;
 
-/// A cache of fetched blobs. The least recently used blob is evicted first.
-class BlobCache {
+/// Fetches blobs and keeps some of them. Several threads may use it.
+class BlobFetcher {
  public:
-  BlobCache(const WireOptions& wire, uint64_t kept_bytes)
-      : wire_(wire), kept_bytes_(std::min(kKeptBlobs, kept_bytes)) {}
+  BlobFetcher(const WireOptions& wire, uint64_t kept_bytes)
+      : wire_(wire), kept_(std::min(kKeptBlobs, kept_bytes)) {}
 
   ByteVector fetch(const BlobHash& hash, uint64_t most_bytes) {
     {
       const std::lock_guard lock(mutex_);
-      for (auto at = kept_.begin(); at != kept_.end(); ++at)
-        if (at->first == hash) {
-          kept_.splice(kept_.begin(), kept_, at);
-          return at->second;
-        }
+      if (const ByteVector* known = kept_.find(hash)) return *known;
     }
     ByteVector bytes = download(hash, std::min(kMostBlob, most_bytes));
-    if (const BlobHash got = sha256(bytes); got != hash)
-      throw Error(message("join", "expected the blob ", hash, ", got bytes with the hash ", got));
     const std::lock_guard lock(mutex_);
-    kept_.emplace_front(hash, bytes);
-    size_ += bytes.size();
-    while (size_ > kept_bytes_) {
-      size_ -= kept_.back().second.size();
-      kept_.pop_back();
-    }
+    kept_.add(hash, bytes);
     return bytes;
   }
 
@@ -76,11 +64,9 @@ class BlobCache {
   }
 
   const WireOptions wire_;
-  const uint64_t kept_bytes_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<HttpClient>> idle_;
-  std::list<std::pair<BlobHash, ByteVector>> kept_;
-  uint64_t size_ = 0;
+  BlobCache kept_;
 };
 
 struct Job {
@@ -99,7 +85,7 @@ struct Node::Impl {
       : options(std::move(given)),
         log(options.log, 1000),
         wire(options.wire),
-        blobs(std::make_shared<BlobCache>(options.wire, ticket_memory(options.info) / 2)),
+        blobs(std::make_shared<BlobFetcher>(options.wire, ticket_memory(options.info) / 2)),
         random(options.seed ? options.seed : std::random_device{}()),
         workers(options.info.threads, options.ticket_seconds) {
     for (const auto& [name, function] : options.functions) options.info.functions.push_back(name);
@@ -355,7 +341,7 @@ struct Node::Impl {
   NodeOptions options;
   EventLog log;
   Wire wire;
-  std::shared_ptr<BlobCache> blobs;  // functions that were abandoned use it too
+  std::shared_ptr<BlobFetcher> blobs;  // functions that were abandoned use it too
   std::mt19937_64 random;
   NodeIdentity identity;
   NodeCounts counts;

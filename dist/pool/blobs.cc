@@ -226,10 +226,14 @@ bool BlobStore::check(const BlobHash& hash, uint64_t most) {
   return true;
 }
 
+void BlobStore::check_whole(const BlobHash& hash) {
+  while (!check(hash, kCheckEvery)) {
+  }
+}
+
 bool BlobStore::is_whole(const BlobHash& hash) {
   try {
-    while (!check(hash, kCheckEvery)) {
-    }
+    check_whole(hash);
     return true;
   } catch (const Error&) {
     return false;
@@ -237,8 +241,7 @@ bool BlobStore::is_whole(const BlobHash& hash) {
 }
 
 ByteVector BlobStore::read(const BlobHash& hash, uint64_t offset, uint64_t count) {
-  while (!check(hash, kCheckEvery)) {
-  }
+  check_whole(hash);
   FileSource file(path_of(hash));
   const uint64_t size = this->size(hash);
   const uint64_t first = std::min(offset, size);

@@ -77,6 +77,7 @@ class BlobStore {
   std::filesystem::path path_of(const BlobHash& hash) const;
   void sync_folder() const;
   void sync_parent() const;
+  void check_whole(const BlobHash& hash);
 
   std::filesystem::path folder_;
   BlobLimits limits_;

@@ -55,11 +55,11 @@ class PoolUpdater : public nn::Updater {
   const GatherCounts& counts() const { return gather_.counts(); }
 
   /// The median time of the last steps with the present nodes, and the time that plan_step()
-  /// estimates. Both are 0 before such a step, and if the network has no border.
+  /// estimates. None before such a step, and if the network has no border.
   struct StepSeconds {
-    double measured = 0, planned = 0;
+    double measured, planned;
   };
-  StepSeconds step_seconds() const;
+  std::optional<StepSeconds> step_seconds() const;
 
  private:
   /// A minibatch that is split into tickets.
@@ -123,7 +123,7 @@ class PoolUpdater : public nn::Updater {
   uint64_t seed_ = 0;
   std::string network_hash_;
   std::vector<NodeRate> nodes_;      // the nodes of the last step
-  double planned_ = 0;               // planned seconds of a step with nodes_; 0: no plan
+  std::optional<double> planned_;    // seconds of a step with nodes_
   std::deque<double> step_seconds_;  // measured
 };
 

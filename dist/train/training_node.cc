@@ -40,7 +40,7 @@ std::string key_of(const TrainingTicket& ticket) {
 }  // namespace
 
 TrainingNode::TrainingNode(Device device, uint64_t cache_bytes)
-    : device_(device), cache_bytes_(cache_bytes) {}
+    : device_(device), blobs_(cache_bytes, kMostOfTicket) {}
 
 std::vector<std::string> TrainingNode::missing(ByteView bytes) const {
   const TrainingTicket ticket = decode_ticket(bytes);
@@ -55,30 +55,11 @@ std::vector<std::string> TrainingNode::missing(ByteView bytes) const {
   return hashes;
 }
 
-void TrainingNode::add_blob(const std::string& hash, ByteVector bytes) {
-  if (sha256(bytes) != hash)
-    throw Error(message("node", "expected a blob with the SHA-256 ", hash, ", got one with ",
-                        sha256(bytes)));
-  if (blobs_.contains(hash)) return;
-  cached_ += bytes.size();
-  blobs_[hash] = {std::move(bytes), ++clock_};
-  while (cached_ > cache_bytes_ && blobs_.size() > kMostOfTicket)
-    forget(std::min_element(blobs_.begin(), blobs_.end(), [](const auto& a, const auto& b) {
-      return a.second.used < b.second.used;
-    }));
-}
-
-void TrainingNode::forget(std::map<std::string, Blob>::iterator one) {
-  cached_ -= one->second.bytes.size();
-  blobs_.erase(one);
-}
-
 const ByteVector& TrainingNode::blob(const std::string& hash) {
-  const auto at = blobs_.find(hash);
-  if (at == blobs_.end())
+  const ByteVector* bytes = blobs_.find(hash);
+  if (!bytes)
     throw Error(message("node", "expected the blob ", hash, " before the ticket, got none"));
-  at->second.used = ++clock_;
-  return at->second.bytes;
+  return *bytes;
 }
 
 ByteVector TrainingNode::run(ByteView ticket, const Getter& get, uint64_t memory_bytes) {
@@ -159,8 +140,8 @@ bool TrainingNode::has_base(const TrainingTicket& ticket) const {
 
 void TrainingNode::apply_delta_of(const TrainingTicket& ticket) {
   ByteVector weights = apply_delta(blob(ticket.base), blob(ticket.delta));
-  for (const std::string& used : {ticket.base, ticket.delta})
-    if (const auto at = blobs_.find(used); at != blobs_.end()) forget(at);
+  blobs_.remove(ticket.base);
+  blobs_.remove(ticket.delta);
   add_blob(ticket.weights, std::move(weights));
 }
 

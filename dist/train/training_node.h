@@ -8,10 +8,12 @@
 #include <list>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dist/train/ticket.h"
 #include "dist/train/training_memory.h"
+#include "dist/wire/blob_cache.h"
 #include "nn/network.h"
 #include "nn/network_spec.h"
 
@@ -30,7 +32,7 @@ class TrainingNode {
   /// The hashes of blobs that run() needs and that are missing.
   std::vector<std::string> missing(ByteView ticket) const;
   /// Throws Error if the bytes have another hash.
-  void add_blob(const std::string& hash, ByteVector bytes);
+  void add_blob(const std::string& hash, ByteVector bytes) { blobs_.add(hash, std::move(bytes)); }
   /// Throws ParseError if the ticket or a blob is malformed. Throws Error if a blob is missing, or
   /// if weights or samples do not match the network.
   /// Throws Error, before it builds a network, if the ticket would need more than `memory_bytes`.
@@ -70,17 +72,11 @@ class TrainingNode {
   Tensor forward(Model& model, const TrainingTicket& ticket);
   void backward(Model& model, const TrainingTicket& ticket);
   void add_gradients(Model& model, const TrainingTicket& ticket, std::vector<WireTensor>& to);
-  struct Blob {
-    ByteVector bytes;
-    uint64_t used = 0;  // the time of the last use
-  };
   const ByteVector& blob(const std::string& hash);
-  void forget(std::map<std::string, Blob>::iterator one);
 
   Device device_;
-  uint64_t cache_bytes_, cached_ = 0, clock_ = 0;
   uint64_t memory_bytes_ = UINT64_MAX;  // of the ticket that runs
-  std::map<std::string, Blob> blobs_;
+  BlobCache blobs_;
   std::map<std::string, Model> models_;  // by the network's hash
 };
 

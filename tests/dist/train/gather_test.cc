@@ -133,7 +133,7 @@ TEST_CASE("the server waits three times the planned duration for slow links, up 
   at.nodes.mbit_s = 0.01;
   PoolUpdater updater = at.updater();
   updater.update();
-  const double planned = updater.step_seconds().planned;
+  const double planned = updater.step_seconds().value().planned;
   CHECK(planned > 30);
   CHECK(at.nodes.waited[0] == doctest::Approx(3 * planned));
   Step far;

@@ -281,9 +281,9 @@ TEST_CASE("automatic: each epoch selects the mode for the present nodes") {
   CHECK(train(4) == PoolMode::border);
   nodes.far = true;
   CHECK(train(6) == PoolMode::border);  // ten steps are an epoch
-  CHECK(updater.step_seconds().planned == doctest::Approx(2 * 4 * 2 * 9).epsilon(0.01));
+  CHECK(updater.step_seconds().value().planned == doctest::Approx(2 * 4 * 2 * 9).epsilon(0.01));
   CHECK(train(1) == PoolMode::concurrent_head);
-  CHECK(updater.step_seconds().planned == doctest::Approx(4 * 2 * 9).epsilon(0.01));
+  CHECK(updater.step_seconds().value().planned == doctest::Approx(4 * 2 * 9).epsilon(0.01));
   nodes.far = false;
   CHECK(train(9) == PoolMode::concurrent_head);
   CHECK(train(1) == PoolMode::border);

@@ -61,7 +61,7 @@ TEST_CASE("opencl program cache: files are complete or absent") {
   CHECK(read_binary(file).empty());
   REQUIRE(write_binary(file, "some bytes"));
   CHECK(read_binary(file) == "some bytes");
-  for (const char* damaged : {"", "kaiseki-opencl-1\n",
+  for (const char* damaged : {"", "kaiseki-binary-1\n",
                               "something else that is long enough to hold "
                               "a header and some bytes"}) {
     std::ofstream(file, std::ios::trunc) << damaged;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// BlobCache: blobs by their SHA-256. The least recently used blobs are evicted first.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <unordered_map>
+
+#include "base/bytes.h"
+
+namespace kaiseki::dist {
+
+class BlobCache {
+ public:
+  /// Evicts blobs while they have more than `most_bytes` together. It keeps the `always_kept` blobs
+  /// that were used last.
+  explicit BlobCache(uint64_t most_bytes, size_t always_kept = 0)
+      : most_bytes_(most_bytes), always_kept_(always_kept) {}
+
+  bool contains(const std::string& hash) const { return places_.contains(hash); }
+  /// Null if the blob is missing. Valid until the next add() or remove().
+  const ByteVector* find(const std::string& hash);
+  /// Throws Error if the bytes have another hash.
+  void add(const std::string& hash, ByteVector bytes);
+  void remove(const std::string& hash);
+
+ private:
+  struct Blob {
+    std::string hash;
+    ByteVector bytes;
+  };
+
+  uint64_t most_bytes_, bytes_ = 0;
+  size_t always_kept_;
+  std::list<Blob> blobs_;  // the last used blob is first
+  std::unordered_map<std::string, std::list<Blob>::iterator> places_;
+};
+
+}  // namespace kaiseki::dist
