@@ -22,6 +22,7 @@
 #include "matrix/tune/policy.h"
 #include "nn/data/dataset.h"
 #include "nn/data/iterator.h"
+#include "nn/gradient_tar.h"
 #include "nn/network.h"
 #include "nn/onnx/layer_writer.h"
 #include "nn/optimizer.h"

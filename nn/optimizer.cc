@@ -29,6 +29,10 @@ std::string with_gradient(std::string_view statements, const std::string& gradie
   return text;
 }
 
+float start_of(const OptimizerRule::Slot& slot, const OptimizerOptions& options) {
+  return slot.name == "square_sum" ? static_cast<float>(options.initial_square_sum) : 0;
+}
+
 }  // namespace
 
 Optimizer::Optimizer(const OptimizerOptions& options)
@@ -43,6 +47,7 @@ Optimizer::Optimizer(const OptimizerOptions& options)
   check_positive("epsilon", epsilon_);
   check_positive("weight decay", weight_decay_);
   check_positive("clip norm", options.clip_norm);
+  check_positive("initial square sum", options.initial_square_sum);
   std::string gradient = options.clip_norm > 0 ? "clip*g" : "g";
   bool l2 = weight_decay_ > 0 && !rule_->decoupled_decay;
   statements_[0] = with_gradient(rule_->statements, "(" + gradient + ")");
@@ -52,8 +57,10 @@ Optimizer::Optimizer(const OptimizerOptions& options)
 
 std::vector<Tensor>& Optimizer::slots_of(const Parameter& parameter) {
   std::vector<Tensor>& slots = slots_[parameter.name];
+  const Tensor& value = parameter.value;
   while (slots.size() < rule_->slots.size())
-    slots.push_back(Tensor::zeros(parameter.value.shape(), DType::f32, parameter.value.device()));
+    slots.push_back(Tensor::full(value.shape(), start_of(rule_->slots[slots.size()], options_),
+                                 value.device()));
   return slots;
 }
 

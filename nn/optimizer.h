@@ -24,8 +24,9 @@ struct OptimizerOptions {
   double beta1 = 0.9, beta2 = 0.999;  // adam, adamw
   std::optional<double> epsilon{};    // default 1e-10 for adagrad, 1e-8 for the others
   std::optional<double>
-      weight_decay{};    // default 0.01 for adamw (decoupled), 0 for the others (L2)
-  double clip_norm = 0;  // > 0: all gradients together are scaled down to this norm
+      weight_decay{};             // default 0.01 for adamw (decoupled), 0 for the others (L2)
+  double clip_norm = 0;           // > 0: all gradients together are scaled down to this norm
+  double initial_square_sum = 0;  // adagrad: the start of s. Sukiyaki starts with 0.01
 };
 
 class Optimizer {
@@ -47,8 +48,8 @@ class Optimizer {
   /// The number of steps so far. Adam's bias correction depends on it.
   int64_t steps() const { return steps_; }
   void set_steps(int64_t steps) { steps_ = steps; }
-  /// The slots, for checkpoints, with names such as "conv1.weight.momentum". Slots are zeros before
-  /// the first step.
+  /// The slots, for checkpoints, with names such as "conv1.weight.momentum". Before the first step,
+  /// slots are zeros, or `initial_square_sum` for adagrad.
   std::vector<State> states(std::span<const Parameter> parameters);
 
  private:

@@ -140,6 +140,14 @@ TEST_CASE("optimizer: settings other than the defaults") {
   Case other({{17}});
   for (uint64_t i = 0; i < 6; ++i) other.step(rmsprop, 0.01, i);
   other.compare();
+
+  options.name = "adagrad";
+  options.initial_square_sum = 0.01;
+  Optimizer adagrad(options);
+  Case third({{17}, {3, 5}});
+  for (Reference& reference : third.references) reference.a.assign(reference.w.size(), 0.01);
+  for (uint64_t i = 0; i < 6; ++i) third.step(adagrad, 0.05, i);
+  third.compare();
 }
 
 TEST_CASE("optimizer: continues with the same bits from saved states") {
@@ -189,6 +197,9 @@ TEST_CASE("optimizer: an option out of range throws Error with its name") {
                        Error);
   options.beta1 = 0.9;
   options.weight_decay = -1;
+  CHECK_THROWS_AS(Optimizer{options}, Error);
+  options.weight_decay = 0;
+  options.initial_square_sum = -0.01;
   CHECK_THROWS_AS(Optimizer{options}, Error);
   CHECK(default_learning_rate("adamw") == 0.001);
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Builds and runs examples/consumer with Kaiseki in each way that a program can use: installed, pkg-config, sources, and
 # the Debian packages in an empty root. Builds examples/primes with an installed Kaiseki and with the packages, and runs
-# it with a coordinator and a node. Compiles each public header alone.
+# it with a coordinator and a node. Builds and runs examples/two_processes. Compiles each public header alone.
 # Usage: tests/packaging/run.sh BUILD
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -43,6 +43,11 @@ try_primes() {
   kill "${pids[@]}"
   wait
   return "$status"
+}
+
+try_two_processes() {
+  cmake -S "$root/examples/two_processes" -B "$work/two_processes" "${options[@]}" "-DCMAKE_PREFIX_PATH=$work/prefix" &&
+    cmake --build "$work/two_processes" && "$work/two_processes/two_processes" "$root/models/lenet.json"
 }
 
 lines=$(wc -l < "$root/examples/consumer/main.cc")
@@ -129,6 +134,7 @@ try debian "-DCMAKE_PREFIX_PATH=$work/system/usr"
 check "cmake/release knows another version" test "$("$root/cmake/release" --version)" = "$("$build/cli/kaiseki" --version | sed 's/.* //')"
 try find_package "-DCMAKE_PREFIX_PATH=$work/prefix"
 try add_subdirectory "-DKAISEKI_SOURCE=$root"
+check "examples/two_processes failed" try_two_processes
 if try_primes; then passed=$((passed + 1)); else
   echo "packaging: examples/primes failed"
   failed=$((failed + 1))

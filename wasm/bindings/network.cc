@@ -172,8 +172,8 @@ KAISEKI_EXPORT const std::byte* kaiseki_weights_load(Network* network, const std
   });
 }
 
-/// `numbers`: momentum, alpha, beta1, beta2, epsilon, weight decay, norm to clip at. NaN selects
-/// the default.
+/// `numbers`: momentum, alpha, beta1, beta2, epsilon, weight decay, norm to clip at, initial
+/// square sum. NaN selects the default.
 KAISEKI_EXPORT Optimizer* kaiseki_optimizer(const char* name, const double* numbers) {
   return guarded([&] {
     OptimizerOptions options;
@@ -184,6 +184,7 @@ KAISEKI_EXPORT Optimizer* kaiseki_optimizer(const char* name, const double* numb
     if (!std::isnan(numbers[4])) options.epsilon = numbers[4];
     if (!std::isnan(numbers[5])) options.weight_decay = numbers[5];
     if (!std::isnan(numbers[6])) options.clip_norm = numbers[6];
+    if (!std::isnan(numbers[7])) options.initial_square_sum = numbers[7];
     return handle(Optimizer(options));
   });
 }

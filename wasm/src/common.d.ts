@@ -37,6 +37,8 @@ export interface OptimizerOptions {
   weightDecay?: number;
   /** If above 0, all gradients together are scaled down to this norm. */
   clipNorm?: number;
+  /** adagrad: the start of the sum of squares. Default: 0. Sukiyaki starts with 0.01. */
+  initialSquareSum?: number;
 }
 
 /** The recipe for training in a network's JSON (docs/network-json.md). */

@@ -7,7 +7,7 @@ import { checkNatural, checkLearningRate } from './values.js';
 
 /** The limit of classes in a confusion matrix. More classes would take too much memory. */
 const MOST_CLASSES = 1000;
-const NUMBERS = ['momentum', 'alpha', 'beta1', 'beta2', 'epsilon', 'weightDecay', 'clipNorm'];
+const NUMBERS = ['momentum', 'alpha', 'beta1', 'beta2', 'epsilon', 'weightDecay', 'clipNorm', 'initialSquareSum'];
 
 /** Returns an option as a number. NaN selects the default. */
 function option(options, key) {

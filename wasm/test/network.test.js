@@ -131,7 +131,8 @@ describe('networks', () => {
         sgd: (o, g) => rate * g,
         momentum: ({ momentum }, g, s) => rate * (s.v = momentum * (s.v ?? 0) + g),
         nesterov: ({ momentum }, g, s) => rate * (g + momentum * (s.v = momentum * (s.v ?? 0) + g)),
-        adagrad: ({ epsilon }, g, s) => (rate * g) / (Math.sqrt((s.q = (s.q ?? 0) + g * g)) + epsilon),
+        adagrad: ({ epsilon, initialSquareSum = 0 }, g, s) =>
+          (rate * g) / (Math.sqrt((s.q = (s.q ?? initialSquareSum) + g * g)) + epsilon),
         rmsprop: ({ alpha, epsilon }, g, s) =>
           (rate * g) / (Math.sqrt((s.q = alpha * (s.q ?? 0) + (1 - alpha) * g * g)) + epsilon),
         adam,
@@ -143,6 +144,7 @@ describe('networks', () => {
         ['momentum', { momentum: 0.4, clipNorm: 0.3 }],
         ['nesterov', { momentum: 0.6 }],
         ['adagrad', { epsilon: 0.2 }],
+        ['adagrad', { epsilon: 0.2, initialSquareSum: 0.3 }],
         ['rmsprop', { alpha: 0.7, epsilon: 0.1 }],
         ['adam', { beta1: 0.5, beta2: 0.8, epsilon: 0.3 }],
         ['adamw', { beta1: 0.6, beta2: 0.7, epsilon: 0.2, weightDecay: 0.25 }],
