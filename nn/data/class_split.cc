@@ -51,6 +51,20 @@ bool is_picture_name(std::string_view path) {
   return suffix == "jpg" || suffix == "jpeg" || suffix == "png";
 }
 
+void keep_part(std::vector<ClassSplit::Item>& items, bool train) {
+  struct Count {
+    int64_t all = 0, seen = 0;
+  };
+  std::map<int32_t, Count> classes;
+  for (const ClassSplit::Item& item : items) ++classes[item.label].all;
+  std::erase_if(items, [&](const ClassSplit::Item& item) {
+    Count& count = classes[item.label];
+    const int64_t index = count.seen++;
+    const bool tenth = index % 10 == 9 || (count.all < 10 && index == count.all - 1);
+    return tenth == train && count.all > 1;
+  });
+}
+
 ClassSplit split_by_class(const std::vector<std::string>& paths, bool train,
                           std::string_view source) {
   std::vector<size_t> order(paths.size());
@@ -59,34 +73,26 @@ ClassSplit split_by_class(const std::vector<std::string>& paths, bool train,
 
   std::vector<PicturePlace> places;
   bool has[4] = {};
-  struct Class {
-    int32_t label = 0;
-    int64_t count = 0, seen = 0;
-  };
-  std::map<std::string, Class> classes;
+  std::map<std::string, int32_t> classes;
   for (const std::string& path : paths) {
     places.push_back(place_of(path));
     has[static_cast<int>(places.back().part)] = true;
-    ++classes[places.back().class_name].count;
+    classes[places.back().class_name] = 0;
   }
   if (classes.count(""))
     throw Error(message("data", "expected one folder of pictures for each class in ", source,
                         ", got pictures without a folder"));
   ClassSplit split;
-  for (auto& [name, info] : classes) {
-    info.label = static_cast<int32_t>(split.class_names.size());
+  for (auto& [name, label] : classes) {
+    label = static_cast<int32_t>(split.class_names.size());
     split.class_names.push_back(name);
   }
   DataPart held_out = has[static_cast<int>(DataPart::test)] ? DataPart::test : DataPart::validation;
   bool by_folder = has[static_cast<int>(DataPart::train)] && has[static_cast<int>(held_out)];
-  for (size_t i : order) {
-    Class& info = classes[places[i].class_name];
-    int64_t index = info.seen++;
-    bool tenth = index % 10 == 9 || (info.count < 10 && index == info.count - 1);
-    bool mine = by_folder ? places[i].part == (train ? DataPart::train : held_out)
-                          : tenth != train || info.count == 1;
-    if (mine) split.items.push_back({i, info.label});
-  }
+  for (size_t i : order)
+    if (!by_folder || places[i].part == (train ? DataPart::train : held_out))
+      split.items.push_back({i, classes.at(places[i].class_name)});
+  if (!by_folder) keep_part(split.items, train);
   if (split.items.empty())
     throw Error(message("data", "expected pictures (.jpg, .jpeg, .png) for ",
                         train ? "training" : "testing", " in ", source, ", got none"));

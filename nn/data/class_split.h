@@ -3,9 +3,12 @@
 // to nn/data.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "nn/data/source.h"
 
 namespace kaiseki::nn {
 
@@ -21,11 +24,19 @@ struct ClassSplit {
 /// Returns whether the name has the suffix of a JPEG or PNG.
 bool is_picture_name(std::string_view path);
 
-/// `paths` are ".../[train|test|val/]CLASS/picture". If there are train and test (or val) folders,
-/// they are the parts. Otherwise every tenth picture of a class, in the order of paths, is for
+/// Keeps the items of one part. Every tenth picture of a class is for
 /// testing. If a class has fewer than ten pictures, its last picture is for testing. If it has one
-/// picture, the picture is in both parts. Throws Error with `source` if the part is empty.
+/// picture, the picture is in both parts.
+void keep_part(std::vector<ClassSplit::Item>& items, bool train);
+
+/// `paths` are ".../[train|test|val/]CLASS/picture". If there are train and test (or val) folders,
+/// they are the parts. Otherwise keep_part() splits them, in the order of paths. Throws Error with
+/// `source` if the part is empty.
 ClassSplit split_by_class(const std::vector<std::string>& paths, bool train,
                           std::string_view source);
+
+/// The pictures of a split, whose paths are relative to the folder.
+PictureSourcePtr make_folder_pictures(ClassSplit split, std::filesystem::path folder,
+                                      std::vector<std::string> paths);
 
 }  // namespace kaiseki::nn

@@ -105,11 +105,14 @@ PictureSourcePtr open_path(const fs::path& path, bool train) {
   if (!fs::is_directory(path) && !fs::is_regular_file(path))
     throw Error(
         message("data", "expected a file or a folder, got the special file ", path.string()));
-  if (!fs::is_directory(path)) return open_picture_archive(path, train);
+  if (!fs::is_directory(path))
+    return path.extension() == ".txt" ? open_picture_list(path, train)
+                                      : open_picture_archive(path, train);
   if (is_idx_folder(path)) return open_idx_folder(path, train);
   if (is_cifar_folder(path)) return open_cifar_folder(path, train);
   if (is_cifar_folder(path / "cifar-10-batches-bin"))
     return open_cifar_folder(path / "cifar-10-batches-bin", train);
+  if (is_list_folder(path)) return open_list_folder(path, train);
   std::vector<fs::path> archives;
   for (const auto& entry : fs::directory_iterator(path))
     if (is_archive_name(entry.path())) archives.push_back(entry.path());

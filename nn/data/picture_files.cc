@@ -159,16 +159,21 @@ bool is_packed(const fs::path& path) {
 
 }  // namespace
 
+PictureSourcePtr make_folder_pictures(ClassSplit split, fs::path folder,
+                                      std::vector<std::string> paths) {
+  return std::make_unique<FolderPictures>(std::move(split), std::move(folder), std::move(paths));
+}
+
 PictureSourcePtr open_picture_folder(const fs::path& folder, bool train) {
   std::vector<std::string> paths = find_pictures(folder);
   ClassSplit split = split_by_class(paths, train, folder.string());
-  return std::make_unique<FolderPictures>(std::move(split), folder, std::move(paths));
+  return make_folder_pictures(std::move(split), folder, std::move(paths));
 }
 
 PictureSourcePtr open_picture_archive(const fs::path& archive, bool train) {
   if (!begins_as_tar(*open_maybe_gzip(archive, kMaxUnpacked)))
-    throw Error(message("data", "expected a folder or a tar file, got ", archive.string(),
-                        ", a file of another format"));
+    throw Error(message("data", "expected a folder, a tar file or a list (.txt), got ",
+                        archive.string(), ", a file of another format"));
   const bool packed = is_packed(archive);
   std::unique_ptr<ByteSource> source = std::make_unique<FileSource>(archive);
   if (packed) source = std::make_unique<GzipSource>(std::move(source), kMaxUnpacked);

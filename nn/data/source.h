@@ -72,6 +72,11 @@ PictureSourcePtr make_cifar(CifarBatch batch);
 
 /// A folder of one folder of pictures for each class.
 PictureSourcePtr open_picture_folder(const std::filesystem::path& folder, bool train);
+/// A list of pictures: each line is "PATH LABEL", with the path relative to the list's folder.
+PictureSourcePtr open_picture_list(const std::filesystem::path& file, bool train);
+/// A folder with the lists train.txt and test.txt (or val.txt).
+bool is_list_folder(const std::filesystem::path& folder);
+PictureSourcePtr open_list_folder(const std::filesystem::path& folder, bool train);
 /// A tar of such folders or of CIFAR-10's batches, plain or compressed with gzip.
 PictureSourcePtr open_picture_archive(const std::filesystem::path& archive, bool train);
 

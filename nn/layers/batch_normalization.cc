@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Batch normalization per channel (Ioffe, Szegedy 2015). Training uses the statistics of the batch,
-// the test phase the running statistics.
+// Batch normalization per channel, or along another axis (Ioffe, Szegedy 2015). Training uses the
+// statistics of the batch, the test phase the running statistics.
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/norm.h"
 #include "matrix/ops/reduce.h"
@@ -16,21 +16,26 @@ class BatchNormalization : public Layer {
     settings.number("eps", eps_, {.low = 1e-12, .high = 1});
     settings.number("momentum", momentum_,
                     {.low = 0, .high = 1, .doc = "for the running statistics"});
+    settings.integer("axis", setting_,
+                     {.low = 0, .high = Shape::kMaxRank - 2, .doc = "the channels"});
+    axis_ = static_cast<int>(setting_);
   }
 
   LayerShape infer(std::span<const Shape> inputs) override {
     const Shape& x = only_input(inputs);
-    require(x.rank() > 0 && x[0] > 0, "batch_normalization",
-            "expected an input with channels, got ", x);
+    require(x.rank() > axis_ && x[axis_] > 0, "batch_normalization",
+            axis_ == 0 ? "expected an input with channels" : "expected an input with this axis",
+            ", got ", x, axis_ == 0 ? "" : text_from(" and axis ", axis_));
     const Initializer one{Initializer::Kind::constant, 1};
+    const Shape along{x[axis_]};
     LayerShape shape{.output = x};
-    shape.parameters = {{"weight", {x[0]}, one, 1, 1, false}, {"bias", {x[0]}, {}, 1, 1, false}};
-    shape.states = {{"running_mean", {x[0]}, 0}, {"running_var", {x[0]}, 1}};
+    shape.parameters = {{"weight", along, one, 1, 1, false}, {"bias", along, {}, 1, 1, false}};
+    shape.states = {{"running_mean", along, 0}, {"running_var", along, 1}};
     return shape;
   }
 
   Tensor forward(ForwardPass& pass) const override {
-    const Tensor& x = pass.inputs[0];
+    const Tensor x = channels_second(pass.inputs[0]);
     const Tensor &gamma = pass.parameters[0].value, &beta = pass.parameters[1].value;
     Tensor &mean = pass.states[0].value, &variance = pass.states[1].value;
     const BatchNorm norm = with(pass.activation);
@@ -47,12 +52,12 @@ class BatchNormalization : public Layer {
       if (pass.save_for_backward) pass.saved = {batch_mean, inv_std};
     }
     if (!norm.relu) apply_activation(pass.activation, y);
-    return y;
+    return y.reshape(pass.inputs[0].shape());
   }
 
   bool recomputes_output() const override { return true; }
   Tensor recompute(const RecomputePass& pass) const override {
-    const Tensor& x = pass.input;
+    const Tensor x = channels_second(pass.input);
     const Tensor &gamma = pass.parameters[0].value, &beta = pass.parameters[1].value;
     const BatchNorm norm = with(pass.activation);
     Tensor y(x.shape(), DType::f32, x.device());
@@ -62,24 +67,26 @@ class BatchNormalization : public Layer {
     else
       batch_norm_apply(call, pass.saved[0], pass.saved[1]);
     if (!norm.relu) apply_activation(pass.activation, y);
-    return y;
+    return y.reshape(pass.input.shape());
   }
 
   void backward(BackwardPass& pass) const override {
     if (pass.phase == Phase::test) return backward_of_constants(pass);
-    Tensor dx(pass.shapes[0], DType::f32, pass.grad_output.device());
-    batch_norm_backward({.x = pass.inputs[0],
-                         .dy = pass.grad_output,
+    const Tensor x = channels_second(pass.inputs[0]), dy = channels_second(pass.grad_output);
+    Tensor dx(x.shape(), DType::f32, x.device());
+    batch_norm_backward({.x = x,
+                         .dy = dy,
                          .gamma = pass.parameters[0].value,
                          .mean = pass.saved[0],
                          .inv_std = pass.saved[1],
                          .dx = dx,
                          .dgamma = pass.gradients[0],
                          .dbeta = pass.gradients[1]});
-    if (pass.needs_gradient[0]) pass.grad_inputs[0] = dx;
+    if (pass.needs_gradient[0]) pass.grad_inputs[0] = dx.reshape(pass.shapes[0]);
   }
 
   void to_onnx(OnnxLayerWriter& onnx) const override {
+    if (axis_ != 0) onnx.refuse("axis 0, because ONNX normalizes the channels only");
     for (const char* name : {"weight", "bias", "running_mean", "running_var"})
       onnx.inputs.push_back(onnx.parameter(name));
     onnx.add(
@@ -98,12 +105,21 @@ class BatchNormalization : public Layer {
     return norm;
   }
 
+  /// A view in which the channels are the second dimension.
+  Tensor channels_second(const Tensor& x) const {
+    if (axis_ == 0) return x;
+    int64_t before = 1, after = 1;
+    for (int axis = 0; axis <= axis_; ++axis) before *= x.dim(axis);
+    for (int axis = axis_ + 2; axis < x.rank(); ++axis) after *= x.dim(axis);
+    return x.reshape({before, x.dim(axis_ + 1), after});
+  }
+
   /// The backward pass of the test phase, in which the statistics do not depend on the input.
   void backward_of_constants(BackwardPass& pass) const {
     Shape per_channel = pass.shapes[0];
     Axes others;
     for (int axis = 0; axis < per_channel.rank(); ++axis) {
-      if (axis == 1) continue;
+      if (axis == axis_ + 1) continue;
       per_channel[axis] = 1;
       others.push_back(axis);
     }
@@ -127,6 +143,8 @@ class BatchNormalization : public Layer {
   }
 
   double eps_ = 1e-5, momentum_ = 0.1;
+  int64_t setting_ = 0;
+  int axis_ = 0;
 };
 
 }  // namespace

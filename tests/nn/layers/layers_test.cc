@@ -78,6 +78,40 @@ TEST_CASE("batch_normalization: uses the batch's statistics in training") {
   }
 }
 
+TEST_CASE("batch_normalization: normalizes along any axis") {
+  const auto layer = [](const std::string& axis) {
+    return R"({"name": "b", "type": "batch_normalization", "eps": 0.01, "axis": )" + axis + "}";
+  };
+  for (const auto& [axis, size, inner] : {std::tuple<std::string, int64_t, int64_t>{"1", 5, 2},
+                                          std::tuple<std::string, int64_t, int64_t>{"2", 2, 1}})
+    for (const std::string next : {"", R"(, {"type": "relu"})", R"(, {"type": "tanh"})"}) {
+      const auto shape = Shape{3, 7, 5, 2};
+      check_layers(layer(axis) + next, shape, [&](const Doubles& x, const Parameters& p) {
+        const Doubles y = batch_norm(x, size, inner, p.at("b.weight"), p.at("b.bias"), 0.01);
+        return next.empty()
+                   ? y
+                   : map(
+                         y, next.find("relu") != next.npos ? std::function<double(double)>(relu)
+                                                           : [](double v) { return std::tanh(v); });
+      });
+      check_layers(
+          layer(axis) + next, shape,
+          [&](Doubles x, const Parameters& p) {
+            for (size_t i = 0; i < x.size(); ++i) {
+              const size_t c = i / static_cast<size_t>(inner) % static_cast<size_t>(size);
+              x[i] = p.at("b.weight")[c] * x[i] / std::sqrt(1.01) + p.at("b.bias")[c];
+              if (!next.empty())
+                x[i] = next.find("relu") != next.npos ? relu(x[i]) : std::tanh(x[i]);
+            }
+            return x;
+          },
+          nn::Phase::test);
+    }
+  CHECK_THROWS_WITH_AS(
+      nn::Network::parse(network_json({3, 7, 5}, layer("2")), "test", Device::cpu()),
+      doctest::Contains("expected an input with this axis, got [7, 5] and axis 2"), Error);
+}
+
 TEST_CASE("batch_normalization: its output is recomputed for the layers that read it") {
   const std::string bn = R"({"name": "b", "type": "batch_normalization", "eps": 0.01})";
   const std::string fc = R"({"name": "f", "type": "fully_connected", "output_size": 2})";
