@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json_line.h"
 #include "base/median.h"
 #include "cli/commands.h"
@@ -36,6 +37,12 @@ void print_case(const char* bench, const std::string& name, Device device, doubl
   line.add("gflops", flops / seconds * 1e-9);
   std::printf("%s\n", line.str().c_str());
   std::fflush(stdout);
+}
+
+/// A trace is of one network.
+void expect_one_case(const BenchCommand& c) {
+  if (c.cases.size() != 1)
+    throw Error(message("bench", "--trace: expected one network, got ", c.cases.size()));
 }
 
 ConvProblem parse_problem(const std::string& text) {
@@ -139,6 +146,12 @@ void bench_conv(const BenchCommand& c, Device device) {
 }
 
 int run_command(const BenchCommand& c) {
+  if (c.layers && c.what != "train")
+    throw Error(message("bench", "--layers: expected the kind train, got ", c.what));
+  if (!c.trace.empty()) {
+    expect_one_case(c);
+    expect_writable(c.trace);
+  }
   const Device device = open_device(c.device);
   if (c.what == "gemm")
     bench_gemm(c, device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parts of kaiseki bench. Each prints one JSON line for each case.
+// The parts of kaiseki bench. Each prints JSON lines.
 #pragma once
 
 #include <functional>
@@ -21,6 +21,15 @@ void bench_conv(const BenchCommand& command, Device device);
 /// Reads with --threads workers. Does not use the device.
 void bench_data(const BenchCommand& command);
 void bench_train(const BenchCommand& command, Device device);
+
+/// A training step in two parts.
+struct BenchStep {
+  nn::Network& network;
+  std::function<void()> pass, update;
+};
+/// Prints the time of each layer and writes the trace, if the command asks for one.
+void bench_layers(const BenchCommand& command, const std::string& name, Device device,
+                  const BenchStep& step);
 
 /// Returns the seconds of one call of `body`: the median of `repeat` runs of about `seconds` each.
 /// Calls it once before, to warm up. Waits for the device.

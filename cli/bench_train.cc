@@ -56,15 +56,24 @@ void bench_train(const BenchCommand& c, Device device) {
     for (uint64_t i = 0; i < std::clamp<uint64_t>(kBytes / bytes, 1, kBatches); ++i)
       batches.push_back(random_samples(network, c.batch_size, i));
     size_t next = 0;
-    const double seconds = median_seconds(device, c.repeat, c.seconds, [&] {
+    const auto pass = [&] {
       const RandomSamples& batch = batches[next++ % batches.size()];
       network.zero_grad(optimizer);
       network.forward_loss(batch.x, batch.labels);
       network.backward();
-      optimizer.step(network.parameters(), network.gradients(), 0.01);
+    };
+    const auto update = [&] { optimizer.step(network.parameters(), network.gradients(), 0.01); };
+    const std::string short_name = std::filesystem::path(name).stem().string();
+    if (c.layers) {
+      bench_layers(c, short_name, device, {network, pass, update});
+      continue;
+    }
+    const double seconds = median_seconds(device, c.repeat, c.seconds, [&] {
+      pass();
+      update();
     });
     JsonLine line;
-    line.add("bench", "train").add("case", std::filesystem::path(name).stem().string());
+    line.add("bench", "train").add("case", short_name);
     line.add("device", device.name()).add("threads", thread_count());
     line.add("batch_size", c.batch_size).add("milliseconds", 1e3 * seconds);
     line.add("batches_per_minute", 60 / seconds);

@@ -105,6 +105,8 @@ struct BenchCommand {
   std::vector<std::string> cases;
   int64_t batch_size = 64, repeat = 5;
   double seconds = 1;
+  bool layers = false;
+  std::string trace;  // a file; empty: none
 };
 
 struct ServeCommand {

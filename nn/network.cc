@@ -198,6 +198,8 @@ void Network::zero_grad(Optimizer& optimizer) {
   impl_->begin_gradients();
 }
 
+void Network::set_layer_timer(LayerTimer timer) { impl_->timer = std::move(timer); }
+
 std::span<Parameter> Network::parameters() { return impl_->parameters; }
 Gradients& Network::gradients() {
   impl_->make_gradients();

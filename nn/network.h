@@ -15,6 +15,7 @@
 #include "matrix/conv/problem.h"
 #include "matrix/tensor.h"
 #include "nn/io/named_tensor.h"
+#include "nn/layer_timer.h"
 #include "nn/parameter.h"
 #include "nn/phase.h"
 #include "nn/recipe.h"
@@ -125,6 +126,10 @@ class Network {
   /// The number of steps of the dropout streams, for checkpoints.
   uint64_t random_position() const;
   void set_random_position(uint64_t position);
+
+  /// Calls `timer` after each layer of each pass. Waits for the device before and after each layer,
+  /// so passes take longer. Empty: no times.
+  void set_layer_timer(LayerTimer timer);
 
   std::vector<LayerSummary> summary() const;
   /// The spec that the network was built from, without weights.

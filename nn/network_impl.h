@@ -36,6 +36,7 @@ struct NetworkImpl {
   std::map<int, ExecutionPlan> plans;
   std::optional<ForwardRun> last;
   bool has_weights = false;
+  LayerTimer timer;  // empty: no times
 
   const ExecutionPlan& plan(const ExecutionPlanOptions& options);
   std::span<Parameter> parameters_of(const GraphNode& node);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "matrix/ops/elementwise.h"
 #include "nn/layers/layers.h"
@@ -35,6 +36,28 @@ struct Gradient {
   }
 };
 
+/// Reports the time from its construction to its end.
+class LayerClock {
+ public:
+  LayerClock(const NetworkImpl& network, const PlanStep& step, bool backward) : network_(network) {
+    if (!network.timer) return;
+    network.device.synchronize();
+    time_ = {.name = network.graph.nodes[static_cast<size_t>(step.node)].name,
+             .backward = backward,
+             .begin = steady_seconds()};
+  }
+  void end() {
+    if (!network_.timer) return;
+    network_.device.synchronize();
+    time_.seconds = steady_seconds() - time_.begin;
+    network_.timer(time_);
+  }
+
+ private:
+  const NetworkImpl& network_;
+  LayerTime time_;
+};
+
 }  // namespace
 
 void NetworkImpl::forward(ForwardRun& run) {
@@ -46,6 +69,7 @@ void NetworkImpl::forward(ForwardRun& run) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
+    LayerClock clock(*this, step, false);
     std::vector<Tensor> inputs;
     for (int value : step.inputs) inputs.push_back(run.values[static_cast<size_t>(value)]);
     const auto stream = static_cast<uint32_t>(run.random_step + 1);
@@ -66,6 +90,7 @@ void NetworkImpl::forward(ForwardRun& run) {
     if (node.layer->is_loss()) run.losses[i] = output;
     run.values[static_cast<size_t>(step.output)] = std::move(output);
     for (int value : step.dead) run.values[static_cast<size_t>(value)] = Tensor();
+    clock.end();
   }
 }
 
@@ -110,6 +135,7 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
     const Layer& layer = *node.layer;
     Gradient from = std::exchange(of_values[static_cast<size_t>(step.output)], {});
     if (!step.needs_backward || (!from.value.defined() && !layer.is_loss())) continue;
+    LayerClock clock(*this, step, true);
     const BackwardReads reads = layer.backward_reads();
     if (reads.output || step.activation.kind != Activation::none) recompute(run, step.output);
     const Tensor& output = run.values[static_cast<size_t>(step.output)];
@@ -159,6 +185,7 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
     }
     run.saved[i].clear();
     for (int value : step.dead_backward) run.values[static_cast<size_t>(value)] = Tensor();
+    clock.end();
   }
   write_pending(0, parameters.size());
   std::vector<Tensor> of_inputs;

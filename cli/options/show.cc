@@ -38,6 +38,11 @@ CommandText add_options(OptionSet& set, BenchCommand& c) {
   set.whole("--batch-size", c.batch_size, kBatchSize, "Samples in a minibatch (train, data)");
   set.whole("--repeat", c.repeat, {1, 10000}, "Number of runs of each case. The median is printed");
   set.real("--seconds", c.seconds, {.most = 3600, .above_least = true}, "Duration of a run");
+  const AddedOption layers = set.flag(
+      "--layers", c.layers, "train: print the time of each layer, of --repeat training steps");
+  set.text("--trace", "FILE", c.trace,
+           "train: write the layers of the last step in Chrome's trace format")
+      .needs(layers);
   add_device(set, c.device);
   add_convolutions(set, c.device);
   return {"bench", "Measure the speed of computations, as one JSON line for each case",
@@ -45,6 +50,7 @@ CommandText add_options(OptionSet& set, BenchCommand& c) {
           "  kaiseki bench gemm 1000x1000x1000 --threads 1\n"
           "  kaiseki bench conv n64c20h12w12k50r5s5 --device opencl\n"
           "  kaiseki bench train lenet cifar --batch-size 64\n"
+          "  kaiseki bench train alexnet --layers --trace alexnet-trace.json\n"
           "  kaiseki bench data pictures.tar --threads 2"};
 }
 

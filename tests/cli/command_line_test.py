@@ -179,5 +179,19 @@ def benches():
               f"bench {arguments[0]}", done.stdout)
 
 
+def benches_of_layers():
+    done = works("bench", "train", LENET, "--batch-size", 4, "--repeat", 2, "--layers", "--trace", "trace.json")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    names = [line["layer"] for line in lines]
+    check({"conv1", "fc3", "(update)"} <= set(names) and len(names) == len(set(names)), "one line for each layer", done.stdout)
+    check(abs(sum(line["share"] for line in lines) - 1) < 1e-6, "the shares are of the whole step", done.stdout)
+    check(all(line["forward_milliseconds"] > 0 for line in lines), "each layer takes time", done.stdout)
+    events = json.loads(pathlib.Path("trace.json").read_text())["traceEvents"]
+    conv = [event["cat"] for event in events if event["name"] == "conv1"]
+    check(conv == ["forward", "backward"], "the trace has both passes of a layer", events)
+    check(events == sorted(events, key=lambda event: event["ts"]) and events[-1]["name"] == "(update)", "in the order of time", events)
+    check(all(first["ts"] + first["dur"] <= second["ts"] + 1 for first, second in zip(events, events[1:])), "one after the other", events)
+
+
 main(help_has_examples, documented_options_exist, the_library_names_no_options, the_reference_is_the_help, completions, mistakes, names_of_networks, starts_fast,
-     runs_tensors, layer_names_as_file_names, benches)
+     runs_tensors, layer_names_as_file_names, benches, benches_of_layers)

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// kaiseki bench train --layers: the time of each layer in a training step.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json_line.h"
+#include "base/median.h"
+#include "cli/bench.h"
+
+namespace kaiseki::cli {
+namespace {
+
+using nn::LayerTime;
+
+struct Profile {
+  std::vector<std::string> names;  // in the order of the forward pass, then the update
+  std::map<std::string, std::vector<double>> forward, backward;  // seconds by step
+  std::vector<LayerTime> last;                                   // of the last step
+};
+
+/// Chrome's trace format, for chrome://tracing and ui.perfetto.dev. Times are microseconds.
+std::string trace_of(const std::vector<LayerTime>& times) {
+  std::string events;
+  for (const LayerTime& time : times) {
+    JsonLine event;
+    event.add("name", time.name).add("cat", time.backward ? "backward" : "forward").add("ph", "X");
+    event.add("ts", std::round(1e6 * (time.begin - times.front().begin)));
+    event.add("dur", 1e6 * time.seconds).add("pid", 1).add("tid", 1);
+    events += (events.empty() ? "" : ",\n") + event.str();
+  }
+  return "{\"traceEvents\": [\n" + events + "\n]}\n";
+}
+
+Profile profile(Device device, int64_t steps, const BenchStep& step) {
+  Profile result;
+  step.network.set_layer_timer([&](const LayerTime& time) { result.last.push_back(time); });
+  for (int64_t i = -1; i < steps; ++i) {  // the first step warms up
+    result.last.clear();
+    step.pass();
+    LayerTime update{.name = "(update)", .begin = steady_seconds()};
+    step.update();
+    device.synchronize();
+    update.seconds = steady_seconds() - update.begin;
+    result.last.push_back(update);
+    if (i < 0) continue;
+    for (const LayerTime& time : result.last) {
+      if (i == 0 && !time.backward) result.names.push_back(time.name);
+      (time.backward ? result.backward : result.forward)[time.name].push_back(time.seconds);
+    }
+  }
+  step.network.set_layer_timer({});
+  return result;
+}
+
+}  // namespace
+
+void bench_layers(const BenchCommand& c, const std::string& name, Device device,
+                  const BenchStep& step) {
+  Profile result = profile(device, c.repeat, step);
+  const auto of = [](std::map<std::string, std::vector<double>>& times, const std::string& layer) {
+    return times.contains(layer) ? median(times.at(layer)) : 0;
+  };
+  double total = 0;
+  for (const std::string& layer : result.names)
+    total += of(result.forward, layer) + of(result.backward, layer);
+  for (const std::string& layer : result.names) {
+    const double forward = of(result.forward, layer), backward = of(result.backward, layer);
+    JsonLine line;
+    line.add("bench", "layer").add("case", name).add("layer", layer);
+    line.add("forward_milliseconds", 1e3 * forward).add("backward_milliseconds", 1e3 * backward);
+    line.add("share", (forward + backward) / total);
+    std::printf("%s\n", line.str().c_str());
+  }
+  std::fflush(stdout);
+  if (!c.trace.empty()) write_file_atomic(c.trace, as_bytes(trace_of(result.last)));
+}
+
+}  // namespace kaiseki::cli
