@@ -20,6 +20,7 @@
 #include "matrix/tensor.h"
 #include "matrix/threads.h"
 #include "matrix/tune/policy.h"
+#include "nn/builder.h"
 #include "nn/data/dataset.h"
 #include "nn/data/iterator.h"
 #include "nn/gradient_tar.h"

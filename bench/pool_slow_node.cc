@@ -83,7 +83,7 @@ class SlowDevice {
     const std::string json(as_text(network));
     const auto [at, fresh] = multiply_adds_.try_emplace(json, 0);
     if (fresh)
-      for (const nn::Node& node : nn::build_graph(nn::parse_network(json, "network")).nodes)
+      for (const nn::GraphNode& node : nn::build_graph(nn::parse_network(json, "network")).nodes)
         at->second += node.shape.multiply_adds;
     return at->second;
   }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "nn/graph.h"
+#include "nn/layer_timer.h"
 #include "nn/planner.h"
 
 namespace kaiseki::nn {

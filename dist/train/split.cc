@@ -22,8 +22,8 @@ std::string default_border(const NetworkSpec& spec) {
                       "got none; name a layer as the border, or use the mode data"));
 }
 
-const nn::Node* find_node(const nn::Graph& graph, std::string_view name) {
-  for (const nn::Node& node : graph.nodes)
+const nn::GraphNode* find_node(const nn::Graph& graph, std::string_view name) {
+  for (const nn::GraphNode& node : graph.nodes)
     if (node.name == name && !node.hidden) return &node;
   return nullptr;
 }
@@ -34,7 +34,7 @@ NetworkSplit split_network(const NetworkSpec& spec, std::string_view border) {
   const nn::Graph graph = nn::build_graph(spec);
   NetworkSplit split;
   split.border = border.empty() ? default_border(spec) : std::string(border);
-  const nn::Node* last = find_node(graph, split.border);
+  const nn::GraphNode* last = find_node(graph, split.border);
   if (!last || last->phase || last->layer->is_loss())
     throw Error(message(
         "split", "expected as border a layer before the loss that runs in both phases, got '",
@@ -50,7 +50,7 @@ NetworkSplit split_network(const NetworkSpec& spec, std::string_view border) {
   head.inputs = {{split.border, "", split.shape}};
   std::set<std::string> after = {split.border};
   for (const LayerSpec& layer : spec.layers) {
-    const nn::Node& node = *find_node(graph, layer.name);
+    const nn::GraphNode& node = *find_node(graph, layer.name);
     const auto reads = std::count_if(layer.inputs.begin(), layer.inputs.end(),
                                      [&](const std::string& name) { return after.contains(name); });
     const bool in_head = reads > 0;

@@ -92,12 +92,12 @@ TEST_CASE("gradient tar: damaged and foreign buffers change nothing") {
     others.push_back({parameter.name, Tensor::full(parameter.value.shape(), 1)});
   others.back().value = Tensor::full({7}, 1);
   CHECK_THROWS_WITH_AS(add_tar(network, encode_tar_tensors(others)),
-                       "gradients, index.json: expected \"f.bias\" of shape [5], got \"f.bias\" of "
+                       "gradients: index.json: expected \"f.bias\" of shape [5], got \"f.bias\" of "
                        "shape [7]",
                        ParseError);
   others.pop_back();
   CHECK_THROWS_WITH_AS(add_tar(network, encode_tar_tensors(others)),
-                       "gradients, index.json: expected 4 tensors, got 3", ParseError);
+                       "gradients: index.json: expected 4 tensors, got 3", ParseError);
   CHECK(values_of(network) == before);
 }
 

@@ -88,9 +88,9 @@ TEST_CASE("picture list: an error names the line") {
   save_pictures(folder.path, 1);
   const fs::path list = folder.path / "list.txt";
   write(list, "0.png 1\n0.png\n");
-  CHECK(error_of(list) == list.string() + ", line 2: expected PATH LABEL, got '0.png'");
+  CHECK(error_of(list) == list.string() + ": line 2: expected PATH LABEL, got '0.png'");
   write(list, "0.png 1\n\n9.png 1\n");
-  CHECK(error_of(list) == list.string() + ", line 3: expected a picture file, got none at 9.png");
+  CHECK(error_of(list) == list.string() + ": line 3: expected a picture file, got none at 9.png");
   write(list, "");
   CHECK_THROWS_WITH_AS(opened(list), doctest::Contains("expected pictures in"), Error);
   // A number above the limit is a name.
