@@ -13,6 +13,8 @@
 
 namespace kaiseki::nn {
 
+class NetworkBuilder;
+
 /// An input of a network, or the output of a layer.
 class Value {
  public:

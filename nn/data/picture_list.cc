@@ -103,7 +103,8 @@ PictureSourcePtr open_list_folder(const fs::path& folder, bool train) {
   add_labels(list, labels);
   add_labels(test, labels);
   if (!train) list = std::move(test);
-  return make_folder_pictures(split_of(list, classes_of(labels)), folder, std::move(list.paths));
+  ClassSplit split = split_of(list, classes_of(labels));
+  return make_folder_pictures(std::move(split), folder, std::move(list.paths));
 }
 
 PictureSourcePtr open_picture_list(const fs::path& file, bool train) {

@@ -142,7 +142,7 @@ TEST_CASE("networks in C++: a residual network trains") {
   const std::vector<int32_t> labels = {0, 1, 2, 3, 4, 5, 6, 7};
   const Tensor targets = Tensor::from(std::span<const int32_t>(labels), {8});
   std::vector<float> losses;
-  for (int step = 0; step < 12; ++step) {
+  for (int step = 0; step < 40; ++step) {
     network.zero_grad();
     losses.push_back(network.forward_loss(x, targets).loss.item());
     network.backward();

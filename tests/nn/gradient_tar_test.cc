@@ -11,9 +11,9 @@ namespace {
 
 using test::for_each_device;
 
-constexpr std::string_view kNetwork = R"({"input": {"shape": [2, 5, 7]}, "layers": [
-  {"name": "c", "type": "convolution", "params": {"out_channels": 3, "kernel": 3}},
-  {"name": "f", "type": "fully_connected", "params": {"out_features": 5}}]})";
+constexpr std::string_view kNetwork = R"({"inputs": {"x": {"shape": [2, 5, 7]}}, "layers": [
+  {"name": "c", "type": "convolution", "output_channels": 3, "kernel_size": 3},
+  {"name": "f", "type": "fully_connected", "output_size": 5}]})";
 
 Network make(Device device) {
   Network network = Network::parse(kNetwork, "test", device);
