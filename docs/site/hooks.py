@@ -63,4 +63,4 @@ def on_post_build(config):
     for command in (["cmake", f"-DSOURCE={ROOT}", f"-DDESTINATION={headers}",
                      "-DROOTS=kaiseki.h,kaiseki/dist.h,kaiseki/backend.h", "-P", "cmake/public_headers.cmake"],
                     ["doxygen", "docs/Doxyfile"]):
-        subprocess.run(command, cwd=ROOT, check=True)
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
