@@ -16,6 +16,8 @@ namespace {
 
 using nn::LayerTime;
 
+constexpr std::string_view kUpdate = "(update)";  // no layer has such a name by default
+
 struct Profile {
   std::vector<std::string> names;  // in the order of the forward pass, then the update
   std::map<std::string, std::vector<double>> forward, backward;  // seconds by step
@@ -27,7 +29,8 @@ std::string trace_of(const std::vector<LayerTime>& times) {
   std::string events;
   for (const LayerTime& time : times) {
     JsonLine event;
-    event.add("name", time.name).add("cat", time.backward ? "backward" : "forward").add("ph", "X");
+    const char* kind = time.name == kUpdate ? "update" : time.backward ? "backward" : "forward";
+    event.add("name", time.name).add("cat", kind).add("ph", "X");
     event.add("ts", std::round(1e6 * (time.begin - times.front().begin)));
     event.add("dur", 1e6 * time.seconds).add("pid", 1).add("tid", 1);
     events += (events.empty() ? "" : ",\n") + event.str();
@@ -41,7 +44,8 @@ Profile profile(Device device, int64_t steps, const BenchStep& step) {
   for (int64_t i = -1; i < steps; ++i) {  // the first step warms up
     result.last.clear();
     step.pass();
-    LayerTime update{.name = "(update)", .begin = steady_seconds()};
+    device.synchronize();
+    LayerTime update{.name = std::string(kUpdate), .begin = steady_seconds()};
     step.update();
     device.synchronize();
     update.seconds = steady_seconds() - update.begin;

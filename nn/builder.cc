@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "nn/builder.h"
 
+#include "base/error.h"
+
 namespace kaiseki::nn {
 
 NetworkBuilder::NetworkBuilder(std::string name) {
@@ -12,7 +14,14 @@ Value NetworkBuilder::input(const std::string& name, const Shape& shape) {
   for (const int64_t dim : shape) dimensions.items.emplace_back(dim);
   inputs_.keys.push_back(name);
   inputs_.items.push_back(Json::object().set("shape", std::move(dimensions)));
-  return {*this, name};
+  return {this, name};
+}
+
+const std::string& NetworkBuilder::own(const Value& value) const {
+  if (value.owner_ != this)
+    throw Error(message("builder", "expected a value of this builder, got '", value.name(),
+                        "' of another builder"));
+  return value.name();
 }
 
 Value NetworkBuilder::add(const std::string& type, LayerSettings settings) {
@@ -20,13 +29,13 @@ Value NetworkBuilder::add(const std::string& type, LayerSettings settings) {
 }
 
 Value NetworkBuilder::add(const std::string& type, const Value& input, LayerSettings settings) {
-  return add_layer(type, Json(input.name()), settings);
+  return add_layer(type, Json(own(input)), settings);
 }
 
 Value NetworkBuilder::add(const std::string& type, std::initializer_list<Value> inputs,
                           LayerSettings settings) {
   Json names = Json::array();
-  for (const Value& input : inputs) names.items.emplace_back(input.name());
+  for (const Value& input : inputs) names.items.emplace_back(own(input));
   return add_layer(type, names, settings);
 }
 
@@ -38,12 +47,12 @@ Value NetworkBuilder::add_layer(const std::string& type, const Json& inputs,
   for (const auto& [name, value] : settings) layer.set(name, value);
   const std::string name = layer.find("name")->string;
   layers_.items.push_back(std::move(layer));
-  return {*this, name};
+  return {this, name};
 }
 
 void NetworkBuilder::output(const std::string& name, const Value& value) {
   outputs_.keys.push_back(name);
-  outputs_.items.emplace_back(value.name());
+  outputs_.items.emplace_back(own(value));
 }
 
 NetworkSpec NetworkBuilder::spec() const {

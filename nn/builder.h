@@ -22,7 +22,8 @@ class Value {
 
  private:
   friend class NetworkBuilder;
-  Value(const NetworkBuilder&, std::string name) : name_(std::move(name)) {}
+  Value(const NetworkBuilder* owner, std::string name) : owner_(owner), name_(std::move(name)) {}
+  const NetworkBuilder* owner_;
   std::string name_;
 };
 
@@ -32,12 +33,14 @@ using LayerSettings = std::initializer_list<std::pair<const char*, Json>>;
 class NetworkBuilder {
  public:
   explicit NetworkBuilder(std::string name = "");
+  NetworkBuilder(const NetworkBuilder&) = delete;
+  NetworkBuilder& operator=(const NetworkBuilder&) = delete;
 
   /// Adds an input. The shape is of one sample, such as {3, 32, 32}.
   Value input(const std::string& name, const Shape& shape);
   /// Adds a layer after the last layer, or after the first input.
   Value add(const std::string& type, LayerSettings settings = {});
-  /// Adds a layer after others.
+  /// Adds a layer after others. Throws Error for a value of another builder.
   Value add(const std::string& type, const Value& input, LayerSettings settings = {});
   Value add(const std::string& type, std::initializer_list<Value> inputs,
             LayerSettings settings = {});
@@ -51,6 +54,8 @@ class NetworkBuilder {
   Network build(Device device = default_device()) const;
 
  private:
+  /// The value's name, if the value is of this builder.
+  const std::string& own(const Value& value) const;
   Value add_layer(const std::string& type, const Json& inputs, LayerSettings settings);
   Json document_ = Json::object(), inputs_ = Json::object(), layers_ = Json::array(),
        outputs_ = Json::object();

@@ -14,8 +14,8 @@ namespace kaiseki::nn {
 ByteVector gather_tar(Network& network);
 
 /// Adds the gradients in a buffer of gather_tar() to those of the network. Throws ParseError if the
-/// buffer is damaged. Throws ParseError if its names or shapes are not those of the network. The
-/// gradients are then unchanged.
+/// buffer is damaged, or if its names or shapes are not those of the network. Throws Error as
+/// gather_tar() does. After an error the gradients are unchanged.
 void add_tar(Network& network, ByteView tar);
 
 }  // namespace kaiseki::nn

@@ -36,7 +36,7 @@ struct Gradient {
   }
 };
 
-/// Reports the time from its construction to its end.
+/// Reports the time from its construction to end().
 class LayerClock {
  public:
   LayerClock(const NetworkImpl& network, const PlanStep& step, bool backward) : network_(network) {

@@ -37,7 +37,8 @@ CommandText add_options(OptionSet& set, BenchCommand& c) {
             "(default: a choice of cases)");
   set.whole("--batch-size", c.batch_size, kBatchSize, "Samples in a minibatch (train, data)");
   set.whole("--repeat", c.repeat, {1, 10000}, "Number of runs of each case. The median is printed");
-  set.real("--seconds", c.seconds, {.most = 3600, .above_least = true}, "Duration of a run");
+  set.real("--seconds", c.seconds, {.most = 3600, .above_least = true},
+           "Duration of a run (not with --layers)");
   const AddedOption layers = set.flag(
       "--layers", c.layers, "train: print the time of each layer, of --repeat training steps");
   set.text("--trace", "FILE", c.trace,
@@ -45,7 +46,7 @@ CommandText add_options(OptionSet& set, BenchCommand& c) {
       .needs(layers);
   add_device(set, c.device);
   add_convolutions(set, c.device);
-  return {"bench", "Measure the speed of computations, as one JSON line for each case",
+  return {"bench", "Measure the speed of computations, as JSON lines",
           "Examples:\n"
           "  kaiseki bench gemm 1000x1000x1000 --threads 1\n"
           "  kaiseki bench conv n64c20h12w12k50r5s5 --device opencl\n"

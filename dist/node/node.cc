@@ -38,6 +38,7 @@ class BlobFetcher {
       if (const ByteVector* known = kept_.find(hash)) return *known;
     }
     ByteVector bytes = download(hash, std::min(kMostBlob, most_bytes));
+    expect_blob("join", hash, bytes);
     const std::lock_guard lock(mutex_);
     kept_.add(hash, bytes);
     return bytes;

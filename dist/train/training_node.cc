@@ -55,6 +55,11 @@ std::vector<std::string> TrainingNode::missing(ByteView bytes) const {
   return hashes;
 }
 
+void TrainingNode::add_blob(const std::string& hash, ByteVector bytes) {
+  expect_blob("node", hash, bytes);
+  blobs_.add(hash, std::move(bytes));
+}
+
 const ByteVector& TrainingNode::blob(const std::string& hash) {
   const ByteVector* bytes = blobs_.find(hash);
   if (!bytes)

@@ -8,7 +8,6 @@
 #include <list>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "dist/train/ticket.h"
@@ -32,7 +31,7 @@ class TrainingNode {
   /// The hashes of blobs that run() needs and that are missing.
   std::vector<std::string> missing(ByteView ticket) const;
   /// Throws Error if the bytes have another hash.
-  void add_blob(const std::string& hash, ByteVector bytes) { blobs_.add(hash, std::move(bytes)); }
+  void add_blob(const std::string& hash, ByteVector bytes);
   /// Throws ParseError if the ticket or a blob is malformed. Throws Error if a blob is missing, or
   /// if weights or samples do not match the network.
   /// Throws Error, before it builds a network, if the ticket would need more than `memory_bytes`.

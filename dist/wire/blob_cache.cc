@@ -8,6 +8,12 @@
 
 namespace kaiseki::dist {
 
+void expect_blob(std::string_view operation, const std::string& hash, ByteView bytes) {
+  if (const std::string got = sha256(bytes); got != hash)
+    throw Error(
+        message(operation, "expected a blob with the SHA-256 ", hash, ", got one with ", got));
+}
+
 const ByteVector* BlobCache::find(const std::string& hash) {
   const auto place = places_.find(hash);
   if (place == places_.end()) return nullptr;
@@ -16,8 +22,6 @@ const ByteVector* BlobCache::find(const std::string& hash) {
 }
 
 void BlobCache::add(const std::string& hash, ByteVector bytes) {
-  if (const std::string got = sha256(bytes); got != hash)
-    throw Error(message("node", "expected a blob with the SHA-256 ", hash, ", got one with ", got));
   if (contains(hash)) return;
   bytes_ += bytes.size();
   blobs_.push_front({hash, std::move(bytes)});

@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <list>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/bytes.h"
 
 namespace kaiseki::dist {
+
+/// Throws Error, which begins with [operation], if the bytes have another hash.
+void expect_blob(std::string_view operation, const std::string& hash, ByteView bytes);
 
 class BlobCache {
  public:
@@ -18,10 +22,15 @@ class BlobCache {
   explicit BlobCache(uint64_t most_bytes, size_t always_kept = 0)
       : most_bytes_(most_bytes), always_kept_(always_kept) {}
 
+  BlobCache(const BlobCache&) = delete;
+  BlobCache& operator=(const BlobCache&) = delete;
+  BlobCache(BlobCache&&) = default;
+  BlobCache& operator=(BlobCache&&) = default;
+
   bool contains(const std::string& hash) const { return places_.contains(hash); }
   /// Null if the blob is missing. Valid until the next add() or remove().
   const ByteVector* find(const std::string& hash);
-  /// Throws Error if the bytes have another hash.
+  /// Trusts that the bytes have the hash.
   void add(const std::string& hash, ByteVector bytes);
   void remove(const std::string& hash);
 

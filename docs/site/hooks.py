@@ -51,6 +51,7 @@ def on_page_markdown(markdown, page, config, files):
         return f"{link[1]}[{link[2]}]({posixpath.relpath(in_site, posixpath.dirname(uri) or '.')}{link[4] or ''})"
 
     if uri == "cpp.md":  # built after the pages, so that it is no page for mkdocs
+        assert "reference of all classes" in markdown, "docs/cpp.md: expected the words that become a link"
         markdown = markdown.replace("reference of all classes", '<a href="../cpp-reference/annotated.html">reference of all classes</a>')
     parts = FENCE.split(markdown)
     return "".join(part if i % 2 else LINK.sub(adapted, part) for i, part in enumerate(parts))
@@ -59,8 +60,12 @@ def on_page_markdown(markdown, page, config, files):
 def on_post_build(config):
     """Adds Doxygen's reference of the public headers, to which docs/cpp.md links."""
     headers = ROOT / "build/public_headers"
+    for program in ("cmake", "doxygen"):
+        if not shutil.which(program):
+            raise SystemExit(f"the reference of the C++ classes needs {program}: apt-get install {program}")
     shutil.rmtree(headers, ignore_errors=True)
     for command in (["cmake", f"-DSOURCE={ROOT}", f"-DDESTINATION={headers}",
                      "-DROOTS=kaiseki.h,kaiseki/dist.h,kaiseki/backend.h", "-P", "cmake/public_headers.cmake"],
-                    ["doxygen", "docs/Doxyfile"]):
-        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+                    ["doxygen", "-"]):
+        settings = (ROOT / "docs/Doxyfile").read_text() + f"OUTPUT_DIRECTORY = {config['site_dir']}\n"
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, input=settings, text=True)

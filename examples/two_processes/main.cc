@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <iostream>
 
 using namespace kaiseki;
@@ -14,6 +15,7 @@ void transfer(int socket, std::byte* bytes, size_t count, bool send) {
   for (size_t done = 0; done < count;) {
     const ssize_t more = send ? ::send(socket, bytes + done, count - done, MSG_NOSIGNAL)
                               : ::recv(socket, bytes + done, count - done, 0);
+    if (more < 0 && errno == EINTR) continue;
     if (more <= 0) throw Error("the other process ended");
     done += static_cast<size_t>(more);
   }
@@ -63,6 +65,10 @@ int main(int argc, char** argv) {
     return 1;
   }
   const pid_t child = ::fork();
+  if (child < 0) {
+    std::cerr << "two_processes: cannot start another process\n";
+    return 1;
+  }
   ::close(sockets[child == 0 ? 0 : 1]);
   if (child == 0) return train(argv[1], sockets[1], false);
   const int mine = train(argv[1], sockets[0], true);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -23,6 +22,17 @@ constexpr int32_t kMaxLabel = 999'999;
 struct PictureList {
   std::vector<std::string> paths, labels;
 };
+
+bool is_whole_number(const std::string& label) {
+  const size_t first = label.starts_with('-') ? 1 : 0;
+  return label.size() > first && label.find_first_not_of("0123456789", first) == label.npos;
+}
+
+int32_t number_of(const std::string& label) {
+  int32_t value = -1;
+  std::from_chars(label.data(), label.data() + label.size(), value);
+  return value;
+}
 
 PictureList read_list(const fs::path& file) {
   const ByteVector bytes = read_file(file, kMaxList);
@@ -47,25 +57,21 @@ PictureList read_list(const fs::path& file) {
     if (!fs::is_regular_file(file.parent_path() / path, error))
       throw ParseError(file.string(), where, "expected a picture file, got none at " + path);
     list.paths.push_back(path);
-    list.labels.emplace_back(line.substr(space + 1));
+    const std::string& label = list.labels.emplace_back(line.substr(space + 1));
+    if (is_whole_number(label) && (number_of(label) < 0 || number_of(label) > kMaxLabel))
+      throw ParseError(file.string(), where,
+                       text_from("expected a number from 0 to ", kMaxLabel, " or a name, got ",
+                                 label.substr(0, 80)));
   }
   return list;
 }
 
-std::optional<int32_t> number_of(const std::string& label) {
-  int32_t value = 0;
-  const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), value);
-  if (error != std::errc() || end != label.data() + label.size()) return std::nullopt;
-  return value >= 0 && value <= kMaxLabel ? std::optional(value) : std::nullopt;
-}
-
 /// Class i has the label i if all labels are numbers. Otherwise the labels are sorted.
 std::map<std::string, int32_t> classes_of(const std::set<std::string>& labels) {
-  const bool numbers =
-      std::ranges::all_of(labels, [](const auto& label) { return number_of(label).has_value(); });
+  const bool numbers = std::ranges::all_of(labels, is_whole_number);
   std::map<std::string, int32_t> classes;
   for (const std::string& label : labels)
-    classes[label] = numbers ? *number_of(label) : static_cast<int32_t>(classes.size());
+    classes[label] = numbers ? number_of(label) : static_cast<int32_t>(classes.size());
   return classes;
 }
 

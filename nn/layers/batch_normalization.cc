@@ -16,16 +16,15 @@ class BatchNormalization : public Layer {
     settings.number("eps", eps_, {.low = 1e-12, .high = 1});
     settings.number("momentum", momentum_,
                     {.low = 0, .high = 1, .doc = "for the running statistics"});
-    settings.integer("axis", setting_,
+    settings.integer("axis", axis_setting_,
                      {.low = 0, .high = Shape::kMaxRank - 2, .doc = "the channels"});
-    axis_ = static_cast<int>(setting_);
+    axis_ = static_cast<int>(axis_setting_);
   }
 
   LayerShape infer(std::span<const Shape> inputs) override {
     const Shape& x = only_input(inputs);
-    require(x.rank() > axis_ && x[axis_] > 0, "batch_normalization",
-            axis_ == 0 ? "expected an input with channels" : "expected an input with this axis",
-            ", got ", x, axis_ == 0 ? "" : text_from(" and axis ", axis_));
+    require(x.rank() > axis_ && x[axis_] > 0, "batch_normalization", "expected an input with axis ",
+            axis_, ", got ", x);
     const Initializer one{Initializer::Kind::constant, 1};
     const Shape along{x[axis_]};
     LayerShape shape{.output = x};
@@ -143,7 +142,7 @@ class BatchNormalization : public Layer {
   }
 
   double eps_ = 1e-5, momentum_ = 0.1;
-  int64_t setting_ = 0;
+  int64_t axis_setting_ = 0;
   int axis_ = 0;
 };
 

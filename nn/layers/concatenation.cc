@@ -10,9 +10,9 @@ namespace {
 class Concatenation : public Layer {
  public:
   void settings(Settings& settings) override {
-    settings.integer("axis", setting_,
+    settings.integer("axis", axis_setting_,
                      {.low = 0, .high = Shape::kMaxRank - 2, .doc = "the channels"});
-    axis_ = static_cast<int>(setting_);
+    axis_ = static_cast<int>(axis_setting_);
   }
 
   LayerShape infer(std::span<const Shape> inputs) override {
@@ -45,7 +45,7 @@ class Concatenation : public Layer {
   }
 
  private:
-  int64_t setting_ = 0;
+  int64_t axis_setting_ = 0;
   int axis_ = 0;
 };
 

@@ -184,7 +184,7 @@ def benches_of_layers():
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     names = [line["layer"] for line in lines]
     check({"conv1", "fc3", "(update)"} <= set(names) and len(names) == len(set(names)), "one line for each layer", done.stdout)
-    check(abs(sum(line["share"] for line in lines) - 1) < 1e-6, "the shares are of the whole step", done.stdout)
+    check(abs(sum(line["share"] for line in lines) - 1) < 1e-6, "the shares add up to 1", done.stdout)
     check(all(line["forward_milliseconds"] > 0 for line in lines), "each layer takes time", done.stdout)
     events = json.loads(pathlib.Path("trace.json").read_text())["traceEvents"]
     conv = [event["cat"] for event in events if event["name"] == "conv1"]

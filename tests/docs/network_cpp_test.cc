@@ -80,6 +80,8 @@ class AbsoluteError : public nn::Layer {
     return {.output = {}};
   }
   Tensor forward(nn::ForwardPass& pass) const override {
+    require(pass.targets.shape() == pass.inputs[0].shape(), "absolute_error",
+            "expected targets of shape ", pass.inputs[0].shape(), ", got ", pass.targets.shape());
     const Tensor difference = subtract(pass.inputs[0], pass.targets);
     if (pass.save_for_backward) pass.saved = {difference};
     return mean(elementwise("abs(d)", {{"d", difference}}));
@@ -124,7 +126,14 @@ TEST_CASE("networks in C++: the page's code is this code") {
 
 TEST_CASE("networks in C++: a builder and JSON give the same network") {
   nn::Network written = list();
-  nn::Network read = nn::Network::parse(written.json(), "test");
+  nn::Network read = nn::Network::parse(R"({"name": "lenet",
+    "inputs": {"image": {"shape": [1, 28, 28]}}, "layers": [
+    {"name": "convolution1", "type": "convolution", "output_channels": 20, "kernel_size": 5},
+    {"name": "max_pooling2", "type": "max_pooling", "kernel_size": 2, "stride": 2},
+    {"name": "fully_connected3", "type": "fully_connected", "output_size": 500},
+    {"name": "relu4", "type": "relu"},
+    {"name": "fully_connected5", "type": "fully_connected", "output_size": 10}]})",
+                                        "test");
   CHECK(written.json() == read.json());
   CHECK(written.name() == "lenet");
   CHECK(written.output_shape() == Shape{10});
@@ -202,6 +211,7 @@ TEST_CASE("networks in C++: outputs have names, and errors name the place") {
   CHECK_THROWS_WITH_AS(wrong.build(Device::cpu()), doctest::Contains("wrong: layers[0]"),
                        ParseError);
   CHECK_THROWS_AS(nn::NetworkBuilder().build(Device::cpu()), ParseError);
+  CHECK_THROWS_WITH_AS(wrong.add("relu", hidden), doctest::Contains("of another builder"), Error);
   nn::NetworkBuilder twice;
   twice.input("x", {4});
   twice.input("x", {5});

@@ -108,7 +108,10 @@ TEST_CASE("gradient tar: gradients in an optimizer's velocity are refused") {
   pass(network, pictures(2, Device::cpu()), 0, 2);
   CHECK_THROWS_AS(gather_tar(network), Error);
   network.zero_grad();
-  CHECK_NOTHROW(gather_tar(network));
+  const ByteVector tar = gather_tar(network);
+  CHECK_NOTHROW(add_tar(network, tar));
+  network.zero_grad(momentum);
+  CHECK_THROWS_AS(add_tar(network, tar), Error);
 }
 
 }  // namespace kaiseki::nn

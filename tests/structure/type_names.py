@@ -47,5 +47,5 @@ def problems():
 
 
 found = list(problems())
-print("\n".join(found) if found else "no two types share a name")
+print("\n".join(found) if found else "no two types of a namespace or of the headers share a name")
 sys.exit(bool(found))
