@@ -27,26 +27,16 @@ double number_at(const void* first, int64_t position, DType dtype) {
 
 }  // namespace
 
-Tensor::Tensor(std::initializer_list<std::initializer_list<float>> rows) : Tensor({rows}) {
-  *this = view({dim(1), dim(2)}, {dim(2), 1}, 0);
-}
-
-Tensor::Tensor(std::initializer_list<std::initializer_list<std::initializer_list<float>>> planes) {
-  const size_t rows = planes.size() ? planes.begin()->size() : 0;
-  const size_t columns = rows ? planes.begin()->begin()->size() : 0;
+Tensor::Tensor(std::initializer_list<std::initializer_list<float>> rows) {
+  const size_t columns = rows.size() ? rows.begin()->size() : 0;
   std::vector<float> values;
-  for (const auto& plane : planes) {
-    require(plane.size() == rows, "tensor", "expected ", rows, " rows in every plane, got ",
-            plane.size());
-    for (const auto& row : plane) {
-      require(row.size() == columns, "tensor", "expected ", columns, " numbers in every row, got ",
-              row.size());
-      values.insert(values.end(), row);
-    }
+  for (const auto& row : rows) {
+    require(row.size() == columns, "tensor", "expected ", columns, " numbers in every row, got ",
+            row.size());
+    values.insert(values.end(), row);
   }
   *this = from(std::span<const float>(values),
-               {static_cast<int64_t>(planes.size()), static_cast<int64_t>(rows),
-                static_cast<int64_t>(columns)});
+               {static_cast<int64_t>(rows.size()), static_cast<int64_t>(columns)});
 }
 
 Tensor::Tensor(const Shape& shape, DType dtype, Device device)

@@ -26,10 +26,9 @@ class Tensor {
   /// The contents are uninitialized. Throws ShapeError, OutOfMemory.
   explicit Tensor(const Shape& shape, DType dtype = DType::f32, Device device = default_device());
 
-  /// Tensor{{1, 2}, {3, 4}}: an f32 tensor of rank 2 or 3 on the default device. Throws ShapeError
-  /// if rows differ in length.
+  /// Tensor{{1, 2}, {3, 4}}: an f32 matrix on the default device. Throws ShapeError if rows differ
+  /// in length.
   Tensor(std::initializer_list<std::initializer_list<float>> rows);
-  Tensor(std::initializer_list<std::initializer_list<std::initializer_list<float>>> planes);
 
   /// Returns u8 [bytes] from memory that is neither in use nor cached. If there is not enough,
   /// returns an undefined tensor.
