@@ -35,7 +35,11 @@ std::string positional(float value, int most) {
   const std::string exact = scientific(value, 8);
   const size_t e = exact.find('e');
   const int digits = static_cast<int>(e - exact.find('.')) - 1, exponent = std::atoi(&exact[e + 1]);
-  std::string text = printed("%.*f", std::clamp(digits - exponent, 0, most), value);
+  if (digits <= exponent) {
+    std::string text = exact.substr(0, e).erase(exact.find('.'), 1);
+    return text.append(static_cast<size_t>(exponent - digits), '0') + '.';
+  }
+  std::string text = printed("%.*f", std::min(digits - exponent, most), value);
   if (text.find('.') == std::string::npos) return text + '.';
   while (text.back() == '0') text.pop_back();
   return text;

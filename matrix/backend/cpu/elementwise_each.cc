@@ -15,6 +15,15 @@ constexpr int32_t kLowest = std::numeric_limits<int32_t>::min();
 /// Wraps around as the vector instructions do.
 int32_t wrapped(int64_t value) { return static_cast<int32_t>(static_cast<uint64_t>(value)); }
 
+/// out[i] = f(a[i], b[i]). If b has no values, f gets a[i] twice.
+template <class T, class Function>
+void each(const BlockOperand& a, const BlockOperand& b, T* out, size_t count, Function f) {
+  const T* x = static_cast<const T*>(a.values);
+  const T* y = static_cast<const T*>(b.values ? b.values : a.values);
+  const size_t x_step = a.scalar ? 0 : 1, y_step = b.scalar ? 0 : 1;
+  for (size_t i = 0; i < count; ++i) out[i] = f(x[i * x_step], y[i * y_step]);
+}
+
 float modulo_of(float a, float b) {
   const float r = std::fmod(a, b);
   if (r == 0) return std::copysign(0.0f, b);

@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "hwy/highway.h"
-#include "matrix/backend/cpu/elementwise_kernels.h"
+#include "matrix/backend/cpu/block_operand.h"
 #include "matrix/backend/cpu/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <tuple>
 
 #include "base/error.h"
 #include "matrix/ops/elementwise.h"
@@ -24,7 +25,9 @@ struct NumpyCase {
 /// Types and values of the operands, as text.
 struct NumpyOperands {
   std::string types, x, y;
-  auto operator<=>(const NumpyOperands&) const = default;
+  bool operator<(const NumpyOperands& other) const {
+    return std::tie(types, x, y) < std::tie(other.types, other.x, other.y);
+  }
 };
 using NumpyTable = std::map<NumpyOperands, std::vector<NumpyCase>>;
 
