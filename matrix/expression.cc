@@ -32,12 +32,36 @@ struct Function {
 
 constexpr Function kFunctions[] = {
     {"abs", Code::absolute, 1},
+    {"acos", Code::arc_cosine, 1},
+    {"acosh", Code::arc_hyperbolic_cosine, 1},
+    {"asin", Code::arc_sine, 1},
+    {"asinh", Code::arc_hyperbolic_sine, 1},
+    {"atan", Code::arc_tangent, 1},
+    {"atan2", Code::arc_tangent2, 2},
+    {"atanh", Code::arc_hyperbolic_tangent, 1},
+    {"bool", Code::to_bool, 1},
+    {"cbrt", Code::cube_root, 1},
     {"ceil", Code::ceiling, 1},
+    {"clamp", Code::minimum, 3},
     {"cos", Code::cosine, 1},
+    {"cosh", Code::hyperbolic_cosine, 1},
+    {"erf", Code::error_function, 1},
+    {"erfc", Code::complementary_error_function, 1},
     {"exp", Code::exponential, 1},
+    {"exp2", Code::exponential_2, 1},
+    {"expm1", Code::exponential_m1, 1},
+    {"f32", Code::to_f32, 1},
     {"floor", Code::floor, 1},
+    {"fmod", Code::remainder, 2},
+    {"hypot", Code::hypotenuse, 2},
+    {"i32", Code::to_i32, 1},
+    {"isfinite", Code::is_finite, 1},
+    {"isinf", Code::is_infinite, 1},
     {"isnan", Code::is_nan, 1},
     {"log", Code::logarithm, 1},
+    {"log10", Code::logarithm_10, 1},
+    {"log1p", Code::logarithm_1p, 1},
+    {"log2", Code::logarithm_2, 1},
     {"max", Code::maximum, 2},
     {"min", Code::minimum, 2},
     {"pow", Code::power, 2},
@@ -46,8 +70,13 @@ constexpr Function kFunctions[] = {
     {"sigmoid", Code::logistic, 1},
     {"sign", Code::sign, 1},
     {"sin", Code::sine, 1},
+    {"sinh", Code::hyperbolic_sine, 1},
     {"sqrt", Code::square_root, 1},
+    {"tan", Code::tangent, 1},
     {"tanh", Code::hyperbolic_tangent, 1},
+    {"trunc", Code::truncate, 1},
+    {"u8", Code::to_u8, 1},
+    {"where", Code::select, 3},
 };
 
 const Function* find_function(std::string_view name) {
@@ -59,12 +88,19 @@ const Function* find_function(std::string_view name) {
 struct Operator {
   std::string_view text;
   Code code;
+  int level;  // higher levels bind tighter
 };
-constexpr Operator kComparisons[] = {{"<=", Code::less_equal}, {">=", Code::greater_equal},
-                                     {"==", Code::equal},      {"!=", Code::not_equal},
-                                     {"<", Code::less},        {">", Code::greater}};
-constexpr Operator kSums[] = {{"+", Code::add}, {"-", Code::subtract}};
-constexpr Operator kProducts[] = {{"*", Code::multiply}, {"/", Code::divide}};
+// An operator that begins with another operator comes first.
+constexpr Operator kOperators[] = {{"||", Code::logical_or, 0},    {"&&", Code::logical_and, 1},
+                                   {"|", Code::bit_or, 2},         {"^", Code::bit_xor, 3},
+                                   {"&", Code::bit_and, 4},        {"==", Code::equal, 5},
+                                   {"!=", Code::not_equal, 5},     {"<<", Code::shift_left, 7},
+                                   {">>", Code::shift_right, 7},   {"<=", Code::less_equal, 6},
+                                   {">=", Code::greater_equal, 6}, {"<", Code::less, 6},
+                                   {">", Code::greater, 6},        {"+", Code::add, 8},
+                                   {"-", Code::subtract, 8},       {"*", Code::multiply, 9},
+                                   {"//", Code::floor_divide, 9},  {"/", Code::divide, 9},
+                                   {"%", Code::modulo, 9}};
 
 bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -119,12 +155,32 @@ class ExpressionParser {
     if (!accept(token)) fail("expected '" + std::string(token) + "'");
   }
 
-  int emit(Code code, int a = -1, int b = -1, int c = -1, float value = 0) {
-    uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    auto [it, added] = known_.try_emplace({code, a, b, c, bits}, result_.program_.size());
-    if (added) result_.program_.push_back({code, a, b, c, value});
+  int emit(const Expression::Instruction& in) {
+    uint64_t bits;
+    std::memcpy(&bits, &in.value, sizeof bits);
+    auto [it, added] =
+        known_.try_emplace({in.code, in.a, in.b, in.c, bits, in.integer}, result_.program_.size());
+    if (added) result_.program_.push_back(in);
     return it->second;
+  }
+
+  int literal(double value, bool integer) {
+    return emit({.code = Code::constant, .value = value, .integer = integer && holds_i32(value)});
+  }
+
+  static bool holds_i32(double value) { return value >= -2147483648.0 && value <= 2147483647.0; }
+
+  int emit(Code code, int a, int b = -1, int c = -1) {
+    auto is_literal = [&](int v) { return result_.program_[v].code == Code::constant; };
+    if (code == Code::negate && is_literal(a))
+      return literal(-result_.program_[a].value, result_.program_[a].integer);
+    // Integer literals are added here, so that their sum is a literal too and cannot overflow.
+    if ((code == Code::add || code == Code::subtract || code == Code::multiply) && is_literal(a) &&
+        is_literal(b) && result_.program_[a].integer && result_.program_[b].integer) {
+      double x = result_.program_[a].value, y = result_.program_[b].value;
+      return literal(code == Code::add ? x + y : code == Code::subtract ? x - y : x * y, true);
+    }
+    return emit({.code = code, .a = a, .b = b, .c = c});
   }
 
   std::string_view name() {
@@ -165,7 +221,7 @@ class ExpressionParser {
 
   int expression() {
     if (++depth_ > kMaxDepth) fail("expected at most 200 levels of nesting");
-    int condition = comparison();
+    int condition = binary(0);
     int value = condition;
     if (accept("?")) {
       int yes = expression();
@@ -176,30 +232,25 @@ class ExpressionParser {
     return value;
   }
 
-  template <size_t N, class Operand>
-  int left_associative(const Operator (&operators)[N], Operand operand) {
-    int value = operand();
+  /// Operators of at least this level, by precedence climbing.
+  int binary(int lowest) {
+    int value = unary();
     for (;;) {
-      const Operator* found = std::find_if(std::begin(operators), std::end(operators),
-                                           [&](const Operator& o) { return accept(o.text); });
-      if (found == std::end(operators)) return value;
-      value = emit(found->code, value, operand());
+      skip_space();
+      const Operator* found =
+          std::find_if(std::begin(kOperators), std::end(kOperators),
+                       [&](const Operator& o) { return text_.substr(place_).starts_with(o.text); });
+      if (found == std::end(kOperators) || found->level < lowest) return value;
+      place_ += found->text.size();
+      value = emit(found->code, value, binary(found->level + 1));
     }
   }
 
-  int comparison() {
-    return left_associative(kComparisons, [&] { return sum(); });
-  }
-  int sum() {
-    return left_associative(kSums, [&] { return product(); });
-  }
-  int product() {
-    return left_associative(kProducts, [&] { return unary(); });
-  }
-
   int unary() {
-    if (!accept("-")) return accept("+") ? unary_operand() : primary();
-    return emit(Code::negate, unary_operand());
+    if (accept("-")) return emit(Code::negate, unary_operand());
+    if (accept("!")) return emit(Code::logical_not, unary_operand());
+    if (accept("~")) return emit(Code::bit_not, unary_operand());
+    return accept("+") ? unary_operand() : primary();
   }
 
   int unary_operand() {
@@ -236,12 +287,15 @@ class ExpressionParser {
       return place_ - first;
     };
     size_t count = digits();
+    bool integer = true;
     if (place_ < text_.size() && text_[place_] == '.') {
+      integer = false;
       ++place_;
       count += digits();
     }
     if (count == 0) fail_at(start, "expected a number");
     if (place_ < text_.size() && (text_[place_] == 'e' || text_[place_] == 'E')) {
+      integer = false;
       ++place_;
       if (place_ < text_.size() && (text_[place_] == '+' || text_[place_] == '-')) ++place_;
       if (digits() == 0) fail("expected the digits of an exponent");
@@ -251,19 +305,21 @@ class ExpressionParser {
     const auto [end, error] = std::from_chars(text_.data() + start, text_.data() + place_, value);
     if (error != std::errc() || value > 3.4028234663852886e38)
       fail_at(start, "expected a number that a float can hold");
-    return emit(Code::constant, -1, -1, -1, static_cast<float>(value));
+    return literal(value, integer);
   }
 
   int call(std::string_view word, size_t start) {
     const Function* function = find_function(word);
     if (!function) fail_at(start, "expected a function's name, got " + std::string(word));
-    int arguments[2] = {-1, -1};
+    int arguments[3] = {-1, -1, -1};
     for (int i = 0; i < function->arguments; ++i) {
       if (i) expect(",");
       arguments[i] = expression();
     }
     expect(")");
-    return emit(function->code, arguments[0], arguments[1]);
+    auto [a, b, c] = arguments;
+    if (word == "clamp") return emit(Code::minimum, emit(Code::maximum, a, b), c);
+    return emit(function->code, a, b, c);
   }
 
   int variable(std::string_view word) {
@@ -272,13 +328,13 @@ class ExpressionParser {
     auto it = std::find(names.begin(), names.end(), word);
     int index = static_cast<int>(it - names.begin());
     if (it == names.end()) names.emplace_back(word);
-    return emit(scalar ? Code::scalar : Code::input, index);
+    return emit({.code = scalar ? Code::scalar : Code::input, .a = index});
   }
 
   std::string_view text_;
   const std::vector<std::string>& scalar_names_;
   Expression result_;
-  std::map<std::tuple<Code, int, int, int, uint32_t>, int> known_;
+  std::map<std::tuple<Code, int, int, int, uint64_t, bool>, int> known_;
   size_t place_ = 0;
   int depth_ = 0;
   bool bare_ = false;

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Expression: the text of an elementwise operation. It is parsed once into a small program that
-// every backend runs. The CPU interprets it in vector blocks, OpenCL compiles it.
+// Expression: the text of an elementwise operation. It is parsed once into a small program, which
+// matrix/typed_expression.h gives types to. docs/arrays.md lists the operators and functions.
 //
 //   "a*x + y"                                  one result
 //   "v = m*v - lr*g; w = w + v"                statements; assigned names are outputs
 //
-// Operators: + - * / unary -, comparisons (1 or 0), ?:. Functions: abs sqrt rsqrt exp log sin cos
-// tanh sigmoid floor ceil round min max pow sign isnan. A name is an input tensor or a scalar,
-// depending on its binding. If an operand of min or max is NaN, the result is NaN. A comparison
-// with NaN gives 0, except that != gives 1. round rounds halves to even. sign is 0 at 0 and NaN at
-// NaN.
+// Operators, from the lowest precedence: ?: || && | ^ & == != < <= > >= << >> + - * / // %, and the
+// unary - + ! ~. A name is an input tensor or a scalar, depending on its binding.
 #pragma once
 
 #include <cstdint>
@@ -55,13 +52,52 @@ class Expression {
     round,
     sign,
     is_nan,
+    is_infinite,
+    is_finite,
+    truncate,
+    tangent,
+    arc_sine,
+    arc_cosine,
+    arc_tangent,
+    arc_tangent2,
+    hyperbolic_sine,
+    hyperbolic_cosine,
+    arc_hyperbolic_sine,
+    arc_hyperbolic_cosine,
+    arc_hyperbolic_tangent,
+    logarithm_1p,
+    logarithm_2,
+    logarithm_10,
+    exponential_m1,
+    exponential_2,
+    cube_root,
+    hypotenuse,
+    error_function,
+    complementary_error_function,
+    floor_divide,
+    modulo,
+    remainder,
+    logical_and,
+    logical_or,
+    logical_not,
+    bit_and,
+    bit_or,
+    bit_xor,
+    bit_not,
+    shift_left,
+    shift_right,
+    to_f32,
+    to_i32,
+    to_u8,
+    to_bool,
   };
   /// Value i of the program is the result of instruction i. Operands are earlier values.
   struct Instruction {
     Code code;
     /// Indices of values; for input and scalar, a is the index of the name.
     int a = -1, b = -1, c = -1;
-    float value = 0;  // value of a constant
+    double value = 0;      // value of a literal
+    bool integer = false;  // a literal without point and exponent that i32 can hold
   };
   struct Output {
     std::string name;  // "" for the result of an expression without assignment

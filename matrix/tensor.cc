@@ -10,6 +10,34 @@
 #include "matrix/memory/allocator.h"
 
 namespace kaiseki {
+namespace {
+
+double number_at(const void* first, int64_t position, DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return static_cast<const float*>(first)[position];
+    case DType::i32:
+      return static_cast<const int32_t*>(first)[position];
+    case DType::u8:
+    case DType::boolean:
+      break;
+  }
+  return static_cast<const uint8_t*>(first)[position];
+}
+
+}  // namespace
+
+Tensor::Tensor(std::initializer_list<std::initializer_list<float>> rows) {
+  const size_t columns = rows.size() ? rows.begin()->size() : 0;
+  std::vector<float> values;
+  for (const auto& row : rows) {
+    require(row.size() == columns, "tensor", "expected ", columns, " numbers in every row, got ",
+            row.size());
+    values.insert(values.end(), row);
+  }
+  *this = from(std::span<const float>(values),
+               {static_cast<int64_t>(rows.size()), static_cast<int64_t>(columns)});
+}
 
 Tensor::Tensor(const Shape& shape, DType dtype, Device device)
     : shape_(shape), size_(shape.elements()), dtype_(dtype) {
@@ -153,9 +181,24 @@ void* Tensor::host(DType expected, Access access) const {
   return host_pointer(access == Access::write && !whole ? Access::read_write : access);
 }
 
-float Tensor::item() const {
+double Tensor::item() const {
   require(size_ == 1, "item", "expected one element, got shape ", shape_);
-  return *data<float>();
+  return number_at(host_pointer(Access::read), 0, dtype_);
+}
+
+double Tensor::element(std::initializer_list<int64_t> index) const {
+  require(defined(), "tensor", "expected a tensor, got an empty one");
+  require(static_cast<int>(index.size()) == rank(), "element", "expected ", rank(),
+          " indices for shape ", shape_, ", got ", index.size());
+  int64_t position = 0;
+  int axis = 0;
+  for (int64_t i : index) {
+    const int64_t n = shape_[axis];
+    require(i >= -n && i < n, "element", "expected an index from ", -n, " to ", n - 1, " of axis ",
+            axis, ", got ", i);
+    position += (i < 0 ? i + n : i) * strides_[axis++];
+  }
+  return number_at(host_pointer(Access::read), position, dtype_);
 }
 
 }  // namespace kaiseki

@@ -4,7 +4,9 @@
 // fill elements are defined in matrix/ops/copy.cc.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -23,6 +25,10 @@ class Tensor {
   Tensor() = default;
   /// The contents are uninitialized. Throws ShapeError, OutOfMemory.
   explicit Tensor(const Shape& shape, DType dtype = DType::f32, Device device = default_device());
+
+  /// Tensor{{1, 2}, {3, 4}}: an f32 matrix on the default device. Throws ShapeError if rows differ
+  /// in length.
+  Tensor(std::initializer_list<std::initializer_list<float>> rows);
 
   /// Returns u8 [bytes] from memory that is neither in use nor cached. If there is not enough,
   /// returns an undefined tensor.
@@ -91,8 +97,14 @@ class Tensor {
     return static_cast<T*>(host(DTypeOf<T>::value, Access::write));
   }
 
-  /// The only element of a one-element tensor. Throws ShapeError.
-  float item() const;
+  /// The only element of a one-element tensor, of any type. Throws ShapeError.
+  double item() const;
+  /// One element, of any type: a(i, j). Negative indices count from the end. The first call copies
+  /// the tensor from its device. Throws ShapeError.
+  template <std::integral... Index>
+  double operator()(Index... index) const {
+    return element({static_cast<int64_t>(index)...});
+  }
   /// All elements, row-major.
   template <typename T = float>
   std::vector<T> to_vector() const {
@@ -110,6 +122,7 @@ class Tensor {
   static Tensor from_bytes(const void* values, int64_t count, DType dtype, const Shape& shape,
                            Device device);
   void* host(DType expected, Access access) const;
+  double element(std::initializer_list<int64_t> index) const;
   Tensor view(const Shape& shape, const Shape& strides, int64_t offset) const;
 
   std::shared_ptr<Buffer> buffer_;

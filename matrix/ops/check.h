@@ -46,12 +46,13 @@ inline void check_operand(const Tensor& t, std::string_view what, const Shape& s
 /// Returns whether elements of a and b may overlap in memory.
 inline bool overlap(const Tensor& a, const Tensor& b) {
   if (!a.shares_storage_with(b) || a.size() == 0 || b.size() == 0) return false;
-  auto last = [](const Tensor& t) {
+  auto size = [](const Tensor& t) { return static_cast<int64_t>(dtype_size(t.dtype())); };
+  auto end = [&](const Tensor& t) {  // in bytes
     int64_t position = t.offset();
     for (int i = 0; i < t.rank(); ++i) position += (t.dim(i) - 1) * t.strides()[i];
-    return position;
+    return (position + 1) * size(t);
   };
-  return a.offset() <= last(b) && b.offset() <= last(a);
+  return a.offset() * size(a) < end(b) && b.offset() * size(b) < end(a);
 }
 
 /// Contiguous, of that shape, and without storage that `others` may use.

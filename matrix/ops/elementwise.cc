@@ -22,13 +22,12 @@ class Call {
       for (size_t j = 0; j < i; ++j)
         require(bindings[i].first != bindings[j].first, kName,
                 "expected each name bound once, got '", bindings[i].first, "' twice");
-      if (std::holds_alternative<float>(bindings[i].second))
+      if (!std::holds_alternative<Tensor>(bindings[i].second))
         scalars.emplace_back(bindings[i].first);
     }
     expression_ = Expression::parse(text, scalars);
     for (const std::string& name : expression_->inputs()) inputs_.push_back(tensor(name));
-    for (const std::string& name : expression_->scalars())
-      args_.scalars.push_back(std::get<float>(*find(name)));
+    for (const std::string& name : expression_->scalars()) args_.scalars.push_back(scalar(name));
   }
 
   const Expression& expression() const { return *expression_; }
@@ -45,21 +44,36 @@ class Call {
     require(value != nullptr, kName, "expected every name of '", expression_->text(),
             "' bound, got none for '", name, "'");
     const Tensor& t = std::get<Tensor>(*value);
-    check_tensor(t, name, kName);
+    require(t.defined(), kName, "expected a tensor as ", name, ", got an empty one");
     return t;
   }
+
+  /// Gives every value its type. `outputs` are the types of the results; they may be empty.
+  void infer(std::span<const DType> outputs) {
+    std::vector<DType> types;
+    for (const Tensor& input : inputs_) types.push_back(input.dtype());
+    typed_ = infer_types(*expression_, types, args_.scalars, outputs);
+  }
+
+  DType result_type() const { return typed_.program[static_cast<size_t>(typed_.outputs[0])].type; }
 
   void run(std::vector<Tensor>& outputs) {
     for (size_t i = 0; i < outputs.size(); ++i) check_output(outputs, i);
     set_operands(outputs[0].shape());
     if (outputs[0].size() == 0) return;
-    args_.expression = expression_.get();
+    args_.expression = &typed_;
     for (Tensor& output : outputs) args_.outputs.push_back(&output);
     run_operation(kElementwise, outputs[0], args_);
   }
 
  private:
-  const std::variant<float, Tensor>* find(const std::string& name) const {
+  Scalar scalar(const std::string& name) const {
+    const auto* value = find(name);
+    if (const auto* integer = std::get_if<int32_t>(value)) return *integer;
+    return std::get<float>(*value);
+  }
+
+  const std::variant<float, int32_t, Tensor>* find(const std::string& name) const {
     for (const auto& [bound, value] : bindings_)
       if (bound == name) return &value;
     return nullptr;
@@ -67,7 +81,6 @@ class Call {
 
   void check_output(const std::vector<Tensor>& outputs, size_t i) const {
     const Tensor& out = outputs[i];
-    check_tensor(out, "the result", kName);
     check_same_device(outputs[0], out, kName);
     require(out.is_contiguous(), kName, "expected a contiguous result, got strides ",
             out.strides());
@@ -80,8 +93,8 @@ class Call {
               "two results overlap in memory; use separate tensors");
     for (const Tensor& in : inputs_) {
       check_same_device(out, in, kName);
-      bool same_place =
-          in.is_contiguous() && in.offset() == out.offset() && in.size() == out.size();
+      bool same_place = in.is_contiguous() && in.offset() == out.offset() &&
+                        in.size() == out.size() && in.dtype() == out.dtype();
       require(same_place || !overlap(out, in), kName, "a result of shape ", out.shape(),
               " partly overlaps an input of shape ", in.shape(),
               " in memory; use separate tensors");
@@ -123,6 +136,7 @@ class Call {
   const std::vector<Binding>& bindings_;
   std::shared_ptr<const Expression> expression_;
   std::vector<Tensor> inputs_;
+  TypedExpression typed_;
   ElementwiseArgs args_;
 };
 
@@ -136,7 +150,8 @@ void check_bare(const Expression& expression) {
 Tensor elementwise(std::string_view expression, const std::vector<Binding>& bindings) {
   Call call(expression, bindings);
   check_bare(call.expression());
-  std::vector<Tensor> outputs{Tensor(call.input_shape(), DType::f32, call.device())};
+  call.infer({});
+  std::vector<Tensor> outputs{Tensor(call.input_shape(), call.result_type(), call.device())};
   call.run(outputs);
   return outputs[0];
 }
@@ -145,6 +160,9 @@ void elementwise_into(Tensor& out, std::string_view expression,
                       const std::vector<Binding>& bindings) {
   Call call(expression, bindings);
   check_bare(call.expression());
+  require(out.defined(), kName, "expected a tensor as the result, got an empty one");
+  const DType type = out.dtype();
+  call.infer({&type, 1});
   std::vector<Tensor> outputs{out};
   call.run(outputs);
 }
@@ -152,12 +170,21 @@ void elementwise_into(Tensor& out, std::string_view expression,
 void update(std::string_view statements, const std::vector<Binding>& bindings) {
   Call call(statements, bindings);
   std::vector<Tensor> outputs;
+  std::vector<DType> types;
   for (const auto& output : call.expression().outputs()) {
     require(!output.name.empty(), kName, "expected assignments, got one expression '", statements,
             "'");
     outputs.push_back(call.tensor(output.name));
+    types.push_back(outputs.back().dtype());
   }
+  call.infer(types);
   call.run(outputs);
+}
+
+Tensor cast(const Tensor& x, DType dtype) {
+  require(x.defined(), "cast", "expected a tensor, got an empty one");
+  if (x.dtype() == dtype) return x;
+  return elementwise(std::string(dtype_name(dtype)) + "(x)", {{"x", x}});
 }
 
 Tensor add(const Tensor& a, const Tensor& b) { return elementwise("a+b", {{"a", a}, {"b", b}}); }

@@ -170,6 +170,21 @@ TEST_CASE("kernels: elementwise expressions in every layout") {
   });
 }
 
+TEST_CASE("kernels: elementwise expressions of every type") {
+  compare([](Device device) -> Results {
+    const Tensor x = random_tensor(Shape{5, 7}, 1, device, -300, 300);
+    const Tensor i = cast(x, DType::i32), u = cast(x, DType::u8), b = cast(u, DType::boolean),
+                 row = i.slice(0, 1, 1);
+    return {i,
+            cast(u, DType::i32),
+            cast(b, DType::i32),
+            elementwise("i // r + i % r - fmod(i, r) + pow(i, 2)", {{"i", i}, {"r", row}}),
+            elementwise("i32((u << 3) + (u >> 1) ^ ~u | 5)", {{"u", u}}),
+            elementwise("b && i > k ? f32(u) * 0.5 : x // 7 + x % 7",
+                        {{"b", b}, {"i", i}, {"k", 3}, {"u", u}, {"x", x}})};
+  });
+}
+
 TEST_CASE("kernels: matrix products by every candidate") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;

@@ -67,11 +67,12 @@ TEST_CASE("expression: an error states the position") {
         "[expression] expected an operator, ';' or the end, got 'b' at column 3 of 'a b'");
   CHECK(text_of("(a") == "[expression] expected ')', got the end at column 3 of '(a'");
   CHECK(text_of("foo(a)").find("column 1") != std::string::npos);
-  for (const char* bad : {"",         " ",       "a = ",         "= a",    "a == ",   "a ? b",
-                          "a ? b :",  "max(a)",  "max(a, b, c)", "exp",    "exp a",   "1.2.3",
-                          "1e",       "2x",      "1e99",         ".",      "a; b",    "a = b; c",
-                          "a; b = c", "exp = a", "a $ b",        "a)",     "a + * b", "a = b = c",
-                          ";",        "a;;b",    "3 = a",        "a &&  b"}) {
+  for (const char* bad : {"",           " ",       "a = ",         "= a",  "a == ",   "a ? b",
+                          "a ? b :",    "max(a)",  "max(a, b, c)", "exp",  "exp a",   "1.2.3",
+                          "1e",         "2x",      "1e99",         ".",    "a; b",    "a = b; c",
+                          "a; b = c",   "exp = a", "a $ b",        "a)",   "a + * b", "a = b = c",
+                          ";",          "a;;b",    "3 = a",        "a &&", "a ! b",   "a &&& b",
+                          "clamp(a, b)"}) {
     INFO(std::string(bad));
     CHECK(!text_of(bad).empty());
   }
@@ -91,6 +92,19 @@ TEST_CASE("expression: operators have the precedence of C") {
   CHECK(last("a < b + c") == Expression::Code::less);
   CHECK(last("-a * b") == Expression::Code::multiply);
   CHECK(last("a < b ? c : d") == Expression::Code::select);
+  CHECK(last("a || b && c") == Expression::Code::logical_or);
+  CHECK(last("a && b | c") == Expression::Code::logical_and);
+  CHECK(last("a | b ^ c") == Expression::Code::bit_or);
+  CHECK(last("a ^ b & c") == Expression::Code::bit_xor);
+  CHECK(last("a & b == c") == Expression::Code::bit_and);
+  CHECK(last("a == b < c") == Expression::Code::equal);
+  CHECK(last("a < b << c") == Expression::Code::less);
+  CHECK(last("a << b + c") == Expression::Code::shift_left);
+  CHECK(last("a - b // c") == Expression::Code::subtract);
+  CHECK(last("a % b // c") == Expression::Code::floor_divide);
+  CHECK(last("!a && b") == Expression::Code::logical_and);
+  CHECK(last("~a | b") == Expression::Code::bit_or);
   CHECK(count("+a") == 1);
+  CHECK(last("2 * 3 - 7") == Expression::Code::constant);
   CHECK(count("a--b") == 4);
 }

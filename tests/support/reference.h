@@ -19,9 +19,24 @@ namespace kaiseki::test {
 
 using Doubles = std::vector<double>;
 
-inline Doubles doubles(const Tensor& t) {
-  std::vector<float> values = t.to_vector<float>();
+template <class T>
+Doubles doubles_as(const Tensor& t) {
+  const auto values = t.to_vector<T>();
   return Doubles(values.begin(), values.end());
+}
+
+/// The elements of a tensor of any type.
+inline Doubles doubles(const Tensor& t) {
+  switch (t.dtype()) {
+    case DType::f32:
+      return doubles_as<float>(t);
+    case DType::i32:
+      return doubles_as<int32_t>(t);
+    case DType::u8:
+    case DType::boolean:
+      break;
+  }
+  return t.dtype() == DType::u8 ? doubles_as<uint8_t>(t) : doubles_as<bool>(t);
 }
 
 /// Uniform numbers in [low, high) from a seed.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The instructions of elementwise expressions in Highway, one loop each.
+// The instructions of elementwise expressions on floats in Highway, one loop each.
 #include "matrix/backend/cpu/elementwise_kernels.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #define HWY_TARGET_INCLUDE "matrix/backend/cpu/elementwise_kernels.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "matrix/backend/cpu/elementwise_map-inl.h"
 #include "matrix/backend/cpu/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,145 +17,72 @@ namespace HWY_NAMESPACE {
 
 using Code = Expression::Code;
 
-template <bool kScalar>
-struct Source {
-  F32 d;
-  const float* values;
-  VF32 all;
-  explicit Source(const BlockOperand& o)
-      : values(o.values), all(kScalar ? hn::Set(d, *o.values) : hn::Zero(d)) {}
-  HWY_INLINE VF32 at(size_t i) const { return kScalar ? all : hn::LoadU(d, values + i); }
-  HWY_INLINE VF32 part(size_t i, size_t n) const {
-    return kScalar ? all : load_part(d, values + i, n);
-  }
-};
-
-template <class Function>
-void map(const BlockOperand& a, float* out, size_t count, Function f) {
-  const F32 d;
-  const size_t lanes = hn::Lanes(d);
-  for (size_t i = 0; i < count; i += lanes) {
-    const size_t left = std::min(lanes, count - i);
-    const bool whole = left == lanes;
-    const VF32 x = whole ? hn::LoadU(d, a.values + i) : load_part(d, a.values + i, left);
-    const VF32 y = f(d, x);
-    whole ? hn::StoreU(y, d, out + i) : store_part(d, y, out + i, left);
-  }
+HWY_INLINE VI32 to_i32_of(F32 d, VF32 x, float low, float high) {
+  const I32 i;
+  const auto whole = hn::ConvertTo(i, hn::Min(hn::Max(x, hn::Set(d, low)), hn::Set(d, high)));
+  return hn::IfThenZeroElse(hn::RebindMask(i, hn::IsNaN(x)), whole);
 }
 
-template <bool kScalarA, bool kScalarB, class Function>
-void map2_of(const BlockOperand& a, const BlockOperand& b, float* out, size_t count, Function f) {
-  const F32 d;
-  const size_t lanes = hn::Lanes(d);
-  const Source<kScalarA> x(a);
-  const Source<kScalarB> y(b);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(f(d, x.at(i), y.at(i)), d, out + i);
-  const size_t rest = count - i;
-  if (rest) store_part(d, f(d, x.part(i, rest), y.part(i, rest)), out + i, rest);
+/// 2^31 is no i32, and the largest float below it is not the largest i32.
+HWY_INLINE VI32 to_i32_saturated(F32 d, VF32 x) {
+  const I32 i;
+  const auto whole = to_i32_of(d, x, -2147483648.0f, 2147483520.0f);
+  const auto above = hn::RebindMask(i, hn::Ge(x, hn::Set(d, 2147483648.0f)));
+  return hn::IfThenElse(above, hn::Set(i, 2147483647), whole);
 }
 
-template <class Function>
-void map2(const BlockOperand& a, const BlockOperand& b, float* out, size_t count, Function f) {
-  if (a.scalar)
-    map2_of<true, false>(a, b, out, count, f);
-  else if (b.scalar)
-    map2_of<false, true>(a, b, out, count, f);
-  else
-    map2_of<false, false>(a, b, out, count, f);
-}
+#define KAISEKI_F32(code, expression) KAISEKI_MAP(code, F32, F32, expression)
+#define KAISEKI_F32_2(code, expression) KAISEKI_MAP2(code, F32, F32, expression)
+#define KAISEKI_COMPARE(code, mask) KAISEKI_MAP2(code, F32, I32, truth(mask))
 
-template <bool kScalarB, bool kScalarC>
-void select_of(const BlockOperand& a, const BlockOperand& b, const BlockOperand& c, float* out,
-               size_t count) {
-  const F32 d;
-  const size_t lanes = hn::Lanes(d);
-  const Source<kScalarB> yes(b);
-  const Source<kScalarC> no(c);
-  const VF32 zero = hn::Zero(d);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    hn::StoreU(hn::IfThenElse(hn::Eq(hn::LoadU(d, a.values + i), zero), no.at(i), yes.at(i)), d,
-               out + i);
-  const size_t rest = count - i;
-  if (rest)
-    store_part(d,
-               hn::IfThenElse(hn::Eq(load_part(d, a.values + i, rest), zero), no.part(i, rest),
-                              yes.part(i, rest)),
-               out + i, rest);
-}
-
-void select(const BlockOperand& a, const BlockOperand& b, const BlockOperand& c, float* out,
-            size_t count) {
-  if (b.scalar)
-    c.scalar ? select_of<true, true>(a, b, c, out, count)
-             : select_of<true, false>(a, b, c, out, count);
-  else
-    c.scalar ? select_of<false, true>(a, b, c, out, count)
-             : select_of<false, false>(a, b, c, out, count);
-}
-
-void power(const BlockOperand& a, const BlockOperand& b, float* out, size_t count) {
-  if (b.scalar && *b.values == 2)
-    return map(a, out, count, [](F32, VF32 x) HWY_ATTR { return hn::Mul(x, x); });
-  for (size_t i = 0; i < count; ++i)
-    out[i] = std::pow(a.values[a.scalar ? 0 : i], b.values[b.scalar ? 0 : i]);
-}
-
-#define KAISEKI_MAP(code, expression)                      \
-  case Code::code:                                         \
-    return map(a, out, count, [](F32 d, VF32 x) HWY_ATTR { \
-      (void)d;                                             \
-      return expression;                                   \
-    })
-#define KAISEKI_MAP2(code, expression)                                 \
-  case Code::code:                                                     \
-    return map2(a, b, out, count, [](F32 d, VF32 x, VF32 y) HWY_ATTR { \
-      (void)d;                                                         \
-      return expression;                                               \
-    })
-#define KAISEKI_COMPARE(code, mask) KAISEKI_MAP2(code, hn::IfThenElseZero(mask, hn::Set(d, 1.0f)))
-
-void run(Code code, const BlockOperand& a, const BlockOperand& b, const BlockOperand& c, float* out,
-         size_t count) {
-  switch (code) {
-    KAISEKI_MAP(negate, hn::Neg(x));
-    KAISEKI_MAP(absolute, hn::Abs(x));
-    KAISEKI_MAP(square_root, hn::Sqrt(x));
-    KAISEKI_MAP(reciprocal_square_root, hn::Div(hn::Set(d, 1.0f), hn::Sqrt(x)));
-    KAISEKI_MAP(exponential, exp_of(d, x));
-    KAISEKI_MAP(logarithm, log_of(d, x));
-    KAISEKI_MAP(sine, sine_or_cosine<true>(d, x));
-    KAISEKI_MAP(cosine, sine_or_cosine<false>(d, x));
-    KAISEKI_MAP(hyperbolic_tangent, tanh_of(d, x));
-    KAISEKI_MAP(logistic, sigmoid_of(d, x));
-    KAISEKI_MAP(floor, hn::Floor(x));
-    KAISEKI_MAP(ceiling, hn::Ceil(x));
-    KAISEKI_MAP(round, hn::Round(x));
-    KAISEKI_MAP(sign, hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Zero(d)),
+void run_floats(const TypedInstruction& in, const BlockOperand& a, const BlockOperand& b,
+                float* out, size_t count) {
+  switch (in.code) {
+    KAISEKI_F32(negate, hn::Neg(x));
+    KAISEKI_F32(absolute, hn::Abs(x));
+    KAISEKI_F32(square_root, hn::Sqrt(x));
+    KAISEKI_F32(reciprocal_square_root, hn::Div(hn::Set(d, 1.0f), hn::Sqrt(x)));
+    KAISEKI_F32(exponential, exp_of(d, x));
+    KAISEKI_F32(logarithm, log_of(d, x));
+    KAISEKI_F32(logarithm_2, log2_of(d, x));
+    KAISEKI_F32(logarithm_10, log10_of(d, x));
+    KAISEKI_F32(sine, sine_or_cosine<true>(d, x));
+    KAISEKI_F32(cosine, sine_or_cosine<false>(d, x));
+    KAISEKI_F32(arc_sine, asin_of(d, x));
+    KAISEKI_F32(arc_cosine, acos_of(d, x));
+    KAISEKI_F32(arc_tangent, atan_of(d, x));
+    KAISEKI_F32(hyperbolic_tangent, tanh_of(d, x));
+    KAISEKI_F32(logistic, sigmoid_of(d, x));
+    KAISEKI_F32(floor, hn::Floor(x));
+    KAISEKI_F32(ceiling, hn::Ceil(x));
+    KAISEKI_F32(round, hn::Round(x));
+    KAISEKI_F32(truncate, hn::Trunc(x));
+    KAISEKI_F32(sign, hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Zero(d)),
                                      hn::CopySign(hn::Set(d, 1.0f), x), x));
-    KAISEKI_MAP(is_nan, hn::IfThenElseZero(hn::IsNaN(x), hn::Set(d, 1.0f)));
-    KAISEKI_MAP2(add, hn::Add(x, y));
-    KAISEKI_MAP2(subtract, hn::Sub(x, y));
-    KAISEKI_MAP2(multiply, hn::Mul(x, y));
-    KAISEKI_MAP2(divide, hn::Div(x, y));
-    KAISEKI_MAP2(minimum, minimum_of(x, y));
-    KAISEKI_MAP2(maximum, maximum_of(x, y));
+    KAISEKI_F32_2(add, hn::Add(x, y));
+    KAISEKI_F32_2(subtract, hn::Sub(x, y));
+    KAISEKI_F32_2(multiply, hn::Mul(x, y));
+    KAISEKI_F32_2(divide, hn::Div(x, y));
+    KAISEKI_F32_2(minimum, minimum_of(x, y));
+    KAISEKI_F32_2(maximum, maximum_of(x, y));
     KAISEKI_COMPARE(less, hn::Lt(x, y));
     KAISEKI_COMPARE(less_equal, hn::Le(x, y));
     KAISEKI_COMPARE(greater, hn::Gt(x, y));
     KAISEKI_COMPARE(greater_equal, hn::Ge(x, y));
     KAISEKI_COMPARE(equal, hn::Eq(x, y));
-    KAISEKI_MAP2(not_equal, hn::IfThenZeroElse(hn::Eq(x, y), hn::Set(d, 1.0f)));
-    case Code::power:
-      return power(a, b, out, count);
-    case Code::select:
-      return select(a, b, c, out, count);
-    case Code::input:
-    case Code::scalar:
-    case Code::constant:
-      return;
+    KAISEKI_COMPARE(not_equal, hn::Not(hn::Eq(x, y)));
+    KAISEKI_MAP(is_nan, F32, I32, truth(hn::IsNaN(x)));
+    KAISEKI_MAP(is_infinite, F32, I32, truth(hn::IsInf(x)));
+    KAISEKI_MAP(is_finite, F32, I32, truth(hn::IsFinite(x)));
+    KAISEKI_MAP(to_bool, F32, I32, truth(hn::Not(hn::Eq(x, hn::Zero(d)))));
+    KAISEKI_MAP(to_u8, F32, I32, to_i32_of(d, x, 0.0f, 255.0f));
+    KAISEKI_MAP(to_i32, F32, I32, to_i32_saturated(d, x));
+    default:
+      break;
   }
+  if (in.code == Code::power && b.scalar && *static_cast<const float*>(b.values) == 2)
+    return map<F32, F32>(a, out, count, [](F32, VF32 x) HWY_ATTR { return hn::Mul(x, x); });
+  run_each_float(in.code, a, b, out, count);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -164,11 +92,19 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kaiseki::cpu {
 
-HWY_EXPORT(run);
+HWY_EXPORT(run_floats);
 
-void run_instruction(Expression::Code code, const BlockOperand& a, const BlockOperand& b,
-                     const BlockOperand& c, float* out, size_t count) {
-  HWY_DYNAMIC_DISPATCH(run)(code, a, b, c, out, count);
+void run_on_floats(const TypedInstruction& in, const BlockOperand& a, const BlockOperand& b,
+                   float* out, size_t count) {
+  HWY_DYNAMIC_DISPATCH(run_floats)(in, a, b, out, count);
+}
+
+void run_instruction(const TypedInstruction& in, const BlockOperand& a, const BlockOperand& b,
+                     const BlockOperand& c, void* out, size_t count) {
+  if (in.code == Expression::Code::select || lane_of(in.operands) == Lane::i32)
+    run_on_integers(in, a, b, c, out, count);
+  else
+    run_on_floats(in, a, b, static_cast<float*>(out), count);
 }
 
 }  // namespace kaiseki::cpu

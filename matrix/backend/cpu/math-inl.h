@@ -30,12 +30,43 @@ HWY_INLINE VF32 exp_of(F32 d, VF32 x) {
   return keep_nan(x, hn::Exp(d, hn::Min(x, hn::Set(d, 100.0f))));
 }
 
-HWY_INLINE VF32 log_of(F32 d, VF32 x) {
+/// `log` is only valid for positive finite numbers.
+template <class Log>
+HWY_INLINE VF32 any_log(F32 d, VF32 x, Log log) {
   const VF32 infinity = hn::Set(d, std::numeric_limits<float>::infinity());
   const VF32 zero = hn::Zero(d);
-  VF32 y = hn::IfThenElse(hn::Lt(x, infinity), hn::Log(d, x), x);
+  VF32 y = hn::IfThenElse(hn::Lt(x, infinity), log(d, x), x);
   y = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), y);
   return hn::IfThenElse(hn::Lt(x, zero), hn::Sub(infinity, infinity), y);
+}
+
+HWY_INLINE VF32 log_of(F32 d, VF32 x) {
+  return any_log(d, x, [](F32 tag, VF32 v) HWY_ATTR { return hn::Log(tag, v); });
+}
+HWY_INLINE VF32 log2_of(F32 d, VF32 x) {
+  return any_log(d, x, [](F32 tag, VF32 v) HWY_ATTR { return hn::Log2(tag, v); });
+}
+HWY_INLINE VF32 log10_of(F32 d, VF32 x) {
+  return any_log(d, x, [](F32 tag, VF32 v) HWY_ATTR { return hn::Log10(tag, v); });
+}
+
+/// NaN outside of [-1, 1].
+template <class Arc>
+HWY_INLINE VF32 inside_one(F32 d, VF32 x, Arc arc) {
+  const VF32 infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  const VF32 y =
+      hn::IfThenElse(hn::Le(hn::Abs(x), hn::Set(d, 1.0f)), arc(d, x), hn::Sub(infinity, infinity));
+  return keep_nan(x, y);
+}
+HWY_INLINE VF32 asin_of(F32 d, VF32 x) {
+  return inside_one(d, x, [](F32 tag, VF32 v) HWY_ATTR { return hn::Asin(tag, v); });
+}
+HWY_INLINE VF32 acos_of(F32 d, VF32 x) {
+  return inside_one(d, x, [](F32 tag, VF32 v) HWY_ATTR { return hn::Acos(tag, v); });
+}
+HWY_INLINE VF32 atan_of(F32 d, VF32 x) {
+  const VF32 limit = hn::Set(d, std::numeric_limits<float>::max());
+  return keep_nan(x, hn::Atan(d, hn::Min(hn::Max(x, hn::Neg(limit)), limit)));
 }
 
 HWY_INLINE VF32 tanh_of(F32 d, VF32 x) { return keep_nan(x, hn::Tanh(d, x)); }

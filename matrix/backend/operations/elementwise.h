@@ -7,10 +7,9 @@
 #include "matrix/backend/operation.h"
 #include "matrix/shape.h"
 #include "matrix/tensor.h"
+#include "matrix/typed_expression.h"
 
 namespace kaiseki {
-
-class Expression;
 
 /// One operand of an elementwise expression, over the common shape `ElementwiseArgs::shape`.
 struct ElementwiseOperand {
@@ -19,12 +18,12 @@ struct ElementwiseOperand {
 };
 
 struct ElementwiseArgs {
-  const Expression* expression;
+  const TypedExpression* expression;
   Shape shape;                             // the common shape, collapsed if possible
-  std::vector<ElementwiseOperand> inputs;  // in the order of expression->inputs(); f32
-  std::vector<float> scalars;              // in the order of expression->scalars()
-  /// In the order of expression->outputs(). Contiguous f32 of the common size. An output may be the
-  /// same tensor as an input.
+  std::vector<ElementwiseOperand> inputs;  // an input instruction's `a` is an index of them
+  std::vector<Scalar> scalars;             // the same for a scalar instruction
+  /// In the order of expression->outputs, and of the types of those values. Contiguous, of the
+  /// common size. An output may be the same tensor as an input.
   std::vector<Tensor*> outputs;
 };
 

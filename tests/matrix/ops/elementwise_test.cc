@@ -258,7 +258,14 @@ TEST_CASE("elementwise: invalid calls are errors with a reason") {
   CHECK_THROWS_WITH_AS(elementwise("x + z", {{"x", x}}),
                        "[elementwise] expected every name of 'x + z' bound, got none for 'z'",
                        ShapeError);
-  CHECK_THROWS_AS(elementwise("x", {{"x", integers}}), ShapeError);
+  CHECK_THROWS_WITH_AS(
+      elementwise_into(integers, "x + 0.5", {{"x", integers}}),
+      "[elementwise] the type of 'x + 0.5' does not fit its output: expected i32, got f32",
+      ShapeError);
+  CHECK_THROWS_WITH_AS(elementwise("x & 1", {{"x", x}}),
+                       "[elementwise] an operator of 'x & 1' is for integers: expected i32, u8 or "
+                       "bool, got f32",
+                       ShapeError);
   CHECK_THROWS_AS(elementwise("x", {{"x", Tensor()}}), ShapeError);
   CHECK_THROWS_AS(elementwise("x = x", {{"x", x}}), ShapeError);
   CHECK_THROWS_AS(update("x + x", {{"x", x}}), ShapeError);
