@@ -11,8 +11,19 @@
 
 namespace kaiseki {
 
+namespace {
+
+void require_type(DType dtype, Device device) {
+  if (device.holds(dtype)) return;
+  throw DeviceError(message("tensor", "expected a device with elements of type ", dtype_name(dtype),
+                            ", got ", device.name()));
+}
+
+}  // namespace
+
 Tensor::Tensor(const Shape& shape, DType dtype, Device device)
     : shape_(shape), size_(shape.elements()), dtype_(dtype) {
+  require_type(dtype, device);
   strides_ = shape.contiguous_strides();
   buffer_ = std::make_shared<Buffer>(bytes(), device);
 }
@@ -128,6 +139,7 @@ Tensor Tensor::broadcast_to(const Shape& shape) const {
 }
 
 Tensor Tensor::reinterpret(DType dtype) const {
+  require_type(dtype, device());
   auto from = static_cast<int64_t>(dtype_size(dtype_)),
        to = static_cast<int64_t>(dtype_size(dtype));
   require(is_contiguous() && offset_ * from % to == 0 && size_ * from % to == 0, "reinterpret",
@@ -153,9 +165,8 @@ void* Tensor::host(DType expected, Access access) const {
   return host_pointer(access == Access::write && !whole ? Access::read_write : access);
 }
 
-float Tensor::item() const {
+void Tensor::require_one_element() const {
   require(size_ == 1, "item", "expected one element, got shape ", shape_);
-  return *data<float>();
 }
 
 }  // namespace kaiseki

@@ -21,7 +21,8 @@ class Tensor {
  public:
   /// An undefined tensor: defined() is false.
   Tensor() = default;
-  /// The contents are uninitialized. Throws ShapeError, OutOfMemory.
+  /// The contents are uninitialized. Throws ShapeError, OutOfMemory, and DeviceError if the device
+  /// lacks the type.
   explicit Tensor(const Shape& shape, DType dtype = DType::f32, Device device = default_device());
 
   /// Returns u8 [bytes] from memory that is neither in use nor cached. If there is not enough,
@@ -91,8 +92,12 @@ class Tensor {
     return static_cast<T*>(host(DTypeOf<T>::value, Access::write));
   }
 
-  /// The only element of a one-element tensor. Throws ShapeError.
-  float item() const;
+  /// The only element of a one-element tensor of type T. Throws ShapeError.
+  template <typename T = float>
+  T item() const {
+    require_one_element();
+    return *data<T>();
+  }
   /// All elements, row-major.
   template <typename T = float>
   std::vector<T> to_vector() const {
@@ -107,6 +112,7 @@ class Tensor {
   void* host_pointer(Access access) const;
 
  private:
+  void require_one_element() const;
   static Tensor from_bytes(const void* values, int64_t count, DType dtype, const Shape& shape,
                            Device device);
   void* host(DType expected, Access access) const;
