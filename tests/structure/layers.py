@@ -25,6 +25,7 @@ MATRIX = [
     {"matrix/conv"},
     {"matrix/backend/*"},
     {"matrix/ops"},
+    {"matrix/linalg"},
 ]
 # Folders of TESTED that need no tests of their own: dist/net tests beast, and the build without zlib tests its stub. A backend needs
 # none either, because the tests of operations run on every device.
