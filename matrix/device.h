@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "matrix/dtype.h"
+
 namespace kaiseki {
 
 class Backend;
@@ -39,6 +41,8 @@ class Device {
   std::string name() const;
 
   DeviceInfo info() const;
+  /// Returns whether the device has tensors of this type. All have f32, i32, u8 and bool.
+  bool holds(DType type) const;
   Backend& backend() const;
   Allocator& memory() const;
   Workspace& workspace() const;

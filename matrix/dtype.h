@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Element types. f32 is the type of computation. The others hold indices, pictures and masks.
+// Element types. f32 is the type of computation. f64 serves linear algebra on the CPU. The others
+// hold indices, pictures and masks.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +9,16 @@
 
 namespace kaiseki {
 
-enum class DType : uint8_t { f32, i32, u8, boolean };
+enum class DType : uint8_t { f32, i32, u8, boolean, f64 };
 
-constexpr size_t dtype_size(DType t) { return t == DType::f32 || t == DType::i32 ? 4 : 1; }
+/// Bytes of an element.
+constexpr size_t dtype_size(DType t) {
+  constexpr size_t sizes[] = {4, 4, 1, 1, 8};
+  return sizes[static_cast<int>(t)];
+}
 
 constexpr std::string_view dtype_name(DType t) {
-  constexpr std::string_view names[] = {"f32", "i32", "u8", "bool"};
+  constexpr std::string_view names[] = {"f32", "i32", "u8", "bool", "f64"};
   return names[static_cast<int>(t)];
 }
 
@@ -22,6 +27,10 @@ struct DTypeOf;
 template <>
 struct DTypeOf<float> {
   static constexpr DType value = DType::f32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::f64;
 };
 template <>
 struct DTypeOf<int32_t> {

@@ -16,6 +16,8 @@ double number_at(const void* first, int64_t position, DType dtype) {
   switch (dtype) {
     case DType::f32:
       return static_cast<const float*>(first)[position];
+    case DType::f64:
+      return static_cast<const double*>(first)[position];
     case DType::i32:
       return static_cast<const int32_t*>(first)[position];
     case DType::u8:
@@ -23,6 +25,12 @@ double number_at(const void* first, int64_t position, DType dtype) {
       break;
   }
   return static_cast<const uint8_t*>(first)[position];
+}
+
+void require_type(DType dtype, Device device) {
+  if (device.holds(dtype)) return;
+  throw DeviceError(message("tensor", "expected a device with elements of type ", dtype_name(dtype),
+                            ", got ", device.name()));
 }
 
 }  // namespace
@@ -41,6 +49,7 @@ Tensor::Tensor(std::initializer_list<std::initializer_list<float>> rows) {
 
 Tensor::Tensor(const Shape& shape, DType dtype, Device device)
     : shape_(shape), size_(shape.elements()), dtype_(dtype) {
+  require_type(dtype, device);
   strides_ = shape.contiguous_strides();
   buffer_ = std::make_shared<Buffer>(bytes(), device);
 }
@@ -156,6 +165,7 @@ Tensor Tensor::broadcast_to(const Shape& shape) const {
 }
 
 Tensor Tensor::reinterpret(DType dtype) const {
+  require_type(dtype, device());
   auto from = static_cast<int64_t>(dtype_size(dtype_)),
        to = static_cast<int64_t>(dtype_size(dtype));
   require(is_contiguous() && offset_ * from % to == 0 && size_ * from % to == 0, "reinterpret",
@@ -181,9 +191,8 @@ void* Tensor::host(DType expected, Access access) const {
   return host_pointer(access == Access::write && !whole ? Access::read_write : access);
 }
 
-double Tensor::item() const {
+void Tensor::require_one_element() const {
   require(size_ == 1, "item", "expected one element, got shape ", shape_);
-  return number_at(host_pointer(Access::read), 0, dtype_);
 }
 
 double Tensor::element(std::initializer_list<int64_t> index) const {

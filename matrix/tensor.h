@@ -23,7 +23,8 @@ class Tensor {
  public:
   /// An undefined tensor: defined() is false.
   Tensor() = default;
-  /// The contents are uninitialized. Throws ShapeError, OutOfMemory.
+  /// The contents are uninitialized. Throws ShapeError, OutOfMemory, and DeviceError if the device
+  /// lacks the type.
   explicit Tensor(const Shape& shape, DType dtype = DType::f32, Device device = default_device());
 
   /// Tensor{{1, 2}, {3, 4}}: an f32 matrix on the default device. Throws ShapeError if rows differ
@@ -97,8 +98,12 @@ class Tensor {
     return static_cast<T*>(host(DTypeOf<T>::value, Access::write));
   }
 
-  /// The only element of a one-element tensor, of any type. Throws ShapeError.
-  double item() const;
+  /// The only element of a one-element tensor of type T. Throws ShapeError.
+  template <typename T = float>
+  T item() const {
+    require_one_element();
+    return *data<T>();
+  }
   /// One element, of any type: a(i, j). Negative indices count from the end. The first call copies
   /// the tensor from its device. Throws ShapeError.
   template <std::integral... Index>
@@ -119,6 +124,7 @@ class Tensor {
   void* host_pointer(Access access) const;
 
  private:
+  void require_one_element() const;
   static Tensor from_bytes(const void* values, int64_t count, DType dtype, const Shape& shape,
                            Device device);
   void* host(DType expected, Access access) const;

@@ -10,6 +10,7 @@
 
 #include "matrix/backend/kernel_table.h"
 #include "matrix/device.h"
+#include "matrix/dtype.h"
 
 namespace kaiseki {
 
@@ -22,6 +23,8 @@ class Backend {
 
   virtual Device device() const = 0;
   virtual DeviceInfo info() const = 0;
+  /// Returns whether tensors of this type may be on the device.
+  virtual bool holds(DType type) const { return type != DType::f64; }
   virtual void synchronize() = 0;
   /// The number of kernels queued since the program started, if operations consist of several
   /// kernels.

@@ -163,6 +163,8 @@ Allocator& Device::memory() const { return memory_of(*this).allocator; }
 
 Workspace& Device::workspace() const { return memory_of(*this).workspace; }
 
+bool Device::holds(DType type) const { return is_cpu() || backend().holds(type); }
+
 DeviceInfo Device::info() const { return backend().info(); }
 
 void Device::synchronize() const { backend().synchronize(); }

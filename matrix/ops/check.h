@@ -18,7 +18,12 @@ inline void check_tensor(const Tensor& t, std::string_view what, std::string_vie
           ", got ", dtype_name(t.dtype()));
 }
 
-/// As above, and on `device`.
+/// Requires that t is defined and has type f32 or f64.
+inline void check_real(const Tensor& t, std::string_view what, std::string_view operation) {
+  if (!t.defined() || t.dtype() != DType::f64) check_tensor(t, what, operation);
+}
+
+/// As check_tensor(), and on `device`.
 inline void check_tensor(const Tensor& t, std::string_view what, std::string_view operation,
                          const Device& device, DType dtype = DType::f32) {
   check_tensor(t, what, operation, dtype);

@@ -54,17 +54,17 @@ void copy(const Tensor& from, Tensor& to) {
   cpu_backend().run(kCopy, {&source, &to});
 }
 
-void fill(Tensor& t, float value) {
+void fill(Tensor& t, double value) {
   require(t.defined(), "fill", "expected a tensor, got an empty one");
-  require(t.dtype() == DType::f32 || t.dtype() == DType::i32, "fill",
-          "expected a tensor of type f32 or i32, got ", dtype_name(t.dtype()));
+  require(t.dtype() == DType::f32 || t.dtype() == DType::i32 || t.dtype() == DType::f64, "fill",
+          "expected a tensor of type f32, f64 or i32, got ", dtype_name(t.dtype()));
   require(t.is_contiguous(), "fill", "expected a contiguous tensor, got strides ", t.strides());
   if (t.size()) run_operation(kFill, t, {&t, value});
 }
 
 Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {
   Tensor t(shape, dtype, device);
-  if (dtype == DType::f32 || dtype == DType::i32)
+  if (dtype == DType::f32 || dtype == DType::i32 || dtype == DType::f64)
     fill(t, 0);
   else
     std::memset(t.buffer().host(Access::write), 0, t.bytes());

@@ -10,8 +10,8 @@ namespace kaiseki {
 
 /// Copies elements between tensors of the same shape and type, with any strides, on any devices.
 void copy(const Tensor& from, Tensor& to);
-/// Sets all elements of a contiguous f32 or i32 tensor.
-void fill(Tensor& t, float value);
+/// Sets all elements of a contiguous f32, f64 or i32 tensor.
+void fill(Tensor& t, double value);
 /// Concatenates along an axis. The other dimensions must agree. Throws ShapeError.
 Tensor concatenate(std::span<const Tensor> parts, int axis);
 

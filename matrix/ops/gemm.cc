@@ -19,7 +19,7 @@ struct MatrixOperand {
 };
 
 MatrixOperand view(const Tensor& t, std::string_view what, bool transposed, bool may_flip) {
-  check_tensor(t, what, kName);
+  check_real(t, what, kName);
   require(t.rank() == 2 || t.rank() == 3, kName, "expected ", what,
           " of shape [rows, columns] or [batch, rows, columns], got ", t.shape());
   const int rank = t.rank();
@@ -62,6 +62,12 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   const MatrixOperand out = view(c, "C", false, false);
   check_same_device(c, a, kName);
   check_same_device(c, b, kName);
+  for (const Tensor* t : {&b, static_cast<const Tensor*>(&c)})
+    require(t->dtype() == a.dtype(), kName, "expected tensors of one type, got ",
+            dtype_name(a.dtype()), " and ", dtype_name(t->dtype()));
+  require(a.dtype() == DType::f32 || (options.activation == Activation::none &&
+                                      !options.bias_per_row && !options.bias_per_column),
+          kName, "a product of type f64 has no bias and no activation; apply them separately");
   GemmArgs args;
   args.trans_a = left.transposed, args.trans_b = right.transposed;
   args.m = left.transposed ? left.columns : left.rows;
@@ -91,8 +97,8 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
-  check_tensor(a, "A", "matmul");
-  check_tensor(b, "B", "matmul");
+  check_real(a, "A", "matmul");
+  check_real(b, "B", "matmul");
   require(std::min(a.rank(), b.rank()) >= 2 && std::max(a.rank(), b.rank()) <= 3, "matmul",
           "expected matrices or batches of them, got ", a.shape(), " and ", b.shape());
   Shape shape;
@@ -102,7 +108,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose
   }
   shape.push_back(a.dim(transpose_a ? -1 : -2));
   shape.push_back(b.dim(transpose_b ? -2 : -1));
-  Tensor c(shape, DType::f32, a.device());
+  Tensor c(shape, a.dtype(), a.device());
   gemm(a, b, c, {.transpose_a = transpose_a, .transpose_b = transpose_b});
   return c;
 }

@@ -87,9 +87,9 @@ Tensor arg_reduce(bool maximum, const Tensor& x, int axis) {
 }  // namespace
 
 Tensor reduce(Reduction kind, const Tensor& x, const Axes& axes, bool keep_dims) {
-  check_tensor(x, "x", kName);
+  check_real(x, "x", kName);
   Flags reduced = reduced_axes(x.shape(), axes);
-  Tensor out(result_shape(x.shape(), reduced, keep_dims), DType::f32, x.device());
+  Tensor out(result_shape(x.shape(), reduced, keep_dims), x.dtype(), x.device());
   run(kind, x, reduced, out, 0);
   return out;
 }
@@ -108,9 +108,9 @@ Tensor min(const Tensor& x, const Axes& axes, bool keep_dims) {
 }
 
 void reduce_into(Reduction kind, const Tensor& x, const Axes& axes, Tensor& out, float beta) {
-  check_tensor(x, "x", kName);
+  check_real(x, "x", kName);
   Flags reduced = reduced_axes(x.shape(), axes);
-  check_operand(out, "the result", result_shape(x.shape(), reduced, false), x, kName);
+  check_operand(out, "the result", result_shape(x.shape(), reduced, false), x, kName, x.dtype());
   require(!overlap(x, out), kName, "the result overlaps x in memory; use separate tensors");
   run(kind, x, reduced, out, beta);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reductions along any axes. The order of additions is fixed, so the result does not depend on the
-// number of threads. An empty list of axes means all axes. f32.
+// number of threads. An empty list of axes means all axes. The
+// values are f32 or f64, and so are the results of reductions.
 #pragma once
 
 #include <span>

@@ -198,7 +198,7 @@ Tensor read_array(ByteSource& source, const NpyHeader& header) {
 }
 
 std::string header_of(const Tensor& value) {
-  constexpr std::string_view kDescr[] = {"<f4", "<i4", "|u1", "|b1"};
+  constexpr std::string_view kDescr[] = {"<f4", "<i4", "|u1", "|b1", "<f8"};
   std::string dict = "{'descr': '" + std::string(kDescr[static_cast<int>(value.dtype())]) +
                      "', 'fortran_order': False, 'shape': (";
   for (int64_t dim : value.shape()) dict += std::to_string(dim) + ",";

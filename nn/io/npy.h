@@ -15,7 +15,7 @@ Tensor read_npy(const std::filesystem::path& path);
 Tensor read_npy(ByteSource& source);
 Tensor read_npy(ByteView bytes);
 
-/// Writes version 1.0, row-major. Replaces the file in one step (write_file_atomic).
+/// Writes version 1.0, row-major, f64 as f8. Replaces the file in one step (write_file_atomic).
 void write_npy(const std::filesystem::path& path, const Tensor& value);
 /// For tests: the bytes that write_npy() writes.
 ByteVector encode_npy(const Tensor& value);

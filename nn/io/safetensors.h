@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // safetensors: eight bytes with the length of the header, a JSON header, then the tensors' bytes
-// (https://huggingface.co/docs/safetensors). Types F32, I32, U8 and BOOL.
+// (https://huggingface.co/docs/safetensors). Types F32, F64, I32, U8 and BOOL.
 #pragma once
 
 #include <filesystem>

@@ -13,7 +13,7 @@ namespace kaiseki::nn {
 namespace {
 
 constexpr std::string_view kMetadata = "__metadata__";
-constexpr std::string_view kTypeNames[] = {"F32", "I32", "U8", "BOOL"};
+constexpr std::string_view kTypeNames[] = {"F32", "I32", "U8", "BOOL", "F64"};
 
 /// Reads the list from JSON that is parsed.
 class ListReader {
@@ -78,7 +78,7 @@ class ListReader {
     if (!name.is(Json::Kind::string)) unexpected(name);
     const auto found = std::ranges::find(kTypeNames, name.string);
     if (found == std::end(kTypeNames))
-      fail("expected dtype F32, I32, U8 or BOOL, got " + name.string.substr(0, 20));
+      fail("expected dtype F32, F64, I32, U8 or BOOL, got " + name.string.substr(0, 20));
     return static_cast<DType>(found - std::begin(kTypeNames));
   }
 

@@ -26,6 +26,7 @@ LEVELS = {
         {"matrix/conv"},
         {"matrix/backend/*"},
         {"matrix/ops"},
+        {"matrix/linalg"},
     ],
     "nn": [
         {"nn/io", "nn/io/no_zlib"},

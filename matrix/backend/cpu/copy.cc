@@ -124,19 +124,26 @@ void copy(const CopyArgs& args) {
   bool whole = to.is_contiguous() && to.bytes() == to.buffer().bytes();
   void* target = to.host_pointer(whole ? Access::write : Access::read_write);
   std::vector<Axis> axes = merged_axes(from, to);
-  if (dtype_size(from.dtype()) == 4)
-    copy_strided(static_cast<const uint32_t*>(source), static_cast<uint32_t*>(target), axes);
-  else
-    copy_strided(static_cast<const uint8_t*>(source), static_cast<uint8_t*>(target), axes);
+  switch (dtype_size(from.dtype())) {
+    case 8:
+      return copy_strided(static_cast<const uint64_t*>(source), static_cast<uint64_t*>(target),
+                          axes);
+    case 4:
+      return copy_strided(static_cast<const uint32_t*>(source), static_cast<uint32_t*>(target),
+                          axes);
+    default:
+      return copy_strided(static_cast<const uint8_t*>(source), static_cast<uint8_t*>(target), axes);
+  }
 }
 
 void fill(const FillArgs& args) {
   Tensor& t = *args.output;
-  const float value = args.value;
   if (t.dtype() == DType::i32)
-    fill_with(t.overwrite<int32_t>(), static_cast<int32_t>(value), t.size());
+    fill_with(t.overwrite<int32_t>(), static_cast<int32_t>(args.value), t.size());
+  else if (t.dtype() == DType::f64)
+    fill_with(t.overwrite<double>(), args.value, t.size());
   else
-    fill_with(t.overwrite<float>(), value, t.size());
+    fill_with(t.overwrite<float>(), static_cast<float>(args.value), t.size());
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ class CpuBackend : public Backend {
 
   Device device() const override { return Device::cpu(); }
   DeviceInfo info() const override;
+  bool holds(DType) const override { return true; }
   void synchronize() override {}
 
   RawMemory& raw_memory() override;

@@ -3,6 +3,7 @@
 #include "matrix/backend/cpu/gemm.h"
 
 #include "matrix/backend/cpu/gemm_blocked.h"
+#include "matrix/backend/cpu/gemm_f64.h"
 #include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/operations/gemm.h"
 #include "matrix/threads.h"
@@ -62,7 +63,28 @@ void gemm_one(const Gemm& g, const float* a, const float* b, float* c) {
                 .epilogue = epilogue});
 }
 
+void gemm_tensors_f64(const GemmArgs& args) {
+  gemm_f64({.trans_a = args.trans_a,
+            .trans_b = args.trans_b,
+            .m = args.m,
+            .n = args.n,
+            .k = args.k,
+            .batch = args.batch,
+            .alpha = args.alpha,
+            .beta = args.beta,
+            .a = static_cast<const double*>(args.a->host_pointer(Access::read)),
+            .lda = args.lda,
+            .stride_a = args.stride_a,
+            .b = static_cast<const double*>(args.b->host_pointer(Access::read)),
+            .ldb = args.ldb,
+            .stride_b = args.stride_b,
+            .c = static_cast<double*>(args.c->host_pointer(Access::read_write)),
+            .ldc = args.ldc,
+            .stride_c = args.stride_c});
+}
+
 void gemm_tensors(const GemmArgs& args) {
+  if (args.c->dtype() == DType::f64) return gemm_tensors_f64(args);
   Gemm g;
   g.trans_a = args.trans_a;
   g.trans_b = args.trans_b;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "matrix/backend/cpu/kernels.h"
+#include "matrix/backend/cpu/reduce_f64.h"
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/cpu/vector_kernels.h"
 #include "matrix/threads.h"
@@ -208,7 +209,10 @@ class Reducer {
   int64_t inner_, terms_;
 };
 
-void reduce(const ReduceArgs& args) { Reducer(args).run(); }
+void reduce(const ReduceArgs& args) {
+  if (args.input->dtype() == DType::f64) return cpu::reduce_f64(args);
+  Reducer(args).run();
+}
 
 }  // namespace
 

@@ -87,15 +87,14 @@ void copy(OpenclDevice& device, const CopyArgs& args) {
 
 void fill(OpenclDevice& device, const FillArgs& args) {
   Tensor& t = *args.output;
-  const float value = args.value;
   if (t.size() == 0) return;
   bool is_float = t.dtype() == DType::f32;
   Launch launch(device, "fill.cl", "fill", is_float ? "-DTYPE=float" : "-DTYPE=int");
   launch.index(t.size());
   if (is_float)
-    launch.arg(value);
+    launch.arg(static_cast<float>(args.value));
   else
-    launch.arg(static_cast<int32_t>(value));
+    launch.arg(static_cast<int32_t>(args.value));
   launch.out(t).over(t.size());
 }
 

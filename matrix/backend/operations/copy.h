@@ -7,16 +7,16 @@
 
 namespace kaiseki {
 
-/// Copies between tensors of the same shape and type (f32, i32, u8, bool) with any strides.
+/// Copies between tensors of the same shape and type with any strides.
 struct CopyArgs {
   const Tensor* from;
   Tensor* to;
 };
 
-/// Sets every element of a contiguous f32 or i32 tensor.
+/// Sets every element of a contiguous f32, f64 or i32 tensor.
 struct FillArgs {
   Tensor* output;
-  float value;
+  double value;
 };
 
 inline constexpr Operation<CopyArgs> kCopy{"copy"};

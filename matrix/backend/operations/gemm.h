@@ -11,6 +11,7 @@
 namespace kaiseki {
 
 /// C[i] = activation(alpha * op(A[i]) op(B[i]) + beta * C[i] + bias), i in 0..batch, row-major.
+/// All tensors are f32, or all are f64 without bias and activation.
 /// op(A) is m x k, op(B) is k x n, C is m x n. A is stored transposed if trans_a is set, B if
 /// trans_b is set. The tensors give storage and offset. Leading dimensions and batch strides are in
 /// elements. A batch stride may be 0.

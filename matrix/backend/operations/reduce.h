@@ -13,9 +13,9 @@ namespace kaiseki {
 
 enum class Reduction : uint8_t { sum, mean, max, min, sum_of_squares };
 
-/// output = reduction + beta * output, over the axes of `shape` with a flag in `reduced`. Input
-/// (viewed as `shape`) and output are contiguous. Neighboring axes are already merged if all are
-/// reduced or none is.
+/// f32 or f64: output = reduction + beta * output, over the axes of `shape` with a flag in
+/// `reduced`. Input (viewed as `shape`) and output are contiguous. Neighboring axes are already
+/// merged if all are reduced or none is.
 struct ReduceArgs {
   Reduction kind;
   const Tensor* input;

@@ -198,3 +198,24 @@ TEST_CASE("gather, scatter_add: rows by index") {
     CHECK(gather(table, indices({}, device)).shape() == Shape{0, 2});
   });
 }
+
+TEST_CASE("f64: fill and concatenate, and an error on a device without the type") {
+  Tensor t({3, 5}, DType::f64, Device::cpu());
+  fill(t, 0.1);
+  CHECK(t.to_vector<double>() == std::vector<double>(15, 0.1));
+  const Tensor parts[] = {t.slice(1, 0, 2), t.slice(1, 4, 1)};
+  CHECK(concatenate(parts, 1).to_vector<double>() == std::vector<double>(9, 0.1));
+  const Tensor rows = Tensor::from(std::span<const int32_t>(std::vector<int32_t>{2, 0}), {2});
+  CHECK(gather(t, rows).to_vector<double>() == std::vector<double>(10, 0.1));
+  CHECK_THROWS_AS(scatter_add(t, rows, gather(t, rows)), ShapeError);
+  for (Device device : all_devices()) {
+    CHECK(device.holds(DType::f64) == device.is_cpu());
+    if (device.is_cpu()) continue;
+    const std::string text =
+        "[tensor] expected a device with elements of type f64, got " + device.name();
+    CHECK_THROWS_WITH_AS(Tensor({2}, DType::f64, device), text.c_str(), DeviceError);
+    CHECK_THROWS_WITH_AS(t.to(device), text.c_str(), DeviceError);
+    CHECK_THROWS_WITH_AS(Tensor({2}, DType::f32, device).reinterpret(DType::f64), text.c_str(),
+                         DeviceError);
+  }
+}

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/threads.h"
 #include "tests/support/devices.h"
@@ -240,5 +241,61 @@ TEST_CASE("reduce: the number of threads does not change the result") {
   auto one = run();
   set_thread_count(3);
   CHECK(run() == one);
+  set_thread_count(0);
+}
+
+TEST_CASE("reduce: f64 on the CPU, all kinds and axes") {
+  for (const Shape& shape : {Shape{3, 5, 7}, Shape{1, 40001}, Shape{17, 1, 1031}, Shape{2, 0, 3},
+                             Shape{1}, Shape{600, 3, 2}})
+    for (const Axes& axes : {Axes{}, Axes{0}, Axes{-1}, Axes{0, -1}})
+      for (Reduction kind : kAll) {
+        if (axes.size() == 2 && shape.rank() == 1) continue;
+        if (shape.elements() == 0 && (kind == Reduction::max || kind == Reduction::min)) continue;
+        const Tensor narrow = random_tensor(shape, 1, Device::cpu());
+        const std::vector<float> values = narrow.to_vector();
+        const std::vector<double> wide(values.begin(), values.end());
+        const Tensor x = Tensor::from(std::span<const double>(wide), shape);
+        const Expected want = reference(kind, narrow, axes);
+        const Tensor got = reduce(kind, x, axes);
+        REQUIRE(got.dtype() == DType::f64);
+        // A sum of n numbers has an error of at most n 2^-53 of the sum of their magnitudes.
+        const double bound = 1e-16 * static_cast<double>(shape.elements() + 1);
+        const std::vector<double> sums = got.to_vector<double>();
+        REQUIRE(sums.size() == want.values.size());
+        for (size_t i = 0; i < sums.size(); ++i) {
+          CAPTURE(shape.str());
+          if (std::isnan(want.values[i]))
+            CHECK(std::isnan(sums[i]));
+          else
+            CHECK(std::abs(sums[i] - want.values[i]) <= bound * want.magnitudes[i]);
+        }
+      }
+}
+
+TEST_CASE("reduce: f64 keeps what f32 would lose, and NaN propagates") {
+  const std::vector<double> values{1, 1e-12, 1e300, -1e300};
+  const Tensor x = Tensor::from(std::span<const double>(values), {2, 2});
+  CHECK(sum(x, {1}).to_vector<double>() == std::vector<double>{1 + 1e-12, 0});
+  CHECK(max(x).item<double>() == 1e300);
+  Tensor out = Tensor::zeros({2}, DType::f64);
+  fill(out, 1);
+  reduce_into(Reduction::sum, x, {1}, out, 0.5f);
+  CHECK(out.to_vector<double>() == std::vector<double>{1.5 + 1e-12, 0.5});
+  const std::vector<double> missing{1, std::nan(""), 3};
+  const Tensor y = Tensor::from(std::span<const double>(missing), {3});
+  for (Reduction kind : kAll) CHECK(std::isnan(reduce(kind, y).item<double>()));
+  CHECK_THROWS_AS(max(Tensor({0}, DType::f64)), ShapeError);
+  CHECK_THROWS_AS(argmax(x, 0), ShapeError);
+}
+
+TEST_CASE("reduce: f64 does not depend on the number of threads") {
+  std::vector<double> values(300007);
+  Random random(5);
+  for (double& v : values) v = random.uniform() - 0.5;
+  const Tensor x = Tensor::from(std::span<const double>(values), {300007});
+  set_thread_count(1);
+  const double one = sum(x).item<double>();
+  set_thread_count(3);
+  CHECK(sum(x).item<double>() == one);
   set_thread_count(0);
 }

@@ -27,12 +27,14 @@ void parse(ByteView bytes) {
 std::vector<NamedTensor> samples() {
   std::vector<int32_t> ints = {1, -2, 1 << 30};
   std::vector<uint8_t> bytes = {0, 7, 255};
+  std::vector<double> wide = {0.1, -1e300};
   return {{"conv1.weight", Tensor::from({1, 2, 3, 4, 5, 6}, {2, 3}, Device::cpu())},
           {"steps \"1\" \xe6\x87\x90",
            Tensor::from(std::span<const int32_t>(ints), {3}, Device::cpu())},
           {"mask", Tensor::from(std::span<const uint8_t>(bytes), {3, 1}, Device::cpu())},
           {"empty", Tensor(Shape{0, 4}, DType::f32, Device::cpu())},
-          {"scalar", Tensor::from({0.5f}, {}, Device::cpu())}};
+          {"scalar", Tensor::from({0.5f}, {}, Device::cpu())},
+          {"wide", Tensor::from(std::span<const double>(wide), {2, 1}, Device::cpu())}};
 }
 
 }  // namespace
@@ -43,9 +45,9 @@ TEST_CASE("safetensors: reads the tensors and metadata that it writes") {
   write_safetensors(folder.path / "w.safetensors", samples(), metadata);
   auto read = read_safetensors(folder.path / "w.safetensors", &found);
   CHECK(found == metadata);
-  REQUIRE(read.size() == 5);
+  REQUIRE(read.size() == 6);
   auto expected = samples();
-  for (size_t i = 0; i < 5; ++i) {
+  for (size_t i = 0; i < 6; ++i) {
     CHECK(read[i].name == expected[i].name);
     CHECK(read[i].value.shape() == expected[i].value.shape());
     CHECK(read[i].value.dtype() == expected[i].value.dtype());
@@ -53,6 +55,7 @@ TEST_CASE("safetensors: reads the tensors and metadata that it writes") {
   CHECK(read[0].value.to_vector() == expected[0].value.to_vector());
   CHECK(read[1].value.to_vector<int32_t>() == expected[1].value.to_vector<int32_t>());
   CHECK(read[2].value.to_vector<uint8_t>() == expected[2].value.to_vector<uint8_t>());
+  CHECK(read[5].value.to_vector<double>() == expected[5].value.to_vector<double>());
   ByteVector bytes = read_file(folder.path / "w.safetensors");
   CHECK(bytes == encode_safetensors(samples(), metadata));
   CHECK(load_le<uint64_t>(bytes.data()) % 8 == 0);

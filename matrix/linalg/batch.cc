@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/linalg/batch.h"
+
+#include <cmath>
+
+#include "matrix/backend/dispatch.h"
+#include "matrix/ops/check.h"
+#include "matrix/threads.h"
+
+namespace kaiseki::linalg {
+namespace {
+
+template <typename T>
+bool all_finite(const Tensor& a) {
+  const T* values = a.data<T>();
+  // 0 * x is NaN for NaN and infinity, so one sum finds them without a branch.
+  T sum = 0;
+  for (int64_t i = 0; i < a.size(); ++i) sum += 0 * values[i];
+  return sum == 0;
+}
+
+}  // namespace
+
+Tensor host_matrices(const Tensor& a, std::string_view name) {
+  check_real(a, "A", name);
+  require(a.rank() >= 2, name, "expected a matrix or a batch of matrices, got ", a.shape());
+  if (!a.device().is_cpu()) count_missing_operation(name, a.device());
+  const Tensor host = a.to(Device::cpu()).contiguous();
+  with_type(host, [&](auto zero) {
+    if (!all_finite<decltype(zero)>(host))
+      throw LinearAlgebraError(message(name, "expected finite elements, got NaN or infinity"));
+  });
+  return host;
+}
+
+Tensor square_matrices(const Tensor& a, std::string_view name) {
+  check_real(a, "A", name);
+  require(a.rank() >= 2 && a.dim(-1) == a.dim(-2), name, "expected square matrices, got ",
+          a.shape());
+  return host_matrices(a, name);
+}
+
+void check_pair(const Tensor& a, const Tensor& b, std::string_view name) {
+  check_tensor(b, "B", name, a.device(), a.dtype());
+}
+
+Shape batch_shape(const Tensor& a, std::initializer_list<int64_t> last) {
+  Shape shape;
+  for (int i = 0; i < a.rank() - 2; ++i) shape.push_back(a.dim(i));
+  for (int64_t dim : last) shape.push_back(dim);
+  return shape;
+}
+
+int64_t batch_count(const Tensor& a) { return batch_shape(a).elements(); }
+
+std::string in_batch(const Tensor& a, int64_t index) {
+  return a.rank() == 2 ? "" : " of matrix " + std::to_string(index);
+}
+
+void for_each_matrix(const Tensor& a, const std::function<void(int64_t)>& body) {
+  const int64_t count = batch_count(a);
+  if (count < 2 * thread_count()) {
+    for (int64_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  parallel_for(count, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) body(i);
+  });
+}
+
+}  // namespace kaiseki::linalg

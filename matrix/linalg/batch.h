@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// What the public functions share: checks, batches of matrices in host memory, and both types. A
+// batch is a tensor [..., rows, columns].
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "matrix/linalg/error.h"
+#include "matrix/linalg/matrix_view.h"
+#include "matrix/tensor.h"
+
+namespace kaiseki::linalg {
+
+/// Requires f32 or f64, a rank of 2 or more, and no NaN or infinity. Returns the matrices
+/// contiguous and on the CPU. If they are on another device, that is counted as a fallback.
+Tensor host_matrices(const Tensor& a, std::string_view name);
+/// The same, and requires square matrices.
+Tensor square_matrices(const Tensor& a, std::string_view name);
+/// Requires that both have one type, one device and the same leading dimensions.
+void check_pair(const Tensor& a, const Tensor& b, std::string_view name);
+
+/// The dimensions before the last two, followed by `last`.
+Shape batch_shape(const Tensor& a, std::initializer_list<int64_t> last = {});
+int64_t batch_count(const Tensor& a);
+/// Returns " of matrix i" for a batch, "" for one matrix.
+std::string in_batch(const Tensor& a, int64_t index);
+
+/// Calls body(i) for each matrix of the batch. Many matrices are distributed over the threads.
+void for_each_matrix(const Tensor& a, const std::function<void(int64_t)>& body);
+
+/// Calls body with a float or a double, the type of a.
+template <typename Body>
+void with_type(const Tensor& a, const Body& body) {
+  if (a.dtype() == DType::f64)
+    body(double{});
+  else
+    body(float{});
+}
+
+/// The matrices of a contiguous tensor on the CPU.
+template <typename T>
+struct MatrixBatch {
+  T* data;
+  int64_t rows, columns;
+  MatrixView<T> operator[](int64_t i) const {
+    return {data + i * rows * columns, rows, columns, columns};
+  }
+};
+template <typename T>
+MatrixBatch<const T> read_matrices(const Tensor& a) {
+  return {a.data<T>(), a.dim(-2), a.dim(-1)};
+}
+template <typename T>
+MatrixBatch<T> write_matrices(Tensor& a) {
+  return {a.overwrite<T>(), a.dim(-2), a.dim(-1)};
+}
+
+template <typename T>
+void copy_matrix(const MatrixView<const T>& from, const MatrixView<T>& to) {
+  for (int64_t i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.columns, to.row(i));
+}
+template <typename T>
+void copy_transposed(const MatrixView<const T>& from, const MatrixView<T>& to) {
+  copy_transposed(MatrixView<T>{const_cast<T*>(from.data), from.rows, from.columns, from.ld}, to);
+}
+
+}  // namespace kaiseki::linalg

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/linalg/factor_cholesky.h"
+
+#include <cmath>
+
+#include "matrix/linalg/kernels.h"
+#include "matrix/linalg/triangular.h"
+
+namespace kaiseki::linalg {
+namespace {
+
+constexpr int64_t kLeaf = 32;
+constexpr int64_t kGramRows = 128;  // of C, for one product: the rest of a block is wasted
+
+template <typename T>
+std::optional<int64_t> factor_leaf(const MatrixView<T>& a) {
+  for (int64_t i = 0; i < a.rows; ++i) {
+    if (!(a(i, i) > 0)) return i;
+    const T root = std::sqrt(a(i, i));
+    a(i, i) = root;
+    for (int64_t j = i + 1; j < a.columns; ++j) a(i, j) /= root;
+    for (int64_t r = i + 1; r < a.rows; ++r)
+      kernels<T>().add_scaled(a.columns - r, -a(i, r), a.row(i) + r, a.row(r) + r);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+template <typename T>
+void subtract_gram(const MatrixView<T>& a, const MatrixView<T>& c) {
+  for (int64_t i = 0; i < c.rows; i += kGramRows) {
+    const int64_t height = std::min(kGramRows, c.rows - i);
+    multiply(-1, Factor<T>{a.block(0, i, a.rows, height), true},
+             Factor<T>{a.block(0, i, a.rows, c.columns - i)}, 1,
+             c.block(i, i, height, c.columns - i));
+  }
+}
+
+template <typename T>
+std::optional<int64_t> factor_cholesky(const MatrixView<T>& a) {
+  const int64_t n = a.rows;
+  if (n <= kLeaf) return factor_leaf(a);
+  const int64_t half = (n / 2 + kLeaf - 1) / kLeaf * kLeaf, rest = n - half;
+  const MatrixView<T> corner = a.block(0, 0, half, half), right = a.block(0, half, half, rest);
+  if (const auto failed = factor_cholesky(corner)) return failed;
+  solve_triangular(Triangle<T>{corner, true, false, false}, right);
+  const MatrixView<T> below = a.block(half, half, rest, rest);
+  subtract_gram(right, below);
+  const auto failed = factor_cholesky(below);
+  return failed ? std::optional<int64_t>(half + *failed) : std::nullopt;
+}
+
+template void subtract_gram(const MatrixView<float>&, const MatrixView<float>&);
+template void subtract_gram(const MatrixView<double>&, const MatrixView<double>&);
+template std::optional<int64_t> factor_cholesky(const MatrixView<float>&);
+template std::optional<int64_t> factor_cholesky(const MatrixView<double>&);
+
+}  // namespace kaiseki::linalg

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/linalg/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "matrix/linalg/kernels.cc"
+// clang-format off
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace kaiseki::linalg::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <typename T>
+using Tag = hn::ScalableTag<T>;
+template <typename T>
+using Vec = hn::Vec<Tag<T>>;
+template <typename T>
+constexpr int64_t kLanes = hn::MaxLanes(Tag<T>());
+
+template <typename T>
+T dot(int64_t n, const T* HWY_RESTRICT x, const T* HWY_RESTRICT y) {
+  const Tag<T> d;
+  constexpr int64_t lanes = kLanes<T>;
+  Vec<T> s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    s0 = hn::MulAdd(hn::LoadU(d, x + i), hn::LoadU(d, y + i), s0);
+    s1 = hn::MulAdd(hn::LoadU(d, x + i + lanes), hn::LoadU(d, y + i + lanes), s1);
+    s2 = hn::MulAdd(hn::LoadU(d, x + i + 2 * lanes), hn::LoadU(d, y + i + 2 * lanes), s2);
+    s3 = hn::MulAdd(hn::LoadU(d, x + i + 3 * lanes), hn::LoadU(d, y + i + 3 * lanes), s3);
+  }
+  for (; i + lanes <= n; i += lanes) s0 = hn::MulAdd(hn::LoadU(d, x + i), hn::LoadU(d, y + i), s0);
+  T total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
+  for (; i < n; ++i) total += x[i] * y[i];
+  return total;
+}
+
+template <typename T>
+void add_scaled(int64_t n, T a, const T* HWY_RESTRICT x, T* HWY_RESTRICT y) {
+  const Tag<T> d;
+  constexpr int64_t lanes = kLanes<T>;
+  const Vec<T> scale = hn::Set(d, a);
+  int64_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    hn::StoreU(hn::MulAdd(scale, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, y + i);
+    hn::StoreU(hn::MulAdd(scale, hn::LoadU(d, x + i + lanes), hn::LoadU(d, y + i + lanes)), d,
+               y + i + lanes);
+  }
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(hn::MulAdd(scale, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, y + i);
+  for (; i < n; ++i) y[i] += a * x[i];
+}
+
+template <typename T>
+int64_t largest(int64_t n, const T* x) {
+  const Tag<T> d;
+  constexpr int64_t lanes = kLanes<T>;
+  int64_t best = 0;
+  T size = std::abs(x[0]);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto larger = hn::Gt(hn::Abs(hn::LoadU(d, x + i)), hn::Set(d, size));
+    if (hn::AllFalse(d, larger)) continue;
+    for (int64_t j = i; j < i + lanes; ++j)
+      if (std::abs(x[j]) > size) size = std::abs(x[j]), best = j;
+  }
+  for (; i < n; ++i)
+    if (std::abs(x[i]) > size) size = std::abs(x[i]), best = i;
+  return best;
+}
+
+/// kRows rows from `row` on: their elements from column row + kRows on.
+template <int kRows, typename T>
+HWY_INLINE void symmetric_rows(int64_t n, int64_t row, const T* HWY_RESTRICT a, int64_t lda,
+                               const T* HWY_RESTRICT x, T* HWY_RESTRICT y) {
+  const Tag<T> d;
+  constexpr int64_t lanes = kLanes<T>;
+  const T* first = a + row * lda;
+  Vec<T> sum[kRows], left[kRows];
+  T rest[kRows] = {};
+  for (int r = 0; r < kRows; ++r) {
+    sum[r] = hn::Zero(d);
+    left[r] = hn::Set(d, x[row + r]);
+  }
+  int64_t j = row + kRows;
+  for (; j + lanes <= n; j += lanes) {
+    const Vec<T> right = hn::LoadU(d, x + j);
+    Vec<T> out = hn::LoadU(d, y + j);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const Vec<T> v = hn::LoadU(d, first + r * lda + j);
+      sum[r] = hn::MulAdd(v, right, sum[r]);
+      out = hn::MulAdd(v, left[r], out);
+    }
+    hn::StoreU(out, d, y + j);
+  }
+  for (; j < n; ++j)
+    for (int r = 0; r < kRows; ++r) {
+      rest[r] += first[r * lda + j] * x[j];
+      y[j] += first[r * lda + j] * x[row + r];
+    }
+  for (int r = 0; r < kRows; ++r) {
+    y[row + r] += hn::GetLane(hn::SumOfLanes(d, sum[r])) + rest[r];
+    for (int c = r; c < kRows; ++c) {
+      y[row + r] += first[r * lda + row + c] * x[row + c];
+      if (c > r) y[row + c] += first[r * lda + row + c] * x[row + r];
+    }
+  }
+}
+
+template <typename T>
+void multiply_symmetric(int64_t n, int64_t begin, int64_t end, const T* a, int64_t lda, const T* x,
+                        T* y) {
+  int64_t i = begin;
+  for (; i + 4 <= end; i += 4) symmetric_rows<4>(n, i, a, lda, x, y);
+  for (; i < end; ++i) symmetric_rows<1>(n, i, a, lda, x, y);
+}
+
+template <int kVectors, typename T>
+HWY_INLINE void solve_columns(const SmallTriangle<T>& l, T* b, int64_t ldb) {
+  const Tag<T> d;
+  for (int64_t i = 0; i < l.n; ++i) {
+    Vec<T> value[kVectors];
+    for (int v = 0; v < kVectors; ++v) value[v] = hn::LoadU(d, b + i * ldb + v * kLanes<T>);
+    for (int64_t p = 0; p < i; ++p) {
+      const Vec<T> factor = hn::Set(d, l.data[i * l.row + p * l.column]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v)
+        value[v] = hn::NegMulAdd(factor, hn::LoadU(d, b + p * ldb + v * kLanes<T>), value[v]);
+    }
+    const Vec<T> diagonal = hn::Set(d, l.unit ? T(1) : l.data[i * (l.row + l.column)]);
+    for (int v = 0; v < kVectors; ++v)
+      hn::StoreU(l.unit ? value[v] : hn::Div(value[v], diagonal), d, b + i * ldb + v * kLanes<T>);
+  }
+}
+
+template <typename T>
+void solve_lower(const SmallTriangle<T>& l, int64_t columns, T* b, int64_t ldb) {
+  constexpr int64_t lanes = kLanes<T>;
+  int64_t j = 0;
+  for (; j + 4 * lanes <= columns; j += 4 * lanes) solve_columns<4>(l, b + j, ldb);
+  for (; j + lanes <= columns; j += lanes) solve_columns<1>(l, b + j, ldb);
+  for (; j < columns; ++j)
+    for (int64_t i = 0; i < l.n; ++i) {
+      T value = b[i * ldb + j];
+      for (int64_t p = 0; p < i; ++p) value -= l.data[i * l.row + p * l.column] * b[p * ldb + j];
+      b[i * ldb + j] = l.unit ? value : value / l.data[i * (l.row + l.column)];
+    }
+}
+
+template <typename T>
+void rotate(int64_t n, T c, T s, T* HWY_RESTRICT x, T* HWY_RESTRICT y) {
+  const Tag<T> d;
+  constexpr int64_t lanes = kLanes<T>;
+  const Vec<T> vc = hn::Set(d, c), vs = hn::Set(d, s);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const Vec<T> a = hn::LoadU(d, x + i), b = hn::LoadU(d, y + i);
+    hn::StoreU(hn::MulAdd(vc, a, hn::Mul(vs, b)), d, x + i);
+    hn::StoreU(hn::NegMulAdd(vs, a, hn::Mul(vc, b)), d, y + i);
+  }
+  for (; i < n; ++i) {
+    const T a = x[i], b = y[i];
+    x[i] = c * a + s * b;
+    y[i] = c * b - s * a;
+  }
+}
+
+PoleSums pole_sums(int64_t n, const double* poles, const double* z, double origin, double x) {
+  const Tag<double> d;
+  constexpr int64_t lanes = kLanes<double>;
+  const Vec<double> from = hn::Set(d, origin), at = hn::Set(d, x);
+  Vec<double> sum = hn::Zero(d), derivative = sum;
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const Vec<double> v = hn::LoadU(d, z + i);
+    const Vec<double> ratio = hn::Div(v, hn::Sub(hn::Sub(hn::LoadU(d, poles + i), from), at));
+    sum = hn::MulAdd(v, ratio, sum);
+    derivative = hn::MulAdd(ratio, ratio, derivative);
+  }
+  PoleSums result{hn::GetLane(hn::SumOfLanes(d, sum)), hn::GetLane(hn::SumOfLanes(d, derivative))};
+  for (; i < n; ++i) {
+    const double ratio = z[i] / ((poles[i] - origin) - x);
+    result.sum += z[i] * ratio;
+    result.derivative += ratio * ratio;
+  }
+  return result;
+}
+
+template <typename T>
+void reflect_rows(int64_t n, const T* v, const T* w, T* HWY_RESTRICT a, T* HWY_RESTRICT b,
+                  T* HWY_RESTRICT c) {
+  const Tag<T> d;
+  constexpr int64_t lanes = kLanes<T>;
+  const Vec<T> v0 = hn::Set(d, v[0]), v1 = hn::Set(d, v[1]), v2 = hn::Set(d, v[2]);
+  const Vec<T> w0 = hn::Set(d, w[0]), w1 = hn::Set(d, w[1]), w2 = hn::Set(d, w[2]);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const Vec<T> x = hn::LoadU(d, a + i), y = hn::LoadU(d, b + i);
+    Vec<T> sum = hn::MulAdd(w0, x, hn::Mul(w1, y));
+    if (c) {
+      const Vec<T> z = hn::LoadU(d, c + i);
+      sum = hn::MulAdd(w2, z, sum);
+      hn::StoreU(hn::NegMulAdd(sum, v2, z), d, c + i);
+    }
+    hn::StoreU(hn::NegMulAdd(sum, v0, x), d, a + i);
+    hn::StoreU(hn::NegMulAdd(sum, v1, y), d, b + i);
+  }
+  for (; i < n; ++i) {
+    T sum = w[0] * a[i] + w[1] * b[i];
+    if (c) {
+      sum += w[2] * c[i];
+      c[i] -= sum * v[2];
+    }
+    a[i] -= sum * v[0];
+    b[i] -= sum * v[1];
+  }
+}
+
+// The rows are independent, so the processor works on several at once.
+template <typename T>
+void reflect_columns(int64_t count, const Reflection3<T>* f, T* rows, int64_t ld) {
+  constexpr int64_t kRows = Kernels<T>::kReflectedRows;
+  T a[kRows], b[kRows];
+  for (int64_t r = 0; r < kRows; ++r) a[r] = rows[r * ld], b[r] = rows[r * ld + 1];
+  for (int64_t i = 0; i < count; ++i, ++f)
+    for (int64_t r = 0; r < kRows; ++r) {
+      T* row = rows + r * ld + i;
+      const T c = row[2];
+      const T sum = f->w[0] * a[r] + f->w[1] * b[r] + f->w[2] * c;
+      row[0] = a[r] - sum * f->v[0];
+      a[r] = b[r] - sum * f->v[1];
+      b[r] = c - sum * f->v[2];
+    }
+  for (int64_t r = 0; r < kRows; ++r) {
+    rows[r * ld + count] = a[r];
+    rows[r * ld + count + 1] = b[r];
+  }
+}
+
+template <typename T>
+Kernels<T> make() {
+  return {dot<T>,         add_scaled<T>, largest<T>,      multiply_symmetric<T>,
+          solve_lower<T>, rotate<T>,     reflect_rows<T>, reflect_columns<T>};
+}
+Kernels<float> make_f32() { return make<float>(); }
+Kernels<double> make_f64() { return make<double>(); }
+
+}  // namespace kaiseki::linalg::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kaiseki::linalg {
+
+HWY_EXPORT(make_f32);
+HWY_EXPORT(make_f64);
+HWY_EXPORT(pole_sums);
+
+PoleSums pole_sums(int64_t n, const double* poles, const double* z, double origin, double x) {
+  return HWY_DYNAMIC_DISPATCH(pole_sums)(n, poles, z, origin, x);
+}
+
+template <>
+const Kernels<float>& kernels<float>() {
+  static const Kernels<float> all = HWY_DYNAMIC_DISPATCH(make_f32)();
+  return all;
+}
+template <>
+const Kernels<double>& kernels<double>() {
+  static const Kernels<double> all = HWY_DYNAMIC_DISPATCH(make_f64)();
+  return all;
+}
+
+}  // namespace kaiseki::linalg
+#endif

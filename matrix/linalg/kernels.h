@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The vector loops of the decompositions, for the best instruction set of this machine.
+#pragma once
+
+#include <cstdint>
+
+namespace kaiseki::linalg {
+
+/// A triangular matrix of few rows. Element (i, p) is at data[i * row + p * column].
+template <typename T>
+struct SmallTriangle {
+  const T* data;
+  int64_t n, row, column;
+  bool unit;  // the diagonal is 1, and is not read
+};
+
+/// I - v w^T on three rows or columns.
+template <typename T>
+struct Reflection3 {
+  T v[3], w[3];
+};
+
+template <typename T>
+struct Kernels {
+  static constexpr int64_t kReflectedRows = 8;
+
+  T (*dot)(int64_t n, const T* x, const T* y);
+  /// y += a x
+  void (*add_scaled)(int64_t n, T a, const T* x, T* y);
+  /// The index of the largest |x|. A NaN is never larger.
+  int64_t (*largest)(int64_t n, const T* x);
+  /// y += A x for a symmetric A, in row-major. Reads rows begin..end of the upper triangle.
+  void (*multiply_symmetric)(int64_t n, int64_t begin, int64_t end, const T* a, int64_t lda,
+                             const T* x, T* y);
+  /// B = L^-1 B for a lower triangle. A negative ldb and negative strides make it an upper one.
+  void (*solve_lower)(const SmallTriangle<T>& l, int64_t columns, T* b, int64_t ldb);
+  /// (x, y) = (c x + s y, c y - s x)
+  void (*rotate)(int64_t n, T c, T s, T* x, T* y);
+  /// Multiplies I - v w^T by the rows a, b and c. c may be nullptr.
+  void (*reflect_rows)(int64_t n, const T* v, const T* w, T* a, T* b, T* c);
+  /// Multiplies kReflectedRows rows by count reflections from the right. Reflection i changes
+  /// columns i to i + 2.
+  void (*reflect_columns)(int64_t count, const Reflection3<T>* reflections, T* rows, int64_t ld);
+};
+
+/// The sums of z^2 / (pole - origin - x) and of its derivative, z^2 / (pole - origin - x)^2.
+struct PoleSums {
+  double sum, derivative;
+};
+PoleSums pole_sums(int64_t n, const double* poles, const double* z, double origin, double x);
+
+/// T is float or double. Selects the kernels on the first call.
+template <typename T>
+const Kernels<T>& kernels();
+
+}  // namespace kaiseki::linalg

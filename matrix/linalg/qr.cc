@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/linalg/qr.h"
+
+#include "matrix/linalg/batch.h"
+#include "matrix/linalg/factor_qr.h"
+
+namespace kaiseki {
+
+using namespace linalg;
+
+QrResult qr(const Tensor& a, FactorSize size) {
+  const Tensor host = host_matrices(a, "qr");
+  const int64_t m = host.dim(-2), n = host.dim(-1);
+  const int64_t k = size == FactorSize::full ? m : std::min(m, n);
+  QrResult result{Tensor(batch_shape(host, {m, k}), host.dtype(), Device::cpu()),
+                  Tensor(batch_shape(host, {k, n}), host.dtype(), Device::cpu())};
+  with_type(host, [&](auto zero) {
+    using T = decltype(zero);
+    const auto from = read_matrices<T>(host);
+    const auto q = write_matrices<T>(result.q), r = write_matrices<T>(result.r);
+    for_each_matrix(host, [&](int64_t index) {
+      Dense<T> columns(n, m), orthogonal(k, m);
+      const MatrixView<T> t = columns.view();
+      copy_transposed(from[index], t);
+      QrFactors<T> factors(t);
+      for (int64_t i = 0; i < k; ++i)
+        for (int64_t j = 0; j < n; ++j) r[index](i, j) = i <= j ? t(j, i) : 0;
+      factors.form(orthogonal.view());
+      copy_transposed(orthogonal.view(), q[index]);
+    });
+  });
+  return {result.q.to(a.device()), result.r.to(a.device())};
+}
+
+}  // namespace kaiseki
