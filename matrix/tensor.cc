@@ -181,9 +181,9 @@ void* Tensor::host(DType expected, Access access) const {
   return host_pointer(access == Access::write && !whole ? Access::read_write : access);
 }
 
-double Tensor::item() const {
+float Tensor::item() const {
   require(size_ == 1, "item", "expected one element, got shape ", shape_);
-  return number_at(host_pointer(Access::read), 0, dtype_);
+  return *data<float>();
 }
 
 double Tensor::element(std::initializer_list<int64_t> index) const {

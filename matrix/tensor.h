@@ -97,8 +97,8 @@ class Tensor {
     return static_cast<T*>(host(DTypeOf<T>::value, Access::write));
   }
 
-  /// The only element of a one-element tensor, of any type. Throws ShapeError.
-  double item() const;
+  /// The only element of a one-element tensor. Throws ShapeError.
+  float item() const;
   /// One element, of any type: a(i, j). Negative indices count from the end. The first call copies
   /// the tensor from its device. Throws ShapeError.
   template <std::integral... Index>

@@ -109,8 +109,9 @@ void PoolUpdater::plan() {
   step_seconds_.clear();
   nodes_ = std::move(nodes);
   const auto shape = nodes_.empty() ? std::nullopt : this->shape();
-  planned_ = shape ? plan_step(mode_, *shape, nodes_, options_.server).seconds : 0;
-  gather_.expect(planned_);
+  planned_.reset();
+  if (shape) planned_ = plan_step(mode_, *shape, nodes_, options_.server).seconds;
+  gather_.expect(planned_.value_or(0));
 }
 
 void PoolUpdater::note_step(double seconds) {
@@ -121,9 +122,9 @@ void PoolUpdater::note_step(double seconds) {
   if (step_seconds_.size() > kStepsKept) step_seconds_.pop_front();
 }
 
-PoolUpdater::StepSeconds PoolUpdater::step_seconds() const {
-  if (step_seconds_.empty() || planned_ == 0) return {};
-  return {median({step_seconds_.begin(), step_seconds_.end()}), planned_};
+std::optional<PoolUpdater::StepSeconds> PoolUpdater::step_seconds() const {
+  if (step_seconds_.empty() || !planned_) return std::nullopt;
+  return StepSeconds{median({step_seconds_.begin(), step_seconds_.end()}), *planned_};
 }
 
 /// Builds the networks of the nodes and of the server.
@@ -220,7 +221,7 @@ nn::Updater::Result PoolUpdater::train_step() {
   prepare();
   SplitMinibatch minibatch;
   struct Drop {  // also after an exception
-    Gather& gather;
+    ResultGather& gather;
     const SplitMinibatch& minibatch;
     ~Drop() {
       gather.drop(minibatch.ticket.weights);
@@ -261,8 +262,7 @@ nn::Updater::Result PoolUpdater::step_by_gradients(const SplitMinibatch& minibat
   const auto all = static_cast<float>(minibatch.batch.images.dim(0));
   float loss = 0;
   for (size_t i = 0; i < parts.size(); ++i)
-    loss += static_cast<float>(minibatch.count[i]) / all *
-            static_cast<float>(parts[i].result->tensors[0].value.item());
+    loss += static_cast<float>(minibatch.count[i]) / all * parts[i].result->tensors[0].value.item();
   result.loss = Tensor::full({}, loss, network().device());
   result.output = in_one(parts, 1).to(network().device());
   average_states(minibatch, parts);
