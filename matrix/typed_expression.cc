@@ -121,6 +121,7 @@ Code conversion_to(DType type) {
     case DType::u8:
       return Code::to_u8;
     case DType::boolean:
+    case DType::f64:  // elementwise() refuses it
       break;
   }
   return Code::to_bool;
@@ -287,9 +288,11 @@ int rank_of(DType type) {
     case DType::i32:
       return 2;
     case DType::f32:
+      return 3;
+    case DType::f64:
       break;
   }
-  return 3;
+  return 4;
 }
 
 }  // namespace
@@ -301,6 +304,7 @@ Lane lane_of(DType type) {
     case DType::i32:
     case DType::u8:
     case DType::boolean:
+    case DType::f64:  // elementwise() refuses it
       break;
   }
   return Lane::i32;

@@ -262,8 +262,7 @@ nn::Updater::Result PoolUpdater::step_by_gradients(const SplitMinibatch& minibat
   const auto all = static_cast<float>(minibatch.batch.images.dim(0));
   float loss = 0;
   for (size_t i = 0; i < parts.size(); ++i)
-    loss += static_cast<float>(minibatch.count[i]) / all *
-            static_cast<float>(parts[i].result->tensors[0].value.item());
+    loss += static_cast<float>(minibatch.count[i]) / all * parts[i].result->tensors[0].value.item();
   result.loss = Tensor::full({}, loss, network().device());
   result.output = in_one(parts, 1).to(network().device());
   average_states(minibatch, parts);

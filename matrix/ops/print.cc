@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <ostream>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -14,25 +16,37 @@ namespace kaiseki {
 namespace {
 
 /// `value` with the printf format, for example "%.3e".
-std::string printed(const char* format, int digits, float value) {
-  char text[80];
-  std::snprintf(text, sizeof text, format, digits, static_cast<double>(value));
+std::string printed(const char* format, int digits, double value) {
+  char text[400];
+  std::snprintf(text, sizeof text, format, digits, value);
   return text;
 }
 
+template <class T>
+T number_in(const std::string& text) {
+  if constexpr (std::is_same_v<T, float>) return std::strtof(text.c_str(), nullptr);
+  return std::strtod(text.c_str(), nullptr);
+}
+
+/// The digits after the point of "%e" that identify every value.
+template <class T>
+constexpr int kDigits = std::numeric_limits<T>::max_digits10 - 1;
+
 /// "1.25e+03", with the fewest digits that identify the value, and at most `most` after the point.
-std::string scientific(float value, int most) {
+template <class T>
+std::string scientific(T value, int most) {
   for (int digits = 0;; ++digits) {
     std::string text = printed("%.*e", digits, value);
-    if (digits < most && std::strtof(text.c_str(), nullptr) != value) continue;
+    if (digits < most && number_in<T>(text) != value) continue;
     if (digits == 0) text.insert(text.find('e'), ".");
     return text;
   }
 }
 
 /// "1250.", the same digits without an exponent.
-std::string positional(float value, int most) {
-  const std::string exact = scientific(value, 8);
+template <class T>
+std::string positional(T value, int most) {
+  const std::string exact = scientific(value, kDigits<T>);
   const size_t e = exact.find('e');
   const int digits = static_cast<int>(e - exact.find('.')) - 1, exponent = std::atoi(&exact[e + 1]);
   if (digits <= exponent) {
@@ -46,18 +60,19 @@ std::string positional(float value, int most) {
 }
 
 /// How the floats of one tensor are written, so that their points are aligned.
+template <class T>
 class FloatFormat {
  public:
-  FloatFormat(const std::vector<float>& values, int precision) : precision_(precision) {
-    float largest = 0, smallest = 0;
-    for (float v : values) {
+  FloatFormat(const std::vector<T>& values, int precision) : precision_(precision) {
+    T largest = 0, smallest = 0;
+    for (T v : values) {
       if (!std::isfinite(v) || v == 0) continue;
       largest = std::max(largest, std::abs(v));
       smallest = smallest == 0 ? std::abs(v) : std::min(smallest, std::abs(v));
     }
-    scientific_ =
-        largest >= 1e8f || (largest > 0 && (double{smallest} < 1e-4 || largest / smallest > 1000));
-    for (float v : values) {
+    scientific_ = largest >= T(1e8) ||
+                  (largest > 0 && (double{smallest} < 1e-4 || largest / smallest > 1000));
+    for (T v : values) {
       if (!std::isfinite(v)) continue;
       const std::string text = plain(v);
       const size_t point = text.find('.');
@@ -65,14 +80,14 @@ class FloatFormat {
       after_ = std::max(after_, std::min(text.find('e'), text.size()) - point - 1);
     }
     exponent_ = scientific_ ? 4 : 0;  // "e+08"
-    for (float v : values)
+    for (T v : values)
       if (!std::isfinite(v)) {
         const size_t length = name(v).size(), rest = after_ + exponent_ + 1;
         before_ = std::max(before_, length > rest ? length - rest : 0);
       }
   }
 
-  std::string operator()(float v) const {
+  std::string operator()(T v) const {
     const size_t width = before_ + 1 + after_ + exponent_;
     if (!std::isfinite(v)) {
       const std::string text = name(v);
@@ -90,8 +105,8 @@ class FloatFormat {
   }
 
  private:
-  static std::string name(float v) { return std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf"; }
-  std::string plain(float v) const {
+  static std::string name(T v) { return std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf"; }
+  std::string plain(T v) const {
     return scientific_ ? scientific(v, precision_) : positional(v, precision_);
   }
 
@@ -100,11 +115,12 @@ class FloatFormat {
   size_t before_ = 0, after_ = 0, exponent_ = 0;
 };
 
-std::string single_float(float v) {
+template <class T>
+std::string single_float(T v) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
-  if (v != 0 && (std::abs(v) >= 1e16f || double{std::abs(v)} < 1e-4)) {
-    std::string text = scientific(v, 8);
+  if (v != 0 && (std::abs(v) >= T(1e16) || double{std::abs(v)} < 1e-4)) {
+    std::string text = scientific(v, kDigits<T>);
     if (text[text.find('.') + 1] == 'e') text.erase(text.find('.'), 1);
     return text;
   }
@@ -159,14 +175,19 @@ class Printer {
     for (std::string& word : words_) word.insert(0, width - word.size(), ' ');
   }
 
+  template <class T>
+  void write_floats() {
+    const std::vector<T> values = elements<T>();
+    const FloatFormat<T> format(values, options_.precision);
+    for (T v : values) words_.push_back(x_.rank() ? format(v) : single_float(v));
+  }
+
   void write_elements() {
     switch (x_.dtype()) {
-      case DType::f32: {
-        const std::vector<float> values = elements<float>();
-        const FloatFormat format(values, options_.precision);
-        for (float v : values) words_.push_back(x_.rank() ? format(v) : single_float(v));
-        return;
-      }
+      case DType::f32:
+        return write_floats<float>();
+      case DType::f64:
+        return write_floats<double>();
       case DType::i32:
         return write_integers<int32_t>();
       case DType::u8:

@@ -19,6 +19,6 @@ out << c << '\n' << Tensor(c > 2) << '\n' << a(1, 0) << '\n';
   const std::string page = test::text_of("docs/arrays.md");
   CHECK(test::code_blocks(page, "cpp")[0] ==
         test::between(test::text_of("tests/docs/arrays_test.cc"), "// page: arrays\n", "// page: end"));
-  CHECK(out.str() == test::code_blocks(page, "")[0]);
+  CHECK(out.str() == test::code_blocks(page, "text")[0]);
 }
 // clang-format on

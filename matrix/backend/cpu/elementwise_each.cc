@@ -81,6 +81,7 @@ int32_t lane_mask(DType type) {
       return 255;
     case DType::i32:
     case DType::f32:
+    case DType::f64:  // elementwise() refuses it
       break;
   }
   return -1;

@@ -300,6 +300,7 @@ std::string_view element_name(DType type) {
       return "int";
     case DType::u8:
     case DType::boolean:
+    case DType::f64:  // elementwise() refuses it
       break;
   }
   return "uchar";

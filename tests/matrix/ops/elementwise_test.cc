@@ -175,10 +175,10 @@ TEST_CASE("elementwise: scalars, constants and results without tensors") {
     elementwise_into(filled, "a + 1", {{"a", 2.0f}});
     check_close(filled, Doubles(6, 3), 0);
   });
-  CHECK(elementwise("1 + 2*3 - 8/4", {}).item() == 5);
-  CHECK(elementwise("-2 - -3", {}).item() == 1);
-  CHECK(elementwise("1 < 2 == 1", {}).item() == 1);
-  CHECK(elementwise("0 ? 1 : 0 ? 2 : 3", {}).item() == 3);
+  CHECK(elementwise("1 + 2*3 - 8/4", {})() == 5);
+  CHECK(elementwise("-2 - -3", {})() == 1);
+  CHECK(elementwise("1 < 2 == 1", {})() == 1);
+  CHECK(elementwise("0 ? 1 : 0 ? 2 : 3", {})() == 3);
 }
 
 TEST_CASE("elementwise: results may be in place of an input") {

@@ -73,6 +73,18 @@ TEST_CASE("print: every text is NumPy's") {
   });
 }
 
+TEST_CASE("print: f64 has the digits of a double") {
+  const std::vector<double> values = {0.1, 123456789.25};
+  CHECK(to_string(Tensor::from(std::span<const double>(values), {2}, Device::cpu())) ==
+        "[1.0000000e-01 1.2345679e+08]");
+  const std::vector<double> whole = {16777217, 2};
+  CHECK(to_string(Tensor::from(std::span<const double>(whole), {2}, Device::cpu())) ==
+        "[1.6777217e+07 2.0000000e+00]");
+  const std::vector<double> one = {0.1234567890123456};
+  CHECK(to_string(Tensor::from(std::span<const double>(one), {}, Device::cpu())) ==
+        "0.1234567890123456");
+}
+
 TEST_CASE("print: views, options and undefined tensors") {
   const Tensor t = Tensor::from({1, 2, 3, 4, 5, 6}, {2, 3});
   std::ostringstream out;
