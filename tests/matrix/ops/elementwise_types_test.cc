@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
 

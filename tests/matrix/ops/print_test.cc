@@ -76,7 +76,7 @@ TEST_CASE("print: every text is NumPy's") {
 TEST_CASE("print: f64 has the digits of a double") {
   const std::vector<double> values = {0.1, 123456789.25};
   CHECK(to_string(Tensor::from(std::span<const double>(values), {2}, Device::cpu())) ==
-        "[1.0000000e-01 1.2345679e+08]");
+        "[1.00000000e-01 1.23456789e+08]");
   const std::vector<double> whole = {16777217, 2};
   CHECK(to_string(Tensor::from(std::span<const double>(whole), {2}, Device::cpu())) ==
         "[1.6777217e+07 2.0000000e+00]");
