@@ -147,6 +147,8 @@ class Inference {
       : expression_(expression), inputs_(inputs), scalars_(scalars) {}
 
   TypedExpression run(std::span<const DType> outputs) {
+    values_.reserve(expression_.program().size());
+    result_.program.reserve(2 * expression_.program().size());  // with conversions
     for (const Expression::Instruction& in : expression_.program()) values_.push_back(value(in));
     for (size_t i = 0; i < expression_.outputs().size(); ++i) {
       int from = values_[static_cast<size_t>(expression_.outputs()[i].value)];

@@ -62,7 +62,7 @@ void copy_matrix(const MatrixView<const T>& from, const MatrixView<T>& to) {
 }
 template <typename T>
 void copy_transposed(const MatrixView<const T>& from, const MatrixView<T>& to) {
-  copy_transposed(MatrixView<T>{const_cast<T*>(from.data), from.rows, from.columns, from.ld}, to);
+  kernels<T>().transpose(from.rows, from.columns, from.data, from.ld, to.data, to.ld);
 }
 
 }  // namespace kaiseki::linalg

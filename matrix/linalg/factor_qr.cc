@@ -6,7 +6,7 @@
 namespace kaiseki::linalg {
 namespace {
 
-constexpr int64_t kLeaf = 8;
+constexpr int64_t kLeaf = 32;
 
 }  // namespace
 

@@ -222,31 +222,84 @@ void reflect_rows(int64_t n, const T* v, const T* w, T* HWY_RESTRICT a, T* HWY_R
   }
 }
 
-// The rows are independent, so the processor works on several at once.
+// The rows are independent: a vector holds one column of all rows.
 template <typename T>
 void reflect_columns(int64_t count, const Reflection3<T>* f, T* rows, int64_t ld) {
-  constexpr int64_t kRows = Kernels<T>::kReflectedRows;
-  T a[kRows], b[kRows];
-  for (int64_t r = 0; r < kRows; ++r) a[r] = rows[r * ld], b[r] = rows[r * ld + 1];
-  for (int64_t i = 0; i < count; ++i, ++f)
-    for (int64_t r = 0; r < kRows; ++r) {
-      T* row = rows + r * ld + i;
-      const T c = row[2];
-      const T sum = f->w[0] * a[r] + f->w[1] * b[r] + f->w[2] * c;
-      row[0] = a[r] - sum * f->v[0];
-      a[r] = b[r] - sum * f->v[1];
-      b[r] = c - sum * f->v[2];
-    }
-  for (int64_t r = 0; r < kRows; ++r) {
-    rows[r * ld + count] = a[r];
-    rows[r * ld + count + 1] = b[r];
+  const Tag<T> d;
+  const hn::RebindToSigned<Tag<T>> di;
+  const auto index =
+      hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<hn::TFromD<decltype(di)>>(ld)));
+  Vec<T> a = hn::GatherIndex(d, rows, index), b = hn::GatherIndex(d, rows + 1, index);
+  for (int64_t i = 0; i < count; ++i, ++f, ++rows) {
+    const Vec<T> c = hn::GatherIndex(d, rows + 2, index);
+    const Vec<T> sum =
+        hn::MulAdd(hn::Set(d, f->w[2]), c,
+                   hn::MulAdd(hn::Set(d, f->w[1]), b, hn::Mul(hn::Set(d, f->w[0]), a)));
+    hn::ScatterIndex(hn::NegMulAdd(sum, hn::Set(d, f->v[0]), a), d, rows, index);
+    a = hn::NegMulAdd(sum, hn::Set(d, f->v[1]), b);
+    b = hn::NegMulAdd(sum, hn::Set(d, f->v[2]), c);
   }
+  hn::ScatterIndex(a, d, rows, index);
+  hn::ScatterIndex(b, d, rows + 1, index);
+}
+
+#if HWY_TARGET == HWY_SCALAR
+template <typename T>
+constexpr int64_t kSquare = 1;
+template <typename T>
+HWY_INLINE void transpose_square(const T* from, int64_t, T* to, int64_t) {
+  *to = *from;
+}
+#else
+template <typename T>
+constexpr int64_t kSquare = 16 / sizeof(T);
+/// Transposes kSquare rows of as many elements.
+HWY_INLINE void transpose_square(const float* from, int64_t ld, float* to, int64_t ld_to) {
+  const hn::Full128<float> d;
+  const hn::Full128<double> d2;
+  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + ld);
+  const auto r2 = hn::LoadU(d, from + 2 * ld), r3 = hn::LoadU(d, from + 3 * ld);
+  const auto low01 = hn::BitCast(d2, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(d2, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(d2, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(d2, hn::InterleaveUpper(d, r2, r3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, low01, low23)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, low01, low23)), d, to + ld_to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, high01, high23)), d, to + 2 * ld_to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, high01, high23)), d, to + 3 * ld_to);
+}
+HWY_INLINE void transpose_square(const double* from, int64_t ld, double* to, int64_t ld_to) {
+  const hn::Full128<double> d;
+  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + ld);
+  hn::StoreU(hn::InterleaveLower(d, r0, r1), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, to + ld_to);
+}
+
+#endif
+
+template <typename T>
+void transpose(int64_t rows, int64_t columns, const T* from, int64_t ld, T* to, int64_t ld_to) {
+  constexpr int64_t kTile = 16, square = kSquare<T>;
+  for (int64_t i0 = 0; i0 < rows; i0 += kTile)
+    for (int64_t j0 = 0; j0 < columns; j0 += kTile) {
+      const int64_t i1 = std::min(rows, i0 + kTile), j1 = std::min(columns, j0 + kTile);
+      int64_t i = i0;
+      for (; i + square <= i1; i += square) {
+        int64_t j = j0;
+        for (; j + square <= j1; j += square)
+          transpose_square(from + i * ld + j, ld, to + j * ld_to + i, ld_to);
+        for (; j < j1; ++j)
+          for (int64_t r = i; r < i + square; ++r) to[j * ld_to + r] = from[r * ld + j];
+      }
+      for (; i < i1; ++i)
+        for (int64_t j = j0; j < j1; ++j) to[j * ld_to + i] = from[i * ld + j];
+    }
 }
 
 template <typename T>
 Kernels<T> make() {
-  return {dot<T>,         add_scaled<T>, largest<T>,      multiply_symmetric<T>,
-          solve_lower<T>, rotate<T>,     reflect_rows<T>, reflect_columns<T>};
+  return {transpose<T>,   dot<T>,    add_scaled<T>,   largest<T>, multiply_symmetric<T>,
+          solve_lower<T>, rotate<T>, reflect_rows<T>, kLanes<T>,  reflect_columns<T>};
 }
 Kernels<float> make_f32() { return make<float>(); }
 Kernels<double> make_f64() { return make<double>(); }

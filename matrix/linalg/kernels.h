@@ -22,8 +22,8 @@ struct Reflection3 {
 
 template <typename T>
 struct Kernels {
-  static constexpr int64_t kReflectedRows = 8;
-
+  /// to[j * ld_to + i] = from[i * ld + j]
+  void (*transpose)(int64_t rows, int64_t columns, const T* from, int64_t ld, T* to, int64_t ld_to);
   T (*dot)(int64_t n, const T* x, const T* y);
   /// y += a x
   void (*add_scaled)(int64_t n, T a, const T* x, T* y);
@@ -38,8 +38,9 @@ struct Kernels {
   void (*rotate)(int64_t n, T c, T s, T* x, T* y);
   /// Multiplies I - v w^T by the rows a, b and c. c may be nullptr.
   void (*reflect_rows)(int64_t n, const T* v, const T* w, T* a, T* b, T* c);
-  /// Multiplies kReflectedRows rows by count reflections from the right. Reflection i changes
+  /// Multiplies reflected_rows rows by count reflections from the right. Reflection i changes
   /// columns i to i + 2.
+  int64_t reflected_rows;
   void (*reflect_columns)(int64_t count, const Reflection3<T>* reflections, T* rows, int64_t ld);
 };
 

@@ -8,6 +8,7 @@
 
 #include "matrix/backend/cpu/gemm.h"
 #include "matrix/backend/cpu/gemm_f64.h"
+#include "matrix/linalg/kernels.h"
 
 namespace kaiseki::linalg {
 
@@ -67,14 +68,16 @@ void copy_matrix(const MatrixView<T>& from, const MatrixView<T>& to) {
   for (int64_t i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.columns, to.row(i));
 }
 
-/// to = transpose of `from`, in tiles that stay in the first-level cache.
+/// to = transpose of `from`.
 template <typename T>
 void copy_transposed(const MatrixView<T>& from, const MatrixView<T>& to) {
-  constexpr int64_t kTile = 16;
-  for (int64_t i0 = 0; i0 < from.rows; i0 += kTile)
-    for (int64_t j0 = 0; j0 < from.columns; j0 += kTile)
-      for (int64_t i = i0; i < std::min(from.rows, i0 + kTile); ++i)
-        for (int64_t j = j0; j < std::min(from.columns, j0 + kTile); ++j) to(j, i) = from(i, j);
+  kernels<T>().transpose(from.rows, from.columns, from.data, from.ld, to.data, to.ld);
+}
+
+/// Sets the elements below the diagonal to 0.
+template <typename T>
+void clear_below(const MatrixView<T>& a) {
+  for (int64_t i = 1; i < a.rows; ++i) std::fill_n(a.row(i), std::min(i, a.columns), T(0));
 }
 
 template <typename T>

@@ -23,8 +23,8 @@ QrResult qr(const Tensor& a, FactorSize size) {
       const MatrixView<T> t = columns.view();
       copy_transposed(from[index], t);
       QrFactors<T> factors(t);
-      for (int64_t i = 0; i < k; ++i)
-        for (int64_t j = 0; j < n; ++j) r[index](i, j) = i <= j ? t(j, i) : 0;
+      copy_transposed(t.block(0, 0, n, std::min(m, k)), r[index]);
+      clear_below(r[index]);
       factors.form(orthogonal.view());
       copy_transposed(orthogonal.view(), q[index]);
     });

@@ -152,14 +152,14 @@ class SchurReduction {
 
   /// Multiplies row i by reflections max(i, m) to last - 1 from the right.
   void reflect_rows_above(int64_t m, int64_t last) const {
-    constexpr int64_t kGroup = Kernels<T>::kReflectedRows;
-    for (int64_t i = 0; i < last; i += kGroup) {
-      const int64_t end = std::min(i + kGroup, last);
+    const int64_t group = kernels<T>().reflected_rows;
+    for (int64_t i = 0; i < last; i += group) {
+      const int64_t end = std::min(i + group, last);
       // From here on, all rows of the group have the same reflections.
       const int64_t common = std::max(m, std::min(end - 1, last - 1));
       for (int64_t r = i; r < end; ++r)
         for (int64_t k = std::max(r, m); k < common; ++k) reflect_row(r, k, 3);
-      if (end - i == kGroup && last - 1 > common) {
+      if (end - i == group && last - 1 > common) {
         kernels<T>().reflect_columns(last - 1 - common, reflections_.data() + common,
                                      h_.row(i) + common, h_.ld);
       } else {

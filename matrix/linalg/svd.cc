@@ -81,8 +81,8 @@ bool tall_svd(const MatrixView<T>& t, T* s, const MatrixView<T>& u, const Matrix
     return square_svd(r, s, u, v);
   }
   QrFactors<T> factors(t);
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = i; j < n; ++j) r(i, j) = t(j, i);
+  copy_transposed(t.block(0, 0, n, n), r);
+  clear_below(r);
   set_identity(u);
   if (!square_svd(r, s, u.block(0, 0, n, n), v)) return false;
   factors.apply(u);
