@@ -30,6 +30,8 @@ inline Doubles doubles(const Tensor& t) {
   switch (t.dtype()) {
     case DType::f32:
       return doubles_as<float>(t);
+    case DType::f64:
+      return doubles_as<double>(t);
     case DType::i32:
       return doubles_as<int32_t>(t);
     case DType::u8:

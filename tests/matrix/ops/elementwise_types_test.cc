@@ -89,6 +89,8 @@ Tensor tensor_of(const Doubles& values, DType type, const Shape& shape, Device d
   switch (type) {
     case DType::f32:
       return tensor_as<float>(values, shape, device);
+    case DType::f64:
+      return tensor_as<double>(values, shape, device);
     case DType::i32:
       return tensor_as<int32_t>(values, shape, device);
     case DType::u8:
