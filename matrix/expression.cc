@@ -165,10 +165,8 @@ class ExpressionParser {
   }
 
   int literal(double value, bool integer) {
-    return emit({.code = Code::constant, .value = value, .integer = integer && holds_i32(value)});
+    return emit({.code = Code::constant, .value = value, .integer = integer});
   }
-
-  static bool holds_i32(double value) { return value >= -2147483648.0 && value <= 2147483647.0; }
 
   int emit(Code code, int a, int b = -1, int c = -1) {
     auto is_literal = [&](int v) { return result_.program_[v].code == Code::constant; };

@@ -97,7 +97,7 @@ class Expression {
     /// Indices of values; for input and scalar, a is the index of the name.
     int a = -1, b = -1, c = -1;
     double value = 0;      // value of a literal
-    bool integer = false;  // a literal without point and exponent that i32 can hold
+    bool integer = false;  // a literal without point and exponent
   };
   struct Output {
     std::string name;  // "" for the result of an expression without assignment

@@ -112,6 +112,8 @@ Rule rule_of(Code code) {
   return Rule::real;
 }
 
+bool holds_i32(double value) { return value >= -2147483648.0 && value <= 2147483647.0; }
+
 Code conversion_to(DType type) {
   switch (type) {
     case DType::f32:
@@ -209,7 +211,7 @@ class Inference {
       type = inputs_[static_cast<size_t>(in.a)];
     else if (in.code == Code::scalar)
       number = scalars_[static_cast<size_t>(in.a)];
-    else if (in.integer)
+    else if (in.integer && holds_i32(in.value))
       number = static_cast<int32_t>(in.value);
     if (in.code != Code::input && std::holds_alternative<int32_t>(number)) type = DType::i32;
     return emit({.code = in.code, .type = type, .operands = type, .a = in.a, .value = number});

@@ -40,10 +40,6 @@ Tensor square_matrices(const Tensor& a, std::string_view name) {
   return host_matrices(a, name);
 }
 
-void check_pair(const Tensor& a, const Tensor& b, std::string_view name) {
-  check_tensor(b, "B", name, a.device(), a.dtype());
-}
-
 Shape batch_shape(const Tensor& a, std::initializer_list<int64_t> last) {
   Shape shape;
   for (int i = 0; i < a.rank() - 2; ++i) shape.push_back(a.dim(i));

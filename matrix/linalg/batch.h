@@ -17,8 +17,6 @@ namespace kaiseki::linalg {
 Tensor host_matrices(const Tensor& a, std::string_view name);
 /// The same, and requires square matrices.
 Tensor square_matrices(const Tensor& a, std::string_view name);
-/// Requires that both have one type, one device and the same leading dimensions.
-void check_pair(const Tensor& a, const Tensor& b, std::string_view name);
 
 /// The dimensions before the last two, followed by `last`.
 Shape batch_shape(const Tensor& a, std::initializer_list<int64_t> last = {});

@@ -53,8 +53,8 @@ void exponential(const MatrixView<double>& a) {
   int squarings = 0;
   const double norm = norm_of(a);
   if (norm > kLargestNorm)
-    squarings =
-        std::min(kMaxSquarings, static_cast<int>(std::ceil(std::log2(norm / kLargestNorm))));
+    squarings = static_cast<int>(
+        std::min<double>(kMaxSquarings, std::ceil(std::log2(norm / kLargestNorm))));
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) a(i, j) = std::ldexp(a(i, j), -squarings);
 

@@ -27,7 +27,7 @@ struct Kernels {
   T (*dot)(int64_t n, const T* x, const T* y);
   /// y += a x
   void (*add_scaled)(int64_t n, T a, const T* x, T* y);
-  /// The index of the largest |x|. A NaN is never larger.
+  /// The index of the largest |x|. x has no NaN.
   int64_t (*largest)(int64_t n, const T* x);
   /// y += A x for a symmetric A, in row-major. Reads rows begin..end of the upper triangle.
   void (*multiply_symmetric)(int64_t n, int64_t begin, int64_t end, const T* a, int64_t lda,

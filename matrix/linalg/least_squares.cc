@@ -55,10 +55,12 @@ Tensor apply_pseudoinverse(const SvdResult& svd, const Tensor& b, double cutoff)
       const int64_t rank = rank_of(s + i * k, k, cutoff);
       Dense<T> left(b.dim(-2), rank), side(b.dim(-2), r), right(rank, n), product(rank, r);
       for (int64_t row = 0; row < b.dim(-2); ++row)
-        for (int64_t j = 0; j < rank; ++j) left.view()(row, j) = u[i](row, j) / s[i * k + j];
+        for (int64_t j = 0; j < rank; ++j) left.view()(row, j) = u[i](row, j);
       copy_matrix(from[i], side.view());
       copy_matrix(vt[i].block(0, 0, rank, n), right.view());
       multiply(1, Factor<T>{left.view(), true}, Factor<T>{side.view()}, 0, product.view());
+      for (int64_t j = 0; j < rank; ++j)
+        for (int64_t column = 0; column < r; ++column) product.view()(j, column) /= s[i * k + j];
       multiply(1, Factor<T>{right.view(), true}, Factor<T>{product.view()}, 0, to[i]);
     });
   });

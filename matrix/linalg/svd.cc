@@ -165,7 +165,8 @@ SvdResult randomized_svd(const Tensor& a, int64_t rank, const RandomizedSvdOptio
           "expected options of 0 or more, got oversampling ", options.oversampling,
           " and power_iterations ", options.power_iterations);
   const Tensor host = host_matrices(a, "randomized_svd");
-  const int64_t width = std::min(rank + options.oversampling, std::min(a.dim(-2), a.dim(-1)));
+  const int64_t most = std::min(a.dim(-2), a.dim(-1));
+  const int64_t width = rank + std::min(options.oversampling, most - rank);
   Tensor start({host.dim(1), width}, host.dtype(), Device::cpu());
   Random random(options.seed);
   with_type(host, [&](auto zero) {

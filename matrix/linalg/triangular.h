@@ -13,7 +13,7 @@ struct Triangle {
   bool transposed = false, upper = false, unit = false;
 };
 
-/// B = op(A)^-1 B. Blocks of A are inverted on the thread team, the rest is matrix products.
+/// B = op(A)^-1 B. Small blocks are solved on the thread team. The rest is matrix products.
 template <typename T>
 void solve_triangular(const Triangle<T>& a, const MatrixView<T>& b);
 

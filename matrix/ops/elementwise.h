@@ -31,9 +31,9 @@ void elementwise_into(Tensor& out, std::string_view expression,
 /// right side reads the values assigned before it.
 void update(std::string_view statements, const std::vector<Binding>& bindings);
 
-/// Converts the elements. Of f32, i32 and u8 take the integer part: they saturate, and NaN gives 0.
-/// An i32 becomes a u8 modulo 256. A bool is whether the element is not 0. Returns x if it has the
-/// type already.
+/// Converts the elements. From f32 or f64 to i32 or u8, the result is the integer part. It
+/// saturates, and NaN gives 0. An i32 becomes a u8 modulo 256. A bool is whether the element is not
+/// 0. Returns x if it has the type already.
 Tensor cast(const Tensor& x, DType dtype);
 
 Tensor add(const Tensor& a, const Tensor& b);

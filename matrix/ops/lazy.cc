@@ -106,6 +106,12 @@ Lazy Lazy::make(int64_t number) {
   return Lazy(std::make_shared<Node>(Node{static_cast<int32_t>(number), {}, {}}));
 }
 
+Lazy Lazy::make(uint64_t number) {
+  if (number <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    return make(static_cast<int64_t>(number));
+  return make(static_cast<double>(number));
+}
+
 Lazy Lazy::make(double number) {
   return Lazy(std::make_shared<Node>(Node{static_cast<float>(number), {}, {}}));
 }
@@ -142,6 +148,10 @@ Tensor Lazy::eval() const {
 }
 
 void Lazy::eval_into(Tensor& out) const {
+  for (int axis = 0; axis < out.rank(); ++axis)
+    require(out.dim(axis) < 2 || out.strides()[axis] != 0, "elementwise",
+            "expected a result whose elements have places of their own, got strides ",
+            out.strides(), " for shape ", out.shape());
   const Writer writer(*node_);
   if (out.is_contiguous()) return elementwise_into(out, writer.text(), writer.bindings());
   Tensor values(out.shape(), out.dtype(), out.device());

@@ -36,9 +36,12 @@ class Lazy {
 
  private:
   template <class T>
-  using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  using Wide =
+      std::conditional_t<std::is_integral_v<T> && (sizeof(T) < 8 || std::is_signed_v<T>), int64_t,
+                         std::conditional_t<std::is_integral_v<T>, uint64_t, double>>;
   explicit Lazy(std::shared_ptr<const Node> node);
   static Lazy make(int64_t number);
+  static Lazy make(uint64_t number);
   static Lazy make(double number);
   static Lazy join(std::string_view code, const Lazy* const (&operands)[3]);
 

@@ -2,12 +2,13 @@
 #include "matrix/ops/print.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <ostream>
-#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -19,13 +20,16 @@ namespace {
 std::string printed(const char* format, int digits, double value) {
   char text[400];
   std::snprintf(text, sizeof text, format, digits, value);
+  // Other locales write a comma.
+  if (char* point = std::strpbrk(text, ",")) *point = '.';
   return text;
 }
 
 template <class T>
 T number_in(const std::string& text) {
-  if constexpr (std::is_same_v<T, float>) return std::strtof(text.c_str(), nullptr);
-  return std::strtod(text.c_str(), nullptr);
+  T value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 /// The digits after the point of "%e" that identify every value.
@@ -77,9 +81,10 @@ class FloatFormat {
       const std::string text = plain(v);
       const size_t point = text.find('.');
       before_ = std::max(before_, point);
-      after_ = std::max(after_, std::min(text.find('e'), text.size()) - point - 1);
+      const size_t e = std::min(text.find('e'), text.size());
+      after_ = std::max(after_, e - point - 1);
+      exponent_ = std::max(exponent_, text.size() - e);
     }
-    exponent_ = scientific_ ? 4 : 0;  // "e+08"
     for (T v : values)
       if (!std::isfinite(v)) {
         const size_t length = name(v).size(), rest = after_ + exponent_ + 1;
@@ -97,6 +102,7 @@ class FloatFormat {
     const size_t point = text.find('.'), missing = before_ - point;
     if (scientific_) {
       const size_t e = text.find('e');
+      text.insert(e + 2, exponent_ - (text.size() - e), '0');
       text.insert(e, after_ - (e - point - 1), '0');
     }
     text.insert(0, missing, ' ');
@@ -112,7 +118,8 @@ class FloatFormat {
 
   int precision_;
   bool scientific_;
-  size_t before_ = 0, after_ = 0, exponent_ = 0;
+  size_t before_ = 0, after_ = 0;
+  size_t exponent_ = 0;  // the length of "e+08"
 };
 
 template <class T>
@@ -131,6 +138,9 @@ std::string single_float(T v) {
 class Printer {
  public:
   Printer(const Tensor& x, const PrintOptions& options) : x_(x), options_(options) {
+    require(options.precision >= 0 && options.edge_items >= 1, "print",
+            "expected a precision of 0 or more and edge_items of 1 or more, got ",
+            options.precision, " and ", options.edge_items);
     summarized_ = x.size() > options.threshold;
     collect(0, 0);
     write_elements();

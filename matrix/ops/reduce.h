@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reductions along any axes. The order of additions is fixed, so the result does not depend on the
-// number of threads. An empty list of axes means all axes. The
-// values are f32 or f64, and so are the results of reductions.
+// number of threads. An empty list of axes means all axes. Values and results are f32 or f64.
 #pragma once
 
 #include <span>

@@ -185,7 +185,7 @@ struct Names {
 };
 
 std::string on_floats(const Program& program, const TypedInstruction& in, const Names& n) {
-  const auto& [a, b, c] = n;
+  const std::string &a = n.a, &b = n.b;
   auto extreme = [&](std::string_view sign) {
     return joined({"(", a, sign, b, " || ", a, " != ", a, ") ? ", a, " : ", b});
   };
@@ -234,7 +234,7 @@ std::string on_floats(const Program& program, const TypedInstruction& in, const 
 }
 
 std::string on_integers(const TypedInstruction& in, const Names& n) {
-  const auto& [a, b, c] = n;
+  const std::string &a = n.a, &b = n.b;
   /// Signed overflow is undefined in C. The mask keeps the bits that the type has.
   auto wrapped = [&](std::initializer_list<std::string_view> value) {
     const std::string_view mask = in.type == DType::u8        ? " & 255"

@@ -61,8 +61,9 @@ Matrix symmetric_with(const std::vector<double>& values, uint64_t seed) {
 
 TEST_CASE("qr: A = Q R, thin and full") {
   for_each_type([](Device device, DType type) {
-    for (const auto& [m, n] : kShapes)
+    for (const auto& shape : kShapes)
       for (FactorSize size : {FactorSize::thin, FactorSize::full}) {
+        const int64_t m = shape.first, n = shape.second;
         CAPTURE(m);
         CAPTURE(n);
         const Matrix a = random_matrix(m, n, 1);
@@ -179,8 +180,9 @@ TEST_CASE("eigh: only the lower triangle is read, sizes of elements do not matte
 
 TEST_CASE("svd: random matrices, thin and full") {
   for_each_type([](Device device, DType type) {
-    for (const auto& [m, n] : kShapes)
+    for (const auto& shape : kShapes)
       for (FactorSize size : {FactorSize::thin, FactorSize::full}) {
+        const int64_t m = shape.first, n = shape.second;
         CAPTURE(m);
         CAPTURE(n);
         check_svd(random_matrix(m, n, 10), type, device, size);
@@ -190,7 +192,8 @@ TEST_CASE("svd: random matrices, thin and full") {
 
 TEST_CASE("svd: singular, nearly singular and scaled matrices") {
   for_each_type([](Device device, DType type) {
-    for (const auto& [m, n] : {std::pair<int64_t, int64_t>{40, 40}, {60, 35}, {30, 50}}) {
+    for (const auto& shape : {std::pair<int64_t, int64_t>{40, 40}, {60, 35}, {30, 50}}) {
+      const int64_t m = shape.first, n = shape.second;
       CAPTURE(m);
       CAPTURE(n);
       check_svd(Matrix(m, n), type, device);

@@ -38,7 +38,8 @@ double plain_determinant(Matrix a) {
 TEST_CASE("lu: P A = L U, for tall, wide and square matrices") {
   for_each_type([](Device device, DType type) {
     for (int64_t n : kSizes)
-      for (const auto& [rows, columns] : {std::pair{n, n}, {n, n / 2 + 1}, {n / 3 + 1, n}}) {
+      for (const auto& shape : {std::pair{n, n}, {n, n / 2 + 1}, {n / 3 + 1, n}}) {
+        const int64_t rows = shape.first, columns = shape.second;
         CAPTURE(rows);
         CAPTURE(columns);
         const Matrix a = random_matrix(rows, columns, 1);

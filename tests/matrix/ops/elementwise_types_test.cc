@@ -125,7 +125,9 @@ void check_case(const NumpyCase& c, const Tensor& result) {
 
 TEST_CASE("elementwise: types and results are NumPy's") {
   int count = 0;
-  for (const auto& [operands, cases] : numpy_table()) {
+  for (const auto& entry : numpy_table()) {
+    const auto& operands = entry.first;
+    const auto& cases = entry.second;
     CAPTURE(operands.types);
     const std::vector<Binding> bindings = bound(operands, Device::cpu());
     for (const NumpyCase& c : cases) {
@@ -140,7 +142,9 @@ TEST_CASE("elementwise: types and results are NumPy's") {
 
 TEST_CASE("update: every device computes NumPy's results, with and without broadcasting") {
   for_each_device([](Device device) {
-    for (const auto& [operands, cases] : numpy_table()) {
+    for (const auto& entry : numpy_table()) {
+      const auto& operands = entry.first;
+      const auto& cases = entry.second;
       CAPTURE(operands.types);
       for (bool broadcast : {true, false}) {
         std::vector<Binding> bindings = bound(operands, device);

@@ -80,6 +80,9 @@ TEST_CASE("print: f64 has the digits of a double") {
   const std::vector<double> whole = {16777217, 2};
   CHECK(to_string(Tensor::from(std::span<const double>(whole), {2}, Device::cpu())) ==
         "[1.6777217e+07 2.0000000e+00]");
+  const std::vector<double> far = {1e300, 1, -1e-300};
+  CHECK(to_string(Tensor::from(std::span<const double>(far), {3}, Device::cpu())) ==
+        "[ 1.e+300  1.e+000 -1.e-300]");
   const std::vector<double> one = {0.1234567890123456};
   CHECK(to_string(Tensor::from(std::span<const double>(one), {}, Device::cpu())) ==
         "0.1234567890123456");
