@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "matrix/tensor.h"
@@ -46,12 +47,15 @@ inline void check_operand(const Tensor& t, std::string_view what, const Shape& s
 /// Returns whether elements of a and b may overlap in memory.
 inline bool overlap(const Tensor& a, const Tensor& b) {
   if (!a.shares_storage_with(b) || a.size() == 0 || b.size() == 0) return false;
-  auto last = [](const Tensor& t) {
-    int64_t position = t.offset();
-    for (int i = 0; i < t.rank(); ++i) position += (t.dim(i) - 1) * t.strides()[i];
-    return position;
+  auto range = [](const Tensor& t) {
+    int64_t first = t.offset(), last = t.offset();
+    for (int i = 0; i < t.rank(); ++i)
+      (t.strides()[i] < 0 ? first : last) += (t.dim(i) - 1) * t.strides()[i];
+    return std::pair(first, last);
   };
-  return a.offset() <= last(b) && b.offset() <= last(a);
+  const auto [first_a, last_a] = range(a);
+  const auto [first_b, last_b] = range(b);
+  return first_a <= last_b && first_b <= last_a;
 }
 
 /// Contiguous, of that shape, and without storage that `others` may use.
