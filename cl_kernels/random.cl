@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Philox4x32-10 (Salmon et al., SC11), with the same words as matrix/random.h. KIND 0: uniform in
 // [a, b). KIND 1: normal with mean a and deviation b, two words per element. KIND 2: b with
-// probability a, otherwise 0.
+// probability a, otherwise 0. KIND 3: integers.
 inline uint4 philox(uint4 c, uint2 key) {
   for (int round = 0; round < 10; ++round) {
     uint high_a = mul_hi(0xD2511F53u, c.x), low_a = 0xD2511F53u * c.x;
@@ -23,7 +23,13 @@ inline uint word(ulong position, ulong seed, ulong stream) {
   return words[position % 4];
 }
 
-#if KIND == 1
+#if KIND == 3
+__kernel void random_integers(INDEX n, int low, uint range, ulong seed, ulong stream,
+                              ulong position, __global int* y, ulong y_at) {
+  INDEX i = get_global_id(0);
+  if (i < n) y[y_at + i] = (int)((uint)low + mul_hi(word(position + (ulong)i, seed, stream), range));
+}
+#elif KIND == 1
 __kernel void random(INDEX n, float a, float b, ulong seed, ulong stream, ulong position,
                      __global float* y, ulong y_at) {
   INDEX i = get_global_id(0);

@@ -22,6 +22,8 @@ constexpr std::string_view dtype_name(DType t) {
   return names[static_cast<int>(t)];
 }
 
+constexpr bool is_floating(DType t) { return t == DType::f32 || t == DType::f64; }
+
 template <typename T>
 struct DTypeOf;
 template <>

@@ -16,6 +16,7 @@
 #include "matrix/dtype.h"
 #include "matrix/memory/buffer.h"
 #include "matrix/shape.h"
+#include "matrix/slice.h"
 
 namespace kaiseki {
 
@@ -67,6 +68,15 @@ class Tensor {
   /// Requires a contiguous tensor; one dimension may be -1.
   Tensor reshape(const Shape& shape) const;
   Tensor slice(int axis, int64_t start, int64_t length) const;
+  /// x(Slice(0, 10, 2), All, -1): the view x[0:10:2, :, -1] of NumPy. Axes without an index are
+  /// kept whole. matrix/slice.h describes the indices. Strides may be negative.
+  template <class... Indices>
+  requires(ViewIndex<Indices> || ...) Tensor operator()(const Indices&... indices) const {
+    const AxisIndex all[] = {AxisIndex(indices)...};
+    return index(all);
+  }
+  /// The same for a number of indices that is known at run time.
+  Tensor index(std::span<const AxisIndex> indices) const;
   Tensor permute(std::span<const int> axes) const;
   Tensor transpose() const;                       // swaps the last two dimensions
   Tensor broadcast_to(const Shape& shape) const;  // new dimensions have stride 0

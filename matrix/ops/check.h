@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "matrix/tensor.h"
@@ -20,7 +21,9 @@ inline void check_tensor(const Tensor& t, std::string_view what, std::string_vie
 
 /// Requires that t is defined and has type f32 or f64.
 inline void check_real(const Tensor& t, std::string_view what, std::string_view operation) {
-  if (!t.defined() || t.dtype() != DType::f64) check_tensor(t, what, operation);
+  require(t.defined(), operation, "expected a tensor as ", what, ", got an empty one");
+  require(is_floating(t.dtype()), operation, "expected ", what, " of type f32 or f64, got ",
+          dtype_name(t.dtype()));
 }
 
 /// As check_tensor(), and on `device`.
@@ -51,13 +54,16 @@ inline void check_operand(const Tensor& t, std::string_view what, const Shape& s
 /// Returns whether elements of a and b may overlap in memory.
 inline bool overlap(const Tensor& a, const Tensor& b) {
   if (!a.shares_storage_with(b) || a.size() == 0 || b.size() == 0) return false;
-  auto size = [](const Tensor& t) { return static_cast<int64_t>(dtype_size(t.dtype())); };
-  auto end = [&](const Tensor& t) {  // in bytes
-    int64_t position = t.offset();
-    for (int i = 0; i < t.rank(); ++i) position += (t.dim(i) - 1) * t.strides()[i];
-    return (position + 1) * size(t);
+  auto range = [](const Tensor& t) {  // in bytes
+    int64_t first = t.offset(), last = t.offset();
+    for (int i = 0; i < t.rank(); ++i)
+      (t.strides()[i] < 0 ? first : last) += (t.dim(i) - 1) * t.strides()[i];
+    const auto size = static_cast<int64_t>(dtype_size(t.dtype()));
+    return std::pair(first * size, (last + 1) * size);
   };
-  return a.offset() * size(a) < end(b) && b.offset() * size(b) < end(a);
+  const auto [begin_a, end_a] = range(a);
+  const auto [begin_b, end_b] = range(b);
+  return begin_a < end_b && begin_b < end_a;
 }
 
 /// Contiguous, of that shape, and without storage that `others` may use.

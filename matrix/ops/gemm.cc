@@ -35,7 +35,10 @@ MatrixOperand view(const Tensor& t, std::string_view what, bool transposed, bool
   require(step == 1 || m.columns <= 1, kName, "expected contiguous rows in ", what,
           ", got strides ", t.strides(), " for shape ", t.shape());
   require(m.ld >= m.columns || m.rows <= 1, kName, "expected rows of ", what,
-          " that do not overlap, got strides ", t.strides(), " for shape ", t.shape());
+          " in ascending order that do not overlap, got strides ", t.strides(), " for shape ",
+          t.shape());
+  require(m.stride >= 0 || m.batch <= 1, kName, "expected the batch of ", what,
+          " in ascending order, got strides ", t.strides());
   m.ld = std::max(m.ld, std::max<int64_t>(1, m.columns));
   return m;
 }

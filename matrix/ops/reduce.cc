@@ -3,8 +3,11 @@
 #include "matrix/ops/reduce.h"
 
 #include <array>
+#include <limits>
 
+#include "matrix/axis_split.h"
 #include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/fold.h"
 #include "matrix/ops/check.h"
 
 namespace kaiseki {
@@ -34,20 +37,16 @@ Shape result_shape(const Shape& shape, const Flags& reduced, bool keep_dims) {
   return result;
 }
 
-void run(Reduction kind, const Tensor& x, const Flags& reduced, Tensor& out, float beta) {
-  bool adds = kind != Reduction::max && kind != Reduction::min;
-  require(adds || x.size() > 0 || out.size() == 0, kName, "expected elements for the ",
-          kind == Reduction::max ? "maximum" : "minimum", ", got shape ", x.shape());
-  if (out.size() == 0) return;
-  Tensor input = x.contiguous();
+/// The shape with neighboring axes merged if all are reduced or none is.
+ReduceArgs merged(const Shape& shape, const Flags& reduced) {
   ReduceArgs args{};
-  for (int i = 0; i < x.rank(); ++i) {
-    if (x.dim(i) == 1) continue;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i] == 1) continue;
     int last = args.shape.rank() - 1;
     if (last >= 0 && args.reduced[last] == reduced[i]) {
-      args.shape[last] *= x.dim(i);
+      args.shape[last] *= shape[i];
     } else {
-      args.shape.push_back(x.dim(i));
+      args.shape.push_back(shape[i]);
       args.reduced[last + 1] = reduced[i];
     }
   }
@@ -55,6 +54,20 @@ void run(Reduction kind, const Tensor& x, const Flags& reduced, Tensor& out, flo
     args.shape.push_back(1);
     args.reduced[0] = true;
   }
+  return args;
+}
+
+void check_extreme(Reduction kind, const Tensor& x, const Tensor& out) {
+  const bool extreme = kind == Reduction::max || kind == Reduction::min;
+  require(!extreme || x.size() > 0 || out.size() == 0, kName, "expected elements for the ",
+          kind == Reduction::max ? "maximum" : "minimum", ", got shape ", x.shape());
+}
+
+void run(Reduction kind, const Tensor& x, const Flags& reduced, Tensor& out, float beta) {
+  check_extreme(kind, x, out);
+  if (out.size() == 0) return;
+  Tensor input = x.contiguous();
+  ReduceArgs args = merged(x.shape(), reduced);
   args.kind = kind;
   args.input = &input;
   args.output = &out;
@@ -62,34 +75,71 @@ void run(Reduction kind, const Tensor& x, const Flags& reduced, Tensor& out, flo
   run_operation(kReduce, out, args);
 }
 
+bool is_logical(Reduction kind) { return kind == Reduction::any || kind == Reduction::all; }
+
+/// Returns whether f32 and f64 have this reduction in kReduce, which is faster.
+bool has_own_kernel(Reduction kind) { return kind != Reduction::prod && !is_logical(kind); }
+
+DType folded_type(Reduction kind, DType dtype) {
+  if (is_logical(kind)) return DType::boolean;
+  const bool adds = kind == Reduction::sum || kind == Reduction::prod;
+  return adds && !is_floating(dtype) ? DType::i32 : dtype;
+}
+
+/// Reduces one run of axes after the other, from the last to the first.
+Tensor fold(Reduction kind, const Tensor& x, const Flags& reduced, const Shape& shape) {
+  require(kind != Reduction::mean && kind != Reduction::sum_of_squares, kName,
+          "expected x of type f32 or f64, got ", dtype_name(x.dtype()));
+  Tensor out(shape, folded_type(kind, x.dtype()), x.device());
+  check_extreme(kind, x, out);
+  if (out.size() == 0) return out;
+  ReduceArgs args = merged(x.shape(), reduced);
+  Shape left = args.shape;
+  Tensor current = x.contiguous();
+  bool changed = false;
+  for (int axis = left.rank() - 1; axis >= 0; --axis) {
+    // A tensor of one element still changes its type.
+    if (!args.reduced[axis] && (axis > 0 || changed)) continue;
+    AxisSplit split(left, axis);
+    if (!args.reduced[axis]) split = AxisSplit(Shape{left.elements(), 1}, 1);
+    if (args.reduced[axis]) left[axis] = 1;
+    Tensor next(left, out.dtype(), x.device());
+    run_operation(kFold, next, {kind, split.outer, split.n, split.inner, &current, &next});
+    current = next;
+    changed = true;
+  }
+  return current.reshape(shape);
+}
+
 Tensor arg_reduce(bool maximum, const Tensor& x, int axis) {
   constexpr std::string_view kArgName = "argmax";
-  check_tensor(x, "x", kArgName);
-  int along = x.shape().index(axis);
-  Shape shape;
-  ArgReduceArgs args{maximum, nullptr, 1, x.dim(along), 1, nullptr};
-  for (int i = 0; i < x.rank(); ++i) {
-    if (i != along) shape.push_back(x.dim(i));
-    if (i < along) args.outer *= x.dim(i);
-    if (i > along) args.inner *= x.dim(i);
-  }
-  Tensor out(shape, DType::i32, x.device());
-  require(args.n > 0 || out.size() == 0, kArgName, "expected elements along axis ", along,
+  require(x.defined(), kArgName, "expected a tensor as x, got an empty one");
+  const int along = x.shape().index(axis);
+  const AxisSplit split(x.shape(), along);
+  Tensor out(without_axis(x.shape(), along), DType::i32, x.device());
+  require(split.n > 0 || out.size() == 0, kArgName, "expected elements along axis ", along,
           ", got shape ", x.shape());
+  require(split.n <= std::numeric_limits<int32_t>::max(), kArgName,
+          "expected an axis under 2^31, got ", split.n);
   if (out.size() == 0) return out;
   Tensor input = x.contiguous();
-  args.input = &input;
-  args.output = &out;
-  run_operation(kArgReduce, out, args);
+  run_operation(kArgReduce, out, {maximum, &input, split.outer, split.n, split.inner, &out});
   return out;
+}
+
+Tensor flat(const Tensor& x) {
+  require(x.defined(), "argmax", "expected a tensor as x, got an empty one");
+  return x.contiguous().reshape({x.size()});
 }
 
 }  // namespace
 
 Tensor reduce(Reduction kind, const Tensor& x, const Axes& axes, bool keep_dims) {
-  check_real(x, "x", kName);
+  require(x.defined(), kName, "expected a tensor as x, got an empty one");
   Flags reduced = reduced_axes(x.shape(), axes);
-  Tensor out(result_shape(x.shape(), reduced, keep_dims), x.dtype(), x.device());
+  const Shape shape = result_shape(x.shape(), reduced, keep_dims);
+  if (!is_floating(x.dtype()) || !has_own_kernel(kind)) return fold(kind, x, reduced, shape);
+  Tensor out(shape, x.dtype(), x.device());
   run(kind, x, reduced, out, 0);
   return out;
 }
@@ -107,8 +157,19 @@ Tensor min(const Tensor& x, const Axes& axes, bool keep_dims) {
   return reduce(Reduction::min, x, axes, keep_dims);
 }
 
+Tensor prod(const Tensor& x, const Axes& axes, bool keep_dims) {
+  return reduce(Reduction::prod, x, axes, keep_dims);
+}
+Tensor any(const Tensor& x, const Axes& axes, bool keep_dims) {
+  return reduce(Reduction::any, x, axes, keep_dims);
+}
+Tensor all(const Tensor& x, const Axes& axes, bool keep_dims) {
+  return reduce(Reduction::all, x, axes, keep_dims);
+}
+
 void reduce_into(Reduction kind, const Tensor& x, const Axes& axes, Tensor& out, float beta) {
   check_real(x, "x", kName);
+  require(has_own_kernel(kind), kName, "prod, any and all have no form with an output");
   Flags reduced = reduced_axes(x.shape(), axes);
   check_operand(out, "the result", result_shape(x.shape(), reduced, false), x, kName, x.dtype());
   require(!overlap(x, out), kName, "the result overlaps x in memory; use separate tensors");
@@ -117,5 +178,7 @@ void reduce_into(Reduction kind, const Tensor& x, const Axes& axes, Tensor& out,
 
 Tensor argmax(const Tensor& x, int axis) { return arg_reduce(true, x, axis); }
 Tensor argmin(const Tensor& x, int axis) { return arg_reduce(false, x, axis); }
+Tensor argmax(const Tensor& x) { return arg_reduce(true, flat(x), 0); }
+Tensor argmin(const Tensor& x) { return arg_reduce(false, flat(x), 0); }
 
 }  // namespace kaiseki

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "nn/io/npy.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -143,9 +145,12 @@ Tensor narrowed(ByteView bytes, const Shape& shape, const ByteSource& source) {
   for (int64_t i = 0; i < value.size(); ++i) {
     From element;
     std::memcpy(&element, bytes.data() + static_cast<size_t>(i) * sizeof element, sizeof element);
-    if constexpr (std::is_integral_v<From>)
+    if constexpr (std::is_integral_v<From>) {
       if (element != static_cast<To>(element))
         source.fail("expected integers of 32 bits, got " + std::to_string(element));
+    } else if (std::isfinite(element) && std::abs(element) > std::numeric_limits<To>::max()) {
+      source.fail("expected numbers of 32 bits, got " + std::to_string(element));
+    }
     out[i] = static_cast<To>(element);
   }
   return value;
@@ -177,7 +182,9 @@ Tensor read_array(ByteSource& source, const NpyHeader& header) {
   } kTypes[] = {{"<f4", 4, DType::f32},     {"<i4", 4, DType::i32},   {"|u1", 1, DType::u8},
                 {"|b1", 1, DType::boolean}, {"<f8", 8, std::nullopt}, {"<i8", 8, std::nullopt}};
   for (const auto& type : kTypes) {
-    if (header.descr != type.descr) continue;
+    const bool swapped = header.descr.starts_with('>') && type.bytes > 1;
+    if (header.descr != type.descr && !(swapped && header.descr.substr(1) == type.descr.substr(1)))
+      continue;
     const Shape& shape = header.shape;
     uint64_t count = 0;
     try {
@@ -188,13 +195,16 @@ Tensor read_array(ByteSource& source, const NpyHeader& header) {
     if (count > (uint64_t{1} << 40))
       source.fail("expected at most 2^40 elements, got " + shape.str());
     ByteVector bytes = source.read_bytes(count * type.bytes, "elements of shape " + shape.str());
+    for (size_t i = 0; swapped && i < bytes.size(); i += type.bytes)
+      std::reverse(bytes.begin() + static_cast<ptrdiff_t>(i),
+                   bytes.begin() + static_cast<ptrdiff_t>(i + type.bytes));
     MemorySource elements(bytes, source.name());
     if (type.dtype) return read_elements(elements, shape, *type.dtype);
     return type.descr == "<f8" ? narrowed<double>(bytes, shape, source)
                                : narrowed<int64_t>(bytes, shape, source);
   }
-  source.fail("expected elements <f4, <i4, |u1, |b1, <f8 or <i8, got '" +
-              header.descr.substr(0, 40) + "'");
+  source.fail("expected elements f4, f8, i4, i8, u1 or b1, got '" + header.descr.substr(0, 40) +
+              "'");
 }
 
 std::string header_of(const Tensor& value) {

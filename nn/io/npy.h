@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NumPy's .npy, versions 1 to 3: f4, i4, u1 and b1, little-endian. f8 and i8 are read as f4 and i4.
+// NumPy's .npy, versions 1 to 3: f4, f8, i4, i8, u1 and b1, little-endian and big-endian. f8 and i8
+// are read as f4 and i4. Files are written little-endian.
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #pragma once
 
@@ -10,14 +11,15 @@
 
 namespace kaiseki::nn {
 
-/// Reads one array, on the CPU. Converts Fortran order to row-major. Throws ParseError.
+/// Reads one array, on the CPU. Converts Fortran order to row-major. Throws ParseError, also if f4
+/// or i4 has no room for a number of f8 or i8.
 Tensor read_npy(const std::filesystem::path& path);
 Tensor read_npy(ByteSource& source);
 Tensor read_npy(ByteView bytes);
 
 /// Writes version 1.0, row-major, f64 as f8. Replaces the file in one step (write_file_atomic).
 void write_npy(const std::filesystem::path& path, const Tensor& value);
-/// For tests: the bytes that write_npy() writes.
+/// The bytes that write_npy() writes.
 ByteVector encode_npy(const Tensor& value);
 
 }  // namespace kaiseki::nn

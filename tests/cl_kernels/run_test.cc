@@ -11,14 +11,18 @@
 #include "matrix/opencl.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/copy.h"
+#include "matrix/ops/create.h"
+#include "matrix/ops/cumulative.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/index.h"
 #include "matrix/ops/norm.h"
 #include "matrix/ops/normalize.h"
 #include "matrix/ops/pool.h"
 #include "matrix/ops/random.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/softmax.h"
+#include "matrix/ops/sort.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/support/reference.h"
 
@@ -145,17 +149,58 @@ TEST_CASE("kernels: copies, fills, rows") {
     Tensor sums = table.clone(), rows = labels(device);
     std::vector<int32_t> valid = {3, 0, 3};
     Tensor picked = Tensor::from(std::span<const int32_t>(valid), Shape{3}, device);
-    scatter_add(sums, picked, random_tensor(Shape{3, 3}, 3, device));
+    add_at(sums, picked, random_tensor(Shape{3, 3}, 3, device), 0);
+    Tensor put_rows = table.clone(), counts = Tensor::zeros(Shape{4}, DType::i32, device);
+    put(put_rows, picked, random_tensor(Shape{3, 3}, 3, device), 0);
+    add_at(counts, picked, ones(Shape{3}, DType::i32, device), 0);
+    Tensor ranks = argsort(table, 0), scattered = table.clone();
+    scatter(scattered, ranks, table, 0);
+    Random random(5);
     return {x.permute(order).clone(),
             x.slice(1, 1, 2).clone(),
             wide.slice(1, 3, 40).clone(),
             bytes.transpose().clone(),
             numbers,
             Tensor::full(Shape{3}, 1.5f, device),
-            gather(table, picked),
-            gather(bytes, picked.slice(0, 1, 1)),
-            gather(pictures, picked),
+            take(table, picked, 0),
+            take(bytes, picked.slice(0, 1, 1), 0),
+            take(pictures, picked, 0),
+            gather(table, ranks, 0),
+            put_rows,
+            counts,
+            scattered,
+            tril(table),
+            triu(pictures, -1),
+            randi(-5, 5, Shape{9}, random, device),
             sums};
+  });
+}
+
+TEST_CASE("kernels: folds, scans and sorts") {
+  compare([](Device device) -> Results {
+    Tensor x = random_tensor(Shape{3, 37}, 1, device),
+           edges = sort(random_tensor(Shape{9}, 2, device));
+    Tensor whole = arange(-50, 61, 1, DType::i32, device).reshape(Shape{3, 37});
+    Tensor long_row = arange(0, 3000, 1, DType::i32, device);
+    return {prod(x, {1}),
+            prod(x, {0}),
+            sum(whole, {0}),
+            sum(long_row),
+            max(whole, {1}),
+            min(whole),
+            sum(any(whole, {0})),
+            sum(all(whole, {1})),
+            argmax(whole, 0),
+            cumsum(x, 1),
+            cumsum(whole, 0),
+            cumprod(whole, 1),
+            cummax(x, 0),
+            cummin(whole, 1),
+            sort(x, 1),
+            argsort(x, 0, true),
+            argsort(whole, 1, true),
+            searchsorted(edges, x),
+            searchsorted(edges, x, true)};
   });
 }
 

@@ -8,8 +8,11 @@
 #include "base/file.h"
 #include "dist/train/samples.h"
 #include "dist/train/ticket.h"
+#include "nn/io/csv.h"
 #include "nn/io/gzip.h"
+#include "nn/io/matrix_json.h"
 #include "nn/io/npy.h"
+#include "nn/io/npz.h"
 #include "nn/io/safetensors.h"
 #include "nn/io/tar.h"
 #include "nn/io/tar_tensors.h"
@@ -68,6 +71,10 @@ int main(int count, char** arguments) {
   save(folder / "idx", {idx, gzip(idx)});
   save(folder / "npy", {encode_npy(tensors[0].value), fortran,
                         encode_npy(Tensor::from(std::span<const uint8_t>(mask), {3}, cpu))});
+  save(folder / "npz", {encode_npz(tensors), encode_npz(tensors, true)});
+  save(folder / "csv",
+       {bytes_of(format_csv(tensors[0].value)), bytes_of("1;nan\n-2e3;inf\n"), bytes_of("1 2\n")});
+  save(folder / "matrix_json", {bytes_of(format_matrix_json(tensors[0].value))});
   save(folder / "picture",
        {encode_png(test::pattern(5, 7, 3)), encode_png(test::pattern(4, 3, 1)), test::tiny_jpeg()});
   tensors.push_back({"m", Tensor::from(std::span<const uint8_t>(mask), {3, 1}, cpu)});

@@ -8,14 +8,18 @@
 
 #include "matrix/ops/conv.h"
 #include "matrix/ops/copy.h"
+#include "matrix/ops/create.h"
+#include "matrix/ops/cumulative.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/index.h"
 #include "matrix/ops/norm.h"
 #include "matrix/ops/normalize.h"
 #include "matrix/ops/pool.h"
 #include "matrix/ops/random.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/softmax.h"
+#include "matrix/ops/sort.h"
 #include "tests/support/reference.h"
 
 namespace kaiseki::test {
@@ -168,15 +172,46 @@ inline const std::vector<OperationCase>& operations() {
          return normalize(Tensor::from(std::span<const uint8_t>(bytes), {1, 2, 2}, d), {}, {});
        }},
       {"random", drawn},
-      {"scatter_add",
+      {"random_integers",
        [](Device d) {
-         Tensor table = Tensor::zeros({4, 2}, DType::f32, d);
-         scatter_add(table, numbers({2, 2, 0}, d), random_tensor({3, 2}, 1, d));
-         return table;
+         Random random(3);
+         return randi(-3, 4, {7}, random, d);
        }},
-      {"gather",
+      {"take",
        [](Device d) {
-         return gather(random_tensor({4, 2}, 1, d), numbers({2, 2, 0}, d));
+         return take(random_tensor({4, 2}, 1, d), numbers({2, 2, 0}, d), 0);
+       }},
+      {"put",
+       [](Device d) {
+         Tensor x = Tensor::zeros({4, 2}, DType::f32, d);
+         put(x, numbers({2, 2, 0}, d), random_tensor({3, 2}, 1, d), 0);
+         return x;
+       }},
+      {"add_at",
+       [](Device d) {
+         Tensor x = Tensor::zeros({4, 2}, DType::f32, d);
+         add_at(x, numbers({2, 2, 0}, d), random_tensor({3, 2}, 1, d), 0);
+         return x;
+       }},
+      {"fold",
+       [](Device d) {
+         return prod(random_tensor({3, 4}, 1, d), {1});
+       }},
+      {"scan",
+       [](Device d) {
+         return cumsum(random_tensor({3, 4}, 1, d), 1);
+       }},
+      {"argsort",
+       [](Device d) {
+         return argsort(random_tensor({3, 4}, 1, d));
+       }},
+      {"searchsorted",
+       [](Device d) {
+         return searchsorted(Tensor::from({0, 1, 2}, {3}, d), random_tensor({3, 4}, 1, d));
+       }},
+      {"triangle",
+       [](Device d) {
+         return tril(random_tensor({3, 4}, 1, d));
        }},
   };
   return all;

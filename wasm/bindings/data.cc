@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "matrix/ops/copy.h"
+#include "matrix/ops/index.h"
 #include "matrix/ops/normalize.h"
 #include "matrix/threads.h"
 #include "nn/data/picture.h"
@@ -27,7 +27,7 @@ KAISEKI_EXPORT Tensor* kaiseki_rows(const Tensor* table, const int32_t* rows, in
   return guarded([&] {
     require(table->rank() > 0, "batch", "expected samples, got one number");
     const std::span<const int32_t> index(rows, static_cast<size_t>(count));
-    return handle(gather(table->contiguous(), Tensor::from(index, {count}, Device::cpu())));
+    return handle(take(*table, Tensor::from(index, {count}, Device::cpu()), 0));
   });
 }
 

@@ -6,6 +6,7 @@
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/index.h"
 #include "matrix/ops/pool.h"
 #include "matrix/ops/random.h"
 #include "matrix/ops/reduce.h"
@@ -58,8 +59,8 @@ KAISEKI_EXPORT Tensor* kaiseki_concatenate(int count, Tensor* const* parts, int 
   });
 }
 
-KAISEKI_EXPORT Tensor* kaiseki_gather(const Tensor* table, const Tensor* rows) {
-  return guarded([&] { return handle(gather(*table, *rows)); });
+KAISEKI_EXPORT Tensor* kaiseki_take(const Tensor* x, const Tensor* indices, int axis) {
+  return guarded([&] { return handle(take(*x, *indices, axis)); });
 }
 
 /// `numbers`: stride, padding and dilation, two each, then the groups. `bias` may be null.

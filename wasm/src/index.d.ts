@@ -76,7 +76,7 @@ export class Tensor implements Disposable {
   softmax(axis?: number): Promise<Tensor>;
   logSoftmax(axis?: number): Promise<Tensor>;
   /** Selects rows by index. `rows` is i32 [count]. */
-  gather(rows: Tensor): Promise<Tensor>;
+  take(indices: Tensor, axis?: number): Promise<Tensor>;
 }
 
 export class Optimizer implements Disposable {

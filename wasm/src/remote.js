@@ -76,7 +76,7 @@ forward(Tensor, [
   'argmin',
   'softmax',
   'logSoftmax',
-  'gather',
+  'take',
 ]);
 
 export class Optimizer extends Remote {

@@ -74,7 +74,7 @@ export class Tensor implements Disposable {
   softmax(axis?: number): Tensor;
   logSoftmax(axis?: number): Tensor;
   /** Selects rows by index. `rows` is i32 [count]. */
-  gather(rows: Tensor): Tensor;
+  take(indices: Tensor, axis?: number): Tensor;
 }
 
 export class Optimizer implements Disposable {

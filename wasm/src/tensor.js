@@ -128,8 +128,8 @@ export class Tensor extends Handle {
     return this.#make('kaiseki_softmax', true, this.address, checkInt32(axis));
   }
 
-  /** Selects rows of the first dimension. `rows` is i32 [count]. */
-  gather(rows) {
-    return this.#make('kaiseki_gather', this.address, Tensor.addressOf(this.kaiseki, rows));
+  /** Selects elements along an axis. `indices` is i32. Its shape takes the place of the axis. */
+  take(indices, axis = 0) {
+    return this.#make('kaiseki_take', this.address, Tensor.addressOf(this.kaiseki, indices), checkInt32(axis));
   }
 }

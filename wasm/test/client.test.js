@@ -46,7 +46,7 @@ for (const threads of [1, 2]) {
           await b.reshape([-1]),
           await library.elementwise('s*x - y', { s: 3, x: a, y: await a.mul(a) }),
           await library.concatenate([a, a], 1),
-          await a.gather(await library.tensor([4, 0], [2], 'i32')),
+          await a.take(await library.tensor([4, 0], [2], 'i32')),
           await library.conv2d(await library.uniform([1, 2, 8, 8]), await library.uniform([3, 2, 3, 3]), {
             padding: 1,
             bias: await library.tensor([1, 2, 3]),

@@ -28,7 +28,7 @@ for (const threads of [1, 2]) {
       assert.deepEqual(list(x.slice(1, 1, 2)), [1, 2, 4, 5]);
       assert.deepEqual(x.reshape([3, -1]).shape, [3, 2]);
       assert.deepEqual(list(kaiseki.tensor([1, 2], [2, 1]).broadcastTo([2, 3])), [1, 1, 1, 2, 2, 2]);
-      assert.deepEqual(list(x.gather(kaiseki.tensor(new Int32Array([1, 0, 1])))), [3, 4, 5, 0, 1, 2, 3, 4, 5]);
+      assert.deepEqual(list(x.take(kaiseki.tensor(new Int32Array([1, 0, 1])))), [3, 4, 5, 0, 1, 2, 3, 4, 5]);
     });
 
     test('products match plain loops', () => {
@@ -148,7 +148,7 @@ for (const threads of [1, 2]) {
         for (const call of [
           () => m.matmul(wrong),
           () => m.add(wrong),
-          () => m.gather(wrong),
+          () => m.take(wrong),
           () => kaiseki.concatenate([x, wrong]),
           () => kaiseki.elementwise('x', { x: wrong }),
           () => kaiseki.conv2d(wrong, x),
@@ -165,7 +165,7 @@ for (const threads of [1, 2]) {
           });
       const refused = (call) => assert.throws(call, /an object of this library, got an object of another$/);
       refused(() => kaiseki.conv2d(x, x, { bias: y }));
-      refused(() => m.gather(index));
+      refused(() => m.take(index));
       refused(() => network.trainStep(rule, m, m));
       refused(() => network.activations(y, [network.summary.layers[0].name]));
       refused(() => network.evaluate({ images: y, labels: m }));

@@ -5,6 +5,7 @@
 
 #include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/vector_kernels.h"
+#include "matrix/backend/cpu/with_type.h"
 #include "matrix/backend/operations/reduce.h"
 #include "matrix/threads.h"
 
@@ -13,36 +14,44 @@ namespace {
 
 constexpr int64_t kWork = 32768;
 
-int32_t find_in_row(const float* x, int64_t n, bool maximum) {
+int64_t find_in_row(const float* x, int64_t n, bool maximum) {
   auto count = static_cast<size_t>(n);
   float extreme = maximum ? cpu::maximum(x, count) : cpu::minimum(x, count);
   const float* found = std::isnan(extreme)
                            ? std::find_if(x, x + n, [](float v) { return std::isnan(v); })
                            : std::find(x, x + n, extreme);
-  return static_cast<int32_t>(found - x);
+  return found - x;
 }
 
-int32_t find_in_column(const float* x, int64_t n, int64_t stride, bool maximum) {
+template <typename T>
+int64_t find_in_column(const T* x, int64_t n, int64_t stride, bool maximum) {
   int64_t best = 0;
-  for (int64_t i = 1; i < n && !std::isnan(x[best * stride]); ++i) {
-    float value = x[i * stride], current = x[best * stride];
-    if (std::isnan(value) || (maximum ? value > current : value < current)) best = i;
+  for (int64_t i = 1; i < n && !cpu::is_nan(x[best * stride]); ++i) {
+    const T value = x[i * stride], current = x[best * stride];
+    if (cpu::is_nan(value) || (maximum ? value > current : value < current)) best = i;
   }
-  return static_cast<int32_t>(best);
+  return best;
+}
+
+template <typename T>
+void arg_reduce_typed(const ArgReduceArgs& args) {
+  const T* x = args.input->data<T>();
+  int32_t* out = args.output->overwrite<int32_t>();
+  const int64_t n = args.n, inner = args.inner;
+  auto find = [&](const T* first) {
+    if constexpr (std::is_same_v<T, float>)
+      if (inner == 1) return find_in_row(first, n, args.maximum);
+    return find_in_column(first, n, inner, args.maximum);
+  };
+  parallel_for(args.outer * inner, std::max<int64_t>(1, kWork / n),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i)
+                   out[i] = static_cast<int32_t>(find(x + i / inner * n * inner + i % inner));
+               });
 }
 
 void arg_reduce(const ArgReduceArgs& args) {
-  const float* x = args.input->data<float>();
-  int32_t* out = args.output->overwrite<int32_t>();
-  int64_t n = args.n, inner = args.inner;
-  parallel_for(args.outer * inner, std::max<int64_t>(1, kWork / n),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   const float* first = x + i / inner * n * inner + i % inner;
-                   out[i] = inner == 1 ? find_in_row(first, n, args.maximum)
-                                       : find_in_column(first, n, inner, args.maximum);
-                 }
-               });
+  cpu::with_type(args.input->dtype(), [&](auto zero) { arg_reduce_typed<decltype(zero)>(args); });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "matrix/backend/operations/copy.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -27,7 +28,7 @@ std::vector<Axis> merged_axes(const Tensor& from, const Tensor& to) {
   for (int i = 0; i < from.rank(); ++i)
     if (from.dim(i) != 1) axes.push_back({from.dim(i), from.strides()[i], to.strides()[i]});
   std::stable_sort(axes.begin(), axes.end(),
-                   [](const Axis& a, const Axis& b) { return a.to > b.to; });
+                   [](const Axis& a, const Axis& b) { return std::abs(a.to) > std::abs(b.to); });
   std::vector<Axis> merged;
   for (const Axis& axis : axes) {
     if (!merged.empty() && merged.back().from == axis.from * axis.length &&
@@ -71,7 +72,7 @@ void copy_strided(const T* from, T* to, std::vector<Axis> axes) {
     auto best = columns.from == 1
                     ? axes.end() - 1
                     : std::min_element(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
-                        return a.from < b.from;
+                        return std::abs(a.from) < std::abs(b.from);
                       });
     rows = *best;
     axes.erase(best);
@@ -138,12 +139,18 @@ void copy(const CopyArgs& args) {
 
 void fill(const FillArgs& args) {
   Tensor& t = *args.output;
-  if (t.dtype() == DType::i32)
-    fill_with(t.overwrite<int32_t>(), static_cast<int32_t>(args.value), t.size());
-  else if (t.dtype() == DType::f64)
-    fill_with(t.overwrite<double>(), args.value, t.size());
-  else
-    fill_with(t.overwrite<float>(), static_cast<float>(args.value), t.size());
+  switch (t.dtype()) {
+    case DType::f32:
+      return fill_with(t.overwrite<float>(), static_cast<float>(args.value), t.size());
+    case DType::f64:
+      return fill_with(t.overwrite<double>(), args.value, t.size());
+    case DType::i32:
+      return fill_with(t.overwrite<int32_t>(), static_cast<int32_t>(args.value), t.size());
+    case DType::u8:
+      return fill_with(t.overwrite<uint8_t>(), static_cast<uint8_t>(args.value), t.size());
+    case DType::boolean:
+      return fill_with(t.overwrite<bool>(), args.value != 0, t.size());
+  }
 }
 
 }  // namespace

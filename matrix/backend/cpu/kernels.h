@@ -11,18 +11,21 @@ void add_batch_norm(KernelTable& kernels);
 void add_copy(KernelTable& kernels);
 void add_cross_entropy(KernelTable& kernels);
 void add_elementwise(KernelTable& kernels);
-void add_gather(KernelTable& kernels);
+void add_fold(KernelTable& kernels);
 void add_gemm(KernelTable& kernels);
+void add_index(KernelTable& kernels);
 void add_lrn(KernelTable& kernels);
 void add_normalize(KernelTable& kernels);
 void add_pool(KernelTable& kernels);
 void add_random(KernelTable& kernels);
 void add_reduce(KernelTable& kernels);
 void add_softmax(KernelTable& kernels);
+void add_sort(KernelTable& kernels);
+void add_triangle(KernelTable& kernels);
 
 inline constexpr void (*kKernels[])(KernelTable&) = {
-    add_arg_reduce, add_batch_norm, add_copy,   add_cross_entropy, add_elementwise,
-    add_gather,     add_gemm,       add_lrn,    add_normalize,     add_pool,
-    add_random,     add_reduce,     add_softmax};
+    add_arg_reduce, add_batch_norm, add_copy, add_cross_entropy, add_elementwise, add_fold,
+    add_gemm,       add_index,      add_lrn,  add_normalize,     add_pool,        add_random,
+    add_reduce,     add_softmax,    add_sort, add_triangle};
 
 }  // namespace kaiseki::cpu

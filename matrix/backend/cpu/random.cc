@@ -16,9 +16,9 @@ constexpr int64_t kBlock = 1024;  // words that are computed together
 constexpr int64_t kGrain = 16 * kBlock;
 
 /// Calls body(words, out, elements) over the whole output, with `each` words per element.
-template <class Body>
-void for_each_block(const RandomArgs& args, int64_t each, Body body) {
-  float* out = args.output->overwrite<float>();
+template <typename T, class Args, class Body>
+void for_each_block(const Args& args, int64_t each, Body body) {
+  T* out = args.output->template overwrite<T>();
   parallel_for(args.output->size(), kGrain / each, [&](int64_t begin, int64_t end) {
     std::array<uint32_t, kBlock> words;
     for (; begin < end; begin += kBlock / each) {
@@ -33,22 +33,34 @@ void for_each_block(const RandomArgs& args, int64_t each, Body body) {
 void random(const RandomArgs& args) {
   switch (args.kind) {
     case RandomArgs::Kind::uniform:
-      return for_each_block(args, 1, [&](const uint32_t* words, float* out, size_t n) {
+      return for_each_block<float>(args, 1, [&](const uint32_t* words, float* out, size_t n) {
         cpu::uniform_from_words(words, args.a, args.b, out, n);
       });
     case RandomArgs::Kind::normal:
-      return for_each_block(args, 2, [&](const uint32_t* words, float* out, size_t n) {
+      return for_each_block<float>(args, 2, [&](const uint32_t* words, float* out, size_t n) {
         cpu::normal_from_words(words, args.a, args.b, out, n);
       });
     case RandomArgs::Kind::bernoulli:
-      return for_each_block(args, 1, [&](const uint32_t* words, float* out, size_t n) {
+      return for_each_block<float>(args, 1, [&](const uint32_t* words, float* out, size_t n) {
         cpu::bernoulli_from_words(words, args.a, args.b, out, n);
       });
   }
 }
 
+void random_integers(const RandomIntegersArgs& args) {
+  for_each_block<int32_t>(args, 1, [&](const uint32_t* words, int32_t* out, size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+      const auto above = static_cast<uint32_t>(uint64_t{words[i]} * args.range >> 32);
+      out[i] = static_cast<int32_t>(static_cast<uint32_t>(args.low) + above);
+    }
+  });
+}
+
 }  // namespace
 
-void cpu::add_random(KernelTable& kernels) { kernels.add(kRandom, random); }
+void cpu::add_random(KernelTable& kernels) {
+  kernels.add(kRandom, random);
+  kernels.add(kRandomIntegers, random_integers);
+}
 
 }  // namespace kaiseki

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Copies, fills, and rows by index.
+// Copies and fills.
 #include "matrix/backend/operations/copy.h"
 
 #include <algorithm>
 
+#include "matrix/backend/opencl/element_types.h"
 #include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
-#include "matrix/backend/operations/gather.h"
+#include "matrix/backend/opencl/text.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -42,11 +43,6 @@ bool is_rectangle(const CopyLayout& layout) {
          layout.to[1] == 1 && layout.from[0] >= layout.dims[1] && layout.to[0] >= layout.dims[1];
 }
 
-/// Elements are copied as raw bits, so only their size matters.
-std::string element_type(const Tensor& t) {
-  return dtype_size(t.dtype()) == 4 ? " -DTYPE=uint" : " -DTYPE=uchar";
-}
-
 void copy(OpenclDevice& device, const CopyArgs& args) {
   const Tensor& from = *args.from;
   Tensor& to = *args.to;
@@ -76,7 +72,8 @@ void copy(OpenclDevice& device, const CopyArgs& args) {
                                           nullptr, nullptr);
     });
   }
-  Launch launch(device, "copy.cl", "copy", define("RANK", rank) + element_type(from));
+  Launch launch(device, "copy.cl", "copy",
+                joined({define("RANK", rank), " -DTYPE=", bits_name(from.dtype())}));
   launch.index(from.size());
   for (int i = 0; i < Shape::kMaxRank; ++i) launch.index(i < rank ? layout.dims[i] : 1);
   for (int i = 0; i < Shape::kMaxRank; ++i) launch.index(i < rank ? layout.from[i] : 0);
@@ -88,39 +85,24 @@ void copy(OpenclDevice& device, const CopyArgs& args) {
 void fill(OpenclDevice& device, const FillArgs& args) {
   Tensor& t = *args.output;
   if (t.size() == 0) return;
-  bool is_float = t.dtype() == DType::f32;
-  Launch launch(device, "fill.cl", "fill", is_float ? "-DTYPE=float" : "-DTYPE=int");
+  Launch launch(device, "fill.cl", "fill", joined({"-DTYPE=", type_name(t.dtype())}));
   launch.index(t.size());
-  if (is_float)
-    launch.arg(static_cast<float>(args.value));
-  else
-    launch.arg(static_cast<int32_t>(args.value));
+  switch (t.dtype()) {
+    case DType::f32:
+      launch.arg(static_cast<float>(args.value));
+      break;
+    case DType::f64:
+      launch.arg(args.value);
+      break;
+    case DType::i32:
+      launch.arg(static_cast<int32_t>(args.value));
+      break;
+    case DType::u8:
+    case DType::boolean:
+      launch.arg(static_cast<uint8_t>(args.value));
+      break;
+  }
   launch.out(t).over(t.size());
-}
-
-void gather(OpenclDevice& device, const GatherArgs& args) {
-  int64_t total = args.count * args.width;
-  if (total == 0) return;
-  Launch(device, "gather.cl", "gather", element_type(*args.table))
-      .index(total)
-      .index(args.n)
-      .index(args.width)
-      .in(*args.table)
-      .in(*args.rows)
-      .out(*args.output)
-      .over(total);
-}
-
-void scatter_add(OpenclDevice& device, const GatherArgs& args) {
-  if (args.count == 0 || args.width == 0) return;
-  Launch(device, "gather.cl", "scatter_add")
-      .index(args.count)
-      .index(args.n)
-      .index(args.width)
-      .in(*args.rows)
-      .in(*args.source)
-      .in_out(*args.table_out)
-      .over(args.width);
 }
 
 }  // namespace
@@ -128,8 +110,6 @@ void scatter_add(OpenclDevice& device, const GatherArgs& args) {
 void add_copy(OpenclKernels& kernels) {
   kernels.add(kCopy, copy);
   kernels.add(kFill, fill);
-  kernels.add(kGather, gather);
-  kernels.add(kScatterAdd, scatter_add);
 }
 
 }  // namespace kaiseki::opencl

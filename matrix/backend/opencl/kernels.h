@@ -24,16 +24,20 @@ class OpenclKernels {
 
 void add_copy(OpenclKernels& kernels);
 void add_elementwise(OpenclKernels& kernels);
+void add_fold(OpenclKernels& kernels);
 void add_gemm(OpenclKernels& kernels);
+void add_index(OpenclKernels& kernels);
 void add_norm(OpenclKernels& kernels);
 void add_normalize(OpenclKernels& kernels);
 void add_pool(OpenclKernels& kernels);
 void add_random(OpenclKernels& kernels);
 void add_reduce(OpenclKernels& kernels);
 void add_softmax(OpenclKernels& kernels);
+void add_sort(OpenclKernels& kernels);
+void add_triangle(OpenclKernels& kernels);
 
-inline constexpr void (*kKernels[])(OpenclKernels&) = {add_copy,   add_elementwise, add_gemm,
-                                                       add_norm,   add_normalize,   add_pool,
-                                                       add_random, add_reduce,      add_softmax};
+inline constexpr void (*kKernels[])(OpenclKernels&) = {
+    add_copy, add_elementwise, add_fold,   add_gemm,    add_index, add_norm,    add_normalize,
+    add_pool, add_random,      add_reduce, add_softmax, add_sort,  add_triangle};
 
 }  // namespace kaiseki::opencl

@@ -39,6 +39,7 @@ class Launch {
   Launch& arg(float value) { return raw(&value, sizeof(value)); }
   Launch& arg(int32_t value) { return raw(&value, sizeof(value)); }
   Launch& arg(uint32_t value) { return raw(&value, sizeof(value)); }
+  Launch& arg(uint8_t value) { return raw(&value, sizeof(value)); }
   Launch& arg(uint64_t value) { return raw(&value, sizeof(value)); }
   Launch& index(int64_t value);
   Launch& raw(const void* value, size_t bytes);

@@ -25,8 +25,24 @@ void random(OpenclDevice& device, const RandomArgs& args) {
       .over(items);
 }
 
+void random_integers(OpenclDevice& device, const RandomIntegersArgs& args) {
+  const int64_t n = args.output->size();
+  Launch(device, "random.cl", "random_integers", define("KIND", 3))
+      .index(n)
+      .arg(args.low)
+      .arg(args.range)
+      .arg(args.seed)
+      .arg(args.stream)
+      .arg(args.position)
+      .out(*args.output)
+      .over(n);
+}
+
 }  // namespace
 
-void add_random(OpenclKernels& kernels) { kernels.add(kRandom, random); }
+void add_random(OpenclKernels& kernels) {
+  kernels.add(kRandom, random);
+  kernels.add(kRandomIntegers, random_integers);
+}
 
 }  // namespace kaiseki::opencl

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "matrix/backend/opencl/element_types.h"
 #include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/text.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -102,7 +104,8 @@ void reduce(OpenclDevice& device, const ReduceArgs& args) {
 
 void arg_reduce(OpenclDevice& device, const ArgReduceArgs& args) {
   int64_t items = args.outer * args.inner;
-  Launch(device, "arg_reduce.cl", "arg_reduce", define("MAXIMUM", args.maximum))
+  Launch(device, "arg_reduce.cl", "arg_reduce",
+         joined({define("MAXIMUM", args.maximum), " -DTYPE=", type_name(args.input->dtype())}))
       .index(items)
       .index(args.n)
       .index(args.inner)

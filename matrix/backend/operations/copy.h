@@ -13,7 +13,7 @@ struct CopyArgs {
   Tensor* to;
 };
 
-/// Sets every element of a contiguous f32, f64 or i32 tensor.
+/// Sets every element of a contiguous tensor. The type can represent the value.
 struct FillArgs {
   Tensor* output;
   double value;

@@ -18,6 +18,15 @@ struct RandomArgs {
   Tensor* output;
 };
 
+/// Element i (i32) is low + word * range / 2^32, rounded down, with word i of the stream.
+struct RandomIntegersArgs {
+  int32_t low;
+  uint32_t range;
+  uint64_t seed, stream, position;
+  Tensor* output;
+};
+
 inline constexpr Operation<RandomArgs> kRandom{"random"};
+inline constexpr Operation<RandomIntegersArgs> kRandomIntegers{"random_integers"};
 
 }  // namespace kaiseki

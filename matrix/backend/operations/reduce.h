@@ -11,11 +11,11 @@
 
 namespace kaiseki {
 
-enum class Reduction : uint8_t { sum, mean, max, min, sum_of_squares };
+enum class Reduction : uint8_t { sum, mean, max, min, sum_of_squares, prod, any, all };
 
 /// f32 or f64: output = reduction + beta * output, over the axes of `shape` with a flag in
-/// `reduced`. Input (viewed as `shape`) and output are contiguous. Neighboring axes are already
-/// merged if all are reduced or none is.
+/// `reduced`. Not for prod, any and all. Input (viewed as `shape`) and output are contiguous.
+/// Neighboring axes are already merged if all are reduced or none is.
 struct ReduceArgs {
   Reduction kind;
   const Tensor* input;
@@ -25,8 +25,8 @@ struct ReduceArgs {
   float beta = 0;
 };
 
-/// The index (i32) of the first maximum or minimum over the middle of [outer, n, inner]. A NaN
-/// counts as the extreme value.
+/// The index (i32) of the first maximum or minimum over the middle of [outer, n, inner], for any
+/// type. A NaN counts as the extreme value.
 struct ArgReduceArgs {
   bool maximum;
   const Tensor* input;

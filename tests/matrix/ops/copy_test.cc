@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "matrix/ops/create.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
 
@@ -22,11 +23,6 @@ Doubles elements(const Doubles& storage, const Tensor& view) {
     result.push_back(storage[position]);
   });
   return result;
-}
-
-Tensor indices(std::vector<int32_t> values, Device device) {
-  return Tensor::from(std::span<const int32_t>(values), {static_cast<int64_t>(values.size())},
-                      device);
 }
 
 }  // namespace
@@ -79,7 +75,6 @@ TEST_CASE("copy: within one storage, as if through another") {
     Tensor whole = x;
     copy(x.transpose(), whole);
     check_close(x, turned, 0);
-    CHECK_THROWS_AS(scatter_add(x, indices({0, 1}, device), x.slice(0, 4, 2)), ShapeError);
   });
 }
 
@@ -90,7 +85,7 @@ TEST_CASE("copy: every element type, and between devices") {
     Tensor picture = Tensor::from(std::span<const uint8_t>(bytes), {35, 67}, device);
     Tensor turned = picture.transpose().clone().transpose().clone();
     CHECK(turned.to_vector<uint8_t>() == bytes);
-    Tensor rows = indices({5, 4, 3, 2, 1, 0}, device).reshape({2, 3}).transpose().clone();
+    Tensor rows = arange(5, -1, -1, DType::i32, device).reshape({2, 3}).transpose().clone();
     CHECK(rows.to_vector<int32_t>() == std::vector<int32_t>{5, 2, 4, 1, 3, 0});
     Tensor x = random_tensor({40, 30}, 5, device);
     Tensor part = x.slice(1, 3, 20).transpose();
@@ -108,7 +103,7 @@ TEST_CASE("copy, fill: invalid calls are errors") {
   CHECK_THROWS_AS(copy(a, b), ShapeError);
   CHECK_THROWS_AS(copy(a, c), ShapeError);
   CHECK_THROWS_AS(copy(none, a), ShapeError);
-  CHECK_THROWS_AS(fill(bytes, 1), ShapeError);
+  CHECK_THROWS_AS(fill(bytes, 256), ShapeError);
   Tensor turned = a.transpose();
   CHECK_THROWS_AS(fill(turned, 1), ShapeError);
 }
@@ -150,64 +145,12 @@ TEST_CASE("concatenate: along every axis") {
   });
 }
 
-TEST_CASE("gather: rows of every element type") {
-  for_each_device([](Device device) {
-    std::vector<uint8_t> bytes(12);
-    std::iota(bytes.begin(), bytes.end(), uint8_t{250});                 // wraps around
-    std::vector<int32_t> integers = {1, -2, 3, 1 << 30, 5, 0x7fc00001};  // the last is a NaN as f32
-    Tensor rows = indices({3, 1, 3}, device);
-    Tensor picture = Tensor::from(std::span<const uint8_t>(bytes), {4, 3}, device);
-    CHECK(gather(picture, rows).to_vector<uint8_t>() ==
-          std::vector<uint8_t>{3, 4, 5, 253, 254, 255, 3, 4, 5});
-    Tensor labels = Tensor::from(std::span<const int32_t>(integers), {6}, device);
-    CHECK(gather(labels, indices({5, 3, 1}, device)).to_vector<int32_t>() ==
-          std::vector<int32_t>{0x7fc00001, 1 << 30, -2});
-    Tensor flags = Tensor::zeros({2, 2}, DType::boolean, device);
-    CHECK(gather(flags, indices({1}, device)).shape() == Shape{1, 2});
-  });
-}
-
-TEST_CASE("gather, scatter_add: rows by index") {
-  for_each_device([](Device device) {
-    for (const Shape& shape : {Shape{5}, Shape{4, 3}, Shape{7, 2, 300}, Shape{3, 0}}) {
-      INFO(shape.str());
-      Tensor table = random_tensor(shape, 20, device);
-      Tensor rows = indices({2, 0, 2, 1}, device);
-      Tensor result = gather(table, rows);
-      int64_t width = table.size() / shape[0];
-      Doubles from = doubles(table), expected;
-      for (int row : {2, 0, 2, 1})
-        expected.insert(expected.end(), from.begin() + row * width,
-                        from.begin() + (row + 1) * width);
-      check_close(result, expected, 0);
-      scatter_add(table, rows, result);
-      Doubles sums = from;
-      for (int64_t j = 0; j < width; ++j) {
-        sums[2 * width + j] += 2 * from[2 * width + j];
-        sums[j] *= 2;
-        sums[width + j] *= 2;
-      }
-      check_close(table, sums, 2e-7);
-    }
-    Tensor table({3, 2}, DType::f32, device);
-    fill(table, 0);
-    CHECK_THROWS_AS(gather(table, indices({0, 3}, device)), ShapeError);
-    CHECK_THROWS_AS(gather(table, indices({-1}, device)), ShapeError);
-    CHECK_THROWS_AS(scatter_add(table, indices({3}, device), Tensor({1, 2}, DType::f32, device)),
-                    ShapeError);
-    CHECK(gather(table, indices({}, device)).shape() == Shape{0, 2});
-  });
-}
-
 TEST_CASE("f64: fill and concatenate, and an error on a device without the type") {
   Tensor t({3, 5}, DType::f64, Device::cpu());
   fill(t, 0.1);
   CHECK(t.to_vector<double>() == std::vector<double>(15, 0.1));
   const Tensor parts[] = {t.slice(1, 0, 2), t.slice(1, 4, 1)};
   CHECK(concatenate(parts, 1).to_vector<double>() == std::vector<double>(9, 0.1));
-  const Tensor rows = Tensor::from(std::span<const int32_t>(std::vector<int32_t>{2, 0}), {2});
-  CHECK(gather(t, rows).to_vector<double>() == std::vector<double>(10, 0.1));
-  CHECK_THROWS_AS(scatter_add(t, rows, gather(t, rows)), ShapeError);
   for (Device device : all_devices()) {
     CHECK(device.holds(DType::f64) == device.is_cpu());
     if (device.is_cpu()) continue;

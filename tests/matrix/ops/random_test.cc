@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/ops/random.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -90,4 +91,63 @@ TEST_CASE("random: the number of threads changes nothing; bad arguments are erro
   CHECK_THROWS_AS(random_normal(x, random, 0, -1), ShapeError);
   CHECK_THROWS_AS(random_bernoulli(x, random, 1.5f), ShapeError);
   CHECK_THROWS_AS(random_uniform(integers, random), ShapeError);
+}
+
+TEST_CASE("randi: the words of the stream, on every device") {
+  for_each_device([](Device device) {
+    for (auto [low, high] :
+         {std::pair<int64_t, int64_t>{-3, 4}, {0, 1}, {-2147483648, 2147483647}, {5, 2147483648}})
+      for (int64_t n : {0, 1, 7, 1001}) {
+        Random ours(11, 2), words = ours;
+        ours.seek(6);
+        words.seek(6);
+        std::vector<int32_t> expected;
+        for (int64_t i = 0; i < n; ++i)
+          expected.push_back(static_cast<int32_t>(
+              low + static_cast<int64_t>(
+                        uint64_t{words.next()} * static_cast<uint64_t>(high - low) >> 32)));
+        CHECK(randi(low, high, {n}, ours, device).to_vector<int32_t>() == expected);
+        CHECK(ours.position() == words.position());
+      }
+  });
+}
+
+TEST_CASE("permutation, shuffle, choice: each number once, the same on every device") {
+  std::vector<int32_t> first;
+  for_each_device([&](Device device) {
+    Random random(4);
+    const std::vector<int32_t> order = permutation(1000, random, device).to_vector<int32_t>();
+    if (first.empty()) first = order;
+    CHECK(order == first);
+    std::vector<int32_t> sorted = order;
+    std::sort(sorted.begin(), sorted.end());
+    for (int32_t i = 0; i < 1000; ++i) REQUIRE(sorted[static_cast<size_t>(i)] == i);
+    Tensor x = random_tensor({3, 50}, 1, device);
+    Doubles before = doubles(x), after = doubles(shuffle(x, random, 1));
+    CHECK(before != after);
+    std::sort(before.begin(), before.end());
+    std::sort(after.begin(), after.end());
+    CHECK(before == after);
+    std::vector<int32_t> some = choice(9, 5, random, false, device).to_vector<int32_t>();
+    std::sort(some.begin(), some.end());
+    CHECK(std::unique(some.begin(), some.end()) == some.end());
+    int counts[3] = {};
+    const Tensor weights = Tensor::from({1, 0, 3}, {3}, device);
+    for (int32_t i : choice(weights, 4000, random).to_vector<int32_t>()) ++counts[i];
+    CHECK(counts[1] == 0);
+    CHECK(std::abs(counts[0] - 1000) < 140);  // five standard deviations
+    CHECK(choice(3, 0, random, true, device).shape() == Shape{0});
+  });
+}
+
+TEST_CASE("randi, choice: bad arguments are errors") {
+  Random random(1);
+  CHECK_THROWS_AS(randi(3, 3, {2}, random), ShapeError);
+  CHECK_THROWS_AS(randi(0, 2147483649, {2}, random), ShapeError);
+  CHECK_THROWS_AS(randi(-2147483648, 2147483648, {2}, random), ShapeError);
+  CHECK_THROWS_AS(permutation(-1, random), ShapeError);
+  CHECK_THROWS_AS(choice(3, 4, random, false), ShapeError);
+  CHECK_THROWS_AS(choice(0, 1, random), ShapeError);
+  CHECK_THROWS_AS(choice(Tensor::from({1, -1}, {2}), 1, random), ShapeError);
+  CHECK_THROWS_AS(choice(Tensor::from({0}, {1}), 1, random), ShapeError);
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "nn/io/npy.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/file.h"
 #include "tests/nn/io/damage.h"
@@ -45,7 +48,7 @@ TEST_CASE("npy: reads every type, order and version") {
   Tensor f = read_npy(npy("{'shape': (2, 3), \"fortran_order\": True, 'descr': '<f4'}", six));
   CHECK(f.to_vector() == std::vector<float>{1, 3, 5, 2, 4, 6});
   Tensor d = read_npy(
-      npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", raw<double>({0.5, -1e300})));
+      npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", raw<double>({0.5, -1e30})));
   CHECK(d.to_vector()[0] == 0.5f);
   CHECK(d.dtype() == DType::f32);
   Tensor l = read_npy(npy("{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }",
@@ -57,6 +60,24 @@ TEST_CASE("npy: reads every type, order and version") {
   CHECK(b.data<bool>()[1]);
   CHECK(read_npy(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (), }", raw<float>({9})))
             .item() == 9);
+}
+
+TEST_CASE("npy: reads big-endian numbers of every size") {
+  auto read = [](const std::string& descr, std::string data, size_t size) {
+    for (size_t i = 0; i < data.size(); i += size)
+      std::reverse(data.begin() + static_cast<ptrdiff_t>(i),
+                   data.begin() + static_cast<ptrdiff_t>(i + size));
+    return read_npy(
+        npy("{'descr': '" + descr + "', 'fortran_order': True, 'shape': (3,), }", data));
+  };
+  const std::vector<float> floats = {1.5f, -2, 1e30f};
+  const std::vector<int32_t> integers = {1, -2, 1 << 30};
+  CHECK(read(">f4", raw<float>({1.5f, -2, 1e30f}), 4).to_vector() == floats);
+  CHECK(read(">f8", raw<double>({1.5, -2, 1e30}), 8).to_vector() == floats);
+  CHECK(read(">i4", raw<int32_t>({1, -2, 1 << 30}), 4).to_vector<int32_t>() == integers);
+  CHECK(read(">i8", raw<int64_t>({1, -2, 1 << 30}), 8).to_vector<int32_t>() == integers);
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(std::isinf(read(">f8", raw<double>({infinity, 0, 0}), 8).to_vector()[0]));
 }
 
 TEST_CASE("npy: converts Fortran order to row-major for any rank") {
@@ -102,7 +123,12 @@ TEST_CASE("npy: a damaged file throws ParseError and allocates little memory") {
   CHECK(refuses(parse, with("{" + good + "'shape': (1,1,1,1,1,1,1,1,1), }"), "8 dimensions"));
   CHECK(refuses(parse, with("{" + good + "}"), "expected descr"));
   CHECK(refuses(parse, with("{" + good + good + "'shape': (1,)}"), "once each"));
-  CHECK(refuses(parse, with("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }"), "'>f4'"));
+  CHECK(refuses(parse, with("{'descr': '>f2', 'fortran_order': False, 'shape': (1,), }"), "'>f2'"));
+  CHECK(refuses(parse, with("{'descr': '>u1', 'fortran_order': False, 'shape': (1,), }"), "'>u1'"));
+  CHECK(refuses(parse, with("{'descr': '', 'fortran_order': False, 'shape': (1,), }"), "''"));
+  CHECK(refuses(
+      parse, npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", raw<double>({1e39})),
+      "32 bits"));
   CHECK(refuses(parse, with("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"), "'|O'"));
   CHECK(refuses(parse, test::bytes_from("\x93NUMPX\1\0\0\0"), "npy header"));
   CHECK(

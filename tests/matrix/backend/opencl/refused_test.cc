@@ -12,6 +12,7 @@
 #include "matrix/memory/workspace.h"
 #include "matrix/opencl.h"
 #include "matrix/ops/copy.h"
+#include "matrix/ops/index.h"
 #include "matrix/tune/policy.h"
 #include "tests/matrix/backend/opencl/refusal.h"
 #include "tests/matrix/backend/opencl/support.h"
@@ -120,8 +121,8 @@ TEST_CASE("rows and labels that are only on the device are checked before the CP
   const Tensor far = argmax(Tensor::from({0, 0, 9}, {1, 3}, device), 1);  // {2}, only on the device
   const Tensor table = Tensor::full({2, 3}, 1, device);
   {
-    const Refusal refusal("no such option", "gather");
-    CHECK_THROWS_AS(gather(table, far), ShapeError);
+    const Refusal refusal("no such option", "take");
+    CHECK_THROWS_AS(take(table, far, 0), ShapeError);
     CHECK(Refusal::refusals == 1);
   }
   const Tensor label = argmax(Tensor::from({0, 0, 9}, {1, 3}, device), 1);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// A bitonic sort (Batcher 1968) of rows of pairs: a key of 32 bits, then an index. Keys order as the
+// values do, and a NaN has the last key. The rows are padded to a power of two with the last pair.
+// TYPE: float, int or uchar. INTEGER: TYPE is int or uchar.
+inline uint key_of(TYPE value, int descending) {
+#ifdef INTEGER
+  uint key = (uint)value ^ 0x80000000u;
+#else
+  if (isnan(value)) return 0xFFFFFFFFu;
+  uint bits = as_uint(value == 0 ? 0.0f : value);
+  uint key = bits >> 31 ? ~bits : bits | 0x80000000u;
+#endif
+  return descending ? ~key : key;
+}
+
+__kernel void sort_pairs(INDEX items, INDEX n, INDEX padded, int descending,
+                         __global const TYPE* x, ulong x_at, __global ulong* pairs,
+                         ulong pairs_at) {
+  INDEX item = get_global_id(0);
+  if (item >= items) return;
+  INDEX row = item / padded, i = item % padded;
+  pairs[item] =
+      i < n ? (ulong)key_of(x[x_at + row * n + i], descending) << 32 | (ulong)i : ULONG_MAX;
+}
+
+// Orders the pairs `reach` apart, in blocks of `block` pairs of alternating direction.
+__kernel void sort_step(INDEX items, INDEX padded, INDEX block, INDEX reach,
+                        __global ulong* pairs, ulong pairs_at) {
+  INDEX item = get_global_id(0);
+  if (item >= items) return;
+  INDEX row = item / (padded / 2), i = item % (padded / 2);
+  INDEX low = i / reach * 2 * reach + i % reach;
+  int ascending = (low & block) == 0;
+  pairs += row * padded + low;
+  ulong a = pairs[0], b = pairs[reach];
+  if ((a > b) == ascending) {
+    pairs[0] = b;
+    pairs[reach] = a;
+  }
+}
+
+__kernel void sort_indices(INDEX items, INDEX n, INDEX padded, __global const ulong* pairs,
+                           ulong pairs_at, __global int* y, ulong y_at) {
+  INDEX item = get_global_id(0);
+  if (item < items) y[y_at + item] = (int)(uint)pairs[item / n * padded + item % n];
+}
+
+// Whether a comes before b.
+inline int comes_before(TYPE a, TYPE b) { return a < b || (b != b && a == a); }
+
+__kernel void search_sorted(INDEX items, INDEX n, int right, __global const TYPE* sorted,
+                            ulong sorted_at, __global const TYPE* values, ulong values_at,
+                            __global int* y, ulong y_at) {
+  INDEX item = get_global_id(0);
+  if (item >= items) return;
+  TYPE value = values[values_at + item];
+  INDEX low = 0, high = n;
+  while (low < high) {
+    INDEX middle = low + (high - low) / 2;
+    TYPE element = sorted[sorted_at + middle];
+    if (right ? !comes_before(value, element) : comes_before(element, value))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  y[y_at + item] = low;
+}
