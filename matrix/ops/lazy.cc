@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/error.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 

@@ -83,125 +83,126 @@ TEST_CASE("pinv: the four conditions of Penrose, for every rank") {
         CHECK(size_of(transposed(a * p) - a * p) <= limit * 10);
         CHECK(size_of(transposed(p * a) - p * a) <= limit * 10);
       }
-    });
+    }
+  });
 }
 
 TEST_CASE("lstsq: the residual is orthogonal to the columns, and the norm is least") {
-    for_each_type([](Device device, DType type) {
-      for (const auto& [m, n] : {std::pair<int64_t, int64_t>{30, 11}, {11, 30}, {12, 12}}) {
-        const Matrix a = random_matrix(m, n, 4), b = random_matrix(m, 3, 5);
-        const LstsqResult result = lstsq(tensor_of(a, type, device), tensor_of(b, type, device));
-        const Matrix x = matrix_of(result.x);
-        const double limit = 1e3 * precision_of(type) * size_of(a) * size_of(b);
-        CHECK(size_of(transposed(a) * (a * x - b)) <= limit * size_of(a));
-        CHECK(result.rank.to_vector<int32_t>()[0] == std::min(m, n));
-        CHECK(result.s.shape() == Shape{std::min(m, n)});
-        // The x of least norm is in the range of A^T: it equals pinv(A) A x.
-        const Matrix p = matrix_of(pinv(tensor_of(a, type, device)));
-        CHECK(size_of(p * (a * x) - x) <= limit);
-      }
-      const Tensor vector =
-          lstsq(Tensor::zeros({4, 3}, type, device), Tensor::zeros({4}, type, device)).x;
-      CHECK(values_of(vector) == std::vector<double>{0, 0, 0});
-      CHECK(lstsq(Tensor({0, 3}, type, device), Tensor({0, 2}, type, device)).x.shape() ==
-            Shape{3, 2});
-      CHECK(values_of(pinv(Tensor({0, 3}, type, device))).empty());
-      CHECK(matrix_rank(Tensor::zeros({2, 5, 3}, type, device)).to_vector<int32_t>() ==
-            std::vector<int32_t>{0, 0});
-      CHECK_THROWS_AS(lstsq(Tensor::zeros({4, 3}, type, device), Tensor::zeros({3}, type, device)),
-                      ShapeError);
-      CHECK_THROWS_AS(pinv(Tensor::zeros({4, 3}, type, device), -1.0), ShapeError);
-    });
+  for_each_type([](Device device, DType type) {
+    for (const auto& [m, n] : {std::pair<int64_t, int64_t>{30, 11}, {11, 30}, {12, 12}}) {
+      const Matrix a = random_matrix(m, n, 4), b = random_matrix(m, 3, 5);
+      const LstsqResult result = lstsq(tensor_of(a, type, device), tensor_of(b, type, device));
+      const Matrix x = matrix_of(result.x);
+      const double limit = 1e3 * precision_of(type) * size_of(a) * size_of(b);
+      CHECK(size_of(transposed(a) * (a * x - b)) <= limit * size_of(a));
+      CHECK(result.rank.to_vector<int32_t>()[0] == std::min(m, n));
+      CHECK(result.s.shape() == Shape{std::min(m, n)});
+      // The x of least norm is in the range of A^T: it equals pinv(A) A x.
+      const Matrix p = matrix_of(pinv(tensor_of(a, type, device)));
+      CHECK(size_of(p * (a * x) - x) <= limit);
+    }
+    const Tensor vector =
+        lstsq(Tensor::zeros({4, 3}, type, device), Tensor::zeros({4}, type, device)).x;
+    CHECK(values_of(vector) == std::vector<double>{0, 0, 0});
+    CHECK(lstsq(Tensor({0, 3}, type, device), Tensor({0, 2}, type, device)).x.shape() ==
+          Shape{3, 2});
+    CHECK(values_of(pinv(Tensor({0, 3}, type, device))).empty());
+    CHECK(matrix_rank(Tensor::zeros({2, 5, 3}, type, device)).to_vector<int32_t>() ==
+          std::vector<int32_t>{0, 0});
+    CHECK_THROWS_AS(lstsq(Tensor::zeros({4, 3}, type, device), Tensor::zeros({3}, type, device)),
+                    ShapeError);
+    CHECK_THROWS_AS(pinv(Tensor::zeros({4, 3}, type, device), -1.0), ShapeError);
+  });
 }
 
 TEST_CASE("matrix_norm and trace: as their definitions") {
-    for_each_type([](Device device, DType type) {
-      for (const auto& [m, n] : {std::pair<int64_t, int64_t>{1, 1}, {4, 7}, {13, 5}}) {
-        const Matrix a = random_matrix(m, n, 6);
-        const Tensor t = tensor_of(a, type, device);
-        double rows = 0, columns = 0, sum = 0;
-        for (int64_t i = 0; i < m; ++i) {
-          double row = 0;
-          for (int64_t j = 0; j < n; ++j) row += std::abs(a(i, j));
-          rows = std::max(rows, row);
-          if (i < n) sum += a(i, i);
-        }
-        for (int64_t j = 0; j < n; ++j) {
-          double column = 0;
-          for (int64_t i = 0; i < m; ++i) column += std::abs(a(i, j));
-          columns = std::max(columns, column);
-        }
-        const auto norm = [&](MatrixNorm kind) { return values_of(matrix_norm(t, kind))[0]; };
-        CHECK(norm(MatrixNorm::frobenius) == doctest::Approx(size_of(a)));
-        CHECK(norm(MatrixNorm::infinity) == doctest::Approx(rows));
-        CHECK(norm(MatrixNorm::one) == doctest::Approx(columns));
-        CHECK(values_of(trace(t))[0] == doctest::Approx(sum));
-        // ||A||_F <= nuclear norm, and ||A||_2 <= ||A||_F <= sqrt(rank) ||A||_2.
-        CHECK(norm(MatrixNorm::two) <= size_of(a) * 1.00001);
-        CHECK(norm(MatrixNorm::nuclear) * 1.00001 >= size_of(a));
+  for_each_type([](Device device, DType type) {
+    for (const auto& [m, n] : {std::pair<int64_t, int64_t>{1, 1}, {4, 7}, {13, 5}}) {
+      const Matrix a = random_matrix(m, n, 6);
+      const Tensor t = tensor_of(a, type, device);
+      double rows = 0, columns = 0, sum = 0;
+      for (int64_t i = 0; i < m; ++i) {
+        double row = 0;
+        for (int64_t j = 0; j < n; ++j) row += std::abs(a(i, j));
+        rows = std::max(rows, row);
+        if (i < n) sum += a(i, i);
       }
-      Matrix known(2, 2);
-      known(0, 0) = 3, known(1, 1) = -4;
-      const Tensor t = tensor_of(known, type, device);
-      CHECK(values_of(matrix_norm(t, MatrixNorm::two))[0] == doctest::Approx(4));
-      CHECK(values_of(matrix_norm(t, MatrixNorm::nuclear))[0] == doctest::Approx(7));
-      for (MatrixNorm kind : {MatrixNorm::frobenius, MatrixNorm::one, MatrixNorm::infinity,
-                              MatrixNorm::two, MatrixNorm::nuclear})
-        CHECK(values_of(matrix_norm(Tensor({2, 0, 3}, type, device), kind)) ==
-              std::vector<double>{0, 0});
-      const double huge = type == DType::f64 ? 1e300 : 1e37;
-      CHECK(values_of(matrix_norm(tensor_of(diagonal({huge, huge}, 2, 2), type, device)))[0] ==
-            doctest::Approx(huge * std::sqrt(2)));
-    });
+      for (int64_t j = 0; j < n; ++j) {
+        double column = 0;
+        for (int64_t i = 0; i < m; ++i) column += std::abs(a(i, j));
+        columns = std::max(columns, column);
+      }
+      const auto norm = [&](MatrixNorm kind) { return values_of(matrix_norm(t, kind))[0]; };
+      CHECK(norm(MatrixNorm::frobenius) == doctest::Approx(size_of(a)));
+      CHECK(norm(MatrixNorm::infinity) == doctest::Approx(rows));
+      CHECK(norm(MatrixNorm::one) == doctest::Approx(columns));
+      CHECK(values_of(trace(t))[0] == doctest::Approx(sum));
+      // ||A||_F <= nuclear norm, and ||A||_2 <= ||A||_F <= sqrt(rank) ||A||_2.
+      CHECK(norm(MatrixNorm::two) <= size_of(a) * 1.00001);
+      CHECK(norm(MatrixNorm::nuclear) * 1.00001 >= size_of(a));
+    }
+    Matrix known(2, 2);
+    known(0, 0) = 3, known(1, 1) = -4;
+    const Tensor t = tensor_of(known, type, device);
+    CHECK(values_of(matrix_norm(t, MatrixNorm::two))[0] == doctest::Approx(4));
+    CHECK(values_of(matrix_norm(t, MatrixNorm::nuclear))[0] == doctest::Approx(7));
+    for (MatrixNorm kind : {MatrixNorm::frobenius, MatrixNorm::one, MatrixNorm::infinity,
+                            MatrixNorm::two, MatrixNorm::nuclear})
+      CHECK(values_of(matrix_norm(Tensor({2, 0, 3}, type, device), kind)) ==
+            std::vector<double>{0, 0});
+    const double huge = type == DType::f64 ? 1e300 : 1e37;
+    CHECK(values_of(matrix_norm(tensor_of(diagonal({huge, huge}, 2, 2), type, device)))[0] ==
+          doctest::Approx(huge * std::sqrt(2)));
+  });
 }
 
 TEST_CASE("expm: the series, known exponentials, and the inverse of the negative") {
-    for_each_type([](Device device, DType type) {
-      for (int64_t n : {1, 2, 5, 17}) {
-        Matrix a = random_matrix(n, n, 7), negative = a;
-        for (double& v : negative.values) v = -v;
-        Matrix term = identity(n), series = term;
-        for (int k = 1; k < 80; ++k) {
-          term = term * a;
-          for (size_t i = 0; i < term.values.size(); ++i) {
-            term.values[i] /= k;
-            series.values[i] += term.values[i];
-          }
+  for_each_type([](Device device, DType type) {
+    for (int64_t n : {1, 2, 5, 17}) {
+      Matrix a = random_matrix(n, n, 7), negative = a;
+      for (double& v : negative.values) v = -v;
+      Matrix term = identity(n), series = term;
+      for (int k = 1; k < 80; ++k) {
+        term = term * a;
+        for (size_t i = 0; i < term.values.size(); ++i) {
+          term.values[i] /= k;
+          series.values[i] += term.values[i];
         }
-        const Matrix e = matrix_of(expm(tensor_of(a, type, device)));
-        // The series itself loses digits as far as its terms exceed the result.
-        CHECK(size_of(e - series) <= 100 * precision_of(type) * size_of(series));
-        const Matrix back = matrix_of(expm(tensor_of(negative, type, device)));
-        CHECK(size_of(e * back - identity(n)) <=
-              100 * precision_of(type) * size_of(e) * size_of(back));
       }
-      Matrix nilpotent(2, 2);
-      nilpotent(0, 1) = 1e4;
-      CHECK(matrix_of(expm(tensor_of(nilpotent, type, device)))(0, 1) == doctest::Approx(1e4));
-      CHECK(matrix_of(expm(tensor_of(diagonal({20, -30}, 2, 2), type, device)))(0, 0) ==
-            doctest::Approx(std::exp(20.0)));
-      CHECK(matrix_of(expm(Tensor::zeros({3, 3}, type, device))).values == identity(3).values);
-      CHECK(expm(Tensor({0, 0}, type, device)).shape() == Shape{0, 0});
-      Matrix wrong = identity(2);
-      wrong(1, 1) = std::numeric_limits<double>::infinity();
-      CHECK_THROWS_AS(expm(tensor_of(wrong, type, device)), LinearAlgebraError);
-    });
+      const Matrix e = matrix_of(expm(tensor_of(a, type, device)));
+      // The series itself loses digits as far as its terms exceed the result.
+      CHECK(size_of(e - series) <= 100 * precision_of(type) * size_of(series));
+      const Matrix back = matrix_of(expm(tensor_of(negative, type, device)));
+      CHECK(size_of(e * back - identity(n)) <=
+            100 * precision_of(type) * size_of(e) * size_of(back));
+    }
+    Matrix nilpotent(2, 2);
+    nilpotent(0, 1) = 1e4;
+    CHECK(matrix_of(expm(tensor_of(nilpotent, type, device)))(0, 1) == doctest::Approx(1e4));
+    CHECK(matrix_of(expm(tensor_of(diagonal({20, -30}, 2, 2), type, device)))(0, 0) ==
+          doctest::Approx(std::exp(20.0)));
+    CHECK(matrix_of(expm(Tensor::zeros({3, 3}, type, device))).values == identity(3).values);
+    CHECK(expm(Tensor({0, 0}, type, device)).shape() == Shape{0, 0});
+    Matrix wrong = identity(2);
+    wrong(1, 1) = std::numeric_limits<double>::infinity();
+    CHECK_THROWS_AS(expm(tensor_of(wrong, type, device)), LinearAlgebraError);
+  });
 }
 
 TEST_CASE("kron: every block, batches and empty shapes") {
-    for_each_type([](Device device, DType type) {
-      const Matrix a = random_matrix(3, 4, 8), b = random_matrix(5, 2, 9);
-      const uint64_t before = fallback_count();
-      const Matrix k = matrix_of(kron(tensor_of(a, type, device), tensor_of(b, type, device)));
-      CHECK(fallback_count() == before);
-      REQUIRE(k.rows == 15);
-      REQUIRE(k.columns == 8);
-      for (int64_t i = 0; i < 15; ++i)
-        for (int64_t j = 0; j < 8; ++j)
-          CHECK(k(i, j) == doctest::Approx(a(i / 5, j / 2) * b(i % 5, j % 2)));
-      CHECK(kron(Tensor({2, 1, 3}, type, device), Tensor({2, 0, 2}, type, device)).shape() ==
-            Shape{2, 0, 6});
-      CHECK_THROWS_AS(kron(Tensor({2, 1, 3}, type, device), Tensor({1, 3}, type, device)),
-                      ShapeError);
-    });
+  for_each_type([](Device device, DType type) {
+    const Matrix a = random_matrix(3, 4, 8), b = random_matrix(5, 2, 9);
+    const uint64_t before = fallback_count();
+    const Matrix k = matrix_of(kron(tensor_of(a, type, device), tensor_of(b, type, device)));
+    CHECK(fallback_count() == before);
+    REQUIRE(k.rows == 15);
+    REQUIRE(k.columns == 8);
+    for (int64_t i = 0; i < 15; ++i)
+      for (int64_t j = 0; j < 8; ++j)
+        CHECK(k(i, j) == doctest::Approx(a(i / 5, j / 2) * b(i % 5, j % 2)));
+    CHECK(kron(Tensor({2, 1, 3}, type, device), Tensor({2, 0, 2}, type, device)).shape() ==
+          Shape{2, 0, 6});
+    CHECK_THROWS_AS(kron(Tensor({2, 1, 3}, type, device), Tensor({1, 3}, type, device)),
+                    ShapeError);
+  });
 }
