@@ -91,8 +91,7 @@ void fill(OpenclDevice& device, const FillArgs& args) {
     case DType::f32:
       launch.arg(static_cast<float>(args.value));
       break;
-    case DType::f64:
-      launch.arg(args.value);
+    case DType::f64:  // no tensor of an OpenCL device has it
       break;
     case DType::i32:
       launch.arg(static_cast<int32_t>(args.value));

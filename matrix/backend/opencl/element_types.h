@@ -18,22 +18,15 @@ constexpr std::string_view type_name(DType dtype) {
     case DType::u8:
     case DType::boolean:
       return "uchar";
-    case DType::f64:
-      return "double";
+    case DType::f64:  // no tensor of an OpenCL device has it
+      break;
   }
   return {};
 }
 
 /// The type that copies elements as raw bits: only their size matters.
 constexpr std::string_view bits_name(DType dtype) {
-  switch (dtype_size(dtype)) {
-    case 1:
-      return "uchar";
-    case 4:
-      return "uint";
-    default:
-      return "ulong";
-  }
+  return dtype_size(dtype) == 4 ? "uint" : "uchar";
 }
 
 }  // namespace kaiseki::opencl
