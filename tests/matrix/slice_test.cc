@@ -3,12 +3,16 @@
 #include "matrix/slice.h"
 
 #include <limits>
+#include <sstream>
 
 #include "base/error.h"
 #include "matrix/ops/arrange.h"
 #include "matrix/ops/copy.h"
+#include "matrix/ops/create.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/lazy.h"
+#include "matrix/ops/print.h"
 #include "matrix/ops/reduce.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
@@ -82,6 +86,24 @@ TEST_CASE("slice: operations read and write views with negative strides") {
       // Sums of up to 8256 numbers below 1 in another order.
       check_close(sum(flip(x)), doubles(sum(x)), 1e-4, 1e-3);
     }
+  });
+}
+
+TEST_CASE("slice: operators on views with negative strides, of integers and bytes") {
+  for_each_device([](Device device) {
+    const Tensor x = arange(35, DType::i32, device).reshape({5, 7});
+    const Tensor sums = x + flip(x);
+    CHECK(sums.to_vector<int32_t>() == std::vector<int32_t>(35, 34));
+    Tensor target = x.clone(), view = flip(target);
+    view += x;
+    CHECK(target.to_vector<int32_t>() == std::vector<int32_t>(35, 34));
+    const Tensor bytes = arange(9, DType::u8, device), first = flip(bytes)(Slice({}, {}, 2));
+    CHECK(first(1) == 6);
+    const Tensor doubled = first + first;
+    CHECK(doubles(doubled) == Doubles{16, 12, 8, 4, 0});
+    std::ostringstream text;
+    text << first;
+    CHECK(text.str() == "[8 6 4 2 0]");
   });
 }
 

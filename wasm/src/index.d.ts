@@ -75,7 +75,7 @@ export class Tensor implements Disposable {
   argmin(axis?: number): Promise<Tensor>;
   softmax(axis?: number): Promise<Tensor>;
   logSoftmax(axis?: number): Promise<Tensor>;
-  /** Selects rows by index. `rows` is i32 [count]. */
+  /** Selects elements along an axis (default 0). `indices` is i32. Its shape takes the place of the axis. */
   take(indices: Tensor, axis?: number): Promise<Tensor>;
 }
 

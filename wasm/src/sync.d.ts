@@ -73,7 +73,7 @@ export class Tensor implements Disposable {
   argmin(axis?: number): Tensor;
   softmax(axis?: number): Tensor;
   logSoftmax(axis?: number): Tensor;
-  /** Selects rows by index. `rows` is i32 [count]. */
+  /** Selects elements along an axis (default 0). `indices` is i32. Its shape takes the place of the axis. */
   take(indices: Tensor, axis?: number): Tensor;
 }
 
