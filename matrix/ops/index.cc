@@ -26,6 +26,7 @@ void check_indices(const Tensor& indices, int64_t n, const Backend& backend,
 
 /// A call of one of the six functions. The indices are contiguous.
 struct IndexCall {
+  std::string_view name;
   IndexArgs args{};
   Tensor indices;
   Shape selected;  // the shape of the selected elements
@@ -38,6 +39,7 @@ IndexCall prepare(const Tensor& x, const Tensor& indices, int axis, bool shared,
   check_same_device(x, indices, name);
   const int along = x.shape().index(axis);
   IndexCall call;
+  call.name = name;
   IndexArgs& args = call.args;
   const AxisSplit split(x.shape(), along);
   args.outer = split.outer, args.n = split.n, args.inner = split.inner;
@@ -62,7 +64,7 @@ void run(const Operation<IndexArgs>& operation, IndexCall& call, const Tensor& f
   call.args.from = &from;
   call.args.to = &to;
   run_operation(operation, to, call.args, [&](Backend& backend) {
-    check_indices(call.indices, call.args.n, backend, operation.name);
+    check_indices(call.indices, call.args.n, backend, call.name);
   });
 }
 
@@ -73,7 +75,7 @@ Tensor read(const Tensor& x, IndexCall call) {
 }
 
 void write(const Operation<IndexArgs>& operation, Tensor& x, IndexCall call, const Tensor& values) {
-  const std::string_view name = operation.name;
+  const std::string_view name = call.name;
   require(values.defined(), name, "expected a tensor as values, got an empty one");
   require(values.dtype() == x.dtype(), name, "expected values of type ", dtype_name(x.dtype()),
           ", got ", dtype_name(values.dtype()));

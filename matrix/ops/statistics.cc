@@ -72,7 +72,7 @@ Tensor vector_norm(const Tensor& x, double p, const Axes& axes, bool keep_dims) 
   check_tensor(x, "x", "vector_norm");
   if (p == 2)
     return elementwise("sqrt(s)", {{"s", reduce(Reduction::sum_of_squares, x, axes, keep_dims)}});
-  if (p == 0) return sum(elementwise("x != 0", {{"x", x}}), axes, keep_dims);
+  if (p == 0) return sum(elementwise("f32(x != 0)", {{"x", x}}), axes, keep_dims);
   const Tensor size = elementwise("abs(x)", {{"x", x}});
   if (std::isinf(p)) return p > 0 ? max(size, axes, keep_dims) : min(size, axes, keep_dims);
   if (p == 1) return sum(size, axes, keep_dims);
