@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The instructions of elementwise expressions that Highway lacks, element by element.
 #include <cmath>
-#include <limits>
 
 #include "matrix/backend/cpu/elementwise_kernels.h"
 
@@ -9,8 +8,6 @@ namespace kaiseki::cpu {
 namespace {
 
 using Code = Expression::Code;
-
-constexpr int32_t kLowest = std::numeric_limits<int32_t>::min();
 
 /// Wraps around as the vector instructions do.
 int32_t wrapped(int64_t value) { return static_cast<int32_t>(static_cast<uint64_t>(value)); }
