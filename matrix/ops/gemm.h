@@ -19,8 +19,8 @@ struct GemmOptions {
 /// C = activation(alpha * op(A) op(B) + beta * C + bias). A is [m, k] (stored as [k, m] if
 /// transposed), B [k, n], C [m, n]. With rank 3, the first dimension is the batch. If A or B has a
 /// batch of 1, it is used for all products. Rows may be strided, columns must be contiguous. All
-/// are f32, or all are f64 without bias and activation. alpha and beta are f32 in both cases. Throws
-/// ShapeError.
+/// are f32, or all are f64 without bias and activation. alpha and beta are f32 in both cases.
+/// Throws ShapeError.
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options = {});
 
 /// Returns op(A) op(B) as a new tensor.
