@@ -19,3 +19,11 @@ endfunction()
 function(kaiseki_little_optimized target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
 endfunction()
+
+# Tests, except those that compute much themselves: with a sanitizer, -O0 compiles them in a third of the time.
+function(kaiseki_test_optimization target)
+  kaiseki_little_optimized(${target})
+  if(KAISEKI_SANITIZE AND NOT target MATCHES "^(matrix|opencl)_tests$")
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()

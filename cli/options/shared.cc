@@ -64,8 +64,8 @@ void add_as_stored(OptionSet& set, bool& as_stored) {
 
 void add_data(OptionSet& set, DataFlags& options) {
   set.text("--data", "DATA", options.data,
-           "mnist, fashion-mnist, cifar10, digits, or a folder or tar file with a folder of "
-           "pictures for each class, or with a list of pictures (.txt)")
+           "mnist, fashion-mnist, cifar10, digits, a folder or tar file with a folder of pictures "
+           "for each class, or a list of pictures (.txt)")
       .required();
   set.whole("--limit", options.limit, {}, "Use only N samples, spread evenly (0: all)");
   set.whole("--resize", options.resize, {1, 16384},

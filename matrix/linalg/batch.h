@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the public functions share: checks, batches of matrices in host memory, and both types. A
+// The public functions share this: checks, batches of matrices in host memory, and both types. A
 // batch is a tensor [..., rows, columns].
 #pragma once
 

@@ -47,7 +47,7 @@ class Division {
   bool solve_leaf(int64_t begin, int64_t end) {
     TridiagonalMatrix leaf;
     leaf.diagonal.assign(t_.diagonal.begin() + begin, t_.diagonal.begin() + end);
-    leaf.off.assign(t_.off.begin() + begin, t_.off.begin() + end - 1);
+    leaf.off.assign(t_.off.begin() + begin, t_.off.begin() + (end - 1));
     const int64_t n = end - begin;
     const MatrixView<T> here = vectors_.block(begin, begin, n, n);
     set_identity(here);

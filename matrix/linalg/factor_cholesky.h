@@ -14,7 +14,7 @@ namespace kaiseki::linalg {
 template <typename T>
 std::optional<int64_t> factor_cholesky(const MatrixView<T>& a);
 
-/// C -= A^T A, of which only the upper triangle is needed.
+/// C -= A^T A. Writes the upper triangle of C, and perhaps more.
 template <typename T>
 void subtract_gram(const MatrixView<T>& a, const MatrixView<T>& c);
 

@@ -21,7 +21,9 @@ struct MatrixView {
   T& operator()(int64_t i, int64_t j) const { return data[i * ld + j]; }
   T* row(int64_t i) const { return data + i * ld; }
   MatrixView block(int64_t i, int64_t j, int64_t height, int64_t width) const {
-    return {data + i * ld + j, height, width, ld};
+    // An empty matrix may have no storage, and a null pointer has no offsets.
+    T* const first = height > 0 && width > 0 ? data + i * ld + j : data;
+    return {first, height, width, ld};
   }
 };
 

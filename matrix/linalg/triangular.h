@@ -6,7 +6,7 @@
 
 namespace kaiseki::linalg {
 
-/// op(A), of which only one triangle is read. `upper` is the triangle of op(A), not of A as stored.
+/// op(A). Only one triangle is read. `upper` is the triangle of op(A), not of A as stored.
 template <typename T>
 struct Triangle {
   MatrixView<T> matrix;

@@ -60,29 +60,25 @@ def accuracy(output):
     return float(re.findall(r"test accuracy ([\d.]+) %", output)[-1])
 
 
-def connected(url):
-    """The number of connections to this address, also those that its process has not yet accepted."""
-    port = int(url.rpartition(":")[2])
-    lines = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return sum(int(remote.rpartition(":")[2], 16) == port and state == "01" for _, _, remote, state, *_ in lines)
-
-
 class Training:
-    """kaiseki train --pool serve with `nodes` from the first steps on."""
+    """kaiseki train --pool serve with `nodes` from the first step on. Its --log is a FIFO, which training can open only
+    when the test reads it, after the nodes have joined.
+    """
 
     def __init__(self, *arguments, run=RUN, nodes=2):
         self.state = pathlib.Path("state").resolve()
         self.env = {**os.environ, "KAISEKI_DEVICE": "cpu", "KAISEKI_STATE_DIR": str(self.state)}
+        fifo = f"steps-{time.monotonic_ns()}"
+        os.mkfifo(fifo)
         self.process = subprocess.Popen(
-            [KAISEKI, *map(str, run), *map(str, arguments), "--pool", "serve", "--pool-port", "0"], env=self.env,
+            [KAISEKI, *map(str, run), *map(str, arguments), "--pool", "serve", "--pool-port", "0", "--log", fifo], env=self.env,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.output = self.process.stdout.readline() + self.process.stdout.readline()
         self.url = self.output.split()[-1] if "kaiseki join" in self.output else ""
         check(self.url, "an address for nodes", self.output)
-        self.process.send_signal(signal.SIGSTOP)  # training waits until the nodes have called
         self.nodes = [self.join() for _ in range(nodes)]
-        until(lambda: connected(self.url) >= nodes)
-        self.process.send_signal(signal.SIGCONT)
+        check(until(lambda: self.metric("kaiseki_nodes") >= nodes, 120), "the nodes join", self.output)
+        self.reader = subprocess.Popen(["cat", fifo], stdout=subprocess.DEVNULL)
 
     def join(self, *arguments):
         log = open(f"node-{time.monotonic_ns()}.log", "w+")
@@ -115,6 +111,8 @@ class Training:
 
     def finish(self, liars=0):
         self.output += self.process.communicate(timeout=600)[0]
+        self.reader.kill()  # it still waits if training never began
+        self.reader.wait()
         check(self.process.returncode == 0, "training ends with status 0", self.output)
         for node in self.nodes:
             if node.poll() is None:

@@ -12,10 +12,10 @@ trap 'rm -rf "$work"' EXIT
 options=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 passed=0 failed=0
 
-try() {  # name, cmake options
-  local name=$1; shift
-  if cmake -S "$root/examples/consumer" -B "$work/$name" "${options[@]}" "$@" &&
-     cmake --build "$work/$name" --target consumer && "$work/$name/consumer" "$root/models/lenet.json"; then
+try() {  # name, build folder, cmake options
+  local name=$1 folder=$2; shift 2
+  if cmake -S "$root/examples/consumer" -B "$folder" "${options[@]}" "$@" &&
+     cmake --build "$folder" --target consumer && "$folder/consumer" "$root/models/lenet.json"; then
     passed=$((passed + 1))
   else
     echo "packaging: the consumer failed with $name"
@@ -63,14 +63,9 @@ check() {  # name, command
 }
 
 each_header_alone() {
-  local header status=0
-  while read -r header; do
-    echo "#include \"$header\"" | g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -x c++ -I"$work/prefix/include/kaiseki" - || {
-      echo "packaging: $header does not compile alone"
-      status=1
-    }
-  done < <(cd "$work/prefix/include/kaiseki" && find . -name '*.h' | sed 's|^./||')
-  return $status
+  (cd "$work/prefix/include/kaiseki" && find . -name '*.h' -printf '%P\n') | xargs -P "$(nproc)" -I{} bash -c \
+    'echo "#include \"$1\"" | g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -x c++ "-I$2" - ||
+      { echo "packaging: $1 does not compile alone"; exit 1; }' bash {} "$work/prefix/include/kaiseki"
 }
 only_public_headers() {
   [ -f "$work/prefix/include/kaiseki/kaiseki.h" ] && [ -f "$work/prefix/include/kaiseki/dist/net/task.h" ] &&
@@ -130,10 +125,12 @@ check "a documented header is not installed" documented_headers
 check "find_package does not know its components" components
 check "a program that pkg-config helps to build failed" with_pkg_config
 check "the Debian packages failed" debian_packages
-try debian "-DCMAKE_PREFIX_PATH=$work/system/usr"
+try debian "$work/debian" "-DCMAKE_PREFIX_PATH=$work/system/usr"
 check "cmake/release knows another version" test "$("$root/cmake/release" --version)" = "$("$build/cli/kaiseki" --version | sed 's/.* //')"
-try find_package "-DCMAKE_PREFIX_PATH=$work/prefix"
-try add_subdirectory "-DKAISEKI_SOURCE=$root"
+try find_package "$work/find_package" "-DCMAKE_PREFIX_PATH=$work/prefix"
+# As deep as build/release and with its options, so that the compiler cache has the objects.
+rm -rf "$root/build/consumer"
+try add_subdirectory "$root/build/consumer" "-DKAISEKI_SOURCE=$root" -DKAISEKI_WERROR=ON
 check "examples/two_processes failed" try_two_processes
 if try_primes; then passed=$((passed + 1)); else
   echo "packaging: examples/primes failed"

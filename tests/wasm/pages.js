@@ -26,7 +26,9 @@ function filesIn(path) {
   });
 }
 const files = JSON.stringify(
-  ['docs', 'models', 'tests/nn', 'tests/reference'].flatMap((name) => filesIn(join(source, name))),
+  ['docs', 'models', 'tests/matrix/ops/numpy', 'tests/nn', 'tests/reference'].flatMap((name) =>
+    filesIn(join(source, name)),
+  ),
 );
 
 /** Runs in the page. Returns the program's output and its status. */

@@ -16,7 +16,7 @@ function runPages(t, programs) {
   const folder = mkdtempSync(join(tmpdir(), 'pages-'));
   t.after(() => rmSync(folder, { recursive: true }));
   for (const name of ['wasm/test', 'pages']) mkdirSync(join(folder, name), { recursive: true });
-  for (const name of ['docs', 'models', 'tests/nn', 'tests/reference'])
+  for (const name of ['docs', 'models', 'tests/matrix/ops/numpy', 'tests/nn', 'tests/reference'])
     mkdirSync(join(folder, 'source', name), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
   cpSync(join(root, 'tests/wasm/pages.js'), join(folder, 'pages.js'));

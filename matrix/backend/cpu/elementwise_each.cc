@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The instructions of elementwise expressions that Highway lacks, element by element.
 #include <cmath>
-#include <limits>
 
 #include "matrix/backend/cpu/elementwise_kernels.h"
 
@@ -9,8 +8,6 @@ namespace kaiseki::cpu {
 namespace {
 
 using Code = Expression::Code;
-
-constexpr int32_t kLowest = std::numeric_limits<int32_t>::min();
 
 /// Wraps around as the vector instructions do.
 int32_t wrapped(int64_t value) { return static_cast<int32_t>(static_cast<uint64_t>(value)); }
@@ -104,7 +101,8 @@ void run_each_float(Code code, const BlockOperand& a, const BlockOperand& b, flo
     case Code::arc_hyperbolic_sine:
       return run([](float x, float) { return std::asinh(x); });
     case Code::arc_hyperbolic_cosine:
-      return run([](float x, float) { return std::acosh(x); });
+      // Emscripten's acosh() is no NaN for some numbers below 1.
+      return run([](float x, float) { return x < 1 ? NAN : std::acosh(x); });
     case Code::arc_hyperbolic_tangent:
       return run([](float x, float) { return std::atanh(x); });
     case Code::logarithm_1p:

@@ -19,9 +19,9 @@ void select_of(const BlockOperand& a, const BlockOperand& b, const BlockOperand&
                size_t count) {
   const I32 d;
   const size_t lanes = hn::Lanes(d);
-  const LaneReader<I32, false> condition(a);
-  const LaneReader<I32, kScalarB> yes(b);
-  const LaneReader<I32, kScalarC> no(c);
+  const BlockSource<I32, false> condition(a);
+  const BlockSource<I32, kScalarB> yes(b);
+  const BlockSource<I32, kScalarC> no(c);
   const VI32 zero = hn::Zero(d);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes)

@@ -22,11 +22,11 @@ using I32 = hn::ScalableTag<int32_t>;
 using VI32 = hn::Vec<I32>;
 
 template <class D, bool kScalar>
-struct LaneReader {
+struct BlockSource {
   D d;
   const hn::TFromD<D>* values;
   hn::Vec<D> all;
-  explicit LaneReader(const BlockOperand& o)
+  explicit BlockSource(const BlockOperand& o)
       : values(static_cast<const hn::TFromD<D>*>(o.values)),
         all(kScalar ? hn::Set(d, *values) : hn::Zero(d)) {}
   HWY_INLINE hn::Vec<D> at(size_t i) const { return kScalar ? all : hn::LoadU(d, values + i); }
@@ -40,7 +40,7 @@ template <class D, class R, class Function>
 void map(const BlockOperand& a, void* result, size_t count, Function f) {
   const D d;
   const R r;
-  const LaneReader<D, false> x(a);
+  const BlockSource<D, false> x(a);
   auto* out = static_cast<hn::TFromD<R>*>(result);
   const size_t lanes = hn::Lanes(d);
   for (size_t i = 0; i < count; i += lanes) {
@@ -56,8 +56,8 @@ void map2_of(const BlockOperand& a, const BlockOperand& b, void* result, size_t 
   const D d;
   const R r;
   const size_t lanes = hn::Lanes(d);
-  const LaneReader<D, kScalarA> x(a);
-  const LaneReader<D, kScalarB> y(b);
+  const BlockSource<D, kScalarA> x(a);
+  const BlockSource<D, kScalarB> y(b);
   auto* out = static_cast<hn::TFromD<R>*>(result);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) hn::StoreU(f(d, x.at(i), y.at(i)), r, out + i);

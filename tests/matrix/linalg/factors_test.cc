@@ -72,8 +72,10 @@ TEST_CASE("qr: A = Q R, thin and full") {
         CHECK(q.columns == (size == FactorSize::full ? m : std::min(m, n)));
         CHECK(orthogonality(q) <= bound(type, m) * std::sqrt(static_cast<double>(q.columns)));
         CHECK(size_of(q * r - a) <= bound(type, m) * size_of(a));
+        int64_t wrong = 0;
         for (int64_t i = 0; i < r.rows; ++i)
-          for (int64_t j = 0; j < std::min(i, n); ++j) CHECK(r(i, j) == 0);
+          for (int64_t j = 0; j < std::min(i, n); ++j) wrong += r(i, j) != 0;
+        CHECK(wrong == 0);
       }
   });
 }

@@ -90,7 +90,7 @@ TEST_CASE("operators: assignment computes in place, in views too") {
     a += a - 1;
     for (double& v : expected) v = 4 * v - 1;
     check_close(alias, expected, 1e-6, 3e-7);
-    view -= view;
+    view -= alias.slice(1, 2, 3);  // the same elements
     for (size_t i = 0; i < expected.size(); ++i)
       if (i % 6 >= 2 && i % 6 < 5) expected[i] = 0;
     check_close(a, expected, 1e-6, 3e-7);
