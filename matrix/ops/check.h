@@ -2,9 +2,11 @@
 // Shared checks of the operations' front ends. All throw ShapeError with a one-line message.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "matrix/tensor.h"
@@ -49,6 +51,20 @@ inline void check_operand(const Tensor& t, std::string_view what, const Shape& s
   require(t.is_contiguous(), operation, "expected a contiguous ", what, ", got strides ",
           t.strides(), " for shape ", t.shape());
   check_same_device(with, t, operation);
+}
+
+/// Which axes a list names. An empty list names all. A negative axis counts from the last one.
+inline std::array<bool, Shape::kMaxRank> named_axes(const Shape& shape,
+                                                    const std::vector<int>& axes,
+                                                    std::string_view operation) {
+  std::array<bool, Shape::kMaxRank> named{};
+  if (axes.empty()) named.fill(true);
+  for (int axis : axes) {
+    const int i = shape.index(axis);
+    require(!named[i], operation, "expected each axis once, got axis ", i, " twice");
+    named[i] = true;
+  }
+  return named;
 }
 
 /// Returns whether elements of a and b may overlap in memory.

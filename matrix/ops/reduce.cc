@@ -16,17 +16,6 @@ namespace {
 constexpr std::string_view kName = "reduce";
 using Flags = std::array<bool, Shape::kMaxRank>;
 
-Flags reduced_axes(const Shape& shape, const Axes& axes) {
-  Flags reduced{};
-  if (axes.empty()) reduced.fill(true);
-  for (int axis : axes) {
-    int i = shape.index(axis);
-    require(!reduced[i], kName, "expected each axis once, got axis ", i, " twice");
-    reduced[i] = true;
-  }
-  return reduced;
-}
-
 Shape result_shape(const Shape& shape, const Flags& reduced, bool keep_dims) {
   Shape result;
   for (int i = 0; i < shape.rank(); ++i)
@@ -136,7 +125,7 @@ Tensor flat(const Tensor& x) {
 
 Tensor reduce(Reduction kind, const Tensor& x, const Axes& axes, bool keep_dims) {
   require(x.defined(), kName, "expected a tensor as x, got an empty one");
-  Flags reduced = reduced_axes(x.shape(), axes);
+  Flags reduced = named_axes(x.shape(), axes, kName);
   const Shape shape = result_shape(x.shape(), reduced, keep_dims);
   if (!is_floating(x.dtype()) || !has_own_kernel(kind)) return fold(kind, x, reduced, shape);
   Tensor out(shape, x.dtype(), x.device());
@@ -170,7 +159,7 @@ Tensor all(const Tensor& x, const Axes& axes, bool keep_dims) {
 void reduce_into(Reduction kind, const Tensor& x, const Axes& axes, Tensor& out, float beta) {
   check_real(x, "x", kName);
   require(has_own_kernel(kind), kName, "prod, any and all have no form with an output");
-  Flags reduced = reduced_axes(x.shape(), axes);
+  Flags reduced = named_axes(x.shape(), axes, kName);
   check_operand(out, "the result", result_shape(x.shape(), reduced, false), x, kName, x.dtype());
   require(!overlap(x, out), kName, "the result overlaps x in memory; use separate tensors");
   run(kind, x, reduced, out, beta);

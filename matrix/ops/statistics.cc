@@ -19,21 +19,15 @@ namespace {
 struct ReducedLast {
   ReducedLast(const Tensor& x, const Axes& axes, std::string_view name) {
     check_tensor(x, "x", name);
-    std::vector<bool> reduced(static_cast<size_t>(x.rank()), axes.empty());
-    for (int axis : axes) {
-      const int i = x.shape().index(axis);
-      require(!reduced[static_cast<size_t>(i)], name, "expected each axis once, got axis ", i,
-              " twice");
-      reduced[static_cast<size_t>(i)] = true;
-    }
+    const auto reduced = named_axes(x.shape(), axes, name);
     std::vector<int> order;
     int64_t n = 1;
     Shape shape;
     for (bool last : {false, true})
       for (int i = 0; i < x.rank(); ++i)
-        if (reduced[static_cast<size_t>(i)] == last) order.push_back(i);
+        if (reduced[i] == last) order.push_back(i);
     for (int i = 0; i < x.rank(); ++i) {
-      const bool gone = reduced[static_cast<size_t>(i)];
+      const bool gone = reduced[i];
       kept.push_back(gone ? 1 : x.dim(i));
       if (gone)
         n *= x.dim(i);
@@ -123,9 +117,12 @@ Tensor histogram(const Tensor& x, const Tensor& edges) {
   require(edges.rank() == 1 && edges.dim(0) >= 2, "histogram",
           "expected two edges or more, got shape ", edges.shape());
   const int64_t bins = edges.dim(0) - 1;
-  // The last bin includes its upper edge, so that edge moves to the next float.
+  // The last bin includes its upper edge, so that edge moves to the next float. NaN follows
+  // infinity.
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float last = edges(Slice(-1)).contiguous().item();
   const float above =
-      std::nextafter(edges(Slice(-1)).contiguous().item(), std::numeric_limits<float>::infinity());
+      last == kInfinity ? std::numeric_limits<float>::quiet_NaN() : std::nextafter(last, kInfinity);
   const Tensor bounds[] = {edges.slice(0, 0, bins), Tensor::full({1}, above, x.device())};
   // Place 0 is for elements below the edges, the last one for those above, and for NaNs.
   const Tensor place =

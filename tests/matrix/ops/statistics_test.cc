@@ -98,6 +98,9 @@ TEST_CASE("histogram, bincount: edges, NaNs and a hundred thousand elements") {
     CHECK(histogram(x, 2, 0, 2).counts.to_vector<int32_t>() == std::vector<int32_t>{2, 3});
     CHECK(histogram(x, Tensor::from({0, 0.5, 3}, {3}, device)).to_vector<int32_t>() ==
           std::vector<int32_t>{1, 5});
+    const Tensor infinite = Tensor::from({-INFINITY, 0, INFINITY, nan}, {4}, device);
+    CHECK(histogram(infinite, Tensor::from({-INFINITY, 0, INFINITY}, {3}, device))
+              .to_vector<int32_t>() == std::vector<int32_t>{1, 2});
     const Tensor many = random_tensor({100003}, 3, device, 0, 1);
     std::vector<int32_t> expected(10);
     for (double v : doubles(many)) ++expected[static_cast<size_t>(static_cast<float>(v) * 10)];
