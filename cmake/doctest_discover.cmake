@@ -9,6 +9,10 @@ function(kaiseki_discover_tests target)
   endif()
 endfunction()
 
+# These start first. A slow test that starts last leaves the other cores without work.
+set(slow_tests nn.models_step nn.train.memory dist.pool.crash dist.pool.delivery dist.train.attacks dist.train.updater
+  matrix.conv.solvers matrix.conv.select matrix.ops.conv)
+
 # `program` runs the sources of `target`. The further arguments are the names of cases to leave out. A program without
 # threads also leaves out the sources that need threads.
 function(kaiseki_discover_tests_of target program)
@@ -34,6 +38,9 @@ function(kaiseki_discover_tests_of target program)
       set_tests_properties(${program}.${stem} PROPERTIES
         RESOURCE_LOCK ${target}.${stem}  # both programs use the same temporary files
         FAIL_REGULAR_EXPRESSION "test cases:[ ]+0 \\|")
+      if(stem IN_LIST slow_tests)
+        set_tests_properties(${program}.${stem} PROPERTIES COST 100)
+      endif()
     endif()
   endforeach()
 endfunction()
