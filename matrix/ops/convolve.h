@@ -13,7 +13,9 @@ enum class ConvolveMode : uint8_t { full, same, valid };
 
 /// Both have rank 1, or both rank 2. With rank 1, the longer one counts as a, as in NumPy: `same`
 /// has the length of the longer one. With rank 2, `same` has the shape of a, and `valid` requires
-/// that b fits into a. Throws ShapeError, also if one has no elements.
+/// that b fits into a. Beyond its ends a counts as zeros, so an infinity or NaN in the shorter one
+/// (b with rank 2) makes NaNs there, unlike in NumPy. Throws ShapeError, also if one has no
+/// elements.
 Tensor convolve(const Tensor& a, const Tensor& b, ConvolveMode mode = ConvolveMode::full);
 /// c[k] = sum over i of a[i + k] * b[i], from k = 1 - m on: NumPy's correlate, with `full` as the
 /// default mode.

@@ -28,6 +28,7 @@ bool represents(DType dtype, double value) {
 }
 
 }  // namespace
+
 void copy(const Tensor& from, Tensor& to) {
   require(from.defined() && to.defined(), "copy", "expected tensors, got an empty one");
   require(from.shape() == to.shape(), "copy", "expected tensors of one shape, got ", from.shape(),
@@ -35,6 +36,10 @@ void copy(const Tensor& from, Tensor& to) {
   require(from.dtype() == to.dtype(), "copy", "expected tensors of one type, got ",
           dtype_name(from.dtype()), " and ", dtype_name(to.dtype()));
   if (from.size() == 0) return;
+  for (int i = 0; i < to.rank(); ++i)
+    require(to.dim(i) < 2 || to.strides()[i] != 0, "copy",
+            "expected a target whose elements have places of their own, got strides ", to.strides(),
+            " for shape ", to.shape());
   if (overlap(from, to)) return copy(from.clone(), to);
   if (from.device() == to.device()) return run_operation(kCopy, from, {&from, &to});
   bool fetches_much = !from.device().is_cpu() && !from.buffer().valid_on_host() &&

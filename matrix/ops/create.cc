@@ -74,6 +74,8 @@ Tensor full_like(const Tensor& x, double value) { return filled_like(x, value, "
 
 Tensor arange(double start, double stop, double step, DType dtype, Device device) {
   constexpr std::string_view kName = "arange";
+  require(step != 0 && std::isfinite(start) && std::isfinite(step), kName,
+          "expected a finite start and a finite step other than 0, got ", start, " and ", step);
   const double exact = std::ceil((stop - start) / step);
   require(exact < static_cast<double>(kMostValues), kName, "expected under 2^40 values, got start ",
           start, ", stop ", stop, " and step ", step);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Elements by index, for tensors of any type. Indices are i32 from -n to n-1, where n is the length
 // of the axis. A negative index counts from the end. Another index throws ShapeError if the device
-// is the CPU or the indices are on the host. Otherwise take() and gather() give 0 for it, and the
-// others skip it.
+// is the CPU, or if the indices are contiguous and on the host. Otherwise take() and gather() give
+// 0 for it, and the others skip it.
 #pragma once
 
 #include "matrix/tensor.h"

@@ -98,9 +98,13 @@ Tensor choice(const Tensor& weights, int64_t count, Random& random) {
   require(total > 0 || count == 0, kName, "expected weights with a sum above 0, got ", total);
   std::vector<int32_t> chosen;
   for (int64_t i = 0; i < count; ++i) {
-    const double at = static_cast<double>(random.uniform()) * total;
-    chosen.push_back(
-        static_cast<int32_t>(std::upper_bound(sums.begin(), sums.end(), at) - sums.begin()));
+    // 53 bits: with the 24 of uniform(), small or many weights would never be chosen.
+    const uint64_t high = random.next() >> 5, low = random.next() >> 6;
+    const double at = static_cast<double>(high << 26 | low) * 0x1p-53 * total;
+    // The product may round up to the total. An index without weight is never chosen.
+    const auto place = at < total ? std::upper_bound(sums.begin(), sums.end(), at)
+                                  : std::lower_bound(sums.begin(), sums.end(), total);
+    chosen.push_back(static_cast<int32_t>(place - sums.begin()));
   }
   return Tensor::from(std::span<const int32_t>(chosen), {count}, weights.device());
 }

@@ -99,7 +99,7 @@ Tensor quantile(const Tensor& x, double q, const Axes& axes, bool keep_dims) {
   const Tensor sorted = sort(rows);
   auto at = [&](int64_t i) { return sorted.slice(-1, i, 1); };
   // A NaN is the last of the sorted elements. An infinity times 0 would be a NaN.
-  return elementwise("isnan(last) ? last : t == 0 ? a : a == b ? a : a * (1 - t) + b * t",
+  return elementwise("isnan(last) ? last : t == 0 ? a : a == b || t == 1 ? b : a * (1 - t) + b * t",
                      {{"a", at(below)},
                       {"b", at(std::min(below + 1, n - 1))},
                       {"t", static_cast<float>(position - static_cast<double>(below))},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Statistics along any axes. An empty list of axes means all axes. f32, if nothing else is said. A
-// NaN in the input gives NaN. All throw ShapeError.
+// NaN in the input gives NaN, except where a function counts. All throw ShapeError.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <vector>
 
@@ -21,10 +22,10 @@ constexpr std::string_view kSpace = " \r\t";
 // one.
 constexpr double kTooLarge = 0x1.ffffffp127;
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(kSpace);
+std::string_view trimmed(std::string_view text, std::string_view space = kSpace) {
+  const size_t first = text.find_first_not_of(space);
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+  return text.substr(first, text.find_last_not_of(space) - first + 1);
 }
 
 /// Appends the numbers of one line. Returns how many there are.
@@ -57,6 +58,10 @@ class CsvLine {
     if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    // from_chars() has no value for numbers near 0 either.
+    if (error == std::errc::result_out_of_range && end == text.data() + text.size() &&
+        std::abs(std::strtod(std::string(text).c_str(), nullptr)) < 1)
+      return text.starts_with('-') ? -0.0f : 0.0f;
     if (error != std::errc() || end != text.data() + text.size() || text.empty())
       fail("expected a number, got '" + std::string(text.substr(0, 40)) + "'");
     if (!std::isfinite(value)) return static_cast<float>(value);
@@ -94,10 +99,11 @@ Tensor parse_csv(std::string_view text, std::string_view source) {
   int64_t rows = 0, columns = 0, number = 0;
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    const std::string_view line = trimmed(text.substr(0, end));
+    // A tab at an end stands beside an empty column.
+    const std::string_view line = trimmed(text.substr(0, end), " \r");
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     ++number;
-    if (line.empty()) continue;
+    if (trimmed(line).empty()) continue;
     CsvLine parser(source, number);
     const int64_t count = parser.parse(line, values);
     if (rows++ == 0) columns = count;

@@ -12,14 +12,14 @@
 namespace kaiseki::nn {
 namespace {
 
-constexpr int kRawWindow = -15;  // zlib's window bits, without a header
-constexpr size_t kMostAtOnce = size_t{1} << 30;
+constexpr int kRawWindow = -15;             // zlib's window bits, without a header
+constexpr size_t kMostAtOnce = 0xFF000000;  // zlib counts in 32 bits
 
 }  // namespace
 
 ByteVector inflate_raw(ByteView packed, uint64_t size, const std::string& source) {
   auto fail = [&](const std::string& what) { throw ParseError(source, "deflate", what); };
-  if (packed.size() > kMostAtOnce) fail("expected at most 1 GiB of packed data");
+  if (packed.size() > kMostAtOnce) fail("expected less than 4 GiB of packed data");
   z_stream stream{};
   if (inflateInit2(&stream, kRawWindow) != Z_OK)
     throw Error(message("deflate", "zlib does not start: ", zError(Z_MEM_ERROR)));
@@ -43,7 +43,8 @@ ByteVector inflate_raw(ByteView packed, uint64_t size, const std::string& source
 
 ByteVector deflate_raw(ByteView bytes) {
   if (bytes.size() > kMostAtOnce)
-    throw Error(message("deflate", "expected at most 1 GiB to pack, got ", bytes.size(), " bytes"));
+    throw Error(
+        message("deflate", "expected less than 4 GiB to pack, got ", bytes.size(), " bytes"));
   z_stream stream{};
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kRawWindow, 8, Z_DEFAULT_STRATEGY) !=
       Z_OK)

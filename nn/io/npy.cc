@@ -242,8 +242,8 @@ Tensor read_npy(const std::filesystem::path& path) {
   return read_whole(source);
 }
 
-Tensor read_npy(ByteView bytes) {
-  MemorySource source(bytes);
+Tensor read_npy(ByteView bytes, const std::string& name) {
+  MemorySource source(bytes, name);
   return read_whole(source);
 }
 

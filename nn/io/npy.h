@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "base/bytes.h"
 #include "matrix/tensor.h"
@@ -15,7 +16,7 @@ namespace kaiseki::nn {
 /// or i4 has no room for a number of f8 or i8.
 Tensor read_npy(const std::filesystem::path& path);
 Tensor read_npy(ByteSource& source);
-Tensor read_npy(ByteView bytes);
+Tensor read_npy(ByteView bytes, const std::string& name = "memory");
 
 /// Writes version 1.0, row-major, f64 as f8. Replaces the file in one step (write_file_atomic).
 void write_npy(const std::filesystem::path& path, const Tensor& value);

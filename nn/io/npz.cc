@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50;
 constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kMaxComment = 65535;
-constexpr uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1, kVersion = 20;
+constexpr uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1, kUtf8Name = 0x800, kVersion = 20;
+constexpr uint64_t kMostBytes = ~uint32_t{0} - (1u << 24);  // leaves room for the directory
 constexpr uint16_t kFirstDay = 0x21;  // 1980-01-01: equal arrays give equal files
 constexpr std::string_view kExtension = ".npy";
 
@@ -54,8 +55,9 @@ uint64_t find_end(const ArchiveBytes& bytes) {
   bytes.fail(0, "expected a zip archive");
 }
 
-/// The file that the entry of the directory at `at` describes.
-NamedTensor read_entry(const ArchiveBytes& bytes, uint64_t at) {
+/// The file that the entry of the directory at `at` describes. Files do not share bytes, so their
+/// sizes together are at most `left`, which shrinks.
+NamedTensor read_entry(const ArchiveBytes& bytes, uint64_t at, uint64_t& left) {
   const auto flags = bytes.number<uint16_t>(at + 8), method = bytes.number<uint16_t>(at + 10);
   const auto crc = bytes.number<uint32_t>(at + 16);
   const auto packed_size = bytes.number<uint32_t>(at + 20);
@@ -69,6 +71,8 @@ NamedTensor read_entry(const ArchiveBytes& bytes, uint64_t at) {
   const uint64_t first =
       local + kLocalBytes + bytes.number<uint16_t>(local + 26) + bytes.number<uint16_t>(local + 28);
   const ByteView packed = bytes.part(first, packed_size);
+  if (packed_size > left) bytes.fail(at, "files of the archive overlap");
+  left -= packed_size;
   ByteVector inflated;
   if (method == kDeflated)
     inflated = inflate_raw(packed, size, bytes.source());
@@ -77,7 +81,8 @@ NamedTensor read_entry(const ArchiveBytes& bytes, uint64_t at) {
   const ByteView content = method == kDeflated ? ByteView(inflated) : packed;
   if (crc32_of(content) != crc) bytes.fail(first, "the checksum of '" + name + "' is wrong");
   if (name.ends_with(kExtension)) name.resize(name.size() - kExtension.size());
-  return {std::move(name), read_npy(content)};
+  Tensor value = read_npy(content, bytes.source() + "(" + name + ")");
+  return {std::move(name), std::move(value)};
 }
 
 void put(ByteVector& out, std::initializer_list<std::pair<uint32_t, int>> fields) {
@@ -93,11 +98,11 @@ std::vector<NamedTensor> read_npz(ByteView archive, const std::string& source) {
   const ArchiveBytes bytes(archive, source);
   const uint64_t end = find_end(bytes);
   const auto count = bytes.number<uint16_t>(end + 10);
-  uint64_t at = bytes.number<uint32_t>(end + 16);
+  uint64_t at = bytes.number<uint32_t>(end + 16), left = bytes.size();
   std::vector<NamedTensor> arrays;
   for (int i = 0; i < count; ++i) {
     if (bytes.number<uint32_t>(at) != kCentral) bytes.fail(at, "expected a directory entry");
-    arrays.push_back(read_entry(bytes, at));
+    arrays.push_back(read_entry(bytes, at, left));
     at += kCentralBytes + bytes.number<uint16_t>(at + 28) + bytes.number<uint16_t>(at + 30) +
           bytes.number<uint16_t>(at + 32);
   }
@@ -119,13 +124,13 @@ ByteVector encode_npz(const std::vector<NamedTensor>& arrays, bool compressed) {
     names.push_back(name);
     const ByteVector content = encode_npy(array.value);
     const ByteVector packed = compressed ? deflate_raw(content) : content;
-    if (archive.size() + content.size() + packed.size() >= ~uint32_t{0} - (1u << 24))
+    if (content.size() >= kMostBytes || archive.size() + packed.size() >= kMostBytes)
       throw Error(message("npz", "expected an archive under 4 GiB"));
     const auto start = static_cast<uint32_t>(archive.size());
     const auto name_size = static_cast<uint32_t>(name.size());
     ByteVector common;  // what the local header and the directory have in common
     put(common, {{kVersion, 2},
-                 {0, 2},
+                 {kUtf8Name, 2},
                  {compressed ? kDeflated : kStored, 2},
                  {0, 2},
                  {kFirstDay, 2},

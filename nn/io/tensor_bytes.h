@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki::nn {
@@ -12,7 +13,10 @@ namespace kaiseki::nn {
 static_assert(std::endian::native == std::endian::little);
 
 /// Returns the tensor contiguous and on the CPU, as bytes_of() needs it.
-inline Tensor for_file(const Tensor& value) { return value.to(Device::cpu()).contiguous(); }
+inline Tensor for_file(const Tensor& value) {
+  require(value.defined(), "write", "expected a tensor, got an empty one");
+  return value.to(Device::cpu()).contiguous();
+}
 
 /// Returns the bytes of a contiguous tensor on the CPU.
 inline ByteView bytes_of(const Tensor& value) {

@@ -14,19 +14,22 @@
 namespace kaiseki {
 namespace {
 
-constexpr int64_t kWork = 32768;  // elements that a task reads
+constexpr int64_t kWork = 32768;   // elements that a task reads
+constexpr int64_t kColumns = 512;  // of a task
 
+/// Reduces rows of `columns` values, `stride` apart.
 template <class Rule, typename In>
-void fold_rows(const In* x, int64_t rows, int64_t inner, typename Rule::Value* total) {
-  if (inner == 1) {
+void fold_rows(const In* x, int64_t rows, int64_t stride, int64_t columns,
+               typename Rule::Value* total) {
+  if (stride == 1) {
     typename Rule::Value sum = Rule::kStart;
     for (int64_t i = 0; i < rows; ++i) sum = Rule::join(sum, Rule::of(x[i]));
     *total = sum;
     return;
   }
-  std::fill_n(total, inner, Rule::kStart);
-  for (int64_t i = 0; i < rows; ++i, x += inner)
-    for (int64_t j = 0; j < inner; ++j) total[j] = Rule::join(total[j], Rule::of(x[j]));
+  std::fill_n(total, columns, Rule::kStart);
+  for (int64_t i = 0; i < rows; ++i, x += stride)
+    for (int64_t j = 0; j < columns; ++j) total[j] = Rule::join(total[j], Rule::of(x[j]));
 }
 
 template <class Rule, typename In>
@@ -34,16 +37,20 @@ void fold_with(const FoldArgs& args) {
   using Value = typename Rule::Value;
   const In* x = args.input->data<In>();
   auto* out = args.output->overwrite<typename Rule::Result>();
-  const int64_t inner = args.inner, rows = std::max<int64_t>(1, kWork / inner);
+  const int64_t inner = args.inner, columns = std::clamp<int64_t>(inner, 1, kColumns);
+  const int64_t blocks = (inner + columns - 1) / columns, rows = kWork / columns;
   const int64_t pieces = std::max<int64_t>(1, (args.n + rows - 1) / rows);
   // Not a std::vector, because that of bool has no elements in memory.
-  const auto partial = std::make_unique<Value[]>(static_cast<size_t>(args.outer * pieces * inner));
-  const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, args.n * inner));
-  parallel_for(args.outer * pieces, pieces > 1 ? 1 : grain, [&](int64_t begin, int64_t end) {
+  const auto partial =
+      std::make_unique_for_overwrite<Value[]>(static_cast<size_t>(args.outer * pieces * inner));
+  const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, args.n * columns));
+  parallel_for(args.outer * pieces * blocks, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t outer = i / pieces, first = i % pieces * rows;
-      fold_rows<Rule>(x + (outer * args.n + first) * inner, std::min(rows, args.n - first), inner,
-                      partial.get() + i * inner);
+      const int64_t piece = i / blocks, column = i % blocks * columns;
+      const int64_t outer = piece / pieces, first = piece % pieces * rows;
+      fold_rows<Rule>(x + (outer * args.n + first) * inner + column, std::min(rows, args.n - first),
+                      inner, std::min(columns, inner - column),
+                      partial.get() + piece * inner + column);
     }
   });
   parallel_for(args.outer * inner, std::max<int64_t>(1, kWork / pieces),

@@ -106,6 +106,8 @@ TEST_CASE("copy, fill: invalid calls are errors") {
   CHECK_THROWS_AS(fill(bytes, 256), ShapeError);
   Tensor turned = a.transpose();
   CHECK_THROWS_AS(fill(turned, 1), ShapeError);
+  Tensor one({1, 3}), repeated = one.broadcast_to({2, 3});
+  CHECK_THROWS_AS(copy(a, repeated), ShapeError);
 }
 
 TEST_CASE("fill: whole tensors and parts of them") {

@@ -62,6 +62,9 @@ TEST_CASE("arange, linspace: values, ends and errors") {
   CHECK(linspace(0, 0.1, 3).to_vector()[2] == 0.1f);
   CHECK_THROWS_AS(arange(0, 1e13), ShapeError);
   CHECK_THROWS_AS(arange(0, 1, 0), ShapeError);
+  CHECK_THROWS_AS(arange(5, 0, 0), ShapeError);
+  CHECK_THROWS_AS(arange(-INFINITY, 0, -1), ShapeError);
+  CHECK_THROWS_AS(arange(0, 1, INFINITY), ShapeError);
   CHECK_THROWS_AS(arange(0, std::nan("")), ShapeError);
   CHECK_THROWS_AS(arange(0, 257, 1, DType::u8), ShapeError);
   CHECK_THROWS_AS(arange(0, 3, 1, DType::boolean), ShapeError);

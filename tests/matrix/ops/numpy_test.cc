@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compares arrays with NumPy's results, which tests/reference/make_array_cases.py wrote.
+#include <bit>
 #include <cmath>
 #include <fstream>
 #include <limits>

@@ -136,6 +136,8 @@ TEST_CASE("permutation, shuffle, choice: each number once, the same on every dev
     for (int32_t i : choice(weights, 4000, random).to_vector<int32_t>()) ++counts[i];
     CHECK(counts[1] == 0);
     CHECK(std::abs(counts[0] - 1000) < 140);  // five standard deviations
+    const Tensor rare = Tensor::from({0, 1e-9f, 1, 0}, {4}, device);
+    for (int32_t i : choice(rare, 2000, random).to_vector<int32_t>()) CHECK((i == 1 || i == 2));
     CHECK(choice(3, 0, random, true, device).shape() == Shape{0});
   });
 }

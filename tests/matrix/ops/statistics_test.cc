@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "matrix/ops/copy.h"
 #include "matrix/ops/create.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
@@ -80,6 +81,10 @@ TEST_CASE("statistics: infinities, NaNs, no elements and wrong arguments") {
     CHECK(std::isnan(var(row({})).item()));
     CHECK(vector_norm(row({})).item() == 0);
     CHECK_THROWS_AS(median(row({})), ShapeError);
+    Tensor halves = Tensor::full({101}, -infinity, device);
+    Tensor above = halves(Slice(57));
+    copy(arange(57, 101, 1, DType::f32, device), above);
+    CHECK(quantile(halves, 0.57).item() == 57);  // the position rounds to 57 in f32
     CHECK_THROWS_AS(quantile(row({1}), 1.5), ShapeError);
     CHECK_THROWS_AS(quantile(row({1}), std::nan("")), ShapeError);
     CHECK_THROWS_AS(vector_norm(row({1}), std::nan("")), ShapeError);

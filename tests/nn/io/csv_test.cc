@@ -25,6 +25,7 @@ TEST_CASE("csv: every separator, line end and form of a number") {
   const std::vector<float> special = parse_csv("nan,inf,-inf").to_vector();
   CHECK(std::isnan(special[0]));
   CHECK(special[1] == std::numeric_limits<float>::infinity());
+  CHECK(parse_csv("1e-400,-1e-400,1e-300").to_vector() == std::vector<float>{0, 0, 0});
 }
 
 TEST_CASE("csv: reads what it writes, to the last bit") {
@@ -56,5 +57,6 @@ TEST_CASE("csv: errors name the line and the column") {
   CHECK(error("1,2,").find("column 3") != std::string::npos);
   CHECK(error("1e39").find("32 bits") != std::string::npos);
   CHECK(error("1 2,3").find("got '1 2'") != std::string::npos);
+  CHECK(error("1\t2\t\n\t3\t4\n").find("line 1, column 3") != std::string::npos);
   CHECK(error("+-1").find("a number") != std::string::npos);
 }

@@ -76,6 +76,29 @@ TEST_CASE("npz: a damaged archive throws ParseError and allocates little memory"
   CHECK(refuses(parse, {}, "a zip archive"));
 }
 
+TEST_CASE("npz: a directory that names one file many times is refused") {
+  const ByteVector one = encode_npz({{"x", Tensor::full({1000}, 1.0f, Device::cpu())}});
+  const size_t end = one.size() - 22, entry = 46 + 5;  // "x.npy"
+  ByteVector bytes(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(end));
+  for (int i = 1; i < 1000; ++i)
+    bytes.insert(bytes.end(), one.begin() + static_cast<std::ptrdiff_t>(end - entry),
+                 one.begin() + static_cast<std::ptrdiff_t>(end));
+  bytes.insert(bytes.end(), one.begin() + static_cast<std::ptrdiff_t>(end), one.end());
+  bytes[bytes.size() - 12] = std::byte{1000 & 255};
+  bytes[bytes.size() - 11] = std::byte{1000 >> 8};
+  CHECK(test::parse_error([&] { parse(bytes); }).find("overlap") != std::string::npos);
+}
+
+TEST_CASE("npz: names are UTF-8, and say so") {
+  const ByteVector bytes = encode_npz({{"größe", Tensor::from({7}, {1}, Device::cpu())}});
+  CHECK(read_npz(bytes)[0].name == "größe");
+  CHECK(bytes[7] == std::byte{8});  // bit 11 of the flags
+}
+
+TEST_CASE("npy, npz: a tensor without storage is an error") {
+  CHECK_THROWS_AS(encode_npz({{"x", Tensor()}}), ShapeError);
+}
+
 TEST_CASE("npz: wrong names are errors") {
   std::vector<NamedTensor> twice = {{"x", Tensor({1})}, {"x", Tensor({1})}};
   CHECK_THROWS_AS(encode_npz(twice), Error);
