@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Checks the tree. Folders include only the folders below them. Files are short, begin with a license line, and contain no
-path of a machine. Folders of tests mirror the folders of sources."""
+path of a machine. Folders of tests mirror the folders of sources. kaiseki/backend.h includes every operation."""
 import pathlib
 import re
 import subprocess
@@ -93,10 +93,19 @@ def mirror_problems(files):
         yield f"tests/{folder}: expected sources in {folder}/, or its name in OWN_TESTS of tests/structure/layers.py, and not both"
 
 
+def operation_problems(files):
+    """A program that adds a backend needs every operation."""
+    text = pathlib.Path("kaiseki/backend.h").read_text()
+    headers = {name for name in files if name.startswith("matrix/backend/operations/")}
+    for name in sorted(headers ^ set(re.findall(r'"(matrix/backend/operations/[^"]+)"', text))):
+        yield f"kaiseki/backend.h: {name} is missing there, or is no file"
+
+
 def problems():
     files = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split()
     files = [name for name in files if pathlib.Path(name).is_file()]
     yield from mirror_problems(files)
+    yield from operation_problems(files)
     for name in files:
         path = pathlib.Path(name)
         if path.suffix not in CODE | {".md", ".json", ".txt"}:

@@ -41,8 +41,7 @@ void fold_with(const FoldArgs& args) {
   const int64_t blocks = (inner + columns - 1) / columns, rows = kWork / columns;
   const int64_t pieces = std::max<int64_t>(1, (args.n + rows - 1) / rows);
   // Not a std::vector, because that of bool has no elements in memory.
-  const auto partial =
-      std::make_unique_for_overwrite<Value[]>(static_cast<size_t>(args.outer * pieces * inner));
+  const auto partial = std::make_unique<Value[]>(static_cast<size_t>(args.outer * pieces * inner));
   const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, args.n * columns));
   parallel_for(args.outer * pieces * blocks, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
