@@ -7,7 +7,8 @@
 namespace kaiseki::nn {
 namespace {
 
-constexpr std::string_view kProblem = "this build of Kaiseki has no zlib; build it with zlib";
+constexpr std::string_view kProblem = "this build of Kaiseki has no gzip; build it with zlib";
+constexpr std::string_view kNoDeflate = "this build of Kaiseki has no deflate; build it with zlib";
 
 }  // namespace
 
@@ -24,9 +25,9 @@ size_t GzipSource::read(std::span<std::byte>) { return 0; }
 ByteVector gzip(ByteView, int) { throw Error(message("gzip", kProblem)); }
 
 ByteVector inflate_raw(ByteView, uint64_t, const std::string&) {
-  throw Error(message("deflate", kProblem));
+  throw Error(message("deflate", kNoDeflate));
 }
-ByteVector deflate_raw(ByteView) { throw Error(message("deflate", kProblem)); }
-uint32_t crc32_of(ByteView) { throw Error(message("crc32", kProblem)); }
+ByteVector deflate_raw(ByteView) { throw Error(message("deflate", kNoDeflate)); }
+uint32_t crc32_of(ByteView) { throw Error(message("crc32", kNoDeflate)); }
 
 }  // namespace kaiseki::nn
