@@ -27,6 +27,14 @@ import { serve } from './server.js';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** Loads MNIST from the folder that the page suggests once the server has answered. */
+async function loadServed(page) {
+  await pick(page, 'Address');
+  const field = page.getByRole('textbox', { name: 'Folder' });
+  await eventually('the address', async () => (await field.inputValue()) !== '');
+  await press(page, 'Load data');
+}
+
 /** MNIST's files with `count` pictures: the position of a bright bar is the class. */
 function bars(count) {
   const images = Buffer.alloc(16 + count * 784),
@@ -172,8 +180,7 @@ describe('the page', () => {
   test('reads MNIST from an address and from files, and fits it to the CIFAR net', async () => {
     const page = await open(browser, server.address);
     await pick(page, 'Small MLP');
-    await pick(page, 'Address');
-    await press(page, 'Load data');
+    await loadServed(page);
     await page.getByText('1,000 training pictures, 200 test').waitFor();
     await press(page, 'Start');
     await until(page, 'Test accuracy', (value) => value >= 95);
@@ -208,8 +215,7 @@ describe('the page', () => {
       const own = await serve({ '/': PAGE, '/data/mnist/': mnist });
       const page = await open(browser, own.address);
       await pick(page, 'Small MLP');
-      await pick(page, 'Address');
-      await press(page, 'Load data');
+      await loadServed(page);
       await page.getByText('60,000 training pictures, 2,000 test').waitFor();
       await press(page, 'Start');
       await until(page, 'Test accuracy', (value) => value >= 90);
