@@ -25,7 +25,7 @@ struct NewAxisIndex {};
 inline constexpr Slice All{};
 inline constexpr NewAxisIndex NewAxis{};
 
-/// What a view takes of one axis: a slice, one position (which removes the axis), or a new axis.
+/// One index of a view: a slice, a position or a new axis. A position removes its axis.
 struct AxisIndex {
   enum class Kind : uint8_t { slice, position, new_axis };
 

@@ -128,7 +128,7 @@ ByteVector encode_npz(const std::vector<NamedTensor>& arrays, bool compressed) {
       throw Error(message("npz", "expected an archive under 4 GiB"));
     const auto start = static_cast<uint32_t>(archive.size());
     const auto name_size = static_cast<uint32_t>(name.size());
-    ByteVector common;  // what the local header and the directory have in common
+    ByteVector common;  // the local header and the directory share it
     put(common, {{kVersion, 2},
                  {kUtf8Name, 2},
                  {compressed ? kDeflated : kStored, 2},

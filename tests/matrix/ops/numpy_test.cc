@@ -149,7 +149,7 @@ std::vector<AxisIndex> parse_slices(const std::string& text) {
   return indices;
 }
 
-/// What a case computes from its inputs.
+/// The result of a case.
 using Compute = std::function<Tensor(const ArrayCase&, std::vector<Tensor>&)>;
 
 template <class Change>

@@ -27,7 +27,7 @@ TEST_CASE("var: a large mean does not cancel the digits") {
       for (int64_t i = 0; i < n; ++i) squares += std::pow(values[row * n + i] - mean, 2);
       expected.push_back(squares / static_cast<double>(n - 1));
     }
-    // The mean in f32 is wrong by up to 6e-5, of which the square is added to 1/12.
+    // The mean in f32 is wrong by up to 6e-5. Its square is added to 1/12.
     check_close(var(x, {1}, 1), expected, 1e-5);
   });
 }
