@@ -3,6 +3,7 @@
 // each expression and layout of its operands.
 #include "matrix/backend/operations/elementwise.h"
 
+#include "matrix/backend/opencl/element_types.h"
 #include "matrix/backend/opencl/elementwise_source.h"
 #include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
@@ -61,14 +62,14 @@ class KernelWriter {
            numbered("s", j)});
     for (size_t j = 0; j < layouts_.size(); ++j) {
       std::string x = numbered("x", j);
-      add({", __global const ", element_name(args_.inputs[j].tensor->dtype()), "* p", x, ", ulong ",
-           x, "_at"});
+      add({", __global const ", type_name(args_.inputs[j].tensor->dtype()), "* p", x, ", ulong ", x,
+           "_at"});
       for (int d = 0; layouts_[j] == Layout::strided && d < rank_; ++d)
         add({", INDEX ", x, numbered("_d", d)});
     }
     for (size_t j = 0; j < args_.outputs.size(); ++j) {
       std::string y = numbered("y", j);
-      add({", __global ", element_name(args_.outputs[j]->dtype()), "* ", y, ", ulong ", y, "_at"});
+      add({", __global ", type_name(args_.outputs[j]->dtype()), "* ", y, ", ulong ", y, "_at"});
     }
   }
 

@@ -292,20 +292,6 @@ std::string on_integers(const TypedInstruction& in, const Names& n) {
 
 }  // namespace
 
-std::string_view element_name(DType type) {
-  switch (type) {
-    case DType::f32:
-      return "float";
-    case DType::i32:
-      return "int";
-    case DType::u8:
-    case DType::boolean:
-    case DType::f64:  // elementwise() refuses it
-      break;
-  }
-  return "uchar";
-}
-
 std::string_view lane_name(DType type) { return lane_of(type) == Lane::f32 ? "float" : "int"; }
 
 std::string_view elementwise_functions(const Program& program) {

@@ -10,8 +10,6 @@
 
 namespace kaiseki::opencl {
 
-/// The type of an element in memory.
-std::string_view element_name(DType type);
 /// The type that a value of this type is computed in.
 std::string_view lane_name(DType type);
 
