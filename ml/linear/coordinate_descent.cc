@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "matrix/threads.h"
+#include "ml/linear/wide.h"
 
 namespace kaiseki::ml {
 namespace {
@@ -67,18 +68,6 @@ DescentResult descend(int64_t features, double y_squares, const DescentProblem& 
   return result;
 }
 
-double dot(const float* a, const std::vector<double>& b) {
-  constexpr size_t kLanes = 8;
-  double sums[kLanes] = {};
-  const size_t n = b.size(), whole = n / kLanes * kLanes;
-  for (size_t i = 0; i < whole; i += kLanes)
-    for (size_t lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
-  for (size_t i = whole; i < n; ++i) sums[0] += a[i] * b[i];
-  double total = 0;
-  for (double sum : sums) total += sum;
-  return total;
-}
-
 }  // namespace
 
 DescentResult descend_by_gram(DoubleMatrix& gram, const RegressionData& data, int64_t output,
@@ -121,24 +110,21 @@ DescentResult descend_by_residuals(const Tensor& columns, const RegressionData& 
   }
   std::vector<double> residuals = y, norms(static_cast<size_t>(d));
   parallel_for(d, 16, [&](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; ++j)
-      for (int64_t i = 0; i < n; ++i)
-        norms[j] += static_cast<double>(x[j * n + i]) * x[j * n + i];
+    for (int64_t j = begin; j < end; ++j) norms[j] = wide_squares(n, x + j * n);
   });
   const auto update = [&](int64_t j, double w) {
     if (norms[j] == 0) return w;
     const float* column = x + j * n;
     const double next =
-        soft_threshold(dot(column, residuals) + norms[j] * w, problem) / (norms[j] + problem.l2);
-    if (next != w)
-      for (int64_t i = 0; i < n; ++i) residuals[i] += (w - next) * column[i];
+        soft_threshold(wide_dot(n, column, residuals.data()) + norms[j] * w, problem) / (norms[j] + problem.l2);
+    if (next != w) wide_add(n, w - next, column, residuals.data());
     return next;
   };
   const auto parts = [&](const std::vector<double>& weights) {
     GapParts p;
     std::vector<double> correlations(static_cast<size_t>(d));
     parallel_for(d, 64, [&](int64_t begin, int64_t end) {
-      for (int64_t j = begin; j < end; ++j) correlations[j] = dot(x + j * n, residuals);
+      for (int64_t j = begin; j < end; ++j) correlations[j] = wide_dot(n, x + j * n, residuals.data());
     });
     for (int64_t j = 0; j < d; ++j) add_weight(p, correlations[j], weights[j], problem);
     for (int64_t i = 0; i < n; ++i) {
