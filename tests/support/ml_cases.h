@@ -127,6 +127,33 @@ inline MlSet blobs_set(int64_t rows, int64_t columns, int64_t classes, uint32_t 
   return {floats(x, {rows, columns}), integers(y, {rows})};
 }
 
+/// scaled() of ml_cases.py: mean 0 and variance 1, computed in double.
+inline Tensor scaled(const Tensor& x) {
+  const std::vector<float> values = x.to_vector();
+  const int64_t n = x.dim(0), columns = x.dim(1);
+  std::vector<double> result(values.size());
+  for (int64_t j = 0; j < columns; ++j) {
+    double mean = 0, squares = 0;
+    for (int64_t i = 0; i < n; ++i) mean += values[i * columns + j] / static_cast<double>(n);
+    for (int64_t i = 0; i < n; ++i) squares += std::pow(values[i * columns + j] - mean, 2);
+    const double deviation = std::sqrt(squares / static_cast<double>(n));
+    for (int64_t i = 0; i < n; ++i)
+      result[i * columns + j] =
+          (values[i * columns + j] - mean) / (deviation < 1e-12 ? 1 : deviation);
+  }
+  return floats(result, x.shape());
+}
+
+/// The sets of make_ml_linear_cases.py: iris, digits, cancer, blobs or pairs.
+inline MlSet labeled_set(const std::string& name) {
+  if (name == "blobs") return blobs_set(120, 5, 3, 40);
+  if (name == "pairs") return blobs_set(90, 4, 2, 50);
+  MlSet set = ml_set(name);
+  if (name != "iris") set.x = scaled(set.x);
+  if (name == "digits") return {set.x.slice(0, 0, 600), set.y.slice(0, 0, 600)};
+  return set;
+}
+
 /// The largest |difference|, by the larger of 1 and the largest expected number.
 inline double difference(const std::vector<double>& got, const std::vector<double>& expected) {
   REQUIRE(got.size() == expected.size());
