@@ -34,8 +34,7 @@ ColumnMoments moments_of_block(const Tensor& x) {
   const Tensor center = mean(x, {0}, true);
   const Tensor deviation = subtract(x, center);
   const std::vector<float> middle = center.to_vector(), sums = sum(deviation, {0}).to_vector(),
-                           squares =
-                               reduce(Reduction::sum_of_squares, deviation, {0}).to_vector();
+                           squares = reduce(Reduction::sum_of_squares, deviation, {0}).to_vector();
   const auto n = static_cast<double>(x.dim(0));
   ColumnMoments m{x.dim(0), {}, {}};
   for (size_t j = 0; j < middle.size(); ++j) {

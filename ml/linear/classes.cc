@@ -38,8 +38,8 @@ void check_classes(const std::vector<int32_t>& classes, std::string_view name) {
 }
 
 Tensor labels_from_scores(const Tensor& scores, const std::vector<int32_t>& classes) {
-  const Tensor codes = scores.rank() == 2 ? argmax(scores, 1)
-                                          : elementwise("i32(s > 0)", {{"s", scores}});
+  const Tensor codes =
+      scores.rank() == 2 ? argmax(scores, 1) : elementwise("i32(s > 0)", {{"s", scores}});
   return take(tensor_from(classes, scores.device()), codes, 0);
 }
 

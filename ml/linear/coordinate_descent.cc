@@ -17,9 +17,9 @@ double soft_threshold(double value, const DescentProblem& problem) {
 
 /// What the duality gap needs. r = y - x w.
 struct GapParts {
-  double residual = 0;     // r . r
-  double residual_y = 0;   // r . y
-  double steepest = 0;     // the largest (positive: signed) element of |x^T r - l2 w|
+  double residual = 0;    // r . r
+  double residual_y = 0;  // r . y
+  double steepest = 0;    // the largest (positive: signed) element of |x^T r - l2 w|
   double w_l1 = 0, w_squares = 0;
 };
 
@@ -78,8 +78,7 @@ DescentResult descend_by_gram(DoubleMatrix& gram, const RegressionData& data, in
   for (int64_t j = 0; j < d; ++j) rest[j] = g(target, j);
   const auto update = [&](int64_t j, double w) {
     if (g(j, j) == 0) return w;
-    const double next =
-        soft_threshold(rest[j] + g(j, j) * w, problem) / (g(j, j) + problem.l2);
+    const double next = soft_threshold(rest[j] + g(j, j) * w, problem) / (g(j, j) + problem.l2);
     if (next != w) linalg::kernels<double>().add_scaled(d, w - next, g.row(j), rest.data());
     return next;
   };
@@ -116,7 +115,8 @@ DescentResult descend_by_residuals(const Tensor& columns, const RegressionData& 
     if (norms[j] == 0) return w;
     const float* column = x + j * n;
     const double next =
-        soft_threshold(wide_dot(n, column, residuals.data()) + norms[j] * w, problem) / (norms[j] + problem.l2);
+        soft_threshold(wide_dot(n, column, residuals.data()) + norms[j] * w, problem) /
+        (norms[j] + problem.l2);
     if (next != w) wide_add(n, w - next, column, residuals.data());
     return next;
   };
@@ -124,7 +124,8 @@ DescentResult descend_by_residuals(const Tensor& columns, const RegressionData& 
     GapParts p;
     std::vector<double> correlations(static_cast<size_t>(d));
     parallel_for(d, 64, [&](int64_t begin, int64_t end) {
-      for (int64_t j = begin; j < end; ++j) correlations[j] = wide_dot(n, x + j * n, residuals.data());
+      for (int64_t j = begin; j < end; ++j)
+        correlations[j] = wide_dot(n, x + j * n, residuals.data());
     });
     for (int64_t j = 0; j < d; ++j) add_weight(p, correlations[j], weights[j], problem);
     for (int64_t i = 0; i < n; ++i) {

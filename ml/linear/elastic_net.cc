@@ -64,8 +64,6 @@ void ElasticNet::fit(const Tensor& x, const Tensor& y) {
                              y.rank() == 1, x.device());
 }
 
-double ElasticNet::score(const Tensor& x, const Tensor& y) const {
-  return r2_score(y, predict(x));
-}
+double ElasticNet::score(const Tensor& x, const Tensor& y) const { return r2_score(y, predict(x)); }
 
 }  // namespace kaiseki::ml

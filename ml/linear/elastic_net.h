@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Linear regression with an L1 penalty, which makes coefficients 0, or with an L1 and an L2 penalty.
+// Linear regression with an L1 penalty, which makes coefficients 0, or with an L1 and an L2
+// penalty.
 #pragma once
 
 #include <vector>
@@ -18,10 +19,9 @@ struct ElasticNetOptions {
   bool positive = false;    // whether coefficients must not be negative
 };
 
-/// Minimizes |y - x w - b|^2 / (2 n) + alpha * l1_ratio * |w|_1 + alpha * (1 - l1_ratio) * |w|^2 / 2
-/// by coordinate descent, in double on the CPU. x is f32 [n, features], y is f32 [n] or
-/// [n, outputs], whose outputs are separate problems. All throw ShapeError, also for NaN and
-/// infinity.
+/// Minimizes |y - x w - b|^2 / (2 n) + alpha * l1_ratio * |w|_1 + alpha * (1 - l1_ratio) * |w|^2 /
+/// 2 by coordinate descent, in double on the CPU. x is f32 [n, features], y is f32 [n] or [n,
+/// outputs], whose outputs are separate problems. All throw ShapeError, also for NaN and infinity.
 class ElasticNet {
  public:
   explicit ElasticNet(ElasticNetOptions options = {});

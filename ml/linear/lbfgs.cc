@@ -17,6 +17,7 @@ using Vector = std::vector<double>;
 
 constexpr double kDecrease = 1e-4, kCurvature = 0.9;  // of the Wolfe conditions
 constexpr int kTrials = 40;
+constexpr int64_t kPatience = 20;  // steps without progress before the minimum counts as reached
 
 double product(const Vector& a, const Vector& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -99,6 +100,9 @@ LbfgsResult minimize_lbfgs(const Objective& objective, Vector& w, const LbfgsOpt
   at.value = objective(at.w, at.gradient);
   std::deque<CurvaturePair> pairs;
   LbfgsResult result;
+  Point best = at;
+  double reference = at.value;
+  int64_t without_progress = 0;
   while (result.iterations < options.max_iter) {
     result.converged = largest_of(at.gradient) <= options.tol;
     if (result.converged) break;
@@ -119,6 +123,17 @@ LbfgsResult minimize_lbfgs(const Objective& objective, Vector& w, const LbfgsOpt
       continue;
     }
     ++result.iterations;
+    // In the noise, a step may be accepted by chance. Then neither value improves for long.
+    const double gradient = largest_of(at.gradient), smallest = largest_of(best.gradient);
+    const bool progress =
+        at.value < reference - options.noise * std::abs(reference) || gradient < 0.9 * smallest;
+    if (gradient < smallest) best = at;
+    reference = std::min(reference, at.value);
+    without_progress = progress ? 0 : without_progress + 1;
+    if (without_progress == kPatience) {
+      result.converged = true;
+      break;
+    }
     CurvaturePair pair{at.w, at.gradient, 0};
     add_to(pair.step, -1, before.w);
     add_to(pair.change, -1, before.gradient);
@@ -129,6 +144,8 @@ LbfgsResult minimize_lbfgs(const Objective& objective, Vector& w, const LbfgsOpt
       if (static_cast<int64_t>(pairs.size()) > options.memory) pairs.pop_front();
     }
   }
+  const bool as_low = best.value <= at.value + options.noise * std::abs(at.value);
+  if (as_low && largest_of(best.gradient) < largest_of(at.gradient)) at = best;
   result.converged = result.converged || largest_of(at.gradient) <= options.tol;
   result.value = at.value;
   result.largest_gradient = largest_of(at.gradient);

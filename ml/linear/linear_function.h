@@ -22,8 +22,8 @@ class LinearFunction {
   /// If `flat` is set, there is one output, coefficients() is [features] and apply() gives [n].
   LinearFunction(const LinearWeights& weights, bool flat, Device device);
 
-  /// f32 [n] or [n, outputs] for x [n, features], on the device of x. Throws ShapeError, also before
-  /// a fit and for NaN and infinity.
+  /// f32 [n] or [n, outputs] for x [n, features], on the device of x. Throws ShapeError, also
+  /// before a fit and for NaN and infinity.
   Tensor apply(const Tensor& x, std::string_view name) const;
 
   bool defined() const { return coefficients_.defined(); }

@@ -52,7 +52,8 @@ void subtract_rows(const RegressionData& data, int64_t begin, int64_t end,
 class RowsJoiner {
  public:
   explicit RowsJoiner(int64_t columns)
-      : columns_(columns), height_(columns + std::max<int64_t>(4 * columns, 256)),
+      : columns_(columns),
+        height_(columns + std::max<int64_t>(4 * columns, 256)),
         transposed_(columns, height_) {}
 
   int64_t room() const { return height_ - columns_; }
@@ -233,8 +234,7 @@ std::vector<double> solve_by_qr(const RegressionData& data, double penalty) {
   }
   Tensor a({d, d}, DType::f64, Device::cpu()), b({d, data.outputs}, DType::f64, Device::cpu());
   linalg::copy_matrix(r, MatrixView<double>{a.overwrite<double>(), d, d, d});
-  linalg::copy_matrix(
-      w, MatrixView<double>{b.overwrite<double>(), d, data.outputs, data.outputs});
+  linalg::copy_matrix(w, MatrixView<double>{b.overwrite<double>(), d, data.outputs, data.outputs});
   // Centering leaves errors of rounding in columns that depend on others.
   const double cutoff = static_cast<double>(std::max(data.samples, d)) * 1e-15;
   Tensor x = lstsq(a, b, cutoff).x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Least squares in double, for x (f32) of any number of rows. Blocks of rows become double. There is
-// no copy of x, except from another device.
+// Least squares in double, for x (f32) of any number of rows. Blocks of rows become double. There
+// is no copy of x, except from another device.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace kaiseki::ml {
 
 using DoubleMatrix = linalg::Dense<double>;
 
-/// The samples and the targets of a regression, on the CPU. The means are those of the columns, or 0
-/// without an intercept.
+/// The samples and the targets of a regression, on the CPU. The means are those of the columns, or
+/// 0 without an intercept.
 struct RegressionData {
   /// x is f32 [n, features], y is f32 [n] or [n, outputs].
   RegressionData(const Tensor& x, const Tensor& y, bool fit_intercept);
@@ -26,8 +26,9 @@ struct RegressionData {
   int64_t columns() const { return features + outputs; }
   /// Column j of [x y] without its mean.
   double centered(int64_t i, int64_t j) const {
-    return j < features ? x_[i * features + j] - x_mean[static_cast<size_t>(j)]
-                        : y_[i * outputs + j - features] - y_mean[static_cast<size_t>(j - features)];
+    return j < features
+               ? x_[i * features + j] - x_mean[static_cast<size_t>(j)]
+               : y_[i * outputs + j - features] - y_mean[static_cast<size_t>(j - features)];
   }
   const float* x_row(int64_t i) const { return x_ + i * features; }
   const float* y_row(int64_t i) const { return y_ + i * outputs; }

@@ -35,8 +35,8 @@ class LogisticLoss {
     const bool binary = class_weights.size() == 2;
     outputs_ = binary ? 1 : static_cast<int64_t>(class_weights.size());
     const std::vector<double> truth(labels.codes.begin(), labels.codes.end());
-    codes_ = binary ? tensor_from(truth, {x.dim(0)}, x.device())
-                    : tensor_from(labels.codes, x.device());
+    codes_ =
+        binary ? tensor_from(truth, {x.dim(0)}, x.device()) : tensor_from(labels.codes, x.device());
     if (!weighted) return;
     std::vector<double> weights;
     for (int32_t code : labels.codes) weights.push_back(class_weights[static_cast<size_t>(code)]);
@@ -47,7 +47,8 @@ class LogisticLoss {
   int64_t features() const { return x_.dim(1); }
 
   /// Adds the gradients by w [outputs, features] and b [outputs]. Returns the value.
-  double operator()(const Tensor& w, const Tensor& b, double* w_gradient, double* b_gradient) const {
+  double operator()(const Tensor& w, const Tensor& b, double* w_gradient,
+                    double* b_gradient) const {
     double value = 0;
     for (int64_t begin = 0; begin < x_.dim(0); begin += kRows) {
       const int64_t rows = std::min(kRows, x_.dim(0) - begin);
@@ -77,8 +78,8 @@ class LogisticLoss {
     if (outputs_ == 1) {
       const Tensor z = scores.reshape({rows});
       // log(1 + exp(-s)) for the score s of the true class
-      block.losses = elementwise("max((1 - 2*t) * z, 0.0) + log1p(exp(-abs(z)))",
-                                 {{"t", codes}, {"z", z}});
+      block.losses =
+          elementwise("max((1 - 2*t) * z, 0.0) + log1p(exp(-abs(z)))", {{"t", codes}, {"z", z}});
       block.deltas =
           elementwise("sigmoid(z) - t", {{"t", codes}, {"z", z}}).reshape({rows, int64_t{1}});
     } else {
@@ -140,9 +141,9 @@ void LogisticRegression::fit(const Tensor& x, const Tensor& y) {
   iterations_ = result.iterations;
   converged_ = result.converged;
   classes_ = labels.classes;
-  function_ = LinearFunction({outputs, features, {all.begin(), all.begin() + count},
-                              {all.begin() + count, all.end()}},
-                             false, x.device());
+  function_ = LinearFunction(
+      {outputs, features, {all.begin(), all.begin() + count}, {all.begin() + count, all.end()}},
+      false, x.device());
 }
 
 Tensor LogisticRegression::decision_function(const Tensor& x) const {

@@ -12,9 +12,9 @@ struct RidgeOptions {
   bool fit_intercept = true;
 };
 
-/// x is f32 [n, features], y is f32 [n] or [n, outputs]. Computes in double on the CPU: from a matrix
-/// of the features, or of the samples if there are fewer. All throw ShapeError, also for NaN and
-/// infinity.
+/// x is f32 [n, features], y is f32 [n] or [n, outputs]. Computes in double on the CPU: from a
+/// matrix of the features, or of the samples if there are fewer. All throw ShapeError, also for NaN
+/// and infinity.
 class Ridge {
  public:
   explicit Ridge(RidgeOptions options = {});

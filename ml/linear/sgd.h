@@ -59,13 +59,13 @@ class OneVsRestSgd {
 struct SGDClassifierOptions {
   SgdLoss loss = SgdLoss::hinge;
   SgdPenalty penalty = SgdPenalty::l2;
-  double alpha = 1e-4;      // the weight of the penalty
-  double l1_ratio = 0.15;   // only for `elasticnet`
+  double alpha = 1e-4;     // the weight of the penalty
+  double l1_ratio = 0.15;  // only for `elasticnet`
   bool fit_intercept = true;
   int64_t max_iter = 1000;  // passes
   double tol = 1e-3;        // stop if the mean loss falls by less for n_iter_no_change passes
   bool shuffle = true;
-  double epsilon = 0.1;     // only for `huber`
+  double epsilon = 0.1;  // only for `huber`
   uint64_t seed = 0;
   LearningRate learning_rate = LearningRate::optimal;
   double eta0 = 0, power_t = 0.5;

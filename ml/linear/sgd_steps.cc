@@ -116,8 +116,7 @@ class SgdRun {
     } else if (problem_.learning_rate == LearningRate::passive_aggressive_2) {
       factor = loss / (wide_squares(samples_.features, x) + 0.5 / problem_.c);
     } else {
-      const double slope =
-          std::clamp(slope_of(problem_, p, y), -kLargestSlope, kLargestSlope);
+      const double slope = std::clamp(slope_of(problem_, p, y), -kLargestSlope, kLargestSlope);
       return -rate * slope;
     }
     if (is_classification(problem_.loss)) return factor * y;
@@ -130,7 +129,8 @@ class SgdRun {
     const double loss = loss_of(problem_, p, y), eta = rate();
     const double weight = y > 0 ? samples_.positive_weight : samples_.negative_weight;
     const double factor = weight * update(x, p, y, loss, eta);
-    const bool l2 = problem_.penalty == SgdPenalty::l2 || problem_.penalty == SgdPenalty::elasticnet;
+    const bool l2 =
+        problem_.penalty == SgdPenalty::l2 || problem_.penalty == SgdPenalty::elasticnet;
     if (l2) shrink(std::max(0.0, 1 - (1 - l1()) * eta * problem_.alpha));
     if (factor != 0) {
       wide_add(samples_.features, factor / scale_, x, state_.w.data());

@@ -52,7 +52,7 @@ void check_problem(const SgdProblem& problem, std::string_view name);
 struct SgdState {
   std::vector<double> w, average_w, l1_used;  // [features] each
   double b = 0, average_b = 0, l1_total = 0;
-  double t = 1;         // the number of the next sample
+  double t = 1;           // the number of the next sample
   uint64_t position = 0;  // of the random numbers
 };
 

@@ -17,9 +17,8 @@ struct LabelPairs {
 LabelPairs read_pairs(const Tensor& truth, const Tensor& predicted, std::string_view name) {
   require(truth.defined() && truth.size() > 0, name, "expected at least one label, got ",
           truth.shape());
-  LabelPairs pairs{read_labels(truth, truth.dim(0), name),
-                   read_labels(predicted, truth.dim(0), name),
-                   {}};
+  LabelPairs pairs{
+      read_labels(truth, truth.dim(0), name), read_labels(predicted, truth.dim(0), name), {}};
   std::vector<int32_t> all = pairs.truth;
   all.insert(all.end(), pairs.predicted.begin(), pairs.predicted.end());
   std::sort(all.begin(), all.end());

@@ -13,8 +13,8 @@ namespace kaiseki::ml {
 double accuracy_score(const Tensor& truth, const Tensor& predicted);
 
 /// i32 [classes, classes]: element (i, j) counts the samples of class i with prediction j. The
-/// classes are `labels` in their order, or all labels that occur, ascending. Samples of other labels
-/// do not count.
+/// classes are `labels` in their order, or all labels that occur, ascending. Samples of other
+/// labels do not count.
 Tensor confusion_matrix(const Tensor& truth, const Tensor& predicted,
                         const std::vector<int32_t>& labels = {});
 

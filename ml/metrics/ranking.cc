@@ -109,10 +109,9 @@ RocCurve roc_curve(const Tensor& truth, const Tensor& scores, const RocOptions& 
   RocPoint before{0, 0, 0};
   for (size_t i = 0; i < points.size(); ++i) {
     const RocPoint& p = points[i];
-    const bool straight =
-        i > 0 && i + 1 < points.size() &&
-        p.positives - before.positives == points[i + 1].positives - p.positives &&
-        p.negatives - before.negatives == points[i + 1].negatives - p.negatives;
+    const bool straight = i > 0 && i + 1 < points.size() &&
+                          p.positives - before.positives == points[i + 1].positives - p.positives &&
+                          p.negatives - before.negatives == points[i + 1].negatives - p.negatives;
     before = p;
     if (options.drop_intermediate && points.size() > 2 && straight) continue;
     curve.fpr.push_back(static_cast<double>(p.negatives) / static_cast<double>(negatives));

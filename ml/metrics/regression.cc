@@ -11,7 +11,7 @@ namespace kaiseki::ml {
 namespace {
 
 struct SquareSums {
-  double error = 0;       // of truth - predicted
+  double error = 0;        // of truth - predicted
   double around_mean = 0;  // of truth - mean
 };
 
@@ -22,8 +22,8 @@ std::vector<SquareSums> square_sums(const Tensor& truth, const Tensor& predicted
   check_tensor(predicted, "predictions", name);
   require((truth.rank() == 1 || truth.rank() == 2) && truth.size() > 0, name,
           "expected a truth of shape [n] or [n, outputs] with n > 0, got ", truth.shape());
-  require(predicted.shape() == truth.shape(), name, "expected predictions of shape ",
-          truth.shape(), ", got ", predicted.shape());
+  require(predicted.shape() == truth.shape(), name, "expected predictions of shape ", truth.shape(),
+          ", got ", predicted.shape());
   check_finite(truth, "the truth", name);
   check_finite(predicted, "predictions", name);
   const Tensor a = on_host(truth), b = on_host(predicted);

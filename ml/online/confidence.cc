@@ -86,8 +86,7 @@ void ConfidenceClassifier::start(int64_t features) {
                   {std::vector<double>(size), std::vector<double>(size, 1.0), 0});
 }
 
-void ConfidenceClassifier::run(const Tensor& x, const std::vector<int32_t>& codes,
-                               int64_t passes) {
+void ConfidenceClassifier::run(const Tensor& x, const std::vector<int32_t>& codes, int64_t passes) {
   const Tensor host = on_host(x);
   const auto functions = static_cast<int64_t>(weights_.size());
   std::vector<int64_t> done(weights_.size());
@@ -155,8 +154,7 @@ double ConfidenceClassifier::score(const Tensor& x, const Tensor& y) const {
 Tensor ConfidenceClassifier::variances() const {
   check_fitted(function_.defined(), name_);
   std::vector<double> all;
-  for (const Weights& w : weights_)
-    all.insert(all.end(), w.variance.begin(), w.variance.end() - 1);
+  for (const Weights& w : weights_) all.insert(all.end(), w.variance.begin(), w.variance.end() - 1);
   return tensor_from(all, coefficients().shape(), coefficients().device());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Linear classifiers that also learn how certain each weight is: confidence-weighted learning, its
-// soft form, adaptive regularization of weights (AROW) and Gaussian herding (NHERD). Weights of rare
-// features stay uncertain, and so they change by larger steps.
+// soft form, adaptive regularization of weights (AROW) and Gaussian herding (NHERD). Weights of
+// rare features stay uncertain, and so they change by larger steps.
 #pragma once
 
 #include <string>
@@ -60,8 +60,8 @@ class ConfidenceClassifier {
     std::vector<double> mean, variance;
     uint64_t position = 0;  // of the random numbers
   };
-  int64_t learn(const float* x, const std::vector<int32_t>& codes, int32_t positive,
-                int64_t passes, uint64_t stream, Weights& weights) const;
+  int64_t learn(const float* x, const std::vector<int32_t>& codes, int32_t positive, int64_t passes,
+                uint64_t stream, Weights& weights) const;
   bool step(const float* x, double y, Weights& weights) const;
   void start(int64_t features);
   void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t passes);

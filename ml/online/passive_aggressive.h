@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Passive-aggressive learning (Crammer, Dekel, Keshet, Shalev-Shwartz, Singer, "Online
-// passive-aggressive algorithms", 2006). w changes by the smallest step that makes the margin of the
-// sample 1.
+// passive-aggressive algorithms", 2006). w changes by the smallest step that makes the margin of
+// the sample 1.
 #pragma once
 
 #include "ml/linear/sgd.h"

@@ -25,7 +25,8 @@ class OneHotEncoder {
   explicit OneHotEncoder(OneHotEncoderOptions options = {}) : options_(options) {}
 
   void fit(const Tensor& x);
-  /// f32 [n, columns], on the device of x: the columns of the first feature's categories, and so on.
+  /// f32 [n, columns], on the device of x: the columns of the first feature's categories, and so
+  /// on.
   Tensor transform(const Tensor& x) const;
   Tensor fit_transform(const Tensor& x);
   /// The categories i32 [n, features] of f32 [n, columns]. The largest column of a feature decides.

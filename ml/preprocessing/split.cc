@@ -44,9 +44,8 @@ PartSizes part_sizes(int64_t n, const TrainTestSplitOptions& options) {
           options.train_size.value_or(0.5));
   const auto count = static_cast<double>(n);
   const auto test = static_cast<int64_t>(std::ceil(options.test_size * count));
-  const auto train = options.train_size
-                         ? static_cast<int64_t>(std::floor(*options.train_size * count))
-                         : n - test;
+  const auto train =
+      options.train_size ? static_cast<int64_t>(std::floor(*options.train_size * count)) : n - test;
   require(train > 0 && test > 0 && train + test <= n, name,
           "expected at least one sample for each part, got ", train, " and ", test, " of ", n);
   return {train, test};
@@ -174,8 +173,7 @@ std::vector<SplitIndices> KFold::split(int64_t samples) const {
   std::vector<int64_t> fold(static_cast<size_t>(samples));
   size_t next = 0;
   for (int64_t f = 0; f < options_.n_splits; ++f)
-    for (int64_t i = 0; i < size + (f < larger); ++i)
-      fold[static_cast<size_t>(order[next++])] = f;
+    for (int64_t i = 0; i < size + (f < larger); ++i) fold[static_cast<size_t>(order[next++])] = f;
   return folds_of(fold, options_.n_splits);
 }
 

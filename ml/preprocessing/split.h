@@ -16,8 +16,8 @@ struct SplitIndices {
 };
 
 struct TrainTestSplitOptions {
-  /// The part of the samples, between 0 and 1. The number of samples is rounded up for the test, and
-  /// down for the training.
+  /// The part of the samples, between 0 and 1. The number of samples is rounded up for the test,
+  /// and down for the training.
   double test_size = 0.25;
   std::optional<double> train_size;  // default: all samples that are not for the test
   bool shuffle = true;

@@ -111,8 +111,7 @@ inline MlSet regression_set(int64_t rows, int64_t columns, int64_t outputs, uint
       for (int64_t j = 0; j < columns; ++j)
         if (j % 3 != 2) target += x[i * columns + j] * w[j * outputs + o];
     }
-  return {floats(x, {rows, columns}),
-          floats(y, outputs == 1 ? Shape{rows} : Shape{rows, outputs})};
+  return {floats(x, {rows, columns}), floats(y, outputs == 1 ? Shape{rows} : Shape{rows, outputs})};
 }
 
 /// blobs() of ml_cases.py.

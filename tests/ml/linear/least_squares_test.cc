@@ -15,7 +15,8 @@ using namespace kaiseki::test;
 
 namespace {
 
-const char* const kSets[] = {"tall", "wide", "outputs", "long", "many", "duplicate", "iris", "cancer"};
+const char* const kSets[] = {"tall", "wide",      "outputs", "long",
+                             "many", "duplicate", "iris",    "cancer"};
 
 /// The sets of make_ml_linear_cases.py.
 MlSet target_set(const std::string& name) {
@@ -35,8 +36,7 @@ MlSet target_set(const std::string& name) {
   }
   const int64_t target = name == "iris" ? 3 : 0;
   for (int64_t i = 0; i < from.x.dim(0); ++i)
-    for (int64_t j = 0; j < width; ++j)
-      (j == target ? y : x).push_back(values[i * width + j]);
+    for (int64_t j = 0; j < width; ++j) (j == target ? y : x).push_back(values[i * width + j]);
   return {floats(x, {from.x.dim(0), width - 1}), floats(y, {from.x.dim(0)})};
 }
 
@@ -46,7 +46,8 @@ void check_model(const Model& model, const MlSet& set, const MlCases& cases,
   CAPTURE(name);
   CHECK(difference(model.coefficients(), cases[name + ".w"].values) < 1e-4);
   CHECK(difference(model.intercept(), cases[name + ".b"].values) < 1e-4);
-  CHECK(model.score(set.x, set.y) == doctest::Approx(cases[name + ".score"].values[0]).epsilon(1e-4));
+  CHECK(model.score(set.x, set.y) ==
+        doctest::Approx(cases[name + ".score"].values[0]).epsilon(1e-4));
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ TEST_CASE("LinearRegression and Ridge: equal scikit-learn's within 1e-4") {
   for (const std::string name : kSets) {
     const MlSet set = target_set(name);
     for (LeastSquaresSolver solver : {LeastSquaresSolver::automatic, LeastSquaresSolver::qr}) {
-      LinearRegression model({.solver = solver}), origin({.fit_intercept = false, .solver = solver});
+      LinearRegression model({.solver = solver}),
+          origin({.fit_intercept = false, .solver = solver});
       model.fit(set.x, set.y);
       origin.fit(set.x, set.y);
       check_model(model, set, cases, name + ".ols");

@@ -21,15 +21,16 @@ TEST_CASE("classification metrics: equal scikit-learn's, for labels that are any
       const std::vector<int32_t> counts = confusion_matrix(truth, predicted).to_vector<int32_t>();
       CHECK(difference(std::vector<double>(counts.begin(), counts.end()),
                        cases[name + ".confusion"].values) == 0);
-      const std::pair<std::string, ScoreAverage> averages[] = {{"micro", ScoreAverage::micro},
-                                                               {"macro", ScoreAverage::macro},
-                                                               {"weighted", ScoreAverage::weighted}};
+      const std::pair<std::string, ScoreAverage> averages[] = {
+          {"micro", ScoreAverage::micro},
+          {"macro", ScoreAverage::macro},
+          {"weighted", ScoreAverage::weighted}};
       for (const auto& average : averages) {
         const ScoreOptions options{.average = average.second};
-        CHECK(difference({precision_score(truth, predicted, options),
-                          recall_score(truth, predicted, options),
-                          f1_score(truth, predicted, options)},
-                         cases[name + "." + average.first].values) < 1e-8);
+        CHECK(difference(
+                  {precision_score(truth, predicted, options),
+                   recall_score(truth, predicted, options), f1_score(truth, predicted, options)},
+                  cases[name + "." + average.first].values) < 1e-8);
       }
       const ClassScores scores = precision_recall_fscore_support(truth, predicted);
       std::vector<double> all = scores.precision;
@@ -50,9 +51,10 @@ TEST_CASE("classification metrics: labels, zero division and errors") {
         std::vector<int32_t>{1, 0, 2, 0});
   CHECK(precision_score(truth, none) == 0);
   CHECK(precision_score(truth, none, {.zero_division = 1}) == 1);
-  CHECK_THROWS_WITH_AS(f1_score(integers({0, 1, 2}, {3}), none),
-                       "[f1_score] expected two classes for a binary score, got 3; select another average",
-                       ShapeError);
+  CHECK_THROWS_WITH_AS(
+      f1_score(integers({0, 1, 2}, {3}), none),
+      "[f1_score] expected two classes for a binary score, got 3; select another average",
+      ShapeError);
   CHECK_THROWS_AS(f1_score(integers({4, 5, 5}, {3}), integers({4, 4, 4}, {3})), ShapeError);
   CHECK_THROWS_AS(accuracy_score(truth, integers({1, 2}, {2})), ShapeError);
   CHECK_THROWS_AS(accuracy_score(Tensor(), truth), ShapeError);

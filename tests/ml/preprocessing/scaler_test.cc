@@ -84,7 +84,7 @@ TEST_CASE("scalers: options and errors") {
   CHECK_THROWS_AS(clip.transform(floats({1, 2, 3}, {1, 3})), ShapeError);
   CHECK_THROWS_AS(shift.fit(floats({}, {0, 2})), ShapeError);
   CHECK_THROWS_AS(shift.fit(floats({1, 2}, {2})), ShapeError);
-  for (double bad : {std::numeric_limits<double>::quiet_NaN(),
-                     std::numeric_limits<double>::infinity()})
+  for (double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
     CHECK_THROWS_AS(shift.fit(floats({1, bad}, {2, 1})), ShapeError);
 }

@@ -30,7 +30,8 @@ std::vector<double> folds_of(const std::vector<SplitIndices>& splits, int64_t n)
 
 TEST_CASE("KFold and StratifiedKFold: equal scikit-learn's without shuffling") {
   const MlCases cases("preprocessing.txt");
-  CHECK(difference(folds_of(KFold({.n_splits = 4}).split(23), 23), cases["kfold.23.4"].values) == 0);
+  CHECK(difference(folds_of(KFold({.n_splits = 4}).split(23), 23), cases["kfold.23.4"].values) ==
+        0);
   for (const std::string name : {"iris", "digits", "cancer"}) {
     const Tensor y = ml_set(name).y;
     CHECK(difference(folds_of(StratifiedKFold().split(y), y.size()),
