@@ -14,8 +14,8 @@ namespace kaiseki::ml {
 
 /// How much the samples of a class count. Without a weight, it is 1.
 struct ClassWeights {
-  bool balanced = false;             // n / (classes * samples of the class), for all classes
-  std::map<int32_t, double> values;  // by label
+  bool balanced = false;                  // n / (classes * samples of the class), for all classes
+  std::map<int32_t, double> values = {};  // by label
 };
 
 /// The weight of each class. Throws ShapeError for a negative weight, for a label that is no class,

@@ -16,7 +16,7 @@ struct LogisticRegressionOptions {
   LogisticPenalty penalty = LogisticPenalty::l2;
   double c = 1;  // C of scikit-learn: the weight of the losses. Above 0
   bool fit_intercept = true;
-  ClassWeights class_weight;
+  ClassWeights class_weight = {};
   int64_t max_iter = 100;
   double tol = 1e-4;  // of the largest element of the gradient
 };

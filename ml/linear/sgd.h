@@ -70,7 +70,7 @@ struct SGDClassifierOptions {
   LearningRate learning_rate = LearningRate::optimal;
   double eta0 = 0, power_t = 0.5;
   int64_t n_iter_no_change = 5;
-  ClassWeights class_weight;
+  ClassWeights class_weight = {};
   bool average = false;  // the result is the mean of the weights after each sample
 };
 

@@ -77,7 +77,7 @@ class ConfidenceClassifier {
 
 struct ConfidenceWeightedOptions {
   double eta = 0.9;  // the probability of a correct prediction that a step demands; 0.5 < eta < 1
-  ConfidenceOptions common;
+  ConfidenceOptions common = {};
 };
 class ConfidenceWeighted : public ConfidenceClassifier {
  public:
@@ -87,7 +87,7 @@ class ConfidenceWeighted : public ConfidenceClassifier {
 struct SoftConfidenceWeightedOptions {
   double eta = 0.9;  // 0.5 < eta < 1
   double c = 1;      // the largest step; above 0
-  ConfidenceOptions common;
+  ConfidenceOptions common = {};
 };
 /// SCW-I.
 class SoftConfidenceWeighted : public ConfidenceClassifier {
@@ -97,7 +97,7 @@ class SoftConfidenceWeighted : public ConfidenceClassifier {
 
 struct AROWOptions {
   double r = 1;  // above 0; a larger one makes smaller steps
-  ConfidenceOptions common;
+  ConfidenceOptions common = {};
 };
 class AROW : public ConfidenceClassifier {
  public:
@@ -106,7 +106,7 @@ class AROW : public ConfidenceClassifier {
 
 struct NHERDOptions {
   double c = 0.1;  // above 0; a smaller one makes smaller steps
-  ConfidenceOptions common;
+  ConfidenceOptions common = {};
 };
 class NHERD : public ConfidenceClassifier {
  public:

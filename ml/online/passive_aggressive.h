@@ -22,7 +22,7 @@ struct PassiveAggressiveOptions {
   int64_t n_iter_no_change = 5;
   bool shuffle = true;
   uint64_t seed = 0;
-  ClassWeights class_weight;
+  ClassWeights class_weight = {};
   bool average = false;
 };
 

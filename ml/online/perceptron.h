@@ -15,7 +15,7 @@ struct PerceptronOptions {
   bool shuffle = true;
   double eta0 = 1;
   int64_t n_iter_no_change = 5;
-  ClassWeights class_weight;
+  ClassWeights class_weight = {};
   bool average = false;
   uint64_t seed = 0;
 };

@@ -19,7 +19,7 @@ struct TrainTestSplitOptions {
   /// The part of the samples, between 0 and 1. The number of samples is rounded up for the test,
   /// and down for the training.
   double test_size = 0.25;
-  std::optional<double> train_size;  // default: all samples that are not for the test
+  std::optional<double> train_size = {};  // default: all samples that are not for the test
   bool shuffle = true;
   /// Labels i32 [n]. If set, each part has each class in the same proportion. Requires `shuffle`,
   /// and at least two samples of each class.
