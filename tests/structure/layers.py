@@ -47,14 +47,14 @@ LEVELS = {
 }
 # Folders of TESTED that need no tests of their own: dist/net tests beast, and the build without zlib tests its stub. A backend needs
 # none either, because the tests of operations run on every device.
-TESTED = {"base", "matrix", "nn", "dist", "cli"}
+TESTED = {"base", "matrix", "nn", "ml", "dist", "cli"}
 UNTESTED = {"dist/net/beast", "nn/io/no_zlib"}
 # Tests of no folder: the kernels, the programs of the pages, and a backend that is only for tests.
 OWN_TESTS = {"cl_kernels", "docs", "matrix/backend/bare", "matrix/backend/no_bare"}
 LINES = {".cc": 500, ".h": 500, ".py": 500, ".cl": 250, ".cmake": 250, ".ts": 500, ".tsx": 500, ".js": 500, ".mjs": 500}
 CODE = set(LINES) | {".sh"}
 INCLUDE = re.compile(r'^\s*#include "([a-z_]+)/', re.MULTILINE)
-FOLDER_INCLUDE = re.compile(r'^\s*#include "((?:matrix|nn|dist)(?:/[a-z_]+)*)/[^/"]+"', re.MULTILINE)
+FOLDER_INCLUDE = re.compile(r'^\s*#include "((?:matrix|nn|ml|dist)(?:/[a-z_]+)*)/[^/"]+"', re.MULTILINE)
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:root|home/\w+|work)/\w+")
 
 

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include "ml/linear/logistic_regression.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "matrix/ops/copy.h"
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/gemm.h"
+#include "matrix/ops/reduce.h"
+#include "matrix/ops/softmax.h"
+#include "ml/linear/lbfgs.h"
+#include "ml/metrics/classification.h"
+
+namespace kaiseki::ml {
+namespace {
+
+// Rows whose f32 sums become double. More rows would lose digits, fewer would cost time.
+constexpr int64_t kRows = 16384;
+
+/// The losses and gradients of a block of rows.
+struct LossBlock {
+  Tensor losses;  // [rows]
+  Tensor deltas;  // [rows, outputs]: by the scores
+};
+
+/// The sum of the losses. Outputs are 1 for two classes.
+class LogisticLoss {
+ public:
+  LogisticLoss(const Tensor& x, const LabelCodes& labels, const std::vector<double>& class_weights)
+      : x_(with_contiguous_columns(x)) {
+    const bool weighted = std::any_of(class_weights.begin(), class_weights.end(),
+                                      [](double weight) { return weight != 1; });
+    const bool binary = class_weights.size() == 2;
+    outputs_ = binary ? 1 : static_cast<int64_t>(class_weights.size());
+    const std::vector<double> truth(labels.codes.begin(), labels.codes.end());
+    codes_ =
+        binary ? tensor_from(truth, {x.dim(0)}, x.device()) : tensor_from(labels.codes, x.device());
+    if (!weighted) return;
+    std::vector<double> weights;
+    for (int32_t code : labels.codes) weights.push_back(class_weights[static_cast<size_t>(code)]);
+    weights_ = tensor_from(weights, {x.dim(0)}, x.device());
+  }
+
+  int64_t outputs() const { return outputs_; }
+  int64_t features() const { return x_.dim(1); }
+
+  /// Adds the gradients by w [outputs, features] and b [outputs]. Returns the value.
+  double operator()(const Tensor& w, const Tensor& b, double* w_gradient,
+                    double* b_gradient) const {
+    double value = 0;
+    for (int64_t begin = 0; begin < x_.dim(0); begin += kRows) {
+      const int64_t rows = std::min(kRows, x_.dim(0) - begin);
+      const Tensor x = x_.slice(0, begin, rows);
+      const LossBlock block = losses(x, w, b, begin, rows);
+      for (float loss : block.losses.to_vector()) value += loss;
+      add(matmul(block.deltas, x, true, false), w_gradient);
+      add(sum(block.deltas, {0}), b_gradient);
+    }
+    return value;
+  }
+
+ private:
+  static void add(const Tensor& from, double* to) {
+    for (float value : from.to_vector()) *to++ += value;
+  }
+
+  LossBlock losses(const Tensor& x, const Tensor& w, const Tensor& b, int64_t begin,
+                   int64_t rows) const {
+    Tensor scores({rows, outputs_}, DType::f32, x.device());
+    GemmOptions options;
+    options.transpose_b = true;
+    options.bias_per_column = &b;
+    gemm(x, w, scores, options);
+    const Tensor codes = codes_.slice(0, begin, rows);
+    LossBlock block;
+    if (outputs_ == 1) {
+      const Tensor z = scores.reshape({rows});
+      // log(1 + exp(-s)) for the score s of the true class
+      block.losses =
+          elementwise("max((1 - 2*t) * z, 0.0) + log1p(exp(-abs(z)))", {{"t", codes}, {"z", z}});
+      block.deltas =
+          elementwise("sigmoid(z) - t", {{"t", codes}, {"z", z}}).reshape({rows, int64_t{1}});
+    } else {
+      const CrossEntropy entropy = softmax_cross_entropy(scores, codes);
+      block.losses = entropy.losses;
+      block.deltas = softmax_cross_entropy_backward(entropy.probabilities, codes, 1);
+    }
+    if (!weights_.defined()) return block;
+    const Tensor weights = weights_.slice(0, begin, rows);
+    block.losses = multiply(block.losses, weights);
+    block.deltas = multiply(block.deltas, weights.reshape({rows, 1}));
+    return block;
+  }
+
+  Tensor x_, codes_, weights_;  // codes: f32 of 0 and 1 for two classes, else i32
+  int64_t outputs_ = 1;
+};
+
+}  // namespace
+
+LogisticRegression::LogisticRegression(LogisticRegressionOptions options)
+    : options_(std::move(options)) {
+  const std::string_view name = "LogisticRegression";
+  require(options_.c > 0 && std::isfinite(options_.c), name, "expected a c above 0, got ",
+          options_.c);
+  require(options_.max_iter > 0, name, "expected a max_iter of 1 or more, got ", options_.max_iter);
+  require(options_.tol >= 0, name, "expected a tol of 0 or more, got ", options_.tol);
+}
+
+void LogisticRegression::fit(const Tensor& x, const Tensor& y) {
+  const std::string_view name = "LogisticRegression";
+  check_samples(x, name);
+  const LabelCodes labels = encode_labels(read_labels(y, x.dim(0), name));
+  check_classes(labels.classes, name);
+  const LogisticLoss loss(x, labels, weights_of_classes(options_.class_weight, labels, name));
+  const int64_t outputs = loss.outputs(), features = loss.features(), count = outputs * features;
+  const double penalty = options_.penalty == LogisticPenalty::l2 ? 1 / options_.c : 0;
+  const auto tensors = [&](const std::vector<double>& all) {
+    return std::pair(
+        tensor_from({all.begin(), all.begin() + count}, {outputs, features}, x.device()),
+        tensor_from({all.begin() + count, all.end()}, {outputs}, x.device()));
+  };
+  const Objective objective = [&](const std::vector<double>& all, std::vector<double>& gradient) {
+    std::fill(gradient.begin(), gradient.end(), 0.0);
+    const auto parts = tensors(all);
+    double value = loss(parts.first, parts.second, gradient.data(), gradient.data() + count);
+    for (int64_t i = 0; i < count; ++i) {
+      value += penalty / 2 * all[i] * all[i];
+      gradient[i] += penalty * all[i];
+    }
+    if (!options_.fit_intercept) std::fill(gradient.begin() + count, gradient.end(), 0.0);
+    return value;
+  };
+  std::vector<double> all(static_cast<size_t>(count + outputs));
+  LbfgsOptions lbfgs;
+  lbfgs.max_iter = options_.max_iter;
+  lbfgs.tol = options_.tol;
+  const LbfgsResult result = minimize_lbfgs(objective, all, lbfgs);
+  iterations_ = result.iterations;
+  converged_ = result.converged;
+  classes_ = labels.classes;
+  function_ = LinearFunction(
+      {outputs, features, {all.begin(), all.begin() + count}, {all.begin() + count, all.end()}},
+      false, x.device());
+}
+
+Tensor LogisticRegression::decision_function(const Tensor& x) const {
+  const Tensor scores = function_.apply(x, "LogisticRegression.predict");
+  return classes_.size() == 2 ? scores.reshape({x.dim(0)}) : scores;
+}
+
+Tensor LogisticRegression::predict(const Tensor& x) const {
+  return labels_from_scores(decision_function(x), classes_);
+}
+
+Tensor LogisticRegression::predict_proba(const Tensor& x) const {
+  const Tensor scores = decision_function(x);
+  if (scores.rank() == 2) return softmax(scores);
+  const Tensor column = scores.reshape({x.dim(0), 1});
+  const Tensor parts[] = {elementwise("sigmoid(-z)", {{"z", column}}),
+                          elementwise("sigmoid(z)", {{"z", column}})};
+  return concatenate(parts, 1);
+}
+
+double LogisticRegression::score(const Tensor& x, const Tensor& y) const {
+  return accuracy_score(y, predict(x));
+}
+
+}  // namespace kaiseki::ml

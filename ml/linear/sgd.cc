@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "ml/linear/sgd.h"
+
+#include <algorithm>
+
+#include "matrix/ops/check.h"
+#include "matrix/ops/copy.h"
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/reduce.h"
+#include "matrix/threads.h"
+#include "ml/metrics/classification.h"
+#include "ml/metrics/regression.h"
+#include "ml/samples.h"
+
+namespace kaiseki::ml {
+namespace {
+
+template <typename Options>
+SgdProblem problem_of(const Options& o) {
+  SgdProblem p;
+  p.loss = o.loss;
+  p.epsilon = o.epsilon;
+  p.penalty = o.penalty;
+  p.alpha = o.alpha;
+  p.l1_ratio = o.l1_ratio;
+  p.learning_rate = o.learning_rate;
+  p.eta0 = o.eta0;
+  p.power_t = o.power_t;
+  p.fit_intercept = o.fit_intercept;
+  p.shuffle = o.shuffle;
+  p.average = o.average;
+  p.max_iter = o.max_iter;
+  p.tol = o.tol;
+  p.n_iter_no_change = o.n_iter_no_change;
+  p.seed = o.seed;
+  return p;
+}
+
+/// The function of each state, or its average.
+LinearFunction function_of(const std::vector<SgdState>& states, bool average, bool flat,
+                           Device device) {
+  LinearWeights weights;
+  weights.outputs = static_cast<int64_t>(states.size());
+  weights.features = static_cast<int64_t>(states.front().w.size());
+  for (const SgdState& state : states) {
+    const std::vector<double>& w = average ? state.average_w : state.w;
+    weights.coefficients.insert(weights.coefficients.end(), w.begin(), w.end());
+    weights.intercept.push_back(average ? state.average_b : state.b);
+  }
+  return LinearFunction(weights, flat, device);
+}
+
+}  // namespace
+
+OneVsRestSgd::OneVsRestSgd(const SgdProblem& problem, ClassWeights weights, std::string_view name)
+    : problem_(problem), class_weight_(std::move(weights)), name_(name) {
+  check_problem(problem, name_);
+}
+
+void OneVsRestSgd::run(const Tensor& x, const std::vector<int32_t>& codes, int64_t epochs) {
+  const Tensor host = on_host(x);
+  std::vector<int64_t> passes(states_.size());
+  const bool binary = states_.size() == 1;
+  parallel_for(static_cast<int64_t>(states_.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t f = begin; f < end; ++f) {
+      const auto function = static_cast<size_t>(f);
+      const int64_t positive = binary ? 1 : f;
+      std::vector<double> y;
+      for (int32_t code : codes) y.push_back(code == positive ? 1 : -1);
+      SgdSamples samples{host.data<float>(), host.dim(0), host.dim(1), y.data(), 1, 1};
+      samples.positive_weight = weights_[static_cast<size_t>(positive)];
+      if (binary) samples.negative_weight = weights_[0];
+      passes[function] =
+          run_sgd(samples, problem_, epochs, static_cast<uint64_t>(f), states_[function]);
+    }
+  });
+  iterations_ = *std::max_element(passes.begin(), passes.end());
+  function_ = function_of(states_, problem_.average, false, x.device());
+}
+
+void OneVsRestSgd::fit(const Tensor& x, const Tensor& y) {
+  check_samples(x, name_);
+  const LabelCodes labels = encode_labels(read_labels(y, x.dim(0), name_));
+  check_classes(labels.classes, name_);
+  classes_ = labels.classes;
+  weights_ = weights_of_classes(class_weight_, labels, name_);
+  states_.assign(classes_.size() == 2 ? 1 : classes_.size(), {});
+  run(x, labels.codes, problem_.max_iter);
+}
+
+void OneVsRestSgd::partial_fit(const Tensor& x, const Tensor& y,
+                               const std::vector<int32_t>& classes) {
+  require(!class_weight_.balanced, name_,
+          "expected class weights by label for partial_fit(), got balanced ones");
+  const bool first = states_.empty();
+  require(!first || !classes.empty(), name_,
+          "expected all classes in the first call of partial_fit(), got none");
+  if (first) {
+    check_samples(x, name_);
+  } else {
+    check_samples(x, function_.features(), name_);
+  }
+  if (!classes.empty()) {
+    const LabelCodes known = encode_labels(classes);
+    check_classes(known.classes, name_);
+    require(first || known.classes == classes_, name_,
+            "expected the classes of the first call of partial_fit(), got others");
+    if (first) weights_ = weights_of_classes(class_weight_, known, name_);
+    classes_ = known.classes;
+  }
+  const std::vector<int32_t> codes =
+      encode_labels(read_labels(y, x.dim(0), name_), classes_, name_);
+  if (first) states_.assign(classes_.size() == 2 ? 1 : classes_.size(), {});
+  run(x, codes, 1);
+}
+
+Tensor OneVsRestSgd::decision_function(const Tensor& x) const {
+  const Tensor scores = function_.apply(x, name_);
+  return classes_.size() == 2 ? scores.reshape({x.dim(0)}) : scores;
+}
+
+Tensor OneVsRestSgd::predict(const Tensor& x) const {
+  return labels_from_scores(decision_function(x), classes_);
+}
+
+double OneVsRestSgd::score(const Tensor& x, const Tensor& y) const {
+  return accuracy_score(y, predict(x));
+}
+
+SGDClassifier::SGDClassifier(const SGDClassifierOptions& options)
+    : OneVsRestSgd(problem_of(options), options.class_weight, "SGDClassifier"),
+      loss_(options.loss) {}
+
+Tensor SGDClassifier::predict_proba(const Tensor& x) const {
+  require(loss_ == SgdLoss::log, name(), "expected the loss `log` for probabilities");
+  const Tensor scores = decision_function(x);
+  if (scores.rank() == 1) {
+    const Tensor column = scores.reshape({x.dim(0), 1});
+    const Tensor parts[] = {elementwise("sigmoid(-z)", {{"z", column}}),
+                            elementwise("sigmoid(z)", {{"z", column}})};
+    return concatenate(parts, 1);
+  }
+  const Tensor each = elementwise("sigmoid(z)", {{"z", scores}});
+  const auto classes = static_cast<float>(scores.dim(1));
+  // If all probabilities are 0, the classes are equally likely.
+  return elementwise("s > 0 ? p / s : 1 / k",
+                     {{"p", each}, {"s", sum(each, {1}, true)}, {"k", classes}});
+}
+
+SGDRegressor::SGDRegressor(const SGDRegressorOptions& options) : problem_(problem_of(options)) {
+  const bool known = options.loss == SgdLoss::squared_error || options.loss == SgdLoss::huber;
+  require(known, "SGDRegressor", "expected the loss squared_error or huber");
+  check_problem(problem_, "SGDRegressor");
+}
+
+void SGDRegressor::run(const Tensor& x, const Tensor& y, int64_t epochs) {
+  const Tensor host = on_host(x);
+  const std::vector<float> narrow = y.to_vector();
+  const std::vector<double> targets(narrow.begin(), narrow.end());
+  const SgdSamples samples{host.data<float>(), host.dim(0), host.dim(1), targets.data(), 1, 1};
+  iterations_ = run_sgd(samples, problem_, epochs, 0, state_);
+  function_ = function_of({state_}, problem_.average, true, x.device());
+}
+
+void SGDRegressor::fit(const Tensor& x, const Tensor& y) {
+  check_samples(x, "SGDRegressor");
+  check_targets(y, x, "SGDRegressor");
+  require(y.rank() == 1, "SGDRegressor", "expected y of shape [n], got ", y.shape());
+  state_ = {};
+  run(x, y, problem_.max_iter);
+}
+
+void SGDRegressor::partial_fit(const Tensor& x, const Tensor& y) {
+  if (!function_.defined())
+    check_samples(x, "SGDRegressor");
+  else
+    check_samples(x, function_.features(), "SGDRegressor");
+  check_targets(y, x, "SGDRegressor");
+  require(y.rank() == 1, "SGDRegressor", "expected y of shape [n], got ", y.shape());
+  run(x, y, 1);
+}
+
+double SGDRegressor::score(const Tensor& x, const Tensor& y) const {
+  return r2_score(y, predict(x));
+}
+
+}  // namespace kaiseki::ml
