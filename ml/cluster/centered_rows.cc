@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "matrix/backend/cpu/gemm.h"
-#include "ml/input/samples.h"
+#include "ml/row_blocks.h"
 
 namespace kaiseki::ml {
 namespace {

@@ -7,7 +7,9 @@
 #include "base/error.h"
 #include "ml/cluster/kmeans_start.h"
 #include "ml/cluster/lloyd.h"
-#include "ml/input/samples.h"
+#include "ml/draw.h"
+#include "ml/row_blocks.h"
+#include "ml/samples.h"
 
 namespace kaiseki::ml {
 namespace {
@@ -32,7 +34,8 @@ KMeans::KMeans(KMeansOptions options) : options_(std::move(options)) {
 }
 
 void KMeans::fit(const Tensor& x) {
-  const Tensor host = check_samples(x, kFit).to(Device::cpu());
+  check_samples(x, kFit);
+  const Tensor host = on_host(x);
   require(x.dim(0) >= options_.n_clusters, kFit, "expected at least ", options_.n_clusters,
           " samples for n_clusters ", options_.n_clusters, ", got ", x.dim(0));
   if (options_.centers.defined()) {
@@ -89,7 +92,8 @@ int64_t KMeans::n_iter() const {
 }
 
 NearestCenters nearest_centers(const Tensor& x, const Tensor& centers, std::string_view name) {
-  const Tensor host = check_samples(x, centers.dim(1), name).to(Device::cpu());
+  check_samples(x, centers.dim(1), name);
+  const Tensor host = on_host(x);
   // The mean of the centers serves as well as that of x, and does not depend on the other samples.
   const std::vector<double> mean = feature_means(centers);
   const CenteredRows rows(host, std::vector<float>(mean.begin(), mean.end()));
@@ -99,7 +103,8 @@ NearestCenters nearest_centers(const Tensor& x, const Tensor& centers, std::stri
 }
 
 Tensor center_distances(const Tensor& x, const Tensor& centers, std::string_view name) {
-  const Tensor host = check_samples(x, centers.dim(1), name).to(Device::cpu());
+  check_samples(x, centers.dim(1), name);
+  const Tensor host = on_host(x);
   const CenteredRows rows(host, std::vector<float>(static_cast<size_t>(x.dim(1))));
   const Centers to = rows.centered(centers);
   Tensor distances({x.dim(0), to.count}, DType::f32, Device::cpu());

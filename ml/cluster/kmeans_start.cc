@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "ml/input/draw.h"
+#include "ml/draw.h"
 
 namespace kaiseki::ml {
 namespace {

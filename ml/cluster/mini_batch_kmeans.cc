@@ -8,8 +8,9 @@
 
 #include "base/error.h"
 #include "ml/cluster/kmeans_start.h"
-#include "ml/input/draw.h"
-#include "ml/input/samples.h"
+#include "ml/draw.h"
+#include "ml/row_blocks.h"
+#include "ml/samples.h"
 
 namespace kaiseki::ml {
 
@@ -180,7 +181,8 @@ void MiniBatchKMeans::publish(State& state, const Tensor& x) {
 }
 
 void MiniBatchKMeans::fit(const Tensor& x) {
-  const Tensor host = check_samples(x, kName).to(Device::cpu());
+  check_samples(x, kName);
+  const Tensor host = on_host(x);
   const int64_t n = x.dim(0);
   require(n >= options_.n_clusters, kName, "expected at least ", options_.n_clusters,
           " samples for n_clusters ", options_.n_clusters, ", got ", n);
@@ -218,9 +220,11 @@ void MiniBatchKMeans::fit(const Tensor& x) {
 }
 
 void MiniBatchKMeans::partial_fit(const Tensor& x) {
-  const Tensor host =
-      (centers_.defined() ? check_samples(x, centers_.dim(1), kName) : check_samples(x, kName))
-          .to(Device::cpu());
+  if (centers_.defined())
+    check_samples(x, centers_.dim(1), kName);
+  else
+    check_samples(x, kName);
+  const Tensor host = on_host(x);
   Random random(options_.seed, 1 + static_cast<uint64_t>(n_steps_));
   std::vector<double> means = feature_means(host);
   const std::vector<float> mean(means.begin(), means.end());
