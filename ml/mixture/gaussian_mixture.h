@@ -49,7 +49,7 @@ class GaussianMixture {
   /// Draws n samples. They are on the default device.
   Sample sample(int64_t n, uint64_t seed = 0) const;
 
-  // These throw ShapeError before fit().
+  // These throw ShapeError before fit(). Tensors are on the default device.
   Tensor weights() const;  // f32 [n_components]
   Tensor means() const;    // f32 [n_components, features]
   /// f32 [n_components, features, features] (full), [features, features] (tied), [n_components,

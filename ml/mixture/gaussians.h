@@ -19,12 +19,12 @@ enum class CovarianceType : uint8_t { full, tied, diag, spherical };
 struct Gaussians {
   CovarianceType type = CovarianceType::full;
   int64_t count = 0, features = 0;
-  std::vector<double> weights;  // [count], their sum is 1
-  std::vector<double> means;    // [count, features]
+  std::vector<double> weights = {};  // [count], their sum is 1
+  std::vector<double> means = {};    // [count, features]
   // [count, features, features], [features, features], [count, features] or [count], by type.
-  std::vector<double> covariances;
+  std::vector<double> covariances = {};
   // The same shape: the inverse of the Cholesky factor, or the inverse of the deviation.
-  std::vector<double> factors;
+  std::vector<double> factors = {};
 
   Shape covariance_shape() const;
   bool has_matrices() const { return type == CovarianceType::full || type == CovarianceType::tied; }

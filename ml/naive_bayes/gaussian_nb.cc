@@ -19,17 +19,17 @@ namespace kaiseki::ml {
 namespace {
 
 /// The largest variance of a feature of all samples, from the moments of the classes.
-double largest_variance(const ClassMoments& moments, const std::vector<double>& counts) {
-  const size_t features = moments.means.size() / counts.size();
+double largest_variance(const std::vector<double>& means, const std::vector<double>& variances,
+                        const std::vector<double>& counts) {
+  const size_t features = means.size() / counts.size();
   double total = 0, largest = 0;
   for (const double count : counts) total += count;
   for (size_t j = 0; j < features; ++j) {
     double mean = 0, variance = 0;
-    for (size_t c = 0; c < counts.size(); ++c)
-      mean += counts[c] / total * moments.means[c * features + j];
+    for (size_t c = 0; c < counts.size(); ++c) mean += counts[c] / total * means[c * features + j];
     for (size_t c = 0; c < counts.size(); ++c) {
-      const double step = moments.means[c * features + j] - mean;
-      variance += counts[c] / total * (moments.variances[c * features + j] + step * step);
+      const double step = means[c * features + j] - mean;
+      variance += counts[c] / total * (variances[c * features + j] + step * step);
     }
     largest = std::max(largest, variance);
   }
@@ -89,7 +89,7 @@ void GaussianNB::partial_fit(const Tensor& x, const Tensor& y,
       model_.means[at] += step * added[c] / count;
     }
   }
-  const double largest = largest_variance(moments, added);
+  const double largest = largest_variance(model_.means, variances_, counts_);
   const double smoothing = options_.var_smoothing * (largest > 0 ? largest : 1);
   model_.covariances = variances_;
   for (double& variance : model_.covariances) variance += smoothing;

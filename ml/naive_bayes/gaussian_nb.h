@@ -26,15 +26,16 @@ class GaussianNB {
   /// x: f32 [n, features], y: i32 [n] with any integers. Throws ShapeError, also for NaN and
   /// infinity.
   void fit(const Tensor& x, const Tensor& y);
-  /// Adds samples. The first call needs the list of all classes. var_smoothing is a part of the
-  /// largest variance in this call, as in scikit-learn. Throws ShapeError for another label.
+  /// Adds samples. The first call needs the list of all classes. The result is that of fit() with
+  /// all samples. scikit-learn differs: it smooths by the variance of the last samples. Throws
+  /// ShapeError for another label.
   void partial_fit(const Tensor& x, const Tensor& y, const std::vector<int32_t>& classes = {});
   Tensor predict(const Tensor& x) const;                 // i32 [n]
   Tensor predict_proba(const Tensor& x) const;           // f32 [n, classes]
   Tensor predict_log_proba(const Tensor& x) const;       // f32 [n, classes]
   double score(const Tensor& x, const Tensor& y) const;  // the accuracy
 
-  // These throw ShapeError before fit().
+  // These throw ShapeError before fit(). Tensors are on the default device.
   const std::vector<int32_t>& classes() const;  // sorted
   Tensor theta() const;                         // f32 [classes, features]: means
   Tensor var() const;                           // f32 [classes, features]: smoothed variances

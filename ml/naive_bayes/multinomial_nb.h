@@ -33,7 +33,7 @@ class MultinomialNB {
   Tensor predict_log_proba(const Tensor& x) const;       // f32 [n, classes]
   double score(const Tensor& x, const Tensor& y) const;  // the accuracy
 
-  // These throw ShapeError before fit().
+  // These throw ShapeError before fit(). Tensors are on the default device.
   const std::vector<int32_t>& classes() const;  // sorted
   Tensor feature_log_prob() const;              // f32 [classes, features]
   Tensor class_log_prior() const;               // f32 [classes]
