@@ -19,13 +19,13 @@ def write_data():
     digits = datasets.load_digits()
     letters = "0123456789abcdefg"  # a pixel is 0..16
     lines = ["".join(letters[int(value)] for value in row) + f" {label}" for row, label in zip(digits.data, digits.target)]
-    (FOLDER / "digits.txt").write_text("\n".join(lines) + "\n")
+    (FOLDER / "digits_pixels.txt").write_text("\n".join(lines) + "\n")
 
 
 def load(name):
     """Reads the files of write_data() in f32, as the C++ tests do."""
     if name == "digits":
-        rows = [line.split() for line in (FOLDER / "digits.txt").read_text().splitlines()]
+        rows = [line.split() for line in (FOLDER / "digits_pixels.txt").read_text().splitlines()]
         x = np.array([[int(letter, 17) for letter in row[0]] for row in rows], np.float32)
         return x.astype(np.float64), np.array([int(row[1]) for row in rows])
     table = np.loadtxt(FOLDER / f"{name}.csv", delimiter=",")

@@ -28,7 +28,7 @@ inline std::string read_ml_file(const std::string& name) {
 /// "iris", "breast_cancer" or "digits".
 inline MlData load_ml_data(const std::string& name, Device device = Device::cpu()) {
   const bool digits = name == "digits";
-  const std::string text = read_ml_file(name + (digits ? ".txt" : ".csv"));
+  const std::string text = read_ml_file(digits ? "digits_pixels.txt" : name + ".csv");
   std::vector<float> values;
   std::vector<int32_t> labels;
   for (size_t begin = 0; begin < text.size();) {
