@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "ml/cluster/centered_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "matrix/backend/cpu/gemm.h"
+#include "ml/row_blocks.h"
+
+namespace kaiseki::ml {
+namespace {
+
+constexpr int kLanes = 16;  // independent sums, which the compiler puts into vectors
+
+float sum_of(const float (&lanes)[kLanes]) {
+  float sum = 0;
+  for (const float lane : lanes) sum += lane;
+  return sum;
+}
+
+std::vector<float> rounded(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+float squared_norm(const float* a, int64_t count) {
+  float lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += a[i + lane] * a[i + lane];
+  for (; i < count; ++i) lanes[i % kLanes] += a[i] * a[i];
+  return sum_of(lanes);
+}
+
+float squared_distance(const float* a, const float* b, int64_t count) {
+  float lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const float difference = a[i + lane] - b[i + lane];
+      lanes[lane] += difference * difference;
+    }
+  for (; i < count; ++i) lanes[i % kLanes] += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum_of(lanes);
+}
+
+Centers::Centers(int64_t count, int64_t features)
+    : count(count),
+      features(features),
+      values(static_cast<size_t>(count * features)),
+      norms(static_cast<size_t>(count)) {}
+
+void Centers::update_norms() {
+  for (int64_t j = 0; j < count; ++j) norms[j] = squared_norm(row(j), features);
+}
+
+CenteredRows::CenteredRows(const Tensor& x) : CenteredRows(x, rounded(feature_means(x))) {}
+
+CenteredRows::CenteredRows(const Tensor& x, std::vector<float> mean)
+    : x_(x),
+      values_(x.data<float>()),
+      count_(x.dim(0)),
+      features_(x.dim(1)),
+      mean_(std::move(mean)),
+      norms_(static_cast<size_t>(count_)) {
+  for_each_centered_block(*this, [&](const float* rows, int64_t begin, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      norms_[begin + i] = ml::squared_norm(rows + i * features_, features_);
+  });
+}
+
+double CenteredRows::mean_variance() const {
+  double sum = 0;
+  for (const float norm : norms_) sum += norm;
+  return sum / static_cast<double>(count_) / static_cast<double>(features_);
+}
+
+void CenteredRows::copy_row(int64_t i, float* to) const {
+  const float* from = values_ + i * features_;
+  const float* mean = mean_.data();
+  for (int64_t j = 0; j < features_; ++j) to[j] = from[j] - mean[j];
+}
+
+Centers CenteredRows::centered(const Tensor& centers) const {
+  Centers result(centers.dim(0), features_);
+  const std::vector<float> values = centers.to_vector<float>();
+  for (int64_t j = 0; j < result.count; ++j)
+    for (int64_t f = 0; f < features_; ++f) result.row(j)[f] = values[j * features_ + f] - mean_[f];
+  result.update_norms();
+  return result;
+}
+
+Tensor CenteredRows::absolute(const Centers& centers) const {
+  Tensor result({centers.count, features_}, DType::f32, Device::cpu());
+  float* to = result.overwrite<float>();
+  for (int64_t j = 0; j < centers.count; ++j)
+    for (int64_t f = 0; f < features_; ++f) to[j * features_ + f] = centers.row(j)[f] + mean_[f];
+  return result;
+}
+
+void partial_distances(const float* rows, int64_t count, const Centers& centers, float* out) {
+  cpu::Gemm product;
+  product.trans_b = true;
+  product.m = count, product.n = centers.count, product.k = centers.features;
+  product.alpha = -2;
+  product.a = rows, product.lda = centers.features;
+  product.b = centers.values.data(), product.ldb = centers.features;
+  product.c = out, product.ldc = centers.count;
+  product.bias_col = centers.norms.data();
+  cpu::gemm(product);
+}
+
+double assign_nearest(const CenteredRows& x, const Centers& centers, int32_t* labels) {
+  const int64_t blocks = (x.count() + kRowsPerProduct - 1) / kRowsPerProduct;
+  std::vector<double> sums(static_cast<size_t>(blocks));
+  for_each_centered_block(x, [&](const float* rows, int64_t begin, int64_t count) {
+    std::vector<float> partial(static_cast<size_t>(count * centers.count));
+    partial_distances(rows, count, centers, partial.data());
+    double sum = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const float* row = partial.data() + i * centers.count;
+      const int64_t nearest = std::min_element(row, row + centers.count) - row;
+      labels[begin + i] = static_cast<int32_t>(nearest);
+      sum += squared_distance(rows + i * x.features(), centers.row(nearest), x.features());
+    }
+    sums[begin / kRowsPerProduct] = sum;
+  });
+  double total = 0;
+  for (const double sum : sums) total += sum;
+  return total;
+}
+
+}  // namespace kaiseki::ml

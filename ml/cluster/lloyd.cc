@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "ml/cluster/lloyd.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace kaiseki::ml {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kRounding = 1e-6f;  // relative, of one update of a bound
+constexpr int64_t kMostPieces = 64;
+constexpr int64_t kBoundsPerPiece = 1 << 14;
+
+/// What one pass over a piece of the samples changes.
+struct Change {
+  std::vector<double> sums;     // [k, features], of centered samples
+  std::vector<int64_t> counts;  // [k]
+  int64_t labels = 0;           // how many labels are new
+
+  Change(int64_t k, int64_t features)
+      : sums(static_cast<size_t>(k * features)), counts(static_cast<size_t>(k)) {}
+
+  void add(int64_t cluster, const float* row, int64_t features, double sign) {
+    double* sum = sums.data() + cluster * features;
+    for (int64_t f = 0; f < features; ++f) sum[f] += sign * static_cast<double>(row[f]);
+    counts[cluster] += sign > 0 ? 1 : -1;
+  }
+};
+
+class Iteration {
+ public:
+  Iteration(const CenteredRows& x, Centers centers, bool bounds)
+      : x_(x),
+        k_(centers.count),
+        features_(x.features()),
+        bounds_(bounds),
+        total_(k_, features_),
+        half_gaps_(static_cast<size_t>(k_)) {
+    result.centers = std::move(centers);
+    result.labels.assign(static_cast<size_t>(x.count()), -1);
+    upper_.assign(static_cast<size_t>(x.count()), kInfinity);
+    lower_.assign(static_cast<size_t>(x.count()), 0);
+  }
+
+  /// Finds the nearest centers. Returns how many labels changed.
+  int64_t assign();
+  /// Moves centers to the means of their samples. Returns the sum of the squared movements.
+  double move();
+
+  LloydResult result;
+
+ private:
+  void assign_piece(int64_t begin, int64_t end, Change& change);
+  void settle(int64_t sample, const float* row, const float* partial, Change& change);
+  float distance_to_own(int64_t sample, const float* row) const;
+  void find_half_gaps();
+  void fill_empty_clusters();
+  void loosen_bounds(const std::vector<float>& shifts);
+
+  const CenteredRows& x_;
+  const int64_t k_, features_;
+  const bool bounds_;
+  Change total_;
+  // Each sample: at most so far from its own center, and at least so far from every other one.
+  std::vector<float> upper_, lower_;
+  std::vector<float> half_gaps_;  // half the distance from a center to the nearest other one
+};
+
+int64_t Iteration::assign() {
+  if (bounds_) find_half_gaps();
+  // Sums of pieces take at most a quarter of the memory of x.
+  const int64_t pieces = std::clamp<int64_t>(x_.count() / (8 * k_), 1, kMostPieces);
+  const int64_t grain = (x_.count() + pieces - 1) / pieces;
+  std::vector<Change> changes;
+  for (int64_t begin = 0; begin < x_.count(); begin += grain) changes.emplace_back(k_, features_);
+  parallel_for(x_.count(), grain, [&](int64_t begin, int64_t end) {
+    assign_piece(begin, end, changes[begin / grain]);
+  });
+  int64_t labels = 0;
+  for (const Change& change : changes) {
+    labels += change.labels;
+    for (size_t i = 0; i < change.sums.size(); ++i) total_.sums[i] += change.sums[i];
+    for (int64_t j = 0; j < k_; ++j) total_.counts[j] += change.counts[j];
+  }
+  return labels;
+}
+
+void Iteration::assign_piece(int64_t begin, int64_t end, Change& change) {
+  std::vector<float> rows(static_cast<size_t>(kRowsPerProduct * features_));
+  std::vector<float> partial(static_cast<size_t>(kRowsPerProduct * k_));
+  int64_t samples[kRowsPerProduct];
+  int64_t waiting = 0;
+  const auto flush = [&] {
+    if (waiting > 0) partial_distances(rows.data(), waiting, result.centers, partial.data());
+    for (int64_t i = 0; i < waiting; ++i)
+      settle(samples[i], rows.data() + i * features_, partial.data() + i * k_, change);
+    waiting = 0;
+  };
+  for (int64_t i = begin; i < end; ++i) {
+    float* row = rows.data() + waiting * features_;
+    const int32_t label = result.labels[i];
+    if (bounds_ && label >= 0) {
+      const float limit = std::max(lower_[i], half_gaps_[label]);
+      if (upper_[i] <= limit) continue;
+      x_.copy_row(i, row);
+      upper_[i] = distance_to_own(i, row);
+      if (upper_[i] <= limit) continue;
+    } else {
+      x_.copy_row(i, row);
+    }
+    samples[waiting++] = i;
+    if (waiting == kRowsPerProduct) flush();
+  }
+  flush();
+}
+
+float Iteration::distance_to_own(int64_t sample, const float* row) const {
+  const float distance =
+      std::sqrt(squared_distance(row, result.centers.row(result.labels[sample]), features_));
+  return distance * (1 + kRounding);
+}
+
+void Iteration::settle(int64_t sample, const float* row, const float* partial, Change& change) {
+  int64_t nearest = 0;
+  float best = kInfinity, second = kInfinity;
+  for (int64_t j = 0; j < k_; ++j) {
+    if (partial[j] < best) {
+      second = best, best = partial[j];
+      nearest = j;
+    } else {
+      second = std::min(second, partial[j]);
+    }
+  }
+  const float norm = x_.squared_norm(sample);
+  // The norm of the second center is at most |row| plus its distance. Both errors are below these.
+  const float slack = distance_slack(norm, result.centers.norms[nearest]);
+  upper_[sample] = std::sqrt(std::max(0.0f, best + norm) + slack);
+  lower_[sample] = std::sqrt(std::max(0.0f, (second + norm) * (1 - 4 * kRounding) - 2 * slack));
+  const int32_t old = result.labels[sample];
+  if (old == nearest) return;
+  if (old >= 0) change.add(old, row, features_, -1);
+  change.add(nearest, row, features_, 1);
+  ++change.labels;
+  result.labels[sample] = static_cast<int32_t>(nearest);
+}
+
+void Iteration::find_half_gaps() {
+  const Centers& centers = result.centers;
+  parallel_for(k_, kRowsPerProduct, [&](int64_t begin, int64_t end) {
+    std::vector<float> partial(static_cast<size_t>((end - begin) * k_));
+    partial_distances(centers.row(begin), end - begin, centers, partial.data());
+    for (int64_t i = begin; i < end; ++i) {
+      float nearest = kInfinity;
+      for (int64_t j = 0; j < k_; ++j)
+        if (j != i)
+          nearest = std::min(nearest, partial[(i - begin) * k_ + j] + centers.norms[i] -
+                                          distance_slack(centers.norms[i], centers.norms[j]));
+      half_gaps_[i] = 0.5f * std::sqrt(std::max(0.0f, nearest));
+    }
+  });
+}
+
+/// An empty cluster gets the sample that is farthest from its center, as in scikit-learn. If no
+/// sample is away from its center, the cluster stays empty and its center stays where it is.
+void Iteration::fill_empty_clusters() {
+  std::vector<int64_t> empty;
+  for (int64_t j = 0; j < k_; ++j)
+    if (total_.counts[j] == 0) empty.push_back(j);
+  if (empty.empty()) return;
+  std::vector<std::pair<float, int64_t>> far(static_cast<size_t>(x_.count()));
+  for_each_centered_block(x_, [&](const float* rows, int64_t begin, int64_t count) {
+    for (int64_t i = begin; i < begin + count; ++i)
+      far[i] = {-squared_distance(rows + (i - begin) * features_,
+                                  result.centers.row(result.labels[i]), features_),
+                i};
+  });
+  std::sort(far.begin(), far.end());
+  std::vector<float> row(static_cast<size_t>(features_));
+  size_t next = 0;
+  for (const int64_t cluster : empty) {
+    while (next < far.size() && total_.counts[result.labels[far[next].second]] < 2) ++next;
+    if (next == far.size() || far[next].first == 0) return;
+    const int64_t sample = far[next++].second;
+    x_.copy_row(sample, row.data());
+    total_.add(result.labels[sample], row.data(), features_, -1);
+    total_.add(cluster, row.data(), features_, 1);
+    result.labels[sample] = static_cast<int32_t>(cluster);
+    upper_[sample] = kInfinity;
+    lower_[sample] = 0;
+  }
+}
+
+double Iteration::move() {
+  fill_empty_clusters();
+  std::vector<float> shifts(static_cast<size_t>(k_));
+  double moved = 0;
+  for (int64_t j = 0; j < k_; ++j) {
+    if (total_.counts[j] == 0) continue;
+    float* center = result.centers.row(j);
+    const double* sum = total_.sums.data() + j * features_;
+    double squared = 0;
+    for (int64_t f = 0; f < features_; ++f) {
+      const auto next = static_cast<float>(sum[f] / static_cast<double>(total_.counts[j]));
+      const double step = static_cast<double>(next) - static_cast<double>(center[f]);
+      squared += step * step;
+      center[f] = next;
+    }
+    moved += squared;
+    shifts[j] = static_cast<float>(std::sqrt(squared)) * (1 + kRounding);
+  }
+  result.centers.update_norms();
+  if (bounds_) loosen_bounds(shifts);
+  return moved;
+}
+
+void Iteration::loosen_bounds(const std::vector<float>& shifts) {
+  const int64_t most = std::max_element(shifts.begin(), shifts.end()) - shifts.begin();
+  float others = 0;  // the largest movement except that of `most`
+  for (int64_t j = 0; j < k_; ++j)
+    if (j != most) others = std::max(others, shifts[j]);
+  parallel_for(x_.count(), kBoundsPerPiece, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int32_t label = result.labels[i];
+      upper_[i] = (upper_[i] + shifts[label]) * (1 + kRounding);
+      const float shift = label == most ? others : shifts[most];
+      lower_[i] = std::max(0.0f, lower_[i] * (1 - kRounding) - shift);
+    }
+  });
+}
+
+}  // namespace
+
+LloydResult lloyd(const CenteredRows& x, Centers centers, const LloydOptions& options) {
+  Iteration iteration(x, std::move(centers), options.bounds);
+  bool settled = false;  // the labels are those of the centers
+  while (!settled && iteration.result.iterations < options.max_iter) {
+    const int64_t changed = iteration.assign();
+    ++iteration.result.iterations;
+    settled = changed == 0;
+    if (!settled && iteration.move() <= options.tolerance) break;
+  }
+  if (!settled) iteration.assign();
+  LloydResult result = std::move(iteration.result);
+  std::vector<double> sums((x.count() + kRowsPerProduct - 1) / kRowsPerProduct);
+  for_each_centered_block(x, [&](const float* rows, int64_t begin, int64_t count) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; ++i)
+      sum += squared_distance(rows + i * x.features(), result.centers.row(result.labels[begin + i]),
+                              x.features());
+    sums[begin / kRowsPerProduct] = sum;
+  });
+  for (const double sum : sums) result.inertia += sum;
+  return result;
+}
+
+}  // namespace kaiseki::ml

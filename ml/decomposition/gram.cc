@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "ml/decomposition/gram.h"
+
+#include "matrix/linalg/factor_cholesky.h"
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/gemm.h"
+#include "matrix/threads.h"
+#include "ml/row_blocks.h"
+#include "ml/samples.h"
+
+namespace kaiseki::ml {
+namespace {
+
+constexpr int64_t kRowsPerPiece = 64;
+
+void center_into(const Tensor& x, const std::vector<double>& mean, double* out) {
+  const int64_t features = x.dim(1);
+  const float* values = x.data<float>();
+  parallel_for(x.dim(0), kRowsPerPiece, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      for (int64_t j = 0; j < features; ++j)
+        out[i * features + j] = static_cast<double>(values[i * features + j]) - mean[j];
+  });
+}
+
+Tensor gram_on_device(const Tensor& x, const std::vector<double>& mean) {
+  const int64_t features = x.dim(1);
+  const Tensor shift = tensor_from(mean, {features}, x.device());
+  std::vector<double> sums(static_cast<size_t>(features * features));
+  for_each_row_block(x, [&](const Tensor& rows, int64_t) {
+    const Tensor centered = subtract(rows, shift);
+    const std::vector<float> product = matmul(centered, centered, true).to_vector<float>();
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(product[i]);
+  });
+  return f64_tensor(sums, {features, features});
+}
+
+}  // namespace
+
+Tensor f64_tensor(const std::vector<double>& values, const Shape& shape) {
+  return Tensor::from(std::span<const double>(values), shape, Device::cpu());
+}
+
+Tensor centered_doubles(const Tensor& x, const std::vector<double>& mean) {
+  const Tensor host = on_host(x);
+  Tensor result(x.shape(), DType::f64, Device::cpu());
+  center_into(host, mean, result.overwrite<double>());
+  return result;
+}
+
+Tensor centered_gram(const Tensor& x, const std::vector<double>& mean) {
+  if (!x.device().is_cpu()) return gram_on_device(x, mean);
+  const int64_t features = x.dim(1);
+  Tensor gram = Tensor::zeros({features, features}, DType::f64, Device::cpu());
+  double* sums = gram.mutable_data<double>();
+  std::vector<double> block(
+      static_cast<size_t>(std::min(x.dim(0), rows_per_block(features)) * features));
+  for_each_row_block(x, [&](const Tensor& rows, int64_t) {
+    center_into(rows, mean, block.data());
+    linalg::subtract_gram(linalg::MatrixView<double>{block.data(), rows.dim(0), features, features},
+                          linalg::MatrixView<double>{sums, features, features, features});
+  });
+  for (int64_t i = 0; i < features; ++i)
+    for (int64_t j = i; j < features; ++j) {
+      const double value = -sums[i * features + j];
+      sums[i * features + j] = sums[j * features + i] = value;
+    }
+  return gram;
+}
+
+}  // namespace kaiseki::ml

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "ml/decomposition/pca.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+#include "ml/decomposition/pca_solvers.h"
+#include "ml/draw.h"
+#include "ml/row_blocks.h"
+#include "ml/samples.h"
+
+namespace kaiseki::ml {
+namespace {
+
+constexpr std::string_view kFit = "PCA::fit";
+constexpr int64_t kSmall = 500;
+constexpr double kFewComponents = 0.8;
+
+bool uses_full(const PCAOptions& options, int64_t samples, int64_t features) {
+  if (options.solver != PcaSolver::automatic) return options.solver == PcaSolver::full;
+  const int64_t* count = std::get_if<int64_t>(&options.n_components);
+  if (!count || std::max(samples, features) <= kSmall) return true;
+  return static_cast<double>(*count) >=
+         kFewComponents * static_cast<double>(std::min(samples, features));
+}
+
+/// As many axes as have more than this part of the total.
+int64_t count_for(double ratio, const std::vector<double>& squares, double total) {
+  double sum = 0;
+  for (size_t i = 0; i < squares.size(); ++i) {
+    sum += squares[i];
+    if (sum > ratio * total) return static_cast<int64_t>(i) + 1;
+  }
+  return static_cast<int64_t>(squares.size());
+}
+
+}  // namespace
+
+PCA::PCA(PCAOptions options) : options_(std::move(options)) {
+  if (const auto* count = std::get_if<int64_t>(&options_.n_components))
+    check_at_least(*count, 1, "n_components", "PCA");
+  if (const auto* ratio = std::get_if<double>(&options_.n_components)) {
+    if (!(*ratio > 0 && *ratio < 1))
+      throw Error(message("PCA", "expected a ratio n_components between 0 and 1, got ", *ratio));
+    if (options_.solver == PcaSolver::randomized)
+      throw Error(
+          message("PCA", "the randomized solver needs a number of components, not a ratio"));
+  }
+  check_at_least(options_.iterated_power, 0, "iterated_power", "PCA");
+  check_at_least(options_.n_oversamples, 0, "n_oversamples", "PCA");
+}
+
+void PCA::fit(const Tensor& x) {
+  check_samples(x, kFit);
+  const int64_t n = x.dim(0), features = x.dim(1), most = std::min(n, features);
+  require(n >= 2, kFit, "expected 2 samples or more, got ", n);
+  const auto* given = std::get_if<int64_t>(&options_.n_components);
+  require(!given || *given <= most, kFit, "expected n_components from 1 to ", most, " for x ",
+          x.shape(), ", got ", given ? *given : 0);
+  const Tensor samples = x.contiguous();
+  const std::vector<double> mean = feature_means(samples);
+  PrincipalAxes axes;
+  double total = 0;
+  if (uses_full(options_, n, features)) {
+    axes = full_axes(samples, mean);
+    total = std::accumulate(axes.squares.begin(), axes.squares.end(), 0.0);
+  } else {
+    axes = randomized_axes(samples, mean, given ? *given : most,
+                           {.oversampling = options_.n_oversamples,
+                            .power_iterations = options_.iterated_power,
+                            .seed = options_.seed});
+    total = total_square(samples, mean);
+  }
+  auto count = static_cast<int64_t>(axes.squares.size());
+  if (given) count = *given;
+  if (const auto* ratio = std::get_if<double>(&options_.n_components))
+    count = count_for(*ratio, axes.squares, total);
+  axes.squares.resize(static_cast<size_t>(count));
+  axes.axes.resize(static_cast<size_t>(count * features));
+  fix_signs(axes, features);
+  projection_ = make_projection({.axes = axes,
+                                 .mean = mean,
+                                 .samples = n,
+                                 .total = total,
+                                 .most = most,
+                                 .whiten = options_.whiten},
+                                x.device());
+}
+
+Tensor PCA::transform(const Tensor& x) const { return projection_.apply(x, "PCA::transform"); }
+
+Tensor PCA::fit_transform(const Tensor& x) {
+  fit(x);
+  return transform(x);
+}
+
+Tensor PCA::inverse_transform(const Tensor& z) const {
+  return projection_.invert(z, "PCA::inverse_transform");
+}
+
+const Projection& PCA::fitted() const {
+  check_fitted(projection_.defined(), "PCA");
+  return projection_;
+}
+
+const Tensor& PCA::components() const { return fitted().components; }
+const Tensor& PCA::explained_variance() const { return fitted().explained_variance; }
+const Tensor& PCA::explained_variance_ratio() const { return fitted().explained_variance_ratio; }
+const Tensor& PCA::singular_values() const { return fitted().singular_values; }
+const Tensor& PCA::mean() const { return fitted().mean; }
+double PCA::noise_variance() const { return fitted().noise_variance; }
+int64_t PCA::n_components() const { return fitted().components.dim(0); }
+
+}  // namespace kaiseki::ml

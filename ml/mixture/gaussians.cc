@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "ml/mixture/gaussians.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "base/error.h"
+#include "matrix/linalg/cholesky.h"
+#include "matrix/linalg/solve.h"
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/gemm.h"
+#include "matrix/ops/reduce.h"
+#include "matrix/ops/statistics.h"
+#include "ml/row_blocks.h"
+#include "ml/samples.h"
+
+namespace kaiseki::ml {
+namespace {
+
+void add_values(double* sums, const Tensor& values) {
+  for (const float value : values.to_vector<float>()) *sums++ += static_cast<double>(value);
+}
+
+/// The f32 values that a device subtracts.
+std::vector<double> rounded(const std::vector<double>& values) {
+  std::vector<double> result;
+  for (const double value : values)
+    result.push_back(static_cast<double>(static_cast<float>(value)));
+  return result;
+}
+
+/// A part of an array of doubles, as a tensor.
+Tensor part(const std::vector<double>& values, int64_t index, const Shape& shape, Device device) {
+  const int64_t size = shape.elements();
+  return tensor_from({values.begin() + index * size, values.begin() + (index + 1) * size}, shape,
+                     device);
+}
+
+}  // namespace
+
+Shape Gaussians::covariance_shape() const {
+  switch (type) {
+    case CovarianceType::full:
+      return {count, features, features};
+    case CovarianceType::tied:
+      return {features, features};
+    case CovarianceType::diag:
+      return {count, features};
+    case CovarianceType::spherical:
+      break;
+  }
+  return {count};
+}
+
+void Gaussians::factor(std::string_view name) {
+  constexpr std::string_view kHelp =
+      "; expected a larger reg_covar, fewer components, or samples of larger magnitude";
+  factors.clear();
+  if (!has_matrices()) {
+    for (const double variance : covariances) {
+      if (!(variance > 0))
+        throw Error(message(name, "a component has the variance ", variance, kHelp));
+      factors.push_back(1 / std::sqrt(variance));
+    }
+    return;
+  }
+  try {
+    const Tensor all =
+        Tensor::from(std::span<const double>(covariances), covariance_shape(), Device::cpu());
+    factors = inv(cholesky(all)).to_vector<double>();
+  } catch (const LinearAlgebraError& error) {
+    throw Error(message(name, "a covariance is not positive definite: ", error.what(), kHelp));
+  }
+}
+
+double Gaussians::log_root_determinant(int64_t component) const {
+  double sum = 0;
+  switch (type) {
+    case CovarianceType::spherical:
+      return static_cast<double>(features) * std::log(factors[component]);
+    case CovarianceType::diag:
+      for (int64_t j = 0; j < features; ++j) sum += std::log(factors[component * features + j]);
+      return sum;
+    case CovarianceType::full:
+    case CovarianceType::tied:
+      break;
+  }
+  const int64_t matrix = type == CovarianceType::full ? component : 0;
+  for (int64_t j = 0; j < features; ++j)
+    sum += std::log(factors[(matrix * features + j) * features + j]);
+  return sum;
+}
+
+double Gaussians::free_parameters() const {
+  const auto k = static_cast<double>(count), d = static_cast<double>(features);
+  const double means_and_weights = k * d + k - 1;
+  switch (type) {
+    case CovarianceType::full:
+      return means_and_weights + k * d * (d + 1) / 2;
+    case CovarianceType::tied:
+      return means_and_weights + d * (d + 1) / 2;
+    case CovarianceType::diag:
+      return means_and_weights + k * d;
+    case CovarianceType::spherical:
+      break;
+  }
+  return means_and_weights + k;
+}
+
+GaussiansOnDevice::GaussiansOnDevice(const Gaussians& from, Device device)
+    : matrices_(from.has_matrices()) {
+  const int64_t d = from.features;
+  std::vector<double> constants;
+  for (int64_t k = 0; k < from.count; ++k) {
+    means_.push_back(part(from.means, k, {d}, device));
+    if (from.type == CovarianceType::full)
+      factors_.push_back(part(from.factors, k, {d, d}, device));
+    else if (from.type == CovarianceType::tied)
+      factors_.push_back(k == 0 ? part(from.factors, 0, {d, d}, device) : factors_[0]);
+    else if (from.type == CovarianceType::diag)
+      factors_.push_back(part(from.factors, k, {d}, device));
+    else
+      factors_.push_back(part(from.factors, k, {1}, device));
+    constants.push_back(std::log(from.weights[k]) + from.log_root_determinant(k) -
+                        0.5 * static_cast<double>(d) * std::log(2 * std::numbers::pi));
+  }
+  constants_ = tensor_from(constants, {from.count, 1}, device);
+}
+
+Tensor GaussiansOnDevice::differences(const Tensor& rows, int64_t component) const {
+  return subtract(rows, means_[component]);
+}
+
+Tensor GaussiansOnDevice::log_probabilities(const Tensor& rows) const {
+  const auto count = static_cast<int64_t>(means_.size());
+  Tensor result({count, rows.dim(0)}, DType::f32, rows.device());
+  for (int64_t k = 0; k < count; ++k) {
+    const Tensor difference = differences(rows, k);
+    const Tensor standard = matrices_ ? matmul(difference, factors_[k], false, true)
+                                      : multiply(difference, factors_[k]);
+    Tensor row = result.slice(0, k, 1).reshape({rows.dim(0)});
+    reduce_into(Reduction::sum_of_squares, standard, {1}, row);
+  }
+  elementwise_into(result, "constant - 0.5 * squares",
+                   {{"constant", constants_}, {"squares", result}});
+  return result;
+}
+
+MixtureSums::MixtureSums(const Gaussians& model)
+    : weights(static_cast<size_t>(model.count)),
+      first(static_cast<size_t>(model.count * model.features)) {
+  if (model.type == CovarianceType::full) second.resize(first.size() * model.features);
+  if (!model.has_matrices()) second.resize(first.size());
+}
+
+void MixtureSums::add(const Gaussians& model, const Tensor& responsibilities,
+                      const std::function<Tensor(int64_t)>& shift_rows) {
+  const int64_t d = model.features, rows = responsibilities.dim(1);
+  add_values(weights.data(), sum(responsibilities, {1}));
+  for (int64_t k = 0; k < model.count; ++k) {
+    const Tensor difference = shift_rows(k);
+    const Tensor weight = responsibilities.slice(0, k, 1).reshape({rows, 1});
+    const Tensor weighted = multiply(difference, weight);
+    add_values(first.data() + k * d, sum(weighted, {0}));
+    if (model.type == CovarianceType::full)
+      add_values(second.data() + k * d * d, matmul(weighted, difference, true));
+    if (!model.has_matrices())
+      add_values(second.data() + k * d, sum(multiply(weighted, difference), {0}));
+  }
+}
+
+MixtureSums expectation(const Tensor& x, const Gaussians& model) {
+  const GaussiansOnDevice there(model, x.device());
+  MixtureSums sums(model);
+  sums.shifts = rounded(model.means);
+  for_each_row_block(x, [&](const Tensor& rows, int64_t) {
+    const Tensor log_probabilities = there.log_probabilities(rows);
+    const Tensor norms = logsumexp(log_probabilities, {0});
+    add_values(&sums.log_likelihood, sum(norms));
+    sums.add(model, elementwise("exp(p - n)", {{"p", log_probabilities}, {"n", norms}}),
+             [&](int64_t k) { return there.differences(rows, k); });
+  });
+  return sums;
+}
+
+MixtureSums sums_of(const Tensor& x, const Gaussians& model, const std::vector<double>& mean,
+                    const std::function<Tensor(int64_t begin, int64_t rows)>& responsibilities) {
+  MixtureSums sums(model);
+  const std::vector<double> shift = rounded(mean);
+  for (int64_t k = 0; k < model.count; ++k)
+    sums.shifts.insert(sums.shifts.end(), shift.begin(), shift.end());
+  const Tensor there = tensor_from(mean, {model.features}, x.device());
+  for_each_row_block(x, [&](const Tensor& rows, int64_t begin) {
+    const Tensor difference = subtract(rows, there);
+    sums.add(model, responsibilities(begin, rows.dim(0)), [&](int64_t) { return difference; });
+  });
+  return sums;
+}
+
+void maximization(const MixtureSums& sums, const TiedProducts& tied, double reg_covar,
+                  Gaussians& model) {
+  constexpr double kLeastWeight = 1e-15;  // a component without samples does not divide by 0
+  const int64_t d = model.features;
+  double total = 0;
+  for (const double weight : sums.weights) total += weight + kLeastWeight;
+  model.weights.assign(static_cast<size_t>(model.count), 0);
+  model.means = sums.shifts;
+  model.covariances.assign(static_cast<size_t>(model.covariance_shape().elements()), 0);
+  std::vector<double>& covariances = model.covariances;
+  if (model.type == CovarianceType::tied)
+    for (int64_t i = 0; i < d * d; ++i) covariances[i] = tied.products[i] / total;
+  for (int64_t k = 0; k < model.count; ++k) {
+    const double weight = sums.weights[k] + kLeastWeight;
+    model.weights[k] = weight / total;
+    std::vector<double> step(static_cast<size_t>(d));
+    for (int64_t j = 0; j < d; ++j) {
+      step[j] = sums.first[k * d + j] / weight;
+      model.means[k * d + j] += step[j];
+    }
+    switch (model.type) {
+      case CovarianceType::full:
+        for (int64_t i = 0; i < d; ++i)
+          for (int64_t j = 0; j < d; ++j) {
+            const int64_t at = (k * d + i) * d + j;
+            // The mean of both triangles: products in f32 need not be symmetric.
+            const double product = (sums.second[at] + sums.second[(k * d + j) * d + i]) / 2;
+            covariances[at] = product / weight - step[i] * step[j] + (i == j ? reg_covar : 0);
+          }
+        break;
+      case CovarianceType::tied:
+        for (int64_t i = 0; i < d; ++i)
+          for (int64_t j = 0; j < d; ++j)
+            covariances[i * d + j] -= weight / total * (model.means[k * d + i] - tied.mean[i]) *
+                                      (model.means[k * d + j] - tied.mean[j]);
+        break;
+      case CovarianceType::diag:
+      case CovarianceType::spherical:
+        for (int64_t j = 0; j < d; ++j) {
+          const double variance =
+              std::max(0.0, sums.second[k * d + j] / weight - step[j] * step[j]) + reg_covar;
+          if (model.type == CovarianceType::diag)
+            covariances[k * d + j] = variance;
+          else
+            covariances[k] += variance / static_cast<double>(d);
+        }
+    }
+  }
+  if (model.type == CovarianceType::tied)
+    for (int64_t i = 0; i < d; ++i) covariances[i * d + i] += reg_covar;
+}
+
+}  // namespace kaiseki::ml

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "ml/cluster/kmeans.h"
+
+#include <limits>
+#include <set>
+
+#include "base/error.h"
+#include "matrix/threads.h"
+#include "tests/support/devices.h"
+#include "tests/support/ml_data.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+using ml::KMeans;
+using ml::KMeansAlgorithm;
+
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// Every `step`-th sample.
+Tensor every(const Tensor& x, int64_t step, int64_t count) {
+  return x(Slice({}, {}, step)).slice(0, 0, count).contiguous();
+}
+
+Doubles counts_of(const Tensor& labels, int64_t clusters) {
+  Doubles counts(static_cast<size_t>(clusters));
+  for (const int32_t label : labels.to_vector<int32_t>()) ++counts[static_cast<size_t>(label)];
+  return counts;
+}
+
+double mean_of(const Doubles& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+double deviation_of(const Doubles& values) {
+  double sum = 0;
+  for (const double value : values) sum += (value - mean_of(values)) * (value - mean_of(values));
+  return std::sqrt(sum / static_cast<double>(values.size() - 1));
+}
+
+/// The sum of squared distances to the nearest center, in double.
+double plain_inertia(const Tensor& x, const Tensor& centers) {
+  const Doubles samples = doubles(x), to = doubles(centers);
+  const int64_t features = x.dim(1);
+  double sum = 0;
+  for (int64_t i = 0; i < x.dim(0); ++i) {
+    double best = std::numeric_limits<double>::infinity();
+    for (int64_t j = 0; j < centers.dim(0); ++j) {
+      double distance = 0;
+      for (int64_t f = 0; f < features; ++f) {
+        const double d = samples[i * features + f] - to[j * features + f];
+        distance += d * d;
+      }
+      best = std::min(best, distance);
+    }
+    sum += best;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("KMeans: from given centers, the result of scikit-learn") {
+  const Json cases = load_ml_reference("cluster");
+  for (const Json& item : cases.items) {
+    const std::string name = member(item, "data").string;
+    CAPTURE(name);
+    const MlData data = load_ml_data(name);
+    const int64_t k = integer_of(item, "k");
+    for (const auto algorithm : {KMeansAlgorithm::hamerly, KMeansAlgorithm::lloyd}) {
+      KMeans model({.n_clusters = k,
+                    .centers = every(data.x, integer_of(item, "step"), k),
+                    .max_iter = 1000,
+                    .tol = 0,
+                    .algorithm = algorithm});
+      model.fit(data.x);
+      CHECK(model.inertia() == doctest::Approx(number_of(item, "inertia")).epsilon(1e-4));
+      check_close(counts_of(model.labels(), k), numbers_of(item, "counts"), 0);
+      const int64_t columns = std::min<int64_t>(8, data.x.dim(1));
+      check_close(model.cluster_centers().slice(1, 0, columns).contiguous(),
+                  numbers_of(item, "centers"), 1e-4, 1e-4);
+      CHECK(model.score(data.x) == doctest::Approx(-model.inertia()).epsilon(1e-5));
+      CHECK(model.inertia() ==
+            doctest::Approx(plain_inertia(data.x, model.cluster_centers())).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("KMeans: from k-means++, as good as scikit-learn over 20 seeds") {
+  const Json cases = load_ml_reference("cluster");
+  for (const Json& item : cases.items) {
+    const std::string name = member(item, "data").string;
+    CAPTURE(name);
+    const MlData data = load_ml_data(name);
+    Doubles inertias;
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      KMeans model({.n_clusters = integer_of(item, "k"), .n_init = 1, .seed = seed});
+      model.fit(data.x);
+      inertias.push_back(model.inertia());
+    }
+    const Doubles expected = numbers_of(item, "inertias");
+    const double error =
+        std::sqrt((std::pow(deviation_of(expected), 2) + std::pow(deviation_of(inertias), 2)) / 20);
+    // Two standard errors, and the rounding to f32.
+    CHECK(mean_of(inertias) <= mean_of(expected) + 2 * error + 1e-4 * mean_of(expected));
+  }
+}
+
+TEST_CASE("KMeans: bounds change no label, for many shapes") {
+  for (const int64_t features : {1, 2, 3, 17, 64})
+    for (const int64_t k : {1, 2, 7, 40}) {
+      CAPTURE(features);
+      CAPTURE(k);
+      const Tensor x = random_tensor({1537, features}, static_cast<uint64_t>(features * 100 + k));
+      KMeans fast({.n_clusters = k, .n_init = 1, .tol = 0});
+      KMeans plain({.n_clusters = k, .n_init = 1, .tol = 0, .algorithm = KMeansAlgorithm::lloyd});
+      fast.fit(x);
+      plain.fit(x);
+      CHECK(fast.inertia() == doctest::Approx(plain.inertia()).epsilon(1e-5));
+      CHECK(fast.n_iter() == plain.n_iter());
+      const Doubles labels = doubles(fast.labels()), predicted = doubles(fast.predict(x));
+      int64_t different = 0;
+      for (size_t i = 0; i < labels.size(); ++i) different += labels[i] != predicted[i];
+      CHECK(different <= 2);  // of samples between two centers
+    }
+}
+
+TEST_CASE("KMeans: it stops before max_iter, unlike the original") {
+  const MlData data = load_ml_data("iris");
+  KMeans model({.n_clusters = 3, .n_init = 1});
+  model.fit(data.x);
+  CHECK(model.n_iter() < 50);
+  CHECK(model.n_iter() > 0);
+}
+
+TEST_CASE("KMeans: random starts use all samples, unlike the first ones of the original") {
+  const Tensor x = random_tensor({500, 1}, 1);
+  std::set<double> centers;
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    KMeans model({.n_clusters = 1, .init = ml::KMeansInit::random, .n_init = 1, .seed = seed});
+    model.fit(x);
+    centers.insert(model.inertia());
+  }
+  CHECK(centers.size() <= 2);  // the start does not matter for one cluster
+  std::set<double> inertias;
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    KMeans model({.n_clusters = 20,
+                  .init = ml::KMeansInit::random,
+                  .n_init = 1,
+                  .max_iter = 1,
+                  .seed = seed});
+    model.fit(x);
+    inertias.insert(model.inertia());
+  }
+  CHECK(inertias.size() >= 29);
+}
+
+TEST_CASE("KMeans: k-means++ weighs all centers, unlike only the last one of the original") {
+  // With the distance to the last center only, a start would often return to a blob.
+  const Tensor x = blobs({{0, 0}, {100, 0}, {0, 100}, {100, 100}}, 400, 0.5f, 3);
+  int64_t found = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    KMeans model({.n_clusters = 4, .n_init = 1, .seed = seed});
+    model.fit(x);
+    found += model.inertia() < 400 * 2 * 0.25 * 1.5;
+  }
+  CHECK(found == 20);
+}
+
+TEST_CASE("KMeans: distances above 100000 are no limit, unlike in the original") {
+  const Tensor x = blobs({{0, 0}, {4e6f, 0}, {0, 9e6f}}, 300, 1, 4);
+  KMeans model({.n_clusters = 3});
+  model.fit(x);
+  check_close(counts_of(model.labels(), 3), {100, 100, 100}, 0);
+}
+
+TEST_CASE("KMeans: an empty cluster gets a far sample, and does not throw as in the original") {
+  const Tensor x = blobs({{0, 0}, {10, 0}}, 200, 0.5f, 5);
+  // The third center is nearest to no sample.
+  KMeans model({.n_clusters = 3, .centers = Tensor{{0, 0}, {10, 0}, {1000, 1000}}});
+  model.fit(x);
+  for (const double count : counts_of(model.labels(), 3)) CHECK(count > 0);
+  CHECK(model.inertia() ==
+        doctest::Approx(plain_inertia(x, model.cluster_centers())).epsilon(1e-4));
+}
+
+TEST_CASE("KMeans: fewer different samples than clusters") {
+  const Tensor x{{1, 2}, {1, 2}, {1, 2}, {5, 5}, {5, 5}, {5, 5}};
+  KMeans model({.n_clusters = 4});
+  model.fit(x);
+  CHECK(model.inertia() == doctest::Approx(0));
+  CHECK(model.labels()(0) == model.labels()(2));
+  CHECK(model.labels()(0) != model.labels()(3));
+  CHECK_FALSE(std::isnan(model.cluster_centers()(3, 0)));
+}
+
+TEST_CASE("KMeans: a large mean costs no accuracy") {
+  const Tensor x = blobs({{10000, 20000}, {10003, 20000}, {10000, 20003}}, 600, 0.25f, 6);
+  KMeans model({.n_clusters = 3});
+  model.fit(x);
+  check_close(counts_of(model.labels(), 3), {200, 200, 200}, 0);
+  check_close(model.predict(x), doubles(model.labels()), 0);
+}
+
+TEST_CASE("KMeans: transform gives distances") {
+  KMeans model({.n_clusters = 2, .centers = Tensor{{0, 0}, {8, 0}}});
+  model.fit(Tensor{{0, 0}, {8, 0}});
+  check_close(model.transform(Tensor{{3, 4}, {8, 6}}), {5, std::sqrt(41.0), 10, 6}, 1e-6);
+  check_close(model.predict(Tensor{{3, 4}, {8, 6}}), {0, 1}, 0);
+}
+
+TEST_CASE("KMeans: the result does not depend on the number of threads, nor on the device") {
+  const Tensor x = random_tensor({5000, 11}, 7);
+  KMeans first({.n_clusters = 9, .n_init = 2});
+  first.fit(x);
+  set_thread_count(3);
+  KMeans second({.n_clusters = 9, .n_init = 2});
+  second.fit(x);
+  set_thread_count(0);
+  check_close(second.cluster_centers(), doubles(first.cluster_centers()), 0);
+  CHECK(second.inertia() == first.inertia());
+  for (const Device device : all_devices()) {
+    KMeans there({.n_clusters = 9, .n_init = 2});
+    there.fit(x.to(device));
+    CHECK(there.labels().device() == device);
+    CHECK(there.cluster_centers().device() == device);
+    check_close(there.cluster_centers(), doubles(first.cluster_centers()), 0);
+  }
+}
+
+TEST_CASE("KMeans: errors") {
+  CHECK_THROWS_AS(KMeans({.n_clusters = 0}), Error);
+  CHECK_THROWS_AS(KMeans({.n_init = 0}), Error);
+  CHECK_THROWS_AS(KMeans({.max_iter = 0}), Error);
+  CHECK_THROWS_AS(KMeans({.tol = -1}), Error);
+  KMeans model({.n_clusters = 2});
+  CHECK_THROWS_WITH_AS(model.predict(Tensor{{1, 2}}),
+                       "[KMeans] expected a fitted model, call fit() first", Error);
+  CHECK_THROWS_AS(model.inertia(), Error);
+  CHECK_THROWS_AS(model.fit(Tensor()), ShapeError);
+  CHECK_THROWS_AS(model.fit(Tensor::zeros({3})), ShapeError);
+  CHECK_THROWS_AS(model.fit(Tensor::zeros({0, 2})), ShapeError);
+  CHECK_THROWS_AS(model.fit(Tensor::zeros({3, 0})), ShapeError);
+  CHECK_THROWS_AS(model.fit(Tensor::zeros({3, 2}, DType::i32)), ShapeError);
+  CHECK_THROWS_WITH_AS(model.fit(Tensor{{1, 2}}),
+                       "[KMeans::fit] expected at least 2 samples for n_clusters 2, got 1",
+                       ShapeError);
+  CHECK_THROWS_AS(model.fit(Tensor{{1, 2}, {kNan, 2}}), Error);
+  CHECK_THROWS_AS(model.fit(Tensor{{1, 2}, {std::numeric_limits<float>::infinity(), 2}}), Error);
+  CHECK_THROWS_AS(KMeans({.n_clusters = 2, .centers = Tensor{{1, 2}}}).fit(Tensor{{1, 2}, {3, 4}}),
+                  ShapeError);
+  model.fit(Tensor{{1, 2}, {3, 4}});
+  CHECK_THROWS_AS(model.predict(Tensor{{1, 2, 3}}), ShapeError);
+  CHECK_THROWS_AS(model.predict(Tensor{{1, kNan}}), Error);
+}

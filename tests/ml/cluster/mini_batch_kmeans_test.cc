@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "ml/cluster/mini_batch_kmeans.h"
+
+#include "base/error.h"
+#include "matrix/threads.h"
+#include "tests/support/ml_data.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+using ml::MiniBatchKMeans;
+
+TEST_CASE("MiniBatchKMeans: as good as scikit-learn over 20 seeds") {
+  const Json cases = load_ml_reference("cluster");
+  for (const Json& item : cases.items) {
+    const std::string name = member(item, "data").string;
+    CAPTURE(name);
+    const MlData data = load_ml_data(name);
+    double mean = 0, expected = 0, squares = 0;
+    const Doubles reference = numbers_of(item, "mini_batch_inertias");
+    for (const double value : reference) expected += value / 20;
+    for (const double value : reference) squares += (value - expected) * (value - expected);
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      MiniBatchKMeans model({.n_clusters = integer_of(item, "k"), .seed = seed});
+      model.fit(data.x);
+      mean += model.inertia() / 20;
+    }
+    // Three standard errors of a difference, and 1 %.
+    CHECK(mean <= expected * 1.01 + 3 * std::sqrt(2 * squares / 19 / 20));
+  }
+}
+
+TEST_CASE("MiniBatchKMeans: finds blobs, by fit and by partial_fit") {
+  const std::vector<std::vector<float>> centers = {{1000, 0}, {1010, 0}, {1000, 10}};
+  const Tensor x = blobs(centers, 6000, 0.5f, 1);
+  MiniBatchKMeans whole({.n_clusters = 3});
+  whole.fit(x);
+  MiniBatchKMeans parts({.n_clusters = 3});
+  for (int64_t begin = 0; begin < 6000; begin += 500) parts.partial_fit(x.slice(0, begin, 500));
+  for (const MiniBatchKMeans* model : {&whole, &parts}) {
+    const Doubles distances = doubles(model->transform(Tensor{{1000, 0}, {1010, 0}, {1000, 10}}));
+    for (size_t i = 0; i < 3; ++i)
+      CHECK(*std::min_element(distances.begin() + static_cast<int64_t>(i) * 3,
+                              distances.begin() + static_cast<int64_t>(i) * 3 + 3) < 0.2);
+    CHECK(model->score(x) == doctest::Approx(-6000 * 2 * 0.25).epsilon(0.1));
+  }
+  CHECK(parts.n_steps() == 12);
+  CHECK(parts.labels().dim(0) == 500);
+}
+
+TEST_CASE("MiniBatchKMeans: the same seed gives the same result for any number of threads") {
+  const Tensor x = random_tensor({3000, 5}, 2);
+  MiniBatchKMeans first({.n_clusters = 6, .seed = 4}), second({.n_clusters = 6, .seed = 4}),
+      third({.n_clusters = 6, .seed = 5});
+  first.fit(x);
+  set_thread_count(3);
+  second.fit(x);
+  set_thread_count(0);
+  third.fit(x);
+  check_close(second.cluster_centers(), doubles(first.cluster_centers()), 0);
+  CHECK(third.inertia() != first.inertia());
+}
+
+TEST_CASE("MiniBatchKMeans: errors") {
+  CHECK_THROWS_AS(MiniBatchKMeans({.n_clusters = 0}), Error);
+  CHECK_THROWS_AS(MiniBatchKMeans({.batch_size = 0}), Error);
+  CHECK_THROWS_AS(MiniBatchKMeans({.reassignment_ratio = -1}), Error);
+  MiniBatchKMeans model({.n_clusters = 2});
+  CHECK_THROWS_AS(model.predict(Tensor{{1, 2}}), Error);
+  CHECK_THROWS_AS(model.fit(Tensor{{1, 2}}), ShapeError);
+  CHECK_THROWS_AS(model.partial_fit(Tensor{{1, 2}}), ShapeError);
+  model.partial_fit(Tensor{{1, 2}, {3, 4}});
+  CHECK_THROWS_AS(model.partial_fit(Tensor{{1, 2, 3}}), ShapeError);
+  model.partial_fit(Tensor{{1, 2}});
+  CHECK(model.n_steps() == 2);
+}

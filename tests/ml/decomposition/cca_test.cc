@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "ml/decomposition/cca.h"
+
+#include "base/error.h"
+#include "tests/support/devices.h"
+#include "tests/support/ml_data.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+using ml::CCA;
+
+namespace {
+
+Doubles columns_of(const Tensor& t) { return doubles(t.transpose().contiguous()); }
+
+}  // namespace
+
+TEST_CASE("CCA: the results of scikit-learn") {
+  const Json reference = load_ml_reference("decomposition");
+  for (const Json& item : member(reference, "cca").items) {
+    const std::string name = member(item, "data").string;
+    CAPTURE(name);
+    const MlData data = load_ml_data(name);
+    const int64_t split = integer_of(item, "split"), count = integer_of(item, "count");
+    const Tensor x = data.x(All, Slice(0, split)), y = data.x(All, Slice(split, {}));
+    CCA model({.n_components = count, .scale = member(item, "scale").boolean});
+    model.fit(x, y);
+    // The smallest weights of breast cancer come from nearly dependent features.
+    check_close(columns_of(model.x_weights()), numbers_of(item, "x_weights"), 0, 1e-4);
+    check_close(columns_of(model.y_weights()), numbers_of(item, "y_weights"), 0, 1e-4);
+    check_close(columns_of(model.x_loadings()), numbers_of(item, "x_loadings"), 1e-4, 1e-4);
+    check_close(columns_of(model.x_rotations()), numbers_of(item, "x_rotations"), 1e-4, 1e-4);
+    const CCA::Scores scores = model.transform(x.slice(0, 0, 6), y.slice(0, 0, 6));
+    check_close(columns_of(scores.x), numbers_of(item, "x_scores"), 1e-4, 1e-4);
+    check_close(columns_of(scores.y), numbers_of(item, "y_scores"), 1e-4, 1e-4);
+  }
+}
+
+TEST_CASE("CCA: correlations of the scores, in descending order") {
+  const MlData data = load_ml_data("iris");
+  const Tensor x = data.x(All, Slice(0, 2)), y = data.x(All, Slice(2, 4));
+  CCA model;
+  model.fit(x, y);
+  const CCA::Scores scores = model.transform(x, y);
+  const Doubles a = columns_of(scores.x), b = columns_of(scores.y);
+  for (size_t c = 0; c < 2; ++c) {
+    double ab = 0, aa = 0, bb = 0;
+    for (size_t i = c * 150; i < c * 150 + 150; ++i)
+      ab += a[i] * b[i], aa += a[i] * a[i], bb += b[i] * b[i];
+    CHECK(model.correlations()(static_cast<int64_t>(c)) ==
+          doctest::Approx(ab / std::sqrt(aa * bb)).epsilon(1e-4));
+  }
+  CHECK(model.correlations()(0) >= model.correlations()(1));
+}
+
+TEST_CASE("CCA: y of rank 1, a constant feature, and every device") {
+  const Tensor x = random_tensor({80, 3}, 1);
+  std::vector<float> values = x.to_vector(), target;
+  for (size_t i = 0; i < 80; ++i) {
+    values[i * 3 + 2] = 5;
+    target.push_back(2 * values[i * 3] - values[i * 3 + 1]);
+  }
+  for (const Device device : all_devices()) {
+    const Tensor there = Tensor::from(std::span<const float>(values), {80, 3}, device);
+    CCA model({.n_components = 1});
+    model.fit(there, Tensor::from(std::span<const float>(target), {80}, device));
+    CHECK(model.correlations()(0) == doctest::Approx(1).epsilon(1e-4));
+    CHECK(std::abs(model.x_weights()(2, 0)) < 1e-4);
+    CHECK(model.transform(there).device() == device);
+  }
+}
+
+TEST_CASE("CCA: errors") {
+  CHECK_THROWS_AS(CCA({.n_components = 0}), Error);
+  CCA model({.n_components = 2});
+  const Tensor x = random_tensor({10, 3}, 1), y = random_tensor({10, 2}, 2);
+  CHECK_THROWS_AS(model.transform(x), Error);
+  CHECK_THROWS_AS(model.x_weights(), Error);
+  CHECK_THROWS_AS(model.fit(x, random_tensor({9, 2}, 3)), ShapeError);
+  CHECK_THROWS_AS(model.fit(x, random_tensor({10, 1}, 3)), ShapeError);
+  CHECK_THROWS_AS(model.fit(x.slice(0, 0, 1), y.slice(0, 0, 1)), ShapeError);
+  CHECK_THROWS_AS(model.fit(Tensor::full({10, 3}, 2), y), Error);
+  model.fit(x, y);
+  CHECK_THROWS_AS(model.transform(random_tensor({4, 2}, 3)), ShapeError);
+  CHECK_THROWS_AS(model.transform(x, x), ShapeError);
+}

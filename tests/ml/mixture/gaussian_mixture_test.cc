@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+#include "ml/mixture/gaussian_mixture.h"
+
+#include <limits>
+#include <numbers>
+
+#include "base/error.h"
+#include "matrix/linalg/lu.h"
+#include "matrix/linalg/solve.h"
+#include "matrix/threads.h"
+#include "tests/support/devices.h"
+#include "tests/support/ml_data.h"
+
+using namespace kaiseki;
+using namespace kaiseki::test;
+using ml::CovarianceType;
+using ml::GaussianMixture;
+
+namespace {
+
+constexpr CovarianceType kTypes[] = {CovarianceType::full, CovarianceType::tied,
+                                     CovarianceType::diag, CovarianceType::spherical};
+
+CovarianceType type_of(const std::string& name) {
+  for (const auto& pair : {std::pair{"full", CovarianceType::full},
+                           {"tied", CovarianceType::tied},
+                           {"diag", CovarianceType::diag}})
+    if (name == pair.first) return pair.second;
+  return CovarianceType::spherical;
+}
+
+Tensor tensor_of(const Doubles& values, const Shape& shape) {
+  const std::vector<float> narrow(values.begin(), values.end());
+  return Tensor::from(std::span<const float>(narrow), shape, Device::cpu());
+}
+
+Shape covariance_shape(CovarianceType type, int64_t k, int64_t d) {
+  if (type == CovarianceType::full) return {k, d, d};
+  if (type == CovarianceType::tied) return {d, d};
+  return type == CovarianceType::diag ? Shape{k, d} : Shape{k};
+}
+
+/// The log density of one sample, from det() and inv() in f64.
+double plain_log_density(const GaussianMixture& model, CovarianceType type, const Doubles& x) {
+  const auto d = static_cast<int64_t>(x.size());
+  const Doubles weights = doubles(model.weights()), means = doubles(model.means()),
+                covariances = doubles(model.covariances());
+  double density = 0;
+  for (size_t k = 0; k < weights.size(); ++k) {
+    std::vector<double> matrix(static_cast<size_t>(d * d));
+    for (int64_t i = 0; i < d; ++i)
+      for (int64_t j = 0; j < d; ++j) {
+        const auto at = static_cast<int64_t>(k);
+        double value = i == j ? 1 : 0;
+        if (type == CovarianceType::full) value = covariances[(at * d + i) * d + j];
+        if (type == CovarianceType::tied) value = covariances[i * d + j];
+        if (type == CovarianceType::diag) value *= covariances[at * d + i];
+        if (type == CovarianceType::spherical) value *= covariances[k];
+        matrix[i * d + j] = value;
+      }
+    const Tensor covariance = Tensor::from(std::span<const double>(matrix), {d, d}, Device::cpu());
+    const Doubles inverse = doubles(inv(covariance));
+    double square = 0;
+    for (int64_t i = 0; i < d; ++i)
+      for (int64_t j = 0; j < d; ++j)
+        square += (x[i] - means[k * d + i]) * inverse[i * d + j] * (x[j] - means[k * d + j]);
+    density += weights[k] * std::exp(-square / 2) /
+               std::sqrt(std::pow(2 * std::numbers::pi, static_cast<double>(d)) *
+                         det(covariance).item<double>());
+  }
+  return std::log(density);
+}
+
+}  // namespace
+
+TEST_CASE("GaussianMixture: from a given start, the result of scikit-learn") {
+  const Json cases = load_ml_reference("mixture");
+  for (const Json& item : cases.items) {
+    const std::string name = member(item, "data").string, kind = member(item, "type").string;
+    CAPTURE(name);
+    CAPTURE(kind);
+    const int64_t k = integer_of(item, "k"), d = integer_of(item, "columns");
+    const CovarianceType type = type_of(kind);
+    const Tensor x = load_ml_data(name).x.slice(1, 0, d).contiguous();
+    GaussianMixture model({.n_components = k,
+                           .covariance_type = type,
+                           .tol = 1e-4,
+                           .max_iter = 300,
+                           .weights_init = tensor_of(numbers_of(item, "weights_init"), {k}),
+                           .means_init = tensor_of(numbers_of(item, "means_init"), {k, d}),
+                           .precisions_init = tensor_of(numbers_of(item, "precisions_init"),
+                                                        covariance_shape(type, k, d))});
+    model.fit(x);
+    CHECK(model.converged());
+    // The stop may differ by a few iterations, because each of the last ones gains about 1e-4.
+    CHECK(std::abs(model.n_iter() - integer_of(item, "n_iter")) <= 3);
+    CHECK(std::abs(model.score(x) - number_of(item, "score")) < 3e-4);
+    CHECK(model.bic(x) == doctest::Approx(number_of(item, "bic")).epsilon(1e-3));
+    CHECK(model.aic(x) == doctest::Approx(number_of(item, "aic")).epsilon(1e-3));
+    check_close(model.weights(), numbers_of(item, "weights"), 0, 0.01);
+    check_close(model.means(), numbers_of(item, "means"), 0.02, 0.02);
+    const Tensor proba = model.predict_proba(x(Slice({}, {}, 10)));
+    check_close(proba, numbers_of(item, "proba"), 0, 0.03);
+    if (model.n_iter() == integer_of(item, "n_iter")) {
+      check_close(model.weights(), numbers_of(item, "weights"), 0, 1e-3);
+      check_close(model.covariances(), numbers_of(item, "covariances"), 5e-3, 1e-3);
+    }
+  }
+}
+
+TEST_CASE("GaussianMixture: from k-means, as good as scikit-learn over 20 seeds") {
+  const Json cases = load_ml_reference("mixture");
+  for (const Json& item : cases.items) {
+    const int64_t d = integer_of(item, "columns");
+    const Tensor x = load_ml_data(member(item, "data").string).x.slice(1, 0, d).contiguous();
+    double mean = 0, expected = 0, squares = 0;
+    const Doubles scores = numbers_of(item, "scores");
+    for (const double score : scores) expected += score / 20;
+    for (const double score : scores) squares += (score - expected) * (score - expected);
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      GaussianMixture model({.n_components = integer_of(item, "k"),
+                             .covariance_type = type_of(member(item, "type").string),
+                             .seed = seed});
+      model.fit(x);
+      mean += model.score(x) / 20;
+    }
+    CHECK(mean >= expected - 3 * std::sqrt(2 * squares / 19 / 20) - 1e-3 * std::abs(expected));
+  }
+}
+
+TEST_CASE("GaussianMixture: the density in 1, 2, 3 and 5 dimensions, wrong in the original but 2") {
+  for (const CovarianceType type : kTypes)
+    for (const int64_t d : {1, 2, 3, 5}) {
+      CAPTURE(d);
+      const Tensor x = random_tensor({200, d}, static_cast<uint64_t>(d), Device::cpu(), -2, 2);
+      GaussianMixture model({.n_components = 2, .covariance_type = type, .max_iter = 5});
+      model.fit(x);
+      CHECK(model.covariances().shape() == covariance_shape(type, 2, d));
+      const Doubles scores = doubles(model.score_samples(x)), values = doubles(x);
+      for (int64_t i = 0; i < 200; i += 13) {
+        const Doubles sample(values.begin() + i * d, values.begin() + (i + 1) * d);
+        CHECK(scores[i] == doctest::Approx(plain_log_density(model, type, sample)).epsilon(1e-4));
+      }
+    }
+}
+
+TEST_CASE("GaussianMixture: predict and predict_proba, which the original lacks") {
+  const Tensor x = blobs({{0, 0}, {8, 0}, {0, 8}}, 300, 1, 1);
+  for (const CovarianceType type : kTypes) {
+    GaussianMixture model({.n_components = 3, .covariance_type = type});
+    model.fit(x);
+    const std::vector<int32_t> labels = model.predict(x).to_vector<int32_t>();
+    int64_t wrong = 0;
+    for (size_t i = 3; i < labels.size(); ++i) wrong += labels[i] != labels[i % 3];
+    CHECK(wrong <= 2);
+    const Doubles proba = doubles(model.predict_proba(x));
+    for (size_t i = 0; i < 300; ++i) {
+      CHECK(proba[3 * i] + proba[3 * i + 1] + proba[3 * i + 2] == doctest::Approx(1).epsilon(1e-5));
+      CHECK(proba[3 * i + static_cast<size_t>(labels[i])] >= 1.0 / 3);
+    }
+    CHECK(model.score(x) == doctest::Approx(model.lower_bound()).epsilon(0.01));
+    CHECK(model.bic(x) > model.aic(x));
+  }
+}
+
+TEST_CASE("GaussianMixture: a large mean, random starts and restarts") {
+  const Tensor x = blobs({{10000, 0}, {10004, 0}}, 400, 0.5f, 2);
+  GaussianMixture one({.n_components = 2, .init_params = ml::MixtureInit::random});
+  GaussianMixture best({.n_components = 2, .n_init = 8, .init_params = ml::MixtureInit::random});
+  one.fit(x);
+  best.fit(x);
+  CHECK(best.lower_bound() >= one.lower_bound() - 1e-6);
+  GaussianMixture model({.n_components = 2});
+  model.fit(x);
+  check_close(model.weights(), {0.5, 0.5}, 0, 0.01);
+  for (const double value : doubles(model.covariances())) CHECK(std::abs(value) < 0.4);
+}
+
+TEST_CASE("GaussianMixture: samples have the means and covariances of the mixture") {
+  for (const CovarianceType type : kTypes) {
+    GaussianMixture model({.n_components = 2, .covariance_type = type});
+    model.fit(blobs({{0, 0}, {30, 10}}, 200, 2, 3));
+    const GaussianMixture::Sample drawn = model.sample(4000, 5);
+    CHECK(drawn.x.shape() == Shape{4000, 2});
+    check_close(model.predict(drawn.x), doubles(drawn.components), 0);
+    GaussianMixture again({.n_components = 2, .covariance_type = type});
+    again.fit(drawn.x);
+    CHECK(again.score(drawn.x) == doctest::Approx(model.score(drawn.x)).epsilon(0.01));
+    check_close(model.sample(4000, 5).x, doubles(drawn.x), 0);
+  }
+}
+
+TEST_CASE("GaussianMixture: any number of threads, any device") {
+  const Tensor x = random_tensor({900, 4}, 4);
+  for (const CovarianceType type : kTypes) {
+    GaussianMixture first({.n_components = 3, .covariance_type = type}),
+        second({.n_components = 3, .covariance_type = type});
+    first.fit(x);
+    set_thread_count(3);
+    second.fit(x);
+    set_thread_count(0);
+    check_close(second.means(), doubles(first.means()), 0);
+    for (const Device device : all_devices()) {
+      GaussianMixture there({.n_components = 3, .covariance_type = type});
+      there.fit(x.to(device));
+      CHECK(there.score(x.to(device)) == doctest::Approx(first.score(x)).epsilon(1e-2));
+      CHECK(there.predict(x.to(device)).device() == device);
+    }
+  }
+}
+
+TEST_CASE("GaussianMixture: equal samples") {
+  GaussianMixture model({.n_components = 2});
+  model.fit(Tensor::full({10, 3}, 4, Device::cpu()));
+  CHECK(std::isfinite(model.score(Tensor::full({10, 3}, 4, Device::cpu()))));
+  CHECK_THROWS_AS(GaussianMixture({.n_components = 2, .reg_covar = 0})
+                      .fit(Tensor::full({10, 3}, 4, Device::cpu())),
+                  Error);
+}
+
+TEST_CASE("GaussianMixture: errors") {
+  CHECK_THROWS_AS(GaussianMixture({.n_components = 0}), Error);
+  CHECK_THROWS_AS(GaussianMixture({.tol = -1}), Error);
+  CHECK_THROWS_AS(GaussianMixture({.reg_covar = -1}), Error);
+  CHECK_THROWS_AS(GaussianMixture({.n_init = 0}), Error);
+  GaussianMixture model({.n_components = 2});
+  CHECK_THROWS_AS(model.predict(Tensor{{1, 2}}), Error);
+  CHECK_THROWS_AS(model.means(), Error);
+  CHECK_THROWS_AS(model.fit(Tensor{{1, 2}}), ShapeError);
+  CHECK_THROWS_AS(model.fit(Tensor{{1}, {std::numeric_limits<float>::quiet_NaN()}}), Error);
+  CHECK_THROWS_AS(GaussianMixture({.n_components = 2, .means_init = Tensor{{1, 2}}})
+                      .fit(Tensor{{1, 2}, {3, 4}}),
+                  ShapeError);
+  model.fit(Tensor{{1, 2}, {3, 4}, {1, 2.5f}, {3, 4.5f}});
+  CHECK_THROWS_AS(model.predict(Tensor{{1, 2, 3}}), ShapeError);
+  CHECK_THROWS_AS(model.sample(0), Error);
+}
