@@ -14,6 +14,8 @@ int run_command(const RunCommand& command);
 int run_command(const SummaryCommand& command);
 int run_command(const TuneCommand& command);
 int run_command(const ExportCommand& command);
+int run_command(const FitCommand& command);
+int run_command(const ApplyCommand& command);
 int run_command(const BenchCommand& command);
 int run_command(const ServeCommand& command);
 int run_command(const JoinCommand& command);

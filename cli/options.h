@@ -92,6 +92,21 @@ struct ExportCommand {
   std::string network, weights, output;
 };
 
+struct FitCommand {
+  std::string model, data, target, save, missing = "refuse";
+  std::vector<std::string> settings;  // NAME=VALUE
+  DeviceOptions device;
+  double test_size = 0;
+  uint64_t seed = 0;
+  bool scale = false, json = false;
+};
+
+struct ApplyCommand {
+  std::string model, data, target, use, output;
+  DeviceOptions device;
+  bool json = false;
+};
+
 struct TuneCommand {
   std::string network;
   DeviceOptions device;
@@ -131,7 +146,7 @@ struct CompletionCommand {
 };
 
 using Command = std::variant<DevicesCommand, TrainCommand, EvalCommand, PredictCommand, RunCommand,
-                             SummaryCommand, TuneCommand, ExportCommand, BenchCommand, ServeCommand,
+                             SummaryCommand, TuneCommand, ExportCommand, FitCommand, ApplyCommand, BenchCommand, ServeCommand,
                              JoinCommand, CompletionCommand>;
 
 struct OptionHelp {

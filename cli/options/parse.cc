@@ -22,6 +22,8 @@ struct Commands {
   SummaryCommand summary;
   TuneCommand tune;
   ExportCommand exported;
+  FitCommand fit;
+  ApplyCommand apply;
   BenchCommand bench;
   ServeCommand serve;
   JoinCommand join;
@@ -51,6 +53,8 @@ void add_commands(CLI::App& root, Commands& c) {
   add(c.summary);
   add(c.tune);
   add(c.exported);
+  add(c.fit);
+  add(c.apply);
   add(c.bench);
   add(c.serve);
   add(c.join);

@@ -28,6 +28,8 @@ CommandText add_options(OptionSet& set, RunCommand& command);
 CommandText add_options(OptionSet& set, SummaryCommand& command);
 CommandText add_options(OptionSet& set, TuneCommand& command);
 CommandText add_options(OptionSet& set, ExportCommand& command);
+CommandText add_options(OptionSet& set, FitCommand& command);
+CommandText add_options(OptionSet& set, ApplyCommand& command);
 CommandText add_options(OptionSet& set, BenchCommand& command);
 CommandText add_options(OptionSet& set, ServeCommand& command);
 CommandText add_options(OptionSet& set, JoinCommand& command);

@@ -12,7 +12,7 @@ ALLOWED = {  # a folder: the folders from which it may include headers
     "cl_kernels": set(),
     "matrix": {"base", "matrix", "cl_kernels"},
     "nn": {"base", "matrix", "nn"},
-    "ml": {"base", "matrix", "ml"},
+    "ml": {"base", "matrix", "nn", "ml"},
     "dist": {"base", "matrix", "nn", "dist"},
     "wasm": {"base", "matrix", "nn", "ml", "dist", "wasm"},
     "cli": {"base", "matrix", "nn", "ml", "dist", "cli"},

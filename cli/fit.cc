@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// kaiseki fit: classic machine learning on .npy and CSV files.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json_line.h"
+#include "cli/commands.h"
+#include "cli/fit_progress.h"
+#include "cli/for_option.h"
+#include "cli/learn_data.h"
+#include "cli/setup.h"
+#include "cli/text.h"
+#include "matrix/ops/index.h"
+#include "ml/metrics/classification.h"
+#include "ml/metrics/regression.h"
+#include "ml/model/file.h"
+#include "ml/preprocessing/split.h"
+
+namespace kaiseki::cli {
+namespace {
+
+constexpr size_t kLargestTable = 20;  // classes
+
+/// The object {"alpha": 0.5} from "alpha=0.5". A value that is no JSON is a text.
+Json settings_from(const std::vector<std::string>& arguments) {
+  Json settings = Json::object();
+  for (const std::string& argument : arguments) {
+    const size_t equals = argument.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      throw Error("--set: expected NAME=VALUE, got '" + shortened(argument) + "'");
+    const std::string name = argument.substr(0, equals), text = argument.substr(equals + 1);
+    if (settings.find(name))
+      throw Error("--set: expected each name once, got '" + shortened(name) + "' again");
+    try {
+      settings.set(name, parse_json(text, "--set"));
+    } catch (const ParseError&) {
+      settings.set(name, text);
+    }
+  }
+  return settings;
+}
+
+struct Part {
+  Tensor x, y;  // y is undefined without a target
+  int64_t samples() const { return x.dim(0); }
+};
+
+struct Parts {
+  Part train;
+  std::optional<Part> test;
+};
+
+Parts split(const Part& all, const FitCommand& c, ml::Task task) {
+  if (c.test_size == 0) return {all, {}};
+  return for_option("--test-size", [&] {
+    ml::TrainTestSplitOptions options;
+    options.test_size = c.test_size;
+    options.seed = c.seed;
+    if (task == ml::Task::classification) options.stratify = &all.y;
+    const ml::SplitIndices indices = ml::train_test_indices(all.samples(), options);
+    const auto part = [&](const Tensor& rows) {
+      return Part{take(all.x, rows, 0), all.y.defined() ? take(all.y, rows, 0) : Tensor()};
+    };
+    return Parts{part(indices.train), part(indices.test)};
+  });
+}
+
+/// A line of the table of results.
+struct Result {
+  std::string name;  // as in --json
+  std::string title;
+  double train;
+  std::optional<double> test;
+};
+
+std::vector<Result> results_of(const ml::Model& model, const Parts& parts) {
+  std::vector<Result> results;
+  const auto add = [&](const char* name, const char* title, auto&& value) {
+    results.push_back({name, title, value(parts.train), {}});
+    if (parts.test) results.back().test = value(*parts.test);
+  };
+  if (model.task() == ml::Task::regression) {
+    add("r2", "R^2", [&](const Part& part) { return model.score(part.x, part.y); });
+    add("rmse", "root mean squared error", [&](const Part& part) {
+      return std::sqrt(ml::mean_squared_error(part.y, model.apply(ml::Use::predict, part.x)));
+    });
+  } else if (model.has_score()) {
+    const bool classes = model.task() == ml::Task::classification;
+    add(classes ? "accuracy" : "score", classes ? "accuracy" : "score",
+        [&](const Part& part) { return model.score(part.x, part.y); });
+  }
+  return results;
+}
+
+std::string class_name(const std::vector<std::string>& names, int32_t label) {
+  const auto i = static_cast<size_t>(label);
+  return label >= 0 && i < names.size() ? names[i] : std::to_string(label);
+}
+
+void print_classes(const ml::Model& model, const Part& part, bool is_test,
+                   const std::vector<std::string>& names) {
+  const ml::ClassScores scores =
+      ml::precision_recall_fscore_support(part.y, model.apply(ml::Use::predict, part.x));
+  if (scores.classes.size() > kLargestTable) return;
+  Table table({is_test ? "class (test)" : "class", "precision", "recall", "F1", "samples"});
+  for (size_t i = 0; i < scores.classes.size(); ++i)
+    table.row({class_name(names, scores.classes[i]), format_number("%.3f", scores.precision[i]),
+               format_number("%.3f", scores.recall[i]), format_number("%.3f", scores.f1[i]),
+               format_count(scores.support[i])});
+  std::printf("\n%s", table.str().c_str());
+}
+
+void print_json(const FitCommand& c, const Parts& parts, const std::vector<Result>& results,
+                double seconds) {
+  JsonLine line;
+  line.add("model", c.model).add("samples", parts.train.samples());
+  line.add("test_samples", parts.test ? parts.test->samples() : 0);
+  line.add("features", parts.train.x.dim(1)).add("seconds", seconds);
+  for (const Result& result : results) {
+    line.add(result.name, result.train);
+    if (result.test) line.add("test_" + result.name, *result.test);
+  }
+  std::printf("%s\n", line.str().c_str());
+}
+
+void print_results(const FitCommand& c, const Parts& parts, const std::vector<Result>& results,
+                   double seconds) {
+  std::printf("%s  %s samples, %s features, %s s\n", c.model.c_str(),
+              format_count(parts.train.samples()).c_str(),
+              format_count(parts.train.x.dim(1)).c_str(), format_number("%.3g", seconds).c_str());
+  if (results.empty()) return;
+  const std::string train = "training (" + format_count(parts.train.samples()) + ")";
+  std::vector<std::string> header{"result", train};
+  if (parts.test) header.push_back("test (" + format_count(parts.test->samples()) + ")");
+  Table table(header);
+  for (const Result& result : results) {
+    std::vector<std::string> cells{result.title, format_number("%.6g", result.train)};
+    if (result.test) cells.push_back(format_number("%.6g", *result.test));
+    table.row(cells);
+  }
+  std::printf("\n%s", table.str().c_str());
+}
+
+}  // namespace
+
+int run_command(const FitCommand& c) {
+  ml::SavedModel saved;
+  saved.model =
+      for_option("--set", [&] { return ml::make_model(c.model, settings_from(c.settings)); });
+  const ml::Task task = saved.model->task();
+  const bool needs_target = task == ml::Task::classification || task == ml::Task::regression;
+  if (needs_target && c.target.empty())
+    throw Error("missing option --target: " + c.model + " learns from targets");
+  if (!needs_target && !c.target.empty())
+    throw Error("--target: " + c.model +
+                " needs none. To leave a column out, remove it from the data");
+  for_option("--save", [&] { expect_writable(c.save); });
+  const Device device = open_device(c.device);
+  LearnData data = read_data(c.data);
+  Part all;
+  if (needs_target) {
+    LearnTarget target = read_target(c.target, task, data);
+    all.y = target.values;
+    saved.class_names = std::move(target.class_names);
+  }
+  for_option("--data", [&] {
+    all.x = data.matrix;
+    if (!data.table) return;
+    saved.columns.emplace(c.missing == "mean" ? ml::Missing::mean : ml::Missing::refuse);
+    saved.columns->fit(*data.table, data.target);
+    all.x = saved.columns->encode(*data.table);
+    data.table.reset();
+  });
+  Parts parts = split(all, c, task);
+  all = {};
+  const double start = steady_seconds();
+  if (c.scale) parts.train.x = saved.scaler.emplace().fit_transform(parts.train.x);
+  if (c.scale && parts.test) parts.test->x = saved.scaler->transform(parts.test->x);
+  parts.train.x = parts.train.x.to(device);
+  {
+    const FitProgress progress(c.model + " on " + format_count(parts.train.samples()) + " x " +
+                                   format_count(parts.train.x.dim(1)),
+                               c.json);
+    saved.model->fit(parts.train.x, parts.train.y);
+  }
+  const double seconds = steady_seconds() - start;
+  const std::vector<Result> results = results_of(*saved.model, parts);
+  for_option("--save", [&] { ml::save_model(c.save, saved); });
+  if (c.json) {
+    print_json(c, parts, results, seconds);
+    return 0;
+  }
+  print_results(c, parts, results, seconds);
+  if (task == ml::Task::classification)
+    print_classes(*saved.model, parts.test ? *parts.test : parts.train, parts.test.has_value(),
+                  saved.class_names);
+  std::printf("\nsaved    %s\n", c.save.c_str());
+  return 0;
+}
+
+}  // namespace kaiseki::cli

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "ml/model/file.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ml/model/archive.h"
+#include "nn/io/safetensors.h"
+
+namespace kaiseki::ml {
+namespace {
+
+constexpr const char* kKey = "kaiseki.model";
+constexpr int64_t kFormat = 1;
+
+/// The values and tensors of one part of a file: "model", "columns" or "scaler".
+void add_part(Json& all, std::vector<nn::NamedTensor>& tensors, const std::string& part,
+              const Archive& archive) {
+  all.set(part, archive.values());
+  for (const nn::NamedTensor& tensor : archive.tensors())
+    tensors.push_back({part + "." + tensor.name, tensor.value});
+}
+
+class ModelReader {
+ public:
+  ModelReader(const std::filesystem::path& path) : place_(path.string()) {
+    nn::Metadata metadata;
+    tensors_ = nn::read_safetensors(path, &metadata);
+    const auto text = metadata.find(kKey);
+    if (text == metadata.end())
+      throw ParseError(place_, "metadata",
+                       std::string("expected a model under '") + kKey +
+                           "', got none. Is it a file of `kaiseki fit`?");
+    all_ = parse_json(text->second, place_);
+    if (!all_.is(Json::Kind::object))
+      throw ParseError(place_, kKey, "expected an object, got " + all_.describe());
+    const int64_t format = static_cast<int64_t>(member("format", Json::Kind::number).number);
+    if (format != kFormat)
+      throw ParseError(place_, "format",
+                       text_from("expected 1, got ", format, ". Use a newer version of Kaiseki"));
+  }
+
+  const Json& member(const std::string& name, Json::Kind kind) const {
+    const Json* value = all_.find(name);
+    if (!value || !value->is(kind))
+      throw ParseError(place_, name,
+                       value ? "expected another value, got " + value->describe()
+                             : std::string("expected a value, got none"));
+    return *value;
+  }
+  bool has(const std::string& part) const { return all_.find(part) != nullptr; }
+  const std::string& place() const { return place_; }
+
+  /// Reads all values of a part.
+  template <class Object>
+  void read(const std::string& part, Object& object) const {
+    std::vector<nn::NamedTensor> tensors;
+    for (const nn::NamedTensor& tensor : tensors_)
+      if (tensor.name.starts_with(part + "."))
+        tensors.push_back({tensor.name.substr(part.size() + 1), tensor.value});
+    Archive archive(member(part, Json::Kind::object), std::move(tensors), place_ + ": " + part,
+                    true);
+    object.archive(archive);
+    archive.expect_all_read();
+  }
+
+ private:
+  std::string place_;
+  std::vector<nn::NamedTensor> tensors_;
+  Json all_;
+};
+
+}  // namespace
+
+void save_model(const std::filesystem::path& path, const SavedModel& saved) {
+  Model& model = *saved.model;
+  Json all = Json::object();
+  std::vector<nn::NamedTensor> tensors;
+  all.set("format", kFormat).set("name", std::string(model.name()));
+  all.set("settings", model.settings());
+  Archive state;
+  model.archive(state);
+  add_part(all, tensors, "model", state);
+  if (saved.columns) {
+    TableEncoder columns = *saved.columns;
+    Archive archive;
+    columns.archive(archive);
+    add_part(all, tensors, "columns", archive);
+  }
+  if (saved.scaler) {
+    StandardScaler scaler = *saved.scaler;
+    Archive archive;
+    scaler.archive(archive);
+    add_part(all, tensors, "scaler", archive);
+  }
+  Json classes = Json::array();
+  for (const std::string& name : saved.class_names) classes.items.emplace_back(name);
+  all.set("classes", std::move(classes));
+  nn::write_safetensors(path, tensors, {{kKey, format_json_line(all)}});
+}
+
+SavedModel load_model(const std::filesystem::path& path) {
+  const ModelReader reader(path);
+  SavedModel saved;
+  saved.model = make_model(reader.member("name", Json::Kind::string).string,
+                           reader.member("settings", Json::Kind::object), reader.place());
+  reader.read("model", *saved.model);
+  if (reader.has("columns")) reader.read("columns", saved.columns.emplace());
+  if (reader.has("scaler")) reader.read("scaler", saved.scaler.emplace());
+  for (const Json& item : reader.member("classes", Json::Kind::array).items) {
+    if (!item.is(Json::Kind::string))
+      throw ParseError(reader.place(), "classes", "expected texts, got " + item.describe());
+    saved.class_names.push_back(item.string);
+  }
+  return saved;
+}
+
+}  // namespace kaiseki::ml

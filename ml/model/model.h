@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Model: any estimator behind one interface, made by its name. For files, the command line and
+// grid searches.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "matrix/tensor.h"
+#include "ml/model/archive.h"
+
+namespace kaiseki::ml {
+
+/// What an estimator learns.
+enum class Task : uint8_t {
+  classification,  // fit(x, y), y: i32 [n]
+  regression,      // fit(x, y), y: f32 [n] or [n, outputs]
+  clustering,      // fit(x)
+  transformation,  // fit(x)
+};
+
+/// What an estimator computes from x.
+enum class Use : uint8_t { predict, predict_proba, decision_function, transform, score_samples };
+/// "predict" and so on.
+std::string_view use_name(Use use);
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  /// Such as "Ridge".
+  virtual std::string_view name() const = 0;
+  virtual Task task() const = 0;
+  /// All settings, also those with their defaults.
+  virtual Json settings() const = 0;
+  /// y is ignored by clusterings and transformations. Throws as the estimator's fit().
+  virtual void fit(const Tensor& x, const Tensor& y) = 0;
+  /// The first one is what `kaiseki apply` computes by default.
+  virtual std::vector<Use> uses() const = 0;
+  /// Throws Error for a use that the estimator does not have.
+  virtual Tensor apply(Use use, const Tensor& x) const = 0;
+  /// The estimator's score(): accuracy, R^2, or the mean log likelihood. Throws Error without one.
+  virtual double score(const Tensor& x, const Tensor& y) const = 0;
+  virtual bool has_score() const = 0;
+  /// Writes or reads the fitted state.
+  virtual void archive(Archive& state) = 0;
+  /// The number of features that fit() has seen, or 0 before it.
+  int64_t features() const { return features_; }
+
+ protected:
+  int64_t features_ = 0;
+};
+
+/// One kind of model, for lists and help.
+struct ModelKind {
+  std::string_view name;   // the class, such as "Ridge"
+  std::string_view about;  // one sentence
+  Task task;
+  std::unique_ptr<Model> (*make)(std::string_view name, const Json& settings,
+                                 const std::string& place);
+};
+/// All kinds, by task, then by name.
+const std::vector<ModelKind>& model_kinds();
+
+/// A model that is not fitted. `settings` is an object; its missing members have their defaults.
+/// `place` names the settings in errors. Throws ParseError for unknown names and wrong types, and
+/// Error for values that the estimator refuses.
+std::unique_ptr<Model> make_model(std::string_view name, const Json& settings = Json::object(),
+                                  const std::string& place = "settings");
+
+}  // namespace kaiseki::ml

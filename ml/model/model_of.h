@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// ModelOf: the Model of one estimator class, found from the functions that the class has.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "ml/model/model.h"
+#include "ml/model/settings.h"
+
+namespace kaiseki::ml {
+
+template <class Estimator, class Options>
+class ModelOf final : public Model {
+ public:
+  ModelOf(std::string_view name, Task task, Options options)
+      : name_(name), task_(task), options_(std::move(options)), estimator_(options_) {}
+
+  std::string_view name() const override { return name_; }
+  Task task() const override { return task_; }
+  Json settings() const override {
+    Archive archive;
+    Options options = options_;
+    describe(archive, options);
+    return archive.values();
+  }
+
+  void fit(const Tensor& x, const Tensor& y) override {
+    if constexpr (requires { estimator_.fit(x, y); })
+      estimator_.fit(x, y);
+    else
+      estimator_.fit(x);
+    features_ = x.dim(1);
+  }
+
+  std::vector<Use> uses() const override {
+    std::vector<Use> uses;
+    const Tensor x;
+    if constexpr (requires { Tensor(estimator_.predict(x)); }) uses.push_back(Use::predict);
+    if constexpr (requires { Tensor(estimator_.transform(x)); }) uses.push_back(Use::transform);
+    if constexpr (requires { Tensor(estimator_.predict_proba(x)); })
+      uses.push_back(Use::predict_proba);
+    if constexpr (requires { Tensor(estimator_.decision_function(x)); })
+      uses.push_back(Use::decision_function);
+    if constexpr (requires { Tensor(estimator_.score_samples(x)); })
+      uses.push_back(Use::score_samples);
+    return uses;
+  }
+
+  Tensor apply(Use use, const Tensor& x) const override {
+    switch (use) {
+      case Use::predict:
+        if constexpr (requires { Tensor(estimator_.predict(x)); }) return estimator_.predict(x);
+        break;
+      case Use::transform:
+        if constexpr (requires { Tensor(estimator_.transform(x)); }) return estimator_.transform(x);
+        break;
+      case Use::predict_proba:
+        if constexpr (requires { Tensor(estimator_.predict_proba(x)); })
+          return estimator_.predict_proba(x);
+        break;
+      case Use::decision_function:
+        if constexpr (requires { Tensor(estimator_.decision_function(x)); })
+          return estimator_.decision_function(x);
+        break;
+      case Use::score_samples:
+        if constexpr (requires { Tensor(estimator_.score_samples(x)); })
+          return estimator_.score_samples(x);
+        break;
+    }
+    throw Error(message(name_, "has no ", use_name(use), "()"));
+  }
+
+  double score(const Tensor& x, const Tensor& y) const override {
+    if constexpr (requires { estimator_.score(x, y); })
+      return estimator_.score(x, y);
+    else if constexpr (requires { estimator_.score(x); })
+      return estimator_.score(x);
+    throw Error(message(name_, "has no score()"));
+  }
+  bool has_score() const override {
+    const Tensor x;
+    return requires { estimator_.score(x, x); }
+    || requires { estimator_.score(x); };
+  }
+
+  void archive(Archive& state) override {
+    state("features", features_);
+    estimator_.archive(state);
+  }
+
+ private:
+  std::string_view name_;
+  Task task_;
+  Options options_;
+  Estimator estimator_;
+};
+
+}  // namespace kaiseki::ml

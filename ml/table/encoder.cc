@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "ml/table/encoder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+#include "ml/model/archive.h"
+
+namespace kaiseki::ml {
+namespace {
+
+[[noreturn]] void refuse_missing(const Table& table, int64_t row, int64_t column) {
+  throw ParseError(table.source, table.place(row, column), "expected a value, got none");
+}
+
+}  // namespace
+
+void TableEncoder::fit(const Table& table, std::string_view target) {
+  features_.clear();
+  has_names_ = table.has_names;
+  for (int64_t j = 0; j < static_cast<int64_t>(table.columns.size()); ++j) {
+    const Column& column = table.columns[static_cast<size_t>(j)];
+    if (column.name == target) continue;
+    Feature feature{column.name, j, {}, 0};
+    std::set<std::string> texts;
+    int64_t count = 0;
+    for (int64_t i = 0; i < table.rows(); ++i) {
+      const bool has_value = column.has_value(i);
+      if (!has_value && missing_ == Missing::refuse) refuse_missing(table, i, j);
+      if (column.is_text()) texts.insert(column.texts[static_cast<size_t>(i)]);
+      if (!has_value || column.is_text()) continue;
+      const float number = column.numbers[static_cast<size_t>(i)];
+      if (!std::isfinite(number))
+        throw ParseError(table.source, table.place(i, j),
+                         text_from("expected a finite number of 32 bits, got ", number));
+      feature.fill += static_cast<double>(number);
+      ++count;
+    }
+    feature.texts.assign(texts.begin(), texts.end());
+    if (!column.is_text() && count == 0)
+      throw ParseError(table.source, "column " + column.name, "expected a value, got none");
+    feature.fill /= static_cast<double>(std::max<int64_t>(1, count));
+    features_.push_back(std::move(feature));
+  }
+  if (features_.empty())
+    throw ParseError(table.source, "line 1", "expected a column besides the target");
+}
+
+int64_t TableEncoder::features() const {
+  int64_t count = 0;
+  for (const Feature& feature : features_)
+    count += feature.is_text() ? static_cast<int64_t>(feature.texts.size()) : 1;
+  return count;
+}
+
+std::vector<std::string> TableEncoder::feature_names() const {
+  std::vector<std::string> names;
+  for (const Feature& feature : features_) {
+    if (!feature.is_text()) names.push_back(feature.name);
+    for (const std::string& text : feature.texts) names.push_back(feature.name + "=" + text);
+  }
+  return names;
+}
+
+int64_t TableEncoder::column_for(const Table& table, const Feature& feature) const {
+  const bool by_name = has_names_ && table.has_names;
+  const int64_t column = by_name ? table.find(feature.name) : feature.position;
+  if (column < 0 || column >= static_cast<int64_t>(table.columns.size()))
+    throw ParseError(table.source, "line 1",
+                     "expected the column " +
+                         (has_names_ ? feature.name : std::to_string(feature.position + 1)) +
+                         ", got none");
+  return column;
+}
+
+void TableEncoder::encode_column(const Table& table, int64_t number, const Feature& feature,
+                                 float* x, int64_t stride) const {
+  const Column& column = table.columns[static_cast<size_t>(number)];
+  for (int64_t i = 0; i < table.rows(); ++i, x += stride) {
+    if (!column.has_value(i) && missing_ == Missing::refuse) refuse_missing(table, i, number);
+    if (feature.is_text()) {
+      const std::string text = column.text(i);
+      const auto found = std::ranges::lower_bound(feature.texts, text);
+      if (found == feature.texts.end() || *found != text)
+        throw ParseError(table.source, table.place(i, number),
+                         "expected a text of the training data, got " +
+                             (text.empty() ? "none" : "'" + text + "'"));
+      x[found - feature.texts.begin()] = 1;
+      continue;
+    }
+    const std::optional<float> value = column.number(i);
+    if (!value)
+      throw ParseError(table.source, table.place(i, number),
+                       "expected a number, got '" + column.text(i) + "'");
+    *x = std::isnan(*value) ? static_cast<float>(feature.fill) : *value;
+    if (!std::isfinite(*x))
+      throw ParseError(table.source, table.place(i, number),
+                       text_from("expected a finite number of 32 bits, got ", *x));
+  }
+}
+
+Tensor TableEncoder::encode(const Table& table) const {
+  std::vector<float> x(static_cast<size_t>(table.rows() * features()));
+  int64_t at = 0;
+  for (const Feature& feature : features_) {
+    encode_column(table, column_for(table, feature), feature, x.data() + at, features());
+    at += feature.is_text() ? static_cast<int64_t>(feature.texts.size()) : 1;
+  }
+  return Tensor::from(std::span<const float>(x), {table.rows(), features()}, Device::cpu());
+}
+
+void TableEncoder::archive(Archive& archive) {
+  auto count = static_cast<int64_t>(features_.size());
+  archive("columns", count);
+  archive("has_names", has_names_);
+  archive("missing", missing_, {"refuse", "mean"});
+  if (count < 0 || count > 1'000'000) archive.fail("columns", "expected 0 to 1,000,000");
+  features_.resize(static_cast<size_t>(count));
+  for (size_t i = 0; i < features_.size(); ++i) {
+    const std::string name = "column." + std::to_string(i);
+    archive(name, features_[i].name);
+    archive(name + ".position", features_[i].position);
+    archive(name + ".texts", features_[i].texts);
+    archive(name + ".fill", features_[i].fill);
+  }
+}
+
+}  // namespace kaiseki::ml

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// TableEncoder: makes samples x from the columns of a table, in the same way for each table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "matrix/tensor.h"
+#include "ml/table/table.h"
+
+namespace kaiseki::ml {
+
+class Archive;
+
+/// What happens to cells without a value.
+enum class Missing : uint8_t {
+  refuse,  // an error
+  mean,    // columns of numbers: their mean in fit(); columns of texts: a category of their own
+};
+
+/// A column of numbers is one feature. A column of texts is one feature for each text of fit(), in
+/// the order of the texts: 1 for the row's text, else 0.
+class TableEncoder {
+ public:
+  explicit TableEncoder(Missing missing = Missing::refuse) : missing_(missing) {}
+
+  /// Learns the columns, without the one named `target`. Throws ParseError for a cell without a
+  /// value if they are refused, for infinite numbers, and for a column without any value.
+  void fit(const Table& table, std::string_view target = {});
+  /// f32 [rows, features], on the CPU. Finds columns by their names, if both tables have names,
+  /// else by their order; other columns are ignored. Throws ParseError for a missing column, a text
+  /// that fit() has not seen, a text in a column of numbers, and a cell without a value as in
+  /// fit().
+  Tensor encode(const Table& table) const;
+
+  /// One for each feature: "age", "color=red".
+  std::vector<std::string> feature_names() const;
+  int64_t features() const;
+  void archive(Archive& archive);
+
+ private:
+  struct Feature {
+    std::string name;
+    int64_t position = 0;            // of the column in the table of fit()
+    std::vector<std::string> texts;  // ascending; empty: a column of numbers
+    double fill = 0;                 // for cells without a value
+    bool is_text() const { return !texts.empty(); }
+  };
+  int64_t column_for(const Table& table, const Feature& feature) const;
+  void encode_column(const Table& table, int64_t column, const Feature& feature, float* x,
+                     int64_t stride) const;
+
+  Missing missing_;
+  bool has_names_ = false;
+  std::vector<Feature> features_;
+};
+
+}  // namespace kaiseki::ml

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "ml/model/file.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "matrix/ops/compare.h"
+#include "nn/io/safetensors.h"
+#include "tests/support/ml_cases.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace kaiseki;
+using namespace kaiseki::ml;
+using namespace kaiseki::test;
+
+namespace {
+
+/// Iris as each task needs it.
+MlSet data_for(Task task) {
+  MlSet set = ml_set("iris");
+  if (task == Task::regression)
+    set.y = Tensor::from(std::span<const float>(set.x.slice(1, 0, 1).contiguous().to_vector()),
+                         {150}, Device::cpu());
+  return set;
+}
+
+std::string error_of(const std::filesystem::path& path) {
+  try {
+    load_model(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("Model files: every kind gives the same bits after it was saved and loaded") {
+  const TemporaryFolder folder;
+  for (const ModelKind& kind : model_kinds()) {
+    CAPTURE(std::string(kind.name));
+    const MlSet set = data_for(kind.task);
+    SavedModel saved;
+    saved.model = make_model(kind.name);
+    saved.model->fit(set.x, set.y);
+    saved.class_names = {"setosa", "versicolor", "virginica"};
+    const auto path = folder.path() / "model.safetensors";
+    save_model(path, saved);
+    const SavedModel loaded = load_model(path);
+    CHECK(loaded.model->name() == kind.name);
+    CHECK(loaded.model->settings() == saved.model->settings());
+    CHECK(loaded.model->features() == 4);
+    CHECK(loaded.class_names == saved.class_names);
+    CHECK_FALSE(loaded.columns.has_value());
+    for (const Use use : saved.model->uses()) {
+      // A use may need a setting, such as a loss.
+      std::string refused;
+      Tensor expected;
+      try {
+        expected = saved.model->apply(use, set.x);
+      } catch (const Error& error) {
+        refused = error.what();
+      }
+      if (refused.empty())
+        CHECK(array_equal(loaded.model->apply(use, set.x), expected));
+      else
+        CHECK_THROWS_WITH_AS(loaded.model->apply(use, set.x), refused.c_str(), Error);
+    }
+  }
+}
+
+TEST_CASE("Model files: with the columns of a table and a scaler") {
+  const TemporaryFolder folder;
+  const Table table = parse_table("a,b,y\n1,x,0\n2,z,1\n3,x,0\n5,z,1\n", "t.csv");
+  SavedModel saved;
+  saved.columns.emplace().fit(table, "y");
+  saved.scaler.emplace();
+  const Tensor x = saved.scaler->fit_transform(saved.columns->encode(table));
+  saved.model = make_model("LogisticRegression");
+  saved.model->fit(x, integers({0, 1, 0, 1}, {4}));
+  const auto path = folder.path() / "model.safetensors";
+  save_model(path, saved);
+  const SavedModel loaded = load_model(path);
+  REQUIRE(loaded.columns.has_value());
+  REQUIRE(loaded.scaler.has_value());
+  const Tensor again = loaded.scaler->transform(loaded.columns->encode(table));
+  CHECK(array_equal(again, x));
+  CHECK(loaded.model->apply(Use::predict, again).to_vector<int32_t>() ==
+        std::vector<int32_t>{0, 1, 0, 1});
+}
+
+TEST_CASE("Model files: damaged and other files are errors that name the place") {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "model.safetensors";
+  CHECK(error_of(path).find("model.safetensors") != std::string::npos);
+  nn::write_safetensors(path, {});
+  CHECK(
+      error_of(path).ends_with("metadata: expected a model under 'kaiseki.model', got none. "
+                               "Is it a file of `kaiseki fit`?"));
+  const auto with = [&](const std::string& json) {
+    nn::write_safetensors(path, {}, {{"kaiseki.model", json}});
+    const std::string error = error_of(path);
+    return error.substr(std::min(error.size(), path.string().size() + 2));
+  };
+  CHECK(with("[]") == "kaiseki.model: expected an object, got an array");
+  CHECK(with("{}") == "format: expected a value, got none");
+  CHECK(with(R"({"format": 2})") == "format: expected 1, got 2. Use a newer version of Kaiseki");
+  CHECK(with(R"({"format": 1, "name": "Ridge", "settings": {"beta": 1}})")
+            .starts_with("beta: expected one of the names alpha, fit_intercept, got another"));
+  CHECK(with(R"({"format": 1, "name": "Ridge", "settings": {}, "model": {}, "classes": []})") ==
+        "model: features: expected a value, got none");
+}
