@@ -10,7 +10,7 @@
 #include "matrix/ops/compare.h"
 #include "nn/io/safetensors.h"
 #include "tests/support/ml_cases.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/folder.h"
 
 using namespace kaiseki;
 using namespace kaiseki::ml;
@@ -39,7 +39,7 @@ std::string error_of(const std::filesystem::path& path) {
 }  // namespace
 
 TEST_CASE("Model files: every kind gives the same bits after it was saved and loaded") {
-  const TemporaryFolder folder;
+  const Folder folder;
   for (const ModelKind& kind : model_kinds()) {
     CAPTURE(std::string(kind.name));
     const MlSet set = data_for(kind.task);
@@ -47,7 +47,7 @@ TEST_CASE("Model files: every kind gives the same bits after it was saved and lo
     saved.model = make_model(kind.name);
     saved.model->fit(set.x, set.y);
     saved.class_names = {"setosa", "versicolor", "virginica"};
-    const auto path = folder.path() / "model.safetensors";
+    const auto path = folder / "model.safetensors";
     save_model(path, saved);
     const SavedModel loaded = load_model(path);
     CHECK(loaded.model->name() == kind.name);
@@ -73,7 +73,7 @@ TEST_CASE("Model files: every kind gives the same bits after it was saved and lo
 }
 
 TEST_CASE("Model files: with the columns of a table and a scaler") {
-  const TemporaryFolder folder;
+  const Folder folder;
   const Table table = parse_table("a,b,y\n1,x,0\n2,z,1\n3,x,0\n5,z,1\n", "t.csv");
   SavedModel saved;
   saved.columns.emplace().fit(table, "y");
@@ -81,7 +81,7 @@ TEST_CASE("Model files: with the columns of a table and a scaler") {
   const Tensor x = saved.scaler->fit_transform(saved.columns->encode(table));
   saved.model = make_model("LogisticRegression");
   saved.model->fit(x, integers({0, 1, 0, 1}, {4}));
-  const auto path = folder.path() / "model.safetensors";
+  const auto path = folder / "model.safetensors";
   save_model(path, saved);
   const SavedModel loaded = load_model(path);
   REQUIRE(loaded.columns.has_value());
@@ -93,8 +93,8 @@ TEST_CASE("Model files: with the columns of a table and a scaler") {
 }
 
 TEST_CASE("Model files: damaged and other files are errors that name the place") {
-  const TemporaryFolder folder;
-  const auto path = folder.path() / "model.safetensors";
+  const Folder folder;
+  const auto path = folder / "model.safetensors";
   CHECK(error_of(path).find("model.safetensors") != std::string::npos);
   nn::write_safetensors(path, {});
   CHECK(

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""kaiseki fit and apply: a user's way from a CSV file to predictions, for each kind of model, and all errors on it."""
+import csv
+import json
+import pathlib
+
+from npy import read_npy, write_npy
+from support import ROOT, check, main, refuses, works
+
+
+def numbers(name):
+    """The matrix with this name in tests/reference/ml/iris.txt."""
+    for line in (ROOT / "tests/reference/ml/iris.txt").read_text().splitlines():
+        word, rows, columns, *values = line.split()
+        if word == name:
+            columns = int(columns)
+            values = list(map(float, values))
+            return [values[i:i + columns] for i in range(0, int(rows) * columns, columns)]
+    raise KeyError(name)
+
+
+def write_csv(name, header, rows):
+    with open(name, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerows([header, *rows] if header else rows)
+
+
+SPECIES = ["setosa", "versicolor", "virginica"]
+NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
+SAMPLES = numbers("x")
+LABELS = [int(value) for row in numbers("y") for value in row]
+
+
+def write_iris():
+    write_csv("iris.csv", [*NAMES, "species"], [[*x, SPECIES[y]] for x, y in zip(SAMPLES, LABELS)])
+    write_npy("x.npy", (150, 4), [value for row in SAMPLES for value in row])
+    write_npy("y.npy", (150,), LABELS, "i")
+
+
+def classification():
+    write_iris()
+    done = works("fit", "LogisticRegression", "--data", "iris.csv", "--target", "species", "--save", "m.safetensors",
+                 "--test-size", 0.25)
+    check("training (112)" in done.stdout and "test (38)" in done.stdout, "the table has both parts", done.stdout)
+    check("virginica" in done.stdout, "the table has a line for each class", done.stdout)
+    predicted = works("apply", "m.safetensors", "--data", "iris.csv").stdout.split()
+    right = sum(name == SPECIES[y] for name, y in zip(predicted, LABELS))
+    check(len(predicted) == 150 and right >= 140, "names are predicted", right)
+    score = json.loads(works("apply", "m.safetensors", "--data", "iris.csv", "--target", "species", "--json").stdout)
+    check(score["samples"] == 150 and abs(score["accuracy"] - right / 150) < 1e-6, "--target gives the score", score)
+    works("apply", "m.safetensors", "--data", "iris.csv", "--use", "predict_proba", "--output", "p.npy")
+    shape, values = read_npy("p.npy")
+    check(shape == (150, 3) and abs(sum(values) - 150) < 1e-3, "probabilities are written", shape)
+    works("apply", "m.safetensors", "--data", "iris.csv", "--output", "p.csv")
+    check(pathlib.Path("p.csv").read_text().split() == predicted, "--output has what is printed without it")
+
+
+def regression_and_settings():
+    write_iris()
+    done = works("fit", "Ridge", "--data", "iris.csv", "--target", "petal width", "--set", "alpha=0.5", "--scale",
+                 "--save", "r.safetensors", "--json")
+    line = json.loads(done.stdout)
+    check(line["features"] == 6 and line["r2"] > 0.9, "texts become features of their own", line)
+    again = json.loads(works("apply", "r.safetensors", "--data", "iris.csv", "--target", "petal width", "--json").stdout)
+    check(abs(again["score"] - line["r2"]) < 1e-5, "the score is the same after loading", again)
+
+
+def clusters_and_components():
+    write_iris()
+    works("fit", "KMeans", "--data", "x.npy", "--set", "n_clusters=3", "--save", "k.safetensors")
+    labels = works("apply", "k.safetensors", "--data", "x.npy").stdout.split()
+    check(len(set(labels)) == 3 and len(set(labels[:50])) == 1, "the first species is one cluster", labels)
+    works("fit", "PCA", "--data", "x.npy", "--set", "n_components=2", "--save", "p.safetensors")
+    rows = works("apply", "p.safetensors", "--data", "x.npy").stdout.splitlines()
+    check(len(rows) == 150 and rows[0].count(",") == 1, "two components of each sample", rows[:1])
+
+
+def matrices():
+    write_iris()
+    works("fit", "KNeighborsClassifier", "--data", "x.npy", "--target", "y.npy", "--save", "n.safetensors")
+    score = json.loads(works("apply", "n.safetensors", "--data", "x.npy", "--target", "y.npy", "--json").stdout)
+    check(score["accuracy"] > 0.95, "labels of a .npy file", score)
+
+
+def gaps():
+    write_csv("gaps.csv", ["a", "b", "y"], [[1, "x", 1], ["", "z", 2], [3, "", 3]])
+    refuses(["--data: gaps.csv: line 3, column 1 (a): expected a value, got none"],
+            "fit", "Ridge", "--data", "gaps.csv", "--target", "y", "--save", "g.safetensors")
+    works("fit", "Ridge", "--data", "gaps.csv", "--target", "y", "--missing", "mean", "--save", "g.safetensors")
+    works("apply", "g.safetensors", "--data", "gaps.csv")
+    write_csv("new.csv", ["a", "b"], [[1, "w"]])
+    refuses(["new.csv: line 2, column 2 (b): expected a text of the training data, got 'w'"],
+            "apply", "g.safetensors", "--data", "new.csv")
+
+
+def errors():
+    write_iris()
+    fit = ["--data", "iris.csv", "--save", "e.safetensors"]
+    write_npy("short.npy", (3,), [0, 1, 2], "i")
+    works("fit", "Ridge", "--data", "iris.csv", "--target", "petal width", "--save", "r.safetensors")
+    refuses(["missing option --target", "learns from targets"], "fit", "Ridge", *fit)
+    refuses(["--target", "needs none"], "fit", "KMeans", *fit, "--target", "species")
+    refuses(["--target", "sepal length", "got 'specie'"], "fit", "GaussianNB", *fit, "--target", "specie")
+    refuses(["For texts, use a classification"], "fit", "Lasso", *fit, "--target", "species")
+    refuses(["For real numbers, use a regression"], "fit", "GaussianNB", *fit, "--target", "petal width")
+    refuses(["--set", "beta", "alpha"], "fit", "Ridge", *fit, "--target", "petal width", "--set", "beta=1")
+    refuses(["--set", "NAME=VALUE", "alpha"], "fit", "Ridge", *fit, "--target", "petal width", "--set", "alpha")
+    refuses(["--set", "expected a number", "many"], "fit", "Ridge", *fit, "--target", "petal width", "--set", "alpha=many")
+    refuses(["--data", ".npy or .csv", "iris.txt"], "fit", "KMeans", "--data", "iris.txt", "--save", "e.safetensors")
+    refuses(["--data", "missing.csv"], "fit", "KMeans", "--data", "missing.csv", "--save", "e.safetensors")
+    refuses(["--target", "150 samples", "got 3"], "fit", "GaussianNB", "--data", "x.npy", "--target", "short.npy",
+            "--save", "e.safetensors")
+    refuses(["--use", "predict", "got 'transform'"], "apply", "r.safetensors", "--data", "iris.csv", "--use", "transform")
+    refuses(["--output", ".npy or .csv"], "apply", "r.safetensors", "--data", "iris.csv", "--output", "x.txt")
+    pathlib.Path("cut.safetensors").write_bytes(pathlib.Path("r.safetensors").read_bytes()[:-9])
+    refuses(["cut.safetensors"], "apply", "cut.safetensors", "--data", "iris.csv")
+    check(not pathlib.Path("e.safetensors").exists(), "a fit that fails leaves no file")
+
+
+def help_lists_models():
+    done = works("fit", "--help")
+    check("MiniBatchKMeans" in done.stdout and "clustering:" in done.stdout, "--help lists all models", done.stdout)
+
+
+main(classification, regression_and_settings, clusters_and_components, matrices, gaps, errors, help_lists_models)
