@@ -2,8 +2,8 @@
 # Installs two components. "runtime" is the command. "development" is the libraries, their headers, and the files for
 # find_package(kaiseki) and pkg-config. cpack makes a Debian package of each component.
 include(CMakePackageConfigHelpers)
-set(installed_targets kaiseki_base kaiseki_matrix kaiseki_nn)
-set(public_roots kaiseki.h kaiseki/backend.h)
+set(installed_targets kaiseki_base kaiseki_matrix kaiseki_nn kaiseki_ml)
+set(public_roots kaiseki.h kaiseki/backend.h kaiseki/ml.h)
 if(KAISEKI_DIST)
   list(APPEND installed_targets kaiseki_dist kaiseki_dist_train kaiseki_net kaiseki_http)
   list(APPEND public_roots kaiseki/dist.h)
@@ -27,7 +27,7 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/kaisekiConfigVersio
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kaisekiConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/kaisekiConfigVersion.cmake
         DESTINATION ${destination} COMPONENT development)
 
-set(pc_nn "-lkaiseki_nn -lkaiseki_matrix -lkaiseki_base -lhwy -ldl -pthread")
+set(pc_nn "-lkaiseki_ml -lkaiseki_nn -lkaiseki_matrix -lkaiseki_base -lhwy -ldl -pthread")
 if(KAISEKI_ZLIB)
   string(APPEND pc_nn " -lz")
 endif()

@@ -87,7 +87,7 @@ components() {
   printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(components LANGUAGES CXX)' \
     'find_package(kaiseki REQUIRED COMPONENTS ${PART})' \
     'if(PART AND NOT TARGET kaiseki::${PART})' 'message(FATAL_ERROR "no target")' 'endif()' >"$name/CMakeLists.txt"
-  for part in '' matrix nn dist dist_train net; do
+  for part in '' matrix nn ml dist dist_train net; do
     cmake -S "$name" -B "$name/build" "-DPART=$part" "-DCMAKE_PREFIX_PATH=$work/prefix" >/dev/null || return
   done
   ! cmake -S "$name" -B "$name/build" -DPART=unknown "-DCMAKE_PREFIX_PATH=$work/prefix" >/dev/null 2>&1
