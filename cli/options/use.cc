@@ -79,7 +79,8 @@ CommandText add_options(OptionSet& set, ExportCommand& c) {
   return {"export", "Write a network with its weights as ONNX, or weights in another format",
           "Examples:\n"
           "  kaiseki export lenet --weights lenet.safetensors --output lenet.onnx\n"
-          "  kaiseki export resnet.onnx --output resnet.safetensors"};
+          "  kaiseki export resnet.onnx --output resnet.safetensors\n"
+          "  kaiseki export iris.safetensors --output iris.onnx   # a model of kaiseki fit"};
 }
 
 }  // namespace kaiseki::cli

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "base/json.h"
 #include "matrix/tensor.h"
 #include "ml/model/archive.h"
+#include "ml/tree/tree.h"
 
 namespace kaiseki::ml {
 
@@ -26,6 +29,19 @@ enum class Task : uint8_t {
 enum class Use : uint8_t { predict, predict_proba, decision_function, transform, score_samples };
 /// "predict" and so on.
 std::string_view use_name(Use use);
+
+/// The numbers of a linear model.
+struct LinearParts {
+  Tensor coefficients, intercept;  // [features], or [outputs, features]; [outputs]
+  std::vector<int32_t> classes;    // empty: a regression
+  bool softmax = false;            // whether probabilities are the softmax of the scores
+};
+
+/// The trees of a model, whose values are the mean of theirs.
+struct ForestParts {
+  std::span<const Tree> trees;
+  std::vector<int32_t> classes;  // empty: a regression
+};
 
 class Model {
  public:
@@ -48,6 +64,9 @@ class Model {
   /// The estimator's score(): accuracy, R^2, or the mean log likelihood. Throws Error without one.
   virtual double score(const Tensor& x, const Tensor& y) const = 0;
   virtual bool has_score() const = 0;
+  /// Nothing if the model is not linear, or has no trees. For exports.
+  virtual std::optional<LinearParts> linear_parts() const = 0;
+  virtual std::optional<ForestParts> forest_parts() const = 0;
   /// Writes or reads the fitted state.
   virtual void archive(Archive& state) = 0;
   /// The number of features that fit() has seen, or 0 before it.

@@ -4,7 +4,10 @@
 
 #include <concepts>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -86,6 +89,28 @@ class ModelOf final : public Model {
     const Tensor x;
     return requires { estimator_.score(x, x); }
     || requires { estimator_.score(x); };
+  }
+
+  std::optional<LinearParts> linear_parts() const override {
+    if constexpr (requires { estimator_.coefficients(), estimator_.intercept(); }) {
+      LinearParts parts{estimator_.coefficients(), estimator_.intercept(), {}, false};
+      if constexpr (requires { estimator_.classes(); }) parts.classes = estimator_.classes();
+      parts.softmax = std::is_same_v<Estimator, LogisticRegression>;
+      return parts;
+    }
+    return {};
+  }
+
+  std::optional<ForestParts> forest_parts() const override {
+    ForestParts parts;
+    if constexpr (requires { std::span<const Tree>(estimator_.trees()); })
+      parts.trees = estimator_.trees();
+    else if constexpr (requires { estimator_.tree(); })
+      parts.trees = {&estimator_.tree(), 1};
+    else
+      return {};
+    if constexpr (requires { estimator_.classes(); }) parts.classes = estimator_.classes();
+    return parts;
   }
 
   void archive(Archive& state) override {

@@ -48,6 +48,8 @@ void TableEncoder::fit(const Table& table, std::string_view target) {
     throw ParseError(table.source, "line 1", "expected a column besides the target");
 }
 
+bool TableEncoder::has_texts() const { return std::ranges::any_of(features_, &Feature::is_text); }
+
 int64_t TableEncoder::features() const {
   int64_t count = 0;
   for (const Feature& feature : features_)

@@ -38,6 +38,7 @@ class TableEncoder {
   /// One for each feature: "age", "color=red".
   std::vector<std::string> feature_names() const;
   int64_t features() const;
+  bool has_texts() const;
   void archive(Archive& archive);
 
  private:
