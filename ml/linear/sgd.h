@@ -31,7 +31,7 @@ class OneVsRestSgd {
   double score(const Tensor& x, const Tensor& y) const;
 
   /// Ascending.
-  const std::vector<int32_t>& classes() const { return classes_; }
+  const std::vector<int32_t>& classes() const { return learned_.classes; }
   /// [1, features] for two classes, else [classes, features].
   const Tensor& coefficients() const { return function_.coefficients(); }
   /// [1] or [classes]
@@ -44,14 +44,18 @@ class OneVsRestSgd {
   const std::string& name() const { return name_; }
 
  private:
-  void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t epochs);
+  struct Learned {
+    std::vector<int32_t> classes;
+    std::vector<double> weights;  // of the classes
+    std::vector<SgdState> states;
+  };
+  /// Trains `next` and keeps it. If it throws, the model stays as it was.
+  void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t epochs, Learned next);
 
   SgdProblem problem_;
   ClassWeights class_weight_;
   std::string name_;
-  std::vector<int32_t> classes_;
-  std::vector<double> weights_;  // of the classes
-  std::vector<SgdState> states_;
+  Learned learned_;
   LinearFunction function_;
   int64_t iterations_ = 0;
 };
