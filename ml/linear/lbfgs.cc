@@ -123,6 +123,12 @@ LbfgsResult minimize_lbfgs(const Objective& objective, Vector& w, const LbfgsOpt
       continue;
     }
     ++result.iterations;
+    // The rule of L-BFGS-B (Zhu, Byrd, Lu, Nocedal, 1997).
+    const double scale = std::max({std::abs(before.value), std::abs(at.value), 1.0});
+    if (options.value_tol > 0 && before.value - at.value <= options.value_tol * scale) {
+      result.converged = true;
+      break;
+    }
     // In the noise, a step may be accepted by chance. Then neither value improves for long.
     const double gradient = largest_of(at.gradient), smallest = largest_of(best.gradient);
     const bool progress =

@@ -153,7 +153,8 @@ double ConfidenceClassifier::score(const Tensor& x, const Tensor& y) const {
 Tensor ConfidenceClassifier::variances() const {
   check_fitted(function_.defined(), name_);
   std::vector<double> all;
-  for (const Weights& w : learned_.weights) all.insert(all.end(), w.variance.begin(), w.variance.end() - 1);
+  for (const Weights& w : learned_.weights)
+    all.insert(all.end(), w.variance.begin(), w.variance.end() - 1);
   return tensor_from(all, coefficients().shape(), coefficients().device());
 }
 

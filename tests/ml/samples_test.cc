@@ -3,8 +3,23 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 using namespace kaiseki;
 using namespace kaiseki::ml;
+
+TEST_CASE("encode_labels: the ends of i32, and none") {
+  const int32_t low = std::numeric_limits<int32_t>::min(), high = -(low + 1);
+  const LabelCodes codes = encode_labels({high, low, 0, high});
+  CHECK(codes.classes == std::vector<int32_t>{low, 0, high});
+  CHECK(codes.codes == std::vector<int32_t>{2, 0, 1, 2});
+  for (int32_t first : {low, high - 1}) {
+    const LabelCodes close = encode_labels({first + 1, first});
+    CHECK(close.classes == std::vector<int32_t>{first, first + 1});
+    CHECK(close.codes == std::vector<int32_t>{1, 0});
+  }
+  CHECK(encode_labels({}).classes.empty());
+}
 
 TEST_CASE("encode_labels: codes in the order of the labels, and unknown labels") {
   const LabelCodes codes = encode_labels({7, -2, 7, 0});

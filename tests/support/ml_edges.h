@@ -120,8 +120,7 @@ void check_classifier_edges(const Make& make) {
   auto plain = make(), negative = make();
   plain.fit(set.x, set.y);
   std::vector<int32_t> labels = set.y.to_vector<int32_t>();
-  for (int32_t& label : labels)
-    label = label == 0 ? std::numeric_limits<int32_t>::min() : -3;
+  for (int32_t& label : labels) label = label == 0 ? std::numeric_limits<int32_t>::min() : -3;
   const Tensor y = Tensor::from(std::span<const int32_t>(labels), {60}, Device::cpu());
   negative.fit(set.x, y);
   CHECK(negative.classes() == std::vector<int32_t>{std::numeric_limits<int32_t>::min(), -3});
@@ -134,8 +133,8 @@ void check_regressor_edges(const Make& make) {
   MlSet set = edge_set(60);
   set.y = floats(wide_values(regression_set(60, 4, 1, 3).y), {60});
   check_estimator_edges(make, set);
-  for (double bad : {std::numeric_limits<double>::infinity(),
-                     std::numeric_limits<double>::quiet_NaN()}) {
+  for (double bad :
+       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     std::vector<double> y(60, 1.0);
     y[59] = bad;
     CHECK_THROWS_AS(make().fit(set.x, floats(y, {60})), ShapeError);

@@ -39,9 +39,7 @@ TEST_CASE("LogisticRegression: unusual input") {
 TEST_CASE("SGDClassifier: unusual input, for each loss") {
   for (SgdLoss loss : {SgdLoss::hinge, SgdLoss::squared_hinge, SgdLoss::log, SgdLoss::huber})
     check_classifier_edges([&] {
-      return SGDClassifier({.loss = loss,
-                            .alpha = 0.01,
-                            .learning_rate = LearningRate::invscaling,
-                            .eta0 = 0.01});
+      return SGDClassifier(
+          {.loss = loss, .alpha = 0.01, .learning_rate = LearningRate::invscaling, .eta0 = 0.01});
     });
 }
