@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 
 using namespace kaiseki;
@@ -30,4 +31,19 @@ TEST_CASE("encode_labels: codes in the order of the labels, and unknown labels")
   CHECK_THROWS_WITH_AS(encode_labels({7, 3}, {-2, 7}, "test"),
                        "[test] expected a label among the known classes, got 3 for sample 1",
                        ShapeError);
+}
+
+TEST_CASE("Tempura's fault: checkHasData, checkInstance and checkHasNan found nothing") {
+  const auto matrix = [](std::initializer_list<float> values, const Shape& shape) {
+    return Tensor::from(values, shape, Device::cpu());
+  };
+  CHECK_NOTHROW(check_samples(matrix({1, 2}, {2, 1}), "test"));
+  CHECK_THROWS_AS(check_samples(Tensor(), "test"), ShapeError);
+  CHECK_THROWS_WITH_AS(check_samples(matrix({}, {0, 3}), "test"),
+                       "[test] expected at least one sample and one feature, got x of shape [0, 3]",
+                       ShapeError);
+  CHECK_THROWS_WITH_AS(check_samples(matrix({1, 2}, {2}), "test"),
+                       "[test] expected x of shape [n, features], got [2]", ShapeError);
+  CHECK_THROWS_WITH_AS(check_samples(matrix({1, std::nanf("")}, {2, 1}), "test"),
+                       "[test] expected finite elements in x, got NaN or infinity", ShapeError);
 }

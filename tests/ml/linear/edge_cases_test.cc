@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Each linear estimator with unusual input, and the faults of Tempura's checks.
-#include <cstdio>
+#include <iostream>
+#include <sstream>
 
 #include "ml/linear/elastic_net.h"
 #include "ml/linear/linear_regression.h"
@@ -42,4 +43,27 @@ TEST_CASE("SGDClassifier: unusual input, for each loss") {
       return SGDClassifier(
           {.loss = loss, .alpha = 0.01, .learning_rate = LearningRate::invscaling, .eta0 = 0.01});
     });
+}
+
+TEST_CASE("Tempura's fault: fit printed to the console") {
+  const MlSet set = edge_set(60);
+  std::ostringstream printed;
+  std::streambuf *out = std::cout.rdbuf(printed.rdbuf()), *err = std::cerr.rdbuf(printed.rdbuf());
+  LogisticRegression().fit(set.x, set.y);
+  SGDClassifier().fit(set.x, set.y);
+  std::cout.rdbuf(out);
+  std::cerr.rdbuf(err);
+  CHECK(printed.str().empty());
+}
+
+TEST_CASE("Tempura's fault: `center` of Logistic had no effect") {
+  // Both classes are far from 0, so a function without an intercept cannot separate them.
+  const Tensor x = floats({11, 12, 13, 14}, {4, 1}), y = integers({0, 0, 1, 1}, {4});
+  LogisticRegressionOptions origin;
+  origin.fit_intercept = false;
+  LogisticRegression with, without(origin);
+  with.fit(x, y);
+  without.fit(x, y);
+  CHECK(with.score(x, y) == 1);
+  CHECK(without.score(x, y) == 0.5);
 }
