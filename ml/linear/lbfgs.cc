@@ -113,10 +113,11 @@ LbfgsResult minimize_lbfgs(const Objective& objective, Vector& w, const LbfgsOpt
     }
     const double norm = std::sqrt(product(at.gradient, at.gradient));
     const Point before = at;
-    if (!search_line(objective, direction, pairs.empty() ? std::min(1.0, 1 / norm) : 1.0,
-                     options.noise, at)) {
+    const double step = pairs.empty() ? std::min(1.0, 1 / norm) : 1.0;
+    if (!search_line(objective, direction, step, options.noise, at)) {
       if (pairs.empty()) {
-        result.converged = true;  // not even along the gradient
+        // Not even along the gradient. With features of huge values, steps are too long instead.
+        result.converged = step * norm * norm <= 100 * options.noise * std::abs(at.value);
         break;
       }
       pairs.clear();

@@ -146,37 +146,46 @@ Tensor SGDClassifier::predict_proba(const Tensor& x) const {
                      {{"p", each}, {"s", sum(each, {1}, true)}, {"k", classes}});
 }
 
-SGDRegressor::SGDRegressor(const SGDRegressorOptions& options) : problem_(problem_of(options)) {
-  const bool known = options.loss == SgdLoss::squared_error || options.loss == SgdLoss::huber;
-  require(known, "SGDRegressor", "expected the loss squared_error or huber");
-  check_problem(problem_, "SGDRegressor");
+SGDRegressor::SGDRegressor(const SGDRegressorOptions& options)
+    : SGDRegressor(problem_of(options), "SGDRegressor") {
+  const SgdLoss loss = options.loss;
+  const bool known = loss == SgdLoss::squared_error || loss == SgdLoss::huber ||
+                     loss == SgdLoss::epsilon_insensitive ||
+                     loss == SgdLoss::squared_epsilon_insensitive;
+  require(known, name_,
+          "expected the loss squared_error, huber, epsilon_insensitive or "
+          "squared_epsilon_insensitive");
 }
 
-void SGDRegressor::run(const Tensor& x, const Tensor& y, int64_t epochs) {
+SGDRegressor::SGDRegressor(const SgdProblem& problem, std::string_view name)
+    : problem_(problem), name_(name) {
+  check_problem(problem_, name_);
+}
+
+void SGDRegressor::run(const Tensor& x, const Tensor& y, int64_t epochs, SgdState next) {
+  check_targets(y, x, name_);
+  require(y.rank() == 1, name_, "expected y of shape [n], got ", y.shape());
   const Tensor host = on_host(x);
   const std::vector<float> narrow = y.to_vector();
   const std::vector<double> targets(narrow.begin(), narrow.end());
   const SgdSamples samples{host.data<float>(), host.dim(0), host.dim(1), targets.data(), 1, 1};
-  iterations_ = run_sgd(samples, problem_, epochs, 0, state_);
-  function_ = function_of({state_}, problem_.average, true, x.device());
+  const int64_t passes = run_sgd(samples, problem_, epochs, 0, next);
+  function_ = function_of({next}, problem_.average, true, x.device());
+  state_ = std::move(next);
+  iterations_ = passes;
 }
 
 void SGDRegressor::fit(const Tensor& x, const Tensor& y) {
-  check_samples(x, "SGDRegressor");
-  check_targets(y, x, "SGDRegressor");
-  require(y.rank() == 1, "SGDRegressor", "expected y of shape [n], got ", y.shape());
-  state_ = {};
-  run(x, y, problem_.max_iter);
+  check_samples(x, name_);
+  run(x, y, problem_.max_iter, {});
 }
 
 void SGDRegressor::partial_fit(const Tensor& x, const Tensor& y) {
   if (!function_.defined())
-    check_samples(x, "SGDRegressor");
+    check_samples(x, name_);
   else
-    check_samples(x, function_.features(), "SGDRegressor");
-  check_targets(y, x, "SGDRegressor");
-  require(y.rank() == 1, "SGDRegressor", "expected y of shape [n], got ", y.shape());
-  run(x, y, 1);
+    check_samples(x, function_.features(), name_);
+  run(x, y, 1, state_);
 }
 
 double SGDRegressor::score(const Tensor& x, const Tensor& y) const {

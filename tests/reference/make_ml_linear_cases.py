@@ -64,13 +64,15 @@ for name in ("blobs", "pairs"):
         rate = dict(learning_rate="invscaling", eta0=0.02) if loss in ("squared_error", "squared_hinge") else {}
         for penalty in ("l2", "l1", "elasticnet"):
             add(f"{name}.sgd.{loss}.{penalty}", SGDClassifier(loss=loss, penalty=penalty, alpha=0.01, shuffle=False, **rate), x, y)
+    for loss in ("modified_huber", "epsilon_insensitive", "squared_epsilon_insensitive"):
+        add(f"{name}.sgd.{loss}", SGDClassifier(loss=loss, alpha=0.01, shuffle=False, learning_rate="invscaling", eta0=0.02), x, y)
     add(f"{name}.sgd.average", SGDClassifier(average=True, alpha=0.01, shuffle=False), x, y)
     weights = {0: 3.0, 1: 0.5}
     add(f"{name}.sgd.weights", SGDClassifier(class_weight=weights, alpha=0.01, shuffle=False), x, y)
     add(f"{name}.sgd.balanced", SGDClassifier(class_weight="balanced", alpha=0.01, shuffle=False), x[:70], np.minimum(np.arange(70) % 5, y.max()))
     add(f"{name}.sgd.adaptive", SGDClassifier(learning_rate="adaptive", eta0=0.1, alpha=0.01, shuffle=False), x, y)
 x, y = SETS["tall"]
-for loss in ("squared_error", "huber"):
+for loss in ("squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"):
     add(f"tall.sgd.{loss}", SGDRegressor(loss=loss, shuffle=False), x, y)
 add("tall.sgd.constant", SGDRegressor(learning_rate="constant", eta0=0.05, penalty="l1", alpha=0.003, shuffle=False), x, y)
 cases.write()

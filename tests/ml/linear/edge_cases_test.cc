@@ -45,6 +45,35 @@ TEST_CASE("SGDClassifier: unusual input, for each loss") {
     });
 }
 
+TEST_CASE("linear estimators: weights that f32 cannot hold are an error") {
+  const Tensor x = floats({1e-40, 2e-40, 4e-40}, {3, 1}), y = floats({1, 2, 4}, {3});
+  LinearRegression model;
+  CHECK_THROWS_WITH_AS(model.fit(x, y),
+                       "[linear] the weights are too large for f32; scale the features", Error);
+  CHECK_THROWS_AS(model.predict(x), ShapeError);
+}
+
+TEST_CASE("linear estimators: x of very large and very small numbers") {
+  for (double scale : {1e-30, 1e30}) {
+    std::vector<double> values = wide_values(edge_set(60).x);
+    for (double& value : values) value *= scale;
+    const Tensor x = floats(values, {60, 4}), y = edge_set(60).y;
+    const MlSet targets = regression_set(60, 4, 1, 3);
+    LogisticRegressionOptions free;
+    free.penalty = LogisticPenalty::none;
+    LogisticRegression logistic(free);
+    logistic.fit(x, y);
+    CHECK(std::isfinite(logistic.score(x, y)));
+    CHECK(logistic.converged() == (scale < 1));
+    LinearRegression squares;
+    squares.fit(x, targets.y);
+    CHECK(std::isfinite(squares.score(x, targets.y)));
+    Ridge ridge;
+    ridge.fit(x, targets.y);
+    CHECK(std::isfinite(ridge.score(x, targets.y)));
+  }
+}
+
 TEST_CASE("Tempura's fault: fit printed to the console") {
   const MlSet set = edge_set(60);
   std::ostringstream printed;

@@ -15,6 +15,11 @@ TEST_CASE("Perceptron and PassiveAggressiveClassifier: unusual input") {
     check_classifier_edges([&] { return PassiveAggressiveClassifier({.kind = kind}); });
 }
 
+TEST_CASE("PassiveAggressiveRegressor: unusual input") {
+  for (PassiveAggressiveKind kind : {PassiveAggressiveKind::pa1, PassiveAggressiveKind::pa2})
+    check_regressor_edges([&] { return PassiveAggressiveRegressor({.c = 0.1, .kind = kind}); });
+}
+
 TEST_CASE("CW, SCW, AROW and NHERD: unusual input") {
   check_classifier_edges([] { return ConfidenceWeighted(); });
   check_classifier_edges([] { return SoftConfidenceWeighted(); });
