@@ -20,6 +20,7 @@ class LinearFunction {
  public:
   LinearFunction() = default;
   /// If `flat` is set, there is one output, coefficients() is [features] and apply() gives [n].
+  /// Throws Error if f32 cannot hold the weights.
   LinearFunction(const LinearWeights& weights, bool flat, Device device);
 
   /// f32 [n] or [n, outputs] for x [n, features], on the device of x. Throws ShapeError, also

@@ -18,7 +18,9 @@ struct LogisticRegressionOptions {
   bool fit_intercept = true;
   ClassWeights class_weight = {};
   int64_t max_iter = 100;
-  double tol = 1e-4;  // of the largest element of the gradient
+  /// Of the largest element of the gradient. For many samples (above 52,000 with this tol), a step
+  /// with a relative decrease below 2.2e-5 tol is also the last.
+  double tol = 1e-4;
 };
 
 /// Minimizes |w|^2 / (2 c) + the sum of the log losses, by L-BFGS. x is f32 [n, features], y is

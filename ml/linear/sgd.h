@@ -31,7 +31,7 @@ class OneVsRestSgd {
   double score(const Tensor& x, const Tensor& y) const;
 
   /// Ascending.
-  const std::vector<int32_t>& classes() const { return classes_; }
+  const std::vector<int32_t>& classes() const { return learned_.classes; }
   /// [1, features] for two classes, else [classes, features].
   const Tensor& coefficients() const { return function_.coefficients(); }
   /// [1] or [classes]
@@ -44,14 +44,18 @@ class OneVsRestSgd {
   const std::string& name() const { return name_; }
 
  private:
-  void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t epochs);
+  struct Learned {
+    std::vector<int32_t> classes;
+    std::vector<double> weights;  // of the classes
+    std::vector<SgdState> states;
+  };
+  /// Trains `next` and keeps it. If it throws, the model stays as it was.
+  void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t epochs, Learned next);
 
   SgdProblem problem_;
   ClassWeights class_weight_;
   std::string name_;
-  std::vector<int32_t> classes_;
-  std::vector<double> weights_;  // of the classes
-  std::vector<SgdState> states_;
+  Learned learned_;
   LinearFunction function_;
   int64_t iterations_ = 0;
 };
@@ -65,7 +69,7 @@ struct SGDClassifierOptions {
   int64_t max_iter = 1000;  // passes
   double tol = 1e-3;        // stop if the mean loss falls by less for n_iter_no_change passes
   bool shuffle = true;
-  double epsilon = 0.1;  // only for `huber`
+  double epsilon = 0.1;  // only for `huber` and both `epsilon_insensitive`
   uint64_t seed = 0;
   LearningRate learning_rate = LearningRate::optimal;
   double eta0 = 0, power_t = 0.5;
@@ -86,7 +90,7 @@ class SGDClassifier : public OneVsRestSgd {
 };
 
 struct SGDRegressorOptions {
-  SgdLoss loss = SgdLoss::squared_error;  // or huber
+  SgdLoss loss = SgdLoss::squared_error;  // or huber, or one of both `epsilon_insensitive`
   SgdPenalty penalty = SgdPenalty::l2;
   double alpha = 1e-4, l1_ratio = 0.15;
   bool fit_intercept = true;
@@ -111,7 +115,7 @@ class SGDRegressor {
   /// One pass over the samples, from the present weights.
   void partial_fit(const Tensor& x, const Tensor& y);
   /// f32 [n]
-  Tensor predict(const Tensor& x) const { return function_.apply(x, "SGDRegressor.predict"); }
+  Tensor predict(const Tensor& x) const { return function_.apply(x, name_); }
   /// The r2_score() of predict(x).
   double score(const Tensor& x, const Tensor& y) const;
 
@@ -121,10 +125,15 @@ class SGDRegressor {
   const Tensor& intercept() const { return function_.intercept(); }
   int64_t iterations() const { return iterations_; }
 
+ protected:
+  SGDRegressor(const SgdProblem& problem, std::string_view name);
+
  private:
-  void run(const Tensor& x, const Tensor& y, int64_t epochs);
+  /// Trains `next` and keeps it. If it throws, the model stays as it was.
+  void run(const Tensor& x, const Tensor& y, int64_t epochs, SgdState next);
 
   SgdProblem problem_;
+  std::string name_;
   SgdState state_;
   LinearFunction function_;
   int64_t iterations_ = 0;
