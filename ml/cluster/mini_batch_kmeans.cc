@@ -2,8 +2,7 @@
 #include "ml/cluster/mini_batch_kmeans.h"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -84,9 +83,9 @@ class Convergence {
   bool stops(double batch_inertia, double moved, double tolerance) {
     // The first batch shows the start, not an update.
     if (++batches_ == 1) return false;
-    average_ = average_ ? *average_ * (1 - weight_) + batch_inertia * weight_ : batch_inertia;
+    average_ = batches_ == 2 ? batch_inertia : average_ * (1 - weight_) + batch_inertia * weight_;
     if (tolerance > 0 && moved <= tolerance) return true;
-    if (!least_ || *average_ < *least_) {
+    if (average_ < least_) {
       least_ = average_;
       without_improvement_ = 0;
     } else {
@@ -98,7 +97,7 @@ class Convergence {
  private:
   const double weight_;
   const MiniBatchKMeansOptions& options_;
-  std::optional<double> average_, least_;
+  double average_ = 0, least_ = std::numeric_limits<double>::infinity();
   int64_t batches_ = 0, without_improvement_ = 0;
 };
 
