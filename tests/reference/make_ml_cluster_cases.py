@@ -4,11 +4,12 @@
 import numpy as np
 from sklearn import cluster
 
-from ml_cases import Cases, cancer, digits, iris
+from ml_cases import Cases, cancer, digits, f32, iris, numbers
 
 cases = Cases("cluster.txt")
 for name, k, (x, _) in (("iris", 3, iris()), ("cancer", 4, cancer()), ("digits", 10, digits())):
-    start = x[:: len(x) // k][:k]
+    # Samples alone would have pixels in common, and so equal distances, which rounding decides.
+    start = f32(x[:: len(x) // k][:k] + numbers(k, x.shape[1], 3) / 8)
     model = cluster.KMeans(k, init=start, n_init=1, tol=0, max_iter=1000).fit(x)
     cases.add(f"{name}.inertia", model.inertia_)
     cases.add(f"{name}.centers", model.cluster_centers_[:, :8])

@@ -23,9 +23,13 @@ const std::vector<std::pair<std::string, int64_t>> kSets = {
     {"iris", 3}, {"cancer", 4}, {"digits", 10}};
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// Every `step`-th sample.
-Tensor every(const Tensor& x, int64_t step, int64_t count) {
-  return x(Slice({}, {}, step)).slice(0, 0, count).contiguous();
+/// The start of make_ml_cluster_cases.py: samples with noise.
+Tensor start_of(const Tensor& x, int64_t k) {
+  const int64_t features = x.dim(1), step = x.dim(0) / k;
+  Doubles values = doubles(x(Slice(0, k * step, step)));
+  const Doubles noise = lcg_numbers(k * features, 3);
+  for (size_t i = 0; i < values.size(); ++i) values[i] += noise[i] / 8;
+  return floats(values, {k, features});
 }
 
 Doubles counts_of(const Tensor& labels, int64_t clusters) {
@@ -75,7 +79,7 @@ TEST_CASE("KMeans: from given centers, the result of scikit-learn") {
     const MlSet data = ml_set(name);
     for (const auto algorithm : {KMeansAlgorithm::hamerly, KMeansAlgorithm::lloyd}) {
       KMeans model({.n_clusters = k,
-                    .centers = every(data.x, data.x.dim(0) / k, k),
+                    .centers = start_of(data.x, k),
                     .max_iter = 1000,
                     .tol = 0,
                     .algorithm = algorithm});
