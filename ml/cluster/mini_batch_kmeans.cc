@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "ml/cluster/kmeans_start.h"
 #include "ml/draw.h"
-#include "ml/row_blocks.h"
+#include "ml/moments.h"
 #include "ml/samples.h"
 
 namespace kaiseki::ml {
@@ -191,7 +191,7 @@ void MiniBatchKMeans::fit(const Tensor& x) {
             " centers, got ", options_.centers.dim(0));
   }
   Random random(options_.seed);
-  const std::vector<double> means = feature_means(host);
+  const std::vector<double> means = column_means(host);
   const std::vector<float> mean(means.begin(), means.end());
   const int64_t batch_size = std::min(options_.batch_size, n);
   const double tolerance =
@@ -225,7 +225,7 @@ void MiniBatchKMeans::partial_fit(const Tensor& x) {
     check_samples(x, kName);
   const Tensor host = on_host(x);
   Random random(options_.seed, 1 + static_cast<uint64_t>(n_steps_));
-  std::vector<double> means = feature_means(host);
+  std::vector<double> means = column_means(host);
   const std::vector<float> mean(means.begin(), means.end());
   const CenteredRows batch(host, mean);
   State state;

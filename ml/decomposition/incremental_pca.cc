@@ -9,7 +9,7 @@
 #include "ml/decomposition/gram.h"
 #include "ml/decomposition/pca_solvers.h"
 #include "ml/draw.h"
-#include "ml/row_blocks.h"
+#include "ml/moments.h"
 #include "ml/samples.h"
 
 namespace kaiseki::ml {
@@ -50,7 +50,7 @@ void IncrementalPCA::partial_fit(const Tensor& x) {
           "expected a batch with at least n_components ", count, " samples and features, got ",
           x.shape());
   const Tensor samples = x.contiguous();
-  const std::vector<double> batch_mean = feature_means(samples);
+  const std::vector<double> batch_mean = column_means(samples);
   const Tensor centered = centered_doubles(samples, batch_mean);
   const double* batch = centered.data<double>();
   for (int64_t i = 0; i < centered.size(); ++i) total_ += batch[i] * batch[i];

@@ -8,7 +8,6 @@
 #include "matrix/linalg/svd.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
-#include "matrix/ops/reduce.h"
 #include "matrix/random.h"
 #include "ml/decomposition/gram.h"
 #include "ml/row_blocks.h"
@@ -78,16 +77,6 @@ PrincipalAxes randomized_axes(const Tensor& x, const std::vector<double>& mean, 
   const PrincipalAxes inner = largest_eigenvectors(f64_tensor(small, {width, width}), count);
   const Tensor axes = matmul(f64_tensor(inner.axes, {count, width}), basis, false, true);
   return {axes.to_vector<double>(), inner.squares};
-}
-
-double total_square(const Tensor& x, const std::vector<double>& mean) {
-  const Tensor shift = tensor_from(mean, {x.dim(1)}, x.device());
-  double total = 0;
-  for_each_row_block(x, [&](const Tensor& rows, int64_t) {
-    const Tensor squares = reduce(Reduction::sum_of_squares, subtract(rows, shift), {0});
-    for (const float square : squares.to_vector<float>()) total += static_cast<double>(square);
-  });
-  return total;
 }
 
 }  // namespace kaiseki::ml

@@ -25,7 +25,4 @@ struct RandomizedAxesOptions {
 PrincipalAxes randomized_axes(const Tensor& x, const std::vector<double>& mean, int64_t count,
                               const RandomizedAxesOptions& options);
 
-/// The sum of squares of x - mean.
-double total_square(const Tensor& x, const std::vector<double>& mean);
-
 }  // namespace kaiseki::ml
