@@ -24,17 +24,19 @@ class ClassNode {
     totals_.assign(totals_.size(), 0);
     for (const TreeSample& sample : samples)
       totals_[ClassPayload::label(sample.payload)] += ClassPayload::count(sample.payload);
-    weight_ = 0;
+    weight_ = squares_ = 0;
     present_ = 0;
     for (size_t c = 0; c < totals_.size(); ++c) {
       present_ += totals_[c] > 0;
       totals_[c] *= class_weights_[c];
       weight_ += totals_[c];
+      squares_ += totals_[c] * totals_[c];
     }
   }
   /// Whether a split is useless: all samples are of one class.
   bool pure() const { return present_ == 1; }
   double weight() const { return weight_; }
+  double squares() const { return squares_; }  // the sum of the squared totals
   size_t width() const { return totals_.size(); }
   double total(size_t label) const { return totals_[label]; }
   double class_weight(size_t label) const { return class_weights_[label]; }
@@ -44,7 +46,7 @@ class ClassNode {
 
  private:
   std::vector<double> class_weights_, totals_;  // totals: weights by class
-  double weight_ = 0;
+  double weight_ = 0, squares_ = 0;
   size_t present_ = 0;
 };
 
@@ -84,9 +86,9 @@ class GiniScan : public ClassScan<GiniScan> {
  public:
   void begin(const ClassNode& node) {
     left_.assign(node.width(), 0);
-    left_weight_ = left_squares_ = right_squares_ = 0;
+    left_weight_ = left_squares_ = 0;
     right_weight_ = node.weight();
-    for (const double total : node.totals()) right_squares_ += total * total;
+    right_squares_ = node.squares();
   }
   void move(const ClassNode& node, uint32_t label, uint32_t count) {
     const double weight = count * node.class_weight(label), left = left_[label];
@@ -98,14 +100,17 @@ class GiniScan : public ClassScan<GiniScan> {
     left_[label] = left + weight;
   }
   double score() const { return left_squares_ / left_weight_ + right_squares_ / right_weight_; }
-  static double node_score(const ClassNode& node) {
-    double squares = 0;
-    for (const double total : node.totals()) squares += total * total;
-    return squares / node.weight();
+  /// A fast test without divisions. It may return true for a score that is a little smaller.
+  bool may_exceed(double score) const {
+    return left_squares_ * right_weight_ + right_squares_ * left_weight_ >=
+           kBelow * score * (left_weight_ * right_weight_);
   }
+  static double node_score(const ClassNode& node) { return node.squares() / node.weight(); }
   static double unit(const ClassNode&) { return 1; }
 
  private:
+  static constexpr double kBelow = 1 - 1e-12;
+
   double left_squares_ = 0, right_squares_ = 0;
 };
 
@@ -131,6 +136,7 @@ class EntropyScan : public ClassScan<EntropyScan> {
   double score() const {
     return left_sum_ - times_log(left_weight_) + right_sum_ - times_log(right_weight_);
   }
+  bool may_exceed(double) const { return true; }
   static double node_score(const ClassNode& node) {
     double sum = -times_log(node.weight());
     for (const double total : node.totals()) sum += times_log(total);

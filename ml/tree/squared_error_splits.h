@@ -84,6 +84,16 @@ class SquaredErrorScan {
     }
     return left / left_weight_ + right / right_weight_;
   }
+  /// A fast test without divisions. It may return true for a score that is a little smaller.
+  bool may_exceed(double score) const {
+    double left = 0, right = 0;
+    for (size_t o = 0; o < left_.size(); ++o) {
+      left += left_[o] * left_[o];
+      right += right_[o] * right_[o];
+    }
+    return left * right_weight_ + right * left_weight_ >=
+           kBelow * score * (left_weight_ * right_weight_);
+  }
   static double node_score(const TargetNode& node) {
     double squares = 0;
     for (const double total : node.totals()) squares += total * total;
@@ -107,6 +117,8 @@ class SquaredErrorScan {
   }
 
  private:
+  static constexpr double kBelow = 1 - 1e-12;
+
   void move(double weight, const double* sums) {
     left_weight_ += weight;
     right_weight_ -= weight;

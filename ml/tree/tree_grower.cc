@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "matrix/threads.h"
@@ -58,45 +59,89 @@ class TargetLeaves {
   const std::vector<double>& means_;
 };
 
-/// Copies of the ranks of a subtree's samples, small enough for the cache.
-class SubtreeColumns {
+/// The rows of the samples: of all of them, or copies for a subtree, which fit into the cache.
+template <class Value>
+class SampleRows {
  public:
-  /// Renumbers the samples.
-  void begin(const RankedColumns& from, std::span<TreeSample> samples, size_t end) {
-    rows_.resize(samples.size());
-    for (size_t i = 0; i < samples.size(); ++i)
-      rows_[i] = std::exchange(samples[i].row, static_cast<uint32_t>(i));
-    columns_.assign_rows(from, rows_);
+  SampleRows(const Value* all, size_t features) : all_(all), features_(features) {}
+
+  /// Goes to the node whose samples begin at this position. Nodes come in the order of positions.
+  void enter(size_t position) { copied_ = position < end_; }
+  bool copied() const { return copied_; }
+  /// Copies the rows of these samples, which end at this position, and renumbers the samples.
+  void copy(std::span<TreeSample> samples, size_t end) {
+    numbers_.clear();
+    rows_.clear();
+    for (TreeSample& sample : samples) {
+      const Value* row = (*this)[sample.row];
+      rows_.insert(rows_.end(), row, row + features_);
+      numbers_.push_back(std::exchange(sample.row, static_cast<uint32_t>(numbers_.size())));
+    }
     end_ = end;
+    copied_ = true;
   }
-  /// Whether the list of samples at this position belongs to the subtree.
-  bool contains(size_t position) const { return position < end_; }
-  const RankedColumns& columns() const { return columns_; }
-  std::span<const uint32_t> rows() const { return rows_; }
+
+  const Value* operator[](uint32_t row) const {
+    return (copied_ ? rows_.data() : all_) + row * features_;
+  }
+  /// The numbers of copied rows, else nothing.
+  std::span<const uint32_t> numbers() const {
+    return copied_ ? std::span<const uint32_t>(numbers_) : std::span<const uint32_t>();
+  }
 
  private:
-  RankedColumns columns_;
-  std::vector<uint32_t> rows_;
+  const Value* all_;
+  size_t features_;
+  std::vector<Value> rows_;
+  std::vector<uint32_t> numbers_;
   size_t end_ = 0;
+  bool copied_ = false;
 };
 
-template <class Scan, class Leaves>
+/// Searches some features together, because their values are near each other in a row.
+template <class Scan, class Value>
+class GroupSearch {
+ public:
+  using Node = typename Scan::Node;
+
+  /// Writes the best split by each feature.
+  void operator()(const SampleRows<Value>& rows, std::span<const int32_t> features,
+                  std::span<const TreeSample> samples, const Node& node, size_t least,
+                  FeatureSplit* found) {
+    const size_t n = samples.size();
+    if (values_.size() < n * features.size()) values_.resize(n * features.size());
+    for (size_t i = 0; i < n; ++i) {
+      const Value* row = rows[samples[i].row];
+      for (size_t f = 0; f < features.size(); ++f)
+        values_[f * n + i] = static_cast<Value>(row[features[f]] + Value{0});  // -0 becomes 0
+    }
+    for (size_t f = 0; f < features.size(); ++f)
+      found[f] = search_(std::span<const Value>(values_).subspan(f * n, n), samples, node, least);
+  }
+
+ private:
+  SplitSearch<Scan> search_;
+  std::vector<Value> values_;
+};
+
+template <class Scan, class Leaves, class Value>
 class TreeGrower {
  public:
   using Node = typename Scan::Node;
 
-  TreeGrower(const TreeData& data, std::vector<TreeSample> samples, Node node, Leaves leaves,
-             const TreeGrowth& growth)
+  TreeGrower(const TreeData& data, const Value* values, std::vector<TreeSample> samples, Node node,
+             Leaves leaves, const TreeGrowth& growth)
       : data_(data),
+        rows_(values, static_cast<size_t>(data.features())),
         samples_(std::move(samples)),
         node_(std::move(node)),
         leaves_(std::move(leaves)),
         growth_(growth),
-        sampler_(data.columns.features(), growth.seed, growth.tree) {}
+        sampler_(data.features(), growth.seed, growth.tree) {}
 
   Tree grow() {
     tree_.outputs = static_cast<int64_t>(node_.width());
-    tree_.importance.assign(static_cast<size_t>(data_.columns.features()), 0);
+    tree_.importance.assign(static_cast<size_t>(data_.features()), 0);
     pending_.push_back({.begin = 0, .end = samples_.size()});
     while (!pending_.empty()) {
       const Pending next = pending_.back();
@@ -125,8 +170,9 @@ class TreeGrower {
     if (place.parent) tree_.nodes[*place.parent].next = static_cast<int32_t>(number);
     tree_.nodes.emplace_back();
     const std::span samples = std::span(samples_).subspan(place.begin, place.end - place.begin);
-    enter_subtree(samples, place);
-    node_.begin(samples, rows());
+    rows_.enter(place.begin);
+    if (deserves_copy(samples.size())) rows_.copy(samples, place.end);
+    node_.begin(samples, rows_.numbers());
     if (number == 0) root_weight_ = node_.weight();
     const Split split =
         ends(samples.size(), place.depth) ? Split{} : find_split(samples, place.constants);
@@ -151,27 +197,18 @@ class TreeGrower {
            n < 2 * growth_.min_samples_leaf || node_.pure();
   }
 
-  /// Copies the columns of a small subtree if its searches read each element about once or more.
-  void enter_subtree(std::span<TreeSample> samples, const Pending& place) {
-    in_subtree_ = subtree_.contains(place.begin);
-    const int64_t features = data_.columns.features();
-    const auto n = static_cast<int64_t>(samples.size());
-    if (in_subtree_ || n > kSubtreeElements / features ||
-        growth_.features * static_cast<int64_t>(std::bit_width(samples.size())) < features)
-      return;
-    subtree_.begin(data_.columns, samples, place.end);
-    in_subtree_ = true;
+  /// Whether the rows of a subtree fit into the cache, and their elements are read about once.
+  bool deserves_copy(size_t samples) const {
+    const auto features = static_cast<size_t>(data_.features());
+    return !rows_.copied() && samples * features * sizeof(Value) <= kSubtreeBytes &&
+           static_cast<size_t>(growth_.features) * std::bit_width(samples) >= features / 2;
   }
-  std::span<const uint32_t> rows() const {
-    return in_subtree_ ? subtree_.rows() : std::span<const uint32_t>();
-  }
-  const RankedColumns& columns() const { return in_subtree_ ? subtree_.columns() : data_.columns; }
 
   Split find_split(std::span<const TreeSample> samples, size_t constants) {
     sampler_.begin(constants);
     Split best;
     bool varied = false;
-    const bool all = growth_.features == data_.columns.features();
+    const bool all = growth_.features == data_.features();
     search(all ? sampler_.draw_all() : sampler_.draw(static_cast<size_t>(growth_.features)),
            samples, best, varied);
     while (!varied && sampler_.has_more()) search(sampler_.draw(1), samples, best, varied);
@@ -181,20 +218,24 @@ class TreeGrower {
   void search(std::span<const int32_t> features, std::span<const TreeSample> samples, Split& best,
               bool& varied) {
     found_.resize(features.size());
-    const auto search_one = [&](SplitSearch<Scan>& search, size_t i) {
-      found_[i] = columns().visit(features[i], [&](const auto* ranks) {
-        return search(ranks, samples, node_, static_cast<size_t>(growth_.min_samples_leaf));
-      });
+    const auto least = static_cast<size_t>(growth_.min_samples_leaf);
+    const size_t n = samples.size();
+    const auto group = std::clamp<size_t>(kGroupBytes / (n * sizeof(Value)), 4, 32);
+    const auto search_group = [&](GroupSearch<Scan, Value>& search, size_t begin) {
+      search(rows_, features.subspan(begin, std::min(group, features.size() - begin)), samples,
+             node_, least, found_.data() + begin);
     };
-    if (growth_.parallel && features.size() * samples.size() >= kParallelElements)
-      parallel_for(static_cast<int64_t>(features.size()), 1, [&](int64_t begin, int64_t) {
-        SplitSearch<Scan> search;
-        search_one(search, static_cast<size_t>(begin));
-      });
-    else
-      for (size_t i = 0; i < features.size(); ++i) search_one(search_, i);
+    if (growth_.parallel && features.size() * n >= kParallelElements) {
+      parallel_for(static_cast<int64_t>(features.size()), static_cast<int64_t>(group),
+                   [&](int64_t begin, int64_t) {
+                     GroupSearch<Scan, Value> search;
+                     search_group(search, static_cast<size_t>(begin));
+                   });
+    } else {
+      for (size_t i = 0; i < features.size(); i += group) search_group(search_, i);
+    }
     // Of equal splits by all features, the one by the first feature is the best.
-    const bool ordered = growth_.features == data_.columns.features();
+    const bool ordered = growth_.features == data_.features();
     for (size_t i = 0; i < features.size(); ++i) {
       varied = varied || !found_[i].constant;
       if (!found_[i].found) continue;
@@ -206,56 +247,69 @@ class TreeGrower {
   }
 
   float threshold(std::span<const TreeSample> samples, const Split& split) const {
-    const float* x = data_.values.data<float>();
-    const auto value = [&](uint32_t rank) {
-      return columns().visit(split.feature, [&](const auto* ranks) {
-        size_t i = 0;
-        while (ranks[samples[i].row] != rank) ++i;
-        const size_t row = in_subtree_ ? subtree_.rows()[samples[i].row] : samples[i].row;
-        return x[row * tree_.importance.size() + static_cast<size_t>(split.feature)];
-      });
-    };
-    return threshold_between(value(split.at.last_left), value(split.at.first_right));
+    return threshold_between(value_of(split.at.last_left, samples, split.feature),
+                             value_of(split.at.first_right, samples, split.feature));
+  }
+
+  float value_of(uint32_t order, std::span<const TreeSample> samples, int32_t feature) const {
+    if constexpr (std::is_same_v<Value, float>) return float_of(value_key(order, 0));
+    size_t i = 0;
+    while (ordered(rows_[samples[i].row][feature]) != order) ++i;
+    const size_t row = rows_.copied() ? rows_.numbers()[samples[i].row] : samples[i].row;
+    return data_.values
+        .data<float>()[row * static_cast<size_t>(data_.features()) + static_cast<size_t>(feature)];
   }
 
   /// Moves the samples of the left child to the front. Both sides keep their order, so that rows
   /// ascend. Returns the number of samples of the left child.
   size_t partition(std::span<TreeSample> samples, const Split& split) {
-    right_.resize(std::max(right_.size(), samples.size()));
-    return columns().visit(split.feature, [&](const auto* ranks) {
-      size_t left = 0, right = 0;
-      for (const TreeSample sample : samples) {
-        const bool to_left = ranks[sample.row] <= split.at.last_left;
-        samples[left] = right_[right] = sample;
-        left += to_left;
-        right += !to_left;
-      }
-      std::copy_n(right_.begin(), right, samples.begin() + static_cast<std::ptrdiff_t>(left));
-      return left;
-    });
+    if (right_.size() < samples.size()) right_.resize(samples.size());
+    size_t left = 0, right = 0;
+    for (const TreeSample sample : samples) {
+      const Value value = rows_[sample.row][split.feature];
+      const bool to_left = ordered(static_cast<Value>(value + Value{0})) <= split.at.last_left;
+      samples[left] = right_[right] = sample;
+      left += to_left;
+      right += !to_left;
+    }
+    std::copy_n(right_.begin(), right, samples.begin() + static_cast<std::ptrdiff_t>(left));
+    return left;
   }
 
-  // The ranks of a subtree then fit into a cache of the second level.
-  static constexpr int64_t kSubtreeElements = 1 << 17;
+  // The rows of a subtree then fit into a cache of the second level.
+  static constexpr size_t kSubtreeBytes = 1 << 20;
+  static constexpr size_t kGroupBytes = 1 << 22;
   // About 0.1 ms of work.
   static constexpr size_t kParallelElements = 1 << 14;
   // The rounding of a decrease of impurity of 0
   static constexpr double kTolerance = 1e-12;
 
   const TreeData& data_;
+  SampleRows<Value> rows_;
   std::vector<TreeSample> samples_, right_;
   Node node_;
   Leaves leaves_;
   TreeGrowth growth_;
   FeatureSampler sampler_;
-  SplitSearch<Scan> search_;
-  SubtreeColumns subtree_;
-  bool in_subtree_ = false;
+  GroupSearch<Scan, Value> search_;
   std::vector<FeatureSplit> found_;
   std::vector<Pending> pending_;
   double root_weight_ = 0;
   Tree tree_;
 };
+
+/// From codes if there are any, else from values.
+template <class Scan, class Leaves>
+Tree grow_tree(const TreeData& data, std::vector<TreeSample> samples,
+               const typename Scan::Node& node, const Leaves& leaves, const TreeGrowth& growth) {
+  if (!data.codes.empty())
+    return TreeGrower<Scan, Leaves, uint8_t>(data, data.codes.data(), std::move(samples), node,
+                                             leaves, growth)
+        .grow();
+  return TreeGrower<Scan, Leaves, float>(data, data.values.data<float>(), std::move(samples), node,
+                                         leaves, growth)
+      .grow();
+}
 
 }  // namespace
 
@@ -265,17 +319,15 @@ Tree grow_class_tree(const TreeData& data, std::vector<TreeSample> samples,
   const ClassNode node(targets.weights);
   const ClassLeaves leaves(targets.weights.size());
   if (criterion == TreeCriterion::entropy)
-    return TreeGrower<EntropyScan, ClassLeaves>(data, std::move(samples), node, leaves, growth)
-        .grow();
-  return TreeGrower<GiniScan, ClassLeaves>(data, std::move(samples), node, leaves, growth).grow();
+    return grow_tree<EntropyScan>(data, std::move(samples), node, leaves, growth);
+  return grow_tree<GiniScan>(data, std::move(samples), node, leaves, growth);
 }
 
 Tree grow_regression_tree(const TreeData& data, std::vector<TreeSample> samples,
                           const RealTargets& targets, const TreeGrowth& growth) {
   const TargetNode node(targets.centered.data(), targets.means.size());
-  return TreeGrower<SquaredErrorScan, TargetLeaves>(data, std::move(samples), node,
-                                                    TargetLeaves(targets.means), growth)
-      .grow();
+  return grow_tree<SquaredErrorScan>(data, std::move(samples), node, TargetLeaves(targets.means),
+                                     growth);
 }
 
 }  // namespace kaiseki::ml

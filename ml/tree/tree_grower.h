@@ -5,23 +5,12 @@
 
 #include <vector>
 
-#include "matrix/tensor.h"
-#include "ml/samples.h"
-#include "ml/tree/ranked_columns.h"
 #include "ml/tree/tree.h"
+#include "ml/tree/tree_data.h"
 #include "ml/tree/tree_options.h"
 #include "ml/tree/tree_samples.h"
 
 namespace kaiseki::ml {
-
-/// The samples, on the CPU. Trees are grown from ranks. Thresholds are from the values.
-struct TreeData {
-  explicit TreeData(const Tensor& x)
-      : values(on_host(x)), columns(values.data<float>(), x.dim(0), x.dim(1)) {}
-
-  Tensor values;
-  RankedColumns columns;
-};
 
 /// The samples are from targets.samples(). A leaf has the parts of the classes in its weight.
 Tree grow_class_tree(const TreeData& data, std::vector<TreeSample> samples,
