@@ -2,6 +2,7 @@
 #include "ml/svm/kernel.h"
 
 #include <cmath>
+#include <ostream>
 
 #include "base/error.h"
 #include "matrix/ops/elementwise.h"
@@ -24,6 +25,11 @@ double total_variance(const ColumnMoments& moments) {
 }
 
 }  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Gamma& gamma) {
+  if (gamma.is_number) return out << gamma.value;
+  return out << (gamma.rule == GammaRule::scale ? "scale" : "auto");
+}
 
 void check_kernel(const KernelOptions& options, std::string_view name) {
   const double gamma = options.gamma.is_number ? options.gamma.value : 1;

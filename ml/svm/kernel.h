@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Gamma {
   double value = 0;
   GammaRule rule = GammaRule::scale;
 };
+
+/// The number, or "scale" or "auto".
+std::ostream& operator<<(std::ostream& out, const Gamma& gamma);
 
 /// A kernel with its numbers. `shift` is subtracted from the samples. Distances do not depend on
 /// it, but small norms make their f32 numbers more exact.

@@ -30,7 +30,7 @@ for name, (x, y) in LABELED.items():
     cases.add(name + ".balanced.ovo", model.decision_function(few), 7)
     cases.add(name + ".balanced.score", model.score(x, rare))
 
-TARGETS = {"tall": regression(80, 7, 1, 10), "iris": (iris()[0][:, :3], iris()[0][:, 3]),
+TARGETS = {"tall": regression(80, 7, 1, 10), "iris": (scaled(iris()[0][:, :3]), iris()[0][:, 3]),
            "cancer": (scaled(cancer()[0])[:, 1:], scaled(cancer()[0])[:, 0])}
 for name, (x, y) in TARGETS.items():
     few = x[:: max(1, len(x) // 15)]

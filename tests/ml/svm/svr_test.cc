@@ -16,10 +16,14 @@ namespace {
 /// The sets of make_ml_svm_cases.py.
 MlSet target_set(const std::string& name) {
   if (name == "tall") return regression_set(80, 7, 1, 10);
-  const Tensor all = name == "iris" ? ml_set("iris").x : scaled(ml_set("cancer").x);
-  const int64_t d = all.dim(1), target = name == "iris" ? d - 1 : 0;
-  return {all.slice(1, name == "iris" ? 0 : 1, d - 1).contiguous(),
-          all.slice(1, target, 1).contiguous().reshape({-1})};
+  const Tensor all = ml_set(name).x;
+  const int64_t d = all.dim(1);
+  if (name == "iris")
+    return {scaled(all.slice(1, 0, d - 1).contiguous()),
+            all.slice(1, d - 1, 1).contiguous().reshape({-1})};
+  const Tensor columns = scaled(all);
+  return {columns.slice(1, 1, d - 1).contiguous(),
+          columns.slice(1, 0, 1).contiguous().reshape({-1})};
 }
 
 }  // namespace
