@@ -22,13 +22,49 @@ KernelCache::KernelCache(KernelFunction function, KernelSamples samples,
       begins_(std::move(begins)),
       diagonal_(kernel_diagonal(function_, samples_)),
       // Two rows of a pair of groups must fit, with one more load of each.
-      capacity_(std::max(bytes, 8 * samples_.rows.dim(0) * static_cast<int64_t>(sizeof(float)))) {}
+      capacity_(std::max(bytes, 8 * samples_.rows.dim(0) * static_cast<int64_t>(sizeof(float)))),
+      index_(begins_.size() - 1,
+             std::vector<int32_t>(static_cast<size_t>(samples_.rows.dim(0)), -1)) {}
 
-const float* KernelCache::find(int64_t sample, int64_t group) {
-  const auto found = segments_.find(key(sample, group));
-  if (found == segments_.end()) return nullptr;
-  recent_.splice(recent_.begin(), recent_, found->second.position);
-  return found->second.values.data();
+void KernelCache::unlink(int32_t id) {
+  const Segment& segment = segments_[id];
+  (segment.older < 0 ? oldest_ : segments_[segment.older].newer) = segment.newer;
+  (segment.newer < 0 ? newest_ : segments_[segment.newer].older) = segment.older;
+}
+
+void KernelCache::make_newest(int32_t id) {
+  segments_[id].older = newest_;
+  segments_[id].newer = -1;
+  (newest_ < 0 ? oldest_ : segments_[newest_].newer) = id;
+  newest_ = id;
+}
+
+const float* KernelCache::use(int64_t sample, int64_t group) {
+  const int32_t id = index_[group][sample];
+  if (id < 0) return nullptr;
+  unlink(id);
+  make_newest(id);
+  return segments_[id].values.get();
+}
+
+void KernelCache::insert(int64_t sample, int64_t group, const float* values) {
+  if (unused_.empty()) {
+    unused_.push_back(static_cast<int32_t>(segments_.size()));
+    segments_.emplace_back();
+  }
+  const int32_t id = unused_.back();
+  unused_.pop_back();
+  const int64_t size = group_size(group), own = sample - group_begin(group);
+  Segment& segment = segments_[id];
+  segment.values.reset(new float[static_cast<size_t>(size)]);
+  std::copy(values, values + size, segment.values.get());
+  if (own >= 0 && own < size) segment.values[own] = static_cast<float>(diagonal_[sample]);
+  segment.sample = static_cast<int32_t>(sample);
+  segment.group = static_cast<int32_t>(group);
+  index_[group][sample] = id;
+  make_newest(id);
+  used_ += size * static_cast<int64_t>(sizeof(float));
+  ++computed_;
 }
 
 int64_t KernelCache::segments_that_fit(int64_t group) const {
@@ -38,38 +74,31 @@ int64_t KernelCache::segments_that_fit(int64_t group) const {
 void KernelCache::make_room(int64_t bytes) {
   if (used_ + bytes <= capacity_) return;
   ++generation_;
-  while (!recent_.empty() && used_ + bytes > capacity_) {
-    const auto last = segments_.find(recent_.back());
-    used_ -= static_cast<int64_t>(last->second.values.size() * sizeof(float));
-    segments_.erase(last);
-    recent_.pop_back();
+  while (oldest_ >= 0 && used_ + bytes > capacity_) {
+    const int32_t id = oldest_;
+    Segment& segment = segments_[id];
+    unlink(id);
+    segment.values.reset();
+    index_[segment.group][segment.sample] = -1;
+    used_ -= group_size(segment.group) * static_cast<int64_t>(sizeof(float));
+    unused_.push_back(id);
   }
 }
 
 void KernelCache::load(const std::vector<int64_t>& samples, int64_t group) {
   std::vector<int32_t> missing;
   for (int64_t sample : samples)
-    if (!find(sample, group)) missing.push_back(static_cast<int32_t>(sample));
+    if (!use(sample, group)) missing.push_back(static_cast<int32_t>(sample));
   if (missing.empty()) return;
   const int64_t begin = group_begin(group), size = group_size(group);
-  const int64_t bytes = size * static_cast<int64_t>(sizeof(float));
-  make_room(bytes * static_cast<int64_t>(missing.size()));
+  make_room(size * std::ssize(missing) * static_cast<int64_t>(sizeof(float)));
   const Tensor indices = tensor_from(missing, samples_.rows.device());
   KernelSamples rows{take(samples_.rows, indices, 0), {}};
   if (samples_.norms.defined()) rows.norms = take(samples_.norms, indices, 0);
   const Tensor block = on_host(kernel_block(function_, rows, samples_.slice(begin, size)));
   const float* values = block.data<float>();
-  // The first ones become the most recent ones.
-  for (size_t i = missing.size(); i-- > 0;) {
-    const float* first = values + static_cast<int64_t>(i) * size;
-    const int64_t own = missing[i] - begin, id = key(missing[i], group);
-    recent_.push_front(id);
-    Segment& segment = segments_[id];
-    segment = {{first, first + size}, recent_.begin()};
-    if (own >= 0 && own < size) segment.values[own] = static_cast<float>(diagonal_[missing[i]]);
-  }
-  used_ += bytes * static_cast<int64_t>(missing.size());
-  computed_ += static_cast<int64_t>(missing.size());
+  // The first ones become the newest.
+  for (int64_t i = std::ssize(missing); i-- > 0;) insert(missing[i], group, values + i * size);
 }
 
 PairRows::PairRows(KernelCache& cache, int64_t first, int64_t second)
@@ -89,15 +118,15 @@ PairRows::PairRows(KernelCache& cache, int64_t first, int64_t second)
   rows_per_load_ = std::clamp<int64_t>(rows_per_load_, 1, std::max<int64_t>(1, fit / 4));
 }
 
-bool PairRows::contains(int64_t variable) {
+bool PairRows::use(int64_t variable) {
   if (generation_ != cache_.generation()) {
     std::fill(rows_.begin(), rows_.end(), Row{nullptr, nullptr});
     generation_ = cache_.generation();
   }
   Row& row = rows_[variable];
   if (row.first) return true;
-  const float *first = cache_.find(sample(variable), first_),
-              *second = cache_.find(sample(variable), second_);
+  const float *first = cache_.use(sample(variable), first_),
+              *second = cache_.use(sample(variable), second_);
   if (!first || !second) return false;
   row = {first, second};
   return true;
@@ -106,20 +135,20 @@ bool PairRows::contains(int64_t variable) {
 void PairRows::load(const std::vector<int64_t>& variables, int64_t keep) {
   std::vector<int64_t> samples;
   for (int64_t variable : variables) samples.push_back(sample(variable));
-  const auto use = [&](int64_t s) {
-    cache_.find(s, first_);
-    cache_.find(s, second_);
+  const auto touch = [&](int64_t s) {
+    cache_.use(s, first_);
+    cache_.use(s, second_);
   };
   // What is used last is discarded last.
-  for (size_t i = samples.size(); i-- > 0;) use(samples[i]);
-  if (keep >= 0) use(sample(keep));
+  for (size_t i = samples.size(); i-- > 0;) touch(samples[i]);
+  if (keep >= 0) touch(sample(keep));
   cache_.load(samples, first_);
   if (second_ != first_) {
-    if (keep >= 0) use(sample(keep));
+    if (keep >= 0) touch(sample(keep));
     cache_.load(samples, second_);
   }
-  if (keep >= 0) contains(keep);
-  contains(variables.front());
+  if (keep >= 0) this->use(keep);
+  this->use(variables.front());
 }
 
 }  // namespace kaiseki::ml

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
-#include <unordered_map>
+#include <memory>
 #include <vector>
 
 #include "ml/svm/kernel.h"
@@ -24,8 +23,9 @@ class KernelCache {
   int64_t group_size(int64_t group) const { return begins_[group + 1] - begins_[group]; }
   const std::vector<double>& diagonal() const { return diagonal_; }
 
+  bool contains(int64_t sample, int64_t group) const { return index_[group][sample] >= 0; }
   /// The segment, or nullptr. It counts as used.
-  const float* find(int64_t sample, int64_t group);
+  const float* use(int64_t sample, int64_t group);
   /// Computes those segments that are missing. Requires at most `segments_that_fit(group)`.
   void load(const std::vector<int64_t>& samples, int64_t group);
   int64_t segments_that_fit(int64_t group) const;
@@ -39,12 +39,13 @@ class KernelCache {
 
  private:
   struct Segment {
-    std::vector<float> values;
-    std::list<int64_t>::iterator position;
+    std::unique_ptr<float[]> values;
+    int32_t sample, group;
+    int32_t older, newer;  // -1: none
   };
-  int64_t key(int64_t sample, int64_t group) const {
-    return sample * static_cast<int64_t>(begins_.size()) + group;
-  }
+  void unlink(int32_t id);
+  void make_newest(int32_t id);
+  void insert(int64_t sample, int64_t group, const float* values);
   void make_room(int64_t bytes);
 
   KernelFunction function_;
@@ -52,8 +53,10 @@ class KernelCache {
   std::vector<int64_t> begins_;
   std::vector<double> diagonal_;
   int64_t capacity_, used_ = 0, generation_ = 0, computed_ = 0;
-  std::list<int64_t> recent_;  // keys; the least recent one is the last
-  std::unordered_map<int64_t, Segment> segments_;
+  std::vector<std::vector<int32_t>> index_;  // [group][sample]: the segment, or -1
+  std::vector<Segment> segments_;
+  std::vector<int32_t> unused_;  // free places in segments_
+  int32_t oldest_ = -1, newest_ = -1;
 };
 
 /// The rows of the matrix of two groups: its variables are the samples of `first` and then those of
@@ -73,8 +76,12 @@ class PairRows {
   struct Row {
     const float *first, *second;
   };
-  /// Whether row() gives the row now.
-  bool contains(int64_t variable);
+  /// Whether the row is in the cache.
+  bool contains(int64_t variable) const {
+    return cache_.contains(sample(variable), first_) && cache_.contains(sample(variable), second_);
+  }
+  /// Whether row() gives the row now. The row counts as used.
+  bool use(int64_t variable);
   /// The row is valid until the next load().
   Row row(int64_t variable) const { return rows_[variable]; }
   /// How many rows are best computed at a time.

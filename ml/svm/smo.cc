@@ -157,7 +157,7 @@ class Smo {
   /// Makes the row of a variable available, and keeps that of `keep`. If it is missing, the rows of
   /// other variables that violate the conditions most are computed too.
   void require_row(int64_t variable, int64_t keep) {
-    if (rows_.contains(variable) && (keep < 0 || rows_.contains(keep))) return;
+    if (rows_.use(variable) && (keep < 0 || rows_.use(keep))) return;
     std::vector<char> available(b_.size());
     for (int64_t k = 0; k < n_; ++k) available[k] = rows_.contains(k);
     available[variable] = true;

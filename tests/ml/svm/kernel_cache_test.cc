@@ -77,10 +77,10 @@ TEST_CASE("KernelCache: segments stay within the bytes, and rows that are in use
   const float* values = x.data<float>();
   for (int64_t i = 0; i < n; ++i) {
     const int64_t keep = (i * 7 + 3) % n;
-    if (!rows.contains(keep)) rows.load({keep}, -1);
-    if (!rows.contains(i) || !rows.contains(keep)) rows.load({i}, keep);
-    REQUIRE(rows.contains(i));
-    REQUIRE(rows.contains(keep));
+    if (!rows.use(keep)) rows.load({keep}, -1);
+    if (!rows.use(i) || !rows.use(keep)) rows.load({i}, keep);
+    REQUIRE(rows.use(i));
+    REQUIRE(rows.use(keep));
     for (const int64_t k : {i, keep}) {
       CHECK(static_cast<double>(rows.row(k).first[17]) ==
             doctest::Approx(exact_kernel(function, values + k * d, values + 17 * d, d)));
@@ -101,9 +101,10 @@ TEST_CASE("KernelCache: pairs of groups share segments") {
   first.load({0, 1, 2}, -1);
   CHECK(cache.computed() == 6);
   PairRows second(cache, 0, 2);
-  CHECK_FALSE(second.contains(0));
+  CHECK_FALSE(second.use(0));
   second.load({0, 1, 2}, -1);
   CHECK(cache.computed() == 9);
+  REQUIRE((first.use(1) && second.use(1)));
   CHECK(second.row(1).first == first.row(1).first);
 }
 
