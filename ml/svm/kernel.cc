@@ -24,6 +24,16 @@ double total_variance(const ColumnMoments& moments) {
   return variance;
 }
 
+Tensor shift_of(const KernelFunction& function, const Tensor& x) {
+  return tensor_from(function.shift, {x.dim(1)}, x.device());
+}
+
+KernelSamples with_norms(const KernelFunction& function, const Tensor& rows) {
+  if (function.kind != SvmKernel::rbf) return {rows, {}};
+  const Tensor squares = reduce(Reduction::sum_of_squares, rows, {1});
+  return {rows, elementwise("-g * s", {{"g", static_cast<float>(function.gamma)}, {"s", squares}})};
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Gamma& gamma) {
@@ -54,15 +64,14 @@ KernelSamples KernelSamples::slice(int64_t begin, int64_t count) const {
 }
 
 KernelSamples kernel_samples(const KernelFunction& function, const Tensor& x) {
-  KernelSamples samples;
-  samples.rows = function.shift.empty()
-                     ? x.contiguous()
-                     : subtract(x, tensor_from(function.shift, {x.dim(1)}, x.device()));
-  if (function.kind == SvmKernel::rbf)
-    samples.norms =
-        elementwise("-g * s", {{"g", static_cast<float>(function.gamma)},
-                               {"s", reduce(Reduction::sum_of_squares, samples.rows, {1})}});
-  return samples;
+  if (function.shift.empty()) return with_norms(function, x.contiguous());
+  return with_norms(function, subtract(x, shift_of(function, x)));
+}
+
+KernelSamples kernel_samples_in_place(const KernelFunction& function, Tensor x) {
+  if (!function.shift.empty())
+    elementwise_into(x, "v - m", {{"v", x}, {"m", shift_of(function, x)}});
+  return with_norms(function, x);
 }
 
 Tensor kernel_block(const KernelFunction& function, const KernelSamples& a,

@@ -62,6 +62,8 @@ struct KernelSamples {
   KernelSamples slice(int64_t begin, int64_t count) const;
 };
 KernelSamples kernel_samples(const KernelFunction& function, const Tensor& x);
+/// The same, but overwrites x, which must be contiguous, instead of copying it.
+KernelSamples kernel_samples_in_place(const KernelFunction& function, Tensor x);
 
 /// f32 [rows of a, rows of b]: the kernel of each pair, by one matrix product.
 Tensor kernel_block(const KernelFunction& function, const KernelSamples& a, const KernelSamples& b);

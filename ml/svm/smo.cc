@@ -51,6 +51,8 @@ class Smo {
   }
 
   SmoSolution run() {
+    const int64_t limit =
+        problem_.max_iter >= 0 ? problem_.max_iter : std::max<int64_t>(10'000'000, 100 * n_);
     SmoSolution solution;
     Largest i = largest_increase();
     while (i.index >= 0) {
@@ -60,7 +62,7 @@ class Smo {
         solution.converged = true;
         break;
       }
-      if (solution.iterations == problem_.max_iter) break;
+      if (solution.iterations == limit) break;
       ++solution.iterations;
       require_row(j.index, i.index);
       i = step(i.index, j.index);

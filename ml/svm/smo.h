@@ -15,7 +15,7 @@ namespace kaiseki::ml {
 struct SmoProblem {
   std::vector<double> linear, lower, upper;
   double tolerance = 1e-3;  // of the gradient
-  int64_t max_iter = -1;    // -1: no limit
+  int64_t max_iter = -1;    // -1: max(10^7, 100 variables)
 };
 
 struct SmoSolution {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "matrix/ops/check.h"
-#include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/index.h"
@@ -146,10 +145,11 @@ void SVC::fit(const Tensor& x, const Tensor& y) {
     limit *= options_.c;
   }
   const SortedSamples sorted = sort_by_class(labels);
-  const Tensor samples = take(x, tensor_from(sorted.order, x.device()), 0);
-  const KernelFunction function = kernel_function(kernel_options(options_), samples);
-  KernelCache cache(function, kernel_samples(function, samples), sorted.begins,
-                    static_cast<int64_t>(options_.cache_size * (1 << 20)));
+  const KernelFunction function = kernel_function(kernel_options(options_), x);
+  KernelCache cache(
+      function,
+      kernel_samples_in_place(function, take(x, tensor_from(sorted.order, x.device()), 0)),
+      sorted.begins, static_cast<int64_t>(options_.cache_size * (1 << 20)));
 
   const auto classes = static_cast<int64_t>(labels.classes.size());
   const double sign = classes == 2 ? -1 : 1;  // of two classes, the larger one is positive
@@ -169,11 +169,10 @@ void SVC::fit(const Tensor& x, const Tensor& y) {
     }
 
   const std::vector<int64_t> columns = vector_columns(pairs, x.dim(0));
-  std::vector<int32_t> support, positions;
+  std::vector<int32_t> support;
   std::vector<int64_t> n_support(labels.classes.size());
   for (int64_t position = 0; position < x.dim(0); ++position) {
     if (columns[position] < 0) continue;
-    positions.push_back(static_cast<int32_t>(position));
     support.push_back(sorted.order[position]);
     ++n_support[labels.codes[support.back()]];
   }
@@ -185,7 +184,7 @@ void SVC::fit(const Tensor& x, const Tensor& y) {
     for (const auto& entry : pair.of_second)
       dual[pair.row_of_second * vectors + columns[entry.first]] = sign * entry.second;
   }
-  expansion_ = KernelExpansion(function, take(samples, tensor_from(positions, x.device()), 0));
+  expansion_ = KernelExpansion(function, take(x, tensor_from(support, x.device()), 0));
   dual_ = tensor_from(dual, {classes - 1, vectors}, x.device());
   intercept_ = tensor_from(intercepts, {static_cast<int64_t>(intercepts.size())}, x.device());
   classes_ = labels.classes;

@@ -27,7 +27,7 @@ struct SVCOptions {
   double tol = 1e-3;               // of the gradient
   double cache_size = 200;         // MiB of kernel rows
   ClassWeights class_weight = {};  // multiply c. Above 0
-  int64_t max_iter = -1;           // for each pair of classes. -1: no limit
+  int64_t max_iter = -1;           // for each pair of classes. -1: max(10^7, 100 n)
   DecisionShape decision_function_shape = DecisionShape::ovr;
 };
 

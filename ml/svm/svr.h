@@ -20,7 +20,7 @@ struct SVROptions {
   double coef0 = 0;                // only for poly
   double tol = 1e-3;               // of the gradient
   double cache_size = 200;         // MiB of kernel rows
-  int64_t max_iter = -1;           // -1: no limit
+  int64_t max_iter = -1;           // -1: max(10^7, 100 n)
 };
 
 /// x is f32 [n, features], y is f32 [n]. Kernels and optimization are those of SVC. All throw

@@ -136,6 +136,8 @@ TEST_CASE("param_grid: the last axis changes first, and texts of values") {
   REQUIRE(grid.size() == 4);
   CHECK(grid[1].params == ParamValues{{"kernel", "rbf"}, {"shape", "1"}});
   CHECK(grid[2].params == ParamValues{{"kernel", "poly"}, {"shape", "0"}});
+  CHECK(svc_grid()[3].params == ParamValues{{"C", "1"}, {"gamma", "scale"}});
+  CHECK(svc_grid()[4].params == ParamValues{{"C", "1"}, {"gamma", "0.01"}});
   CHECK(param_grid<SVC>(SVCOptions{}).size() == 1);
   CHECK(param_grid<SVC>(SVCOptions{}, vary("c", &SVCOptions::c, {})).empty());
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "matrix/ops/elementwise.h"
+#include "matrix/ops/reduce.h"
 #include "matrix/threads.h"
 #include "tests/ml/svm/kernels.h"
 #include "tests/support/devices.h"
@@ -196,6 +197,16 @@ TEST_CASE("SVC: a tiny and a huge limit") {
   for (float value : margins) CHECK(std::abs(value) > 0.998f);
   CHECK(difference(large.decision_function(x),
                    std::vector<double>(margins.begin(), margins.end())) < 1e-4);
+}
+
+TEST_CASE("Tempura's fault: an option had no effect unless another one was given") {
+  const MlSet set = labeled_set("pairs");
+  SVC usual, strong({.c = 100}), narrow({.gamma = 5.0}), rough({.tol = 0.5});
+  for (SVC* model : {&usual, &strong, &narrow, &rough}) model->fit(set.x, set.y);
+  CHECK(max(strong.dual_coefficients()).item() > 1);
+  CHECK(narrow.gamma() == 5);
+  CHECK(narrow.support().size() != usual.support().size());
+  CHECK(rough.iterations() < usual.iterations());
 }
 
 TEST_CASE("SVC: max_iter, and constant samples") {
