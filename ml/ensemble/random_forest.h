@@ -14,6 +14,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 struct RandomForestClassifierOptions {
   int64_t n_estimators = 100;  // trees
   TreeCriterion criterion = TreeCriterion::gini;
@@ -48,6 +50,8 @@ class RandomForestClassifier {
   /// The accuracy on the training samples, each by the trees that did not have it. Samples that all
   /// trees had do not count. Requires the option.
   double oob_score() const;
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   RandomForestClassifierOptions options_;
@@ -82,6 +86,8 @@ class RandomForestRegressor {
   Tensor feature_importances() const;
   /// The R^2 on the training samples, as for the classifier.
   double oob_score() const;
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   RandomForestRegressorOptions options_;

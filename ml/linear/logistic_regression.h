@@ -10,6 +10,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 enum class LogisticPenalty : uint8_t { none, l2 };
 
 struct LogisticRegressionOptions {
@@ -50,6 +52,8 @@ class LogisticRegression {
   /// Whether the gradient reached the tolerance, or f32 allows no further decrease. If not, raise
   /// max_iter or scale the features.
   bool converged() const { return converged_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   LogisticRegressionOptions options_;

@@ -14,6 +14,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 /// The base of the classifiers: one function for two classes, else one for each class against the
 /// rest. x is f32 [n, features], y is i32 [n]. All throw ShapeError, also for NaN and infinity.
 class OneVsRestSgd {
@@ -38,6 +40,8 @@ class OneVsRestSgd {
   const Tensor& intercept() const { return function_.intercept(); }
   /// The largest number of passes of a function.
   int64_t iterations() const { return iterations_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  protected:
   OneVsRestSgd(const SgdProblem& problem, ClassWeights weights, std::string_view name);
@@ -124,6 +128,8 @@ class SGDRegressor {
   /// [1]
   const Tensor& intercept() const { return function_.intercept(); }
   int64_t iterations() const { return iterations_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  protected:
   SGDRegressor(const SgdProblem& problem, std::string_view name);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "ml/model/archive.h"
+#include "ml/archive.h"
 #include "nn/io/safetensors.h"
 
 namespace kaiseki::ml {

@@ -14,6 +14,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 /// The options that all have.
 struct ConfidenceOptions {
   bool fit_intercept = true;  // as the weight of one more feature, which is 1
@@ -49,6 +51,8 @@ class ConfidenceClassifier {
   Tensor variances() const;
   /// The largest number of passes of a function.
   int64_t iterations() const { return iterations_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  protected:
   ConfidenceClassifier(const ConfidenceProblem& problem, const ConfidenceOptions& options,

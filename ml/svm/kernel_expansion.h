@@ -9,6 +9,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 class KernelExpansion {
  public:
   KernelExpansion() = default;
@@ -24,6 +26,8 @@ class KernelExpansion {
   bool defined() const { return support_vectors_.defined(); }
   const Tensor& support_vectors() const { return support_vectors_; }
   double gamma() const { return function_.gamma; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   KernelFunction function_;

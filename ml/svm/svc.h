@@ -12,6 +12,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 /// What decision_function() gives for more than two classes.
 enum class DecisionShape : uint8_t {
   ovr,  // f32 [n, classes]: votes for each class, plus a part below 1/2 from the values
@@ -66,6 +68,8 @@ class SVC {
   int64_t iterations() const { return iterations_; }
   /// Whether all pairs reached the tolerance.
   bool converged() const { return converged_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   Tensor pair_decisions(const Tensor& x) const;

@@ -11,6 +11,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 struct SVROptions {
   double c = 1;          // C of scikit-learn: the limit of the dual coefficients. Above 0
   double epsilon = 0.1;  // smaller errors have no loss. 0 or more
@@ -44,6 +46,8 @@ class SVR {
   double gamma() const { return expansion_.gamma(); }
   int64_t iterations() const { return iterations_; }
   bool converged() const { return converged_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   SVROptions options_;

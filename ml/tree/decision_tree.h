@@ -13,6 +13,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 struct DecisionTreeClassifierOptions {
   TreeCriterion criterion = TreeCriterion::gini;
   std::optional<int64_t> max_depth = {};         // without it, no limit
@@ -44,6 +46,8 @@ class DecisionTreeClassifier {
   const Tree& tree() const;
   /// f32 [features]: the parts of the decrease of impurity. Their sum is 1, or 0 without a split.
   Tensor feature_importances() const;
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   DecisionTreeClassifierOptions options_;
@@ -74,6 +78,8 @@ class DecisionTreeRegressor {
 
   const Tree& tree() const;
   Tensor feature_importances() const;
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   DecisionTreeRegressorOptions options_;
