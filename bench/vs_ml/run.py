@@ -110,6 +110,7 @@ def compare(options, estimator, folder, threads):
     us, them = zip(*pairs)
     case, peer = f"{estimator} {folder.name}", f"scikit-learn ({dtype})"
     more = {key: [us[0][key], them[0][key]] for key in ("cpu_seconds", "iterations", "quality")}
+    more["fallbacks"] = us[0]["fallbacks"]
     rows = [report.row("vs_ml", case, peer, threads, [r["seconds"] for r in us], [r["seconds"] for r in them], "s",
                        larger_is_better=False, device=options.device, **more)]
     for key, name in (("peak_memory", "memory"), ("added_memory", "memory beyond the data")):
