@@ -55,7 +55,7 @@ KernelFunction kernel_function(const KernelOptions& options, const Tensor& x) {
     const double variance = options.gamma.rule == GammaRule::scale ? total_variance(moments) : 1.0;
     function.gamma = variance > 0 ? 1 / (static_cast<double>(x.dim(1)) * variance) : 1;
   }
-  if (options.kernel == SvmKernel::rbf) function.shift = moments.mean;
+  if (options.kernel != SvmKernel::poly) function.shift = moments.mean;
   return function;
 }
 

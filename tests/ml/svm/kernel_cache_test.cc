@@ -17,7 +17,8 @@ namespace {
 double exact_kernel(const KernelFunction& function, const float* a, const float* b, int64_t d) {
   double product = 0, squared = 0;
   for (int64_t j = 0; j < d; ++j) {
-    const auto x = static_cast<double>(a[j]), y = static_cast<double>(b[j]);
+    const double shift = function.shift.empty() ? 0 : function.shift[j];
+    const double x = static_cast<double>(a[j]) - shift, y = static_cast<double>(b[j]) - shift;
     product += x * y;
     squared += (x - y) * (x - y);
   }
