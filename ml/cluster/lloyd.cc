@@ -63,11 +63,12 @@ class NearestOfBlock {
     for (int64_t j = 0; j < centers.count; ++j) {
       const float* values = partial + j * count;
       for (int64_t i = 0; i < count; ++i) {
+        // No branches, so that the compiler uses vectors.
         const float value = values[i], before = nearest_[i];
-        const float larger = value < before ? before : value;
-        second_[i] = larger < second_[i] ? larger : second_[i];
-        center_[i] = value < before ? static_cast<int32_t>(j) : center_[i];
-        nearest_[i] = value < before ? value : before;
+        const int32_t closer = -static_cast<int32_t>(value < before);
+        second_[i] = std::min(second_[i], std::max(value, before));
+        nearest_[i] = std::min(value, before);
+        center_[i] ^= (center_[i] ^ static_cast<int32_t>(j)) & closer;
       }
     }
   }
