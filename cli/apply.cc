@@ -58,7 +58,8 @@ int run_command(const ApplyCommand& c) {
   const ml::Model& model = *saved.model;
   const ml::Use use = use_of(c, model);
   if (!c.output.empty()) for_option("--output", [&] { expect_writable(c.output); });
-  LearnData data = read_data(c.data);
+  LearnData data =
+      read_data(c.data, saved.columns ? std::optional(saved.columns->has_names()) : std::nullopt);
   Tensor y;
   if (!c.target.empty()) {
     if (!model.has_score()) throw Error("--target: " + std::string(model.name()) + " has no score");

@@ -164,7 +164,8 @@ int run_command(const FitCommand& c) {
                 " needs none. To leave a column out, remove it from the data");
   for_option("--save", [&] { expect_writable(c.save); });
   const Device device = open_device(c.device);
-  LearnData data = read_data(c.data);
+  LearnData data =
+      read_data(c.data, c.header == "auto" ? std::nullopt : std::optional(c.header == "yes"));
   Part all;
   if (needs_target) {
     LearnTarget target = read_target(c.target, task, data);

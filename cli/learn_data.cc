@@ -104,14 +104,14 @@ Tensor npy_target(const std::string& file, ml::Task task) {
 
 }  // namespace
 
-LearnData read_data(const std::string& file) {
+LearnData read_data(const std::string& file, std::optional<bool> has_names) {
   return for_option("--data", [&] {
     LearnData data;
     if (!is_file(file)) throw Error("expected a .npy or .csv file, got '" + shortened(file) + "'");
     if (is_npy(file))
       data.matrix = read_matrix(file);
     else
-      data.table = ml::read_table(file);
+      data.table = ml::read_table(file, has_names);
     return data;
   });
 }

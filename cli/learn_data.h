@@ -22,7 +22,8 @@ struct LearnData {
 };
 
 /// Reads .npy and .csv files. Throws Error with the option's name.
-LearnData read_data(const std::string& file);
+/// `has_names`: as for ml::parse_table().
+LearnData read_data(const std::string& file, std::optional<bool> has_names = {});
 
 /// The targets of all rows.
 struct LearnTarget {

@@ -93,7 +93,7 @@ struct ExportCommand {
 };
 
 struct FitCommand {
-  std::string model, data, target, save, missing = "refuse";
+  std::string model, data, target, save, missing = "refuse", header = "auto";
   std::vector<std::string> settings;  // NAME=VALUE
   DeviceOptions device;
   double test_size = 0;

@@ -51,6 +51,8 @@ CommandText add_options(OptionSet& set, FitCommand& c) {
             "A setting of the model, such as C=10; a wrong name lists all");
   set.real("--test-size", c.test_size, {.least = 0, .most = 1, .below_most = true},
            "Part of the samples that is only for a test, such as 0.25");
+  set.choice("--header", c.header, {"auto", "yes", "no"},
+             "Whether the first line of a CSV file has the names of the columns");
   set.choice("--missing", c.missing, {"refuse", "mean"},
              "What to do with empty cells of a CSV file");
   set.flag("--scale", c.scale, "Scale each feature to mean 0 and variance 1 first");

@@ -39,6 +39,8 @@ class TableEncoder {
   std::vector<std::string> feature_names() const;
   int64_t features() const;
   bool has_texts() const;
+  /// Whether the table of fit() had names.
+  bool has_names() const { return has_names_; }
   void archive(Archive& archive);
 
  private:

@@ -90,6 +90,10 @@ def gaps():
     works("fit", "Ridge", "--data", "gaps.csv", "--target", "y", "--missing", "mean", "--save", "g.safetensors")
     works("apply", "g.safetensors", "--data", "gaps.csv")
     write_csv("new.csv", ["a", "b"], [[1, "w"]])
+    write_csv("words.csv", ["a", "y"], [["p", "u"], ["q", "v"], ["p", "u"], ["q", "v"]])
+    works("fit", "DecisionTreeClassifier", "--data", "words.csv", "--target", "y", "--header", "yes", "--save", "t.safetensors")
+    check(works("apply", "t.safetensors", "--data", "words.csv").stdout.split() == ["u", "v", "u", "v"],
+          "--header yes: only texts, with names")
     refuses(["new.csv: line 2, column 2 (b): expected a text of the training data, got 'w'"],
             "apply", "g.safetensors", "--data", "new.csv")
 

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "matrix/ops/compare.h"
 #include "nn/io/safetensors.h"
-#include "tests/support/ml_cases.h"
 #include "tests/support/folder.h"
+#include "tests/support/ml_cases.h"
 
 using namespace kaiseki;
 using namespace kaiseki::ml;
@@ -105,7 +105,7 @@ TEST_CASE("Model files: damaged and other files are errors that name the place")
     const std::string error = error_of(path);
     return error.substr(std::min(error.size(), path.string().size() + 2));
   };
-  CHECK(with("[]") == "kaiseki.model: expected an object, got an array");
+  CHECK(with("[]") == "kaiseki.model: expected an object, got a list");
   CHECK(with("{}") == "format: expected a value, got none");
   CHECK(with(R"({"format": 2})") == "format: expected 1, got 2. Use a newer version of Kaiseki");
   CHECK(with(R"({"format": 1, "name": "Ridge", "settings": {"beta": 1}})")

@@ -40,6 +40,7 @@ TEST_CASE("TableEncoder: without names, columns are found by position") {
   encoder.fit(table("1,2\n3,4\n"), "2");
   CHECK(encoder.encode(table("5,6\n")).to_vector() == std::vector<float>{5});
   CHECK(encoder.encode(table("a,b\n5,6\n")).to_vector() == std::vector<float>{5});
+  CHECK_FALSE(encoder.has_names());
 }
 
 TEST_CASE("TableEncoder: a text that looks like a number stays a text") {
@@ -88,5 +89,6 @@ TEST_CASE("TableEncoder: an archive keeps everything") {
   read.archive(reader);
   reader.expect_all_read();
   CHECK(read.feature_names() == encoder.feature_names());
-  CHECK(read.encode(table("b,a\ny,\n")).to_vector() == std::vector<float>{2, 0, 1});
+  CHECK(read.encode(parse_table("b,a\ny,\n", "t.csv", true)).to_vector() ==
+        std::vector<float>{2, 0, 1});
 }

@@ -48,6 +48,9 @@ TEST_CASE("Table: without names, columns have numbers") {
   CHECK_FALSE(parse_table("a,b\nc,d\n", "t.csv").has_names);
   CHECK_FALSE(parse_table("a,1\nb,2\n", "t.csv").has_names);
   CHECK_FALSE(parse_table("7\n", "t.csv").has_names);
+  // A caller may know more.
+  CHECK(parse_table("a,b\nc,d\n", "t.csv", true).columns[1].texts == std::vector<std::string>{"d"});
+  CHECK(parse_table("a,b\n1,d\n", "t.csv", false).rows() == 2);
 }
 
 TEST_CASE("Table: quotes, line ends, empty lines and a byte order mark") {
@@ -72,6 +75,8 @@ TEST_CASE("Table: cells without a value") {
 
 TEST_CASE("Table: errors name line and column") {
   CHECK(error_of("") == "t.csv: line 1: expected a row, got none");
+  CHECK_THROWS_WITH_AS(parse_table("a\n", "t.csv", true), "t.csv: line 2: expected a row, got none",
+                       ParseError);
   CHECK(error_of("\n\n") == "t.csv: line 1: expected a row, got none");
   CHECK(error_of("a,b\n1,2\n3\n") == "t.csv: line 3: expected 2 cells as in line 1, got 1");
   CHECK(
