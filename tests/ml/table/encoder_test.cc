@@ -71,7 +71,7 @@ TEST_CASE("TableEncoder: errors name line and column") {
         "t.csv: line 2, column 2 (b): expected a text of the training data, got 'z'");
   CHECK(error_of([&] { encoder.encode(table("a,b\n1,x\nq,x\n")); }) ==
         "t.csv: line 3, column 1 (a): expected a number, got 'q'");
-  CHECK(error_of([&] { encoder.encode(table("a,b\n,x\n")); }) ==
+  CHECK(error_of([&] { encoder.encode(parse_table("a,b\n,x\n", "t.csv", true)); }) ==
         "t.csv: line 2, column 1 (a): expected a value, got none");
   CHECK(error_of([&] { encoder.fit(table("a\n1e50\n")); }) ==
         "t.csv: line 2, column 1 (a): expected a finite number of 32 bits, got inf");
