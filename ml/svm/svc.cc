@@ -12,6 +12,7 @@
 #include "matrix/ops/index.h"
 #include "matrix/threads.h"
 #include "ml/metrics/classification.h"
+#include "ml/progress.h"
 #include "ml/samples.h"
 #include "ml/svm/kernel_cache.h"
 #include "ml/svm/smo.h"
@@ -182,6 +183,8 @@ void SVC::fit(const Tensor& x, const Tensor& y) {
   bool converged = true;
   for (int64_t i = 0; i < classes; ++i)
     for (int64_t j = i + 1; j < classes; ++j) {
+      report_progress("pairs of classes", static_cast<int64_t>(pairs.size()),
+                      classes * (classes - 1) / 2);
       PairRows rows(cache, i, j);
       const SmoSolution solution =
           minimize(pair_problem(rows, limits[i], limits[j], options_), rows);
