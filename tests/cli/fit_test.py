@@ -4,9 +4,10 @@
 import csv
 import json
 import pathlib
+import subprocess
 
 from npy import read_npy, write_npy
-from support import ROOT, check, main, refuses, works
+from support import ROOT, check, main, refuses, skip, works
 
 
 def numbers(name):
@@ -26,6 +27,8 @@ def write_csv(name, header, rows):
         writer.writerows([header, *rows] if header else rows)
 
 
+PYTHON = "/usr/bin/python3"  # Debian's, which has python3-onnx
+REFERENCE = pathlib.Path(__file__).resolve().parent / "onnx_ml_reference.py"
 SPECIES = ["setosa", "versicolor", "virginica"]
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 SAMPLES = numbers("x")
@@ -122,9 +125,43 @@ def errors():
     check(not pathlib.Path("e.safetensors").exists(), "a fit that fails leaves no file")
 
 
+def onnx():
+    """Exported models compute what apply computes, for an evaluator that follows ONNX's specification."""
+    if subprocess.run([PYTHON, "-c", "import onnx, numpy"], stderr=subprocess.DEVNULL).returncode:
+        skip("python3-onnx is not installed")
+        return
+    write_iris()
+    write_npy("two.npy", (150,), [min(label, 1) for label in LABELS], "i")
+    write_csv("plain.csv", [*NAMES, "species"], [[*x, SPECIES[y]] for x, y in zip(SAMPLES, LABELS)])
+    numbers_only = ["--data", "x.npy", "--target"]
+    cases = [("LogisticRegression", ["--data", "plain.csv", "--target", "species", "--scale"], "predict_proba"),
+             ("LogisticRegression", [*numbers_only, "two.npy"], "predict_proba"),
+             ("SGDClassifier", [*numbers_only, "y.npy", "--scale"], "decision_function"),
+             ("DecisionTreeClassifier", [*numbers_only, "y.npy"], "predict_proba"),
+             ("RandomForestClassifier", [*numbers_only, "y.npy", "--set", "n_estimators=7"], "predict_proba"),
+             ("Ridge", [*numbers_only, "y.npy", "--scale"], None),
+             ("RandomForestRegressor", [*numbers_only, "y.npy", "--set", "n_estimators=5"], None)]
+    for name, data, use in cases:
+        works("fit", name, *data, "--save", "o.safetensors")
+        works("export", "o.safetensors", "--output", "o.onnx")
+        subprocess.run([PYTHON, REFERENCE, "o.onnx", "x.npy", "o.json"], check=True)
+        outputs = json.loads(pathlib.Path("o.json").read_text())
+        source = "plain.csv" if "plain.csv" in data else "x.npy"
+        works("apply", "o.safetensors", "--data", source, "--output", "o.npy", *(["--use", use] if use else []))
+        shape, values = read_npy("o.npy")
+        got = [value for row in outputs["scores" if use else "y"] for value in row]
+        check(len(got) == len(values) and max(abs(a - b) for a, b in zip(got, values)) < 1e-4, f"{name}: {use or 'y'}", shape)
+        if use:
+            words = works("apply", "o.safetensors", "--data", source).stdout.split()
+            check([str(label) for label in outputs["label"]] == words, f"{name}: the labels")
+    works("fit", "KMeans", "--data", "x.npy", "--save", "k.safetensors")
+    refuses(["--output", "linear model, a tree or a forest", "KMeans"], "export", "k.safetensors", "--output", "k.onnx")
+    refuses(["--output", ".onnx"], "export", "k.safetensors", "--output", "k.json")
+
+
 def help_lists_models():
     done = works("fit", "--help")
     check("MiniBatchKMeans" in done.stdout and "clustering:" in done.stdout, "--help lists all models", done.stdout)
 
 
-main(classification, regression_and_settings, clusters_and_components, matrices, gaps, errors, help_lists_models)
+main(classification, regression_and_settings, clusters_and_components, matrices, gaps, errors, onnx, help_lists_models)
