@@ -42,13 +42,13 @@ const char* fit_footer() {
 CommandText add_options(OptionSet& set, FitCommand& c) {
   std::vector<std::string> names;
   for (const ml::ModelKind& kind : ml::model_kinds()) names.emplace_back(kind.name);
-  set.choice("model", c.model, names, "The model, see below").required();
+  set.choice("model", c.model, names, "The model").required();
   set.text("--data", "FILE", c.data, kData).required();
   set.text("--target", "COLUMN", c.target,
            "What to predict: a column of the CSV file, or a .npy or .csv file");
   set.text("--save", "FILE", c.save, "File for the fitted model, .safetensors").required();
-  set.texts("--set", "NAME=VALUE", c.settings,
-            "A setting of the model, such as C=10; a wrong name lists all");
+  set.texts("--set", "SETTING", c.settings,
+            "NAME=VALUE, such as C=10; a wrong name lists the names of all");
   set.real("--test-size", c.test_size, {.least = 0, .most = 1, .below_most = true},
            "Part of the samples that is only for a test, such as 0.25");
   set.choice("--header", c.header, {"auto", "yes", "no"},
