@@ -78,7 +78,7 @@ int run_command(const ApplyCommand& c) {
     x = x.to(device);
     if (y.defined()) {
       const double score = model.score(x, y);
-      const char* name = model.task() == ml::Task::classification ? "accuracy" : "score";
+      const char* name = model.task() == ml::LearningTask::classification ? "accuracy" : "score";
       if (c.json)
         std::printf("%s\n", JsonLine().add("samples", x.dim(0)).add(name, score).str().c_str());
       else

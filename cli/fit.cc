@@ -22,6 +22,7 @@
 #include "ml/metrics/classification.h"
 #include "ml/metrics/regression.h"
 #include "ml/model/file.h"
+#include "ml/model/registry.h"
 #include "ml/preprocessing/split.h"
 
 namespace kaiseki::cli {
@@ -58,13 +59,13 @@ struct Parts {
   std::optional<Part> test;
 };
 
-Parts split(const Part& all, const FitCommand& c, ml::Task task) {
+Parts split(const Part& all, const FitCommand& c, ml::LearningTask task) {
   if (c.test_size == 0) return {all, {}};
   return for_option("--test-size", [&] {
     ml::TrainTestSplitOptions options;
     options.test_size = c.test_size;
     options.seed = c.seed;
-    if (task == ml::Task::classification) options.stratify = &all.y;
+    if (task == ml::LearningTask::classification) options.stratify = &all.y;
     const ml::SplitIndices indices = ml::train_test_indices(all.samples(), options);
     const auto part = [&](const Tensor& rows) {
       return Part{take(all.x, rows, 0), all.y.defined() ? take(all.y, rows, 0) : Tensor()};
@@ -87,13 +88,13 @@ std::vector<Result> results_of(const ml::Model& model, const Parts& parts) {
     results.push_back({name, title, value(parts.train), {}});
     if (parts.test) results.back().test = value(*parts.test);
   };
-  if (model.task() == ml::Task::regression) {
+  if (model.task() == ml::LearningTask::regression) {
     add("r2", "R^2", [&](const Part& part) { return model.score(part.x, part.y); });
     add("rmse", "root mean squared error", [&](const Part& part) {
       return std::sqrt(ml::mean_squared_error(part.y, model.apply(ml::Use::predict, part.x)));
     });
   } else if (model.has_score()) {
-    const bool classes = model.task() == ml::Task::classification;
+    const bool classes = model.task() == ml::LearningTask::classification;
     add(classes ? "accuracy" : "score", classes ? "accuracy" : "score",
         [&](const Part& part) { return model.score(part.x, part.y); });
   }
@@ -155,8 +156,9 @@ int run_command(const FitCommand& c) {
   ml::SavedModel saved;
   saved.model =
       for_option("--set", [&] { return ml::make_model(c.model, settings_from(c.settings)); });
-  const ml::Task task = saved.model->task();
-  const bool needs_target = task == ml::Task::classification || task == ml::Task::regression;
+  const ml::LearningTask task = saved.model->task();
+  const bool needs_target =
+      task == ml::LearningTask::classification || task == ml::LearningTask::regression;
   if (needs_target && c.target.empty())
     throw Error("missing option --target: " + c.model + " learns from targets");
   if (!needs_target && !c.target.empty())
@@ -200,7 +202,7 @@ int run_command(const FitCommand& c) {
     return 0;
   }
   print_results(c, parts, results, seconds);
-  if (task == ml::Task::classification)
+  if (task == ml::LearningTask::classification)
     print_classes(*saved.model, parts.test ? *parts.test : parts.train, parts.test.has_value(),
                   saved.class_names);
   std::printf("\nsaved    %s\n", c.save.c_str());

@@ -146,8 +146,8 @@ struct CompletionCommand {
 };
 
 using Command = std::variant<DevicesCommand, TrainCommand, EvalCommand, PredictCommand, RunCommand,
-                             SummaryCommand, TuneCommand, ExportCommand, FitCommand, ApplyCommand, BenchCommand, ServeCommand,
-                             JoinCommand, CompletionCommand>;
+                             SummaryCommand, TuneCommand, ExportCommand, FitCommand, ApplyCommand,
+                             BenchCommand, ServeCommand, JoinCommand, CompletionCommand>;
 
 struct OptionHelp {
   std::string names;  // "--json", "-h,--help", or a positional argument's name

@@ -5,7 +5,7 @@
 
 #include "cli/options/shared.h"
 #include "cli/text.h"
-#include "ml/model/model.h"
+#include "ml/model/registry.h"
 
 namespace kaiseki::cli {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "ml/archive.h"
+#include "ml/model/registry.h"
 #include "nn/io/safetensors.h"
 
 namespace kaiseki::ml {

@@ -168,20 +168,21 @@ std::string Column::text(int64_t row) const {
   return {digits.data(), std::to_chars(digits.data(), digits.data() + 32, numbers[i]).ptr};
 }
 
-int64_t Table::find(std::string_view name) const {
+int64_t DataTable::find(std::string_view name) const {
   const auto found =
       std::ranges::find_if(columns, [&](const Column& column) { return column.name == name; });
   return found == columns.end() ? -1 : found - columns.begin();
 }
 
-std::string Table::place(int64_t row, int64_t column) const {
+std::string DataTable::place(int64_t row, int64_t column) const {
   const std::string place = place_of(lines[static_cast<size_t>(row)], column + 1);
   return has_names ? place + " (" + columns[static_cast<size_t>(column)].name + ")" : place;
 }
 
-Table parse_table(std::string_view text, std::string_view source, std::optional<bool> has_names) {
+DataTable parse_table(std::string_view text, std::string_view source,
+                      std::optional<bool> has_names) {
   const std::vector<Row> rows = Cells(text, source).rows();
-  Table table;
+  DataTable table;
   table.source = source;
   if (rows.empty()) throw ParseError(source, "line 1", "expected a row, got none");
   for (const Row& row : rows)
@@ -205,7 +206,7 @@ Table parse_table(std::string_view text, std::string_view source, std::optional<
   return table;
 }
 
-Table read_table(const std::filesystem::path& path, std::optional<bool> has_names) {
+DataTable read_table(const std::filesystem::path& path, std::optional<bool> has_names) {
   const ByteVector bytes = read_file(path);
   return parse_table(as_text(bytes), path.string(), has_names);
 }

@@ -25,7 +25,7 @@ struct Column {
   std::string text(int64_t row) const;
 };
 
-struct Table {
+struct DataTable {
   std::string source;  // the file's name, for errors
   std::vector<Column> columns;
   std::vector<int64_t> lines;  // of each row: its line in the file
@@ -43,8 +43,8 @@ struct Table {
 /// columns. Nothing: it has them if all of its cells are texts and there is a number below it.
 /// Empty cells, "NA", "N/A", "NaN", "nan", "null" and "?" are no value. Throws ParseError with line
 /// and column for rows of different lengths, and for a quote that does not end.
-Table parse_table(std::string_view text, std::string_view source,
-                  std::optional<bool> has_names = {});
-Table read_table(const std::filesystem::path& path, std::optional<bool> has_names = {});
+DataTable parse_table(std::string_view text, std::string_view source,
+                      std::optional<bool> has_names = {});
+DataTable read_table(const std::filesystem::path& path, std::optional<bool> has_names = {});
 
 }  // namespace kaiseki::ml

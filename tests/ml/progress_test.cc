@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ml/model/model.h"
+#include "ml/model/registry.h"
 #include "tests/support/ml_cases.h"
 
 using namespace kaiseki;
@@ -39,7 +39,8 @@ TEST_CASE("Progress: models of many steps report them, and an exception ends the
                                  "GaussianMixture", "RandomForestClassifier", "SVC"}) {
     CAPTURE(name);
     const auto model = make_model(name);
-    const Tensor y = name == "Lasso" ? set.x.slice(1, 0, 1).contiguous().reshape({set.x.dim(0)}) : set.y;
+    const Tensor y =
+        name == "Lasso" ? set.x.slice(1, 0, 1).contiguous().reshape({set.x.dim(0)}) : set.y;
     int64_t reports = 0, last = -1;
     const ProgressScope scope([&](std::string_view step, int64_t done, int64_t most) {
       CHECK_FALSE(step.empty());

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "matrix/ops/compare.h"
+#include "ml/model/registry.h"
+#include "ml/model/registry.h"
 #include "nn/io/safetensors.h"
 #include "tests/support/folder.h"
 #include "tests/support/ml_cases.h"
@@ -19,9 +21,9 @@ using namespace kaiseki::test;
 namespace {
 
 /// Iris as each task needs it.
-MlSet data_for(Task task) {
+MlSet data_for(LearningTask task) {
   MlSet set = ml_set("iris");
-  if (task == Task::regression)
+  if (task == LearningTask::regression)
     set.y = Tensor::from(std::span<const float>(set.x.slice(1, 0, 1).contiguous().to_vector()),
                          {150}, Device::cpu());
   return set;
@@ -74,7 +76,7 @@ TEST_CASE("Model files: every kind gives the same bits after it was saved and lo
 
 TEST_CASE("Model files: with the columns of a table and a scaler") {
   const Folder folder;
-  const Table table = parse_table("a,b,y\n1,x,0\n2,z,1\n3,x,0\n5,z,1\n", "t.csv");
+  const DataTable table = parse_table("a,b,y\n1,x,0\n2,z,1\n3,x,0\n5,z,1\n", "t.csv");
   SavedModel saved;
   saved.columns.emplace().fit(table, "y");
   saved.scaler.emplace();

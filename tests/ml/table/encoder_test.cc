@@ -11,7 +11,7 @@ using namespace kaiseki::ml;
 
 namespace {
 
-Table table(std::string_view text) { return parse_table(text, "t.csv"); }
+DataTable table(std::string_view text) { return parse_table(text, "t.csv"); }
 
 template <class Body>
 std::string error_of(const Body& body) {
@@ -50,7 +50,7 @@ TEST_CASE("TableEncoder: a text that looks like a number stays a text") {
 }
 
 TEST_CASE("TableEncoder: cells without a value are refused, or filled") {
-  const Table gaps = table("a,b\n1,x\n,y\n4,\n");
+  const DataTable gaps = table("a,b\n1,x\n,y\n4,\n");
   CHECK(error_of([&] { TableEncoder().fit(gaps); }) ==
         "t.csv: line 3, column 1 (a): expected a value, got none");
   TableEncoder encoder(Missing::mean);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ml/model/model.h"
+#include "ml/model/registry.h"
 
 #include <doctest/doctest.h>
 
