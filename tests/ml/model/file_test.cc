@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "matrix/ops/compare.h"
 #include "ml/model/registry.h"
-#include "ml/model/registry.h"
 #include "nn/io/safetensors.h"
 #include "tests/support/folder.h"
 #include "tests/support/ml_cases.h"
