@@ -74,7 +74,9 @@ double plain_inertia(const Tensor& x, const Tensor& centers) {
 
 TEST_CASE("KMeans: from given centers, the result of scikit-learn") {
   const MlCases cases("cluster.txt");
-  for (const auto& [name, k] : kSets) {
+  for (const auto& set : kSets) {
+    const std::string name = set.first;
+    const int64_t k = set.second;
     CAPTURE(name);
     const MlSet data = ml_set(name);
     for (const auto algorithm : {KMeansAlgorithm::hamerly, KMeansAlgorithm::lloyd}) {
@@ -98,7 +100,9 @@ TEST_CASE("KMeans: from given centers, the result of scikit-learn") {
 
 TEST_CASE("KMeans: from k-means++, as good as scikit-learn over 20 seeds") {
   const MlCases cases("cluster.txt");
-  for (const auto& [name, k] : kSets) {
+  for (const auto& set : kSets) {
+    const std::string name = set.first;
+    const int64_t k = set.second;
     CAPTURE(name);
     const MlSet data = ml_set(name);
     Doubles inertias;

@@ -13,8 +13,10 @@ using ml::MiniBatchKMeans;
 
 TEST_CASE("MiniBatchKMeans: as good as scikit-learn over 20 seeds") {
   const MlCases cases("cluster.txt");
-  for (const auto& [name, k] :
+  for (const auto& set :
        std::vector<std::pair<std::string, int64_t>>{{"iris", 3}, {"cancer", 4}, {"digits", 10}}) {
+    const std::string name = set.first;
+    const int64_t k = set.second;
     CAPTURE(name);
     const MlSet data = ml_set(name);
     double mean = 0, expected = 0, squares = 0;
