@@ -24,6 +24,7 @@ struct DataFlags {
   std::string data;
   int64_t limit = 0;  // samples used; 0: all
   std::vector<float> mean, std;
+  std::string mean_image;  // an .npy file, in place of `mean`
   int resize = 0;  // the shorter side before the crop; 0: the smallest that covers the sample
   bool as_stored = false;  // ignores the orientation in the pictures
 };
@@ -71,6 +72,7 @@ struct PredictCommand {
   int64_t top = 3;
   bool invert = false, as_stored = false, json = false;
   std::vector<float> mean, std;
+  std::string mean_image;
   int resize = 0;
 };
 
