@@ -16,6 +16,7 @@
 #include "ml/cluster/kmeans.h"
 #include "ml/decomposition/gram.h"
 #include "ml/draw.h"
+#include "ml/mixture/expectation.h"
 #include "ml/moments.h"
 #include "ml/progress.h"
 #include "ml/row_blocks.h"
