@@ -11,6 +11,8 @@
 namespace kaiseki::ml {
 namespace {
 
+constexpr size_t kMostTexts = 1000;  // each is a feature
+
 [[noreturn]] void refuse_missing(const DataTable& table, int64_t row, int64_t column) {
   throw ParseError(table.source, table.place(row, column), "expected a value, got none");
 }
@@ -39,6 +41,10 @@ void TableEncoder::fit(const DataTable& table, std::string_view target) {
       ++count;
     }
     feature.texts.assign(texts.begin(), texts.end());
+    if (texts.size() > kMostTexts)
+      throw ParseError(table.source, "column " + column.name,
+                       text_from("expected at most ", kMostTexts, " different texts, got ",
+                                 texts.size(), ". Remove the column, or group its texts"));
     if (!column.is_text() && count == 0)
       throw ParseError(table.source, "column " + column.name, "expected a value, got none");
     feature.fill /= static_cast<double>(std::max<int64_t>(1, count));

@@ -27,7 +27,8 @@ class TableEncoder {
   explicit TableEncoder(Missing missing = Missing::refuse) : missing_(missing) {}
 
   /// Learns the columns, without the one named `target`. Throws ParseError for a cell without a
-  /// value if they are refused, for infinite numbers, and for a column without any value.
+  /// value if they are refused, for infinite numbers, a column without
+  /// any value, and more than 1,000 different texts in a column.
   void fit(const DataTable& table, std::string_view target = {});
   /// f32 [rows, features], on the CPU. Finds columns by their names, if both tables have names,
   /// else by their order; other columns are ignored. Throws ParseError for a missing column, a text

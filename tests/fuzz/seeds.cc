@@ -103,6 +103,7 @@ int main(int count, char** arguments) {
   save(folder / "npz", {encode_npz(tensors), encode_npz(tensors, true)});
   save(folder / "csv",
        {bytes_of(format_csv(tensors[0].value)), bytes_of("1;nan\n-2e3;inf\n"), bytes_of("1 2\n")});
+  save(folder / "table", {bytes_of("a;b\n1;\"x\"\n;y\n"), bytes_of("1,2\n3,4\n")});
   save(folder / "matrix_json", {bytes_of(format_matrix_json(tensors[0].value))});
   save(folder / "picture",
        {encode_png(test::pattern(5, 7, 3)), encode_png(test::pattern(4, 3, 1)), test::tiny_jpeg()});

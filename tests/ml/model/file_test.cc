@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "matrix/ops/compare.h"
+#include "matrix/random.h"
+#include "ml/archive.h"
 #include "ml/model/registry.h"
 #include "nn/io/safetensors.h"
 #include "tests/support/folder.h"
@@ -113,4 +115,77 @@ TEST_CASE("Model files: damaged and other files are errors that name the place")
             .starts_with("beta: expected one of the names alpha, fit_intercept, got another"));
   CHECK(with(R"({"format": 1, "name": "Ridge", "settings": {}, "model": {}, "classes": []})") ==
         "model: features: expected a value, got none");
+}
+
+namespace {
+
+/// A tensor of the same type with another shape or other values.
+Tensor changed(const Tensor& tensor, Random& random) {
+  const int64_t size = tensor.size();
+  switch (random.below(5)) {
+    case 0:
+      return Tensor::zeros({size + 1}, tensor.dtype(), Device::cpu());
+    case 1:
+      return Tensor::zeros({0}, tensor.dtype(), Device::cpu());
+    case 2:
+      return tensor.reshape({size});
+    case 3:
+      return tensor.reshape({1, size});
+    default:
+      break;
+  }
+  Tensor copy = tensor.clone();
+  if (size == 0) return copy;
+  const auto at = static_cast<int64_t>(random.below(static_cast<uint32_t>(size)));
+  if (copy.dtype() == DType::i32)
+    copy.data<int32_t>()[at] = static_cast<int32_t>(random.below(1000)) - 500;
+  else if (copy.dtype() == DType::f32)
+    copy.data<float>()[at] = 1e30f;
+  else if (copy.dtype() == DType::f64)
+    copy.data<double>()[at] = -1e300;
+  return copy;
+}
+
+Json changed(const Json& value, Random& random) {
+  constexpr double kNumbers[] = {-1, 0, 1, 3, 1e6, 1e15};
+  if (value.is(Json::Kind::number)) return kNumbers[random.below(6)];
+  if (value.is(Json::Kind::boolean)) return !value.boolean;
+  return Json();
+}
+
+}  // namespace
+
+TEST_CASE("Model files: a state with one change is refused, or the model works") {
+  Random random(7, 0);
+  int64_t refused = 0, accepted = 0;
+  for (const ModelKind& kind : model_kinds()) {
+    CAPTURE(std::string(kind.name));
+    const MlSet set = data_for(kind.task);
+    const auto model = make_model(kind.name);
+    model->fit(set.x, set.y);
+    Archive state;
+    model->archive(state);
+    for (int i = 0; i < 60; ++i) {
+      Json values = state.values();
+      std::vector<nn::NamedTensor> tensors = state.tensors();
+      const size_t which = random.below(static_cast<uint32_t>(values.keys.size() + tensors.size()));
+      if (which < values.keys.size())
+        values.items[which] = changed(values.items[which], random);
+      else
+        tensors[which - values.keys.size()].value =
+            changed(tensors[which - values.keys.size()].value, random);
+      try {
+        const auto loaded = make_model(kind.name);
+        Archive reader(values, tensors, "f", true);
+        loaded->archive(reader);
+        reader.expect_all_read();
+        for (const Use use : loaded->uses()) loaded->apply(use, set.x);
+        ++accepted;
+      } catch (const Error&) {
+        ++refused;
+      }
+    }
+  }
+  CHECK(refused > 500);
+  CHECK(accepted > 100);
 }

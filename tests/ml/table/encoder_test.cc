@@ -79,6 +79,15 @@ TEST_CASE("TableEncoder: errors name line and column") {
         "t.csv: line 1: expected a column besides the target");
 }
 
+TEST_CASE("TableEncoder: a column of names is no feature") {
+  std::string text = "name\n";
+  for (int i = 0; i < 1001; ++i) text += "n" + std::to_string(i) + "\n";
+  CHECK(
+      error_of([&] { TableEncoder().fit(parse_table(text, "t.csv", true)); }) ==
+      "t.csv: column name: expected at most 1000 different texts, got 1001. Remove the column, or "
+      "group its texts");
+}
+
 TEST_CASE("TableEncoder: an archive keeps everything") {
   TableEncoder encoder(Missing::mean);
   encoder.fit(table("a,b\n1,x\n3,y\n"));
