@@ -12,12 +12,12 @@ namespace kaiseki::ml {
 MixtureSums expectation(const Tensor& x, const Gaussians& model) {
   if (x.device().is_cpu() && !model.has_matrices()) {
     MixtureSums sums = diagonal_expectation(x, model);
-    sums.shifts = rounded(model.means);
+    sums.shifts = rounded_to_f32(model.means);
     return sums;
   }
   const GaussiansOnDevice there(model, x.device());
   MixtureSums sums(model);
-  sums.shifts = rounded(model.means);
+  sums.shifts = rounded_to_f32(model.means);
   for_each_row_block(x, [&](const Tensor& rows, int64_t) {
     const Tensor log_probabilities = there.log_probabilities(rows);
     const Tensor norms = logsumexp(log_probabilities, {0});

@@ -31,7 +31,7 @@ Tensor part(const std::vector<double>& values, int64_t index, const Shape& shape
 
 }  // namespace
 
-std::vector<double> rounded(const std::vector<double>& values) {
+std::vector<double> rounded_to_f32(const std::vector<double>& values) {
   std::vector<double> result;
   for (const double value : values)
     result.push_back(static_cast<double>(static_cast<float>(value)));
@@ -177,7 +177,7 @@ void MixtureSums::add(const Gaussians& model, const Tensor& responsibilities,
 MixtureSums sums_of(const Tensor& x, const Gaussians& model, const std::vector<double>& mean,
                     const std::function<Tensor(int64_t begin, int64_t rows)>& responsibilities) {
   MixtureSums sums(model);
-  const std::vector<double> shift = rounded(mean);
+  const std::vector<double> shift = rounded_to_f32(mean);
   for (int64_t k = 0; k < model.count; ++k)
     sums.shifts.insert(sums.shifts.end(), shift.begin(), shift.end());
   const Tensor there = tensor_from(mean, {model.features}, x.device());

@@ -55,7 +55,7 @@ class GaussiansOnDevice {
 };
 
 /// The f32 values that a device subtracts.
-std::vector<double> rounded(const std::vector<double>& values);
+std::vector<double> rounded_to_f32(const std::vector<double>& values);
 
 /// Weighted sums over samples, around shifts that differ by component.
 struct MixtureSums {
