@@ -6,7 +6,6 @@
 
 #include "matrix/threads.h"
 #include "ml/progress.h"
-#include "ml/progress.h"
 #include "ml/samples.h"
 #include "ml/tree/tree_random.h"
 #include "ml/tree/tree_samples.h"

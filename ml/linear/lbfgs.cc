@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "ml/linear/lbfgs.h"
-#include "ml/progress.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "matrix/threads.h"
+#include "ml/progress.h"
 
 namespace kaiseki::ml {
 namespace {
