@@ -23,6 +23,8 @@ const char* fit_footer() {
         "  kaiseki fit KMeans --data x.npy --set n_clusters=10 --save clusters.safetensors\n"
         "  kaiseki fit Ridge --data houses.csv --target price --missing mean --scale \\\n"
         "      --test-size 0.25 --set alpha=0.5 --save prices.safetensors\n"
+        "  kaiseki fit SVC --data iris.csv --target species --scale --grid C=0.1,1,10 \\\n"
+        "      --grid gamma=0.01,0.1,1 --save best.safetensors\n"
         "Models:";
     constexpr std::array<const char*, 4> kTasks{"classification", "regression", "clustering",
                                                 "transformation"};
@@ -49,6 +51,9 @@ CommandText add_options(OptionSet& set, FitCommand& c) {
   set.text("--save", "FILE", c.save, "File for the fitted model, .safetensors").required();
   set.texts("--set", "SETTING", c.settings,
             "NAME=VALUE, such as C=10; a wrong name lists the names of all");
+  set.texts("--grid", "VALUES", c.grid,
+            "NAME=VALUE,VALUE,...: select the best by cross-validation, of all combinations");
+  set.whole("--folds", c.folds, {2, 1000}, "Parts of the samples for cross-validation");
   set.real("--test-size", c.test_size, {.least = 0, .most = 1, .below_most = true},
            "Part of the samples that is only for a test, such as 0.25");
   set.choice("--header", c.header, {"auto", "yes", "no"},

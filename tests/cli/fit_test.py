@@ -69,6 +69,23 @@ def regression_and_settings():
     check(abs(again["score"] - line["r2"]) < 1e-5, "the score is the same after loading", again)
 
 
+def grid():
+    write_iris()
+    done = works("fit", "SVC", "--data", "iris.csv", "--target", "species", "--grid", "C=0.001,1", "--grid", "gamma=0.1,scale",
+                 "--scale", "--folds", 3, "--save", "g.safetensors")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    ranks = [line for line in lines if line and line[0].isdigit()]
+    check(len(ranks) == 4 and ranks[0][0] == "1" and ranks[0][1] == "C=1", "the best settings come first", done.stdout)
+    line = json.loads(works("fit", "SVC", "--data", "iris.csv", "--target", "species", "--grid", "C=0.001,1", "--json",
+                            "--save", "g.safetensors").stdout)
+    check(json.loads(line["settings"])["C"] == 1, "the saved model has the best settings", line)
+    fit = ["--data", "iris.csv", "--target", "species", "--save", "e.safetensors"]
+    refuses(["--grid", "each name once", "'C'"], "fit", "SVC", *fit, "--set", "C=1", "--grid", "C=1,2")
+    refuses(["--grid", "NAME=VALUE"], "fit", "SVC", *fit, "--grid", "C=")
+    refuses(["--grid", "D"], "fit", "SVC", *fit, "--grid", "D=1,2")
+    refuses(["--grid", "classification or a regression"], "fit", "KMeans", "--data", "x.npy", "--save", "e.safetensors", "--grid", "n_clusters=2,3")
+
+
 def clusters_and_components():
     write_iris()
     works("fit", "KMeans", "--data", "x.npy", "--set", "n_clusters=3", "--save", "k.safetensors")
@@ -164,4 +181,4 @@ def help_lists_models():
     check("MiniBatchKMeans" in done.stdout and "clustering:" in done.stdout, "--help lists all models", done.stdout)
 
 
-main(classification, regression_and_settings, clusters_and_components, matrices, gaps, errors, onnx, help_lists_models)
+main(classification, regression_and_settings, grid, clusters_and_components, matrices, gaps, errors, onnx, help_lists_models)
