@@ -44,9 +44,12 @@ std::string csv_of(const Tensor& result, const std::vector<std::string>& names) 
   if (names.empty() || result.dtype() != DType::i32) return nn::format_csv(result);
   std::string text;
   for (const int32_t label : result.to_vector<int32_t>())
-    text += csv_cell(names[static_cast<size_t>(label)]) + "\r\n";
+    text += csv_cell(names.at(static_cast<size_t>(label))) + "\r\n";
   return text;
 }
+
+/// A text may have any bytes.
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 }  // namespace
 
@@ -58,8 +61,10 @@ int run_command(const ApplyCommand& c) {
   const ml::Model& model = *saved.model;
   const ml::Use use = use_of(c, model);
   if (!c.output.empty()) for_option("--output", [&] { expect_writable(c.output); });
-  LearnData data =
-      read_data(c.data, saved.columns ? std::optional(saved.columns->has_names()) : std::nullopt);
+  ml::TableForm form;
+  if (saved.columns) form = saved.columns->form();
+  if (!saved.class_names.empty() && !c.target.empty()) form.texts.push_back(c.target);
+  LearnData data = read_data(c.data, form);
   Tensor y;
   if (!c.target.empty()) {
     if (!model.has_score()) throw Error("--target: " + std::string(model.name()) + " has no score");
@@ -92,7 +97,7 @@ int run_command(const ApplyCommand& c) {
     for_option("--output",
                [&] { write_file_atomic(c.output, as_bytes(csv_of(result, saved.class_names))); });
   else if (!c.json)
-    std::fputs(csv_of(result, saved.class_names).c_str(), stdout);
+    print(csv_of(result, saved.class_names));
   return 0;
 }
 

@@ -205,10 +205,16 @@ int run_command(const FitCommand& c) {
                 " needs none. To leave a column out, remove it from the data");
   if (!needs_target && !c.grid.empty())
     throw Error("--grid: expected a classification or a regression, got " + c.model);
+  if (!c.save.ends_with(".safetensors"))
+    throw Error("--save: expected a .safetensors file, got '" + shortened(c.save) + "'");
   for_option("--save", [&] { expect_writable(c.save); });
   const Device device = open_device(c.device);
-  LearnData data =
-      read_data(c.data, c.header == "auto" ? std::nullopt : std::optional(c.header == "yes"));
+  ml::TableForm form{.has_names = {}, .texts = c.texts};
+  if (c.header != "auto") form.has_names = c.header == "yes";
+  LearnData data = read_data(c.data, form);
+  for (const std::string& name : c.texts)
+    if (!data.table || data.table->find(name) < 0)
+      throw Error("--texts: expected a column of the CSV file, got '" + shortened(name) + "'");
   Part all;
   if (needs_target) {
     LearnTarget target = read_target(c.target, task, data);
@@ -238,7 +244,7 @@ int run_command(const FitCommand& c) {
     const FitProgress progress(c.model + " on " + format_count(parts.train.samples()) + " x " +
                                    format_count(parts.train.x.dim(1)),
                                c.json);
-    saved.model->fit(parts.train.x, parts.train.y);
+    for_option("--data", [&] { saved.model->fit(parts.train.x, parts.train.y); });
   }
   const double seconds = steady_seconds() - start;
   const std::vector<Result> results = results_of(*saved.model, parts);

@@ -2,6 +2,7 @@
 #include "cli/grid_search.h"
 
 #include "base/error.h"
+#include "cli/for_option.h"
 #include "cli/text.h"
 #include "ml/model/registry.h"
 #include "ml/model_selection/cross_val_score.h"
@@ -12,12 +13,29 @@ namespace {
 
 constexpr size_t kMostCandidates = 10'000;
 
-Json value_of(const std::string& text) {
-  try {
-    return parse_json(text, "--grid");
-  } catch (const ParseError&) {
-    return text;
+/// A value and its text.
+struct GridValue {
+  Json value;
+  std::string text;
+};
+
+/// "1,2", or a list of JSON, whose values may have commas.
+std::vector<GridValue> values_of(const std::string& text) {
+  std::vector<GridValue> values;
+  if (text.starts_with('[')) {
+    for (const Json& item : parse_json(text, "--grid").items)
+      values.push_back({item, format_json_line(item)});
+    return values;
   }
+  for (const std::string& part : split(text, ',')) {
+    GridValue& value = values.emplace_back(GridValue{part, part});
+    try {
+      value.value = parse_json(part, "--grid");
+    } catch (const ParseError&) {
+      // A text needs no quotes.
+    }
+  }
+  return values;
 }
 
 }  // namespace
@@ -35,12 +53,14 @@ std::vector<GridCandidate> grid_candidates(const Json& settings,
                   "' again");
     std::vector<GridCandidate> more;
     for (const GridCandidate& candidate : candidates)
-      for (const std::string& text : split(argument.substr(equals + 1), ',')) {
+      for (const GridValue& value : values_of(argument.substr(equals + 1))) {
         GridCandidate next = candidate;
-        next.settings.set(name, value_of(text));
-        next.params.emplace_back(name, text);
+        next.settings.set(name, value.value);
+        next.params.emplace_back(name, value.text);
         more.push_back(std::move(next));
       }
+    if (more.empty())
+      throw Error("--grid: expected a value or more, got '" + shortened(argument) + "'");
     candidates = std::move(more);
     if (candidates.size() > kMostCandidates)
       throw Error("--grid: expected at most 10,000 combinations, got more");
@@ -55,7 +75,7 @@ std::vector<ml::SearchResult> search_grid(std::string_view model,
   // Before the work, because a setting may be wrong.
   std::vector<ml::SearchResult> results;
   for (const GridCandidate& candidate : candidates) {
-    ml::make_model(model, candidate.settings, "--grid");
+    for_option("--grid", [&] { ml::make_model(model, candidate.settings, "--grid"); });
     results.emplace_back().params = candidate.params;
   }
   const std::vector<ml::SplitIndices> folds = ml::cross_val_folds(data.y, {.n_splits = data.folds});

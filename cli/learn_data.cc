@@ -15,7 +15,7 @@
 namespace kaiseki::cli {
 namespace {
 
-constexpr float kLargestLabel = 2147483520.0f;  // the largest f32 below 2^31
+constexpr float kLargestLabel = 1 << 24;  // above it, f32 does not have all integers
 
 bool is_npy(const std::string& file) { return file.ends_with(".npy"); }
 bool is_file(const std::string& where) { return is_npy(where) || where.ends_with(".csv"); }
@@ -33,7 +33,7 @@ Tensor labels_of(const ml::DataTable& table, int64_t number,
   const ml::Column& column = table.columns[static_cast<size_t>(number)];
   std::vector<int32_t> labels;
   for (int64_t i = 0; i < table.rows(); ++i) {
-    const std::string text = column.text(i);
+    const std::string& text = column.texts[static_cast<size_t>(i)];
     const auto found = std::ranges::lower_bound(names, text);
     if (found == names.end() || *found != text)
       throw ParseError(table.source, table.place(i, number),
@@ -50,9 +50,10 @@ Tensor whole_numbers(const ml::DataTable& table, int64_t number) {
   for (int64_t i = 0; i < table.rows(); ++i) {
     const float value = column.numbers[static_cast<size_t>(i)];
     if (value != std::floor(value) || std::abs(value) > kLargestLabel)
-      throw ParseError(table.source, table.place(i, number),
-                       text_from("expected a whole number or a text as class, got ", value,
-                                 ". For real numbers, use a regression"));
+      throw ParseError(
+          table.source, table.place(i, number),
+          text_from("expected a text or a whole number up to 16,777,216 as class, got ", value,
+                    ". For real numbers, use a regression"));
     labels.push_back(static_cast<int32_t>(value));
   }
   return Tensor::from(std::span<const int32_t>(labels), {table.rows()}, Device::cpu());
@@ -69,10 +70,14 @@ LearnTarget target_of(const ml::DataTable& table, int64_t number, ml::LearningTa
     for (int64_t i = 0; i < table.rows(); ++i)
       if (const auto value = column.number(i); !value)
         throw ParseError(table.source, table.place(i, number),
-                         "expected a number, got '" + shortened(column.text(i)) +
+                         "expected a number, got '" +
+                             shortened(column.texts[static_cast<size_t>(i)]) +
                              "'. For texts, use a classification");
     target.values =
         Tensor::from(std::span<const float>(column.numbers), {table.rows()}, Device::cpu());
+  } else if (names && !names->empty() && !column.is_text()) {
+    throw ParseError(table.source, table.place(0, number),
+                     "expected a column of texts, got numbers");
   } else if (names ? !names->empty() : column.is_text()) {
     target.class_names = names ? *names : [&] {
       const std::set<std::string> texts(column.texts.begin(), column.texts.end());
@@ -105,14 +110,14 @@ Tensor npy_target(const std::string& file, ml::LearningTask task) {
 
 }  // namespace
 
-LearnData read_data(const std::string& file, std::optional<bool> has_names) {
+LearnData read_data(const std::string& file, const ml::TableForm& form) {
   return for_option("--data", [&] {
     LearnData data;
     if (!is_file(file)) throw Error("expected a .npy or .csv file, got '" + shortened(file) + "'");
     if (is_npy(file))
       data.matrix = read_matrix(file);
     else
-      data.table = ml::read_table(file, has_names);
+      data.table = ml::read_table(file, form);
     return data;
   });
 }
@@ -137,7 +142,10 @@ LearnTarget read_target(const std::string& where, ml::LearningTask task, LearnDa
     if (is_npy(where)) {
       target.values = npy_target(where, task);
     } else {
-      const ml::DataTable table = ml::read_table(where);
+      // Without names, the column has the name 1.
+      ml::TableForm form;
+      if (names && !names->empty()) form.texts = {"1"};
+      const ml::DataTable table = ml::read_table(where, form);
       if (table.columns.size() != 1)
         throw Error(text_from(where, ": expected one column, got ", table.columns.size()));
       target = target_of(table, 0, task, names);

@@ -22,8 +22,7 @@ struct LearnData {
 };
 
 /// Reads .npy and .csv files. Throws Error with the option's name.
-/// `has_names`: as for ml::parse_table().
-LearnData read_data(const std::string& file, std::optional<bool> has_names = {});
+LearnData read_data(const std::string& file, const ml::TableForm& form = {});
 
 /// The targets of all rows.
 struct LearnTarget {

@@ -97,6 +97,7 @@ struct ExportCommand {
 struct FitCommand {
   std::string model, data, target, save, missing = "refuse", header = "auto";
   std::vector<std::string> settings;  // NAME=VALUE
+  std::vector<std::string> texts;     // columns
   std::vector<std::string> grid;      // NAME=VALUE,VALUE,...
   int64_t folds = 5;
   DeviceOptions device;

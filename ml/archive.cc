@@ -186,9 +186,12 @@ void Archive::choice(std::string_view name, int64_t& index,
 }
 
 void Archive::expect_all_read() const {
+  std::vector<std::string> known;  // a tensor is asked for twice
+  for (const std::string& name : names_)
+    if (std::ranges::find(known, name) == known.end()) known.push_back(name);
   const auto check = [&](const std::string& name) {
-    if (std::ranges::find(names_, name) == names_.end())
-      fail(name, "expected one of the names " + listed(names_) + ", got another");
+    if (std::ranges::find(known, name) == known.end())
+      fail(name, "expected one of the names " + listed(known) + ", got another");
   };
   for (const std::string& key : values_.keys) check(key);
   for (const nn::NamedTensor& tensor : tensors_) check(tensor.name);

@@ -58,6 +58,7 @@ CommandText add_options(OptionSet& set, FitCommand& c) {
            "Part of the samples that is only for a test, such as 0.25");
   set.choice("--header", c.header, {"auto", "yes", "no"},
              "Whether the first line of a CSV file has the names of the columns");
+  set.texts("--texts", "COLUMN", c.texts, "Columns whose numbers are texts, such as codes");
   set.choice("--missing", c.missing, {"refuse", "mean"},
              "What to do with empty cells of a CSV file");
   set.flag("--scale", c.scale, "Scale each feature to mean 0 and variance 1 first");

@@ -2,6 +2,7 @@
 // The function x W^T + b, which all linear models learn.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,7 +35,8 @@ class LinearFunction {
   const Tensor& coefficients() const { return coefficients_; }
   const Tensor& intercept() const { return intercept_; }
   /// Writes or reads the fitted state, for files. Reading throws ParseError.
-  void archive(Archive& archive);
+  /// `prefix` begins the names of its values.
+  void archive(Archive& archive, const std::string& prefix = {});
 
  private:
   Tensor coefficients_, intercept_;  // [features] or [outputs, features]; [outputs]

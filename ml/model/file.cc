@@ -2,6 +2,7 @@
 #include "ml/model/file.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/error.h"
 #include "ml/archive.h"
@@ -35,10 +36,10 @@ class ModelReader {
     all_ = parse_json(text->second, place_);
     if (!all_.is(Json::Kind::object))
       throw ParseError(place_, kKey, "expected an object, got " + all_.describe());
-    const int64_t format = static_cast<int64_t>(member("format", Json::Kind::number).number);
-    if (format != kFormat)
+    const Json& format = member("format", Json::Kind::number);
+    if (format != Json(kFormat))
       throw ParseError(place_, "format",
-                       text_from("expected 1, got ", format, ". Use a newer version of Kaiseki"));
+                       "expected 1, got " + format.describe() + ". Use a newer version of Kaiseki");
   }
 
   const Json& member(const std::string& name, Json::Kind kind) const {
@@ -100,11 +101,38 @@ void save_model(const std::filesystem::path& path, const SavedModel& saved) {
   nn::write_safetensors(path, tensors, {{kKey, format_json_line(all)}});
 }
 
+namespace {
+
+std::unique_ptr<Model> model_of(const ModelReader& reader) {
+  const std::string& name = reader.member("name", Json::Kind::string).string;
+  const Json& settings = reader.member("settings", Json::Kind::object);
+  try {
+    return make_model(name, settings, reader.place());
+  } catch (const ParseError&) {
+    throw;
+  } catch (const Error& error) {
+    throw ParseError(reader.place(), "settings", error.what());
+  }
+}
+
+/// The names of the labels 0, 1, ...
+void check_class_names(const SavedModel& saved, const std::string& place) {
+  const std::vector<std::string>& names = saved.class_names;
+  const auto count = static_cast<int64_t>(names.size());
+  const bool ascending = std::ranges::adjacent_find(names, std::greater_equal<>()) == names.end();
+  bool fits = names.empty() || saved.model->task() == LearningTask::classification;
+  for (const int32_t label : saved.model->classes())
+    fits = fits && (names.empty() || (label >= 0 && label < count));
+  if (!ascending || !fits)
+    throw ParseError(place, "classes", "expected an ascending name for each label");
+}
+
+}  // namespace
+
 SavedModel load_model(const std::filesystem::path& path) {
   const ModelReader reader(path);
   SavedModel saved;
-  saved.model = make_model(reader.member("name", Json::Kind::string).string,
-                           reader.member("settings", Json::Kind::object), reader.place());
+  saved.model = model_of(reader);
   reader.read("model", *saved.model);
   if (reader.has("columns")) reader.read("columns", saved.columns.emplace());
   if (reader.has("scaler")) reader.read("scaler", saved.scaler.emplace());
@@ -113,6 +141,7 @@ SavedModel load_model(const std::filesystem::path& path) {
       throw ParseError(reader.place(), "classes", "expected texts, got " + item.describe());
     saved.class_names.push_back(item.string);
   }
+  check_class_names(saved, reader.place());
   return saved;
 }
 

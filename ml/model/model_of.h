@@ -91,8 +91,16 @@ class ModelOf final : public Model {
     || requires { estimator_.score(x); };
   }
 
+  std::vector<int32_t> classes() const override {
+    if constexpr (requires { estimator_.classes(); }) return estimator_.classes();
+    return {};
+  }
+
   std::optional<LinearParts> linear_parts() const override {
-    if constexpr (requires { estimator_.coefficients(), estimator_.intercept(); }) {
+    // A support vector machine has a function for each pair of classes.
+    if constexpr (
+        requires { estimator_.coefficients(), estimator_.intercept(); } &&
+        !requires { estimator_.support_vectors(); }) {
       LinearParts parts{estimator_.coefficients(), estimator_.intercept(), {}, false};
       if constexpr (requires { estimator_.classes(); }) parts.classes = estimator_.classes();
       parts.softmax = std::is_same_v<Estimator, LogisticRegression>;
@@ -115,10 +123,14 @@ class ModelOf final : public Model {
 
   void archive(Archive& state) override {
     state("features", features_);
+    if (features_ < 0 || features_ > kMostFeatures)
+      state.fail("features", "expected 0 or more features");
     estimator_.archive(state);
   }
 
  private:
+  static constexpr int64_t kMostFeatures = int64_t{1} << 40;
+
   std::string_view name_;
   LearningTask task_;
   Options options_;

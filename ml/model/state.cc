@@ -47,8 +47,9 @@ void check_shape(const Archive& archive, std::string_view name, const Tensor& te
 
 int64_t size_of(const auto& values) { return static_cast<int64_t>(values.size()); }
 
-/// Ascending, without doubles.
-void check_classes(const Archive& archive, const std::vector<int32_t>& classes) {
+/// Ascending, without doubles. A classifier that is fitted has `least` or more.
+void check_classes(const Archive& archive, const std::vector<int32_t>& classes, size_t least = 0) {
+  expect_fit(archive, classes.size() >= least, "classes");
   expect_fit(
       archive,
       std::adjacent_find(classes.begin(), classes.end(), std::greater_equal<>()) == classes.end(),
@@ -96,6 +97,9 @@ void archive_projection(Archive& archive, Projection& p) {
                                      {"singular_values", &p.singular_values}})
     check_shape(archive, name, *tensor, {count});
   check_shape(archive, "mean", p.mean, {features});
+  check_shape(archive, "forward", p.forward, {count, features});
+  check_shape(archive, "forward_bias", p.forward_bias, {count});
+  check_shape(archive, "backward", p.backward, {count, features});
 }
 
 void archive_sgd_state(Archive& archive, const std::string& name, int64_t features,
@@ -120,11 +124,21 @@ void archive_neighbors(Archive& archive, NearestNeighbors& neighbors) {
   neighbors.fit(samples);
 }
 
+/// A machine with the linear kernel predicts by its linear function.
+void check_linear(const Archive& archive, const KernelExpansion& expansion,
+                  const LinearFunction& linear, int64_t outputs) {
+  expect_fit(archive, linear.defined() == expansion.is_linear(), "linear.coefficients");
+  if (!linear.defined()) return;
+  check_shape(archive, "linear.coefficients",
+              linear.coefficients().reshape({-1, linear.features()}),
+              {outputs, expansion.support_vectors().dim(1)});
+}
+
 }  // namespace
 
-void LinearFunction::archive(Archive& archive) {
-  archive("coefficients", coefficients_);
-  archive("intercept", intercept_);
+void LinearFunction::archive(Archive& archive, const std::string& prefix) {
+  archive(prefix + "coefficients", coefficients_);
+  archive(prefix + "intercept", intercept_);
   if (!archive.reads() || !defined()) return;
   const bool flat = coefficients_.rank() == 1;
   check_shape(archive, "coefficients", coefficients_, flat ? Shape{-1} : Shape{-1, -1});
@@ -156,7 +170,7 @@ void OneVsRestSgd::archive(Archive& archive) {
   archive("classes", learned_.classes);
   archive("class_weights", learned_.weights);
   archive("iterations", iterations_);
-  check_classes(archive, learned_.classes);
+  check_classes(archive, learned_.classes, function_.defined() ? 2 : 0);
   if (!function_.defined()) return;
   const int64_t functions = functions_of(learned_.classes);
   expect_fit(archive, function_.intercept().size() == functions, "classes");
@@ -177,7 +191,7 @@ void ConfidenceClassifier::archive(Archive& archive) {
   function_.archive(archive);
   archive("classes", learned_.classes);
   archive("iterations", iterations_);
-  check_classes(archive, learned_.classes);
+  check_classes(archive, learned_.classes, function_.defined() ? 2 : 0);
   if (!function_.defined()) return;
   const int64_t functions = functions_of(learned_.classes);
   expect_fit(archive, function_.intercept().size() == functions, "classes");
@@ -293,6 +307,7 @@ void MinMaxScaler::archive(Archive& archive) {
 
 void SVC::archive(Archive& archive) {
   expansion_.archive(archive);
+  linear_.archive(archive, "linear.");
   archive("classes", classes_);
   archive("support", support_);
   std::vector<int32_t> counts(n_support_.begin(), n_support_.end());
@@ -305,6 +320,8 @@ void SVC::archive(Archive& archive) {
   check_classes(archive, classes_);
   if (!archive.reads() || !expansion_.defined()) return;
   const int64_t classes = size_of(classes_), vectors = expansion_.support_vectors().dim(0);
+  expect_fit(archive, classes >= 2, "classes");
+  check_linear(archive, expansion_, linear_, classes * (classes - 1) / 2);
   check_shape(archive, "dual", dual_, {classes - 1, vectors});
   check_shape(archive, "intercept", intercept_, {classes * (classes - 1) / 2});
   expect_fit(archive, size_of(support_) == vectors, "support");
@@ -317,12 +334,14 @@ void SVC::archive(Archive& archive) {
 
 void SVR::archive(Archive& archive) {
   expansion_.archive(archive);
+  linear_.archive(archive, "linear.");
   archive("support", support_);
   archive("dual", dual_);
   archive("intercept", intercept_);
   archive("iterations", iterations_);
   archive("converged", converged_);
   if (!archive.reads() || !expansion_.defined()) return;
+  check_linear(archive, expansion_, linear_, 1);
   check_shape(archive, "dual", dual_, {1, expansion_.support_vectors().dim(0)});
   check_shape(archive, "intercept", intercept_, {1});
 }
@@ -335,6 +354,8 @@ void KernelExpansion::archive(Archive& archive) {
   archive("shift", function_.shift);
   archive("support_vectors", support_vectors_);
   if (!archive.reads() || !defined()) return;
+  expect_fit(archive, function_.gamma > 0 || is_linear(), "gamma");
+  expect_fit(archive, function_.degree >= 0 && function_.degree <= 1000, "degree");
   check_shape(archive, "support_vectors", support_vectors_, {-1, -1});
   expect_fit(archive,
              function_.shift.empty() || size_of(function_.shift) == support_vectors_.dim(1),
@@ -344,25 +365,27 @@ void KernelExpansion::archive(Archive& archive) {
 void DecisionTreeClassifier::archive(Archive& archive) {
   archive("classes", classes_);
   check_classes(archive, classes_);
-  archive_trees(archive, {&tree_, 1}, size_of(classes_));
+  std::vector<Tree> trees{tree_};
+  archive_trees(archive, trees, 1, size_of(classes_));
+  tree_ = std::move(trees[0]);
 }
 
 void DecisionTreeRegressor::archive(Archive& archive) {
   archive("one_output", one_output_);
-  archive_trees(archive, {&tree_, 1}, one_output_ ? 1 : -1);
+  std::vector<Tree> trees{tree_};
+  archive_trees(archive, trees, 1, one_output_ ? 1 : -1);
+  tree_ = std::move(trees[0]);
 }
 
 void RandomForestClassifier::archive(Archive& archive) {
   archive("classes", classes_);
   check_classes(archive, classes_);
-  trees_.resize(static_cast<size_t>(options_.n_estimators));
-  archive_trees(archive, trees_, size_of(classes_));
+  archive_trees(archive, trees_, options_.n_estimators, size_of(classes_));
 }
 
 void RandomForestRegressor::archive(Archive& archive) {
   archive("one_output", one_output_);
-  trees_.resize(static_cast<size_t>(options_.n_estimators));
-  archive_trees(archive, trees_, one_output_ ? 1 : -1);
+  archive_trees(archive, trees_, options_.n_estimators, one_output_ ? 1 : -1);
 }
 
 }  // namespace kaiseki::ml

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ml/model/tree_state.h"
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,18 +77,20 @@ bool leads_to_leaves(const Tree& tree, int64_t features, int64_t rows) {
 
 }  // namespace
 
-void archive_trees(Archive& archive, std::span<Tree> trees, int64_t outputs) {
+void archive_trees(Archive& archive, std::vector<Tree>& trees, int64_t count, int64_t outputs) {
   FlatTrees flat;
   if (!archive.reads()) flat = flattened(trees);
   flat.archive(archive);
   if (!archive.reads()) return;
   if (flat.outputs < 1 || (outputs >= 0 && flat.outputs != outputs))
     archive.fail("outputs", text_from("expected ", outputs, ", got ", flat.outputs));
-  if (flat.node_counts.size() != trees.size() || flat.row_counts.size() != trees.size())
+  if (static_cast<int64_t>(flat.node_counts.size()) != count ||
+      flat.row_counts.size() != flat.node_counts.size())
     archive.fail("node_counts",
-                 text_from("expected ", trees.size(), " trees, got ", flat.node_counts.size()));
+                 text_from("expected ", count, " trees, got ", flat.node_counts.size()));
   if (flat.next.size() != flat.features.size() || flat.thresholds.size() != flat.features.size())
     archive.fail("node_next", "expected an element for each node");
+  trees.assign(flat.node_counts.size(), {});
   size_t node = 0, value = 0, feature = 0;
   for (size_t t = 0; t < trees.size(); ++t) {
     Tree tree;
@@ -97,7 +100,8 @@ void archive_trees(Archive& archive, std::span<Tree> trees, int64_t outputs) {
     for (size_t i = 0; i < features.size(); ++i)
       tree.nodes.push_back({features[i], flat.thresholds[first + i], flat.next[first + i]});
     const int64_t rows = flat.row_counts[t];
-    if (rows > static_cast<int64_t>(flat.values.size()))
+    // Their product must not overflow.
+    if (rows < 1 || flat.outputs > static_cast<int64_t>(flat.values.size()) / rows)
       archive.fail("row_counts", "expected fewer");
     tree.values = cut(archive, flat.values, value, rows * flat.outputs, "values");
     tree.importance = cut(archive, flat.importance, feature, flat.tree_features, "importance");

@@ -3,15 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <vector>
 
 #include "ml/archive.h"
 #include "ml/tree/tree.h"
 
 namespace kaiseki::ml {
 
-/// Writes or reads fitted trees. `outputs`: the number that each tree must have, or -1 for any.
-/// Refuses nodes that would lead nowhere or in a circle.
-void archive_trees(Archive& archive, std::span<Tree> trees, int64_t outputs);
+/// Writes or reads `count` fitted trees. `outputs`: the number that each tree must have, or -1 for
+/// any. Refuses nodes that would lead nowhere or in a circle.
+void archive_trees(Archive& archive, std::vector<Tree>& trees, int64_t count, int64_t outputs);
 
 }  // namespace kaiseki::ml

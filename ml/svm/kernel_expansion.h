@@ -27,6 +27,7 @@ class KernelExpansion {
 
   bool defined() const { return support_vectors_.defined(); }
   const Tensor& support_vectors() const { return support_vectors_; }
+  bool is_linear() const { return function_.kind == SvmKernel::linear; }
   double gamma() const { return function_.gamma; }
   /// Writes or reads the fitted state, for files. Reading throws ParseError.
   void archive(Archive& archive);

@@ -11,7 +11,8 @@
 namespace kaiseki::ml {
 namespace {
 
-constexpr size_t kMostTexts = 1000;  // each is a feature
+constexpr size_t kMostTexts = 1000;         // each is a feature
+constexpr int64_t kMostFeatures = 100'000;  // a model file keeps their names
 
 [[noreturn]] void refuse_missing(const DataTable& table, int64_t row, int64_t column) {
   throw ParseError(table.source, table.place(row, column), "expected a value, got none");
@@ -33,11 +34,7 @@ void TableEncoder::fit(const DataTable& table, std::string_view target) {
       if (!has_value && missing_ == Missing::refuse) refuse_missing(table, i, j);
       if (column.is_text()) texts.insert(column.texts[static_cast<size_t>(i)]);
       if (!has_value || column.is_text()) continue;
-      const float number = column.numbers[static_cast<size_t>(i)];
-      if (!std::isfinite(number))
-        throw ParseError(table.source, table.place(i, j),
-                         text_from("expected a finite number of 32 bits, got ", number));
-      feature.fill += static_cast<double>(number);
+      feature.fill += static_cast<double>(column.numbers[static_cast<size_t>(i)]);
       ++count;
     }
     feature.texts.assign(texts.begin(), texts.end());
@@ -50,6 +47,10 @@ void TableEncoder::fit(const DataTable& table, std::string_view target) {
     feature.fill /= static_cast<double>(std::max<int64_t>(1, count));
     features_.push_back(std::move(feature));
   }
+  if (features() + static_cast<int64_t>(features_.size()) > kMostFeatures)
+    throw ParseError(
+        table.source, "line 1",
+        text_from("expected at most ", kMostFeatures, " columns and different texts, got more"));
   if (features_.empty())
     throw ParseError(table.source, "line 1", "expected a column besides the target");
 }
@@ -86,26 +87,24 @@ int64_t TableEncoder::column_for(const DataTable& table, const Feature& feature)
 void TableEncoder::encode_column(const DataTable& table, int64_t number, const Feature& feature,
                                  float* x, int64_t stride) const {
   const Column& column = table.columns[static_cast<size_t>(number)];
+  if (column.is_text() != feature.is_text())
+    throw ParseError(table.source, table.place(0, number),
+                     feature.is_text() ? "expected a column of texts, got numbers"
+                                       : "expected a number, got '" + column.texts[0] + "'");
   for (int64_t i = 0; i < table.rows(); ++i, x += stride) {
     if (!column.has_value(i) && missing_ == Missing::refuse) refuse_missing(table, i, number);
-    if (feature.is_text()) {
-      const std::string text = column.text(i);
-      const auto found = std::ranges::lower_bound(feature.texts, text);
-      if (found == feature.texts.end() || *found != text)
-        throw ParseError(table.source, table.place(i, number),
-                         "expected a text of the training data, got " +
-                             (text.empty() ? "none" : "'" + text + "'"));
-      x[found - feature.texts.begin()] = 1;
+    if (!feature.is_text()) {
+      *x = column.has_value(i) ? column.numbers[static_cast<size_t>(i)]
+                               : static_cast<float>(feature.fill);
       continue;
     }
-    const std::optional<float> value = column.number(i);
-    if (!value)
+    const std::string& text = column.texts[static_cast<size_t>(i)];
+    const auto found = std::ranges::lower_bound(feature.texts, text);
+    if (found == feature.texts.end() || *found != text)
       throw ParseError(table.source, table.place(i, number),
-                       "expected a number, got '" + column.text(i) + "'");
-    *x = std::isnan(*value) ? static_cast<float>(feature.fill) : *value;
-    if (!std::isfinite(*x))
-      throw ParseError(table.source, table.place(i, number),
-                       text_from("expected a finite number of 32 bits, got ", *x));
+                       "expected a text of the training data, got " +
+                           (text.empty() ? "none" : "'" + text + "'"));
+    x[found - feature.texts.begin()] = 1;
   }
 }
 
@@ -119,19 +118,44 @@ Tensor TableEncoder::encode(const DataTable& table) const {
   return Tensor::from(std::span<const float>(x), {table.rows(), features()}, Device::cpu());
 }
 
+TableForm TableEncoder::form() const {
+  TableForm form{.has_names = has_names_};
+  for (const Feature& feature : features_)
+    if (feature.is_text()) form.texts.push_back(feature.name);
+  return form;
+}
+
 void TableEncoder::archive(Archive& archive) {
-  auto count = static_cast<int64_t>(features_.size());
-  archive("columns", count);
+  std::vector<std::string> names, texts;
+  std::vector<int32_t> positions, counts;
+  std::vector<double> fills;
+  for (const Feature& feature : features_) {
+    names.push_back(feature.name);
+    positions.push_back(static_cast<int32_t>(feature.position));
+    fills.push_back(feature.fill);
+    counts.push_back(static_cast<int32_t>(feature.texts.size()));
+    texts.insert(texts.end(), feature.texts.begin(), feature.texts.end());
+  }
   archive("has_names", has_names_);
   archive("missing", missing_, {"refuse", "mean"});
-  if (count < 0 || count > 1'000'000) archive.fail("columns", "expected 0 to 1,000,000");
-  features_.resize(static_cast<size_t>(count));
-  for (size_t i = 0; i < features_.size(); ++i) {
-    const std::string name = "column." + std::to_string(i);
-    archive(name, features_[i].name);
-    archive(name + ".position", features_[i].position);
-    archive(name + ".texts", features_[i].texts);
-    archive(name + ".fill", features_[i].fill);
+  archive("names", names);
+  archive("positions", positions);
+  archive("fills", fills);
+  archive("text_counts", counts);
+  archive("texts", texts);
+  if (!archive.reads()) return;
+  if (positions.size() != names.size() || fills.size() != names.size() ||
+      counts.size() != names.size())
+    archive.fail("names", "expected a value of each kind for each name");
+  features_.clear();
+  auto text = texts.begin();
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (counts[i] < 0 || counts[i] > texts.end() - text)
+      archive.fail("text_counts", "expected the number of texts");
+    features_.push_back({names[i], positions[i], {text, text + counts[i]}, fills[i]});
+    text += counts[i];
+    if (!std::ranges::is_sorted(features_.back().texts))
+      archive.fail("texts", "expected texts in ascending order");
   }
 }
 

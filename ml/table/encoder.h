@@ -27,8 +27,8 @@ class TableEncoder {
   explicit TableEncoder(Missing missing = Missing::refuse) : missing_(missing) {}
 
   /// Learns the columns, without the one named `target`. Throws ParseError for a cell without a
-  /// value if they are refused, for infinite numbers, a column without
-  /// any value, and more than 1,000 different texts in a column.
+  /// value if they are refused, for a column without any value, for more than 1,000 different texts
+  /// in a column, and for more than 100,000 columns and texts.
   void fit(const DataTable& table, std::string_view target = {});
   /// f32 [rows, features], on the CPU. Finds columns by their names, if both tables have names,
   /// else by their order; other columns are ignored. Throws ParseError for a missing column, a text
@@ -40,8 +40,8 @@ class TableEncoder {
   std::vector<std::string> feature_names() const;
   int64_t features() const;
   bool has_texts() const;
-  /// Whether the table of fit() had names.
-  bool has_names() const { return has_names_; }
+  /// The form of the table of fit(), for reading others.
+  TableForm form() const;
   void archive(Archive& archive);
 
  private:

@@ -2,9 +2,9 @@
 #include "ml/table/table.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <set>
@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/utf8.h"
 
 namespace kaiseki::ml {
 namespace {
@@ -36,10 +37,9 @@ class Cells {
  public:
   Cells(std::string_view text, std::string_view source) : text_(text), source_(source) {
     if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);  // a byte order mark
-    const std::string_view first = text_.substr(0, text_.find('\n'));
     size_t most = 0;
     for (const char candidate : {',', ';', '\t'}) {
-      const auto count = static_cast<size_t>(std::ranges::count(first, candidate));
+      const size_t count = count_in_first_line(candidate);
       if (count > most) {
         most = count;
         separator_ = candidate;
@@ -59,6 +59,18 @@ class Cells {
   }
 
  private:
+  /// Counts outside of quotes.
+  size_t count_in_first_line(char candidate) const {
+    size_t count = 0;
+    bool quoted = false;
+    for (const char c : text_) {
+      if (c == '"') quoted = !quoted;
+      if (c == '\n' && !quoted) break;
+      count += c == candidate && !quoted;
+    }
+    return count;
+  }
+
   /// Adds a cell. Returns whether the row goes on.
   bool cell(Row& row) {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
@@ -111,13 +123,18 @@ bool is_missing(std::string_view cell) {
          cell == "null" || cell == "?";
 }
 
-/// NaN for a missing value, nothing for a text.
+/// NaN for a missing value, nothing for a text. Infinity for a number that is too large.
 std::optional<float> number_of(std::string_view cell) {
   if (is_missing(cell)) return std::numeric_limits<float>::quiet_NaN();
   if (cell.starts_with('+') && !cell.starts_with("+-")) cell.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc() || end != cell.data() + cell.size()) return {};
+  if (end != cell.data() + cell.size() || std::isnan(value)) return {};
+  // from_chars() has no value for numbers near 0 either.
+  if (error == std::errc::result_out_of_range)
+    value = std::strtod(std::string(cell).c_str(), nullptr);
+  else if (error != std::errc())
+    return {};
   return static_cast<float>(value);
 }
 
@@ -131,21 +148,65 @@ bool first_row_has_names(const std::vector<Row>& rows) {
                      [&](const Row& row) { return std::ranges::any_of(row.cells, is_number); });
 }
 
-Column column_of(const std::vector<Row>& rows, size_t number, size_t first) {
-  Column column;
-  column.name = first ? rows[0].cells[number] : std::to_string(number + 1);
-  for (size_t i = first; i < rows.size(); ++i) {
-    const std::optional<float> value = number_of(rows[i].cells[number]);
-    if (!value) break;
-    column.numbers.push_back(*value);
+std::string shown(const std::string& cell) { return "'" + cell.substr(0, 40) + "'"; }
+
+/// Reads the columns of a file.
+class Columns {
+ public:
+  Columns(const std::vector<Row>& rows, size_t first, std::string_view source)
+      : rows_(rows), first_(first), source_(source) {}
+
+  Column read(size_t number, const std::vector<std::string>& texts) const {
+    Column column;
+    column.name = first_ ? rows_[0].cells[number] : std::to_string(number + 1);
+    const bool is_text =
+        std::ranges::find(texts, column.name) != texts.end() || begins_with_text(number);
+    for (size_t i = first_; i < rows_.size(); ++i) {
+      const std::string& cell = rows_[i].cells[number];
+      if (is_text)
+        column.texts.push_back(is_missing(cell) ? "" : cell);
+      else
+        column.numbers.push_back(number_at(i, number));
+    }
+    return column;
   }
-  if (column.numbers.size() == rows.size() - first) return column;
-  column.numbers.clear();
-  for (size_t i = first; i < rows.size(); ++i) {
-    const std::string& cell = rows[i].cells[number];
-    column.texts.push_back(is_missing(cell) ? "" : cell);
+
+ private:
+  bool begins_with_text(size_t number) const {
+    for (size_t i = first_; i < rows_.size(); ++i)
+      if (const std::string& cell = rows_[i].cells[number]; !is_missing(cell))
+        return !number_of(cell).has_value();
+    return false;
   }
-  return column;
+
+  float number_at(size_t row, size_t column) const {
+    const std::string& cell = rows_[row].cells[column];
+    const std::optional<float> value = number_of(cell);
+    const std::string place = place_of(rows_[row].line, static_cast<int64_t>(column) + 1);
+    if (!value)
+      throw ParseError(source_, place,
+                       "expected a number, as above in the column, got " + shown(cell));
+    if (std::isinf(*value))
+      throw ParseError(source_, place, "expected a finite number of 32 bits, got " + shown(cell));
+    return *value;
+  }
+
+  const std::vector<Row>& rows_;
+  size_t first_;
+  std::string_view source_;
+};
+
+/// Throws ParseError with the line of the first bytes that are not UTF-8.
+void check_utf8(std::string_view text, std::string_view source) {
+  if (is_utf8(text)) return;
+  int64_t line = 1;
+  for (size_t at = 0; at < text.size();) {
+    const std::string_view own = text.substr(at, text.find('\n', at) - at);
+    if (!is_utf8(own))
+      throw ParseError(source, "line " + std::to_string(line), "expected text in UTF-8");
+    at += own.size() + 1;
+    ++line;
+  }
 }
 
 }  // namespace
@@ -160,14 +221,6 @@ std::optional<float> Column::number(int64_t row) const {
   return is_text() ? number_of(texts[i]) : numbers[i];
 }
 
-std::string Column::text(int64_t row) const {
-  const auto i = static_cast<size_t>(row);
-  if (is_text()) return texts[i];
-  if (std::isnan(numbers[i])) return "";
-  std::array<char, 32> digits;
-  return {digits.data(), std::to_chars(digits.data(), digits.data() + 32, numbers[i]).ptr};
-}
-
 int64_t DataTable::find(std::string_view name) const {
   const auto found =
       std::ranges::find_if(columns, [&](const Column& column) { return column.name == name; });
@@ -179,8 +232,8 @@ std::string DataTable::place(int64_t row, int64_t column) const {
   return has_names ? place + " (" + columns[static_cast<size_t>(column)].name + ")" : place;
 }
 
-DataTable parse_table(std::string_view text, std::string_view source,
-                      std::optional<bool> has_names) {
+DataTable parse_table(std::string_view text, std::string_view source, const TableForm& form) {
+  check_utf8(text, source);
   const std::vector<Row> rows = Cells(text, source).rows();
   DataTable table;
   table.source = source;
@@ -190,14 +243,15 @@ DataTable parse_table(std::string_view text, std::string_view source,
       throw ParseError(source, "line " + std::to_string(row.line),
                        text_from("expected ", rows[0].cells.size(), " cells as in line ",
                                  rows[0].line, ", got ", row.cells.size()));
-  table.has_names = has_names.value_or(first_row_has_names(rows));
+  table.has_names = form.has_names.value_or(first_row_has_names(rows));
   const size_t first = table.has_names ? 1 : 0;
   if (rows.size() == first)
     throw ParseError(source, "line " + std::to_string(rows[0].line + 1),
                      "expected a row, got none");
   std::set<std::string> names;
+  const Columns columns(rows, first, source);
   for (size_t j = 0; j < rows[0].cells.size(); ++j) {
-    table.columns.push_back(column_of(rows, j, first));
+    table.columns.push_back(columns.read(j, form.texts));
     if (!names.insert(table.columns.back().name).second)
       throw ParseError(source, place_of(rows[0].line, static_cast<int64_t>(j) + 1),
                        "expected each name once, got '" + table.columns.back().name + "' again");
@@ -206,9 +260,9 @@ DataTable parse_table(std::string_view text, std::string_view source,
   return table;
 }
 
-DataTable read_table(const std::filesystem::path& path, std::optional<bool> has_names) {
+DataTable read_table(const std::filesystem::path& path, const TableForm& form) {
   const ByteVector bytes = read_file(path);
-  return parse_table(as_text(bytes), path.string(), has_names);
+  return parse_table(as_text(bytes), path.string(), form);
 }
 
 }  // namespace kaiseki::ml

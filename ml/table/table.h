@@ -21,8 +21,6 @@ struct Column {
   bool has_value(int64_t row) const;
   /// None for a text that is no number. NaN: no value.
   std::optional<float> number(int64_t row) const;
-  /// "" for no value.
-  std::string text(int64_t row) const;
 };
 
 struct DataTable {
@@ -38,13 +36,19 @@ struct DataTable {
   std::string place(int64_t row, int64_t column) const;
 };
 
-/// Reads CSV (RFC 4180): commas, semicolons or tabs between cells, the one that the first line has
-/// most; cells may stand in double quotes. `has_names`: whether the first line has the names of the
-/// columns. Nothing: it has them if all of its cells are texts and there is a number below it.
-/// Empty cells, "NA", "N/A", "NaN", "nan", "null" and "?" are no value. Throws ParseError with line
-/// and column for rows of different lengths, and for a quote that does not end.
-DataTable parse_table(std::string_view text, std::string_view source,
-                      std::optional<bool> has_names = {});
-DataTable read_table(const std::filesystem::path& path, std::optional<bool> has_names = {});
+/// What a reader knows about a file.
+struct TableForm {
+  std::optional<bool> has_names = {};   // whether the first line has the names of the columns
+  std::vector<std::string> texts = {};  // columns of texts, also where a text looks like a number
+};
+
+/// Reads CSV (RFC 4180) in UTF-8: commas, semicolons or tabs between cells, the one that the first
+/// line has most; cells may stand in double quotes. The first line has names if all of its cells
+/// are texts and there is a number below it. A column whose first value is a number has only
+/// numbers. Empty cells, "NA", "N/A", "NaN", "nan", "null" and "?" are no value. Throws ParseError
+/// with line and column: for a text among numbers, a number that 32 bits cannot hold, rows of
+/// different lengths, a quote that does not end, and bytes that are not UTF-8.
+DataTable parse_table(std::string_view text, std::string_view source, const TableForm& form = {});
+DataTable read_table(const std::filesystem::path& path, const TableForm& form = {});
 
 }  // namespace kaiseki::ml

@@ -54,8 +54,9 @@ double number_after(const std::string& cell, const std::string& symbol, double o
 TEST_CASE("network-json: the page's network and recipe, and its initializers with their defaults") {
   const std::string page = test::text_of("docs/network-json.md");
   const auto networks = test::code_blocks(page, "json");
-  REQUIRE(networks.size() == 2);
+  REQUIRE(networks.size() == 3);
   CHECK(nn::Network::parse(networks[0], "page", Device::cpu()).output_shape() == Shape{10});
+  CHECK(nn::Network::parse(networks[2], "page", Device::cpu()).output_shape() == Shape{10});
   const Json recipe = parse_json("{" + networks[1] + "}", "page");
   CHECK(nn::read_recipe(*recipe.find("recipe"), "page").epochs == 3);
   const auto guide = test::code_blocks(test::text_of("docs/guides/pictures.md"), "json");

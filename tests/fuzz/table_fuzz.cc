@@ -8,7 +8,7 @@ using namespace kaiseki;
 KAISEKI_FUZZ(bytes) {
   const ml::DataTable table = ml::parse_table(as_text(bytes), "fuzz");
   for (const ml::Column& column : table.columns)
-    for (int64_t row = 0; row < table.rows(); ++row) column.text(row);
+    for (int64_t row = 0; row < table.rows(); ++row) column.number(row);
   ml::TableEncoder encoder(ml::Missing::mean);
   encoder.fit(table);
   encoder.encode(table);

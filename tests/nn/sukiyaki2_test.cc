@@ -277,7 +277,8 @@ TEST_CASE("sukiyaki2: batch normalization along any dimension") {
                        R"("eps": 0.01, "target_dim": )" + std::to_string(target) +
                            R"(, "in_size": )" + std::to_string(size)));
   };
-  for (const auto& [target, size] : {std::pair(1, 4), std::pair(2, 3), std::pair(3, 2)}) {
+  for (const auto& pair : {std::pair(1, 4), std::pair(2, 3), std::pair(3, 2)}) {
+    const int target = pair.first, size = pair.second;
     CAPTURE(target);
     Network network = net("[4, 3, 2]", target, size);
     const auto count = static_cast<size_t>(size);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "matrix/ops/compare.h"
+#include "matrix/ops/elementwise.h"
 #include "matrix/random.h"
 #include "ml/archive.h"
 #include "ml/model/registry.h"
@@ -41,19 +42,55 @@ std::string error_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("Model files: every kind gives the same bits after it was saved and loaded") {
+namespace {
+
+struct Variant {
+  std::string name, settings;
+};
+
+/// Every kind with its defaults, and the settings that change what a fit keeps.
+std::vector<Variant> variants() {
+  std::vector<Variant> all;
+  for (const ModelKind& kind : model_kinds()) all.push_back({std::string(kind.name), "{}"});
+  for (const char* name : {"SVC", "SVR"})
+    for (const char* kernel : {"linear", "poly"})
+      all.push_back({name, std::string(R"({"kernel": ")") + kernel + "\"}"});
+  for (const char* type : {"tied", "diag", "spherical"})
+    all.push_back({"GaussianMixture",
+                   std::string(R"({"n_components": 3, "covariance_type": ")") + type + "\"}"});
+  for (const char* name : {"KNeighborsClassifier", "KNeighborsRegressor"})
+    for (const char* algorithm : {"kd_tree", "brute"})
+      all.push_back(
+          {name, std::string(R"({"weights": "distance", "algorithm": ")") + algorithm + "\"}"});
+  all.push_back({"SVC", R"({"decision_function_shape": "ovo", "class_weight": "balanced"})"});
+  all.push_back({"SGDClassifier", R"({"loss": "log_loss", "average": true, "penalty": "l1"})"});
+  all.push_back({"PCA", R"({"n_components": 2, "whiten": true, "svd_solver": "randomized"})"});
+  all.push_back({"KMeans", R"({"algorithm": "lloyd", "n_clusters": 3})"});
+  all.push_back({"RandomForestClassifier", R"({"criterion": "entropy", "max_depth": 2})"});
+  all.push_back({"StandardScaler", R"({"with_mean": false})"});
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("Model files: a model gives the same bits after it was saved and loaded") {
   const Folder folder;
-  for (const ModelKind& kind : model_kinds()) {
-    CAPTURE(std::string(kind.name));
-    const MlSet set = data_for(kind.task);
+  for (const Variant& variant : variants()) {
+    CAPTURE(variant.name);
+    CAPTURE(variant.settings);
     SavedModel saved;
-    saved.model = make_model(kind.name);
+    saved.model = make_model(variant.name, parse_json(variant.settings, "json"));
+    MlSet set = data_for(saved.model->task());
+    // Features far from 0, as a shift may get lost.
+    set.x = add(set.x, floats({100, -50, 0, 10}, {4}));
+    if (variant.name == "MultinomialNB") set.x = elementwise("abs(x)", {{"x", set.x}});
     saved.model->fit(set.x, set.y);
-    saved.class_names = {"setosa", "versicolor", "virginica"};
+    if (saved.model->task() == LearningTask::classification)
+      saved.class_names = {"setosa", "versicolor", "virginica"};
     const auto path = folder / "model.safetensors";
     save_model(path, saved);
     const SavedModel loaded = load_model(path);
-    CHECK(loaded.model->name() == kind.name);
+    CHECK(loaded.model->name() == variant.name);
     CHECK(loaded.model->settings() == saved.model->settings());
     CHECK(loaded.model->features() == 4);
     CHECK(loaded.class_names == saved.class_names);
@@ -73,6 +110,64 @@ TEST_CASE("Model files: every kind gives the same bits after it was saved and lo
         CHECK_THROWS_WITH_AS(loaded.model->apply(use, set.x), refused.c_str(), Error);
     }
   }
+}
+
+TEST_CASE("Model files: hostile states are refused") {
+  const auto read = [](const std::string& name, const std::string& settings, Json values,
+                       std::vector<nn::NamedTensor> tensors) {
+    const auto model = make_model(name, parse_json(settings, "json"));
+    Archive state(std::move(values), std::move(tensors), "f", true);
+    model->archive(state);
+  };
+  const auto whole = [](std::initializer_list<int32_t> values) {
+    const std::vector<int32_t> all(values);
+    return Tensor::from(std::span<const int32_t>(all), {static_cast<int64_t>(all.size())},
+                        Device::cpu());
+  };
+  const auto zeros = [](int64_t count, DType type) {
+    return Tensor::zeros({count}, type, Device::cpu());
+  };
+  // rows * outputs is 2^64.
+  Json values = Json::object();
+  values.set("features", int64_t{1}).set("one_output", false);
+  values.set("outputs", int64_t{1} << 52).set("tree_features", int64_t{1});
+  CHECK_THROWS_WITH_AS(read("RandomForestRegressor", R"({"n_estimators": 1})", values,
+                            {{"node_counts", whole({1})},
+                             {"row_counts", whole({4096})},
+                             {"node_features", whole({-1})},
+                             {"node_next", whole({0})},
+                             {"node_thresholds", zeros(1, DType::f32)},
+                             {"values", zeros(4096, DType::f32)},
+                             {"importance", zeros(1, DType::f64)}}),
+                       "f: row_counts: expected fewer", ParseError);
+  // Names of classes that do not fit.
+  const Folder folder;
+  SavedModel saved;
+  saved.model = make_model("LogisticRegression");
+  const MlSet set = data_for(LearningTask::classification);
+  saved.model->fit(set.x, set.y);
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{"a"}, {"a", "a", "b"}, {"b", "a", "c"}}) {
+    saved.class_names = names;
+    save_model(folder / "m.safetensors", saved);
+    CHECK(error_of(folder / "m.safetensors")
+              .ends_with("classes: expected an ascending name for each label"));
+  }
+  // A support vector machine without classes.
+  const auto machine = make_model("SVC");
+  machine->fit(set.x, set.y);
+  Archive state;
+  machine->archive(state);
+  std::vector<nn::NamedTensor> tensors = state.tensors();
+  for (nn::NamedTensor& tensor : tensors) {
+    if (tensor.name == "classes" || tensor.name == "support" || tensor.name == "n_support")
+      tensor.value = zeros(0, DType::i32);
+    if (tensor.name == "intercept") tensor.value = zeros(0, DType::f32);
+    if (tensor.name == "support_vectors")
+      tensor.value = Tensor::zeros({0, 4}, DType::f32, Device::cpu());
+    if (tensor.name == "dual") tensor.value = Tensor::zeros({3, 0}, DType::f32, Device::cpu());
+  }
+  CHECK_THROWS_AS(read("SVC", "{}", state.values(), tensors), ParseError);
 }
 
 TEST_CASE("Model files: with the columns of a table and a scaler") {

@@ -40,13 +40,15 @@ TEST_CASE("TableEncoder: without names, columns are found by position") {
   encoder.fit(table("1,2\n3,4\n"), "2");
   CHECK(encoder.encode(table("5,6\n")).to_vector() == std::vector<float>{5});
   CHECK(encoder.encode(table("a,b\n5,6\n")).to_vector() == std::vector<float>{5});
-  CHECK_FALSE(encoder.has_names());
+  CHECK(encoder.form().has_names == false);
 }
 
 TEST_CASE("TableEncoder: a text that looks like a number stays a text") {
   TableEncoder encoder;
-  encoder.fit(table("code\n1\nb\n"));
-  CHECK(encoder.encode(table("code\n1\n")).to_vector() == std::vector<float>{1, 0});
+  encoder.fit(table("code,n\nb,1\n1,2\n"));
+  CHECK(encoder.form().texts == std::vector<std::string>{"code"});
+  CHECK(encoder.encode(parse_table("code,n\n1,5\n", "t.csv", encoder.form())).to_vector() ==
+        std::vector<float>{1, 0, 5});
 }
 
 TEST_CASE("TableEncoder: cells without a value are refused, or filled") {
@@ -70,11 +72,13 @@ TEST_CASE("TableEncoder: errors name line and column") {
   CHECK(error_of([&] { encoder.encode(table("a,b\n1,z\n")); }) ==
         "t.csv: line 2, column 2 (b): expected a text of the training data, got 'z'");
   CHECK(error_of([&] { encoder.encode(table("a,b\n1,x\nq,x\n")); }) ==
-        "t.csv: line 3, column 1 (a): expected a number, got 'q'");
-  CHECK(error_of([&] { encoder.encode(parse_table("a,b\n,x\n", "t.csv", true)); }) ==
+        "t.csv: line 3, column 1: expected a number, as above in the column, got 'q'");
+  CHECK(error_of([&] { encoder.encode(table("a,b,c\nq,x,1\n")); }) ==
+        "t.csv: line 2, column 1 (a): expected a number, got 'q'");
+  CHECK(error_of([&] { encoder.encode(parse_table("a,b\n,x\n", "t.csv", {.has_names = true})); }) ==
         "t.csv: line 2, column 1 (a): expected a value, got none");
   CHECK(error_of([&] { encoder.fit(table("a\n1e50\n")); }) ==
-        "t.csv: line 2, column 1 (a): expected a finite number of 32 bits, got inf");
+        "t.csv: line 2, column 1: expected a finite number of 32 bits, got '1e50'");
   CHECK(error_of([&] { encoder.fit(table("a\n1\n"), "a"); }) ==
         "t.csv: line 1: expected a column besides the target");
 }
@@ -83,7 +87,7 @@ TEST_CASE("TableEncoder: a column of names is no feature") {
   std::string text = "name\n";
   for (int i = 0; i < 1001; ++i) text += "n" + std::to_string(i) + "\n";
   CHECK(
-      error_of([&] { TableEncoder().fit(parse_table(text, "t.csv", true)); }) ==
+      error_of([&] { TableEncoder().fit(parse_table(text, "t.csv", {.has_names = true})); }) ==
       "t.csv: column name: expected at most 1000 different texts, got 1001. Remove the column, or "
       "group its texts");
 }
@@ -98,6 +102,6 @@ TEST_CASE("TableEncoder: an archive keeps everything") {
   read.archive(reader);
   reader.expect_all_read();
   CHECK(read.feature_names() == encoder.feature_names());
-  CHECK(read.encode(parse_table("b,a\ny,\n", "t.csv", true)).to_vector() ==
+  CHECK(read.encode(parse_table("b,a\ny,\n", "t.csv", read.form())).to_vector() ==
         std::vector<float>{2, 0, 1});
 }

@@ -49,8 +49,9 @@ TEST_CASE("Table: without names, columns have numbers") {
   CHECK_FALSE(parse_table("a,1\nb,2\n", "t.csv").has_names);
   CHECK_FALSE(parse_table("7\n", "t.csv").has_names);
   // A caller may know more.
-  CHECK(parse_table("a,b\nc,d\n", "t.csv", true).columns[1].texts == std::vector<std::string>{"d"});
-  CHECK(parse_table("a,b\n1,d\n", "t.csv", false).rows() == 2);
+  CHECK(parse_table("a,b\nc,d\n", "t.csv", {.has_names = true}).columns[1].texts ==
+        std::vector<std::string>{"d"});
+  CHECK(parse_table("a,b\n1,d\n", "t.csv", {.has_names = false}).rows() == 2);
 }
 
 TEST_CASE("Table: quotes, line ends, empty lines and a byte order mark") {
@@ -69,14 +70,36 @@ TEST_CASE("Table: cells without a value") {
   CHECK(std::isnan(*t.columns[0].number(1)));
   CHECK(t.columns[1].texts == std::vector<std::string>{"x", "", "y", ""});
   CHECK_FALSE(t.columns[1].number(0).has_value());
-  CHECK(t.columns[0].text(0) == "1");
-  CHECK(t.columns[0].text(1) == "");
+}
+
+TEST_CASE("Table: one bad cell does not make numbers texts") {
+  for (const std::string cell : {"1.2x", "0x10", "1 000", "nan(1)", "x"})
+    CHECK(error_of("a;b\n1;2\n" + cell + ";3\n") ==
+          "t.csv: line 3, column 1: expected a number, as above in the column, got '" + cell + "'");
+  CHECK(error_of("a\n1\n1e400\n") ==
+        "t.csv: line 3, column 1: expected a finite number of 32 bits, got '1e400'");
+  CHECK(parse_table("a\n1\n-1e-400\n", "t.csv").columns[0].numbers == std::vector<float>{1, 0});
+}
+
+TEST_CASE("Table: columns that are known to be texts keep their cells") {
+  const DataTable t = parse_table("zip,n\n01234,1\n1.0,2\n", "t.csv", {.texts = {"zip"}});
+  CHECK(t.columns[0].texts == std::vector<std::string>{"01234", "1.0"});
+  CHECK(t.columns[1].numbers == std::vector<float>{1, 2});
+  CHECK(parse_table("c\nx\n7\n", "t.csv").columns[0].texts == std::vector<std::string>{"x", "7"});
+}
+
+TEST_CASE("Table: separators in quotes do not count, and other encodings are refused") {
+  CHECK(parse_table("\"a,x,z,w\";b;y\n1;2;3\n", "t.csv").columns.size() == 3);
+  CHECK(error_of("a,b\n1,2\n\xe9,3\n") == "t.csv: line 3: expected text in UTF-8");
+  CHECK(error_of(std::string("\xff\xfe"
+                             "a\0,\0b\0",
+                             8)) == "t.csv: line 1: expected text in UTF-8");
 }
 
 TEST_CASE("Table: errors name line and column") {
   CHECK(error_of("") == "t.csv: line 1: expected a row, got none");
-  CHECK_THROWS_WITH_AS(parse_table("a\n", "t.csv", true), "t.csv: line 2: expected a row, got none",
-                       ParseError);
+  CHECK_THROWS_WITH_AS(parse_table("a\n", "t.csv", {.has_names = true}),
+                       "t.csv: line 2: expected a row, got none", ParseError);
   CHECK(error_of("\n\n") == "t.csv: line 1: expected a row, got none");
   CHECK(error_of("a,b\n1,2\n3\n") == "t.csv: line 3: expected 2 cells as in line 1, got 1");
   CHECK(
