@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "ml/model/archive.h"
 #include "nn/io/safetensors.h"
 
@@ -23,9 +24,9 @@ void add_part(Json& all, std::vector<nn::NamedTensor>& tensors, const std::strin
 
 class ModelReader {
  public:
-  ModelReader(const std::filesystem::path& path) : place_(path.string()) {
+  ModelReader(ByteSource& source) : place_(source.name()) {
     nn::Metadata metadata;
-    tensors_ = nn::read_safetensors(path, &metadata);
+    tensors_ = nn::read_safetensors(source, &metadata);
     const auto text = metadata.find(kKey);
     if (text == metadata.end())
       throw ParseError(place_, "metadata",
@@ -70,9 +71,13 @@ class ModelReader {
   Json all_;
 };
 
-}  // namespace
+/// What a file holds.
+struct ModelContent {
+  std::vector<nn::NamedTensor> tensors;
+  nn::Metadata metadata;
+};
 
-void save_model(const std::filesystem::path& path, const SavedModel& saved) {
+ModelContent content_of(const SavedModel& saved) {
   Model& model = *saved.model;
   Json all = Json::object();
   std::vector<nn::NamedTensor> tensors;
@@ -96,11 +101,11 @@ void save_model(const std::filesystem::path& path, const SavedModel& saved) {
   Json classes = Json::array();
   for (const std::string& name : saved.class_names) classes.items.emplace_back(name);
   all.set("classes", std::move(classes));
-  nn::write_safetensors(path, tensors, {{kKey, format_json_line(all)}});
+  return {std::move(tensors), {{kKey, format_json_line(all)}}};
 }
 
-SavedModel load_model(const std::filesystem::path& path) {
-  const ModelReader reader(path);
+SavedModel read_model(ByteSource& source) {
+  const ModelReader reader(source);
   SavedModel saved;
   saved.model = make_model(reader.member("name", Json::Kind::string).string,
                            reader.member("settings", Json::Kind::object), reader.place());
@@ -113,6 +118,28 @@ SavedModel load_model(const std::filesystem::path& path) {
     saved.class_names.push_back(item.string);
   }
   return saved;
+}
+
+}  // namespace
+
+void save_model(const std::filesystem::path& path, const SavedModel& saved) {
+  const ModelContent content = content_of(saved);
+  nn::write_safetensors(path, content.tensors, content.metadata);
+}
+
+SavedModel load_model(const std::filesystem::path& path) {
+  FileSource source(path);
+  return read_model(source);
+}
+
+ByteVector encode_model(const SavedModel& saved) {
+  const ModelContent content = content_of(saved);
+  return nn::encode_safetensors(content.tensors, content.metadata);
+}
+
+SavedModel decode_model(ByteView bytes, std::string_view place) {
+  MemorySource source(bytes, std::string(place));
+  return read_model(source);
 }
 
 }  // namespace kaiseki::ml
