@@ -9,9 +9,9 @@ export type Task = 'classification' | 'regression' | 'clustering' | 'transformat
 export type Use = 'predict' | 'predict_proba' | 'decision_function' | 'transform' | 'score_samples';
 /** Samples and features. */
 export type MatrixShape = readonly [rows: number, features: number];
-export type Numbers = Float32Array | readonly number[];
+export type Numbers = ArrayLike<number>;
 /** Labels of a classification: any 32-bit integers. */
-export type Labels = Int32Array | readonly number[];
+export type Labels = ArrayLike<number>;
 
 /** One kind of model. */
 export interface ModelKind {

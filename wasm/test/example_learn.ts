@@ -29,6 +29,10 @@ export async function main(file: Uint8Array): Promise<Uint8Array> {
   model.fit(x);
   const { values, tensors } = learn.load(file).state();
   for (const [name, { shape, values }] of Object.entries(tensors)) console.log(name, shape.length, values.length);
-  console.log(values, learn.models.map(({ name, about, task }) => `${name} ${about} ${task}`), learn.memory().heap);
+  console.log(
+    values,
+    learn.models.map(({ name, about, task }) => `${name} ${about} ${task}`),
+    learn.memory().heap,
+  );
   return model.save();
 }
