@@ -13,12 +13,16 @@ namespace {
 
 constexpr int64_t kHostRows = 1024, kDeviceRows = 16384;
 
+void add_rows(const float* x, int64_t rows, int64_t columns, double* sums) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) sums[j] += x[i * columns + j];
+}
+
 ColumnMoments moments_of_rows(const float* x, int64_t rows, int64_t columns) {
   ColumnMoments m{rows, std::vector<double>(static_cast<size_t>(columns)),
                   std::vector<double>(static_cast<size_t>(columns))};
   double *mean = m.mean.data(), *squares = m.squares.data();
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j) mean[j] += x[i * columns + j];
+  add_rows(x, rows, columns, mean);
   for (int64_t j = 0; j < columns; ++j) mean[j] /= static_cast<double>(rows);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
@@ -84,6 +88,24 @@ ColumnMoments column_moments(const Tensor& x) {
   });
   for (const ColumnMoments& piece : pieces) all.merge(piece);
   return all;
+}
+
+std::vector<double> column_means(const Tensor& x) {
+  if (!x.device().is_cpu()) return column_moments(x).mean;
+  const int64_t n = x.dim(0), columns = x.dim(1);
+  const Tensor rows = x.contiguous();
+  const float* first = rows.data<float>();
+  std::vector<double> means(static_cast<size_t>(columns));
+  std::vector<std::vector<double>> pieces(static_cast<size_t>((n + kHostRows - 1) / kHostRows),
+                                          means);
+  parallel_for(n, kHostRows, [&](int64_t begin, int64_t end) {
+    add_rows(first + begin * columns, end - begin, columns,
+             pieces[static_cast<size_t>(begin / kHostRows)].data());
+  });
+  for (const std::vector<double>& piece : pieces)
+    for (size_t j = 0; j < means.size(); ++j) means[j] += piece[j];
+  for (double& mean : means) mean /= static_cast<double>(n);
+  return means;
 }
 
 }  // namespace kaiseki::ml

@@ -25,5 +25,7 @@ struct ColumnMoments {
 
 /// x is f32 [n, columns]. Reads it in blocks. The result does not depend on the number of threads.
 ColumnMoments column_moments(const Tensor& x);
+/// The mean of each column only, in one pass.
+std::vector<double> column_means(const Tensor& x);
 
 }  // namespace kaiseki::ml

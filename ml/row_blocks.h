@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
-#include "matrix/ops/elementwise.h"
-#include "matrix/ops/reduce.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki::ml {
@@ -25,21 +22,6 @@ void for_each_row_block(const Tensor& x, const Body& body) {
   const int64_t step = rows_per_block(x.dim(1));
   for (int64_t begin = 0; begin < x.dim(0); begin += step)
     body(x.slice(0, begin, std::min(step, x.dim(0) - begin)), begin);
-}
-
-/// The mean of each feature of x [n, features], from sums of blocks in double.
-inline std::vector<double> feature_means(const Tensor& x) {
-  // Sums of differences from an approximate mean are exact enough in f32 for each block.
-  const Tensor shift = mean(x.slice(0, 0, std::min(x.dim(0), rows_per_block(x.dim(1)))), {0});
-  std::vector<double> means(static_cast<size_t>(x.dim(1)));
-  for_each_row_block(x, [&](const Tensor& rows, int64_t) {
-    const std::vector<float> sums = sum(subtract(rows, shift), {0}).to_vector<float>();
-    for (size_t j = 0; j < means.size(); ++j) means[j] += static_cast<double>(sums[j]);
-  });
-  const std::vector<float> shifts = shift.to_vector<float>();
-  for (size_t j = 0; j < means.size(); ++j)
-    means[j] = means[j] / static_cast<double>(x.dim(0)) + static_cast<double>(shifts[j]);
-  return means;
 }
 
 }  // namespace kaiseki::ml

@@ -47,6 +47,21 @@ std::vector<int32_t> read_labels(const Tensor& y, int64_t samples, std::string_v
 
 LabelCodes encode_labels(const std::vector<int32_t>& labels) {
   LabelCodes result;
+  if (labels.empty()) return result;
+  const auto ends = std::minmax_element(labels.begin(), labels.end());
+  const int64_t low = *ends.first, width = *ends.second - low + 1;
+  if (width <= static_cast<int64_t>(2 * labels.size() + 1024)) {
+    // A table of the labels is faster than sorting.
+    std::vector<int32_t> codes(static_cast<size_t>(width), -1);
+    for (int32_t label : labels) codes[static_cast<size_t>(label - low)] = 0;
+    for (int64_t i = 0; i < width; ++i)
+      if (codes[static_cast<size_t>(i)] == 0) {
+        codes[static_cast<size_t>(i)] = static_cast<int32_t>(result.classes.size());
+        result.classes.push_back(static_cast<int32_t>(low + i));
+      }
+    for (int32_t label : labels) result.codes.push_back(codes[static_cast<size_t>(label - low)]);
+    return result;
+  }
   result.classes = labels;
   std::sort(result.classes.begin(), result.classes.end());
   result.classes.erase(std::unique(result.classes.begin(), result.classes.end()),

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "matrix/backend/cpu/gemm.h"
-#include "ml/row_blocks.h"
+#include "matrix/memory/host.h"
+#include "ml/moments.h"
 
 namespace kaiseki::ml {
 namespace {
@@ -45,6 +46,11 @@ float squared_distance(const float* a, const float* b, int64_t count) {
   return sum_of(lanes);
 }
 
+float* block_scratch(BlockScratch use, int64_t count) {
+  static thread_local Scratch scratch[2];
+  return scratch[static_cast<size_t>(use)].reserve(count);
+}
+
 Centers::Centers(int64_t count, int64_t features)
     : count(count),
       features(features),
@@ -55,7 +61,7 @@ void Centers::update_norms() {
   for (int64_t j = 0; j < count; ++j) norms[j] = squared_norm(row(j), features);
 }
 
-CenteredRows::CenteredRows(const Tensor& x) : CenteredRows(x, rounded(feature_means(x))) {}
+CenteredRows::CenteredRows(const Tensor& x) : CenteredRows(x, rounded(column_means(x))) {}
 
 CenteredRows::CenteredRows(const Tensor& x, std::vector<float> mean)
     : x_(x),
@@ -115,11 +121,11 @@ double assign_nearest(const CenteredRows& x, const Centers& centers, int32_t* la
   const int64_t blocks = (x.count() + kRowsPerProduct - 1) / kRowsPerProduct;
   std::vector<double> sums(static_cast<size_t>(blocks));
   for_each_centered_block(x, [&](const float* rows, int64_t begin, int64_t count) {
-    std::vector<float> partial(static_cast<size_t>(count * centers.count));
-    partial_distances(rows, count, centers, partial.data());
+    float* partial = block_scratch(BlockScratch::products, count * centers.count);
+    partial_distances(rows, count, centers, partial);
     double sum = 0;
     for (int64_t i = 0; i < count; ++i) {
-      const float* row = partial.data() + i * centers.count;
+      const float* row = partial + i * centers.count;
       const int64_t nearest = std::min_element(row, row + centers.count) - row;
       labels[begin + i] = static_cast<int32_t>(nearest);
       sum += squared_distance(rows + i * x.features(), centers.row(nearest), x.features());

@@ -65,14 +65,18 @@ inline float distance_slack(float row_norm, float center_norm) {
   return 2e-6f * (row_norm + center_norm);
 }
 
+/// Memory of the calling thread for blocks, kept between calls. Not initialized.
+enum class BlockScratch : uint8_t { rows, products };
+float* block_scratch(BlockScratch use, int64_t count);
+
 /// Calls body(rows, begin, count) for blocks of centered rows, in parallel. Blocks have
-/// kRowsPerProduct rows, except the last.
+/// kRowsPerProduct rows, except the last. `body` must not call this function.
 template <typename Body>
 void for_each_centered_block(const CenteredRows& x, const Body& body) {
   parallel_for(x.count(), kRowsPerProduct, [&](int64_t begin, int64_t end) {
-    std::vector<float> rows(static_cast<size_t>((end - begin) * x.features()));
-    for (int64_t i = begin; i < end; ++i) x.copy_row(i, rows.data() + (i - begin) * x.features());
-    body(rows.data(), begin, end - begin);
+    float* rows = block_scratch(BlockScratch::rows, (end - begin) * x.features());
+    for (int64_t i = begin; i < end; ++i) x.copy_row(i, rows + (i - begin) * x.features());
+    body(rows, begin, end - begin);
   });
 }
 

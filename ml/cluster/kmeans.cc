@@ -8,7 +8,7 @@
 #include "ml/cluster/kmeans_start.h"
 #include "ml/cluster/lloyd.h"
 #include "ml/draw.h"
-#include "ml/row_blocks.h"
+#include "ml/moments.h"
 #include "ml/samples.h"
 
 namespace kaiseki::ml {
@@ -95,7 +95,7 @@ NearestCenters nearest_centers(const Tensor& x, const Tensor& centers, std::stri
   check_samples(x, centers.dim(1), name);
   const Tensor host = on_host(x);
   // The mean of the centers serves as well as that of x, and does not depend on the other samples.
-  const std::vector<double> mean = feature_means(centers);
+  const std::vector<double> mean = column_means(centers);
   const CenteredRows rows(host, std::vector<float>(mean.begin(), mean.end()));
   Tensor labels({x.dim(0)}, DType::i32, Device::cpu());
   const double inertia = assign_nearest(rows, rows.centered(centers), labels.overwrite<int32_t>());

@@ -9,6 +9,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 enum class KMeansInit : uint8_t { kmeans_plus_plus, random };
 /// Both give the same result, except for equal distances. `hamerly` computes fewer distances.
 enum class KMeansAlgorithm : uint8_t { hamerly, lloyd };
@@ -50,6 +52,8 @@ class KMeans {
   const Tensor& labels() const;           // i32 [n], of the samples of fit()
   double inertia() const;
   int64_t n_iter() const;  // of the start that was kept
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   KMeansOptions options_;

@@ -50,8 +50,8 @@ Potential best_potential(const CenteredRows& x, const Potential& current, const 
   const int64_t trials = candidates.count;
   std::vector<Potential> next(static_cast<size_t>(trials), Potential(x.count()));
   for_each_centered_block(x, [&](const float* rows, int64_t begin, int64_t count) {
-    std::vector<float> partial(static_cast<size_t>(count * trials));
-    partial_distances(rows, count, candidates, partial.data());
+    float* partial = block_scratch(BlockScratch::products, count * trials);
+    partial_distances(rows, count, candidates, partial);
     for (int64_t t = 0; t < trials; ++t) {
       double sum = 0;
       for (int64_t i = 0; i < count; ++i) {

@@ -11,22 +11,38 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kRounding = 1e-6f;  // relative, of one update of a bound
-constexpr int64_t kMostPieces = 64;
+constexpr int64_t kLeastPieces = 16, kMostPieces = 64;
+constexpr int64_t kSums = 1 << 19;  // of all pieces, unless there are few pieces
 constexpr int64_t kBoundsPerPiece = 1 << 14;
 
 /// What one pass over a piece of the samples changes.
 struct Change {
   std::vector<double> sums;     // [k, features], of centered samples
   std::vector<int64_t> counts;  // [k]
+  std::vector<char> touched;    // [k], whether a sample was added or removed
   int64_t labels = 0;           // how many labels are new
 
   Change(int64_t k, int64_t features)
-      : sums(static_cast<size_t>(k * features)), counts(static_cast<size_t>(k)) {}
+      : sums(static_cast<size_t>(k * features)),
+        counts(static_cast<size_t>(k)),
+        touched(static_cast<size_t>(k)) {}
 
   void add(int64_t cluster, const float* row, int64_t features, double sign) {
     double* sum = sums.data() + cluster * features;
     for (int64_t f = 0; f < features; ++f) sum[f] += sign * static_cast<double>(row[f]);
     counts[cluster] += sign > 0 ? 1 : -1;
+    touched[cluster] = 1;
+  }
+  /// Adds this change to `total`, and clears it.
+  void move_to(Change& total, int64_t features) {
+    total.labels += std::exchange(labels, 0);
+    for (size_t j = 0; j < counts.size(); ++j) {
+      if (!std::exchange(touched[j], char{0})) continue;
+      total.counts[j] += std::exchange(counts[j], 0);
+      for (int64_t i = static_cast<int64_t>(j) * features;
+           i < static_cast<int64_t>(j + 1) * features; ++i)
+        total.sums[i] += std::exchange(sums[i], 0.0);
+    }
   }
 };
 
@@ -43,6 +59,12 @@ class Iteration {
     result.labels.assign(static_cast<size_t>(x.count()), -1);
     upper_.assign(static_cast<size_t>(x.count()), kInfinity);
     lower_.assign(static_cast<size_t>(x.count()), 0);
+    const int64_t some = std::clamp(kSums / (k_ * features_), kLeastPieces, kMostPieces);
+    // Sums of pieces take at most a quarter of the memory of x.
+    const int64_t pieces = std::clamp<int64_t>(x.count() / (8 * k_), 1, some);
+    grain_ = (x.count() + pieces - 1) / pieces;
+    for (int64_t begin = 0; begin < x.count(); begin += grain_)
+      changes_.emplace_back(k_, features_);
   }
 
   /// Finds the nearest centers. Returns how many labels changed.
@@ -64,6 +86,8 @@ class Iteration {
   const int64_t k_, features_;
   const bool bounds_;
   Change total_;
+  std::vector<Change> changes_;  // of pieces of grain_ samples
+  int64_t grain_ = 0;
   // Each sample: at most so far from its own center, and at least so far from every other one.
   std::vector<float> upper_, lower_;
   std::vector<float> half_gaps_;  // half the distance from a center to the nearest other one
@@ -71,36 +95,26 @@ class Iteration {
 
 int64_t Iteration::assign() {
   if (bounds_) find_half_gaps();
-  // Sums of pieces take at most a quarter of the memory of x.
-  const int64_t pieces = std::clamp<int64_t>(x_.count() / (8 * k_), 1, kMostPieces);
-  const int64_t grain = (x_.count() + pieces - 1) / pieces;
-  std::vector<Change> changes;
-  for (int64_t begin = 0; begin < x_.count(); begin += grain) changes.emplace_back(k_, features_);
-  parallel_for(x_.count(), grain, [&](int64_t begin, int64_t end) {
-    assign_piece(begin, end, changes[begin / grain]);
+  parallel_for(x_.count(), grain_, [&](int64_t begin, int64_t end) {
+    assign_piece(begin, end, changes_[begin / grain_]);
   });
-  int64_t labels = 0;
-  for (const Change& change : changes) {
-    labels += change.labels;
-    for (size_t i = 0; i < change.sums.size(); ++i) total_.sums[i] += change.sums[i];
-    for (int64_t j = 0; j < k_; ++j) total_.counts[j] += change.counts[j];
-  }
-  return labels;
+  for (Change& change : changes_) change.move_to(total_, features_);
+  return std::exchange(total_.labels, 0);
 }
 
 void Iteration::assign_piece(int64_t begin, int64_t end, Change& change) {
-  std::vector<float> rows(static_cast<size_t>(kRowsPerProduct * features_));
-  std::vector<float> partial(static_cast<size_t>(kRowsPerProduct * k_));
+  float* rows = block_scratch(BlockScratch::rows, kRowsPerProduct * features_);
+  float* partial = block_scratch(BlockScratch::products, kRowsPerProduct * k_);
   int64_t samples[kRowsPerProduct];
   int64_t waiting = 0;
   const auto flush = [&] {
-    if (waiting > 0) partial_distances(rows.data(), waiting, result.centers, partial.data());
+    if (waiting > 0) partial_distances(rows, waiting, result.centers, partial);
     for (int64_t i = 0; i < waiting; ++i)
-      settle(samples[i], rows.data() + i * features_, partial.data() + i * k_, change);
+      settle(samples[i], rows + i * features_, partial + i * k_, change);
     waiting = 0;
   };
   for (int64_t i = begin; i < end; ++i) {
-    float* row = rows.data() + waiting * features_;
+    float* row = rows + waiting * features_;
     const int32_t label = result.labels[i];
     if (bounds_ && label >= 0) {
       const float limit = std::max(lower_[i], half_gaps_[label]);
@@ -150,8 +164,8 @@ void Iteration::settle(int64_t sample, const float* row, const float* partial, C
 void Iteration::find_half_gaps() {
   const Centers& centers = result.centers;
   parallel_for(k_, kRowsPerProduct, [&](int64_t begin, int64_t end) {
-    std::vector<float> partial(static_cast<size_t>((end - begin) * k_));
-    partial_distances(centers.row(begin), end - begin, centers, partial.data());
+    float* partial = block_scratch(BlockScratch::products, (end - begin) * k_);
+    partial_distances(centers.row(begin), end - begin, centers, partial);
     for (int64_t i = begin; i < end; ++i) {
       float nearest = kInfinity;
       for (int64_t j = 0; j < k_; ++j)

@@ -2,14 +2,13 @@
 #include "ml/cluster/mini_batch_kmeans.h"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
 #include "ml/cluster/kmeans_start.h"
 #include "ml/draw.h"
-#include "ml/row_blocks.h"
+#include "ml/moments.h"
 #include "ml/samples.h"
 
 namespace kaiseki::ml {
@@ -84,9 +83,9 @@ class Convergence {
   bool stops(double batch_inertia, double moved, double tolerance) {
     // The first batch shows the start, not an update.
     if (++batches_ == 1) return false;
-    average_ = average_ ? *average_ * (1 - weight_) + batch_inertia * weight_ : batch_inertia;
+    average_ = batches_ == 2 ? batch_inertia : average_ * (1 - weight_) + batch_inertia * weight_;
     if (tolerance > 0 && moved <= tolerance) return true;
-    if (!least_ || *average_ < *least_) {
+    if (average_ < least_) {
       least_ = average_;
       without_improvement_ = 0;
     } else {
@@ -98,7 +97,7 @@ class Convergence {
  private:
   const double weight_;
   const MiniBatchKMeansOptions& options_;
-  std::optional<double> average_, least_;
+  double average_ = 0, least_ = std::numeric_limits<double>::infinity();
   int64_t batches_ = 0, without_improvement_ = 0;
 };
 
@@ -192,7 +191,7 @@ void MiniBatchKMeans::fit(const Tensor& x) {
             " centers, got ", options_.centers.dim(0));
   }
   Random random(options_.seed);
-  const std::vector<double> means = feature_means(host);
+  const std::vector<double> means = column_means(host);
   const std::vector<float> mean(means.begin(), means.end());
   const int64_t batch_size = std::min(options_.batch_size, n);
   const double tolerance =
@@ -226,7 +225,7 @@ void MiniBatchKMeans::partial_fit(const Tensor& x) {
     check_samples(x, kName);
   const Tensor host = on_host(x);
   Random random(options_.seed, 1 + static_cast<uint64_t>(n_steps_));
-  std::vector<double> means = feature_means(host);
+  std::vector<double> means = column_means(host);
   const std::vector<float> mean(means.begin(), means.end());
   const CenteredRows batch(host, mean);
   State state;

@@ -8,6 +8,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 struct MiniBatchKMeansOptions {
   int64_t n_clusters = 8;
   KMeansInit init = KMeansInit::kmeans_plus_plus;
@@ -41,6 +43,8 @@ class MiniBatchKMeans {
   const Tensor& labels() const;  // of the samples of the last fit() or partial_fit()
   double inertia() const;        // of these samples
   int64_t n_steps() const;       // batches
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   struct State;

@@ -14,6 +14,7 @@
 #include "matrix/ops/gemm.h"
 #include "ml/decomposition/gram.h"
 #include "ml/draw.h"
+#include "ml/moments.h"
 #include "ml/row_blocks.h"
 #include "ml/samples.h"
 
@@ -156,7 +157,7 @@ void CCA::fit(const Tensor& x, const Tensor& y) {
   require(count <= std::min({n, p, q}), kFit, "expected n_components from 1 to ",
           std::min({n, p, q}), " for x ", x.shape(), " and y ", y.shape(), ", got ", count);
   Side a, b;
-  a.mean = feature_means(left), b.mean = feature_means(right);
+  a.mean = column_means(left), b.mean = column_means(right);
   Joint joint = joint_products(left, right, a.mean, b.mean, options_.scale, a.scale, b.scale);
   Small weights_x(p, count), weights_y(q, count), loadings_x(p, count), loadings_y(q, count);
   Vector correlations;

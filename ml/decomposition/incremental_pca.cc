@@ -3,19 +3,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
+#include "matrix/ops/copy.h"
+#include "matrix/ops/gemm.h"
 #include "ml/decomposition/gram.h"
 #include "ml/decomposition/pca_solvers.h"
 #include "ml/draw.h"
-#include "ml/row_blocks.h"
+#include "ml/moments.h"
 #include "ml/samples.h"
 
 namespace kaiseki::ml {
 namespace {
 
 constexpr std::string_view kPartialFit = "IncrementalPCA::partial_fit";
+
+/// The axes of the rows of x - mean and of `old` [count, features].
+PrincipalAxes joint_axes(const Tensor& x, const std::vector<double>& mean,
+                         const std::vector<double>& old) {
+  const int64_t features = x.dim(1), count = static_cast<int64_t>(old.size()) / features;
+  if (count == 0) return full_axes(x, mean);
+  const Tensor rows = f64_tensor(old, {count, features});
+  if (x.dim(0) + count >= features) {
+    Tensor gram = centered_gram(x, mean);
+    const Tensor products = matmul(rows, rows, true);
+    double* sums = gram.mutable_data<double>();
+    for (int64_t i = 0; i < gram.size(); ++i) sums[i] += products.data<double>()[i];
+    return largest_axes(gram, features);
+  }
+  const Tensor parts[] = {rows, centered_doubles(x, mean)};
+  return axes_of_rows(concatenate(parts, 0));
+}
 
 }  // namespace
 
@@ -50,31 +70,27 @@ void IncrementalPCA::partial_fit(const Tensor& x) {
           "expected a batch with at least n_components ", count, " samples and features, got ",
           x.shape());
   const Tensor samples = x.contiguous();
-  const std::vector<double> batch_mean = feature_means(samples);
-  const Tensor centered = centered_doubles(samples, batch_mean);
-  const double* batch = centered.data<double>();
-  for (int64_t i = 0; i < centered.size(); ++i) total_ += batch[i] * batch[i];
+  const ColumnMoments batch = column_moments(samples);
+  total_ += std::accumulate(batch.squares.begin(), batch.squares.end(), 0.0);
   // The old axes with their lengths, the new samples, and a row for the difference of the means
   // have the same products as all samples around the new mean.
-  std::vector<double> rows;
+  std::vector<double> old;
   for (int64_t i = 0; i < kept; ++i)
     for (int64_t j = 0; j < features; ++j)
-      rows.push_back(std::sqrt(axes_.squares[i]) * axes_.axes[i * features + j]);
-  rows.insert(rows.end(), batch, batch + centered.size());
-  if (seen_ == 0) mean_ = batch_mean;
+      old.push_back(std::sqrt(axes_.squares[i]) * axes_.axes[i * features + j]);
+  if (seen_ == 0) mean_ = batch.mean;
   const auto before = static_cast<double>(seen_), added = static_cast<double>(n);
   if (seen_ > 0) {
     const double scale = std::sqrt(before * added / (before + added));
     for (int64_t j = 0; j < features; ++j) {
-      const double difference = batch_mean[j] - mean_[j];
-      rows.push_back(scale * difference);
+      const double difference = batch.mean[j] - mean_[j];
+      old.push_back(scale * difference);
       total_ += scale * scale * difference * difference;
       mean_[j] += difference * added / (before + added);
     }
   }
   seen_ += n;
-  const auto height = static_cast<int64_t>(rows.size()) / features;
-  axes_ = axes_of_rows(f64_tensor(rows, {height, features}));
+  axes_ = joint_axes(samples, batch.mean, old);
   axes_.squares.resize(static_cast<size_t>(count));
   axes_.axes.resize(static_cast<size_t>(count * features));
   fix_signs(axes_, features);

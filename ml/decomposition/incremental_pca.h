@@ -11,6 +11,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 struct IncrementalPCAOptions {
   std::optional<int64_t> n_components = {};  // default: min(samples, features) of the first batch
   bool whiten = false;
@@ -39,6 +41,8 @@ class IncrementalPCA {
   const Tensor& mean() const;
   double noise_variance() const;
   int64_t n_samples_seen() const { return seen_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   const Projection& fitted() const;

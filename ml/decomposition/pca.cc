@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "ml/decomposition/pca_solvers.h"
 #include "ml/draw.h"
-#include "ml/row_blocks.h"
+#include "ml/moments.h"
 #include "ml/samples.h"
 
 namespace kaiseki::ml {
@@ -60,19 +60,17 @@ void PCA::fit(const Tensor& x) {
   require(!given || *given <= most, kFit, "expected n_components from 1 to ", most, " for x ",
           x.shape(), ", got ", given ? *given : 0);
   const Tensor samples = x.contiguous();
-  const std::vector<double> mean = feature_means(samples);
+  const ColumnMoments moments = column_moments(samples);
+  const std::vector<double>& mean = moments.mean;
+  const double total = std::accumulate(moments.squares.begin(), moments.squares.end(), 0.0);
   PrincipalAxes axes;
-  double total = 0;
-  if (uses_full(options_, n, features)) {
+  if (uses_full(options_, n, features))
     axes = full_axes(samples, mean);
-    total = std::accumulate(axes.squares.begin(), axes.squares.end(), 0.0);
-  } else {
+  else
     axes = randomized_axes(samples, mean, given ? *given : most,
                            {.oversampling = options_.n_oversamples,
                             .power_iterations = options_.iterated_power,
                             .seed = options_.seed});
-    total = total_square(samples, mean);
-  }
   auto count = static_cast<int64_t>(axes.squares.size());
   if (given) count = *given;
   if (const auto* ratio = std::get_if<double>(&options_.n_components))

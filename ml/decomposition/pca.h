@@ -9,6 +9,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 /// `automatic`: `full` up to 500 samples and features, and for a ratio. `randomized` if fewer than
 /// 80 % of the components are necessary. Else `full`.
 enum class PcaSolver : uint8_t { automatic, full, randomized };
@@ -51,6 +53,8 @@ class PCA {
   const Tensor& mean() const;             // f32 [features]
   double noise_variance() const;          // the mean variance of the other components
   int64_t n_components() const;
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   const Projection& fitted() const;

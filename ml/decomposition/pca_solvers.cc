@@ -8,7 +8,6 @@
 #include "matrix/linalg/svd.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
-#include "matrix/ops/reduce.h"
 #include "matrix/random.h"
 #include "ml/decomposition/gram.h"
 #include "ml/row_blocks.h"
@@ -17,8 +16,14 @@
 namespace kaiseki::ml {
 namespace {
 
-/// The `count` eigenvectors of the largest eigenvalues, as rows. They are columns in f64 [n, n].
-PrincipalAxes largest_eigenvectors(const Tensor& symmetric, int64_t count) {
+void add_product(std::vector<double>& sums, const Tensor& a, const Tensor& b) {
+  const std::vector<float> product = matmul(a, b, true).to_vector<float>();
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(product[i]);
+}
+
+}  // namespace
+
+PrincipalAxes largest_axes(const Tensor& symmetric, int64_t count) {
   const EighResult parts = eigh(symmetric);
   const int64_t n = symmetric.dim(0);
   const double *values = parts.values.data<double>(), *vectors = parts.vectors.data<double>();
@@ -31,16 +36,9 @@ PrincipalAxes largest_eigenvectors(const Tensor& symmetric, int64_t count) {
   return result;
 }
 
-void add_product(std::vector<double>& sums, const Tensor& a, const Tensor& b) {
-  const std::vector<float> product = matmul(a, b, true).to_vector<float>();
-  for (size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(product[i]);
-}
-
-}  // namespace
-
 PrincipalAxes full_axes(const Tensor& x, const std::vector<double>& mean) {
   if (x.dim(0) < x.dim(1)) return axes_of_rows(centered_doubles(x, mean));
-  return largest_eigenvectors(centered_gram(x, mean), x.dim(1));
+  return largest_axes(centered_gram(x, mean), x.dim(1));
 }
 
 PrincipalAxes axes_of_rows(const Tensor& centered) {
@@ -75,19 +73,9 @@ PrincipalAxes randomized_axes(const Tensor& x, const std::vector<double>& mean, 
     const Tensor scores = matmul(subtract(rows, shift), from);
     add_product(small, scores, scores);
   });
-  const PrincipalAxes inner = largest_eigenvectors(f64_tensor(small, {width, width}), count);
+  const PrincipalAxes inner = largest_axes(f64_tensor(small, {width, width}), count);
   const Tensor axes = matmul(f64_tensor(inner.axes, {count, width}), basis, false, true);
   return {axes.to_vector<double>(), inner.squares};
-}
-
-double total_square(const Tensor& x, const std::vector<double>& mean) {
-  const Tensor shift = tensor_from(mean, {x.dim(1)}, x.device());
-  double total = 0;
-  for_each_row_block(x, [&](const Tensor& rows, int64_t) {
-    const Tensor squares = reduce(Reduction::sum_of_squares, subtract(rows, shift), {0});
-    for (const float square : squares.to_vector<float>()) total += static_cast<double>(square);
-  });
-  return total;
 }
 
 }  // namespace kaiseki::ml

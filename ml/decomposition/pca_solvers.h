@@ -11,6 +11,9 @@ namespace kaiseki::ml {
 /// the SVD of a centered copy in f64.
 PrincipalAxes full_axes(const Tensor& x, const std::vector<double>& mean);
 
+/// The `count` eigenvectors of the largest eigenvalues of an f64 matrix [features, features].
+PrincipalAxes largest_axes(const Tensor& symmetric, int64_t count);
+
 /// The axes of the rows of an f64 matrix that is centered already.
 PrincipalAxes axes_of_rows(const Tensor& centered);
 
@@ -24,8 +27,5 @@ struct RandomizedAxesOptions {
 /// memory for a few vectors per axis, and no copy of x.
 PrincipalAxes randomized_axes(const Tensor& x, const std::vector<double>& mean, int64_t count,
                               const RandomizedAxesOptions& options);
-
-/// The sum of squares of x - mean.
-double total_square(const Tensor& x, const std::vector<double>& mean);
 
 }  // namespace kaiseki::ml

@@ -10,6 +10,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 struct ElasticNetOptions {
   double alpha = 1;       // 0 or more
   double l1_ratio = 0.5;  // from 0 (only L2) to 1 (only L1)
@@ -40,6 +42,8 @@ class ElasticNet {
   int64_t iterations() const { return iterations_; }
   /// Whether each output reached the tolerance. If not, raise max_iter or scale the features.
   bool converged() const { return converged_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   ElasticNetOptions options_;

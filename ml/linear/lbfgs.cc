@@ -113,16 +113,23 @@ LbfgsResult minimize_lbfgs(const Objective& objective, Vector& w, const LbfgsOpt
     }
     const double norm = std::sqrt(product(at.gradient, at.gradient));
     const Point before = at;
-    if (!search_line(objective, direction, pairs.empty() ? std::min(1.0, 1 / norm) : 1.0,
-                     options.noise, at)) {
+    const double step = pairs.empty() ? std::min(1.0, 1 / norm) : 1.0;
+    if (!search_line(objective, direction, step, options.noise, at)) {
       if (pairs.empty()) {
-        result.converged = true;  // not even along the gradient
+        // Not even along the gradient. With features of huge values, steps are too long instead.
+        result.converged = step * norm * norm <= 100 * options.noise * std::abs(at.value);
         break;
       }
       pairs.clear();
       continue;
     }
     ++result.iterations;
+    // The rule of L-BFGS-B (Zhu, Byrd, Lu, Nocedal, 1997).
+    const double scale = std::max({std::abs(before.value), std::abs(at.value), 1.0});
+    if (options.value_tol > 0 && before.value - at.value <= options.value_tol * scale) {
+      result.converged = true;
+      break;
+    }
     // In the noise, a step may be accepted by chance. Then neither value improves for long.
     const double gradient = largest_of(at.gradient), smallest = largest_of(best.gradient);
     const bool progress =

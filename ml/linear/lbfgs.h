@@ -13,16 +13,17 @@ namespace kaiseki::ml {
 
 struct LbfgsOptions {
   int64_t max_iter = 100;
-  double tol = 1e-4;    // of the largest |gradient|
-  double noise = 1e-7;  // the error of a value, relative to it
-  int64_t memory = 10;  // number of steps that approximate the curvature
+  double tol = 1e-4;     // of the largest |gradient|
+  double value_tol = 0;  // of the relative decrease in a step; 0: no such rule
+  double noise = 1e-7;   // the error of a value, relative to it
+  int64_t memory = 10;   // number of steps that approximate the curvature
 };
 
 struct LbfgsResult {
   int64_t iterations = 0;
   double value = 0, largest_gradient = 0;
-  /// Whether the gradient reached the tolerance, or no step decreases the function beyond its
-  /// noise.
+  /// Whether the gradient or the decrease reached its tolerance, or no step decreases the function
+  /// beyond its noise.
   bool converged = false;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ml/linear/linear_function.h"
 
+#include <cmath>
+
 #include "matrix/ops/gemm.h"
 #include "ml/samples.h"
 
@@ -11,6 +13,10 @@ Tensor with_contiguous_columns(const Tensor& x) {
 }
 
 LinearFunction::LinearFunction(const LinearWeights& weights, bool flat, Device device) {
+  for (const std::vector<double>* part : {&weights.coefficients, &weights.intercept})
+    for (double value : *part)
+      if (!std::isfinite(static_cast<float>(value)))
+        throw Error(message("linear", "the weights are too large for f32; scale the features"));
   const Shape shape = flat ? Shape{weights.features} : Shape{weights.outputs, weights.features};
   coefficients_ = tensor_from(weights.coefficients, shape, device);
   intercept_ = tensor_from(weights.intercept, {weights.outputs}, device);

@@ -9,6 +9,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 /// The numbers of a linear function, in double.
 struct LinearWeights {
   int64_t outputs = 1, features = 0;
@@ -20,6 +22,7 @@ class LinearFunction {
  public:
   LinearFunction() = default;
   /// If `flat` is set, there is one output, coefficients() is [features] and apply() gives [n].
+  /// Throws Error if f32 cannot hold the weights.
   LinearFunction(const LinearWeights& weights, bool flat, Device device);
 
   /// f32 [n] or [n, outputs] for x [n, features], on the device of x. Throws ShapeError, also
@@ -30,6 +33,8 @@ class LinearFunction {
   int64_t features() const { return coefficients_.dim(-1); }
   const Tensor& coefficients() const { return coefficients_; }
   const Tensor& intercept() const { return intercept_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   Tensor coefficients_, intercept_;  // [features] or [outputs, features]; [outputs]

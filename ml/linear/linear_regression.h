@@ -7,6 +7,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 enum class LeastSquaresSolver : uint8_t {
   automatic,  // normal equations, and QR where these would lose too many digits
   qr,         // about as much work, and never loses digits
@@ -35,6 +37,8 @@ class LinearRegression {
   const Tensor& coefficients() const { return function_.coefficients(); }
   /// [outputs]
   const Tensor& intercept() const { return function_.intercept(); }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   LinearRegressionOptions options_;

@@ -18,6 +18,8 @@ namespace {
 
 // Rows whose f32 sums become double. More rows would lose digits, fewer would cost time.
 constexpr int64_t kRows = 16384;
+// For the default tolerance, the decrease where L-BFGS of SciPy stops.
+constexpr double kValueTolerance = 2.2e-5;
 
 /// The losses and gradients of a block of rows.
 struct LossBlock {
@@ -137,6 +139,9 @@ void LogisticRegression::fit(const Tensor& x, const Tensor& y) {
   LbfgsOptions lbfgs;
   lbfgs.max_iter = options_.max_iter;
   lbfgs.tol = options_.tol;
+  // The rounding errors of the losses cancel out in the sum of many.
+  const double value_tol = kValueTolerance * options_.tol;
+  if (5e-7 / std::sqrt(static_cast<double>(x.dim(0))) < value_tol) lbfgs.value_tol = value_tol;
   const LbfgsResult result = minimize_lbfgs(objective, all, lbfgs);
   iterations_ = result.iterations;
   converged_ = result.converged;

@@ -10,6 +10,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 enum class LogisticPenalty : uint8_t { none, l2 };
 
 struct LogisticRegressionOptions {
@@ -18,7 +20,9 @@ struct LogisticRegressionOptions {
   bool fit_intercept = true;
   ClassWeights class_weight = {};
   int64_t max_iter = 100;
-  double tol = 1e-4;  // of the largest element of the gradient
+  /// Of the largest element of the gradient. For many samples (above 52,000 with this tol), a step
+  /// with a relative decrease below 2.2e-5 tol is also the last.
+  double tol = 1e-4;
 };
 
 /// Minimizes |w|^2 / (2 c) + the sum of the log losses, by L-BFGS. x is f32 [n, features], y is
@@ -48,6 +52,8 @@ class LogisticRegression {
   /// Whether the gradient reached the tolerance, or f32 allows no further decrease. If not, raise
   /// max_iter or scale the features.
   bool converged() const { return converged_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   LogisticRegressionOptions options_;

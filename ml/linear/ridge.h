@@ -7,6 +7,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 struct RidgeOptions {
   double alpha = 1;  // 0 or more
   bool fit_intercept = true;
@@ -29,6 +31,8 @@ class Ridge {
   const Tensor& coefficients() const { return function_.coefficients(); }
   /// [outputs]
   const Tensor& intercept() const { return function_.intercept(); }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   RidgeOptions options_;

@@ -57,70 +57,69 @@ OneVsRestSgd::OneVsRestSgd(const SgdProblem& problem, ClassWeights weights, std:
   check_problem(problem, name_);
 }
 
-void OneVsRestSgd::run(const Tensor& x, const std::vector<int32_t>& codes, int64_t epochs) {
+void OneVsRestSgd::run(const Tensor& x, const std::vector<int32_t>& codes, int64_t epochs,
+                       Learned next) {
   const Tensor host = on_host(x);
-  std::vector<int64_t> passes(states_.size());
-  const bool binary = states_.size() == 1;
-  parallel_for(static_cast<int64_t>(states_.size()), 1, [&](int64_t begin, int64_t end) {
+  if (next.states.empty()) next.states.resize(next.classes.size() == 2 ? 1 : next.classes.size());
+  std::vector<int64_t> passes(next.states.size());
+  const bool binary = next.states.size() == 1;
+  parallel_for(static_cast<int64_t>(next.states.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t f = begin; f < end; ++f) {
       const auto function = static_cast<size_t>(f);
       const int64_t positive = binary ? 1 : f;
       std::vector<double> y;
       for (int32_t code : codes) y.push_back(code == positive ? 1 : -1);
       SgdSamples samples{host.data<float>(), host.dim(0), host.dim(1), y.data(), 1, 1};
-      samples.positive_weight = weights_[static_cast<size_t>(positive)];
-      if (binary) samples.negative_weight = weights_[0];
+      samples.positive_weight = next.weights[static_cast<size_t>(positive)];
+      if (binary) samples.negative_weight = next.weights[0];
       passes[function] =
-          run_sgd(samples, problem_, epochs, static_cast<uint64_t>(f), states_[function]);
+          run_sgd(samples, problem_, epochs, static_cast<uint64_t>(f), next.states[function]);
     }
   });
+  function_ = function_of(next.states, problem_.average, false, x.device());
+  learned_ = std::move(next);
   iterations_ = *std::max_element(passes.begin(), passes.end());
-  function_ = function_of(states_, problem_.average, false, x.device());
 }
 
 void OneVsRestSgd::fit(const Tensor& x, const Tensor& y) {
   check_samples(x, name_);
   const LabelCodes labels = encode_labels(read_labels(y, x.dim(0), name_));
   check_classes(labels.classes, name_);
-  classes_ = labels.classes;
-  weights_ = weights_of_classes(class_weight_, labels, name_);
-  states_.assign(classes_.size() == 2 ? 1 : classes_.size(), {});
-  run(x, labels.codes, problem_.max_iter);
+  run(x, labels.codes, problem_.max_iter,
+      {labels.classes, weights_of_classes(class_weight_, labels, name_), {}});
 }
 
 void OneVsRestSgd::partial_fit(const Tensor& x, const Tensor& y,
                                const std::vector<int32_t>& classes) {
   require(!class_weight_.balanced, name_,
           "expected class weights by label for partial_fit(), got balanced ones");
-  const bool first = states_.empty();
+  const bool first = !function_.defined();
   require(!first || !classes.empty(), name_,
           "expected all classes in the first call of partial_fit(), got none");
-  if (first) {
+  if (first)
     check_samples(x, name_);
-  } else {
+  else
     check_samples(x, function_.features(), name_);
-  }
+  Learned next = learned_;
   if (!classes.empty()) {
     const LabelCodes known = encode_labels(classes);
     check_classes(known.classes, name_);
-    require(first || known.classes == classes_, name_,
+    require(first || known.classes == next.classes, name_,
             "expected the classes of the first call of partial_fit(), got others");
-    if (first) weights_ = weights_of_classes(class_weight_, known, name_);
-    classes_ = known.classes;
+    if (first) next = {known.classes, weights_of_classes(class_weight_, known, name_), {}};
   }
   const std::vector<int32_t> codes =
-      encode_labels(read_labels(y, x.dim(0), name_), classes_, name_);
-  if (first) states_.assign(classes_.size() == 2 ? 1 : classes_.size(), {});
-  run(x, codes, 1);
+      encode_labels(read_labels(y, x.dim(0), name_), next.classes, name_);
+  run(x, codes, 1, std::move(next));
 }
 
 Tensor OneVsRestSgd::decision_function(const Tensor& x) const {
   const Tensor scores = function_.apply(x, name_);
-  return classes_.size() == 2 ? scores.reshape({x.dim(0)}) : scores;
+  return classes().size() == 2 ? scores.reshape({x.dim(0)}) : scores;
 }
 
 Tensor OneVsRestSgd::predict(const Tensor& x) const {
-  return labels_from_scores(decision_function(x), classes_);
+  return labels_from_scores(decision_function(x), classes());
 }
 
 double OneVsRestSgd::score(const Tensor& x, const Tensor& y) const {
@@ -147,37 +146,46 @@ Tensor SGDClassifier::predict_proba(const Tensor& x) const {
                      {{"p", each}, {"s", sum(each, {1}, true)}, {"k", classes}});
 }
 
-SGDRegressor::SGDRegressor(const SGDRegressorOptions& options) : problem_(problem_of(options)) {
-  const bool known = options.loss == SgdLoss::squared_error || options.loss == SgdLoss::huber;
-  require(known, "SGDRegressor", "expected the loss squared_error or huber");
-  check_problem(problem_, "SGDRegressor");
+SGDRegressor::SGDRegressor(const SGDRegressorOptions& options)
+    : SGDRegressor(problem_of(options), "SGDRegressor") {
+  const SgdLoss loss = options.loss;
+  const bool known = loss == SgdLoss::squared_error || loss == SgdLoss::huber ||
+                     loss == SgdLoss::epsilon_insensitive ||
+                     loss == SgdLoss::squared_epsilon_insensitive;
+  require(known, name_,
+          "expected the loss squared_error, huber, epsilon_insensitive or "
+          "squared_epsilon_insensitive");
 }
 
-void SGDRegressor::run(const Tensor& x, const Tensor& y, int64_t epochs) {
+SGDRegressor::SGDRegressor(const SgdProblem& problem, std::string_view name)
+    : problem_(problem), name_(name) {
+  check_problem(problem_, name_);
+}
+
+void SGDRegressor::run(const Tensor& x, const Tensor& y, int64_t epochs, SgdState next) {
+  check_targets(y, x, name_);
+  require(y.rank() == 1, name_, "expected y of shape [n], got ", y.shape());
   const Tensor host = on_host(x);
   const std::vector<float> narrow = y.to_vector();
   const std::vector<double> targets(narrow.begin(), narrow.end());
   const SgdSamples samples{host.data<float>(), host.dim(0), host.dim(1), targets.data(), 1, 1};
-  iterations_ = run_sgd(samples, problem_, epochs, 0, state_);
-  function_ = function_of({state_}, problem_.average, true, x.device());
+  const int64_t passes = run_sgd(samples, problem_, epochs, 0, next);
+  function_ = function_of({next}, problem_.average, true, x.device());
+  state_ = std::move(next);
+  iterations_ = passes;
 }
 
 void SGDRegressor::fit(const Tensor& x, const Tensor& y) {
-  check_samples(x, "SGDRegressor");
-  check_targets(y, x, "SGDRegressor");
-  require(y.rank() == 1, "SGDRegressor", "expected y of shape [n], got ", y.shape());
-  state_ = {};
-  run(x, y, problem_.max_iter);
+  check_samples(x, name_);
+  run(x, y, problem_.max_iter, {});
 }
 
 void SGDRegressor::partial_fit(const Tensor& x, const Tensor& y) {
   if (!function_.defined())
-    check_samples(x, "SGDRegressor");
+    check_samples(x, name_);
   else
-    check_samples(x, function_.features(), "SGDRegressor");
-  check_targets(y, x, "SGDRegressor");
-  require(y.rank() == 1, "SGDRegressor", "expected y of shape [n], got ", y.shape());
-  run(x, y, 1);
+    check_samples(x, function_.features(), name_);
+  run(x, y, 1, state_);
 }
 
 double SGDRegressor::score(const Tensor& x, const Tensor& y) const {

@@ -14,6 +14,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 /// The base of the classifiers: one function for two classes, else one for each class against the
 /// rest. x is f32 [n, features], y is i32 [n]. All throw ShapeError, also for NaN and infinity.
 class OneVsRestSgd {
@@ -31,27 +33,33 @@ class OneVsRestSgd {
   double score(const Tensor& x, const Tensor& y) const;
 
   /// Ascending.
-  const std::vector<int32_t>& classes() const { return classes_; }
+  const std::vector<int32_t>& classes() const { return learned_.classes; }
   /// [1, features] for two classes, else [classes, features].
   const Tensor& coefficients() const { return function_.coefficients(); }
   /// [1] or [classes]
   const Tensor& intercept() const { return function_.intercept(); }
   /// The largest number of passes of a function.
   int64_t iterations() const { return iterations_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  protected:
   OneVsRestSgd(const SgdProblem& problem, ClassWeights weights, std::string_view name);
   const std::string& name() const { return name_; }
 
  private:
-  void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t epochs);
+  struct Learned {
+    std::vector<int32_t> classes;
+    std::vector<double> weights;  // of the classes
+    std::vector<SgdState> states;
+  };
+  /// Trains `next` and keeps it. If it throws, the model stays as it was.
+  void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t epochs, Learned next);
 
   SgdProblem problem_;
   ClassWeights class_weight_;
   std::string name_;
-  std::vector<int32_t> classes_;
-  std::vector<double> weights_;  // of the classes
-  std::vector<SgdState> states_;
+  Learned learned_;
   LinearFunction function_;
   int64_t iterations_ = 0;
 };
@@ -65,7 +73,7 @@ struct SGDClassifierOptions {
   int64_t max_iter = 1000;  // passes
   double tol = 1e-3;        // stop if the mean loss falls by less for n_iter_no_change passes
   bool shuffle = true;
-  double epsilon = 0.1;  // only for `huber`
+  double epsilon = 0.1;  // only for `huber` and both `epsilon_insensitive`
   uint64_t seed = 0;
   LearningRate learning_rate = LearningRate::optimal;
   double eta0 = 0, power_t = 0.5;
@@ -86,7 +94,7 @@ class SGDClassifier : public OneVsRestSgd {
 };
 
 struct SGDRegressorOptions {
-  SgdLoss loss = SgdLoss::squared_error;  // or huber
+  SgdLoss loss = SgdLoss::squared_error;  // or huber, or one of both `epsilon_insensitive`
   SgdPenalty penalty = SgdPenalty::l2;
   double alpha = 1e-4, l1_ratio = 0.15;
   bool fit_intercept = true;
@@ -111,7 +119,7 @@ class SGDRegressor {
   /// One pass over the samples, from the present weights.
   void partial_fit(const Tensor& x, const Tensor& y);
   /// f32 [n]
-  Tensor predict(const Tensor& x) const { return function_.apply(x, "SGDRegressor.predict"); }
+  Tensor predict(const Tensor& x) const { return function_.apply(x, name_); }
   /// The r2_score() of predict(x).
   double score(const Tensor& x, const Tensor& y) const;
 
@@ -120,11 +128,18 @@ class SGDRegressor {
   /// [1]
   const Tensor& intercept() const { return function_.intercept(); }
   int64_t iterations() const { return iterations_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
+
+ protected:
+  SGDRegressor(const SgdProblem& problem, std::string_view name);
 
  private:
-  void run(const Tensor& x, const Tensor& y, int64_t epochs);
+  /// Trains `next` and keeps it. If it throws, the model stays as it was.
+  void run(const Tensor& x, const Tensor& y, int64_t epochs, SgdState next);
 
   SgdProblem problem_;
+  std::string name_;
   SgdState state_;
   LinearFunction function_;
   int64_t iterations_ = 0;

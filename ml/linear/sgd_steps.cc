@@ -33,6 +33,12 @@ double loss_of(const SgdProblem& problem, double p, double y) {
       if (std::abs(r) > problem.epsilon)
         return problem.epsilon * std::abs(r) - 0.5 * problem.epsilon * problem.epsilon;
       return 0.5 * r * r;
+    case SgdLoss::modified_huber:
+      return z >= -1 ? std::pow(std::max(0.0, 1 - z), 2) : -4 * z;
+    case SgdLoss::epsilon_insensitive:
+      return std::max(0.0, std::abs(r) - problem.epsilon);
+    case SgdLoss::squared_epsilon_insensitive:
+      return std::pow(std::max(0.0, std::abs(r) - problem.epsilon), 2);
     case SgdLoss::squared_error:
       break;
   }
@@ -53,6 +59,12 @@ double slope_of(const SgdProblem& problem, double p, double y) {
       return z <= 0 ? -y : 0;
     case SgdLoss::huber:
       return std::clamp(r, -problem.epsilon, problem.epsilon);
+    case SgdLoss::modified_huber:
+      return z >= -1 ? -2 * y * std::max(0.0, 1 - z) : -4 * y;
+    case SgdLoss::epsilon_insensitive:
+      return std::abs(r) > problem.epsilon ? std::copysign(1.0, r) : 0;
+    case SgdLoss::squared_epsilon_insensitive:
+      return std::copysign(2 * std::max(0.0, std::abs(r) - problem.epsilon), r);
     case SgdLoss::squared_error:
       break;
   }
@@ -61,7 +73,7 @@ double slope_of(const SgdProblem& problem, double p, double y) {
 
 bool is_classification(SgdLoss loss) {
   return loss == SgdLoss::hinge || loss == SgdLoss::squared_hinge || loss == SgdLoss::log ||
-         loss == SgdLoss::perceptron;
+         loss == SgdLoss::modified_huber || loss == SgdLoss::perceptron;
 }
 
 class SgdRun {

@@ -11,12 +11,15 @@
 namespace kaiseki::ml {
 
 enum class SgdLoss : uint8_t {
-  hinge,          // max(0, 1 - y p): the linear support vector machine
-  squared_hinge,  // max(0, 1 - y p)^2
-  log,            // log(1 + exp(-y p)): logistic regression
-  perceptron,     // max(0, -y p)
-  huber,          // (y - p)^2 / 2 up to |y - p| = epsilon, linear beyond
-  squared_error,  // (y - p)^2 / 2
+  hinge,                        // max(0, 1 - y p): the linear support vector machine
+  squared_hinge,                // max(0, 1 - y p)^2
+  log,                          // log(1 + exp(-y p)): logistic regression
+  modified_huber,               // squared_hinge for y p >= -1, else -4 y p
+  perceptron,                   // max(0, -y p)
+  huber,                        // (y - p)^2 / 2 up to |y - p| = epsilon, linear beyond
+  squared_error,                // (y - p)^2 / 2
+  epsilon_insensitive,          // max(0, |y - p| - epsilon): linear support vector regression
+  squared_epsilon_insensitive,  // max(0, |y - p| - epsilon)^2
 };
 
 enum class SgdPenalty : uint8_t { none, l2, l1, elasticnet };

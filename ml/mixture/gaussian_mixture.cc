@@ -16,6 +16,7 @@
 #include "ml/cluster/kmeans.h"
 #include "ml/decomposition/gram.h"
 #include "ml/draw.h"
+#include "ml/moments.h"
 #include "ml/row_blocks.h"
 #include "ml/samples.h"
 
@@ -122,7 +123,7 @@ void GaussianMixture::fit(const Tensor& x) {
           " samples for n_components ", options_.n_components, ", got ", x.dim(0));
   check_start(x);
   const Tensor samples = x.contiguous();
-  TiedProducts products{feature_means(samples), {}};
+  TiedProducts products{column_means(samples), {}};
   if (options_.covariance_type == CovarianceType::tied)
     products.products = centered_gram(samples, products.mean).to_vector<double>();
   const auto n = static_cast<double>(x.dim(0));

@@ -8,6 +8,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 /// The first responsibilities: of the clusters of k-means, or random.
 enum class MixtureInit : uint8_t { kmeans, random };
 
@@ -58,6 +60,8 @@ class GaussianMixture {
   bool converged() const;      // whether the start that was kept ended before max_iter
   int64_t n_iter() const;      // of this start
   double lower_bound() const;  // the mean log likelihood of its last iteration
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   const Gaussians& fitted() const;

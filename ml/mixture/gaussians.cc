@@ -12,6 +12,7 @@
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/statistics.h"
+#include "ml/mixture/diagonal_steps.h"
 #include "ml/row_blocks.h"
 #include "ml/samples.h"
 
@@ -92,6 +93,14 @@ double Gaussians::log_root_determinant(int64_t component) const {
   return sum;
 }
 
+std::vector<double> Gaussians::log_constants() const {
+  std::vector<double> constants;
+  for (int64_t k = 0; k < count; ++k)
+    constants.push_back(std::log(weights[k]) + log_root_determinant(k) -
+                        0.5 * static_cast<double>(features) * std::log(2 * std::numbers::pi));
+  return constants;
+}
+
 double Gaussians::free_parameters() const {
   const auto k = static_cast<double>(count), d = static_cast<double>(features);
   const double means_and_weights = k * d + k - 1;
@@ -111,7 +120,6 @@ double Gaussians::free_parameters() const {
 GaussiansOnDevice::GaussiansOnDevice(const Gaussians& from, Device device)
     : matrices_(from.has_matrices()) {
   const int64_t d = from.features;
-  std::vector<double> constants;
   for (int64_t k = 0; k < from.count; ++k) {
     means_.push_back(part(from.means, k, {d}, device));
     if (from.type == CovarianceType::full)
@@ -122,10 +130,8 @@ GaussiansOnDevice::GaussiansOnDevice(const Gaussians& from, Device device)
       factors_.push_back(part(from.factors, k, {d}, device));
     else
       factors_.push_back(part(from.factors, k, {1}, device));
-    constants.push_back(std::log(from.weights[k]) + from.log_root_determinant(k) -
-                        0.5 * static_cast<double>(d) * std::log(2 * std::numbers::pi));
   }
-  constants_ = tensor_from(constants, {from.count, 1}, device);
+  constants_ = tensor_from(from.log_constants(), {from.count, 1}, device);
 }
 
 Tensor GaussiansOnDevice::differences(const Tensor& rows, int64_t component) const {
@@ -171,6 +177,11 @@ void MixtureSums::add(const Gaussians& model, const Tensor& responsibilities,
 }
 
 MixtureSums expectation(const Tensor& x, const Gaussians& model) {
+  if (x.device().is_cpu() && !model.has_matrices()) {
+    MixtureSums sums = diagonal_expectation(x, model);
+    sums.shifts = rounded(model.means);
+    return sums;
+  }
   const GaussiansOnDevice there(model, x.device());
   MixtureSums sums(model);
   sums.shifts = rounded(model.means);

@@ -32,6 +32,8 @@ struct Gaussians {
   void factor(std::string_view name);
   /// log(sqrt(det(precision))) of a component.
   double log_root_determinant(int64_t component) const;
+  /// The logarithm of weight * density at the mean of each component.
+  std::vector<double> log_constants() const;
   /// The number of values that a fit determines.
   double free_parameters() const;
 };

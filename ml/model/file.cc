@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "ml/model/archive.h"
+#include "ml/archive.h"
 #include "nn/io/safetensors.h"
 
 namespace kaiseki::ml {

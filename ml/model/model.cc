@@ -29,6 +29,8 @@ std::vector<ModelKind> all_kinds() {
       kind<AROW, AROWOptions, kClasses>("AROW", "Adaptive regularization of weights, online"),
       kind<ConfidenceWeighted, ConfidenceWeightedOptions, kClasses>(
           "ConfidenceWeighted", "Confidence-weighted linear classifier, online"),
+      kind<DecisionTreeClassifier, DecisionTreeClassifierOptions, kClasses>(
+          "DecisionTreeClassifier", "Decision tree"),
       kind<GaussianNB, GaussianNBOptions, kClasses>("GaussianNB",
                                                     "Naive Bayes for features of real numbers"),
       kind<KNeighborsClassifier, KNeighborsOptions, kClasses>("KNeighborsClassifier",
@@ -41,10 +43,15 @@ std::vector<ModelKind> all_kinds() {
       kind<PassiveAggressiveClassifier, PassiveAggressiveOptions, kClasses>(
           "PassiveAggressiveClassifier", "Passive-aggressive linear classifier, online"),
       kind<Perceptron, PerceptronOptions, kClasses>("Perceptron", "Perceptron, online"),
+      kind<RandomForestClassifier, RandomForestClassifierOptions, kClasses>(
+          "RandomForestClassifier", "Votes of random decision trees"),
       kind<SGDClassifier, SGDClassifierOptions, kClasses>(
           "SGDClassifier", "Linear SVM and other linear classifiers, by stochastic gradients"),
+      kind<SVC, SVCOptions, kClasses>("SVC", "Support vector machine with a kernel"),
       kind<SoftConfidenceWeighted, SoftConfidenceWeightedOptions, kClasses>(
           "SoftConfidenceWeighted", "Soft confidence-weighted linear classifier, online"),
+      kind<DecisionTreeRegressor, DecisionTreeRegressorOptions, kNumbers>("DecisionTreeRegressor",
+                                                                          "Decision tree"),
       kind<ElasticNet, ElasticNetOptions, kNumbers>("ElasticNet",
                                                     "Linear regression with L1 and L2 penalties"),
       kind<KNeighborsRegressor, KNeighborsOptions, kNumbers>("KNeighborsRegressor",
@@ -52,9 +59,14 @@ std::vector<ModelKind> all_kinds() {
       kind<Lasso, LassoOptions, kNumbers>("Lasso", "Linear regression with an L1 penalty"),
       kind<LinearRegression, LinearRegressionOptions, kNumbers>("LinearRegression",
                                                                 "Least squares"),
+      kind<PassiveAggressiveRegressor, PassiveAggressiveRegressorOptions, kNumbers>(
+          "PassiveAggressiveRegressor", "Passive-aggressive linear regression, online"),
+      kind<RandomForestRegressor, RandomForestRegressorOptions, kNumbers>(
+          "RandomForestRegressor", "Mean of random decision trees"),
       kind<Ridge, RidgeOptions, kNumbers>("Ridge", "Least squares with an L2 penalty"),
       kind<SGDRegressor, SGDRegressorOptions, kNumbers>(
           "SGDRegressor", "Linear regression, by stochastic gradients"),
+      kind<SVR, SVROptions, kNumbers>("SVR", "Support vector regression with a kernel"),
       kind<GaussianMixture, GaussianMixtureOptions, kClusters>(
           "GaussianMixture", "Mixture of Gaussians, by expectation maximization"),
       kind<KMeans, KMeansOptions, kClusters>("KMeans", "k-means clustering"),

@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "matrix/tensor.h"
-#include "ml/model/archive.h"
+#include "ml/archive.h"
 #include "ml/tree/tree.h"
 
 namespace kaiseki::ml {

@@ -70,6 +70,73 @@ void describe_numbers(Archive& archive, std::string_view name, std::vector<doubl
   }
 }
 
+/// "scale", "auto" or a number.
+void describe_gamma(Archive& archive, Gamma& gamma) {
+  constexpr std::string_view kName = "gamma";
+  Json value = gamma.rule == GammaRule::scale ? "scale" : "auto";
+  if (gamma.is_number) value = gamma.value;
+  archive(kName, value);
+  if (value.is(Json::Kind::number))
+    gamma = value.number;
+  else if (value == Json("scale") || value == Json("auto"))
+    gamma = value == Json("scale") ? GammaRule::scale : GammaRule::automatic;
+  else
+    archive.fail(kName, "expected scale, auto or a number, got " + value.describe());
+}
+
+/// null (all), "sqrt", "log2", a number of features, or a part of them.
+void describe_max_features(Archive& archive, MaxFeatures& most) {
+  constexpr std::string_view kName = "max_features";
+  Json value;
+  if (const auto* rule = std::get_if<FeatureCount>(&most); rule && *rule != FeatureCount::all)
+    value = *rule == FeatureCount::sqrt ? "sqrt" : "log2";
+  if (const auto* count = std::get_if<int64_t>(&most)) value = *count;
+  if (const auto* part = std::get_if<double>(&most)) value = *part;
+  // JSON has no difference between 1 and 1.0. All features are a part of 1.
+  archive(kName, value);
+  if (value.is(Json::Kind::null))
+    most = FeatureCount::all;
+  else if (value == Json("sqrt") || value == Json("log2"))
+    most = value == Json("sqrt") ? FeatureCount::sqrt : FeatureCount::log2;
+  else if (value.is_integer())
+    most = static_cast<int64_t>(value.number);
+  else if (value.is(Json::Kind::number))
+    most = value.number;
+  else
+    archive.fail(kName, "expected null, sqrt, log2 or a number, got " + value.describe());
+}
+
+/// The settings of all trees.
+template <class Options>
+void describe_growth(Archive& archive, Options& o) {
+  archive("max_depth", o.max_depth);
+  archive("min_samples_split", o.min_samples_split);
+  archive("min_samples_leaf", o.min_samples_leaf);
+  describe_max_features(archive, o.max_features);
+  archive("min_impurity_decrease", o.min_impurity_decrease);
+  archive("seed", o.seed);
+}
+
+template <class Options>
+void describe_forest(Archive& archive, Options& o) {
+  archive("n_estimators", o.n_estimators);
+  describe_growth(archive, o);
+  archive("bootstrap", o.bootstrap);
+  archive("oob_score", o.oob_score);
+}
+
+template <class Options>
+void describe_svm(Archive& archive, Options& o) {
+  archive("C", o.c);
+  archive("kernel", o.kernel, {"linear", "poly", "rbf"});
+  archive("degree", o.degree);
+  describe_gamma(archive, o.gamma);
+  archive("coef0", o.coef0);
+  archive("tol", o.tol);
+  archive("cache_size", o.cache_size);
+  archive("max_iter", o.max_iter);
+}
+
 void describe_penalty(Archive& archive, SgdPenalty& penalty, double& alpha, double& l1_ratio) {
   archive("penalty", penalty, {"none", "l2", "l1", "elasticnet"});
   archive("alpha", alpha);
@@ -91,10 +158,12 @@ void describe_passes(Archive& archive, Options& o) {
 template <class Options>
 void describe_sgd(Archive& archive, Options& o) {
   archive("loss", o.loss,
-          {"hinge", "squared_hinge", "log_loss", "perceptron", "huber", "squared_error"});
+          {"hinge", "squared_hinge", "log_loss", "modified_huber", "perceptron", "huber",
+           "squared_error", "epsilon_insensitive", "squared_epsilon_insensitive"});
   describe_penalty(archive, o.penalty, o.alpha, o.l1_ratio);
   archive("epsilon", o.epsilon);
-  archive("learning_rate", o.learning_rate, {"constant", "optimal", "invscaling", "adaptive"});
+  archive("learning_rate", o.learning_rate,
+          {"constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"});
   archive("eta0", o.eta0);
   archive("power_t", o.power_t);
   describe_passes(archive, o);
@@ -175,6 +244,40 @@ void describe(Archive& archive, PassiveAggressiveOptions& o) {
   describe_passes(archive, o);
   describe_weights(archive, o.class_weight);
 }
+
+void describe(Archive& archive, PassiveAggressiveRegressorOptions& o) {
+  archive("C", o.c);
+  archive("epsilon", o.epsilon);
+  archive("loss", o.kind, {"epsilon_insensitive", "squared_epsilon_insensitive"});
+  describe_passes(archive, o);
+}
+
+void describe(Archive& archive, SVCOptions& o) {
+  describe_svm(archive, o);
+  describe_weights(archive, o.class_weight);
+  archive("decision_function_shape", o.decision_function_shape, {"ovr", "ovo"});
+}
+
+void describe(Archive& archive, SVROptions& o) {
+  describe_svm(archive, o);
+  archive("epsilon", o.epsilon);
+}
+
+void describe(Archive& archive, DecisionTreeClassifierOptions& o) {
+  archive("criterion", o.criterion, {"gini", "entropy"});
+  describe_growth(archive, o);
+  describe_weights(archive, o.class_weight);
+}
+
+void describe(Archive& archive, DecisionTreeRegressorOptions& o) { describe_growth(archive, o); }
+
+void describe(Archive& archive, RandomForestClassifierOptions& o) {
+  archive("criterion", o.criterion, {"gini", "entropy"});
+  describe_forest(archive, o);
+  describe_weights(archive, o.class_weight);
+}
+
+void describe(Archive& archive, RandomForestRegressorOptions& o) { describe_forest(archive, o); }
 
 void describe(Archive& archive, ConfidenceWeightedOptions& o) {
   archive("eta", o.eta);

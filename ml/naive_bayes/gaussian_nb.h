@@ -11,6 +11,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 struct GaussianNBOptions {
   std::vector<double> priors = {};  // of the classes; empty: their parts of the samples
   double var_smoothing = 1e-9;      // this part of the largest variance is added to all variances
@@ -41,6 +43,8 @@ class GaussianNB {
   Tensor var() const;                           // f32 [classes, features]: smoothed variances
   Tensor class_prior() const;                   // f32 [classes]
   Tensor class_count() const;                   // f32 [classes]
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   const Gaussians& fitted() const;

@@ -10,6 +10,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 struct MultinomialNBOptions {
   double alpha = 1;                      // is added to each count (Laplace and Lidstone smoothing)
   bool fit_prior = true;                 // false: all classes have the same prior
@@ -39,6 +41,8 @@ class MultinomialNB {
   Tensor class_log_prior() const;               // f32 [classes]
   Tensor class_count() const;                   // f32 [classes]
   Tensor feature_count() const;                 // f32 [classes, features]
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   Tensor joint_log_likelihood(const Tensor& x, std::string_view name) const;

@@ -27,10 +27,10 @@ void for_each_chunk(const BruteSearch& search, const CenteredRows& queries, cons
       }
     });
     for_each_centered_block(queries, [&](const float* rows, int64_t begin, int64_t count) {
-      std::vector<float> partial(static_cast<size_t>(count * chunk.count));
-      partial_distances(rows, count, chunk, partial.data());
+      float* partial = block_scratch(BlockScratch::products, count * chunk.count);
+      partial_distances(rows, count, chunk, partial);
       for (int64_t i = 0; i < count; ++i)
-        body(begin + i, first, partial.data() + i * chunk.count, chunk.norms);
+        body(begin + i, first, partial + i * chunk.count, chunk.norms);
     });
   }
 }

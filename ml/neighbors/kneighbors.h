@@ -9,6 +9,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 /// `distance`: a neighbor counts with the inverse of its distance. If there are neighbors at
 /// distance 0, only they count.
 enum class NeighborWeights : uint8_t { uniform, distance };
@@ -33,6 +35,8 @@ class KNeighborsClassifier {
   Tensor predict_proba(const Tensor& x) const;           // f32 [q, classes]; rows have the sum 1
   double score(const Tensor& x, const Tensor& y) const;  // the accuracy
   const std::vector<int32_t>& classes() const;           // sorted
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   std::vector<double> votes(const Tensor& x) const;
@@ -52,6 +56,8 @@ class KNeighborsRegressor {
   void fit(const Tensor& x, const Tensor& y);
   Tensor predict(const Tensor& x) const;                 // f32 [q] or [q, outputs]
   double score(const Tensor& x, const Tensor& y) const;  // R^2
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   KNeighborsOptions options_;

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "matrix/threads.h"
 #include "ml/draw.h"
+#include "ml/moments.h"
 #include "ml/neighbors/brute_search.h"
 #include "ml/neighbors/kd_tree.h"
-#include "ml/row_blocks.h"
 #include "ml/samples.h"
 
 namespace kaiseki::ml {
@@ -79,7 +79,7 @@ void NearestNeighbors::fit(const Tensor& x) {
   require(x.dim(0) < int64_t{1} << 31, kName, "expected fewer than 2^31 samples, got ", x.dim(0));
   samples_ = on_host(x);
   device_ = x.device();
-  const std::vector<double> mean = feature_means(samples_);
+  const std::vector<double> mean = column_means(samples_);
   mean_.assign(mean.begin(), mean.end());
   const bool suits = x.dim(1) < kTreeFeatures && x.dim(0) >= kTreeSamples;
   const bool tree = options_.algorithm == NeighborsAlgorithm::kd_tree ||

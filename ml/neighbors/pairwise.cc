@@ -8,6 +8,7 @@
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/reduce.h"
+#include "ml/moments.h"
 #include "ml/row_blocks.h"
 #include "ml/samples.h"
 
@@ -18,7 +19,7 @@ constexpr std::string_view kName = "euclidean_distances";
 
 Tensor distances(const Tensor& x, const Tensor& y, bool squared, bool same) {
   const int64_t n = x.dim(0), m = y.dim(0), features = x.dim(1);
-  const Tensor shift = tensor_from(feature_means(y), {features}, y.device());
+  const Tensor shift = tensor_from(column_means(y), {features}, y.device());
   const Tensor to = subtract(y, shift);
   const Tensor norms = reduce(Reduction::sum_of_squares, to, {1});
   Tensor result({n, m}, DType::f32, x.device());

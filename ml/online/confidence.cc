@@ -80,71 +80,70 @@ int64_t ConfidenceClassifier::learn(const float* x, const std::vector<int32_t>& 
   return done;
 }
 
-void ConfidenceClassifier::start(int64_t features) {
-  const auto size = static_cast<size_t>(features + 1);
-  weights_.assign(classes_.size() == 2 ? 1 : classes_.size(),
-                  {std::vector<double>(size), std::vector<double>(size, 1.0), 0});
-}
-
-void ConfidenceClassifier::run(const Tensor& x, const std::vector<int32_t>& codes, int64_t passes) {
+void ConfidenceClassifier::run(const Tensor& x, const std::vector<int32_t>& codes, int64_t passes,
+                               Learned next) {
   const Tensor host = on_host(x);
-  const auto functions = static_cast<int64_t>(weights_.size());
-  std::vector<int64_t> done(weights_.size());
+  if (next.weights.empty()) {
+    const auto size = static_cast<size_t>(host.dim(1) + 1);
+    next.weights.assign(next.classes.size() == 2 ? 1 : next.classes.size(),
+                        {std::vector<double>(size), std::vector<double>(size, 1.0), 0});
+  }
+  const auto functions = static_cast<int64_t>(next.weights.size());
+  std::vector<int64_t> done(next.weights.size());
   parallel_for(functions, 1, [&](int64_t begin, int64_t end) {
     for (int64_t f = begin; f < end; ++f)
       done[static_cast<size_t>(f)] =
           learn(host.data<float>(), codes, static_cast<int32_t>(functions == 1 ? 1 : f), passes,
-                static_cast<uint64_t>(f), weights_[static_cast<size_t>(f)]);
+                static_cast<uint64_t>(f), next.weights[static_cast<size_t>(f)]);
   });
-  iterations_ = *std::max_element(done.begin(), done.end());
   LinearWeights linear;
   linear.outputs = functions;
   linear.features = host.dim(1);
-  for (const Weights& w : weights_) {
+  for (const Weights& w : next.weights) {
     linear.coefficients.insert(linear.coefficients.end(), w.mean.begin(), w.mean.end() - 1);
     linear.intercept.push_back(w.mean.back());
   }
   function_ = LinearFunction(linear, false, x.device());
+  learned_ = std::move(next);
+  iterations_ = *std::max_element(done.begin(), done.end());
 }
 
 void ConfidenceClassifier::fit(const Tensor& x, const Tensor& y) {
   check_samples(x, name_);
   const LabelCodes labels = encode_labels(read_labels(y, x.dim(0), name_));
   check_classes(labels.classes, name_);
-  classes_ = labels.classes;
-  start(x.dim(1));
-  run(x, labels.codes, options_.max_iter);
+  run(x, labels.codes, options_.max_iter, {labels.classes, {}});
 }
 
 void ConfidenceClassifier::partial_fit(const Tensor& x, const Tensor& y,
                                        const std::vector<int32_t>& classes) {
-  const bool first = weights_.empty();
+  const bool first = !function_.defined();
   require(!first || !classes.empty(), name_,
           "expected all classes in the first call of partial_fit(), got none");
   if (first)
     check_samples(x, name_);
   else
     check_samples(x, function_.features(), name_);
+  Learned next = learned_;
   if (!classes.empty()) {
     const std::vector<int32_t> known = encode_labels(classes).classes;
     check_classes(known, name_);
-    require(first || known == classes_, name_,
+    require(first || known == next.classes, name_,
             "expected the classes of the first call of partial_fit(), got others");
-    classes_ = known;
+    next.classes = known;
   }
   const std::vector<int32_t> codes =
-      encode_labels(read_labels(y, x.dim(0), name_), classes_, name_);
-  if (first) start(x.dim(1));
-  run(x, codes, 1);
+      encode_labels(read_labels(y, x.dim(0), name_), next.classes, name_);
+  run(x, codes, 1, std::move(next));
 }
 
 Tensor ConfidenceClassifier::decision_function(const Tensor& x) const {
   const Tensor scores = function_.apply(x, name_);
-  return classes_.size() == 2 ? scores.reshape({x.dim(0)}) : scores;
+  return classes().size() == 2 ? scores.reshape({x.dim(0)}) : scores;
 }
 
 Tensor ConfidenceClassifier::predict(const Tensor& x) const {
-  return labels_from_scores(decision_function(x), classes_);
+  return labels_from_scores(decision_function(x), classes());
 }
 
 double ConfidenceClassifier::score(const Tensor& x, const Tensor& y) const {
@@ -154,7 +153,8 @@ double ConfidenceClassifier::score(const Tensor& x, const Tensor& y) const {
 Tensor ConfidenceClassifier::variances() const {
   check_fitted(function_.defined(), name_);
   std::vector<double> all;
-  for (const Weights& w : weights_) all.insert(all.end(), w.variance.begin(), w.variance.end() - 1);
+  for (const Weights& w : learned_.weights)
+    all.insert(all.end(), w.variance.begin(), w.variance.end() - 1);
   return tensor_from(all, coefficients().shape(), coefficients().device());
 }
 

@@ -14,6 +14,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 /// The options that all have.
 struct ConfidenceOptions {
   bool fit_intercept = true;  // as the weight of one more feature, which is 1
@@ -40,7 +42,7 @@ class ConfidenceClassifier {
   double score(const Tensor& x, const Tensor& y) const;
 
   /// Ascending.
-  const std::vector<int32_t>& classes() const { return classes_; }
+  const std::vector<int32_t>& classes() const { return learned_.classes; }
   /// [1, features] for two classes, else [classes, features].
   const Tensor& coefficients() const { return function_.coefficients(); }
   /// [1] or [classes]
@@ -49,6 +51,8 @@ class ConfidenceClassifier {
   Tensor variances() const;
   /// The largest number of passes of a function.
   int64_t iterations() const { return iterations_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  protected:
   ConfidenceClassifier(const ConfidenceProblem& problem, const ConfidenceOptions& options,
@@ -63,14 +67,17 @@ class ConfidenceClassifier {
   int64_t learn(const float* x, const std::vector<int32_t>& codes, int32_t positive, int64_t passes,
                 uint64_t stream, Weights& weights) const;
   bool step(const float* x, double y, Weights& weights) const;
-  void start(int64_t features);
-  void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t passes);
+  struct Learned {
+    std::vector<int32_t> classes;
+    std::vector<Weights> weights;
+  };
+  /// Trains `next` and keeps it. If it throws, the model stays as it was.
+  void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t passes, Learned next);
 
   ConfidenceProblem problem_;
   ConfidenceOptions options_;
   std::string name_;
-  std::vector<int32_t> classes_;
-  std::vector<Weights> weights_;
+  Learned learned_;
   LinearFunction function_;
   int64_t iterations_ = 0;
 };

@@ -4,9 +4,11 @@
 namespace kaiseki::ml {
 namespace {
 
-SgdProblem passive_aggressive_problem(const PassiveAggressiveOptions& options) {
+template <typename Options>
+SgdProblem passive_aggressive_problem(const Options& options, SgdLoss loss, double epsilon) {
   SgdProblem problem;
-  problem.loss = SgdLoss::hinge;
+  problem.loss = loss;
+  problem.epsilon = epsilon;
   problem.learning_rate = options.kind == PassiveAggressiveKind::pa1
                               ? LearningRate::passive_aggressive_1
                               : LearningRate::passive_aggressive_2;
@@ -25,7 +27,13 @@ SgdProblem passive_aggressive_problem(const PassiveAggressiveOptions& options) {
 }  // namespace
 
 PassiveAggressiveClassifier::PassiveAggressiveClassifier(const PassiveAggressiveOptions& options)
-    : OneVsRestSgd(passive_aggressive_problem(options), options.class_weight,
+    : OneVsRestSgd(passive_aggressive_problem(options, SgdLoss::hinge, 0), options.class_weight,
                    "PassiveAggressiveClassifier") {}
+
+PassiveAggressiveRegressor::PassiveAggressiveRegressor(
+    const PassiveAggressiveRegressorOptions& options)
+    : SGDRegressor(
+          passive_aggressive_problem(options, SgdLoss::epsilon_insensitive, options.epsilon),
+          "PassiveAggressiveRegressor") {}
 
 }  // namespace kaiseki::ml

@@ -9,6 +9,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 struct MinMaxScalerOptions {
   double low = 0, high = 1;
   bool clip = false;  // whether transform() moves values outside of the range to its ends
@@ -33,6 +35,8 @@ class MinMaxScaler {
   const std::vector<double>& data_max() const { return max_; }
   std::vector<double> scale() const;
   int64_t samples_seen() const { return count_; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   Tensor apply(const Tensor& x, std::string_view expression, std::string_view name) const;

@@ -25,6 +25,10 @@ std::vector<double> StandardScaler::variance() const {
   return values;
 }
 
+std::vector<double> StandardScaler::offset() const {
+  return options_.with_mean ? moments_.mean : std::vector<double>(moments_.mean.size());
+}
+
 std::vector<double> StandardScaler::scale() const {
   std::vector<double> values(moments_.mean.size(), 1);
   for (size_t j = 0; j < values.size() && options_.with_std; ++j)

@@ -9,6 +9,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 struct StandardScalerOptions {
   bool with_mean = true;
   bool with_std = true;
@@ -32,7 +34,11 @@ class StandardScaler {
   std::vector<double> variance() const;  // with n as divisor
   /// The standard deviation, and 1 for a feature with equal values or without with_std.
   std::vector<double> scale() const;
+  /// What transform() subtracts: the mean, or 0 without with_mean.
+  std::vector<double> offset() const;
   int64_t samples_seen() const { return moments_.count; }
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
  private:
   Tensor apply(const Tensor& x, bool inverse, std::string_view name) const;

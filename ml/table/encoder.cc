@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "ml/model/archive.h"
+#include "ml/archive.h"
 
 namespace kaiseki::ml {
 namespace {

@@ -1,56 +1,49 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes tests/reference/ml/decomposition.json: PCA, IncrementalPCA and CCA of scikit-learn 1.2.1. Needs scikit-learn."""
+"""Writes tests/reference/ml/decomposition.txt: PCA, IncrementalPCA and CCA of scikit-learn 1.2.1. Scores and weights are transposed,
+so that each row belongs to one component."""
 from sklearn import cross_decomposition, decomposition
 
-from make_ml_cluster_cases import load, write
+from ml_cases import Cases, cancer, digits, iris
+
+SETS = {"iris": iris()[0], "cancer": cancer()[0], "digits": digits()[0]}
+cases = Cases("decomposition.txt")
 
 
-def pca_cases():
-    cases = []
-    for name, count in (("iris", 4), ("breast_cancer", 5), ("digits", 6)):
-        x, _ = load(name)
-        for whiten in (False, True):
-            model = decomposition.PCA(count, whiten=whiten, svd_solver="full").fit(x)
-            cases.append({"data": name, "count": count, "whiten": whiten, "components": model.components_,
-                          "variance": model.explained_variance_, "ratio": model.explained_variance_ratio_,
-                          "singular": model.singular_values_, "noise": model.noise_variance_,
-                          "scores": model.transform(x[:5]).T})
-    counts = [{"data": name, "ratio": ratio, "count": int(decomposition.PCA(ratio).fit(load(name)[0]).n_components_)}
-              for name in ("iris", "breast_cancer", "digits") for ratio in (0.5, 0.9, 0.95, 0.99)]
-    x, _ = load("digits")
-    wide = decomposition.PCA(7, svd_solver="full").fit(x[:40])  # fewer samples than features
-    wide = {"components": wide.components_, "variance": wide.explained_variance_, "ratio": wide.explained_variance_ratio_,
-            "noise": wide.noise_variance_}
-    return cases, counts, wide
+def add_axes(name, model):
+    cases.add(f"{name}.components", model.components_)
+    cases.add(f"{name}.variance", model.explained_variance_)
+    cases.add(f"{name}.ratio", model.explained_variance_ratio_)
+    cases.add(f"{name}.noise", model.noise_variance_)
 
 
-def incremental_cases():
-    cases = []
-    for name, count, batch in (("iris", 2, 20), ("digits", 5, 300), ("breast_cancer", 3, 150)):
-        x, _ = load(name)
-        model = decomposition.IncrementalPCA(count, batch_size=batch).fit(x)
-        cases.append({"data": name, "count": count, "batch": batch, "components": model.components_,
-                      "variance": model.explained_variance_, "ratio": model.explained_variance_ratio_,
-                      "noise": model.noise_variance_, "mean": model.mean_})
-    return cases
+for name, count in (("iris", 4), ("cancer", 5), ("digits", 6)):
+    x = SETS[name]
+    model = decomposition.PCA(count, svd_solver="full").fit(x)
+    add_axes(f"pca.{name}", model)
+    cases.add(f"pca.{name}.singular", model.singular_values_)
+    cases.add(f"pca.{name}.scores", model.transform(x[:5]).T)
+    cases.add(f"pca.{name}.white", decomposition.PCA(count, svd_solver="full", whiten=True).fit(x).transform(x[:5]).T)
+    counts = [[ratio, decomposition.PCA(ratio).fit(x).n_components_] for ratio in (0.5, 0.9, 0.95, 0.99)]
+    cases.add(f"pca.{name}.counts", counts)
+add_axes("pca.wide", decomposition.PCA(7, svd_solver="full").fit(SETS["digits"][:40]))  # fewer samples than features
 
+for name, count, batch in (("iris", 2, 20), ("digits", 5, 300), ("cancer", 3, 150)):
+    model = decomposition.IncrementalPCA(count, batch_size=batch).fit(SETS[name])
+    cases.add(f"incremental.{name}.options", [count, batch])
+    add_axes(f"incremental.{name}", model)
+    cases.add(f"incremental.{name}.mean", model.mean_)
 
-def cca_cases():
-    cases = []
-    for name, split, count in (("iris", 2, 2), ("breast_cancer", 20, 3)):
-        x, _ = load(name)
-        for scale in (True, False):
-            if name == "breast_cancer" and not scale:
-                continue  # its condition is too bad for its power iteration
-            model = cross_decomposition.CCA(count, scale=scale, max_iter=100000, tol=1e-14).fit(x[:, :split], x[:, split:])
-            a, b = model.transform(x[:, :split], x[:, split:])
-            cases.append({"data": name, "split": split, "count": count, "scale": scale, "x_weights": model.x_weights_.T,
-                          "y_weights": model.y_weights_.T, "x_loadings": model.x_loadings_.T,
-                          "x_rotations": model.x_rotations_.T, "x_scores": a[:6].T, "y_scores": b[:6].T})
-    return cases
-
-
-if __name__ == "__main__":
-    pca, counts, wide = pca_cases()
-    write("decomposition", {"pca": pca, "counts": counts, "wide": wide, "incremental": incremental_cases(), "cca": cca_cases()})
+# cancer without scaling is left out: its condition is too bad for the power iteration of scikit-learn.
+for name, split, count, scale in (("iris", 2, 2, True), ("iris", 2, 2, False), ("cancer", 20, 3, True)):
+    x, y = SETS[name][:, :split], SETS[name][:, split:]
+    model = cross_decomposition.CCA(count, scale=scale, max_iter=100000, tol=1e-14).fit(x, y)
+    a, b = model.transform(x, y)
+    prefix = f"cca.{name}.{'scaled' if scale else 'plain'}"
+    cases.add(f"{prefix}.x_weights", model.x_weights_.T)
+    cases.add(f"{prefix}.y_weights", model.y_weights_.T)
+    cases.add(f"{prefix}.x_loadings", model.x_loadings_.T)
+    cases.add(f"{prefix}.x_rotations", model.x_rotations_.T)
+    cases.add(f"{prefix}.x_scores", a[:6].T)
+    cases.add(f"{prefix}.y_scores", b[:6].T)
+cases.write()

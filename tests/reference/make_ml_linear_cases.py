@@ -19,6 +19,16 @@ def add(name, model, x, y):
     cases.add(name + ".score", model.score(x, y))
 
 
+class LeastNorm(LinearRegression):
+    """scikit-learn cuts singular values at epsilon. With some LAPACKs, equal columns have larger ones, and weights of 1e12."""
+
+    def fit(self, x, y):
+        x_mean, y_mean = x.mean(axis=0), y.mean(axis=0)
+        self.coef_ = np.linalg.lstsq(x - x_mean, y - y_mean, rcond=1e-12)[0]
+        self.intercept_ = y_mean - x_mean @ self.coef_
+        return self
+
+
 SHAPES = {"tall": (80, 7, 1), "wide": (12, 30, 1), "outputs": (60, 5, 3), "long": (20000, 4, 1), "many": (400, 150, 2)}
 SETS = {name: regression(*shape, seed=10 + i) for i, (name, shape) in enumerate(SHAPES.items())}
 x, y = SETS["tall"]
@@ -26,7 +36,7 @@ SETS["duplicate"] = (np.hstack([x, x[:, :2]]), y)
 SETS["iris"] = (iris()[0][:, :3], iris()[0][:, 3])
 SETS["cancer"] = (cancer()[0][:, 1:], cancer()[0][:, 0])
 for name, (x, y) in SETS.items():
-    add(f"{name}.ols", LinearRegression(), x, y)
+    add(f"{name}.ols", LeastNorm() if name == "duplicate" else LinearRegression(), x, y)
     add(f"{name}.origin", LinearRegression(fit_intercept=False), x, y)
     for alpha in (0.1, 1, 100):
         add(f"{name}.ridge.{alpha}", Ridge(alpha, solver="svd"), x, y)
@@ -54,13 +64,15 @@ for name in ("blobs", "pairs"):
         rate = dict(learning_rate="invscaling", eta0=0.02) if loss in ("squared_error", "squared_hinge") else {}
         for penalty in ("l2", "l1", "elasticnet"):
             add(f"{name}.sgd.{loss}.{penalty}", SGDClassifier(loss=loss, penalty=penalty, alpha=0.01, shuffle=False, **rate), x, y)
+    for loss in ("modified_huber", "epsilon_insensitive", "squared_epsilon_insensitive"):
+        add(f"{name}.sgd.{loss}", SGDClassifier(loss=loss, alpha=0.01, shuffle=False, learning_rate="invscaling", eta0=0.02), x, y)
     add(f"{name}.sgd.average", SGDClassifier(average=True, alpha=0.01, shuffle=False), x, y)
     weights = {0: 3.0, 1: 0.5}
     add(f"{name}.sgd.weights", SGDClassifier(class_weight=weights, alpha=0.01, shuffle=False), x, y)
     add(f"{name}.sgd.balanced", SGDClassifier(class_weight="balanced", alpha=0.01, shuffle=False), x[:70], np.minimum(np.arange(70) % 5, y.max()))
     add(f"{name}.sgd.adaptive", SGDClassifier(learning_rate="adaptive", eta0=0.1, alpha=0.01, shuffle=False), x, y)
 x, y = SETS["tall"]
-for loss in ("squared_error", "huber"):
+for loss in ("squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"):
     add(f"tall.sgd.{loss}", SGDRegressor(loss=loss, shuffle=False), x, y)
 add("tall.sgd.constant", SGDRegressor(learning_rate="constant", eta0=0.05, penalty="l1", alpha=0.003, shuffle=False), x, y)
 cases.write()

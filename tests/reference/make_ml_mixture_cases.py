@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes tests/reference/ml/mixture.json: Gaussian mixtures of scikit-learn 1.2.1. Needs scikit-learn."""
+"""Writes tests/reference/ml/mixture.txt: Gaussian mixtures of scikit-learn 1.2.1."""
 import numpy as np
 from sklearn import mixture
 
-from make_ml_cluster_cases import load, write
+from ml_cases import Cases, cancer, f32, iris
 
 
 def start_of(x, labels, kind, k):
@@ -22,27 +22,22 @@ def start_of(x, labels, kind, k):
         precisions = np.array([1 / np.diag(c) for c in within])
     else:
         precisions = np.array([1 / np.diag(c).mean() for c in within])
-    return [np.asarray(v, np.float32).astype(np.float64) for v in (weights, means, precisions)]
+    return [f32(v) for v in (weights, means, precisions)]
 
 
-def cases():
-    result = []
-    for name, columns, k in (("iris", 4, 3), ("breast_cancer", 2, 2)):
-        x, y = load(name)
-        x = x[:, :columns]
-        for kind in ("full", "tied", "diag", "spherical"):
-            weights, means, precisions = start_of(x, y, kind, k)
-            weights = weights / weights.sum()
-            model = mixture.GaussianMixture(k, covariance_type=kind, tol=1e-4, max_iter=300, weights_init=weights,
-                                            means_init=means, precisions_init=precisions).fit(x)
-            scores = [mixture.GaussianMixture(k, covariance_type=kind, random_state=seed).fit(x).score(x) for seed in range(20)]
-            result.append({"data": name, "columns": columns, "k": k, "type": kind,
-                           "weights_init": weights, "means_init": means, "precisions_init": precisions,
-                           "weights": model.weights_, "means": model.means_, "covariances": model.covariances_,
-                           "score": model.score(x), "bic": model.bic(x), "aic": model.aic(x), "n_iter": model.n_iter_,
-                           "proba": model.predict_proba(x[::10]), "scores": scores})
-    return result
-
-
-if __name__ == "__main__":
-    write("mixture", cases())
+cases = Cases("mixture.txt")
+for name, columns, k, (x, y) in (("iris", 4, 3, iris()), ("cancer", 2, 2, cancer())):
+    x = x[:, :columns]
+    for kind in ("full", "tied", "diag", "spherical"):
+        weights, means, precisions = start_of(x, y, kind, k)
+        weights = weights / weights.sum()
+        model = mixture.GaussianMixture(k, covariance_type=kind, tol=1e-4, max_iter=300, weights_init=weights,
+                                        means_init=means, precisions_init=precisions).fit(x)
+        scores = [mixture.GaussianMixture(k, covariance_type=kind, random_state=seed).fit(x).score(x) for seed in range(20)]
+        results = {"weights_init": weights, "means_init": means, "precisions_init": precisions.ravel(),
+                   "weights": model.weights_, "means": model.means_, "covariances": model.covariances_.ravel(),
+                   "score": model.score(x), "bic": model.bic(x), "aic": model.aic(x), "n_iter": model.n_iter_,
+                   "proba": model.predict_proba(x[::10]), "scores": scores}
+        for key, value in results.items():
+            cases.add(f"{name}.{kind}.{key}", value)
+cases.write()

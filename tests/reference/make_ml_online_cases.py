@@ -5,9 +5,9 @@ only the diagonal is kept after each step."""
 from statistics import NormalDist
 
 import numpy as np
-from sklearn.linear_model import PassiveAggressiveClassifier, Perceptron
+from sklearn.linear_model import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
 
-from ml_cases import Cases, blobs
+from ml_cases import Cases, blobs, regression
 
 cases = Cases("online.txt")
 SETS = {"blobs": blobs(120, 5, 3, 40), "pairs": blobs(90, 4, 2, 50)}
@@ -20,6 +20,12 @@ for name, (x, y) in SETS.items():
         model.fit(x, y)
         cases.add(f"{name}.{key}.w", model.coef_)
         cases.add(f"{name}.{key}.b", model.intercept_)
+x, y = regression(80, 7, 1, seed=10)
+for kind, loss in (("pa1", "epsilon_insensitive"), ("pa2", "squared_epsilon_insensitive")):
+    for c in (0.01, 1):
+        model = PassiveAggressiveRegressor(C=c, loss=loss, shuffle=False).fit(x, y)
+        cases.add(f"regression.{kind}.{c}.w", model.coef_)
+        cases.add(f"regression.{kind}.{c}.b", model.intercept_)
 
 
 def cw(phi, m, v, s, x):

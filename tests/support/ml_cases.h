@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "matrix/random.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki::test {
@@ -43,6 +44,7 @@ class MlCases {
     REQUIRE_MESSAGE(found != cases_.end(), name);
     return found->second;
   }
+  double number(const std::string& name) const { return (*this)[name].values.at(0); }
 
  private:
   std::map<std::string, MlCase> cases_;
@@ -126,6 +128,18 @@ inline MlSet blobs_set(int64_t rows, int64_t columns, int64_t classes, uint32_t 
   return {floats(x, {rows, columns}), integers(y, {rows})};
 }
 
+/// n samples with normal noise. Sample i belongs to center i % centers.size().
+inline Tensor noisy_centers(const std::vector<std::vector<float>>& centers, int64_t n,
+                            float deviation, uint64_t seed) {
+  Random random(seed);
+  std::vector<float> values;
+  for (int64_t i = 0; i < n; ++i)
+    for (const float center : centers[static_cast<size_t>(i) % centers.size()])
+      values.push_back(center + deviation * random.normal());
+  return Tensor::from(std::span<const float>(values), {n, static_cast<int64_t>(centers[0].size())},
+                      Device::cpu());
+}
+
 /// scaled() of ml_cases.py: mean 0 and variance 1, computed in double.
 inline Tensor scaled(const Tensor& x) {
   const std::vector<float> values = x.to_vector();
@@ -166,6 +180,22 @@ inline double difference(const std::vector<double>& got, const std::vector<doubl
 inline double difference(const Tensor& got, const std::vector<double>& expected) {
   const std::vector<float> values = got.to_vector();
   return difference(std::vector<double>(values.begin(), values.end()), expected);
+}
+
+/// Each row of `got` equals that of `expected`, or its negative, as axes do.
+inline void check_rows_up_to_signs(const Tensor& got, const MlCase& expected, double absolute) {
+  const std::vector<float> values = got.to_vector();
+  REQUIRE(values.size() == expected.values.size());
+  for (int64_t i = 0; i < expected.rows; ++i) {
+    const float* row = values.data() + i * expected.columns;
+    const double* wanted = expected.values.data() + i * expected.columns;
+    double product = 0, largest = 0;
+    for (int64_t j = 0; j < expected.columns; ++j) product += row[j] * wanted[j];
+    for (int64_t j = 0; j < expected.columns; ++j)
+      largest = std::max(largest, std::abs((product < 0 ? -row[j] : row[j]) - wanted[j]));
+    INFO("row " << i);
+    CHECK(largest <= absolute);
+  }
 }
 
 }  // namespace kaiseki::test

@@ -3,11 +3,13 @@
 
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "matrix/threads.h"
 #include "tests/support/devices.h"
-#include "tests/support/ml_data.h"
+#include "tests/support/ml_cases.h"
+#include "tests/support/reference.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -16,11 +18,18 @@ using ml::KMeansAlgorithm;
 
 namespace {
 
+// The data sets, with their numbers of clusters.
+const std::vector<std::pair<std::string, int64_t>> kSets = {
+    {"iris", 3}, {"cancer", 4}, {"digits", 10}};
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// Every `step`-th sample.
-Tensor every(const Tensor& x, int64_t step, int64_t count) {
-  return x(Slice({}, {}, step)).slice(0, 0, count).contiguous();
+/// The start of make_ml_cluster_cases.py: samples with noise.
+Tensor start_of(const Tensor& x, int64_t k) {
+  const int64_t features = x.dim(1), step = x.dim(0) / k;
+  Doubles values = doubles(x(Slice(0, k * step, step)));
+  const Doubles noise = lcg_numbers(k * features, 3);
+  for (size_t i = 0; i < values.size(); ++i) values[i] += noise[i] / 8;
+  return floats(values, {k, features});
 }
 
 Doubles counts_of(const Tensor& labels, int64_t clusters) {
@@ -64,24 +73,22 @@ double plain_inertia(const Tensor& x, const Tensor& centers) {
 }  // namespace
 
 TEST_CASE("KMeans: from given centers, the result of scikit-learn") {
-  const Json cases = load_ml_reference("cluster");
-  for (const Json& item : cases.items) {
-    const std::string name = member(item, "data").string;
+  const MlCases cases("cluster.txt");
+  for (const auto& [name, k] : kSets) {
     CAPTURE(name);
-    const MlData data = load_ml_data(name);
-    const int64_t k = integer_of(item, "k");
+    const MlSet data = ml_set(name);
     for (const auto algorithm : {KMeansAlgorithm::hamerly, KMeansAlgorithm::lloyd}) {
       KMeans model({.n_clusters = k,
-                    .centers = every(data.x, integer_of(item, "step"), k),
+                    .centers = start_of(data.x, k),
                     .max_iter = 1000,
                     .tol = 0,
                     .algorithm = algorithm});
       model.fit(data.x);
-      CHECK(model.inertia() == doctest::Approx(number_of(item, "inertia")).epsilon(1e-4));
-      check_close(counts_of(model.labels(), k), numbers_of(item, "counts"), 0);
+      CHECK(model.inertia() == doctest::Approx(cases.number(name + ".inertia")).epsilon(1e-4));
+      check_close(counts_of(model.labels(), k), cases[name + ".counts"].values, 0);
       const int64_t columns = std::min<int64_t>(8, data.x.dim(1));
       check_close(model.cluster_centers().slice(1, 0, columns).contiguous(),
-                  numbers_of(item, "centers"), 1e-4, 1e-4);
+                  cases[name + ".centers"].values, 1e-4, 1e-4);
       CHECK(model.score(data.x) == doctest::Approx(-model.inertia()).epsilon(1e-5));
       CHECK(model.inertia() ==
             doctest::Approx(plain_inertia(data.x, model.cluster_centers())).epsilon(1e-5));
@@ -90,18 +97,17 @@ TEST_CASE("KMeans: from given centers, the result of scikit-learn") {
 }
 
 TEST_CASE("KMeans: from k-means++, as good as scikit-learn over 20 seeds") {
-  const Json cases = load_ml_reference("cluster");
-  for (const Json& item : cases.items) {
-    const std::string name = member(item, "data").string;
+  const MlCases cases("cluster.txt");
+  for (const auto& [name, k] : kSets) {
     CAPTURE(name);
-    const MlData data = load_ml_data(name);
+    const MlSet data = ml_set(name);
     Doubles inertias;
     for (uint64_t seed = 0; seed < 20; ++seed) {
-      KMeans model({.n_clusters = integer_of(item, "k"), .n_init = 1, .seed = seed});
+      KMeans model({.n_clusters = k, .n_init = 1, .seed = seed});
       model.fit(data.x);
       inertias.push_back(model.inertia());
     }
-    const Doubles expected = numbers_of(item, "inertias");
+    const Doubles expected = cases[name + ".inertias"].values;
     const double error =
         std::sqrt((std::pow(deviation_of(expected), 2) + std::pow(deviation_of(inertias), 2)) / 20);
     // Two standard errors, and the rounding to f32.
@@ -129,7 +135,7 @@ TEST_CASE("KMeans: bounds change no label, for many shapes") {
 }
 
 TEST_CASE("KMeans: it stops before max_iter, unlike the original") {
-  const MlData data = load_ml_data("iris");
+  const MlSet data = ml_set("iris");
   KMeans model({.n_clusters = 3, .n_init = 1});
   model.fit(data.x);
   CHECK(model.n_iter() < 50);
@@ -160,7 +166,7 @@ TEST_CASE("KMeans: random starts use all samples, unlike the first ones of the o
 
 TEST_CASE("KMeans: k-means++ weighs all centers, unlike only the last one of the original") {
   // With the distance to the last center only, a start would often return to a blob.
-  const Tensor x = blobs({{0, 0}, {100, 0}, {0, 100}, {100, 100}}, 400, 0.5f, 3);
+  const Tensor x = noisy_centers({{0, 0}, {100, 0}, {0, 100}, {100, 100}}, 400, 0.5f, 3);
   int64_t found = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     KMeans model({.n_clusters = 4, .n_init = 1, .seed = seed});
@@ -171,14 +177,14 @@ TEST_CASE("KMeans: k-means++ weighs all centers, unlike only the last one of the
 }
 
 TEST_CASE("KMeans: distances above 100000 are no limit, unlike in the original") {
-  const Tensor x = blobs({{0, 0}, {4e6f, 0}, {0, 9e6f}}, 300, 1, 4);
+  const Tensor x = noisy_centers({{0, 0}, {4e6f, 0}, {0, 9e6f}}, 300, 1, 4);
   KMeans model({.n_clusters = 3});
   model.fit(x);
   check_close(counts_of(model.labels(), 3), {100, 100, 100}, 0);
 }
 
 TEST_CASE("KMeans: an empty cluster gets a far sample, and does not throw as in the original") {
-  const Tensor x = blobs({{0, 0}, {10, 0}}, 200, 0.5f, 5);
+  const Tensor x = noisy_centers({{0, 0}, {10, 0}}, 200, 0.5f, 5);
   // The third center is nearest to no sample.
   KMeans model({.n_clusters = 3, .centers = Tensor{{0, 0}, {10, 0}, {1000, 1000}}});
   model.fit(x);
@@ -198,7 +204,7 @@ TEST_CASE("KMeans: fewer different samples than clusters") {
 }
 
 TEST_CASE("KMeans: a large mean costs no accuracy") {
-  const Tensor x = blobs({{10000, 20000}, {10003, 20000}, {10000, 20003}}, 600, 0.25f, 6);
+  const Tensor x = noisy_centers({{10000, 20000}, {10003, 20000}, {10000, 20003}}, 600, 0.25f, 6);
   KMeans model({.n_clusters = 3});
   model.fit(x);
   check_close(counts_of(model.labels(), 3), {200, 200, 200}, 0);

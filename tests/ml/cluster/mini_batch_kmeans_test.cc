@@ -3,24 +3,25 @@
 
 #include "base/error.h"
 #include "matrix/threads.h"
-#include "tests/support/ml_data.h"
+#include "tests/support/ml_cases.h"
+#include "tests/support/reference.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
 using ml::MiniBatchKMeans;
 
 TEST_CASE("MiniBatchKMeans: as good as scikit-learn over 20 seeds") {
-  const Json cases = load_ml_reference("cluster");
-  for (const Json& item : cases.items) {
-    const std::string name = member(item, "data").string;
+  const MlCases cases("cluster.txt");
+  for (const auto& [name, k] :
+       std::vector<std::pair<std::string, int64_t>>{{"iris", 3}, {"cancer", 4}, {"digits", 10}}) {
     CAPTURE(name);
-    const MlData data = load_ml_data(name);
+    const MlSet data = ml_set(name);
     double mean = 0, expected = 0, squares = 0;
-    const Doubles reference = numbers_of(item, "mini_batch_inertias");
+    const Doubles reference = cases[name + ".mini_batch"].values;
     for (const double value : reference) expected += value / 20;
     for (const double value : reference) squares += (value - expected) * (value - expected);
     for (uint64_t seed = 0; seed < 20; ++seed) {
-      MiniBatchKMeans model({.n_clusters = integer_of(item, "k"), .seed = seed});
+      MiniBatchKMeans model({.n_clusters = k, .seed = seed});
       model.fit(data.x);
       mean += model.inertia() / 20;
     }
@@ -31,7 +32,7 @@ TEST_CASE("MiniBatchKMeans: as good as scikit-learn over 20 seeds") {
 
 TEST_CASE("MiniBatchKMeans: finds blobs, by fit and by partial_fit") {
   const std::vector<std::vector<float>> centers = {{1000, 0}, {1010, 0}, {1000, 10}};
-  const Tensor x = blobs(centers, 6000, 0.5f, 1);
+  const Tensor x = noisy_centers(centers, 6000, 0.5f, 1);
   MiniBatchKMeans whole({.n_clusters = 3});
   whole.fit(x);
   MiniBatchKMeans parts({.n_clusters = 3});

@@ -3,30 +3,33 @@
 
 #include "base/error.h"
 #include "ml/decomposition/pca.h"
-#include "tests/support/ml_data.h"
+#include "tests/support/ml_cases.h"
+#include "tests/support/reference.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
 using ml::IncrementalPCA;
 
 TEST_CASE("IncrementalPCA: the results of scikit-learn") {
-  const Json reference = load_ml_reference("decomposition");
-  for (const Json& item : member(reference, "incremental").items) {
-    const std::string name = member(item, "data").string;
+  const MlCases cases("decomposition.txt");
+  for (const std::string name : {"iris", "digits", "cancer"}) {
     CAPTURE(name);
-    const int64_t count = integer_of(item, "count");
-    IncrementalPCA model({.n_components = count, .batch_size = integer_of(item, "batch")});
-    model.fit(load_ml_data(name).x);
-    check_close_up_to_signs(doubles(model.components()), numbers_of(item, "components"), count,
-                            1e-4);
-    check_close(model.explained_variance(), numbers_of(item, "variance"), 1e-4);
-    check_close(model.explained_variance_ratio(), numbers_of(item, "ratio"), 1e-4);
-    check_close(model.mean(), numbers_of(item, "mean"), 1e-5, 1e-5);
+    const auto expected = [&](const char* what) {
+      return cases["incremental." + name + "." + what];
+    };
+    const Doubles options = expected("options").values;
+    IncrementalPCA model({.n_components = static_cast<int64_t>(options[0]),
+                          .batch_size = static_cast<int64_t>(options[1])});
+    model.fit(ml_set(name).x);
+    check_rows_up_to_signs(model.components(), expected("components"), 1e-4);
+    check_close(model.explained_variance(), expected("variance").values, 1e-4);
+    check_close(model.explained_variance_ratio(), expected("ratio").values, 1e-4);
+    check_close(model.mean(), expected("mean").values, 1e-5, 1e-5);
   }
 }
 
 TEST_CASE("IncrementalPCA: with all components, the result of PCA") {
-  const MlData data = load_ml_data("iris");
+  const MlSet data = ml_set("iris");
   ml::PCA whole({.whiten = true});
   const Tensor expected = whole.fit_transform(data.x);
   IncrementalPCA model({.whiten = true});

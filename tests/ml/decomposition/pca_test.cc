@@ -7,7 +7,8 @@
 #include "matrix/ops/gemm.h"
 #include "matrix/threads.h"
 #include "tests/support/devices.h"
-#include "tests/support/ml_data.h"
+#include "tests/support/ml_cases.h"
+#include "tests/support/reference.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -15,52 +16,48 @@ using ml::PCA;
 using ml::PcaSolver;
 
 TEST_CASE("PCA: the results of scikit-learn") {
-  const Json reference = load_ml_reference("decomposition");
-  for (const Json& item : member(reference, "pca").items) {
-    const std::string name = member(item, "data").string;
+  const MlCases cases("decomposition.txt");
+  for (const std::string name : {"iris", "cancer", "digits"}) {
     CAPTURE(name);
-    const int64_t count = integer_of(item, "count");
-    const MlData data = load_ml_data(name);
-    PCA model({.n_components = count,
-               .whiten = member(item, "whiten").boolean,
-               .solver = PcaSolver::full});
-    model.fit(data.x);
-    check_close_up_to_signs(doubles(model.components()), numbers_of(item, "components"), count,
-                            1e-4);
-    check_close(model.explained_variance(), numbers_of(item, "variance"), 1e-4);
-    check_close(model.explained_variance_ratio(), numbers_of(item, "ratio"), 1e-4);
-    check_close(model.singular_values(), numbers_of(item, "singular"), 1e-4);
-    CHECK(model.noise_variance() == doctest::Approx(number_of(item, "noise")).epsilon(1e-3));
-    const Tensor scores = model.transform(data.x.slice(0, 0, 5)).transpose().contiguous();
-    const Doubles expected = numbers_of(item, "scores");
-    double largest = 1;
-    for (const double value : expected) largest = std::max(largest, std::abs(value));
-    check_close_up_to_signs(doubles(scores), expected, count, 1e-4 * largest);
-  }
-}
-
-TEST_CASE("PCA: a ratio selects as many components as in scikit-learn") {
-  const Json reference = load_ml_reference("decomposition");
-  for (const Json& item : member(reference, "counts").items) {
-    PCA model({.n_components = number_of(item, "ratio")});
-    model.fit(load_ml_data(member(item, "data").string).x);
-    CHECK(model.n_components() == integer_of(item, "count"));
+    const auto expected = [&](const char* what) { return cases["pca." + name + "." + what]; };
+    const Tensor x = ml_set(name).x;
+    for (const bool whiten : {false, true}) {
+      PCA model({.n_components = expected("components").rows,
+                 .whiten = whiten,
+                 .solver = PcaSolver::full});
+      model.fit(x);
+      check_rows_up_to_signs(model.components(), expected("components"), 1e-4);
+      check_close(model.explained_variance(), expected("variance").values, 1e-4);
+      check_close(model.explained_variance_ratio(), expected("ratio").values, 1e-4);
+      check_close(model.singular_values(), expected("singular").values, 1e-4);
+      CHECK(model.noise_variance() == doctest::Approx(expected("noise").values[0]).epsilon(1e-4));
+      const MlCase scores = expected(whiten ? "white" : "scores");
+      double largest = 1;
+      for (const double value : scores.values) largest = std::max(largest, std::abs(value));
+      check_rows_up_to_signs(model.transform(x.slice(0, 0, 5)).transpose().contiguous(), scores,
+                             1e-4 * largest);
+    }
+    const MlCase counts = expected("counts");
+    for (int64_t i = 0; i < counts.rows; ++i) {
+      PCA model({.n_components = counts.values[2 * i]});
+      model.fit(x);
+      CHECK(model.n_components() == static_cast<int64_t>(counts.values[2 * i + 1]));
+    }
   }
 }
 
 TEST_CASE("PCA: fewer samples than features") {
-  const Json reference = load_ml_reference("decomposition");
-  const Json& item = member(reference, "wide");
+  const MlCases cases("decomposition.txt");
   PCA model({.n_components = 7});
-  model.fit(load_ml_data("digits").x.slice(0, 0, 40));
-  check_close_up_to_signs(doubles(model.components()), numbers_of(item, "components"), 7, 1e-4);
-  check_close(model.explained_variance(), numbers_of(item, "variance"), 1e-4);
-  check_close(model.explained_variance_ratio(), numbers_of(item, "ratio"), 1e-4);
-  CHECK(model.noise_variance() == doctest::Approx(number_of(item, "noise")).epsilon(1e-3));
+  model.fit(ml_set("digits").x.slice(0, 0, 40));
+  check_rows_up_to_signs(model.components(), cases["pca.wide.components"], 1e-4);
+  check_close(model.explained_variance(), cases["pca.wide.variance"].values, 1e-4);
+  check_close(model.explained_variance_ratio(), cases["pca.wide.ratio"].values, 1e-4);
+  CHECK(model.noise_variance() == doctest::Approx(cases.number("pca.wide.noise")).epsilon(1e-4));
 }
 
 TEST_CASE("PCA: the randomized solver finds the largest components") {
-  const MlData data = load_ml_data("digits");
+  const MlSet data = ml_set("digits");
   PCA full({.n_components = 6, .solver = PcaSolver::full});
   PCA fast({.n_components = 6, .solver = PcaSolver::randomized, .iterated_power = 7});
   PCA again({.n_components = 6, .solver = PcaSolver::randomized, .iterated_power = 7});
@@ -89,7 +86,7 @@ TEST_CASE("PCA: the variance and its ratio are separate, and without NaN, unlike
 }
 
 TEST_CASE("PCA: inverse_transform restores the samples, which the original cannot do") {
-  const MlData data = load_ml_data("iris");
+  const MlSet data = ml_set("iris");
   for (const bool whiten : {false, true}) {
     PCA model({.whiten = whiten});
     const Tensor z = model.fit_transform(data.x);
@@ -140,7 +137,7 @@ TEST_CASE("PCA: constant features, and samples that are all equal") {
 }
 
 TEST_CASE("PCA: on every device") {
-  const MlData data = load_ml_data("iris");
+  const MlSet data = ml_set("iris");
   PCA expected({.n_components = 2});
   const Tensor z = expected.fit_transform(data.x);
   for (const Device device : all_devices()) {

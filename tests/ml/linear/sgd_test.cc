@@ -57,6 +57,17 @@ TEST_CASE("SGDClassifier: the steps of scikit-learn, for each loss and penalty")
         check_case(SGDClassifier(options), set.x, set.y, cases,
                    name + ".sgd." + loss.first + "." + penalty.first);
       }
+    const std::pair<std::string, SgdLoss> more[] = {
+        {"modified_huber", SgdLoss::modified_huber},
+        {"epsilon_insensitive", SgdLoss::epsilon_insensitive},
+        {"squared_epsilon_insensitive", SgdLoss::squared_epsilon_insensitive}};
+    for (const auto& loss : more) {
+      SGDClassifierOptions options = in_order();
+      options.loss = loss.second;
+      options.learning_rate = LearningRate::invscaling;
+      options.eta0 = 0.02;
+      check_case(SGDClassifier(options), set.x, set.y, cases, name + ".sgd." + loss.first);
+    }
     SGDClassifierOptions average = in_order(), weights = in_order(), balanced = in_order(),
                          adaptive = in_order();
     average.average = true;
@@ -86,6 +97,11 @@ TEST_CASE("SGDRegressor: the steps of scikit-learn") {
   constant.alpha = 0.003;
   check_case(SGDRegressor(squared), set.x, set.y, cases, "tall.sgd.squared_error");
   check_case(SGDRegressor(huber), set.x, set.y, cases, "tall.sgd.huber");
+  SGDRegressorOptions narrow = squared;
+  narrow.loss = SgdLoss::epsilon_insensitive;
+  check_case(SGDRegressor(narrow), set.x, set.y, cases, "tall.sgd.epsilon_insensitive");
+  narrow.loss = SgdLoss::squared_epsilon_insensitive;
+  check_case(SGDRegressor(narrow), set.x, set.y, cases, "tall.sgd.squared_epsilon_insensitive");
   check_case(SGDRegressor(constant), set.x, set.y, cases, "tall.sgd.constant");
 }
 
@@ -166,6 +182,26 @@ TEST_CASE("Tempura's fault: SGDRegressor scaled x in training but not in predict
   SGDRegressor model(options);
   model.fit(floats(x, {200, 1}), floats(y, {200}));
   CHECK(model.predict(floats({4}, {1, 1}))(0) == doctest::Approx(7).epsilon(0.02));
+}
+
+TEST_CASE("SGD: weights that become infinite are an error, and leave the model as it was") {
+  const Tensor large = floats({1e38, -1e38, 3e38}, {3, 1}), small = floats({1, -1, 3}, {3, 1});
+  SGDRegressor regressor;
+  CHECK_THROWS_AS(regressor.partial_fit(large, floats({1, 2, 3}, {3})), Error);
+  CHECK_THROWS_AS(regressor.predict(small), ShapeError);
+  regressor.partial_fit(small, floats({1, 2, 3}, {3}));
+  const std::vector<float> before = regressor.coefficients().to_vector();
+  CHECK_THROWS_AS(regressor.fit(large, floats({1, 2, 3}, {3})), Error);
+  CHECK(regressor.coefficients().to_vector() == before);
+  SGDClassifierOptions options = in_order();
+  options.loss = SgdLoss::squared_error;
+  options.learning_rate = LearningRate::constant;
+  options.eta0 = 1;
+  SGDClassifier classifier(options);
+  const Tensor y = integers({0, 1, 1}, {3});
+  CHECK_THROWS_AS(classifier.partial_fit(large, y, {0, 1}), Error);
+  CHECK_THROWS_AS(classifier.predict(small), ShapeError);
+  CHECK_THROWS_AS(classifier.partial_fit(large, y, {0, 1}), Error);
 }
 
 TEST_CASE("SGD: errors") {

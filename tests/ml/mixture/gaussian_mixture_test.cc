@@ -9,7 +9,8 @@
 #include "matrix/linalg/solve.h"
 #include "matrix/threads.h"
 #include "tests/support/devices.h"
-#include "tests/support/ml_data.h"
+#include "tests/support/ml_cases.h"
+#include "tests/support/reference.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -21,17 +22,19 @@ namespace {
 constexpr CovarianceType kTypes[] = {CovarianceType::full, CovarianceType::tied,
                                      CovarianceType::diag, CovarianceType::spherical};
 
-CovarianceType type_of(const std::string& name) {
-  for (const auto& pair : {std::pair{"full", CovarianceType::full},
-                           {"tied", CovarianceType::tied},
-                           {"diag", CovarianceType::diag}})
-    if (name == pair.first) return pair.second;
-  return CovarianceType::spherical;
+/// Calls body(name, components, columns, type) for each case of mixture.txt.
+template <class Body>
+void for_each_case(const Body& body) {
+  for (const std::string set : {"iris", "cancer"})
+    for (const CovarianceType type : kTypes) {
+      const char* const kinds[] = {"full", "tied", "diag", "spherical"};
+      const bool iris = set == "iris";
+      body(set + "." + kinds[static_cast<size_t>(type)], iris ? 3 : 2, iris ? 4 : 2, type);
+    }
 }
 
-Tensor tensor_of(const Doubles& values, const Shape& shape) {
-  const std::vector<float> narrow(values.begin(), values.end());
-  return Tensor::from(std::span<const float>(narrow), shape, Device::cpu());
+Tensor columns_of(const std::string& name, int64_t count) {
+  return ml_set(name.substr(0, name.find('.'))).x.slice(1, 0, count).contiguous();
 }
 
 Shape covariance_shape(CovarianceType type, int64_t k, int64_t d) {
@@ -74,58 +77,53 @@ double plain_log_density(const GaussianMixture& model, CovarianceType type, cons
 }  // namespace
 
 TEST_CASE("GaussianMixture: from a given start, the result of scikit-learn") {
-  const Json cases = load_ml_reference("mixture");
-  for (const Json& item : cases.items) {
-    const std::string name = member(item, "data").string, kind = member(item, "type").string;
+  const MlCases cases("mixture.txt");
+  for_each_case([&](const std::string& name, int64_t k, int64_t d, CovarianceType type) {
     CAPTURE(name);
-    CAPTURE(kind);
-    const int64_t k = integer_of(item, "k"), d = integer_of(item, "columns");
-    const CovarianceType type = type_of(kind);
-    const Tensor x = load_ml_data(name).x.slice(1, 0, d).contiguous();
-    GaussianMixture model({.n_components = k,
-                           .covariance_type = type,
-                           .tol = 1e-4,
-                           .max_iter = 300,
-                           .weights_init = tensor_of(numbers_of(item, "weights_init"), {k}),
-                           .means_init = tensor_of(numbers_of(item, "means_init"), {k, d}),
-                           .precisions_init = tensor_of(numbers_of(item, "precisions_init"),
-                                                        covariance_shape(type, k, d))});
+    const auto expected = [&](const char* what) { return cases[name + "." + what].values; };
+    const Tensor x = columns_of(name, d);
+    GaussianMixture model(
+        {.n_components = k,
+         .covariance_type = type,
+         .tol = 1e-4,
+         .max_iter = 300,
+         .weights_init = floats(expected("weights_init"), {k}),
+         .means_init = floats(expected("means_init"), {k, d}),
+         .precisions_init = floats(expected("precisions_init"), covariance_shape(type, k, d))});
     model.fit(x);
     CHECK(model.converged());
     // The stop may differ by a few iterations, because each of the last ones gains about 1e-4.
-    CHECK(std::abs(model.n_iter() - integer_of(item, "n_iter")) <= 3);
-    CHECK(std::abs(model.score(x) - number_of(item, "score")) < 3e-4);
-    CHECK(model.bic(x) == doctest::Approx(number_of(item, "bic")).epsilon(1e-3));
-    CHECK(model.aic(x) == doctest::Approx(number_of(item, "aic")).epsilon(1e-3));
-    check_close(model.weights(), numbers_of(item, "weights"), 0, 0.01);
-    check_close(model.means(), numbers_of(item, "means"), 0.02, 0.02);
+    CHECK(std::abs(model.n_iter() - cases.number(name + ".n_iter")) <= 3);
+    CHECK(std::abs(model.score(x) - expected("score")[0]) < 3e-4);
+    CHECK(model.bic(x) == doctest::Approx(expected("bic")[0]).epsilon(1e-3));
+    CHECK(model.aic(x) == doctest::Approx(expected("aic")[0]).epsilon(1e-3));
+    check_close(model.weights(), expected("weights"), 0, 0.01);
+    check_close(model.means(), expected("means"), 0.02, 0.02);
     const Tensor proba = model.predict_proba(x(Slice({}, {}, 10)));
-    check_close(proba, numbers_of(item, "proba"), 0, 0.03);
-    if (model.n_iter() == integer_of(item, "n_iter")) {
-      check_close(model.weights(), numbers_of(item, "weights"), 0, 1e-3);
-      check_close(model.covariances(), numbers_of(item, "covariances"), 5e-3, 1e-3);
+    check_close(proba, expected("proba"), 0, 0.03);
+    if (model.n_iter() == cases.number(name + ".n_iter")) {
+      check_close(model.weights(), expected("weights"), 0, 1e-3);
+      check_close(model.covariances(), expected("covariances"), 5e-3, 1e-3);
     }
-  }
+  });
 }
 
 TEST_CASE("GaussianMixture: from k-means, as good as scikit-learn over 20 seeds") {
-  const Json cases = load_ml_reference("mixture");
-  for (const Json& item : cases.items) {
-    const int64_t d = integer_of(item, "columns");
-    const Tensor x = load_ml_data(member(item, "data").string).x.slice(1, 0, d).contiguous();
+  const MlCases cases("mixture.txt");
+  for_each_case([&](const std::string& name, int64_t k, int64_t d, CovarianceType type) {
+    CAPTURE(name);
+    const Tensor x = columns_of(name, d);
     double mean = 0, expected = 0, squares = 0;
-    const Doubles scores = numbers_of(item, "scores");
+    const Doubles scores = cases[name + ".scores"].values;
     for (const double score : scores) expected += score / 20;
     for (const double score : scores) squares += (score - expected) * (score - expected);
     for (uint64_t seed = 0; seed < 20; ++seed) {
-      GaussianMixture model({.n_components = integer_of(item, "k"),
-                             .covariance_type = type_of(member(item, "type").string),
-                             .seed = seed});
+      GaussianMixture model({.n_components = k, .covariance_type = type, .seed = seed});
       model.fit(x);
       mean += model.score(x) / 20;
     }
     CHECK(mean >= expected - 3 * std::sqrt(2 * squares / 19 / 20) - 1e-3 * std::abs(expected));
-  }
+  });
 }
 
 TEST_CASE("GaussianMixture: the density in 1, 2, 3 and 5 dimensions, wrong in the original but 2") {
@@ -145,7 +143,7 @@ TEST_CASE("GaussianMixture: the density in 1, 2, 3 and 5 dimensions, wrong in th
 }
 
 TEST_CASE("GaussianMixture: predict and predict_proba, which the original lacks") {
-  const Tensor x = blobs({{0, 0}, {8, 0}, {0, 8}}, 300, 1, 1);
+  const Tensor x = noisy_centers({{0, 0}, {8, 0}, {0, 8}}, 300, 1, 1);
   for (const CovarianceType type : kTypes) {
     GaussianMixture model({.n_components = 3, .covariance_type = type});
     model.fit(x);
@@ -164,7 +162,7 @@ TEST_CASE("GaussianMixture: predict and predict_proba, which the original lacks"
 }
 
 TEST_CASE("GaussianMixture: a large mean, random starts and restarts") {
-  const Tensor x = blobs({{10000, 0}, {10004, 0}}, 400, 0.5f, 2);
+  const Tensor x = noisy_centers({{10000, 0}, {10004, 0}}, 400, 0.5f, 2);
   GaussianMixture one({.n_components = 2, .init_params = ml::MixtureInit::random});
   GaussianMixture best({.n_components = 2, .n_init = 8, .init_params = ml::MixtureInit::random});
   one.fit(x);
@@ -179,7 +177,7 @@ TEST_CASE("GaussianMixture: a large mean, random starts and restarts") {
 TEST_CASE("GaussianMixture: samples have the means and covariances of the mixture") {
   for (const CovarianceType type : kTypes) {
     GaussianMixture model({.n_components = 2, .covariance_type = type});
-    model.fit(blobs({{0, 0}, {30, 10}}, 200, 2, 3));
+    model.fit(noisy_centers({{0, 0}, {30, 10}}, 200, 2, 3));
     const GaussianMixture::Sample drawn = model.sample(4000, 5);
     CHECK(drawn.x.shape() == Shape{4000, 2});
     check_close(model.predict(drawn.x), doubles(drawn.components), 0);

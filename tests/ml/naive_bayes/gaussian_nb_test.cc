@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 #include "tests/support/devices.h"
-#include "tests/support/ml_data.h"
+#include "tests/support/ml_cases.h"
+#include "tests/support/reference.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -13,40 +14,39 @@ using ml::GaussianNB;
 
 namespace {
 
-Tensor labels_of(std::initializer_list<int32_t> values) {
-  return Tensor::from(std::span<const int32_t>(values.begin(), values.size()),
-                      {static_cast<int64_t>(values.size())}, Device::cpu());
+Tensor labels_of(const std::vector<double>& values) {
+  return integers(values, {static_cast<int64_t>(values.size())});
 }
 
 }  // namespace
 
 TEST_CASE("GaussianNB: the results of scikit-learn, at once and in parts, on every device") {
-  const Json cases = load_ml_reference("naive_bayes");
+  const MlCases cases("naive_bayes.txt");
   for (const Device device : all_devices())
-    for (const Json& item : cases.items) {
-      const std::string name = member(item, "data").string;
+    for (const std::string name : {"iris", "cancer", "digits"}) {
       CAPTURE(name);
-      const Json& expected = member(item, "gaussian");
-      const MlData data = load_ml_data(name, device);
+      const auto expected = [&](const char* what) {
+        return cases[name + ".gaussian." + what].values;
+      };
+      const MlSet data = ml_set(name).to(device);
       GaussianNB model;
       model.fit(data.x, data.y);
-      check_close(model.theta(), numbers_of(expected, "theta"), 1e-5, 1e-6);
-      check_close(model.var(), numbers_of(expected, "var"), 1e-4, 1e-9);
-      check_close(model.class_prior(), numbers_of(expected, "prior"), 1e-5);
+      check_close(model.theta(), expected("theta"), 1e-5, 1e-6);
+      check_close(model.var(), expected("var"), 1e-4, 1e-9);
+      check_close(model.class_prior(), expected("prior"), 1e-5);
       // In digits, f32 cannot tell classes apart of which all have impossible pixels.
       const double tolerance = name == "digits" ? 0.01 : 1e-6;
-      CHECK(std::abs(model.score(data.x, data.y) - number_of(expected, "accuracy")) <= tolerance);
+      CHECK(std::abs(model.score(data.x, data.y) - expected("accuracy")[0]) <= tolerance);
       if (name != "digits")
-        check_close(model.predict_proba(data.x(Slice({}, {}, 25))), numbers_of(expected, "proba"),
-                    0, 2e-3);
+        check_close(model.predict_proba(data.x(Slice({}, {}, 25))), expected("proba"), 0, 2e-3);
       GaussianNB parts;
       for (int64_t begin = 0; begin < data.x.dim(0); begin += 70) {
         const int64_t rows = std::min<int64_t>(70, data.x.dim(0) - begin);
         parts.partial_fit(data.x.slice(0, begin, rows), data.y.slice(0, begin, rows),
                           begin == 0 ? model.classes() : std::vector<int32_t>{});
       }
-      check_close(parts.theta(), numbers_of(expected, "theta"), 1e-4, 1e-5);
-      check_close(parts.var(), numbers_of(expected, "var"), 1e-3, 1e-6);
+      check_close(parts.theta(), expected("theta"), 1e-4, 1e-5);
+      check_close(parts.var(), expected("var"), 1e-3, 1e-6);
     }
 }
 

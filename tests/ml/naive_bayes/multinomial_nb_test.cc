@@ -3,7 +3,8 @@
 
 #include "base/error.h"
 #include "tests/support/devices.h"
-#include "tests/support/ml_data.h"
+#include "tests/support/ml_cases.h"
+#include "tests/support/reference.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -11,21 +12,21 @@ using ml::MultinomialNB;
 
 namespace {
 
-Tensor labels_of(std::initializer_list<int32_t> values) {
-  return Tensor::from(std::span<const int32_t>(values.begin(), values.size()),
-                      {static_cast<int64_t>(values.size())}, Device::cpu());
+Tensor labels_of(const std::vector<double>& values) {
+  return integers(values, {static_cast<int64_t>(values.size())});
 }
 
 }  // namespace
 
 TEST_CASE("MultinomialNB: the results of scikit-learn, at once and in parts, on every device") {
-  const Json cases = load_ml_reference("naive_bayes");
+  const MlCases cases("naive_bayes.txt");
   for (const Device device : all_devices())
-    for (const Json& item : cases.items) {
-      const std::string name = member(item, "data").string;
+    for (const std::string name : {"iris", "cancer", "digits"}) {
       CAPTURE(name);
-      const Json& expected = member(item, "multinomial");
-      const MlData data = load_ml_data(name, device);
+      const auto expected = [&](const char* what) {
+        return cases[name + ".multinomial." + what].values;
+      };
+      const MlSet data = ml_set(name).to(device);
       MultinomialNB model({.alpha = 0.5}), parts({.alpha = 0.5});
       model.fit(data.x, data.y);
       for (int64_t begin = 0; begin < data.x.dim(0); begin += 70) {
@@ -34,11 +35,10 @@ TEST_CASE("MultinomialNB: the results of scikit-learn, at once and in parts, on 
                           begin == 0 ? model.classes() : std::vector<int32_t>{});
       }
       for (const MultinomialNB* either : {&model, &parts}) {
-        check_close(either->feature_log_prob(), numbers_of(expected, "log_prob"), 1e-5, 1e-5);
-        check_close(either->class_log_prior(), numbers_of(expected, "log_prior"), 1e-5);
-        CHECK(std::abs(either->score(data.x, data.y) - number_of(expected, "accuracy")) <= 2e-3);
-        check_close(either->predict_proba(data.x(Slice({}, {}, 25))), numbers_of(expected, "proba"),
-                    0, 1e-2);
+        check_close(either->feature_log_prob(), expected("log_prob"), 1e-5, 1e-5);
+        check_close(either->class_log_prior(), expected("log_prior"), 1e-5);
+        CHECK(std::abs(either->score(data.x, data.y) - expected("accuracy")[0]) <= 2e-3);
+        check_close(either->predict_proba(data.x(Slice({}, {}, 25))), expected("proba"), 0, 1e-2);
       }
     }
 }

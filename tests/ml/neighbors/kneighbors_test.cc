@@ -2,7 +2,8 @@
 #include "ml/neighbors/kneighbors.h"
 
 #include "base/error.h"
-#include "tests/support/ml_data.h"
+#include "tests/support/ml_cases.h"
+#include "tests/support/reference.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -17,7 +18,7 @@ struct Parts {
 };
 
 /// Tests with the samples whose number is a multiple of 5.
-Parts split(const MlData& data) {
+Parts split(const MlSet& data) {
   std::vector<float> test_x, train_x;
   std::vector<int32_t> test_y, train_y;
   const std::vector<float> x = data.x.to_vector();
@@ -40,22 +41,21 @@ Tensor column(const Tensor& x, int64_t i) { return x.slice(1, i, 1).contiguous()
 }  // namespace
 
 TEST_CASE("KNeighborsClassifier and KNeighborsRegressor: the results of scikit-learn") {
-  const Json cases = load_ml_reference("neighbors");
-  for (const Json& item : cases.items) {
-    const std::string name = member(item, "data").string;
+  const MlCases cases("neighbors.txt");
+  for (const std::string name : {"iris", "cancer", "digits"}) {
     CAPTURE(name);
-    const Parts parts = split(load_ml_data(name));
+    const Parts parts = split(ml_set(name));
     const int64_t last = parts.train_x.dim(1) - 1;
     for (const NeighborWeights weights : {NeighborWeights::uniform, NeighborWeights::distance}) {
-      const Json& expected =
-          member(item, weights == NeighborWeights::uniform ? "uniform" : "distance");
+      const std::string prefix =
+          name + (weights == NeighborWeights::uniform ? ".uniform." : ".distance.");
       KNeighborsClassifier classifier({.n_neighbors = 7, .weights = weights});
       classifier.fit(parts.train_x, parts.train_y);
       // At equal distances, the selected neighbors may differ.
       CHECK(classifier.score(parts.test_x, parts.test_y) ==
-            doctest::Approx(number_of(expected, "accuracy")).epsilon(0.01));
+            doctest::Approx(cases.number(prefix + "accuracy")).epsilon(0.01));
       const Tensor proba = classifier.predict_proba(parts.test_x.slice(0, 0, 20));
-      const Doubles actual = doubles(proba), wanted = numbers_of(expected, "proba");
+      const Doubles actual = doubles(proba), wanted = cases[prefix + "proba"].values;
       REQUIRE(actual.size() == wanted.size());
       int64_t different = 0;
       for (size_t i = 0; i < actual.size(); ++i)
@@ -64,7 +64,7 @@ TEST_CASE("KNeighborsClassifier and KNeighborsRegressor: the results of scikit-l
       KNeighborsRegressor regressor({.n_neighbors = 7, .weights = weights});
       regressor.fit(parts.train_x.slice(1, 0, last), column(parts.train_x, last));
       CHECK(regressor.score(parts.test_x.slice(1, 0, last), column(parts.test_x, last)) ==
-            doctest::Approx(number_of(expected, "r2")).epsilon(0.02));
+            doctest::Approx(cases.number(prefix + "r2")).epsilon(0.02));
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Perceptron and PassiveAggressiveClassifier.
+// Perceptron and passive-aggressive learners.
 #include "ml/online/passive_aggressive.h"
 
 #include "base/error.h"
@@ -40,6 +40,23 @@ TEST_CASE("Perceptron and PassiveAggressiveClassifier: the steps of scikit-learn
                    set, cases, name + ".pa2." + c.first);
     }
   }
+}
+
+TEST_CASE("PassiveAggressiveRegressor: the steps of scikit-learn") {
+  const MlCases cases("online.txt");
+  const MlSet set = regression_set(80, 7, 1, 10);
+  const std::pair<std::string, double> limits[] = {{"0.01", 0.01}, {"1", 1}};
+  for (const auto& c : limits)
+    for (PassiveAggressiveKind kind : {PassiveAggressiveKind::pa1, PassiveAggressiveKind::pa2}) {
+      const std::string name = std::string("regression.pa") +
+                               (kind == PassiveAggressiveKind::pa1 ? "1." : "2.") + c.first;
+      CAPTURE(name);
+      PassiveAggressiveRegressor model({.c = c.second, .kind = kind, .shuffle = false});
+      model.fit(set.x, set.y);
+      CHECK(difference(model.coefficients(), cases[name + ".w"].values) < 1e-5);
+      CHECK(difference(model.intercept(), cases[name + ".b"].values) < 1e-5);
+    }
+  CHECK_THROWS_AS(PassiveAggressiveRegressor({.epsilon = -1}), ShapeError);
 }
 
 TEST_CASE("Tempura's fault: PassiveAggressive ignored C and mode, and computed 1 / 2 * C") {

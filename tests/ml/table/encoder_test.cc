@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "ml/model/archive.h"
+#include "ml/archive.h"
 
 using namespace kaiseki;
 using namespace kaiseki::ml;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ml/model/archive.h"
+#include "ml/archive.h"
 
 #include <algorithm>
 #include <span>

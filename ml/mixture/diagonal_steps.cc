@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "ml/mixture/diagonal_steps.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "matrix/threads.h"
+
+namespace kaiseki::ml {
+namespace {
+
+constexpr int64_t kRows = 128;  // of a block, which stays in the cache
+constexpr int64_t kLeastRows = 1024, kMostPieces = 64;
+constexpr int64_t kLanes = 16;  // independent sums, which the compiler puts into vectors
+
+/// The parameters in f32. Samples are columns of a block, so that vectors run over samples.
+class DiagonalStep {
+ public:
+  explicit DiagonalStep(const Gaussians& model)
+      : model_(model),
+        means_(model.means.begin(), model.means.end()),
+        constants_(model.log_constants()) {
+    for (int64_t k = 0; k < model.count; ++k)
+      for (int64_t j = 0; j < model.features; ++j)
+        factors_.push_back(static_cast<float>(model.type == CovarianceType::diag
+                                                  ? model.factors[k * model.features + j]
+                                                  : model.factors[k]));
+  }
+
+  void add_piece(const float* x, int64_t rows, MixtureSums& sums) const {
+    std::vector<float> block(static_cast<size_t>(model_.features * kRows));
+    std::vector<float> weights(static_cast<size_t>(model_.count * kRows));
+    for (int64_t begin = 0; begin < rows; begin += kRows) {
+      const int64_t count = std::min(kRows, rows - begin);
+      // Other columns keep old samples, or zeros. Their weights are 0.
+      transpose(x + begin * model_.features, count, block.data());
+      log_probabilities(block.data(), weights.data());
+      sums.log_likelihood += normalize(weights.data(), count);
+      add_block(block.data(), weights.data(), sums);
+    }
+  }
+
+ private:
+  void transpose(const float* x, int64_t rows, float* block) const {
+    for (int64_t first = 0; first < model_.features; first += kLanes) {
+      const int64_t end = std::min(first + kLanes, model_.features);
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = first; j < end; ++j) block[j * kRows + i] = x[i * model_.features + j];
+    }
+  }
+
+  void log_probabilities(const float* block, float* out) const {
+    for (int64_t k = 0; k < model_.count; ++k) {
+      float squares[kRows] = {};
+      for (int64_t j = 0; j < model_.features; ++j) {
+        const float* column = block + j * kRows;
+        const float mean = means_[k * model_.features + j];
+        const float factor = factors_[k * model_.features + j];
+        for (int64_t i = 0; i < kRows; ++i) {
+          const float standard = (column[i] - mean) * factor;
+          squares[i] += standard * standard;
+        }
+      }
+      const auto constant = static_cast<float>(constants_[k]);
+      for (int64_t i = 0; i < kRows; ++i) out[k * kRows + i] = constant - 0.5f * squares[i];
+    }
+  }
+
+  /// Makes the weights of each sample have the sum 1. Returns the log likelihood of `count`
+  /// samples.
+  double normalize(float* weights, int64_t count) const {
+    double total = 0;
+    for (int64_t i = 0; i < kRows; ++i) {
+      float largest = weights[i], sum = 0;
+      for (int64_t k = 1; k < model_.count; ++k)
+        largest = std::max(largest, weights[k * kRows + i]);
+      for (int64_t k = 0; k < model_.count; ++k) {
+        float& weight = weights[k * kRows + i];
+        weight = i < count ? std::exp(weight - largest) : 0;
+        sum += weight;
+      }
+      if (i >= count) continue;
+      for (int64_t k = 0; k < model_.count; ++k) weights[k * kRows + i] /= sum;
+      total += static_cast<double>(largest + std::log(sum));
+    }
+    return total;
+  }
+
+  void add_block(const float* block, const float* weights, MixtureSums& sums) const {
+    for (int64_t k = 0; k < model_.count; ++k) {
+      const float* weight = weights + k * kRows;
+      for (int64_t i = 0; i < kRows; ++i) sums.weights[k] += static_cast<double>(weight[i]);
+      for (int64_t j = 0; j < model_.features; ++j) {
+        const float* column = block + j * kRows;
+        const int64_t at = k * model_.features + j;
+        const float mean = means_[at];
+        float first[kLanes] = {}, second[kLanes] = {};
+        for (int64_t i = 0; i < kRows; i += kLanes)
+          for (int64_t lane = 0; lane < kLanes; ++lane) {
+            const float difference = column[i + lane] - mean;
+            const float weighted = weight[i + lane] * difference;
+            first[lane] += weighted;
+            second[lane] += weighted * difference;
+          }
+        for (int64_t lane = 0; lane < kLanes; ++lane) {
+          sums.first[at] += static_cast<double>(first[lane]);
+          sums.second[at] += static_cast<double>(second[lane]);
+        }
+      }
+    }
+  }
+
+  const Gaussians& model_;
+  std::vector<float> means_, factors_;  // [count, features]
+  std::vector<double> constants_;
+};
+
+void add_to(std::vector<double>& sums, const std::vector<double>& more) {
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
+}
+
+}  // namespace
+
+MixtureSums diagonal_expectation(const Tensor& x, const Gaussians& model) {
+  const DiagonalStep step(model);
+  const int64_t n = x.dim(0), grain = std::max(kLeastRows, (n + kMostPieces - 1) / kMostPieces);
+  const float* rows = x.data<float>();
+  MixtureSums all(model);
+  std::vector<MixtureSums> pieces(static_cast<size_t>((n + grain - 1) / grain), all);
+  parallel_for(n, grain, [&](int64_t begin, int64_t end) {
+    step.add_piece(rows + begin * model.features, end - begin, pieces[begin / grain]);
+  });
+  for (const MixtureSums& piece : pieces) {
+    add_to(all.weights, piece.weights);
+    add_to(all.first, piece.first);
+    add_to(all.second, piece.second);
+    all.log_likelihood += piece.log_likelihood;
+  }
+  return all;
+}
+
+}  // namespace kaiseki::ml
