@@ -84,7 +84,7 @@ void TableEncoder::encode_column(const Table& table, int64_t number, const Featu
     if (!column.has_value(i) && missing_ == Missing::refuse) refuse_missing(table, i, number);
     if (feature.is_text()) {
       const std::string text = column.text(i);
-      const auto found = std::ranges::lower_bound(feature.texts, text);
+      const auto found = std::lower_bound(feature.texts.begin(), feature.texts.end(), text);
       if (found == feature.texts.end() || *found != text)
         throw ParseError(table.source, table.place(i, number),
                          "expected a text of the training data, got " +

@@ -39,7 +39,7 @@ class Cells {
     const std::string_view first = text_.substr(0, text_.find('\n'));
     size_t most = 0;
     for (const char candidate : {',', ';', '\t'}) {
-      const auto count = static_cast<size_t>(std::ranges::count(first, candidate));
+      const auto count = static_cast<size_t>(std::count(first.begin(), first.end(), candidate));
       if (count > most) {
         most = count;
         separator_ = candidate;

@@ -66,8 +66,7 @@ void check_targets(const Model& model, const void* targets) {
 ByteVector bytes_of_elements(const Tensor& tensor) {
   Tensor whole = tensor.contiguous();
   ByteVector bytes(whole.bytes());
-  if (!bytes.empty())
-    std::memcpy(bytes.data(), whole.host_pointer(Access::read), bytes.size());
+  if (!bytes.empty()) std::memcpy(bytes.data(), whole.host_pointer(Access::read), bytes.size());
   return bytes;
 }
 
@@ -134,8 +133,7 @@ KAISEKI_EXPORT const std::byte* kaiseki_learn_apply(const SavedModel* saved, con
                                                     const float* x, int rows, int features,
                                                     int32_t* integers) {
   return guarded([&] {
-    const Tensor result =
-        saved->model->apply(use_of(use), samples_of(*saved, x, rows, features));
+    const Tensor result = saved->model->apply(use_of(use), samples_of(*saved, x, rows, features));
     *integers = result.dtype() == DType::i32;
     return return_bytes(bytes_of_elements(result));
   });
@@ -146,8 +144,7 @@ KAISEKI_EXPORT double kaiseki_learn_score(const SavedModel* saved, const float* 
   return guarded([&] {
     const Model& model = *saved->model;
     check_targets(model, y);
-    return model.score(samples_of(*saved, x, rows, features),
-                       targets_of(model, y, rows, outputs));
+    return model.score(samples_of(*saved, x, rows, features), targets_of(model, y, rows, outputs));
   });
 }
 

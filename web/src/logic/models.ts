@@ -73,13 +73,7 @@ export const MODELS: readonly ModelChoice[] = [
     about: 'Support vector machine. With two classes, lines show the boundary and the margin.',
     clusters: false,
     settings: [
-      {
-        kind: 'choice',
-        key: 'kernel',
-        label: 'Kernel',
-        options: { rbf: 'Gaussian', linear: 'Linear', poly: 'Cubic' },
-        start: 'rbf',
-      },
+      { kind: 'choice', key: 'kernel', label: 'Kernel', options: { rbf: 'Gaussian', linear: 'Linear' }, start: 'rbf' },
       powers('C', 'C, the weight of errors', -2, 3, 0),
       { ...powers('gamma', 'Gamma, the sharpness', -1, 2, 0.5), used: ({ kernel }) => kernel !== 'linear' },
     ],

@@ -55,7 +55,7 @@ export function fitPlane(learn: Learn, request: PlaneRequest): { model: Model; f
 function marksOf(model: Model): Pick<Fitted, 'centers' | 'ellipses'> {
   const none = { centers: new Float32Array(), ellipses: [] };
   if (model.task !== 'clustering') return none;
-  const { cluster_centers: centers, means, covariances } = model.state().tensors;
+  const { centers, means, covariances } = model.state().tensors;
   if (centers) return { ...none, centers: Float32Array.from(centers.values) };
   if (!means || !covariances) return none;
   return { ...none, ellipses: ellipsesOf(String(model.settings.covariance_type), means.values, covariances.values) };
