@@ -63,16 +63,14 @@ function paintAxes(ink: Ink, side: number, look: Look): void {
   ink.stroke();
 }
 
-function paintSegments(ink: Ink, side: number, segments: readonly number[], width: number, dash: number[]): void {
+function paintSegments(ink: Ink, side: number, segments: readonly number[], width: number): void {
   ink.lineWidth = width;
-  ink.setLineDash(dash);
   ink.beginPath();
   for (let i = 0; i < segments.length; i += 4) {
     ink.moveTo(side * segments[i], side * segments[i + 1]);
     ink.lineTo(side * segments[i + 2], side * segments[i + 3]);
   }
   ink.stroke();
-  ink.setLineDash([]);
 }
 
 export interface Scene {
@@ -90,9 +88,10 @@ export function paintPlane(ink: Ink, side: number, { points, fitted, drawing, cu
   paintBackground(ink, side, drawing?.field, look);
   paintAxes(ink, side, look);
   if (drawing) {
-    ink.strokeStyle = css(look.ink, 0.85);
-    paintSegments(ink, side, drawing.boundary, 2, []);
-    paintSegments(ink, side, drawing.margin, 1.4, [0.1, 3.5]);
+    ink.strokeStyle = css(look.ink, 0.9);
+    paintSegments(ink, side, drawing.boundary, 2.2);
+    ink.strokeStyle = css(look.ink, 0.4);
+    paintSegments(ink, side, drawing.margin, 1.5);
   }
   const clusters = fitted?.clusters.length === points.length ? fitted.clusters : null;
   points.forEach(({ x, y, label }, i) => {

@@ -154,8 +154,14 @@ function Tools({ state }: { state: PlaneState }) {
           <span>Erase</span>
         </label>
       </fieldset>
-      <button class="button quiet" onClick={() => state.clear()} disabled={!state.points.value.length}>
-        <Icon name="clear" /> Clear
+      <button
+        class="button quiet"
+        onClick={() => state.clear()}
+        disabled={!state.points.value.length}
+        aria-label="Clear"
+        title="Clear"
+      >
+        <Icon name="clear" />
       </button>
     </div>
   );
@@ -173,11 +179,11 @@ function Figures({ state }: { state: PlaneState }) {
   const fitted = state.fitted.value,
     name = state.name.value;
   const score = fitted?.score ?? null;
-  let label = 'Accuracy on these points',
+  let label = 'Accuracy',
     text = score === null ? '–' : percent(score);
   if (name === 'KMeans') [label, text] = ['Inertia', score === null ? '–' : (-score).toFixed(2)];
   if (name === 'GaussianMixture')
-    [label, text] = ['Log likelihood of a point', score === null ? '–' : score.toFixed(2)];
+    [label, text] = ['Log likelihood', score === null ? '–' : score.toFixed(2)];
   return (
     <dl class="stats">
       <div class="stat-good">
