@@ -11,7 +11,6 @@ std::span<const ConvSolver* const> cpu_conv_solvers() { return {}; }
 namespace cpu {
 
 void add_batch_norm(KernelTable&) {}
-void add_cross_entropy(KernelTable&) {}
 void add_lrn(KernelTable&) {}
 void add_normalize(KernelTable&) {}
 void add_pool(KernelTable&) {}

@@ -182,8 +182,7 @@ function Figures({ state }: { state: PlaneState }) {
   let label = 'Accuracy',
     text = score === null ? '–' : percent(score);
   if (name === 'KMeans') [label, text] = ['Inertia', score === null ? '–' : (-score).toFixed(2)];
-  if (name === 'GaussianMixture')
-    [label, text] = ['Log likelihood', score === null ? '–' : score.toFixed(2)];
+  if (name === 'GaussianMixture') [label, text] = ['Log likelihood', score === null ? '–' : score.toFixed(2)];
   return (
     <dl class="stats">
       <div class="stat-good">
