@@ -138,8 +138,8 @@ const COMPONENTS = {
   milliseconds: 1,
 };
 
-async function openDigits(served: boolean) {
-  vi.stubGlobal('fetch', async () => ({ ok: served }));
+async function openDigits() {
+  vi.stubGlobal('fetch', async () => ({ ok: false }));
   const worker = new FakeWorker(),
     state = new DigitsState(new Learner(worker));
   state.open();
@@ -152,13 +152,12 @@ async function openDigits(served: boolean) {
 }
 
 test('loads the built-in digits once, and their components', async () => {
-  const { worker, state, answer } = await openDigits(true);
+  const { worker, state, answer } = await openDigits();
   expect(worker.asked.length).toBe(1);
   expect(state.busy.value).toBe(true);
   await answer({ kind: 'digits', pictures: PICTURES });
   await answer({ kind: 'components', components: COMPONENTS });
   await vi.waitFor(() => expect(state.busy.value).toBe(false));
-  expect(state.served.value).toBe(true);
   expect(state.places.value.length).toBe(2);
   expect([...state.middles.value.keys()]).toEqual([4, 7]);
 });
@@ -168,16 +167,28 @@ test('a picture from its components stays between black and white', () => {
   expect(Array.from(rebuilt(COMPONENTS, 1))).toEqual([0.75, 0.375]);
 });
 
+test('the last choice wins, also if an earlier one fails later', async () => {
+  const { worker, state, answer } = await openDigits();
+  const served = state.use('served');
+  expect(state.origin.value).toBe('served');
+  const again = state.use('built-in');
+  await served;
+  expect(state.problem.value).toBe('');
+  for (let i = 0; i < 2; ++i) await answer({ kind: 'digits', pictures: PICTURES });
+  for (let i = 0; i < 2; ++i) await answer({ kind: 'components', components: COMPONENTS });
+  await again;
+  expect([state.origin.value, state.busy.value, worker.asked.length]).toEqual(['built-in', false, 0]);
+});
+
 test('wrong files are an error, and the pictures stay', async () => {
-  const { state, answer } = await openDigits(false);
+  const { state, answer } = await openDigits();
   await answer({ kind: 'digits', pictures: PICTURES });
   await answer({ kind: 'components', components: COMPONENTS });
   await vi.waitFor(() => expect(state.busy.value).toBe(false));
   await state.use('files', [new File([], 'cats.png')]);
   expect(state.problem.value).toMatch(/expected train-images.*got cats.png/);
   await state.use('served');
-  expect(state.problem.value).toMatch(/the server has no train-images/);
+  expect(state.problem.value).toMatch(/This server has no MNIST/);
   expect(state.pictures.value).toBe(PICTURES);
   expect(state.origin.value).toBe('built-in');
-  expect(state.served.value).toBe(false);
 });

@@ -7,7 +7,7 @@ import { middles, placesOf } from '../logic/scatter';
 import type { Components } from './answers';
 import type { Learner } from './learner';
 
-/** `kaiseki serve` has this folder if its machine has MNIST. */
+/** `kaiseki serve` has this folder if its machine has MNIST. Others answer 404. */
 const SERVED = '/data/mnist/';
 const BUILT_IN = 1500,
   MOST_PICTURES = 4000;
@@ -16,8 +16,6 @@ export type Origin = 'built-in' | 'served' | 'files';
 
 export class DigitsState {
   readonly origin = signal<Origin>('built-in');
-  /** Whether the server has MNIST. */
-  readonly served = signal(false);
   readonly pictures = signal<Pictures | null>(null);
   readonly components = signal<Components | null>(null);
   readonly across = signal(0);
@@ -34,6 +32,8 @@ export class DigitsState {
   });
   readonly middles = computed(() => middles(this.places.value, this.pictures.value?.labels ?? []));
   #opened = false;
+  #runs = 0;
+  #used: Origin = 'built-in';
 
   constructor(private readonly learner: Learner) {}
 
@@ -42,20 +42,23 @@ export class DigitsState {
     if (this.#opened) return;
     this.#opened = true;
     void this.use('built-in');
-    void fetch(`${SERVED}${MNIST_FILES[0]}.gz`, { method: 'HEAD' }).then(
-      ({ ok }) => (this.served.value = ok),
-      () => undefined, // offline
-    );
   }
 
+  /** Loads pictures. If that fails, the earlier ones stay. A later call wins. */
   async use(origin: Origin, files: readonly File[] = []): Promise<void> {
-    this.busy.value = true;
-    this.problem.value = '';
+    const run = ++this.#runs,
+      last = this.#used;
+    batch(() => {
+      this.origin.value = origin;
+      this.busy.value = true;
+      this.problem.value = '';
+    });
     try {
       const pictures = await this.#read(origin, files),
         components = await this.learner.components(pictures);
+      if (run !== this.#runs) return;
+      this.#used = origin;
       batch(() => {
-        this.origin.value = origin;
         this.pictures.value = pictures;
         this.components.value = components;
         [this.across.value, this.down.value] = [0, 1];
@@ -63,9 +66,11 @@ export class DigitsState {
         this.front.value = null;
       });
     } catch (error) {
+      if (run !== this.#runs) return;
+      this.origin.value = last;
       this.problem.value = (error as Error).message;
     } finally {
-      this.busy.value = false;
+      if (run === this.#runs) this.busy.value = false;
     }
   }
 
@@ -90,7 +95,7 @@ async function fetchServed(): Promise<NamedBytes[]> {
     MNIST_FILES.slice(0, 2).map(async (file) => {
       const name = `${file}.gz`,
         response = await fetch(SERVED + name);
-      if (!response.ok) throw new Error(`[mnist] the server has no ${name}: ${response.status}`);
+      if (!response.ok) throw new Error('[mnist] This server has no MNIST. Select its files instead.');
       return { name, bytes: await response.arrayBuffer() };
     }),
   );

@@ -190,16 +190,10 @@ function Chosen({ state }: { state: DigitsState }) {
 }
 
 function DataPanel({ state }: { state: DigitsState }) {
-  const { origin, served, busy } = state;
+  const { origin } = state;
   const option = (value: Origin, title: string, about: string) => (
     <label class="option">
-      <input
-        type="radio"
-        name="origin"
-        checked={origin.value === value}
-        disabled={busy.value}
-        onChange={() => void state.use(value)}
-      />
+      <input type="radio" name="origin" checked={origin.value === value} onChange={() => void state.use(value)} />
       <span>
         <b>{title}</b>
         <small>{about}</small>
@@ -212,7 +206,7 @@ function DataPanel({ state }: { state: DigitsState }) {
       <fieldset class="choices">
         <legend class="hidden">Pictures</legend>
         {option('built-in', 'Built-in digits', 'Drawn by the library. They look handwritten.')}
-        {served.value && option('served', 'MNIST', 'From this server.')}
+        {option('served', 'MNIST', 'From this server, if its machine has it.')}
       </fieldset>
       <label class="field">
         <span>Or select a file of MNIST’s pictures and one of its labels</span>
