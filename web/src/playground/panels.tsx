@@ -4,7 +4,8 @@ import { MODELS, valueAt, type Choice, type Slider } from '../logic/models';
 import { PRESETS, type Preset } from '../logic/presets';
 import type { PlaneState } from './plane-state';
 
-const shown = (value: number): string => (value !== 0 && (value < 0.001 || value >= 10_000) ? value.toExponential(0) : String(value));
+const shown = (value: number): string =>
+  value !== 0 && (value < 0.001 || value >= 10_000) ? value.toExponential(0) : String(value);
 
 function SliderField({ state, setting }: { state: PlaneState; setting: Slider }) {
   const position = Number(state.values.value[setting.key]),
