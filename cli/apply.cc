@@ -58,7 +58,8 @@ int run_command(const ApplyCommand& c) {
   const ml::Model& model = *saved.model;
   const ml::Use use = use_of(c, model);
   if (!c.output.empty()) for_option("--output", [&] { expect_writable(c.output); });
-  LearnData data = read_data(c.data);
+  LearnData data =
+      read_data(c.data, saved.columns ? std::optional(saved.columns->has_names()) : std::nullopt);
   Tensor y;
   if (!c.target.empty()) {
     if (!model.has_score()) throw Error("--target: " + std::string(model.name()) + " has no score");
@@ -77,7 +78,7 @@ int run_command(const ApplyCommand& c) {
     x = x.to(device);
     if (y.defined()) {
       const double score = model.score(x, y);
-      const char* name = model.task() == ml::Task::classification ? "accuracy" : "score";
+      const char* name = model.task() == ml::LearningTask::classification ? "accuracy" : "score";
       if (c.json)
         std::printf("%s\n", JsonLine().add("samples", x.dim(0)).add(name, score).str().c_str());
       else

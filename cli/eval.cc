@@ -86,6 +86,7 @@ int run_command(const EvalCommand& c) {
   nn::Network network = nn::Network::load(find_network(c.network), device);
   const WeightsInfo info = load_weights_for(c.weights, network);
   DataFlags data = c.data;
+  data.mean = mean_for(network, c.data.mean, c.data.mean_image);
   if (data.mean.empty()) data.mean = info.mean;
   if (data.std.empty()) data.std = info.std;
   if (!data.resize) data.resize = info.resize;

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/fit_progress.h"
 #include "cli/for_option.h"
+#include "cli/grid_search.h"
 #include "cli/learn_data.h"
 #include "cli/setup.h"
 #include "cli/text.h"
@@ -22,6 +23,7 @@
 #include "ml/metrics/classification.h"
 #include "ml/metrics/regression.h"
 #include "ml/model/file.h"
+#include "ml/model/registry.h"
 #include "ml/preprocessing/split.h"
 
 namespace kaiseki::cli {
@@ -58,13 +60,13 @@ struct Parts {
   std::optional<Part> test;
 };
 
-Parts split(const Part& all, const FitCommand& c, ml::Task task) {
+Parts split(const Part& all, const FitCommand& c, ml::LearningTask task) {
   if (c.test_size == 0) return {all, {}};
   return for_option("--test-size", [&] {
     ml::TrainTestSplitOptions options;
     options.test_size = c.test_size;
     options.seed = c.seed;
-    if (task == ml::Task::classification) options.stratify = &all.y;
+    if (task == ml::LearningTask::classification) options.stratify = &all.y;
     const ml::SplitIndices indices = ml::train_test_indices(all.samples(), options);
     const auto part = [&](const Tensor& rows) {
       return Part{take(all.x, rows, 0), all.y.defined() ? take(all.y, rows, 0) : Tensor()};
@@ -87,13 +89,13 @@ std::vector<Result> results_of(const ml::Model& model, const Parts& parts) {
     results.push_back({name, title, value(parts.train), {}});
     if (parts.test) results.back().test = value(*parts.test);
   };
-  if (model.task() == ml::Task::regression) {
+  if (model.task() == ml::LearningTask::regression) {
     add("r2", "R^2", [&](const Part& part) { return model.score(part.x, part.y); });
     add("rmse", "root mean squared error", [&](const Part& part) {
       return std::sqrt(ml::mean_squared_error(part.y, model.apply(ml::Use::predict, part.x)));
     });
   } else if (model.has_score()) {
-    const bool classes = model.task() == ml::Task::classification;
+    const bool classes = model.task() == ml::LearningTask::classification;
     add(classes ? "accuracy" : "score", classes ? "accuracy" : "score",
         [&](const Part& part) { return model.score(part.x, part.y); });
   }
@@ -118,12 +120,50 @@ void print_classes(const ml::Model& model, const Part& part, bool is_test,
   std::printf("\n%s", table.str().c_str());
 }
 
+/// The settings of the best candidate, after a search over all of them.
+struct Search {
+  Json settings;
+  std::vector<ml::SearchResult> results;
+};
+
+Search search(const FitCommand& c, const Json& settings, const Part& train, Device device) {
+  const std::vector<GridCandidate> candidates = grid_candidates(settings, c.grid);
+  const FitProgress progress(
+      c.model + " with " + format_count(static_cast<int64_t>(candidates.size())) + " settings",
+      c.json);
+  Search found;
+  found.results =
+      search_grid(c.model, candidates, {train.x.to(device), train.y, c.scale, c.folds},
+                  [](int64_t done, int64_t total) { ml::report_progress("fits", done, total); });
+  found.settings = candidates[static_cast<size_t>(ml::best_result(found.results))].settings;
+  return found;
+}
+
+void print_search(const std::vector<ml::SearchResult>& results) {
+  constexpr size_t kMost = 20;
+  std::vector<ml::SearchResult> order = results;
+  std::ranges::stable_sort(order, {}, &ml::SearchResult::rank_test_score);
+  Table table({"rank", "settings", "mean score", "deviation"});
+  for (size_t i = 0; i < std::min(kMost, order.size()); ++i) {
+    std::vector<std::string> settings;
+    for (const auto& pair : order[i].params) settings.push_back(pair.first + "=" + pair.second);
+    table.row({std::to_string(order[i].rank_test_score), join(settings, " "),
+               format_number("%.4f", order[i].mean_test_score),
+               format_number("%.4f", order[i].std_test_score)});
+  }
+  std::printf("%s", table.str().c_str());
+  if (order.size() > kMost)
+    std::printf("and %s more\n", format_count(static_cast<int64_t>(order.size() - kMost)).c_str());
+  std::printf("\n");
+}
+
 void print_json(const FitCommand& c, const Parts& parts, const std::vector<Result>& results,
-                double seconds) {
+                double seconds, const Json& settings) {
   JsonLine line;
   line.add("model", c.model).add("samples", parts.train.samples());
   line.add("test_samples", parts.test ? parts.test->samples() : 0);
   line.add("features", parts.train.x.dim(1)).add("seconds", seconds);
+  line.add("settings", format_json_line(settings));
   for (const Result& result : results) {
     line.add(result.name, result.train);
     if (result.test) line.add("test_" + result.name, *result.test);
@@ -153,18 +193,22 @@ void print_results(const FitCommand& c, const Parts& parts, const std::vector<Re
 
 int run_command(const FitCommand& c) {
   ml::SavedModel saved;
-  saved.model =
-      for_option("--set", [&] { return ml::make_model(c.model, settings_from(c.settings)); });
-  const ml::Task task = saved.model->task();
-  const bool needs_target = task == ml::Task::classification || task == ml::Task::regression;
+  Json settings = settings_from(c.settings);
+  saved.model = for_option("--set", [&] { return ml::make_model(c.model, settings); });
+  const ml::LearningTask task = saved.model->task();
+  const bool needs_target =
+      task == ml::LearningTask::classification || task == ml::LearningTask::regression;
   if (needs_target && c.target.empty())
     throw Error("missing option --target: " + c.model + " learns from targets");
   if (!needs_target && !c.target.empty())
     throw Error("--target: " + c.model +
                 " needs none. To leave a column out, remove it from the data");
+  if (!needs_target && !c.grid.empty())
+    throw Error("--grid: expected a classification or a regression, got " + c.model);
   for_option("--save", [&] { expect_writable(c.save); });
   const Device device = open_device(c.device);
-  LearnData data = read_data(c.data);
+  LearnData data =
+      read_data(c.data, c.header == "auto" ? std::nullopt : std::optional(c.header == "yes"));
   Part all;
   if (needs_target) {
     LearnTarget target = read_target(c.target, task, data);
@@ -182,6 +226,11 @@ int run_command(const FitCommand& c) {
   Parts parts = split(all, c, task);
   all = {};
   const double start = steady_seconds();
+  if (!c.grid.empty()) {
+    const Search found = search(c, settings, parts.train, device);
+    if (!c.json) print_search(found.results);
+    saved.model = ml::make_model(c.model, found.settings);
+  }
   if (c.scale) parts.train.x = saved.scaler.emplace().fit_transform(parts.train.x);
   if (c.scale && parts.test) parts.test->x = saved.scaler->transform(parts.test->x);
   parts.train.x = parts.train.x.to(device);
@@ -195,11 +244,11 @@ int run_command(const FitCommand& c) {
   const std::vector<Result> results = results_of(*saved.model, parts);
   for_option("--save", [&] { ml::save_model(c.save, saved); });
   if (c.json) {
-    print_json(c, parts, results, seconds);
+    print_json(c, parts, results, seconds, saved.model->settings());
     return 0;
   }
   print_results(c, parts, results, seconds);
-  if (task == ml::Task::classification)
+  if (task == ml::LearningTask::classification)
     print_classes(*saved.model, parts.test ? *parts.test : parts.train, parts.test.has_value(),
                   saved.class_names);
   std::printf("\nsaved    %s\n", c.save.c_str());

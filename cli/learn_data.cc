@@ -28,7 +28,8 @@ Tensor read_matrix(const std::string& file) {
 }
 
 /// Labels from texts: their numbers in the order of the names.
-Tensor labels_of(const ml::Table& table, int64_t number, const std::vector<std::string>& names) {
+Tensor labels_of(const ml::DataTable& table, int64_t number,
+                 const std::vector<std::string>& names) {
   const ml::Column& column = table.columns[static_cast<size_t>(number)];
   std::vector<int32_t> labels;
   for (int64_t i = 0; i < table.rows(); ++i) {
@@ -43,7 +44,7 @@ Tensor labels_of(const ml::Table& table, int64_t number, const std::vector<std::
   return Tensor::from(std::span<const int32_t>(labels), {table.rows()}, Device::cpu());
 }
 
-Tensor whole_numbers(const ml::Table& table, int64_t number) {
+Tensor whole_numbers(const ml::DataTable& table, int64_t number) {
   const ml::Column& column = table.columns[static_cast<size_t>(number)];
   std::vector<int32_t> labels;
   for (int64_t i = 0; i < table.rows(); ++i) {
@@ -57,14 +58,14 @@ Tensor whole_numbers(const ml::Table& table, int64_t number) {
   return Tensor::from(std::span<const int32_t>(labels), {table.rows()}, Device::cpu());
 }
 
-LearnTarget target_of(const ml::Table& table, int64_t number, ml::Task task,
+LearnTarget target_of(const ml::DataTable& table, int64_t number, ml::LearningTask task,
                       const std::vector<std::string>* names) {
   const ml::Column& column = table.columns[static_cast<size_t>(number)];
   for (int64_t i = 0; i < table.rows(); ++i)
     if (!column.has_value(i))
       throw ParseError(table.source, table.place(i, number), "expected a target, got none");
   LearnTarget target;
-  if (task != ml::Task::classification) {
+  if (task != ml::LearningTask::classification) {
     for (int64_t i = 0; i < table.rows(); ++i)
       if (const auto value = column.number(i); !value)
         throw ParseError(table.source, table.place(i, number),
@@ -86,9 +87,9 @@ LearnTarget target_of(const ml::Table& table, int64_t number, ml::Task task,
   return target;
 }
 
-Tensor npy_target(const std::string& file, ml::Task task) {
+Tensor npy_target(const std::string& file, ml::LearningTask task) {
   const Tensor values = nn::read_npy(file);
-  if (task != ml::Task::classification) return cast(values, DType::f32);
+  if (task != ml::LearningTask::classification) return cast(values, DType::f32);
   if (values.rank() != 1)
     throw Error(text_from(file, ": expected labels [samples], got ", values.shape()));
   const Tensor labels = cast(values, DType::i32);
@@ -104,19 +105,19 @@ Tensor npy_target(const std::string& file, ml::Task task) {
 
 }  // namespace
 
-LearnData read_data(const std::string& file) {
+LearnData read_data(const std::string& file, std::optional<bool> has_names) {
   return for_option("--data", [&] {
     LearnData data;
     if (!is_file(file)) throw Error("expected a .npy or .csv file, got '" + shortened(file) + "'");
     if (is_npy(file))
       data.matrix = read_matrix(file);
     else
-      data.table = ml::read_table(file);
+      data.table = ml::read_table(file, has_names);
     return data;
   });
 }
 
-LearnTarget read_target(const std::string& where, ml::Task task, LearnData& data,
+LearnTarget read_target(const std::string& where, ml::LearningTask task, LearnData& data,
                         const std::vector<std::string>* names) {
   return for_option("--target", [&] {
     LearnTarget target;
@@ -136,7 +137,7 @@ LearnTarget read_target(const std::string& where, ml::Task task, LearnData& data
     if (is_npy(where)) {
       target.values = npy_target(where, task);
     } else {
-      const ml::Table table = ml::read_table(where);
+      const ml::DataTable table = ml::read_table(where);
       if (table.columns.size() != 1)
         throw Error(text_from(where, ": expected one column, got ", table.columns.size()));
       target = target_of(table, 0, task, names);

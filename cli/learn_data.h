@@ -15,14 +15,15 @@ namespace kaiseki::cli {
 /// A matrix, or the table of a CSV file.
 struct LearnData {
   Tensor matrix;  // f32 [n, features], on the CPU; undefined: there is a table
-  std::optional<ml::Table> table;
+  std::optional<ml::DataTable> table;
   std::string target;  // the name of its column; empty: the target is elsewhere
 
   int64_t rows() const { return table ? table->rows() : matrix.dim(0); }
 };
 
 /// Reads .npy and .csv files. Throws Error with the option's name.
-LearnData read_data(const std::string& file);
+/// `has_names`: as for ml::parse_table().
+LearnData read_data(const std::string& file, std::optional<bool> has_names = {});
 
 /// The targets of all rows.
 struct LearnTarget {
@@ -32,7 +33,7 @@ struct LearnTarget {
 
 /// `where`: a column of the table, or a .npy or .csv file. Sets data.target for a column. `names`:
 /// the classes of a model that was fitted before. Throws Error with the option's name.
-LearnTarget read_target(const std::string& where, ml::Task task, LearnData& data,
+LearnTarget read_target(const std::string& where, ml::LearningTask task, LearnData& data,
                         const std::vector<std::string>* names = nullptr);
 
 }  // namespace kaiseki::cli

@@ -24,6 +24,7 @@ struct DataFlags {
   std::string data;
   int64_t limit = 0;  // samples used; 0: all
   std::vector<float> mean, std;
+  std::string mean_image;  // an .npy file, in place of `mean`
   int resize = 0;  // the shorter side before the crop; 0: the smallest that covers the sample
   bool as_stored = false;  // ignores the orientation in the pictures
 };
@@ -71,6 +72,7 @@ struct PredictCommand {
   int64_t top = 3;
   bool invert = false, as_stored = false, json = false;
   std::vector<float> mean, std;
+  std::string mean_image;
   int resize = 0;
 };
 
@@ -93,8 +95,10 @@ struct ExportCommand {
 };
 
 struct FitCommand {
-  std::string model, data, target, save, missing = "refuse";
+  std::string model, data, target, save, missing = "refuse", header = "auto";
   std::vector<std::string> settings;  // NAME=VALUE
+  std::vector<std::string> grid;      // NAME=VALUE,VALUE,...
+  int64_t folds = 5;
   DeviceOptions device;
   double test_size = 0;
   uint64_t seed = 0;
@@ -146,8 +150,8 @@ struct CompletionCommand {
 };
 
 using Command = std::variant<DevicesCommand, TrainCommand, EvalCommand, PredictCommand, RunCommand,
-                             SummaryCommand, TuneCommand, ExportCommand, FitCommand, ApplyCommand, BenchCommand, ServeCommand,
-                             JoinCommand, CompletionCommand>;
+                             SummaryCommand, TuneCommand, ExportCommand, FitCommand, ApplyCommand,
+                             BenchCommand, ServeCommand, JoinCommand, CompletionCommand>;
 
 struct OptionHelp {
   std::string names;  // "--json", "-h,--help", or a positional argument's name

@@ -64,8 +64,9 @@ int run_command(const PredictCommand& c) {
   nn::Network network = nn::Network::load(find_network(c.network), device);
   const WeightsInfo info = load_weights_for(c.weights, network);
   nn::Preprocessing how = preprocessing_for(network, c.resize ? c.resize : info.resize);
-  const nn::Normalization normalization = normalization_for(
-      network, c.mean.empty() ? info.mean : c.mean, c.std.empty() ? info.std : c.std);
+  const std::vector<float> mean = mean_for(network, c.mean, c.mean_image);
+  const nn::Normalization normalization =
+      normalization_for(network, mean.empty() ? info.mean : mean, c.std.empty() ? info.std : c.std);
   how.as_stored = c.as_stored;
   if (network.output_shape().rank() != 1)
     throw Error(message("predict", "expected a network whose output is [classes], got ",

@@ -36,6 +36,7 @@ RunSettings::RunSettings(const TrainCommand& c, const nn::Recipe& recipe) {
   set("--limit", c.data.limit);
   for (const auto& [name, value] : to_metadata({{}, c.data.mean, c.data.std, c.data.resize}))
     settings_["--" + name] = value;
+  if (!c.data.mean_image.empty()) set("--mean-image", as_ascii(c.data.mean_image));
   if (c.data.as_stored) set("--as-stored", "given");
   set("--augment", *recipe.augment);
   set("--seed", c.seed);

@@ -2,6 +2,7 @@
 #include "cli/setup.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/environment.h"
 #include "base/error.h"
@@ -16,6 +17,7 @@
 #include "matrix/memory/workspace.h"
 #include "matrix/threads.h"
 #include "nn/data/augmentation.h"
+#include "nn/io/npy.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -50,10 +52,12 @@ std::optional<uint64_t> workspace_limit(const std::string& text) {
   return text == "none" ? 0 : parse_bytes(text, "--workspace auto, none or");
 }
 
-/// Throws Error unless there are no numbers, one for all channels, or one for each.
-void check_numbers(const char* option, const std::vector<float>& numbers, int channels) {
+/// Throws Error unless there are no numbers, one for all channels, or one for each. `image` is
+/// another number of them that is allowed.
+void check_numbers(const char* option, const std::vector<float>& numbers, int channels,
+                   int64_t image = 0) {
   const auto count = static_cast<int>(numbers.size());
-  if (count <= 1 || count == channels) return;
+  if (count <= 1 || count == channels || count == image) return;
   throw Error(std::string(option) + ": expected 1 number" +
               (channels > 1 ? " or " + std::to_string(channels) : "") + ", as the network has " +
               std::to_string(channels) + (channels > 1 ? " channels" : " channel") + ", got " +
@@ -124,10 +128,27 @@ nn::Preprocessing preprocessing_for(const nn::Network& network, int resize) {
   return how;
 }
 
+std::vector<float> mean_for(const nn::Network& network, const std::vector<float>& mean,
+                            const std::string& mean_image) {
+  if (mean_image.empty()) return mean;
+  if (!mean.empty()) throw Error("--mean-image: expected no --mean beside it, got both");
+  const Tensor image = for_option("--mean-image", [&] { return nn::read_npy(mean_image); });
+  const auto fail = [&](const auto&... found) {
+    throw Error(text_from("--mean-image: expected finite numbers f32 of the network's input, ",
+                          network.input_shape(), ", got ", found..., " in ", mean_image));
+  };
+  if (image.dtype() != DType::f32 || image.shape() != network.input_shape())
+    fail(dtype_name(image.dtype()), " ", image.shape());
+  const std::vector<float> values = image.to_vector();
+  for (const float value : values)
+    if (!std::isfinite(value)) fail(value);
+  return values;
+}
+
 nn::Normalization normalization_for(const nn::Network& network, const std::vector<float>& mean,
                                     const std::vector<float>& std) {
   const auto channels = static_cast<int>(network.input_shape()[0]);
-  check_numbers("--mean", mean, channels);
+  check_numbers("--mean", mean, channels, network.input_shape().elements());
   check_numbers("--std", std, channels);
   return {mean, std};
 }

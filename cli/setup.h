@@ -36,7 +36,11 @@ std::shared_ptr<const nn::Dataset> open_data(const DataFlags& options, nn::Netwo
 /// The channels and size of the network's input. Throws Error unless it is [channels, height,
 /// width].
 nn::Preprocessing preprocessing_for(const nn::Network& network, int resize);
-/// Throws Error unless the numbers fit the network's channels.
+/// Returns `mean`, or the values of the .npy file `mean_image` if it is named. Throws Error if both
+/// are given, or if the image has not the shape of the network's input.
+std::vector<float> mean_for(const nn::Network& network, const std::vector<float>& mean,
+                            const std::string& mean_image);
+/// Throws Error unless the numbers fit the network's channels. `mean` may be a mean image.
 nn::Normalization normalization_for(const nn::Network& network, const std::vector<float>& mean,
                                     const std::vector<float>& std);
 

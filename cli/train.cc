@@ -181,6 +181,7 @@ int run_command(const TrainCommand& c) {
   WeightsInfo info = from_metadata(network.metadata());
   if (!c.weights.empty()) info = start_from(c.weights, network);
   DataFlags data = c.data;
+  data.mean = mean_for(network, c.data.mean, c.data.mean_image);
   complete(data, info, recipe);
 
   auto train = open_data(data, network, true, *recipe.augment, c.data.limit);

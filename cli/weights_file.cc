@@ -82,9 +82,10 @@ void expect_to_save(const std::string& option, const fs::path& file, nn::Network
   if (suffix != ".json") return;
   nn::to_sukiyaki(network);
   if (!info.mean.empty() || !info.std.empty() || info.resize || !are_numbers(info.class_names))
-    log_warning(file.string() +
-                ": .json cannot hold class names, mean, std and resize: pass --mean, "
-                "--std and --resize again with these weights, or save as .safetensors");
+    log_warning(
+        file.string() +
+        ": .json cannot hold class names, mean, std and resize: pass --mean or "
+        "--mean-image, --std and --resize again with these weights, or save as .safetensors");
 }
 
 void save_weights_of(const fs::path& file, nn::Network& network, const WeightsInfo& info) {

@@ -11,7 +11,7 @@ namespace kaiseki::cli {
 
 struct WeightsInfo {
   std::vector<std::string> class_names;
-  std::vector<float> mean, std;
+  std::vector<float> mean, std;  // as in nn::Normalization
   int resize = 0;
 };
 nn::Metadata to_metadata(const WeightsInfo& info);

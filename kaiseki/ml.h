@@ -20,6 +20,7 @@
 #include "ml/mixture/gaussian_mixture.h"
 #include "ml/model/file.h"
 #include "ml/model/onnx.h"
+#include "ml/model/registry.h"
 #include "ml/model_selection/cross_val_score.h"
 #include "ml/model_selection/grid_search_cv.h"
 #include "ml/naive_bayes/gaussian_nb.h"

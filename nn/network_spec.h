@@ -65,6 +65,9 @@ struct NetworkSpec {
 /// Throw ParseError.
 NetworkSpec read_own_format(const Json& document, std::string_view source);
 NetworkSpec read_sukiyaki_format(const Json& document, std::string_view source);
+NetworkSpec read_sukiyaki2_format(const Json& document, std::string_view source);
+/// Whether the first layer names its outputs.
+bool is_sukiyaki2(const Json& document);
 /// The spec in our format, without weights.
 Json to_json(const NetworkSpec& spec);
 

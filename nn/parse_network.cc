@@ -19,6 +19,7 @@ NetworkSpec parse_network(std::string_view text, std::string_view source) {
   if (!begins_as_json(text))
     throw ParseError(source, "byte 0", "the format is unknown: expected a network as JSON or ONNX");
   const Json document = parse_json(text, source);
+  if (is_sukiyaki2(document)) return read_sukiyaki2_format(document, source);
   if (document.is(Json::Kind::array) || document.find("layer_params"))
     return read_sukiyaki_format(document, source);
   if (document.is(Json::Kind::object)) return read_own_format(document, source);

@@ -8,7 +8,8 @@
 
 namespace kaiseki::nn {
 
-/// Reads our JSON, Sukiyaki's JSON or ONNX. The content selects the format. Throws ParseError.
+/// Reads our JSON, that of Sukiyaki and sukiyaki2, or ONNX. The content selects the format. Throws
+/// ParseError.
 NetworkSpec parse_network(std::string_view text, std::string_view source);
 /// Whether the first character is { or [, after white space and a byte order mark.
 bool begins_as_json(std::string_view text);

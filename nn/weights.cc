@@ -15,6 +15,7 @@
 #include "nn/io/tensor_list.h"
 #include "nn/onnx/onnx.h"
 #include "nn/parse_network.h"
+#include "nn/sukiyaki2_weights.h"
 #include "nn/sukiyaki_values.h"
 #include "nn/sukiyaki_weights.h"
 
@@ -61,11 +62,12 @@ bool is_tar(ByteView bytes) {
   return begins_as_tar(*maybe_gzip(std::make_unique<MemorySource>(bytes), kMaxUnpacked));
 }
 
-enum class Format { safetensors, network, tar };
+enum class Format { safetensors, network, tar, sukiyaki2 };
 
 /// Recognizes the format by the content. Throws ParseError if it is none of these.
 Format format_of(ByteView bytes, const std::string& source) {
   if (is_safetensors(bytes)) return Format::safetensors;
+  if (is_sukiyaki2_weights(bytes)) return Format::sukiyaki2;
   if (begins_as_json(as_text(bytes)) || is_onnx(bytes, source)) return Format::network;
   if (is_tar(bytes)) return Format::tar;
   throw ParseError(
@@ -73,11 +75,12 @@ Format format_of(ByteView bytes, const std::string& source) {
       "the format is unknown: expected weights as safetensors, JSON, ONNX, tar or tar.gz");
 }
 
-std::vector<NamedTensor> read_tensors(ByteView bytes, const std::string& source, bool& flat,
-                                      Metadata* metadata) {
+std::vector<NamedTensor> read_tensors(ByteView bytes, const std::string& source,
+                                      const Network& network, bool& flat, Metadata* metadata) {
   const Format format = format_of(bytes, source);
   flat = format == Format::network;
   if (flat) return tensors_in_network(bytes, source, metadata);
+  if (format == Format::sukiyaki2) return read_sukiyaki2_weights(bytes, network, source);
   if (format == Format::tar) return read_tar_tensors(bytes, metadata, source);
   MemorySource contents(bytes, source);
   return read_safetensors(contents, metadata);
@@ -204,13 +207,14 @@ ByteVector encode_weights(std::string_view format, Network& network, const Metad
 
 LoadReport load_weights(const fs::path& file, Network& network, bool strict, Metadata* metadata) {
   bool flat = false;
-  std::vector<NamedTensor> tensors = read_tensors(read_file(file), file.string(), flat, metadata);
+  std::vector<NamedTensor> tensors =
+      read_tensors(read_file(file), file.string(), network, flat, metadata);
   return assign_weights(std::move(tensors), flat, file.string(), network, strict);
 }
 
 LoadReport load_weights(ByteView bytes, Network& network, bool strict, Metadata* metadata) {
   bool flat = false;
-  std::vector<NamedTensor> tensors = read_tensors(bytes, "memory", flat, metadata);
+  std::vector<NamedTensor> tensors = read_tensors(bytes, "memory", network, flat, metadata);
   return assign_weights(std::move(tensors), flat, "memory", network, strict);
 }
 

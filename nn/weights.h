@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Weights of a network in files. The formats are safetensors (default), Sukiyaki's JSON with Base64
 // (.json), a tar of raw float32 (.tar), and ONNX (.onnx). An ONNX file also holds the network.
-// Saving selects the format by the file's name, loading by its content.
+// Saving selects the format by the file's name, loading by its content. sukiyaki2's files are
+// loaded too.
 #pragma once
 
 #include <filesystem>

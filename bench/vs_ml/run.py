@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compares the estimators of ml/ with scikit-learn's: the seconds and the peak memory, in paired runs of separate processes.
 
-  bench/vs_ml/run.py [--estimators logistic] [--sets mnist,synthetic] [--threads 1,2] [--runs 3] [--python /usr/bin/python3]
+  bench/vs_ml/run.py [--estimators kmeans,pca] [--sets mnist,synthetic] [--threads 1,2] [--runs 3] [--python /usr/bin/python3]
 """
 import argparse
 import gzip
@@ -28,7 +28,39 @@ def logistic(x, y):
     return int(model.n_iter_.max()), lambda: model.score(x, y)
 
 
-ESTIMATORS = {"logistic": logistic}
+def kmeans(x, _):
+    from sklearn.cluster import KMeans
+    model = KMeans(10, n_init=1, max_iter=20, tol=0, random_state=0).fit(x)
+    return model.n_iter_, lambda: model.inertia_
+
+
+def pca(x, _):
+    from sklearn.decomposition import PCA
+    model = PCA(min(50, x.shape[1] // 2), random_state=0).fit(x)
+    return 0, lambda: float(model.explained_variance_ratio_.sum())
+
+
+def neighbors(x, y):
+    from sklearn.neighbors import KNeighborsClassifier
+    labels = KNeighborsClassifier(algorithm="brute").fit(x, y).predict(x[:2000])
+    return 0, lambda: float((labels == y[:2000]).mean())
+
+
+def mixture(x, _):
+    from sklearn.mixture import GaussianMixture
+    large = x.shape[1] > 20
+    model = GaussianMixture(5, covariance_type="diag" if large else "full", reg_covar=1e-3 if large else 1e-6, tol=0,
+                            max_iter=10, random_state=0).fit(x)
+    return model.n_iter_, lambda: float(model.lower_bound_)
+
+
+def forest(x, y):
+    from sklearn.ensemble import RandomForestClassifier
+    model = RandomForestClassifier(10, random_state=0, n_jobs=int(os.environ["OMP_NUM_THREADS"])).fit(x, y)
+    return 0, lambda: model.score(x[:10000], y[:10000])
+
+
+ESTIMATORS = {"logistic": logistic, "kmeans": kmeans, "pca": pca, "neighbors": neighbors, "mixture": mixture, "forest": forest}
 
 
 # The data sets: x is f32, y is i32.
@@ -75,7 +107,7 @@ def run_peer(options):
     """Runs scikit-learn once, and prints what vs_ml prints."""
     import warnings
     import numpy as np
-    import sklearn.linear_model  # noqa: F401  not timed
+    import sklearn.cluster, sklearn.decomposition, sklearn.ensemble, sklearn.linear_model, sklearn.mixture, sklearn.neighbors  # noqa: F401,E401  not timed
     warnings.filterwarnings("ignore")
     folder, estimator = pathlib.Path(options.folder), ESTIMATORS[options.estimators]
     x, y = np.load(folder / "x.npy").astype(options.dtype, copy=False), np.load(folder / "y.npy")
@@ -110,6 +142,7 @@ def compare(options, estimator, folder, threads):
     us, them = zip(*pairs)
     case, peer = f"{estimator} {folder.name}", f"scikit-learn ({dtype})"
     more = {key: [us[0][key], them[0][key]] for key in ("cpu_seconds", "iterations", "quality")}
+    more["fallbacks"] = us[0]["fallbacks"]
     rows = [report.row("vs_ml", case, peer, threads, [r["seconds"] for r in us], [r["seconds"] for r in them], "s",
                        larger_is_better=False, device=options.device, **more)]
     for key, name in (("peak_memory", "memory"), ("added_memory", "memory beyond the data")):

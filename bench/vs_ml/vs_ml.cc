@@ -11,6 +11,7 @@
 #include <string>
 
 #include "bench/vs_ml/estimators.h"
+#include "matrix/backend/dispatch.h"
 #include "nn/io/npy.h"
 
 namespace {
@@ -38,22 +39,24 @@ void reset_peak() {
 }
 
 void run(const bench::Estimator& estimator, const std::filesystem::path& folder) {
-  const Device device = default_device();
+  const Device device = Device::parse("");  // KAISEKI_DEVICE
   const bench::Data data{nn::read_npy(folder / "x.npy").to(device),
                          nn::read_npy(folder / "y.npy").to(device)};
   reset_peak();
   const double before = status_bytes("VmRSS");
+  const uint64_t fallbacks = fallback_count();
   const std::clock_t cpu = std::clock();
   const auto start = std::chrono::steady_clock::now();
   const bench::Outcome outcome = estimator.run(data);
+  device.synchronize();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const double cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
   const double peak = status_bytes("VmHWM");
   std::printf(
       "{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"peak_memory\": %.0f, \"added_memory\": %.0f, "
-      "\"iterations\": %lld, \"quality\": %.9g}\n",
+      "\"iterations\": %lld, \"fallbacks\": %lld, \"quality\": %.9g}\n",
       seconds.count(), cpu_seconds, peak, peak - before, static_cast<long long>(outcome.iterations),
-      outcome.quality());
+      static_cast<long long>(fallback_count() - fallbacks), outcome.quality());
 }
 
 }  // namespace

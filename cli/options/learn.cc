@@ -5,7 +5,7 @@
 
 #include "cli/options/shared.h"
 #include "cli/text.h"
-#include "ml/model/model.h"
+#include "ml/model/registry.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -23,6 +23,8 @@ const char* fit_footer() {
         "  kaiseki fit KMeans --data x.npy --set n_clusters=10 --save clusters.safetensors\n"
         "  kaiseki fit Ridge --data houses.csv --target price --missing mean --scale \\\n"
         "      --test-size 0.25 --set alpha=0.5 --save prices.safetensors\n"
+        "  kaiseki fit SVC --data iris.csv --target species --scale --grid C=0.1,1,10 \\\n"
+        "      --grid gamma=0.01,0.1,1 --save best.safetensors\n"
         "Models:";
     constexpr std::array<const char*, 4> kTasks{"classification", "regression", "clustering",
                                                 "transformation"};
@@ -42,15 +44,20 @@ const char* fit_footer() {
 CommandText add_options(OptionSet& set, FitCommand& c) {
   std::vector<std::string> names;
   for (const ml::ModelKind& kind : ml::model_kinds()) names.emplace_back(kind.name);
-  set.choice("model", c.model, names, "The model, see below").required();
+  set.choice("model", c.model, names, "The model").required();
   set.text("--data", "FILE", c.data, kData).required();
   set.text("--target", "COLUMN", c.target,
            "What to predict: a column of the CSV file, or a .npy or .csv file");
   set.text("--save", "FILE", c.save, "File for the fitted model, .safetensors").required();
-  set.texts("--set", "NAME=VALUE", c.settings,
-            "A setting of the model, such as C=10; a wrong name lists all");
+  set.texts("--set", "SETTING", c.settings,
+            "NAME=VALUE, such as C=10; a wrong name lists the names of all");
+  set.texts("--grid", "VALUES", c.grid,
+            "NAME=VALUE,VALUE,...: select the best by cross-validation, of all combinations");
+  set.whole("--folds", c.folds, {2, 1000}, "Parts of the samples for cross-validation");
   set.real("--test-size", c.test_size, {.least = 0, .most = 1, .below_most = true},
            "Part of the samples that is only for a test, such as 0.25");
+  set.choice("--header", c.header, {"auto", "yes", "no"},
+             "Whether the first line of a CSV file has the names of the columns");
   set.choice("--missing", c.missing, {"refuse", "mean"},
              "What to do with empty cells of a CSV file");
   set.flag("--scale", c.scale, "Scale each feature to mean 0 and variance 1 first");

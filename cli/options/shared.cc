@@ -73,6 +73,9 @@ void add_data(OptionSet& set, DataFlags& options) {
             "weights, else the smallest that covers the network's input)");
   set.reals("--mean", options.mean, kAnyNumber,
             "Subtract these numbers from pixels in 0..1: one number, or one for each channel");
+  set.text("--mean-image", "FILE", options.mean_image,
+           "Subtract this mean image from pixels in 0..1, in place of --mean: float32 in an .npy "
+           "file, of the shape of the network's input");
   set.reals("--std", options.std, kAboveZero,
             "Then divide by these numbers: one number, or one for each channel");
   add_as_stored(set, options.as_stored);

@@ -31,6 +31,7 @@ CommandText add_options(OptionSet& set, PredictCommand& c) {
   add_as_stored(set, c.as_stored);
   set.whole("--resize", c.resize, {1, 16384}, kStored);
   set.reals("--mean", c.mean, kAnyNumber, kStored);
+  set.text("--mean-image", "FILE", c.mean_image, kStored);
   set.reals("--std", c.std, kAboveZero, kStored);
   set.flag("--json", c.json, "Print one JSON line for each picture");
   add_device(set, c.device);

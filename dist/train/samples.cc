@@ -13,14 +13,18 @@ Tensor list(const std::vector<float>& values) {
                       Device::cpu());
 }
 
-int64_t channels_of(const Tensor& images) { return images.rank() > 1 ? images.dim(1) : 1; }
+Shape sample_of(const Tensor& images) {
+  Shape sample;
+  for (int axis = 1; axis < images.rank(); ++axis) sample.push_back(images.dim(axis));
+  return sample;
+}
 
 }  // namespace
 
 ByteVector pack_samples(const Samples& samples, std::span<const nn::SampleFile> files) {
   const Tensor images = samples.images.contiguous();
   const auto& [mean, std] = samples.normalization;
-  check_normalization(mean, std, channels_of(images), "samples");
+  check_normalization(mean, std, sample_of(images), "samples");
   std::vector<WireTensor> tensors;
   if (can_send(files, images))
     tensors = wire_tensors(files, images.shape());
@@ -60,7 +64,7 @@ Samples unpack_samples(ByteView blob, uint64_t most_bytes) {
                          std::to_string(most_bytes) + " bytes");
   const auto& [mean, std] = samples.normalization;
   try {
-    check_normalization(mean, std, channels_of(images), "samples");
+    check_normalization(mean, std, sample_of(images), "samples");
   } catch (const ShapeError& error) {
     throw ParseError("samples", "mean", error.what());
   }

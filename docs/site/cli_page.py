@@ -66,6 +66,7 @@ def rows_of(text):
 def section(command, text):
     summary, _, rest = text.partition("\n")
     options, _, footer = rest.partition("\n\nExamples:\n")
+    footer = footer.partition("\nModels:\n")[0]  # classic-learning.md has a table of them
     usage = re.search(r"^Usage: (.*)$", options, re.MULTILINE)[1]
     lines = [f"## kaiseki {command}", "", f"{summary.strip()}.", ""]
     if footer:

@@ -92,8 +92,9 @@ def samples_of(blob):
     x = of["samples"]
     if x.dtype == np.uint8:
         shape = [-1] + [1] * (x.ndim - 2)  # a value for each channel
-        x = (x.astype(np.float32) / np.float32(255) - of.get("mean", np.float32([0])).reshape(shape)) / \
-            of.get("std", np.float32([1])).reshape(shape)
+        mean = of.get("mean", np.float32([0]))
+        mean = mean.reshape(shape if mean.size in (1, x.shape[1]) else x.shape[1:])  # or a mean image
+        x = (x.astype(np.float32) / np.float32(255) - mean) / of.get("std", np.float32([1])).reshape(shape)
     return x
 
 

@@ -11,7 +11,8 @@
 namespace kaiseki::ml {
 namespace {
 
-constexpr int kLanes = 16;  // independent sums, which the compiler puts into vectors
+// Independent sums, which the compiler puts into vectors.
+constexpr int kLanes = 16, kFewLanes = 4;
 
 float sum_of(const float (&lanes)[kLanes]) {
   float sum = 0;
@@ -39,6 +40,11 @@ float squared_distance(const float* a, const float* b, int64_t count) {
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes)
     for (int lane = 0; lane < kLanes; ++lane) {
+      const float difference = a[i + lane] - b[i + lane];
+      lanes[lane] += difference * difference;
+    }
+  for (; i + kFewLanes <= count; i += kFewLanes)
+    for (int lane = 0; lane < kFewLanes; ++lane) {
       const float difference = a[i + lane] - b[i + lane];
       lanes[lane] += difference * difference;
     }
@@ -114,6 +120,19 @@ void partial_distances(const float* rows, int64_t count, const Centers& centers,
   product.b = centers.values.data(), product.ldb = centers.features;
   product.c = out, product.ldc = centers.count;
   product.bias_col = centers.norms.data();
+  cpu::gemm(product);
+}
+
+void partial_distances_by_center(const float* rows, int64_t count, const Centers& centers,
+                                 float* out) {
+  cpu::Gemm product;
+  product.trans_b = true;
+  product.m = centers.count, product.n = count, product.k = centers.features;
+  product.alpha = -2;
+  product.a = centers.values.data(), product.lda = centers.features;
+  product.b = rows, product.ldb = centers.features;
+  product.c = out, product.ldc = count;
+  product.bias_row = centers.norms.data();
   cpu::gemm(product);
 }
 

@@ -56,6 +56,9 @@ constexpr int64_t kRowsPerProduct = 256;
 
 /// out[i * k + j] = |center j|^2 - 2 row_i center_j. The squared distance is this plus |row_i|^2.
 void partial_distances(const float* rows, int64_t count, const Centers& centers, float* out);
+/// The same as out[j * count + i], so that vectors can run over rows.
+void partial_distances_by_center(const float* rows, int64_t count, const Centers& centers,
+                                 float* out);
 
 float squared_norm(const float* a, int64_t count);
 float squared_distance(const float* a, const float* b, int64_t count);

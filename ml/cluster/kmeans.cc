@@ -9,6 +9,7 @@
 #include "ml/cluster/lloyd.h"
 #include "ml/draw.h"
 #include "ml/moments.h"
+#include "ml/progress.h"
 #include "ml/samples.h"
 
 namespace kaiseki::ml {
@@ -50,6 +51,7 @@ void KMeans::fit(const Tensor& x) {
   const int64_t starts = options_.centers.defined() ? 1 : options_.n_init;
   LloydResult best;
   for (int64_t start = 0; start < starts; ++start) {
+    report_progress("starts", start, starts);
     LloydResult result = lloyd(rows, first_centers(rows, options_, start), lloyd_options);
     if (start == 0 || result.inertia < best.inertia) best = std::move(result);
   }

@@ -44,11 +44,11 @@ struct Potential {
   }
 };
 
-/// The potentials that each candidate would give, of which the least is kept.
-Potential best_potential(const CenteredRows& x, const Potential& current, const Centers& candidates,
-                         int64_t& best) {
+/// Computes the potential that each candidate would give to `next`. Swaps the least of them with
+/// `current`, and returns its candidate.
+int64_t improve(const CenteredRows& x, Potential& current, const Centers& candidates,
+                std::vector<Potential>& next) {
   const int64_t trials = candidates.count;
-  std::vector<Potential> next(static_cast<size_t>(trials), Potential(x.count()));
   for_each_centered_block(x, [&](const float* rows, int64_t begin, int64_t count) {
     float* partial = block_scratch(BlockScratch::products, count * trials);
     partial_distances(rows, count, candidates, partial);
@@ -67,11 +67,13 @@ Potential best_potential(const CenteredRows& x, const Potential& current, const 
       next[t].block_sums[begin / kRowsPerProduct] = sum;
     }
   });
-  for (Potential& potential : next) potential.add_up();
-  best = 0;
-  for (int64_t t = 1; t < trials; ++t)
+  int64_t best = 0;
+  for (int64_t t = 0; t < trials; ++t) {
+    next[t].add_up();
     if (next[t].total < next[best].total) best = t;
-  return std::move(next[best]);
+  }
+  std::swap(current, next[best]);
+  return best;
 }
 
 }  // namespace
@@ -80,6 +82,7 @@ Centers kmeans_plus_plus(const CenteredRows& x, int64_t count, Random& random) {
   Centers centers(count, x.features());
   const int64_t trials = 2 + static_cast<int64_t>(std::log(static_cast<double>(count)));
   Potential potential(x.count());
+  std::vector<Potential> next(static_cast<size_t>(trials), Potential(x.count()));
   for (int64_t j = 0; j < count; ++j) {
     Centers candidates(j == 0 ? 1 : trials, x.features());
     for (int64_t t = 0; t < candidates.count; ++t) {
@@ -91,8 +94,7 @@ Centers kmeans_plus_plus(const CenteredRows& x, int64_t count, Random& random) {
       x.copy_row(sample, candidates.row(t));
     }
     candidates.update_norms();
-    int64_t best = 0;
-    potential = best_potential(x, potential, candidates, best);
+    const int64_t best = improve(x, potential, candidates, next);
     std::copy_n(candidates.row(best), x.features(), centers.row(j));
   }
   centers.update_norms();

@@ -46,6 +46,39 @@ struct Change {
   }
 };
 
+struct TwoNearest {
+  float nearest, second;  // squared distances without the norm of the sample
+  int32_t center;
+};
+
+/// The nearest two centers of the rows of a block. Vectors run over rows.
+class NearestOfBlock {
+ public:
+  void find(const float* rows, int64_t count, const Centers& centers) {
+    float* partial = block_scratch(BlockScratch::products, centers.count * count);
+    partial_distances_by_center(rows, count, centers, partial);
+    std::fill_n(nearest_, count, kInfinity);
+    std::fill_n(second_, count, kInfinity);
+    std::fill_n(center_, count, 0);
+    for (int64_t j = 0; j < centers.count; ++j) {
+      const float* values = partial + j * count;
+      for (int64_t i = 0; i < count; ++i) {
+        // No branches, so that the compiler uses vectors.
+        const float value = values[i], before = nearest_[i];
+        const int32_t closer = -static_cast<int32_t>(value < before);
+        second_[i] = std::min(second_[i], std::max(value, before));
+        nearest_[i] = std::min(value, before);
+        center_[i] ^= (center_[i] ^ static_cast<int32_t>(j)) & closer;
+      }
+    }
+  }
+  TwoNearest of(int64_t row) const { return {nearest_[row], second_[row], center_[row]}; }
+
+ private:
+  float nearest_[kRowsPerProduct], second_[kRowsPerProduct];
+  int32_t center_[kRowsPerProduct];
+};
+
 class Iteration {
  public:
   Iteration(const CenteredRows& x, Centers centers, bool bounds)
@@ -76,7 +109,7 @@ class Iteration {
 
  private:
   void assign_piece(int64_t begin, int64_t end, Change& change);
-  void settle(int64_t sample, const float* row, const float* partial, Change& change);
+  void settle(int64_t sample, const float* row, const TwoNearest& found, Change& change);
   float distance_to_own(int64_t sample, const float* row) const;
   void find_half_gaps();
   void fill_empty_clusters();
@@ -104,13 +137,13 @@ int64_t Iteration::assign() {
 
 void Iteration::assign_piece(int64_t begin, int64_t end, Change& change) {
   float* rows = block_scratch(BlockScratch::rows, kRowsPerProduct * features_);
-  float* partial = block_scratch(BlockScratch::products, kRowsPerProduct * k_);
+  NearestOfBlock nearest;
   int64_t samples[kRowsPerProduct];
   int64_t waiting = 0;
   const auto flush = [&] {
-    if (waiting > 0) partial_distances(rows, waiting, result.centers, partial);
+    if (waiting > 0) nearest.find(rows, waiting, result.centers);
     for (int64_t i = 0; i < waiting; ++i)
-      settle(samples[i], rows + i * features_, partial + i * k_, change);
+      settle(samples[i], rows + i * features_, nearest.of(i), change);
     waiting = 0;
   };
   for (int64_t i = begin; i < end; ++i) {
@@ -137,17 +170,8 @@ float Iteration::distance_to_own(int64_t sample, const float* row) const {
   return distance * (1 + kRounding);
 }
 
-void Iteration::settle(int64_t sample, const float* row, const float* partial, Change& change) {
-  int64_t nearest = 0;
-  float best = kInfinity, second = kInfinity;
-  for (int64_t j = 0; j < k_; ++j) {
-    if (partial[j] < best) {
-      second = best, best = partial[j];
-      nearest = j;
-    } else {
-      second = std::min(second, partial[j]);
-    }
-  }
+void Iteration::settle(int64_t sample, const float* row, const TwoNearest& found, Change& change) {
+  const auto [best, second, nearest] = found;
   const float norm = x_.squared_norm(sample);
   // The norm of the second center is at most |row| plus its distance. Both errors are below these.
   const float slack = distance_slack(norm, result.centers.norms[nearest]);

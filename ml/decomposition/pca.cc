@@ -48,7 +48,7 @@ PCA::PCA(PCAOptions options) : options_(std::move(options)) {
       throw Error(
           message("PCA", "the randomized solver needs a number of components, not a ratio"));
   }
-  check_at_least(options_.iterated_power, 0, "iterated_power", "PCA");
+  check_at_least(options_.iterated_power.value_or(0), 0, "iterated_power", "PCA");
   check_at_least(options_.n_oversamples, 0, "n_oversamples", "PCA");
 }
 
@@ -64,13 +64,16 @@ void PCA::fit(const Tensor& x) {
   const std::vector<double>& mean = moments.mean;
   const double total = std::accumulate(moments.squares.begin(), moments.squares.end(), 0.0);
   PrincipalAxes axes;
-  if (uses_full(options_, n, features))
+  const int64_t given_or_all = given ? *given : most;
+  if (uses_full(options_, n, features)) {
     axes = full_axes(samples, mean);
-  else
-    axes = randomized_axes(samples, mean, given ? *given : most,
+  } else {
+    const bool few = 10 * given_or_all < most;
+    axes = randomized_axes(samples, mean, given_or_all,
                            {.oversampling = options_.n_oversamples,
-                            .power_iterations = options_.iterated_power,
+                            .power_iterations = options_.iterated_power.value_or(few ? 7 : 4),
                             .seed = options_.seed});
+  }
   auto count = static_cast<int64_t>(axes.squares.size());
   if (given) count = *given;
   if (const auto* ratio = std::get_if<double>(&options_.n_components))

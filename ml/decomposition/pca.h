@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "ml/decomposition/projection.h"
@@ -23,7 +24,9 @@ struct PCAOptions {
   ComponentCount n_components = {};
   bool whiten = false;  // transform() gives variance 1 in each component
   PcaSolver solver = PcaSolver::automatic;
-  int64_t iterated_power = 4;  // passes over x of the randomized solver
+  // Power iterations of the randomized solver. Default: 7 for less than 10 % of the components,
+  // else 4.
+  std::optional<int64_t> iterated_power = {};
   int64_t n_oversamples = 10;  // more random vectors than components
   uint64_t seed = 0;           // of the randomized solver
 };

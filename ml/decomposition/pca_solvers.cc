@@ -58,7 +58,8 @@ PrincipalAxes randomized_axes(const Tensor& x, const std::vector<double>& mean, 
   for (double& value : start) value = static_cast<double>(random.normal());
   Tensor basis = qr(f64_tensor(start, {features, width})).q;  // f64 [features, width]
   const auto narrow = [&] { return cast(basis, DType::f32).to(x.device()); };
-  for (int64_t i = 0; i < options.power_iterations; ++i) {
+  // One more than power_iterations, because the start is not yet in the range of x.
+  for (int64_t i = 0; i <= options.power_iterations; ++i) {
     const Tensor from = narrow();
     std::vector<double> sums(start.size());
     for_each_row_block(x, [&](const Tensor& rows, int64_t) {

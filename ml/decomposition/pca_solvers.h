@@ -23,7 +23,7 @@ struct RandomizedAxesOptions {
   uint64_t seed = 0;
 };
 /// The `count` largest axes by subspace iteration from random vectors (Halko, Martinsson and Tropp,
-/// "Finding structure with randomness", 2011). Reads x power_iterations + 1 times, in blocks. Needs
+/// "Finding structure with randomness", 2011). Reads x power_iterations + 2 times, in blocks. Needs
 /// memory for a few vectors per axis, and no copy of x.
 PrincipalAxes randomized_axes(const Tensor& x, const std::vector<double>& mean, int64_t count,
                               const RandomizedAxesOptions& options);

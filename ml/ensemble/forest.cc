@@ -2,8 +2,10 @@
 #include "ml/ensemble/forest.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "matrix/threads.h"
+#include "ml/progress.h"
 #include "ml/samples.h"
 #include "ml/tree/tree_random.h"
 #include "ml/tree/tree_samples.h"
@@ -44,9 +46,14 @@ std::vector<uint16_t> bootstrap_counts(int64_t n, uint64_t seed, uint64_t tree) 
 
 std::vector<Tree> grow_forest(int64_t count, const std::function<Tree(uint64_t tree)>& grow) {
   std::vector<Tree> trees(static_cast<size_t>(count));
+  std::atomic<int64_t> grown = 0;
+  report_progress("trees", 0, count);
   parallel_for(count, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t tree = begin; tree < end; ++tree)
+    for (int64_t tree = begin; tree < end; ++tree) {
+      report_progress("trees", grown, count);
       trees[static_cast<size_t>(tree)] = grow(static_cast<uint64_t>(tree));
+      ++grown;
+    }
   });
   return trees;
 }

@@ -36,7 +36,7 @@ Tensor checked(const std::vector<Tree>& trees, const Tensor& x, std::string_view
 template <class Options, class Targets, class Grow>
 std::vector<Tree> grow_trees(const Options& options, const Targets& targets, int64_t n,
                              TreeGrowth growth, const Grow& grow) {
-  growth.parallel = options.n_estimators == 1;
+  growth.forest = true;
   return grow_forest(options.n_estimators, [&](uint64_t tree) {
     TreeGrowth own = growth;
     own.tree = tree;

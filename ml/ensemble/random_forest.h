@@ -30,9 +30,10 @@ struct RandomForestClassifierOptions {
   uint64_t seed = 0;
 };
 
-/// Predicts the class with the largest mean of the parts that the trees give. The result does not
-/// depend on the number of threads. x is f32 [n, features], y is i32 [n] with any integers. All
-/// throw ShapeError, also for NaN and infinity.
+/// Predicts the class with the largest mean of the parts that the trees give. Of equally good
+/// splits of a node, a random one is selected. The result does not depend on the number of threads.
+/// x is f32 [n, features], y is i32 [n] with any integers. All throw ShapeError, also for NaN and
+/// infinity.
 class RandomForestClassifier {
  public:
   /// Throws Error for a setting out of range.

@@ -6,6 +6,7 @@
 
 #include "matrix/threads.h"
 #include "ml/linear/wide.h"
+#include "ml/progress.h"
 
 namespace kaiseki::ml {
 namespace {
@@ -50,6 +51,7 @@ DescentResult descend(int64_t features, double y_squares, const DescentProblem& 
   const double limit = problem.tol * y_squares;
   for (int64_t pass = 1; pass <= problem.max_iter && !result.converged; ++pass) {
     throw_if_stopped();
+    report_progress("passes", pass - 1, problem.max_iter);
     double largest = 0, largest_change = 0;
     for (int64_t j = 0; j < features; ++j) {
       double& w = result.weights[static_cast<size_t>(j)];

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "matrix/threads.h"
+#include "ml/progress.h"
 
 namespace kaiseki::ml {
 namespace {
@@ -104,6 +105,7 @@ LbfgsResult minimize_lbfgs(const Objective& objective, Vector& w, const LbfgsOpt
   double reference = at.value;
   int64_t without_progress = 0;
   while (result.iterations < options.max_iter) {
+    report_progress("iterations", result.iterations, options.max_iter);
     result.converged = largest_of(at.gradient) <= options.tol;
     if (result.converged) break;
     Vector direction = descent_direction(pairs, at.gradient);

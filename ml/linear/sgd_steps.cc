@@ -12,6 +12,7 @@
 #include "matrix/random.h"
 #include "matrix/threads.h"
 #include "ml/linear/wide.h"
+#include "ml/progress.h"
 
 namespace kaiseki::ml {
 namespace {
@@ -228,6 +229,7 @@ int64_t run_sgd(const SgdSamples& samples, const SgdProblem& problem, int64_t ep
   int64_t without_change = 0, done = 0;
   while (done < epochs) {
     throw_if_stopped();
+    report_progress("passes", done, epochs);
     for (size_t i = order.size(); i > 1 && problem.shuffle; --i)
       std::swap(order[i - 1], order[static_cast<size_t>(random.below(i))]);
     const double losses = run.pass(order);

@@ -14,16 +14,18 @@ struct LabelPairs {
   std::vector<int32_t> classes;  // all labels that occur, ascending
 };
 
-LabelPairs read_pairs(const Tensor& truth, const Tensor& predicted, std::string_view name) {
+/// Without the classes, for which the labels must be sorted.
+LabelPairs read_labels_of(const Tensor& truth, const Tensor& predicted, std::string_view name) {
   require(truth.defined() && truth.size() > 0, name, "expected at least one label, got ",
           truth.shape());
-  LabelPairs pairs{
-      read_labels(truth, truth.dim(0), name), read_labels(predicted, truth.dim(0), name), {}};
+  return {read_labels(truth, truth.dim(0), name), read_labels(predicted, truth.dim(0), name), {}};
+}
+
+LabelPairs read_pairs(const Tensor& truth, const Tensor& predicted, std::string_view name) {
+  LabelPairs pairs = read_labels_of(truth, predicted, name);
   std::vector<int32_t> all = pairs.truth;
   all.insert(all.end(), pairs.predicted.begin(), pairs.predicted.end());
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  pairs.classes = all;
+  pairs.classes = encode_labels(all).classes;
   return pairs;
 }
 
@@ -100,7 +102,7 @@ double average_score(const Tensor& truth, const Tensor& predicted, ScoreKind kin
 }  // namespace
 
 double accuracy_score(const Tensor& truth, const Tensor& predicted) {
-  const LabelPairs pairs = read_pairs(truth, predicted, "accuracy_score");
+  const LabelPairs pairs = read_labels_of(truth, predicted, "accuracy_score");
   int64_t hits = 0;
   for (size_t i = 0; i < pairs.truth.size(); ++i) hits += pairs.truth[i] == pairs.predicted[i];
   return static_cast<double>(hits) / static_cast<double>(pairs.truth.size());

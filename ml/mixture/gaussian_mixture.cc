@@ -16,7 +16,9 @@
 #include "ml/cluster/kmeans.h"
 #include "ml/decomposition/gram.h"
 #include "ml/draw.h"
+#include "ml/mixture/expectation.h"
 #include "ml/moments.h"
+#include "ml/progress.h"
 #include "ml/row_blocks.h"
 #include "ml/samples.h"
 
@@ -134,6 +136,8 @@ void GaussianMixture::fit(const Tensor& x) {
     bool converged = false;
     int64_t iterations = 0;
     while (!converged && iterations < options_.max_iter) {
+      report_progress("iterations", number * options_.max_iter + iterations,
+                      options_.n_init * options_.max_iter);
       const MixtureSums sums = expectation(samples, model);
       maximization(sums, products, options_.reg_covar, model);
       model.factor(kFit);

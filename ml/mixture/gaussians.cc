@@ -12,7 +12,6 @@
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/statistics.h"
-#include "ml/mixture/diagonal_steps.h"
 #include "ml/row_blocks.h"
 #include "ml/samples.h"
 
@@ -23,14 +22,6 @@ void add_values(double* sums, const Tensor& values) {
   for (const float value : values.to_vector<float>()) *sums++ += static_cast<double>(value);
 }
 
-/// The f32 values that a device subtracts.
-std::vector<double> rounded(const std::vector<double>& values) {
-  std::vector<double> result;
-  for (const double value : values)
-    result.push_back(static_cast<double>(static_cast<float>(value)));
-  return result;
-}
-
 /// A part of an array of doubles, as a tensor.
 Tensor part(const std::vector<double>& values, int64_t index, const Shape& shape, Device device) {
   const int64_t size = shape.elements();
@@ -39,6 +30,13 @@ Tensor part(const std::vector<double>& values, int64_t index, const Shape& shape
 }
 
 }  // namespace
+
+std::vector<double> rounded_to_f32(const std::vector<double>& values) {
+  std::vector<double> result;
+  for (const double value : values)
+    result.push_back(static_cast<double>(static_cast<float>(value)));
+  return result;
+}
 
 Shape Gaussians::covariance_shape() const {
   switch (type) {
@@ -176,29 +174,10 @@ void MixtureSums::add(const Gaussians& model, const Tensor& responsibilities,
   }
 }
 
-MixtureSums expectation(const Tensor& x, const Gaussians& model) {
-  if (x.device().is_cpu() && !model.has_matrices()) {
-    MixtureSums sums = diagonal_expectation(x, model);
-    sums.shifts = rounded(model.means);
-    return sums;
-  }
-  const GaussiansOnDevice there(model, x.device());
-  MixtureSums sums(model);
-  sums.shifts = rounded(model.means);
-  for_each_row_block(x, [&](const Tensor& rows, int64_t) {
-    const Tensor log_probabilities = there.log_probabilities(rows);
-    const Tensor norms = logsumexp(log_probabilities, {0});
-    add_values(&sums.log_likelihood, sum(norms));
-    sums.add(model, elementwise("exp(p - n)", {{"p", log_probabilities}, {"n", norms}}),
-             [&](int64_t k) { return there.differences(rows, k); });
-  });
-  return sums;
-}
-
 MixtureSums sums_of(const Tensor& x, const Gaussians& model, const std::vector<double>& mean,
                     const std::function<Tensor(int64_t begin, int64_t rows)>& responsibilities) {
   MixtureSums sums(model);
-  const std::vector<double> shift = rounded(mean);
+  const std::vector<double> shift = rounded_to_f32(mean);
   for (int64_t k = 0; k < model.count; ++k)
     sums.shifts.insert(sums.shifts.end(), shift.begin(), shift.end());
   const Tensor there = tensor_from(mean, {model.features}, x.device());

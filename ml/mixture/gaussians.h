@@ -54,6 +54,9 @@ class GaussiansOnDevice {
   Tensor constants_;  // [count, 1]
 };
 
+/// The f32 values that a device subtracts.
+std::vector<double> rounded_to_f32(const std::vector<double>& values);
+
 /// Weighted sums over samples, around shifts that differ by component.
 struct MixtureSums {
   std::vector<double> shifts;   // [count, features]
@@ -74,9 +77,7 @@ struct TiedProducts {
   std::vector<double> mean, products;  // [features], [features, features]
 };
 
-/// Computes the responsibilities and adds their sums.
-MixtureSums expectation(const Tensor& x, const Gaussians& model);
-/// The same for given responsibilities of blocks, around `mean` for all components.
+/// The sums for given responsibilities of blocks, around `mean` for all components.
 /// responsibilities(begin, rows) gives f32 [count, rows] on the device of x.
 MixtureSums sums_of(const Tensor& x, const Gaussians& model, const std::vector<double>& mean,
                     const std::function<Tensor(int64_t begin, int64_t rows)>& responsibilities);

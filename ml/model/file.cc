@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "ml/archive.h"
+#include "ml/model/registry.h"
 #include "nn/io/safetensors.h"
 
 namespace kaiseki::ml {

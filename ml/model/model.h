@@ -18,7 +18,7 @@
 namespace kaiseki::ml {
 
 /// What an estimator learns.
-enum class Task : uint8_t {
+enum class LearningTask : uint8_t {
   classification,  // fit(x, y), y: i32 [n]
   regression,      // fit(x, y), y: f32 [n] or [n, outputs]
   clustering,      // fit(x)
@@ -52,7 +52,7 @@ class Model {
 
   /// Such as "Ridge".
   virtual std::string_view name() const = 0;
-  virtual Task task() const = 0;
+  virtual LearningTask task() const = 0;
   /// All settings, also those with their defaults.
   virtual Json settings() const = 0;
   /// y is ignored by clusterings and transformations. Throws as the estimator's fit().
@@ -75,22 +75,5 @@ class Model {
  protected:
   int64_t features_ = 0;
 };
-
-/// One kind of model, for lists and help.
-struct ModelKind {
-  std::string_view name;   // the class, such as "Ridge"
-  std::string_view about;  // one sentence
-  Task task;
-  std::unique_ptr<Model> (*make)(std::string_view name, const Json& settings,
-                                 const std::string& place);
-};
-/// All kinds, by task, then by name.
-const std::vector<ModelKind>& model_kinds();
-
-/// A model that is not fitted. `settings` is an object; its missing members have their defaults.
-/// `place` names the settings in errors. Throws ParseError for unknown names and wrong types, and
-/// Error for values that the estimator refuses.
-std::unique_ptr<Model> make_model(std::string_view name, const Json& settings = Json::object(),
-                                  const std::string& place = "settings");
 
 }  // namespace kaiseki::ml

@@ -20,11 +20,11 @@ namespace kaiseki::ml {
 template <class Estimator, class Options>
 class ModelOf final : public Model {
  public:
-  ModelOf(std::string_view name, Task task, Options options)
+  ModelOf(std::string_view name, LearningTask task, Options options)
       : name_(name), task_(task), options_(std::move(options)), estimator_(options_) {}
 
   std::string_view name() const override { return name_; }
-  Task task() const override { return task_; }
+  LearningTask task() const override { return task_; }
   Json settings() const override {
     Archive archive;
     Options options = options_;
@@ -120,7 +120,7 @@ class ModelOf final : public Model {
 
  private:
   std::string_view name_;
-  Task task_;
+  LearningTask task_;
   Options options_;
   Estimator estimator_;
 };

@@ -10,6 +10,7 @@
 #include "ml/linear/classes.h"
 #include "ml/linear/wide.h"
 #include "ml/metrics/classification.h"
+#include "ml/progress.h"
 #include "ml/samples.h"
 
 namespace kaiseki::ml {
@@ -68,6 +69,7 @@ int64_t ConfidenceClassifier::learn(const float* x, const std::vector<int32_t>& 
   int64_t done = 0;
   for (bool changed = true; changed && done < passes; ++done) {
     throw_if_stopped();
+    report_progress("passes", done, passes);
     for (size_t i = order.size(); i > 1 && options_.shuffle; --i)
       std::swap(order[i - 1], order[static_cast<size_t>(random.below(i))]);
     changed = false;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <ostream>
+#include <string>
 
 #include "base/error.h"
 #include "matrix/ops/elementwise.h"
@@ -13,6 +14,8 @@
 
 namespace kaiseki::ml {
 namespace {
+
+constexpr int64_t kMostFactors = 8;
 
 /// The variance of all elements.
 double total_variance(const ColumnMoments& moments) {
@@ -32,6 +35,14 @@ KernelSamples with_norms(const KernelFunction& function, const Tensor& rows) {
   if (function.kind != SvmKernel::rbf) return {rows, {}};
   const Tensor squares = reduce(Reduction::sum_of_squares, rows, {1});
   return {rows, elementwise("-g * s", {{"g", static_cast<float>(function.gamma)}, {"s", squares}})};
+}
+
+/// Products are faster than pow().
+std::string power_expression(int64_t degree) {
+  if (degree < 1 || degree > kMostFactors) return "pow(v + c, d)";
+  std::string product = "(v + c)";
+  for (int64_t i = 1; i < degree; ++i) product += " * (v + c)";
+  return product;
 }
 
 }  // namespace
@@ -55,7 +66,7 @@ KernelFunction kernel_function(const KernelOptions& options, const Tensor& x) {
     const double variance = options.gamma.rule == GammaRule::scale ? total_variance(moments) : 1.0;
     function.gamma = variance > 0 ? 1 / (static_cast<double>(x.dim(1)) * variance) : 1;
   }
-  if (options.kernel == SvmKernel::rbf) function.shift = moments.mean;
+  if (options.kernel != SvmKernel::poly) function.shift = moments.mean;
   return function;
 }
 
@@ -88,8 +99,8 @@ Tensor kernel_block(const KernelFunction& function, const KernelSamples& a,
   gemm(a.rows, b.rows, block, options);
   if (function.kind == SvmKernel::rbf)
     elementwise_into(block, "exp(min(v + r, 0))", {{"v", block}, {"r", a.norms.reshape({-1, 1})}});
-  else if (function.kind == SvmKernel::poly)
-    elementwise_into(block, "pow(v + c, d)",
+  if (function.kind == SvmKernel::poly)
+    elementwise_into(block, power_expression(function.degree),
                      {{"v", block},
                       {"c", static_cast<float>(function.coef0)},
                       {"d", static_cast<float>(function.degree)}});

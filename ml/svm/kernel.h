@@ -33,13 +33,14 @@ struct Gamma {
 /// The number, or "scale" or "auto".
 std::ostream& operator<<(std::ostream& out, const Gamma& gamma);
 
-/// A kernel with its numbers. `shift` is subtracted from the samples. Distances do not depend on
-/// it, but small norms make their f32 numbers more exact.
+/// A kernel with its numbers. `shift` is subtracted from the samples, because products of small
+/// numbers are more exact in f32. Distances do not depend on it. For a linear kernel, only the
+/// intercept does, because the sum of the coefficients is 0.
 struct KernelFunction {
   SvmKernel kind = SvmKernel::rbf;
   double gamma = 1, coef0 = 0;
   int64_t degree = 3;
-  std::vector<double> shift;  // [features]; empty except for rbf
+  std::vector<double> shift;  // [features]; empty for poly
 };
 
 struct KernelOptions {

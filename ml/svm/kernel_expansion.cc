@@ -28,4 +28,22 @@ void KernelExpansion::for_each_block(
   }
 }
 
+LinearWeights linear_weights(const KernelFunction& function, const Tensor& vectors,
+                             const std::vector<std::vector<VectorCoefficient>>& coefficients,
+                             const std::vector<double>& intercepts) {
+  const int64_t d = vectors.dim(1);
+  LinearWeights weights{std::ssize(coefficients), d, {}, intercepts};
+  weights.coefficients.resize(static_cast<size_t>(weights.outputs * d));
+  const Tensor host = on_host(vectors);
+  const float* rows = vectors.dim(0) > 0 ? host.data<float>() : nullptr;
+  for (int64_t output = 0; output < weights.outputs; ++output) {
+    double* sums = &weights.coefficients[output * d];
+    for (const VectorCoefficient& c : coefficients[output])
+      for (int64_t j = 0; j < d; ++j)
+        sums[j] += c.value * (static_cast<double>(rows[c.row * d + j]) - function.shift[j]);
+    for (int64_t j = 0; j < d; ++j) weights.intercept[output] -= sums[j] * function.shift[j];
+  }
+  return weights;
+}
+
 }  // namespace kaiseki::ml

@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <string_view>
+#include <vector>
 
+#include "ml/linear/linear_function.h"
 #include "ml/svm/kernel.h"
 
 namespace kaiseki::ml {
@@ -33,5 +35,16 @@ class KernelExpansion {
   KernelFunction function_;
   Tensor support_vectors_;  // f32 [vectors, features]
 };
+
+/// A coefficient of the support vector in this row.
+struct VectorCoefficient {
+  int64_t row;
+  double value;
+};
+/// The functions that a linear kernel learns, from vectors f32 [vectors, features] and the
+/// coefficients of each output. Subtracts from the intercepts what the shift has added to them.
+LinearWeights linear_weights(const KernelFunction& function, const Tensor& vectors,
+                             const std::vector<std::vector<VectorCoefficient>>& coefficients,
+                             const std::vector<double>& intercepts);
 
 }  // namespace kaiseki::ml

@@ -26,8 +26,9 @@ struct SmoSolution {
 };
 
 /// Selects the pair of variables by second-order information (Fan, Chen, Lin, "Working set
-/// selection using second order information for training support vector machines", 2005). The
-/// result does not depend on the number of threads.
+/// selection using second order information for training support vector machines", 2005). After
+/// many iterations, variables that stay at a limit are set aside until the others have converged.
+/// The result does not depend on the number of threads.
 SmoSolution minimize(const SmoProblem& problem, PairRows& rows);
 
 }  // namespace kaiseki::ml

@@ -12,6 +12,7 @@
 #include "matrix/ops/index.h"
 #include "matrix/threads.h"
 #include "ml/metrics/classification.h"
+#include "ml/progress.h"
 #include "ml/samples.h"
 #include "ml/svm/kernel_cache.h"
 #include "ml/svm/smo.h"
@@ -68,12 +69,12 @@ struct PairCoefficients {
 };
 
 PairCoefficients nonzero(const std::vector<double>& coefficients, const PairRows& rows,
-                         int64_t first, int64_t second) {
+                         int64_t first, int64_t second, double sign) {
   PairCoefficients result{second - 1, first, {}, {}};
   for (int64_t k = 0; k < rows.size(); ++k)
     if (coefficients[k] != 0)
       (k < rows.first_size() ? result.of_first : result.of_second)
-          .emplace_back(rows.sample(k), coefficients[k]);
+          .emplace_back(rows.sample(k), sign * coefficients[k]);
   return result;
 }
 
@@ -87,6 +88,29 @@ std::vector<int64_t> vector_columns(const std::vector<PairCoefficients>& pairs, 
   for (int64_t& column : columns)
     if (column == 0) column = count++;
   return columns;
+}
+
+std::vector<double> dual_matrix(const std::vector<PairCoefficients>& pairs,
+                                const std::vector<int64_t>& columns, const Shape& shape) {
+  std::vector<double> dual(static_cast<size_t>(shape[0] * shape[1]));
+  for (const PairCoefficients& pair : pairs) {
+    for (const auto& entry : pair.of_first)
+      dual[pair.row_of_first * shape[1] + columns[entry.first]] = entry.second;
+    for (const auto& entry : pair.of_second)
+      dual[pair.row_of_second * shape[1] + columns[entry.first]] = entry.second;
+  }
+  return dual;
+}
+
+std::vector<std::vector<VectorCoefficient>> coefficients_of_pairs(
+    const std::vector<PairCoefficients>& pairs, const std::vector<int64_t>& columns) {
+  std::vector<std::vector<VectorCoefficient>> result;
+  for (const PairCoefficients& pair : pairs) {
+    result.emplace_back();
+    for (const auto* side : {&pair.of_first, &pair.of_second})
+      for (const auto& entry : *side) result.back().push_back({columns[entry.first], entry.second});
+  }
+  return result;
 }
 
 /// Calls body(row, decisions of the row) for all rows of [n, pairs], in parallel.
@@ -159,13 +183,15 @@ void SVC::fit(const Tensor& x, const Tensor& y) {
   bool converged = true;
   for (int64_t i = 0; i < classes; ++i)
     for (int64_t j = i + 1; j < classes; ++j) {
+      report_progress("pairs of classes", static_cast<int64_t>(pairs.size()),
+                      classes * (classes - 1) / 2);
       PairRows rows(cache, i, j);
       const SmoSolution solution =
           minimize(pair_problem(rows, limits[i], limits[j], options_), rows);
       iterations += solution.iterations;
       converged = converged && solution.converged;
       intercepts.push_back(sign * solution.intercept);
-      pairs.push_back(nonzero(solution.coefficients, rows, i, j));
+      pairs.push_back(nonzero(solution.coefficients, rows, i, j, sign));
     }
 
   const std::vector<int64_t> columns = vector_columns(pairs, x.dim(0));
@@ -176,17 +202,18 @@ void SVC::fit(const Tensor& x, const Tensor& y) {
     support.push_back(sorted.order[position]);
     ++n_support[labels.codes[support.back()]];
   }
-  const auto vectors = static_cast<int64_t>(support.size());
-  std::vector<double> dual(static_cast<size_t>((classes - 1) * vectors));
-  for (const PairCoefficients& pair : pairs) {
-    for (const auto& entry : pair.of_first)
-      dual[pair.row_of_first * vectors + columns[entry.first]] = sign * entry.second;
-    for (const auto& entry : pair.of_second)
-      dual[pair.row_of_second * vectors + columns[entry.first]] = sign * entry.second;
+  const Tensor vectors = take(x, tensor_from(support, x.device()), 0);
+  const Shape dual_shape{classes - 1, vectors.dim(0)};
+  dual_ = tensor_from(dual_matrix(pairs, columns, dual_shape), dual_shape, x.device());
+  intercept_ = tensor_from(intercepts, {std::ssize(intercepts)}, x.device());
+  linear_ = {};
+  if (options_.kernel == SvmKernel::linear) {
+    linear_ = LinearFunction(
+        linear_weights(function, vectors, coefficients_of_pairs(pairs, columns), intercepts), false,
+        x.device());
+    intercept_ = linear_.intercept();
   }
-  expansion_ = KernelExpansion(function, take(x, tensor_from(support, x.device()), 0));
-  dual_ = tensor_from(dual, {classes - 1, vectors}, x.device());
-  intercept_ = tensor_from(intercepts, {static_cast<int64_t>(intercepts.size())}, x.device());
+  expansion_ = KernelExpansion(function, vectors);
   classes_ = labels.classes;
   support_ = std::move(support);
   n_support_ = std::move(n_support);
@@ -195,6 +222,10 @@ void SVC::fit(const Tensor& x, const Tensor& y) {
 }
 
 Tensor SVC::pair_decisions(const Tensor& x) const {
+  if (linear_.defined()) {
+    const Tensor decisions = linear_.apply(x, kName);
+    return classes_.size() == 2 ? decisions.reshape({x.dim(0)}) : decisions;
+  }
   expansion_.check(x, kName);
   const auto classes = static_cast<int64_t>(classes_.size()), others = classes - 1;
   const Tensor intercept = intercept_.to(x.device()), dual = dual_.to(x.device());

@@ -7,6 +7,7 @@
 
 #include "matrix/tensor.h"
 #include "ml/linear/classes.h"
+#include "ml/linear/linear_function.h"
 #include "ml/svm/kernel.h"
 #include "ml/svm/kernel_expansion.h"
 
@@ -63,6 +64,8 @@ class SVC {
   const Tensor& dual_coefficients() const { return dual_; }
   /// f32 [pairs]
   const Tensor& intercept() const { return intercept_; }
+  /// f32 [pairs, features]. Only for the linear kernel, else undefined.
+  const Tensor& coefficients() const { return linear_.coefficients(); }
   double gamma() const { return expansion_.gamma(); }
   /// The sum over the pairs.
   int64_t iterations() const { return iterations_; }
@@ -78,6 +81,7 @@ class SVC {
   std::vector<int32_t> classes_, support_;
   std::vector<int64_t> n_support_;
   KernelExpansion expansion_;
+  LinearFunction linear_;  // only for the linear kernel
   Tensor dual_, intercept_;
   int64_t iterations_ = 0;
   bool converged_ = false;

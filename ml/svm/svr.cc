@@ -68,21 +68,31 @@ void SVR::fit(const Tensor& x, const Tensor& y) {
   const SmoSolution solution = minimize(regression_problem(y.to_vector(), options_), rows);
   std::vector<int32_t> support;
   std::vector<double> dual;
+  std::vector<VectorCoefficient> coefficients;
   for (int64_t i = 0; i < n; ++i) {
     const double coefficient = solution.coefficients[i] + solution.coefficients[n + i];
     if (coefficient == 0) continue;
+    coefficients.push_back({std::ssize(dual), coefficient});
     support.push_back(static_cast<int32_t>(i));
     dual.push_back(coefficient);
   }
-  expansion_ = KernelExpansion(function, take(x, tensor_from(support, x.device()), 0));
-  dual_ = tensor_from(dual, {1, static_cast<int64_t>(dual.size())}, x.device());
+  const Tensor vectors = take(x, tensor_from(support, x.device()), 0);
+  expansion_ = KernelExpansion(function, vectors);
   intercept_ = tensor_from({solution.intercept}, {1}, x.device());
+  linear_ = {};
+  if (options_.kernel == SvmKernel::linear) {
+    linear_ = LinearFunction(
+        linear_weights(function, vectors, {coefficients}, {solution.intercept}), false, x.device());
+    intercept_ = linear_.intercept();
+  }
+  dual_ = tensor_from(dual, {1, static_cast<int64_t>(dual.size())}, x.device());
   support_ = std::move(support);
   iterations_ = solution.iterations;
   converged_ = solution.converged;
 }
 
 Tensor SVR::predict(const Tensor& x) const {
+  if (linear_.defined()) return linear_.apply(x, kName).reshape({x.dim(0)});
   expansion_.check(x, kName);
   const Tensor dual = dual_.to(x.device());
   Tensor result = intercept_.to(x.device()).reshape({1, 1}).broadcast_to({x.dim(0), 1}).clone();

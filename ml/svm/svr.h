@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "matrix/tensor.h"
+#include "ml/linear/linear_function.h"
 #include "ml/svm/kernel.h"
 #include "ml/svm/kernel_expansion.h"
 
@@ -43,6 +44,8 @@ class SVR {
   const Tensor& dual_coefficients() const { return dual_; }
   /// f32 [1]
   const Tensor& intercept() const { return intercept_; }
+  /// f32 [1, features]. Only for the linear kernel, else undefined.
+  const Tensor& coefficients() const { return linear_.coefficients(); }
   double gamma() const { return expansion_.gamma(); }
   int64_t iterations() const { return iterations_; }
   bool converged() const { return converged_; }
@@ -53,6 +56,7 @@ class SVR {
   SVROptions options_;
   std::vector<int32_t> support_;
   KernelExpansion expansion_;
+  LinearFunction linear_;  // only for the linear kernel
   Tensor dual_, intercept_;
   int64_t iterations_ = 0;
   bool converged_ = false;

@@ -11,13 +11,15 @@
 namespace kaiseki::ml {
 namespace {
 
-[[noreturn]] void refuse_missing(const Table& table, int64_t row, int64_t column) {
+constexpr size_t kMostTexts = 1000;  // each is a feature
+
+[[noreturn]] void refuse_missing(const DataTable& table, int64_t row, int64_t column) {
   throw ParseError(table.source, table.place(row, column), "expected a value, got none");
 }
 
 }  // namespace
 
-void TableEncoder::fit(const Table& table, std::string_view target) {
+void TableEncoder::fit(const DataTable& table, std::string_view target) {
   features_.clear();
   has_names_ = table.has_names;
   for (int64_t j = 0; j < static_cast<int64_t>(table.columns.size()); ++j) {
@@ -39,6 +41,10 @@ void TableEncoder::fit(const Table& table, std::string_view target) {
       ++count;
     }
     feature.texts.assign(texts.begin(), texts.end());
+    if (texts.size() > kMostTexts)
+      throw ParseError(table.source, "column " + column.name,
+                       text_from("expected at most ", kMostTexts, " different texts, got ",
+                                 texts.size(), ". Remove the column, or group its texts"));
     if (!column.is_text() && count == 0)
       throw ParseError(table.source, "column " + column.name, "expected a value, got none");
     feature.fill /= static_cast<double>(std::max<int64_t>(1, count));
@@ -66,7 +72,7 @@ std::vector<std::string> TableEncoder::feature_names() const {
   return names;
 }
 
-int64_t TableEncoder::column_for(const Table& table, const Feature& feature) const {
+int64_t TableEncoder::column_for(const DataTable& table, const Feature& feature) const {
   const bool by_name = has_names_ && table.has_names;
   const int64_t column = by_name ? table.find(feature.name) : feature.position;
   if (column < 0 || column >= static_cast<int64_t>(table.columns.size()))
@@ -77,7 +83,7 @@ int64_t TableEncoder::column_for(const Table& table, const Feature& feature) con
   return column;
 }
 
-void TableEncoder::encode_column(const Table& table, int64_t number, const Feature& feature,
+void TableEncoder::encode_column(const DataTable& table, int64_t number, const Feature& feature,
                                  float* x, int64_t stride) const {
   const Column& column = table.columns[static_cast<size_t>(number)];
   for (int64_t i = 0; i < table.rows(); ++i, x += stride) {
@@ -103,7 +109,7 @@ void TableEncoder::encode_column(const Table& table, int64_t number, const Featu
   }
 }
 
-Tensor TableEncoder::encode(const Table& table) const {
+Tensor TableEncoder::encode(const DataTable& table) const {
   std::vector<float> x(static_cast<size_t>(table.rows() * features()));
   int64_t at = 0;
   for (const Feature& feature : features_) {

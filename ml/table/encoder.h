@@ -27,18 +27,21 @@ class TableEncoder {
   explicit TableEncoder(Missing missing = Missing::refuse) : missing_(missing) {}
 
   /// Learns the columns, without the one named `target`. Throws ParseError for a cell without a
-  /// value if they are refused, for infinite numbers, and for a column without any value.
-  void fit(const Table& table, std::string_view target = {});
+  /// value if they are refused, for infinite numbers, a column without
+  /// any value, and more than 1,000 different texts in a column.
+  void fit(const DataTable& table, std::string_view target = {});
   /// f32 [rows, features], on the CPU. Finds columns by their names, if both tables have names,
   /// else by their order; other columns are ignored. Throws ParseError for a missing column, a text
   /// that fit() has not seen, a text in a column of numbers, and a cell without a value as in
   /// fit().
-  Tensor encode(const Table& table) const;
+  Tensor encode(const DataTable& table) const;
 
   /// One for each feature: "age", "color=red".
   std::vector<std::string> feature_names() const;
   int64_t features() const;
   bool has_texts() const;
+  /// Whether the table of fit() had names.
+  bool has_names() const { return has_names_; }
   void archive(Archive& archive);
 
  private:
@@ -49,8 +52,8 @@ class TableEncoder {
     double fill = 0;                 // for cells without a value
     bool is_text() const { return !texts.empty(); }
   };
-  int64_t column_for(const Table& table, const Feature& feature) const;
-  void encode_column(const Table& table, int64_t column, const Feature& feature, float* x,
+  int64_t column_for(const DataTable& table, const Feature& feature) const;
+  void encode_column(const DataTable& table, int64_t column, const Feature& feature, float* x,
                      int64_t stride) const;
 
   Missing missing_;

@@ -121,25 +121,14 @@ std::optional<float> number_of(std::string_view cell) {
   return static_cast<float>(value);
 }
 
-bool only_numbers(const std::vector<Row>& rows, size_t column, size_t first) {
-  bool any = false;
-  for (size_t i = first; i < rows.size(); ++i) {
-    const std::optional<float> number = number_of(rows[i].cells[column]);
-    if (!number) return false;
-    any |= !std::isnan(*number);
-  }
-  return any;
-}
-
+/// Whether all cells of the first row are texts, and a number is below one of them.
 bool first_row_has_names(const std::vector<Row>& rows) {
-  if (rows.size() < 2) return false;
-  const std::vector<std::string>& first = rows[0].cells;
-  // A number in it is no name.
-  for (const std::string& cell : first)
-    if (const auto number = number_of(cell); number && !std::isnan(*number)) return false;
-  for (size_t j = 0; j < first.size(); ++j)
-    if (!is_missing(first[j]) && only_numbers(rows, j, 1)) return true;
-  return false;
+  const auto is_number = [](const std::string& cell) {
+    return !is_missing(cell) && number_of(cell).has_value();
+  };
+  if (std::ranges::any_of(rows[0].cells, is_number)) return false;
+  return std::any_of(rows.begin() + 1, rows.end(),
+                     [&](const Row& row) { return std::ranges::any_of(row.cells, is_number); });
 }
 
 Column column_of(const std::vector<Row>& rows, size_t number, size_t first) {
@@ -179,20 +168,21 @@ std::string Column::text(int64_t row) const {
   return {digits.data(), std::to_chars(digits.data(), digits.data() + 32, numbers[i]).ptr};
 }
 
-int64_t Table::find(std::string_view name) const {
+int64_t DataTable::find(std::string_view name) const {
   const auto found =
       std::ranges::find_if(columns, [&](const Column& column) { return column.name == name; });
   return found == columns.end() ? -1 : found - columns.begin();
 }
 
-std::string Table::place(int64_t row, int64_t column) const {
+std::string DataTable::place(int64_t row, int64_t column) const {
   const std::string place = place_of(lines[static_cast<size_t>(row)], column + 1);
   return has_names ? place + " (" + columns[static_cast<size_t>(column)].name + ")" : place;
 }
 
-Table parse_table(std::string_view text, std::string_view source) {
+DataTable parse_table(std::string_view text, std::string_view source,
+                      std::optional<bool> has_names) {
   const std::vector<Row> rows = Cells(text, source).rows();
-  Table table;
+  DataTable table;
   table.source = source;
   if (rows.empty()) throw ParseError(source, "line 1", "expected a row, got none");
   for (const Row& row : rows)
@@ -200,8 +190,11 @@ Table parse_table(std::string_view text, std::string_view source) {
       throw ParseError(source, "line " + std::to_string(row.line),
                        text_from("expected ", rows[0].cells.size(), " cells as in line ",
                                  rows[0].line, ", got ", row.cells.size()));
-  table.has_names = first_row_has_names(rows);
+  table.has_names = has_names.value_or(first_row_has_names(rows));
   const size_t first = table.has_names ? 1 : 0;
+  if (rows.size() == first)
+    throw ParseError(source, "line " + std::to_string(rows[0].line + 1),
+                     "expected a row, got none");
   std::set<std::string> names;
   for (size_t j = 0; j < rows[0].cells.size(); ++j) {
     table.columns.push_back(column_of(rows, j, first));
@@ -213,9 +206,9 @@ Table parse_table(std::string_view text, std::string_view source) {
   return table;
 }
 
-Table read_table(const std::filesystem::path& path) {
+DataTable read_table(const std::filesystem::path& path, std::optional<bool> has_names) {
   const ByteVector bytes = read_file(path);
-  return parse_table(as_text(bytes), path.string());
+  return parse_table(as_text(bytes), path.string(), has_names);
 }
 
 }  // namespace kaiseki::ml

@@ -25,7 +25,7 @@ struct Column {
   std::string text(int64_t row) const;
 };
 
-struct Table {
+struct DataTable {
   std::string source;  // the file's name, for errors
   std::vector<Column> columns;
   std::vector<int64_t> lines;  // of each row: its line in the file
@@ -39,11 +39,12 @@ struct Table {
 };
 
 /// Reads CSV (RFC 4180): commas, semicolons or tabs between cells, the one that the first line has
-/// most; cells may stand in double quotes. The first line has names if a column with a text there
-/// holds only numbers below it, or if all of its cells are different texts and a cell below them is
-/// a number. Empty cells, "NA", "N/A", "NaN", "nan", "null" and "?" are no value. Throws ParseError
-/// with line and column for rows of different lengths and for a quote that does not end.
-Table parse_table(std::string_view text, std::string_view source);
-Table read_table(const std::filesystem::path& path);
+/// most; cells may stand in double quotes. `has_names`: whether the first line has the names of the
+/// columns. Nothing: it has them if all of its cells are texts and there is a number below it.
+/// Empty cells, "NA", "N/A", "NaN", "nan", "null" and "?" are no value. Throws ParseError with line
+/// and column for rows of different lengths, and for a quote that does not end.
+DataTable parse_table(std::string_view text, std::string_view source,
+                      std::optional<bool> has_names = {});
+DataTable read_table(const std::filesystem::path& path, std::optional<bool> has_names = {});
 
 }  // namespace kaiseki::ml

@@ -70,12 +70,11 @@ class SampleRows {
   bool copied() const { return copied_; }
   /// Copies the rows of these samples, which end at this position, and renumbers the samples.
   void copy(std::span<TreeSample> samples, size_t end) {
-    numbers_.clear();
-    rows_.clear();
-    for (TreeSample& sample : samples) {
-      const Value* row = (*this)[sample.row];
-      rows_.insert(rows_.end(), row, row + features_);
-      numbers_.push_back(std::exchange(sample.row, static_cast<uint32_t>(numbers_.size())));
+    numbers_.resize(samples.size());
+    rows_.resize(std::max(rows_.size(), samples.size() * features_));
+    for (size_t i = 0; i < samples.size(); ++i) {
+      std::copy_n((*this)[samples[i].row], features_, rows_.data() + i * features_);
+      numbers_[i] = std::exchange(samples[i].row, static_cast<uint32_t>(i));
     }
     end_ = end;
     copied_ = true;
@@ -204,12 +203,14 @@ class TreeGrower {
            static_cast<size_t>(growth_.features) * std::bit_width(samples) >= features / 2;
   }
 
+  /// Whether the first one of equal features is the best. Else it is the first that was drawn.
+  bool in_order() const { return !growth_.forest && growth_.features == data_.features(); }
+
   Split find_split(std::span<const TreeSample> samples, size_t constants) {
     sampler_.begin(constants);
     Split best;
     bool varied = false;
-    const bool all = growth_.features == data_.features();
-    search(all ? sampler_.draw_all() : sampler_.draw(static_cast<size_t>(growth_.features)),
+    search(in_order() ? sampler_.draw_all() : sampler_.draw(static_cast<size_t>(growth_.features)),
            samples, best, varied);
     while (!varied && sampler_.has_more()) search(sampler_.draw(1), samples, best, varied);
     return best;
@@ -225,7 +226,7 @@ class TreeGrower {
       search(rows_, features.subspan(begin, std::min(group, features.size() - begin)), samples,
              node_, least, found_.data() + begin);
     };
-    if (growth_.parallel && features.size() * n >= kParallelElements) {
+    if (!growth_.forest && features.size() * n >= kParallelElements) {
       parallel_for(static_cast<int64_t>(features.size()), static_cast<int64_t>(group),
                    [&](int64_t begin, int64_t) {
                      GroupSearch<Scan, Value> search;
@@ -234,13 +235,11 @@ class TreeGrower {
     } else {
       for (size_t i = 0; i < features.size(); i += group) search_group(search_, i);
     }
-    // Of equal splits by all features, the one by the first feature is the best.
-    const bool ordered = growth_.features == data_.features();
     for (size_t i = 0; i < features.size(); ++i) {
       varied = varied || !found_[i].constant;
       if (!found_[i].found) continue;
       if (found_[i].score > best.at.score ||
-          (ordered && found_[i].score == best.at.score && features[i] < best.feature))
+          (in_order() && found_[i].score == best.at.score && features[i] < best.feature))
         best = {found_[i], features[i]};
     }
     sampler_.remember_constants([&](size_t i) { return found_[i].constant; });

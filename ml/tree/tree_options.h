@@ -28,7 +28,7 @@ struct TreeGrowth {
   int64_t features = 1;  // considered for each split
   uint64_t seed = 0;     // of the features
   uint64_t tree = 0;     // each tree of a forest has its own numbers
-  bool parallel = true;  // whether all threads search large nodes
+  bool forest = false;   // then one thread grows it, and of equal splits, a random one is the best
 };
 
 /// Throws Error for a setting out of range.

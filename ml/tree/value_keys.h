@@ -79,12 +79,12 @@ class KeySorter {
 
  private:
   static constexpr size_t kFew = 24;        // up to this, insertion takes less time
-  static constexpr size_t kBuckets = 2048;  // at most, so that their ends stay in the cache
+  static constexpr size_t kBuckets = 4096;  // at most, so that their ends stay in the cache
   static constexpr int kPasses = 4;         // then the distribution is too uneven
 
   struct Buckets {
     Buckets(size_t n, float least, float most)
-        : count(std::clamp<size_t>(std::bit_ceil(n) / 2, 16, kBuckets)),
+        : count(std::min(std::bit_ceil(n), kBuckets)),
           low(least),
           scale(static_cast<double>(count - 1) / (static_cast<double>(most) - low)) {}
     /// Rounding keeps the order of values.

@@ -26,7 +26,7 @@ class PreparedDataset : public Dataset {
     how_.channels = first.channels;
     if (!how_.height) how_.height = first.height;
     if (!how_.width) how_.width = first.width;
-    check_normalization(normalization_.mean, normalization_.std, how_.channels, "data");
+    check_normalization(normalization_.mean, normalization_.std, sample_shape(), "data");
     std::vector<uint8_t> trial(static_cast<size_t>(sample_shape().elements()));
     prepare_sample(first, how_, nullptr, trial.data());
     uint64_t bytes = first.pixels.size() * static_cast<uint64_t>(source_->size());

@@ -85,17 +85,32 @@ class BatchNormalization : public Layer {
   }
 
   void to_onnx(OnnxLayerWriter& onnx) const override {
-    if (axis_ != 0) onnx.refuse("axis 0, because ONNX normalizes the channels only");
+    const std::string output = onnx.output;
+    if (axis_ != 0) {  // ONNX normalizes the channels only
+      onnx.output = onnx.free_name(onnx.name + ".moved");
+      add_exchange(onnx, onnx.inputs[0], onnx.output);
+      onnx.inputs = {onnx.output};
+      onnx.output = onnx.free_name(onnx.name + ".normalized");
+    }
     for (const char* name : {"weight", "bias", "running_mean", "running_var"})
       onnx.inputs.push_back(onnx.parameter(name));
     onnx.add(
         onnx.node("BatchNormalization").number("epsilon", eps_).number("momentum", 1 - momentum_));
+    if (axis_ != 0) add_exchange(onnx, onnx.output, output);
   }
 
   BackwardReads backward_reads() const override { return {.input = true}; }
   bool fuses_activation() const override { return true; }
 
  private:
+  /// Adds a Transpose that exchanges the channels and the axis.
+  void add_exchange(OnnxLayerWriter& onnx, const std::string& from, const std::string& to) const {
+    std::vector<int64_t> axes;
+    for (int axis = 0; axis <= onnx.input_shape.rank(); ++axis) axes.push_back(axis);
+    std::swap(axes[1], axes[static_cast<size_t>(axis_) + 1]);
+    onnx.add(OnnxNode("Transpose", to, {from}, to).integers("perm", axes));
+  }
+
   BatchNorm with(const FusedActivation& activation) const {
     BatchNorm norm;
     norm.eps = static_cast<float>(eps_);

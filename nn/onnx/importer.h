@@ -22,8 +22,9 @@ struct OnnxValue {
   bool shared = false;             // more than one consumer
   std::vector<int64_t> pads = {};  // zeros around a picture: top, left, bottom, right
   std::optional<float> gain = {};  // the factor of a Mul before a Sigmoid
-  std::string pending = {};        // the place of a Pad or Mul that the value's reader must apply
-  std::string problem = {};        // why the value is missing: the place and the error of a node
+  int moved_axis = 0;  // of a sample: a Transpose exchanged it and the channels; `shape` is before
+  std::string pending = {};  // the place of a Pad, Mul or Transpose that the reader must apply
+  std::string problem = {};  // why the value is missing: the place and the error of a node
   const TensorData* tensor = nullptr;
   std::optional<std::vector<int64_t>> integers = {};  // a constant that the graph computes
 
@@ -96,8 +97,8 @@ class OnnxOp {
   bool has_input(size_t i) const { return i < inputs() && !node_.inputs[i].empty(); }
   const std::string& input_name(size_t i) const { return node_.inputs[i]; }
   const OnnxValue& input(size_t i) const;
-  /// Returns an input that is the output of a layer, without a pending Pad or Mul. `rank` is the
-  /// rank of one sample; -1 allows any.
+  /// Returns an input that is the output of a layer, without a pending Pad, Mul or Transpose.
+  /// `rank` is the rank of one sample; -1 allows any.
   const OnnxValue& data(size_t i, int rank = -1) const;
   /// Returns an input that is a constant of float32 with these dimensions. {} allows any
   /// dimensions, -1 any size.

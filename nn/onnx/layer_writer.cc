@@ -29,7 +29,7 @@ OnnxNode& OnnxNode::number(std::string_view name, double value) {
                        .integer(20, kFloatAttribute));
 }
 
-OnnxNode& OnnxNode::integers(std::string_view name, std::initializer_list<int64_t> values) {
+OnnxNode& OnnxNode::integers(std::string_view name, const std::vector<int64_t>& values) {
   ProtoWriter writer;
   writer.text(1, name);
   for (int64_t value : values) writer.integer(8, value);

@@ -21,7 +21,7 @@ class OnnxNode {
            std::string_view output);
   OnnxNode& integer(std::string_view name, int64_t value);
   OnnxNode& number(std::string_view name, double value);
-  OnnxNode& integers(std::string_view name, std::initializer_list<int64_t> values);
+  OnnxNode& integers(std::string_view name, const std::vector<int64_t>& values);
   ProtoWriter take() { return std::move(node_); }
 
  private:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 
 namespace kaiseki::nn::onnx {
 namespace {
@@ -81,6 +82,26 @@ void import_dropout(OnnxOp& op) {
 }
 
 void import_identity(OnnxOp& op) { op.set(op.input(0)); }
+
+/// Exchanges the channels and another axis, before a BatchNormalization along this axis, and back.
+void import_transpose(OnnxOp& op) {
+  OnnxValue x = op.input(0);
+  if (x.moved_axis == 0) op.data(0);
+  std::vector<int64_t> wanted(static_cast<size_t>(x.shape.rank()) + 1);
+  std::iota(wanted.begin(), wanted.end(), 0);
+  const std::vector<int64_t> perm =
+      op.integers("perm", std::vector<int64_t>(wanted.rbegin(), wanted.rend()));
+  if (perm == wanted) return op.set(std::move(x));
+  const auto axis = perm.size() > 2 ? static_cast<int>(perm[1]) - 1 : 0;
+  if (axis > 0 && axis < x.shape.rank())
+    std::swap(wanted[1], wanted[static_cast<size_t>(axis) + 1]);
+  if (perm != wanted || (x.moved_axis != 0 && x.moved_axis != axis))
+    op.fail_attribute("perm", "an exchange of the channels and one other axis, and back",
+                      list_text(perm));
+  x.pending = x.moved_axis ? "" : op.place();
+  x.moved_axis = x.moved_axis ? 0 : axis;
+  op.set(std::move(x));
+}
 
 void import_global_pool(OnnxOp& op) {
   NewLayer layer{.type = "global_pooling"};
@@ -161,6 +182,7 @@ const std::map<std::string, Operator, std::less<>>& operators() {
       {"Squeeze", import_squeeze},
       {"Sum", import_add},
       {"Tanh", import_activation},
+      {"Transpose", import_transpose},
       {"Unsqueeze", import_unsqueeze},
   };
   return all;

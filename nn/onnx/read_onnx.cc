@@ -57,8 +57,11 @@ NetworkSpec Importer::run() {
 }
 
 void Importer::fail_pending(const OnnxValue& value, const std::string& reader) const {
-  fail(value.pending, std::string("expected ") + (value.gain ? "Sigmoid" : "Conv or AveragePool") +
-                          " as the reader of its output, got " + reader);
+  const char* wanted = "Conv or AveragePool";
+  if (value.gain) wanted = "Sigmoid";
+  if (value.moved_axis) wanted = "BatchNormalization or the same Transpose";
+  fail(value.pending,
+       std::string("expected ") + wanted + " as the reader of its output, got " + reader);
 }
 
 void Importer::count_readers() {

@@ -147,16 +147,23 @@ void import_matmul(OnnxOp& op) {
 }
 
 void import_batch_normalization(OnnxOp& op) {
-  const OnnxValue& x = op.data(0);
+  OnnxValue x = op.input(0);
+  const int axis = std::exchange(x.moved_axis, 0);
+  if (axis == 0) op.data(0);
+  x.pending.clear();
   if (op.opset() < 9) op.only("spatial", 1);
   if (op.opset() >= 14) op.only("training_mode", 0);
   const double eps = op.number("epsilon", 1e-5), kept = op.number("momentum", 0.9);
   NewLayer layer{.type = "batch_normalization", .name = name_from(op)};
-  layer.params.set("eps", eps).set("momentum", shortest(static_cast<float>(1 - kept)));
+  layer.params.set("eps", eps)
+      .set("momentum", shortest(static_cast<float>(1 - kept)))
+      .set("axis", axis);
   constexpr const char* kNames[] = {"weight", "bias", "running_mean", "running_var"};
   for (size_t i = 0; i < 4; ++i)
-    layer.weights.push_back(weights(op, kNames[i], op.constant(i + 1, {x.shape[0]})));
-  op.add(std::move(layer));
+    layer.weights.push_back(weights(op, kNames[i], op.constant(i + 1, {x.shape[axis]})));
+  OnnxValue y = op.make(std::move(layer), {&x});
+  if (axis != 0) y.moved_axis = axis, y.pending = op.place();
+  op.set(std::move(y));
 }
 
 void import_add(OnnxOp& op) {

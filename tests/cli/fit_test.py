@@ -4,9 +4,10 @@
 import csv
 import json
 import pathlib
+import subprocess
 
 from npy import read_npy, write_npy
-from support import ROOT, check, main, refuses, works
+from support import ROOT, check, main, refuses, skip, works
 
 
 def numbers(name):
@@ -26,6 +27,8 @@ def write_csv(name, header, rows):
         writer.writerows([header, *rows] if header else rows)
 
 
+PYTHON = "/usr/bin/python3"  # Debian's, which has python3-onnx
+REFERENCE = pathlib.Path(__file__).resolve().parent / "onnx_ml_reference.py"
 SPECIES = ["setosa", "versicolor", "virginica"]
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 SAMPLES = numbers("x")
@@ -66,6 +69,23 @@ def regression_and_settings():
     check(abs(again["score"] - line["r2"]) < 1e-5, "the score is the same after loading", again)
 
 
+def grid():
+    write_iris()
+    done = works("fit", "SVC", "--data", "iris.csv", "--target", "species", "--grid", "C=0.001,1", "--grid", "gamma=0.1,scale",
+                 "--scale", "--folds", 3, "--save", "g.safetensors")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    ranks = [line for line in lines if line and line[0].isdigit()]
+    check(len(ranks) == 4 and ranks[0][0] == "1" and ranks[0][1] == "C=1", "the best settings come first", done.stdout)
+    line = json.loads(works("fit", "SVC", "--data", "iris.csv", "--target", "species", "--grid", "C=0.001,1", "--json",
+                            "--save", "g.safetensors").stdout)
+    check(json.loads(line["settings"])["C"] == 1, "the saved model has the best settings", line)
+    fit = ["--data", "iris.csv", "--target", "species", "--save", "e.safetensors"]
+    refuses(["--grid", "each name once", "'C'"], "fit", "SVC", *fit, "--set", "C=1", "--grid", "C=1,2")
+    refuses(["--grid", "NAME=VALUE"], "fit", "SVC", *fit, "--grid", "C=")
+    refuses(["--grid", "D"], "fit", "SVC", *fit, "--grid", "D=1,2")
+    refuses(["--grid", "classification or a regression"], "fit", "KMeans", "--data", "x.npy", "--save", "e.safetensors", "--grid", "n_clusters=2,3")
+
+
 def clusters_and_components():
     write_iris()
     works("fit", "KMeans", "--data", "x.npy", "--set", "n_clusters=3", "--save", "k.safetensors")
@@ -90,6 +110,10 @@ def gaps():
     works("fit", "Ridge", "--data", "gaps.csv", "--target", "y", "--missing", "mean", "--save", "g.safetensors")
     works("apply", "g.safetensors", "--data", "gaps.csv")
     write_csv("new.csv", ["a", "b"], [[1, "w"]])
+    write_csv("words.csv", ["a", "y"], [["p", "u"], ["q", "v"], ["p", "u"], ["q", "v"]])
+    works("fit", "DecisionTreeClassifier", "--data", "words.csv", "--target", "y", "--header", "yes", "--save", "t.safetensors")
+    check(works("apply", "t.safetensors", "--data", "words.csv").stdout.split() == ["u", "v", "u", "v"],
+          "--header yes: only texts, with names")
     refuses(["new.csv: line 2, column 2 (b): expected a text of the training data, got 'w'"],
             "apply", "g.safetensors", "--data", "new.csv")
 
@@ -118,9 +142,43 @@ def errors():
     check(not pathlib.Path("e.safetensors").exists(), "a fit that fails leaves no file")
 
 
+def onnx():
+    """Exported models compute what apply computes, for an evaluator that follows ONNX's specification."""
+    if subprocess.run([PYTHON, "-c", "import onnx, numpy"], stderr=subprocess.DEVNULL).returncode:
+        skip("python3-onnx is not installed")
+        return
+    write_iris()
+    write_npy("two.npy", (150,), [min(label, 1) for label in LABELS], "i")
+    write_csv("plain.csv", [*NAMES, "species"], [[*x, SPECIES[y]] for x, y in zip(SAMPLES, LABELS)])
+    numbers_only = ["--data", "x.npy", "--target"]
+    cases = [("LogisticRegression", ["--data", "plain.csv", "--target", "species", "--scale"], "predict_proba"),
+             ("LogisticRegression", [*numbers_only, "two.npy"], "predict_proba"),
+             ("SGDClassifier", [*numbers_only, "y.npy", "--scale"], "decision_function"),
+             ("DecisionTreeClassifier", [*numbers_only, "y.npy"], "predict_proba"),
+             ("RandomForestClassifier", [*numbers_only, "y.npy", "--set", "n_estimators=7"], "predict_proba"),
+             ("Ridge", [*numbers_only, "y.npy", "--scale"], None),
+             ("RandomForestRegressor", [*numbers_only, "y.npy", "--set", "n_estimators=5"], None)]
+    for name, data, use in cases:
+        works("fit", name, *data, "--save", "o.safetensors")
+        works("export", "o.safetensors", "--output", "o.onnx")
+        subprocess.run([PYTHON, REFERENCE, "o.onnx", "x.npy", "o.json"], check=True)
+        outputs = json.loads(pathlib.Path("o.json").read_text())
+        source = "plain.csv" if "plain.csv" in data else "x.npy"
+        works("apply", "o.safetensors", "--data", source, "--output", "o.npy", *(["--use", use] if use else []))
+        shape, values = read_npy("o.npy")
+        got = [value for row in outputs["scores" if use else "y"] for value in row]
+        check(len(got) == len(values) and max(abs(a - b) for a, b in zip(got, values)) < 1e-4, f"{name}: {use or 'y'}", shape)
+        if use:
+            words = works("apply", "o.safetensors", "--data", source).stdout.split()
+            check([str(label) for label in outputs["label"]] == words, f"{name}: the labels")
+    works("fit", "KMeans", "--data", "x.npy", "--save", "k.safetensors")
+    refuses(["--output", "linear model, a tree or a forest", "KMeans"], "export", "k.safetensors", "--output", "k.onnx")
+    refuses(["--output", ".onnx"], "export", "k.safetensors", "--output", "k.json")
+
+
 def help_lists_models():
     done = works("fit", "--help")
     check("MiniBatchKMeans" in done.stdout and "clustering:" in done.stdout, "--help lists all models", done.stdout)
 
 
-main(classification, regression_and_settings, clusters_and_components, matrices, gaps, errors, help_lists_models)
+main(classification, regression_and_settings, grid, clusters_and_components, matrices, gaps, errors, onnx, help_lists_models)

@@ -74,6 +74,7 @@ OPERATORS = {
     "Softmax": softmax,
     "Sum": lambda *x: sum(x),
     "Tanh": np.tanh,
+    "Transpose": lambda x, perm: x.transpose(perm),
 }
 
 

@@ -150,6 +150,12 @@ def onnx_checker_agrees():
     shape = [2, 1, 28, 28]
     write_npy("x.npy", shape, [((i * 37) % 101) / 50 - 1 for i in range(2 * 28 * 28)])
     files = [("lenet", "x.npy")]
+    pathlib.Path("axes.json").write_text(json.dumps({"inputs": {"x": {"shape": [1, 28, 28]}}, "layers": [
+        {"type": "convolution", "output_channels": 3, "kernel_size": [3, 2]},
+        *({"type": "batch_normalization", "axis": axis} for axis in (1, 2, 0)),
+        {"type": "fully_connected", "output_size": 10}]}))
+    works("train", "axes.json", "--data", "digits:100:1", "--epochs", 1, "--save", "axes.onnx")
+    files.append(("axes", "x.npy"))
     for file in sorted(CASES.glob("*.onnx")):
         works("export", file, "--output", f"{file.stem}.onnx")
         files.append((file.stem, file.with_suffix(".x.npy")))

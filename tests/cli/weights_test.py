@@ -5,7 +5,7 @@ import json
 import os
 import pathlib
 
-from npy import write_png
+from npy import write_npy, write_png
 from support import LENET, ROOT, check, main, refuses, train, works
 
 DATA = ["--data", "digits:100:1", "--test-limit", 10]
@@ -111,6 +111,44 @@ def metadata_of_weights():
     check(done.stderr == "", "digits lose nothing", done.stderr)
 
 
+def a_mean_image_is_kept_with_the_weights():
+    net = small_net("net.json", 2, {"type": "softmax_cross_entropy"})
+    pictures("data", dark=10, light=240)
+    image = [(i % 7) / 10 for i in range(64)]
+    write_npy("mean.npy", [1, 8, 8], image)
+    train_it = ["train", net, "--data", "data", "--epochs", 20, "--lr", 0.05, "--std", 0.5, "--mean-image", "mean.npy"]
+    works(*train_it, "--checkpoint", "run", "--save", "w.safetensors")
+    works(*train_it, "--save", "w.tar")
+    works("export", net, "--weights", "w.safetensors", "--output", "w.onnx")
+    one = "data/dark/00.png"
+    given = works("predict", net, "--weights", "w.safetensors", one, "--json", "--mean-image", "mean.npy").stdout
+    check('"dark"' in given, "the network learns with a mean image", given)
+    for source in ([net, "--weights", "w.safetensors"], [net, "--weights", "w.tar"], [net, "--weights", "run"], ["w.onnx"]):
+        stored = works("predict", *source, one, "--json").stdout
+        said = works("predict", *source, one, "--json", "--mean-image", "mean.npy").stdout
+        check(stored == said, f"{source} holds the mean image", f"{stored} {said}")
+    other = works("predict", net, "--weights", "w.safetensors", one, "--json", "--mean", 0.3).stdout
+    check(other != given, "--mean replaces the stored image", f"{other} {given}")
+
+    def loss(*arguments):
+        return json.loads(works("eval", net, "--weights", "w.safetensors", "--data", "data", "--json", *arguments).stdout)["loss"]
+    check(loss() == loss("--mean-image", "mean.npy") != loss("--mean", 0.3), "eval uses the stored image")
+    write_npy("zero.npy", [1, 8, 8], [0] * 64)
+    check(loss("--mean-image", "zero.npy") == loss("--mean", 0), "an image of zeros changes nothing")
+    done = works(*train_it[:-1], "zero.npy", "--checkpoint", "run", "--resume")
+    check("--mean-image zero.npy, there mean.npy" in done.stderr, "a resumed run warns about another image", done.stderr)
+
+    refuses(["--mean-image: expected no --mean beside it"], *train_it, "--mean", 0.5)
+    for shape, word in (([8, 8], "[8, 8]"), ([1, 4, 16], "[1, 4, 16]")):
+        write_npy("bad.npy", shape, image)
+        refuses(["--mean-image", "[1, 8, 8]", word, "bad.npy"], *train_it[:-1], "bad.npy")
+    write_npy("bad.npy", [1, 8, 8], image[:-1] + [float("nan")])
+    refuses(["--mean-image", "nan", "bad.npy"], "predict", net, "--weights", "w.safetensors", one, "--mean-image", "bad.npy")
+    refuses(["--mean-image", "none.npy"], *train_it[:-1], "none.npy")
+    larger = small_net("larger.json", 2, {"type": "softmax_cross_entropy"}, inputs=(3, 8, 8))
+    refuses(["--mean", "3 channels", "got 64"], "train", larger, "--data", "data", "--weights", "w.safetensors")
+
+
 def changed_network():
     ten = small_net("ten.json", 10, {"type": "softmax_cross_entropy"}, inputs=(1, 28, 28))
     two = small_net("two.json", 2, {"type": "softmax_cross_entropy"}, inputs=(1, 28, 28))
@@ -155,4 +193,4 @@ def probabilities_without_a_softmax():
 
 
 main(save_is_checked_before_training, names_of_any_bytes, classes_of_any_bytes, classes_are_matched_by_name, metadata_of_weights,
-     changed_network, weights_inside_the_network, probabilities_without_a_softmax)
+     a_mean_image_is_kept_with_the_weights, changed_network, weights_inside_the_network, probabilities_without_a_softmax)

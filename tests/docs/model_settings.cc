@@ -3,7 +3,7 @@
 // into the tables of docs/classic-learning.md.
 #include <cstdio>
 
-#include "ml/model/model.h"
+#include "ml/model/registry.h"
 
 using namespace kaiseki;
 

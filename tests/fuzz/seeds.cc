@@ -36,6 +36,35 @@ void save(const std::filesystem::path& folder, const std::vector<ByteVector>& se
   for (size_t i = 0; i < seeds.size(); ++i) write_file_atomic(folder / std::to_string(i), seeds[i]);
 }
 
+/// A list of layers with every type of sukiyaki2.
+constexpr const char* kSukiyaki2 = R"([
+  {"name": "d", "type": "blob_data", "inputs": ["batch"], "outputs": ["raw", "label"],
+   "params": {"data_shape": [4, 4, 1]}, "phase": ["train", "test"]},
+  {"name": "a", "type": "data_augmentation", "inputs": ["raw"], "outputs": ["x"],
+   "params": {"out_shape": [3, 3], "scale": 0.5, "random_crop": true, "random_flip": true}},
+  {"name": "c", "type": "convolution_2d", "inputs": ["x"], "outputs": ["c"],
+   "params": {"in_size": 1, "out_size": 2, "ksize": [2, 1], "stride": 1, "pad": [1, 0]}},
+  {"name": "b", "type": "batch_normalization", "inputs": ["c"], "outputs": ["c"],
+   "params": {"in_size": 2, "target_dim": 3}},
+  {"name": "s", "type": "branch", "inputs": ["c"], "outputs": ["p", "q"], "params": {}},
+  {"name": "r", "type": "relu", "inputs": ["p"], "outputs": ["p"], "phase": ["train"]},
+  {"name": "t", "type": "plus", "inputs": ["p", "q"], "outputs": ["t"]},
+  {"name": "m", "type": "pooling_2d", "inputs": ["t"], "outputs": ["m"],
+   "params": {"type": "max", "ksize": 2, "stride": 2}},
+  {"name": "f", "type": "linear", "inputs": ["m"], "outputs": ["f"],
+   "params": {"in_shape": [2, 2, 2], "out_size": 2}},
+  {"name": "o", "type": "dropout", "inputs": ["f"], "outputs": ["o"],
+   "params": {"dropout_ratio": 0.5}},
+  {"name": "l", "type": "softmax_cross_entropy", "inputs": ["o", "label"], "outputs": ["l"]},
+  {"name": "n", "type": "accuracy", "inputs": ["o", "label"], "outputs": ["n"]}])";
+
+/// sukiyaki2's weights of one layer.
+ByteVector sukiyaki2_weights() {
+  std::string file = R"({"f/weight":{"offset":1024,"size":16},"f/bias":{"offset":1040,"size":4}})";
+  file.resize(1044);
+  return bytes_of(file);
+}
+
 ByteVector file_samples() {
   const nn::SampleFile file{test::tiny_jpeg(), {{20, 20}, 2, 3}};
   return dist::pack_samples({Tensor::zeros({1, 1, 16, 17}, DType::u8, Device::cpu()), {}},
@@ -74,6 +103,7 @@ int main(int count, char** arguments) {
   save(folder / "npz", {encode_npz(tensors), encode_npz(tensors, true)});
   save(folder / "csv",
        {bytes_of(format_csv(tensors[0].value)), bytes_of("1;nan\n-2e3;inf\n"), bytes_of("1 2\n")});
+  save(folder / "table", {bytes_of("a;b\n1;\"x\"\n;y\n"), bytes_of("1,2\n3,4\n")});
   save(folder / "matrix_json", {bytes_of(format_matrix_json(tensors[0].value))});
   save(folder / "picture",
        {encode_png(test::pattern(5, 7, 3)), encode_png(test::pattern(4, 3, 1)), test::tiny_jpeg()});
@@ -99,5 +129,7 @@ int main(int count, char** arguments) {
   save(folder / "websocket",  // with a mask of 0: fragments, a ping, a close
        {bytes_of({"\x02\x83\0\0\0\0one\x89\x80\0\0\0\0\x80\x83\0\0\0\0two", 24}),
         bytes_of({"\x82\xfe\0\x7e\0\0\0\0", 8}), bytes_of({"\x88\x82\0\0\0\0\x03\xe8", 8})});
+  save(folder / "network_json", {bytes_of(kSukiyaki2)});
+  save(folder / "sukiyaki2_weights", {sukiyaki2_weights()});
   save(folder / "tar", {tar, encode_tar_tensors(tensors), gzip(encode_tar_tensors(tensors))});
 }

@@ -103,7 +103,7 @@ TEST_CASE("Archive: errors name the value") {
   CHECK(error_of(R"({"v": 1.5})", int64_t{0}) == "f: v: expected a whole number, got 1.5");
   CHECK(error_of(R"({"v": 1e300})", int64_t{0}).starts_with("f: v: expected a whole number"));
   CHECK(error_of(R"({"v": -1})", uint64_t{0}) == "f: v: expected 0 or more, got -1");
-  CHECK(error_of(R"({"v": "x"})", 0.0) == "f: v: expected a number, got the string \"x\"");
+  CHECK(error_of(R"({"v": "x"})", 0.0) == "f: v: expected a number, got \"x\"");
   CHECK(error_of(R"({"v": 1})", std::string()) == "f: v: expected a text, got 1");
   CHECK(error_of(R"({"v": [1]})", std::vector<std::string>()) == "f: v: expected a text, got 1");
   CHECK(error_of("{}", 0.0) == "f: v: expected a value, got none");
@@ -112,7 +112,7 @@ TEST_CASE("Archive: errors name the value") {
   Archive archive(parse_json(R"({"v": "plum"})", "json"), {}, "f", true);
   Fruit fruit = Fruit::apple;
   CHECK_THROWS_WITH_AS(archive("v", fruit, {"apple", "pear"}),
-                       "f: v: expected apple, pear, got the string \"plum\"", ParseError);
+                       "f: v: expected apple, pear, got \"plum\"", ParseError);
 }
 
 TEST_CASE("Archive: tensors of another type or rank are refused") {

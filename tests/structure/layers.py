@@ -34,6 +34,14 @@ LEVELS = {
         {"nn", "nn/layers", "nn/onnx"},  # a layer knows its ONNX operator, and a network reads ONNX files
         {"nn/train"},
     ],
+    "ml": [
+        {"ml"},
+        {"ml/metrics", "ml/preprocessing", "ml/table"},
+        {"ml/cluster", "ml/decomposition", "ml/linear", "ml/model_selection"},
+        {"ml/mixture", "ml/neighbors", "ml/online", "ml/svm", "ml/tree"},
+        {"ml/ensemble", "ml/naive_bayes"},
+        {"ml/model"},
+    ],
     "dist": [
         {"dist/trust"},
         {"dist/wire"},

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "ml/model/file.h"
 #include "ml/model/model.h"
+#include "ml/model/registry.h"
 #include "nn/data/source.h"
 #include "wasm/bindings/call.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 using namespace ml;
 
-std::string_view task_name(Task task) {
+std::string_view task_name(LearningTask task) {
   constexpr std::string_view kNames[] = {"classification", "regression", "clustering",
                                          "transformation"};
   return kNames[static_cast<size_t>(task)];
@@ -47,7 +48,7 @@ Tensor samples_of(const SavedModel& saved, const float* values, int rows, int co
 /// Labels i32 [n], or targets f32 [n] or [n, outputs]. Undefined: no targets.
 Tensor targets_of(const Model& model, const void* values, int rows, int columns) {
   if (!values) return {};
-  if (model.task() == Task::regression) {
+  if (model.task() == LearningTask::regression) {
     const Tensor y = matrix_of(static_cast<const float*>(values), rows, columns);
     return columns == 1 ? y.reshape({rows}) : y;
   }
@@ -56,7 +57,8 @@ Tensor targets_of(const Model& model, const void* values, int rows, int columns)
 
 /// Classifications and regressions need targets.
 void check_targets(const Model& model, const void* targets) {
-  const bool needed = model.task() == Task::classification || model.task() == Task::regression;
+  const bool needed =
+      model.task() == LearningTask::classification || model.task() == LearningTask::regression;
   if (needed && !targets)
     throw Error(message(model.name(), "expected y, because it is a ", task_name(model.task()),
                         ", got none"));

@@ -85,7 +85,17 @@ TEST_CASE("images arrive as the bytes of the data set, with its mean and std") {
       CHECK(values(found.images) == values(images));
     }
   CHECK_THROWS_WITH_AS(pack_samples({random_images({2, 3, 4}), {{1, 2}, {}}}),
-                       doctest::Contains("mean and std"), Error);
+                       doctest::Contains("expected a mean"), Error);
+}
+
+TEST_CASE("a mean image arrives with the samples") {
+  nn::Normalization how;
+  for (int i = 0; i < 90; ++i) how.mean.push_back(static_cast<float>(i) / 90);
+  const Samples found = unpack_samples(pack_samples({random_images({2, 3, 6, 5}), how}));
+  CHECK(found.normalization == how);
+  how.mean.pop_back();
+  CHECK_THROWS_WITH_AS(pack_samples({random_images({2, 3, 6, 5}), how}),
+                       doctest::Contains("a mean image of shape [3, 6, 5], got 89"), Error);
 }
 
 TEST_CASE("the built-in digits are sent as bytes") {

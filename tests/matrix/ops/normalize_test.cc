@@ -75,6 +75,46 @@ TEST_CASE("normalize: (byte / 255 - mean) / std of odd shapes, with the same bit
   });
 }
 
+TEST_CASE("normalize: subtracts a mean image, with the same bits everywhere") {
+  for_each_device([](Device device) {
+    for (const Shape& shape : {Shape{4, 3, 5}, Shape{2, 1, 7, 9}, Shape{3, 3, 11, 13}, Shape{2, 6},
+                               Shape{0, 3, 4}, Shape{1, 2, 1, 33}}) {
+      INFO(shape.str());
+      const std::vector<uint8_t> bytes = bytes_of(shape);
+      const auto values = static_cast<size_t>(shape.elements() / std::max<int64_t>(1, shape[0]));
+      const size_t size = shape[0] ? values : 12, inner = size / static_cast<size_t>(shape[1]);
+      Floats image(size), stds;
+      Random random(9);
+      for (float& value : image) value = random.uniform();
+      for (int64_t c = 0; c < shape[1]; ++c) stds.push_back(0.2f + 0.1f * static_cast<float>(c));
+      const Tensor x = Tensor::from(std::span<const uint8_t>(bytes), shape, device);
+      for (const Floats& std : {Floats{}, Floats{0.25f}, stds}) {
+        const Tensor y = normalize(x, image, std);
+        REQUIRE(y.shape() == shape);
+        CHECK(y.device() == device);
+        Doubles exact;
+        Floats same;
+        for (size_t i = 0; i < bytes.size(); ++i) {
+          const float scale = std.empty() ? 1 : std[std.size() == 1 ? 0 : i % size / inner];
+          exact.push_back((bytes[i] / 255.0 - double{image[i % size]}) / double{scale});
+          same.push_back((static_cast<float>(bytes[i]) / 255.0f - image[i % size]) * (1 / scale));
+        }
+        check_close(y, exact, 1e-6, 1e-6);
+        if (shape.rank() > 2) CHECK(y.to_vector() == same);
+      }
+    }
+  });
+}
+
+TEST_CASE("normalize: a mean image of equal channels gives what the means give") {
+  const std::vector<uint8_t> bytes = bytes_of({3, 2, 4, 5});
+  const Tensor x = Tensor::from(std::span<const uint8_t>(bytes), {3, 2, 4, 5}, Device::cpu());
+  Floats image(20, 0.3f);
+  image.resize(40, 0.6f);
+  const Floats std = {0.5f, 0.25f};  // their inverses are exact
+  CHECK(normalize(x, image, std).to_vector() == normalize(x, Floats{0.3f, 0.6f}, std).to_vector());
+}
+
 TEST_CASE("normalize: reads a view") {
   for_each_device([](Device device) {
     const std::vector<uint8_t> bytes = bytes_of({4, 3, 5});
@@ -94,6 +134,10 @@ TEST_CASE("normalize: refuses other types, other numbers of channels, and a std 
   CHECK_THROWS_WITH_AS(normalize(Tensor::zeros({3}, DType::u8, Device::cpu()), Floats{1, 2}, {}),
                        doctest::Contains("each of 1 channels"), ShapeError);
   CHECK_THROWS_WITH_AS(normalize(x, Floats{1, 2}, {}), doctest::Contains("each of 3 channels"),
+                       ShapeError);
+  CHECK_THROWS_WITH_AS(normalize(x, Floats(11, 0.f), {}),
+                       doctest::Contains("mean image of shape [3, 4], got 11 values"), ShapeError);
+  CHECK_THROWS_WITH_AS(normalize(x, {}, Floats(12, 1.f)), doctest::Contains("each of 3 channels"),
                        ShapeError);
   CHECK_THROWS_WITH_AS(normalize(x, {}, Floats{0}), doctest::Contains("std above 0"), ShapeError);
 }

@@ -74,7 +74,9 @@ double plain_inertia(const Tensor& x, const Tensor& centers) {
 
 TEST_CASE("KMeans: from given centers, the result of scikit-learn") {
   const MlCases cases("cluster.txt");
-  for (const auto& [name, k] : kSets) {
+  for (const auto& set : kSets) {
+    const std::string name = set.first;
+    const int64_t k = set.second;
     CAPTURE(name);
     const MlSet data = ml_set(name);
     for (const auto algorithm : {KMeansAlgorithm::hamerly, KMeansAlgorithm::lloyd}) {
@@ -98,7 +100,9 @@ TEST_CASE("KMeans: from given centers, the result of scikit-learn") {
 
 TEST_CASE("KMeans: from k-means++, as good as scikit-learn over 20 seeds") {
   const MlCases cases("cluster.txt");
-  for (const auto& [name, k] : kSets) {
+  for (const auto& set : kSets) {
+    const std::string name = set.first;
+    const int64_t k = set.second;
     CAPTURE(name);
     const MlSet data = ml_set(name);
     Doubles inertias;
@@ -261,4 +265,20 @@ TEST_CASE("KMeans: errors") {
   model.fit(Tensor{{1, 2}, {3, 4}});
   CHECK_THROWS_AS(model.predict(Tensor{{1, 2, 3}}), ShapeError);
   CHECK_THROWS_AS(model.predict(Tensor{{1, kNan}}), Error);
+}
+
+TEST_CASE("KMeans: one sample, constant columns, and x that is not contiguous") {
+  KMeans one({.n_clusters = 1});
+  one.fit(Tensor{{3, 4}});
+  check_close(one.cluster_centers(), {3, 4}, 0);
+  CHECK(one.inertia() == 0);
+  const Tensor x = noisy_centers({{0, 7, 0}, {9, 7, 1}}, 60, 0.5f, 8);
+  KMeans expected({.n_clusters = 2}), strided({.n_clusters = 2});
+  expected.fit(x);
+  CHECK(expected.inertia() < 60 * 3);
+  const Tensor across = x.transpose().contiguous().transpose();
+  REQUIRE_FALSE(across.is_contiguous());
+  strided.fit(across);
+  check_close(strided.cluster_centers(), doubles(expected.cluster_centers()), 0);
+  check_close(strided.transform(across), doubles(expected.transform(x)), 0);
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "ml/decomposition/pca.h"
+#include "tests/support/devices.h"
 #include "tests/support/ml_cases.h"
 #include "tests/support/reference.h"
 
@@ -52,4 +53,29 @@ TEST_CASE("IncrementalPCA: errors") {
   CHECK_THROWS_AS(model.partial_fit(Tensor{{1}, {2}}), ShapeError);
   model.partial_fit(Tensor{{1, 2}, {4, 3}});
   CHECK_THROWS_AS(model.partial_fit(Tensor{{1, 2, 3}, {1, 2, 3}}), ShapeError);
+}
+
+TEST_CASE("IncrementalPCA: batches with fewer samples than features, constant columns, devices") {
+  std::vector<float> values = random_tensor({24, 30}, 3).to_vector();
+  for (size_t i = 0; i < 24; ++i) values[i * 30 + 7] = 4;
+  const Tensor x = Tensor::from(std::span<const float>(values), {24, 30}, Device::cpu());
+  for (const Device device : all_devices()) {
+    IncrementalPCA model({.n_components = 8});
+    for (int64_t begin = 0; begin < 24; begin += 8)
+      model.partial_fit(x.slice(0, begin, 8).transpose().contiguous().transpose().to(device));
+    CHECK(model.components().device() == device);
+    for (const double value : doubles(model.components())) CHECK(std::isfinite(value));
+    for (const double value : doubles(model.components()(All, Slice(7, 8))))
+      CHECK(std::abs(value) < 1e-6);
+    ml::PCA whole({.n_components = 8});
+    whole.fit(x);
+    CHECK(model.explained_variance_ratio()(0) ==
+          doctest::Approx(whole.explained_variance_ratio()(0)).epsilon(0.2));
+  }
+  IncrementalPCA one({.n_components = 1});
+  one.partial_fit(Tensor{{1, 2}});  // a second sample is necessary
+  CHECK_THROWS_AS(one.components(), Error);
+  one.partial_fit(Tensor{{3, 4}});
+  check_close(one.mean(), {2, 3}, 1e-6);
+  check_close(one.explained_variance(), {4}, 1e-6);
 }

@@ -170,3 +170,16 @@ TEST_CASE("PCA: errors") {
   CHECK_THROWS_AS(model.transform(Tensor{{1, 2, 3}}), ShapeError);
   CHECK_THROWS_AS(model.inverse_transform(Tensor{{1, 2, 3}}), ShapeError);
 }
+
+TEST_CASE("PCA: x that is not contiguous") {
+  const Tensor x = random_tensor({90, 7}, 5), across = x.transpose().contiguous().transpose();
+  REQUIRE_FALSE(across.is_contiguous());
+  for (const PcaSolver solver : {PcaSolver::full, PcaSolver::randomized}) {
+    PCA expected({.n_components = 3, .solver = solver}),
+        model({.n_components = 3, .solver = solver});
+    const Tensor z = expected.fit_transform(x);
+    check_close(model.fit_transform(across), doubles(z), 0, 1e-6);
+    const Tensor z_across = z.transpose().contiguous().transpose();
+    check_close(model.inverse_transform(z_across), doubles(expected.inverse_transform(z)), 0, 1e-6);
+  }
+}

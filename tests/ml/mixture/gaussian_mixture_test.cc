@@ -233,3 +233,36 @@ TEST_CASE("GaussianMixture: errors") {
   CHECK_THROWS_AS(model.predict(Tensor{{1, 2, 3}}), ShapeError);
   CHECK_THROWS_AS(model.sample(0), Error);
 }
+
+TEST_CASE("GaussianMixture: one sample, constant columns, and x that is not contiguous") {
+  for (const CovarianceType type : kTypes) {
+    GaussianMixture one({.covariance_type = type});
+    one.fit(Tensor{{3, 4}});
+    check_close(one.means(), {3, 4}, 1e-6);
+    const Tensor x = noisy_centers({{0, 7}, {9, 7}}, 90, 0.5f, 8);
+    GaussianMixture expected({.n_components = 2, .covariance_type = type}),
+        strided({.n_components = 2, .covariance_type = type});
+    expected.fit(x);
+    const Tensor across = x.transpose().contiguous().transpose();
+    REQUIRE_FALSE(across.is_contiguous());
+    strided.fit(across);
+    check_close(strided.means(), doubles(expected.means()), 0);
+    check_close(strided.predict_proba(across), doubles(expected.predict_proba(x)), 0);
+  }
+}
+
+TEST_CASE("GaussianMixture: diagonal covariances with one pass, and by operations of a device") {
+  // 1000 is no multiple of a block.
+  const Tensor x = noisy_centers({{0, 0, 1}, {5, 0, -1}, {0, 5, 2}}, 1000, 1, 9);
+  for (const CovarianceType type : {CovarianceType::diag, CovarianceType::spherical}) {
+    GaussianMixture expected({.n_components = 3, .covariance_type = type, .tol = 0, .max_iter = 7});
+    expected.fit(x);
+    for (const Device device : all_devices()) {
+      GaussianMixture there({.n_components = 3, .covariance_type = type, .tol = 0, .max_iter = 7});
+      there.fit(x.to(device));
+      check_close(there.means(), doubles(expected.means()), 1e-4, 1e-4);
+      check_close(there.covariances(), doubles(expected.covariances()), 1e-4, 1e-4);
+      CHECK(there.lower_bound() == doctest::Approx(expected.lower_bound()).epsilon(1e-5));
+    }
+  }
+}

@@ -8,9 +8,12 @@
 
 #include "base/error.h"
 #include "matrix/ops/compare.h"
+#include "matrix/random.h"
+#include "ml/archive.h"
+#include "ml/model/registry.h"
 #include "nn/io/safetensors.h"
-#include "tests/support/ml_cases.h"
 #include "tests/support/folder.h"
+#include "tests/support/ml_cases.h"
 
 using namespace kaiseki;
 using namespace kaiseki::ml;
@@ -19,9 +22,9 @@ using namespace kaiseki::test;
 namespace {
 
 /// Iris as each task needs it.
-MlSet data_for(Task task) {
+MlSet data_for(LearningTask task) {
   MlSet set = ml_set("iris");
-  if (task == Task::regression)
+  if (task == LearningTask::regression)
     set.y = Tensor::from(std::span<const float>(set.x.slice(1, 0, 1).contiguous().to_vector()),
                          {150}, Device::cpu());
   return set;
@@ -77,7 +80,7 @@ TEST_CASE("Model files: every kind gives the same bits after it was saved and lo
 
 TEST_CASE("Model files: with the columns of a table and a scaler") {
   const Folder folder;
-  const Table table = parse_table("a,b,y\n1,x,0\n2,z,1\n3,x,0\n5,z,1\n", "t.csv");
+  const DataTable table = parse_table("a,b,y\n1,x,0\n2,z,1\n3,x,0\n5,z,1\n", "t.csv");
   SavedModel saved;
   saved.columns.emplace().fit(table, "y");
   saved.scaler.emplace();
@@ -108,7 +111,7 @@ TEST_CASE("Model files: damaged and other files are errors that name the place")
     const std::string error = error_of(path);
     return error.substr(std::min(error.size(), path.string().size() + 2));
   };
-  CHECK(with("[]") == "kaiseki.model: expected an object, got an array");
+  CHECK(with("[]") == "kaiseki.model: expected an object, got a list");
   CHECK(with("{}") == "format: expected a value, got none");
   CHECK(with(R"({"format": 2})") == "format: expected 1, got 2. Use a newer version of Kaiseki");
   CHECK(with(R"({"format": 1, "name": "Ridge", "settings": {"beta": 1}})")
@@ -120,10 +123,86 @@ TEST_CASE("Model files: damaged and other files are errors that name the place")
 TEST_CASE("Model files: bytes that are damaged are refused under their name") {
   SavedModel saved;
   saved.model = make_model("KMeans", parse_json(R"({"n_clusters": 2})", "settings"));
-  const MlSet set = data_for(Task::clustering);
+  const MlSet set = data_for(LearningTask::clustering);
   saved.model->fit(set.x, set.y);
   ByteVector bytes = encode_model(saved);
   bytes.back() ^= std::byte{1};
   CHECK_THROWS_WITH_AS(decode_model(bytes, "a.model"), doctest::Contains("a.model"), ParseError);
   CHECK_THROWS_AS(decode_model({}, "a.model"), ParseError);
+}
+
+namespace {
+
+template <class T>
+Tensor with_value(const Tensor& tensor, size_t at, T value) {
+  std::vector<T> values = tensor.to_vector<T>();
+  values[at] = value;
+  return Tensor::from(std::span<const T>(values), tensor.shape(), Device::cpu());
+}
+
+/// A tensor of the same type with another shape or other values.
+Tensor changed(const Tensor& tensor, Random& random) {
+  const int64_t size = tensor.size();
+  switch (random.below(5)) {
+    case 0:
+      return Tensor::zeros({size + 1}, tensor.dtype(), Device::cpu());
+    case 1:
+      return Tensor::zeros({0}, tensor.dtype(), Device::cpu());
+    case 2:
+      return tensor.reshape({size});
+    case 3:
+      return tensor.reshape({1, size});
+    default:
+      break;
+  }
+  if (size == 0) return tensor;
+  const auto at = random.below(static_cast<uint32_t>(size));
+  if (tensor.dtype() == DType::i32)
+    return with_value(tensor, at, static_cast<int32_t>(random.below(1000)) - 500);
+  return tensor.dtype() == DType::f32 ? with_value(tensor, at, 1e30f)
+                                      : with_value(tensor, at, -1e300);
+}
+
+Json changed(const Json& value, Random& random) {
+  constexpr double kNumbers[] = {-1, 0, 1, 3, 1e6, 1e15};
+  if (value.is(Json::Kind::number)) return kNumbers[random.below(6)];
+  if (value.is(Json::Kind::boolean)) return !value.boolean;
+  return Json();
+}
+
+}  // namespace
+
+TEST_CASE("Model files: a state with one change is refused, or the model works") {
+  Random random(7, 0);
+  int64_t refused = 0, accepted = 0;
+  for (const ModelKind& kind : model_kinds()) {
+    CAPTURE(std::string(kind.name));
+    const MlSet set = data_for(kind.task);
+    const auto model = make_model(kind.name);
+    model->fit(set.x, set.y);
+    Archive state;
+    model->archive(state);
+    for (int i = 0; i < 60; ++i) {
+      Json values = state.values();
+      std::vector<nn::NamedTensor> tensors = state.tensors();
+      const size_t which = random.below(static_cast<uint32_t>(values.keys.size() + tensors.size()));
+      if (which < values.keys.size())
+        values.items[which] = changed(values.items[which], random);
+      else
+        tensors[which - values.keys.size()].value =
+            changed(tensors[which - values.keys.size()].value, random);
+      try {
+        const auto loaded = make_model(kind.name);
+        Archive reader(values, tensors, "f", true);
+        loaded->archive(reader);
+        reader.expect_all_read();
+        for (const Use use : loaded->uses()) loaded->apply(use, set.x);
+        ++accepted;
+      } catch (const Error&) {
+        ++refused;
+      }
+    }
+  }
+  CHECK(refused > 500);
+  CHECK(accepted > 100);
 }

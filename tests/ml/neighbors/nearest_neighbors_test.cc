@@ -178,3 +178,19 @@ TEST_CASE("NearestNeighbors: errors") {
   CHECK_THROWS_AS(model.kneighbors(Tensor{{1, 2, 3}}, 1), ShapeError);
   CHECK_THROWS_AS(model.radius_neighbors(Tensor{{1, 2}}, -1), Error);
 }
+
+TEST_CASE("NearestNeighbors: constant columns, and x that is not contiguous") {
+  std::vector<float> values = random_tensor({400, 4}, 8).to_vector();
+  for (size_t i = 0; i < 400; ++i) values[i * 4 + 2] = 1e6f;
+  const Tensor x = Tensor::from(std::span<const float>(values), {400, 4}, Device::cpu());
+  const Tensor across = x.transpose().contiguous().transpose();
+  REQUIRE_FALSE(across.is_contiguous());
+  const auto expected = plain_search(x, x.slice(0, 0, 20));
+  for (const NeighborsAlgorithm algorithm : kBoth) {
+    NearestNeighbors model({.algorithm = algorithm});
+    model.fit(across);
+    const Neighbors found = model.kneighbors(across.slice(0, 0, 20));
+    for (int64_t i = 0; i < 20; ++i)
+      for (int64_t j = 0; j < 5; ++j) CHECK(found.indices(i, j) == expected[i][j].second);
+  }
+}

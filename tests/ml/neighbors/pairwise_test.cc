@@ -57,3 +57,10 @@ TEST_CASE("euclidean_distances: errors") {
   CHECK_THROWS_AS(euclidean_distances(Tensor()), ShapeError);
   CHECK_THROWS_AS(euclidean_distances(Tensor{{std::numeric_limits<float>::quiet_NaN()}}), Error);
 }
+
+TEST_CASE("euclidean_distances: x that is not contiguous, one sample") {
+  const Tensor x = random_tensor({9, 4}, 1);
+  check_close(euclidean_distances(x.transpose().contiguous().transpose()),
+              doubles(euclidean_distances(x)), 0);
+  check_close(euclidean_distances(Tensor{{3, 4}}, Tensor{{0, 0}}), {5}, 1e-6);
+}

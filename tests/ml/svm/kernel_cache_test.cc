@@ -17,7 +17,8 @@ namespace {
 double exact_kernel(const KernelFunction& function, const float* a, const float* b, int64_t d) {
   double product = 0, squared = 0;
   for (int64_t j = 0; j < d; ++j) {
-    const auto x = static_cast<double>(a[j]), y = static_cast<double>(b[j]);
+    const double shift = function.shift.empty() ? 0 : function.shift[j];
+    const double x = static_cast<double>(a[j]) - shift, y = static_cast<double>(b[j]) - shift;
     product += x * y;
     squared += (x - y) * (x - y);
   }
@@ -32,7 +33,7 @@ TEST_CASE("kernel_block: each kernel, with a mean far from 0, on every device") 
   const Tensor base = floats(lcg_numbers(23 * 7, 3), {23, 7});
   for_each_device([&](Device device) {
     for (const SvmKernel kind : {SvmKernel::linear, SvmKernel::poly, SvmKernel::rbf})
-      for (const int64_t degree : {0, 1, 3}) {
+      for (const int64_t degree : {0, 1, 3, 9}) {
         const float far = kind == SvmKernel::rbf ? 1000 : 0.1f;
         const Tensor x = add(base, Tensor::full({1}, far, Device::cpu()));
         const KernelFunction function = kernel_function({kind, 0.7, -0.5, degree}, x.to(device));

@@ -209,6 +209,25 @@ TEST_CASE("Tempura's fault: an option had no effect unless another one was given
   CHECK(rough.iterations() < usual.iterations());
 }
 
+TEST_CASE("SVC: after many iterations, all samples meet the conditions of the optimum") {
+  const MlSet set = labeled_set("cancer");
+  const double c = 100;
+  SVC model({.c = c, .kernel = SvmKernel::linear, .tol = 1e-5});
+  model.fit(set.x, set.y);
+  CHECK(model.converged());
+  CHECK(model.iterations() > 5000);  // enough to set variables aside
+  std::vector<double> alpha(static_cast<size_t>(set.x.dim(0)));
+  for (size_t i = 0; i < model.support().size(); ++i)
+    alpha[model.support()[i]] = std::abs(model.dual_coefficients()(0, static_cast<int64_t>(i)));
+  const std::vector<float> decisions = model.decision_function(set.x).to_vector();
+  const std::vector<int32_t> labels = set.y.to_vector<int32_t>();
+  for (size_t i = 0; i < alpha.size(); ++i) {
+    const double margin = static_cast<double>(decisions[i]) * (labels[i] == 1 ? 1 : -1);
+    if (alpha[i] < c) CHECK(margin > 0.998);
+    if (alpha[i] > 0) CHECK(margin < 1.002);
+  }
+}
+
 TEST_CASE("SVC: max_iter, and constant samples") {
   const MlSet set = labeled_set("pairs");
   SVC model({.max_iter = 3});

@@ -11,7 +11,7 @@ using namespace kaiseki::ml;
 
 namespace {
 
-Table table(std::string_view text) { return parse_table(text, "t.csv"); }
+DataTable table(std::string_view text) { return parse_table(text, "t.csv"); }
 
 template <class Body>
 std::string error_of(const Body& body) {
@@ -40,6 +40,7 @@ TEST_CASE("TableEncoder: without names, columns are found by position") {
   encoder.fit(table("1,2\n3,4\n"), "2");
   CHECK(encoder.encode(table("5,6\n")).to_vector() == std::vector<float>{5});
   CHECK(encoder.encode(table("a,b\n5,6\n")).to_vector() == std::vector<float>{5});
+  CHECK_FALSE(encoder.has_names());
 }
 
 TEST_CASE("TableEncoder: a text that looks like a number stays a text") {
@@ -49,7 +50,7 @@ TEST_CASE("TableEncoder: a text that looks like a number stays a text") {
 }
 
 TEST_CASE("TableEncoder: cells without a value are refused, or filled") {
-  const Table gaps = table("a,b\n1,x\n,y\n4,\n");
+  const DataTable gaps = table("a,b\n1,x\n,y\n4,\n");
   CHECK(error_of([&] { TableEncoder().fit(gaps); }) ==
         "t.csv: line 3, column 1 (a): expected a value, got none");
   TableEncoder encoder(Missing::mean);
@@ -70,12 +71,21 @@ TEST_CASE("TableEncoder: errors name line and column") {
         "t.csv: line 2, column 2 (b): expected a text of the training data, got 'z'");
   CHECK(error_of([&] { encoder.encode(table("a,b\n1,x\nq,x\n")); }) ==
         "t.csv: line 3, column 1 (a): expected a number, got 'q'");
-  CHECK(error_of([&] { encoder.encode(table("a,b\n,x\n")); }) ==
+  CHECK(error_of([&] { encoder.encode(parse_table("a,b\n,x\n", "t.csv", true)); }) ==
         "t.csv: line 2, column 1 (a): expected a value, got none");
   CHECK(error_of([&] { encoder.fit(table("a\n1e50\n")); }) ==
         "t.csv: line 2, column 1 (a): expected a finite number of 32 bits, got inf");
   CHECK(error_of([&] { encoder.fit(table("a\n1\n"), "a"); }) ==
         "t.csv: line 1: expected a column besides the target");
+}
+
+TEST_CASE("TableEncoder: a column of names is no feature") {
+  std::string text = "name\n";
+  for (int i = 0; i < 1001; ++i) text += "n" + std::to_string(i) + "\n";
+  CHECK(
+      error_of([&] { TableEncoder().fit(parse_table(text, "t.csv", true)); }) ==
+      "t.csv: column name: expected at most 1000 different texts, got 1001. Remove the column, or "
+      "group its texts");
 }
 
 TEST_CASE("TableEncoder: an archive keeps everything") {
@@ -88,5 +98,6 @@ TEST_CASE("TableEncoder: an archive keeps everything") {
   read.archive(reader);
   reader.expect_all_read();
   CHECK(read.feature_names() == encoder.feature_names());
-  CHECK(read.encode(table("b,a\ny,\n")).to_vector() == std::vector<float>{2, 0, 1});
+  CHECK(read.encode(parse_table("b,a\ny,\n", "t.csv", true)).to_vector() ==
+        std::vector<float>{2, 0, 1});
 }

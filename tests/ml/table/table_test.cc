@@ -24,7 +24,7 @@ std::string error_of(std::string_view text) {
 }  // namespace
 
 TEST_CASE("Table: a line of names, numbers and texts") {
-  const Table t = parse_table("age,color,size\n1,red,2.5\n-2,blue,1e3\n", "t.csv");
+  const DataTable t = parse_table("age,color,size\n1,red,2.5\n-2,blue,1e3\n", "t.csv");
   REQUIRE(t.columns.size() == 3);
   CHECK(t.has_names);
   CHECK(t.rows() == 2);
@@ -38,7 +38,7 @@ TEST_CASE("Table: a line of names, numbers and texts") {
 }
 
 TEST_CASE("Table: without names, columns have numbers") {
-  const Table t = parse_table("1;2\n3;4", "t.csv");
+  const DataTable t = parse_table("1;2\n3;4", "t.csv");
   CHECK_FALSE(t.has_names);
   CHECK(t.rows() == 2);
   CHECK(t.columns[1].name == "2");
@@ -48,10 +48,13 @@ TEST_CASE("Table: without names, columns have numbers") {
   CHECK_FALSE(parse_table("a,b\nc,d\n", "t.csv").has_names);
   CHECK_FALSE(parse_table("a,1\nb,2\n", "t.csv").has_names);
   CHECK_FALSE(parse_table("7\n", "t.csv").has_names);
+  // A caller may know more.
+  CHECK(parse_table("a,b\nc,d\n", "t.csv", true).columns[1].texts == std::vector<std::string>{"d"});
+  CHECK(parse_table("a,b\n1,d\n", "t.csv", false).rows() == 2);
 }
 
 TEST_CASE("Table: quotes, line ends, empty lines and a byte order mark") {
-  const Table t =
+  const DataTable t =
       parse_table("\xef\xbb\xbfname\tn\r\n\"a\t\"\"b\"\"\nc\"\t1\r\n\r\n x \t2", "t.csv");
   REQUIRE(t.rows() == 2);
   CHECK(t.columns[0].name == "name");
@@ -60,7 +63,7 @@ TEST_CASE("Table: quotes, line ends, empty lines and a byte order mark") {
 }
 
 TEST_CASE("Table: cells without a value") {
-  const Table t = parse_table("a,b\n1,x\nNA,?\n,y\nnan,null\n", "t.csv");
+  const DataTable t = parse_table("a,b\n1,x\nNA,?\n,y\nnan,null\n", "t.csv");
   for (const int64_t row : {1, 2, 3}) CHECK_FALSE(t.columns[0].has_value(row));
   CHECK(t.columns[0].has_value(0));
   CHECK(std::isnan(*t.columns[0].number(1)));
@@ -72,6 +75,8 @@ TEST_CASE("Table: cells without a value") {
 
 TEST_CASE("Table: errors name line and column") {
   CHECK(error_of("") == "t.csv: line 1: expected a row, got none");
+  CHECK_THROWS_WITH_AS(parse_table("a\n", "t.csv", true), "t.csv: line 2: expected a row, got none",
+                       ParseError);
   CHECK(error_of("\n\n") == "t.csv: line 1: expected a row, got none");
   CHECK(error_of("a,b\n1,2\n3\n") == "t.csv: line 3: expected 2 cells as in line 1, got 1");
   CHECK(

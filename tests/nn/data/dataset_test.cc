@@ -156,6 +156,28 @@ TEST_CASE("data set: a batch is bytes, and its inputs are (byte / 255 - mean) / 
   }
 }
 
+TEST_CASE("data set: a mean image is subtracted after crop and flip") {
+  test::Folder folder;
+  for (const char* path : {"train/cat/1.png", "train/dog/1.png"})
+    save(folder.path / path, png(path[10]));
+  DataOptions options;
+  options.spec = folder.path.string();
+  options.preprocessing = {.height = 9, .width = 7, .padding = 2, .flip = true};
+  for (int i = 0; i < 3 * 9 * 7; ++i)
+    options.normalization.mean.push_back(static_cast<float>(i) / 200);
+  const int64_t indices[] = {0, 1};
+  const Batch batch = test::read_batch(*open_dataset(options), indices);
+  const std::vector<uint8_t> bytes = batch.images.to_vector<uint8_t>();
+  std::vector<float> expected;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    expected.push_back(static_cast<float>(bytes[i]) / 255.0f - static_cast<float>(i % 189) / 200);
+  test::for_each_device(
+      [&](Device device) { CHECK(batch.inputs(device).to_vector() == expected); });
+  options.normalization.mean.pop_back();
+  CHECK_THROWS_WITH_AS(open_dataset(options),
+                       doctest::Contains("a mean image of shape [3, 9, 7], got 188"), ShapeError);
+}
+
 TEST_CASE("data set: a mean or std that does not fit the channels is refused when it is opened") {
   DataOptions options;
   options.spec = "digits:10";

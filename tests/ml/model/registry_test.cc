@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ml/model/model.h"
+#include "ml/model/registry.h"
 
 #include <doctest/doctest.h>
 
@@ -44,9 +44,9 @@ TEST_CASE("Model: every kind has a name of its own, and settings that it accepts
 TEST_CASE("Model: settings reach the estimator") {
   CHECK(error_of("Ridge", R"({"alpha": -1})").find("alpha") != std::string::npos);
   CHECK(error_of("KMeans", R"({"n_clusters": "3"})") ==
-        "settings: n_clusters: expected a whole number, got the string \"3\"");
+        "settings: n_clusters: expected a whole number, got \"3\"");
   CHECK(error_of("PCA", R"({"n_components": "all"})") ==
-        "settings: n_components: expected a number or null, got the string \"all\"");
+        "settings: n_components: expected a number or null, got \"all\"");
   CHECK(error_of("LogisticRegression", R"({"class_weight": {"a": 1}})") ==
         "settings: class_weight: expected labels that are integers, got 'a'");
   CHECK(error_of("Regression", "{}").starts_with("[make_model] expected one of AROW, "));
