@@ -104,7 +104,7 @@ class Sukiyaki2Reader {
     LayerParams keys(item, source_, path, layer.name, {"name", "params"});
     const Json* type = keys.value("type", true, "a type");
     layer.type = type->string;
-    if (!std::ranges::binary_search(kTypes, layer.type))
+    if (!std::binary_search(std::begin(kTypes), std::end(kTypes), layer.type))
       fail(path + ".type", "a type of sukiyaki2",
            type->describe() + suggestion(layer.type, kTypes));
     layer.inputs = names(keys, "inputs", path);

@@ -15,7 +15,7 @@ async function trust(folder: string): Promise<void> {
     throw new TypeError('expected a script of this server, got ' + url);
   }});\n`;
   for (const name of await readdir(join(folder, 'assets')))
-    if (/^(page|volunteer|console|worker|training_worker|.*\.worker)-.*\.js$/.test(name)) {
+    if (/^(page|playground|volunteer|console|worker|training_worker|.*\.worker)-.*\.js$/.test(name)) {
       const script = join(folder, 'assets', name);
       await writeFile(script, policy + (await readFile(script, 'utf8')));
     }
@@ -33,7 +33,7 @@ async function offline(folder: string): Promise<void> {
     .sort();
   const hash = createHash('sha256');
   for (const name of names) hash.update(`${name}\0`).update(await readFile(join(folder, name)));
-  const files = names.map((name) => (name === 'index.html' ? '/' : `/${name}`));
+  const files = names.map((name) => `/${name}`.replace(/\/index\.html$/, '/'));
   const script = join(folder, 'sw.js');
   await writeFile(
     script,
@@ -71,6 +71,7 @@ export default defineConfig({
     rollupOptions: {
       input: {
         page: 'index.html',
+        playground: 'playground/index.html',
         volunteer: 'volunteer/index.html',
         console: 'console/index.html',
         mandelbrot: 'mandelbrot/index.html',

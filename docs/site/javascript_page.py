@@ -6,7 +6,7 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEAD = """# JavaScript
 
-The npm package `kaiseki` trains networks in a page or in Node. This page lists its classes and functions with their types.
+The npm package `kaiseki` trains networks and classic models in a page or in Node. This page lists its classes and functions with their types.
 [The npm package](../wasm/README.md) has an example. [WebAssembly](wasm.md) tells how the package works.
 
 ```js
@@ -14,11 +14,13 @@ import { load } from 'kaiseki';
 const kaiseki = await load({ threads: 2 });
 ```
 
-The script `docs/site/reference javascript` makes this page from `wasm/src/index.d.ts`, `wasm/src/common.d.ts` and `wasm/src/sync.d.ts`.
+The script `docs/site/reference javascript` makes this page from `wasm/src/index.d.ts`, `wasm/src/sync.d.ts`, `wasm/src/learn.d.ts` and
+`wasm/src/common.d.ts`.
 """
 PARTS = [("kaiseki", "index", "The library runs in a worker. Every call returns a promise."),
          ("kaiseki/sync", "sync", "The library runs where it is called, without promises. Use it in workers of your own."),
-         ("Shared types", "common", "Both entries use these types.")]
+         ("kaiseki/learn", "learn", "Classic learning, in a small module with one thread. Calls run where they are made."),
+         ("Shared types", "common", "The entries use these types.")]
 EXPORT = re.compile(r"^export (?:declare )?(?:abstract )?(class|interface|type|function|const) (\w+)")
 
 

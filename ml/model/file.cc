@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "ml/archive.h"
 #include "ml/model/registry.h"
 #include "nn/io/safetensors.h"
@@ -25,9 +26,9 @@ void add_part(Json& all, std::vector<nn::NamedTensor>& tensors, const std::strin
 
 class ModelReader {
  public:
-  ModelReader(const std::filesystem::path& path) : place_(path.string()) {
+  ModelReader(ByteSource& source) : place_(source.name()) {
     nn::Metadata metadata;
-    tensors_ = nn::read_safetensors(path, &metadata);
+    tensors_ = nn::read_safetensors(source, &metadata);
     const auto text = metadata.find(kKey);
     if (text == metadata.end())
       throw ParseError(place_, "metadata",
@@ -72,9 +73,13 @@ class ModelReader {
   Json all_;
 };
 
-}  // namespace
+/// What a file holds.
+struct ModelContent {
+  std::vector<nn::NamedTensor> tensors;
+  nn::Metadata metadata;
+};
 
-void save_model(const std::filesystem::path& path, const SavedModel& saved) {
+ModelContent content_of(const SavedModel& saved) {
   Model& model = *saved.model;
   Json all = Json::object();
   std::vector<nn::NamedTensor> tensors;
@@ -98,10 +103,8 @@ void save_model(const std::filesystem::path& path, const SavedModel& saved) {
   Json classes = Json::array();
   for (const std::string& name : saved.class_names) classes.items.emplace_back(name);
   all.set("classes", std::move(classes));
-  nn::write_safetensors(path, tensors, {{kKey, format_json_line(all)}});
+  return {std::move(tensors), {{kKey, format_json_line(all)}}};
 }
-
-namespace {
 
 std::unique_ptr<Model> model_of(const ModelReader& reader) {
   const std::string& name = reader.member("name", Json::Kind::string).string;
@@ -119,7 +122,8 @@ std::unique_ptr<Model> model_of(const ModelReader& reader) {
 void check_class_names(const SavedModel& saved, const std::string& place) {
   const std::vector<std::string>& names = saved.class_names;
   const auto count = static_cast<int64_t>(names.size());
-  const bool ascending = std::ranges::adjacent_find(names, std::greater_equal<>()) == names.end();
+  const bool ascending =
+      std::adjacent_find(names.begin(), names.end(), std::greater_equal<>()) == names.end();
   bool fits = names.empty() || saved.model->task() == LearningTask::classification;
   for (const int32_t label : saved.model->classes())
     fits = fits && (names.empty() || (label >= 0 && label < count));
@@ -127,10 +131,8 @@ void check_class_names(const SavedModel& saved, const std::string& place) {
     throw ParseError(place, "classes", "expected an ascending name for each label");
 }
 
-}  // namespace
-
-SavedModel load_model(const std::filesystem::path& path) {
-  const ModelReader reader(path);
+SavedModel read_model(ByteSource& source) {
+  const ModelReader reader(source);
   SavedModel saved;
   saved.model = model_of(reader);
   reader.read("model", *saved.model);
@@ -143,6 +145,28 @@ SavedModel load_model(const std::filesystem::path& path) {
   }
   check_class_names(saved, reader.place());
   return saved;
+}
+
+}  // namespace
+
+void save_model(const std::filesystem::path& path, const SavedModel& saved) {
+  const ModelContent content = content_of(saved);
+  nn::write_safetensors(path, content.tensors, content.metadata);
+}
+
+SavedModel load_model(const std::filesystem::path& path) {
+  FileSource source(path);
+  return read_model(source);
+}
+
+ByteVector encode_model(const SavedModel& saved) {
+  const ModelContent content = content_of(saved);
+  return nn::encode_safetensors(content.tensors, content.metadata);
+}
+
+SavedModel decode_model(ByteView bytes, std::string_view place) {
+  MemorySource source(bytes, std::string(place));
+  return read_model(source);
 }
 
 }  // namespace kaiseki::ml

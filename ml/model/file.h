@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/bytes.h"
 #include "ml/model/model.h"
 #include "ml/preprocessing/standard_scaler.h"
 #include "ml/table/encoder.h"
@@ -27,5 +29,9 @@ void save_model(const std::filesystem::path& path, const SavedModel& saved);
 
 /// Tensors are on the CPU. Throws ParseError for a file that is damaged or holds no model.
 SavedModel load_model(const std::filesystem::path& path);
+
+/// The same in memory. `place` names the bytes in errors.
+ByteVector encode_model(const SavedModel& saved);
+SavedModel decode_model(ByteView bytes, std::string_view place = "model");
 
 }  // namespace kaiseki::ml

@@ -55,7 +55,10 @@ void TableEncoder::fit(const DataTable& table, std::string_view target) {
     throw ParseError(table.source, "line 1", "expected a column besides the target");
 }
 
-bool TableEncoder::has_texts() const { return std::ranges::any_of(features_, &Feature::is_text); }
+bool TableEncoder::has_texts() const {
+  return std::any_of(features_.begin(), features_.end(),
+                     [](const Feature& feature) { return feature.is_text(); });
+}
 
 int64_t TableEncoder::features() const {
   int64_t count = 0;
@@ -99,7 +102,7 @@ void TableEncoder::encode_column(const DataTable& table, int64_t number, const F
       continue;
     }
     const std::string& text = column.texts[static_cast<size_t>(i)];
-    const auto found = std::ranges::lower_bound(feature.texts, text);
+    const auto found = std::lower_bound(feature.texts.begin(), feature.texts.end(), text);
     if (found == feature.texts.end() || *found != text)
       throw ParseError(table.source, table.place(i, number),
                        "expected a text of the training data, got " +
@@ -154,7 +157,7 @@ void TableEncoder::archive(Archive& archive) {
       archive.fail("text_counts", "expected the number of texts");
     features_.push_back({names[i], positions[i], {text, text + counts[i]}, fills[i]});
     text += counts[i];
-    if (!std::ranges::is_sorted(features_.back().texts))
+    if (!std::is_sorted(features_.back().texts.begin(), features_.back().texts.end()))
       archive.fail("texts", "expected texts in ascending order");
   }
 }

@@ -14,8 +14,8 @@ from cycles import cycles
 ENDINGS = (".js", ".ts", ".tsx", ".mjs", ".d.ts")
 IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?\s*)["'](\.{1,2}/[^"'?]+)""")
 COMMENT = re.compile(r"^\s*//[^\n]*$|/\*.*?\*/", re.MULTILINE | re.DOTALL)
-PACKAGE = {"kaiseki": "wasm/src/index.js", "kaiseki/sync": "wasm/src/sync.js"}
-PACKAGE_IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?\s*)["'](kaiseki(?:/sync)?)["']""")
+PACKAGE = {"kaiseki": "wasm/src/index.js", "kaiseki/sync": "wasm/src/sync.js", "kaiseki/learn": "wasm/src/learn.js"}
+PACKAGE_IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?\s*)["'](kaiseki(?:/sync|/learn)?)["']""")
 
 
 def modules(folders):

@@ -2,7 +2,8 @@
 # The tests that do not run as WebAssembly, with reasons. All others run unchanged.
 
 # WebAssembly has no gzip (nn/io/no_zlib), no fork, and no environment with the data sets' folder. The coordinator's
-# side of distributed training is native. matrix/linalg is native too, because no binding uses it.
+# side of distributed training is native. The tests of matrix/linalg and ml/ run natively only, so that the tests of pages
+# stay small. wasm/test/learn.test.js tests their bindings.
 set(left_out_sources "linalg/.*_test.cc|gzip_test.cc|npz_test.cc|idx_test.cc|file_test.cc|real_data_test.cc|attacks_test.cc|faults_test.cc|gather_test.cc|norm_gate_test.cc|snapshots_test.cc|trust_test.cc|updater_test.cc")
 
 # Test cases by name, left out in both variants.

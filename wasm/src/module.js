@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Loads the module's variant for this page, worker or process, and calls its functions.
-import { builtin, cores, node } from './environment.js';
-import { KaisekiError, expect } from './error.js';
-import { BorrowedThread } from './threads.js';
+// A WebAssembly module of the package: loads it, calls its functions, and converts texts and numbers.
+import { builtin, node } from './environment.js';
+import { KaisekiError } from './error.js';
 import { checkInt32 } from './values.js';
 
 const MAXIMUM_PAGES = 65536,
   MINIMUM_PAGES = 4096; // in pages of 64 kB: 4 GB and 256 MB
-
-// Bundlers copy these files unchanged. A thread's script loads the module's script again.
-const FILES = {
-  one: {
-    script: new URL('../dist/kaiseki.mjs', import.meta.url),
-    code: new URL('../dist/kaiseki.wasm', import.meta.url),
-  },
-  several: {
-    script: new URL('../dist/kaiseki-threads.mjs', import.meta.url),
-    code: new URL('../dist/kaiseki-threads.wasm', import.meta.url),
-    thread: new URL('../dist/kaiseki-threads.worker.js?no-inline', import.meta.url),
-  },
-};
 
 /** Calls onProgress() with the bytes received so far. */
 async function watch(body, onProgress) {
@@ -61,52 +47,21 @@ function makeMemory(shared) {
     }
 }
 
-/** Modules whose threads are loading. Nothing else refers to them, so Firefox would collect them. */
-const starting = new Set();
-
-async function makeThread(script, lent) {
-  if (lent) return new BorrowedThread(lent, script.href);
-  // Without this process's flags: --input-type does not apply to files.
-  if (node) return new (await builtin('worker_threads')).Worker(script, { execArgv: [] });
-  // An ES module, because Vite's development server adds imports to scripts.
-  return new Worker(script, { type: 'module' });
-}
-
-/** Adds a thread to Emscripten's list of unused threads. */
-async function addThread(module, script, lent) {
-  const thread = await makeThread(script, lent),
-    pool = module.functions.PThread;
-  pool.unusedWorkers.push(thread);
-  await new Promise((resolve, reject) => {
-    pool.loadWasmModuleToWorker(thread, resolve);
-    thread.onerror = () => reject(new KaisekiError('Error', `[load] cannot load a thread's script ${script}`));
-  });
-  thread.onerror = (event) => {
-    event.preventDefault?.(); // the next call reports it
-    module.functions._kaiseki_thread_fails();
-  };
-  thread.unref?.();
-}
-
 /** The module: its memory, its functions by name, and conversion of texts and numbers. */
 export class Module {
-  static async load({ threads, lent, stoppable = false, onProgress } = {}) {
-    const shared = node || Boolean(globalThis.crossOriginIsolated);
-    threads ??= shared ? await cores() : 1;
-    expect(Number.isInteger(threads) && threads >= 1 && threads <= 1024, 'load', '1 to 1024 threads', threads);
-    const several = shared && (threads > 1 || stoppable);
-    const files = several ? FILES.several : FILES.one;
+  /** Loads the files `script` and `code`. Shared memory is for a module with threads. */
+  static async open({ script, code }, { shared = false, onProgress } = {}) {
     const [factory, compiled] = await Promise.all([
-      import(/* @vite-ignore */ /* webpackIgnore: true */ files.script.href),
-      compile(files.code, onProgress),
+      import(/* @vite-ignore */ /* webpackIgnore: true */ script.href),
+      compile(code, onProgress),
     ]);
-    const module = new Module();
-    module.memory = makeMemory(several);
+    const module = new this();
+    module.memory = makeMemory(shared);
     module.functions = await new Promise((resolve, reject) => {
       factory
         .default({
           wasmMemory: module.memory,
-          mainScriptUrlOrBlob: files.script.href,
+          mainScriptUrlOrBlob: script.href,
           instantiateWasm(imports, receive) {
             WebAssembly.instantiate(compiled, imports).then((instance) => receive(instance, compiled), reject);
             return {};
@@ -114,17 +69,6 @@ export class Module {
         })
         .then(resolve, reject);
     });
-    if (several) module.stopFlag = module.array(Int32Array, module.functions._kaiseki_stop_flag(), 1);
-    starting.add(module);
-    try {
-      if (several) await Promise.all(Array.from({ length: threads - 1 }, () => addThread(module, files.thread, lent)));
-      module.threads = module.call('kaiseki_start', several ? threads : 1);
-    } catch (error) {
-      module.close();
-      throw error;
-    } finally {
-      starting.delete(module);
-    }
     return module;
   }
 
@@ -204,6 +148,17 @@ export class Module {
   /** Copies the bytes that the last call returned. */
   bytes(address) {
     return this.array(Uint8Array, address, this.functions._kaiseki_result_size()).slice();
+  }
+
+  /** The bytes of tensors and of the allocator, and the number of objects that JavaScript holds. */
+  account() {
+    return this.scratch((reserve) => {
+      const account = reserve(24);
+      this.call('kaiseki_memory', account);
+      const [inUse, cached, peak] = this.array(Float64Array, account, 3);
+      const heap = this.memory.buffer.byteLength;
+      return { handles: this.call('kaiseki_live_handles'), inUse, cached, peak, heap };
+    });
   }
 
   close() {

@@ -2,12 +2,12 @@
 // The entry kaiseki/sync. Operations run in the calling thread.
 import { KaisekiError, expect } from './error.js';
 import { Handle } from './handle.js';
-import { Module } from './module.js';
 import { Network, Optimizer } from './network.js';
 import { retained } from './scope.js';
 import { Tensor } from './tensor.js';
 import { TrainingNode } from './training_node.js';
 import { NAMES, checkType, elements, checkNatural, checkInt32 } from './values.js';
+import { loadVariant } from './variant.js';
 
 export { KaisekiError, Network, Optimizer, Tensor, TrainingNode };
 
@@ -33,13 +33,7 @@ class Kaiseki {
   }
 
   memory() {
-    return this.module.scratch((reserve) => {
-      const account = reserve(24);
-      this.module.call('kaiseki_memory', account);
-      const [inUse, cached, peak] = this.module.array(Float64Array, account, 3);
-      const heap = this.module.memory.buffer.byteLength;
-      return { handles: this.module.call('kaiseki_live_handles'), inUse, cached, peak, heap };
-    });
+    return this.module.account();
   }
 
   trim() {
@@ -306,5 +300,5 @@ class Kaiseki {
 }
 
 export async function load(options) {
-  return new Kaiseki(await Module.load(options));
+  return new Kaiseki(await loadVariant(options));
 }

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import ts from 'typescript';
 import * as client from 'kaiseki';
+import * as learn from 'kaiseki/learn';
 import * as sync from 'kaiseki/sync';
 
 /** The names of the public members that src/`file`.d.ts declares for a class or interface. */
@@ -26,6 +27,7 @@ function members(object) {
 /** Members that only the package itself uses. */
 const INTERNAL = {
   client: ['id', 'kaiseki', 'moveTo', 'connection', 'depth', 'made', 'request', 'ended'],
+  learn: ['address', 'kaiseki', 'release', 'module', 'scopes'],
   sync: ['address', 'kaiseki', 'release', 'module', 'scopes', 'rows', 'idx', 'evaluateBatches'],
 };
 
@@ -49,3 +51,13 @@ for (const [entry, file, { load }] of [
         assert.deepEqual([...found].sort(), [...declared(file, type)].sort());
       });
   });
+
+describe('types of the entry learn', async () => {
+  const library = await learn.load();
+  for (const [type, object] of Object.entries({ Learn: library, Model: library.model('KMeans') }))
+    test(type, () => {
+      const found = members(object);
+      for (const name of INTERNAL.learn) found.delete(name);
+      assert.deepEqual([...found].sort(), [...declared('learn', type)].sort());
+    });
+});

@@ -44,7 +44,7 @@ self.addEventListener('activate', (event) => {
 self.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
-  const file = pathname === '/index.html' ? '/' : pathname;
+  const file = pathname.replace(/\/index\.html$/, '/');
   if (request.method !== 'GET' || origin !== location.origin || !FILES.includes(file)) return;
   const cached = async () => (await caches.match(file)) ?? Response.error();
   event.respondWith(fetch(request).catch(cached));

@@ -10,12 +10,13 @@ import { complete } from '../vite.config';
 async function built(page: string, script: string, picture: string): Promise<[files: string[], version: string]> {
   const folder = await mkdtemp(join(tmpdir(), 'kaiseki-'));
   try {
-    for (const name of ['assets', 'console']) await mkdir(join(folder, name));
+    for (const name of ['assets', 'console', 'playground']) await mkdir(join(folder, name));
     const files = {
       'index.html': page,
       'assets/page-1.js': script,
       'icon.svg': picture,
       'console/index.html': '',
+      'playground/index.html': '',
       'sw.js': '[__FILES__, __VERSION__]',
     };
     for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
@@ -29,7 +30,7 @@ async function built(page: string, script: string, picture: string): Promise<[fi
 
 test('any change of a file changes the version', async () => {
   const [files, version] = await built('<html>', '1', '<svg>');
-  expect(files).toEqual(['/assets/page-1.js', '/icon.svg', '/']);
+  expect(files).toEqual(['/assets/page-1.js', '/icon.svg', '/', '/playground/']);
   expect(await built('<html>', '1', '<svg>')).toEqual([files, version]);
   const others = [
     await built('<html lang="en">', '1', '<svg>'),
@@ -44,7 +45,7 @@ afterEach(() => vi.unstubAllGlobals());
 test('caches files from the server, and serves them when it is offline', async () => {
   const listeners = new Map<string, (event: object) => void>(),
     kept: unknown[] = [];
-  vi.stubGlobal('__FILES__', ['/', '/icon.svg']);
+  vi.stubGlobal('__FILES__', ['/', '/icon.svg', '/playground/']);
   vi.stubGlobal('__VERSION__', '1');
   vi.stubGlobal('self', {
     addEventListener: (name: string, body: () => void) => listeners.set(name, body),
@@ -69,16 +70,17 @@ test('caches files from the server, and serves them when it is offline', async (
   });
   await import('../src/sw');
   await new Promise((resolve) => listeners.get('install')!({ waitUntil: resolve }));
-  expect(kept).toEqual(['/', '/icon.svg'].map((url) => ({ url, options: { cache: 'no-cache' } })));
+  expect(kept).toEqual(['/', '/icon.svg', '/playground/'].map((url) => ({ url, options: { cache: 'no-cache' } })));
   const answer = (path: string) =>
     new Promise((resolve) => {
       listeners.get('fetch')!({ request: { method: 'GET', url: `http://localhost${path}` }, respondWith: resolve });
       resolve('not answered');
     });
-  expect(await Promise.all(['/', '/index.html', '/icon.svg?a', '/api'].map(answer))).toEqual([
+  expect(await Promise.all(['/', '/index.html', '/icon.svg?a', '/playground/index.html', '/api'].map(answer))).toEqual([
     'kept /',
     'kept /',
     'kept /icon.svg',
+    'kept /playground/',
     'not answered',
   ]);
 });

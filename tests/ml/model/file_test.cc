@@ -90,6 +90,9 @@ TEST_CASE("Model files: a model gives the same bits after it was saved and loade
     const auto path = folder / "model.safetensors";
     save_model(path, saved);
     const SavedModel loaded = load_model(path);
+    const ByteVector bytes = encode_model(saved);
+    CHECK(encode_model(loaded) == bytes);
+    CHECK(encode_model(decode_model(bytes)) == bytes);
     CHECK(loaded.model->name() == variant.name);
     CHECK(loaded.model->settings() == saved.model->settings());
     CHECK(loaded.model->features() == 4);
@@ -210,6 +213,17 @@ TEST_CASE("Model files: damaged and other files are errors that name the place")
             .starts_with("beta: expected one of the names alpha, fit_intercept, got another"));
   CHECK(with(R"({"format": 1, "name": "Ridge", "settings": {}, "model": {}, "classes": []})") ==
         "model: features: expected a value, got none");
+}
+
+TEST_CASE("Model files: bytes that are damaged are refused under their name") {
+  SavedModel saved;
+  saved.model = make_model("KMeans", parse_json(R"({"n_clusters": 2})", "settings"));
+  const MlSet set = data_for(LearningTask::clustering);
+  saved.model->fit(set.x, set.y);
+  ByteVector bytes = encode_model(saved);
+  bytes.back() ^= std::byte{1};
+  CHECK_THROWS_WITH_AS(decode_model(bytes, "a.model"), doctest::Contains("a.model"), ParseError);
+  CHECK_THROWS_AS(decode_model({}, "a.model"), ParseError);
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A page of a blank project. It shows the number of threads and a trained network's accuracy.
+// A page of a blank project. It shows the number of threads, a trained network's accuracy, and clusters.
 import { load } from 'kaiseki';
+import { load as loadLearn } from 'kaiseki/learn';
 
 const kaiseki = await load({ threads: 2 });
 const network = await kaiseki.network({
@@ -13,4 +14,10 @@ await kaiseki.train(network, await kaiseki.optimizer('adam', { learningRate: 0.0
   epochs: 5,
 }).finished;
 const { accuracy } = await network.evaluate(data);
-document.querySelector('output').textContent = JSON.stringify({ threads: kaiseki.threads, accuracy });
+const learn = await loadLearn();
+const clusters = learn.model('KMeans', { n_clusters: 2 }).fit([0, 1, 8, 9], [4, 1]).apply('predict', [0, 9], [2, 1]);
+document.querySelector('output').textContent = JSON.stringify({
+  threads: kaiseki.threads,
+  accuracy,
+  clusters: new Set(clusters).size,
+});

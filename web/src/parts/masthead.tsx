@@ -4,7 +4,13 @@ import type { ComponentChildren } from 'preact';
 import { nextTheme, theme } from '../state/theme';
 import { Icon } from './icon';
 
-const PAGES = { '/': 'Train', '/volunteer/': 'Compute', '/console/': 'Console', '/mandelbrot/': 'Mandelbrot' } as const;
+const PAGES = {
+  '/': 'Train',
+  '/playground/': 'Playground',
+  '/volunteer/': 'Compute',
+  '/console/': 'Console',
+  '/mandelbrot/': 'Mandelbrot',
+} as const;
 
 /** The links between the pages. */
 export function Pages({ path }: { path: string }) {
