@@ -43,8 +43,8 @@ def preprocessed(command):
         if option in words:
             at = words.index(option)
             del words[at:at + 2]
-    # -CC keeps comments: NOLINT changes the result.
-    return subprocess.run([*words, "-E", "-CC"], cwd=command["directory"], stdout=subprocess.PIPE, check=True).stdout
+    # -C keeps comments: NOLINT changes the result.
+    return subprocess.run([*words, "-E", "-C"], cwd=command["directory"], stdout=subprocess.PIPE, check=True).stdout
 
 
 def key(command, common):
