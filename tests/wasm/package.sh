@@ -28,11 +28,12 @@ install typescript@5.9 playwright-core@1.65 puppeteer-core@25.16 "$archive"
 npx tsc --project wasm/test
 size_of() { (cd node_modules/kaiseki && cat dist/"$1".* "${@:2}" | gzip -9 | wc -c); }
 mapfile -t scripts < <(cd node_modules/kaiseki && ls src/*.js | grep -vE '/(learn|safetensors)\.js$')
-size=$(size_of kaiseki "${scripts[@]}") limit=490000
+size=$(size_of kaiseki "${scripts[@]}") limit=505000
 echo "gzipped: $size bytes without threads (at most $limit), $(size_of kaiseki-threads "${scripts[@]}") with them"
-learn=$(size_of kaiseki-learn src/{learn,safetensors,module,handle,environment,error,values}.js) learn_limit=375000
+learn=$(size_of kaiseki-learn src/{learn,safetensors,module,handle,environment,error,values}.js) learn_limit=380000
 echo "gzipped: $learn bytes of kaiseki/learn (at most $learn_limit)"
-[ "$size" -le $limit ] && [ "$learn" -le $learn_limit ]
+[ "$size" -le $limit ]
+[ "$learn" -le $learn_limit ]
 
 status=0
 export KAISEKI_FUZZ=${KAISEKI_FUZZ:-$root/build/fuzz}
