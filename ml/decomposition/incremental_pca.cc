@@ -39,7 +39,7 @@ PrincipalAxes joint_axes(const Tensor& x, const std::vector<double>& mean,
 
 }  // namespace
 
-IncrementalPCA::IncrementalPCA(IncrementalPCAOptions options) : options_(std::move(options)) {
+IncrementalPCA::IncrementalPCA(IncrementalPCAOptions options) : options_(options) {
   if (options_.n_components)
     check_at_least(*options_.n_components, 1, "n_components", "IncrementalPCA");
   if (options_.batch_size) check_at_least(*options_.batch_size, 1, "batch_size", "IncrementalPCA");

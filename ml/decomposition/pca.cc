@@ -38,7 +38,7 @@ int64_t count_for(double ratio, const std::vector<double>& squares, double total
 
 }  // namespace
 
-PCA::PCA(PCAOptions options) : options_(std::move(options)) {
+PCA::PCA(PCAOptions options) : options_(options) {
   if (const auto* count = std::get_if<int64_t>(&options_.n_components))
     check_at_least(*count, 1, "n_components", "PCA");
   if (const auto* ratio = std::get_if<double>(&options_.n_components)) {

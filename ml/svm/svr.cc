@@ -42,7 +42,7 @@ SmoProblem regression_problem(const std::vector<float>& targets, const SVROption
 
 }  // namespace
 
-SVR::SVR(SVROptions options) : options_(std::move(options)) {
+SVR::SVR(SVROptions options) : options_(options) {
   check_kernel(kernel_options(options_), kName);
   require(options_.c > 0 && std::isfinite(options_.c), kName, "expected c above 0, got ",
           options_.c);
