@@ -111,6 +111,7 @@ describe('kept training', () => {
     await page.reload();
     await page.getByText(/Your last training: LeNet, [\d,]+ steps/).waitFor();
     await press(page, 'Discard');
+    await eventually('no stored training', async () => (await storedSteps(page)).length === 0);
     await page.reload();
     await ready(page);
     assert.equal(await page.getByText('Your last training').count(), 0);
