@@ -41,11 +41,7 @@ Json settings_from(const std::vector<std::string>& arguments) {
     const std::string name = argument.substr(0, equals), text = argument.substr(equals + 1);
     if (settings.find(name))
       throw Error("--set: expected each name once, got '" + shortened(name) + "' again");
-    try {
-      settings.set(name, parse_json(text, "--set"));
-    } catch (const ParseError&) {
-      settings.set(name, text);
-    }
+    settings.set(name, setting_value(text));
   }
   return settings;
 }

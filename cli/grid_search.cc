@@ -27,18 +27,19 @@ std::vector<GridValue> values_of(const std::string& text) {
       values.push_back({item, format_json_line(item)});
     return values;
   }
-  for (const std::string& part : split(text, ',')) {
-    GridValue& value = values.emplace_back(GridValue{part, part});
-    try {
-      value.value = parse_json(part, "--grid");
-    } catch (const ParseError&) {
-      // A text needs no quotes.
-    }
-  }
+  for (const std::string& part : split(text, ',')) values.push_back({setting_value(part), part});
   return values;
 }
 
 }  // namespace
+
+Json setting_value(const std::string& text) {
+  try {
+    return parse_json(text, "setting");
+  } catch (const ParseError&) {
+    return text;
+  }
+}
 
 std::vector<GridCandidate> grid_candidates(const Json& settings,
                                            const std::vector<std::string>& grid) {

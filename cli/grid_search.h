@@ -13,6 +13,9 @@
 
 namespace kaiseki::cli {
 
+/// The JSON value of a setting. A text that is no JSON is a JSON text: it needs no quotes.
+Json setting_value(const std::string& text);
+
 /// A candidate: its settings, and what is varied in them.
 struct GridCandidate {
   Json settings;

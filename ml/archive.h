@@ -58,7 +58,7 @@ class Archive {
   }
 
   bool reads() const { return reads_; }
-  /// What was written, or what is left to read.
+  /// The values that were written. If it reads: all values that it was given.
   const Json& values() const { return values_; }
   const std::vector<nn::NamedTensor>& tensors() const { return tensors_; }
   /// The names that were asked for.

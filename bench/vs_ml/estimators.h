@@ -24,7 +24,7 @@ struct Outcome {
 
 struct Estimator {
   std::string name;
-  /// What is timed: the fit, and the prediction where it is the work.
+  /// Runs the fit, or the prediction if the prediction is the work. It is timed.
   std::function<Outcome(const Data& data)> run;
 };
 

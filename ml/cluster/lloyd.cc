@@ -15,7 +15,7 @@ constexpr int64_t kLeastPieces = 16, kMostPieces = 64;
 constexpr int64_t kSums = 1 << 19;  // of all pieces, unless there are few pieces
 constexpr int64_t kBoundsPerPiece = 1 << 14;
 
-/// What one pass over a piece of the samples changes.
+/// One pass over a piece of the samples makes these changes.
 struct Change {
   std::vector<double> sums;     // [k, features], of centered samples
   std::vector<int64_t> counts;  // [k]

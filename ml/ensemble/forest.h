@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What forests of classes and of real targets share.
+// Functions that both kinds of forests use.
 #pragma once
 
 #include <cstdint>

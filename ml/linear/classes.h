@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What linear classifiers share: the weights of classes, and labels from scores.
+// Functions of all linear classifiers: they give weights of classes, and labels from scores.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ double soft_threshold(double value, const DescentProblem& problem) {
   return std::copysign(std::max(0.0, std::abs(value) - problem.l1), value);
 }
 
-/// What the duality gap needs. r = y - x w.
+/// The terms of the duality gap. r = y - x w.
 struct GapParts {
   double residual = 0;    // r . r
   double residual_y = 0;  // r . y

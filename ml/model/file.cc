@@ -73,7 +73,7 @@ class ModelReader {
   Json all_;
 };
 
-/// What a file holds.
+/// The tensors and the metadata of a file.
 struct ModelContent {
   std::vector<nn::NamedTensor> tensors;
   nn::Metadata metadata;

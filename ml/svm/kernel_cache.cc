@@ -139,7 +139,7 @@ void PairRows::load(const std::vector<int64_t>& variables, int64_t keep) {
     cache_.use(s, first_);
     cache_.use(s, second_);
   };
-  // What is used last is discarded last.
+  // The row that was used last is discarded last.
   for (size_t i = samples.size(); i-- > 0;) touch(samples[i]);
   if (keep >= 0) touch(sample(keep));
   cache_.load(samples, first_);

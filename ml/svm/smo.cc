@@ -34,7 +34,7 @@ struct Largest {
   }
 };
 
-/// What is known of the variables that can change now. All vectors have the same length.
+/// The state of the variables that can change now. All vectors have the same length.
 struct Variables {
   std::vector<int64_t> index;  // among all variables; ascending
   std::vector<double> b, lower, upper;

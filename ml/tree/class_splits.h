@@ -50,7 +50,8 @@ class ClassNode {
   size_t present_ = 0;
 };
 
-/// What the scans of both criteria share. A scan moves samples from the right side to the left one.
+/// The base of the scans of both criteria. A scan moves samples from the right side to the left
+/// one.
 template <class Derived>
 class ClassScan {
  public:
