@@ -10,6 +10,7 @@
 #include "matrix/threads.h"
 #include "ml/metrics/classification.h"
 #include "ml/metrics/regression.h"
+#include "ml/progress.h"
 #include "ml/samples.h"
 
 namespace kaiseki::ml {
@@ -63,6 +64,8 @@ void OneVsRestSgd::run(const Tensor& x, const std::vector<int32_t>& codes, int64
   if (next.states.empty()) next.states.resize(next.classes.size() == 2 ? 1 : next.classes.size());
   std::vector<int64_t> passes(next.states.size());
   const bool binary = next.states.size() == 1;
+  // Other threads report nothing, and they may take every function.
+  report_progress("passes", 0, epochs);
   parallel_for(static_cast<int64_t>(next.states.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t f = begin; f < end; ++f) {
       const auto function = static_cast<size_t>(f);

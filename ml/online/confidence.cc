@@ -92,6 +92,8 @@ void ConfidenceClassifier::run(const Tensor& x, const std::vector<int32_t>& code
   }
   const auto functions = static_cast<int64_t>(next.weights.size());
   std::vector<int64_t> done(next.weights.size());
+  // Other threads report nothing, and they may take every function.
+  report_progress("passes", 0, passes);
   parallel_for(functions, 1, [&](int64_t begin, int64_t end) {
     for (int64_t f = begin; f < end; ++f)
       done[static_cast<size_t>(f)] =
