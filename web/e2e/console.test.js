@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { sample, skip, withCoordinator } from './coordinator.js';
-import { THEMES, assertAccessible, assertFits } from './look.js';
-import { DESKTOP, PHONE, eventually, login, openPlain, press } from './page.js';
+import { LOOKS, assertAccessible, assertFits } from './look.js';
+import { DESKTOP, eventually, login, openPlain, press } from './page.js';
 
 const HOSTILE = '<img src="x" onerror="globalThis.hit=1">';
 const SLOW = 'export async function calculate() { await new Promise(() => {}); }';
@@ -174,32 +174,28 @@ describe('the console', { skip }, () => {
     await page.getByText('The coordinator does not answer').waitFor({ state: 'hidden' });
   });
 
-  for (const [name, options] of [
-    ['phone', PHONE],
-    ['desktop', DESKTOP],
-  ])
-    for (const colorScheme of THEMES)
-      test(`is accessible: ${name}, ${colorScheme}`, async () => {
-        const page = await open({ ...options, colorScheme, bypassCSP: true });
-        await page.getByRole('button', { name: 'Log in' }).waitFor();
-        await assertAccessible(page);
-        await assertFits(page, `console-login-${name}-${colorScheme}`);
-        await login(page, coordinator.token);
-        await tab(page, 'Projects');
-        await coordinator.task(
-          `primes ${name} ${colorScheme}`,
-          await sample('primes'),
-          Array.from({ length: 60 }, (_, i) => i),
-        );
-        await volunteering(`a ${name}, ${colorScheme}`);
-        await page.getByLabel('Search project or task').fill(`primes ${name} ${colorScheme}`);
-        if (!(await page.getByRole('row').count())) await page.locator('.project-head').first().click();
-        await page
-          .getByRole('row', { name: new RegExp(`primes ${name} ${colorScheme}`) })
-          .getByText('60 of 60')
-          .waitFor();
-        await assertAccessible(page);
-        assert.deepEqual(await unsaid(page), []);
-        await assertFits(page, `console-${name}-${colorScheme}`);
-      });
+  for (const { name, ...options } of LOOKS)
+    test(`is accessible: ${name}`, async () => {
+      const page = await open({ ...options, bypassCSP: true });
+      await page.getByRole('button', { name: 'Log in' }).waitFor();
+      await assertAccessible(page);
+      await assertFits(page, `console-login-${name}`);
+      await login(page, coordinator.token);
+      await tab(page, 'Projects');
+      await coordinator.task(
+        `primes ${name}`,
+        await sample('primes'),
+        Array.from({ length: 60 }, (_, i) => i),
+      );
+      await volunteering(`a ${name}`);
+      await page.getByLabel('Search project or task').fill(`primes ${name}`);
+      if (!(await page.getByRole('row').count())) await page.locator('.project-head').first().click();
+      await page
+        .getByRole('row', { name: new RegExp(`primes ${name}`) })
+        .getByText('60 of 60')
+        .waitFor();
+      await assertAccessible(page);
+      assert.deepEqual(await unsaid(page), []);
+      await assertFits(page, `console-${name}`);
+    });
 });

@@ -16,7 +16,7 @@ import {
   withPage,
   setEpochs,
 } from './page.js';
-import { assertAccessible, assertFits } from './look.js';
+import { LOOKS, assertAccessible, assertFits } from './look.js';
 import { storedSteps, untilStored } from './stored.js';
 
 describe('kept training', () => {
@@ -66,43 +66,39 @@ describe('kept training', () => {
     await page.context().close();
   });
 
-  for (const [name, options] of [
-    ['phone', PHONE],
-    ['desktop', {}],
-  ])
-    for (const colorScheme of ['light', 'dark'])
-      test(`a reload continues the training: ${name}, ${colorScheme}`, async () => {
-        const page = await open(browser, server.address, { ...options, colorScheme, bypassCSP: true });
-        await panel(page, 'Network');
-        await pick(page, 'Small MLP');
-        await page.getByText('Network ready').waitFor();
-        await press(page, 'Start');
-        await until(page, 'Test accuracy', (value) => value >= 80);
-        await press(page, 'Pause');
-        await page.getByRole('button', { name: 'Resume' }).waitFor();
-        const step = await stat(page, 'Step');
-        await untilStored(page, step);
-        await page.reload();
-        await ready(page);
-        await page.getByText(/Your last training: Small MLP, \d+ steps, test accuracy [89]/).waitFor();
-        await assertFits(page, `earlier-${name}-${colorScheme}`);
-        await press(page, 'Start');
-        await page.getByText('This discards your last training of').waitFor();
-        await assertFits(page, `question-${name}-${colorScheme}`);
-        await assertAccessible(page);
-        await press(page, 'Keep it');
-        await press(page, 'Continue');
-        await page.getByText(`Paused at step ${step}`).waitFor();
-        assert.equal(await stat(page, 'Step'), step);
-        assert.ok((await stat(page, 'Test accuracy')) >= 80);
-        await panel(page, 'Network');
-        assert.ok(await page.getByRole('radio', { name: /^Small MLP/ }).isChecked());
-        await press(page, 'Resume');
-        await until(page, 'Step', (value) => value > step + 20);
-        assert.ok((await stat(page, 'Loss')) < 1);
-        assert.deepEqual(page.problems, []);
-        await page.context().close();
-      });
+  for (const { name, ...options } of LOOKS)
+    test(`a reload continues the training: ${name}`, async () => {
+      const page = await open(browser, server.address, { ...options, bypassCSP: true });
+      await panel(page, 'Network');
+      await pick(page, 'Small MLP');
+      await page.getByText('Network ready').waitFor();
+      await press(page, 'Start');
+      await until(page, 'Test accuracy', (value) => value >= 80);
+      await press(page, 'Pause');
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
+      const step = await stat(page, 'Step');
+      await untilStored(page, step);
+      await page.reload();
+      await ready(page);
+      await page.getByText(/Your last training: Small MLP, \d+ steps, test accuracy [89]/).waitFor();
+      await assertFits(page, `earlier-${name}`);
+      await press(page, 'Start');
+      await page.getByText('This discards your last training of').waitFor();
+      await assertFits(page, `question-${name}`);
+      await assertAccessible(page);
+      await press(page, 'Keep it');
+      await press(page, 'Continue');
+      await page.getByText(`Paused at step ${step}`).waitFor();
+      assert.equal(await stat(page, 'Step'), step);
+      assert.ok((await stat(page, 'Test accuracy')) >= 80);
+      await panel(page, 'Network');
+      assert.ok(await page.getByRole('radio', { name: /^Small MLP/ }).isChecked());
+      await press(page, 'Resume');
+      await until(page, 'Step', (value) => value > step + 20);
+      assert.ok((await stat(page, 'Loss')) < 1);
+      assert.deepEqual(page.problems, []);
+      await page.context().close();
+    });
 
   test('a reload without a pause loses a few seconds', async () => {
     const page = await open(browser, server.address);

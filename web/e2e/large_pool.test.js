@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { METRICS, history, node, servePool, task } from './large_pool.js';
-import { THEMES, assertAccessible, assertFits } from './look.js';
-import { DESKTOP, PHONE, eventually, launch, login, openPlain } from './page.js';
+import { LOOKS, assertAccessible, assertFits } from './look.js';
+import { DESKTOP, eventually, launch, login, openPlain } from './page.js';
 
 const PROJECTS = 500,
   NODES = 10_000;
@@ -240,21 +240,17 @@ describe('the console of a large pool', () => {
     assert.deepEqual(page.problems, []);
   });
 
-  for (const [name, options] of [
-    ['phone', PHONE],
-    ['desktop', DESKTOP],
-  ])
-    for (const colorScheme of THEMES)
-      for (const tab of ['overview', 'projects', 'nodes', 'errors'])
-        test(`is accessible: ${tab}, ${name}, ${colorScheme}`, async () => {
-          const page = await open(`#${tab}`, { ...options, colorScheme, bypassCSP: true });
-          if (tab === 'projects') {
-            await page.getByLabel('Search project or task').fill('project 8');
-            await page.getByRole('button', { name: /^project 8\b/ }).click();
-            await page.getByText('Epoch 4 of 8, step 1,990 of 5,000').waitFor();
-          } else if (tab === 'nodes') await page.getByText('machine 1', { exact: true }).waitFor();
-          else if (tab === 'errors') await page.getByText('too heavy').waitFor();
-          await assertAccessible(page);
-          await assertFits(page, `large-${tab}-${name}-${colorScheme}`);
-        });
+  for (const { name, ...options } of LOOKS)
+    for (const tab of ['overview', 'projects', 'nodes', 'errors'])
+      test(`is accessible: ${tab}, ${name}`, async () => {
+        const page = await open(`#${tab}`, { ...options, bypassCSP: true });
+        if (tab === 'projects') {
+          await page.getByLabel('Search project or task').fill('project 8');
+          await page.getByRole('button', { name: /^project 8\b/ }).click();
+          await page.getByText('Epoch 4 of 8, step 1,990 of 5,000').waitFor();
+        } else if (tab === 'nodes') await page.getByText('machine 1', { exact: true }).waitFor();
+        else if (tab === 'errors') await page.getByText('too heavy').waitFor();
+        await assertAccessible(page);
+        await assertFits(page, `large-${tab}-${name}`);
+      });
 });

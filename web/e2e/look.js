@@ -4,8 +4,24 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { DESKTOP, PHONE } from './page.js';
 
 export const THEMES = ['light', 'dark'];
+
+/**
+ * The devices and themes in which pages are checked. Colors depend on the theme and places on the device, so each has
+ * one turn. With KAISEKI_SLOW, all pairs have one.
+ */
+export const LOOKS = [
+  { name: 'phone-dark', ...PHONE, colorScheme: 'dark' },
+  { name: 'desktop-light', ...DESKTOP, colorScheme: 'light' },
+  ...(process.env.KAISEKI_SLOW
+    ? [
+        { name: 'phone-light', ...PHONE, colorScheme: 'light' },
+        { name: 'desktop-dark', ...DESKTOP, colorScheme: 'dark' },
+      ]
+    : []),
+];
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

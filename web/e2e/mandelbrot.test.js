@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { calculate } from '../samples/mandelbrot.js';
 import { skip, withCoordinator } from './coordinator.js';
-import { THEMES, assertAccessible, assertFits } from './look.js';
-import { DESKTOP, PHONE, eventually, login, openPlain, press } from './page.js';
+import { LOOKS, assertAccessible, assertFits } from './look.js';
+import { DESKTOP, eventually, login, openPlain, press } from './page.js';
 
 const SIDE = 64,
   ACROSS = 12,
@@ -141,20 +141,16 @@ describe('the Mandelbrot page', { skip }, () => {
     await page.getByRole('button', { name: 'Compute' }).waitFor();
   });
 
-  for (const [name, options] of [
-    ['phone', PHONE],
-    ['desktop', DESKTOP],
-  ])
-    for (const colorScheme of THEMES)
-      test(`is accessible: ${name}, ${colorScheme}`, async () => {
-        const page = await open({ ...options, colorScheme, bypassCSP: true });
-        await login(page, coordinator.token);
-        await press(page, 'Compute');
-        await volunteers(20);
-        await eventually('a part', async () => (await drawn(page)) > TILES / 4);
-        await assertFits(page, `mandelbrot-part-${name}-${colorScheme}`);
-        await page.getByText('Complete').waitFor();
-        await assertAccessible(page);
-        await assertFits(page, `mandelbrot-${name}-${colorScheme}`);
-      });
+  for (const { name, ...options } of LOOKS)
+    test(`is accessible: ${name}`, async () => {
+      const page = await open({ ...options, bypassCSP: true });
+      await login(page, coordinator.token);
+      await press(page, 'Compute');
+      await volunteers(20);
+      await eventually('a part', async () => (await drawn(page)) > TILES / 4);
+      await assertFits(page, `mandelbrot-part-${name}`);
+      await page.getByText('Complete').waitFor();
+      await assertAccessible(page);
+      await assertFits(page, `mandelbrot-${name}`);
+    });
 });

@@ -3,29 +3,13 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import {
-  DESKTOP,
-  PAGE,
-  PHONE,
-  confirm,
-  eventually,
-  launch,
-  open,
-  openPlain,
-  panel,
-  pick,
-  press,
-  ready,
-  until,
-} from './page.js';
+import { LOOKS, assertAccessible, assertFits } from './look.js';
+import { PAGE, PHONE, confirm, eventually, launch, open, openPlain, panel, pick, press, ready, until } from './page.js';
 import { serve } from './server.js';
-
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Loads MNIST from the folder that the page suggests once the server has answered. */
 async function loadServed(page) {
@@ -286,33 +270,21 @@ describe('the page', () => {
     await page.context().close();
   });
 
-  for (const [name, options] of [
-    ['phone', PHONE],
-    ['desktop', DESKTOP],
-  ])
-    for (const colorScheme of ['light', 'dark'])
-      test(`axe finds nothing serious: ${name}, ${colorScheme}`, async () => {
-        const page = await open(browser, server.address, { ...options, colorScheme, bypassCSP: true });
-        for (const title of ['Network', 'Data', 'Training', 'Weights']) await panel(page, title);
-        await pick(page, 'Your own');
-        await page.locator('textarea').fill('{');
-        await press(page, 'Use this network');
-        await page.locator('.problem').waitFor();
-        await page.evaluate(axe);
-        const found = async () =>
-          (await page.evaluate(() => globalThis.axe.run())).violations.map(
-            ({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
-          );
-        assert.deepEqual(await found(), []);
-        await press(page, 'Start');
-        await until(page, 'Test accuracy', (value) => value > 0);
-        await press(page, 'Pause');
-        await page.getByRole('button', { name: 'Resume' }).waitFor();
-        assert.deepEqual(await found(), []);
-        const wide = await page.evaluate(
-          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        );
-        assert.ok(wide <= 0, `the page scrolls sideways by ${wide} pixels`);
-        await page.context().close();
-      });
+  for (const { name, ...options } of LOOKS)
+    test(`axe finds nothing serious: ${name}`, async () => {
+      const page = await open(browser, server.address, { ...options, bypassCSP: true });
+      for (const title of ['Network', 'Data', 'Training', 'Weights']) await panel(page, title);
+      await pick(page, 'Your own');
+      await page.locator('textarea').fill('{');
+      await press(page, 'Use this network');
+      await page.locator('.problem').waitFor();
+      await assertAccessible(page);
+      await press(page, 'Start');
+      await until(page, 'Test accuracy', (value) => value > 0);
+      await press(page, 'Pause');
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
+      await assertAccessible(page);
+      await assertFits(page, `training-${name}`);
+      await page.context().close();
+    });
 });

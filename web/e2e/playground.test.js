@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { THEMES, assertAccessible, assertFits } from './look.js';
+import { LOOKS, assertAccessible, assertFits } from './look.js';
 import { DESKTOP, PAGE, PHONE, drawn, eventually, openPlain, press, stat, withPage } from './page.js';
 import { serve } from './server.js';
 
@@ -198,34 +198,30 @@ describe('the playground', () => {
     }
   });
 
-  for (const [name, options] of [
-    ['phone', PHONE],
-    ['desktop', DESKTOP],
-  ])
-    for (const colorScheme of THEMES)
-      test(`is accessible: ${name}, ${colorScheme}`, async () => {
-        const page = await open({ ...options, colorScheme, bypassCSP: true });
-        const look = async (what) => {
-          await assertAccessible(page);
-          await assertFits(page, `playground-${what}-${name}-${colorScheme}`);
-        };
-        await page.waitForTimeout(500); // the fine drawing
-        await look('svm');
-        await press(page, 'Blobs');
-        for (const [title, what] of [
-          ['k-means', 'k-means'],
-          ['Gaussian mixture', 'mixture'],
-          ['Random forest', 'forest'],
-        ]) {
-          await chooseModel(page, title);
-          await fitted(page);
-          await page.waitForTimeout(500);
-          await assertFits(page, `playground-${what}-${name}-${colorScheme}`);
-        }
-        await page.getByRole('link', { name: 'Digits' }).click();
-        await page.getByText(/1,500 pictures/).waitFor();
-        await page.waitForTimeout(300);
-        await look('digits');
-        await page.context().close();
-      });
+  for (const { name, ...options } of LOOKS)
+    test(`is accessible: ${name}`, async () => {
+      const page = await open({ ...options, bypassCSP: true });
+      const look = async (what) => {
+        await assertAccessible(page);
+        await assertFits(page, `playground-${what}-${name}`);
+      };
+      await page.waitForTimeout(500); // the fine drawing
+      await look('svm');
+      await press(page, 'Blobs');
+      for (const [title, what] of [
+        ['k-means', 'k-means'],
+        ['Gaussian mixture', 'mixture'],
+        ['Random forest', 'forest'],
+      ]) {
+        await chooseModel(page, title);
+        await fitted(page);
+        await page.waitForTimeout(500);
+        await assertFits(page, `playground-${what}-${name}`);
+      }
+      await page.getByRole('link', { name: 'Digits' }).click();
+      await page.getByText(/1,500 pictures/).waitFor();
+      await page.waitForTimeout(300);
+      await look('digits');
+      await page.context().close();
+    });
 });

@@ -11,7 +11,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
 import { COMMAND, sample, skip, withCoordinator } from './coordinator.js';
-import { THEMES, assertAccessible, assertFits } from './look.js';
+import { LOOKS, assertAccessible, assertFits } from './look.js';
 import { DESKTOP, PHONE, eventually, login, openPlain, press } from './page.js';
 
 const isPrime = (n) =>
@@ -431,20 +431,16 @@ describe("the volunteer's page", { skip }, () => {
     assert.match(said(), /[1-9][\d,]* tickets by nodes/);
   });
 
-  for (const [name, options] of [
-    ['phone', PHONE],
-    ['desktop', DESKTOP],
-  ])
-    for (const colorScheme of THEMES)
-      test(`is accessible: ${name}, ${colorScheme}`, async () => {
-        await coordinator.task(`busy ${name} ${colorScheme}`, busy(20), NUMBERS.slice(0, 60));
-        await open({ ...options, colorScheme, bypassCSP: true }); // the policy would block axe's script
-        await page.getByRole('heading', { name: `project of busy ${name} ${colorScheme}` }).waitFor();
-        await assertAccessible(page);
-        await assertFits(page, `volunteer-idle-${name}-${colorScheme}`);
-        await press(page, 'Start computing');
-        await eventually('tickets', async () => (await figure(page, 'Accepted')) > 5);
-        await assertAccessible(page);
-        await assertFits(page, `volunteer-running-${name}-${colorScheme}`);
-      });
+  for (const { name, ...options } of LOOKS)
+    test(`is accessible: ${name}`, async () => {
+      await coordinator.task(`busy ${name}`, busy(20), NUMBERS.slice(0, 60));
+      await open({ ...options, bypassCSP: true }); // the policy would block axe's script
+      await page.getByRole('heading', { name: `project of busy ${name}` }).waitFor();
+      await assertAccessible(page);
+      await assertFits(page, `volunteer-idle-${name}`);
+      await press(page, 'Start computing');
+      await eventually('tickets', async () => (await figure(page, 'Accepted')) > 5);
+      await assertAccessible(page);
+      await assertFits(page, `volunteer-running-${name}`);
+    });
 });
