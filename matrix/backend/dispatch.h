@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "matrix/backend/backend.h"
 #include "matrix/backend/registry.h"
+#include "matrix/backend/small_tasks.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki {
@@ -47,6 +48,16 @@ void run_operation(const Operation<Args>& operation, const Tensor& tensor, const
 template <class Args>
 void run_operation(const Operation<Args>& operation, const Tensor& tensor, const Args& args) {
   run_operation(operation, tensor, args, [](Backend&) {});
+}
+
+/// Runs the operation on the CPU if it is small (is_small_task()), else on the result's device.
+template <class Args>
+void run_operation(const Operation<Args>& operation, const Tensor& result, const Args& args,
+                   SmallTask small) {
+  if (small == SmallTask::yes)
+    cpu_backend().run(operation, args);
+  else
+    run_operation(operation, result, args);
 }
 
 /// Calls `run` with a backend that has solvers of convolutions.

@@ -37,6 +37,9 @@ class Buffer {
   /// Returns whether the host can read without waiting for the device.
   bool valid_on_host() const { return device_.is_cpu() || host_valid_; }
 
+  /// Returns whether the device can read without a transfer.
+  bool valid_on_device() const { return device_.is_cpu() || block_valid_; }
+
   /// A number that identifies the current contents. It changes whenever the contents may be
   /// written. No other buffer has the same number.
   uint64_t contents() const { return contents_; }

@@ -41,7 +41,9 @@ void copy(const Tensor& from, Tensor& to) {
             "expected a target whose elements have places of their own, got strides ", to.strides(),
             " for shape ", to.shape());
   if (overlap(from, to)) return copy(from.clone(), to);
-  if (from.device() == to.device()) return run_operation(kCopy, from, {&from, &to});
+  if (from.device() == to.device())
+    return run_operation(kCopy, from, {&from, &to},
+                         is_small_task(to, {&from}, static_cast<double>(to.size())));
   bool fetches_much = !from.device().is_cpu() && !from.buffer().valid_on_host() &&
                       from.bytes() < from.buffer().bytes();
   const Tensor source = fetches_much ? from.clone() : from;
@@ -53,7 +55,8 @@ void fill(Tensor& t, double value) {
   require(represents(t.dtype(), value), "fill", "expected a value of type ", dtype_name(t.dtype()),
           ", got ", value);
   require(t.is_contiguous(), "fill", "expected a contiguous tensor, got strides ", t.strides());
-  if (t.size()) run_operation(kFill, t, {&t, value});
+  if (t.size())
+    run_operation(kFill, t, {&t, value}, is_small_task(t, {}, static_cast<double>(t.size())));
 }
 
 Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {

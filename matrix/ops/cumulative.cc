@@ -16,7 +16,8 @@ Tensor scan_along(Reduction kind, const Tensor& x, int axis, std::string_view na
   Tensor out(x.shape(), adds && !is_floating(x.dtype()) ? DType::i32 : x.dtype(), x.device());
   if (out.size() == 0) return out;
   const Tensor input = x.contiguous();
-  run_operation(kScan, out, {kind, split.outer, split.n, split.inner, &input, &out});
+  run_operation(kScan, out, {kind, split.outer, split.n, split.inner, &input, &out},
+                is_small_task(out, {&input}, static_cast<double>(input.size())));
   return out;
 }
 

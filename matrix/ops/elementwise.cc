@@ -72,7 +72,12 @@ class Call {
     if (outputs[0].size() == 0) return;
     args_.expression = &typed_;
     for (Tensor& output : outputs) args_.outputs.push_back(&output);
-    run_operation(kElementwise, outputs[0], args_);
+    std::vector<const Tensor*> operands(args_.outputs.begin(), args_.outputs.end());
+    for (const ElementwiseOperand& input : args_.inputs) operands.push_back(input.tensor);
+    run_operation(kElementwise, outputs[0], args_,
+                  is_small_task(outputs[0], operands,
+                                static_cast<double>(outputs[0].size()) *
+                                    static_cast<double>(operands.size())));
   }
 
  private:

@@ -11,6 +11,8 @@ namespace kaiseki {
 namespace {
 
 constexpr std::string_view kName = "gemm";
+/// A core computes this many products in the time of one element of a simple operation.
+constexpr double kProductsPerElement = 4;
 
 /// One matrix or a batch, in the form that a backend expects: rows `ld` elements apart.
 struct MatrixOperand {
@@ -96,7 +98,11 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   set_bias(args, c, options);
   args.activation = options.activation;
   args.slope = options.slope;
-  if (c.size() != 0) run_operation(kGemm, c, args);
+  if (c.size() == 0) return;
+  const double products = static_cast<double>(c.size()) * static_cast<double>(args.k);
+  run_operation(
+      kGemm, c, args,
+      is_small_task(c, {&a, &b, args.bias ? args.bias : &a}, products / kProductsPerElement));
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {

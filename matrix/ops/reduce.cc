@@ -61,7 +61,8 @@ void run(Reduction kind, const Tensor& x, const Flags& reduced, Tensor& out, flo
   args.input = &input;
   args.output = &out;
   args.beta = beta;
-  run_operation(kReduce, out, args);
+  run_operation(kReduce, out, args,
+                is_small_task(out, {&input}, static_cast<double>(input.size())));
 }
 
 bool is_logical(Reduction kind) { return kind == Reduction::any || kind == Reduction::all; }
@@ -93,7 +94,8 @@ Tensor fold(Reduction kind, const Tensor& x, const Flags& reduced, const Shape& 
     if (!args.reduced[axis]) split = AxisSplit(Shape{left.elements(), 1}, 1);
     if (args.reduced[axis]) left[axis] = 1;
     Tensor next(left, out.dtype(), x.device());
-    run_operation(kFold, next, {kind, split.outer, split.n, split.inner, &current, &next});
+    run_operation(kFold, next, {kind, split.outer, split.n, split.inner, &current, &next},
+                  is_small_task(next, {&current}, static_cast<double>(current.size())));
     current = next;
     changed = true;
   }
@@ -112,7 +114,8 @@ Tensor arg_reduce(bool maximum, const Tensor& x, int axis) {
           "expected an axis under 2^31, got ", split.n);
   if (out.size() == 0) return out;
   Tensor input = x.contiguous();
-  run_operation(kArgReduce, out, {maximum, &input, split.outer, split.n, split.inner, &out});
+  run_operation(kArgReduce, out, {maximum, &input, split.outer, split.n, split.inner, &out},
+                is_small_task(out, {&input}, static_cast<double>(input.size())));
   return out;
 }
 

@@ -28,7 +28,8 @@ Tensor forward(const Tensor& x, int axis, bool log, std::string_view name) {
   Tensor input = x.contiguous();
   args.x = &input;
   args.out = &out;
-  run_operation(kSoftmaxForward, out, args);
+  run_operation(kSoftmaxForward, out, args,
+                is_small_task(out, {&input}, static_cast<double>(input.size())));
   return out;
 }
 

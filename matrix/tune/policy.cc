@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "matrix/backend/small_tasks.h"
+
 namespace kaiseki {
 namespace {
 
@@ -26,6 +28,7 @@ void set_tune_policy(const TunePolicy& policy) {
   if (policy.mode == TuneMode::exhaustive) ++epoch;
   state().policy = policy;
   ++generation;
+  set_small_tasks_deterministic(policy.deterministic);
 }
 
 TunePolicy tune_policy() {

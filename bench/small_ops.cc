@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Small tasks on each device: with small tasks on the CPU (the default) against all on the device,
+// and against tensors of the CPU. Prints medians and the median ratio of pairs of runs.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "matrix/backend/small_tasks.h"
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/gemm.h"
+#include "matrix/threads.h"
+
+namespace kaiseki::bench {
+namespace {
+
+constexpr int kPairs = 25;
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+/// A task as a program gives it to the library: numbers of the host in, numbers of the host out.
+struct Task {
+  std::string name;
+  Shape a, b;
+  bool product;
+
+  double microseconds(Device device, bool small_on_cpu) const {
+    const std::vector<float> x(static_cast<size_t>(a.elements()), 0.5f),
+        y(static_cast<size_t>(b.elements()), 0.25f);
+    set_small_tasks_on_cpu(small_on_cpu);
+    const auto start = std::chrono::steady_clock::now();
+    const Tensor left = Tensor::from(std::span(x), a, device);
+    const Tensor right = Tensor::from(std::span(y), b, device);
+    const std::vector<float> result =
+        (product ? matmul(left, right) : add(left, right)).to_vector();
+    const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
+    return time.count();
+  }
+};
+
+template <class Theirs>
+void compare(const Task& task, const char* peer, Device device, const Theirs& theirs) {
+  task.microseconds(device, true);  // compiles the kernels
+  theirs();
+  std::vector<double> our_times, their_times, ratios;
+  for (int i = 0; i < kPairs; ++i) {
+    our_times.push_back(task.microseconds(device, true));
+    their_times.push_back(theirs());
+    ratios.push_back(their_times.back() / our_times.back());
+  }
+  const std::string name = task.name + ' ' + device.name();
+  const char* format =
+      isatty(STDOUT_FILENO)
+          ? "small_ops  %-40s  %-13s  threads %d  ours %9.1f  theirs %9.1f  %s  ratio %.2f\n"
+          : "{\"bench\": \"small_ops\", \"case\": \"%s\", \"peer\": \"%s\", \"threads\": %d, "
+            "\"ours\": %.1f, \"theirs\": %.1f, \"unit\": \"%s\", \"ratio\": %.2f}\n";
+  std::printf(format, name.c_str(), peer, thread_count(), median(our_times), median(their_times),
+              "us", median(ratios));
+  std::fflush(stdout);
+}
+
+void run(const Task& task, Device device) {
+  compare(task, "on the device", device, [&] { return task.microseconds(device, false); });
+  compare(task, "cpu tensors", device, [&] { return task.microseconds(Device::cpu(), true); });
+}
+
+}  // namespace
+}  // namespace kaiseki::bench
+
+int main() {
+  using namespace kaiseki;
+  std::vector<bench::Task> tasks;
+  for (int64_t n : {1, 100, 1000, 10'000, 100'000, 1'000'000})
+    tasks.push_back({"add " + std::to_string(n), {n}, {n}, false});
+  tasks.push_back({"T1 1000x1000 + 1000x1000", {1000, 1000}, {1000, 1000}, false});
+  tasks.push_back({"T2 1000x100 * 100x10", {1000, 100}, {100, 10}, true});
+  for (const DeviceInfo& info : list_devices()) {
+    if (info.device.is_cpu()) continue;
+    std::printf("%s: a task is small up to %lld elements\n", info.device.name().c_str(),
+                static_cast<long long>(small_task_limit(info.device)));
+    for (const bench::Task& task : tasks) bench::run(task, info.device);
+  }
+}
