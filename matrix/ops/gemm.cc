@@ -89,7 +89,10 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   require(!overlap(a, c) && !overlap(b, c), kName,
           "C overlaps A or B in memory; use separate tensors");
   args.batch = out.batch;
-  args.alpha = options.alpha, args.beta = options.beta;
+  const auto as_elements = [&](double scale) {
+    return c.dtype() == DType::f64 ? scale : static_cast<double>(static_cast<float>(scale));
+  };
+  args.alpha = as_elements(options.alpha), args.beta = as_elements(options.beta);
   args.a = &a, args.b = &b, args.c = &c;
   args.lda = left.ld, args.ldb = right.ld, args.ldc = out.ld;
   args.stride_a = left.batch == 1 ? 0 : left.stride;

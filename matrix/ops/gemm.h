@@ -9,7 +9,7 @@ namespace kaiseki {
 
 struct GemmOptions {
   bool transpose_a = false, transpose_b = false;
-  float alpha = 1, beta = 0;
+  double alpha = 1, beta = 0;
   const Tensor* bias_per_row = nullptr;     // [m]
   const Tensor* bias_per_column = nullptr;  // [n]
   Activation activation = Activation::none;
@@ -19,7 +19,7 @@ struct GemmOptions {
 /// C = activation(alpha * op(A) op(B) + beta * C + bias). A is [m, k] (stored as [k, m] if
 /// transposed), B [k, n], C [m, n]. With rank 3, the first dimension is the batch. If A or B has a
 /// batch of 1, it is used for all products. Rows may be strided, columns must be contiguous. All
-/// are f32, or all are f64 without bias and activation. alpha and beta are f32 in both cases.
+/// are f32, or all are f64 without bias and activation. alpha and beta get the type of the tensors.
 /// Throws ShapeError.
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options = {});
 

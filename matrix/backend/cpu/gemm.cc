@@ -92,8 +92,8 @@ void gemm_tensors(const GemmArgs& args) {
   g.n = args.n;
   g.k = args.k;
   g.batch = args.batch;
-  g.alpha = args.alpha;
-  g.beta = args.beta;
+  g.alpha = static_cast<float>(args.alpha);
+  g.beta = static_cast<float>(args.beta);
   g.a = static_cast<const float*>(args.a->host_pointer(Access::read));
   g.lda = args.lda;
   g.stride_a = args.stride_a;

@@ -74,19 +74,20 @@ void gemm_clblast(OpenclDevice& device, const GemmArgs& args) {
   const Place a(*args.a, Access::read), b(*args.b, Access::read), c(*args.c, Access::read_write);
   const uint64_t bytes =
       args.a->buffer().bytes() + args.b->buffer().bytes() + args.c->buffer().bytes();
+  const auto alpha = static_cast<float>(args.alpha), beta = static_cast<float>(args.beta);
   cl_command_queue queue = device.queue();
   device.enqueue("CLBlastSgemm", bytes, [&] {
     std::lock_guard lock(device.launch_mutex());
     if (args.batch == 1)
       return library().sgemm(kRowMajor, transpose(args.trans_a), transpose(args.trans_b),
-                             size(args.m), size(args.n), size(args.k), args.alpha, a.memory,
-                             a.offset, size(args.lda), b.memory, b.offset, size(args.ldb),
-                             args.beta, c.memory, c.offset, size(args.ldc), &queue, nullptr);
+                             size(args.m), size(args.n), size(args.k), alpha, a.memory, a.offset,
+                             size(args.lda), b.memory, b.offset, size(args.ldb), beta, c.memory,
+                             c.offset, size(args.ldc), &queue, nullptr);
     return library().batched(
         kRowMajor, transpose(args.trans_a), transpose(args.trans_b), size(args.m), size(args.n),
-        size(args.k), args.alpha, a.memory, a.offset, size(args.lda), size(args.stride_a), b.memory,
-        b.offset, size(args.ldb), size(args.stride_b), args.beta, c.memory, c.offset,
-        size(args.ldc), size(args.stride_c), size(args.batch), &queue, nullptr);
+        size(args.k), alpha, a.memory, a.offset, size(args.lda), size(args.stride_a), b.memory,
+        b.offset, size(args.ldb), size(args.stride_b), beta, c.memory, c.offset, size(args.ldc),
+        size(args.stride_c), size(args.batch), &queue, nullptr);
   });
   if (args.bias_kind != GemmArgs::Bias::none || args.activation != Activation::none)
     epilogue(device, args);

@@ -40,7 +40,7 @@ void operands(Launch& launch, const Tensor& a, const Tensor& b, const GemmArgs& 
 void shape_arguments(Launch& launch, const GemmArgs& args) {
   launch.index(args.m).index(args.n).index(args.k).index(args.lda).index(args.ldb).index(args.ldc);
   launch.index(args.stride_a).index(args.stride_b).index(args.stride_c);
-  launch.arg(args.alpha).arg(args.beta).arg(args.slope);
+  launch.arg(static_cast<float>(args.alpha)).arg(static_cast<float>(args.beta)).arg(args.slope);
 }
 
 template <int kTile, int kDepth>
@@ -128,7 +128,7 @@ void packed(OpenclDevice& device, const GemmArgs& args) {
   Launch launch(device, "gemm_packed.cl", "gemm_packed", options + epilogue(args));
   launch.index(args.m).index(args.n).index(args.k).index(kBlock).index(strip).index(args.ldc);
   launch.index(args.stride_a ? size_a : 0).index(args.stride_b ? size_b : 0).index(args.stride_c);
-  launch.arg(args.alpha).arg(args.beta).arg(args.slope);
+  launch.arg(static_cast<float>(args.alpha)).arg(static_cast<float>(args.beta)).arg(args.slope);
   operands(launch, a, b, args);
   launch.over_groups({static_cast<size_t>((panels_a + strip - 1) / strip),
                       static_cast<size_t>(panels_b), static_cast<size_t>(args.batch)},

@@ -18,7 +18,7 @@ namespace kaiseki {
 struct GemmArgs {
   bool trans_a = false, trans_b = false;
   int64_t m = 0, n = 0, k = 0, batch = 1;
-  float alpha = 1, beta = 0;
+  double alpha = 1, beta = 0;  // of f32 tensors: floats
   const Tensor *a = nullptr, *b = nullptr;
   Tensor* c = nullptr;
   int64_t lda = 0, ldb = 0, ldc = 0;
