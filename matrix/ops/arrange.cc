@@ -11,10 +11,6 @@
 namespace kaiseki {
 namespace {
 
-void check_defined(const Tensor& x, std::string_view name) {
-  require(x.defined(), name, "expected a tensor as x, got an empty one");
-}
-
 /// Repeats along each axis, where x has an axis for each number.
 Tensor tiled(const Tensor& x, const Shape& repeats) {
   Shape grid, spread, result;
@@ -33,7 +29,7 @@ Tensor tiled(const Tensor& x, const Shape& repeats) {
 }  // namespace
 
 Tensor squeeze(const Tensor& x, const Axes& axes) {
-  check_defined(x, "squeeze");
+  check_defined(x, "x", "squeeze");
   std::vector<AxisIndex> indices(static_cast<size_t>(x.rank()), All);
   for (int axis = 0; axes.empty() && axis < x.rank(); ++axis)
     if (x.dim(axis) == 1) indices[static_cast<size_t>(axis)] = 0;
@@ -46,7 +42,7 @@ Tensor squeeze(const Tensor& x, const Axes& axes) {
 }
 
 Tensor expand_dims(const Tensor& x, int axis) {
-  check_defined(x, "expand_dims");
+  check_defined(x, "x", "expand_dims");
   const int place = axis < 0 ? axis + x.rank() + 1 : axis;
   require(place >= 0 && place <= x.rank(), "expand_dims", "expected an axis from ", -x.rank() - 1,
           " to ", x.rank(), ", got ", axis);
@@ -56,7 +52,7 @@ Tensor expand_dims(const Tensor& x, int axis) {
 }
 
 Tensor flip(const Tensor& x, const Axes& axes) {
-  check_defined(x, "flip");
+  check_defined(x, "x", "flip");
   const Slice reversed({}, {}, -1);
   std::vector<AxisIndex> indices(static_cast<size_t>(x.rank()), axes.empty() ? reversed : All);
   for (int axis : axes) indices[static_cast<size_t>(x.shape().index(axis))] = reversed;
@@ -64,7 +60,7 @@ Tensor flip(const Tensor& x, const Axes& axes) {
 }
 
 Tensor moveaxis(const Tensor& x, int from, int to) {
-  check_defined(x, "moveaxis");
+  check_defined(x, "x", "moveaxis");
   const int source = x.shape().index(from), target = x.shape().index(to);
   std::vector<int> axes;
   for (int i = 0; i < x.rank(); ++i)
@@ -74,7 +70,7 @@ Tensor moveaxis(const Tensor& x, int from, int to) {
 }
 
 std::vector<Tensor> split(const Tensor& x, int64_t parts, int axis) {
-  check_defined(x, "split");
+  check_defined(x, "x", "split");
   const int64_t n = x.dim(axis);
   require(parts > 0 && n % parts == 0, "split", "expected a number of equal parts of ", n, ", got ",
           parts);
@@ -84,7 +80,7 @@ std::vector<Tensor> split(const Tensor& x, int64_t parts, int axis) {
 }
 
 std::vector<Tensor> split(const Tensor& x, std::span<const int64_t> positions, int axis) {
-  check_defined(x, "split");
+  check_defined(x, "x", "split");
   std::vector<Tensor> result;
   int64_t start = 0;
   auto cut = [&](int64_t end) {
@@ -99,7 +95,7 @@ std::vector<Tensor> split(const Tensor& x, std::span<const int64_t> positions, i
 }
 
 Tensor roll(const Tensor& x, int64_t shift, int axis) {
-  check_defined(x, "roll");
+  check_defined(x, "x", "roll");
   const int64_t n = x.dim(axis);
   if (n == 0) return x.clone();
   const int64_t last = (shift % n + n) % n;
@@ -111,7 +107,7 @@ Tensor stack(std::span<const Tensor> parts, int axis) {
   require(!parts.empty(), "stack", "expected one tensor or more, got none");
   std::vector<Tensor> expanded;
   for (const Tensor& part : parts) {
-    check_defined(part, "stack");
+    check_defined(part, "x", "stack");
     require(part.shape() == parts[0].shape(), "stack", "expected tensors of one shape, got ",
             parts[0].shape(), " and ", part.shape());
     expanded.push_back(expand_dims(part, axis));
@@ -120,7 +116,7 @@ Tensor stack(std::span<const Tensor> parts, int axis) {
 }
 
 Tensor tile(const Tensor& x, const Shape& repeats) {
-  check_defined(x, "tile");
+  check_defined(x, "x", "tile");
   for (int64_t count : repeats)
     require(count >= 0, "tile", "expected repeats of 0 or more, got ", repeats);
   Shape shape, all;
@@ -142,7 +138,7 @@ Tensor tile(const Tensor& x, const Shape& repeats) {
 }
 
 Tensor repeat(const Tensor& x, int64_t repeats, int axis) {
-  check_defined(x, "repeat");
+  check_defined(x, "x", "repeat");
   require(repeats >= 0 && repeats <= std::numeric_limits<int32_t>::max(), "repeat",
           "expected repeats from 0 to 2^31 - 1, got ", repeats);
   const int along = x.shape().index(axis);
@@ -153,7 +149,7 @@ Tensor repeat(const Tensor& x, int64_t repeats, int axis) {
 }
 
 Tensor repeat(const Tensor& x, const Tensor& repeats, int axis) {
-  check_defined(x, "repeat");
+  check_defined(x, "x", "repeat");
   check_tensor(repeats, "repeats", "repeat", DType::i32);
   require(repeats.shape() == Shape{x.dim(axis)}, "repeat", "expected repeats of shape ",
           Shape{x.dim(axis)}, ", got ", repeats.shape());

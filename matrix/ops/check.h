@@ -13,17 +13,22 @@
 
 namespace kaiseki {
 
-/// Requires that t is defined and has this type. `what` is its name in the message ("x").
+/// Requires that t is defined. `what` is its name in the message ("x").
+inline void check_defined(const Tensor& t, std::string_view what, std::string_view operation) {
+  require(t.defined(), operation, "expected a tensor as ", what, ", got an empty one");
+}
+
+/// Requires that t is defined and has this type.
 inline void check_tensor(const Tensor& t, std::string_view what, std::string_view operation,
                          DType dtype = DType::f32) {
-  require(t.defined(), operation, "expected a tensor as ", what, ", got an empty one");
+  check_defined(t, what, operation);
   require(t.dtype() == dtype, operation, "expected ", what, " of type ", dtype_name(dtype),
           ", got ", dtype_name(t.dtype()));
 }
 
 /// Requires that t is defined and has type f32 or f64.
 inline void check_real(const Tensor& t, std::string_view what, std::string_view operation) {
-  require(t.defined(), operation, "expected a tensor as ", what, ", got an empty one");
+  check_defined(t, what, operation);
   require(is_floating(t.dtype()), operation, "expected ", what, " of type f32 or f64, got ",
           dtype_name(t.dtype()));
 }

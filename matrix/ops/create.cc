@@ -27,7 +27,7 @@ Tensor sequence(int64_t count, Device device, const Value& value) {
 }
 
 Tensor filled_like(const Tensor& x, double value, std::string_view name) {
-  require(x.defined(), name, "expected a tensor as x, got an empty one");
+  check_defined(x, "x", name);
   Tensor result(x.shape(), x.dtype(), x.device());
   fill(result, value);
   return result;

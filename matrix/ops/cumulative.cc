@@ -10,7 +10,7 @@ namespace kaiseki {
 namespace {
 
 Tensor scan_along(Reduction kind, const Tensor& x, int axis, std::string_view name) {
-  require(x.defined(), name, "expected a tensor as x, got an empty one");
+  check_defined(x, "x", name);
   const AxisSplit split(x.shape(), x.shape().index(axis));
   const bool adds = kind == Reduction::sum || kind == Reduction::prod;
   Tensor out(x.shape(), adds && !is_floating(x.dtype()) ? DType::i32 : x.dtype(), x.device());

@@ -49,7 +49,7 @@ class Call {
     require(value != nullptr, kName, "expected every name of '", expression_->text(),
             "' bound, got none for '", name, "'");
     const Tensor& t = std::get<Tensor>(*value);
-    require(t.defined(), kName, "expected a tensor as ", name, ", got an empty one");
+    check_defined(t, name, kName);
     return t;
   }
 

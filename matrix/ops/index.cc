@@ -34,7 +34,7 @@ struct IndexCall {
 
 IndexCall prepare(const Tensor& x, const Tensor& indices, int axis, bool shared,
                   std::string_view name) {
-  require(x.defined(), name, "expected a tensor as x, got an empty one");
+  check_defined(x, "x", name);
   check_tensor(indices, "indices", name, DType::i32);
   check_same_device(x, indices, name);
   const int along = x.shape().index(axis);
@@ -76,7 +76,7 @@ Tensor read(const Tensor& x, IndexCall call) {
 
 void write(const Operation<IndexArgs>& operation, Tensor& x, IndexCall call, const Tensor& values) {
   const std::string_view name = call.name;
-  require(values.defined(), name, "expected a tensor as values, got an empty one");
+  check_defined(values, "values", name);
   require(values.dtype() == x.dtype(), name, "expected values of type ", dtype_name(x.dtype()),
           ", got ", dtype_name(values.dtype()));
   const bool adds = &operation == &kAddAt;
@@ -94,7 +94,7 @@ void write(const Operation<IndexArgs>& operation, Tensor& x, IndexCall call, con
 
 /// The positions of true elements in the flat mask, on the mask's device.
 Tensor true_positions(const Tensor& x, const Tensor& mask, std::string_view name) {
-  require(x.defined(), name, "expected a tensor as x, got an empty one");
+  check_defined(x, "x", name);
   check_tensor(mask, "the mask", name, DType::boolean);
   check_same_device(x, mask, name);
   bool fits = mask.rank() <= x.rank();

@@ -62,7 +62,7 @@ Tensor permutation(int64_t n, Random& random, Device device) {
 }
 
 Tensor shuffle(const Tensor& x, Random& random, int axis) {
-  require(x.defined(), "shuffle", "expected a tensor as x, got an empty one");
+  check_defined(x, "x", "shuffle");
   return take(x, permutation(x.dim(axis), random, x.device()), axis);
 }
 

@@ -104,7 +104,7 @@ Tensor fold(Reduction kind, const Tensor& x, const Flags& reduced, const Shape& 
 
 Tensor arg_reduce(bool maximum, const Tensor& x, int axis) {
   constexpr std::string_view kArgName = "argmax";
-  require(x.defined(), kArgName, "expected a tensor as x, got an empty one");
+  check_defined(x, "x", kArgName);
   const int along = x.shape().index(axis);
   const AxisSplit split(x.shape(), along);
   Tensor out(without_axis(x.shape(), along), DType::i32, x.device());
@@ -120,14 +120,14 @@ Tensor arg_reduce(bool maximum, const Tensor& x, int axis) {
 }
 
 Tensor flat(const Tensor& x) {
-  require(x.defined(), "argmax", "expected a tensor as x, got an empty one");
+  check_defined(x, "x", "argmax");
   return x.contiguous().reshape({x.size()});
 }
 
 }  // namespace
 
 Tensor reduce(Reduction kind, const Tensor& x, const Axes& axes, bool keep_dims) {
-  require(x.defined(), kName, "expected a tensor as x, got an empty one");
+  check_defined(x, "x", kName);
   Flags reduced = named_axes(x.shape(), axes, kName);
   const Shape shape = result_shape(x.shape(), reduced, keep_dims);
   if (!is_floating(x.dtype()) || !has_own_kernel(kind)) return fold(kind, x, reduced, shape);

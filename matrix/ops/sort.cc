@@ -35,7 +35,7 @@ Tensor row_order(const Tensor& x, int64_t leading, bool descending, std::string_
 /// x with the axis moved to the end, contiguous.
 struct SortedAxis {
   SortedAxis(const Tensor& x, int axis, std::string_view name) {
-    require(x.defined(), name, "expected a tensor as x, got an empty one");
+    check_defined(x, "x", name);
     along = x.shape().index(axis);
     last = x.rank() - 1;
     rows = with_axes_swapped(x, along, last).contiguous();
@@ -103,6 +103,8 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
   constexpr std::string_view kName = "searchsorted";
   require(sorted.defined() && values.defined(), kName, "expected tensors, got an empty one");
   require(sorted.rank() == 1, kName, "expected sorted elements of rank 1, got ", sorted.shape());
+  require(sorted.dim(0) <= std::numeric_limits<int32_t>::max(), kName,
+          "expected under 2^31 sorted elements, got ", sorted.dim(0));
   check_tensor(values, "values", kName, sorted.device(), sorted.dtype());
   Tensor result(values.shape(), DType::i32, values.device());
   if (result.size() == 0) return result;
@@ -112,7 +114,7 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
 }
 
 Unique unique(const Tensor& x) {
-  require(x.defined(), "unique", "expected a tensor as x, got an empty one");
+  check_defined(x, "x", "unique");
   const Tensor flat = x.contiguous().reshape({x.size()});
   const Tensor order = row_order(flat, flat.size(), false, "unique");
   const Tensor sorted = take(flat, order, 0);

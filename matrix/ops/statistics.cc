@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "matrix/ops/check.h"
@@ -14,6 +15,9 @@
 
 namespace kaiseki {
 namespace {
+
+/// Places of elements among the edges are i32.
+constexpr int64_t kMostBins = std::numeric_limits<int32_t>::max() - 2;
 
 /// x with the reduced axes at the end, merged to one: [kept..., n].
 struct ReducedLast {
@@ -134,6 +138,7 @@ Tensor histogram(const Tensor& x, const Tensor& edges) {
 
 Histogram histogram(const Tensor& x, int64_t bins, float low, float high) {
   check_tensor(x, "x", "histogram");
+  require(bins <= kMostBins, "histogram", "expected at most ", kMostBins, " bins, got ", bins);
   require(bins > 0 && low < high && std::isfinite(low) && std::isfinite(high), "histogram",
           "expected bins from low to high, which are finite, got ", bins, " bins from ", low,
           " to ", high);

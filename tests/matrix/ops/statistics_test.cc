@@ -113,6 +113,7 @@ TEST_CASE("histogram, bincount: edges, NaNs and a hundred thousand elements") {
     for (size_t i = 0; i < counts.size(); ++i)  // an edge in f32 may move an element
       CHECK(std::abs(counts[i] - expected[i]) <= 2);
     CHECK_THROWS_AS(histogram(x, 0, 0, 1), ShapeError);
+    CHECK_THROWS_AS(histogram(x, std::numeric_limits<int64_t>::max(), 0, 1), ShapeError);
     CHECK_THROWS_AS(histogram(x, 2, 1, 1), ShapeError);
     CHECK_THROWS_AS(histogram(x, 2, 0, INFINITY), ShapeError);
     CHECK_THROWS_AS(histogram(x, Tensor({1}, DType::f32, device)), ShapeError);
