@@ -28,11 +28,20 @@ status=0
 npx vitest run --reporter=tap-flat >unit.tap || status=$?
 cat unit.tap
 # A test that fails before it closes its server must not keep its file running.
-KAISEKI_PAGE=$build/page node --test --test-force-exit --test-concurrency=1 --test-reporter=tap e2e/ >e2e.tap || status=$?
+e2e() {  # files at the same time, files
+  KAISEKI_PAGE=$build/page node --test --test-force-exit --test-concurrency="$1" --test-reporter=tap "${@:2}" >>e2e.tap || status=$?
+}
+: >e2e.tap
+# These files measure times, so nothing runs beside them.
+timed=(e2e/{firefox,large_pool,playground,steady,volunteer}.test.js)
+mapfile -t others < <(printf '%s\n' e2e/*.test.js | grep -vxFf <(printf '%s\n' "${timed[@]}"))
+e2e 1 "${timed[@]}"
+e2e "$(nproc)" "${others[@]}"
 sed "s|^ *ok [0-9]* - \(.*\) # SKIP \(.*\)|&\nSKIPPED: \1: \2|" e2e.tap
 python3 "$root/tests/cli/pool_js_train_test.py" "$KAISEKI_COMMAND" pool/join.js || status=$?
-passed=$(($(grep -c '^ok' unit.tap) + $(sed -n 's/^# pass //p' e2e.tap)))
-skipped=$(sed -n 's/^# skipped //p' e2e.tap)
-failed=$(($(grep -c '^not ok' unit.tap) + $(sed -n 's/^# fail //p' e2e.tap)))
+sum_of() { awk -v word="$1" '$1 == "#" && $2 == word { sum += $3 } END { print sum + 0 }' e2e.tap; }
+passed=$(($(grep -c '^ok' unit.tap) + $(sum_of pass)))
+skipped=$(sum_of skipped)
+failed=$(($(grep -c '^not ok' unit.tap) + $(sum_of fail)))
 echo "checks: $passed passed, $failed failed, $skipped skipped"
 exit $status

@@ -45,7 +45,9 @@ describe('the playground', () => {
   test('loads soon', async () => {
     const start = performance.now();
     const page = await open(PHONE);
-    console.log(`# loaded and drawn after ${Math.round(performance.now() - start)} ms, without compression`);
+    const spent = performance.now() - start;
+    console.log(`# loaded and drawn after ${Math.round(spent)} ms, without compression`);
+    assert.ok(spent < 6000, `${spent} ms; about 1,300 on an idle machine`);
     assert.deepEqual(page.problems, []);
     await page.context().close();
   });
@@ -139,6 +141,7 @@ describe('the playground', () => {
     await page.mouse.up();
     const longest = await page.evaluate(() => globalThis.longest);
     console.log(`# the longest time between two frames: ${Math.round(longest)} ms`);
+    assert.ok(longest > 0 && longest < 500, `${longest} ms between two frames`);
     await page.context().close();
   });
 
