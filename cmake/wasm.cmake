@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Programs for WebAssembly. Objects are compiled once. Each program is linked twice: without threads and with threads.
+# Emscripten starts Python for each file. Debian's starts in a tenth of the time of a version manager's.
 foreach(rule COMPILE LINK)
   set_property(GLOBAL PROPERTY RULE_LAUNCH_${rule}
-    "${CMAKE_COMMAND} -E env EM_CONFIG=${CMAKE_CURRENT_LIST_DIR}/emscripten/config.py")
+    "${CMAKE_COMMAND} -E env EM_CONFIG=${CMAKE_CURRENT_LIST_DIR}/emscripten/config.py EMSDK_PYTHON=/usr/bin/python3")
 endforeach()
 
 # Links without the compiler's flags, because their -pthread would link threads into every program.
