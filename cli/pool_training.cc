@@ -42,7 +42,7 @@ dist::TrainingServerOptions server_options(const PoolTrainCommand& c, std::FILE*
   const auto folder = state_folder("");
   how.author_token = token_of(folder / kAuthorToken);
   how.node_token = token_of(folder / kNodeToken);
-  how.public_data = !c.is_private;
+  how.work.public_data = !c.is_private;
   if (log)
     how.log = [log](const std::string& line) {
       std::fprintf(log, "%s\n", line.c_str());
@@ -126,7 +126,7 @@ struct PoolTraining::Impl {
       remote.emplace(dist::WireOptions{.url = dist::parse_coordinator_url(own),
                                        .token = how.author_token,
                                        .silence = kSilence},
-                     how.public_data);
+                     how.work);
     } catch (const Error&) {  // another program uses the port
       return false;
     }
@@ -137,7 +137,7 @@ struct PoolTraining::Impl {
 
   void connect(const PoolTrainCommand& c) {
     try {
-      remote.emplace(coordinator_of(c), !c.is_private);
+      remote.emplace(coordinator_of(c), dist::AuthorWork{.public_data = !c.is_private});
     } catch (const dist::WrongToken& error) {
       throw Error(std::string(error.what()) + "; --pool-token-file names the file with it");
     } catch (const dist::UntrustedCertificate& error) {
