@@ -17,6 +17,7 @@
 #include "cli/for_option.h"
 #include "cli/grid_search.h"
 #include "cli/learn_data.h"
+#include "cli/pool_grid.h"
 #include "cli/setup.h"
 #include "cli/text.h"
 #include "matrix/ops/index.h"
@@ -120,6 +121,7 @@ void print_classes(const ml::Model& model, const Part& part, bool is_test,
 struct Search {
   Json settings;
   std::vector<ml::SearchResult> results;
+  std::string pool = {};  // what nodes did; empty without a pool
 };
 
 Search search(const FitCommand& c, const Json& settings, const Part& train, Device device) {
@@ -127,10 +129,15 @@ Search search(const FitCommand& c, const Json& settings, const Part& train, Devi
   const FitProgress progress(
       c.model + " with " + format_count(static_cast<int64_t>(candidates.size())) + " settings",
       c.json);
+  const GridData data{train.x.to(device), train.y, c.scale, c.folds};
   Search found;
-  found.results =
-      search_grid(c.model, candidates, {train.x.to(device), train.y, c.scale, c.folds},
-                  [](int64_t done, int64_t total) { ml::report_progress("fits", done, total); });
+  if (c.pool.where.empty()) {
+    found.results = search_grid(c.model, candidates, data);
+  } else {
+    PoolGridResult result = search_grid_on_pool(c.pool, c.model, candidates, data, c.json);
+    found.results = std::move(result.results);
+    found.pool = std::move(result.summary);
+  }
   found.settings = candidates[static_cast<size_t>(ml::best_result(found.results))].settings;
   return found;
 }
@@ -230,6 +237,7 @@ int run_command(const FitCommand& c) {
   const double start = steady_seconds();
   if (!c.grid.empty()) {
     const Search found = search(c, settings, parts.train, device);
+    if (!c.json && !found.pool.empty()) std::printf("pool     %s\n\n", found.pool.c_str());
     if (!c.json) print_search(found.results);
     saved.model = ml::make_model(c.model, found.settings);
   }

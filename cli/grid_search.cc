@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "cli/grid_search.h"
 
+#include <iterator>
+#include <utility>
+
 #include "base/error.h"
 #include "cli/for_option.h"
 #include "cli/text.h"
 #include "ml/model/registry.h"
 #include "ml/model_selection/cross_val_score.h"
 #include "ml/preprocessing/standard_scaler.h"
+#include "ml/progress.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -69,33 +73,49 @@ std::vector<GridCandidate> grid_candidates(const Json& settings,
   return candidates;
 }
 
+GridScorer::GridScorer(GridData data)
+    : data_(std::move(data)), folds_(ml::cross_val_folds(data_.y, {.n_splits = data_.folds})) {}
+
+int64_t GridScorer::test_samples(int64_t fold) const {
+  return folds_[static_cast<size_t>(fold)].test.dim(0);
+}
+
+double GridScorer::score(std::string_view model, const Json& settings, int64_t fold) {
+  if (fold_ != fold) {
+    fold_.reset();
+    parts_ = ml::fold_parts(data_.x, data_.y, folds_[static_cast<size_t>(fold)]);
+    if (data_.scale) {
+      ml::StandardScaler scaler;
+      parts_.x_train = scaler.fit_transform(parts_.x_train);
+      parts_.x_test = scaler.transform(parts_.x_test);
+    }
+    fold_ = fold;
+  }
+  const auto own = ml::make_model(model, settings, "--grid");
+  own->fit(parts_.x_train, parts_.y_train);
+  return own->score(parts_.x_test, parts_.y_test);
+}
+
+void check_candidates(std::string_view model, const std::vector<GridCandidate>& candidates) {
+  for (const GridCandidate& candidate : candidates)
+    for_option("--grid", [&] { ml::make_model(model, candidate.settings, "--grid"); });
+}
+
 std::vector<ml::SearchResult> search_grid(std::string_view model,
                                           const std::vector<GridCandidate>& candidates,
-                                          const GridData& data,
-                                          const std::function<void(int64_t, int64_t)>& progress) {
-  // Before the work, because a setting may be wrong.
+                                          const GridData& data) {
+  check_candidates(model, candidates);
   std::vector<ml::SearchResult> results;
-  for (const GridCandidate& candidate : candidates) {
-    for_option("--grid", [&] { ml::make_model(model, candidate.settings, "--grid"); });
+  for (const GridCandidate& candidate : candidates)
     results.emplace_back().params = candidate.params;
-  }
-  const std::vector<ml::SplitIndices> folds = ml::cross_val_folds(data.y, {.n_splits = data.folds});
+  GridScorer scorer(data);
   int64_t done = 0;
-  const auto total = static_cast<int64_t>(candidates.size() * folds.size());
-  for (const ml::SplitIndices& fold : folds) {
-    ml::TrainTestParts parts = ml::fold_parts(data.x, data.y, fold);
-    if (data.scale) {
-      ml::StandardScaler scaler;
-      parts.x_train = scaler.fit_transform(parts.x_train);
-      parts.x_test = scaler.transform(parts.x_test);
-    }
+  const int64_t total = std::ssize(candidates) * scorer.folds();
+  for (int64_t fold = 0; fold < scorer.folds(); ++fold)
     for (size_t c = 0; c < candidates.size(); ++c) {
-      progress(done++, total);
-      const auto own = ml::make_model(model, candidates[c].settings, "--grid");
-      own->fit(parts.x_train, parts.y_train);
-      results[c].split_test_scores.push_back(own->score(parts.x_test, parts.y_test));
+      ml::report_progress("fits", done++, total);
+      results[c].split_test_scores.push_back(scorer.score(model, candidates[c].settings, fold));
     }
-  }
   ml::summarize(results);
   return results;
 }

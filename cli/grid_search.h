@@ -2,7 +2,8 @@
 // Selects settings of a model by cross-validation, for kaiseki fit --grid.
 #pragma once
 
-#include <functional>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/json.h"
 #include "matrix/tensor.h"
 #include "ml/model_selection/search_results.h"
+#include "ml/preprocessing/split.h"
 
 namespace kaiseki::cli {
 
@@ -33,11 +35,30 @@ struct GridData {
   int64_t folds;
 };
 
-/// The scores of all candidates of one model, with ranks. `progress` gets the number of scores that
-/// are done, and of all.
+/// Computes the scores of settings on the folds of the data. It keeps the parts of the last fold,
+/// so ask for all scores of a fold in a row.
+class GridScorer {
+ public:
+  explicit GridScorer(GridData data);
+  int64_t folds() const { return static_cast<int64_t>(folds_.size()); }
+  /// The number of samples that the fold is tested with.
+  int64_t test_samples(int64_t fold) const;
+  /// Throws what the model throws.
+  double score(std::string_view model, const Json& settings, int64_t fold);
+
+ private:
+  const GridData data_;
+  const std::vector<ml::SplitIndices> folds_;
+  std::optional<int64_t> fold_;  // of `parts_`
+  ml::TrainTestParts parts_;
+};
+
+/// Throws Error with the option's name if a candidate has settings that the model refuses.
+void check_candidates(std::string_view model, const std::vector<GridCandidate>& candidates);
+
+/// The scores of all candidates of one model, with ranks. Reports its progress (ml/progress.h).
 std::vector<ml::SearchResult> search_grid(std::string_view model,
                                           const std::vector<GridCandidate>& candidates,
-                                          const GridData& data,
-                                          const std::function<void(int64_t, int64_t)>& progress);
+                                          const GridData& data);
 
 }  // namespace kaiseki::cli

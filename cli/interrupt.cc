@@ -2,6 +2,7 @@
 #include "cli/interrupt.h"
 
 #include <csignal>
+#include <initializer_list>
 
 namespace kaiseki::cli {
 namespace {
@@ -23,6 +24,14 @@ void catch_interrupts() {
   struct sigaction earlier {};
   sigaction(SIGHUP, nullptr, &earlier);
   if (earlier.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+}
+
+void release_interrupts() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    sigaction(signal, nullptr, &now);
+    if (now.sa_handler == on_signal) std::signal(signal, SIG_DFL);
+  }
 }
 
 bool interrupted() { return flag != 0; }

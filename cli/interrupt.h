@@ -6,6 +6,8 @@
 namespace kaiseki::cli {
 
 void catch_interrupts();
+/// The signals end the process again.
+void release_interrupts();
 bool interrupted();
 
 }  // namespace kaiseki::cli

@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "cli/commands.h"
 #include "cli/for_option.h"
+#include "cli/grid_ticket.h"
 #include "cli/interrupt.h"
 #include "cli/setup.h"
 #include "cli/state_folder.h"
@@ -53,6 +54,7 @@ int run_command(const JoinCommand& c) {
   how.wire.certificates = c.certificates;
   how.functions = dist::sample_functions();
   how.functions[dist::kTrainingFunction] = dist::training_function(device);
+  how.functions[dist::kFitFunction] = fit_function(device);
   how.ticket_seconds = c.seconds;
   how.stop = interrupted;
   how.log = [](const std::string& line) {

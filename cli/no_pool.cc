@@ -2,6 +2,7 @@
 // The pool's subcommands in a build without the pool.
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/pool_grid.h"
 #include "cli/pool_training.h"
 
 namespace kaiseki::cli {
@@ -13,15 +14,18 @@ int run_command(const JoinCommand&) {
   throw Error("[join] this build has no pool: build with -DKAISEKI_DIST=ON");
 }
 
+PoolGridResult search_grid_on_pool(const PoolCommand&, std::string_view,
+                                   const std::vector<GridCandidate>&, const GridData&, bool) {
+  throw Error("[fit] --pool: this build has no pool: build with -DKAISEKI_DIST=ON");
+}
+
 struct PoolTraining::Impl {};
 PoolTraining::PoolTraining(const PoolTrainCommand&) {
   throw Error("[train] --pool: this build has no pool: build with -DKAISEKI_DIST=ON");
 }
 PoolTraining::~PoolTraining() = default;
 std::unique_ptr<nn::Updater> PoolTraining::make_updater(nn::Network&, nn::Optimizer&, nn::Iterator&,
-                                                        const nn::Schedule&,
-                                                        const std::vector<float>&,
-                                                        const std::vector<float>&) {
+                                                        const nn::Schedule&) {
   return nullptr;
 }
 void PoolTraining::extend(nn::Trainer&) {}

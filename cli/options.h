@@ -33,11 +33,14 @@ struct DevicesCommand {
   bool json = false;
 };
 
-struct PoolTrainCommand {
+struct PoolCommand {
   std::string where;  // "serve", or a coordinator's URL; empty: no pool
-  std::string token_file, certificates;
-  std::string mode = "auto", wire = "f16", border, after, log;
-  std::optional<int> port;     // of serve
+  std::string token_file, certificates, log;
+  std::optional<int> port;  // of serve
+};
+
+struct PoolTrainCommand : PoolCommand {
+  std::string mode = "auto", wire = "f16", border, after;
   int64_t ticket_samples = 0;  // 0: an eighth of a minibatch, but at least 16
   bool is_private = false;     // only for nodes with the token
 };
@@ -100,6 +103,7 @@ struct FitCommand {
   std::vector<std::string> texts;     // columns
   std::vector<std::string> grid;      // NAME=VALUE,VALUE,...
   int64_t folds = 5;
+  PoolCommand pool;
   DeviceOptions device;
   double test_size = 0;
   uint64_t seed = 0;

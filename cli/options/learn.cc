@@ -25,6 +25,8 @@ const char* fit_footer() {
         "      --test-size 0.25 --set alpha=0.5 --save prices.safetensors\n"
         "  kaiseki fit SVC --data iris.csv --target species --scale --grid C=0.1,1,10 \\\n"
         "      --grid gamma=0.01,0.1,1 --save best.safetensors\n"
+        "  kaiseki fit RandomForestClassifier --data iris.csv --target species \\\n"
+        "      --grid max_depth=2,4,8 --pool serve --save forest.safetensors\n"
         "Models:";
     constexpr std::array<const char*, 4> kTasks{"classification", "regression", "clustering",
                                                 "transformation"};
@@ -51,8 +53,9 @@ CommandText add_options(OptionSet& set, FitCommand& c) {
   set.text("--save", "FILE", c.save, "File for the fitted model, .safetensors").required();
   set.texts("--set", "SETTING", c.settings,
             "NAME=VALUE, such as C=10; a wrong name lists the names of all");
-  set.texts("--grid", "VALUES", c.grid,
-            "NAME=VALUE,VALUE,...: select the best by cross-validation, of all combinations");
+  const AddedOption grid =
+      set.texts("--grid", "VALUES", c.grid,
+                "NAME=VALUE,VALUE,...: select the best by cross-validation, of all combinations");
   set.whole("--folds", c.folds, {2, 1000}, "Parts of the samples for cross-validation");
   set.real("--test-size", c.test_size, {.least = 0, .most = 1, .below_most = true},
            "Part of the samples that is only for a test, such as 0.25");
@@ -65,6 +68,12 @@ CommandText add_options(OptionSet& set, FitCommand& c) {
   set.seed("--seed", c.seed, "Seed of the choice of test samples");
   set.flag("--json", c.json, "Print one JSON line");
   add_device(set, c.device);
+  add_pool(set, c.pool,
+           "Distribute --grid over the nodes that join (kaiseki join). serve: this command "
+           "coordinates them. URL: the coordinator at this address does (kaiseki serve). Only "
+           "nodes with the coordinator's token get the data. Without nodes this machine computes "
+           "alone")
+      .pool.needs(grid);
   return {"fit", "Fit a classic model: regression, classification, clustering, PCA", fit_footer()};
 }
 

@@ -57,6 +57,28 @@ void add_convolutions(OptionSet& set, DeviceOptions& options) {
              "number of threads");
 }
 
+PoolGroup add_pool(OptionSet& set, PoolCommand& options, const char* help) {
+  OptionSet group = set.group("Pool");
+  const AddedOption pool = group.checked_text(
+      "--pool", "serve|URL", options.where, "serve or a URL such as http://127.0.0.1:8080",
+      [](std::string_view text) {
+        return text == "serve" || text.find("://") != std::string_view::npos;
+      },
+      help);
+  group.all_need(pool);
+  group.text("--pool-token-file", "FILE", options.token_file,
+             "With --pool URL: file with the coordinator's token for authors (default: the one in "
+             "KAISEKI_STATE_DIR)");
+  group.text("--pool-tls-ca", "FILE", options.certificates,
+             "With --pool URL: certificates to trust, in PEM format (default: the system's)");
+  group.whole("--pool-port", options.port, {0, 65535},
+              "With --pool serve: port to listen on (default: 8080; 0: any free port). If your "
+              "kaiseki serve listens there, this command uses it");
+  group.text("--pool-log", "FILE", options.log,
+             "With --pool serve: write the pool's events to this file as JSON lines");
+  return {group, pool};
+}
+
 void add_as_stored(OptionSet& set, bool& as_stored) {
   set.flag("--as-stored", as_stored,
            "Do not turn pictures upright: ignore the orientation that cameras store (Exif)");

@@ -15,6 +15,13 @@ void add_device(OptionSet& set, DeviceOptions& options);
 void add_convolutions(OptionSet& set, DeviceOptions& options);
 void add_as_stored(OptionSet& set, bool& as_stored);
 void add_data(OptionSet& set, DataFlags& options);
+/// The group "Pool" with --pool, which all options of the group need, and how to reach the nodes.
+/// `help` is that of --pool.
+struct PoolGroup {
+  OptionSet group;
+  AddedOption pool;
+};
+PoolGroup add_pool(OptionSet& set, PoolCommand& options, const char* help);
 
 /// Each returns the command's description and its examples.
 struct CommandText {

@@ -78,25 +78,13 @@ bool is_pool_rule(std::string_view text) {
   return error == std::errc() && end == last && value >= 0 && value <= 1;
 }
 
-bool is_pool(std::string_view text) {
-  return text == "serve" || text.find("://") != std::string::npos;
-}
-
-void add_pool(OptionSet& set, PoolTrainCommand& c) {
-  OptionSet group = set.group("Pool");
-  group.all_need(group.checked_text(
-      "--pool", "serve|URL", c.where, "serve or a URL such as http://127.0.0.1:8080", is_pool,
-      "Distribute training over the nodes that join (kaiseki join). serve: this command "
-      "coordinates them. URL: the coordinator at this address does (kaiseki serve). Without nodes "
-      "this machine trains alone"));
-  group.text("--pool-token-file", "FILE", c.token_file,
-             "With --pool URL: file with the coordinator's token for authors (default: the one in "
-             "KAISEKI_STATE_DIR)");
-  group.text("--pool-tls-ca", "FILE", c.certificates,
-             "With --pool URL: certificates to trust, in PEM format (default: the system's)");
-  group.whole("--pool-port", c.port, {0, 65535},
-              "With --pool serve: port to listen on (default: 8080; 0: any free port). If your "
-              "kaiseki serve listens there, training uses it");
+void add_train_pool(OptionSet& set, PoolTrainCommand& c) {
+  OptionSet group =
+      add_pool(set, c,
+               "Distribute training over the nodes that join (kaiseki join). serve: this command "
+               "coordinates them. URL: the coordinator at this address does (kaiseki serve). "
+               "Without nodes this machine trains alone")
+          .group;
   group.choice("--pool-mode", c.mode, {"auto", "data", "concurrent-head", "border"},
                "Work of the nodes. data: all gradients. concurrent-head: gradients of the layers "
                "before the border. border: those layers forward and backward. auto: the fastest "
@@ -115,8 +103,6 @@ void add_pool(OptionSet& set, PoolTrainCommand& c) {
   group.flag("--pool-private", c.is_private,
              "Admit only nodes with the coordinator's token. Without this option the volunteers' "
              "page receives pictures, labels and weights");
-  group.text("--pool-log", "FILE", c.log,
-             "With --pool serve: write the pool's events to this file as JSON lines");
 }
 
 }  // namespace
@@ -134,7 +120,7 @@ CommandText add_options(OptionSet& set, TrainCommand& c) {
   add_optimizer(set, c.recipe);
   add_input(set, c);
   add_files(set, c);
-  add_pool(set, c.pool);
+  add_train_pool(set, c.pool);
   return {
       "train", "Train a network on a data set",
       "A network may have a recipe: the defaults of epochs, batch size, optimizer and data. The\n"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Author: the author's side of a pool, for training. The pool is in this process, or behind a
-// remote coordinator (dist/net/remote_author.h).
+// Author: the author's side of a pool, for training and grid searches. The pool is in this process,
+// or behind a remote coordinator (dist/net/remote_author.h).
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "base/error.h"
 #include "dist/pool/blobs.h"
@@ -15,16 +16,26 @@ namespace kaiseki::dist {
 
 /// The name of the native function that computes training tickets.
 inline constexpr const char* kTrainingFunction = "kaiseki.train";
+/// The name of the native function that computes the scores of a grid search.
+inline constexpr const char* kFitFunction = "kaiseki.fit";
 /// The most training tickets that a node may hold: it computes one and fetches data for the other.
 inline constexpr int kTrainingHeld = 2;
-/// The number of times that a ticket may fail on nodes before the trainer computes it itself.
-inline constexpr int kTrainingAttempts = 2;
-/// Sets the pool's options for training tickets. The trainer decides how long it waits for nodes on
-/// slow links.
-inline void add_training(PoolOptions& options) {
+/// The number of times that a ticket may fail on nodes before the author computes it itself.
+inline constexpr int kAuthorAttempts = 2;
+/// Sets the pool's options for the tickets of authors. The author decides how long it waits for
+/// nodes, because it computes tickets itself. A fit uses all threads, so a node holds one.
+inline void add_author_functions(PoolOptions& options) {
   options.max_held.emplace(kTrainingFunction, kTrainingHeld);
-  options.soft_deadlines.insert(kTrainingFunction);
+  options.max_held.emplace(kFitFunction, 1);
+  options.soft_deadlines.insert({kTrainingFunction, kFitFunction});
 }
+
+/// What an author gives to nodes.
+struct AuthorWork {
+  std::string function = kTrainingFunction;
+  std::string name = "training";  // for the console and for messages
+  bool public_data = true;        // false: only trusted nodes get tickets
+};
 
 /// The coordinator does not answer, or has lost the author's task. The pool then has nothing of
 /// this author, and the caller adds everything again.
@@ -43,6 +54,7 @@ class Author {
   virtual bool ready() { return true; }
   /// Runs calls of this author, in one transaction if possible.
   virtual void batch(const std::function<void()>& calls) = 0;
+  /// The nodes that may compute its tickets.
   virtual std::vector<NodeStatus> nodes() = 0;
   virtual void expel(const NodeId& node, const ExpulsionReason& reason) = 0;
 
@@ -66,8 +78,7 @@ class Author {
   virtual void sweep() = 0;
 };
 
-/// An author of a pool in this process. `pool` and `blobs` must outlive it. Without `public_data`
-/// it uses trusted nodes only.
-std::unique_ptr<Author> local_author(Pool& pool, BlobStore& blobs, bool public_data = true);
+/// An author of a pool in this process. `pool` and `blobs` must outlive it.
+std::unique_ptr<Author> local_author(Pool& pool, BlobStore& blobs, const AuthorWork& work = {});
 
 }  // namespace kaiseki::dist

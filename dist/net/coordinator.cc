@@ -37,7 +37,7 @@ Coordinator::Coordinator(CoordinatorParts parts, CoordinatorOptions options)
 Coordinator::~Coordinator() { save_history(); }
 
 PoolOptions Coordinator::observed(PoolOptions options) {
-  add_training(options);
+  add_author_functions(options);
   options.on_finished = [this, also = std::move(options.on_finished)](const Finished& one) {
     server_.wake();
     if (also) also(one);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <utility>
+
 #include "dist/net/author.h"
 
 namespace kaiseki::dist {
@@ -8,17 +11,20 @@ constexpr double kYoungest = 5;  // seconds; tickets may not name younger blobs 
 
 class LocalAuthor final : public Author {
  public:
-  LocalAuthor(Pool& pool, BlobStore& blobs, bool public_data)
+  LocalAuthor(Pool& pool, BlobStore& blobs, AuthorWork work)
       : pool_(pool),
         blobs_(blobs),
-        public_data_(public_data),
-        blob_project_(pool.create_project("training: weights and samples")) {}
+        work_(std::move(work)),
+        blob_project_(pool.create_project(work_.name + ": data")) {}
 
   void batch(const std::function<void()>& calls) override { pool_.batch(calls); }
   std::vector<NodeStatus> nodes() override {
     std::vector<NodeStatus> nodes = pool_.nodes();
-    if (!public_data_)
-      std::erase_if(nodes, [](const NodeStatus& node) { return !node.info.trusted; });
+    std::erase_if(nodes, [this](const NodeStatus& node) {
+      const auto& functions = node.info.functions;
+      return std::ranges::find(functions, work_.function) == functions.end() ||
+             (!work_.public_data && !node.info.trusted);
+    });
     return nodes;
   }
   void expel(const NodeId& node, const ExpulsionReason& reason) override {
@@ -34,12 +40,12 @@ class LocalAuthor final : public Author {
 
   TicketId add_tickets(std::span<const TicketSpec> tickets, uint64_t memory_bytes) override {
     if (task_ == 0)
-      task_ = pool_.create_task(pool_.create_project("training"),
-                                {.name = "training",
-                                 .function = kTrainingFunction,
-                                 .verification = Verification::none,  // training checks results
-                                 .max_attempts = kTrainingAttempts,
-                                 .public_data = public_data_,
+      task_ = pool_.create_task(pool_.create_project(work_.name),
+                                {.name = work_.name,
+                                 .function = work_.function,
+                                 .verification = Verification::none,  // the author checks results
+                                 .max_attempts = kAuthorAttempts,
+                                 .public_data = work_.public_data,
                                  .memory_bytes = memory_bytes});
     return pool_.add_tickets(task_, tickets);
   }
@@ -52,15 +58,15 @@ class LocalAuthor final : public Author {
  private:
   Pool& pool_;
   BlobStore& blobs_;
-  const bool public_data_;
+  const AuthorWork work_;
   const ProjectId blob_project_;  // keeps the blobs
   TaskId task_ = 0;               // 0: none yet
 };
 
 }  // namespace
 
-std::unique_ptr<Author> local_author(Pool& pool, BlobStore& blobs, bool public_data) {
-  return std::make_unique<LocalAuthor>(pool, blobs, public_data);
+std::unique_ptr<Author> local_author(Pool& pool, BlobStore& blobs, const AuthorWork& work) {
+  return std::make_unique<LocalAuthor>(pool, blobs, work);
 }
 
 }  // namespace kaiseki::dist

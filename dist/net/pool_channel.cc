@@ -157,9 +157,7 @@ void PoolChannel::forget_finished() {
 void PoolChannel::update_nodes() {
   std::vector<NodeRate> nodes;
   for (const NodeStatus& node : author_->nodes()) {
-    const auto& functions = node.info.functions;
     if (!node.connected || !node.expelled.empty() || node.resting > 0 ||
-        std::ranges::find(functions, kTrainingFunction) == functions.end() ||
         memory_bytes_ > ticket_memory(node.info))
       continue;
     NodeRate rate{.name = node.id};
@@ -182,14 +180,14 @@ void PoolChannel::update_nodes() {
 void PoolChannel::update_state() {
   const TaskState state = author_->state();
   if (state == TaskState::cancelled)
-    throw TaskCancelled("[pool] the training's task was cancelled at the coordinator");
+    throw TaskCancelled("[pool] the task \"" + name_ + "\" was cancelled at the coordinator");
   const std::lock_guard lock(mutex_);
   const bool paused = state == TaskState::paused;
   if (std::exchange(paused_, paused) == paused) return;
   if (paused)
-    log_warning("training waits until it is resumed at the coordinator, where it was paused");
+    log_warning(name_ + " waits until it is resumed at the coordinator, where it was paused");
   else
-    log_info("training continues");
+    log_info(name_ + " continues");
   woken_.notify_all();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PoolChannel: training's channel over a local or remote pool. Training and the pool's author have
-// a thread each. A queue in each direction connects the two.
+// PoolChannel: the channel of training, or of a grid search, over a local or remote pool. The
+// caller and the pool's author have a thread each. A queue in each direction connects the two.
 #pragma once
 
 #include <condition_variable>
@@ -34,8 +34,11 @@ class PoolChannel final : public Channel {
   void expel(const std::string& node, const ExpulsionReason& reason) override;
 
   // For the author's thread.
-  /// Called once, before nodes can join.
-  void start(std::unique_ptr<Author> author) { author_ = std::move(author); }
+  /// Called once, before nodes can join. `name`: AuthorWork::name.
+  void start(std::unique_ptr<Author> author, std::string name = AuthorWork().name) {
+    author_ = std::move(author);
+    name_ = std::move(name);
+  }
   /// PoolOptions::on_finished calls it.
   void finished(const Finished& one);
   /// Nodes joined or left, or the task's state changed.
@@ -85,6 +88,7 @@ class PoolChannel final : public Channel {
 
   // Used by the author's thread.
   std::unique_ptr<Author> author_;
+  std::string name_;
   std::map<uint64_t, Ticket> tickets_;
   std::map<TicketId, uint64_t> by_pool_;
   std::map<std::string, Blob> blobs_;

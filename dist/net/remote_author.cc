@@ -67,18 +67,17 @@ NodeStatus read_node(const Json& json) {
   if (const Json* value = json.find("connected")) node.connected = value->boolean;
   if (const Json* value = json.find("expelled")) node.expelled = value->string;
   number("resting", node.resting);
-  node.info.functions = {kTrainingFunction};  // the request asked for these nodes
   return node;
 }
 
 }  // namespace
 
-RemoteAuthor::RemoteAuthor(const WireOptions& to, bool public_data,
+RemoteAuthor::RemoteAuthor(const WireOptions& to, AuthorWork work,
                            std::function<void(std::function<void()>)> post,
                            std::function<void(const Finished&)> finished)
     : name_(url_of(to.url)),
-      project_name_("training " + random_name()),
-      public_data_(public_data),
+      work_(std::move(work)),
+      project_name_(work_.name + " " + random_name()),
       client_(to),
       post_(std::move(post)),
       finished_(std::move(finished)),
@@ -107,7 +106,7 @@ bool RemoteAuthor::ready() { return wait_ == 0 || steady_seconds() >= retry_; }
 
 void RemoteAuthor::lose(const std::string& why) {
   if (wait_ == 0)
-    log_warning("training continues alone until the pool at " + name_ + " is back: " + why);
+    log_warning(work_.name + " continues alone until the pool at " + name_ + " is back: " + why);
   wait_ = std::clamp(2 * wait_, kFirstWait, kLongestWait);
   retry_ = steady_seconds() + wait_;
   follower_.leave();
@@ -117,7 +116,7 @@ void RemoteAuthor::lose(const std::string& why) {
   throw AuthorLost(why);
 }
 
-/// If the coordinator refuses a request, training continues alone. Status 413 (too large) is an
+/// If the coordinator refuses a request, the caller continues alone. Status 413 (too large) is an
 /// error instead.
 template <class Call>
 auto RemoteAuthor::call(Call call) {
@@ -156,10 +155,10 @@ std::vector<NodeStatus> RemoteAuthor::nodes() {
     renewed_ = now;
   }
   send_expulsions();
-  const Json list = ask("GET", std::string("/api/nodes?function=") + kTrainingFunction);
+  const Json list = ask("GET", "/api/nodes?function=" + work_.function);
   nodes_.clear();
   for (const Json& one : list.items) nodes_.push_back(read_node(one));
-  if (!public_data_)
+  if (!work_.public_data)
     std::erase_if(nodes_, [](const NodeStatus& node) { return !node.info.trusted; });
   asked_ = now;
   return nodes_;
@@ -192,7 +191,7 @@ void RemoteAuthor::expel(const NodeId& node, const ExpulsionReason& reason) {
 }
 
 void RemoteAuthor::put_blob(const BlobHash& hash, ByteView bytes) {
-  if (blob_project_ == 0) blob_project_ = make_project(": weights and samples");
+  if (blob_project_ == 0) blob_project_ = make_project(": data");
   std::erase(discarded_, hash);
   upload("/blobs/" + hash + "?project=" + std::to_string(blob_project_), bytes);
 }
@@ -209,12 +208,11 @@ TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets, uint64_t
   Json made = Json::object(), list = Json::array();
   if (task_ == 0) {
     project_ = make_project("");
-    made.set("name", "training").set("function", kTrainingFunction);
+    made.set("name", work_.name).set("function", work_.function);
     made.set("memory_bytes", static_cast<int64_t>(memory_bytes));
-    made.set("verification", "none");  // training checks results
-    task_ =
-        make("/api/projects/" + std::to_string(project_) + "/tasks",
-             made.set("max_attempts", kTrainingAttempts).set("public_data", public_data_), "task");
+    made.set("verification", "none");  // the author checks results
+    made.set("max_attempts", kAuthorAttempts).set("public_data", work_.public_data);
+    task_ = make("/api/projects/" + std::to_string(project_) + "/tasks", made, "task");
     ++era_;
     send_curve();
   }

@@ -16,10 +16,9 @@ namespace kaiseki::dist {
 class RemoteAuthor final : public Author {
  public:
   /// `post` runs a call on this author's thread, and may be called from any thread. `finished` is
-  /// called on the author's thread for each ended ticket. Without `public_data` it uses trusted
-  /// nodes only. Throws Error if the coordinator does not answer, and WrongToken if it rejects the
-  /// token.
-  RemoteAuthor(const WireOptions& to, bool public_data,
+  /// called on the author's thread for each ended ticket. Throws Error if the coordinator does
+  /// not answer, and WrongToken if it rejects the token.
+  RemoteAuthor(const WireOptions& to, AuthorWork work,
                std::function<void(std::function<void()>)> post,
                std::function<void(const Finished&)> finished);
 
@@ -58,9 +57,9 @@ class RemoteAuthor final : public Author {
   [[noreturn]] void lose(const std::string& why);
   void discard_ticket_blobs();
 
-  const std::string name_;          // of the coordinator, for messages
+  const std::string name_;  // of the coordinator, for messages
+  const AuthorWork work_;
   const std::string project_name_;  // unique to this run
-  const bool public_data_;
   ApiClient client_;
   const std::function<void(std::function<void()>)> post_;
   const std::function<void(const Finished&)> finished_;

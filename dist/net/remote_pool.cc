@@ -19,12 +19,12 @@ constexpr std::chrono::milliseconds kLook(500);  // between two requests for the
 }  // namespace
 
 struct RemotePool::Impl {
-  Impl(const WireOptions& to, bool public_data) {
+  Impl(const WireOptions& to, const AuthorWork& given) {
     auto made = std::make_unique<RemoteAuthor>(
-        to, public_data, [this](std::function<void()> call) { post(std::move(call)); },
+        to, given, [this](std::function<void()> call) { post(std::move(call)); },
         [this](const Finished& one) { channel.finished(one); });
     author = made.get();
-    channel.start(std::move(made));
+    channel.start(std::move(made), given.name);
     channel.changed();  // the first step uses the present nodes
     for (const auto& call : calls.take()) call();
     thread = std::thread([this] { work(); });
@@ -73,8 +73,8 @@ struct RemotePool::Impl {
   std::thread thread;
 };
 
-RemotePool::RemotePool(const WireOptions& to, bool public_data)
-    : impl_(std::make_unique<Impl>(to, public_data)) {}
+RemotePool::RemotePool(const WireOptions& to, const AuthorWork& work)
+    : impl_(std::make_unique<Impl>(to, work)) {}
 RemotePool::~RemotePool() = default;
 
 Channel& RemotePool::channel() { return impl_->channel; }

@@ -69,7 +69,7 @@ struct TrainingServer::Impl {
                      .node_token = given.node_token,
                      .limits = given.server.limits,
                      .on_nodes = [this] { channel.changed(); }}) {
-    channel.start(local_author(coordinator.pool(), blobs, given.public_data));
+    channel.start(local_author(coordinator.pool(), blobs, given.work), given.work.name);
     thread = std::thread([this] { serve(); });
   }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// TrainingServer: a coordinator inside the training process, on a thread of its own.
+// TrainingServer: a coordinator inside the process that trains or searches a grid, on a thread of
+// its own.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "dist/net/author.h"
 #include "dist/net/log.h"
 #include "dist/net/server.h"
 #include "dist/train/channel.h"
@@ -14,7 +16,7 @@ namespace kaiseki::dist {
 struct TrainingServerOptions {
   ServerOptions server = {};  // `stop` is not used
   std::string author_token, node_token;
-  bool public_data = true;  // false: only nodes with the token get tickets
+  AuthorWork work = {};
   EventLog::Sink log = {};
 };
 

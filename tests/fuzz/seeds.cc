@@ -116,6 +116,13 @@ int main(int count, char** arguments) {
                               .weights = std::string(64, '1'),
                               .samples = std::string(64, '2'),
                               .grad_output = tensors[0].value};
+  const std::vector<dist::WireTensor> samples = {
+      {"x", tensors[0].value}, {"y", Tensor::zeros({2}, DType::i32, cpu), dist::WireType::i32}};
+  const std::string fit = R"({"data": ")" + std::string(64, '0') +
+                          R"(", "model": "SVC", "settings": {"C": 0.1}, )"
+                          R"("fold": 1, "folds": 5, "scale": true})";
+  save(folder / "grid_ticket",
+       {bytes_of(fit), dist::encode_tensors(samples), bytes_of(R"({"score": 0.9})")});
   save(folder / "wire_tensors",
        {dist::encode_ticket(ticket),
         dist::pack_samples({Tensor::zeros({2, 3}, DType::u8, cpu), {}}), file_samples(),

@@ -45,7 +45,7 @@ TEST_CASE("coordinator: a node holds two training tickets, and may be slow") {
   Running at({.clock = [&] { return 1e9 + late; }});
   TaskId task = 0;
   at.on([&] {
-    task = at.task(kTrainingFunction, 3, kTrainingAttempts);
+    task = at.task(kTrainingFunction, 3, kAuthorAttempts);
     at.join(kTrainingFunction, 8);
   });
   at.turns(10);

@@ -57,7 +57,7 @@ TEST_CASE("lapse: the projects of a killed training are deleted after ten minute
   Lapsing at;
   {
     RemoteAuthor killed(
-        at.author(), true, [](const std::function<void()>&) {}, [](const Finished&) {});
+        at.author(), {}, [](const std::function<void()>&) {}, [](const Finished&) {});
     killed.put_blob(sha256(bytes("weights")), bytes("weights"));
     killed.add_tickets(std::vector<TicketSpec>(3), kDefaultMemory);
     killed.nodes();
@@ -109,7 +109,7 @@ TEST_CASE("lapse: the blobs of projects that lapsed are deleted within two hours
   const BlobHash hash = sha256(bytes("weights"));
   {
     RemoteAuthor killed(
-        at.author(), true, [](const std::function<void()>&) {}, [](const Finished&) {});
+        at.author(), {}, [](const std::function<void()>&) {}, [](const Finished&) {});
     killed.put_blob(hash, bytes("weights"));
     killed.add_tickets(std::vector<TicketSpec>(3), kDefaultMemory);
   }

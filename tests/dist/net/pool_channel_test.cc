@@ -14,9 +14,9 @@ struct Fixture : TestPool {
   explicit Fixture(bool public_data = true) {
     options.on_finished = [this](const Finished& one) { channel.finished(one); };
     options.on_task = [this](TaskId) { channel.changed(); };
-    add_training(options);
+    add_author_functions(options);
     open();
-    channel.start(local_author(*pool, blobs, public_data));
+    channel.start(local_author(*pool, blobs, {.public_data = public_data}));
   }
 
   /// Runs the calls of the pool's thread.
