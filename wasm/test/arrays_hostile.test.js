@@ -2,7 +2,11 @@
 // kaiseki/arrays: wrong arguments for every operation give a result or an error of the library, never a trap.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KaisekiError, Tensor, load } from 'kaiseki/arrays';
+import { KaisekiError, Random, Tensor, load } from 'kaiseki/arrays';
+import { linalgCases } from './arrays/linalg.js';
+import { networkCases } from './arrays/networks.js';
+import { readArrayCases } from './arrays/numpy.js';
+import { plainCases } from './arrays/plain_cases.js';
 
 const arrays = await load();
 const other = await load();
@@ -120,54 +124,90 @@ function argument(type) {
   return draw(3) ? draw(6) - 1 : pick(NUMBERS);
 }
 
-/** Arguments that fit together, for many operations. */
-function fitting({ parameters }) {
-  const shape = pick([[3, 3], [4], [2, 3, 3], [1, 2, 4, 4], [2, 2, 3, 3]]),
-    count = shape.reduce((product, dim) => product * dim, 1);
-  const made = (dtype, of) =>
-    arrays.tensor(
-      Array.from({ length: count }, (_, i) => of(i)),
-      shape,
-      dtype,
-    );
-  return parameters.map(({ name, type, fallback }) => {
-    if (fallback !== undefined && draw(2)) return fallback;
-    if (/indices|labels|rows/.test(name) && type === 'Tensor')
-      return draw(2) ? made('i32', (i) => i % 2) : arrays.tensor([0, 1], [2], 'i32');
-    if (name === 'mask') return made('bool', (i) => i % 2);
-    if (name === 'values' && draw(2)) return arrays.tensor([1]);
-    if (/gamma|beta|mean|var|std/.test(name) && type === 'Tensor') return arrays.tensor([1, 0.5]);
-    if (type === 'readonly Tensor[]') return [made('f32', (i) => i), made('f32', () => 1)];
-    if (type.startsWith('Tensor')) return made(draw(8) ? 'f32' : pick(['i32', 'u8', 'bool', 'f64']), (i) => i % 2);
-    if (type.startsWith('number')) return pick([0, 1, 2, 3]);
-    if (name === 'shape') return shape;
-    return argument(type);
-  });
+/** Another value in the place of a valid one: a part of it is changed, or all. */
+function changed(value) {
+  if (draw(4) === 0 || value?.length === 0) return pick([NUMBERS, LISTS, TEXTS, OTHERS, tensors][draw(5)]);
+  if (typeof value === 'number') return pick(NUMBERS);
+  if (typeof value === 'string') return value.slice(0, draw(value.length + 1)) + pick(TEXTS);
+  if (value instanceof Uint8Array)
+    return value.with(draw(value.length), draw(256)).slice(0, draw(8) ? undefined : draw(value.length));
+  if (value instanceof Tensor)
+    return draw(2)
+      ? pick(tensors)
+      : pick([value.cast('f64'), value.cast('i32'), value.slice('::2'), value.slice('None')]);
+  if (value instanceof Random) return random;
+  if (Array.isArray(value)) return draw(3) ? value.with(draw(value.length), changed(value[0])) : value.slice(1);
+  const members = Object.entries(value ?? {});
+  if (!members.length) return pick(OTHERS);
+  const [name, member] = pick(members);
+  return { ...value, [name]: changed(member) };
 }
 
-for (const operation of arrays.operations)
-  test(operation.name, () => {
-    const { parameters, name } = operation;
-    for (let i = 0; i < 600; ++i)
-      try {
-        arrays.tidy(() => {
-          let values;
-          if (i % 2) {
-            values = parameters.slice(0, draw(parameters.length + 1) + 1).map(({ type }) => argument(type));
-          } else {
-            values = fitting(operation);
-            const wrong = draw(parameters.length + 1);
-            if (wrong < parameters.length) values[wrong] = argument(parameters[wrong].type);
-          }
-          if (operation.method && !(values[0] instanceof Tensor)) values[0] = pick(tensors);
-          if (operation.method) values[0][name](...values.slice(1));
-          else arrays[name](...values);
-        });
-      } catch (error) {
-        if (!(error instanceof KaisekiError)) throw error;
+/** Returns the name of the operation and the error, unless a call works or throws an error of the library. */
+function problemOf(name, call) {
+  try {
+    arrays.tidy(() => void call());
+  } catch (error) {
+    if (!(error instanceof KaisekiError)) return `${name}: ${error.stack}`;
+  }
+  return undefined;
+}
+
+for (const group of new Set(arrays.operations.map((operation) => operation.group)))
+  test(`${group}: any arguments`, () => {
+    for (const operation of arrays.operations.filter((one) => one.group === group))
+      for (let i = 0; i < 300; ++i) {
+        const { parameters, name, method } = operation;
+        const values = parameters.slice(0, draw(parameters.length + 1) + 1).map(({ type }) => argument(type));
+        if (method && !(values[0] instanceof Tensor)) values[0] = pick(tensors);
+        const problem = problemOf(name, () => (method ? values[0][name](...values.slice(1)) : arrays[name](...values)));
+        assert.equal(problem, undefined);
       }
     assert.equal(
       arrays.tidy(() => arrays.arange(10).sum().item()),
       45,
     );
+  });
+
+for (const [title, cases] of [
+  ['making, products and files', Object.values(plainCases(arrays)).flat()],
+  ['linear algebra', Object.values(linalgCases(arrays)).flat()],
+  ['networks', Object.values(networkCases(arrays)).flat()],
+  [
+    'arrays',
+    [...readArrayCases(arrays, new URL('../../array_cases.txt', import.meta.url)).values()].flatMap((all) =>
+      all.slice(0, 20),
+    ),
+  ],
+])
+  test(`${title}: one argument of a valid call is wrong`, () => {
+    const run = arrays.run,
+      found = [],
+      attacked = new Map();
+    arrays.run = function (operation, args) {
+      arrays.run = run; // for the calls below
+      const { name } = operation,
+        count = attacked.get(name) ?? 0;
+      attacked.set(name, count + 1);
+      for (let i = 0; i < 6 && count < 20; ++i) {
+        const wrong = draw(args.length);
+        const call = () =>
+          run.call(
+            arrays,
+            operation,
+            args.map((value, at) => (at === wrong ? changed(value) : (value?.clone?.() ?? value))),
+          );
+        found.push(problemOf(name, call));
+      }
+      try {
+        return run.call(arrays, operation, args);
+      } finally {
+        arrays.run = attack;
+      }
+    };
+    const attack = arrays.run;
+    for (const [, valid] of cases) problemOf(title, valid);
+    delete arrays.run;
+    console.log(`${found.length} calls of ${attacked.size} operations`);
+    assert.deepEqual(found.filter(Boolean), []);
   });
