@@ -6,7 +6,7 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEAD = """# JavaScript
 
-The npm package `kaiseki` trains networks and classic models in a page or in Node. This page lists its classes and functions with their types.
+The npm package `kaiseki` trains networks and classic models and computes with arrays, in a page or in Node. This page lists its classes and functions with their types.
 [The npm package](../wasm/README.md) has an example. [WebAssembly](wasm.md) tells how the package works.
 
 ```js
@@ -14,13 +14,14 @@ import { load } from 'kaiseki';
 const kaiseki = await load({ threads: 2 });
 ```
 
-The script `docs/site/reference javascript` makes this page from `wasm/src/index.d.ts`, `wasm/src/sync.d.ts`, `wasm/src/learn.d.ts` and
-`wasm/src/common.d.ts`.
+The script `docs/site/reference javascript` makes this page from the `.d.ts` files of `wasm/src/`.
 """
-PARTS = [("kaiseki", "index", "The library runs in a worker. Every call returns a promise."),
-         ("kaiseki/sync", "sync", "The library runs where it is called, without promises. Use it in workers of your own."),
-         ("kaiseki/learn", "learn", "Classic learning, in a small module with one thread. Calls run where they are made."),
-         ("Shared types", "common", "The entries use these types.")]
+PARTS = [("kaiseki", ["index"], "The library runs in a worker. Every call returns a promise."),
+         ("kaiseki/sync", ["sync"], "The library runs where it is called, without promises. Use it in workers of your own."),
+         ("kaiseki/learn", ["learn"], "Classic learning, in a small module with one thread. Calls run where they are made."),
+         ("kaiseki/arrays", ["arrays", *sorted(file.name.removesuffix(".d.ts") for file in ROOT.glob("wasm/src/operations_*.d.ts"))],
+          "All operations on arrays and linear algebra, with the names of C++, in a module with one thread. Calls run where they are made."),
+         ("Shared types", ["common"], "The entries use these types.")]
 EXPORT = re.compile(r"^export (?:declare )?(?:abstract )?(class|interface|type|function|const) (\w+)")
 
 
@@ -46,8 +47,9 @@ def declarations(text):
 
 def page():
     lines = [HEAD]
-    for title, name, what in PARTS:
+    for title, files, what in PARTS:
         lines += [f"## {title}", "", what, ""]
-        for _, declared, text in declarations((ROOT / f"wasm/src/{name}.d.ts").read_text()):
-            lines += [f"### {declared}", "", "```ts", *text, "```", ""]
+        for file in files:
+            for _, declared, text in declarations((ROOT / f"wasm/src/{file}.d.ts").read_text()):
+                lines += [f"### {declared}", "", "```ts", *text, "```", ""]
     return "\n".join(lines).rstrip("\n") + "\n"

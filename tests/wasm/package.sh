@@ -14,7 +14,7 @@ tar -tzf "$archive" package/README.md >/dev/null || { echo "package.sh: expected
 [ "$(basename "$archive")" = "kaiseki-$(cmake/release --version).tgz" ] || { echo "package.sh: $archive has another version" >&2; exit 1; }
 rm -rf "$project" "$build/vite" "$build/script"
 mkdir -p "$project/wasm" "$build/script"
-cp -r models tests/reference/onnx tests/nn/data/jpeg "$project"
+cp -r models tests/reference/onnx tests/reference/array_cases.txt tests/matrix/ops/numpy tests/nn/data/jpeg "$project"
 cp -r wasm/test "$project/wasm"
 mv "$project/wasm/test/package.json" "$project"
 cp -r tests/wasm/vite "$build"
@@ -26,14 +26,18 @@ cd "$project"
 install typescript@5.9 playwright-core@1.65 puppeteer-core@25.16 "$archive"
 
 npx tsc --project wasm/test
+(cd "$root" && node wasm/operation_types.js --check "$build/package")
 size_of() { (cd node_modules/kaiseki && cat dist/"$1".* "${@:2}" | gzip -9 | wc -c); }
-mapfile -t scripts < <(cd node_modules/kaiseki && ls src/*.js | grep -vE '/(learn|safetensors)\.js$')
+mapfile -t scripts < <(cd node_modules/kaiseki && ls src/*.js | grep -vE '/(arrays|arrays_code|learn|safetensors)\.js$')
 size=$(size_of kaiseki "${scripts[@]}") limit=505000
 echo "gzipped: $size bytes without threads (at most $limit), $(size_of kaiseki-threads "${scripts[@]}") with them"
 learn=$(size_of kaiseki-learn src/{learn,safetensors,module,handle,environment,error,values}.js) learn_limit=380000
 echo "gzipped: $learn bytes of kaiseki/learn (at most $learn_limit)"
+arrays=$(size_of kaiseki-arrays src/{arrays,arrays_code,library,storage,scope,module,handle,environment,error,values}.js) arrays_limit=450000
+echo "gzipped: $arrays bytes of kaiseki/arrays (at most $arrays_limit)"
 [ "$size" -le $limit ]
 [ "$learn" -le $learn_limit ]
+[ "$arrays" -le $arrays_limit ]
 
 status=0
 export KAISEKI_FUZZ=${KAISEKI_FUZZ:-$root/build/fuzz}

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The entry kaiseki/sync. Operations run in the calling thread.
 import { KaisekiError, expect } from './error.js';
-import { Handle } from './handle.js';
+import { Library } from './library.js';
 import { Network, Optimizer } from './network.js';
-import { retained } from './scope.js';
 import { Tensor } from './tensor.js';
 import { TrainingNode } from './training_node.js';
 import { NAMES, checkType, elements, checkNatural, checkInt32 } from './values.js';
@@ -18,12 +17,7 @@ function dtypeOf(values) {
   return values instanceof Uint8Array ? 'u8' : 'f32';
 }
 
-class Kaiseki {
-  constructor(module) {
-    this.module = module;
-    this.scopes = [];
-  }
-
+class Kaiseki extends Library {
   get threads() {
     return this.module.threads;
   }
@@ -32,33 +26,8 @@ class Kaiseki {
     return this.module.stopFlag;
   }
 
-  memory() {
-    return this.module.account();
-  }
-
-  trim() {
-    this.module.call('kaiseki_trim');
-  }
-
   close() {
     this.module.close();
-  }
-
-  tidy(body) {
-    const scope = new Set();
-    this.scopes.push(scope);
-    let result;
-    try {
-      result = body();
-    } finally {
-      this.scopes.pop();
-      const kept = retained(result, Handle);
-      for (const object of scope) {
-        if (!kept.has(object)) object.dispose();
-        else this.scopes.at(-1)?.add(object);
-      }
-    }
-    return result;
   }
 
   empty(shape, dtype = 'f32') {

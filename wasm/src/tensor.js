@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: MIT
 import { KaisekiError } from './error.js';
-import { Handle } from './handle.js';
-import { ARRAYS, NAMES, elements, checkInt32 } from './values.js';
+import { Storage } from './storage.js';
+import { ARRAYS, elements, checkInt32 } from './values.js';
 
 const REDUCTIONS = ['sum', 'mean', 'max', 'min'];
 
-export class Tensor extends Handle {
-  constructor(kaiseki, address) {
-    super(kaiseki, 'kaiseki_tensor_delete', address);
-    const { module } = kaiseki;
-    module.scratch((reserve) => {
-      const numbers = reserve(40);
-      module.call('kaiseki_tensor_describe', address, numbers);
-      const [dtype, rank, ...dims] = module.array(Int32Array, numbers, 10);
-      this.dtype = NAMES[dtype];
-      this.shape = Object.freeze(dims.slice(0, rank));
-    });
-    this.size = this.shape.reduce((product, dim) => product * dim, 1);
-  }
-
+export class Tensor extends Storage {
   #elements() {
     const { module } = this.kaiseki;
     const first = module.call('kaiseki_tensor_data', this.address);
@@ -27,12 +14,6 @@ export class Tensor extends Handle {
 
   toTypedArray() {
     return this.#elements().slice();
-  }
-
-  item() {
-    if (this.size !== 1)
-      throw new KaisekiError('ShapeError', `[item] expected one element, got shape [${this.shape.join(', ')}]`);
-    return this.#elements()[0];
   }
 
   set(values) {

@@ -5,8 +5,9 @@ import { expect } from './error.js';
 export const ARRAYS = { f32: Float32Array, i32: Int32Array, u8: Uint8Array, bool: Uint8Array };
 export const NAMES = Object.keys(ARRAYS);
 
-export function checkType(dtype) {
-  expect(NAMES.includes(dtype), 'tensor', `one of the types ${NAMES.join(', ')}`, dtype);
+export function checkType(dtype, arrays = ARRAYS) {
+  const names = Object.keys(arrays);
+  expect(names.includes(dtype), 'tensor', `one of the types ${names.join(', ')}`, dtype);
 }
 
 /** Whether an array's memory was transferred. Then its length is 0 and no view of its buffer can be made. */
@@ -21,16 +22,16 @@ function isDetached({ length, buffer }) {
 }
 
 /** Converts plain numbers to elements of a type. Returns typed arrays unchanged. */
-export function elements(values, dtype = 'f32') {
+export function elements(values, dtype = 'f32', arrays = ARRAYS) {
   if (ArrayBuffer.isView(values))
     expect(!isDetached(values), 'tensor', 'an array that was not transferred', 'a transferred one');
   if (!Array.isArray(values)) return values;
-  checkType(dtype);
-  const array = ARRAYS[dtype].from(values);
+  checkType(dtype, arrays);
+  const array = arrays[dtype].from(values);
   const fits =
     dtype === 'bool'
       ? (value) => [0, 1, false, true].includes(value)
-      : (value, i) => typeof value === 'number' && (dtype === 'f32' || value === array[i]);
+      : (value, i) => typeof value === 'number' && (dtype[0] === 'f' || value === array[i]);
   const wrong = values.findIndex((value, i) => !fits(value, i));
   expect(wrong < 0, 'tensor', `values of ${dtype}`, values[wrong]);
   return array;

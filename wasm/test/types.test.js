@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The hand-written types: each class and interface has exactly the members that its object has at run time.
+// The types: each class and interface has exactly the members that its object has at run time.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import ts from 'typescript';
 import * as client from 'kaiseki';
+import * as arrays from 'kaiseki/arrays';
 import * as learn from 'kaiseki/learn';
 import * as sync from 'kaiseki/sync';
 
@@ -12,8 +13,8 @@ import * as sync from 'kaiseki/sync';
 function declared(file, type) {
   const text = readFileSync(new URL(`${file}.d.ts`, import.meta.resolve('kaiseki')));
   const source = ts.createSourceFile(`${file}.d.ts`, text.toString(), ts.ScriptTarget.Latest);
-  const found = source.statements.find((statement) => statement.name?.text === type);
-  return new Set(found.members.map(({ name }) => name?.text).filter(Boolean));
+  const found = source.statements.filter((statement) => statement.name?.text === type);
+  return new Set(found.flatMap((one) => one.members.map(({ name }) => name?.text)).filter(Boolean));
 }
 
 /** The names of an object's methods, accessors and values, up to Object.prototype. */
@@ -26,6 +27,7 @@ function members(object) {
 
 /** Members that only the package itself uses. */
 const INTERNAL = {
+  arrays: ['address', 'kaiseki', 'release', 'module', 'scopes', 'run', 'Tensor', 'Random'],
   client: ['id', 'kaiseki', 'moveTo', 'connection', 'depth', 'made', 'request', 'ended'],
   learn: ['address', 'kaiseki', 'release', 'module', 'scopes'],
   sync: ['address', 'kaiseki', 'release', 'module', 'scopes', 'rows', 'idx', 'evaluateBatches'],
@@ -59,5 +61,30 @@ describe('types of the entry learn', async () => {
       const found = members(object);
       for (const name of INTERNAL.learn) found.delete(name);
       assert.deepEqual([...found].sort(), [...declared('learn', type)].sort());
+    });
+});
+
+describe('types of the entry arrays', async () => {
+  const library = await arrays.load();
+  const tensor = library.tensor([1]);
+  const groups = new Set(library.operations.map(({ group }) => group));
+  /** The names that all generated files declare, for methods or for functions. */
+  const generated = (kind) =>
+    [...groups].flatMap((group) => {
+      const type = group[0].toUpperCase() + group.slice(1) + kind;
+      return [...declared(`operations_${group}`, type)];
+    });
+  for (const [type, object, kind] of [
+    ['Arrays', library, 'Functions'],
+    ['Tensor', tensor, 'Methods'],
+    ['Random', library.random(1), undefined],
+  ])
+    test(type, () => {
+      const found = members(object);
+      for (const name of INTERNAL.arrays) found.delete(name);
+      const names = kind ? generated(kind) : [];
+      const wanted = library.operations.filter(({ method }) => kind && method === (kind === 'Methods'));
+      assert.deepEqual([...new Set(names)].sort(), wanted.map(({ name }) => name).sort());
+      assert.deepEqual([...found].sort(), [...declared('arrays', type), ...new Set(names)].sort());
     });
 });

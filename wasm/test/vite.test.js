@@ -27,7 +27,7 @@ describe('a Vite project', () => {
       .catch((error) => errors.push(error));
     assert.deepEqual(errors, []);
     const found = JSON.parse(await page.textContent('output'));
-    assert.deepEqual([found.threads, found.clusters], [threads, 2]);
+    assert.deepEqual([found.threads, found.clusters, found.sum], [threads, 2, 45]);
     assert.ok(found.accuracy > 0.9, `accuracy ${found.accuracy}`);
     await page.close();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A page of a blank project. It shows the number of threads, a trained network's accuracy, and clusters.
+// A page of a blank project. It shows the number of threads, a trained network's accuracy, clusters, and a sum.
 import { load } from 'kaiseki';
+import { load as loadArrays } from 'kaiseki/arrays';
 import { load as loadLearn } from 'kaiseki/learn';
 
 const kaiseki = await load({ threads: 2 });
@@ -20,4 +21,5 @@ document.querySelector('output').textContent = JSON.stringify({
   threads: kaiseki.threads,
   accuracy,
   clusters: new Set(clusters).size,
+  sum: (await loadArrays()).arange(10).sum().item(),
 });

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Written by wasm/operation_types.js from the table in wasm/bindings/arrays/file.cc.
+import type { Tensor } from './arrays.js';
+
+export interface FileMethods {
+  /** The text that NumPy prints. Default: precision = 8, threshold = 1000, edge_items = 3, line_width = 75. */
+  to_string(precision?: number, threshold?: number, edge_items?: number, line_width?: number): string;
+  to_string(named: { precision?: number; threshold?: number; edge_items?: number; line_width?: number }): string;
+  /** The bytes of a file .npy. */
+  encode_npy(): Uint8Array;
+  /** The text of a matrix or of a column. */
+  format_csv(): string;
+  /** The text of a matrix f32 for Sushi. */
+  format_matrix_json(): string;
+}
+
+export interface FileFunctions {
+  /** Reads a file .npy. */
+  read_npy(bytes: Uint8Array): Tensor;
+  /** Reads a file .npz with stored, not deflated arrays. */
+  read_npz(bytes: Uint8Array): Record<string, Tensor>;
+  /** The bytes of a file .npz. */
+  encode_npz(arrays: Record<string, Tensor | number>): Uint8Array;
+  /** Reads a matrix f32. */
+  parse_csv(text: string): Tensor;
+  /** Reads a matrix f32 of Sushi. */
+  parse_matrix_json(text: string): Tensor;
+}
