@@ -18,6 +18,7 @@
 #include "matrix/linalg/svd.h"
 #include "matrix/opencl.h"
 #include "matrix/ops/arrange.h"
+#include "matrix/ops/cluster.h"
 #include "matrix/ops/compare.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/conv_pool.h"

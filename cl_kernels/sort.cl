@@ -45,6 +45,57 @@ __kernel void sort_indices(INDEX items, INDEX n, INDEX padded, __global const ul
   if (item < items) y[y_at + item] = (int)(uint)pairs[item / n * padded + item % n];
 }
 
+#ifdef LEADING
+#define TYPE16 JOINED(TYPE, 16)
+
+inline void insert_pair(ulong pair, ulong* best) {
+  if (pair >= best[LEADING - 1]) return;
+  int at = LEADING - 1;
+  for (; at > 0 && best[at - 1] > pair; --at) best[at] = best[at - 1];
+  best[at] = pair;
+}
+
+// The LEADING first pairs of each piece of `piece` elements of a row, in order. A row has `pieces`.
+__kernel void first_pairs(INDEX items, INDEX n, INDEX pieces, INDEX piece, int descending,
+                          __global const TYPE* x, ulong x_at, __global ulong* pairs,
+                          ulong pairs_at) {
+  INDEX item = get_global_id(0);
+  if (item >= items) return;
+  x += x_at + item / pieces * n;
+  INDEX i = item % pieces * piece, end = min(n, i + piece);
+  ulong best[LEADING];
+  for (int j = 0; j < LEADING; ++j) best[j] = ULONG_MAX;
+  for (INDEX filled = min(end, i + LEADING); i < filled; ++i)
+    insert_pair((ulong)key_of(x[i], descending) << 32 | (ulong)i, best);
+  while (i < end) {
+    if (i + 16 <= end) {
+      // An element behind the last pair changes nothing. A NaN takes the slow way.
+      TYPE16 last = x[(uint)best[LEADING - 1]], next = vload16(0, x + i);
+      if (all(descending ? next <= last : next >= last)) {
+        i += 16;
+        continue;
+      }
+    }
+    for (INDEX stop = min(end, i + 16); i < stop; ++i)
+      insert_pair((ulong)key_of(x[i], descending) << 32 | (ulong)i, best);
+  }
+  for (int j = 0; j < LEADING; ++j) pairs[pairs_at + item * LEADING + j] = best[j];
+}
+
+// The `leading` first indices of each row, from the pairs of its pieces.
+__kernel void first_indices(INDEX rows, INDEX n, INDEX pieces, INDEX leading,
+                            __global const ulong* pairs, ulong pairs_at, __global int* y,
+                            ulong y_at) {
+  INDEX row = get_global_id(0);
+  if (row >= rows) return;
+  pairs += pairs_at + row * pieces * LEADING;
+  ulong best[LEADING];
+  for (int j = 0; j < LEADING; ++j) best[j] = ULONG_MAX;
+  for (INDEX i = 0; i < pieces * LEADING; ++i) insert_pair(pairs[i], best);
+  for (int j = 0; j < leading; ++j) y[y_at + row * n + j] = (int)(uint)best[j];
+}
+#endif
+
 // Whether a comes before b.
 inline int comes_before(TYPE a, TYPE b) { return a < b || (b != b && a == a); }
 

@@ -9,6 +9,7 @@
 #include "matrix/backend/opencl/gemm_kernels.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/opencl.h"
+#include "matrix/ops/cluster.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/create.h"
@@ -199,8 +200,25 @@ TEST_CASE("kernels: folds, scans and sorts") {
             sort(x, 1),
             argsort(x, 0, true),
             argsort(whole, 1, true),
+            topk(x, 3, 1).indices,
+            topk(long_row, 5, 0, false).indices,
+            topk(cast(whole, DType::u8), 2, 1).indices,
             searchsorted(edges, x),
             searchsorted(edges, x, true)};
+  });
+}
+
+TEST_CASE("kernels: distances from centers, and sums of clusters") {
+  compare([](Device device) -> Results {
+    Results all;
+    for (const int64_t features : {3, 70}) {
+      Tensor x = random_tensor(Shape{37, features}, 1, device);
+      Tensor centers = random_tensor(Shape{5, features}, 2, device);
+      NearestLabels nearest = nearest_labels(x, centers);
+      all.insert(all.end(), {squared_distances(x, centers), nearest.labels, nearest.squares,
+                             cluster_sums(x, nearest.labels, 5)});
+    }
+    return all;
   });
 }
 

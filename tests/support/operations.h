@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "matrix/ops/cluster.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/create.h"
@@ -200,6 +201,18 @@ inline const std::vector<OperationCase>& operations() {
       {"scan",
        [](Device d) {
          return cumsum(random_tensor({3, 4}, 1, d), 1);
+       }},
+      {"squared_distances",
+       [](Device d) {
+         return squared_distances(random_tensor({3, 4}, 1, d), random_tensor({2, 4}, 2, d));
+       }},
+      {"nearest_labels",
+       [](Device d) {
+         return nearest_labels(random_tensor({3, 4}, 1, d), random_tensor({2, 4}, 2, d)).squares;
+       }},
+      {"cluster_sums",
+       [](Device d) {
+         return cluster_sums(random_tensor({3, 4}, 1, d), numbers({1, 0, 1}, d), 2);
        }},
       {"argsort",
        [](Device d) {

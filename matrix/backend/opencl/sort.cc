@@ -2,6 +2,7 @@
 // The order of rows by a bitonic sort, and positions in sorted vectors.
 #include "matrix/backend/operations/sort.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "matrix/backend/opencl/element_types.h"
@@ -16,7 +17,41 @@ std::string options(const Tensor& x) {
   return joined({"-DTYPE=", type_name(x.dtype()), x.dtype() == DType::f32 ? "" : " -DINTEGER"});
 }
 
+constexpr int64_t kMostLeading = 64;
+constexpr int64_t kItems = 1024;      // rows of long pieces are cut until there are so many
+constexpr int64_t kLeastPiece = 512;  // elements
+
+/// Keeps the first pairs of each piece of a row in registers, for few of them.
+void select_first(OpenclDevice& device, const ArgsortArgs& args) {
+  const auto kept = static_cast<int64_t>(
+      std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(8, args.leading))));
+  const std::string defines = options(*args.input) + define("LEADING", kept);
+  const int64_t wanted = (kItems + args.rows - 1) / args.rows;
+  const int64_t pieces = std::clamp<int64_t>(args.n / std::max(kLeastPiece, 8 * kept), 1, wanted);
+  const int64_t piece = (args.n + pieces - 1) / pieces, items = args.rows * pieces;
+  Tensor pairs(Shape{items * kept * static_cast<int64_t>(sizeof(cl_ulong))}, DType::u8,
+               args.output->device());
+  Launch(device, "sort.cl", "first_pairs", defines)
+      .index(items)
+      .index(args.n)
+      .index(pieces)
+      .index(piece)
+      .arg(static_cast<int32_t>(args.descending))
+      .in(*args.input)
+      .out(pairs)
+      .over(items);
+  Launch(device, "sort.cl", "first_indices", defines)
+      .index(args.rows)
+      .index(args.n)
+      .index(pieces)
+      .index(args.leading)
+      .in(pairs)
+      .out(*args.output)
+      .over(args.rows);
+}
+
 void argsort(OpenclDevice& device, const ArgsortArgs& args) {
+  if (args.leading <= kMostLeading && 8 * args.leading <= args.n) return select_first(device, args);
   const std::string defines = options(*args.input);
   const auto padded = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(args.n)));
   const int64_t total = args.rows * padded;

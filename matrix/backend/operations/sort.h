@@ -10,7 +10,7 @@
 namespace kaiseki {
 
 /// Writes for each row of [rows, n] the indices (i32) that sort it. Equal elements keep their
-/// order. The first `leading` indices must be right. The others may be in any order. Any type.
+/// order. The first `leading` indices must be right. The others may have any values. Any type.
 struct ArgsortArgs {
   int64_t rows, n, leading;
   bool descending;

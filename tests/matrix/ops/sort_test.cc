@@ -93,6 +93,31 @@ TEST_CASE("unique: its parts restore the input") {
   });
 }
 
+TEST_CASE("topk: few elements of long rows, with NaN and equal elements, as argsort") {
+  test::for_each_device([](Device device) {
+    for (const int64_t n : {65, 512, 5003})
+      for (const int64_t rows : {1, 3})
+        for (const bool largest : {false, true}) {
+          CAPTURE(n);
+          CAPTURE(rows);
+          std::vector<float> values = test::random_tensor({rows, n}, 5).to_vector();
+          for (float& value : values) value = std::round(value * 40);  // many are equal
+          for (int64_t i = 0; i < rows * n; i += 7) values[i] = -0.0f;
+          for (int64_t i = 3; i < rows * n; i += 31) values[i] = std::nanf("");
+          for (int64_t i = n - 9; i < n; ++i) values[i] = std::nanf("");
+          const Tensor x =
+              Tensor::from(std::span<const float>(values), {rows, n}, Device::cpu()).to(device);
+          for (const int64_t k : {1, 8}) {
+            const Tensor order = argsort(x, 1, largest).slice(1, 0, k).contiguous();
+            CHECK(topk(x, k, 1, largest).indices.to_vector<int32_t>() ==
+                  order.to_vector<int32_t>());
+          }
+        }
+    const Tensor none = Tensor::full({1, 100}, std::nanf(""), device);
+    CHECK(topk(none, 2).indices.to_vector<int32_t>() == std::vector<int32_t>{0, 1});
+  });
+}
+
 TEST_CASE("sort: wrong arguments are errors") {
   const Tensor x({3, 4});
   CHECK_THROWS_AS(sort(x, 2), ShapeError);
