@@ -64,15 +64,20 @@ export interface NetworkMethods {
   ): Tensor;
   /**
    * max_pool2d(conv2d(x)) without the convolution's whole output in memory. Default: bias = null, stride = [1, 1],
-   * padding = [0, 0], window = [2, 2], pool_stride = [2, 2], activation = "none".
+   * padding = [0, 0], dilation = [1, 1], groups = 1, window = [2, 2], pool_stride = [2, 2], pool_padding = [0, 0],
+   * ceil_mode = false, activation = "none".
    */
   conv2d_max_pool(
     filter: Tensor,
     bias?: Tensor | null,
     stride?: Integers,
     padding?: Integers,
+    dilation?: Integers,
+    groups?: number,
     window?: Integers,
     pool_stride?: Integers,
+    pool_padding?: Integers,
+    ceil_mode?: boolean,
     activation?: 'none' | 'relu' | 'leaky_relu' | 'sigmoid' | 'tanh',
   ): { y: Tensor; indices: Tensor };
   conv2d_max_pool(
@@ -81,14 +86,18 @@ export interface NetworkMethods {
       bias?: Tensor | null;
       stride?: Integers;
       padding?: Integers;
+      dilation?: Integers;
+      groups?: number;
       window?: Integers;
       pool_stride?: Integers;
+      pool_padding?: Integers;
+      ceil_mode?: boolean;
       activation?: 'none' | 'relu' | 'leaky_relu' | 'sigmoid' | 'tanh';
     },
   ): { y: Tensor; indices: Tensor };
   /**
-   * The gradients of conv2d_max_pool() without an activation. Default: stride = [1, 1], padding = [0, 0], window = [2,
-   * 2], pool_stride = [2, 2].
+   * The gradients of conv2d_max_pool() without an activation. Default: stride = [1, 1], padding = [0, 0], dilation =
+   * [1, 1], groups = 1, window = [2, 2], pool_stride = [2, 2], pool_padding = [0, 0], ceil_mode = false.
    */
   conv2d_max_pool_backward(
     filter: Tensor,
@@ -96,14 +105,27 @@ export interface NetworkMethods {
     indices: Tensor,
     stride?: Integers,
     padding?: Integers,
+    dilation?: Integers,
+    groups?: number,
     window?: Integers,
     pool_stride?: Integers,
+    pool_padding?: Integers,
+    ceil_mode?: boolean,
   ): { dfilter: Tensor; dx: Tensor };
   conv2d_max_pool_backward(
     filter: Tensor,
     dy: Tensor,
     indices: Tensor,
-    named: { stride?: Integers; padding?: Integers; window?: Integers; pool_stride?: Integers },
+    named: {
+      stride?: Integers;
+      padding?: Integers;
+      dilation?: Integers;
+      groups?: number;
+      window?: Integers;
+      pool_stride?: Integers;
+      pool_padding?: Integers;
+      ceil_mode?: boolean;
+    },
   ): { dfilter: Tensor; dx: Tensor };
   /**
    * The largest elements of windows, and their positions (i32) in their planes. Default: window = [2, 2], stride = [2,

@@ -209,5 +209,5 @@ for (const [title, cases] of [
     for (const [, valid] of cases) problemOf(title, valid);
     delete arrays.run;
     console.log(`${found.length} calls of ${attacked.size} operations`);
-    assert.deepEqual(found.filter(Boolean), []);
+    assert.deepEqual(found.filter(Boolean).slice(0, 3), []);
   });

@@ -75,14 +75,15 @@ Tensor conv2d_dfilter(const Tensor& x, const Tensor& dy, const Shape& shape, con
 }
 
 PoolResult conv_pool(const Tensor& x, const Tensor& filter, const Tensor* bias, const Pair& stride,
-                     const Pair& padding, const Pair& window, const Pair& pool_stride,
+                     const Pair& padding, const Pair& dilation, int64_t groups, const Pair& window,
+                     const Pair& pool_stride, const Pair& pool_padding, bool ceil_mode,
                      Activation activation) {
   PoolResult result;
   conv2d_max_pool({.x = x,
                    .filter = filter,
                    .bias = bias,
-                   .conv = {stride, padding},
-                   .pool = {window, pool_stride},
+                   .conv = {stride, padding, dilation, groups},
+                   .pool = {window, pool_stride, pool_padding, ceil_mode},
                    .y = result.y,
                    .indices = &result.indices,
                    .activation = activation});
@@ -91,14 +92,16 @@ PoolResult conv_pool(const Tensor& x, const Tensor& filter, const Tensor* bias, 
 
 ConvPoolGradients conv_pool_backward(const Tensor& x, const Tensor& filter, const Tensor& dy,
                                      const Tensor& indices, const Pair& stride, const Pair& padding,
-                                     const Pair& window, const Pair& pool_stride) {
+                                     const Pair& dilation, int64_t groups, const Pair& window,
+                                     const Pair& pool_stride, const Pair& pool_padding,
+                                     bool ceil_mode) {
   ConvPoolGradients result{Tensor(filter.shape()), {}};
   conv2d_max_pool_backward({.x = x,
                             .filter = filter,
                             .dy = dy,
                             .indices = indices,
-                            .conv = {stride, padding},
-                            .pool = {window, pool_stride},
+                            .conv = {stride, padding, dilation, groups},
+                            .pool = {window, pool_stride, pool_padding, ceil_mode},
                             .dfilter = result.dfilter,
                             .dx = &result.dx});
   return result;
@@ -119,11 +122,13 @@ void add_convolutions(OperationGroup& table) {
       "The gradient of the filter, which has this shape.", conv2d_dfilter);
   table.add(
       "conv2d_max_pool(x, filter, bias = null, stride = [1, 1], padding = [0, 0], "
-      "window = [2, 2], pool_stride = [2, 2], activation = \"none\")",
+      "dilation = [1, 1], groups = 1, window = [2, 2], pool_stride = [2, 2], "
+      "pool_padding = [0, 0], ceil_mode = false, activation = \"none\")",
       "max_pool2d(conv2d(x)) without the convolution's whole output in memory.", conv_pool);
   table.add(
       "conv2d_max_pool_backward(x, filter, dy, indices, stride = [1, 1], padding = [0, 0], "
-      "window = [2, 2], pool_stride = [2, 2])",
+      "dilation = [1, 1], groups = 1, window = [2, 2], pool_stride = [2, 2], "
+      "pool_padding = [0, 0], ceil_mode = false)",
       "The gradients of conv2d_max_pool() without an activation.", conv_pool_backward);
 }
 

@@ -144,21 +144,27 @@ export function networkCases(arrays) {
       near(x.conv2d_backward_filter(dy, c.filter, options(c)), df);
     }),
     conv2d_max_pool: one('as the two operations', () => {
-      const [x, filter, bias] = [filled([2, 3, 9, 8], 1), filled([4, 3, 3, 3], 2), filled([4], 3)];
-      const both = x.conv2d_max_pool(filter, { bias, padding: [1, 1], activation: 'relu' });
-      const apart = x.conv2d(filter, { bias, padding: [1, 1], activation: 'relu' }).max_pool2d();
-      assert.deepEqual(both.y.shape, [2, 4, 4, 4]);
+      const [x, filter, bias] = [filled([2, 4, 9, 8], 1), filled([4, 2, 3, 3], 2), filled([4], 3)];
+      const conv = { bias, padding: [1, 1], dilation: [1, 2], groups: 2, activation: 'relu' };
+      const pool = { window: [3, 3], pool_stride: [2, 1], pool_padding: [1, 1], ceil_mode: true };
+      const both = x.conv2d_max_pool(filter, { ...conv, ...pool });
+      const apart = x.conv2d(filter, conv).max_pool2d([3, 3], [2, 1], [1, 1], true);
+      assert.deepEqual(both.y.shape, apart.y.shape);
       near(both.y, apart.y);
       near(both.indices, apart.indices);
+      assert.deepEqual(x.conv2d_max_pool(filter, { groups: 2 }).y.shape, [2, 4, 3, 3]);
     }),
     conv2d_max_pool_backward: one('as the two operations', () => {
-      const [x, filter] = [filled([2, 3, 9, 8], 1), filled([4, 3, 3, 3], 2)];
-      const { indices } = x.conv2d_max_pool(filter, { padding: [1, 1] }),
-        dy = filled([2, 4, 4, 4], 4);
-      const { dfilter, dx } = x.conv2d_max_pool_backward(filter, dy, indices, { padding: [1, 1] });
-      const between = dy.max_pool2d_backward(indices, [2, 4, 9, 8]);
-      near(dx, between.conv2d_backward_data(filter, x.shape, { padding: [1, 1] }));
-      near(dfilter, x.conv2d_backward_filter(between, filter.shape, { padding: [1, 1] }));
+      const [x, filter] = [filled([2, 4, 9, 8], 1), filled([4, 2, 3, 3], 2)],
+        conv = { padding: [1, 1], dilation: [1, 2], groups: 2 },
+        pool = { pool_padding: [1, 1], ceil_mode: true };
+      const { y, indices } = x.conv2d_max_pool(filter, { ...conv, ...pool }),
+        dy = filled(y.shape, 4),
+        { shape } = x.conv2d(filter, conv);
+      const { dfilter, dx } = x.conv2d_max_pool_backward(filter, dy, indices, { ...conv, ...pool });
+      const between = dy.max_pool2d_backward(indices, shape, { padding: [1, 1], ceil_mode: true });
+      near(dx, between.conv2d_backward_data(filter, x.shape, conv));
+      near(dfilter, x.conv2d_backward_filter(between, filter.shape, conv));
     }),
     max_pool2d: pools((p, settings) => {
       const x = filled(p.x, 1),
