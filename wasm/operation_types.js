@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const WIDTH = 120;
-const SHARED = ['DType', 'Integers', 'Random', 'Tensor'];
+const SHARED = ['DType', 'Integers', 'Random'];
 const check = process.argv[2] === '--check';
 const folder = process.argv[check ? 3 : 2];
 const { load } = await import(pathToFileURL(resolve(folder, 'src/arrays.js')).href);
@@ -78,13 +78,16 @@ for (const group of new Set(operations.map((operation) => operation.group))) {
     [false, 'Functions'],
   ]) {
     const members = operations.filter((operation) => operation.group === group && operation.method === method);
-    if (members.length) body.push('', `export interface ${capital}${kind} {`, ...members.flatMap(member), '}');
+    const lines = members.flatMap(member);
+    // A parameter instead of an import, because the file of Tensor imports this one.
+    const parameter = /\bTensor\b/.test(lines.join('\n')) ? '<Tensor>' : '';
+    if (lines.length) body.push('', `export interface ${capital}${kind}${parameter} {`, ...lines, '}');
   }
   const used = SHARED.filter((name) => new RegExp(`\\b${name}\\b`).test(body.join('\n')));
   const text = [
     '// SPDX-License-Identifier: MIT',
     `// Written by wasm/operation_types.js from the table in wasm/bindings/arrays/${group}.cc.`,
-    `import type { ${used.join(', ')} } from './arrays.js';`,
+    ...(used.length ? [`import type { ${used.join(', ')} } from './arrays_values.js';`] : []),
     ...body,
     '',
   ].join('\n');

@@ -19,7 +19,7 @@ The script `docs/site/reference javascript` makes this page from the `.d.ts` fil
 PARTS = [("kaiseki", ["index"], "The library runs in a worker. Every call returns a promise."),
          ("kaiseki/sync", ["sync"], "The library runs where it is called, without promises. Use it in workers of your own."),
          ("kaiseki/learn", ["learn"], "Classic learning, in a small module with one thread. Calls run where they are made."),
-         ("kaiseki/arrays", ["arrays", *sorted(file.name.removesuffix(".d.ts") for file in ROOT.glob("wasm/src/operations_*.d.ts"))],
+         ("kaiseki/arrays", ["arrays_values", "arrays", *sorted(file.name.removesuffix(".d.ts") for file in ROOT.glob("wasm/src/operations_*.d.ts"))],
           "All operations on arrays and linear algebra, with the names of C++, in a module with one thread. Calls run where they are made."),
          ("Shared types", ["common"], "The entries use these types.")]
 EXPORT = re.compile(r"^export (?:declare )?(?:abstract )?(class|interface|type|function|const) (\w+)")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The types of kaiseki/arrays: the array operations of the native library, with the same names (docs/arrays.md,
-// docs/indexing.md, docs/linear-algebra.md). Calls run in the calling thread. wasm/types makes the operations_*.d.ts files.
+// docs/indexing.md, docs/linear-algebra.md). Calls run in the calling thread. wasm/operation_types.js writes the files
+// operations_*.d.ts.
+import type { DType, Elements, Integers, Nested } from './arrays_values.js';
 import type { Disposable, Memory } from './common.js';
 import type { ArrangeFunctions, ArrangeMethods } from './operations_arrange.js';
 import type { CreateFunctions, CreateMethods } from './operations_create.js';
@@ -12,31 +14,19 @@ import type { ProductFunctions, ProductMethods } from './operations_product.js';
 import type { ReduceFunctions, ReduceMethods } from './operations_reduce.js';
 
 export { KaisekiError } from './common.js';
-
-/** f32 is the type of computation. f64 is for linear algebra, reductions, sorting and indexing. */
-export type DType = 'f32' | 'i32' | 'u8' | 'bool' | 'f64';
-/** Axes, dimensions, positions and repeats. */
-export type Integers = readonly number[] | Int32Array;
-export type Elements = Float32Array | Float64Array | Int32Array | Uint8Array;
-export type Nested = number | boolean | readonly Nested[];
-
-/** A generator of random numbers. Each use advances it. */
-export class Random implements Disposable {
-  private constructor();
-  readonly disposed: boolean;
-  dispose(): void;
-}
+export { Random } from './arrays_values.js';
+export type { DType, Elements, Integers, Nested } from './arrays_values.js';
 
 export interface Tensor
   extends
-    ArrangeMethods,
-    CreateMethods,
-    ElementwiseMethods,
+    ArrangeMethods<Tensor>,
+    CreateMethods<Tensor>,
+    ElementwiseMethods<Tensor>,
     FileMethods,
-    LinalgMethods,
-    NetworkMethods,
-    ProductMethods,
-    ReduceMethods {}
+    LinalgMethods<Tensor>,
+    NetworkMethods<Tensor>,
+    ProductMethods<Tensor>,
+    ReduceMethods<Tensor> {}
 export class Tensor implements Disposable {
   private constructor();
   readonly shape: readonly number[];
@@ -72,7 +62,13 @@ export interface Operation {
 }
 
 export interface Arrays
-  extends ArrangeFunctions, CreateFunctions, ElementwiseFunctions, FileFunctions, ProductFunctions, ReduceFunctions {
+  extends
+    ArrangeFunctions<Tensor>,
+    CreateFunctions<Tensor>,
+    ElementwiseFunctions<Tensor>,
+    FileFunctions<Tensor>,
+    ProductFunctions<Tensor>,
+    ReduceFunctions<Tensor> {
   readonly operations: readonly Operation[];
   /**
    * Makes a tensor of nested lists, a typed array or one number. Default shape: that of the values. Default type: that

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Written by wasm/operation_types.js from the table in wasm/bindings/arrays/arrange.cc.
-import type { Integers, Tensor } from './arrays.js';
+import type { Integers } from './arrays_values.js';
 
-export interface ArrangeMethods {
+export interface ArrangeMethods<Tensor> {
   /** A view, as in NumPy: slice("0:10:2, :, -1"). It may have ... and None. */
   slice(indices: string): Tensor;
   /** Another shape. One dimension may be -1. */
@@ -57,7 +57,7 @@ export interface ArrangeMethods {
   masked_put(mask: Tensor, values: Tensor): this;
 }
 
-export interface ArrangeFunctions {
+export interface ArrangeFunctions<Tensor> {
   /** Joins tensors of one shape along a new axis. */
   stack(parts: readonly Tensor[], axis: number): Tensor;
 }

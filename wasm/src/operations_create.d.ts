@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Written by wasm/operation_types.js from the table in wasm/bindings/arrays/create.cc.
-import type { DType, Integers, Random, Tensor } from './arrays.js';
+import type { DType, Integers, Random } from './arrays_values.js';
 
-export interface CreateMethods {
+export interface CreateMethods<Tensor> {
   /** Zeros of the shape and type of x. */
   zeros_like(): Tensor;
   /** Ones of the shape and type of x. */
@@ -39,7 +39,7 @@ export interface CreateMethods {
   shuffle(random: Random, named: { axis?: number }): Tensor;
 }
 
-export interface CreateFunctions {
+export interface CreateFunctions<Tensor> {
   /** A tensor with any values. Default: dtype = "f32". */
   empty(shape: Integers, dtype?: DType): Tensor;
   empty(shape: Integers, named: { dtype?: DType }): Tensor;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Written by wasm/operation_types.js from the table in wasm/bindings/arrays/elementwise.cc.
-import type { DType, Tensor } from './arrays.js';
+import type { DType } from './arrays_values.js';
 
-export interface ElementwiseMethods {
+export interface ElementwiseMethods<Tensor> {
   /** Writes the values of a formula to a contiguous tensor. */
   elementwise_into(expression: string, bindings: Record<string, Tensor | number>): this;
   /** The elements in another type. */
@@ -147,7 +147,7 @@ export interface ElementwiseMethods {
   has_nan(): boolean;
 }
 
-export interface ElementwiseFunctions {
+export interface ElementwiseFunctions<Tensor> {
   /** A formula in one pass over memory: elementwise("a*x + y", { a: 2, x, y }). */
   elementwise(expression: string, bindings: Record<string, Tensor | number>): Tensor;
   /** Assigns to tensors in one pass: update("v = m*v - g; w = w + v", { m, g, v, w }). */

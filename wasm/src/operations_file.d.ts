@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Written by wasm/operation_types.js from the table in wasm/bindings/arrays/file.cc.
-import type { Tensor } from './arrays.js';
 
 export interface FileMethods {
   /** The text that NumPy prints. Default: precision = 8, threshold = 1000, edge_items = 3, line_width = 75. */
@@ -14,7 +13,7 @@ export interface FileMethods {
   format_matrix_json(): string;
 }
 
-export interface FileFunctions {
+export interface FileFunctions<Tensor> {
   /** Reads a file .npy. */
   read_npy(bytes: Uint8Array): Tensor;
   /** Reads a file .npz with stored, not deflated arrays. */

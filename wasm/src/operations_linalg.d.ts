@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Written by wasm/operation_types.js from the table in wasm/bindings/arrays/linalg.cc.
-import type { Tensor } from './arrays.js';
 
-export interface LinalgMethods {
+export interface LinalgMethods<Tensor> {
   /** The x with a x = b. */
   solve(b: Tensor): Tensor;
   /** The inverse. */

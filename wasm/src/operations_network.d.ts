@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Written by wasm/operation_types.js from the table in wasm/bindings/arrays/network.cc.
-import type { Integers, Tensor } from './arrays.js';
+import type { Integers } from './arrays_values.js';
 
-export interface NetworkMethods {
+export interface NetworkMethods<Tensor> {
   /**
    * The convolution of x [n, c, h, w] with filter [k, c / groups, r, s]. Default: stride = [1, 1], padding = [0, 0],
    * dilation = [1, 1], groups = 1, bias = null, activation = "none", slope = 0.01.

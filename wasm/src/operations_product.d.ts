@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Written by wasm/operation_types.js from the table in wasm/bindings/arrays/product.cc.
-import type { Integers, Tensor } from './arrays.js';
+import type { Integers } from './arrays_values.js';
 
-export interface ProductMethods {
+export interface ProductMethods<Tensor> {
   /** The matrix product. With rank 3 the first axis is a batch. Default: transpose_a = false, transpose_b = false. */
   matmul(b: Tensor, transpose_a?: boolean, transpose_b?: boolean): Tensor;
   matmul(b: Tensor, named: { transpose_a?: boolean; transpose_b?: boolean }): Tensor;
@@ -49,7 +49,7 @@ export interface ProductMethods {
   correlate(b: Tensor, named: { mode?: 'full' | 'same' | 'valid' }): Tensor;
 }
 
-export interface ProductFunctions {
+export interface ProductFunctions<Tensor> {
   /** Einstein's summation: einsum("ij,jk->ik", [a, b]). */
   einsum(expression: string, tensors: readonly Tensor[]): Tensor;
 }

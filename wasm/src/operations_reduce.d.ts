@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Written by wasm/operation_types.js from the table in wasm/bindings/arrays/reduce.cc.
-import type { Integers, Tensor } from './arrays.js';
+import type { Integers } from './arrays_values.js';
 
-export interface ReduceMethods {
+export interface ReduceMethods<Tensor> {
   /** The sum. Default: axes = [], keep_dims = false. */
   sum(axes?: Integers, keep_dims?: boolean): Tensor;
   sum(named: { axes?: Integers; keep_dims?: boolean }): Tensor;
@@ -78,7 +78,7 @@ export interface ReduceMethods {
   unique(): { values: Tensor; first: Tensor; inverse: Tensor; counts: Tensor };
 }
 
-export interface ReduceFunctions {
+export interface ReduceFunctions<Tensor> {
   /** The reduction with this name. Default: axes = [], keep_dims = false. */
   reduce(
     kind: 'sum' | 'mean' | 'max' | 'min' | 'sum_of_squares' | 'prod' | 'any' | 'all',
