@@ -74,10 +74,10 @@ describe('types of the entry arrays', async () => {
       const type = group[0].toUpperCase() + group.slice(1) + kind;
       return [...declared(`operations_${group}`, type)];
     });
-  for (const [type, object, kind] of [
-    ['Arrays', library, 'Functions'],
-    ['Tensor', tensor, 'Methods'],
-    ['Random', library.random(1), undefined],
+  for (const [file, type, object, kind] of [
+    ['arrays', 'Arrays', library, 'Functions'],
+    ['arrays', 'Tensor', tensor, 'Methods'],
+    ['arrays_values', 'Random', library.random(1), undefined],
   ])
     test(type, () => {
       const found = members(object);
@@ -85,6 +85,6 @@ describe('types of the entry arrays', async () => {
       const names = kind ? generated(kind) : [];
       const wanted = library.operations.filter(({ method }) => kind && method === (kind === 'Methods'));
       assert.deepEqual([...new Set(names)].sort(), wanted.map(({ name }) => name).sort());
-      assert.deepEqual([...found].sort(), [...declared('arrays', type), ...new Set(names)].sort());
+      assert.deepEqual([...found].sort(), [...declared(file, type), ...new Set(names)].sort());
     });
 });
