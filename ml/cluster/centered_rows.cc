@@ -67,6 +67,22 @@ void Centers::update_norms() {
   for (int64_t j = 0; j < count; ++j) norms[j] = squared_norm(row(j), features);
 }
 
+Centers relative_centers(const Tensor& centers, const std::vector<float>& origin) {
+  Centers result(centers.dim(0), centers.dim(1));
+  result.values = centers.to_vector<float>();
+  for (int64_t j = 0; j < result.count; ++j)
+    for (int64_t f = 0; f < result.features; ++f) result.row(j)[f] -= origin[f];
+  result.update_norms();
+  return result;
+}
+
+Tensor absolute_centers(const Centers& centers, const std::vector<float>& origin, Device device) {
+  std::vector<float> values = centers.values;
+  for (int64_t j = 0; j < centers.count; ++j)
+    for (int64_t f = 0; f < centers.features; ++f) values[j * centers.features + f] += origin[f];
+  return Tensor::from(std::span<const float>(values), {centers.count, centers.features}, device);
+}
+
 CenteredRows::CenteredRows(const Tensor& x) : CenteredRows(x, rounded(column_means(x))) {}
 
 CenteredRows::CenteredRows(const Tensor& x, std::vector<float> mean)
@@ -92,23 +108,6 @@ void CenteredRows::copy_row(int64_t i, float* to) const {
   const float* from = values_ + i * features_;
   const float* mean = mean_.data();
   for (int64_t j = 0; j < features_; ++j) to[j] = from[j] - mean[j];
-}
-
-Centers CenteredRows::centered(const Tensor& centers) const {
-  Centers result(centers.dim(0), features_);
-  const std::vector<float> values = centers.to_vector<float>();
-  for (int64_t j = 0; j < result.count; ++j)
-    for (int64_t f = 0; f < features_; ++f) result.row(j)[f] = values[j * features_ + f] - mean_[f];
-  result.update_norms();
-  return result;
-}
-
-Tensor CenteredRows::absolute(const Centers& centers) const {
-  Tensor result({centers.count, features_}, DType::f32, Device::cpu());
-  float* to = result.overwrite<float>();
-  for (int64_t j = 0; j < centers.count; ++j)
-    for (int64_t f = 0; f < features_; ++f) to[j * features_ + f] = centers.row(j)[f] + mean_[f];
-  return result;
 }
 
 void partial_distances(const float* rows, int64_t count, const Centers& centers, float* out) {

@@ -24,6 +24,10 @@ struct Centers {
   void update_norms();
 };
 
+/// Centers from f32 [count, features], relative to an origin [features], and back.
+Centers relative_centers(const Tensor& centers, const std::vector<float>& origin);
+Tensor absolute_centers(const Centers& centers, const std::vector<float>& origin, Device device);
+
 /// Reads the samples without a copy of all of them.
 class CenteredRows {
  public:
@@ -34,15 +38,11 @@ class CenteredRows {
 
   int64_t count() const { return count_; }
   int64_t features() const { return features_; }
-  const std::vector<float>& mean() const { return mean_; }
+  const std::vector<float>& origin() const { return mean_; }
   float squared_norm(int64_t i) const { return norms_[i]; }
   /// The mean over features of the variance.
   double mean_variance() const;
   void copy_row(int64_t i, float* to) const;
-
-  /// Centers [k, features] as f32, with and without the mean.
-  Centers centered(const Tensor& centers) const;
-  Tensor absolute(const Centers& centers) const;
 
  private:
   Tensor x_;

@@ -5,6 +5,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "matrix/ops/cluster.h"
+#include "matrix/ops/elementwise.h"
+#include "matrix/ops/reduce.h"
+#include "ml/cluster/device_lloyd.h"
 #include "ml/cluster/kmeans_start.h"
 #include "ml/cluster/lloyd.h"
 #include "ml/draw.h"
@@ -17,11 +21,25 @@ namespace {
 
 constexpr std::string_view kFit = "KMeans::fit";
 
-Centers first_centers(const CenteredRows& x, const KMeansOptions& options, int64_t start) {
-  if (options.centers.defined()) return x.centered(options.centers);
-  Random random(options.seed, static_cast<uint64_t>(start));
-  if (options.init == KMeansInit::random) return random_samples(x, options.n_clusters, random);
-  return kmeans_plus_plus(x, options.n_clusters, random);
+/// The best result of all starts. Rows: CenteredRows or DeviceRows.
+template <class Rows>
+LloydResult best_of_starts(const Rows& x, const KMeansOptions& options) {
+  const LloydOptions lloyd_options{.max_iter = options.max_iter,
+                                   .tolerance = options.tol * x.mean_variance(),
+                                   .bounds = options.algorithm == KMeansAlgorithm::hamerly};
+  if (options.centers.defined())
+    return lloyd(x, relative_centers(options.centers, x.origin()), lloyd_options);
+  LloydResult best;
+  for (int64_t start = 0; start < options.n_init; ++start) {
+    report_progress("starts", start, options.n_init);
+    Random random(options.seed, static_cast<uint64_t>(start));
+    Centers first = options.init == KMeansInit::random
+                        ? random_samples(x, options.n_clusters, random)
+                        : kmeans_plus_plus(x, options.n_clusters, random);
+    LloydResult result = lloyd(x, std::move(first), lloyd_options);
+    if (start == 0 || result.inertia < best.inertia) best = std::move(result);
+  }
+  return best;
 }
 
 }  // namespace
@@ -36,7 +54,6 @@ KMeans::KMeans(KMeansOptions options) : options_(std::move(options)) {
 
 void KMeans::fit(const Tensor& x) {
   check_samples(x, kFit);
-  const Tensor host = on_host(x);
   require(x.dim(0) >= options_.n_clusters, kFit, "expected at least ", options_.n_clusters,
           " samples for n_clusters ", options_.n_clusters, ", got ", x.dim(0));
   if (options_.centers.defined()) {
@@ -44,21 +61,17 @@ void KMeans::fit(const Tensor& x) {
     require(options_.centers.dim(0) == options_.n_clusters, kFit, "expected ", options_.n_clusters,
             " centers, got ", options_.centers.dim(0));
   }
-  const CenteredRows rows(host);
-  const LloydOptions lloyd_options{.max_iter = options_.max_iter,
-                                   .tolerance = options_.tol * rows.mean_variance(),
-                                   .bounds = options_.algorithm == KMeansAlgorithm::hamerly};
-  const int64_t starts = options_.centers.defined() ? 1 : options_.n_init;
-  LloydResult best;
-  for (int64_t start = 0; start < starts; ++start) {
-    report_progress("starts", start, starts);
-    LloydResult result = lloyd(rows, first_centers(rows, options_, start), lloyd_options);
-    if (start == 0 || result.inertia < best.inertia) best = std::move(result);
-  }
-  centers_ = rows.absolute(best.centers).to(x.device());
-  labels_ = Tensor::from(std::span<const int32_t>(best.labels), {x.dim(0)}, x.device());
-  inertia_ = best.inertia;
-  n_iter_ = best.iterations;
+  const auto fit_rows = [&](const auto& rows) {
+    LloydResult best = best_of_starts(rows, options_);
+    centers_ = absolute_centers(best.centers, rows.origin(), x.device());
+    labels_ = std::move(best.labels);
+    inertia_ = best.inertia;
+    n_iter_ = best.iterations;
+  };
+  if (x.device().is_cpu())
+    fit_rows(CenteredRows(x.contiguous()));
+  else
+    fit_rows(DeviceRows(x));
 }
 
 Tensor KMeans::predict(const Tensor& x) const {
@@ -95,29 +108,37 @@ int64_t KMeans::n_iter() const {
 
 NearestCenters nearest_centers(const Tensor& x, const Tensor& centers, std::string_view name) {
   check_samples(x, centers.dim(1), name);
-  const Tensor host = on_host(x);
+  if (!x.device().is_cpu()) {
+    const NearestLabels nearest = nearest_labels(x, centers.to(x.device()));
+    return {nearest.labels, static_cast<double>(sum(nearest.squares).item())};
+  }
   // The mean of the centers serves as well as that of x, and does not depend on the other samples.
   const std::vector<double> mean = column_means(centers);
-  const CenteredRows rows(host, std::vector<float>(mean.begin(), mean.end()));
+  const CenteredRows rows(x.contiguous(), std::vector<float>(mean.begin(), mean.end()));
   Tensor labels({x.dim(0)}, DType::i32, Device::cpu());
-  const double inertia = assign_nearest(rows, rows.centered(centers), labels.overwrite<int32_t>());
-  return {labels.to(x.device()), inertia};
+  const Centers relative = relative_centers(centers, rows.origin());
+  const double inertia = assign_nearest(rows, relative, labels.overwrite<int32_t>());
+  return {labels, inertia};
 }
 
 Tensor center_distances(const Tensor& x, const Tensor& centers, std::string_view name) {
   check_samples(x, centers.dim(1), name);
-  const Tensor host = on_host(x);
-  const CenteredRows rows(host, std::vector<float>(static_cast<size_t>(x.dim(1))));
-  const Centers to = rows.centered(centers);
-  Tensor distances({x.dim(0), to.count}, DType::f32, Device::cpu());
+  const int64_t count = centers.dim(0), features = centers.dim(1);
+  if (!x.device().is_cpu()) {
+    const Tensor squares = squared_distances(x, centers.to(x.device()));
+    return elementwise("sqrt(s)", {{"s", squares}}).transpose().contiguous();
+  }
+  const CenteredRows rows(x.contiguous(), std::vector<float>(static_cast<size_t>(features)));
+  const std::vector<float> to = centers.to_vector();
+  Tensor distances({x.dim(0), count}, DType::f32, Device::cpu());
   float* out = distances.overwrite<float>();
-  for_each_centered_block(rows, [&](const float* block, int64_t begin, int64_t count) {
-    for (int64_t i = 0; i < count; ++i)
-      for (int64_t j = 0; j < to.count; ++j)
-        out[(begin + i) * to.count + j] =
-            std::sqrt(squared_distance(block + i * to.features, to.row(j), to.features));
+  for_each_centered_block(rows, [&](const float* block, int64_t begin, int64_t block_rows) {
+    for (int64_t i = 0; i < block_rows; ++i)
+      for (int64_t j = 0; j < count; ++j)
+        out[(begin + i) * count + j] =
+            std::sqrt(squared_distance(block + i * features, to.data() + j * features, features));
   });
-  return distances.to(x.device());
+  return distances;
 }
 
 }  // namespace kaiseki::ml

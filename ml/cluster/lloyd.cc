@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "ml/samples.h"
+
 namespace kaiseki::ml {
 namespace {
 
@@ -87,9 +89,9 @@ class Iteration {
         features_(x.features()),
         bounds_(bounds),
         total_(k_, features_),
+        labels_(static_cast<size_t>(x.count()), -1),
         half_gaps_(static_cast<size_t>(k_)) {
     result.centers = std::move(centers);
-    result.labels.assign(static_cast<size_t>(x.count()), -1);
     upper_.assign(static_cast<size_t>(x.count()), kInfinity);
     lower_.assign(static_cast<size_t>(x.count()), 0);
     const int64_t some = std::clamp(kSums / (k_ * features_), kLeastPieces, kMostPieces);
@@ -100,10 +102,11 @@ class Iteration {
       changes_.emplace_back(k_, features_);
   }
 
-  /// Finds the nearest centers. Returns how many labels changed.
-  int64_t assign();
+  /// Finds the nearest centers. Returns whether a label changed.
+  bool assign();
   /// Moves centers to the means of their samples. Returns the sum of the squared movements.
   double move();
+  const std::vector<int32_t>& labels() const { return labels_; }
 
   LloydResult result;
 
@@ -119,6 +122,7 @@ class Iteration {
   const int64_t k_, features_;
   const bool bounds_;
   Change total_;
+  std::vector<int32_t> labels_;
   std::vector<Change> changes_;  // of pieces of grain_ samples
   int64_t grain_ = 0;
   // Each sample: at most so far from its own center, and at least so far from every other one.
@@ -126,13 +130,13 @@ class Iteration {
   std::vector<float> half_gaps_;  // half the distance from a center to the nearest other one
 };
 
-int64_t Iteration::assign() {
+bool Iteration::assign() {
   if (bounds_) find_half_gaps();
   parallel_for(x_.count(), grain_, [&](int64_t begin, int64_t end) {
     assign_piece(begin, end, changes_[begin / grain_]);
   });
   for (Change& change : changes_) change.move_to(total_, features_);
-  return std::exchange(total_.labels, 0);
+  return std::exchange(total_.labels, 0) > 0;
 }
 
 void Iteration::assign_piece(int64_t begin, int64_t end, Change& change) {
@@ -148,7 +152,7 @@ void Iteration::assign_piece(int64_t begin, int64_t end, Change& change) {
   };
   for (int64_t i = begin; i < end; ++i) {
     float* row = rows + waiting * features_;
-    const int32_t label = result.labels[i];
+    const int32_t label = labels_[i];
     if (bounds_ && label >= 0) {
       const float limit = std::max(lower_[i], half_gaps_[label]);
       if (upper_[i] <= limit) continue;
@@ -166,7 +170,7 @@ void Iteration::assign_piece(int64_t begin, int64_t end, Change& change) {
 
 float Iteration::distance_to_own(int64_t sample, const float* row) const {
   const float distance =
-      std::sqrt(squared_distance(row, result.centers.row(result.labels[sample]), features_));
+      std::sqrt(squared_distance(row, result.centers.row(labels_[sample]), features_));
   return distance * (1 + kRounding);
 }
 
@@ -177,12 +181,12 @@ void Iteration::settle(int64_t sample, const float* row, const TwoNearest& found
   const float slack = distance_slack(norm, result.centers.norms[nearest]);
   upper_[sample] = std::sqrt(std::max(0.0f, best + norm) + slack);
   lower_[sample] = std::sqrt(std::max(0.0f, (second + norm) * (1 - 4 * kRounding) - 2 * slack));
-  const int32_t old = result.labels[sample];
+  const int32_t old = labels_[sample];
   if (old == nearest) return;
   if (old >= 0) change.add(old, row, features_, -1);
   change.add(nearest, row, features_, 1);
   ++change.labels;
-  result.labels[sample] = static_cast<int32_t>(nearest);
+  labels_[sample] = static_cast<int32_t>(nearest);
 }
 
 void Iteration::find_half_gaps() {
@@ -201,33 +205,23 @@ void Iteration::find_half_gaps() {
   });
 }
 
-/// An empty cluster gets the sample that is farthest from its center, as in scikit-learn. If no
-/// sample is away from its center, the cluster stays empty and its center stays where it is.
+/// The center of a cluster that stays empty does not move.
 void Iteration::fill_empty_clusters() {
-  std::vector<int64_t> empty;
-  for (int64_t j = 0; j < k_; ++j)
-    if (total_.counts[j] == 0) empty.push_back(j);
-  if (empty.empty()) return;
-  std::vector<std::pair<float, int64_t>> far(static_cast<size_t>(x_.count()));
+  if (std::find(total_.counts.begin(), total_.counts.end(), 0) == total_.counts.end()) return;
+  std::vector<float> distances(static_cast<size_t>(x_.count()));
   for_each_centered_block(x_, [&](const float* rows, int64_t begin, int64_t count) {
-    for (int64_t i = begin; i < begin + count; ++i)
-      far[i] = {-squared_distance(rows + (i - begin) * features_,
-                                  result.centers.row(result.labels[i]), features_),
-                i};
+    for (int64_t i = 0; i < count; ++i)
+      distances[begin + i] =
+          squared_distance(rows + i * features_, result.centers.row(labels_[begin + i]), features_);
   });
-  std::sort(far.begin(), far.end());
   std::vector<float> row(static_cast<size_t>(features_));
-  size_t next = 0;
-  for (const int64_t cluster : empty) {
-    while (next < far.size() && total_.counts[result.labels[far[next].second]] < 2) ++next;
-    if (next == far.size() || far[next].first == 0) return;
-    const int64_t sample = far[next++].second;
-    x_.copy_row(sample, row.data());
-    total_.add(result.labels[sample], row.data(), features_, -1);
-    total_.add(cluster, row.data(), features_, 1);
-    result.labels[sample] = static_cast<int32_t>(cluster);
-    upper_[sample] = kInfinity;
-    lower_[sample] = 0;
+  for (const ClusterRefill& refill : refill_clusters(distances, labels_, total_.counts)) {
+    x_.copy_row(refill.sample, row.data());
+    total_.add(refill.from, row.data(), features_, -1);
+    total_.add(refill.to, row.data(), features_, 1);
+    labels_[refill.sample] = refill.to;
+    upper_[refill.sample] = kInfinity;
+    lower_[refill.sample] = 0;
   }
 }
 
@@ -261,7 +255,7 @@ void Iteration::loosen_bounds(const std::vector<float>& shifts) {
     if (j != most) others = std::max(others, shifts[j]);
   parallel_for(x_.count(), kBoundsPerPiece, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int32_t label = result.labels[i];
+      const int32_t label = labels_[i];
       upper_[i] = (upper_[i] + shifts[label]) * (1 + kRounding);
       const float shift = label == most ? others : shifts[most];
       lower_[i] = std::max(0.0f, lower_[i] * (1 - kRounding) - shift);
@@ -271,26 +265,42 @@ void Iteration::loosen_bounds(const std::vector<float>& shifts) {
 
 }  // namespace
 
+std::vector<ClusterRefill> refill_clusters(const std::vector<float>& distances,
+                                           const std::vector<int32_t>& labels,
+                                           std::vector<int64_t> counts) {
+  std::vector<std::pair<float, int64_t>> far(distances.size());
+  for (size_t i = 0; i < far.size(); ++i) far[i] = {-distances[i], static_cast<int64_t>(i)};
+  std::sort(far.begin(), far.end());
+  std::vector<ClusterRefill> refills;
+  size_t next = 0;
+  for (size_t cluster = 0; cluster < counts.size(); ++cluster) {
+    if (counts[cluster] > 0) continue;
+    while (next < far.size() && counts[labels[far[next].second]] < 2) ++next;
+    if (next == far.size() || far[next].first == 0) break;
+    const int64_t sample = far[next++].second;
+    --counts[labels[sample]];
+    ++counts[cluster];
+    refills.push_back({sample, labels[sample], static_cast<int32_t>(cluster)});
+  }
+  return refills;
+}
+
 LloydResult lloyd(const CenteredRows& x, Centers centers, const LloydOptions& options) {
   Iteration iteration(x, std::move(centers), options.bounds);
-  bool settled = false;  // the labels are those of the centers
-  while (!settled && iteration.result.iterations < options.max_iter) {
-    const int64_t changed = iteration.assign();
-    ++iteration.result.iterations;
-    settled = changed == 0;
-    if (!settled && iteration.move() <= options.tolerance) break;
-  }
-  if (!settled) iteration.assign();
+  const int64_t iterations = iterate_lloyd(iteration, options);
   LloydResult result = std::move(iteration.result);
+  result.iterations = iterations;
+  const std::vector<int32_t>& labels = iteration.labels();
   std::vector<double> sums((x.count() + kRowsPerProduct - 1) / kRowsPerProduct);
   for_each_centered_block(x, [&](const float* rows, int64_t begin, int64_t count) {
     double sum = 0;
     for (int64_t i = 0; i < count; ++i)
-      sum += squared_distance(rows + i * x.features(), result.centers.row(result.labels[begin + i]),
+      sum += squared_distance(rows + i * x.features(), result.centers.row(labels[begin + i]),
                               x.features());
     sums[begin / kRowsPerProduct] = sum;
   });
   for (const double sum : sums) result.inertia += sum;
+  result.labels = tensor_from(labels, Device::cpu());
   return result;
 }
 

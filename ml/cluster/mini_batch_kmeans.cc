@@ -57,7 +57,7 @@ Centers best_start(const Tensor& x, const std::vector<float>& mean,
   const int64_t size = std::min(x.dim(0), std::max(3 * options.batch_size, 3 * options.n_clusters));
   const CenteredRows validation =
       batch_rows(gather_rows(x, draw_rows(size, x.dim(0), random)), mean);
-  if (options.centers.defined()) return validation.centered(options.centers);
+  if (options.centers.defined()) return relative_centers(options.centers, validation.origin());
   Centers best;
   double least = 0;
   for (int64_t start = 0; start < options.n_init; ++start) {
@@ -214,7 +214,7 @@ void MiniBatchKMeans::fit(const Tensor& x) {
     stop = convergence.stops(inertia / static_cast<double>(batch_size),
                              squared_movement(before, state.centers), tolerance);
   }
-  centers_ = CenteredRows(host.slice(0, 0, 1), mean).absolute(state.centers).to(x.device());
+  centers_ = absolute_centers(state.centers, mean, x.device());
   publish(state, x);
 }
 
@@ -230,7 +230,7 @@ void MiniBatchKMeans::partial_fit(const Tensor& x) {
   const CenteredRows batch(host, mean);
   State state;
   if (centers_.defined()) {
-    state = {batch.centered(centers_), counts_, since_reassignment_};
+    state = {relative_centers(centers_, batch.origin()), counts_, since_reassignment_};
   } else {
     require(x.dim(0) >= options_.n_clusters, kName, "expected at least ", options_.n_clusters,
             " samples in the first batch, got ", x.dim(0));
@@ -241,7 +241,7 @@ void MiniBatchKMeans::partial_fit(const Tensor& x) {
   const bool anew = state.since_reassignment >= 10 * options_.n_clusters;
   if (anew) state.since_reassignment = 0;
   state.update(batch, anew ? &random : nullptr, options_.reassignment_ratio);
-  centers_ = batch.absolute(state.centers).to(x.device());
+  centers_ = absolute_centers(state.centers, batch.origin(), x.device());
   ++n_steps_;
   publish(state, x);
 }
