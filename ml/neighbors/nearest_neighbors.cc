@@ -5,10 +5,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "matrix/ops/reduce.h"
 #include "matrix/threads.h"
+#include "ml/cluster/device_rows.h"
 #include "ml/draw.h"
 #include "ml/moments.h"
 #include "ml/neighbors/brute_search.h"
+#include "ml/neighbors/device_search.h"
 #include "ml/neighbors/kd_tree.h"
 #include "ml/samples.h"
 
@@ -77,16 +80,24 @@ NearestNeighbors::NearestNeighbors(NearestNeighborsOptions options) : options_(o
 void NearestNeighbors::fit(const Tensor& x) {
   check_samples(x, "NearestNeighbors::fit");
   require(x.dim(0) < int64_t{1} << 31, kName, "expected fewer than 2^31 samples, got ", x.dim(0));
-  samples_ = on_host(x);
   device_ = x.device();
-  const std::vector<double> mean = column_means(samples_);
-  mean_.assign(mean.begin(), mean.end());
   const bool suits = x.dim(1) < kTreeFeatures && x.dim(0) >= kTreeSamples;
   const bool tree = options_.algorithm == NeighborsAlgorithm::kd_tree ||
                     (options_.algorithm == NeighborsAlgorithm::automatic && suits);
+  samples_ = tree ? on_host(x) : x.contiguous();
   tree_ = tree ? std::make_shared<KdTree>(samples_.data<float>(), x.dim(0), x.dim(1),
                                           options_.leaf_size)
                : nullptr;
+  device_search_ = nullptr;
+  if (samples_.device().is_cpu()) {
+    const std::vector<double> means = column_means(samples_);
+    mean_.assign(means.begin(), means.end());
+  } else {
+    mean_ = mean(samples_, {0}).to_vector();
+    const double variance =
+        DeviceRows(samples_).mean_variance() * static_cast<double>(samples_.dim(1));
+    device_search_ = std::make_shared<DeviceSearch>(samples_, mean_, variance);
+  }
 }
 
 NearestNeighbors::Lists NearestNeighbors::nearest(const Tensor& queries, int64_t count,
@@ -95,8 +106,10 @@ NearestNeighbors::Lists NearestNeighbors::nearest(const Tensor& queries, int64_t
   check_at_least(count, 1, "n_neighbors", kName);
   require(count <= available, kName, "expected n_neighbors of at most ", available, " for ",
           samples_.dim(0), " samples, got ", count);
-  if (!tree_) return brute_nearest({samples_, queries, mean_, same}, count);
-  return search_tree(queries, [&](const float* query, int32_t i) {
+  if (device_search_) return device_search_->nearest(queries.to(device_), count, same);
+  const Tensor there = on_host(queries);
+  if (!tree_) return brute_nearest({samples_, there, mean_, same}, count);
+  return search_tree(there, [&](const float* query, int32_t i) {
     return tree_->nearest(query, count, same ? std::optional(i) : std::nullopt);
   });
 }
@@ -105,8 +118,9 @@ NearestNeighbors::Lists NearestNeighbors::within(const Tensor& queries, double r
                                                  bool same) const {
   check_radius(radius);
   const auto squared = static_cast<float>(radius * radius);
-  if (!tree_) return brute_within({samples_, queries, mean_, same}, squared);
-  return search_tree(queries, [&](const float* query, int32_t i) {
+  const Tensor samples = on_host(samples_), there = on_host(queries);
+  if (!tree_) return brute_within({samples, there, mean_, same}, squared);
+  return search_tree(there, [&](const float* query, int32_t i) {
     return tree_->within(query, squared, same ? std::optional(i) : std::nullopt);
   });
 }
@@ -114,7 +128,7 @@ NearestNeighbors::Lists NearestNeighbors::within(const Tensor& queries, double r
 Neighbors NearestNeighbors::kneighbors(const Tensor& x, std::optional<int64_t> n_neighbors) const {
   check_samples(x, samples().dim(1), "NearestNeighbors::kneighbors");
   const int64_t count = n_neighbors.value_or(options_.n_neighbors);
-  return as_matrices(nearest(on_host(x), count, false), count, x.device());
+  return as_matrices(nearest(x, count, false), count, x.device());
 }
 
 Neighbors NearestNeighbors::kneighbors_of_samples(std::optional<int64_t> n_neighbors) const {
@@ -125,7 +139,7 @@ Neighbors NearestNeighbors::kneighbors_of_samples(std::optional<int64_t> n_neigh
 RadiusNeighbors NearestNeighbors::radius_neighbors(const Tensor& x,
                                                    std::optional<double> radius) const {
   check_samples(x, samples().dim(1), "NearestNeighbors::radius_neighbors");
-  return as_lists(within(on_host(x), radius.value_or(options_.radius), false), x.device());
+  return as_lists(within(x, radius.value_or(options_.radius), false), x.device());
 }
 
 RadiusNeighbors NearestNeighbors::radius_neighbors_of_samples(std::optional<double> radius) const {

@@ -13,6 +13,7 @@
 
 namespace kaiseki::ml {
 
+class DeviceSearch;
 class KdTree;
 
 /// `automatic`: a k-d tree below 20 features and from 256 samples, else brute force.
@@ -39,8 +40,9 @@ struct RadiusNeighbors {
 };
 
 /// Finds the samples of fit() that are nearest to a query, by Euclidean distance. Both algorithms
-/// give the same result. Computes on the CPU: tensors on another device are copied, results go to
-/// the device of the queries.
+/// give the same result. `brute` searches neighbors on the device of the samples. The k-d tree and
+/// searches by radius compute on the CPU, where they copy x. Results go to the device of the
+/// queries.
 class NearestNeighbors {
  public:
   /// Throws Error for a setting out of range.
@@ -58,7 +60,7 @@ class NearestNeighbors {
   RadiusNeighbors radius_neighbors(const Tensor& x, std::optional<double> radius = {}) const;
   RadiusNeighbors radius_neighbors_of_samples(std::optional<double> radius = {}) const;
 
-  const Tensor& samples() const;  // f32 [n, features], on the CPU
+  const Tensor& samples() const;  // f32 [n, features]
 
  private:
   using Lists = std::vector<std::vector<FoundNeighbor>>;
@@ -70,6 +72,7 @@ class NearestNeighbors {
   Device device_;
   std::vector<float> mean_;
   std::shared_ptr<const KdTree> tree_;
+  std::shared_ptr<const DeviceSearch> device_search_;
 };
 
 }  // namespace kaiseki::ml

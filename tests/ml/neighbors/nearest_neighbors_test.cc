@@ -161,6 +161,75 @@ TEST_CASE("NearestNeighbors: any number of threads, any device") {
   }
 }
 
+TEST_CASE("NearestNeighbors: brute search on every device, for many shapes") {
+  for_each_device([](Device device) {
+    for (const int64_t n : {9, 17, 700, 9001})
+      for (const int64_t features : {1, 3, 37}) {
+        CAPTURE(n);
+        CAPTURE(features);
+        const auto seed = static_cast<uint64_t>(n + features);
+        const Tensor x = random_tensor({n, features}, seed);
+        const Tensor queries = random_tensor({11, features}, seed + 1);
+        NearestNeighbors model({.algorithm = NeighborsAlgorithm::brute});
+        model.fit(x.to(device));
+        CHECK(model.samples().device() == device);
+        for (const int64_t count : {int64_t{1}, int64_t{5}, std::min<int64_t>(n, 80)}) {
+          const auto expected = plain_search(x, queries);
+          const Neighbors found = model.kneighbors(queries.to(device), count);
+          CHECK(found.distances.device() == device);
+          const Doubles distances = doubles(found.distances);
+          const std::vector<int32_t> indices = found.indices.to_vector<int32_t>();
+          int64_t different = 0;
+          for (int64_t i = 0; i < 11; ++i)
+            for (int64_t j = 0; j < count; ++j) {
+              CHECK(std::abs(distances[i * count + j] - expected[i][j].first) <= 1e-5);
+              different += indices[i * count + j] != expected[i][j].second;
+            }
+          CHECK(different <= 2 * 11);  // of nearly equal distances, which f32 may exchange
+        }
+        const Neighbors own = model.kneighbors_of_samples(3);
+        for (int64_t i = 0; i < std::min<int64_t>(n, 50); ++i)
+          for (int64_t j = 0; j < 3; ++j) CHECK(own.indices(i, j) != i);
+        const RadiusNeighbors within = model.radius_neighbors(queries.to(device), 0.5);
+        CHECK(within.starts.device() == device);
+      }
+  });
+}
+
+TEST_CASE("NearestNeighbors: on every device, equal samples and a large mean") {
+  for_each_device([](Device device) {
+    NearestNeighbors equal({.n_neighbors = 3, .algorithm = NeighborsAlgorithm::brute});
+    equal.fit(Tensor::full({600, 2}, 3, device));
+    check_close(equal.kneighbors(Tensor{{3, 3}, {3, 4}}.to(device)).indices, {0, 1, 2, 0, 1, 2}, 0);
+    std::vector<float> values = random_tensor({400, 4}, 8).to_vector();
+    for (float& value : values) value = 5000 + std::round(value * 100);
+    const Tensor x = Tensor::from(std::span<const float>(values), {400, 4}, Device::cpu());
+    const auto expected = plain_search(x, x.slice(0, 0, 20));
+    NearestNeighbors far({.algorithm = NeighborsAlgorithm::brute});
+    far.fit(x.to(device));
+    const Neighbors found = far.kneighbors(x.slice(0, 0, 20).to(device));
+    for (int64_t i = 0; i < 20; ++i)
+      for (int64_t j = 0; j < 5; ++j) CHECK(found.indices(i, j) == expected[i][j].second);
+  });
+}
+
+TEST_CASE("NearestNeighbors: from a device only candidates come to the host") {
+  for_each_device([](Device device) {
+    if (device.is_cpu()) return;
+    NearestNeighbors model({.algorithm = NeighborsAlgorithm::brute});
+    const auto bytes = [&](int64_t n) {
+      model.fit(random_tensor({n, 6}, 1, device));
+      const Tensor queries = random_tensor({30, 6}, 2, device);
+      const uint64_t before = transfer_count().to_host_bytes;
+      model.kneighbors(queries);
+      return transfer_count().to_host_bytes - before;
+    };
+    bytes(1000), bytes(20000);  // products of these shapes are measured once
+    CHECK(bytes(1000) == bytes(20000));
+    CHECK(bytes(1000) < 30 * 13 * 8 + 100);  // 5 neighbors and 8 more candidates
+  });
+}
+
 TEST_CASE("NearestNeighbors: errors") {
   CHECK_THROWS_AS(NearestNeighbors({.n_neighbors = 0}), Error);
   CHECK_THROWS_AS(NearestNeighbors({.radius = -1}), Error);
