@@ -16,10 +16,13 @@ inline int64_t rows_per_block(int64_t features) {
 }
 
 /// Calls body(rows, begin) for consecutive rows of x [n, features]. The blocks depend only on the
-/// shape of x.
+/// shape of x, and whether it is on the CPU. On other devices there are at most 64 blocks.
 template <class Body>
 void for_each_row_block(const Tensor& x, const Body& body) {
-  const int64_t step = rows_per_block(x.dim(1));
+  constexpr int64_t kMostBlocks = 64, kLarger = 4;
+  int64_t step = rows_per_block(x.dim(1));
+  if (!x.device().is_cpu())
+    step = std::max(kLarger * step, (x.dim(0) + kMostBlocks - 1) / kMostBlocks);
   for (int64_t begin = 0; begin < x.dim(0); begin += step)
     body(x.slice(0, begin, std::min(step, x.dim(0) - begin)), begin);
 }

@@ -42,6 +42,8 @@ void run(const bench::Estimator& estimator, const std::filesystem::path& folder)
   const Device device = Device::parse("");  // KAISEKI_DEVICE
   const bench::Data data{nn::read_npy(folder / "x.npy").to(device),
                          nn::read_npy(folder / "y.npy").to(device)};
+  for (const Tensor* t : {&data.x, &data.y}) t->buffer().on_device(Access::read);  // uploads it
+  device.synchronize();
   reset_peak();
   const double before = status_bytes("VmRSS");
   const uint64_t fallbacks = fallback_count();

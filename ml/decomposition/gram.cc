@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ml/decomposition/gram.h"
 
+#include <utility>
+
 #include "matrix/linalg/factor_cholesky.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
@@ -26,16 +28,30 @@ void center_into(const Tensor& x, const std::vector<double>& mean, double* out) 
 Tensor gram_on_device(const Tensor& x, const std::vector<double>& mean) {
   const int64_t features = x.dim(1);
   const Tensor shift = tensor_from(mean, {features}, x.device());
-  std::vector<double> sums(static_cast<size_t>(features * features));
+  ProductSum sum({features, features}, x.device());
   for_each_row_block(x, [&](const Tensor& rows, int64_t) {
     const Tensor centered = subtract(rows, shift);
-    const std::vector<float> product = matmul(centered, centered, true).to_vector<float>();
-    for (size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(product[i]);
+    sum.add(centered, centered);
   });
-  return f64_tensor(sums, {features, features});
+  return f64_tensor(sum.total(), {features, features});
 }
 
 }  // namespace
+
+ProductSum::ProductSum(const Shape& shape, Device device)
+    : part_(shape, DType::f32, device), total_(static_cast<size_t>(shape.elements())) {}
+
+void ProductSum::add(const Tensor& a, const Tensor& b) {
+  gemm(a, b, part_, {.transpose_a = true, .beta = pending_ ? 1.0f : 0.0f});
+  pending_ = true;
+  if (part_.device().is_cpu()) flush();
+}
+
+void ProductSum::flush() {
+  if (!std::exchange(pending_, false)) return;
+  const std::vector<float> part = part_.to_vector();
+  for (size_t i = 0; i < total_.size(); ++i) total_[i] += static_cast<double>(part[i]);
+}
 
 Tensor f64_tensor(const std::vector<double>& values, const Shape& shape) {
   return Tensor::from(std::span<const double>(values), shape, Device::cpu());

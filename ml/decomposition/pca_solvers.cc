@@ -14,15 +14,6 @@
 #include "ml/samples.h"
 
 namespace kaiseki::ml {
-namespace {
-
-void add_product(std::vector<double>& sums, const Tensor& a, const Tensor& b) {
-  const std::vector<float> product = matmul(a, b, true).to_vector<float>();
-  for (size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(product[i]);
-}
-
-}  // namespace
-
 PrincipalAxes largest_axes(const Tensor& symmetric, int64_t count) {
   const EighResult parts = eigh(symmetric);
   const int64_t n = symmetric.dim(0);
@@ -61,20 +52,20 @@ PrincipalAxes randomized_axes(const Tensor& x, const std::vector<double>& mean, 
   // One more than power_iterations, because the start is not yet in the range of x.
   for (int64_t i = 0; i <= options.power_iterations; ++i) {
     const Tensor from = narrow();
-    std::vector<double> sums(start.size());
+    ProductSum sum({features, width}, x.device());
     for_each_row_block(x, [&](const Tensor& rows, int64_t) {
       const Tensor centered = subtract(rows, shift);
-      add_product(sums, centered, matmul(centered, from));
+      sum.add(centered, matmul(centered, from));
     });
-    basis = qr(f64_tensor(sums, {features, width})).q;
+    basis = qr(f64_tensor(sum.total(), {features, width})).q;
   }
   const Tensor from = narrow();
-  std::vector<double> small(static_cast<size_t>(width * width));
+  ProductSum small({width, width}, x.device());
   for_each_row_block(x, [&](const Tensor& rows, int64_t) {
     const Tensor scores = matmul(subtract(rows, shift), from);
-    add_product(small, scores, scores);
+    small.add(scores, scores);
   });
-  const PrincipalAxes inner = largest_axes(f64_tensor(small, {width, width}), count);
+  const PrincipalAxes inner = largest_axes(f64_tensor(small.total(), {width, width}), count);
   const Tensor axes = matmul(f64_tensor(inner.axes, {count, width}), basis, false, true);
   return {axes.to_vector<double>(), inner.squares};
 }

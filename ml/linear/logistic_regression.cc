@@ -18,6 +18,8 @@ namespace {
 
 // Rows whose f32 sums become double. More rows would lose digits, fewer would cost time.
 constexpr int64_t kRows = 16384;
+// Of losses, that come from another device. Gradients are added there.
+constexpr int64_t kMostSums = 64;
 // For the default tolerance, the decrease where L-BFGS of SciPy stops.
 constexpr double kValueTolerance = 2.2e-5;
 
@@ -51,15 +53,30 @@ class LogisticLoss {
   /// Adds the gradients by w [outputs, features] and b [outputs]. Returns the value.
   double operator()(const Tensor& w, const Tensor& b, double* w_gradient,
                     double* b_gradient) const {
+    const bool on_cpu = x_.device().is_cpu();
+    const int64_t step = on_cpu ? kRows : std::max(kRows, (x_.dim(0) + kMostSums - 1) / kMostSums);
     double value = 0;
-    for (int64_t begin = 0; begin < x_.dim(0); begin += kRows) {
-      const int64_t rows = std::min(kRows, x_.dim(0) - begin);
+    std::vector<Tensor> values;
+    Tensor w_sum({outputs_, features()}, DType::f32, x_.device());
+    Tensor b_sum({outputs_}, DType::f32, x_.device());
+    for (int64_t begin = 0; begin < x_.dim(0); begin += step) {
+      const int64_t rows = std::min(step, x_.dim(0) - begin);
       const Tensor x = x_.slice(0, begin, rows);
       const LossBlock block = losses(x, w, b, begin, rows);
-      for (float loss : block.losses.to_vector()) value += loss;
-      add(matmul(block.deltas, x, true, false), w_gradient);
-      add(sum(block.deltas, {0}), b_gradient);
+      const float keep = on_cpu || begin == 0 ? 0 : 1;
+      gemm(block.deltas, x, w_sum, {.transpose_a = true, .beta = keep});
+      reduce_into(Reduction::sum, block.deltas, {0}, b_sum, keep);
+      if (on_cpu) {
+        for (float loss : block.losses.to_vector()) value += loss;
+      } else {
+        values.push_back(sum(block.losses, {0}, true));
+      }
+      if (!on_cpu && begin + step < x_.dim(0)) continue;
+      add(w_sum, w_gradient);
+      add(b_sum, b_gradient);
     }
+    if (!on_cpu)
+      for (float sum : concatenate(values, 0).to_vector()) value += sum;
     return value;
   }
 
@@ -78,12 +95,11 @@ class LogisticLoss {
     const Tensor codes = codes_.slice(0, begin, rows);
     LossBlock block;
     if (outputs_ == 1) {
-      const Tensor z = scores.reshape({rows});
+      block.losses = Tensor({rows}, DType::f32, x.device());
       // log(1 + exp(-s)) for the score s of the true class
-      block.losses =
-          elementwise("max((1 - 2*t) * z, 0.0) + log1p(exp(-abs(z)))", {{"t", codes}, {"z", z}});
-      block.deltas =
-          elementwise("sigmoid(z) - t", {{"t", codes}, {"z", z}}).reshape({rows, int64_t{1}});
+      update("l = max((1 - 2*t) * z, 0.0) + log1p(exp(-abs(z))); z = sigmoid(z) - t",
+             {{"l", block.losses}, {"z", scores.reshape({rows})}, {"t", codes}});
+      block.deltas = scores;
     } else {
       const CrossEntropy entropy = softmax_cross_entropy(scores, codes);
       block.losses = entropy.losses;
@@ -105,7 +121,7 @@ class LogisticLoss {
 LogisticRegression::LogisticRegression(LogisticRegressionOptions options)
     : options_(std::move(options)) {
   const std::string_view name = "LogisticRegression";
-  require(options_.c > 0 && std::isfinite(options_.c), name, "expected a c above 0, got ",
+  require(options_.c > 0 && std::isfinite(options_.c), name, "expected C above 0, got ",
           options_.c);
   require(options_.max_iter > 0, name, "expected a max_iter of 1 or more, got ", options_.max_iter);
   require(options_.tol >= 0, name, "expected a tol of 0 or more, got ", options_.tol);

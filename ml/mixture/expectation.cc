@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ml/mixture/expectation.h"
 
+#include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/statistics.h"
@@ -16,15 +17,19 @@ MixtureSums expectation(const Tensor& x, const Gaussians& model) {
     return sums;
   }
   const GaussiansOnDevice there(model, x.device());
-  MixtureSums sums(model);
-  sums.shifts = rounded_to_f32(model.means);
+  MixtureSummer summer(model, x.device());
+  std::vector<Tensor> likelihoods;  // of blocks
   for_each_row_block(x, [&](const Tensor& rows, int64_t) {
     const Tensor log_probabilities = there.log_probabilities(rows);
     const Tensor norms = logsumexp(log_probabilities, {0});
-    sums.log_likelihood += static_cast<double>(sum(norms).item());
-    sums.add(model, elementwise("exp(p - n)", {{"p", log_probabilities}, {"n", norms}}),
-             [&](int64_t k) { return there.differences(rows, k); });
+    likelihoods.push_back(sum(norms, {0}, true));
+    summer.add(elementwise("exp(p - n)", {{"p", log_probabilities}, {"n", norms}}),
+               [&](int64_t k) { return there.differences(rows, k); });
   });
+  MixtureSums sums = summer.take();
+  sums.shifts = rounded_to_f32(model.means);
+  for (const float value : concatenate(likelihoods, 0).to_vector())
+    sums.log_likelihood += static_cast<double>(value);
   return sums;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "base/error.h"
 #include "matrix/linalg/cholesky.h"
@@ -158,33 +159,63 @@ MixtureSums::MixtureSums(const Gaussians& model)
   if (!model.has_matrices()) second.resize(first.size());
 }
 
-void MixtureSums::add(const Gaussians& model, const Tensor& responsibilities,
-                      const std::function<Tensor(int64_t)>& shift_rows) {
-  const int64_t d = model.features, rows = responsibilities.dim(1);
-  add_values(weights.data(), sum(responsibilities, {1}));
-  for (int64_t k = 0; k < model.count; ++k) {
+MixtureSummer::MixtureSummer(const Gaussians& model, Device device)
+    : model_(model),
+      sums_(model),
+      weights_({model.count}, DType::f32, device),
+      first_({model.count, model.features}, DType::f32, device) {
+  const int64_t d = model.features;
+  if (model.type == CovarianceType::full) second_ = Tensor({model.count, d, d}, DType::f32, device);
+  if (!model.has_matrices()) second_ = Tensor({model.count, d}, DType::f32, device);
+}
+
+void MixtureSummer::add(const Tensor& responsibilities,
+                        const std::function<Tensor(int64_t)>& shift_rows) {
+  const int64_t d = model_.features, rows = responsibilities.dim(1);
+  const float keep = std::exchange(pending_, true) ? 1 : 0;
+  reduce_into(Reduction::sum, responsibilities, {1}, weights_, keep);
+  for (int64_t k = 0; k < model_.count; ++k) {
     const Tensor difference = shift_rows(k);
     const Tensor weight = responsibilities.slice(0, k, 1).reshape({rows, 1});
     const Tensor weighted = multiply(difference, weight);
-    add_values(first.data() + k * d, sum(weighted, {0}));
-    if (model.type == CovarianceType::full)
-      add_values(second.data() + k * d * d, matmul(weighted, difference, true));
-    if (!model.has_matrices())
-      add_values(second.data() + k * d, sum(multiply(weighted, difference), {0}));
+    Tensor first = first_.slice(0, k, 1).reshape({d});
+    reduce_into(Reduction::sum, weighted, {0}, first, keep);
+    if (!second_.defined()) continue;
+    if (model_.type == CovarianceType::full) {
+      Tensor second = second_.slice(0, k, 1).reshape({d, d});
+      gemm(weighted, difference, second, {.transpose_a = true, .beta = keep});
+    } else {
+      Tensor second = second_.slice(0, k, 1).reshape({d});
+      reduce_into(Reduction::sum, multiply(weighted, difference), {0}, second, keep);
+    }
   }
+  if (weights_.device().is_cpu()) flush();
+}
+
+void MixtureSummer::flush() {
+  if (!std::exchange(pending_, false)) return;
+  add_values(sums_.weights.data(), weights_);
+  add_values(sums_.first.data(), first_);
+  if (second_.defined()) add_values(sums_.second.data(), second_);
+}
+
+MixtureSums MixtureSummer::take() {
+  flush();
+  return std::move(sums_);
 }
 
 MixtureSums sums_of(const Tensor& x, const Gaussians& model, const std::vector<double>& mean,
                     const std::function<Tensor(int64_t begin, int64_t rows)>& responsibilities) {
-  MixtureSums sums(model);
-  const std::vector<double> shift = rounded_to_f32(mean);
-  for (int64_t k = 0; k < model.count; ++k)
-    sums.shifts.insert(sums.shifts.end(), shift.begin(), shift.end());
+  MixtureSummer summer(model, x.device());
   const Tensor there = tensor_from(mean, {model.features}, x.device());
   for_each_row_block(x, [&](const Tensor& rows, int64_t begin) {
     const Tensor difference = subtract(rows, there);
-    sums.add(model, responsibilities(begin, rows.dim(0)), [&](int64_t) { return difference; });
+    summer.add(responsibilities(begin, rows.dim(0)), [&](int64_t) { return difference; });
   });
+  MixtureSums sums = summer.take();
+  const std::vector<double> shift = rounded_to_f32(mean);
+  for (int64_t k = 0; k < model.count; ++k)
+    sums.shifts.insert(sums.shifts.end(), shift.begin(), shift.end());
   return sums;
 }
 

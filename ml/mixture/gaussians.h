@@ -67,9 +67,24 @@ struct MixtureSums {
   double log_likelihood = 0;
 
   explicit MixtureSums(const Gaussians& model);
+};
+
+/// Adds up the sums of blocks. On the CPU they are added in double. Another device adds them in
+/// f32, and only their sum comes to the host.
+class MixtureSummer {
+ public:
+  MixtureSummer(const Gaussians& model, Device device);
   /// Adds rows with the weights responsibilities [count, b]. shift_rows(k) is rows - shift of k.
-  void add(const Gaussians& model, const Tensor& responsibilities,
-           const std::function<Tensor(int64_t)>& shift_rows);
+  void add(const Tensor& responsibilities, const std::function<Tensor(int64_t)>& shift_rows);
+  MixtureSums take();
+
+ private:
+  void flush();
+
+  const Gaussians& model_;
+  MixtureSums sums_;
+  Tensor weights_, first_, second_;  // f32, of the shapes of MixtureSums
+  bool pending_ = false;
 };
 
 /// The products of all samples around their mean, which a tied covariance needs.

@@ -152,6 +152,23 @@ TEST_CASE("PCA: on every device") {
   }
 }
 
+TEST_CASE("PCA: on a device, only sums of products come to the host") {
+  for_each_device([](Device device) {
+    if (device.is_cpu()) return;
+    for (const PcaSolver solver : {PcaSolver::full, PcaSolver::randomized}) {
+      const auto bytes = [&](int64_t n) {
+        const Tensor x = random_tensor({n, 6}, 1, device);
+        PCA model({.n_components = 2, .solver = solver, .iterated_power = 3});
+        const uint64_t before = transfer_count().to_host_bytes;
+        model.fit(x);
+        return transfer_count().to_host_bytes - before;
+      };
+      bytes(1000), bytes(9000);  // products of these shapes are measured once
+      CHECK(bytes(1000) == bytes(9000));
+    }
+  });
+}
+
 TEST_CASE("PCA: errors") {
   CHECK_THROWS_AS(PCA({.n_components = 0}), Error);
   CHECK_THROWS_AS(PCA({.n_components = 1.0}), Error);

@@ -76,6 +76,27 @@ TEST_CASE("LogisticRegression: on every device without a fallback, with any labe
   });
 }
 
+TEST_CASE("LogisticRegression: on a device, the transfers of an iteration do not grow with n") {
+  for_each_device([](Device device) {
+    if (device.is_cpu()) return;
+    const auto bytes = [&](int64_t n, int64_t iterations) {
+      const MlSet set = blobs_set(n, 6, 2, 3).to(device);
+      LogisticRegression model({.max_iter = iterations, .tol = 0});
+      const uint64_t before = transfer_count().to_host_bytes;
+      model.fit(set.x, set.y);
+      CHECK(model.iterations() == iterations);
+      return transfer_count().to_host_bytes - before;
+    };
+    for (const int64_t n : {1000, 40000}) {
+      bytes(n, 2);  // products of these shapes are measured once
+      const uint64_t one = bytes(n, 3) - bytes(n, 2);
+      CHECK(one > 0);
+      // A few steps of the line search, each with 7 gradients and at most 64 sums of losses.
+      CHECK(one < 4 * (7 + 64) * sizeof(float));
+    }
+  });
+}
+
 TEST_CASE("Tempura's fault: softmax overwrote its input, and predict returned probabilities") {
   const MlSet set = labeled_set("blobs");
   const std::vector<float> before = set.x.to_vector();

@@ -207,6 +207,30 @@ TEST_CASE("GaussianMixture: any number of threads, any device") {
   }
 }
 
+TEST_CASE("GaussianMixture: on a device, the transfers of an iteration do not grow with n") {
+  for_each_device([](Device device) {
+    if (device.is_cpu()) return;
+    for (const CovarianceType type : {CovarianceType::full, CovarianceType::tied,
+                                      CovarianceType::diag, CovarianceType::spherical}) {
+      const auto bytes = [&](int64_t n, int64_t iterations) {
+        const Tensor x = random_tensor({n, 4}, 1, device);
+        GaussianMixture model(
+            {.n_components = 3, .covariance_type = type, .tol = 0, .max_iter = iterations});
+        const uint64_t before = transfer_count().to_host_bytes;
+        model.fit(x);
+        return transfer_count().to_host_bytes - before;
+      };
+      for (const int64_t n : {1000, 9000}) {
+        bytes(n, 2);  // products of these shapes are measured once
+        const uint64_t one = bytes(n, 3) - bytes(n, 2);
+        CHECK(one > 0);
+        // Weights, first and second sums of 3 components, and at most 64 likelihoods.
+        CHECK(one <= (3 + 3 * 4 + 3 * 16 + 64) * sizeof(float));
+      }
+    }
+  });
+}
+
 TEST_CASE("GaussianMixture: equal samples") {
   GaussianMixture model({.n_components = 2});
   model.fit(Tensor::full({10, 3}, 4, Device::cpu()));
