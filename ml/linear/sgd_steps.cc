@@ -206,7 +206,7 @@ void check_problem(const SgdProblem& p, std::string_view name) {
   require(p.l1_ratio >= 0 && p.l1_ratio <= 1, name, "expected an l1_ratio from 0 to 1, got ",
           p.l1_ratio);
   require(p.epsilon >= 0, name, "expected an epsilon of 0 or more, got ", p.epsilon);
-  require(p.c > 0, name, "expected a c above 0, got ", p.c);
+  require(p.c > 0, name, "expected C above 0, got ", p.c);
   require(p.max_iter > 0, name, "expected a max_iter of 1 or more, got ", p.max_iter);
   require(p.n_iter_no_change > 0, name, "expected an n_iter_no_change of 1 or more, got ",
           p.n_iter_no_change);

@@ -149,7 +149,7 @@ Tensor class_scores(const Tensor& decisions, int64_t classes) {
 
 SVC::SVC(SVCOptions options) : options_(std::move(options)) {
   check_kernel(kernel_options(options_), kName);
-  require(options_.c > 0 && std::isfinite(options_.c), kName, "expected c above 0, got ",
+  require(options_.c > 0 && std::isfinite(options_.c), kName, "expected C above 0, got ",
           options_.c);
   require(options_.tol > 0 && std::isfinite(options_.tol), kName, "expected tol above 0, got ",
           options_.tol);

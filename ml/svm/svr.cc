@@ -44,7 +44,7 @@ SmoProblem regression_problem(const std::vector<float>& targets, const SVROption
 
 SVR::SVR(SVROptions options) : options_(options) {
   check_kernel(kernel_options(options_), kName);
-  require(options_.c > 0 && std::isfinite(options_.c), kName, "expected c above 0, got ",
+  require(options_.c > 0 && std::isfinite(options_.c), kName, "expected C above 0, got ",
           options_.c);
   require(options_.epsilon >= 0 && std::isfinite(options_.epsilon), kName,
           "expected epsilon of 0 or more, got ", options_.epsilon);
