@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Distances of rows [n, features] from centers [count, features], and sums of the rows of each
 // cluster. A work-item computes the distances of 16 rows from CENTERS centers at a time. ALONG 1:
-// vectors run along features, else over rows.
+// vectors run along features, else over rows. PRODUCTS: products of rows and centers instead.
 #ifdef CENTERS
+#ifdef PRODUCTS
+#define ADD_TERM(value, center, sum) fma(value, center, sum)
+#else
+#define ADD_TERM(value, center, sum) fma((value) - (center), (value) - (center), sum)
+#endif
+
 inline float sum16(float16 v) {
   float8 a = v.lo + v.hi;
   float4 b = a.lo + a.hi;
@@ -25,17 +31,15 @@ inline void distances_along_rows(INDEX row0, INDEX n, INDEX features, __global c
 #pragma unroll
       for (int c = 0; c < CENTERS; ++c) {
         float16 center = vload16(0, to[c] + i);
-        float16 near = first - center, far = second - center;
-        left[c] = fma(near, near, left[c]);
-        right[c] = fma(far, far, right[c]);
+        left[c] = ADD_TERM(first, center, left[c]);
+        right[c] = ADD_TERM(second, center, right[c]);
       }
     }
     for (int c = 0; c < CENTERS; ++c) {
       float near = sum16(left[c]), far = sum16(right[c]);
       for (INDEX rest = i; rest < features; ++rest) {
-        float p = a[rest] - to[c][rest], q = b[rest] - to[c][rest];
-        near = fma(p, p, near);
-        far = fma(q, q, far);
+        near = ADD_TERM(a[rest], to[c][rest], near);
+        far = ADD_TERM(b[rest], to[c][rest], far);
       }
       lanes[c][r] = near;
       lanes[c][r + 1] = far;
@@ -50,10 +54,8 @@ inline void distances_along_rows(INDEX row0, INDEX n, INDEX features, __global c
   float16 value = (float16)(ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7),   \
                             ROW(8), ROW(9), ROW(10), ROW(11), ROW(12), ROW(13), ROW(14),      \
                             ROW(15));                                                         \
-  _Pragma("unroll") for (int c = 0; c < CENTERS; ++c) {                                       \
-    float16 difference = value - to[c][i];                                                    \
-    sums[c] = fma(difference, difference, sums[c]);                                           \
-  }
+  _Pragma("unroll") for (int c = 0; c < CENTERS; ++c)                                         \
+    sums[c] = ADD_TERM(value, (float16)(to[c][i]), sums[c]);
 #define WHOLE_ROW(l) x[(l) * features + i]
 #define LAST_ROW(l) x[min(rest - 1, (INDEX)(l)) * features + i]
 
@@ -88,6 +90,32 @@ inline void distances_of_rows(INDEX row0, INDEX n, INDEX features, INDEX first, 
 #endif
 }
 
+#ifdef PRODUCTS
+// C = alpha * X centers^T + beta * C + bias, with the columns of C as centers.
+WIDE __kernel void row_products(INDEX n, INDEX features, INDEX count, INDEX ldc, float alpha,
+                                float beta, __global const float* x, ulong x_at,
+                                __global const float* centers, ulong centers_at,
+                                __global const float* bias, ulong bias_at, __global float* y,
+                                ulong y_at) {
+  INDEX row0 = (INDEX)get_global_id(0) * 16;
+  if (row0 >= n) return;
+  float16 sums[CENTERS];
+  float lanes[CENTERS][16];
+  distances_of_rows(row0, n, features, 0, count, x + x_at, centers + centers_at, sums);
+#pragma unroll
+  for (int c = 0; c < CENTERS; ++c) vstore16(alpha * sums[c], 0, lanes[c]);
+  for (int l = 0; l < min((INDEX)16, n - row0); ++l)
+    for (int c = 0; c < count; ++c) {
+      __global float* into = y + y_at + (row0 + l) * ldc + c;
+      float value = lanes[c][l];
+      if (beta != 0) value += beta * *into;
+#if BIAS
+      value += bias[bias_at + c];
+#endif
+      *into = value;
+    }
+}
+#else
 inline void put16(float16 value, INDEX rest, __global float* y) {
   if (rest >= 16) {
     vstore16(value, 0, y);
@@ -136,6 +164,48 @@ WIDE __kernel void nearest_labels(INDEX n, INDEX features, INDEX count, __global
   for (int l = 0; l < min((INDEX)16, n - row0); ++l) labels[labels_at + row0 + l] = lanes[l];
 }
 #endif
+#endif
+
+// y [pieces, m, n]: the sums of a[row][i] * b[row][j] over pieces of `piece` rows.
+WIDE __kernel void column_products(INDEX m, INDEX n, INDEX k, INDEX lda, INDEX ldb, INDEX pieces,
+                                   INDEX piece, __global const float* a, ulong a_at,
+                                   __global const float* b, ulong b_at, __global float* y,
+                                   ulong y_at) {
+  INDEX item = get_global_id(0);
+  if (item >= pieces) return;
+  y += y_at + item * m * n;
+  for (INDEX i = 0; i < m * n; ++i) y[i] = 0;
+  INDEX row = item * piece, end = min(k, row + piece);
+  while (row < end) {
+    // Four rows for each access to the sums.
+    INDEX rows = min((INDEX)4, end - row);
+    __global const float* left = a + a_at + row * lda;
+    __global const float* right = b + b_at + row * ldb;
+    for (INDEX i = 0; i < m; ++i) {
+      float w0 = left[i], w1 = rows > 1 ? left[lda + i] : 0, w2 = rows > 2 ? left[2 * lda + i] : 0,
+            w3 = rows > 3 ? left[3 * lda + i] : 0;
+      __global float* sum = y + i * n;
+      INDEX j = 0;
+      if (rows == 4)
+        for (; j + 16 <= n; j += 16) {
+          float16 total = vload16(0, sum + j);
+          total = fma((float16)(w0), vload16(0, right + j), total);
+          total = fma((float16)(w1), vload16(0, right + ldb + j), total);
+          total = fma((float16)(w2), vload16(0, right + 2 * ldb + j), total);
+          total = fma((float16)(w3), vload16(0, right + 3 * ldb + j), total);
+          vstore16(total, 0, sum + j);
+        }
+      for (; j < n; ++j) {
+        float total = fma(w0, right[j], sum[j]);
+        if (rows > 1) total = fma(w1, right[ldb + j], total);
+        if (rows > 2) total = fma(w2, right[2 * ldb + j], total);
+        if (rows > 3) total = fma(w3, right[3 * ldb + j], total);
+        sum[j] = total;
+      }
+    }
+    row += rows;
+  }
+}
 
 // y [pieces, count, features + 1]: the sums of pieces of `piece` rows, one work-item per piece.
 __kernel void cluster_sums(INDEX n, INDEX features, INDEX count, INDEX pieces, INDEX piece,

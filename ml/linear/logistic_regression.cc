@@ -18,7 +18,9 @@ namespace {
 
 // Rows whose f32 sums become double. More rows would lose digits, fewer would cost time.
 constexpr int64_t kRows = 16384;
-// Of losses, that come from another device. Gradients are added there.
+// Another device adds all blocks. Fewer of them need fewer kernels.
+constexpr int64_t kDeviceRows = 65536;
+// Of losses, which come to the host.
 constexpr int64_t kMostSums = 64;
 // For the default tolerance, the decrease where L-BFGS of SciPy stops.
 constexpr double kValueTolerance = 2.2e-5;
@@ -54,7 +56,8 @@ class LogisticLoss {
   double operator()(const Tensor& w, const Tensor& b, double* w_gradient,
                     double* b_gradient) const {
     const bool on_cpu = x_.device().is_cpu();
-    const int64_t step = on_cpu ? kRows : std::max(kRows, (x_.dim(0) + kMostSums - 1) / kMostSums);
+    const int64_t step =
+        on_cpu ? kRows : std::max(kDeviceRows, (x_.dim(0) + kMostSums - 1) / kMostSums);
     double value = 0;
     std::vector<Tensor> values;
     Tensor w_sum({outputs_, features()}, DType::f32, x_.device());

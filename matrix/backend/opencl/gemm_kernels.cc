@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "matrix/backend/opencl/clblast.h"
+#include "matrix/backend/opencl/gemm_thin.h"
 #include "matrix/backend/opencl/launch.h"
 
 namespace kaiseki::opencl {
@@ -140,6 +141,8 @@ constexpr GemmCandidate kCpu[] = {
     {"packed 12x32", always, packed<12, 2>},
     {"packed 6x16", always, packed<6, 1>},
     {"direct", is_small, gemm_direct},
+    {"few columns", has_few_columns, gemm_few_columns, false},
+    {"few rows", has_few_rows, gemm_few_rows, false},
     {"clblast", clblast_serves, gemm_clblast, false},
 };
 
