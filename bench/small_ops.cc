@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "matrix/backend/backend.h"
 #include "matrix/backend/small_tasks.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
@@ -84,7 +85,7 @@ int main() {
   for (const DeviceInfo& info : list_devices()) {
     if (info.device.is_cpu()) continue;
     std::printf("%s: a task is small up to %lld elements\n", info.device.name().c_str(),
-                static_cast<long long>(small_task_limit(info.device)));
+                static_cast<long long>(info.device.backend().small_task_limit()));
     for (const bench::Task& task : tasks) bench::run(task, info.device);
   }
 }

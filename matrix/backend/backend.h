@@ -30,6 +30,10 @@ class Backend {
   /// kernels.
   virtual uint64_t queued_kernels() const { return 0; }
 
+  /// Tasks of at most this many elements are faster on the CPU, with their transfers. 0 if the
+  /// backend has no memory of its own. The first call may measure it.
+  virtual int64_t small_task_limit() { return 0; }
+
   /// The device's memory, for its allocator.
   virtual RawMemory& raw_memory() = 0;
 

@@ -4,7 +4,6 @@
 // result then is not on the device either, so a chain of small operations transfers nothing.
 #pragma once
 
-#include <cstdint>
 #include <initializer_list>
 #include <span>
 
@@ -12,24 +11,27 @@
 
 namespace kaiseki {
 
+class Backend;
+
 /// Default: true. Tests of a device's kernels set false.
 void set_small_tasks_on_cpu(bool on_cpu);
 /// Off while choices by time must not change results (TunePolicy::deterministic).
 void set_small_tasks_deterministic(bool deterministic);
 
-/// The elements that a core reads or writes in the time of one small task on the device: an upload,
-/// a kernel and a download. 0 on the CPU. The first call of a device measures this for about 1 ms.
-int64_t small_task_limit(Device device);
-
 enum class SmallTask : bool { no, yes };
 
-/// Returns whether a task that reads or writes this many elements should run on the CPU. It should
-/// not if an input is on the device, or if the result has contents there.
+/// Returns whether a task that reads or writes this many elements should run on the CPU
+/// (Backend::small_task_limit()). It should not if an input is on the device, or if the result has
+/// contents there.
 SmallTask is_small_task(const Tensor& result, std::span<const Tensor* const> inputs,
                         double elements);
 inline SmallTask is_small_task(const Tensor& result, std::initializer_list<const Tensor*> inputs,
                                double elements) {
   return is_small_task(result, std::span(inputs.begin(), inputs.size()), elements);
 }
+
+/// The elements that a core reads or writes in the time of an upload, a kernel and a download. For
+/// backends with memory of their own. Measures for about 1 ms.
+int64_t measure_small_task_limit(const Backend& backend);
 
 }  // namespace kaiseki

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "matrix/backend/entry.h"
 #include "matrix/backend/opencl/kernels.h"
+#include "matrix/backend/small_tasks.h"
 
 namespace kaiseki {
 namespace opencl {
@@ -28,6 +29,16 @@ DeviceInfo device_info(int index, const OpenclDeviceProperties& facts) {
 OpenclBackend::OpenclBackend(OpenclDevice& device) : device_(device) {
   OpenclKernels kernels(device, kernels_);
   for (const auto add : kKernels) add(kernels);
+}
+
+int64_t OpenclBackend::small_task_limit() {
+  std::call_once(limit_is_known_, [this] {
+    try {
+      small_task_limit_ = measure_small_task_limit(*this);
+    } catch (const KernelError&) {  // the operation itself then falls back
+    }
+  });
+  return small_task_limit_;
 }
 
 DeviceInfo OpenclBackend::info() const { return device_info(device_.index(), device_.facts()); }

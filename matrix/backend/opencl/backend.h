@@ -2,6 +2,8 @@
 // The OpenCL backend. Each operation is in a file of this folder.
 #pragma once
 
+#include <mutex>
+
 #include "matrix/backend/backend.h"
 #include "matrix/backend/opencl/device.h"
 #include "matrix/conv/solver.h"
@@ -19,11 +21,14 @@ class OpenclBackend : public Backend {
   DeviceInfo info() const override;
   void synchronize() override { device_.finish(); }
   uint64_t queued_kernels() const override { return opencl_kernel_count().launches; }
+  int64_t small_task_limit() override;
   RawMemory& raw_memory() override { return device_; }
   std::span<const ConvSolver* const> conv_solvers() const override;
 
  private:
   OpenclDevice& device_;
+  std::once_flag limit_is_known_;
+  int64_t small_task_limit_ = 0;
 };
 
 DeviceInfo device_info(int index, const OpenclDeviceProperties& facts);

@@ -55,7 +55,7 @@ float chain(Device device, int64_t n) {
 
 TEST_CASE("small tasks: a chain of new tensors runs on the CPU and transfers nothing") {
   for_each_other_device([](Device device) {
-    CHECK(small_task_limit(device) > 0);
+    CHECK(device.backend().small_task_limit() > 0);
     for (int64_t n : {1, 7, 17}) {
       CAPTURE(n);
       const Work work;
@@ -63,7 +63,7 @@ TEST_CASE("small tasks: a chain of new tensors runs on the CPU and transfers not
       CHECK(work.none());
     }
   });
-  CHECK(small_task_limit(Device::cpu()) == 0);
+  CHECK(Device::cpu().backend().small_task_limit() == 0);
 }
 
 TEST_CASE("small tasks: large tasks and tensors on the device stay on the device") {
