@@ -66,7 +66,8 @@ void run(const Options& options, int batch, const std::filesystem::path& folder)
   }
   const double wall_used = seconds_of(CLOCK_MONOTONIC) - wall;
   const double cpu_used = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-  if (pool.progress(task).done != tickets || pool.counted(dist::PoolEvent::accepted) != specs.size())
+  if (pool.progress(task).done != tickets ||
+      pool.counted(dist::PoolEvent::accepted) != specs.size())
     throw Error("[pool_tickets] expected each ticket to be accepted once");
   const double rate = tickets / wall_used;
   std::printf(
