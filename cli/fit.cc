@@ -121,7 +121,7 @@ void print_classes(const ml::Model& model, const Part& part, bool is_test,
 struct Search {
   Json settings;
   std::vector<ml::SearchResult> results;
-  std::string pool = {};  // what nodes did; empty without a pool
+  std::string pool = {};  // the work of the nodes, as a text; empty without a pool
 };
 
 Search search(const FitCommand& c, const Json& settings, const Part& train, Device device) {

@@ -30,7 +30,7 @@ inline void add_author_functions(PoolOptions& options) {
   options.soft_deadlines.insert({kTrainingFunction, kFitFunction});
 }
 
-/// What an author gives to nodes.
+/// An author gives this work to nodes.
 struct AuthorWork {
   std::string function = kTrainingFunction;
   std::string name = "training";  // for the console and for messages

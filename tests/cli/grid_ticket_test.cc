@@ -28,7 +28,7 @@ ByteVector text_bytes(std::string_view text) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// What a node answers to this ticket.
+/// A node that answers one ticket after the other.
 struct TestNode {
   explicit TestNode(Device device) : compute(fit_function(device)) {}
 

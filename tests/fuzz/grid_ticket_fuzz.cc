@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tickets, samples and scores of kaiseki fit --pool. What was read must be the same after writing
-// and reading.
+// Reads tickets, samples and scores of kaiseki fit --pool. Each must survive a second writing and
+// reading.
 #include <cmath>
 
 #include "cli/grid_ticket.h"

@@ -33,7 +33,7 @@ void for_each_other_device(const Body& body) {
   });
 }
 
-/// What devices did since this was made.
+/// Counts the work of devices since its construction.
 struct Work {
   uint64_t kernels = opencl_kernel_count().launches;
   TransferCount transfers = transfer_count();
