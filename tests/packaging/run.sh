@@ -72,13 +72,13 @@ only_public_headers() {
     [ ! -e "$work/prefix/include/kaiseki/matrix/backend/cpu" ] && [ ! -e "$work/prefix/include/kaiseki/dist/net/beast" ] &&
     [ -z "$(find "$work/prefix/include" -name 'fft_plan.h' -o -name 'http_client.cc')" ]
 }
-# The headers that the pages include, and those in the tables of docs/cpp.md.
+# The headers of Kaiseki that the pages include, and those in the tables of docs/cpp.md.
 documented_headers() {
   local header status=0
   while read -r header; do
     [ -f "$work/prefix/include/kaiseki/$header" ] || { echo "packaging: the pages have $header, which is not installed"; status=1; }
   done < <(cd "$root" && { sed -n 's/^#include <\(.*\/.*\.h\)>.*/\1/p' README.md docs/*.md docs/guides/*.md
-    grep '^|' docs/cpp.md docs/guides/embed.md | grep -o '`[a-z_/]*\.h`' | tr -d '`'; } | grep -v '^sys/' | sort -u)
+    grep '^|' docs/cpp.md docs/guides/embed.md | grep -o '`[a-z_/]*\.h`' | tr -d '`'; } | grep -vE '^(sys|hwy)/' | sort -u)
   return $status
 }
 components() {
