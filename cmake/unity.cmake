@@ -42,6 +42,9 @@ function(kaiseki_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # In a group, types of unnamed namespaces are not in the compiler's main file. g++ would warn about that.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  # A group includes its sources by their absolute paths. Without them in __FILE__, clones in other folders share the
+  # compiler cache.
+  target_compile_options(${target} PRIVATE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
   get_target_property(sources ${target} SOURCES)
   get_target_property(folder ${target} SOURCE_DIR)
   set(groups 0)

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "tests/support/folder.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 namespace fs = std::filesystem;
@@ -33,7 +34,7 @@ class Mirrors {
       ::dup2(to_server[0], 0);
       ::dup2(from_server[1], 1);
       ::close(to_server[1]);
-      ::execlp("python3", "python3", KAISEKI_SOURCE_DIR "/tests/cli/http_server.py",
+      ::execlp("python3", "python3", (test::source_dir() + "/tests/cli/http_server.py").c_str(),
                folder.path.c_str(), nullptr);
       ::_exit(127);
     }

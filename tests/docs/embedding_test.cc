@@ -13,6 +13,7 @@ using namespace kaiseki;
 #include <filesystem>
 
 #include "tests/docs/page.h"
+#include "tests/support/source_dir.h"
 
 namespace fs = std::filesystem;
 
@@ -25,7 +26,7 @@ class WithModels {
       : before_(fs::current_path()),
         folder_(fs::temp_directory_path() / ("kaiseki_docs_" + std::to_string(::getpid()))) {
     fs::create_directories(folder_);
-    fs::create_directory_symlink(fs::path(KAISEKI_SOURCE_DIR) / "models", folder_ / "models");
+    fs::create_directory_symlink(fs::path(test::source_dir()) / "models", folder_ / "models");
     fs::current_path(folder_);
   }
   ~WithModels() {

@@ -9,11 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_dir.h"
+
 namespace kaiseki::test {
 
 /// Returns the text of a file of the sources.
 inline std::string text_of(const std::string& path) {
-  std::ifstream file(std::string(KAISEKI_SOURCE_DIR) + "/" + path);
+  std::ifstream file(test::source_dir() + "/" + path);
   REQUIRE_MESSAGE(file, path);
   std::ostringstream text;
   text << file.rdbuf();

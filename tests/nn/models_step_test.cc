@@ -10,6 +10,7 @@
 #include "nn/network.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -72,7 +73,7 @@ struct Expected {
 };
 
 std::vector<Expected> read_step(const std::string& network) {
-  std::ifstream file(fs::path(KAISEKI_SOURCE_DIR) / "tests/reference/networks" / network /
+  std::ifstream file(fs::path(test::source_dir()) / "tests/reference/networks" / network /
                      "step.txt");
   std::vector<Expected> lines;
   for (Expected e; file >> e.kind >> e.name >> e.norm >> e.product >> e.elements[0] >>
@@ -107,7 +108,7 @@ void check_agrees(const Tensor& tensor, const Expected& expected) {
 
 void check_step(const std::string& name, Device device) {
   CAPTURE(name);
-  std::ifstream file(fs::path(KAISEKI_SOURCE_DIR) / "models" / (name + ".json"));
+  std::ifstream file(fs::path(test::source_dir()) / "models" / (name + ".json"));
   std::stringstream text;
   text << file.rdbuf();
   const std::string json =  // its random numbers differ from PyTorch's

@@ -9,13 +9,14 @@
 #include "base/error.h"
 #include "nn/network.h"
 #include "tests/support/reference.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kSource = KAISEKI_SOURCE_DIR;
+const fs::path kSource = test::source_dir();
 
 struct Published {
   const char* network;

@@ -13,6 +13,7 @@
 #include "nn/optimizer.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/layer_reference.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -21,7 +22,7 @@ using nn::Phase;
 
 namespace {
 
-const std::filesystem::path kModels = std::filesystem::path(KAISEKI_SOURCE_DIR) / "models";
+const std::filesystem::path kModels = std::filesystem::path(test::source_dir()) / "models";
 
 Tensor labels_of(std::vector<int32_t> labels, Device device = Device::cpu()) {
   return Tensor::from(std::span<const int32_t>(labels), {static_cast<int64_t>(labels.size())},

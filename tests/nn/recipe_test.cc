@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "nn/network.h"
 #include "nn/parse_network.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 using nn::Network;
@@ -99,7 +100,7 @@ TEST_CASE("recipe: the first value of a key applies; a learning rate belongs to 
 }
 
 TEST_CASE("recipe: each network in models/ has one") {
-  const std::filesystem::path folder = std::string(KAISEKI_SOURCE_DIR) + "/models";
+  const std::filesystem::path folder = test::source_dir() + "/models";
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     CAPTURE(file.path());
     const ByteVector bytes = read_file(file.path(), 1 << 20);

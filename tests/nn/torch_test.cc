@@ -5,6 +5,7 @@
 #include "nn/io/npy.h"
 #include "nn/weights.h"
 #include "tests/support/gradcheck.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -47,7 +48,7 @@ void check_case(const fs::path& folder, Device device) {
 TEST_CASE("torch: every layer agrees, forward and backward, on every device") {
   int cases = 0;
   for (const auto& entry :
-       fs::directory_iterator(fs::path(KAISEKI_SOURCE_DIR) / "tests/reference/data")) {
+       fs::directory_iterator(fs::path(test::source_dir()) / "tests/reference/data")) {
     const std::string name = entry.path().filename().string();
     CAPTURE(name);
     for_each_device([&](Device device) { check_case(entry.path(), device); });

@@ -14,6 +14,7 @@
 
 #include "matrix/random.h"
 #include "matrix/tensor.h"
+#include "tests/support/source_dir.h"
 
 namespace kaiseki::test {
 
@@ -27,7 +28,7 @@ struct MlCase {
 class MlCases {
  public:
   explicit MlCases(const std::string& file) {
-    std::ifstream stream(std::string(KAISEKI_SOURCE_DIR) + "/tests/reference/ml/" + file);
+    std::ifstream stream(test::source_dir() + "/tests/reference/ml/" + file);
     REQUIRE(stream.good());
     for (std::string line; std::getline(stream, line);) {
       std::istringstream words(line);
@@ -79,7 +80,7 @@ inline MlSet ml_set(const std::string& name) {
     const MlCases cases(name + ".txt");
     return {matrix(cases["x"]), labels(cases["y"])};
   }
-  std::ifstream stream(std::string(KAISEKI_SOURCE_DIR) + "/tests/reference/ml/digits.txt");
+  std::ifstream stream(test::source_dir() + "/tests/reference/ml/digits.txt");
   REQUIRE(stream.good());
   std::vector<double> x, y;
   for (std::string line; std::getline(stream, line);) {

@@ -5,6 +5,7 @@
 #include "nn/train/evaluator.h"
 #include "tests/dist/train/fixture.h"
 #include "tests/dist/train/noise.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/tune_policy.h"
 
 namespace kaiseki::dist {
@@ -13,7 +14,7 @@ namespace {
 const TunePolicy kSame = {.mode = TuneMode::off, .deterministic = true};
 
 std::string file_of(const std::string& name) {
-  return std::string(KAISEKI_SOURCE_DIR) + "/models/" + name + ".json";
+  return test::source_dir() + "/models/" + name + ".json";
 }
 
 /// Bytes of one step, without samples.

@@ -7,13 +7,14 @@
 #include "dist/train/local_nodes.h"
 #include "dist/train/pool_updater.h"
 #include "nn/train/trainer.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 
 // clang-format off
 TEST_CASE("pool-training: the program trains a network over two nodes") {
   const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(KAISEKI_SOURCE_DIR);
+  std::filesystem::current_path(test::source_dir());
 // page: pool-training
 nn::Network network = nn::Network::load("models/lenet.json");
 nn::Iterator iterator(nn::open_dataset({.spec = "digits:2000"}), {.batch_size = 64});

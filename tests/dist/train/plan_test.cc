@@ -8,12 +8,13 @@
 #include "base/file.h"
 #include "nn/parse_network.h"
 #include "tests/dist/train/fixture.h"
+#include "tests/support/source_dir.h"
 
 namespace kaiseki::dist {
 namespace {
 
 NetworkSplit split_of(const std::string& name) {
-  const std::string file = std::string(KAISEKI_SOURCE_DIR) + "/models/" + name + ".json";
+  const std::string file = test::source_dir() + "/models/" + name + ".json";
   const ByteVector bytes = read_file(file, 1 << 20);
   return split_network(nn::parse_network(as_text(bytes), file));
 }

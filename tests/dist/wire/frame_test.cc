@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 using namespace kaiseki::dist;
@@ -16,7 +17,7 @@ namespace {
 
 Json vectors() {
   const ByteVector bytes =
-      read_file(std::filesystem::path(KAISEKI_SOURCE_DIR) / "tests/dist/wire/vectors/frames.json");
+      read_file(std::filesystem::path(test::source_dir()) / "tests/dist/wire/vectors/frames.json");
   return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "vectors");
 }
 

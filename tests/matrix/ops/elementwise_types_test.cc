@@ -11,6 +11,7 @@
 #include "matrix/ops/lazy.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -49,7 +50,7 @@ Doubles numbers_in(const std::string& text) {
 const NumpyTable& numpy_table() {
   static const NumpyTable table = [] {
     NumpyTable result;
-    std::ifstream file(KAISEKI_SOURCE_DIR "/tests/matrix/ops/numpy/elementwise.txt");
+    std::ifstream file(test::source_dir() + "/tests/matrix/ops/numpy/elementwise.txt");
     for (std::string line; std::getline(file, line);) {
       std::vector<std::string> field(1);
       for (size_t i = 0; i < line.size(); ++i) {

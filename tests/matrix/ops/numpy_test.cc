@@ -18,6 +18,7 @@
 #include "matrix/ops/statistics.h"
 #include "tests/support/devices.h"
 #include "tests/support/slow.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 
@@ -348,7 +349,7 @@ bool is_expected(const Tensor& actual, const std::string& expected) {
 }  // namespace
 
 TEST_CASE("arrays: NumPy's results for thousands of cases") {
-  std::ifstream file(std::string(KAISEKI_SOURCE_DIR) + "/tests/reference/array_cases.txt");
+  std::ifstream file(test::source_dir() + "/tests/reference/array_cases.txt");
   std::vector<std::pair<std::string, ArrayCase>> cases;
   for (std::string line; std::getline(file, line);) cases.emplace_back(line, parse_case(line));
   REQUIRE(cases.size() >= 11000);

@@ -10,6 +10,7 @@
 #include "matrix/ops/elementwise.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -60,7 +61,7 @@ Tensor printed_tensor(const PrintCase& c, Device device) {
 
 TEST_CASE("print: every text is NumPy's") {
   for_each_device([](Device device) {
-    std::ifstream file(KAISEKI_SOURCE_DIR "/tests/matrix/ops/numpy/print.txt");
+    std::ifstream file(test::source_dir() + "/tests/matrix/ops/numpy/print.txt");
     int count = 0;
     for (std::string first; std::getline(file, first); ++count) {
       std::string expected;

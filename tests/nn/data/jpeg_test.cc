@@ -10,6 +10,7 @@
 #include "tests/nn/data/pictures.h"
 #include "tests/nn/io/damage.h"
 #include "tests/support/folder.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
@@ -20,7 +21,7 @@ constexpr const char* kNames[] = {"gray",        "one_pixel", "full_color", "hal
                                   "progressive", "cmyk",      "ycck"};
 
 ByteVector stored(const std::string& name) {
-  return read_file(std::filesystem::path(KAISEKI_SOURCE_DIR) / "tests/nn/data/jpeg" /
+  return read_file(std::filesystem::path(test::source_dir()) / "tests/nn/data/jpeg" /
                    (name + ".jpg"));
 }
 

@@ -10,6 +10,7 @@
 #include "nn/registry.h"
 #include "nn/weights.h"
 #include "tests/support/gradcheck.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -153,7 +154,7 @@ TEST_CASE("onnx: imported layers state no defaults") {
 TEST_CASE("onnx: the shipped networks are exported and imported unchanged") {
   for (const char* name : {"lenet", "lenet-dag", "cifar"}) {
     const ByteVector json =
-        read_file(fs::path(KAISEKI_SOURCE_DIR) / "models" / (std::string(name) + ".json"));
+        read_file(fs::path(test::source_dir()) / "models" / (std::string(name) + ".json"));
     check_round_trip({reinterpret_cast<const char*>(json.data()), json.size()});
   }
 }

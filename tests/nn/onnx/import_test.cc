@@ -11,6 +11,7 @@
 #include "tests/nn/onnx/graph.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
+#include "tests/support/source_dir.h"
 
 using namespace kaiseki;
 using namespace kaiseki::test;
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kFolder = fs::path(KAISEKI_SOURCE_DIR) / "tests/reference/onnx";
+const fs::path kFolder = fs::path(test::source_dir()) / "tests/reference/onnx";
 
 ByteVector two_layers() {
   OnnxFile file{.input = {-1, 2, 3, 3}};

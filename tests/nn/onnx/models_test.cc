@@ -10,6 +10,7 @@
 #include "nn/onnx/onnx.h"
 #include "tests/support/reference.h"
 #include "tests/support/slow.h"
+#include "tests/support/source_dir.h"
 #include "tests/support/tune_policy.h"
 
 using namespace kaiseki;
@@ -24,7 +25,7 @@ std::string text_of(const ByteVector& bytes) {
 
 /// Replaces 4,096 outputs by 64, because one layer's weights would have 400 MB.
 std::string small(const std::string& network) {
-  const fs::path file = fs::path(KAISEKI_SOURCE_DIR) / "models" / (network + ".json");
+  const fs::path file = fs::path(test::source_dir()) / "models" / (network + ".json");
   return std::regex_replace(text_of(read_file(file)), std::regex("4096"), "64");
 }
 
