@@ -3,7 +3,6 @@
 // ratio of the peer's time to ours, for 1 and 2 threads. The runs alternate, so that both see the
 // same clock of the processor.
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,8 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <string>
 #include <vector>
 
+#include "bench/report.h"
 #include "matrix/linalg/cholesky.h"
 #include "matrix/linalg/eig.h"
 #include "matrix/linalg/eigh.h"
@@ -148,27 +149,15 @@ double seconds(const std::function<void()>& run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
-}
-
-void compare(const LinalgCase& c, int n, int threads) {
-  std::vector<double> ours, peer, ratios;
+void compare(const LinalgCase& c, int n) {
+  bench::Pairs pairs;
   double spent = seconds(c.ours) + seconds(c.peer);
   do {
-    ours.push_back(seconds(c.ours));
-    peer.push_back(seconds(c.peer));
-    ratios.push_back(peer.back() / ours.back());
-    spent += ours.back() + peer.back();
-  } while (ours.size() < 3 || (ours.size() < 15 && spent < 3));
-  std::printf(isatty(STDOUT_FILENO)
-                  ? "%-9s %5d  %d threads  ours %8.2f  theirs %8.2f ms  ratio %.2f\n"
-                  : "{\"bench\": \"linalg\", \"case\": \"%s %d\", \"peer\": \"openblas\", "
-                    "\"threads\": %d, \"ours\": %.3f, \"theirs\": %.3f, \"unit\": \"ms\", "
-                    "\"ratio\": %.3f}\n",
-              c.name, n, threads, 1e3 * median(ours), 1e3 * median(peer), median(ratios));
-  std::fflush(stdout);
+    const double ours = seconds(c.ours), theirs = seconds(c.peer);
+    pairs.add_times(1e3 * ours, 1e3 * theirs);
+    spent += ours + theirs;
+  } while (pairs.ours.size() < 3 || (pairs.ours.size() < 15 && spent < 3));
+  pairs.print("linalg", std::string(c.name) + ' ' + std::to_string(n), "openblas", "ms");
 }
 
 }  // namespace
@@ -186,6 +175,6 @@ int main(int argc, char** argv) {
     for (int n : sizes) {
       set_thread_count(threads);
       lapack.call("openblas_set_num_threads", threads);
-      for (const LinalgCase& c : cases(lapack, n)) compare(c, n, threads);
+      for (const LinalgCase& c : cases(lapack, n)) compare(c, n);
     }
 }

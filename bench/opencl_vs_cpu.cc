@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/median.h"
+#include "bench/report.h"
 #include "matrix/backend/backend.h"
 #include "matrix/backend/registry.h"
 #include "matrix/ops/gemm.h"
@@ -50,7 +51,7 @@ struct Product {
   }
 };
 
-void run_case(const std::string& text, int threads, const Options& options) {
+void run_case(const std::string& text, const Options& options) {
   long m = 0, n = 0, k = 0;
   if (std::sscanf(text.c_str(), "%ldx%ldx%ld", &m, &n, &k) != 3) {
     std::fprintf(stderr, "opencl_vs_cpu: expected a case like 64x64x64, got %s\n", text.c_str());
@@ -60,20 +61,12 @@ void run_case(const std::string& text, int threads, const Options& options) {
   cpu.seconds();
   opencl.seconds();
   double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  std::vector<double> ours, theirs, ratios;
+  Pairs pairs;
   for (int i = 0; i < options.pairs; ++i) {
-    theirs.push_back(flops / cpu.seconds() * 1e-9);
-    ours.push_back(flops / opencl.seconds() * 1e-9);
-    ratios.push_back(ours.back() / theirs.back());
+    const double theirs = cpu.seconds();
+    pairs.add_rates(flops / opencl.seconds() * 1e-9, flops / theirs * 1e-9);
   }
-  const char* format =
-      isatty(STDOUT_FILENO)
-          ? "opencl_vs_cpu  %-16s  %s  threads %d  ours %7.1f  theirs %7.1f  %s  ratio %.3f\n"
-          : "{\"bench\": \"opencl_vs_cpu\", \"case\": \"%s\", \"peer\": \"%s\", \"threads\": %d, "
-            "\"ours\": %.1f, \"theirs\": %.1f, \"unit\": \"%s\", \"ratio\": %.3f}\n";
-  std::printf(format, text.c_str(), "kaiseki cpu", threads, median(ours), median(theirs), "GFLOP/s",
-              median(ratios));
-  std::fflush(stdout);
+  pairs.print("opencl_vs_cpu", text, "kaiseki cpu", "GFLOP/s");
 }
 
 std::vector<int> numbers(const std::string& text) {
@@ -108,7 +101,7 @@ int run_threads(int threads, const Options& options) {
     return 1;
   }
   set_thread_count(threads);
-  for (auto& text : options.cases) run_case(text, threads, options);
+  for (auto& text : options.cases) run_case(text, options);
   return 0;
 }
 

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Operators of tensors against the same expression written by hand, on every device, in pairs of
 // runs. Prints the medians, and the median ratio of the pairs.
-#include <unistd.h>
-
-#include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <string>
-#include <vector>
 
+#include "bench/report.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/lazy.h"
-#include "matrix/threads.h"
 
 namespace kaiseki::bench {
 namespace {
 
 constexpr int kPairs = 15;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 template <class Run>
 double milliseconds(Device device, const Run& run) {
@@ -37,21 +27,13 @@ void compare(const char* text, const char* peer, Device device, int64_t n, const
              const Theirs& theirs) {
   milliseconds(device, ours);  // compiles the kernels
   milliseconds(device, theirs);
-  std::vector<double> our_times, their_times, ratios;
+  Pairs pairs;
   for (int i = 0; i < kPairs; ++i) {
-    our_times.push_back(milliseconds(device, ours));
-    their_times.push_back(milliseconds(device, theirs));
-    ratios.push_back(their_times.back() / our_times.back());
+    const double our_time = milliseconds(device, ours);
+    pairs.add_times(our_time, milliseconds(device, theirs));
   }
   const std::string name = std::string(text) + ' ' + std::to_string(n) + ' ' + device.name();
-  const char* format =
-      isatty(STDOUT_FILENO)
-          ? "operators  %-28s  %-12s  threads %d  ours %9.4f  theirs %9.4f  %s  ratio %.3f\n"
-          : "{\"bench\": \"operators\", \"case\": \"%s\", \"peer\": \"%s\", \"threads\": %d, "
-            "\"ours\": %.4f, \"theirs\": %.4f, \"unit\": \"%s\", \"ratio\": %.3f}\n";
-  std::printf(format, name.c_str(), peer, thread_count(), median(our_times), median(their_times),
-              "ms", median(ratios));
-  std::fflush(stdout);
+  pairs.print("operators", name, peer, "ms");
 }
 
 void run(Device device, int64_t n) {

@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Small tasks on each device: with small tasks on the CPU (the default) against all on the device,
 // and against tensors of the CPU. Prints medians and the median ratio of pairs of runs.
-#include <unistd.h>
-
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bench/report.h"
 #include "matrix/backend/backend.h"
 #include "matrix/backend/small_tasks.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
-#include "matrix/threads.h"
 
 namespace kaiseki::bench {
 namespace {
 
 constexpr int kPairs = 25;
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 /// A task as a program gives it to the library: numbers of the host in, numbers of the host out.
 struct Task {
@@ -50,21 +42,12 @@ template <class Theirs>
 void compare(const Task& task, const char* peer, Device device, const Theirs& theirs) {
   task.microseconds(device, true);  // compiles the kernels
   theirs();
-  std::vector<double> our_times, their_times, ratios;
+  Pairs pairs;
   for (int i = 0; i < kPairs; ++i) {
-    our_times.push_back(task.microseconds(device, true));
-    their_times.push_back(theirs());
-    ratios.push_back(their_times.back() / our_times.back());
+    const double ours = task.microseconds(device, true);
+    pairs.add_times(ours, theirs());
   }
-  const std::string name = task.name + ' ' + device.name();
-  const char* format =
-      isatty(STDOUT_FILENO)
-          ? "small_ops  %-40s  %-13s  threads %d  ours %9.1f  theirs %9.1f  %s  ratio %.2f\n"
-          : "{\"bench\": \"small_ops\", \"case\": \"%s\", \"peer\": \"%s\", \"threads\": %d, "
-            "\"ours\": %.1f, \"theirs\": %.1f, \"unit\": \"%s\", \"ratio\": %.2f}\n";
-  std::printf(format, name.c_str(), peer, thread_count(), median(our_times), median(their_times),
-              "us", median(ratios));
-  std::fflush(stdout);
+  pairs.print("small_ops", task.name + ' ' + device.name(), peer, "us");
 }
 
 void run(const Task& task, Device device) {

@@ -19,6 +19,7 @@
 
 #include "base/median.h"
 #include "bench/blas_peers.h"
+#include "bench/report.h"
 #include "matrix/backend/cpu/gemm.h"
 #include "matrix/threads.h"
 
@@ -96,27 +97,17 @@ void check(const Operands& x, const GemmCase& g, const std::string& peer) {
     }
 }
 
-void compare(const std::string& name, const BlasPeer& peer, Operands& x, int threads, int pairs) {
+void compare(const std::string& name, const BlasPeer& peer, Operands& x, int pairs) {
   const GemmCase g = parse_case(name);
   const GemmFn mine = ours(g), theirs = peer.prepare(g);
-  std::vector<double> rates, their_rates, ratios;
+  Pairs figures;
   const double work = 2e-9 * g.m * g.n * g.k;
   for (int i = 0; i < pairs; ++i) {
     const double s = seconds(mine, x, x.c), t = seconds(theirs, x, x.other);
-    rates.push_back(work / s), their_rates.push_back(work / t), ratios.push_back(t / s);
+    figures.add_rates(work / s, work / t);
   }
   check(x, g, peer.name);
-  if (isatty(STDOUT_FILENO))
-    std::printf("%-18s %-14s %d threads  ours %7.1f  theirs %7.1f GFLOP/s  ratio %.2f\n",
-                name.c_str(), peer.name.c_str(), threads, median(rates), median(their_rates),
-                median(ratios));
-  else
-    std::printf(
-        "{\"bench\":\"vs_blas\",\"case\":\"%s\",\"peer\":\"%s\",\"threads\":%d,\"ours\":%.2f,"
-        "\"theirs\":%.2f,\"unit\":\"GFLOP/s\",\"ratio\":%.3f}\n",
-        name.c_str(), peer.name.c_str(), threads, median(rates), median(their_rates),
-        median(ratios));
-  std::fflush(stdout);
+  figures.print("vs_blas", name, peer.name, "GFLOP/s");
 }
 
 struct Settings {
@@ -138,7 +129,7 @@ void run(const Settings& s, int threads) {
   for (const std::string& name : split(s.cases, ',')) {
     Operands x(parse_case(name));
     for (const BlasPeer& p : peers)
-      if (p.prepare) compare(name, p, x, threads, s.pairs);
+      if (p.prepare) compare(name, p, x, s.pairs);
   }
 }
 

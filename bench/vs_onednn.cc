@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/median.h"
+#include "bench/report.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/random.h"
 #include "matrix/threads.h"
@@ -159,15 +160,9 @@ double seconds(const std::function<void()>& call) {
   return *std::min_element(times.begin(), times.end());
 }
 
-void print(const std::string& name, const std::string& peer, int threads, double ours,
-           double theirs, double ratio) {
-  const char* format =
-      isatty(STDOUT_FILENO)
-          ? "%-30s %-14s %d threads  ours %6.1f  theirs %6.1f GFLOP/s  ratio %.2f\n"
-          : "{\"bench\":\"vs_onednn\",\"case\":\"%s\",\"peer\":\"%s\",\"threads\":%d,\"ours\":%.2f,"
-            "\"theirs\":%.2f,\"unit\":\"GFLOP/s\",\"ratio\":%.3f}\n";
-  std::printf(format, name.c_str(), peer.c_str(), threads, ours, theirs, ratio);
-  std::fflush(stdout);
+void print(const std::string& name, const std::string& peer, double ours, double theirs,
+           double ratio) {
+  print_case("vs_onednn", name, peer, ours, theirs, "GFLOP/s", ratio);
 }
 
 /// Geometric means over layers, and the worst layer.
@@ -179,11 +174,11 @@ class Summary {
     ratio_ += times * std::log(ratio);
     if (ratio < least_) least_ = ratio, worst_ = name, least_ours_ = ours, least_theirs_ = theirs;
   }
-  void print(int threads) const {
+  void print() const {
     if (count_ == 0) return;
-    bench::print("geometric mean", "onednn", threads, std::exp(ours_ / count_),
-                 std::exp(theirs_ / count_), std::exp(ratio_ / count_));
-    bench::print("worst: " + worst_, "onednn", threads, least_ours_, least_theirs_, least_);
+    bench::print("geometric mean", "onednn", std::exp(ours_ / count_), std::exp(theirs_ / count_),
+                 std::exp(ratio_ / count_));
+    bench::print("worst: " + worst_, "onednn", least_ours_, least_theirs_, least_);
   }
 
  private:
@@ -199,8 +194,7 @@ struct Peer {
   std::vector<double> rates{}, ratios{};
 };
 
-void compare(const Layer& layer, int64_t batch, int direction, int threads, int pairs,
-             Summary& summary) {
+void compare(const Layer& layer, int64_t batch, int direction, int pairs, Summary& summary) {
   Ours ours(layer, batch);
   std::vector<Peer> peers;
   peers.push_back({"onednn auto", onednn(ours.problem(), direction, kAuto)});
@@ -220,7 +214,7 @@ void compare(const Layer& layer, int64_t batch, int direction, int threads, int 
       *std::ranges::max_element(peers, {}, [](const Peer& peer) { return median(peer.rates); });
   const std::string name = std::string(layer.name) + ' ' + kDirections[direction];
   const double mine = median(rates), other = median(best.rates), ratio = median(best.ratios);
-  print(name, best.name, threads, mine, other, ratio);
+  print(name, best.name, mine, other, ratio);
   summary.add(name, layer.times, mine, other, ratio);
 }
 
@@ -268,7 +262,7 @@ int main(int argc, char** argv) {
       if (names.empty() ? i < kGoal : named(names, kLayers[i].name))
         for (int direction = 0; direction < 3; ++direction)
           if (named(directions, kDirections[direction]))
-            compare(kLayers[i], batch, direction, number, pairs, summary);
-    summary.print(number);
+            compare(kLayers[i], batch, direction, pairs, summary);
+    summary.print();
   }
 }
