@@ -12,13 +12,12 @@ import sys
 from npy import read_npy, write_npy
 from support import KAISEKI, LENET, ROOT, check, kaiseki, main, refuses, works
 
-COMMANDS = ["devices", "train", "eval", "predict", "run", "summary", "tune", "export", "bench", "serve", "join", "completion"]
+COMMANDS = re.findall(r"^  (\w+)  ", works("--help").stdout.partition("Subcommands:")[2], re.MULTILINE)
 
 
 def help_has_examples():
-    text = works("--help").stdout
+    check(len(COMMANDS) >= 14, "the help names the commands", str(COMMANDS))
     for command in COMMANDS:
-        check(command in text, f"{command} in the help")
         check(f"Examples:\n  " in (own := works(command, "--help").stdout) and f"kaiseki {command}" in own,
               f"examples of {command}", own)
     check(works("--version").stdout.startswith("kaiseki "), "a version")
