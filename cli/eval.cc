@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json_line.h"
 #include "cli/classes.h"
 #include "cli/commands.h"
 #include "cli/for_option.h"
+#include "cli/progress.h"
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
@@ -96,9 +98,9 @@ int run_command(const EvalCommand& c) {
 
   nn::EvaluateOptions how;
   how.batch_size = c.batch_size;
+  double drawn = steady_seconds();
   how.progress = [&](int64_t done) {
-    if (terminal().live && !c.json)
-      draw_live_line("evaluating  " + format_count(done) + " of " + format_count(samples->size()));
+    if (!c.json) show_evaluation(done, samples->size(), drawn);
   };
   nn::Evaluation e = nn::evaluate(network, samples, how);
   clear_live_line();

@@ -38,10 +38,12 @@ std::vector<std::string> display_vendors(const fs::path& pci) {
 
 std::string opencl_hint(const fs::path& pci) {
   const std::vector<std::string> found = display_vendors(pci);
+  std::string hints;
   for (const Vendor& vendor : kVendors)
     if (std::ranges::find(found, vendor.id) != found.end())
-      return std::string("this machine has ") + vendor.name +
-             " GPU: install its OpenCL driver, in Debian " + vendor.package;
+      hints += (hints.empty() ? std::string("this machine has ") : std::string("; it has ")) +
+               vendor.name + " GPU: install its OpenCL driver, in Debian " + vendor.package;
+  if (!hints.empty()) return hints;
   if (found.empty()) return "this machine has no GPU on its PCI bus";
   return "this machine has a GPU of vendor " + found.front() +
          ": ask its maker for an OpenCL driver";

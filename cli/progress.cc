@@ -52,6 +52,22 @@ std::string progress_bar(double share, int columns) {
   return styled(TextStyle::cyan, done) + styled(TextStyle::dim, rest);
 }
 
+void show_evaluation(int64_t done, int64_t total, double& drawn) {
+  const double now = steady_seconds();
+  if (now - drawn < (terminal().live ? kRedraw : kPlainLine)) return;
+  drawn = now;
+  const std::string what = interrupted() ? "evaluating, then stopping  " : "evaluating  ";
+  const std::string count = format_count(done) + " of " + format_count(total);
+  if (terminal().live) {
+    draw_live_line(styled(TextStyle::dim, what) +
+                   progress_bar(static_cast<double>(done) / static_cast<double>(total), 30) + "  " +
+                   count);
+  } else {
+    std::printf("%s%s\n", what.c_str(), count.c_str());
+    std::fflush(stdout);
+  }
+}
+
 void ProgressDisplay::on_start(nn::Trainer& trainer) {
   start_ = drawn_ = epoch_start_ = trained_ = steady_seconds();
   marks_.push_back({start_, 0});
@@ -119,15 +135,6 @@ void ProgressDisplay::draw(nn::Trainer& trainer) {
   const int bar = std::min(room - width_of(parts), kMostBar);
   if (bar > 0) parts.insert(parts.begin(), progress_bar(share, bar));
   draw_live_line(head + "  " + join(parts, "  "));
-}
-
-void ProgressDisplay::show_evaluation(int64_t done, int64_t total) {
-  if (!terminal().live || steady_seconds() - drawn_ < kRedraw) return;
-  drawn_ = steady_seconds();
-  const char* what = interrupted() ? "evaluating, then stopping  " : "evaluating  ";
-  draw_live_line(styled(TextStyle::dim, what) +
-                 progress_bar(static_cast<double>(done) / static_cast<double>(total), 30) + "  " +
-                 format_count(done) + " of " + format_count(total));
 }
 
 void ProgressDisplay::on_epoch(nn::Trainer& trainer) {

@@ -20,8 +20,8 @@ class ProgressDisplay : public nn::Extension {
   void on_epoch(nn::Trainer& trainer) override;
   void on_finish(nn::Trainer& trainer) override;
 
-  /// Shows the progress of an evaluation.
-  void show_evaluation(int64_t done, int64_t total);
+  /// Shows the progress of an evaluation between two epochs.
+  void on_evaluation(int64_t done, int64_t total) { show_evaluation(done, total, drawn_); }
   /// Adds a text to each progress line.
   void show_also(std::function<std::string()> text) { also_ = std::move(text); }
 
@@ -47,6 +47,10 @@ class ProgressDisplay : public nn::Extension {
   std::function<std::string()> also_;
   bool advised_ = false;  // whether the warning about slow data was shown
 };
+
+/// Shows how many samples an evaluation has done: on a terminal a live line, elsewhere a line every
+/// 10 s. `drawn` is the time (steady_seconds()) of the last line, or of the start.
+void show_evaluation(int64_t done, int64_t total, double& drawn);
 
 /// "━━━━━━━━╸━━━━" in two colors, or "#####-----".
 std::string progress_bar(double share, int columns);

@@ -132,7 +132,7 @@ void add_extensions(TrainRun& run, const nn::Recipe& recipe,
   if (test) {
     nn::EvaluateOptions how;
     how.progress = [shown = progress.get(), total = test->size()](int64_t done) {
-      shown->show_evaluation(done, total);
+      shown->on_evaluation(done, total);
     };
     trainer.extend(std::make_unique<nn::Evaluator>(test, how, c.evaluate_every));
   }

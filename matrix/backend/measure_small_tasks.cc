@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Measures the limit of small tasks. A file of its own, because WebAssembly has no such device.
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <vector>
 
+#include "base/median.h"
 #include "matrix/backend/backend.h"
 #include "matrix/backend/operations/copy.h"
 #include "matrix/backend/small_tasks.h"
@@ -21,7 +22,7 @@ constexpr int64_t kMostElements = 1 << 20;
 
 int64_t measure_small_task_limit(const Backend& backend) {
   Tensor number({1}, DType::f32, backend.device());
-  std::array<double, 5> times{};        // nanoseconds
+  std::vector<double> times;            // nanoseconds
   for (int run = -1; run < 5; ++run) {  // the first run compiles the kernel
     const auto start = std::chrono::steady_clock::now();
     number.buffer().host(Access::write);
@@ -29,10 +30,9 @@ int64_t measure_small_task_limit(const Backend& backend) {
     backend.run(kFill, {&number, 1});
     number.buffer().host(Access::read);
     const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
-    if (run >= 0) times[static_cast<size_t>(run)] = time.count();
+    if (run >= 0) times.push_back(time.count());
   }
-  std::nth_element(times.begin(), times.begin() + 2, times.end());
-  return std::min(kMostElements, static_cast<int64_t>(times[2] * kElementsPerNanosecond));
+  return std::min(kMostElements, static_cast<int64_t>(median(times) * kElementsPerNanosecond));
 }
 
 }  // namespace kaiseki

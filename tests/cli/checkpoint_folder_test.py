@@ -35,7 +35,7 @@ def interrupt_when(log_lines, *arguments, later=0.0):
     log.unlink(missing_ok=True)
     process = start("train", LENET, *arguments, "--log", log, "--log-every", 1)
     until_logged(process, log, log_lines)
-    time.sleep(later)  # a time within an evaluation, which writes no line
+    time.sleep(later)  # a time within an evaluation, which writes no line to the log
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     check(process.returncode == 0, "status 0 after Ctrl-C", out + err)

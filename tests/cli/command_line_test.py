@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
 
@@ -67,6 +68,16 @@ def completions():
         script = f"source ./bash; COMP_WORDS=(kaiseki {' '.join(words)}); COMP_CWORD={len(words)}; _kaiseki; echo ${{COMPREPLY[*]}}"
         said = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
         check(sorted(said.stdout.split()) == expected, f"bash completes {words}", said.stdout + said.stderr)
+    for shell in ("zsh", "fish"):
+        pathlib.Path(shell).write_text(scripts[shell])
+        if not shutil.which(shell):
+            print(f"SKIPPED: no {shell} to read its completions")
+            continue
+        said = subprocess.run([shell, "-n", shell], capture_output=True, text=True)
+        check(said.returncode == 0 and not said.stderr, f"{shell} can read its completions", said.stderr)
+    if shutil.which("fish"):
+        said = subprocess.run(["fish", "-c", "source fish; complete -C 'kaiseki tr'"], capture_output=True, text=True)
+        check(said.stdout.startswith("train\t"), "fish completes tr", said.stdout + said.stderr)
     check(scripts["man"].startswith(".TH KAISEKI 1"), "a manual page")
     check(not re.search(r"^['.](?!TH|SH|TP|B |I |PP|nf|fi)", scripts["man"], re.M), "whose lines are no requests by accident")
     refuses(["csh"], "completion", "csh")

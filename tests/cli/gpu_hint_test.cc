@@ -39,6 +39,15 @@ TEST_CASE("gpu hint: names the package for each vendor's GPU") {
   }
 }
 
+TEST_CASE("gpu hint: names the packages of two vendors") {
+  const Bus bus;
+  bus.add("0000:00:01.0", "0x030000", "0x1002");
+  bus.add("0000:01:00.0", "0x030200", "0x10de");
+  CHECK(bus.hint() ==
+        "this machine has an AMD GPU: install its OpenCL driver, in Debian mesa-opencl-icd; "
+        "it has an NVIDIA GPU: install its OpenCL driver, in Debian nvidia-opencl-icd");
+}
+
 TEST_CASE("gpu hint: ignores a vendor's other devices and reports unknown GPUs") {
   const Bus bus;
   CHECK(has(bus.hint(), "no GPU"));

@@ -58,9 +58,9 @@ def boost():
 
 
 def others_that_conflict():
-    pairs = {"libcurl4-openssl-dev": "libcurl4-gnutls-dev 7.88.1", "libjpeg62-turbo-dev": "libjpeg-turbo8-dev 2.1",
-             "ocl-icd-libopencl1": "nvidia-libopencl1 525"}
-    for package, other in pairs.items():
+    pairs = [("libcurl4-openssl-dev", "libcurl4-gnutls-dev 7.88.1"), ("libjpeg62-turbo-dev", "libjpeg-turbo8-dev 2.1"),
+             ("libjpeg62-turbo-dev", "libjpeg9-dev 9e"), ("ocl-icd-libopencl1", "nvidia-libopencl1 525")]
+    for package, other in pairs:
         done, asked = missing(without=[package], also=[other])
         check(done.returncode == 0 and not asked, f"takes {other}", str(asked))
         done, asked = missing(without=[package])

@@ -8,12 +8,14 @@ import pathlib
 import pty
 import re
 import select
+import signal
 import struct
 import termios
+import time
 import unicodedata
 
 from npy import write_png
-from support import check, main, works, KAISEKI, LENET
+from support import check, main, start, works, KAISEKI, LENET
 
 SETTINGS = {"KAISEKI_DEVICE": "cpu", "TERM": "xterm", "LANG": "C.UTF-8", "NO_COLOR": "1"}
 
@@ -119,6 +121,21 @@ def confusion_of_named_classes_fits():
         check(said in "\n".join(shown.lines), said, "\n".join(shown.lines))
 
 
+def an_evaluation_writes_lines_to_a_file():
+    """The process stops for a while, because a real evaluation of more than 10 s would keep the cores busy."""
+    works("train", LENET, "--data", "digits:100", "--epochs", 1, "--save", "lines.safetensors")
+    process = start("eval", LENET, "--weights", "lines.safetensors", "--data", "digits:20000", "--batch-size", 1)
+    worked = lambda: int(pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11]) / os.sysconf("SC_CLK_TCK")
+    while worked() < 1.5:  # it evaluates
+        time.sleep(0.05)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(10.5)
+    process.send_signal(signal.SIGCONT)
+    out, err = process.communicate()
+    lines = re.findall(r"^evaluating  [\d,]+ of 20,000$", out, re.M)
+    check(process.returncode == 0 and len(lines) == 1 and "\r" not in out, "one line after 10 s", out + err)
+
+
 def columns_of(text):
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
@@ -132,4 +149,5 @@ def examples_of_the_help_work_anywhere():
     works("train", "lenet", "--data", "digits:100", "--epochs", 1)
 
 
-main(eighty_columns, a_narrower_terminal_has_no_ghosts, tables_fit, confusion_of_named_classes_fits, examples_of_the_help_work_anywhere)
+main(eighty_columns, a_narrower_terminal_has_no_ghosts, tables_fit, confusion_of_named_classes_fits,
+     an_evaluation_writes_lines_to_a_file, examples_of_the_help_work_anywhere)

@@ -2,8 +2,10 @@
 // Compares the tables of docs/network-json.md, docs/training.md and docs/tuning.md with the code:
 // initializers, optimizers and solvers with their defaults.
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "base/json.h"
 #include "nn/network.h"
@@ -133,4 +135,27 @@ TEST_CASE("training: the table of optimizers has every name and default") {
     CHECK((defaults.find("β ") != std::string::npos || as_adam) == uses("b1"));
   }
   CHECK(names == nn::optimizer_names());
+}
+
+TEST_CASE("tuning: the sample of the output has solvers of the CPU") {
+  std::set<std::string> names;
+  for (const ConvSolver* solver : Device::cpu().backend().conv_solvers())
+    names.emplace(solver->name());
+  const std::string sample =
+      test::between(test::text_of("docs/tuning.md"), "layer  direction", "total");
+  int rows = 0;
+  std::istringstream lines(sample);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("conv")) continue;
+    ++rows;
+    std::istringstream words(line);
+    std::string layer, direction;
+    words >> layer >> direction;
+    for (std::string word; words >> word;) {
+      if (!std::isalpha(static_cast<unsigned char>(word[0])) || word.ends_with("iB")) continue;
+      CAPTURE(word);
+      CHECK(names.contains(word));
+    }
+  }
+  CHECK(rows == 5);
 }

@@ -84,6 +84,8 @@ def level_problems(path, text):
         return
     for folder in map(backend, FOLDER_INCLUDE.findall(text)):
         if folder.split("/")[0] != path.parts[0]:
+            if path.parts[0] == "ml" and folder.startswith("nn") and folder != "nn/io":
+                yield f"{path}: ml/ may include nn/io/, and not {folder}/"
             continue
         other_backend = folder != own and folder.startswith("matrix/backend/")
         if level(folder) is None or level(folder) > level(own) or (other_backend and level(folder) == level(own)):
