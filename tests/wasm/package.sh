@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Packs the npm package of a build folder and installs it into three empty projects. They are a script, a Vite project
-# and a test project. The test project compiles examples against the types and runs the tests. Usage: package.sh
+# Packs the npm package of a build folder and installs it into four empty projects. They are a script, a Vite project,
+# the project of docs/guides/page.md, and a test project. The test project compiles examples against the types and runs the tests. Usage: package.sh
 # BUILD_FOLDER
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,8 +12,8 @@ install() { npm install --silent --no-audit --no-fund --no-save "$@"; }
 archive=$build/$(cd "$build/package" && npm pack --silent --pack-destination "$build")
 tar -tzf "$archive" package/README.md >/dev/null || { echo "package.sh: expected the README in $archive" >&2; exit 1; }
 [ "$(basename "$archive")" = "kaiseki-$(cmake/release --version).tgz" ] || { echo "package.sh: $archive has another version" >&2; exit 1; }
-rm -rf "$project" "$build/vite" "$build/script"
-mkdir -p "$project/wasm" "$build/script"
+rm -rf "$project" "$build/vite" "$build/guide" "$build/script"
+mkdir -p "$project/wasm" "$build/guide" "$build/script"
 cp -r models tests/reference/onnx tests/reference/array_cases.txt tests/matrix/ops/numpy tests/nn/data/jpeg "$project"
 cp -r wasm/test "$project/wasm"
 mv "$project/wasm/test/package.json" "$project"
@@ -22,6 +22,10 @@ cp tests/wasm/script.mjs "$build/script"
 
 (cd "$build/script" && install "$archive" && [ "$(node script.mjs)" = "2 7 10 15 22" ])
 (cd "$build/vite" && install vite@8.3.8 "$archive" && npx vite build --logLevel warn)
+# The project of docs/guides/page.md: a line that ends in a file's name and a colon stands before the file's contents.
+awk -v folder="$build/guide" '/^```/ { if (!file) file = name; else file = ""; name = ""; next }
+  file { print > (folder "/" file) } match($0, /`[a-z.]+`:$/) { name = substr($0, RSTART + 1, RLENGTH - 3) }' docs/guides/page.md
+(cd "$build/guide" && cp -r ../vite/node_modules . && npx vite build --logLevel warn)
 cd "$project"
 install typescript@5.9 playwright-core@1.65 puppeteer-core@25.16 "$archive"
 

@@ -45,6 +45,17 @@ describe('a Vite project', () => {
       server.close();
     });
 
+  test('the project of docs/guides/page.md', async () => {
+    const server = await serve(({ url }) => new URL(`../guide/dist${url === '/' ? '/index.html' : url}`, root));
+    const page = await browser.newPage();
+    await page.goto(server.url);
+    await page.waitForFunction(() => document.querySelector('output')?.textContent);
+    const [, accuracy] = (await page.textContent('output')).match(/^([\d.]+) %$/);
+    assert.ok(Number(accuracy) > 90, `${accuracy} %`);
+    await page.close();
+    server.close();
+  });
+
   test('served by Vite', async () => {
     const vite = await import(pathToFileURL(createRequire(new URL('main.js', root)).resolve('vite')));
     for (const threads of [2, 1]) {
