@@ -174,7 +174,7 @@ Tensor to_row_major(const Tensor& stored, const Shape& shape) {
   return value;
 }
 
-Tensor read_array(ByteSource& source, const NpyHeader& header) {
+Tensor read_array(ByteSource& source, const NpyHeader& header, NpyF8 f8) {
   static constexpr struct {
     std::string_view descr;
     size_t bytes;
@@ -200,8 +200,9 @@ Tensor read_array(ByteSource& source, const NpyHeader& header) {
                    bytes.begin() + static_cast<ptrdiff_t>(i + type.bytes));
     MemorySource elements(bytes, source.name());
     if (type.dtype) return read_elements(elements, shape, *type.dtype);
-    return type.descr == "<f8" ? narrowed<double>(bytes, shape, source)
-                               : narrowed<int64_t>(bytes, shape, source);
+    if (type.descr == "<i8") return narrowed<int64_t>(bytes, shape, source);
+    return f8 == NpyF8::f64 ? read_elements(elements, shape, DType::f64)
+                            : narrowed<double>(bytes, shape, source);
   }
   source.fail("expected elements f4, f8, i4, i8, u1 or b1, got '" + header.descr.substr(0, 40) +
               "'");
@@ -221,8 +222,8 @@ std::string header_of(const Tensor& value) {
   return header + dict;
 }
 
-Tensor read_whole(ByteSource& source) {
-  Tensor value = read_npy(source);
+Tensor read_whole(ByteSource& source, NpyF8 f8) {
+  Tensor value = read_npy(source, f8);
   std::byte extra[1];
   if (source.read(extra)) source.fail("bytes follow the last element");
   return value;
@@ -230,21 +231,21 @@ Tensor read_whole(ByteSource& source) {
 
 }  // namespace
 
-Tensor read_npy(ByteSource& source) {
+Tensor read_npy(ByteSource& source, NpyF8 f8) {
   NpyHeader header = read_header(source);
-  Tensor stored = read_array(source, header);
+  Tensor stored = read_array(source, header, f8);
   bool same = !header.fortran || header.shape.rank() < 2 || stored.size() == 0;
   return same ? stored : to_row_major(stored, header.shape);
 }
 
-Tensor read_npy(const std::filesystem::path& path) {
+Tensor read_npy(const std::filesystem::path& path, NpyF8 f8) {
   FileSource source(path);
-  return read_whole(source);
+  return read_whole(source, f8);
 }
 
-Tensor read_npy(ByteView bytes, const std::string& name) {
+Tensor read_npy(ByteView bytes, const std::string& name, NpyF8 f8) {
   MemorySource source(bytes, name);
-  return read_whole(source);
+  return read_whole(source, f8);
 }
 
 void write_npy(const std::filesystem::path& path, const Tensor& value) {

@@ -80,6 +80,19 @@ TEST_CASE("npy: reads big-endian numbers of every size") {
   CHECK(std::isinf(read(">f8", raw<double>({infinity, 0, 0}), 8).to_vector()[0]));
 }
 
+TEST_CASE("npy: keeps f64 if the caller wants it") {
+  const std::vector<double> values = {0.1, -1e300, 3, 1e-320, 5, 6};
+  const std::string data(reinterpret_cast<const char*>(values.data()), 8 * values.size());
+  const std::string rows = "{'descr': '<f8', 'fortran_order': False, 'shape': (2,3,), }";
+  const Tensor read = read_npy(npy(rows, data), "memory", NpyF8::f64);
+  CHECK(read.dtype() == DType::f64);
+  CHECK(read.to_vector<double>() == values);
+  const std::string columns = "{'descr': '<f8', 'fortran_order': True, 'shape': (3,2,), }";
+  CHECK(read_npy(npy(columns, data), "memory", NpyF8::f64).to_vector<double>() ==
+        std::vector<double>{0.1, 1e-320, -1e300, 5, 3, 6});
+  CHECK(read_npy(encode_npy(read), "memory", NpyF8::f64).to_vector<double>() == values);
+}
+
 TEST_CASE("npy: converts Fortran order to row-major for any rank") {
   std::vector<float> values(2 * 3 * 5 * 7);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
