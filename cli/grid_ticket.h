@@ -41,7 +41,7 @@ double decode_score(ByteView bytes);
 uint64_t memory_for_fit(const std::string& model, const Json& settings, const GridSamples& samples);
 
 /// The function kaiseki.fit of a node. It computes one ticket at a time with all threads of the
-/// device, and keeps the samples of the last ticket. Throws Error for a ticket that it cannot
+/// device. It keeps the samples of the last ticket. Throws Error for a ticket that it cannot
 /// compute, or that would need more memory than it may take.
 dist::NodeFunction fit_function(Device device);
 

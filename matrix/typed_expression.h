@@ -41,7 +41,7 @@ DType promote(DType a, DType b);
 
 /// `inputs` and `scalars` are in the order of the expression's names. If `outputs` is not empty,
 /// the results are converted to these types. Throws ShapeError if an operator lacks the type of its
-/// operand, or if a result's type does not promote to that of its output.
+/// operand. Also throws it if a result's type does not promote to that of its output.
 TypedExpression infer_types(const Expression& expression, std::span<const DType> inputs,
                             std::span<const Scalar> scalars, std::span<const DType> outputs = {});
 

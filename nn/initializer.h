@@ -18,8 +18,8 @@ struct Initializer {
   enum class Kind : uint8_t { constant, normal, uniform, xavier, he, lecun };
   Kind kind = Kind::constant;
   /// constant: a; normal: mean a, deviation b; uniform: [a, b). The others depend on the numbers of
-  /// inputs and outputs (fans). The variance is 2 / (in + out) for xavier (Glorot, Bengio 2010), 2
-  /// / in for he (He et al. 2015), and 1 / in for lecun (LeCun et al. 1998, and Sukiyaki).
+  /// inputs and outputs (fans). Their variances are 2 / (in + out): xavier (Glorot, Bengio 2010);
+  /// 2 / in: he (He et al. 2015); 1 / in: lecun (LeCun et al. 1998, and Sukiyaki).
   double a = 0, b = 0;
   bool from_uniform = false;  // xavier, he, lecun: uniform instead of normal distribution
 };

@@ -19,8 +19,8 @@ namespace kaiseki::nn {
 /// The result of a load for each tensor.
 struct LoadReport {
   std::vector<std::string> matched;
-  std::vector<std::string> missing;     // in the network only; not changed
-  std::vector<std::string> unexpected;  // in the file only
+  std::vector<std::string> missing;     // in the network, not in the file; they keep their values
+  std::vector<std::string> unexpected;  // in the file, not in the network
   struct Mismatch {
     std::string name;
     Shape expected, found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs one estimator once on x.npy and y.npy of a folder, and prints its time, its peak memory and
-// its quality as a line of JSON. run.py compares them with scikit-learn's.
+// Runs one estimator once on x.npy and y.npy of a folder. Prints its time, its peak memory and its
+// quality as a line of JSON. run.py compares them with scikit-learn's.
 //
 //   vs_ml ESTIMATOR FOLDER
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Measures Kaiseki alone in Node, as `kaiseki bench` does: alone.js CASE THREADS SECONDS
-// Prints the median milliseconds of one call. A case is a product such as 1000x1000x1000 without copies, or a training
-// step of a network of models/ with batches of 64.
+// Prints the median milliseconds of one call. A case is a product such as 1000x1000x1000, without copies. A case may
+// also be a training step of a network of models/ with batches of 64.
 import { readFile } from 'node:fs/promises';
 import { load } from 'kaiseki/sync';
 import { median } from './measure.js';

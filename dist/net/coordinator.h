@@ -31,7 +31,7 @@ struct CoordinatorOptions {
   std::function<void()> on_nodes = {};  // a node joined or left
 };
 
-/// The parts that a coordinator joins. The coordinator must end before the parts that it refers to.
+/// The parts that a coordinator uses. Those behind references must outlive the coordinator.
 struct CoordinatorParts {
   Store& store;
   BlobStore& blobs;
@@ -136,7 +136,7 @@ class Coordinator final : public Service, public SessionHost {
   struct NodeRecord {
     std::shared_ptr<ByteBudget> budget;
     std::string address;
-    bool is_trusted = false;  // it has a token
+    bool is_trusted = false;  // the node has a token
   };
   /// The record of a disconnected node is kept until its budget is full again.
   std::unordered_map<NodeId, NodeRecord> records_;

@@ -70,13 +70,13 @@ class RemoteAuthor final : public Author {
   double retry_ = 0, wait_ = 0;  // after AuthorLost; wait_ is 0 after tickets were added
   bool must_reconnect_ = false;  // after AuthorLost: the coordinator's state is unknown
   TaskState state_ = TaskState::running;
-  int64_t blob_project_ = 0, project_ = 0;  // of the blobs and of the task; 0: none yet
+  int64_t blob_project_ = 0, project_ = 0;  // projects of the blobs, and of the task; 0: none yet
   int64_t task_ = 0, through_ = 0;          // through_: the last ticket that can be deleted
   int64_t era_ = 0;                         // number of tasks so far
   std::vector<BlobHash> ticket_blobs_;  // blobs of tickets and results that are not forgotten yet
   std::vector<BlobHash> discarded_;     // blobs that the next sweep() deletes
   std::vector<std::pair<NodeId, ExpulsionReason>> expelled_;
-  Curves curve_;  // all points, for a coordinator that has lost them
+  Curves curve_;  // all points; if the coordinator has lost them, they are sent again
   ResultFollower follower_;
 };
 

@@ -30,8 +30,8 @@ class Eligibility {
               const Votes& votes)
       : options_(options), nodes_(nodes), leases_(leases), votes_(votes) {}
 
-  /// Whether the node has the task's function or runs its module, may see its data, and has the
-  /// memory for a ticket.
+  /// Whether the node may see the task's data, and has the memory for a ticket. It must also have
+  /// the task's function or run its module.
   static bool is_able(const TaskSpec& spec, const PoolNode& node);
   /// Whether results count after a comparison with those of other nodes.
   bool compares(const TaskSpec& spec) const;

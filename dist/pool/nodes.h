@@ -99,7 +99,7 @@ class Nodes {
   size_t size() const { return nodes_.size(); }
   /// The connected nodes that are no newcomers. Joining anew does not make their number grow.
   const std::map<NodeId, const PoolNode*>& established() const { return established_; }
-  /// The next write() writes its row.
+  /// The next write() writes the node's row.
   void change(PoolNode& node);
 
   /// Like the functions of PoolNode. They also count for the node's block of addresses, if any.

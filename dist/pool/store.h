@@ -106,7 +106,7 @@ class Store {
   virtual std::vector<ProjectStatus> projects() = 0;
   virtual void keep_blob(ProjectId project, const BlobHash& blob) = 0;
   virtual void release_blob(ProjectId project, const BlobHash& blob) = 0;
-  /// Calls `use` for every blob that has a reference, for some more than once.
+  /// Calls `use` for every blob that has a reference. May call it several times for one blob.
   virtual void each_blob(const std::function<void(const BlobHash&)>& use) = 0;
   /// Returns whether anything refers to the blob. The time does not depend on the number of
   /// tickets.

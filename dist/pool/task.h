@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PoolTask: its state, its progress, and the queue of its open tickets, as far as they are in
-// memory. Only Tickets changes it.
+// PoolTask: a task's state, its progress, and the queue of its open tickets. The queue has only the
+// tickets that are in memory. Only Tickets changes a PoolTask.
 #pragma once
 
 #include <map>

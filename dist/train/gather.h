@@ -132,8 +132,8 @@ TensorMessage check_result(const MinibatchPart& part, ByteView bytes);
 struct Comparison {
   /// No tensor differs by more than kTolerance of its scale.
   bool agree = true;
-  /// The largest difference of a tensor, relative to its scale. In i8 each value may differ by one
-  /// step of its block's scale besides, as nodes may round with other random numbers.
+  /// The largest difference of a tensor, relative to its scale. In i8 each value may also differ by
+  /// one step of its block's scale. Nodes may round with other random numbers.
   double deviation = 0;
 };
 constexpr double kTolerance = 0.01;

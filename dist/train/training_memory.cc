@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kParameter = 4;    // the value, the gradient, the blob, and its decoded values
 constexpr double kActivation = 2;   // the output and its gradient
-constexpr double kRoom = 16 << 20;  // the ticket, and what each network has
+constexpr double kRoom = 16 << 20;  // a ticket, and the fixed memory of a network
 constexpr uint64_t kForWaiting = uint64_t{1} << 30;
 
 }  // namespace

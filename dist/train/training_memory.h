@@ -19,7 +19,7 @@ class TrainingMemory {
   /// The bytes for `passes` forward passes with `samples` samples each. At most UINT64_MAX.
   uint64_t needed(int64_t samples, int64_t passes = 1) const;
   /// The memory that an author declares for its tickets. A node keeps up to `passes` forward passes
-  /// for their backward passes, but takes at most 1 GiB for more than one.
+  /// for their backward passes. For more than one it takes at most 1 GiB.
   uint64_t declared(int64_t samples, int64_t passes) const;
 
  private:

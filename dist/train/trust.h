@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Trust: selects the results that the server computes again. Records the steps in which a node's
-// results counted without such a check, and how far its checked results were off.
+// results counted without such a check. Also records the deviations of its checked results.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +47,8 @@ class Trust {
   void counted(const std::string& node, int64_t step) { nodes_[node].unchecked.insert(step); }
 
   /// The node sent a wrong result. Its results of `step` do not count and are computed again. If
-  /// the node was proven, all nodes must be proven again, with twice as many results, as other
-  /// nodes may lie too. The number halves after each 8 * `undo_steps` steps without such a node.
+  /// the node was proven, other nodes may lie too. All nodes must then be proven again, with twice
+  /// as many results. The number halves after each 8 * `undo_steps` steps without such a node.
   /// Between two discoveries, wrong results that count have a bounded sum of ratios. Its mean is at
   /// most 1 / check_share, even if an undo cannot reach them.
   void expel(const std::string& node, int64_t step);

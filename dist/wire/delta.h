@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Deltas of messages (docs/protocol-tensors.md): a message of 16-bit floats as the difference from
-// an earlier message. A training step changes only the last bits of most weights, so a delta has
-// less than half of the bytes. It loses nothing.
+// an earlier message. A training step changes only the last bits of most weights. A delta therefore
+// has less than half of the bytes. It loses nothing.
 #pragma once
 
 #include <optional>

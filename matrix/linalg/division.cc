@@ -163,8 +163,8 @@ class Division {
     }
   }
 
-  /// Sets the eigenvalues of the joint matrix. Row j of `factors` is the eigenvector of value j in
-  /// the basis of the kept vectors, in their new order.
+  /// Sets the eigenvalues of the joint matrix. Row j of `factors` is the eigenvector of value j.
+  /// Its basis is the kept vectors, in their new order.
   void combine(const std::vector<Candidate>& kept, const std::vector<int64_t>& order, double rho,
                std::vector<double>& values, const MatrixView<T>& factors) const {
     const auto k = static_cast<int64_t>(kept.size());

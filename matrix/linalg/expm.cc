@@ -12,8 +12,8 @@ namespace {
 
 using namespace linalg;
 
-// Coefficients of the approximation of degree 13, and the largest norm for which it is exact to
-// double precision (Higham 2005, tables 2.3 and 3.1).
+// Coefficients of the approximation of degree 13. Up to kLargestNorm it is exact to double
+// precision (Higham 2005, tables 2.3 and 3.1).
 constexpr double kPade[] = {64764752532480000.0,
                             32382376266240000.0,
                             7771770303897600.0,

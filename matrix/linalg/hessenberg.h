@@ -22,8 +22,8 @@ template <typename T>
 bool reduce_to_schur(const MatrixView<T>& h, const MatrixView<T>& qt);
 
 /// The eigenvalues of S, and its eigenvectors as rows. Row i of `vectors` is real if the imaginary
-/// part of value i is 0. For a pair, rows i and i + 1 are the real and the imaginary part of the
-/// vector of value i, whose imaginary part is positive.
+/// part of value i is 0. In a pair, the imaginary part of value i is positive. Rows i and i + 1 are
+/// the real and the imaginary part of its vector.
 template <typename T>
 struct SchurEigen {
   std::vector<double> real, imaginary;

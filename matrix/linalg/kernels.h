@@ -44,7 +44,7 @@ struct Kernels {
   void (*reflect_columns)(int64_t count, const Reflection3<T>* reflections, T* rows, int64_t ld);
 };
 
-/// The sums of z^2 / (pole - origin - x) and of its derivative, z^2 / (pole - origin - x)^2.
+/// `sum` adds z^2 / (pole - origin - x). `derivative` adds z^2 / (pole - origin - x)^2.
 struct PoleSums {
   double sum, derivative;
 };

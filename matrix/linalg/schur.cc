@@ -150,7 +150,7 @@ class SchurReduction {
     for (int j = 0; j < width; ++j) row[j] -= sum * f.v[j];
   }
 
-  /// Multiplies row i by reflections max(i, m) to last - 1 from the right.
+  /// Multiplies each row i < last from the right by the reflections max(i, m) to last - 1.
   void reflect_rows_above(int64_t m, int64_t last) const {
     const int64_t group = kernels<T>().reflected_rows;
     for (int64_t i = 0; i < last; i += group) {

@@ -14,7 +14,7 @@ constexpr uint64_t kEarlyPart = 16;
 // Limit for transformed filters: this fraction of the device's memory.
 constexpr uint64_t kKeptPart = 4;
 constexpr int kPatience = 10'000;    // milliseconds that a tensor waits for a convolution to end
-constexpr uint64_t kAskAgain = 100;  // calls of grow() until a device that refused is asked again
+constexpr uint64_t kAskAgain = 100;  // calls of grow() between a refusal and the next request
 
 }  // namespace
 

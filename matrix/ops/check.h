@@ -58,7 +58,7 @@ inline void check_operand(const Tensor& t, std::string_view what, const Shape& s
   check_same_device(with, t, operation);
 }
 
-/// Which axes a list names. An empty list names all. A negative axis counts from the last one.
+/// The axes that a list names. An empty list names all. A negative axis counts from the last one.
 inline std::array<bool, Shape::kMaxRank> named_axes(const Shape& shape,
                                                     const std::vector<int>& axes,
                                                     std::string_view operation) {

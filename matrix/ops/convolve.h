@@ -11,10 +11,10 @@ namespace kaiseki {
 /// element outside a affects, [n - m + 1].
 enum class ConvolveMode : uint8_t { full, same, valid };
 
-/// Both have rank 1, or both rank 2. With rank 1, the longer one counts as a, as in NumPy: `same`
-/// has the length of the longer one. With rank 2, `same` has the shape of a, and `valid` requires
-/// that b fits into a. Beyond its ends a counts as zeros, so an infinity or NaN in the shorter one
-/// (b with rank 2) makes NaNs there, unlike in NumPy. Throws ShapeError, also if one has no
+/// Both have rank 1, or both rank 2. With rank 1, the longer one counts as `a`, as in NumPy: `same`
+/// has the length of the longer one. With rank 2, `same` has the shape of `a`, and `valid` requires
+/// that `b` fits into `a`. Zeros surround `a`. An infinity or NaN in the shorter one (`b` with rank
+/// 2) times these zeros is NaN, unlike in NumPy. Throws ShapeError, also if one has no
 /// elements.
 Tensor convolve(const Tensor& a, const Tensor& b, ConvolveMode mode = ConvolveMode::full);
 /// c[k] = sum over i of a[i + k] * b[i], from k = 1 - m on: NumPy's correlate, with `full` as the

@@ -15,7 +15,7 @@
 
 namespace kaiseki {
 
-/// What is known about a candidate.
+/// The time of a candidate, and whether the candidate fails.
 struct CandidateTime {
   std::optional<double> milliseconds{};  // set if it was timed
   bool fails = false;
@@ -23,7 +23,7 @@ struct CandidateTime {
 
 /// Returns the indices of the candidates, the fastest first. Untimed ones follow in their order,
 /// then those that fail. Another candidate comes before `favored` only if it takes less than 95 %
-/// of its time, because smaller differences may change with the next measurement.
+/// of its time. Smaller differences may change with the next measurement.
 std::vector<size_t> by_speed(const std::vector<CandidateTime>& candidates,
                              std::optional<size_t> favored);
 

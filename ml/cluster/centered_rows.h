@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Samples and centers of clusters, relative to the mean of the samples. Squared distances from a
-// matrix product lose digits if the mean is large, so rows are centered when they are read.
+// matrix product lose digits if the mean is large. Rows are therefore centered when they are read.
 #pragma once
 
 #include <cstdint>

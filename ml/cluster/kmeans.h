@@ -18,7 +18,7 @@ enum class KMeansAlgorithm : uint8_t { hamerly, lloyd };
 struct KMeansOptions {
   int64_t n_clusters = 8;
   KMeansInit init = KMeansInit::kmeans_plus_plus;
-  Tensor centers = {};  // f32 [n_clusters, features]: if defined, the only start
+  Tensor centers = {};  // f32 [n_clusters, features]; if defined, the centers of the only start
   int64_t n_init = 10;  // starts; the result with the least inertia is kept
   int64_t max_iter = 300;
   double tol = 1e-4;  // of the squared movement of centers, relative to the mean variance

@@ -72,8 +72,8 @@ void IncrementalPCA::partial_fit(const Tensor& x) {
   const Tensor samples = x.contiguous();
   const ColumnMoments batch = column_moments(samples);
   total_ += std::accumulate(batch.squares.begin(), batch.squares.end(), 0.0);
-  // The old axes with their lengths, the new samples, and a row for the difference of the means
-  // have the same products as all samples around the new mean.
+  // `old` has the old axes with their lengths, and a row for the difference of the means. With the
+  // new samples, these rows have the same products as all samples around the new mean.
   std::vector<double> old;
   for (int64_t i = 0; i < kept; ++i)
     for (int64_t j = 0; j < features; ++j)

@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kBootstrapStreams = uint64_t{1} << 32;
 constexpr int64_t kRows = 256;
 
-/// Calls add(leaf values, row) for the rows begin..end of x and each tree, in order.
+/// Calls add(leaf of the row, row) for the rows begin..end of x in ascending order.
 template <class Add>
 void visit_leaves(const Tree& tree, const Tensor& x, int64_t begin, int64_t end,
                   std::vector<int32_t>& leaves, const Add& add) {

@@ -19,9 +19,9 @@ struct LinearRegressionOptions {
   LeastSquaresSolver solver = LeastSquaresSolver::automatic;
 };
 
-/// x is f32 [n, features], y is f32 [n] or [n, outputs]. Computes in double on the CPU. If x does
-/// not determine the coefficients (fewer samples than features, or features that depend on others),
-/// they are those of least norm: a constant feature has the coefficient 0. All throw ShapeError,
+/// x is f32 [n, features], y is f32 [n] or [n, outputs]. Computes in double on the CPU. If x has
+/// fewer samples than features, or features that depend on others, the coefficients are those of
+/// least norm: a constant feature has the coefficient 0. All throw ShapeError,
 /// also for NaN and infinity.
 class LinearRegression {
  public:

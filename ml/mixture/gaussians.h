@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a mixture of Gaussians, and the two steps of the EM algorithm (Dempster, Laird
-// and Rubin, 1977) in one pass over the samples.
+// The parameters of a mixture of Gaussians. One pass over the samples computes both steps of the EM
+// algorithm (Dempster, Laird and Rubin, 1977).
 #pragma once
 
 #include <cstdint>

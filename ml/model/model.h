@@ -17,7 +17,7 @@
 
 namespace kaiseki::ml {
 
-/// What an estimator learns.
+/// The kind of task that an estimator learns.
 enum class LearningTask : uint8_t {
   classification,  // fit(x, y), y: i32 [n]
   regression,      // fit(x, y), y: f32 [n] or [n, outputs]
@@ -25,7 +25,7 @@ enum class LearningTask : uint8_t {
   transformation,  // fit(x)
 };
 
-/// What an estimator computes from x.
+/// The result that an estimator computes from x.
 enum class Use : uint8_t { predict, predict_proba, decision_function, transform, score_samples };
 /// "predict" and so on.
 std::string_view use_name(Use use);

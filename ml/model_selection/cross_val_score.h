@@ -11,7 +11,7 @@
 
 namespace kaiseki::ml {
 
-/// What cross-validation needs of an estimator. Larger scores are better.
+/// The functions of an estimator that cross-validation needs. Larger scores are better.
 template <class T>
 concept Estimator = std::copy_constructible<T> &&
     requires(T model, const T fitted, const Tensor& x, const Tensor& y) {

@@ -34,8 +34,8 @@ struct ParamAxis {
   std::vector<Value> values;
 };
 
-/// vary("c", &SVCOptions::c, {0.1, 1, 10}). The texts of the values are for results. By default
-/// they are printed, or are the positions 0, 1, ... of values that cannot be printed.
+/// vary("c", &SVCOptions::c, {0.1, 1, 10}). `texts` name the values in results. A value without a
+/// text is printed. If its type cannot be printed, its text is its position 0, 1, ...
 template <class Options, class Value>
 ParamAxis<Options> vary(std::string name, Value Options::*member,
                         std::initializer_list<std::type_identity_t<Value>> values,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a search for neighbors finds.
+// The results of a search for neighbors.
 #pragma once
 
 #include <algorithm>

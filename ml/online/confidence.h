@@ -41,7 +41,7 @@ class ConfidenceClassifier {
   /// The accuracy_score() of predict(x).
   double score(const Tensor& x, const Tensor& y) const;
 
-  /// Ascending.
+  /// The labels in ascending order.
   const std::vector<int32_t>& classes() const { return learned_.classes; }
   /// [1, features] for two classes, else [classes, features].
   const Tensor& coefficients() const { return function_.coefficients(); }

@@ -34,7 +34,7 @@ class StandardScaler {
   std::vector<double> variance() const;  // with n as divisor
   /// The standard deviation, and 1 for a feature with equal values or without with_std.
   std::vector<double> scale() const;
-  /// What transform() subtracts: the mean, or 0 without with_mean.
+  /// The values that transform() subtracts: the mean, or 0 without with_mean.
   std::vector<double> offset() const;
   int64_t samples_seen() const { return moments_.count; }
   /// Writes or reads the fitted state, for files. Reading throws ParseError.

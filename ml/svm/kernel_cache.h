@@ -86,8 +86,8 @@ class PairRows {
   Row row(int64_t variable) const { return rows_[variable]; }
   /// How many rows are best computed at a time.
   int64_t rows_per_load() const { return rows_per_load_; }
-  /// Computes the rows of at most rows_per_load() variables, and keeps the row of `keep` if it is
-  /// not negative.
+  /// Computes the rows of at most rows_per_load() variables. If `keep` is not negative, the row of
+  /// this variable is not evicted.
   void load(const std::vector<int64_t>& variables, int64_t keep);
 
  private:

@@ -194,8 +194,8 @@ class Smo {
     return largest;
   }
 
-  /// Sets aside the variables that are at a limit and far from leaving it, if these are at least
-  /// half of the variables. `largest` and `smallest` limit the gradients of violating pairs.
+  /// Sets aside the variables that are at a limit and far from leaving it. Returns false if they
+  /// are less than half of all. `largest` and `smallest` limit the gradients of violating pairs.
   bool shrink(double largest, double smallest) {
     Variables fewer;
     for (int64_t k = 0; k < v_.size(); ++k)

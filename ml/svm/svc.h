@@ -15,7 +15,7 @@ namespace kaiseki::ml {
 
 class Archive;
 
-/// What decision_function() gives for more than two classes.
+/// The result of decision_function() for more than two classes.
 enum class DecisionShape : uint8_t {
   ovr,  // f32 [n, classes]: votes for each class, plus a part below 1/2 from the values
   ovo,  // f32 [n, classes * (classes - 1) / 2]: one value for each pair of classes

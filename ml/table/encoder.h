@@ -14,7 +14,7 @@ namespace kaiseki::ml {
 
 class Archive;
 
-/// What happens to cells without a value.
+/// The treatment of cells without a value.
 enum class Missing : uint8_t {
   refuse,  // an error
   mean,    // columns of numbers: their mean in fit(); columns of texts: a category of their own
@@ -26,14 +26,14 @@ class TableEncoder {
  public:
   explicit TableEncoder(Missing missing = Missing::refuse) : missing_(missing) {}
 
-  /// Learns the columns, without the one named `target`. Throws ParseError for a cell without a
-  /// value if they are refused, for a column without any value, for more than 1,000 different texts
-  /// in a column, and for more than 100,000 columns and texts.
+  /// Learns the columns, without the one named `target`. Throws ParseError for a refused cell
+  /// without a value, and for a column without any value. Also throws it for more than 1,000
+  /// different texts in a column, and for more than 100,000 columns and texts.
   void fit(const DataTable& table, std::string_view target = {});
   /// f32 [rows, features], on the CPU. Finds columns by their names, if both tables have names,
-  /// else by their order; other columns are ignored. Throws ParseError for a missing column, a text
-  /// that fit() has not seen, a text in a column of numbers, and a cell without a value as in
-  /// fit().
+  /// else by their order. Other columns are ignored. Throws ParseError for a missing column, and
+  /// for a text that fit() has not seen. Also throws it for a text in a column of numbers. Cells
+  /// without a value are treated as in fit().
   Tensor encode(const DataTable& table) const;
 
   /// One for each feature: "age", "color=red".

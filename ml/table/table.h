@@ -36,7 +36,7 @@ struct DataTable {
   std::string place(int64_t row, int64_t column) const;
 };
 
-/// What a reader knows about a file.
+/// Properties of a file that are known before it is read.
 struct TableForm {
   std::optional<bool> has_names = {};   // whether the first line has the names of the columns
   std::vector<std::string> texts = {};  // columns of texts, also where a text looks like a number
@@ -46,8 +46,8 @@ struct TableForm {
 /// line has most; cells may stand in double quotes. The first line has names if all of its cells
 /// are texts and there is a number below it. A column whose first value is a number has only
 /// numbers. Empty cells, "NA", "N/A", "NaN", "nan", "null" and "?" are no value. Throws ParseError
-/// with line and column: for a text among numbers, a number that 32 bits cannot hold, rows of
-/// different lengths, a quote that does not end, and bytes that are not UTF-8.
+/// with the place. Errors are a text among numbers and a number that 32 bits cannot hold. Others
+/// are rows of different lengths, a quote that does not end, and bytes that are not UTF-8.
 DataTable parse_table(std::string_view text, std::string_view source, const TableForm& form = {});
 DataTable read_table(const std::filesystem::path& path, const TableForm& form = {});
 

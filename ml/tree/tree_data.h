@@ -11,7 +11,7 @@
 namespace kaiseki::ml {
 
 /// The samples on the CPU, without a copy if they are there. If no feature has more than 256
-/// distinct values, a tree is grown from codes of one byte with the order of the values.
+/// distinct values, a tree is grown from codes of one byte. They have the order of the values.
 struct TreeData {
   /// x: f32 [n, features] without NaN, n < 2^31.
   explicit TreeData(const Tensor& x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sorting the samples of a node by a feature. A key of 64 bits has the value in its high half, as
-// an integer of the same order, and what travels with it in its low half.
+// Sorting the samples of a node by a feature. The high half of a key of 64 bits is the value, as an
+// integer of the same order. The low half is the payload of the value.
 #pragma once
 
 #include <algorithm>
@@ -78,7 +78,7 @@ class KeySorter {
   }
 
  private:
-  static constexpr size_t kFew = 24;        // up to this, insertion takes less time
+  static constexpr size_t kFew = 24;        // up to this number of keys, insertion sort is faster
   static constexpr size_t kBuckets = 4096;  // at most, so that their ends stay in the cache
   static constexpr int kPasses = 4;         // then the distribution is too uneven
 

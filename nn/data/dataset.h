@@ -50,8 +50,8 @@ class Dataset {
 
 struct DataOptions {
   /// "mnist", "fashion-mnist", "cifar10", "digits", "digits:COUNT", "digits:COUNT:SEED" or a path.
-  /// A path is a folder of IDX files, of CIFAR-10's binary batches, or of one folder of pictures
-  /// for each class. A tar (plain or .gz) of batches or pictures also works.
+  /// A path is a folder of IDX files or of CIFAR-10's binary batches. It may also have one folder
+  /// of pictures for each class. A tar (plain or .gz) of batches or pictures also works.
   /// A list of pictures is a .txt file with lines "PATH LABEL", or a folder with train.txt and
   /// test.txt (or val.txt).
   std::string spec;

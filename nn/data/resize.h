@@ -20,8 +20,8 @@ int eighths_needed(PictureSize whole, const Preprocessing& how);
 PictureSize whole_size(const Picture& picture);
 
 /// The output pixels `first` to `first + count - 1` along one axis. The axis is resized from `from`
-/// to `to` pixels. `extent` is the length of the input in pixels. It is below `from` if the last
-/// pixel lies partly outside.
+/// to `to` pixels. `extent` is the length of the input in pixels. If the last pixel lies partly
+/// outside, `extent` is below `from`.
 struct ResizeWindow {
   int from = 0;
   double extent = 0;

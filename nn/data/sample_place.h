@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which part of a picture is a sample: the size to which the picture is resized, then the crop.
+// The part of a picture that is a sample: the size to which the picture is resized, then the crop.
 #pragma once
 
 #include <cstdint>

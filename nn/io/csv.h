@@ -16,8 +16,8 @@ namespace kaiseki::nn {
 Tensor read_csv(const std::filesystem::path& path);
 Tensor parse_csv(std::string_view text, std::string_view source = "memory");
 
-/// Writes a matrix, or a vector as one column: f32 with as few digits as read_csv() needs for the
-/// same number, i32, u8, and bool as 1 and 0. Throws ShapeError for other ranks. Replaces the file
+/// Writes a matrix, or a vector as one column. An f32 has as few digits as read_csv() needs for the
+/// same number. A bool is 1 or 0. Throws ShapeError for other ranks. Replaces the file
 /// in one step.
 void write_csv(const std::filesystem::path& path, const Tensor& value);
 std::string format_csv(const Tensor& value);

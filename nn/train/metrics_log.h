@@ -12,10 +12,10 @@
 
 namespace kaiseki::nn {
 
-/// Lines have "event" ("step", "epoch"), "step", "epoch" (from 1), "loss", "accuracy",
-/// "learning_rate", "images_per_second" (without evaluation), "data_wait" (seconds of training
-/// without a ready batch), "memory" (peak bytes of the device's allocator), "memory_in_use",
-/// "memory_cached", "memory_workspace" and "seconds" (since the start of this run). After an
+/// Lines have "event" ("step", "epoch"), "step", "epoch" (from 1), "loss", "accuracy" and
+/// "learning_rate". "images_per_second" leaves evaluation out. "data_wait" is the seconds without a
+/// ready batch, "seconds" those since the start of this run. "memory" (the peak), "memory_in_use",
+/// "memory_cached" and "memory_workspace" are bytes of the device's allocator. After an
 /// evaluation, the line of the epoch also has "test_loss", "test_accuracy" and "test_top5".
 class MetricsLog : public Extension {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all estimators do with unusual input: errors for bad shapes and values, views with any
+// Checks of all estimators with unusual input: errors for bad shapes and values, views with any
 // strides, other devices, negative labels, and constant features. `make` returns a new estimator.
 #pragma once
 
@@ -63,7 +63,7 @@ void check_bad_samples(const Fit& fit) {
     }
 }
 
-/// What classifiers and regressors share. The labels or targets are `set.y`.
+/// The checks that classifiers and regressors share. The labels or targets are `set.y`.
 template <typename Make>
 void check_estimator_edges(const Make& make, const MlSet& set) {
   const int64_t n = set.x.dim(0);

@@ -34,7 +34,7 @@ export class Model implements Disposable {
   readonly task: Task;
   /** All settings, also those with their defaults. */
   readonly settings: Record<string, unknown>;
-  /** What apply() can compute. */
+  /** The results that apply() can compute. */
   readonly uses: readonly Use[];
   readonly hasScore: boolean;
   /** The number of features that fit() has seen, or 0 before it. */

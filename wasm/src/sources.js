@@ -9,7 +9,7 @@ export const FILE_LIMIT = 2 ** 30,
 /** A larger file may be unpacked to this many times its size. Deflate reaches 1032. Pictures reach about 10. */
 const MOST_RATIO = 32;
 
-/** Reads a whole stream. `onChunk` gets the length of each part. The stream is canceled if `signal` aborts. */
+/** Reads a whole stream. `onChunk` gets the length of each part. The stream is cancelled if `signal` aborts. */
 async function collect(stream, what, limit, signal, onChunk = () => {}) {
   const parts = [],
     reader = stream.getReader();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tensors of all entries have in common.
+// The common part of the tensors of all entries.
 import { KaisekiError } from './error.js';
 import { Handle } from './handle.js';
 import { NAMES } from './values.js';

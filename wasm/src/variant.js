@@ -39,7 +39,7 @@ async function addThread(module, script, lent) {
     thread.onerror = () => reject(new KaisekiError('Error', `[load] cannot load a thread's script ${script}`));
   });
   thread.onerror = (event) => {
-    event.preventDefault?.(); // the next call reports it
+    event.preventDefault?.(); // the next call throws Closed
     module.functions._kaiseki_thread_fails();
   };
   thread.unref?.();

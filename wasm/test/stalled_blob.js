@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The package's worker, in which reading a Blob stalls after the first byte. It tells when the reading is canceled.
+// The package's worker, in which reading a Blob stalls after the first byte. It tells when the reading is cancelled.
 import { parentPort } from 'node:worker_threads';
 
 Blob.prototype.stream = () =>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs one task's module in a worker of a page, with JavaScript's globals but none of the browser's. Its memory has a
-// limit. The server's policy for the frame of this worker, task.html, allows no network, no code from strings, and only
-// scripts that the worker makes itself.
+// limit. The server has a policy for task.html, the frame of this worker. It allows no network and no code from
+// strings. It allows only scripts that the worker makes itself.
 
 import { limitBuffers } from './memory_limit.js';
 import { taskLoop } from './task_loop.js';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the playground's worker computes, with the real library.
+// The results of the playground's worker, with the real library.
 import { load } from 'kaiseki/learn';
 import { expect, test } from 'vitest';
 import { MODELS, modelOf, settingsOf, startOf } from '../src/logic/models';

@@ -140,7 +140,7 @@ export class Library {
   };
 }
 
-/** What a test sets, and what the page made. */
+/** Values that a test sets, and objects that the page made. */
 export const fake = {
   /** Whether the data set's files are gone, whether they never arrive, and whether the library cannot be loaded. */
   gone: false,

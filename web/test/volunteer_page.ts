@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The volunteer's page with a fake node and fake runners, for tests of events that a browser cannot produce on demand.
+// The volunteer's page with a fake node and fake runners. It tests events that a browser cannot produce on demand.
 import { afterEach, beforeEach, vi } from 'vitest';
 
 type Hear = (event: string, details: Record<string, unknown>) => void;
@@ -35,7 +35,7 @@ class FakeNode {
     this.stopped = seconds;
   }
 }
-/** What a test sets, and what the page did. */
+/** Values that a test sets, and records of the page's actions. */
 export const fake = {
   nodes: [] as FakeNode[],
   /** Of measurements: their threads, and their times. */

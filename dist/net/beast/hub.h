@@ -33,8 +33,8 @@ struct Hub {
   std::unordered_set<Connection*> asleep;  // their response waits for data
   std::string scheme;                      // http or https
   bool draining = false;
-  uint64_t waiting_bytes = 0;  // output of all connections
-  uint64_t input_bytes = 0;    // incomplete messages of all nodes
+  uint64_t waiting_bytes = 0;  // bytes that wait to be sent, over all connections
+  uint64_t input_bytes = 0;    // bytes of incomplete messages, over all nodes
 
   const Limits& limits() const { return options.limits; }
   double now() const { return steady_seconds(); }

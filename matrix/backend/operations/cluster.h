@@ -37,8 +37,8 @@ inline constexpr Operation<NearestLabelsArgs> kNearestLabels{"nearest_labels"};
 inline constexpr Operation<ClusterSumsArgs> kClusterSums{"cluster_sums"};
 
 /// The number of pieces in which rows are added. It depends only on the shapes, so the sums do too.
-/// The sums of all pieces take at most an eighth of the memory of the rows, and more only for few
-/// rows.
+/// The sums of all pieces take at most an eighth of the memory of the rows. For few rows they may
+/// take more.
 inline int64_t cluster_pieces(const ClusterSumsArgs& args) {
   constexpr int64_t kMost = 64;
   const int64_t pieces = args.n / (8 * args.count);

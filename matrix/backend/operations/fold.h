@@ -11,9 +11,9 @@
 
 namespace kaiseki {
 
-/// The reduction over the middle of [outer, n, inner] to [outer, inner]: sum and prod (to f32 for
-/// f32, to f64 for f64, else to i32, which wraps), max and min (to the type of the input), any and
-/// all (to bool). The tensors are contiguous. For max and min, n > 0.
+/// The reduction over the middle of [outer, n, inner] to [outer, inner]. sum and prod give f32 for
+/// f32, f64 for f64, else i32, which wraps. max and min give the type of the input. any and all
+/// give bool. The tensors are contiguous. For max and min, n > 0.
 struct FoldArgs {
   Reduction kind;
   int64_t outer, n, inner;

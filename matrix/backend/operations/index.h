@@ -10,7 +10,7 @@
 namespace kaiseki {
 
 /// x is [outer, n, inner], its selected elements are [outer, count, inner]. take copies the
-/// elements from x, put copies them into x, add_at adds them to x (f32 or i32, which wraps). Put
+/// elements from x. put copies them into x. add_at adds them to x (f32 or i32, which wraps). put
 /// and add_at go in the order of the indices. The indices are i32, from -n to n-1. The tensors are
 /// contiguous.
 struct IndexArgs {

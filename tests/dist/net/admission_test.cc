@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which connections the coordinator accepts as nodes.
+// The connections that the coordinator accepts as nodes.
 #include "nn/io/tar.h"
 #include "tests/dist/net/running.h"
 #include "tests/support/tar.h"

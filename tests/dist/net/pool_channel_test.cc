@@ -284,7 +284,7 @@ TEST_CASE("channel: late tickets of slow nodes count, and other nodes may get th
   };
   uint64_t id = 0;
   for (const bool measured : {false, true}) {
-    CAPTURE(measured);  // by tickets that took a second
+    CAPTURE(measured);  // whether the node's speed is known: its tickets took a second
     at.submit(++id, "one");
     const Lease lease = at.lease(slow);
     wait(150);

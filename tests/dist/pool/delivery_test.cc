@@ -155,8 +155,8 @@ class Training {
   std::vector<Worker> workers_;
 };
 
-/// The duration of a step with a fifth of nodes of this kind and with these idle nodes, relative to
-/// a step without them.
+/// The duration of a step, relative to a step of the honest nodes alone. A fifth of the nodes are
+/// of this kind. `idle` more nodes are idle.
 double cost(Kind kind, int nodes, int tickets, int idle = 0, int steps = 300) {
   Training with, alone;
   with.join(Kind::idle, idle);

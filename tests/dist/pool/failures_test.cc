@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which failures count as attempts, and which nodes get a ticket after one.
+// The failures that count as attempts, and the nodes that get a ticket after one.
 #include "tests/dist/pool/support.h"
 
 using namespace kaiseki;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which node gets which tickets, how many, and for how long.
+// The tickets that each node gets, their number, and the time of a lease.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // web/pool/task_worker_node.js: a task's code cannot escape through its arguments. The worker runs without join.js's
-// flag that forbids code from strings, so a function of Node's own realm would give access to `process`.
+// flag that forbids code from strings. A function of Node's own realm would therefore give access to `process`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';

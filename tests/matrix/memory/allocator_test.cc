@@ -143,7 +143,7 @@ TEST_CASE("a small returned part does not take the memory of its neighbors") {
   auto* whole = static_cast<char*>(allocator.allocate(8 * kMega));
   allocator.release(whole, 8 * kMega);
   void* a = allocator.allocate(4 * kMega);
-  void* b = allocator.allocate(4 * kMega - 1024);  // and 1 KiB is left
+  void* b = allocator.allocate(4 * kMega - 1024);  // 1 KiB of `whole` is left
   allocator.trim();
   CHECK(raw.discards == 1);
   for (int i = 0; i < 10; ++i) {

@@ -74,7 +74,7 @@ struct TrainingRun {
   }
 };
 
-/// A folder that exists while this lives.
+/// An empty folder. The destructor deletes it.
 struct TestFolder {
   std::filesystem::path path;
   explicit TestFolder(const std::string& name)

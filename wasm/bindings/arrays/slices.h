@@ -9,7 +9,7 @@
 
 namespace kaiseki::wasm {
 
-/// Positions, start:stop:step, None for a new axis, and at most one ..., which stands for the axes
+/// Positions, start:stop:step, None for a new axis, and at most one "...". It stands for the axes
 /// of a tensor of this rank that have no index. Throws Error.
 std::vector<AxisIndex> parse_slices(std::string_view text, int rank);
 

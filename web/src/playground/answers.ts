@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the worker computes: models of points in the plane, and principal components of pictures.
+// The results of the worker: models of points in the plane, and principal components of pictures.
 import type { Learn, Model } from 'kaiseki/learn';
 import { ellipsesOf, type Ellipse } from '../logic/ellipse';
 import { contour, fieldOfLabels, fieldOfMargins, fieldOfProbabilities, grid, type Field } from '../logic/field';

@@ -270,8 +270,8 @@ class Winograd final : public ConvSolver {
   }
 
   /// Estimates whether this solver is faster. The constants are clock ticks, measured with 16
-  /// lanes. They are for transforms per element and channel, for products that sum few terms, and
-  /// for products that sum many terms.
+  /// lanes. kInput, kOutput and kFilter are for transforms, per element and channel. kShort and
+  /// kLong are for products that sum few and many terms.
   bool pays(const ConvProblem& p) const {
     constexpr double kInput = 0.6, kOutput = 0.5, kFilter = 1.25, kShort = 2.0 / 45,
                      kLong = 1.0 / 51, kClearly = 0.85;

@@ -24,7 +24,7 @@ inline opencl::OpenclBackend* opencl_or_null() {
   return static_cast<opencl::OpenclBackend*>(&Device::opencl(0).backend());
 }
 
-/// While it exists, the device runs the kernels of the other style.
+/// While this object exists, the device runs the kernels of the given style.
 class WithStyle {
  public:
   WithStyle(opencl::OpenclDevice& device, opencl::Style style)
