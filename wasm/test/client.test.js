@@ -449,8 +449,8 @@ describe("the worker's end", () => {
     const kaiseki = await load({ threads: 1 }),
       network = await kaiseki.network(lenet),
       blob = new Blob(['x']);
-    let canceled = 0;
-    started[0].on('message', (message) => (canceled += message === 'canceled'));
+    let cancelled = 0;
+    started[0].on('message', (message) => (cancelled += message === 'cancelled'));
     const expected = await network.saveWeights();
     for (const read of [
       (options) => network.loadWeights(blob, options),
@@ -459,11 +459,11 @@ describe("the worker's end", () => {
       (options) => kaiseki.cifar10([blob], options),
     ]) {
       const stop = new AbortController(),
-        before = canceled;
+        before = cancelled;
       const reading = read({ signal: stop.signal });
       stop.abort(new Error('enough'));
       await assert.rejects(reading, /enough/);
-      assert.equal(canceled, before + 1);
+      assert.equal(cancelled, before + 1);
     }
     assert.equal(network.hasWeights, false);
     assert.deepEqual(await network.saveWeights(), expected);

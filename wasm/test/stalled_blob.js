@@ -5,6 +5,6 @@ import { parentPort } from 'node:worker_threads';
 Blob.prototype.stream = () =>
   new ReadableStream({
     start: (controller) => controller.enqueue(new Uint8Array(1)),
-    cancel: () => parentPort.postMessage('canceled'),
+    cancel: () => parentPort.postMessage('cancelled'),
   });
 await import('../../node_modules/kaiseki/src/worker.js');
