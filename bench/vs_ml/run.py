@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the estimators of ml/ with scikit-learn's: the seconds and the peak memory, in paired runs of separate processes.
+"""Compares the estimators of ml/ with scikit-learn's and dlib's: the seconds and the peak memory, in paired runs of separate processes.
 
   bench/vs_ml/run.py [--estimators kmeans,pca] [--sets mnist,synthetic] [--threads 1,2] [--runs 3] [--python /usr/bin/python3]
 """
@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 import report  # noqa: E402
 
 DTYPES = ("float32", "float64")  # scikit-learn is faster with one or the other
+DLIB = "dlib"  # of these estimators it has only k-means
 
 
 # The estimators. Each returns (iterations or 0, a function that computes the quality), as in estimators.cc.
@@ -135,12 +136,15 @@ def compare(options, estimator, folder, threads):
         return last_json([options.program, estimator, folder], threads, KAISEKI_DEVICE=options.device)
 
     def theirs(dtype):
+        if dtype == DLIB:
+            return last_json([pathlib.Path(options.program).with_name("vs_ml_dlib"), folder], threads)
         return last_json([options.python, __file__, "--child", "run_peer", "--estimators", estimator, "--folder", folder, "--dtype", dtype],
                          threads)
-    dtype = min(DTYPES, key=lambda name: theirs(name)["seconds"])
+    peers = [*DTYPES, DLIB] if estimator == "kmeans" and pathlib.Path(options.program).with_name("vs_ml_dlib").exists() else DTYPES
+    dtype = min(peers, key=lambda name: theirs(name)["seconds"])
     pairs = [(ours(), theirs(dtype)) for _ in range(options.runs)]
     us, them = zip(*pairs)
-    case, peer = f"{estimator} {folder.name}", f"scikit-learn ({dtype})"
+    case, peer = f"{estimator} {folder.name}", DLIB if dtype == DLIB else f"scikit-learn ({dtype})"
     more = {key: [us[0][key], them[0][key]] for key in ("cpu_seconds", "iterations", "quality")}
     more["fallbacks"] = us[0]["fallbacks"]
     rows = [report.row("vs_ml", case, peer, threads, [r["seconds"] for r in us], [r["seconds"] for r in them], "s",

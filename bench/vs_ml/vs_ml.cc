@@ -11,6 +11,7 @@
 #include <string>
 
 #include "bench/vs_ml/estimators.h"
+#include "bench/vs_ml/process_memory.h"
 #include "matrix/backend/dispatch.h"
 #include "nn/io/npy.h"
 
@@ -18,34 +19,14 @@ namespace {
 
 using namespace kaiseki;
 
-/// A figure of /proc/self/status in bytes, or 0.
-double status_bytes(const std::string& name) {
-  double kib = 0;
-  if (FILE* file = std::fopen("/proc/self/status", "r")) {
-    char line[256];
-    const std::string format = name + ": %lf kB";
-    while (std::fgets(line, sizeof line, file) && kib == 0) std::sscanf(line, format.c_str(), &kib);
-    std::fclose(file);
-  }
-  return kib * 1024;
-}
-
-/// Forgets the peak of reading the data.
-void reset_peak() {
-  if (FILE* file = std::fopen("/proc/self/clear_refs", "w")) {
-    std::fputs("5", file);
-    std::fclose(file);
-  }
-}
-
 void run(const bench::Estimator& estimator, const std::filesystem::path& folder) {
   const Device device = Device::parse("");  // KAISEKI_DEVICE
   const bench::Data data{nn::read_npy(folder / "x.npy").to(device),
                          nn::read_npy(folder / "y.npy").to(device)};
   for (const Tensor* t : {&data.x, &data.y}) t->buffer().on_device(Access::read);  // uploads it
   device.synchronize();
-  reset_peak();
-  const double before = status_bytes("VmRSS");
+  bench::reset_peak();
+  const double before = bench::status_bytes("VmRSS");
   const uint64_t fallbacks = fallback_count();
   const std::clock_t cpu = std::clock();
   const auto start = std::chrono::steady_clock::now();
@@ -53,7 +34,7 @@ void run(const bench::Estimator& estimator, const std::filesystem::path& folder)
   device.synchronize();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const double cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
-  const double peak = status_bytes("VmHWM");
+  const double peak = bench::status_bytes("VmHWM");
   std::printf(
       "{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"peak_memory\": %.0f, \"added_memory\": %.0f, "
       "\"iterations\": %lld, \"fallbacks\": %lld, \"quality\": %.9g}\n",

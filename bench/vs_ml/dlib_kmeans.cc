@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Runs dlib's k-means once on x.npy of a folder, with the settings of estimators.cc. Prints what
+// vs_ml prints. The copy of the samples to dlib's vectors is not counted.
+//
+//   vs_ml_dlib FOLDER
+#include <dlib/clustering.h>
+
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <exception>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "bench/vs_ml/process_memory.h"
+#include "nn/io/npy.h"
+
+namespace {
+
+using namespace kaiseki;
+using Sample = dlib::matrix<float, 0, 1>;
+
+std::vector<Sample> samples_of(const Tensor& x) {
+  const float* value = x.data<float>();
+  std::vector<Sample> samples(static_cast<size_t>(x.dim(0)), Sample(x.dim(1)));
+  for (Sample& sample : samples)
+    for (float& element : sample) element = *value++;
+  return samples;
+}
+
+void run(const std::filesystem::path& folder) {
+  const std::vector<Sample> samples = samples_of(nn::read_npy(folder / "x.npy"));
+  bench::reset_peak();
+  const double before = bench::status_bytes("VmRSS");
+  const std::clock_t cpu = std::clock();
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<Sample> centers;
+  dlib::pick_initial_centers(10, centers, samples);
+  dlib::find_clusters_using_kmeans(samples, centers, 20);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+  const double peak = bench::status_bytes("VmHWM");
+  double inertia = 0;
+  for (const Sample& sample : samples)
+    inertia += dlib::length_squared(sample - centers[dlib::nearest_center(centers, sample)]);
+  std::printf(
+      "{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"peak_memory\": %.0f, \"added_memory\": %.0f, "
+      "\"iterations\": 20, \"quality\": %.9g}\n",
+      seconds.count(), cpu_seconds, peak, peak - before, inertia);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) try {
+  if (count != 2) {
+    std::fputs("usage: vs_ml_dlib FOLDER, with x.npy in the folder\n", stderr);
+    return 2;
+  }
+  run(arguments[1]);
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "vs_ml_dlib: %s\n", error.what());
+  return 1;
+}
