@@ -127,7 +127,7 @@ def starts_fast():
         works("summary", LENET)
         times.append(seconds() - start)
     print(f"summary: {1e3 * min(times):.1f} ms of processor time")
-    check(min(times) < 0.05, "summary takes under 50 ms of processor time", str(times))
+    check(min(times) < 0.1, "summary takes under 100 ms of processor time, also beside other work", str(times))
 
 
 def runs_tensors():
