@@ -323,6 +323,19 @@ TEST_CASE("KMeans: errors") {
   CHECK_THROWS_AS(model.predict(Tensor{{1, kNan}}), Error);
 }
 
+TEST_CASE("KMeans: squared distances that f32 cannot hold are an error, and the model stays") {
+  const Tensor far{{1e20f, 0}, {-1e20f, 0}, {0, 1e20f}, {0, -1e20f}, {3e20f, 1}};
+  for (const Device device : all_devices()) {
+    KMeans model({.n_clusters = 2});
+    model.fit(Tensor{{1, 2}, {3, 4}}.to(device));
+    CHECK_THROWS_WITH_AS(
+        model.fit(far.to(device)),
+        "[KMeans::fit] the squared distances are too large for f32. Scale the features", Error);
+    CHECK(model.inertia() == 0);
+    CHECK(model.labels().dim(0) == 2);
+  }
+}
+
 TEST_CASE("KMeans: one sample, constant columns, and x that is not contiguous") {
   KMeans one({.n_clusters = 1});
   one.fit(Tensor{{3, 4}});

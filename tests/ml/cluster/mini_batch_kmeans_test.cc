@@ -78,6 +78,19 @@ TEST_CASE("MiniBatchKMeans: errors") {
   CHECK(model.n_steps() == 2);
 }
 
+TEST_CASE("MiniBatchKMeans: squared distances that f32 cannot hold are an error") {
+  const Tensor far{{1e20f, 0}, {-1e20f, 0}, {0, 1e20f}, {0, -1e20f}, {3e20f, 1}};
+  MiniBatchKMeans model({.n_clusters = 2});
+  model.fit(Tensor{{1, 2}, {3, 4}});
+  const int64_t steps = model.n_steps();
+  CHECK_THROWS_WITH_AS(
+      model.fit(far),
+      "[MiniBatchKMeans] the squared distances are too large for f32. Scale the features", Error);
+  CHECK_THROWS_AS(model.partial_fit(far), Error);
+  CHECK(model.inertia() == 0);
+  CHECK(model.n_steps() == steps);
+}
+
 TEST_CASE("MiniBatchKMeans: fewer different samples than clusters, one sample, and every device") {
   MiniBatchKMeans model({.n_clusters = 4});
   model.fit(Tensor{{1, 2}, {1, 2}, {1, 2}, {5, 5}, {5, 5}, {5, 5}});
