@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "matrix/linalg/lu.h"
 #include "matrix/linalg/solve.h"
+#include "matrix/ops/elementwise.h"
 #include "matrix/threads.h"
 #include "tests/support/devices.h"
 #include "tests/support/ml_cases.h"
@@ -259,6 +260,20 @@ TEST_CASE("GaussianMixture: errors") {
   model.fit(Tensor{{1, 2}, {3, 4}, {1, 2.5f}, {3, 4.5f}});
   CHECK_THROWS_AS(model.predict(Tensor{{1, 2, 3}}), ShapeError);
   CHECK_THROWS_AS(model.sample(0), Error);
+}
+
+TEST_CASE("GaussianMixture: samples that are too large for f32 are an error with the cause") {
+  Tensor x = noisy_centers({{0, 7}, {9, 7}}, 90, 0.5f, 8);
+  x = elementwise("x * s", {{"x", x}, {"s", 1e20f}});
+  for (const CovarianceType type : kTypes)
+    for (const ml::MixtureInit init : {ml::MixtureInit::kmeans, ml::MixtureInit::random}) {
+      CAPTURE(static_cast<int>(type));
+      GaussianMixture model({.n_components = 2, .covariance_type = type, .init_params = init});
+      // The products of the tied covariance are in f64.
+      if (type == CovarianceType::tied && init == ml::MixtureInit::random) continue;
+      CHECK_THROWS_WITH_AS(model.fit(x), doctest::Contains("too large for f32. Scale the features"),
+                           Error);
+    }
 }
 
 TEST_CASE("GaussianMixture: one sample, constant columns, and x that is not contiguous") {
