@@ -70,6 +70,7 @@ int run_command(const ApplyCommand& c) {
     if (!model.has_score()) throw Error("--target: " + std::string(model.name()) + " has no score");
     y = read_target(c.target, model.task(), data, &saved.class_names).values;
   }
+  JsonLine line;
   const Tensor result = for_option("--data", [&] {
     Tensor x = data.matrix;
     if (data.table && saved.columns) {
@@ -81,11 +82,12 @@ int run_command(const ApplyCommand& c) {
     }
     if (saved.scaler) x = saved.scaler->transform(x);
     x = x.to(device);
+    line.add("samples", x.dim(0));
     if (y.defined()) {
       const double score = model.score(x, y);
       const char* name = model.task() == ml::LearningTask::classification ? "accuracy" : "score";
       if (c.json)
-        std::printf("%s\n", JsonLine().add("samples", x.dim(0)).add(name, score).str().c_str());
+        line.add(name, score);
       else
         std::fprintf(stderr, "%s  %.6g\n", name, score);
     }
@@ -98,6 +100,7 @@ int run_command(const ApplyCommand& c) {
                [&] { write_file_atomic(c.output, as_bytes(csv_of(result, saved.class_names))); });
   else if (!c.json)
     print(csv_of(result, saved.class_names));
+  if (c.json) std::printf("%s\n", line.str().c_str());
   return 0;
 }
 

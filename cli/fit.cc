@@ -11,7 +11,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json_line.h"
+#include "base/json.h"
+#include "base/log.h"
 #include "cli/commands.h"
 #include "cli/fit_progress.h"
 #include "cli/for_option.h"
@@ -52,24 +53,71 @@ struct Part {
   int64_t samples() const { return x.dim(0); }
 };
 
-struct Parts {
+struct DataSplit {
   Part train;
   std::optional<Part> test;
 };
 
-Parts split(const Part& all, const FitCommand& c, ml::LearningTask task) {
-  if (c.test_size == 0) return {all, {}};
+/// A table of texts may have a line of names that looks like a row.
+void warn_about_names(const FitCommand& c, const LearnData& data) {
+  if (c.header != "auto" || !data.table || data.table->has_names) return;
+  if (std::ranges::all_of(data.table->columns, &ml::Column::is_text))
+    log_warning(data.table->source +
+                ": all cells are texts, so the first line is a row. If it has names, use --header "
+                "yes");
+}
+
+/// Nothing without --test-size.
+std::optional<ml::SplitIndices> split_rows(int64_t rows, const Tensor& y, const FitCommand& c,
+                                           ml::LearningTask task) {
+  if (c.test_size == 0) return {};
   return for_option("--test-size", [&] {
     ml::TrainTestSplitOptions options;
     options.test_size = c.test_size;
     options.seed = c.seed;
-    if (task == ml::LearningTask::classification) options.stratify = &all.y;
-    const ml::SplitIndices indices = ml::train_test_indices(all.samples(), options);
-    const auto part = [&](const Tensor& rows) {
-      return Part{take(all.x, rows, 0), all.y.defined() ? take(all.y, rows, 0) : Tensor()};
-    };
-    return Parts{part(indices.train), part(indices.test)};
+    if (task == ml::LearningTask::classification) options.stratify = &y;
+    return std::optional(ml::train_test_indices(rows, options));
   });
+}
+
+ml::DataTable take_rows(const ml::DataTable& table, const Tensor& rows) {
+  return ml::take_rows(table, rows.to_vector<int32_t>());
+}
+
+/// The columns learn from the training part. Returns its x, and that of the test part.
+std::pair<Tensor, Tensor> encode_parts(const ml::DataTable& table, const std::string& target,
+                                       const std::optional<ml::SplitIndices>& rows,
+                                       ml::TableEncoder& columns) {
+  // Errors about cells do not depend on the choice of the rows.
+  for_option("--data", [&] { columns.fit(table, target); });
+  if (!rows) return {columns.encode(table), Tensor()};
+  const ml::DataTable train = take_rows(table, rows->train);
+  for_option("--data", [&] { columns.fit(train, target); });
+  // The test part may have a text that the training part does not have.
+  return {columns.encode(train),
+          for_option("--test-size", [&] { return columns.encode(take_rows(table, rows->test)); })};
+}
+
+/// Moves the samples out of `data`.
+DataSplit split(LearnData& data, const Tensor& y, const FitCommand& c, ml::SavedModel& saved) {
+  const auto rows = split_rows(data.rows(), y, c, saved.model->task());
+  DataSplit parts;
+  if (rows) parts.test.emplace();
+  if (data.table) {
+    ml::TableEncoder& columns =
+        saved.columns.emplace(c.missing == "mean" ? ml::Missing::mean : ml::Missing::refuse);
+    auto [train, test] = encode_parts(*data.table, data.target, rows, columns);
+    parts.train.x = std::move(train);
+    if (rows) parts.test->x = std::move(test);
+  } else {
+    parts.train.x = rows ? take(data.matrix, rows->train, 0) : data.matrix;
+    if (rows) parts.test->x = take(data.matrix, rows->test, 0);
+  }
+  data = {};
+  if (!y.defined()) return parts;
+  parts.train.y = rows ? take(y, rows->train, 0) : y;
+  if (rows) parts.test->y = take(y, rows->test, 0);
+  return parts;
 }
 
 /// A line of the table of results.
@@ -80,7 +128,7 @@ struct Result {
   std::optional<double> test;
 };
 
-std::vector<Result> results_of(const ml::Model& model, const Parts& parts) {
+std::vector<Result> results_of(const ml::Model& model, const DataSplit& parts) {
   std::vector<Result> results;
   const auto add = [&](const char* name, const char* title, auto&& value) {
     results.push_back({name, title, value(parts.train), {}});
@@ -160,21 +208,42 @@ void print_search(const std::vector<ml::SearchResult>& results) {
   std::printf("\n");
 }
 
-void print_json(const FitCommand& c, const Parts& parts, const std::vector<Result>& results,
-                double seconds, const Json& settings) {
-  JsonLine line;
-  line.add("model", c.model).add("samples", parts.train.samples());
-  line.add("test_samples", parts.test ? parts.test->samples() : 0);
-  line.add("features", parts.train.x.dim(1)).add("seconds", seconds);
-  line.add("settings", format_json_line(settings));
-  for (const Result& result : results) {
-    line.add(result.name, result.train);
-    if (result.test) line.add("test_" + result.name, *result.test);
+/// JSON has no NaN and no infinity.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+/// A list with the varied settings of each candidate, its scores and its rank.
+Json json_of(const std::vector<ml::SearchResult>& results) {
+  Json list = Json::array();
+  for (const ml::SearchResult& result : results) {
+    Json settings = Json::object(), scores = Json::array();
+    for (const auto& [name, text] : result.params) settings.set(name, setting_value(text));
+    for (const double score : result.split_test_scores) scores.items.push_back(number(score));
+    Json& item = list.items.emplace_back(Json::object());
+    item.set("settings", std::move(settings)).set("split_test_scores", std::move(scores));
+    item.set("mean_test_score", number(result.mean_test_score));
+    item.set("std_test_score", number(result.std_test_score));
+    item.set("rank_test_score", result.rank_test_score);
   }
-  std::printf("%s\n", line.str().c_str());
+  return list;
 }
 
-void print_results(const FitCommand& c, const Parts& parts, const std::vector<Result>& results,
+void print_json(const FitCommand& c, const DataSplit& parts, const std::vector<Result>& results,
+                double seconds, const ml::Model& model, const std::optional<Search>& found) {
+  Json line = Json::object();
+  line.set("model", c.model).set("samples", parts.train.samples());
+  line.set("test_samples", parts.test ? parts.test->samples() : int64_t{0});
+  line.set("features", parts.train.x.dim(1)).set("seconds", seconds);
+  line.set("settings", model.settings());
+  if (const auto converged = model.converged()) line.set("converged", *converged);
+  for (const Result& result : results) {
+    line.set(result.name, number(result.train));
+    if (result.test) line.set("test_" + result.name, number(*result.test));
+  }
+  if (found) line.set("search", json_of(found->results));
+  std::printf("%s\n", format_json_line(line).c_str());
+}
+
+void print_results(const FitCommand& c, const DataSplit& parts, const std::vector<Result>& results,
                    double seconds) {
   std::printf("%s  %s samples, %s features, %s s\n", c.model.c_str(),
               format_count(parts.train.samples()).c_str(),
@@ -214,32 +283,24 @@ int run_command(const FitCommand& c) {
   const Device device = open_device(c.device);
   ml::TableForm form{.has_names = {}, .texts = c.texts};
   if (c.header != "auto") form.has_names = c.header == "yes";
+  if (!c.target.empty()) form.names.push_back(c.target);
   LearnData data = read_data(c.data, form);
   for (const std::string& name : c.texts)
     if (!data.table || data.table->find(name) < 0)
       throw Error("--texts: expected a column of the CSV file, got '" + shortened(name) + "'");
-  Part all;
-  if (needs_target) {
-    LearnTarget target = read_target(c.target, task, data);
-    all.y = target.values;
-    saved.class_names = std::move(target.class_names);
-  }
-  for_option("--data", [&] {
-    all.x = data.matrix;
-    if (!data.table) return;
-    saved.columns.emplace(c.missing == "mean" ? ml::Missing::mean : ml::Missing::refuse);
-    saved.columns->fit(*data.table, data.target);
-    all.x = saved.columns->encode(*data.table);
-    data.table.reset();
-  });
-  Parts parts = split(all, c, task);
-  all = {};
+  LearnTarget target;
+  if (needs_target) target = read_target(c.target, task, data);
+  warn_about_names(c, data);
+  saved.class_names = std::move(target.class_names);
+  DataSplit parts = split(data, target.values, c, saved);
+  target = {};
   const double start = steady_seconds();
+  std::optional<Search> found;
   if (!c.grid.empty()) {
-    const Search found = search(c, settings, parts.train, device);
-    if (!c.json && !found.pool.empty()) std::printf("pool     %s\n\n", found.pool.c_str());
-    if (!c.json) print_search(found.results);
-    saved.model = ml::make_model(c.model, found.settings);
+    found = search(c, settings, parts.train, device);
+    if (!c.json && !found->pool.empty()) std::printf("pool     %s\n\n", found->pool.c_str());
+    if (!c.json) print_search(found->results);
+    saved.model = ml::make_model(c.model, found->settings);
   }
   if (c.scale) parts.train.x = saved.scaler.emplace().fit_transform(parts.train.x);
   if (c.scale && parts.test) parts.test->x = saved.scaler->transform(parts.test->x);
@@ -251,10 +312,13 @@ int run_command(const FitCommand& c) {
     for_option("--data", [&] { saved.model->fit(parts.train.x, parts.train.y); });
   }
   const double seconds = steady_seconds() - start;
-  const std::vector<Result> results = results_of(*saved.model, parts);
+  const std::vector<Result> results =
+      for_option("--data", [&] { return results_of(*saved.model, parts); });
   for_option("--save", [&] { ml::save_model(c.save, saved); });
+  if (!saved.model->converged().value_or(true))
+    log_warning(c.model + " did not converge. Raise max_iter with --set, or use --scale");
   if (c.json) {
-    print_json(c, parts, results, seconds, saved.model->settings());
+    print_json(c, parts, results, seconds, *saved.model, found);
     return 0;
   }
   print_results(c, parts, results, seconds);

@@ -98,7 +98,7 @@ double GridScorer::score(std::string_view model, const Json& settings, int64_t f
 
 void check_candidates(std::string_view model, const std::vector<GridCandidate>& candidates) {
   for (const GridCandidate& candidate : candidates)
-    for_option("--grid", [&] { ml::make_model(model, candidate.settings, "--grid"); });
+    for_option("--grid", [&] { ml::make_model(model, candidate.settings); });
 }
 
 std::vector<ml::SearchResult> search_grid(std::string_view model,
@@ -114,7 +114,8 @@ std::vector<ml::SearchResult> search_grid(std::string_view model,
   for (int64_t fold = 0; fold < scorer.folds(); ++fold)
     for (size_t c = 0; c < candidates.size(); ++c) {
       ml::report_progress("fits", done++, total);
-      results[c].split_test_scores.push_back(scorer.score(model, candidates[c].settings, fold));
+      results[c].split_test_scores.push_back(
+          for_option("--grid", [&] { return scorer.score(model, candidates[c].settings, fold); }));
     }
   ml::summarize(results);
   return results;

@@ -137,7 +137,10 @@ LearnTarget read_target(const std::string& where, ml::LearningTask task, LearnDa
       throw Error(
           "expected a .npy or .csv file" +
           (columns.empty() ? "" : " or one of the columns " + shortened(join(columns, ", "))) +
-          ", got '" + shortened(where) + "'");
+          ", got '" + shortened(where) + "'" +
+          (names || !data.table || data.table->has_names
+               ? ""
+               : ". If the first line has names, use --header yes"));
     }
     if (is_npy(where)) {
       target.values = npy_target(where, task);

@@ -2,6 +2,7 @@
 #include "ml/archive.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "base/error.h"
@@ -69,7 +70,11 @@ void Archive::operator()(std::string_view name, uint64_t& value) {
 }
 
 void Archive::operator()(std::string_view name, double& value) {
-  if (!reads_) return write(name, value);
+  if (!reads_) {
+    if (!std::isfinite(value))  // JSON has no such number
+      throw Error(message("Archive", "expected a finite number for ", name, ", got ", value));
+    return write(name, value);
+  }
   const Json* json = read(name);
   if (!json) return;
   if (!json->is(Json::Kind::number)) fail(name, "expected a number, got " + json->describe());

@@ -27,7 +27,7 @@ namespace kaiseki::ml {
 ///   }
 class Archive {
  public:
-  /// Writes.
+  /// Writes. Throws Error for a number that is NaN or infinite.
   Archive() = default;
   /// Reads. `place` is the name of a file or an option, for errors. Throws ParseError for a value
   /// of another type. If `complete` is set, also for a value that is missing. Otherwise, a missing

@@ -86,7 +86,8 @@ CommandText add_options(OptionSet& set, ApplyCommand& c) {
            "first that the model has)");
   set.text("--output", "FILE", c.output,
            ".npy or .csv file for the result (default: CSV on the standard output)");
-  set.flag("--json", c.json, "Print the score as one JSON line, and no result");
+  set.flag("--json", c.json,
+           "Print the number of samples and the score as one JSON line, and no result");
   add_device(set, c.device);
   return {
       "apply", "Predict or transform with a model of kaiseki fit",

@@ -63,6 +63,7 @@ void KMeans::fit(const Tensor& x) {
   }
   const auto fit_rows = [&](const auto& rows) {
     LloydResult best = best_of_starts(rows, options_);
+    check_inertia(best.inertia, kFit);
     centers_ = absolute_centers(best.centers, rows.origin(), x.device());
     labels_ = std::move(best.labels);
     inertia_ = best.inertia;
@@ -104,6 +105,11 @@ double KMeans::inertia() const {
 int64_t KMeans::n_iter() const {
   check_fitted(centers_.defined(), "KMeans");
   return n_iter_;
+}
+
+void check_inertia(double inertia, std::string_view name) {
+  if (!std::isfinite(inertia))
+    throw Error(message(name, "the squared distances are too large for f32. Scale the features"));
 }
 
 NearestCenters nearest_centers(const Tensor& x, const Tensor& centers, std::string_view name) {

@@ -41,7 +41,7 @@ class KMeans {
   explicit KMeans(KMeansOptions options = {});
 
   /// x: f32 [n, features], n >= n_clusters. Throws ShapeError for the shape, Error for NaN or
-  /// infinity.
+  /// infinity, and for squared distances that f32 cannot hold.
   void fit(const Tensor& x);
   /// The cluster of each sample: i32 [n].
   Tensor predict(const Tensor& x) const;
@@ -72,5 +72,7 @@ struct NearestCenters {
 };
 NearestCenters nearest_centers(const Tensor& x, const Tensor& centers, std::string_view name);
 Tensor center_distances(const Tensor& x, const Tensor& centers, std::string_view name);
+/// Throws Error for an inertia that is not finite: f32 cannot hold the squared distances.
+void check_inertia(double inertia, std::string_view name);
 
 }  // namespace kaiseki::ml

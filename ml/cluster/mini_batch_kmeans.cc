@@ -171,10 +171,15 @@ MiniBatchKMeans::MiniBatchKMeans(MiniBatchKMeansOptions options) : options_(std:
                         options_.tol, " and ", options_.reassignment_ratio));
 }
 
-void MiniBatchKMeans::publish(State& state, const Tensor& x) {
+void MiniBatchKMeans::publish(const State& state, const std::vector<float>& origin, const Tensor& x,
+                              int64_t steps) {
+  const Tensor centers = absolute_centers(state.centers, origin, x.device());
+  NearestCenters nearest = nearest_centers(x, centers, kName);
+  check_inertia(nearest.inertia, kName);
+  centers_ = centers;
   counts_ = state.counts;
   since_reassignment_ = state.since_reassignment;
-  NearestCenters nearest = nearest_centers(x, centers_, kName);
+  n_steps_ = steps;
   labels_ = nearest.labels;
   inertia_ = nearest.inertia;
 }
@@ -200,8 +205,8 @@ void MiniBatchKMeans::fit(const Tensor& x) {
               std::vector<double>(static_cast<size_t>(options_.n_clusters))};
   Convergence convergence(n, batch_size, options_);
   const int64_t most = options_.max_iter * n / batch_size;
-  n_steps_ = 0;
-  for (bool stop = false; !stop && n_steps_ < most; ++n_steps_) {
+  int64_t steps = 0;
+  for (bool stop = false; !stop && steps < most; ++steps) {
     const CenteredRows batch =
         batch_rows(gather_rows(host, draw_rows(batch_size, n, random)), mean);
     state.since_reassignment += batch_size;
@@ -214,8 +219,7 @@ void MiniBatchKMeans::fit(const Tensor& x) {
     stop = convergence.stops(inertia / static_cast<double>(batch_size),
                              squared_movement(before, state.centers), tolerance);
   }
-  centers_ = absolute_centers(state.centers, mean, x.device());
-  publish(state, x);
+  publish(state, mean, x, steps);
 }
 
 void MiniBatchKMeans::partial_fit(const Tensor& x) {
@@ -241,9 +245,7 @@ void MiniBatchKMeans::partial_fit(const Tensor& x) {
   const bool anew = state.since_reassignment >= 10 * options_.n_clusters;
   if (anew) state.since_reassignment = 0;
   state.update(batch, anew ? &random : nullptr, options_.reassignment_ratio);
-  centers_ = absolute_centers(state.centers, batch.origin(), x.device());
-  ++n_steps_;
-  publish(state, x);
+  publish(state, batch.origin(), x, n_steps_ + 1);
 }
 
 Tensor MiniBatchKMeans::predict(const Tensor& x) const {

@@ -48,7 +48,8 @@ class MiniBatchKMeans {
 
  private:
   struct State;
-  void publish(State& state, const Tensor& x);
+  void publish(const State& state, const std::vector<float>& origin, const Tensor& x,
+               int64_t steps);
 
   MiniBatchKMeansOptions options_;
   Tensor centers_, labels_;

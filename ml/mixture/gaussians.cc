@@ -57,6 +57,8 @@ void Gaussians::factor(std::string_view name) {
   constexpr std::string_view kHelp =
       "; expected a larger reg_covar, fewer components, or samples of larger magnitude";
   factors.clear();
+  if (!std::ranges::all_of(covariances, [](double value) { return std::isfinite(value); }))
+    throw Error(message(name, "a covariance is too large for f32. Scale the features"));
   if (!has_matrices()) {
     for (const double variance : covariances) {
       if (!(variance > 0))

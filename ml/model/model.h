@@ -64,6 +64,8 @@ class Model {
   /// The estimator's score(): accuracy, R^2, or the mean log likelihood. Throws Error without one.
   virtual double score(const Tensor& x, const Tensor& y) const = 0;
   virtual bool has_score() const = 0;
+  /// Whether fit() ended before max_iter. Nothing if the estimator does not tell.
+  virtual std::optional<bool> converged() const = 0;
   /// The labels, ascending. Empty if the model is no classifier.
   virtual std::vector<int32_t> classes() const = 0;
   /// Nothing if the model is not linear, or has no trees. For exports.

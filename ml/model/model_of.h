@@ -91,6 +91,11 @@ class ModelOf final : public Model {
     || requires { estimator_.score(x); };
   }
 
+  std::optional<bool> converged() const override {
+    if constexpr (requires { bool(estimator_.converged()); }) return estimator_.converged();
+    return {};
+  }
+
   std::vector<int32_t> classes() const override {
     if constexpr (requires { estimator_.classes(); }) return estimator_.classes();
     return {};

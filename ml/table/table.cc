@@ -138,12 +138,15 @@ std::optional<float> number_of(std::string_view cell) {
   return static_cast<float>(value);
 }
 
-/// Whether all cells of the first row are texts, and a number is below one of them.
-bool first_row_has_names(const std::vector<Row>& rows) {
+/// Whether all cells of the first row are texts, and a number is below one of them or the form has
+/// one of them.
+bool first_row_has_names(const std::vector<Row>& rows, const TableForm& form) {
   const auto is_number = [](const std::string& cell) {
     return !is_missing(cell) && number_of(cell).has_value();
   };
   if (std::ranges::any_of(rows[0].cells, is_number)) return false;
+  for (const auto* names : {&form.names, &form.texts})
+    if (std::ranges::find_first_of(rows[0].cells, *names) != rows[0].cells.end()) return true;
   return std::any_of(rows.begin() + 1, rows.end(),
                      [&](const Row& row) { return std::ranges::any_of(row.cells, is_number); });
 }
@@ -243,7 +246,7 @@ DataTable parse_table(std::string_view text, std::string_view source, const Tabl
       throw ParseError(source, "line " + std::to_string(row.line),
                        text_from("expected ", rows[0].cells.size(), " cells as in line ",
                                  rows[0].line, ", got ", row.cells.size()));
-  table.has_names = form.has_names.value_or(first_row_has_names(rows));
+  table.has_names = form.has_names.value_or(first_row_has_names(rows, form));
   const size_t first = table.has_names ? 1 : 0;
   if (rows.size() == first)
     throw ParseError(source, "line " + std::to_string(rows[0].line + 1),
@@ -258,6 +261,25 @@ DataTable parse_table(std::string_view text, std::string_view source, const Tabl
   }
   for (size_t i = first; i < rows.size(); ++i) table.lines.push_back(rows[i].line);
   return table;
+}
+
+DataTable take_rows(const DataTable& table, std::span<const int32_t> rows) {
+  DataTable part;
+  part.source = table.source;
+  part.has_names = table.has_names;
+  for (const Column& column : table.columns) part.columns.emplace_back().name = column.name;
+  for (const int32_t row : rows) {
+    const auto i = static_cast<size_t>(row);
+    part.lines.push_back(table.lines[i]);
+    for (size_t j = 0; j < table.columns.size(); ++j) {
+      const Column& from = table.columns[j];
+      if (from.is_text())
+        part.columns[j].texts.push_back(from.texts[i]);
+      else
+        part.columns[j].numbers.push_back(from.numbers[i]);
+    }
+  }
+  return part;
 }
 
 DataTable read_table(const std::filesystem::path& path, const TableForm& form) {

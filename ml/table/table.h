@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,15 +41,20 @@ struct DataTable {
 struct TableForm {
   std::optional<bool> has_names = {};   // whether the first line has the names of the columns
   std::vector<std::string> texts = {};  // columns of texts, also where a text looks like a number
+  std::vector<std::string> names = {};  // columns that the reader will look for
 };
 
 /// Reads CSV (RFC 4180) in UTF-8: commas, semicolons or tabs between cells, the one that the first
 /// line has most; cells may stand in double quotes. The first line has names if all of its cells
-/// are texts and there is a number below it. A column whose first value is a number has only
-/// numbers. Empty cells, "NA", "N/A", "NaN", "nan", "null" and "?" are no value. Throws ParseError
-/// with the place. Errors are a text among numbers and a number that 32 bits cannot hold. Others
-/// are rows of different lengths, a quote that does not end, and bytes that are not UTF-8.
+/// are texts, and a number is below it or the form has one of them. A column whose first value is a
+/// number has only numbers. Empty cells, "NA", "N/A", "NaN", "nan", "null" and "?" are no value.
+/// Throws ParseError with the place. Errors are a text among numbers and a number that 32 bits
+/// cannot hold. Others are rows of different lengths, a quote that does not end, and bytes that are
+/// not UTF-8.
 DataTable parse_table(std::string_view text, std::string_view source, const TableForm& form = {});
 DataTable read_table(const std::filesystem::path& path, const TableForm& form = {});
+
+/// These rows of a table, in this order. They keep their line numbers.
+DataTable take_rows(const DataTable& table, std::span<const int32_t> rows);
 
 }  // namespace kaiseki::ml

@@ -78,11 +78,18 @@ def grid():
     check(len(ranks) == 4 and ranks[0][0] == "1" and ranks[0][1] == "C=1", "the best settings come first", done.stdout)
     line = json.loads(works("fit", "SVC", "--data", "iris.csv", "--target", "species", "--grid", "C=0.001,1", "--json",
                             "--save", "g.safetensors").stdout)
-    check(json.loads(line["settings"])["C"] == 1, "the saved model has the best settings", line)
+    check(line["settings"]["C"] == 1, "the saved model has the best settings", line)
+    check([entry["settings"] for entry in line["search"]] == [{"C": 0.001}, {"C": 1}], "--json has the candidates", line)
+    check([entry["rank_test_score"] for entry in line["search"]] == [2, 1], "--json has their ranks", line)
+    best = line["search"][1]
+    check(abs(sum(best["split_test_scores"]) / 5 - best["mean_test_score"]) < 1e-9 and best["std_test_score"] < 0.1,
+          "--json has their scores", best)
     fit = ["--data", "iris.csv", "--target", "species", "--save", "e.safetensors"]
     refuses(["--grid", "each name once", "'C'"], "fit", "SVC", *fit, "--set", "C=1", "--grid", "C=1,2")
     refuses(["--grid", "NAME=VALUE"], "fit", "SVC", *fit, "--grid", "C=")
     refuses(["--grid", "D"], "fit", "SVC", *fit, "--grid", "D=1,2")
+    refuses(["--grid: settings: C: expected a number"], "fit", "SVC", *fit, "--grid", "C=1,x")
+    refuses(["--grid: expected n_neighbors of at most 120"], "fit", "KNeighborsClassifier", *fit, "--grid", "n_neighbors=1,130")
     refuses(["--grid", "classification or a regression"], "fit", "KMeans", "--data", "x.npy", "--save", "e.safetensors", "--grid", "n_clusters=2,3")
 
 
@@ -101,6 +108,75 @@ def matrices():
     works("fit", "KNeighborsClassifier", "--data", "x.npy", "--target", "y.npy", "--save", "n.safetensors")
     score = json.loads(works("apply", "n.safetensors", "--data", "x.npy", "--target", "y.npy", "--json").stdout)
     check(score["accuracy"] > 0.95, "labels of a .npy file", score)
+    done = works("apply", "n.safetensors", "--data", "x.npy", "--output", "n.npy", "--json")
+    check(json.loads(done.stdout) == {"samples": 150}, "--json without --target is a line too", done.stdout)
+    check(read_npy("n.npy")[0] == (150,), "--output with --json")
+
+
+def columns_learn_from_the_training_part():
+    rows = [[i if i % 3 else "", "ab"[i % 2], i] for i in range(16)]
+    write_csv("leak.csv", ["a", "b", "y"], rows)
+    fit = ["fit", "Ridge", "--data", "leak.csv", "--target", "y", "--missing", "mean", "--save", "l.safetensors", "--json"]
+    works(*fit)
+    write_csv("empty.csv", ["a", "b"], [["", "a"]])
+    whole = works("apply", "l.safetensors", "--data", "empty.csv").stdout
+    line = json.loads(works(*fit, "--test-size", 0.5).stdout)
+    check(line["samples"] == 8 and line["test_samples"] == 8 and line["features"] == 3, "both parts have all columns", line)
+    # A change of the test part must not change the model. So each row is changed once: half of them must have no effect.
+    def prediction():
+        works(*fit, "--test-size", 0.5)
+        return works("apply", "l.safetensors", "--data", "empty.csv").stdout
+    expected, same = prediction(), 0
+    check(expected != whole, "the model depends on the part")
+    for i, row in enumerate(rows):
+        write_csv("leak.csv", ["a", "b", "y"], [*rows[:i], [1000, *row[1:]], *rows[i + 1:]])
+        same += prediction() == expected
+    check(same == 8, "the mean is that of the training part", same)
+    write_csv("leak.csv", ["a", "b", "y"], [[i, f"t{i}", i] for i in range(40)])
+    refuses(["--test-size: leak.csv: line", "column 2 (b): expected a text of the training data, got 't"], *fit, "--test-size", 0.5)
+    write_csv("leak.csv", ["a", "b", "y"], [[1, "x", 1], [2, "x", 2], [3, "x", 3], ["", "x", 4]])
+    for seed in range(5):
+        refuses(["--data: leak.csv: line 5, column 1 (a): expected a value, got none"],
+                "fit", "Ridge", "--data", "leak.csv", "--target", "y", "--save", "e.safetensors", "--test-size", 0.5, "--seed", seed)
+
+
+def only_texts():
+    write_csv("words.csv", ["color", "kind"], [["red", "a"], ["blue", "b"], ["red", "a"]])
+    fit = ["fit", "DecisionTreeClassifier", "--data", "words.csv", "--save", "w.safetensors", "--json"]
+    done = works(*fit, "--target", "kind")
+    check(json.loads(done.stdout)["samples"] == 3 and "--header" not in done.stderr, "--target finds the line of names", done)
+    check(works("apply", "w.safetensors", "--data", "words.csv").stdout.split() == ["a", "b", "a"], "without the line of names")
+    done = works(*fit, "--target", "2")
+    check(json.loads(done.stdout)["samples"] == 4 and "warning: words.csv: all cells are texts" in done.stderr and
+          "--header yes" in done.stderr, "a line of names may count as a row", done.stderr)
+    check("warning" not in works(*fit, "--target", "2", "--header", "no").stderr, "--header no: no warning")
+    refuses(["got 'size'. If the first line has names, use --header yes"], *fit, "--target", "size")
+
+
+def convergence():
+    write_iris()
+    fit = ["fit", "LogisticRegression", "--data", "iris.csv", "--target", "species", "--scale", "--save", "c.safetensors", "--json"]
+    done = works(*fit)
+    check(json.loads(done.stdout)["converged"] is True and "warning" not in done.stderr, "a fit that converges", done)
+    done = works(*fit, "--set", "max_iter=1")
+    check(json.loads(done.stdout)["converged"] is False, "--json tells it", done.stdout)
+    check("warning: LogisticRegression did not converge. Raise max_iter" in done.stderr, "a warning", done.stderr)
+    line = json.loads(works("fit", "Ridge", "--data", "iris.csv", "--target", "petal width", "--save", "c.safetensors",
+                            "--set", "alpha=2", "--json").stdout)
+    check("converged" not in line and line["settings"] == {"alpha": 2, "fit_intercept": True}, "a fit without iterations", line)
+
+
+def huge_samples():
+    write_npy("huge.npy", (6, 1), [1e20, -1e20, 2e20, -2e20, 3e20, 0])
+    write_npy("six.npy", (6,), [0, 1, 0, 1, 0, 1], "i")
+    for name in ["KMeans", "MiniBatchKMeans", "GaussianMixture"]:
+        refuses(["--data: ", "too large for f32. Scale the features"], "fit", name, "--data", "huge.npy", "--set",
+                "n_components=2" if name == "GaussianMixture" else "n_clusters=2", "--save", "h.safetensors")
+    check(not pathlib.Path("h.safetensors").exists(), "no file")
+    refuses(["--data: expected finite elements in predictions"], "fit", "SVR", "--data", "huge.npy", "--target", "six.npy",
+            "--save", "h.safetensors")
+    refuses(["--data: expected n_neighbors of at most 6"], "fit", "KNeighborsClassifier", "--data", "huge.npy", "--target", "six.npy",
+            "--set", "n_neighbors=100", "--save", "h.safetensors")
 
 
 def gaps():
@@ -181,4 +257,5 @@ def help_lists_models():
     check("MiniBatchKMeans" in done.stdout and "clustering:" in done.stdout, "--help lists all models", done.stdout)
 
 
-main(classification, regression_and_settings, grid, clusters_and_components, matrices, gaps, errors, onnx, help_lists_models)
+main(classification, regression_and_settings, grid, clusters_and_components, matrices,
+     columns_learn_from_the_training_part, only_texts, convergence, huge_samples, gaps, errors, onnx, help_lists_models)

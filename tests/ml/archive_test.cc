@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "base/error.h"
 
 using namespace kaiseki;
@@ -113,6 +115,14 @@ TEST_CASE("Archive: errors name the value") {
   Fruit fruit = Fruit::apple;
   CHECK_THROWS_WITH_AS(archive("v", fruit, {"apple", "pear"}),
                        "f: v: expected apple, pear, got \"plum\"", ParseError);
+}
+
+TEST_CASE("Archive: JSON has no number for NaN and infinity, so writing one is an error") {
+  Archive archive;
+  double infinite = -HUGE_VAL, nan = std::nan("");
+  CHECK_THROWS_WITH_AS(archive("score", infinite),
+                       "[Archive] expected a finite number for score, got -inf", Error);
+  CHECK_THROWS_AS(archive("score", nan), Error);
 }
 
 TEST_CASE("Archive: tensors of another type or rank are refused") {

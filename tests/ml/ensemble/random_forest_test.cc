@@ -11,6 +11,7 @@
 #include "ml/tree/decision_tree.h"
 #include "tests/support/devices.h"
 #include "tests/support/ml_cases.h"
+#include "tests/support/seeds.h"
 
 using namespace kaiseki;
 using namespace kaiseki::ml;
@@ -43,24 +44,6 @@ Parts split(const MlSet& set) {
   return {{rows<float>(set.x, true), targets(true)}, {rows<float>(set.x, false), targets(false)}};
 }
 
-struct Sample {
-  double mean, error;  // the standard error of the mean
-};
-Sample sample(const std::vector<double>& values) {
-  const auto n = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return {mean, std::sqrt(squares / (n - 1) / n)};
-}
-
-/// The standard error of a difference of two means.
-double both(const Sample& a, const Sample& b) {
-  return std::sqrt(a.error * a.error + b.error * b.error);
-}
-
-constexpr int kSeeds = 20;
-
 /// Compares 20 seeds with those of scikit-learn. Returns the difference of the held-out scores in
 /// standard errors.
 template <class Model, class Options>
@@ -83,22 +66,26 @@ double compare_forest(const MlSet& set, const MlCases& cases, const std::string&
     for (size_t j = 0; j < importance.size(); ++j)
       importance[j] += static_cast<double>(parts_of_features[j]) / kSeeds;
   }
-  const Sample ours = sample(scores), theirs = sample(cases[name + ".scores"].values);
+  const SeedSample ours = seed_sample(scores), theirs = seed_sample(cases[name + ".scores"].values);
   CAPTURE(ours.mean);
   CAPTURE(theirs.mean);
-  CAPTURE(both(ours, theirs));
-  const double score_error = std::abs(ours.mean - theirs.mean) / (both(ours, theirs) + 1e-9);
-  CHECK(score_error < 3);
-  const Sample our_nodes = sample(nodes), their_nodes = sample(cases[name + ".nodes"].values);
+  CAPTURE(standard_error(ours, theirs));
+  const double score_error =
+      std::abs(ours.mean - theirs.mean) / (standard_error(ours, theirs) + 1e-9);
+  CHECK(score_error < kMostErrors);
+  const SeedSample our_nodes = seed_sample(nodes),
+                   their_nodes = seed_sample(cases[name + ".nodes"].values);
   CAPTURE(our_nodes.mean);
   CAPTURE(their_nodes.mean);
-  CHECK(std::abs(our_nodes.mean - their_nodes.mean) <= 3 * both(our_nodes, their_nodes));
+  CHECK(std::abs(our_nodes.mean - their_nodes.mean) <=
+        kMostErrors * standard_error(our_nodes, their_nodes));
   CHECK(difference(importance, cases[name + ".importance"].values) < 0.04);
   if (!options.bootstrap) return score_error;
-  const Sample our_oob = sample(oob), their_oob = sample(cases[name + ".oob"].values);
+  const SeedSample our_oob = seed_sample(oob), their_oob = seed_sample(cases[name + ".oob"].values);
   CAPTURE(our_oob.mean);
   CAPTURE(their_oob.mean);
-  CHECK(std::abs(our_oob.mean - their_oob.mean) <= 3 * both(our_oob, their_oob));
+  CHECK(std::abs(our_oob.mean - their_oob.mean) <=
+        kMostErrors * standard_error(our_oob, their_oob));
   return score_error;
 }
 
@@ -106,7 +93,6 @@ std::vector<float> bits(const Tensor& x) { return x.to_vector(); }
 
 }  // namespace
 
-// The difference of two means has a standard error, so that some of ten cases differ by more.
 TEST_CASE("Random forests: held-out scores within one standard error of scikit-learn, as a mean") {
   const MlCases cases("ensemble.txt");
   using Classifier = RandomForestClassifier;
@@ -139,7 +125,7 @@ TEST_CASE("Decision trees: held-out scores are among those of scikit-learn's ran
   const auto check = [&](const std::string& name, double score) {
     CAPTURE(name);
     CAPTURE(score);
-    const Sample theirs = sample(cases[name + ".tree.scores"].values);
+    const SeedSample theirs = seed_sample(cases[name + ".tree.scores"].values);
     const double deviation = theirs.error * std::sqrt(static_cast<double>(kSeeds));
     CHECK(std::abs(score - theirs.mean) <= 2.5 * deviation + 1e-9);
   };

@@ -115,6 +115,28 @@ TEST_CASE("Model files: a model gives the same bits after it was saved and loade
   }
 }
 
+TEST_CASE("Model files: a model of huge samples is refused by fit(), or its file can be read") {
+  int64_t fitted = 0;
+  for (const ModelKind& kind : model_kinds())
+    for (const float scale : {1e18f, 1e20f, 1e30f, 1e-30f}) {
+      CAPTURE(std::string(kind.name));
+      CAPTURE(scale);
+      MlSet set = data_for(kind.task);
+      set.x = elementwise("x * s", {{"x", set.x}, {"s", scale}});
+      SavedModel saved;
+      saved.model = make_model(kind.name);
+      try {
+        saved.model->fit(set.x, set.y);
+      } catch (const Error&) {
+        continue;
+      }
+      ++fitted;
+      const SavedModel loaded = decode_model(encode_model(saved));
+      CHECK(encode_model(loaded) == encode_model(saved));
+    }
+  CHECK(fitted > 60);
+}
+
 TEST_CASE("Model files: hostile states are refused") {
   const auto read = [](const std::string& name, const std::string& settings, Json values,
                        std::vector<nn::NamedTensor> tensors) {

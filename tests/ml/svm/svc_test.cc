@@ -30,8 +30,10 @@ void check_case(const MlSet& set, const MlCases& cases, const std::string& key,
   model.fit(set.x, set.y);
   CHECK(model.converged());
   CHECK(difference(model.decision_function(some_samples(set.x)), cases[key + ".ovo"].values) <
-        1e-3);
-  CHECK(difference(model.intercept(), cases[key + ".b"].values) < 1e-3);
+        1e-4);
+  // Here the kernel has values up to 710. Their rounding to f32, times the coefficients, is 2e-4.
+  const double intercept_error = key == "iris.poly" ? 3e-4 : 1e-4;
+  CHECK(difference(model.intercept(), cases[key + ".b"].values) < intercept_error);
   CHECK(model.score(set.x, set.y) == doctest::Approx(cases[key + ".score"].values[0]));
   const MlCase& counts = cases[key + ".n"];
   for (size_t c = 0; c < counts.values.size(); ++c)
@@ -43,12 +45,12 @@ void check_case(const MlSet& set, const MlCases& cases, const std::string& key,
     sums.push_back(0);
     for (int64_t j = 0; j < dual.dim(1); ++j) sums.back() += std::abs(dual(i, j));
   }
-  CHECK(difference(sums, cases[key + ".sum"].values) < 1e-3);
+  CHECK(difference(sums, cases[key + ".sum"].values) < 1e-4);
 }
 
 }  // namespace
 
-TEST_CASE("SVC: equals scikit-learn's within 1e-3, for two and more classes and each kernel") {
+TEST_CASE("SVC: equals scikit-learn's within 1e-4, for two and more classes and each kernel") {
   const MlCases cases("svm.txt");
   for (const std::string& name : set_names()) {
     const MlSet set = labeled_set(name);
@@ -65,7 +67,7 @@ TEST_CASE("SVC: scores of classes, predictions and support vectors equal scikit-
     SVC model({.tol = 1e-6});
     model.fit(set.x, set.y);
     const Tensor scores = model.decision_function(some_samples(set.x));
-    CHECK(difference(scores, cases[name + ".ovr"].values) < 1e-3);
+    CHECK(difference(scores, cases[name + ".ovr"].values) < 1e-4);
     CHECK(scores.rank() == (model.classes().size() == 2 ? 1 : 2));
     CHECK(difference(cast(model.predict(set.x), DType::f32), cases[name + ".predict"].values) == 0);
     // Samples whose coefficient is nearly 0 may differ.
@@ -98,7 +100,7 @@ TEST_CASE("SVC: balanced weights of classes, and weights by label") {
     SVC model(options);
     model.fit(set.x, y);
     CHECK(difference(model.decision_function(some_samples(set.x)),
-                     cases[name + ".balanced.ovo"].values) < 1e-3);
+                     cases[name + ".balanced.ovo"].values) < 1e-4);
     CHECK(model.score(set.x, y) == doctest::Approx(cases[name + ".balanced.score"].values[0]));
   }
   const MlSet set = labeled_set("pairs");

@@ -54,6 +54,29 @@ TEST_CASE("Table: without names, columns have numbers") {
   CHECK(parse_table("a,b\n1,d\n", "t.csv", {.has_names = false}).rows() == 2);
 }
 
+TEST_CASE("Table: only texts, and a name that the reader looks for") {
+  const std::string text = "color,kind\nred,a\nblue,b\n";
+  for (const TableForm& form : {TableForm{.names = {"kind"}}, TableForm{.texts = {"x", "color"}}}) {
+    const DataTable t = parse_table(text, "t.csv", form);
+    CHECK(t.has_names);
+    CHECK(t.rows() == 2);
+    CHECK(t.find("kind") == 1);
+  }
+  CHECK_FALSE(parse_table(text, "t.csv", {.names = {"2", "size"}}).has_names);
+  // A number in the first line: 2 is the column's number.
+  CHECK_FALSE(parse_table("red,2\nblue,3\n", "t.csv", {.names = {"2"}}).has_names);
+}
+
+TEST_CASE("Table: some of its rows") {
+  const DataTable t = parse_table("age,color\n1,red\n2,\n3,blue\n", "t.csv");
+  const std::vector<int32_t> rows{2, 0};
+  const DataTable part = take_rows(t, rows);
+  CHECK(part.rows() == 2);
+  CHECK(part.columns[0].numbers == std::vector<float>{3, 1});
+  CHECK(part.columns[1].texts == std::vector<std::string>{"blue", "red"});
+  CHECK(part.place(0, 1) == "line 4, column 2 (color)");
+}
+
 TEST_CASE("Table: quotes, line ends, empty lines and a byte order mark") {
   const DataTable t =
       parse_table("\xef\xbb\xbfname\tn\r\n\"a\t\"\"b\"\"\nc\"\t1\r\n\r\n x \t2", "t.csv");
