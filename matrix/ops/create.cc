@@ -54,7 +54,8 @@ Tensor triangle(const Tensor& x, int64_t diagonal, bool upper, std::string_view 
   Tensor result(x.shape(), x.dtype(), x.device());
   if (result.size() == 0) return result;
   const Tensor input = x.contiguous();
-  run_operation(kTriangle, result, {x.dim(-2), x.dim(-1), diagonal, upper, &input, &result});
+  run_operation(kTriangle, result, {x.dim(-2), x.dim(-1), diagonal, upper, &input, &result},
+                is_small_task(result, {&input}, static_cast<double>(input.size())));
   return result;
 }
 
