@@ -13,6 +13,7 @@
 #include "matrix/ops/create.h"
 #include "matrix/ops/cumulative.h"
 #include "matrix/ops/einsum.h"
+#include "matrix/ops/gemm.h"
 #include "matrix/ops/index.h"
 #include "matrix/ops/sort.h"
 #include "matrix/ops/statistics.h"
@@ -279,6 +280,13 @@ void add_arrangements(std::map<std::string, Compute>& all, Device device) {
     return correlate(in[0], in[1], static_cast<ConvolveMode>(c.number("d")));
   };
   all["einsum"] = [](Case c, In in) { return einsum(c.parameters.at("t"), in); };
+  all["matmul"] = [](Case c, In in) {
+    auto view = [&](const Tensor& x) {
+      return x.index(
+          std::vector<AxisIndex>(static_cast<size_t>(x.rank()), Slice({}, {}, c.number("d"))));
+    };
+    return matmul(view(in[0]), view(in[1]));
+  };
   all["tensordot"] = [](Case c, In in) {
     return tensordot(in[0], in[1], static_cast<int>(c.number("d")));
   };
