@@ -94,10 +94,12 @@ Tensor concatenate(std::span<const Tensor> parts, int axis) {
   int along = shape.index(axis);
   shape[along] = 0;
   for (const Tensor& part : parts) {
-    bool fits = part.rank() == shape.rank() && part.dtype() == parts[0].dtype();
+    require(part.dtype() == parts[0].dtype(), "concatenate", "expected tensors of one type, got ",
+            dtype_name(parts[0].dtype()), " and ", dtype_name(part.dtype()));
+    bool fits = part.rank() == shape.rank();
     for (int i = 0; fits && i < shape.rank(); ++i) fits = i == along || part.dim(i) == shape[i];
-    require(fits, "concatenate", "expected tensors of one type that differ only along axis ", along,
-            ", got ", parts[0].shape(), " and ", part.shape());
+    require(fits, "concatenate", "expected shapes that differ only along axis ", along, ", got ",
+            parts[0].shape(), " and ", part.shape());
     check_same_device(parts[0], part, "concatenate");
     shape[along] += part.dim(along);
   }

@@ -7,10 +7,8 @@
 
 #include "matrix/backend/dispatch.h"
 #include "matrix/backend/operations/triangle.h"
-#include "matrix/ops/arrange.h"
 #include "matrix/ops/check.h"
 #include "matrix/ops/copy.h"
-#include "matrix/ops/index.h"
 
 namespace kaiseki {
 namespace {
@@ -56,7 +54,8 @@ Tensor triangle(const Tensor& x, int64_t diagonal, bool upper, std::string_view 
   Tensor result(x.shape(), x.dtype(), x.device());
   if (result.size() == 0) return result;
   const Tensor input = x.contiguous();
-  run_operation(kTriangle, result, {x.dim(-2), x.dim(-1), diagonal, upper, &input, &result});
+  run_operation(kTriangle, result, {x.dim(-2), x.dim(-1), diagonal, upper, &input, &result},
+                is_small_task(result, {&input}, static_cast<double>(input.size())));
   return result;
 }
 
@@ -159,16 +158,6 @@ std::vector<Tensor> meshgrid(std::span<const Tensor> axes, GridOrder order) {
     indices[static_cast<size_t>(place(i))] = All;
     result.push_back(axes[static_cast<size_t>(i)].index(indices).broadcast_to(grid));
   }
-  return result;
-}
-
-Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype) {
-  check_tensor(indices, "indices", "one_hot", DType::i32);
-  require(classes >= 0, "one_hot", "expected 0 classes or more, got ", classes);
-  Shape shape = indices.shape();
-  shape.push_back(classes);
-  Tensor result = Tensor::zeros(shape, dtype, indices.device());
-  scatter(result, expand_dims(indices, -1), ones({1}, dtype, indices.device()), -1);
   return result;
 }
 

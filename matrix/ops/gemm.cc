@@ -14,35 +14,53 @@ constexpr std::string_view kName = "gemm";
 /// A core computes this many products in the time of one element of a simple operation.
 constexpr double kProductsPerElement = 4;
 
-/// One matrix or a batch, in the form that a backend expects: rows `ld` elements apart.
+/// One matrix or a batch, in the form that a backend expects: rows `ld` elements apart, and
+/// elements `step` apart, which must be 1.
 struct MatrixOperand {
-  int64_t batch, rows, columns, ld, stride;
+  int64_t batch, rows, columns, ld, stride, step;
   bool transposed;
+
+  bool has_contiguous_rows() const { return step == 1 || columns <= 1; }
+  bool has_ascending_rows() const { return ld >= columns || rows <= 1; }
+  bool has_ascending_batch() const { return stride >= 0 || batch <= 1; }
 };
+
+/// t has rank 2 or 3. Transposed contiguous rows count as contiguous if `may_flip`.
+MatrixOperand describe(const Tensor& t, bool transposed, bool may_flip) {
+  const int rank = t.rank();
+  MatrixOperand m{rank == 3 ? t.dim(0) : 1,       t.dim(-2),       t.dim(-1), t.strides()[-2],
+                  rank == 3 ? t.strides()[0] : 0, t.strides()[-1], transposed};
+  if (may_flip && m.step != 1 && m.columns > 1 && (m.ld == 1 || m.rows == 1)) {
+    std::swap(m.rows, m.columns);
+    m.ld = m.step;
+    m.step = 1;
+    m.transposed = !transposed;
+  }
+  return m;
+}
 
 MatrixOperand view(const Tensor& t, std::string_view what, bool transposed, bool may_flip) {
   check_real(t, what, kName);
   require(t.rank() == 2 || t.rank() == 3, kName, "expected ", what,
           " of shape [rows, columns] or [batch, rows, columns], got ", t.shape());
-  const int rank = t.rank();
-  MatrixOperand m{rank == 3 ? t.dim(0) : 1,       t.dim(-2), t.dim(-1), t.strides()[-2],
-                  rank == 3 ? t.strides()[0] : 0, transposed};
-  int64_t step = t.strides()[-1];
-  if (may_flip && step != 1 && m.columns > 1 && (m.ld == 1 || m.rows == 1)) {
-    std::swap(m.rows, m.columns);
-    m.ld = step;
-    step = 1;
-    m.transposed = !transposed;
-  }
-  require(step == 1 || m.columns <= 1, kName, "expected contiguous rows in ", what,
-          ", got strides ", t.strides(), " for shape ", t.shape());
-  require(m.ld >= m.columns || m.rows <= 1, kName, "expected rows of ", what,
+  MatrixOperand m = describe(t, transposed, may_flip);
+  require(m.has_contiguous_rows(), kName, "expected contiguous rows in ", what, ", got strides ",
+          t.strides(), " for shape ", t.shape());
+  require(m.has_ascending_rows(), kName, "expected rows of ", what,
           " in ascending order that do not overlap, got strides ", t.strides(), " for shape ",
           t.shape());
-  require(m.stride >= 0 || m.batch <= 1, kName, "expected the batch of ", what,
+  require(m.has_ascending_batch(), kName, "expected the batch of ", what,
           " in ascending order, got strides ", t.strides());
   m.ld = std::max(m.ld, std::max<int64_t>(1, m.columns));
   return m;
+}
+
+/// t, or a copy of it if gemm() does not read its strides.
+Tensor with_readable_rows(const Tensor& t) {
+  const MatrixOperand m = describe(t, false, true);
+  const bool readable =
+      m.has_contiguous_rows() && m.has_ascending_rows() && m.has_ascending_batch();
+  return readable ? t : t.contiguous();
 }
 
 void set_bias(GemmArgs& args, const Tensor& c, const GemmOptions& options) {
@@ -111,8 +129,18 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
   check_real(a, "A", "matmul");
   check_real(b, "B", "matmul");
-  require(std::min(a.rank(), b.rank()) >= 2 && std::max(a.rank(), b.rank()) <= 3, "matmul",
-          "expected matrices or batches of them, got ", a.shape(), " and ", b.shape());
+  require(std::min(a.rank(), b.rank()) >= 1 && std::max(a.rank(), b.rank()) <= 3, "matmul",
+          "expected vectors, matrices or batches of them, got ", a.shape(), " and ", b.shape());
+  if (a.rank() == 1 || b.rank() == 1) {
+    const Tensor left = a.rank() == 1 ? a.contiguous().reshape({1, a.size()}) : a;
+    const Tensor right = b.rank() == 1 ? b.contiguous().reshape({b.size(), 1}) : b;
+    const Tensor c = matmul(left, right, transpose_a && a.rank() > 1, transpose_b && b.rank() > 1);
+    Shape shape;
+    if (c.rank() == 3) shape.push_back(c.dim(0));
+    if (a.rank() > 1) shape.push_back(c.dim(-2));
+    if (b.rank() > 1) shape.push_back(c.dim(-1));
+    return c.reshape(shape);
+  }
   Shape shape;
   if (a.rank() == 3 || b.rank() == 3) {
     const int64_t batch_a = a.rank() == 3 ? a.dim(0) : 1, batch_b = b.rank() == 3 ? b.dim(0) : 1;
@@ -121,7 +149,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose
   shape.push_back(a.dim(transpose_a ? -1 : -2));
   shape.push_back(b.dim(transpose_b ? -2 : -1));
   Tensor c(shape, a.dtype(), a.device());
-  gemm(a, b, c, {.transpose_a = transpose_a, .transpose_b = transpose_b});
+  gemm(with_readable_rows(a), with_readable_rows(b), c,
+       {.transpose_a = transpose_a, .transpose_b = transpose_b});
   return c;
 }
 

@@ -9,6 +9,7 @@
 #include "matrix/backend/operations/index.h"
 #include "matrix/ops/check.h"
 #include "matrix/ops/copy.h"
+#include "matrix/ops/create.h"
 
 namespace kaiseki {
 namespace {
@@ -172,6 +173,21 @@ void add_at(Tensor& x, const Tensor& indices, const Tensor& values, int axis) {
 }
 void scatter_add(Tensor& x, const Tensor& indices, const Tensor& values, int axis) {
   write(kAddAt, x, prepare(x, indices, axis, false, "scatter_add"), values);
+}
+
+/// Here, because its errors have its own name.
+Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype) {
+  constexpr std::string_view kName = "one_hot";
+  check_tensor(indices, "indices", kName, DType::i32);
+  require(classes >= 0, kName, "expected 0 classes or more, got ", classes);
+  Shape shape = indices.shape(), column = indices.shape();
+  shape.push_back(classes);
+  column.push_back(1);
+  Tensor result = Tensor::zeros(shape, dtype, indices.device());
+  const Tensor places = indices.contiguous().reshape(column);
+  write(kPut, result, prepare(result, places, -1, false, kName),
+        ones({1}, dtype, indices.device()));
+  return result;
 }
 
 Tensor nonzero(const Tensor& x) {

@@ -9,6 +9,7 @@
 #include "matrix/backend/dispatch.h"
 #include "matrix/backend/operations/fold.h"
 #include "matrix/ops/check.h"
+#include "matrix/ops/elementwise.h"
 
 namespace kaiseki {
 namespace {
@@ -70,6 +71,11 @@ bool is_logical(Reduction kind) { return kind == Reduction::any || kind == Reduc
 /// Returns whether f32 and f64 have this reduction in kReduce, which is faster.
 bool has_own_kernel(Reduction kind) { return kind != Reduction::prod && !is_logical(kind); }
 
+/// Returns whether integers and bools are converted to f32 before this reduction.
+bool has_real_result(Reduction kind) {
+  return kind == Reduction::mean || kind == Reduction::sum_of_squares;
+}
+
 DType folded_type(Reduction kind, DType dtype) {
   if (is_logical(kind)) return DType::boolean;
   const bool adds = kind == Reduction::sum || kind == Reduction::prod;
@@ -78,8 +84,6 @@ DType folded_type(Reduction kind, DType dtype) {
 
 /// Reduces one run of axes after the other, from the last to the first.
 Tensor fold(Reduction kind, const Tensor& x, const Flags& reduced, const Shape& shape) {
-  require(kind != Reduction::mean && kind != Reduction::sum_of_squares, kName,
-          "expected x of type f32 or f64, got ", dtype_name(x.dtype()));
   Tensor out(shape, folded_type(kind, x.dtype()), x.device());
   check_extreme(kind, x, out);
   if (out.size() == 0) return out;
@@ -126,8 +130,10 @@ Tensor flat(const Tensor& x) {
 
 }  // namespace
 
-Tensor reduce(Reduction kind, const Tensor& x, const Axes& axes, bool keep_dims) {
-  check_defined(x, "x", kName);
+Tensor reduce(Reduction kind, const Tensor& given, const Axes& axes, bool keep_dims) {
+  check_defined(given, "x", kName);
+  const bool converts = has_real_result(kind) && !is_floating(given.dtype());
+  const Tensor x = converts ? cast(given, DType::f32) : given;
   Flags reduced = named_axes(x.shape(), axes, kName);
   const Shape shape = result_shape(x.shape(), reduced, keep_dims);
   if (!is_floating(x.dtype()) || !has_own_kernel(kind)) return fold(kind, x, reduced, shape);

@@ -20,7 +20,7 @@ Tensor reduce(Reduction kind, const Tensor& x, const Axes& axes = {}, bool keep_
 /// f32 and f64 give their own type. i32, u8 and bool give i32, which wraps.
 Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 Tensor prod(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
-/// f32 or f64.
+/// f32 and f64 give their own type, other types f32.
 Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 /// Any type, which is also that of the result.
 Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);

@@ -14,6 +14,9 @@
 namespace kaiseki {
 namespace {
 
+/// A core places one element in the time of about this many simple operations.
+constexpr double kSortCost = 20;
+
 /// The view with two axes exchanged.
 Tensor with_axes_swapped(const Tensor& x, int a, int b) {
   std::vector<int> axes;
@@ -28,7 +31,8 @@ Tensor row_order(const Tensor& x, int64_t leading, bool descending, std::string_
   if (order.size() == 0) return order;
   const int64_t n = x.dim(-1);
   require(n <= std::numeric_limits<int32_t>::max(), name, "expected an axis under 2^31, got ", n);
-  run_operation(kArgsort, order, {x.size() / n, n, leading, descending, &x, &order});
+  run_operation(kArgsort, order, {x.size() / n, n, leading, descending, &x, &order},
+                is_small_task(order, {&x}, kSortCost * static_cast<double>(x.size())));
   return order;
 }
 
@@ -109,7 +113,9 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
   Tensor result(values.shape(), DType::i32, values.device());
   if (result.size() == 0) return result;
   const Tensor elements = sorted.contiguous(), wanted = values.contiguous();
-  run_operation(kSearchSorted, result, {elements.dim(0), right, &elements, &wanted, &result});
+  run_operation(
+      kSearchSorted, result, {elements.dim(0), right, &elements, &wanted, &result},
+      is_small_task(result, {&elements, &wanted}, kSortCost * static_cast<double>(wanted.size())));
   return result;
 }
 

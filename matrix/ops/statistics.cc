@@ -19,10 +19,17 @@ namespace {
 /// Places of elements among the edges are i32.
 constexpr int64_t kMostBins = std::numeric_limits<int32_t>::max() - 2;
 
+/// x as f32. f64 is refused, because it would lose digits.
+Tensor as_f32(const Tensor& x, std::string_view name) {
+  check_defined(x, "x", name);
+  require(x.dtype() != DType::f64, name, "expected x of type f32, i32, u8 or bool, got f64");
+  return cast(x, DType::f32);
+}
+
 /// x with the reduced axes at the end, merged to one: [kept..., n].
 struct ReducedLast {
-  ReducedLast(const Tensor& x, const Axes& axes, std::string_view name) {
-    check_tensor(x, "x", name);
+  ReducedLast(const Tensor& given, const Axes& axes, std::string_view name) {
+    const Tensor x = as_f32(given, name);
     const auto reduced = named_axes(x.shape(), axes, name);
     std::vector<int> order;
     int64_t n = 1;
@@ -53,8 +60,8 @@ float divisor(const Tensor& x, const Tensor& result, int64_t ddof) {
 
 }  // namespace
 
-Tensor var(const Tensor& x, const Axes& axes, int64_t ddof, bool keep_dims) {
-  check_tensor(x, "x", "var");
+Tensor var(const Tensor& given, const Axes& axes, int64_t ddof, bool keep_dims) {
+  const Tensor x = as_f32(given, "var");
   const Tensor centered = subtract(x, mean(x, axes, true));
   const Tensor squares = reduce(Reduction::sum_of_squares, centered, axes, keep_dims);
   const float n = divisor(x, squares, ddof);
@@ -66,8 +73,8 @@ Tensor stddev(const Tensor& x, const Axes& axes, int64_t ddof, bool keep_dims) {
   return elementwise("sqrt(v)", {{"v", var(x, axes, ddof, keep_dims)}});
 }
 
-Tensor vector_norm(const Tensor& x, double p, const Axes& axes, bool keep_dims) {
-  check_tensor(x, "x", "vector_norm");
+Tensor vector_norm(const Tensor& given, double p, const Axes& axes, bool keep_dims) {
+  const Tensor x = as_f32(given, "vector_norm");
   if (p == 2)
     return elementwise("sqrt(s)", {{"s", reduce(Reduction::sum_of_squares, x, axes, keep_dims)}});
   if (p == 0) return sum(elementwise("f32(x != 0)", {{"x", x}}), axes, keep_dims);
@@ -80,8 +87,8 @@ Tensor vector_norm(const Tensor& x, double p, const Axes& axes, bool keep_dims) 
   return elementwise("pow(s, p)", {{"s", powers}, {"p", static_cast<float>(1 / p)}});
 }
 
-Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_dims) {
-  check_tensor(x, "x", "logsumexp");
+Tensor logsumexp(const Tensor& given, const Axes& axes, bool keep_dims) {
+  const Tensor x = as_f32(given, "logsumexp");
   const Tensor largest = max(x, axes, true);
   // An infinite maximum must not be subtracted from itself.
   const Tensor shift = elementwise("abs(m) <= big ? m : 0",
@@ -115,8 +122,8 @@ Tensor median(const Tensor& x, const Axes& axes, bool keep_dims) {
   return quantile(x, 0.5, axes, keep_dims);
 }
 
-Tensor histogram(const Tensor& x, const Tensor& edges) {
-  check_tensor(x, "x", "histogram");
+Tensor histogram(const Tensor& given, const Tensor& edges) {
+  const Tensor x = as_f32(given, "histogram");
   check_tensor(edges, "edges", "histogram", x.device());
   require(edges.rank() == 1 && edges.dim(0) >= 2, "histogram",
           "expected two edges or more, got shape ", edges.shape());
@@ -137,7 +144,7 @@ Tensor histogram(const Tensor& x, const Tensor& edges) {
 }
 
 Histogram histogram(const Tensor& x, int64_t bins, float low, float high) {
-  check_tensor(x, "x", "histogram");
+  check_defined(x, "x", "histogram");
   require(bins <= kMostBins, "histogram", "expected at most ", kMostBins, " bins, got ", bins);
   require(bins > 0 && low < high && std::isfinite(low) && std::isfinite(high), "histogram",
           "expected bins from low to high, which are finite, got ", bins, " bins from ", low,

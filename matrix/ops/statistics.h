@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Statistics along any axes. An empty list of axes means all axes. f32, if nothing else is said. A
-// NaN in the input gives NaN, except where a function counts. All throw ShapeError.
+// Statistics along any axes. An empty list of axes means all axes. i32, u8 and bool are converted
+// to f32, which is the type of the results. A NaN in the input gives NaN, except where a function
+// counts. All throw ShapeError.
 #pragma once
 
 #include <cstdint>

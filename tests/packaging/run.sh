@@ -77,7 +77,7 @@ documented_headers() {
   local header status=0
   while read -r header; do
     [ -f "$work/prefix/include/kaiseki/$header" ] || { echo "packaging: the pages have $header, which is not installed"; status=1; }
-  done < <(cd "$root" && { sed -n 's/^#include <\(.*\/.*\.h\)>.*/\1/p' README.md docs/*.md docs/guides/*.md
+  done < <(cd "$root" && { grep -hoE '#include <[^>]*\.h>' README.md docs/*.md docs/guides/*.md | tr -d '<>' | cut -d ' ' -f 2
     grep '^|' docs/cpp.md docs/guides/embed.md | grep -o '`[a-z_/]*\.h`' | tr -d '`'; } | grep -vE '^(sys|hwy)/' | sort -u)
   return $status
 }

@@ -172,6 +172,44 @@ def axes_of(shape):
         yield from itertools.combinations(range(len(shape)), count)
 
 
+def statistics(dtype, shape, reduced, number, axis, words):
+    """Functions whose result is f32 for every type. Integers and bools have one parameter of each by turns."""
+    keep = bool(words["k"])
+    how = {"axis": axis, "keepdims": keep}
+    x = spec(dtype, shape)
+
+    def some(parameters):
+        return parameters if dtype == "f32" else [parameters[number % len(parameters)]]
+
+    for ddof in some((0, 1)):
+        case("var", [x], lambda x: np.var(x, dtype=np.float64, ddof=ddof, **how)
+             if reduced > ddof else np.full_like(np.sum(x, dtype=float, **how), np.nan), exact=False, d=ddof, **words)
+    case("mean", [x], lambda x: np.mean(x, dtype=np.float64, **how), exact=False, **words)
+    case("stddev", [x], lambda x: np.std(x, dtype=np.float64, **how), exact=False, **words)
+    case("median", [x], lambda x: np.median(x.astype(float), **how), exact=False, **words)
+    for q in some((0, 0.3, 1)):
+        case("quantile", [x], lambda x: np.quantile(x.astype(float), q, **how), exact=False, q=q, **words)
+    for p in some((0, 1, 2, 3, "inf", "-inf")):
+        power = float(p)
+
+        def norm(x):
+            size = np.abs(x.astype(float))
+            if np.isinf(power):
+                return (np.max if power > 0 else np.min)(size, **how)
+            if power == 0:
+                return np.sum(x != 0, **how).astype(np.float32)
+            return np.sum(size**power, **how) ** (1 / power)
+        case("vector_norm", [x], norm, exact=False, p=p, **words)
+    z = spec(dtype, shape, "x" if dtype == "f32" and number % 3 == 0 else "p")
+
+    def logsumexp(x):
+        largest = np.max(x.astype(float), axis=axis, keepdims=True)
+        shift = np.where(np.isfinite(largest), largest, 0)
+        total = np.log(np.sum(np.exp(x - shift), axis=axis, keepdims=True)) + shift
+        return total if keep else np.squeeze(total, axis=axis)
+    case("logsumexp", [z], logsumexp, exact=False, **words)
+
+
 def reductions():
     wrapped = {"f32": np.float32, "i32": np.int32, "u8": np.int32, "bool": np.int32}
     for shape, dtype in itertools.product(SHAPES, TYPES):
@@ -190,35 +228,8 @@ def reductions():
                 continue
             case("max", [x], lambda x: np.max(x, **how), **words)
             case("min", [x], lambda x: np.min(x, **how), **words)
-            if dtype == "f32" and 0 not in shape:
-                for ddof in (0, 1):
-                    case("var", [spec(dtype, shape)], lambda x: np.var(x, dtype=np.float64, ddof=ddof, **how)
-                         if reduced > ddof else np.full_like(np.sum(x, **how), np.nan), exact=False, d=ddof, **words)
-                y = spec(dtype, shape, "p")
-                case("mean", [y], lambda x: np.mean(x, dtype=np.float64, **how), exact=False, **words)
-                case("stddev", [y], lambda x: np.std(x, dtype=np.float64, **how), exact=False, **words)
-                case("median", [y], lambda x: np.median(x, **how), exact=False, **words)
-                for q in (0, 0.3, 1):
-                    case("quantile", [y], lambda x: np.quantile(x.astype(float), q, **how), exact=False, q=q, **words)
-                for p in (0, 1, 2, 3, "inf", "-inf"):
-                    power = float(p)
-
-                    def norm(x):
-                        size = np.abs(x.astype(float))
-                        if np.isinf(power):
-                            return (np.max if power > 0 else np.min)(size, **how)
-                        if power == 0:
-                            return np.sum(x != 0, **how).astype(np.float32)
-                        return np.sum(size**power, **how) ** (1 / power)
-                    case("vector_norm", [y], norm, exact=False, p=p, **words)
-                z = spec(dtype, shape, "x" if number % 3 == 0 else "p")
-
-                def logsumexp(x):
-                    largest = np.max(x.astype(float), axis=axis, keepdims=True)
-                    shift = np.where(np.isfinite(largest), largest, 0)
-                    total = np.log(np.sum(np.exp(x - shift), axis=axis, keepdims=True)) + shift
-                    return total if keep else np.squeeze(total, axis=axis)
-                case("logsumexp", [z], logsumexp, exact=False, **words)
+            if 0 not in shape:
+                statistics(dtype, shape, reduced, number, axis, words)
         if 0 in shape:
             continue
         for axis, kind in itertools.product(range(len(shape)), kinds(dtype)):
@@ -270,8 +281,8 @@ def sorting():
     for n in (0, 1, 17, 300):
         case("bincount", [spec("i32", (n,), "c9")], np.bincount)
         case("bincount", [spec("i32", (n,), "c9")], lambda x: np.bincount(x, minlength=20), d=20)
-        for bins, kind in itertools.product((1, 2, 7, 10), ("p", "s")):
-            case("histogram", [spec("f32", (n,), kind)], lambda x: np.histogram(x, bins, (-3, 3))[0], d=bins)
+        for dtype, bins, kind in itertools.product(TYPES, (1, 2, 7, 10), ("p", "s")):
+            case("histogram", [spec(dtype, (n,), kind)], lambda x: np.histogram(x.astype(float), bins, (-3, 3))[0], d=bins)
 
 
 def arranging():
@@ -344,6 +355,14 @@ def products():
                  "ij,ij,ij->i", "abij,abjk->abik", "abi,ajb->ij", "ij,k->j", "l,lij->ij", "iij,jk->ik", "baj,jb->ab", "ijk,jil,kl->"):
         inputs = [spec("f32", tuple(lengths[c] for c in term), "u") for term in text.split("->")[0].split(",")]
         case("einsum", inputs, lambda *x: np.einsum(text, *(v.astype(float) for v in x)), exact=False, t=text)
+    for a, b in (((5,), (5,)), ((5,), (5, 3)), ((4, 5), (5,)), ((2, 4, 5), (5,)), ((5,), (2, 5, 3)), ((4, 5), (5, 3)),
+                 ((2, 4, 5), (2, 5, 3)), ((0,), (0,)), ((3, 0), (0,))):
+        for step in (1, 2, -1):
+            inputs = [spec("f32", a, "u"), spec("f32", b, "u")]
+
+            def matmul(a, b):
+                return np.matmul(*(x[(slice(None, None, step),) * x.ndim].astype(float) for x in (a, b)))
+            case("matmul", inputs, matmul, exact=False, d=step)
     for n in range(3):
         inputs = [spec("f32", (2, 3, 4), "u"), spec("f32", (2, 3, 4)[3 - n:] + (5,), "u")]
         case("tensordot", inputs, lambda a, b: np.tensordot(a.astype(float), b, n), exact=False, d=n)
@@ -352,4 +371,4 @@ def products():
 for write in (slices, indexing, reductions, sorting, arranging, products):
     write()
     print(f"{write.__name__}: {len(LINES)} cases so far")
-(pathlib.Path(__file__).parent / "array_cases.txt").write_text("\n".join(LINES) + "\n")
+(pathlib.Path(__file__).parent / "array_cases.txt").write_text("\n".join(dict.fromkeys(LINES)) + "\n")

@@ -71,8 +71,8 @@ export interface Arrays
     ReduceFunctions<Tensor> {
   readonly operations: readonly Operation[];
   /**
-   * Makes a tensor of nested lists, a typed array or one number. Default shape: that of the values. Default type: that
-   * of the typed array, else f32.
+   * Makes a tensor of nested lists, a typed array, one number or one boolean. Default shape: that of the values. Default
+   * type: that of the typed array, bool if the first value is a boolean, else f32.
    */
   tensor(values: Elements | Nested, shape?: Integers, dtype?: DType): Tensor;
   /** Calls `body`, and frees the objects that it made, except those of its result: an object, a list or a record. */

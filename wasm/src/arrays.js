@@ -65,9 +65,13 @@ function flatten(values, depth = 0) {
   return { flat: rows.flatMap((row) => Array.from(row.flat)), shape: [rows.length, ...shape] };
 }
 
+/** The default type of tensor(). Lists have the type of their first element. */
 function typeOf(values) {
   const found = Object.keys(ALL_ARRAYS).find((name) => name !== 'bool' && values instanceof ALL_ARRAYS[name]);
-  return found ?? 'f32';
+  if (found) return found;
+  let first = values;
+  for (let depth = 0; Array.isArray(first) && depth < MOST_AXES; ++depth) [first] = first;
+  return typeof first === 'boolean' ? 'bool' : 'f32';
 }
 
 class Arrays extends Library {

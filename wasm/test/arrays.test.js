@@ -110,6 +110,12 @@ describe('kaiseki/arrays', () => {
     assert.deepEqual(made([]), ['f32', [0], []]);
     assert.deepEqual(made([[], []]), ['f32', [2, 0], []]);
     assert.deepEqual(made([true, false], [2, 1], 'bool'), ['bool', [2, 1], [1, 0]]);
+    assert.deepEqual(made([true, false]), ['bool', [2], [1, 0]]);
+    assert.deepEqual(made([[false], [true]]), ['bool', [2, 1], [0, 1]]);
+    assert.deepEqual(made(true), ['bool', [], [1]]);
+    refused(() => arrays.tensor([true, 2]), 'Error', /expected values of bool, got 2/);
+    refused(() => arrays.tensor([1, true]), 'Error', /expected values of f32, got true/);
+    refused(() => arrays.tensor([true], [1], 'f32'), 'Error', /expected values of f32, got true/);
     assert.deepEqual(made(Float64Array.of(0.1, NaN)), ['f64', [2], [0.1, NaN]]);
     assert.deepEqual(made(Int32Array.of(1, 2), [2, 1]), ['i32', [2, 1], [1, 2]]);
     assert.deepEqual(made([Uint8Array.of(1), [2]], undefined, 'u8'), ['u8', [2, 1], [1, 2]]);

@@ -7,9 +7,11 @@
 
 #include "matrix/memory/buffer.h"
 #include "matrix/opencl.h"
+#include "matrix/ops/create.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/reduce.h"
+#include "matrix/ops/sort.h"
 #include "matrix/tune/policy.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
@@ -48,7 +50,10 @@ struct Work {
 float chain(Device device, int64_t n) {
   const Tensor x = random_tensor({n, n}, 1, device), y = random_tensor({n, n}, 2, device);
   const Tensor z = elementwise("2 * x + y", {{"x", x}, {"y", y}});
-  return sum(matmul(z, x.slice(0, 0, n))).item();
+  const Tensor order = argsort(y.slice(1, 0, 1).contiguous().reshape({n}));
+  const Tensor places = searchsorted(arange(n, DType::i32, device), order);
+  return sum(matmul(tril(z), x.slice(0, 0, n))).item() +
+         static_cast<float>(sum(places).item<int32_t>());
 }
 
 }  // namespace

@@ -54,6 +54,8 @@ TEST_CASE("array_equal and allclose: one answer for all elements, 0 of them too"
     b.mutable_data<float>()[1072] += 1;
     CHECK_FALSE(allclose(a, b));
     CHECK_FALSE(array_equal(a, a.slice(0, 0, 36)));
+    CHECK_FALSE(array_equal(a, a.reshape({37, 29, 1})));
+    CHECK_FALSE(array_equal(a, a.reshape({37 * 29})));
     CHECK_THROWS_AS(allclose(a, a.slice(0, 0, 36)), ShapeError);
     const Tensor none({0, 3}, DType::f32, device);
     CHECK(array_equal(none, none));

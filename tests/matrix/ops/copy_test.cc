@@ -142,8 +142,14 @@ TEST_CASE("concatenate: along every axis") {
       }
     }
     CHECK_THROWS_AS(concatenate({}, 0), ShapeError);
-    Tensor different[] = {Tensor({2, 3}), Tensor({2, 4})};
-    CHECK_THROWS_AS(concatenate(different, 0), ShapeError);
+    const Tensor different[] = {Tensor({2, 3}), Tensor({2, 4})};
+    CHECK_THROWS_WITH_AS(
+        concatenate(different, 0),
+        "[concatenate] expected shapes that differ only along axis 0, got [2, 3] and [2, 4]",
+        ShapeError);
+    const Tensor types[] = {Tensor({1}), Tensor({1}, DType::i32)};
+    CHECK_THROWS_WITH_AS(concatenate(types, 0),
+                         "[concatenate] expected tensors of one type, got f32 and i32", ShapeError);
   });
 }
 

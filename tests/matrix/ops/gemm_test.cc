@@ -88,6 +88,44 @@ TEST_CASE("gemm: alpha, beta, bias and activation") {
   });
 }
 
+TEST_CASE("matmul: vectors are rows or columns, and their axis is dropped") {
+  for_each_device([](Device device) {
+    const Tensor v = Tensor::from({1, 2, 3}, {3}, device);
+    const Tensor m = Tensor::from({1, 2, 3, 4, 5, 6}, {2, 3}, device);
+    auto check = [](const Tensor& actual, const Shape& shape, const Doubles& expected) {
+      CHECK(actual.shape() == shape);
+      check_close(actual, expected, 0);
+    };
+    check(matmul(v, v), {}, {14});
+    check(matmul(m, v), {2}, {14, 32});
+    check(matmul(v, m.transpose()), {2}, {14, 32});
+    check(matmul(v, m, true, true), {2}, {14, 32});
+    check(matmul(m.reshape({2, 1, 3}), v), {2, 1}, {14, 32});
+    check(matmul(v, m.reshape({2, 3, 1})), {2, 1}, {14, 32});
+    check(matmul(v(Slice({}, {}, -1)), v), {}, {10});
+    CHECK_THROWS_AS(matmul(v, m), ShapeError);
+    CHECK_THROWS_AS(matmul(v, Tensor::full({}, 1, device)), ShapeError);
+  });
+}
+
+TEST_CASE("matmul: views with steps, reversed and broadcast views") {
+  for_each_device([](Device device) {
+    const Tensor x = random_tensor({2, 7, 9}, 1, device), y = random_tensor({2, 9, 7}, 2, device);
+    auto check = [](const Tensor& a, const Tensor& b) {
+      check_close(matmul(a, b), doubles(matmul(a.clone(), b.clone())), 0);
+    };
+    for (int64_t step : {2, -1, -3}) {
+      const Slice some({}, {}, step);
+      check(x(0, some, some), y(0, some, some));
+      check(x(0, All, some), y(1, some));
+      check(x(some, some), y(some, All, some));
+    }
+    const Tensor row = random_tensor({1, 9}, 3, device);
+    check(row.broadcast_to({4, 9}), y.slice(0, 1, 1).reshape({9, 7}));
+    check(x, row.transpose().broadcast_to({9, 5}));
+  });
+}
+
 TEST_CASE("gemm: with k = 0, the result is beta * C") {
   for_each_device([](Device device) {
     Tensor c = Tensor::full({2, 3}, 4, device);

@@ -138,6 +138,23 @@ TEST_CASE("lazy: equal parts and tensors are one value; scalars are bound") {
   CHECK_THROWS_AS((a + Tensor({2})).eval(), ShapeError);
 }
 
+TEST_CASE("lazy: a chain of operators is one kernel") {
+  for_each_device([](Device device) {
+    if (device.is_cpu()) return;
+    const Tensor a = random_tensor({37, 41}, 1, device), b = random_tensor({37, 41}, 2, device);
+    auto kernels = [&](const auto& compute) {
+      const uint64_t before = device.backend().queued_kernels();
+      const Tensor result = compute();
+      CHECK(result.shape() == a.shape());
+      return device.backend().queued_kernels() - before;
+    };
+    CHECK(kernels([&]() -> Tensor { return 2.0f * a + b; }) == 1);
+    CHECK(kernels([&]() -> Tensor { return sqrt(abs(2.0f * a - b / 4 + a * a)); }) == 1);
+    CHECK(kernels([&]() -> Tensor { return where(a > b, a, exp(b)); }) == 1);
+    CHECK(kernels([&] { return add(multiply(a, a), b); }) == 2);  // functions compute at once
+  });
+}
+
 TEST_CASE("lazy: reads its tensors when it is converted") {
   Tensor a = Tensor::from({1, 2}, {2});
   const Lazy later = a + 1;

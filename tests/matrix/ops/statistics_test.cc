@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/create.h"
+#include "matrix/ops/elementwise.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
 
@@ -58,8 +59,10 @@ TEST_CASE("prod, any, all, argmax: f64 on the CPU; statistics refuse it") {
   CHECK(any(x, {0}).to_vector<bool>() == std::vector<bool>{true, true});
   CHECK(argmax(x).item<int32_t>() == 2);
   CHECK(argmin(x, 0).to_vector<int32_t>() == std::vector<int32_t>{0, 1});
-  CHECK_THROWS_WITH_AS(var(x), "[var] expected x of type f32, got f64", ShapeError);
-  CHECK_THROWS_WITH_AS(median(x), "[quantile] expected x of type f32, got f64", ShapeError);
+  CHECK_THROWS_WITH_AS(var(x), "[var] expected x of type f32, i32, u8 or bool, got f64",
+                       ShapeError);
+  CHECK_THROWS_WITH_AS(median(x), "[quantile] expected x of type f32, i32, u8 or bool, got f64",
+                       ShapeError);
 }
 
 TEST_CASE("statistics: infinities, NaNs, no elements and wrong arguments") {
@@ -88,11 +91,31 @@ TEST_CASE("statistics: infinities, NaNs, no elements and wrong arguments") {
     CHECK_THROWS_AS(quantile(row({1}), 1.5), ShapeError);
     CHECK_THROWS_AS(quantile(row({1}), std::nan("")), ShapeError);
     CHECK_THROWS_AS(vector_norm(row({1}), std::nan("")), ShapeError);
-    CHECK_THROWS_AS(mean(Tensor({3}, DType::i32, device)), ShapeError);
-    CHECK_THROWS_AS(var(Tensor({3}, DType::u8, device)), ShapeError);
     CHECK_THROWS_AS(max(Tensor({0}, DType::i32, device)), ShapeError);
     CHECK_THROWS_AS(argmax(Tensor({0}, DType::i32, device)), ShapeError);
     CHECK_THROWS_AS(median(row({1}), {0, 0}), ShapeError);
+    CHECK_THROWS_AS(stddev(row({1}), {1}), ShapeError);
+  });
+}
+
+TEST_CASE("statistics: integers and masks give f32") {
+  for_each_device([](Device device) {
+    const int32_t most = std::numeric_limits<int32_t>::max();
+    const int32_t values[] = {most, most, most - 255, 4};
+    const Tensor ints = Tensor::from(std::span<const int32_t>(values), {4}, device);
+    const Tensor mask = elementwise("i > 5", {{"i", ints}});
+    CHECK(mean(ints.slice(0, 0, 2)).item() == 0x1p31f);  // a sum of i32 would wrap
+    CHECK(mean(mask).dtype() == DType::f32);
+    CHECK(mean(mask).item() == 0.75f);
+    CHECK(reduce(Reduction::sum_of_squares, mask).item() == 3);
+    CHECK(var(mask).item() == 0.1875f);
+    CHECK(stddev(mask, {0}, 0, true).shape() == Shape{1});
+    CHECK(median(ints.slice(0, 2, 2)).item() == 0x1p30f - 128);
+    CHECK(quantile(mask, 0.25).item() == 0.75f);
+    CHECK(vector_norm(cast(ints, DType::u8)).item() == std::sqrt(255.0f * 255 * 2 + 16));
+    CHECK(logsumexp(mask.slice(0, 3, 1)).item() == 0);
+    CHECK(histogram(mask, 2, 0, 1).counts.to_vector<int32_t>() == std::vector<int32_t>{1, 3});
+    CHECK(std::isnan(mean(Tensor({0}, DType::boolean, device)).item()));
   });
 }
 

@@ -102,6 +102,10 @@ const COMPUTE = {
   convolve: (c, a, b) => a.convolve(b, ['full', 'same', 'valid'][c.d]),
   correlate: (c, a, b) => a.correlate(b, { mode: ['full', 'same', 'valid'][c.d] }),
   einsum: (c, ...tensors) => tensors[0].kaiseki.einsum(c.t, tensors),
+  matmul: (c, ...tensors) => {
+    const [a, b] = tensors.map((x) => x.slice(x.shape.map(() => `::${c.d}`).join(', ')));
+    return a.matmul(b);
+  },
   tensordot: (c, a, b) => a.tensordot(b, Number(c.d)),
   meshgrid: (c, ...axes) => axes[0].kaiseki.meshgrid(axes, c.t)[c.d],
 };
