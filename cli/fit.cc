@@ -99,7 +99,7 @@ std::pair<Tensor, Tensor> encode_parts(const ml::DataTable& table, const std::st
 }
 
 /// Moves the samples out of `data`.
-DataSplit split(LearnData& data, const Tensor& y, const FitCommand& c, ml::SavedModel& saved) {
+DataSplit split_data(LearnData& data, const Tensor& y, const FitCommand& c, ml::SavedModel& saved) {
   const auto rows = split_rows(data.rows(), y, c, saved.model->task());
   DataSplit parts;
   if (rows) parts.test.emplace();
@@ -292,7 +292,7 @@ int run_command(const FitCommand& c) {
   if (needs_target) target = read_target(c.target, task, data);
   warn_about_names(c, data);
   saved.class_names = std::move(target.class_names);
-  DataSplit parts = split(data, target.values, c, saved);
+  DataSplit parts = split_data(data, target.values, c, saved);
   target = {};
   const double start = steady_seconds();
   std::optional<Search> found;

@@ -13,6 +13,10 @@
 
 namespace kaiseki::cli {
 
+/// Shows how many samples an evaluation has done: on a terminal a live line, elsewhere a line every
+/// 10 s. `drawn` is the time (steady_seconds()) of the last line, or of the start.
+void show_evaluation(int64_t done, int64_t total, double& drawn);
+
 class ProgressDisplay : public nn::Extension {
  public:
   void on_start(nn::Trainer& trainer) override;
@@ -47,10 +51,6 @@ class ProgressDisplay : public nn::Extension {
   std::function<std::string()> also_;
   bool advised_ = false;  // whether the warning about slow data was shown
 };
-
-/// Shows how many samples an evaluation has done: on a terminal a live line, elsewhere a line every
-/// 10 s. `drawn` is the time (steady_seconds()) of the last line, or of the start.
-void show_evaluation(int64_t done, int64_t total, double& drawn);
 
 /// "━━━━━━━━╸━━━━" in two colors, or "#####-----".
 std::string progress_bar(double share, int columns);

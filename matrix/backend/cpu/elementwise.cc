@@ -342,7 +342,7 @@ class Program {
   int64_t cost_ = 0;
 };
 
-void elementwise(const ElementwiseArgs& args) {
+void run_elementwise(const ElementwiseArgs& args) {
   int64_t count = args.shape.elements();
   if (count == 0) return;
   Program program(args);
@@ -352,6 +352,6 @@ void elementwise(const ElementwiseArgs& args) {
 
 }  // namespace
 
-void cpu::add_elementwise(KernelTable& kernels) { kernels.add(kElementwise, elementwise); }
+void cpu::add_elementwise(KernelTable& kernels) { kernels.add(kElementwise, run_elementwise); }
 
 }  // namespace kaiseki
