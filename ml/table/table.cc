@@ -146,7 +146,8 @@ bool first_row_has_names(const std::vector<Row>& rows, const TableForm& form) {
   };
   if (std::ranges::any_of(rows[0].cells, is_number)) return false;
   for (const auto* names : {&form.names, &form.texts})
-    if (std::ranges::find_first_of(rows[0].cells, *names) != rows[0].cells.end()) return true;
+    for (const std::string& name : *names)
+      if (std::ranges::find(rows[0].cells, name) != rows[0].cells.end()) return true;
   return std::any_of(rows.begin() + 1, rows.end(),
                      [&](const Row& row) { return std::ranges::any_of(row.cells, is_number); });
 }
