@@ -29,15 +29,16 @@ npx vitest run --reporter=tap-flat >unit.tap || status=$?
 cat unit.tap
 rm -rf taps && mkdir taps
 # Runs one file of tests. --test-force-exit: a test that fails before it closes its server must not keep the file running.
+# `node --test` would run the file in another process, and lose its last results when that process ends.
 # If Chromium itself ends, the file runs once more. A page that makes Chromium end does so again.
 run_file() {
   local tap
   tap=taps/$(basename "$1" .test.js).tap
-  node --test --test-force-exit --test-reporter=tap "$1" >"$tap" && return
+  node --test-force-exit --test-reporter=tap "$1" >"$tap" && return
   grep -q 'Target page, context or browser has been closed' "$tap" || return 1
   echo "web: Chromium ended during $1, which runs once more"
   grep -A20 'Target page, context or browser has been closed' "$tap"
-  node --test --test-force-exit --test-reporter=tap "$1" >"$tap"
+  node --test-force-exit --test-reporter=tap "$1" >"$tap"
 }
 export -f run_file
 export KAISEKI_PAGE=$build/page
