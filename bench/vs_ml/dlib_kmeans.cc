@@ -5,15 +5,12 @@
 //   vs_ml_dlib FOLDER
 #include <dlib/clustering.h>
 
-#include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <filesystem>
-#include <span>
 #include <vector>
 
-#include "bench/vs_ml/process_memory.h"
+#include "bench/vs_ml/measure.h"
 #include "nn/io/npy.h"
 
 namespace {
@@ -31,23 +28,16 @@ std::vector<Sample> samples_of(const Tensor& x) {
 
 void run(const std::filesystem::path& folder) {
   const std::vector<Sample> samples = samples_of(nn::read_npy(folder / "x.npy"));
-  bench::reset_peak();
-  const double before = bench::status_bytes("VmRSS");
-  const std::clock_t cpu = std::clock();
-  const auto start = std::chrono::steady_clock::now();
   std::vector<Sample> centers;
-  dlib::pick_initial_centers(10, centers, samples);
-  dlib::find_clusters_using_kmeans(samples, centers, 20);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  const double cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
-  const double peak = bench::status_bytes("VmHWM");
+  const bench::Figures figures = bench::measure([&] {
+    dlib::pick_initial_centers(10, centers, samples);
+    dlib::find_clusters_using_kmeans(samples, centers, 20);
+  });
   double inertia = 0;
   for (const Sample& sample : samples)
     inertia += dlib::length_squared(sample - centers[dlib::nearest_center(centers, sample)]);
-  std::printf(
-      "{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"peak_memory\": %.0f, \"added_memory\": %.0f, "
-      "\"iterations\": 20, \"quality\": %.9g}\n",
-      seconds.count(), cpu_seconds, peak, peak - before, inertia);
+  figures.print();
+  std::printf("\"iterations\": 20, \"quality\": %.9g}\n", inertia);
 }
 
 }  // namespace

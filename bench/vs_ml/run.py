@@ -137,10 +137,11 @@ def compare(options, estimator, folder, threads):
 
     def theirs(dtype):
         if dtype == DLIB:
-            return last_json([pathlib.Path(options.program).with_name("vs_ml_dlib"), folder], threads)
+            return last_json([dlib, folder], threads)
         return last_json([options.python, __file__, "--child", "run_peer", "--estimators", estimator, "--folder", folder, "--dtype", dtype],
                          threads)
-    peers = [*DTYPES, DLIB] if estimator == "kmeans" and pathlib.Path(options.program).with_name("vs_ml_dlib").exists() else DTYPES
+    dlib = pathlib.Path(options.program).with_name("vs_ml_dlib")  # built only if CMake finds dlib
+    peers = [*DTYPES, DLIB] if estimator == "kmeans" and dlib.exists() else DTYPES
     dtype = min(peers, key=lambda name: theirs(name)["seconds"])
     pairs = [(ours(), theirs(dtype)) for _ in range(options.runs)]
     us, them = zip(*pairs)

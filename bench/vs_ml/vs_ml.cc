@@ -3,15 +3,13 @@
 // quality as a line of JSON. run.py compares them with scikit-learn's.
 //
 //   vs_ml ESTIMATOR FOLDER
-#include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <filesystem>
 #include <string>
 
 #include "bench/vs_ml/estimators.h"
-#include "bench/vs_ml/process_memory.h"
+#include "bench/vs_ml/measure.h"
 #include "matrix/backend/dispatch.h"
 #include "nn/io/npy.h"
 
@@ -25,21 +23,16 @@ void run(const bench::Estimator& estimator, const std::filesystem::path& folder)
                          nn::read_npy(folder / "y.npy").to(device)};
   for (const Tensor* t : {&data.x, &data.y}) t->buffer().on_device(Access::read);  // uploads it
   device.synchronize();
-  bench::reset_peak();
-  const double before = bench::status_bytes("VmRSS");
   const uint64_t fallbacks = fallback_count();
-  const std::clock_t cpu = std::clock();
-  const auto start = std::chrono::steady_clock::now();
-  const bench::Outcome outcome = estimator.run(data);
-  device.synchronize();
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  const double cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
-  const double peak = bench::status_bytes("VmHWM");
-  std::printf(
-      "{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"peak_memory\": %.0f, \"added_memory\": %.0f, "
-      "\"iterations\": %lld, \"fallbacks\": %lld, \"quality\": %.9g}\n",
-      seconds.count(), cpu_seconds, peak, peak - before, static_cast<long long>(outcome.iterations),
-      static_cast<long long>(fallback_count() - fallbacks), outcome.quality());
+  bench::Outcome outcome;
+  const bench::Figures figures = bench::measure([&] {
+    outcome = estimator.run(data);
+    device.synchronize();
+  });
+  figures.print();
+  std::printf("\"iterations\": %lld, \"fallbacks\": %lld, \"quality\": %.9g}\n",
+              static_cast<long long>(outcome.iterations),
+              static_cast<long long>(fallback_count() - fallbacks), outcome.quality());
 }
 
 }  // namespace
