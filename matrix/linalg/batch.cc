@@ -21,22 +21,33 @@ bool all_finite(const Tensor& a) {
 
 }  // namespace
 
-Tensor host_matrices(const Tensor& a, std::string_view name) {
+void check_matrices(const Tensor& a, std::string_view name) {
   check_real(a, "A", name);
   require(a.rank() >= 2, name, "expected a matrix or a batch of matrices, got ", a.shape());
+}
+
+void check_square(const Tensor& a, std::string_view name) {
+  check_real(a, "A", name);
+  require(a.rank() >= 2 && a.dim(-1) == a.dim(-2), name, "expected square matrices, got ",
+          a.shape());
+}
+
+LinearAlgebraError not_finite(std::string_view name) {
+  return LinearAlgebraError(message(name, "expected finite elements, got NaN or infinity"));
+}
+
+Tensor host_matrices(const Tensor& a, std::string_view name) {
+  check_matrices(a, name);
   if (!a.device().is_cpu()) count_missing_operation(name, a.device());
   const Tensor host = a.to(Device::cpu()).contiguous();
   with_type(host, [&](auto zero) {
-    if (!all_finite<decltype(zero)>(host))
-      throw LinearAlgebraError(message(name, "expected finite elements, got NaN or infinity"));
+    if (!all_finite<decltype(zero)>(host)) throw not_finite(name);
   });
   return host;
 }
 
 Tensor square_matrices(const Tensor& a, std::string_view name) {
-  check_real(a, "A", name);
-  require(a.rank() >= 2 && a.dim(-1) == a.dim(-2), name, "expected square matrices, got ",
-          a.shape());
+  check_square(a, name);
   return host_matrices(a, name);
 }
 

@@ -12,7 +12,12 @@
 
 namespace kaiseki::linalg {
 
-/// Requires f32 or f64, a rank of 2 or more, and no NaN or infinity. Returns the matrices
+/// Requires f32 or f64 and a rank of 2 or more.
+void check_matrices(const Tensor& a, std::string_view name);
+/// The same, and requires square matrices.
+void check_square(const Tensor& a, std::string_view name);
+LinearAlgebraError not_finite(std::string_view name);
+/// check_matrices(), and requires that no element is NaN or infinite. Returns the matrices
 /// contiguous and on the CPU. If they are on another device, that is counted as a fallback.
 Tensor host_matrices(const Tensor& a, std::string_view name);
 /// The same, and requires square matrices.

@@ -19,11 +19,14 @@ class QrFactors {
   /// Sets the rows of q to the first columns of Q. q is [count, m].
   void form(const MatrixView<T>& q);
 
- private:
+  /// The columns of a block of reflectors.
   static constexpr int64_t kBlock = 64;
+  /// The reflectors of the columns from `begin` on.
+  BlockReflector<T> block(int64_t begin);
+
+ private:
   void factor(const MatrixView<T>& t, int64_t begin, int64_t end, const MatrixView<T>& factor);
   void leaf(const MatrixView<T>& t, int64_t begin, int64_t end, const MatrixView<T>& factor);
-  BlockReflector<T> block(int64_t begin);
 
   int64_t count_, m_;
   Dense<T> v_, factors_;

@@ -2,6 +2,7 @@
 #include "matrix/linalg/qr.h"
 
 #include "matrix/linalg/batch.h"
+#include "matrix/linalg/device_factors.h"
 #include "matrix/linalg/factor_qr.h"
 
 namespace kaiseki {
@@ -9,9 +10,15 @@ namespace kaiseki {
 using namespace linalg;
 
 QrResult qr(const Tensor& a, FactorSize size) {
-  const Tensor host = host_matrices(a, "qr");
-  const int64_t m = host.dim(-2), n = host.dim(-1);
+  check_matrices(a, "qr");
+  const int64_t m = a.dim(-2), n = a.dim(-1);
   const int64_t k = size == FactorSize::full ? m : std::min(m, n);
+  if (factors_on_device(a, "qr")) {
+    check_finite_on_device(a, "qr");
+    const DeviceQr factors = qr_on_device(a, k);
+    return {factors.q, factors.r};
+  }
+  const Tensor host = host_matrices(a, "qr");
   QrResult result{Tensor(batch_shape(host, {m, k}), host.dtype(), Device::cpu()),
                   Tensor(batch_shape(host, {k, n}), host.dtype(), Device::cpu())};
   with_type(host, [&](auto zero) {

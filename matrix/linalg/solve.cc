@@ -2,9 +2,11 @@
 #include "matrix/linalg/solve.h"
 
 #include "matrix/linalg/batch.h"
+#include "matrix/linalg/device_factors.h"
 #include "matrix/linalg/factor_lu.h"
 #include "matrix/linalg/triangular.h"
 #include "matrix/ops/check.h"
+#include "matrix/ops/create.h"
 
 namespace kaiseki {
 namespace {
@@ -25,6 +27,11 @@ int64_t solve_one(const MatrixView<const T>& a, const MatrixView<T>& x) {
   return -1;
 }
 
+LinearAlgebraError singular(std::string_view name, int64_t column, const std::string& place) {
+  return LinearAlgebraError(
+      message(name, "expected an invertible matrix, got a pivot of 0 in column ", column, place));
+}
+
 /// x: [..., n, r], holds the right-hand sides and then the solutions.
 void solve_all(const Tensor& host, Tensor& x, std::string_view name) {
   with_type(host, [&](auto zero) {
@@ -33,18 +40,23 @@ void solve_all(const Tensor& host, Tensor& x, std::string_view name) {
     const MatrixBatch<T> sides{x.mutable_data<T>(), x.dim(-2), x.dim(-1)};
     for_each_matrix(host, [&](int64_t i) {
       const int64_t column = solve_one(matrices[i], sides[i]);
-      if (column >= 0)
-        throw LinearAlgebraError(
-            message(name, "expected an invertible matrix, got a pivot of 0 in column ", column,
-                    in_batch(host, i)));
+      if (column >= 0) throw singular(name, column, in_batch(host, i));
     });
   });
+}
+
+Tensor factor_and_solve(const Tensor& a, const Tensor& b, std::string_view name) {
+  check_finite_on_device(a, name);
+  check_finite_on_device(b, name);
+  const DeviceLu lu = lu_on_device(a);
+  if (lu.pivots.zero >= 0) throw singular(name, lu.pivots.zero, "");
+  return solve_on_device(lu, b);
 }
 
 }  // namespace
 
 Tensor solve(const Tensor& a, const Tensor& b) {
-  const Tensor host = square_matrices(a, "solve");
+  check_square(a, "solve");
   check_tensor(b, "B", "solve", a.device(), a.dtype());
   const int64_t n = a.dim(-1);
   Shape vector = batch_shape(a, {n}), matrix = batch_shape(a, {n, 1});
@@ -52,14 +64,19 @@ Tensor solve(const Tensor& a, const Tensor& b) {
   if (!one_side && b.rank() == a.rank()) matrix[-1] = b.dim(-1);
   require(b.shape() == (one_side ? vector : matrix), "solve", "expected B of shape ", vector,
           " or with one more dimension, for A ", a.shape(), ", got ", b.shape());
-  Tensor sides = host_matrices(b.contiguous().reshape(matrix), "solve");
-  Tensor x = sides.clone();
+  const Tensor sides = b.contiguous().reshape(matrix);
+  if (factors_on_device(a, "solve")) return factor_and_solve(a, sides, "solve").reshape(b.shape());
+  const Tensor host = host_matrices(a, "solve");
+  Tensor x = host_matrices(sides, "solve").clone();
   solve_all(host, x, "solve");
   return x.reshape(b.shape()).to(a.device());
 }
 
 Tensor inv(const Tensor& a) {
-  const Tensor host = square_matrices(a, "inv");
+  check_square(a, "inv");
+  if (factors_on_device(a, "inv"))
+    return factor_and_solve(a, eye(a.dim(0), DType::f32, a.device()), "inv");
+  const Tensor host = host_matrices(a, "inv");
   Tensor x(host.shape(), host.dtype(), Device::cpu());
   with_type(host, [&](auto zero) {
     const auto inverses = write_matrices<decltype(zero)>(x);

@@ -134,8 +134,8 @@ inline std::vector<DType> real_types(Device device) {
   return {DType::f32};
 }
 
-/// Calls body(device, type) for every device and type. Every device computes linear algebra on the
-/// CPU, so a slow build leaves out the others.
+/// Calls body(device, type) for every device and type. Every device computes linear algebra of
+/// small matrices on the CPU, so a slow build leaves out the others.
 inline void for_each_type(const std::function<void(Device, DType)>& body) {
   for (Device device : KAISEKI_SLOW ? std::vector{Device::cpu()} : all_devices())
     for (DType type : real_types(device)) {

@@ -11,6 +11,7 @@
 #include "matrix/ops/copy.h"
 #include "matrix/ops/normalize.h"
 #include "matrix/ops/reduce.h"
+#include "nn/gradient_tar.h"
 #include "nn/io/safetensors.h"
 #include "nn/optimizer.h"
 #include "nn/train/state_text.h"
@@ -90,6 +91,29 @@ KAISEKI_EXPORT int kaiseki_train_step(Network* network, Optimizer* optimizer, co
     network->backward();
     optimizer->step(network->parameters(), network->gradients(), learning_rate);
     return write_scores(run, *targets, out), 1;
+  });
+}
+
+/// Computes the gradients of a batch. Writes the same figures to `out`.
+KAISEKI_EXPORT int kaiseki_backward(Network* network, const Tensor* x, const Tensor* targets,
+                                    double* out) {
+  return guarded([&] {
+    network->zero_grad();
+    const Network::Loss run = network->forward_loss(input_of(*x), *targets, Phase::train);
+    network->backward();
+    return write_scores(run, *targets, out), 1;
+  });
+}
+KAISEKI_EXPORT const std::byte* kaiseki_gradients_gather(Network* network) {
+  return guarded([&] { return return_bytes(gather_tar(*network)); });
+}
+KAISEKI_EXPORT int kaiseki_gradients_add(Network* network, const std::byte* tar, size_t size) {
+  return guarded([&] { return add_tar(*network, {tar, size}), 1; });
+}
+KAISEKI_EXPORT int kaiseki_step(Network* network, Optimizer* optimizer, double learning_rate) {
+  return guarded([&] {
+    optimizer->step(network->parameters(), network->gradients(), learning_rate);
+    return 1;
   });
 }
 

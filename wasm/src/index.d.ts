@@ -143,6 +143,14 @@ export class Network implements Disposable {
     targets: Tensor,
     learningRate?: number,
   ): Promise<{ loss: number; correct: number }>;
+  /** Computes the gradients of a batch. Resolves to the same figures. step() uses the gradients. */
+  backward(x: Tensor, targets: Tensor): Promise<{ loss: number; correct: number }>;
+  /** All gradients as one tar buffer. Send it to another program, which adds it with addTar(). */
+  gatherTar(): Promise<Uint8Array>;
+  /** Adds the gradients of another network's gatherTar(). Rejects, and changes nothing, for other bytes. */
+  addTar(tar: Uint8Array): Promise<void>;
+  /** Runs the optimizer's step with the gradients of backward() and addTar(). */
+  step(optimizer: Optimizer, learningRate?: number): Promise<void>;
   /** Runs batch by batch. Other calls are answered between batches. */
   evaluate(data: Data, options?: { batchSize?: number; signal?: AbortSignal }): Promise<Evaluation>;
   /** Every call makes new tensors. */

@@ -114,6 +114,36 @@ export class Network extends Handle {
     ]);
   }
 
+  backward(x, targets) {
+    const { kaiseki } = this;
+    return this.#scores('kaiseki_backward', [
+      this.address,
+      Tensor.addressOf(kaiseki, x),
+      Tensor.addressOf(kaiseki, targets),
+    ]);
+  }
+
+  gatherTar() {
+    const { module } = this.kaiseki;
+    return module.bytes(module.call('kaiseki_gradients_gather', this.address));
+  }
+
+  addTar(tar) {
+    const { module } = this.kaiseki;
+    module.scratch((reserve) =>
+      module.call('kaiseki_gradients_add', this.address, module.put(reserve, Uint8Array, tar), tar.length),
+    );
+  }
+
+  step(optimizer, learningRate = optimizer.learningRate) {
+    this.kaiseki.module.call(
+      'kaiseki_step',
+      this.address,
+      Optimizer.addressOf(this.kaiseki, optimizer),
+      checkLearningRate(learningRate),
+    );
+  }
+
   /**
    * Returns the outputs of layers. Builds a second network that shares the parameters and declares these layers as its
    * outputs.

@@ -110,7 +110,17 @@ export class Network extends Remote {
   }
 }
 forward(Optimizer, ['saveState', 'loadState']);
-forward(Network, ['predict', 'activations', 'trainStep', 'parameters', 'saveWeights']);
+forward(Network, [
+  'predict',
+  'activations',
+  'trainStep',
+  'backward',
+  'gatherTar',
+  'addTar',
+  'step',
+  'parameters',
+  'saveWeights',
+]);
 
 const TYPES = { Tensor, Optimizer, Network };
 

@@ -145,6 +145,14 @@ export class Network implements Disposable {
    * If a step fails, the optimizer's state may be incomplete: make a new optimizer.
    */
   trainStep(optimizer: Optimizer, x: Tensor, targets: Tensor, learningRate?: number): { loss: number; correct: number };
+  /** Computes the gradients of a batch. Returns the same figures. step() uses the gradients. */
+  backward(x: Tensor, targets: Tensor): { loss: number; correct: number };
+  /** All gradients as one tar buffer. Send it to another program, which adds it with addTar(). */
+  gatherTar(): Uint8Array;
+  /** Adds the gradients of another network's gatherTar(). Throws, and changes nothing, for other bytes. */
+  addTar(tar: Uint8Array): void;
+  /** Runs the optimizer's step with the gradients of backward() and addTar(). */
+  step(optimizer: Optimizer, learningRate?: number): void;
   evaluate(data: Data, options?: { batchSize?: number }): Evaluation;
   /** The outputs of the named layers for a batch. */
   activations(x: Tensor, layers: readonly string[]): Tensor[];

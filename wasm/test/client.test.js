@@ -322,6 +322,13 @@ for (const threads of [1, 2]) {
         await network.trainStep(optimizer, images, labels, 0.03),
         twin.trainStep(here.optimizer('sgd'), data.images, data.labels, 0.03),
       );
+      const rule = here.optimizer('sgd');
+      assert.deepEqual(await network.backward(images, labels), twin.backward(data.images, data.labels));
+      await network.addTar(twin.gatherTar());
+      twin.addTar(twin.gatherTar());
+      await network.step(optimizer, 0.01);
+      twin.step(rule, 0.01);
+      assert.deepEqual(await network.gatherTar(), twin.gatherTar());
       assert.deepEqual(await network.saveWeights(), twin.saveWeights());
       here.close();
     });

@@ -26,11 +26,11 @@ async function train(kaiseki: Kaiseki, network: Network, signal: AbortSignal): P
   await training.pause();
   if (training.paused) training.resume();
   const { step, accuracy } = await training.finished;
-  const { loss, correct } = await network.trainStep(
-    optimizer,
-    await data.images.slice(0, 0, 64),
-    await data.labels.slice(0, 0, 64),
-  );
+  const [images, labels] = [await data.images.slice(0, 0, 64), await data.labels.slice(0, 0, 64)];
+  const { loss, correct } = await network.trainStep(optimizer, images, labels);
+  await network.backward(images, labels);
+  await network.addTar(await network.gatherTar());
+  await network.step(optimizer, 0.1);
   console.log(step + accuracy + loss + correct);
   return network.evaluate(data, { batchSize: 100, signal });
 }

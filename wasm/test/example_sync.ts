@@ -7,6 +7,9 @@ function train(kaiseki: Kaiseki, network: Network): number {
   const optimizer = kaiseki.optimizer('adam', { learningRate: 0.001, clipNorm: 5 });
   const batch = kaiseki.batch(data, [1, 2, 3]);
   const { loss, correct } = network.trainStep(optimizer, batch.images, batch.labels.slice(0, 0, 3));
+  network.backward(batch.images, batch.labels);
+  network.addTar(network.gatherTar());
+  network.step(optimizer, 0.1);
   const { accuracy, confusion } = network.evaluate(data, { batchSize: 100 });
   return loss + correct + accuracy + confusion.length;
 }

@@ -170,6 +170,29 @@ describe('networks', () => {
       }
     }));
 
+  test('two networks that exchange gradients make the step of one on both halves of the batch', () =>
+    kaiseki.tidy(() => {
+      const { images, labels } = kaiseki.digits({ count: 20, seed: 2 }),
+        [one, two, whole] = [0, 1, 2].map(() => kaiseki.network(lenet)),
+        optimizer = () => kaiseki.optimizer('sgd', { learningRate: 0.02 });
+      const half = (network, start) => network.backward(images.slice(0, start, 10), labels.slice(0, start, 10));
+      const losses = [half(one, 0), half(two, 10)].map(({ loss }) => loss),
+        { loss } = whole.trainStep(optimizer(), images, labels);
+      assert.ok(Math.abs(loss - (losses[0] + losses[1]) / 2) < 1e-5, `${losses} and ${loss}`);
+      const [first, second] = [one.gatherTar(), two.gatherTar()];
+      assert.throws(() => one.addTar(second.subarray(0, second.length / 2)), { kind: 'ParseError' });
+      assert.deepEqual(one.gatherTar(), first);
+      one.addTar(second);
+      two.addTar(first);
+      // The sum of two means is twice the mean of the whole batch.
+      for (const network of [one, two]) network.step(optimizer(), 0.01);
+      assert.deepEqual(one.saveWeights(), two.saveWeights());
+      one.parameters.forEach(({ name, value }, i) => {
+        const difference = Math.max(...value.sub(whole.parameters[i].value).toTypedArray().map(Math.abs));
+        assert.ok(difference < 1e-6, `${name}: ${difference}`);
+      });
+    }));
+
   test('tidy() keeps a network that it returns', () => {
     const network = kaiseki.tidy(() => kaiseki.network(lenet));
     assert.ok(!network.disposed);
