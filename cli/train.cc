@@ -224,7 +224,7 @@ int run_command(const TrainCommand& c) {
     auto from = nn::resume(c.checkpoint, trainer);
     std::printf(
         "%s\n",
-        from ? ("continuing from " + from->string()).c_str()
+        from ? ("continuing from " + *from).c_str()
              : ("no checkpoint in " + c.checkpoint + ": starting from the beginning").c_str());
   }
   catch_interrupts();

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path newest_checkpoint(const TrainRun& run) {
-  return run.checkpointer ? run.checkpointer->last() : fs::path();
+  return run.checkpointer ? run.checkpointer->last() : std::string();
 }
 
 /// Writes the weights to --save. Returns whether it did. Adds an error to `problems`.

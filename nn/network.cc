@@ -39,9 +39,9 @@ std::vector<LayerSummary> layers_of(const Graph& graph) {
 
 }  // namespace
 
-NetworkSummary summarize(const std::filesystem::path& file) {
+NetworkSummary summarize(const std::string& file) {
   const ByteVector bytes = read_file(file, kMaxFile);
-  return summarize(parse_network(as_text(bytes), file.string()));
+  return summarize(parse_network(as_text(bytes), file));
 }
 
 NetworkSummary summarize(NetworkSpec spec) {
@@ -55,9 +55,9 @@ Network::Network(Network&&) noexcept = default;
 Network& Network::operator=(Network&&) noexcept = default;
 Network::~Network() = default;
 
-Network Network::load(const std::filesystem::path& file, Device device) {
+Network Network::load(const std::string& file, Device device) {
   const ByteVector bytes = read_file(file, kMaxFile);
-  return parse(as_text(bytes), file.string(), device);
+  return parse(as_text(bytes), file, device);
 }
 
 Network Network::parse(std::string_view json, std::string_view source, Device device) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,7 +41,7 @@ struct NetworkSummary {
 };
 /// Describes the network in a file. Allocates no parameters and does not read weights in the file.
 /// Throws ParseError as Network::load().
-NetworkSummary summarize(const std::filesystem::path& file);
+NetworkSummary summarize(const std::string& file);
 NetworkSummary summarize(NetworkSpec spec);
 
 class Network {
@@ -50,7 +49,7 @@ class Network {
   /// Reads our format, Sukiyaki's list format or ONNX. The content selects the format. Parameters
   /// are initialized from seed 0. Weights in the file are loaded. Throws ParseError with the file,
   /// the JSON path (or ONNX node), the layer, the expected value and the actual value.
-  static Network load(const std::filesystem::path& file, Device device = default_device());
+  static Network load(const std::string& file, Device device = default_device());
   static Network parse(std::string_view json, std::string_view source,
                        Device device = default_device());
   /// Builds the network of a spec and loads the weights in it. Throws ParseError.

@@ -178,8 +178,8 @@ void check_storable_names(Network& network, const Metadata& metadata) {
   format_tensor_list(listed, false, metadata);
 }
 
-void save_weights(const fs::path& file, Network& network, const Metadata& metadata) {
-  const std::string suffix = file.extension().string();
+void save_weights(const std::string& file, Network& network, const Metadata& metadata) {
+  const std::string suffix = fs::path(file).extension().string();
   const std::vector<NamedTensor> tensors = weights_to_save(network);
   if (suffix == ".safetensors")
     write_safetensors(file, tensors, with_format(metadata));
@@ -190,8 +190,8 @@ void save_weights(const fs::path& file, Network& network, const Metadata& metada
   else if (suffix == ".onnx")
     write_onnx(file, network, metadata);
   else
-    throw Error(message("save_weights", "expected a file .safetensors, .json, .tar or .onnx, got ",
-                        file.string()));
+    throw Error(
+        message("save_weights", "expected a file .safetensors, .json, .tar or .onnx, got ", file));
 }
 
 ByteVector encode_weights(std::string_view format, Network& network, const Metadata& metadata) {
@@ -205,11 +205,11 @@ ByteVector encode_weights(std::string_view format, Network& network, const Metad
   return {bytes.begin(), bytes.end()};
 }
 
-LoadReport load_weights(const fs::path& file, Network& network, bool strict, Metadata* metadata) {
+LoadReport load_weights(const std::string& file, Network& network, bool strict,
+                        Metadata* metadata) {
   bool flat = false;
-  std::vector<NamedTensor> tensors =
-      read_tensors(read_file(file), file.string(), network, flat, metadata);
-  return assign_weights(std::move(tensors), flat, file.string(), network, strict);
+  std::vector<NamedTensor> tensors = read_tensors(read_file(file), file, network, flat, metadata);
+  return assign_weights(std::move(tensors), flat, file, network, strict);
 }
 
 LoadReport load_weights(ByteView bytes, Network& network, bool strict, Metadata* metadata) {

@@ -5,7 +5,6 @@
 // loaded too.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,14 +37,13 @@ void check_storable_names(Network& network, const Metadata& metadata);
 /// Saves the weights in one step (write_file_atomic). The suffix selects the format. A .json file
 /// has no metadata; an .onnx file has the network too. Throws Error also for a full disk, a missing
 /// permission or an unknown suffix.
-void save_weights(const std::filesystem::path& file, Network& network,
-                  const Metadata& metadata = {});
+void save_weights(const std::string& file, Network& network, const Metadata& metadata = {});
 /// Returns the bytes of such a file. `format` is safetensors, json or tar. Throws Error.
 ByteVector encode_weights(std::string_view format, Network& network, const Metadata& metadata = {});
 
 /// Throws ParseError if the file is damaged. If `strict` is set and the report is not complete,
 /// throws Error with the report. `metadata` may be null.
-LoadReport load_weights(const std::filesystem::path& file, Network& network, bool strict = true,
+LoadReport load_weights(const std::string& file, Network& network, bool strict = true,
                         Metadata* metadata = nullptr);
 /// Loads from the bytes of a file.
 LoadReport load_weights(ByteView bytes, Network& network, bool strict = true,

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "matrix/conv/measure.h"
 #include "matrix/memory/workspace.h"
+#include "matrix/tune/measurement_mutex.h"
 
 namespace kaiseki {
 namespace {

@@ -2,8 +2,10 @@
 #include "matrix/tune/policy.h"
 
 #include <atomic>
+#include <mutex>
 
 #include "matrix/backend/small_tasks.h"
+#include "matrix/tune/measurement_mutex.h"
 
 namespace kaiseki {
 namespace {

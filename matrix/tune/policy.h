@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 
 namespace kaiseki {
 
@@ -43,8 +42,5 @@ void count_tuning_change();
 
 /// For tests: clears the known results of this process. The tuning file is read again.
 void forget_measurements();
-
-/// Held during a measurement, because two measurements at the same time would disturb each other.
-std::recursive_mutex& measurement_mutex();
 
 }  // namespace kaiseki

@@ -2,6 +2,7 @@
 #include "nn/data/catalog.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/environment.h"
 #include "base/error.h"
@@ -63,7 +64,7 @@ const RemoteSet* find_remote_set(std::string_view name) {
   return nullptr;
 }
 
-fs::path locate_set(const RemoteSet& set, const Fetch& fetch) {
+std::string locate_set(const RemoteSet& set, const Fetch& fetch) {
   Environment env = environment();
   fs::path cache = env.cache_dir / "data" / set.name;
   std::vector<fs::path> folders;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -30,10 +29,10 @@ const RemoteSet* find_remote_set(std::string_view name);
 /// Downloads a file to `destination` from the first of `urls` that works, and checks it. Throws
 /// Error.
 using Fetch = std::function<void(const RemoteFile& file, std::span<const std::string> urls,
-                                 const std::filesystem::path& destination)>;
+                                 const std::string& destination)>;
 
 /// Returns the folder (or archive) of a set known by name. Looks in KAISEKI_DATA, then in the
 /// cache, then downloads it into the cache. Throws Error with the folders searched and a remedy.
-std::filesystem::path locate_set(const RemoteSet& set, const Fetch& fetch);
+std::string locate_set(const RemoteSet& set, const Fetch& fetch);
 
 }  // namespace kaiseki::nn

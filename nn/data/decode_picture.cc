@@ -192,9 +192,9 @@ ByteVector encode_jpeg(const Picture& picture, int quality) {
   return file;
 }
 
-Tensor read_picture(const std::filesystem::path& path, const Preprocessing& how) {
+Tensor read_picture(const std::string& path, const Preprocessing& how) {
   ByteVector file = read_file(path, 1u << 30);
-  Picture picture = decode_for(file, path.string(), how);
+  Picture picture = decode_for(file, path, how);
   Preprocessing known = how;
   known.channels = picture.channels;
   if (!known.height) known.height = picture.height;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,7 +67,7 @@ void prepare_sample(const Picture& picture, const Preprocessing& how, Random* au
                     uint8_t* out);
 
 /// Reads a file as one sample: u8 [1, channels, height, width]. Throws Error or ParseError.
-Tensor read_picture(const std::filesystem::path& path, const Preprocessing& how);
+Tensor read_picture(const std::string& path, const Preprocessing& how);
 
 /// Bilinear. If the picture gets smaller, the filter is wider, so that all input pixels count.
 Picture resize_picture(const Picture& picture, int height, int width);

@@ -114,9 +114,9 @@ Tensor parse_csv(std::string_view text, std::string_view source) {
   return Tensor::from(std::span<const float>(values), {rows, columns}, Device::cpu());
 }
 
-Tensor read_csv(const std::filesystem::path& path) {
+Tensor read_csv(const std::string& path) {
   const ByteVector bytes = read_file(path);
-  return parse_csv(as_text(bytes), path.string());
+  return parse_csv(as_text(bytes), path);
 }
 
 std::string format_csv(const Tensor& value) {
@@ -144,7 +144,7 @@ std::string format_csv(const Tensor& value) {
   return text;
 }
 
-void write_csv(const std::filesystem::path& path, const Tensor& value) {
+void write_csv(const std::string& path, const Tensor& value) {
   write_file_atomic(path, as_bytes(format_csv(value)));
 }
 

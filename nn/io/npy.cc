@@ -238,7 +238,7 @@ Tensor read_npy(ByteSource& source, NpyF8 f8) {
   return same ? stored : to_row_major(stored, header.shape);
 }
 
-Tensor read_npy(const std::filesystem::path& path, NpyF8 f8) {
+Tensor read_npy(const std::string& path, NpyF8 f8) {
   FileSource source(path);
   return read_whole(source, f8);
 }
@@ -248,7 +248,7 @@ Tensor read_npy(ByteView bytes, const std::string& name, NpyF8 f8) {
   return read_whole(source, f8);
 }
 
-void write_npy(const std::filesystem::path& path, const Tensor& value) {
+void write_npy(const std::string& path, const Tensor& value) {
   Tensor host = for_file(value);
   std::string header = header_of(host);
   ByteView parts[] = {as_bytes(header), bytes_of(host)};

@@ -109,8 +109,8 @@ std::vector<NamedTensor> read_npz(ByteView archive, const std::string& source) {
   return arrays;
 }
 
-std::vector<NamedTensor> read_npz(const std::filesystem::path& path) {
-  return read_npz(read_file(path), path.string());
+std::vector<NamedTensor> read_npz(const std::string& path) {
+  return read_npz(read_file(path), path);
 }
 
 ByteVector encode_npz(const std::vector<NamedTensor>& arrays, bool compressed) {
@@ -162,8 +162,7 @@ ByteVector encode_npz(const std::vector<NamedTensor>& arrays, bool compressed) {
   return archive;
 }
 
-void write_npz(const std::filesystem::path& path, const std::vector<NamedTensor>& arrays,
-               bool compressed) {
+void write_npz(const std::string& path, const std::vector<NamedTensor>& arrays, bool compressed) {
   write_file_atomic(path, encode_npz(arrays, compressed));
 }
 

@@ -8,6 +8,7 @@
 #include "nn/graph.h"
 #include "nn/io/tensor_bytes.h"
 #include "nn/network.h"
+#include "nn/onnx/graph.h"
 #include "nn/onnx/layer_writer.h"
 #include "nn/onnx/onnx.h"
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "nn/io/tensor_bytes.h"
+#include "nn/onnx/graph.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -46,6 +47,10 @@ std::string OnnxGraph::free_name(const std::string& wish) {
   for (int i = 2; !taken.insert(name).second; ++i) name = wish + "_" + std::to_string(i);
   return name;
 }
+
+std::string OnnxLayerWriter::free_name(const std::string& wish) { return graph_.free_name(wish); }
+
+void OnnxLayerWriter::add(OnnxNode& node) { graph_.nodes.push_back(node.take()); }
 
 std::string OnnxLayerWriter::parameter(const std::string& which) {
   const std::string wish = name + "." + which;

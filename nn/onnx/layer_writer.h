@@ -2,9 +2,6 @@
 // OnnxLayerWriter: receives the operators that Layer::to_onnx() writes.
 #pragma once
 
-#include <deque>
-#include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,16 +26,7 @@ class OnnxNode {
   ProtoWriter node_;
 };
 
-/// The operators and initializers of a network, and the names in use.
-struct OnnxGraph {
-  std::map<std::string, Tensor> tensors;  // parameters and states
-  std::deque<Tensor> scalars;
-  std::set<std::string> taken;
-  std::vector<ProtoWriter> nodes, initializers;
-
-  /// Returns the name if it is free, else the name with a number appended.
-  std::string free_name(const std::string& wish);
-};
+struct OnnxGraph;
 
 class OnnxLayerWriter {
  public:
@@ -53,14 +41,14 @@ class OnnxLayerWriter {
   /// Adds an initializer with this parameter or state ("weight"), and returns its name.
   std::string parameter(const std::string& which);
   std::string scalar(const std::string& which, double value);
-  std::string free_name(const std::string& wish) { return graph_.free_name(wish); }
+  std::string free_name(const std::string& wish);
 
   /// Returns an operator with the layer's inputs, output and name. add() adds it to the graph.
   OnnxNode node(std::string_view operator_type) const {
     return {operator_type, name, inputs, output};
   }
-  void add(OnnxNode&& node) { graph_.nodes.push_back(node.take()); }
-  void add(OnnxNode& node) { graph_.nodes.push_back(node.take()); }
+  void add(OnnxNode&& node) { add(node); }
+  void add(OnnxNode& node);
   /// Throws Error with the layer's name.
   [[noreturn]] void refuse(std::string_view expected) const;
 

@@ -15,8 +15,6 @@
 namespace kaiseki::nn {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kOptimizerPrefix = "optimizer/";
 
 /// All tensors of a run, with their names in a checkpoint.
@@ -45,11 +43,11 @@ void check_tensors(const std::vector<NamedTensor>& wanted,
 
 }  // namespace
 
-void write_weights(const fs::path& file, Network& network, const Metadata& metadata) {
+void write_weights(const std::string& file, Network& network, const Metadata& metadata) {
   write_safetensors(file, weights_to_save(network), metadata);
 }
 
-void write_checkpoint(const fs::path& file, Trainer& trainer, const Metadata& metadata) {
+void write_checkpoint(const std::string& file, Trainer& trainer, const Metadata& metadata) {
   Metadata state = trainer.state();
   state.insert(metadata.begin(), metadata.end());
   put(state, "checkpoint", "1");
@@ -59,7 +57,7 @@ void write_checkpoint(const fs::path& file, Trainer& trainer, const Metadata& me
   write_safetensors(file, run_tensors(trainer), state);
 }
 
-void read_checkpoint(const fs::path& file, Trainer& trainer) {
+void read_checkpoint(const std::string& file, Trainer& trainer) {
   Metadata state;
   std::map<std::string, Tensor> found;
   for (NamedTensor& tensor : read_safetensors(file, &state))
@@ -76,7 +74,7 @@ void read_checkpoint(const fs::path& file, Trainer& trainer) {
     if (state.contains("workspace"))  // the choice of solvers depends on it
       trainer.updater().network().device().workspace().reserve(get<uint64_t>(state, "workspace"));
   } catch (const Error& error) {
-    throw Error(file.string() + ": " + error.what());
+    throw Error(file + ": " + error.what());
   }
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,18 +17,17 @@ class Network;
 
 /// Writes parameters, states and `metadata` in one step (write_file_atomic). Throws Error if a
 /// weight is NaN or infinite, or the file cannot be written.
-void write_weights(const std::filesystem::path& file, Network& network, const Metadata& metadata);
+void write_weights(const std::string& file, Network& network, const Metadata& metadata);
 
 /// Writes the weights, the optimizer's tensors and the trainer's state.
-void write_checkpoint(const std::filesystem::path& file, Trainer& trainer,
-                      const Metadata& metadata = {});
+void write_checkpoint(const std::string& file, Trainer& trainer, const Metadata& metadata = {});
 /// Throws ParseError for a damaged file, and Error with the file's name for a file of another run.
-void read_checkpoint(const std::filesystem::path& file, Trainer& trainer);
+void read_checkpoint(const std::string& file, Trainer& trainer);
 
 /// Returns FOLDER/checkpoint-00000469.safetensors for step 469.
-std::filesystem::path checkpoint_file(const std::filesystem::path& folder, int64_t step);
+std::string checkpoint_file(const std::string& folder, int64_t step);
 /// All checkpoints in a folder, the newest first. Empty if there is no such folder.
-std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& folder);
+std::vector<std::string> list_checkpoints(const std::string& folder);
 
 /// The error of a new run if the folder has the checkpoints of another run.
 class CheckpointsExist : public Error {
@@ -38,15 +36,15 @@ class CheckpointsExist : public Error {
 };
 
 /// Throws CheckpointsExist with the newest checkpoint if there are any.
-void expect_no_checkpoints(const std::filesystem::path& folder);
+void expect_no_checkpoints(const std::string& folder);
 
 /// Continues from the newest checkpoint of the folder that can be read. Damaged checkpoints are
 /// skipped with a warning. Returns the file, or nothing if there is none. Throws Error if all are
 /// damaged, or if the newest is from another run.
-std::optional<std::filesystem::path> resume(const std::filesystem::path& folder, Trainer& trainer);
+std::optional<std::string> resume(const std::string& folder, Trainer& trainer);
 
 struct CheckpointerOptions {
-  std::filesystem::path folder;
+  std::string folder;
   int64_t every = 1;    // epochs
   int64_t keep = 3;     // checkpoints to keep, besides "best.safetensors"
   Metadata metadata{};  // written into every file
@@ -66,7 +64,7 @@ class Checkpointer : public Extension {
   void restore(const Metadata& state) override;
 
   /// The newest file written or resumed from. Empty if there is none.
-  const std::filesystem::path& last() const { return last_; }
+  const std::string& last() const { return last_; }
   /// The error of writing the newest checkpoint or the best weights. Empty if both were written.
   const std::string& problem() const { return problem_.empty() ? best_problem_ : problem_; }
 
@@ -76,7 +74,7 @@ class Checkpointer : public Extension {
   void prune() const;
 
   CheckpointerOptions options_;
-  std::filesystem::path last_;
+  std::string last_;
   std::optional<int64_t> last_step_;
   std::optional<double> best_;
   std::string problem_, best_problem_;

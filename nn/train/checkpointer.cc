@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -64,36 +65,37 @@ void attempt(std::string& problem, const Write& write) {
 
 }  // namespace
 
-fs::path checkpoint_file(const fs::path& folder, int64_t step) {
+std::string checkpoint_file(const std::string& folder, int64_t step) {
   char name[64];
   std::snprintf(name, sizeof name, "checkpoint-%08lld.safetensors", static_cast<long long>(step));
-  return folder / name;
+  return fs::path(folder) / name;
 }
 
-std::vector<fs::path> list_checkpoints(const fs::path& folder) {
-  std::vector<fs::path> files;
+std::vector<std::string> list_checkpoints(const std::string& folder) {
+  std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error))
     if (is_checkpoint(entry.path().filename().string())) files.push_back(entry.path());
-  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
-    const std::string x = a.filename().string(), y = b.filename().string();
-    return x.size() != y.size() ? x.size() > y.size() : x > y;
+  // All files are in one folder, so a longer path has a higher step.
+  std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a > b;
   });
   return files;
 }
 
-void expect_no_checkpoints(const fs::path& folder) {
-  auto files = list_checkpoints(folder);
-  if (fs::is_regular_file(folder / kBest)) files.push_back(folder / kBest);
+void expect_no_checkpoints(const std::string& folder) {
+  std::vector<std::string> files = list_checkpoints(folder);
+  const fs::path best = fs::path(folder) / kBest;
+  if (fs::is_regular_file(best)) files.push_back(best);
   if (files.empty()) return;
-  throw CheckpointsExist(files[0].string() +
+  throw CheckpointsExist(files[0] +
                          ": expected a folder without checkpoints of another run, got this one; "
                          "resume that run, use another folder, or delete its checkpoints");
 }
 
-std::optional<fs::path> resume(const fs::path& folder, Trainer& trainer) {
+std::optional<std::string> resume(const std::string& folder, Trainer& trainer) {
   std::string damage;
-  for (const fs::path& file : list_checkpoints(folder)) try {
+  for (const std::string& file : list_checkpoints(folder)) try {
       read_checkpoint(file, trainer);
       return file;
     } catch (const ParseError& error) {
@@ -110,13 +112,13 @@ Checkpointer::Checkpointer(const CheckpointerOptions& options) : options_(option
   std::error_code error;
   fs::create_directories(options_.folder, error);
   if (!fs::is_directory(options_.folder))
-    throw Error(message("checkpoint", "cannot make the folder ", options_.folder.string(), ": ",
+    throw Error(message("checkpoint", "cannot make the folder ", options_.folder, ": ",
                         error ? error.message() : "it is a file"));
 }
 
 void Checkpointer::on_start(Trainer& trainer) {
   if (!last_.empty()) return;
-  const fs::path present = checkpoint_file(options_.folder, trainer.step());
+  const std::string present = checkpoint_file(options_.folder, trainer.step());
   if (!fs::exists(present)) expect_no_checkpoints(options_.folder);
   clear_half_written(options_.folder);
   if (!fs::exists(present)) return;
@@ -146,14 +148,14 @@ void Checkpointer::write_best(Trainer& trainer) {
     Metadata metadata = options_.metadata;
     put(metadata, "step", trainer.step());
     put(metadata, "top1", evaluation.top1);
-    write_weights(options_.folder / kBest, trainer.updater().network(), metadata);
+    write_weights(fs::path(options_.folder) / kBest, trainer.updater().network(), metadata);
     best_ = evaluation.score();
   });
 }
 
 void Checkpointer::write(Trainer& trainer) {
   attempt(problem_, [&] {
-    const fs::path file = checkpoint_file(options_.folder, trainer.step());
+    const std::string file = checkpoint_file(options_.folder, trainer.step());
     write_checkpoint(file, trainer, options_.metadata);
     last_ = file;
     last_step_ = trainer.step();

@@ -18,13 +18,12 @@ double seconds_between(double start, double end) { return std::max(1e-9, end - s
 
 }  // namespace
 
-MetricsLog::MetricsLog(const std::filesystem::path& file, int64_t every_steps)
+MetricsLog::MetricsLog(const std::string& file, int64_t every_steps)
     : path_(file), every_(std::max<int64_t>(1, every_steps)) {}
 
 void MetricsLog::on_start(Trainer& trainer) {
   file_.reset(std::fopen(path_.c_str(), trainer.step() ? "a" : "w"));
-  if (!file_)
-    throw Error(message("log", "cannot write ", path_.string(), ": ", std::strerror(errno)));
+  if (!file_) throw Error(message("log", "cannot write ", path_, ": ", std::strerror(errno)));
   start_ = last_time_ = epoch_time_ = steady_seconds();
   last_ = trainer.running_totals();
   epoch_samples_ = last_.samples;
@@ -81,7 +80,7 @@ void MetricsLog::line(Trainer& trainer, bool epoch, const MetricTotals& totals, 
   }
   const std::string text = json.str() + "\n";
   if (std::fputs(text.c_str(), file_.get()) >= 0 && std::fflush(file_.get()) == 0) return;
-  problem_ = message("log", "cannot write ", path_.string(), ": ", std::strerror(errno));
+  problem_ = message("log", "cannot write ", path_, ": ", std::strerror(errno));
   log_warning_once(problem_);
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -21,7 +20,7 @@ class MetricsLog : public Extension {
  public:
   /// Appends to the file if training is resumed, else replaces it. Throws Error if the file cannot
   /// be opened.
-  MetricsLog(const std::filesystem::path& file, int64_t every_steps);
+  MetricsLog(const std::string& file, int64_t every_steps);
   void on_start(Trainer& trainer) override;
   void on_step(Trainer& trainer) override;
   void on_epoch(Trainer& trainer) override;
@@ -37,7 +36,7 @@ class MetricsLog : public Extension {
 
   void line(Trainer& trainer, bool epoch, const MetricTotals& totals, int64_t samples);
 
-  std::filesystem::path path_;
+  std::string path_;
   std::string problem_;
   int64_t every_;
   std::unique_ptr<std::FILE, Close> file_;

@@ -15,6 +15,7 @@
 #include "matrix/backend/opencl/backend.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/tune/choose.h"
+#include "matrix/tune/measurement_mutex.h"
 
 namespace kaiseki::opencl {
 namespace {

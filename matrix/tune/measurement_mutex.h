@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <mutex>
+
+namespace kaiseki {
+
+/// Held during a measurement, because two measurements at the same time would disturb each other.
+std::recursive_mutex& measurement_mutex();
+
+}  // namespace kaiseki
