@@ -51,7 +51,8 @@ struct TrainCommand {
   DataFlags data;
   nn::Recipe recipe;  // the members that were given; `data` has resize, mean and std
   uint64_t seed = 0;
-  int workers = 0;  // threads that prepare batches; 0: chosen for the machine
+  int64_t accumulate = 1;  // minibatches in a step
+  int workers = 0;         // threads that prepare batches; 0: chosen for the machine
   std::string weights, save, checkpoint, log;
   int64_t checkpoint_every = 1, keep = 3;
   bool resume = false, memory = false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "base/clock.h"
 #include "cli/interrupt.h"
@@ -27,6 +28,12 @@ std::string accuracy_text(const nn::MetricTotals& totals) {
 
 std::string speed_text(double images_per_second) {
   return format_count(static_cast<int64_t>(images_per_second)) + " images/s";
+}
+
+/// Since the start of training.
+int64_t samples_seen(nn::Trainer& trainer) {
+  const nn::Iterator& iterator = trainer.updater().iterator();
+  return iterator.epoch() * iterator.dataset().size() + iterator.position();
 }
 
 int width_of(const std::vector<std::string>& parts) {
@@ -71,24 +78,23 @@ void show_evaluation(int64_t done, int64_t total, double& drawn) {
 void ProgressDisplay::on_start(nn::Trainer& trainer) {
   start_ = drawn_ = epoch_start_ = trained_ = steady_seconds();
   marks_.push_back({start_, 0});
+  seen_ = samples_seen(trainer);
   if (terminal().live && trainer.epoch() < trainer.options().epochs) draw(trainer);
 }
 
 void ProgressDisplay::on_step(nn::Trainer& trainer) {
-  const nn::Iterator& iterator = trainer.updater().iterator();
-  const int64_t rest = iterator.dataset().size() % iterator.batch_size();
-  const int64_t batch = iterator.is_new_epoch() && rest
-                            ? rest
-                            : std::min(iterator.batch_size(), iterator.dataset().size());
-  samples_ += batch;
-  epoch_samples_ += batch;
+  // A pool may go back to an earlier step.
+  const int64_t seen = samples_seen(trainer);
+  const int64_t step = std::max<int64_t>(0, seen - std::exchange(seen_, seen));
+  samples_ += step;
+  epoch_samples_ += step;
   const double now = trained_ = steady_seconds();
   if (now - marks_.back().time > 0.05) {
     marks_.push_back({now, samples_});
     while (now - marks_.front().time > kWindow && marks_.size() > 2) marks_.pop_front();
   }
   if (now - drawn_ < (terminal().live ? kRedraw : kPlainLine)) return;
-  if (!iterator.is_new_epoch()) draw(trainer);
+  if (!trainer.updater().iterator().is_new_epoch()) draw(trainer);
 }
 
 double ProgressDisplay::images_per_second() const {

@@ -45,6 +45,7 @@ class ProgressDisplay : public nn::Extension {
   std::deque<Mark> marks_;                                        // of the last seconds
   int64_t samples_ = 0;                                           // trained in this run
   int64_t epoch_samples_ = 0;
+  int64_t seen_ = 0;               // samples_seen()
   double evaluation_seconds_ = 0;  // of one evaluation
   std::optional<double> best_;     // accuracy
   double data_wait_ = 0;           // at the last epoch's end

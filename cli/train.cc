@@ -42,6 +42,9 @@ nn::Recipe recipe_for(const TrainCommand& c, const nn::Network& network) {
       nn::completed(c.recipe, nn::completed(network.recipe(), nn::default_recipe()));
   if (c.early_stop > 0 && c.evaluate_every == 0)
     throw Error("--early-stop: expected evaluations, got --eval-every 0");
+  if (c.accumulate > 1 && !c.pool.where.empty())
+    throw Error("--accumulate: expected no --pool, as its nodes share each minibatch, got " +
+                printable(c.pool.where));
   if (recipe.schedule == "step" && !recipe.step_size)
     throw Error("--schedule step: expected --step-size, got none");
   const double rate = nn::learning_rate_of(recipe);
@@ -89,16 +92,18 @@ std::vector<std::string> classes_to_learn(const nn::Dataset& data,
 }
 
 /// The settings of a recipe that have an effect, such as "adam 0.001 cosine".
-std::vector<std::string> describe(const nn::Recipe& r, const DataFlags& data) {
+std::vector<std::string> describe(const nn::Recipe& r, const TrainCommand& c,
+                                  const DataFlags& data) {
   auto number = [](double value) { return format_number("%g", value); };
   std::string optimizer = *r.optimizer + " " + number(nn::learning_rate_of(r)) + " " + *r.schedule;
   if (*r.warmup > 0) optimizer += ", warmup " + number(*r.warmup);
   if (r.weight_decay.value_or(0) > 0) optimizer += ", decay " + number(*r.weight_decay);
   if (*r.clip_norm > 0) optimizer += ", clip norm " + number(*r.clip_norm);
-  std::vector<std::string> parts = {format_count(*r.epochs) +
-                                        (r.epochs == 1 ? " epoch" : " epochs") + " in batches of " +
-                                        format_count(*r.batch_size),
-                                    optimizer};
+  std::vector<std::string> parts = {
+      format_count(*r.epochs) + (r.epochs == 1 ? " epoch" : " epochs") + " in batches of " +
+          format_count(*r.batch_size) +
+          (c.accumulate > 1 ? ", " + format_count(c.accumulate) + " in a step" : ""),
+      optimizer};
   std::vector<std::string> pictures;
   if (data.resize) pictures.push_back("resize " + std::to_string(data.resize));
   if (r.augment != "none") pictures.push_back(*r.augment);
@@ -107,7 +112,8 @@ std::vector<std::string> describe(const nn::Recipe& r, const DataFlags& data) {
 }
 
 void print_header(const fs::path& file, const nn::Network& network, const nn::Dataset& train,
-                  const nn::Dataset* test, const DataFlags& data, const nn::Recipe& recipe) {
+                  const nn::Dataset* test, const TrainCommand& c, const DataFlags& data,
+                  const nn::Recipe& recipe) {
   int64_t parameters = 0;
   for (const nn::LayerSummary& layer : network.summary()) parameters += layer.parameters;
   std::string samples = format_count(train.size());
@@ -115,7 +121,7 @@ void print_header(const fs::path& file, const nn::Network& network, const nn::Da
   std::vector<std::string> parts = {styled(TextStyle::bold, title(network.name(), file)),
                                     format_count(parameters) + " parameters",
                                     printable(data.data) + " (" + samples + " samples)"};
-  for (std::string& part : describe(recipe, data)) parts.push_back(std::move(part));
+  for (std::string& part : describe(recipe, c, data)) parts.push_back(std::move(part));
   parts.push_back(describe_device(network.device()));
   print_parts(parts, terminal().unicode ? " · " : ", ");
 }
@@ -203,11 +209,13 @@ int run_command(const TrainCommand& c) {
   order.files = !c.pool.where.empty() && c.pool.wire != "f32";
   nn::Iterator iterator(train, order);
   nn::Optimizer optimizer(nn::optimizer_of(recipe));
-  const nn::Schedule schedule = nn::schedule_of(recipe, iterator.batches_per_epoch());
+  const int64_t steps = (iterator.batches_per_epoch() + c.accumulate - 1) / c.accumulate;
+  const nn::Schedule schedule = nn::schedule_of(recipe, steps);
   std::unique_ptr<PoolTraining> pool;
   if (!c.pool.where.empty()) pool = std::make_unique<PoolTraining>(c.pool);
-  const auto updater = pool ? pool->make_updater(network, optimizer, iterator, schedule)
-                            : std::make_unique<nn::Updater>(network, optimizer, iterator, schedule);
+  const auto updater =
+      pool ? pool->make_updater(network, optimizer, iterator, schedule)
+           : std::make_unique<nn::Updater>(network, optimizer, iterator, schedule, c.accumulate);
   nn::TrainerOptions how;
   how.epochs = *recipe.epochs;
   how.seed = c.seed;
@@ -215,7 +223,7 @@ int run_command(const TrainCommand& c) {
   TrainRun training{.command = c, .trainer = trainer, .network_file = network_file, .info = info};
   add_extensions(training, recipe, test, pool.get());
 
-  print_header(network_file, network, *train, test.get(), data, recipe);
+  print_header(network_file, network, *train, test.get(), c, data, recipe);
   if (pool) {
     std::printf("pool        %s\n", pool->where().c_str());
     std::fflush(stdout);

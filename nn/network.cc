@@ -171,8 +171,9 @@ Network::Loss Network::forward_loss(const Tensor& x, const Tensor& targets, Phas
   return result;
 }
 
-Tensor Network::backward() {
+Tensor Network::backward(double scale) {
   ForwardRun run = impl_->take_last(true);
+  run.scale = scale;
   return impl_->backward(run, {})[0];
 }
 

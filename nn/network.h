@@ -99,9 +99,9 @@ class Network {
   /// returns d loss / d x.
   Loss forward_loss(const Tensor& x, const Tensor& targets, Phase phase = Phase::train,
                     bool input_gradient = false);
-  /// Call it after forward_loss(). Adds d loss / d parameter to every gradient. If forward_loss()
-  /// had `input_gradient`, returns d loss / d x, else an undefined tensor.
-  Tensor backward();
+  /// Call it after forward_loss(). Adds scale * d loss / d parameter to every gradient. If
+  /// forward_loss() had `input_gradient`, returns scale * d loss / d x, else an undefined tensor.
+  Tensor backward(double scale = 1);
   /// Call it after forward(x). Adds to the gradients of the parameters, for a given gradient of the
   /// output. Returns the gradient of the input.
   Tensor backward(const Tensor& grad_output);

@@ -22,6 +22,7 @@ struct ForwardRun {
   std::vector<std::vector<Tensor>> saved = {};  // by step
   std::vector<Tensor> losses = {};              // by step
   int64_t batch = 0;
+  double scale = 1;  // of all gradients
 };
 
 struct NetworkImpl {

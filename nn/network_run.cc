@@ -167,7 +167,7 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
                       .output = reads.output ? output : Tensor(),
                       .grad_output = step.pooling ? std::exchange(from.value, {}) : from.value,
                       .may_overwrite = from.owned,
-                      .scale = static_cast<float>(layer.loss_weight()),
+                      .scale = static_cast<float>(run.scale * layer.loss_weight()),
                       .parameters = parameters_of(node),
                       .gradients = std::span(gradients.values).subspan(first, count),
                       .beta = beta,

@@ -114,6 +114,9 @@ CommandText add_options(OptionSet& set, TrainCommand& c) {
             "Number of epochs, with those before --resume (default: the recipe's, else 10)");
   set.whole("--batch-size", c.recipe.batch_size, kBatchSize,
             "Samples in a minibatch (default: the recipe's, else 64)");
+  set.whole("--accumulate", c.accumulate, {1, 1 << 20},
+            "Minibatches in a step. Their gradients are added, so a step needs only the memory of "
+            "one");
   set.seed("--seed", c.seed, "Seed of the first weights, the order of samples and augmentation");
   add_device(set, c.device);
   add_convolutions(set, c.device);

@@ -77,6 +77,7 @@ Metadata Trainer::state() {
   put(state, "iterator.position", iterator.position);
   put(state, "iterator.batch_size", updater_.iterator().batch_size());
   put(state, "iterator.samples", updater_.iterator().dataset().size());
+  if (updater_.accumulate() > 1) put(state, "accumulate", updater_.accumulate());
   put(state, "totals.samples", totals.samples);
   put(state, "totals.loss_sum", totals.loss_sum);
   put(state, "totals.classified", totals.classified);
@@ -89,6 +90,10 @@ void Trainer::check(const Metadata& state) const {
   expect(state, "optimizer", updater_.optimizer().options().name);
   expect(state, "iterator.batch_size", std::to_string(updater_.iterator().batch_size()));
   expect(state, "iterator.samples", std::to_string(updater_.iterator().dataset().size()));
+  const int64_t accumulated = state.contains("accumulate") ? get<int64_t>(state, "accumulate") : 1;
+  if (accumulated != updater_.accumulate())
+    throw Error(message("checkpoint", "expected ", updater_.accumulate(),
+                        " minibatches in a step, got ", accumulated));
 }
 
 void Trainer::restore(const Metadata& state) {

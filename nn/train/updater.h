@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Updater: one iteration of training. It reads a batch, runs the forward and backward pass, and
-// runs a step of the optimizer. Derived classes compute the gradients in another way.
+// Updater: one iteration of training. It reads one or more minibatches, runs the forward and
+// backward passes, and runs a step of the optimizer. Derived classes compute the gradients in
+// another way.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,19 @@ namespace kaiseki::nn {
 
 class Updater {
  public:
-  /// All three must live as long as this. Throws Error if the schedule is not valid.
-  Updater(Network& network, Optimizer& optimizer, Iterator& iterator, const Schedule& schedule);
+  /// All three must live as long as this. Each iteration accumulates the gradients of `accumulate`
+  /// minibatches, and of fewer at the end of an epoch. The step is then that of one minibatch with
+  /// all samples, but for batch normalization. Throws Error if the schedule is not valid, or if
+  /// `accumulate` is below 1.
+  Updater(Network& network, Optimizer& optimizer, Iterator& iterator, const Schedule& schedule,
+          int64_t accumulate = 1);
 
   virtual ~Updater() = default;
 
   struct Result {
     Tensor loss, output;  // on the network's device; reading them waits for the device
     Tensor labels;        // on the host
-  };
+  };                      // of all minibatches of the iteration
   /// Does not wait for the device.
   virtual Result update();
 
@@ -30,6 +35,7 @@ class Updater {
   int64_t step() const { return optimizer_.steps(); }
   /// The learning rate of the next iteration.
   double learning_rate() const { return schedule_.at(step()); }
+  int64_t accumulate() const { return accumulate_; }
 
   Network& network() { return network_; }
   Optimizer& optimizer() { return optimizer_; }
@@ -41,10 +47,15 @@ class Updater {
   const Batch& next_batch();
 
  private:
+  /// Compute the gradients of an iteration.
+  Result of_one_minibatch();
+  Result accumulated();
+
   Network& network_;
   Optimizer& optimizer_;
   Iterator& iterator_;
   Schedule schedule_;
+  int64_t accumulate_;
   Batch batch_;
 };
 

@@ -63,6 +63,18 @@ def every_setting_trains():
     check("stopped" in done.stdout and "no better" in done.stdout, "early stop", done.stdout)
 
 
+def accumulates():
+    def losses(*options):
+        done = train("--epochs", 2, "--log", "log.jsonl", "--log-every", 1, "--augment", "none", *options, data="digits:200:1")
+        return done.stdout, [json.loads(line)["loss"] for line in open("log.jsonl")]
+    said, parts = losses("--batch-size", 16, "--accumulate", 4)
+    check("2 epochs in batches of 16, 4 in a step" in said, "the header says it", said)
+    _, whole = losses("--batch-size", 64)
+    check(len(parts) == len(whole) == 8, "a record for each of four steps an epoch", f"{parts} {whole}")
+    check(all(abs(a - b) < 1e-4 * b for a, b in zip(parts, whole)), "the losses of large minibatches", f"{parts} {whole}")
+    refuses(["--accumulate", "--pool"], "train", LENET, "--data", "digits:100", "--accumulate", 2, "--pool", "serve")
+
+
 def live_line():
     def look(columns, **settings):
         status, seen = on_a_terminal(

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Steps of several minibatches.
+#include "nn/train/updater.h"
+
+#include <doctest/doctest.h>
+
+#include "nn/train/checkpoint.h"
+#include "tests/nn/train/fixture.h"
+
+namespace kaiseki::nn {
+namespace {
+
+/// A run without batch normalization, whose statistics depend on the minibatch.
+struct AccumulatingRun {
+  Network network;
+  Optimizer optimizer;
+  Iterator iterator;
+  Updater updater;
+  Trainer trainer;
+
+  AccumulatingRun(const char* rule, int64_t batch_size, int64_t accumulate)
+      : network(Network::parse(R"({"inputs": {"x": {"shape": [1, 4, 5]}}, "layers": [
+          {"type": "fully_connected", "output_size": 16}, {"type": "relu"},
+          {"type": "dropout", "ratio": 0.25}, {"type": "fully_connected", "output_size": 3},
+          {"type": "softmax"}]})",
+                               "test")),
+        optimizer(OptimizerOptions{.name = rule}),
+        iterator(std::make_shared<Patterns>(50),
+                 IteratorOptions{.batch_size = batch_size, .seed = 4}),
+        updater(network, optimizer, iterator, Schedule{.base = 0.05}, accumulate),
+        trainer(updater, TrainerOptions{.epochs = 2, .seed = 9}) {
+    network.initialize(9);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("updater: a step of several minibatches equals one of a large minibatch") {
+  for (const char* rule : {"sgd", "momentum", "adam"}) {
+    CAPTURE(rule);
+    AccumulatingRun parts(rule, 8, 3), whole(rule, 24, 1);  // 50 samples: 24, 24 and 2
+    for (int step = 0; step < 6; ++step) {
+      CAPTURE(step);
+      const Updater::Result a = parts.updater.update(), b = whole.updater.update();
+      CHECK(a.loss.item() == doctest::Approx(b.loss.item()).epsilon(1e-5));
+      CHECK(a.labels.to_vector<int32_t>() == b.labels.to_vector<int32_t>());
+      CHECK(a.output.shape() == b.output.shape());
+      CHECK(parts.iterator.state() == whole.iterator.state());
+    }
+    CHECK(parts.updater.step() == 6);
+    CHECK(parts.network.random_position() == whole.network.random_position());
+    for (size_t i = 0; i < parts.network.parameters().size(); ++i) {
+      const std::vector<float> a = parts.network.parameters()[i].value.to_vector(),
+                               b = whole.network.parameters()[i].value.to_vector();
+      // Sums in another order. Adam divides by the root of small squares, which enlarges the
+      // difference.
+      for (size_t k = 0; k < a.size(); ++k) CHECK(std::abs(a[k] - b[k]) < 2e-5);
+    }
+  }
+}
+
+TEST_CASE("updater: 0 minibatches in a step are refused, and a checkpoint keeps the number") {
+  CHECK_THROWS_WITH_AS(AccumulatingRun("sgd", 8, 0),
+                       doctest::Contains("expected 1 or more minibatches in a step, got 0"), Error);
+  TestFolder folder("accumulate");
+  const std::string file = folder.path / "run.safetensors";
+  AccumulatingRun first("momentum", 8, 3), again("momentum", 8, 3), other("momentum", 8, 1);
+  for (int step = 0; step < 2; ++step) first.updater.update();
+  write_checkpoint(file, first.trainer);
+  read_checkpoint(file, again.trainer);
+  CHECK(again.updater.step() == 2);
+  CHECK(first.updater.update().loss.item() == again.updater.update().loss.item());
+  CHECK_THROWS_WITH_AS(read_checkpoint(file, other.trainer),
+                       doctest::Contains("expected 1 minibatches in a step, got 3"), Error);
+}
+
+}  // namespace kaiseki::nn
