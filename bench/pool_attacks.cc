@@ -115,7 +115,7 @@ struct Training {
     if (!defended) options.trust = kOff;
     options.trust.seed = seed;
     const nn::Schedule schedule{
-        .name = "cosine", .base = 0.03, .total = iterator.batches_per_epoch()};
+        .name = "cosine", .base = 0.03, .total = iterator.dataset().size()};
     dist::PoolUpdater updater(net, optimizer, iterator, schedule, nodes, options);
     double accuracy = 0;
     try {

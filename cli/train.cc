@@ -209,8 +209,7 @@ int run_command(const TrainCommand& c) {
   order.files = !c.pool.where.empty() && c.pool.wire != "f32";
   nn::Iterator iterator(train, order);
   nn::Optimizer optimizer(nn::optimizer_of(recipe));
-  const int64_t steps = (iterator.batches_per_epoch() + c.accumulate - 1) / c.accumulate;
-  const nn::Schedule schedule = nn::schedule_of(recipe, steps);
+  const nn::Schedule schedule = nn::schedule_of(recipe, train->size());
   std::unique_ptr<PoolTraining> pool;
   if (!c.pool.where.empty()) pool = std::make_unique<PoolTraining>(c.pool);
   const auto updater =

@@ -154,17 +154,17 @@ OptimizerOptions optimizer_of(const Recipe& recipe) {
   return options;
 }
 
-Schedule schedule_of(const Recipe& recipe, int64_t steps_per_epoch) {
-  const auto steps = [&](double epochs) {
-    const double steps = std::min(1e15, epochs * static_cast<double>(steps_per_epoch));
-    return static_cast<int64_t>(std::llround(steps));
+Schedule schedule_of(const Recipe& recipe, int64_t samples) {
+  const auto samples_of = [&](double epochs) {
+    return static_cast<int64_t>(
+        std::llround(std::min(1e15, epochs * static_cast<double>(samples))));
   };
   Schedule schedule;
   schedule.name = *recipe.schedule;
   schedule.base = learning_rate_of(recipe);
-  schedule.warmup = steps(*recipe.warmup);
-  schedule.total = std::max<int64_t>(1, steps(static_cast<double>(*recipe.epochs)));
-  if (recipe.step_size) schedule.period = std::max<int64_t>(1, steps(*recipe.step_size));
+  schedule.warmup = samples_of(*recipe.warmup);
+  schedule.total = std::max<int64_t>(1, samples_of(static_cast<double>(*recipe.epochs)));
+  if (recipe.step_size) schedule.period = std::max<int64_t>(1, samples_of(*recipe.step_size));
   schedule.gamma = *recipe.gamma;
   schedule.minimum = *recipe.minimum_rate;
   return schedule;

@@ -41,6 +41,7 @@ Recipe default_recipe();
 /// The next functions take a recipe that completed(..., default_recipe()) returned.
 double learning_rate_of(const Recipe& recipe);
 OptimizerOptions optimizer_of(const Recipe& recipe);
-Schedule schedule_of(const Recipe& recipe, int64_t steps_per_epoch);
+/// `samples`: of an epoch.
+Schedule schedule_of(const Recipe& recipe, int64_t samples);
 
 }  // namespace kaiseki::nn

@@ -215,7 +215,7 @@ void PoolUpdater::undo(int64_t first, const std::string& why) {
 }
 
 nn::Updater::Result PoolUpdater::train_step() {
-  const double start = steady_seconds();
+  const double start = steady_seconds(), rate = learning_rate();
   gather_.begin_step(step());
   plan();
   prepare();
@@ -236,7 +236,7 @@ nn::Updater::Result PoolUpdater::train_step() {
     throw nn::Diverged(
         message("pool", "expected a finite loss, got ", loss, " in step ", step() + 1));
   network().set_random_position(network().random_position() + 1);
-  optimizer().step(network().parameters(), network().gradients(), learning_rate());
+  optimizer().step(network().parameters(), network().gradients(), rate);
   note_step(steady_seconds() - start);
   return result;
 }

@@ -184,10 +184,15 @@ Iterator::Iterator(std::shared_ptr<const Dataset> dataset, const IteratorOptions
     : dataset_(std::move(dataset)), options_(options) {
   if (!dataset_ || dataset_->size() == 0)
     throw Error(message("iterator", "expected a data set with samples, got an empty one"));
-  if (options_.batch_size < 1)
-    throw Error(
-        message("iterator", "expected a batch size of 1 or more, got ", options_.batch_size));
+  set_batch_size(options.batch_size);
   state_.seed = options_.seed;
+}
+
+void Iterator::set_batch_size(int64_t batch_size) {
+  if (batch_size < 1)
+    throw Error(message("iterator", "expected a batch size of 1 or more, got ", batch_size));
+  worker_.reset();  // its batches have the old size
+  options_.batch_size = batch_size;
 }
 
 Iterator::~Iterator() = default;

@@ -49,6 +49,8 @@ class Iterator {
   double epoch_detail() const;
   int64_t batches_per_epoch() const;
   int64_t batch_size() const;
+  /// From the next batch on. No sample is lost or repeated. Throws Error below 1.
+  void set_batch_size(int64_t batch_size);
   const Dataset& dataset() const { return *dataset_; }
 
   /// Seconds that next() has waited for batches. The first batch after the start or restore() does

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/log.h"
 #include "nn/train/state_text.h"
 
 namespace kaiseki::nn {
@@ -77,7 +78,7 @@ Metadata Trainer::state() {
   put(state, "iterator.position", iterator.position);
   put(state, "iterator.batch_size", updater_.iterator().batch_size());
   put(state, "iterator.samples", updater_.iterator().dataset().size());
-  if (updater_.accumulate() > 1) put(state, "accumulate", updater_.accumulate());
+  put(state, "accumulate", updater_.accumulate());
   put(state, "totals.samples", totals.samples);
   put(state, "totals.loss_sum", totals.loss_sum);
   put(state, "totals.classified", totals.classified);
@@ -88,12 +89,7 @@ Metadata Trainer::state() {
 
 void Trainer::check(const Metadata& state) const {
   expect(state, "optimizer", updater_.optimizer().options().name);
-  expect(state, "iterator.batch_size", std::to_string(updater_.iterator().batch_size()));
   expect(state, "iterator.samples", std::to_string(updater_.iterator().dataset().size()));
-  const int64_t accumulated = state.contains("accumulate") ? get<int64_t>(state, "accumulate") : 1;
-  if (accumulated != updater_.accumulate())
-    throw Error(message("checkpoint", "expected ", updater_.accumulate(),
-                        " minibatches in a step, got ", accumulated));
 }
 
 void Trainer::restore(const Metadata& state) {
@@ -106,6 +102,13 @@ void Trainer::restore(const Metadata& state) {
   iterator.epoch = get<int64_t>(state, "iterator.epoch");
   iterator.position = get<int64_t>(state, "iterator.position");
   updater_.iterator().restore(iterator);
+  const int64_t before = get<int64_t>(state, "iterator.batch_size") *
+                         (state.contains("accumulate") ? get<int64_t>(state, "accumulate") : 1);
+  const int64_t now = updater_.iterator().batch_size() * updater_.accumulate();
+  if (before != now)
+    log_warning("the checkpoint's steps had " + std::to_string(before) +
+                " samples, and the next steps have " + std::to_string(now) +
+                "; training continues at the same sample");
   MetricTotals totals;
   totals.samples = get<int64_t>(state, "totals.samples");
   totals.loss_sum = get<double>(state, "totals.loss_sum");

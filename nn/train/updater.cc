@@ -23,6 +23,16 @@ Updater::Updater(Network& network, Optimizer& optimizer, Iterator& iterator,
   network_.zero_grad(optimizer_);  // plain momentum: the gradients use the velocity's memory
 }
 
+int64_t Updater::samples_of_step() const {
+  return std::min(accumulate_ * iterator_.batch_size(),
+                  iterator_.dataset().size() - iterator_.position());
+}
+
+double Updater::learning_rate() const {
+  const int64_t first = iterator_.epoch() * iterator_.dataset().size() + iterator_.position();
+  return schedule_.at(first, samples_of_step());
+}
+
 const Batch& Updater::next_batch() {
   if (!iterator_.next(batch_))
     throw Error(message("train", "expected an iterator that repeats, got its end"));
@@ -31,8 +41,7 @@ const Batch& Updater::next_batch() {
 
 /// The loss is a mean over samples, so each minibatch counts by its part of the samples.
 Updater::Result Updater::accumulated() {
-  const int64_t rest = iterator_.dataset().size() - iterator_.position();
-  const int64_t samples = std::min(accumulate_ * iterator_.batch_size(), rest);
+  const int64_t samples = samples_of_step();
   const uint64_t position = network_.random_position();
   Tensor loss;
   std::vector<Tensor> outputs, labels;
@@ -65,9 +74,10 @@ Updater::Result Updater::of_one_minibatch() {
 }
 
 Updater::Result Updater::update() {
+  const double rate = learning_rate();
   network_.zero_grad(optimizer_);
   Result result = accumulate_ == 1 ? of_one_minibatch() : accumulated();
-  optimizer_.step(network_.parameters(), network_.gradients(), learning_rate());
+  optimizer_.step(network_.parameters(), network_.gradients(), rate);
   return result;
 }
 

@@ -34,13 +34,15 @@ class Updater {
   /// The number of iterations so far, as counted by the optimizer.
   int64_t step() const { return optimizer_.steps(); }
   /// The learning rate of the next iteration.
-  double learning_rate() const { return schedule_.at(step()); }
+  double learning_rate() const;
   int64_t accumulate() const { return accumulate_; }
 
   Network& network() { return network_; }
   Optimizer& optimizer() { return optimizer_; }
   Iterator& iterator() { return iterator_; }
   const Iterator& iterator() const { return iterator_; }
+  /// The samples of the next iteration.
+  int64_t samples_of_step() const;
 
  protected:
   /// The next minibatch, valid until the next call. Throws Error at the end of the iterator.

@@ -96,4 +96,4 @@ def live_line():
     check(not re.search(r"\x1b\[[0-9;]+m", text) and "\x1b[J" in text, "NO_COLOR: no colors", repr(text))
 
 
-main(learns_and_reports, starts_from_weights, every_setting_trains, live_line)
+main(learns_and_reports, starts_from_weights, every_setting_trains, accumulates, live_line)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The learning rate of each step, as nn/schedule.h computes it. Lengths are in epochs, as in a recipe.
+// The learning rate of each minibatch, as nn/schedule.h computes it. Lengths are in epochs, as in a recipe.
 import { expect } from './error.js';
 
 const NAMES = ['constant', 'step', 'cosine', 'linear'];
@@ -16,19 +16,17 @@ export function checkSchedule({ name = 'constant', epochs, done = 0, warmup = 0,
 /** Whether the schedule has ended after `epochs` epochs. */
 export const isOver = (schedule, epochs) => (schedule.done ?? 0) + epochs >= schedule.epochs - EXACT;
 
-/** The rate of the step that begins after `epochs` epochs. */
-export function rateAt(schedule, base, epochs, stepsPerEpoch) {
+/** The rate of the minibatch that begins after `epochs` epochs and has the part `share` of an epoch's samples. */
+export function rateAt(schedule, base, epochs, share) {
   const { name = 'constant', done = 0, warmup = 0, stepSize, gamma = 0.1, minimumRate = 0 } = schedule;
-  const steps = (length) => Math.round(length * stepsPerEpoch);
-  const step = Math.floor((done + epochs) * stepsPerEpoch + EXACT * stepsPerEpoch),
-    rise = steps(warmup),
+  const at = done + epochs,
     least = Math.min(minimumRate, base);
   let rate = base;
-  if (name === 'step') rate *= gamma ** Math.floor(step / Math.max(1, steps(stepSize)));
+  if (name === 'step') rate *= gamma ** Math.floor(at / stepSize + EXACT);
   else if (name !== 'constant') {
-    const length = Math.max(1, Math.max(1, steps(schedule.epochs)) - rise);
-    const t = Math.min(1, Math.max(0, (step - rise) / length));
+    const length = Math.max(EXACT, schedule.epochs - warmup);
+    const t = Math.min(1, Math.max(0, (at - warmup) / length));
     rate = least + (base - least) * (name === 'linear' ? 1 - t : (1 + Math.cos(Math.PI * t)) / 2);
   }
-  return step < rise ? (rate * (step + 1)) / rise : rate;
+  return at < warmup - EXACT ? rate * Math.min(1, (at + share) / warmup) : rate;
 }

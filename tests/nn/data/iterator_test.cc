@@ -104,6 +104,21 @@ TEST_CASE("iterator: without shuffling, samples are in the order of the data set
   for (size_t i = 0; i < 10; ++i) CHECK(all[2 * i] == i);
 }
 
+TEST_CASE("iterator: another batch size in an epoch loses and repeats no sample") {
+  Iterator whole(numbers(101), {.batch_size = 101, .seed = 9});
+  const Bytes all = take(whole, 2);
+  Iterator iterator(numbers(101), {.batch_size = 7, .seed = 9, .workers = 2});
+  Bytes found = take(iterator, 3);  // 21 samples
+  for (const auto& [size, batches] : {std::pair{20, 3}, {1, 2}, {9, 2}, {101, 1}}) {
+    iterator.set_batch_size(size);
+    const Bytes more = take(iterator, batches);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  CHECK(iterator.epoch() == 2);  // 21 + 60 + 2 + 18, then a whole epoch
+  CHECK(found == all);
+  CHECK_THROWS_AS(iterator.set_batch_size(0), Error);
+}
+
 TEST_CASE("iterator: a restored iterator continues with the next batch") {
   for (int before : {0, 1, 3, 5, 12}) {
     Iterator whole(numbers(23), {.batch_size = 5, .seed = 4});
