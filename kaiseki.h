@@ -61,6 +61,7 @@
 #include "nn/train/early_stop.h"
 #include "nn/train/evaluator.h"
 #include "nn/train/metrics_log.h"
+#include "nn/train/minibatch_size.h"
 #include "nn/train/trainer.h"
 #include "nn/train/updater.h"
 #include "nn/weights.h"

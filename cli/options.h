@@ -51,6 +51,7 @@ struct TrainCommand {
   DataFlags data;
   nn::Recipe recipe;  // the members that were given; `data` has resize, mean and std
   uint64_t seed = 0;
+  std::string batch_size;  // a number, or auto, auto:time, auto:usage; empty: the recipe's
   int64_t accumulate = 1;  // minibatches in a step
   int workers = 0;         // threads that prepare batches; 0: chosen for the machine
   std::string weights, save, checkpoint, log;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/log.h"
+#include "cli/automatic_batch.h"
 #include "cli/classes.h"
 #include "cli/commands.h"
 #include "cli/for_option.h"
@@ -36,14 +37,19 @@ class Interrupt : public nn::Extension {
   }
 };
 
+bool is_automatic(const TrainCommand& c) { return c.batch_size.starts_with("auto"); }
+
 /// Returns the complete recipe: the options, then the network's recipe, then the defaults.
 nn::Recipe recipe_for(const TrainCommand& c, const nn::Network& network) {
+  nn::Recipe given = c.recipe;
+  if (!c.batch_size.empty() && !is_automatic(c)) given.batch_size = std::stoll(c.batch_size);
   const nn::Recipe recipe =
-      nn::completed(c.recipe, nn::completed(network.recipe(), nn::default_recipe()));
+      nn::completed(given, nn::completed(network.recipe(), nn::default_recipe()));
   if (c.early_stop > 0 && c.evaluate_every == 0)
     throw Error("--early-stop: expected evaluations, got --eval-every 0");
-  if (c.accumulate > 1 && !c.pool.where.empty())
-    throw Error("--accumulate: expected no --pool, as its nodes share each minibatch, got " +
+  if ((c.accumulate > 1 || is_automatic(c)) && !c.pool.where.empty())
+    throw Error(std::string(c.accumulate > 1 ? "--accumulate" : "--batch-size auto") +
+                ": expected no --pool, as its nodes share each minibatch, got --pool " +
                 printable(c.pool.where));
   if (recipe.schedule == "step" && !recipe.step_size)
     throw Error("--schedule step: expected --step-size, got none");
@@ -101,7 +107,7 @@ std::vector<std::string> describe(const nn::Recipe& r, const TrainCommand& c,
   if (*r.clip_norm > 0) optimizer += ", clip norm " + number(*r.clip_norm);
   std::vector<std::string> parts = {
       format_count(*r.epochs) + (r.epochs == 1 ? " epoch" : " epochs") + " in batches of " +
-          format_count(*r.batch_size) +
+          (is_automatic(c) ? "an automatic size" : format_count(*r.batch_size)) +
           (c.accumulate > 1 ? ", " + format_count(c.accumulate) + " in a step" : ""),
       optimizer};
   std::vector<std::string> pictures;
@@ -132,6 +138,7 @@ void add_extensions(TrainRun& run, const nn::Recipe& recipe,
   nn::Trainer& trainer = run.trainer;
   auto progress = std::make_unique<ProgressDisplay>();
   if (pool) progress->show_also([pool] { return pool->status(); });
+  if (is_automatic(c)) add_automatic_batch(trainer, c.batch_size, !c.recipe.learning_rate);
   trainer.extend(std::make_unique<Interrupt>());
   trainer.extend(std::make_unique<RunSettings>(c, recipe));
   trainer.extend(std::make_unique<SameClasses>(run.info.class_names));

@@ -105,6 +105,15 @@ void add_train_pool(OptionSet& set, PoolTrainCommand& c) {
              "page receives pictures, labels and weights");
 }
 
+bool is_batch_size(std::string_view text) {
+  if (text == "auto" || text == "auto:time" || text == "auto:usage") return true;
+  int64_t value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  return error == std::errc() && end == last && value >= kBatchSize.least &&
+         value <= kBatchSize.most;
+}
+
 }  // namespace
 
 CommandText add_options(OptionSet& set, TrainCommand& c) {
@@ -112,8 +121,13 @@ CommandText add_options(OptionSet& set, TrainCommand& c) {
   add_data(set, c.data);
   set.whole("--epochs", c.recipe.epochs, {},
             "Number of epochs, with those before --resume (default: the recipe's, else 10)");
-  set.whole("--batch-size", c.recipe.batch_size, kBatchSize,
-            "Samples in a minibatch (default: the recipe's, else 64)");
+  set.checked_text(
+      "--batch-size", "N|auto", c.batch_size,
+      "a whole number from 1 to " + std::to_string(kBatchSize.most) +
+          ", or auto, auto:time or auto:usage",
+      is_batch_size,
+      "Samples in a minibatch. auto: a size with a short epoch, found by a few iterations before "
+      "training. auto:time, auto:usage: the paper's methods (default: the recipe's, else 64)");
   set.whole("--accumulate", c.accumulate, {1, 1 << 20},
             "Minibatches in a step. Their gradients are added, so a step needs only the memory of "
             "one");

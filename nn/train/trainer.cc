@@ -45,9 +45,19 @@ void Trainer::check_loss() {
   checked_step_ = step();
 }
 
+void Trainer::warn_of_other_size() {
+  const int64_t size = updater_.iterator().batch_size() * updater_.accumulate();
+  if (restored_size_.value_or(size) != size)
+    log_warning("the checkpoint's steps had " + std::to_string(*restored_size_) +
+                " samples, and the next steps have " + std::to_string(size) +
+                "; training continues at the same sample");
+  restored_size_.reset();
+}
+
 void Trainer::run() {
   checked_step_ = step();
   for (auto& extension : extensions_) extension->on_start(*this);
+  warn_of_other_size();
   while (!stopped_ && epoch() < options_.epochs) {
     Updater::Result result = updater_.update();
     metrics_.add(result.loss, result.output, result.labels);
@@ -102,13 +112,8 @@ void Trainer::restore(const Metadata& state) {
   iterator.epoch = get<int64_t>(state, "iterator.epoch");
   iterator.position = get<int64_t>(state, "iterator.position");
   updater_.iterator().restore(iterator);
-  const int64_t before = get<int64_t>(state, "iterator.batch_size") *
-                         (state.contains("accumulate") ? get<int64_t>(state, "accumulate") : 1);
-  const int64_t now = updater_.iterator().batch_size() * updater_.accumulate();
-  if (before != now)
-    log_warning("the checkpoint's steps had " + std::to_string(before) +
-                " samples, and the next steps have " + std::to_string(now) +
-                "; training continues at the same sample");
+  restored_size_ = get<int64_t>(state, "iterator.batch_size") *
+                   (state.contains("accumulate") ? get<int64_t>(state, "accumulate") : 1);
   MetricTotals totals;
   totals.samples = get<int64_t>(state, "totals.samples");
   totals.loss_sum = get<double>(state, "totals.loss_sum");

@@ -62,6 +62,7 @@ class Trainer {
 
  private:
   void check_loss();
+  void warn_of_other_size();
 
   Updater& updater_;
   TrainerOptions options_;
@@ -70,6 +71,7 @@ class Trainer {
   MetricTotals epoch_totals_;
   std::optional<Evaluation> evaluation_;
   int64_t checked_step_ = 0;
+  std::optional<int64_t> restored_size_;  // samples in a step of the checkpoint
   bool stopped_ = false;
   std::string stop_reason_;
 };

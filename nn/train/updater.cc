@@ -30,7 +30,7 @@ int64_t Updater::samples_of_step() const {
 
 double Updater::learning_rate() const {
   const int64_t first = iterator_.epoch() * iterator_.dataset().size() + iterator_.position();
-  return schedule_.at(first, samples_of_step());
+  return rate_scale_ * schedule_.at(first, samples_of_step());
 }
 
 const Batch& Updater::next_batch() {

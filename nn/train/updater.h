@@ -35,6 +35,8 @@ class Updater {
   int64_t step() const { return optimizer_.steps(); }
   /// The learning rate of the next iteration.
   double learning_rate() const;
+  /// From now on, multiplies the schedule's rates by `factor`.
+  void scale_learning_rate(double factor) { rate_scale_ = factor; }
   int64_t accumulate() const { return accumulate_; }
 
   Network& network() { return network_; }
@@ -58,6 +60,7 @@ class Updater {
   Iterator& iterator_;
   Schedule schedule_;
   int64_t accumulate_;
+  double rate_scale_ = 1;
   Batch batch_;
 };
 

@@ -4,7 +4,7 @@
 import pathlib
 import signal
 
-from support import check, main, refuses, start, train, until, until_logged, LENET
+from support import check, main, refuses, start, train, until, until_logged, works, LENET
 
 RUN = ["--epochs", 2, "--batch-size", 32, "--seed", 3, "--augment", "crop:2", "--schedule", "cosine"]
 
@@ -65,7 +65,9 @@ def any_number_of_threads():
 def rejects_other_settings():
     train("--epochs", 1, "--checkpoint", "run")
     args = ["train", LENET, "--data", "digits:600:1", "--checkpoint", "run", "--resume", "--epochs", 2]
-    refuses(["checkpoint-", "batch_size 32", "64"], *args, "--batch-size", 32)
+    done = works(*args, "--batch-size", 32)
+    check("steps had 64 samples, and the next steps have 32" in done.stderr and "epoch 2/2" in done.stdout,
+          "another batch size continues, with a warning", done.stdout + done.stderr)
     refuses(["checkpoint-", "optimizer adam", "momentum"], *args, "--optimizer", "adam")
     refuses(["--resume", "--checkpoint"], "train", LENET, "--data", "digits:600:1", "--resume")
 

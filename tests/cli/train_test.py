@@ -75,6 +75,18 @@ def accumulates():
     refuses(["--accumulate", "--pool"], "train", LENET, "--data", "digits:100", "--accumulate", 2, "--pool", "serve")
 
 
+def chooses_the_batch_size():
+    for how in ("auto", "auto:usage"):
+        done = train("--epochs", 1, "--batch-size", how, "--checkpoint", f"run-{how[5:]}", data="digits:600:1")
+        size = re.search(r"^batch size  (\d+), of the epochs with", done.stdout, re.M)
+        check("in batches of an automatic size" in done.stdout and size, "the first lines show the choice", done.stdout)
+    again = train("--epochs", 2, "--batch-size", "auto", "--checkpoint", "run-", "--resume", data="digits:600:1")
+    check("batch size" not in again.stdout and "epoch 2/2" in again.stdout and "steps had" not in again.stderr,
+          "a resumed run keeps the size", again.stdout + again.stderr)
+    refuses(["--batch-size auto", "--pool"], "train", LENET, "--data", "digits:100", "--batch-size", "auto", "--pool", "serve")
+    refuses(["--batch-size", "auto:time or auto:usage", "got 'soon'"], "train", LENET, "--data", "digits:100", "--batch-size", "soon")
+
+
 def live_line():
     def look(columns, **settings):
         status, seen = on_a_terminal(
@@ -96,4 +108,4 @@ def live_line():
     check(not re.search(r"\x1b\[[0-9;]+m", text) and "\x1b[J" in text, "NO_COLOR: no colors", repr(text))
 
 
-main(learns_and_reports, starts_from_weights, every_setting_trains, accumulates, live_line)
+main(learns_and_reports, starts_from_weights, every_setting_trains, accumulates, chooses_the_batch_size, live_line)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// The automatic size of a minibatch: a strategy runs a few iterations with several sizes before
+// training starts, and chooses one. It leaves no trace in the run ("Automatic minibatch size").
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nn/train/extension.h"
+#include "nn/train/minibatch_trials.h"
+
+namespace kaiseki::nn {
+
+class MinibatchStrategy {
+ public:
+  virtual ~MinibatchStrategy() = default;
+  /// Returns the size to train with. Starts at `start`.
+  virtual int64_t choose(MinibatchTrials& trials, int64_t start) = 0;
+};
+
+/// Fits the time of an iteration, a + c b for b samples, to at most 6 sizes. Chooses the smallest
+/// size whose epoch takes at most 3 % more than the shortest. More than 3 sizes are tried only if
+/// one of them differs from the fit by more than 5 %.
+class FitEpochTime : public MinibatchStrategy {
+ public:
+  struct Probe {
+    int64_t size;
+    double seconds;  // of one iteration
+  };
+
+  /// `largest` also limits the memory that a trial needs.
+  explicit FitEpochTime(int64_t largest = 1024) : largest_(largest) {}
+  int64_t choose(MinibatchTrials& trials, int64_t start) override;
+  /// Of the last choose(), by size.
+  const std::vector<Probe>& probes() const { return probes_; }
+
+ private:
+  bool probe(MinibatchTrials& trials, int64_t size);
+  double seconds_of(int64_t size) const;
+  bool fits_well();
+
+  int64_t largest_;
+  std::vector<Probe> probes_;
+  double fixed_ = 0, each_ = 0;  // a and c
+};
+
+/// The paper's EpochTimeMinimize: enlarges the minibatch until the time of an epoch no longer
+/// changes.
+class EpochTimeMinimize : public MinibatchStrategy {
+ public:
+  int64_t choose(MinibatchTrials& trials, int64_t start) override;
+  int rounds() const { return rounds_; }
+
+ private:
+  int rounds_ = 0;
+};
+
+/// The paper's GpuUsageMaximize: changes the minibatch until the CPU's threads are in use for 99 %
+/// of the time.
+class UsageMaximize : public MinibatchStrategy {
+ public:
+  int64_t choose(MinibatchTrials& trials, int64_t start) override;
+  int rounds() const { return rounds_; }
+
+ private:
+  int rounds_ = 0;
+};
+
+/// Sets the size before the first iteration. A resumed run keeps the size of its checkpoint.
+class MinibatchSizeOptimizer : public Extension {
+ public:
+  /// With `scales_rate`, the learning rate grows with the size: in proportion (Goyal et al. 2017),
+  /// or with the square root for the rules that divide by the root of squares.
+  MinibatchSizeOptimizer(std::unique_ptr<MinibatchStrategy> strategy, bool scales_rate);
+  void on_start(Trainer& trainer) override;
+  void save(Metadata& state) const override;
+  void restore(const Metadata& state) override;
+
+  /// Empty before on_start().
+  std::optional<int64_t> size() const { return size_; }
+
+ private:
+  std::unique_ptr<MinibatchStrategy> strategy_;
+  bool scales_rate_;
+  double rate_scale_ = 1;
+  std::optional<int64_t> size_;
+};
+
+}  // namespace kaiseki::nn

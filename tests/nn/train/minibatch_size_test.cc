@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// The automatic size of a minibatch, on simulated devices and in a training.
+#include "nn/train/minibatch_size.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "nn/train/checkpoint.h"
+#include "tests/nn/train/fixture.h"
+
+namespace kaiseki::nn {
+namespace {
+
+/// A device whose times and use are given functions of the size, with noise.
+class SimulatedTrials : public MinibatchTrials {
+ public:
+  using Function = std::function<double(double)>;
+  SimulatedTrials(Function seconds, Function use, double noise, int64_t fits = 1 << 20)
+      : seconds_(std::move(seconds)), use_(std::move(use)), noise_(noise), fits_(fits) {}
+
+  std::optional<Trial> run(int64_t size, int iterations) override {
+    ++runs;
+    CHECK(iterations >= 1);
+    CHECK(size >= 1);
+    largest = std::max(largest, size);
+    if (size > fits_) return std::nullopt;
+    const auto b = static_cast<double>(size);
+    const double factor = 1 + noise_ * (2 * random_.uniform() - 1);
+    return Trial{seconds_(b) * factor, std::min(1.0, use_(b) * factor)};
+  }
+  int64_t samples() const override { return 60000; }
+
+  int runs = 0;
+  int64_t largest = 0;
+
+ private:
+  Function seconds_, use_;
+  double noise_;
+  int64_t fits_;
+  Random random_{3};
+};
+
+double linear(double b) { return 0.004 + 0.0001 * b; }
+double saturating(double b) { return b / (b + 0.6); }
+double epoch_time(const std::function<double(double)>& seconds, int64_t size) {
+  return seconds(static_cast<double>(size)) * std::ceil(60000.0 / static_cast<double>(size));
+}
+
+/// The shortest epoch of a sweep over 12 sizes.
+double best_of_sweep(const std::function<double(double)>& seconds) {
+  double best = 1e30;
+  for (int64_t size : {4, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 1024})
+    best = std::min(best, epoch_time(seconds, size));
+  return best;
+}
+
+std::vector<std::vector<float>> values_of(TrainingRun& run) {
+  std::vector<std::vector<float>> all = run.weights();
+  for (const State& state : run.optimizer.states(run.network.parameters()))
+    all.push_back(state.value.to_vector());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("minibatch size: a linear time needs three trials and is near the best of a sweep") {
+  FitEpochTime strategy;
+  SimulatedTrials trials(linear, saturating, 0);
+  const int64_t size = strategy.choose(trials, 64);
+  CHECK(trials.runs == 3);
+  CHECK(epoch_time(linear, size) <= 1.031 * best_of_sweep(linear));
+  // A smaller size of the sweep would take more than 3 % longer.
+  CHECK(epoch_time(linear, size / 2) > 1.03 * best_of_sweep(linear));
+}
+
+TEST_CASE("minibatch size: noise of 2 % costs at most 3 % more") {
+  for (int64_t start : {1, 8, 64, 500}) {
+    FitEpochTime strategy;
+    SimulatedTrials trials(linear, saturating, 0.02);
+    const int64_t size = strategy.choose(trials, start);
+    CAPTURE(start);
+    CAPTURE(size);
+    CHECK(trials.runs <= 6);
+    CHECK(epoch_time(linear, size) <= 1.06 * best_of_sweep(linear));
+  }
+}
+
+TEST_CASE("minibatch size: a device that is slower with large sizes") {
+  // Above 128 samples the activations leave the cache.
+  const auto seconds = [](double b) { return 0.001 + 0.0001 * b + (b > 128 ? 0.0001 * b : 0); };
+  FitEpochTime strategy;
+  SimulatedTrials trials(seconds, saturating, 0);
+  const int64_t size = strategy.choose(trials, 64);
+  CHECK(trials.runs <= 6);
+  CHECK(epoch_time(seconds, size) <= 1.1 * best_of_sweep(seconds));
+}
+
+TEST_CASE("minibatch size: sizes that do not fit the memory are not chosen") {
+  for (int64_t fits : {1, 5, 40, 100, 300}) {
+    CAPTURE(fits);
+    FitEpochTime strategy;
+    SimulatedTrials trials(linear, saturating, 0, fits);
+    CHECK(strategy.choose(trials, 64) <= fits);
+    SimulatedTrials again(linear, saturating, 0, fits);
+    CHECK(EpochTimeMinimize().choose(again, std::min<int64_t>(fits, 32)) <= fits);
+    SimulatedTrials third(linear, saturating, 0, fits);
+    CHECK(UsageMaximize().choose(third, 32) <= fits);
+  }
+  FitEpochTime strategy;
+  SimulatedTrials none(linear, saturating, 0, 0);
+  CHECK_THROWS_WITH_AS(strategy.choose(none, 64), doctest::Contains("memory for one sample"),
+                       Error);
+}
+
+TEST_CASE("minibatch size: the paper's strategies converge on a simulated device") {
+  UsageMaximize usage;
+  SimulatedTrials device(linear, saturating, 0.001);
+  const int64_t size = usage.choose(device, 32);
+  // 99 % of use at b / (b + 0.6) = 0.99.
+  CHECK(std::abs(static_cast<double>(size) - 59.4) <= 10);
+  CHECK(usage.rounds() <= 20);  // the paper: 10 to 20
+  EpochTimeMinimize time;
+  SimulatedTrials again(linear, saturating, 0.005);
+  const int64_t shortest = time.choose(again, 32);
+  CHECK(time.rounds() <= 100);
+  CHECK(shortest > 32);
+  CHECK(epoch_time(linear, shortest) < epoch_time(linear, 32));
+}
+
+TEST_CASE("minibatch size: trials leave no trace in a run") {
+  for (const char* rule : {"momentum", "sgd", "adam"}) {
+    CAPTURE(rule);
+    TrainingRun with(2, rule), without(2, rule);
+    for (int step = 0; step < 3; ++step) with.updater.update(), without.updater.update();
+    {
+      UpdaterTrials trials(with.updater);
+      for (int64_t size : {1, 16, 50, 8}) {
+        const auto trial = trials.run(size, 2);
+        REQUIRE(trial);
+        CHECK(trial->seconds > 0);
+        CHECK(trial->use >= 0);
+        CHECK(trial->use <= 1);
+      }
+    }
+    CHECK(with.iterator.state() == without.iterator.state());
+    CHECK(with.iterator.batch_size() == 8);
+    CHECK(with.updater.step() == 3);
+    CHECK(values_of(with) == values_of(without));
+    for (int step = 0; step < 9; ++step) {
+      const float a = with.updater.update().loss.item(), b = without.updater.update().loss.item();
+      CHECK(a == b);
+    }
+    CHECK(values_of(with) == values_of(without));
+  }
+}
+
+TEST_CASE("minibatch size: the extension sets the size and the rate, and a checkpoint keeps both") {
+  /// Always this size.
+  class Fixed : public MinibatchStrategy {
+    int64_t choose(MinibatchTrials& trials, int64_t) override {
+      CHECK(trials.samples() == 50);
+      return 32;
+    }
+  };
+  for (const auto& [rule, scale] : {std::pair{"momentum", 4.0}, {"adam", 2.0}}) {
+    CAPTURE(rule);
+    TestFolder folder("minibatch");
+    const std::string file = folder.path / "run.safetensors";
+    TrainingRun run(1, rule);
+    run.trainer.extend(std::make_unique<MinibatchSizeOptimizer>(std::make_unique<Fixed>(), true));
+    run.trainer.run();
+    CHECK(run.updater.step() == 2);  // 32 and 18
+    CHECK(run.updater.learning_rate() == doctest::Approx(scale * 0.05));
+    write_checkpoint(file, run.trainer);
+    TrainingRun again(2, rule);
+    // Resumed, it asks no strategy.
+    again.trainer.extend(std::make_unique<MinibatchSizeOptimizer>(nullptr, true));
+    read_checkpoint(file, again.trainer);
+    again.trainer.run();
+    CHECK(again.iterator.batch_size() == 32);
+    CHECK(again.updater.step() == 4);
+    CHECK(again.updater.learning_rate() == doctest::Approx(scale * 0.05));
+  }
+}
+
+}  // namespace kaiseki::nn
