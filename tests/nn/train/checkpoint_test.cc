@@ -61,8 +61,8 @@ TEST_CASE("checkpoint: the newest and the best are kept, resume() uses the newes
   run.trainer.run();
   auto files = list_checkpoints(folder.path);
   REQUIRE(files.size() == 2);
-  CHECK(files[0].filename() == "checkpoint-00000042.safetensors");
-  CHECK(files[1].filename() == "checkpoint-00000035.safetensors");
+  CHECK(std::filesystem::path(files[0]).filename() == "checkpoint-00000042.safetensors");
+  CHECK(std::filesystem::path(files[1]).filename() == "checkpoint-00000035.safetensors");
   CHECK(std::filesystem::exists(folder.path / "best.safetensors"));
 
   std::filesystem::resize_file(files[0], 1000);
