@@ -128,13 +128,22 @@ int64_t FitEpochTime::choose(MinibatchTrials& trials, int64_t start) {
     if (!probe(trials, best)) most = best - 1;
     good = fits_well();
   }
+  // Without a good fit, nothing is known beyond the probes.
+  if (!good) most = std::min(most, probes_.back().size);
+  for (;;) {
+    const int64_t chosen = smallest_near_shortest(trials.samples(), most, good);
+    // A larger size than those tried may not fit the memory.
+    if (chosen <= probes_.back().size || probe(trials, chosen)) return chosen;
+    most = chosen - 1;
+  }
+}
+
+int64_t FitEpochTime::smallest_near_shortest(int64_t samples, int64_t most, bool good) const {
   const auto epoch = [&](int64_t b) {
     const double seconds = good ? fixed_ + each_ * static_cast<double>(b) : seconds_of(b);
-    return seconds * iterations_of_epoch(trials.samples(), b);
+    return seconds * iterations_of_epoch(samples, b);
   };
-  // Without a good fit, nothing is known beyond the probes.
-  const int64_t limit = good ? most : std::min(most, probes_.back().size);
-  const std::vector<int64_t> sizes = candidates(std::max<int64_t>(1, limit));
+  const std::vector<int64_t> sizes = candidates(most);
   double shortest = epoch(sizes[0]);
   for (int64_t b : sizes) shortest = std::min(shortest, epoch(b));
   return *std::ranges::find_if(

@@ -23,7 +23,7 @@ class MinibatchStrategy {
 
 /// Fits the time of an iteration, a + c b for b samples, to at most 6 sizes. Chooses the smallest
 /// size whose epoch takes at most 3 % more than the shortest. More than 3 sizes are tried only if
-/// one of them differs from the fit by more than 5 %.
+/// one of them differs from the fit by more than 5 %. A chosen size above them is tried, too.
 class FitEpochTime : public MinibatchStrategy {
  public:
   struct Probe {
@@ -40,6 +40,7 @@ class FitEpochTime : public MinibatchStrategy {
  private:
   bool probe(MinibatchTrials& trials, int64_t size);
   double seconds_of(int64_t size) const;
+  int64_t smallest_near_shortest(int64_t samples, int64_t most, bool good) const;
   bool fits_well();
 
   int64_t largest_;
