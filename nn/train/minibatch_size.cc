@@ -12,6 +12,7 @@ namespace kaiseki::nn {
 namespace {
 
 constexpr size_t kMostProbes = 6, kFewProbes = 3;
+constexpr int64_t kLargestRatio = 4;
 constexpr double kGoodFit = 0.05, kNearShortest = 0.03;
 /// Of the paper's strategies.
 constexpr int kMostRounds = 100, kRoundsOfCheck = 5, kIterations = 3;
@@ -95,9 +96,8 @@ double FitEpochTime::seconds_of(int64_t size) const {
 
 int64_t FitEpochTime::choose(MinibatchTrials& trials, int64_t start) {
   probes_.clear();
-  int64_t most = std::min(largest_, trials.samples());
-  const int64_t first = std::clamp<int64_t>(start, 1, most);
-  int64_t size = first;
+  int64_t most = std::min(kLargestRatio * start, trials.samples());
+  int64_t size = std::clamp<int64_t>(start, 1, most);
   while (!probe(trials, size)) {
     if (size == 1)
       throw Error(message("batch size", "expected memory for one sample, got too little"));
@@ -128,14 +128,8 @@ int64_t FitEpochTime::choose(MinibatchTrials& trials, int64_t start) {
     if (!probe(trials, best)) most = best - 1;
     good = fits_well();
   }
-  // Without a good fit, nothing is known beyond the probes.
-  if (!good) most = std::min(most, probes_.back().size);
-  for (;;) {
-    const int64_t chosen = smallest_near_shortest(trials.samples(), most, good);
-    // A larger size than those tried may not fit the memory.
-    if (chosen <= probes_.back().size || probe(trials, chosen)) return chosen;
-    most = chosen - 1;
-  }
+  // Nothing is known of the memory for sizes beyond the probes.
+  return smallest_near_shortest(trials.samples(), std::min(most, probes_.back().size), good);
 }
 
 int64_t FitEpochTime::smallest_near_shortest(int64_t samples, int64_t most, bool good) const {
@@ -199,10 +193,7 @@ void MinibatchSizeOptimizer::on_start(Trainer& trainer) {
     const auto given = static_cast<double>(iterator.batch_size());
     UpdaterTrials trials(trainer.updater());
     size_ = strategy_->choose(trials, iterator.batch_size());
-    const double ratio = static_cast<double>(*size_) / given;
-    const std::string& rule = trainer.updater().optimizer().options().name;
-    const bool in_proportion = rule == "sgd" || rule == "momentum" || rule == "nesterov";
-    if (scales_rate_) rate_scale_ = in_proportion ? ratio : std::sqrt(ratio);
+    if (scales_rate_) rate_scale_ = std::sqrt(static_cast<double>(*size_) / given);
   }
   iterator.set_batch_size(*size_);
   trainer.updater().scale_learning_rate(rate_scale_);

@@ -23,7 +23,8 @@ class MinibatchStrategy {
 
 /// Fits the time of an iteration, a + c b for b samples, to at most 6 sizes. Chooses the smallest
 /// size whose epoch takes at most 3 % more than the shortest. More than 3 sizes are tried only if
-/// one of them differs from the fit by more than 5 %. A chosen size above them is tried, too.
+/// one of them differs from the fit by more than 5 %. The size is at most four times `start`,
+/// because a larger one needs another recipe.
 class FitEpochTime : public MinibatchStrategy {
  public:
   struct Probe {
@@ -31,8 +32,6 @@ class FitEpochTime : public MinibatchStrategy {
     double seconds;  // of one iteration
   };
 
-  /// `largest` also limits the memory that a trial needs.
-  explicit FitEpochTime(int64_t largest = 1024) : largest_(largest) {}
   int64_t choose(MinibatchTrials& trials, int64_t start) override;
   /// Of the last choose(), by size.
   const std::vector<Probe>& probes() const { return probes_; }
@@ -43,7 +42,6 @@ class FitEpochTime : public MinibatchStrategy {
   int64_t smallest_near_shortest(int64_t samples, int64_t most, bool good) const;
   bool fits_well();
 
-  int64_t largest_;
   std::vector<Probe> probes_;
   double fixed_ = 0, each_ = 0;  // a and c
 };
@@ -73,8 +71,8 @@ class UsageMaximize : public MinibatchStrategy {
 /// Sets the size before the first iteration. A resumed run keeps the size of its checkpoint.
 class MinibatchSizeOptimizer : public Extension {
  public:
-  /// With `scales_rate`, the learning rate grows with the size: in proportion (Goyal et al. 2017),
-  /// or with the square root for the rules that divide by the root of squares.
+  /// With `scales_rate`, the learning rate changes with the square root of the size (Krizhevsky
+  /// 2014, "One weird trick for parallelizing convolutional neural networks", section 5).
   MinibatchSizeOptimizer(std::unique_ptr<MinibatchStrategy> strategy, bool scales_rate);
   void on_start(Trainer& trainer) override;
   void save(Metadata& state) const override;
