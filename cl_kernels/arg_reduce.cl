@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Index of the first maximum (MAXIMUM 1) or minimum over the middle of [outer, n, inner]. The first
-// NaN counts as the extreme value. TYPE: float, int or uchar.
+// NaN counts as the extreme value. TYPE: float, double, int or uchar.
 __kernel void arg_reduce(INDEX items, INDEX n, INDEX inner, __global const TYPE* x, ulong x_at,
                          __global int* y, ulong y_at) {
   INDEX item = get_global_id(0);

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Prepended to every kernel file. INDEX counts elements: int, or long for tensors of 2^31 elements
-// or more. Kernels that compute LANES results at once use VEC. On CPUs, WIDE requests the widest
-// vectors.
+// or more. REAL is float, or double with F64. Kernels that compute LANES results at once use VEC. On
+// CPUs, WIDE requests the widest vectors.
 #ifndef INDEX
 #define INDEX int
+#endif
+
+#ifdef F64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define REAL double
+#else
+#define REAL float
 #endif
 
 #ifndef ACTIVATION
@@ -24,7 +31,7 @@ typedef JOINED(float, LANES) VEC;
 #define STORE JOINED(vstore, LANES)
 #endif
 
-inline float activate(float v, float slope) {
+inline REAL activate(REAL v, float slope) {
 #if ACTIVATION == 1
   return v < 0 ? 0.0f : v;
 #elif ACTIVATION == 2

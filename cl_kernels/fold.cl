@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reductions and scans over the middle of [outer, n, inner]. KIND 0: sum, 1: maximum, 2: minimum,
-// 3: product, 4: any, 5: all. IN and OUT: float, int or uchar. Integers wrap. A NaN propagates.
+// 3: product, 4: any, 5: all. IN and OUT: float, double, int or uchar. Integers wrap. A NaN
+// propagates.
 #if KIND == 0
 #define START 0
 #define JOIN(a, b) ((a) + (b))

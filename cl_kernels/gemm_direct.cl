@@ -2,31 +2,31 @@
 // C = activation(alpha * op(A) op(B) + beta * C + bias), with one work-item per element. For
 // products too small or too thin for tiles. TRANS_A, TRANS_B and BIAS as in gemm_tiled.cl.
 __kernel void gemm_direct(INDEX m, INDEX n, INDEX k, INDEX lda, INDEX ldb, INDEX ldc,
-                          INDEX stride_a, INDEX stride_b, INDEX stride_c, float alpha, float beta,
-                          float slope, __global const float* a, ulong a_at,
-                          __global const float* b, ulong b_at, __global const float* bias,
-                          ulong bias_at, __global float* c, ulong c_at) {
+                          INDEX stride_a, INDEX stride_b, INDEX stride_c, REAL alpha, REAL beta,
+                          float slope, __global const REAL* a, ulong a_at,
+                          __global const REAL* b, ulong b_at, __global const REAL* bias,
+                          ulong bias_at, __global REAL* c, ulong c_at) {
   INDEX item = get_global_id(0);
   if (item >= m * n) return;
   INDEX row = item / n, column = item % n, batch = get_global_id(1);
   a += a_at + batch * stride_a;
   b += b_at + batch * stride_b;
-  float sum = 0;
+  REAL sum = 0;
   for (INDEX i = 0; i < k; ++i) {
 #if TRANS_A
-    float left = a[i * lda + row];
+    REAL left = a[i * lda + row];
 #else
-    float left = a[row * lda + i];
+    REAL left = a[row * lda + i];
 #endif
 #if TRANS_B
-    float right = b[column * ldb + i];
+    REAL right = b[column * ldb + i];
 #else
-    float right = b[i * ldb + column];
+    REAL right = b[i * ldb + column];
 #endif
     sum = fma(left, right, sum);
   }
-  __global float* into = c + c_at + batch * stride_c + row * ldc + column;
-  float value = alpha * sum;
+  __global REAL* into = c + c_at + batch * stride_c + row * ldc + column;
+  REAL value = alpha * sum;
   if (beta != 0) value += beta * *into;
 #if BIAS == 1
   value += bias[bias_at + row];

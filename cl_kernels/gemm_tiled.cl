@@ -8,17 +8,17 @@
 
 __kernel __attribute__((reqd_work_group_size(16, 16, 1))) void gemm_tiled(
     INDEX m, INDEX n, INDEX k, INDEX lda, INDEX ldb, INDEX ldc, INDEX stride_a, INDEX stride_b,
-    INDEX stride_c, float alpha, float beta, float slope, __global const float* a, ulong a_at,
-    __global const float* b, ulong b_at, __global const float* bias, ulong bias_at,
-    __global float* c, ulong c_at) {
-  __local float tile_a[TILE_K][TILE_M + 4];
-  __local float tile_b[TILE_K][TILE_N + 4];
+    INDEX stride_c, REAL alpha, REAL beta, float slope, __global const REAL* a, ulong a_at,
+    __global const REAL* b, ulong b_at, __global const REAL* bias, ulong bias_at,
+    __global REAL* c, ulong c_at) {
+  __local REAL tile_a[TILE_K][TILE_M + 4];
+  __local REAL tile_b[TILE_K][TILE_N + 4];
   int tx = get_local_id(0), ty = get_local_id(1), item = ty * 16 + tx;
   INDEX row0 = (INDEX)get_global_id(1) / 16 * TILE_M, column0 = (INDEX)get_group_id(0) * TILE_N;
   a += a_at + get_global_id(2) * stride_a;
   b += b_at + get_global_id(2) * stride_b;
   c += c_at + get_global_id(2) * stride_c;
-  float sum[ROWS][COLUMNS];
+  REAL sum[ROWS][COLUMNS];
 #pragma unroll
   for (int i = 0; i < ROWS; ++i)
 #pragma unroll
@@ -53,7 +53,7 @@ __kernel __attribute__((reqd_work_group_size(16, 16, 1))) void gemm_tiled(
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (int depth = 0; depth < TILE_K; ++depth) {
-      float left[ROWS], right[COLUMNS];
+      REAL left[ROWS], right[COLUMNS];
 #pragma unroll
       for (int i = 0; i < ROWS; ++i) left[i] = tile_a[depth][ty + 16 * i];
 #pragma unroll
@@ -73,8 +73,8 @@ __kernel __attribute__((reqd_work_group_size(16, 16, 1))) void gemm_tiled(
     for (int j = 0; j < COLUMNS; ++j) {
       INDEX column = column0 + tx + 16 * j;
       if (column >= n) break;
-      __global float* into = c + row * ldc + column;
-      float value = alpha * sum[i][j];
+      __global REAL* into = c + row * ldc + column;
+      REAL value = alpha * sum[i][j];
       if (beta != 0) value += beta * *into;
 #if BIAS == 1
       value += bias[bias_at + row];

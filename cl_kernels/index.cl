@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Elements by index along the middle of x [outer, n, inner]. The selected elements are [outer,
 // count, inner]. The indices are [count] if SHARED, else [outer, count, inner]. A negative index
-// counts from the end. An index outside -n..n-1 gives zeros and changes nothing. TYPE: uint or
-// uchar; for add_at float or int.
+// counts from the end. An index outside -n..n-1 gives zeros and changes nothing. TYPE: ulong, uint
+// or uchar; for add_at float or int.
 inline INDEX element(INDEX outer, INDEX j, INDEX column, INDEX n, INDEX inner, INDEX count,
                      __global const int* indices) {
 #if SHARED

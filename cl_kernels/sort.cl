@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A bitonic sort (Batcher 1968) of rows of pairs: a key of 32 bits, then an index. Keys order as the
 // values do, and a NaN has the last key. The rows are padded to a power of two with the last pair.
-// TYPE: float, int or uchar. INTEGER: TYPE is int or uchar.
+// TYPE: float, double, int or uchar. INTEGER: TYPE is int or uchar. For double, only search_sorted.
+#ifndef F64
 inline uint key_of(TYPE value, int descending) {
 #ifdef INTEGER
   uint key = (uint)value ^ 0x80000000u;
@@ -94,6 +95,7 @@ __kernel void first_indices(INDEX rows, INDEX n, INDEX pieces, INDEX leading,
   for (INDEX i = 0; i < pieces * LEADING; ++i) insert_pair(pairs[i], best);
   for (int j = 0; j < leading; ++j) y[y_at + row * n + j] = (int)(uint)best[j];
 }
+#endif
 #endif
 
 // Whether a comes before b.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copies the elements of matrices with column - row >= diagonal (UPPER 1) or <= diagonal (UPPER 0).
-// The others become 0. TYPE: uint or uchar.
+// The others become 0. TYPE: ulong, uint or uchar.
 __kernel void triangle(INDEX items, INDEX rows, INDEX columns, INDEX diagonal,
                        __global const TYPE* x, ulong x_at, __global TYPE* y, ulong y_at) {
   INDEX item = get_global_id(0);

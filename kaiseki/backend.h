@@ -5,6 +5,7 @@
 #include "matrix/backend/backend.h"
 #include "matrix/backend/kernel_table.h"
 #include "matrix/backend/operations/batch_norm.h"
+#include "matrix/backend/operations/cast.h"
 #include "matrix/backend/operations/cluster.h"
 #include "matrix/backend/operations/copy.h"
 #include "matrix/backend/operations/cross_entropy.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Element types. f32 is the type of computation. f64 serves linear algebra on the CPU. The others
-// hold indices, pictures and masks.
+// Element types. f32 is the type of computation. f64 serves linear algebra (Device::holds()). The
+// others hold indices, pictures and masks.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/linalg/kron.h"
 
+#include "matrix/backend/dispatch.h"
 #include "matrix/linalg/batch.h"
 #include "matrix/ops/check.h"
 #include "matrix/ops/elementwise.h"
@@ -11,6 +12,7 @@ namespace {
 using namespace linalg;
 
 Tensor kron_f64(const Tensor& a, const Tensor& b, const Shape& shape) {
+  if (!a.device().is_cpu()) count_missing_operation("kron of f64", a.device());
   const Tensor left = a.contiguous(), right = b.contiguous();
   Tensor result(shape, DType::f64, a.device());
   const auto from = read_matrices<double>(left), other = read_matrices<double>(right);

@@ -3,13 +3,9 @@
 // Then a backend runs it.
 #include "matrix/ops/elementwise.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <type_traits>
-
 #include "base/error.h"
 #include "matrix/backend/dispatch.h"
+#include "matrix/backend/operations/cast.h"
 #include "matrix/backend/operations/elementwise.h"
 #include "matrix/expression.h"
 #include "matrix/ops/check.h"
@@ -195,59 +191,17 @@ void update(std::string_view statements, const std::vector<Binding>& bindings) {
   call.run(outputs);
 }
 
-namespace {
-
-/// Saturates, and NaN becomes 0 (docs/arrays.md).
-template <class To, class From>
-To converted(From value) {
-  if constexpr (std::is_same_v<To, bool>) return value != From(0);
-  if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    if (std::isnan(value)) return 0;
-    const auto low = static_cast<From>(std::numeric_limits<To>::min());
-    const auto high = static_cast<From>(std::numeric_limits<To>::max());
-    return static_cast<To>(std::clamp(value, low, high));
-  }
-  return static_cast<To>(value);
-}
-
-template <class To, class From>
-void convert(const Tensor& x, Tensor& out) {
-  const From* from = x.data<From>();
-  To* to = out.overwrite<To>();
-  for (int64_t i = 0; i < x.size(); ++i) to[i] = converted<To>(from[i]);
-}
-
-/// Converts on the CPU, because no other device has f64.
-Tensor cast_f64(const Tensor& given, DType dtype) {
-  Tensor out(given.shape(), dtype, given.device());
-  const Tensor x = given.contiguous();
-  if (x.size() == 0) return out;
-  switch (dtype == DType::f64 ? x.dtype() : dtype) {
-    case DType::f32:
-      dtype == DType::f64 ? convert<double, float>(x, out) : convert<float, double>(x, out);
-      break;
-    case DType::i32:
-      dtype == DType::f64 ? convert<double, int32_t>(x, out) : convert<int32_t, double>(x, out);
-      break;
-    case DType::u8:
-      dtype == DType::f64 ? convert<double, uint8_t>(x, out) : convert<uint8_t, double>(x, out);
-      break;
-    case DType::boolean:
-      dtype == DType::f64 ? convert<double, bool>(x, out) : convert<bool, double>(x, out);
-      break;
-    case DType::f64:
-      break;  // cast() returns x
-  }
-  return out;
-}
-
-}  // namespace
-
 Tensor cast(const Tensor& x, DType dtype) {
   require(x.defined(), "cast", "expected a tensor, got an empty one");
   if (x.dtype() == dtype) return x;
-  if (x.dtype() == DType::f64 || dtype == DType::f64) return cast_f64(x, dtype);
-  return elementwise(std::string(dtype_name(dtype)) + "(x)", {{"x", x}});
+  if (x.dtype() != DType::f64 && dtype != DType::f64)
+    return elementwise(std::string(dtype_name(dtype)) + "(x)", {{"x", x}});
+  Tensor out(x.shape(), dtype, x.device());
+  if (out.size() == 0) return out;
+  const Tensor input = x.contiguous();
+  run_operation(kCast, out, {&input, &out},
+                is_small_task(out, {&input}, static_cast<double>(out.size())));
+  return out;
 }
 
 Tensor add(const Tensor& a, const Tensor& b) { return elementwise("a+b", {{"a", a}, {"b", b}}); }

@@ -3,8 +3,6 @@
 // backend. The tensors are small enough for oclgrind.sh, which runs this executable.
 #include <doctest/doctest.h>
 
-#include <functional>
-
 #include "matrix/backend/opencl/conv/solvers.h"
 #include "matrix/backend/opencl/gemm_kernels.h"
 #include "matrix/backend/opencl/launch.h"
@@ -24,35 +22,16 @@
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/softmax.h"
 #include "matrix/ops/sort.h"
+#include "tests/cl_kernels/compare.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/support/reference.h"
 
 namespace kaiseki {
 namespace {
 
-using Results = std::vector<Tensor>;
+using test::compare;
 using test::random_tensor;
-
-/// Both sides compute in float, so they may differ by a few units of the largest sums.
-void compare(const std::function<Results(Device)>& compute) {
-  auto* backend = test::opencl_or_null();
-  if (!backend) return;
-  Results expected = compute(Device::cpu());
-  for (opencl::Style style : {opencl::Style::cpu, opencl::Style::gpu}) {
-    test::WithStyle with(backend->opencl(), style);
-    INFO("style of a ", style == opencl::Style::cpu ? "CPU" : "GPU");
-    Results actual = compute(Device::opencl(0));
-    for (size_t i = 0; i < expected.size(); ++i) {
-      INFO("result ", i);
-      if (expected[i].dtype() == DType::i32)
-        CHECK(actual[i].to_vector<int32_t>() == expected[i].to_vector<int32_t>());
-      else if (expected[i].dtype() == DType::u8)
-        CHECK(actual[i].to_vector<uint8_t>() == expected[i].to_vector<uint8_t>());
-      else
-        test::check_close(actual[i], test::doubles(expected[i]), 1e-5, 1e-5);
-    }
-  }
-}
+using test::Results;
 
 Tensor labels(Device device) {
   std::vector<int32_t> values = {1, -1, 0, 2};

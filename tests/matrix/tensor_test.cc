@@ -32,28 +32,32 @@ TEST_CASE("a tensor holds the values it is created from") {
   CHECK(Tensor::zeros({3}, DType::u8).to_vector<uint8_t>() == std::vector<uint8_t>{0, 0, 0});
 }
 
-TEST_CASE("f64: a tensor on the CPU holds every double") {
-  const std::vector<double> values{1e300,
-                                   -0.1,
-                                   std::numeric_limits<double>::denorm_min(),
-                                   -std::numeric_limits<double>::infinity(),
-                                   0,
-                                   1.0 / 3};
-  const Tensor t = Tensor::from(std::span<const double>(values), {2, 3});
-  CHECK(t.bytes() == 48);
-  CHECK(dtype_name(t.dtype()) == "f64");
-  CHECK(t.to_vector<double>() == values);
-  CHECK(t.clone().to_vector<double>() == values);
-  CHECK(t.transpose().contiguous().to_vector<double>() ==
-        std::vector<double>{values[0], values[3], values[1], values[4], values[2], values[5]});
-  CHECK(t.to(Device::cpu()).shares_storage_with(t));
-  CHECK(t.slice(0, 0, 1).slice(1, 1, 1).item<double>() == -0.1);
-  CHECK_THROWS_WITH_AS(t.slice(0, 0, 1).slice(1, 1, 1).item(),
-                       "[tensor] expected elements of type f32, got f64", ShapeError);
-  CHECK_THROWS_AS(t.item<double>(), ShapeError);
-  CHECK(Tensor::zeros({2}, DType::f64).to_vector<double>() == std::vector<double>{0, 0});
-  CHECK(Tensor({0}, DType::f64).to_vector<double>().empty());
-  CHECK(Tensor::zeros({4}, DType::f64).reinterpret(DType::f32).size() == 8);
+TEST_CASE("f64: a tensor holds every double") {
+  for_each_device([](Device device) {
+    if (!device.holds(DType::f64)) return;
+    const std::vector<double> values{1e300,
+                                     -0.1,
+                                     std::numeric_limits<double>::denorm_min(),
+                                     -std::numeric_limits<double>::infinity(),
+                                     0,
+                                     1.0 / 3};
+    const Tensor t = Tensor::from(std::span<const double>(values), {2, 3}, device);
+    CHECK(t.bytes() == 48);
+    CHECK(dtype_name(t.dtype()) == "f64");
+    CHECK(t.to_vector<double>() == values);
+    CHECK(t.clone().to_vector<double>() == values);
+    CHECK(t.transpose().contiguous().to_vector<double>() ==
+          std::vector<double>{values[0], values[3], values[1], values[4], values[2], values[5]});
+    CHECK(t.to(device).shares_storage_with(t));
+    CHECK(t.to(Device::cpu()).to_vector<double>() == values);
+    CHECK(t.slice(0, 0, 1).slice(1, 1, 1).item<double>() == -0.1);
+    CHECK_THROWS_WITH_AS(t.slice(0, 0, 1).slice(1, 1, 1).item(),
+                         "[tensor] expected elements of type f32, got f64", ShapeError);
+    CHECK_THROWS_AS(t.item<double>(), ShapeError);
+    CHECK(Tensor::zeros({2}, DType::f64, device).to_vector<double>() == std::vector<double>{0, 0});
+    CHECK(Tensor({0}, DType::f64, device).to_vector<double>().empty());
+    CHECK(Tensor::zeros({4}, DType::f64, device).reinterpret(DType::f32).size() == 8);
+  });
 }
 
 TEST_CASE("copies share storage, clones do not") {

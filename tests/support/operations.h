@@ -88,6 +88,10 @@ inline const std::vector<OperationCase>& operations() {
        }},
       {"elementwise",
        [](Device d) { return multiply(random_tensor({3}, 1, d), random_tensor({3}, 2, d)); }},
+      {"cast",
+       [](Device d) {
+         return cast(cast(random_tensor({3, 4}, 1, d), DType::f64), DType::f32);
+       }},
       {"reduce",
        [](Device d) {
          return sum(random_tensor({3, 4}, 1, d), {1});

@@ -8,6 +8,7 @@ namespace kaiseki::cpu {
 
 void add_arg_reduce(KernelTable& kernels);
 void add_batch_norm(KernelTable& kernels);
+void add_cast(KernelTable& kernels);
 void add_cluster(KernelTable& kernels);
 void add_copy(KernelTable& kernels);
 void add_cross_entropy(KernelTable& kernels);
@@ -25,8 +26,8 @@ void add_sort(KernelTable& kernels);
 void add_triangle(KernelTable& kernels);
 
 inline constexpr void (*kKernels[])(KernelTable&) = {
-    add_arg_reduce, add_batch_norm, add_cluster, add_copy, add_cross_entropy, add_elementwise,
-    add_fold,       add_gemm,       add_index,   add_lrn,  add_normalize,     add_pool,
-    add_random,     add_reduce,     add_softmax, add_sort, add_triangle};
+    add_arg_reduce,  add_batch_norm, add_cast,   add_cluster, add_copy, add_cross_entropy,
+    add_elementwise, add_fold,       add_gemm,   add_index,   add_lrn,  add_normalize,
+    add_pool,        add_random,     add_reduce, add_softmax, add_sort, add_triangle};
 
 }  // namespace kaiseki::cpu

@@ -19,6 +19,7 @@ class OpenclBackend : public Backend {
   OpenclDevice& opencl() const { return device_; }
   Device device() const override { return Device::opencl(device_.index()); }
   DeviceInfo info() const override;
+  bool holds(DType type) const override { return type != DType::f64 || device_.facts().has_f64; }
   void synchronize() override { device_.finish(); }
   uint64_t queued_kernels() const override { return opencl_kernel_count().launches; }
   int64_t small_task_limit() override;

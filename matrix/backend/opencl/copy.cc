@@ -85,23 +85,11 @@ void copy(OpenclDevice& device, const CopyArgs& args) {
 void fill(OpenclDevice& device, const FillArgs& args) {
   Tensor& t = *args.output;
   if (t.size() == 0) return;
-  Launch launch(device, "fill.cl", "fill", joined({"-DTYPE=", type_name(t.dtype())}));
-  launch.index(t.size());
-  switch (t.dtype()) {
-    case DType::f32:
-      launch.arg(static_cast<float>(args.value));
-      break;
-    case DType::f64:  // no tensor of an OpenCL device has it
-      break;
-    case DType::i32:
-      launch.arg(static_cast<int32_t>(args.value));
-      break;
-    case DType::u8:
-    case DType::boolean:
-      launch.arg(static_cast<uint8_t>(args.value));
-      break;
-  }
-  launch.out(t).over(t.size());
+  Launch(device, "fill.cl", "fill", joined({"-DTYPE=", type_name(t.dtype())}))
+      .index(t.size())
+      .number(args.value, t.dtype())
+      .out(t)
+      .over(t.size());
 }
 
 }  // namespace

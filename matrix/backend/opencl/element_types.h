@@ -18,15 +18,16 @@ constexpr std::string_view type_name(DType dtype) {
     case DType::u8:
     case DType::boolean:
       return "uchar";
-    case DType::f64:  // no tensor of an OpenCL device has it
-      break;
+    case DType::f64:
+      return "double";
   }
   return {};
 }
 
 /// The type that copies elements as raw bits: only their size matters.
 constexpr std::string_view bits_name(DType dtype) {
-  return dtype_size(dtype) == 4 ? "uint" : "uchar";
+  const size_t size = dtype_size(dtype);
+  return size == 8 ? "ulong" : size == 4 ? "uint" : "uchar";
 }
 
 }  // namespace kaiseki::opencl

@@ -35,6 +35,7 @@ void gemm(OpenclDevice& device, const GemmArgs& args) {
     scaled.k = 0;
     return gemm_direct(device, scaled);
   }
+  if (args.c->dtype() == DType::f64) return gemm_f64(device, args);
   try {
     run_gemm(device, args);
   } catch (const OutOfMemory& error) {

@@ -41,7 +41,8 @@ void operands(Launch& launch, const Tensor& a, const Tensor& b, const GemmArgs& 
 void shape_arguments(Launch& launch, const GemmArgs& args) {
   launch.index(args.m).index(args.n).index(args.k).index(args.lda).index(args.ldb).index(args.ldc);
   launch.index(args.stride_a).index(args.stride_b).index(args.stride_c);
-  launch.arg(static_cast<float>(args.alpha)).arg(static_cast<float>(args.beta)).arg(args.slope);
+  const DType type = args.c->dtype();
+  launch.number(args.alpha, type).number(args.beta, type).arg(args.slope);
 }
 
 template <int kTile, int kDepth>
@@ -63,10 +64,12 @@ void tiled(OpenclDevice& device, const GemmArgs& args) {
 /// to build.
 template <int kTile, int kDepth>
 bool tile_fits(OpenclDevice& device, const GemmArgs& args) {
+  const DType type = args.c->dtype();
   if (device.facts().max_work_group < kTileItems ||
-      device.facts().local_memory < 2 * kDepth * (kTile + 4) * sizeof(float))
+      device.facts().local_memory < 2 * kDepth * (kTile + 4) * dtype_size(type))
     return false;
   std::string options = tiled_options<kTile, kDepth>(args);
+  if (type == DType::f64) options += kF64;
   static std::mutex mutex;
   static std::set<std::pair<int, std::string>> broken;  // devices and options that fail to build
   std::scoped_lock lock(mutex, device.launch_mutex());
@@ -167,6 +170,13 @@ void gemm_direct(OpenclDevice& device, const GemmArgs& args) {
   shape_arguments(launch, args);
   operands(launch, *args.a, *args.b, args);
   launch.over(args.m * args.n, args.batch);
+}
+
+void gemm_f64(OpenclDevice& device, const GemmArgs& args) {
+  if (device.style() == Style::gpu && tile_fits<64, 16>(device, args))
+    tiled<64, 16>(device, args);
+  else
+    gemm_direct(device, args);
 }
 
 }  // namespace kaiseki::opencl

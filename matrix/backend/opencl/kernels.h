@@ -22,6 +22,7 @@ class OpenclKernels {
   KernelTable& table_;
 };
 
+void add_cast(OpenclKernels& kernels);
 void add_cluster(OpenclKernels& kernels);
 void add_copy(OpenclKernels& kernels);
 void add_elementwise(OpenclKernels& kernels);
@@ -38,7 +39,8 @@ void add_sort(OpenclKernels& kernels);
 void add_triangle(OpenclKernels& kernels);
 
 inline constexpr void (*kKernels[])(OpenclKernels&) = {
-    add_cluster,   add_copy, add_elementwise, add_fold,   add_gemm,    add_index, add_norm,
-    add_normalize, add_pool, add_random,      add_reduce, add_softmax, add_sort,  add_triangle};
+    add_cast,   add_cluster, add_copy,    add_elementwise, add_fold,
+    add_gemm,   add_index,   add_norm,    add_normalize,   add_pool,
+    add_random, add_reduce,  add_softmax, add_sort,        add_triangle};
 
 }  // namespace kaiseki::opencl

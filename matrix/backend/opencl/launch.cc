@@ -44,6 +44,7 @@ Launch& Launch::out(Tensor& tensor) {
 Launch& Launch::tensor_argument(const Tensor& tensor, Access access) {
   if (static_cast<int64_t>(tensor.buffer().bytes() / dtype_size(tensor.dtype())) > kLargestInt)
     wide_ = true;
+  if (tensor.dtype() == DType::f64) f64_ = true;
   memory(static_cast<cl_mem>(tensor.buffer().on_device(access)), tensor.buffer().bytes());
   return arg(static_cast<uint64_t>(tensor.offset()));
 }
@@ -57,6 +58,21 @@ Launch& Launch::raw(const void* value, size_t bytes) {
   std::memcpy(argument.bytes.data(), value, bytes);
   arguments_.push_back(argument);
   return *this;
+}
+
+Launch& Launch::number(double value, DType type) {
+  switch (type) {
+    case DType::f32:
+      return arg(static_cast<float>(value));
+    case DType::f64:
+      return raw(&value, sizeof(value));
+    case DType::i32:
+      return arg(static_cast<int32_t>(value));
+    case DType::u8:
+    case DType::boolean:
+      break;
+  }
+  return arg(static_cast<uint8_t>(value));
 }
 
 Launch& Launch::index(int64_t value) {
@@ -94,7 +110,10 @@ void Launch::over_range(const std::vector<size_t>& global, const std::vector<siz
 }
 
 Kernel& Launch::kernel() {
-  return device_.kernel(program_, source_, kernel_, wide_ ? options_ + " -DINDEX=long" : options_);
+  std::string options = options_;
+  if (f64_) options += kF64;
+  if (wide_) options += " -DINDEX=long";
+  return device_.kernel(program_, source_, kernel_, options);
 }
 
 void Launch::build() {

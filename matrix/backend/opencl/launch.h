@@ -5,7 +5,8 @@
 //   Launch(device, "fill.cl", "fill").index(n).arg(value).out(t).over(n);
 //
 // A tensor is two parameters: `__global T*` and the offset of its first element (ulong). Parameters
-// of type INDEX are int, or long if a tensor of the launch has 2^31 elements or more.
+// of type INDEX are int, or long if a tensor of the launch has 2^31 elements or more. If a tensor
+// has type f64, the kernel is built with -DF64.
 #pragma once
 
 #include <array>
@@ -19,6 +20,9 @@
 #include "matrix/tensor.h"
 
 namespace kaiseki::opencl {
+
+/// The option of kernels with tensors of f64.
+inline constexpr std::string_view kF64 = " -DF64";
 
 /// " -DNAME=VALUE"
 std::string define(std::string_view name, int64_t value);
@@ -41,6 +45,7 @@ class Launch {
   Launch& arg(uint32_t value) { return raw(&value, sizeof(value)); }
   Launch& arg(uint8_t value) { return raw(&value, sizeof(value)); }
   Launch& arg(uint64_t value) { return raw(&value, sizeof(value)); }
+  Launch& number(double value, DType type);  // as an element of a tensor
   Launch& index(int64_t value);
   Launch& raw(const void* value, size_t bytes);
   Launch& memory(cl_mem block, uint64_t bytes = 0) {
@@ -84,7 +89,7 @@ class Launch {
   OpenclDevice& device_;
   std::string program_, kernel_, options_;
   Source source_ = Source::file;
-  bool wide_ = false;
+  bool wide_ = false, f64_ = false;
   uint64_t bytes_ = 0;  // bytes of the tensors' buffers
   std::vector<Argument> arguments_;
 };

@@ -31,6 +31,7 @@ OpenclDeviceProperties facts_of(cl_platform_id platform, cl_device_id id) {
   facts.max_allocation = device_number<cl_ulong>(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   facts.local_memory = device_number<cl_ulong>(id, CL_DEVICE_LOCAL_MEM_SIZE);
   facts.max_work_group = device_number<size_t>(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  facts.has_f64 = contains(device_string(id, CL_DEVICE_EXTENSIONS), "cl_khr_fp64");
   facts.caches_programs =
       contains(facts.platform, "Portable Computing Language") || contains(facts.platform, "NVIDIA");
   return facts;

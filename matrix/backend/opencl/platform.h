@@ -18,6 +18,7 @@ struct OpenclDeviceProperties {
   int compute_units = 1;
   uint64_t memory = 0, max_allocation = 0, local_memory = 0;  // bytes
   size_t max_work_group = 1;
+  bool has_f64 = false;
   /// The platform caches compiled programs itself.
   bool caches_programs = false;
 };

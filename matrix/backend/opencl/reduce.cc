@@ -22,7 +22,7 @@ enum Kind { kSum = 0, kMax = 1, kMin = 2, kSquares = 3 };
 struct ReducePass {
   Kind kind;
   int64_t outer, n, inner;
-  float scale, beta;
+  double scale, beta;
 };
 
 /// Reduces x[outer, n, inner] to y[outer, chunks, inner].
@@ -38,7 +38,8 @@ void step(OpenclDevice& device, const ReducePass& pass, int64_t chunk, int64_t c
                 define("KIND", pass.kind) + (group ? define("GROUP", kGroup) : ""));
   launch.index(pass.outer).index(pass.n);
   if (!row) launch.index(pass.inner);
-  launch.index(chunk).index(chunks).arg(pass.scale).arg(pass.beta).in(x);
+  launch.index(chunk).index(chunks);
+  launch.number(pass.scale, x.dtype()).number(pass.beta, x.dtype()).in(x);
   if (pass.beta == 0)
     launch.out(y);
   else
@@ -59,7 +60,7 @@ int64_t chunk_for(const ReducePass& pass) {
 void run(OpenclDevice& device, const ReducePass& pass, const Tensor& x, Tensor& y) {
   int64_t chunk = chunk_for(pass), chunks = std::max<int64_t>(1, (pass.n + chunk - 1) / chunk);
   if (chunks == 1) return step(device, pass, chunk, 1, x, y);
-  Tensor pieces(Shape{pass.outer * chunks * pass.inner}, DType::f32, y.device());
+  Tensor pieces(Shape{pass.outer * chunks * pass.inner}, y.dtype(), y.device());
   step(device, {pass.kind, pass.outer, pass.n, pass.inner, 1, 0}, chunk, chunks, x, pieces);
   Kind rest = pass.kind == kSquares ? kSum : pass.kind;
   run(device, {rest, pass.outer, chunks, pass.inner, pass.scale, pass.beta}, pieces, y);
@@ -76,7 +77,7 @@ void reduce(OpenclDevice& device, const ReduceArgs& args) {
       count *= args.shape[i];
       first = i;
     }
-  float scale = args.kind == Reduction::mean ? 1.0f / static_cast<float>(count) : 1.0f;
+  double scale = args.kind == Reduction::mean ? 1.0 / static_cast<double>(count) : 1.0;
   int64_t total = args.shape.elements(), inner = 1;
   if (!first || count == 0) {
     Tensor flat = *args.output;
@@ -94,9 +95,8 @@ void reduce(OpenclDevice& device, const ReduceArgs& args) {
     }
     bool last = i == *first;
     Tensor next =
-        last ? *args.output : Tensor(Shape{left * inner}, DType::f32, args.input->device());
-    run(device, {kind, left, n, inner, last ? scale : 1.0f, last ? args.beta : 0.0f}, current,
-        next);
+        last ? *args.output : Tensor(Shape{left * inner}, current.dtype(), current.device());
+    run(device, {kind, left, n, inner, last ? scale : 1.0, last ? args.beta : 0.0}, current, next);
     if (kind == kSquares) kind = kSum;
     current = next;
   }

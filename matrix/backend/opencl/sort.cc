@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "matrix/backend/dispatch.h"
 #include "matrix/backend/opencl/element_types.h"
 #include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
@@ -51,6 +52,8 @@ void select_first(OpenclDevice& device, const ArgsortArgs& args) {
 }
 
 void argsort(OpenclDevice& device, const ArgsortArgs& args) {
+  if (args.input->dtype() == DType::f64)  // has no key of 32 bits
+    return count_missing_operation("argsort of f64", args.input->device()).run(kArgsort, args);
   if (args.leading <= kMostLeading && 8 * args.leading <= args.n) return select_first(device, args);
   const std::string defines = options(*args.input);
   const auto padded = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(args.n)));

@@ -194,7 +194,7 @@ TEST_CASE("kron: every block, batches and empty shapes") {
     const Matrix a = random_matrix(3, 4, 8), b = random_matrix(5, 2, 9);
     const uint64_t before = fallback_count();
     const Matrix k = matrix_of(kron(tensor_of(a, type, device), tensor_of(b, type, device)));
-    CHECK(fallback_count() == before);
+    CHECK(fallback_count() == before + (type == DType::f64 && !device.is_cpu() ? 1 : 0));
     REQUIRE(k.rows == 15);
     REQUIRE(k.columns == 8);
     for (int64_t i = 0; i < 15; ++i)

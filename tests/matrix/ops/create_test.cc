@@ -30,16 +30,20 @@ TEST_CASE("create: ones, zeros_like and full_like of every type") {
   });
 }
 
-TEST_CASE("create: f64 on the CPU") {
-  const Device cpu = Device::cpu();
-  CHECK(arange(0, 0.25, 0.1, DType::f64, cpu).to_vector<double>() ==
-        std::vector<double>{0, 0.1, 0.2});
-  CHECK(full_like(Tensor({2}, DType::f64, cpu), 0.1).to_vector<double>() ==
-        std::vector<double>{0.1, 0.1});
-  CHECK(triu(ones({2, 2}, DType::f64, cpu)).to_vector<double>() == std::vector<double>{1, 1, 0, 1});
-  CHECK(diag(arange(2, DType::f64, cpu)).to_vector<double>() == std::vector<double>{0, 0, 0, 1});
-  CHECK(one_hot(arange(2, DType::i32, cpu), 2, DType::f64).to_vector<double>() ==
-        eye(2, DType::f64, cpu).to_vector<double>());
+TEST_CASE("create: f64") {
+  for_each_device([](Device device) {
+    if (!device.holds(DType::f64)) return;
+    CHECK(arange(0, 0.25, 0.1, DType::f64, device).to_vector<double>() ==
+          std::vector<double>{0, 0.1, 0.2});
+    CHECK(full_like(Tensor({2}, DType::f64, device), 0.1).to_vector<double>() ==
+          std::vector<double>{0.1, 0.1});
+    CHECK(triu(ones({2, 2}, DType::f64, device)).to_vector<double>() ==
+          std::vector<double>{1, 1, 0, 1});
+    CHECK(diag(arange(2, DType::f64, device)).to_vector<double>() ==
+          std::vector<double>{0, 0, 0, 1});
+    CHECK(one_hot(arange(2, DType::i32, device), 2, DType::f64).to_vector<double>() ==
+          eye(2, DType::f64, device).to_vector<double>());
+  });
 }
 
 TEST_CASE("triu, tril: a diagonal outside the matrix") {

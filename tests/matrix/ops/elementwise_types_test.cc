@@ -222,24 +222,28 @@ TEST_CASE("cast: converts to every type and keeps a tensor of that type") {
   CHECK_THROWS_AS(cast(Tensor(), DType::f32), ShapeError);
 }
 
-TEST_CASE("cast: f64 on the CPU, and no other operation of it") {
-  const std::vector<double> values = {-1.5, 0, 0.5, 255.9, 300, 3e9, -3e9, 1e300, NAN, INFINITY};
-  const Tensor x = Tensor::from(std::span<const double>(values), {2, 5}, Device::cpu());
-  CHECK(cast(x, DType::f64).shares_storage_with(x));
-  const std::vector<float> f = cast(x, DType::f32).to_vector();
-  for (size_t i = 0; i < values.size(); ++i)
-    CHECK((std::isnan(values[i]) ? std::isnan(f[i]) : f[i] == static_cast<float>(values[i])));
-  CHECK(cast(x, DType::i32).to_vector<int32_t>() ==
-        std::vector<int32_t>{-1, 0, 0, 255, 300, 2147483647, -2147483647 - 1, 2147483647, 0,
-                             2147483647});
-  CHECK(cast(x, DType::u8).to_vector<uint8_t>() ==
-        std::vector<uint8_t>{0, 0, 0, 255, 255, 255, 0, 255, 0, 255});
-  check_close(cast(x, DType::boolean), {1, 0, 1, 1, 1, 1, 1, 1, 1, 1}, 0);
-  const Tensor whole = tensor_as<int32_t>({1, -2, 2147483647}, {3}, Device::cpu());
-  CHECK(cast(whole, DType::f64).to_vector<double>() == std::vector<double>{1, -2, 2147483647});
-  CHECK(cast(x.transpose(), DType::f32).to_vector()[1] == 3e9f);
-  CHECK(cast(Tensor({0, 3}, DType::f64, Device::cpu()), DType::f32).shape() == Shape{0, 3});
-  CHECK(x(1, -3) == 1e300);
-  CHECK_THROWS_WITH_AS(elementwise("x + 1", {{"x", x}}), doctest::Contains("got f64"), ShapeError);
-  CHECK_THROWS_WITH_AS((x + x).eval(), doctest::Contains("got f64"), ShapeError);
+TEST_CASE("cast: f64, and no other operation of it") {
+  for_each_device([](Device device) {
+    if (!device.holds(DType::f64)) return;
+    const std::vector<double> values = {-1.5, 0, 0.5, 255.9, 300, 3e9, -3e9, 1e300, NAN, INFINITY};
+    const Tensor x = Tensor::from(std::span<const double>(values), {2, 5}, device);
+    CHECK(cast(x, DType::f64).shares_storage_with(x));
+    const std::vector<float> f = cast(x, DType::f32).to_vector();
+    for (size_t i = 0; i < values.size(); ++i)
+      CHECK((std::isnan(values[i]) ? std::isnan(f[i]) : f[i] == static_cast<float>(values[i])));
+    CHECK(cast(x, DType::i32).to_vector<int32_t>() ==
+          std::vector<int32_t>{-1, 0, 0, 255, 300, 2147483647, -2147483647 - 1, 2147483647, 0,
+                               2147483647});
+    CHECK(cast(x, DType::u8).to_vector<uint8_t>() ==
+          std::vector<uint8_t>{0, 0, 0, 255, 255, 255, 0, 255, 0, 255});
+    check_close(cast(x, DType::boolean), {1, 0, 1, 1, 1, 1, 1, 1, 1, 1}, 0);
+    const Tensor whole = tensor_as<int32_t>({1, -2, 2147483647}, {3}, device);
+    CHECK(cast(whole, DType::f64).to_vector<double>() == std::vector<double>{1, -2, 2147483647});
+    CHECK(cast(x.transpose(), DType::f32).to_vector()[1] == 3e9f);
+    CHECK(cast(Tensor({0, 3}, DType::f64, device), DType::f32).shape() == Shape{0, 3});
+    CHECK(x(1, -3) == 1e300);
+    CHECK_THROWS_WITH_AS(elementwise("x + 1", {{"x", x}}), doctest::Contains("got f64"),
+                         ShapeError);
+    CHECK_THROWS_WITH_AS((x + x).eval(), doctest::Contains("got f64"), ShapeError);
+  });
 }

@@ -162,63 +162,70 @@ TEST_CASE("gemm: shapes that do not match are refused, with both shapes") {
   CHECK_THROWS_AS(gemm(random_tensor({3, 2, 3}, 1), b, batch), ShapeError);
 }
 
-TEST_CASE("gemm: f64 on the CPU, every size and transposition, strided, with alpha and beta") {
-  struct {
-    int64_t m, n, k;
-  } const sizes[] = {{1, 1, 1},    {1, 7, 3},     {13, 17, 5},    {14, 16, 8},
-                     {29, 65, 61}, {15, 33, 641}, {300, 257, 97}, {5, 4100, 3}};
-  Random random(9);
-  const auto numbers = [&](int64_t count) {
-    std::vector<double> values(static_cast<size_t>(count));
-    for (double& v : values) v = random.uniform() - 0.5;
-    return values;
-  };
-  for (const auto& s : sizes)
-    for (int t = 0; t < 4; ++t) {
-      CAPTURE(s.m);
-      CAPTURE(s.n);
-      CAPTURE(s.k);
-      CAPTURE(t);
-      const bool ta = t & 1, tb = t & 2;
-      const Shape shape_a = ta ? Shape{s.k, s.m} : Shape{s.m, s.k};
-      const Shape shape_b = tb ? Shape{s.n, s.k} : Shape{s.k, s.n};
-      const std::vector<double> a = numbers(s.m * s.k), b = numbers(s.k * s.n);
-      std::vector<double> c = numbers(s.m * (s.n + 3));
-      const Tensor x = Tensor::from(std::span<const double>(a), shape_a);
-      const Tensor y = Tensor::from(std::span<const double>(b), shape_b);
-      const Tensor z = Tensor::from(std::span<const double>(c), {s.m, s.n + 3});
-      Tensor view = z.slice(1, 1, s.n);
-      gemm(x, y, view, {.transpose_a = ta, .transpose_b = tb, .alpha = -0.3, .beta = 0.7});
-      double worst = 0;
-      for (int64_t i = 0; i < s.m; ++i)
-        for (int64_t j = 0; j < s.n; ++j) {
-          double& value = c[i * (s.n + 3) + 1 + j];
-          double total = 0;
-          for (int64_t p = 0; p < s.k; ++p)
-            total += a[ta ? p * s.m + i : i * s.k + p] * b[tb ? j * s.k + p : p * s.n + j];
-          value = 0.7 * value - 0.3 * total;
-        }
-      const std::vector<double> got = z.to_vector<double>();
-      for (size_t i = 0; i < got.size(); ++i) worst = std::max(worst, std::abs(got[i] - c[i]));
-      // Up to 641 products below 1/4 have a rounding error of less than 641 * 641 / 4 * 2^-53.
-      CHECK(worst < 1e-13);
-    }
+TEST_CASE("gemm: f64, every size and transposition, strided, with alpha and beta") {
+  for_each_device([](Device device) {
+    if (!device.holds(DType::f64)) return;
+    struct {
+      int64_t m, n, k;
+    } const sizes[] = {{1, 1, 1},    {1, 7, 3},     {13, 17, 5},    {14, 16, 8},
+                       {29, 65, 61}, {15, 33, 641}, {300, 257, 97}, {5, 4100, 3}};
+    Random random(9);
+    const auto numbers = [&](int64_t count) {
+      std::vector<double> values(static_cast<size_t>(count));
+      for (double& v : values) v = random.uniform() - 0.5;
+      return values;
+    };
+    for (const auto& s : sizes)
+      for (int t = 0; t < 4; ++t) {
+        CAPTURE(s.m);
+        CAPTURE(s.n);
+        CAPTURE(s.k);
+        CAPTURE(t);
+        const bool ta = t & 1, tb = t & 2;
+        const Shape shape_a = ta ? Shape{s.k, s.m} : Shape{s.m, s.k};
+        const Shape shape_b = tb ? Shape{s.n, s.k} : Shape{s.k, s.n};
+        const std::vector<double> a = numbers(s.m * s.k), b = numbers(s.k * s.n);
+        std::vector<double> c = numbers(s.m * (s.n + 3));
+        const Tensor x = Tensor::from(std::span<const double>(a), shape_a, device);
+        const Tensor y = Tensor::from(std::span<const double>(b), shape_b, device);
+        const Tensor z = Tensor::from(std::span<const double>(c), {s.m, s.n + 3}, device);
+        Tensor view = z.slice(1, 1, s.n);
+        gemm(x, y, view, {.transpose_a = ta, .transpose_b = tb, .alpha = -0.3, .beta = 0.7});
+        double worst = 0;
+        for (int64_t i = 0; i < s.m; ++i)
+          for (int64_t j = 0; j < s.n; ++j) {
+            double& value = c[i * (s.n + 3) + 1 + j];
+            double total = 0;
+            for (int64_t p = 0; p < s.k; ++p)
+              total += a[ta ? p * s.m + i : i * s.k + p] * b[tb ? j * s.k + p : p * s.n + j];
+            value = 0.7 * value - 0.3 * total;
+          }
+        const std::vector<double> got = z.to_vector<double>();
+        for (size_t i = 0; i < got.size(); ++i) worst = std::max(worst, std::abs(got[i] - c[i]));
+        // Up to 641 products below 1/4 have a rounding error of less than 641 * 641 / 4 * 2^-53.
+        CHECK(worst < 1e-13);
+      }
+  });
 }
 
 TEST_CASE("gemm: f64 batches, zero sizes and NaN") {
-  const Tensor a = Tensor::zeros({3, 2, 0}, DType::f64), b = Tensor::zeros({0, 4}, DType::f64);
-  CHECK(matmul(a, b).to_vector<double>() == std::vector<double>(24, 0.0));
-  std::vector<double> ones(18, 1.0);
-  const Tensor x = Tensor::from(std::span<const double>(ones), {3, 2, 3});
-  ones[0] = std::numeric_limits<double>::quiet_NaN();
-  const Tensor y = Tensor::from(std::span<const double>(ones.data(), 6), {3, 2});
-  const std::vector<double> c = matmul(x, y).to_vector<double>();
-  for (size_t i = 0; i < c.size(); ++i) {
-    if (i % 2 == 0)
-      CHECK(std::isnan(c[i]));
-    else
-      CHECK(c[i] == 3);
-  }
+  for_each_device([](Device device) {
+    if (!device.holds(DType::f64)) return;
+    const Tensor a = Tensor::zeros({3, 2, 0}, DType::f64, device),
+                 b = Tensor::zeros({0, 4}, DType::f64, device);
+    CHECK(matmul(a, b).to_vector<double>() == std::vector<double>(24, 0.0));
+    std::vector<double> ones(18, 1.0);
+    const Tensor x = Tensor::from(std::span<const double>(ones), {3, 2, 3}, device);
+    ones[0] = std::numeric_limits<double>::quiet_NaN();
+    const Tensor y = Tensor::from(std::span<const double>(ones.data(), 6), {3, 2}, device);
+    const std::vector<double> c = matmul(x, y).to_vector<double>();
+    for (size_t i = 0; i < c.size(); ++i) {
+      if (i % 2 == 0)
+        CHECK(std::isnan(c[i]));
+      else
+        CHECK(c[i] == 3);
+    }
+  });
 }
 
 TEST_CASE("gemm: f64 has clear errors, and the bits do not depend on the threads") {

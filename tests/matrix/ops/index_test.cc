@@ -37,26 +37,29 @@ TEST_CASE("take: elements of every type, as raw bits") {
   });
 }
 
-TEST_CASE("take, put, gather, scatter, masks, nonzero: f64 on the CPU") {
-  const double values[] = {0.1, -0.0, 1e-300, std::nan("")};
-  Tensor x = Tensor::from(std::span<const double>(values), {4}, Device::cpu());
-  const Tensor places = indices({2, 0}, Device::cpu());
-  const std::vector<double> taken = {1e-300, 0.1};
-  CHECK(take(x, places, 0).to_vector<double>() == taken);
-  CHECK(gather(x, places, 0).to_vector<double>() == taken);
-  CHECK(nonzero(x).to_vector<int32_t>() == std::vector<int32_t>{0, 2, 3});
-  const bool flags[] = {true, false, true, false};
-  const Tensor mask = Tensor::from(std::span<const bool>(flags), {4}, Device::cpu());
-  CHECK(masked_select(x, mask).to_vector<double>() == std::vector<double>{0.1, 1e-300});
-  put(x, places, Tensor::from(std::span<const double>(taken), {2}, Device::cpu()).clone(), 0);
-  CHECK(take(x, indices({0, 2}, Device::cpu()), 0).to_vector<double>() ==
-        std::vector<double>{0.1, 1e-300});
-  scatter(x, places, full_like(x, 0.7).slice(0, 0, 1), 0);
-  CHECK(take(x, places, 0).to_vector<double>() == std::vector<double>{0.7, 0.7});
-  CHECK_THROWS_WITH_AS(add_at(x, places, full_like(places, 1), 0),
-                       "[add_at] expected values of type f64, got i32", ShapeError);
-  CHECK_THROWS_WITH_AS(scatter_add(x, places, x.slice(0, 0, 2), 0),
-                       "[scatter_add] expected x of type f32 or i32, got f64", ShapeError);
+TEST_CASE("take, put, gather, scatter, masks, nonzero: f64") {
+  for_each_device([](Device device) {
+    if (!device.holds(DType::f64)) return;
+    const double values[] = {0.1, -0.0, 1e-300, std::nan("")};
+    Tensor x = Tensor::from(std::span<const double>(values), {4}, device);
+    const Tensor places = indices({2, 0}, device);
+    const std::vector<double> taken = {1e-300, 0.1};
+    CHECK(take(x, places, 0).to_vector<double>() == taken);
+    CHECK(gather(x, places, 0).to_vector<double>() == taken);
+    CHECK(nonzero(x).to_vector<int32_t>() == std::vector<int32_t>{0, 2, 3});
+    const bool flags[] = {true, false, true, false};
+    const Tensor mask = Tensor::from(std::span<const bool>(flags), {4}, device);
+    CHECK(masked_select(x, mask).to_vector<double>() == std::vector<double>{0.1, 1e-300});
+    put(x, places, Tensor::from(std::span<const double>(taken), {2}, device).clone(), 0);
+    CHECK(take(x, indices({0, 2}, device), 0).to_vector<double>() ==
+          std::vector<double>{0.1, 1e-300});
+    scatter(x, places, full_like(x, 0.7).slice(0, 0, 1), 0);
+    CHECK(take(x, places, 0).to_vector<double>() == std::vector<double>{0.7, 0.7});
+    CHECK_THROWS_WITH_AS(add_at(x, places, full_like(places, 1), 0),
+                         "[add_at] expected values of type f64, got i32", ShapeError);
+    CHECK_THROWS_WITH_AS(scatter_add(x, places, x.slice(0, 0, 2), 0),
+                         "[scatter_add] expected x of type f32 or i32, got f64", ShapeError);
+  });
 }
 
 TEST_CASE("add_at, put: many rows, in the order of the indices") {

@@ -244,48 +244,54 @@ TEST_CASE("reduce: the number of threads does not change the result") {
   set_thread_count(0);
 }
 
-TEST_CASE("reduce: f64 on the CPU, all kinds and axes") {
-  for (const Shape& shape : {Shape{3, 5, 7}, Shape{1, 40001}, Shape{17, 1, 1031}, Shape{2, 0, 3},
-                             Shape{1}, Shape{600, 3, 2}})
-    for (const Axes& axes : {Axes{}, Axes{0}, Axes{-1}, Axes{0, -1}})
-      for (Reduction kind : kAll) {
-        if (axes.size() == 2 && shape.rank() == 1) continue;
-        if (shape.elements() == 0 && (kind == Reduction::max || kind == Reduction::min)) continue;
-        const Tensor narrow = random_tensor(shape, 1, Device::cpu());
-        const std::vector<float> values = narrow.to_vector();
-        const std::vector<double> wide(values.begin(), values.end());
-        const Tensor x = Tensor::from(std::span<const double>(wide), shape);
-        const Expected want = reference(kind, narrow, axes);
-        const Tensor got = reduce(kind, x, axes);
-        REQUIRE(got.dtype() == DType::f64);
-        // A sum of n numbers has an error of at most n 2^-53 of the sum of their magnitudes.
-        const double bound = 1e-16 * static_cast<double>(shape.elements() + 1);
-        const std::vector<double> sums = got.to_vector<double>();
-        REQUIRE(sums.size() == want.values.size());
-        for (size_t i = 0; i < sums.size(); ++i) {
-          CAPTURE(shape.str());
-          if (std::isnan(want.values[i]))
-            CHECK(std::isnan(sums[i]));
-          else
-            CHECK(std::abs(sums[i] - want.values[i]) <= bound * want.magnitudes[i]);
+TEST_CASE("reduce: f64, all kinds and axes") {
+  for_each_device([](Device device) {
+    if (!device.holds(DType::f64)) return;
+    for (const Shape& shape : {Shape{3, 5, 7}, Shape{1, 40001}, Shape{17, 1, 1031}, Shape{2, 0, 3},
+                               Shape{1}, Shape{600, 3, 2}})
+      for (const Axes& axes : {Axes{}, Axes{0}, Axes{-1}, Axes{0, -1}})
+        for (Reduction kind : kAll) {
+          if (axes.size() == 2 && shape.rank() == 1) continue;
+          if (shape.elements() == 0 && (kind == Reduction::max || kind == Reduction::min)) continue;
+          const Tensor narrow = random_tensor(shape, 1, Device::cpu());
+          const std::vector<float> values = narrow.to_vector();
+          const std::vector<double> wide(values.begin(), values.end());
+          const Tensor x = Tensor::from(std::span<const double>(wide), shape, device);
+          const Expected want = reference(kind, narrow, axes);
+          const Tensor got = reduce(kind, x, axes);
+          REQUIRE(got.dtype() == DType::f64);
+          // A sum of n numbers has an error of at most n 2^-53 of the sum of their magnitudes.
+          const double bound = 1e-16 * static_cast<double>(shape.elements() + 1);
+          const std::vector<double> sums = got.to_vector<double>();
+          REQUIRE(sums.size() == want.values.size());
+          for (size_t i = 0; i < sums.size(); ++i) {
+            CAPTURE(shape.str());
+            if (std::isnan(want.values[i]))
+              CHECK(std::isnan(sums[i]));
+            else
+              CHECK(std::abs(sums[i] - want.values[i]) <= bound * want.magnitudes[i]);
+          }
         }
-      }
+  });
 }
 
 TEST_CASE("reduce: f64 keeps what f32 would lose, and NaN propagates") {
-  const std::vector<double> values{1, 1e-12, 1e300, -1e300};
-  const Tensor x = Tensor::from(std::span<const double>(values), {2, 2});
-  CHECK(sum(x, {1}).to_vector<double>() == std::vector<double>{1 + 1e-12, 0});
-  CHECK(max(x).item<double>() == 1e300);
-  Tensor out = Tensor::zeros({2}, DType::f64);
-  fill(out, 1);
-  reduce_into(Reduction::sum, x, {1}, out, 0.5f);
-  CHECK(out.to_vector<double>() == std::vector<double>{1.5 + 1e-12, 0.5});
-  const std::vector<double> missing{1, std::nan(""), 3};
-  const Tensor y = Tensor::from(std::span<const double>(missing), {3});
-  for (Reduction kind : kAll) CHECK(std::isnan(reduce(kind, y).item<double>()));
-  CHECK_THROWS_AS(max(Tensor({0}, DType::f64)), ShapeError);
-  CHECK(argmax(x, 0).to_vector<int32_t>() == std::vector<int32_t>{1, 0});
+  for_each_device([](Device device) {
+    if (!device.holds(DType::f64)) return;
+    const std::vector<double> values{1, 1e-12, 1e300, -1e300};
+    const Tensor x = Tensor::from(std::span<const double>(values), {2, 2}, device);
+    CHECK(sum(x, {1}).to_vector<double>() == std::vector<double>{1 + 1e-12, 0});
+    CHECK(max(x).item<double>() == 1e300);
+    Tensor out = Tensor::zeros({2}, DType::f64, device);
+    fill(out, 1);
+    reduce_into(Reduction::sum, x, {1}, out, 0.5f);
+    CHECK(out.to_vector<double>() == std::vector<double>{1.5 + 1e-12, 0.5});
+    const std::vector<double> missing{1, std::nan(""), 3};
+    const Tensor y = Tensor::from(std::span<const double>(missing), {3}, device);
+    for (Reduction kind : kAll) CHECK(std::isnan(reduce(kind, y).item<double>()));
+    CHECK_THROWS_AS(max(Tensor({0}, DType::f64, device)), ShapeError);
+    CHECK(argmax(x, 0).to_vector<int32_t>() == std::vector<int32_t>{1, 0});
+  });
 }
 
 TEST_CASE("reduce: f64 does not depend on the number of threads") {

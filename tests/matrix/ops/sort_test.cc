@@ -67,15 +67,22 @@ TEST_CASE("sort: the extremes of integers") {
 TEST_CASE("sort, unique, searchsorted: f64 that f32 cannot tell apart") {
   const double nan = std::nan(""), next = std::nextafter(1.0, 2.0);
   const double values[] = {next, nan, 1, -0.0, 0, 1e300, next};
-  const Tensor x = Tensor::from(std::span<const double>(values), {7}, Device::cpu());
-  CHECK(argsort(x).to_vector<int32_t>() == std::vector<int32_t>{3, 4, 2, 0, 6, 5, 1});
-  CHECK(argsort(x, 0, true).to_vector<int32_t>() == std::vector<int32_t>{5, 0, 6, 2, 3, 4, 1});
-  CHECK(topk(x, 2).values.to_vector<double>() == std::vector<double>{1e300, next});
-  const Unique parts = unique(x);
-  CHECK(parts.counts.to_vector<int32_t>() == std::vector<int32_t>{2, 1, 2, 1, 1});
-  CHECK(parts.first.to_vector<int32_t>() == std::vector<int32_t>{3, 2, 0, 5, 1});
-  CHECK(searchsorted(sort(x), x, true).to_vector<int32_t>() ==
-        std::vector<int32_t>{5, 7, 3, 2, 2, 6, 5});
+  for (const Device device : all_devices()) {
+    if (!device.holds(DType::f64)) continue;
+    const Tensor x = Tensor::from(std::span<const double>(values), {7}, device);
+    const uint64_t before = fallback_count();
+    CHECK(argsort(x).to_vector<int32_t>() == std::vector<int32_t>{3, 4, 2, 0, 6, 5, 1});
+    CHECK(argsort(x, 0, true).to_vector<int32_t>() == std::vector<int32_t>{5, 0, 6, 2, 3, 4, 1});
+    CHECK(topk(x, 2).values.to_vector<double>() == std::vector<double>{1e300, next});
+    const Unique parts = unique(x);
+    CHECK(parts.counts.to_vector<int32_t>() == std::vector<int32_t>{2, 1, 2, 1, 1});
+    CHECK(parts.first.to_vector<int32_t>() == std::vector<int32_t>{3, 2, 0, 5, 1});
+    const Tensor sorted = sort(x);
+    CHECK(fallback_count() == before + (device.is_cpu() ? 0 : 5));  // no device sorts f64
+    CHECK(searchsorted(sorted, x, true).to_vector<int32_t>() ==
+          std::vector<int32_t>{5, 7, 3, 2, 2, 6, 5});
+    CHECK(fallback_count() == before + (device.is_cpu() ? 0 : 5));
+  }
 }
 
 TEST_CASE("unique: its parts restore the input") {

@@ -17,6 +17,7 @@
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
+#include "matrix/ops/elementwise.h"
 #include "matrix/tune/file.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/nn/io/damage.h"
@@ -127,6 +128,30 @@ TEST_CASE("opencl gemm: every candidate, transposed or not, on odd sizes") {
           test::check_close(data.c, expected, 0, bound(data.args));
         }
   });
+}
+
+TEST_CASE("opencl gemm: f64 in both styles, transposed or not, on odd sizes") {
+  auto* backend = test::opencl_or_null();
+  if (!backend || !backend->holds(DType::f64)) return;
+  std::vector<Case> cases(std::begin(kCases), std::end(kCases));
+  cases.push_back({129, 67, 37, 2, false, false});  // parts of several tiles
+  for (Style style : {Style::cpu, Style::gpu}) {
+    test::WithStyle with(backend->opencl(), style);
+    for (bool trans_a : {false, true})
+      for (bool trans_b : {false, true})
+        for (const Case& s : cases) {
+          Data data(s, trans_a, trans_b, Device::opencl(0));
+          for (Tensor* t : {&data.a, &data.b, &data.c}) *t = cast(*t, DType::f64);
+          data.args.alpha = 0.3;
+          data.args.beta = s.m == 7 ? 0 : 0.7;
+          INFO("m ", s.m, " n ", s.n, " k ", s.k, " transposed ", trans_a, trans_b);
+          test::Doubles expected = data.expected();
+          backend->run(kGemm, data.args);
+          // Both sides round each addition of numbers below k.
+          const auto k = static_cast<double>(s.k + 2);
+          test::check_close(data.c, expected, 0, 0x1p-52 * k * k);
+        }
+  }
 }
 
 TEST_CASE("opencl gemm: every epilogue of every candidate") {

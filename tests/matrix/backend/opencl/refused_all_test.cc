@@ -29,6 +29,7 @@ TEST_CASE("if all kernels are refused, the CPU computes, and each operation is l
   for (const test::OperationCase& one : test::operations()) {
     const std::string name(one.name);
     INFO(name);
+    if (name == "cast" && !device.holds(DType::f64)) continue;  // converts f64
     const std::vector<float> expected = test::values(one.run(Device::cpu()));
     const uint64_t fallbacks = fallback_count();
     for (int round = 0; round < 2; ++round) {

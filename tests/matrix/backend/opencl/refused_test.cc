@@ -43,6 +43,21 @@ TEST_CASE("if the second of two kernels is refused, nothing is computed twice") 
   CHECK(fallback_count() == fallbacks + 1);
 }
 
+TEST_CASE("if all kernels of f64 are refused, the CPU computes them") {
+  test::CacheFolder folder("refused_f64");
+  if (!test::opencl_or_null() || !Device::opencl(0).holds(DType::f64)) return;
+  const auto compute = [](Device d) {
+    const Tensor x = cast(test::random_tensor({3, 4}, 1, d), DType::f64);
+    return cast(matmul(cumsum(x, 0), x.transpose().clone()), DType::f32);
+  };
+  const std::vector<float> expected = test::values(compute(Device::cpu()));
+  const uint64_t fallbacks = fallback_count();
+  const Refusal refusal("-DF64");
+  check_near(test::values(compute(Device::opencl(0))), expected);
+  CHECK(fallback_count() == fallbacks + 5);  // a copy, a product, a scan and two conversions
+  CHECK(Refusal::refusals >= 5);
+}
+
 TEST_CASE("a build that fails for lack of memory succeeds later") {
   test::CacheFolder folder("refused_memory");
   if (!test::opencl_or_null()) return;
