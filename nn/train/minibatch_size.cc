@@ -82,7 +82,8 @@ bool FitEpochTime::fits_well() {
 /// Between two probes, interpolates the seconds for one sample.
 double FitEpochTime::seconds_of(int64_t size) const {
   const auto size_of = [](const Probe& probe) { return static_cast<double>(probe.size); };
-  const auto after = std::ranges::lower_bound(probes_, size, {}, &Probe::size);
+  const auto after =
+      std::ranges::find_if(probes_, [&](const Probe& probe) { return probe.size >= size; });
   const double wanted = static_cast<double>(size);
   if (after != probes_.end() && after->size == size) return after->seconds;
   if (after == probes_.begin() || after == probes_.end()) {
