@@ -11,7 +11,7 @@
 namespace kaiseki::nn {
 namespace {
 
-constexpr size_t kMostProbes = 6, kFewProbes = 3;
+constexpr size_t kMostProbes = 6;
 constexpr int64_t kLargestRatio = 4;
 constexpr double kGoodFit = 0.05, kNearShortest = 0.03;
 /// Of the paper's strategies.
