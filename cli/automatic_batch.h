@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// --batch-size auto
+// The option --batch-size auto.
 #pragma once
 
 #include <string>

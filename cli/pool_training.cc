@@ -43,6 +43,13 @@ class Report final : public nn::Extension {
   }
 
  private:
+  /// An earlier part of the run may have had another batch size.
+  static int64_t steps_left(const nn::Iterator& iterator, int64_t epochs) {
+    const int64_t rest = iterator.dataset().size() - iterator.position();
+    const int64_t of_epoch = (rest + iterator.batch_size() - 1) / iterator.batch_size();
+    const int64_t whole = epochs - iterator.epoch() - 1;
+    return whole < 0 ? 0 : of_epoch + whole * iterator.batches_per_epoch();
+  }
   static dist::CurvePoint point(nn::Trainer& trainer, std::optional<double> loss,
                                 std::optional<double> accuracy) {
     const nn::Iterator& iterator = trainer.updater().iterator();
@@ -50,7 +57,7 @@ class Report final : public nn::Extension {
     return {.step = trainer.step(),
             .loss = loss,
             .accuracy = accuracy,
-            .steps = epochs * iterator.batches_per_epoch(),
+            .steps = trainer.step() + steps_left(iterator, epochs),
             .epoch = trainer.epoch() + (iterator.is_new_epoch() ? 0 : 1),
             .epochs = epochs};
   }

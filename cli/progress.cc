@@ -79,6 +79,7 @@ void ProgressDisplay::on_start(nn::Trainer& trainer) {
   start_ = drawn_ = epoch_start_ = trained_ = steady_seconds();
   marks_.push_back({start_, 0});
   seen_ = samples_seen(trainer);
+  data_wait_ = trainer.updater().iterator().wait_seconds();
   if (terminal().live && trainer.epoch() < trainer.options().epochs) draw(trainer);
 }
 

@@ -240,6 +240,7 @@ int run_command(const TrainCommand& c) {
         "%s\n",
         from ? ("continuing from " + *from).c_str()
              : ("no checkpoint in " + c.checkpoint + ": starting from the beginning").c_str());
+    if (c.recipe.learning_rate) updater->scale_learning_rate(1);
   }
   catch_interrupts();
   run(training);

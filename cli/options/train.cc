@@ -127,7 +127,7 @@ CommandText add_options(OptionSet& set, TrainCommand& c) {
           ", or auto, auto:time or auto:usage",
       is_batch_size,
       "Samples in a minibatch. auto: a size with a short epoch, found by a few iterations before "
-      "training. auto:time, auto:usage: the paper's methods (default: the recipe's, else 64)");
+      "training. auto:time and auto:usage try more sizes (default: the recipe's, else 64)");
   set.whole("--accumulate", c.accumulate, {1, 1 << 20},
             "Minibatches in a step. Their gradients are added, so a step needs only the memory of "
             "one");

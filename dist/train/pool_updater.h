@@ -45,6 +45,7 @@ class PoolUpdater : public nn::Updater {
   /// TrustOptions::undo_steps. If training diverges after unchecked results, these steps are
   /// trained again and every result is checked. Throws nn::Diverged if they diverge again.
   Result update() override;
+  bool computes_alone() const override { return false; }
 
   /// Uses the pool from now on. Further calls have no effect.
   void join() { joined_ = true; }

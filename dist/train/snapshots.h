@@ -5,8 +5,8 @@
 
 #include <cstdint>
 #include <deque>
-#include <vector>
 
+#include "nn/train/run_snapshot.h"
 #include "nn/train/updater.h"
 
 namespace kaiseki::dist {
@@ -23,24 +23,16 @@ class Snapshots {
   void keep();
   bool empty() const { return ring_.empty(); }
   /// The first step that can be trained again. Must not be called if empty().
-  int64_t oldest() const { return ring_.front().step; }
+  int64_t oldest() const { return ring_.front().step(); }
   /// Restores the newest snapshot that is not after `step`, or else the oldest. Returns its step.
   /// Must not be called if empty().
   int64_t restore(int64_t step);
 
  private:
-  struct Snapshot {
-    int64_t step = 0;
-    nn::IteratorState iterator = {};
-    uint64_t random_position = 0;
-    std::vector<Tensor> values = {};  // copies of tensors(), on the host
-  };
-  std::vector<Tensor> tensors();
-
   nn::Updater& updater_;
   int64_t steps_, every_ = 1;
   size_t most_ = 2;
-  std::deque<Snapshot> ring_;  // the oldest first
+  std::deque<nn::RunSnapshot> ring_;  // the oldest first
 };
 
 }  // namespace kaiseki::dist

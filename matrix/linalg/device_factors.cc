@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/linalg/device_factors.h"
 
+#include <algorithm>
 #include <numeric>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "matrix/linalg/batch.h"
@@ -125,8 +128,7 @@ DeviceCholesky cholesky_on_device(const Tensor& a) {
   const int64_t n = a.dim(0);
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t end = std::min(begin + kBlock, n), width = end - begin;
-    // Transposed: the first rows of the panel are the upper triangle U, the rest is U^-T times the
-    // columns below.
+    // Transposed, so the panel begins with the upper triangle of factor_cholesky().
     Tensor panel = on_host(l(Slice(begin), Slice(begin, end)).transpose());
     const MatrixView<float> rows = host_view(panel);
     const MatrixView<float> triangle = rows.block(0, 0, width, width);

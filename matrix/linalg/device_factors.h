@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Factorizations of one large f32 matrix on its device. Blocks of columns are factored in host
-// memory, and matrix products run on the device (Tomov, Dongarra and Baboulin, "Towards dense
-// linear algebra for hybrid GPU accelerated manycore systems", 2010).
+// memory, and matrix products run on the device. The source is Tomov, Dongarra and Baboulin,
+// "Towards dense linear algebra for hybrid GPU accelerated manycore systems", 2010.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace kaiseki::linalg {
 /// Smaller matrices take less time on the CPU.
 inline constexpr int64_t kDeviceSize = 1024;
 
-/// check_matrices(). Returns whether a is one f32 matrix on a device other than the CPU, with
-/// kDeviceSize rows and columns or more.
+/// Calls check_matrices(). Returns whether a is one f32 matrix on a device other than the CPU. It
+/// must have kDeviceSize rows and columns or more.
 bool factors_on_device(const Tensor& a, std::string_view name);
 /// Throws LinearAlgebraError for NaN and infinity.
 void check_finite_on_device(const Tensor& a, std::string_view name);

@@ -34,6 +34,12 @@ void Workspace::set_limit(std::optional<uint64_t> bytes) {
   derived_.clear();
 }
 
+void Workspace::restart(uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  set_limit(limit_);
+  if (!limit_) reserve(bytes);
+}
+
 void Workspace::request_sizes(std::span<const uint64_t> bytes, const Caller& caller) {
   if (bytes.empty()) return;
   std::lock_guard lock(mutex_);

@@ -27,6 +27,9 @@ class Workspace {
   /// Limits the block to this many bytes; 0 means no block. Without a value, the workspace is
   /// automatic: grow() chooses a useful size that is free. Releases the current block.
   void set_limit(std::optional<uint64_t> bytes);
+  /// Forgets the block and all requests since the start, but keeps the limit. Then takes a block of
+  /// this size, like reserve().
+  void restart(uint64_t bytes);
 
   /// Identifies a convolution: the storage of its filter, the filter's offset, and the direction.
   using Caller = std::tuple<const void*, int64_t, int>;

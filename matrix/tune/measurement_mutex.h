@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The lock of measurements.
 #pragma once
 
 #include <mutex>

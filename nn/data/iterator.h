@@ -53,8 +53,8 @@ class Iterator {
   void set_batch_size(int64_t batch_size);
   const Dataset& dataset() const { return *dataset_; }
 
-  /// Seconds that next() has waited for batches. The first batch after the start or restore() does
-  /// not count, because it cannot be prepared ahead.
+  /// Seconds that next() has waited for batches. The first batch after the start, restore() or
+  /// set_batch_size() does not count, because it cannot be prepared ahead.
   double wait_seconds() const { return wait_seconds_; }
 
   IteratorState state() const { return state_; }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// OnnxGraph: the operators and tensors that a network's layers write.
 #pragma once
 
 #include <deque>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.h"
 #include "nn/train/state_text.h"
@@ -11,23 +12,35 @@
 namespace kaiseki::nn {
 namespace {
 
-constexpr size_t kMostProbes = 6;
-constexpr int64_t kLargestRatio = 4;
+constexpr int kMostAttempts = 6;
+/// Between `start` and the smallest and the largest size that are tried.
+constexpr int64_t kFar = 4;
 constexpr double kGoodFit = 0.05, kNearShortest = 0.03;
 /// Of the paper's strategies.
 constexpr int kMostRounds = 100, kRoundsOfCheck = 5, kIterations = 3;
 constexpr double kUseTarget = 0.99, kTimeTolerance = 0.05;
 constexpr int64_t kSizeTolerance = 5;
 
-/// 1, 2, 3, 4, 6, 8, 12, 16, ..., `largest`: sizes of which one is near every size.
-std::vector<int64_t> candidates(int64_t largest) {
-  std::vector<int64_t> sizes;
-  for (int64_t power = 1; power < largest; power *= 2) {
-    sizes.push_back(power);
-    if (power % 2 == 0 && power / 2 * 3 < largest) sizes.push_back(power / 2 * 3);
-  }
-  sizes.push_back(largest);
+/// `smallest`, the numbers 2^n and 3 * 2^n up to `largest`, and `largest`.
+std::vector<int64_t> candidates(int64_t smallest, int64_t largest) {
+  std::vector<int64_t> sizes = {smallest};
+  for (int64_t power = 2; power < largest; power *= 2)
+    for (int64_t size : {power, power / 2 * 3})
+      if (size > smallest && size < largest) sizes.push_back(size);
+  if (largest > smallest) sizes.push_back(largest);
   return sizes;
+}
+
+/// Halves the size until it fits the memory.
+template <class Fits>
+int64_t fitting_size(int64_t start, const MinibatchTrials& trials, const Fits& fits) {
+  int64_t size = std::clamp<int64_t>(start, 1, trials.samples());
+  while (!fits(size)) {
+    if (size == 1)
+      throw Error(message("batch size", "expected memory for one sample, got too little"));
+    size /= 2;
+  }
+  return size;
 }
 
 double iterations_of_epoch(int64_t samples, int64_t size) {
@@ -51,8 +64,8 @@ class GrowingStep {
 }  // namespace
 
 bool FitEpochTime::probe(MinibatchTrials& trials, int64_t size) {
-  const int iterations = size <= 64 ? 3 : 1;
-  const std::optional<MinibatchTrials::Trial> trial = trials.run(size, iterations);
+  ++attempts_;
+  const std::optional<MinibatchTrials::Trial> trial = trials.run(size, size <= 64 ? 3 : 1);
   if (!trial) return false;
   probes_.push_back({size, trial->seconds});
   std::ranges::sort(probes_, {}, &Probe::size);
@@ -97,48 +110,41 @@ double FitEpochTime::seconds_of(int64_t size) const {
 
 int64_t FitEpochTime::choose(MinibatchTrials& trials, int64_t start) {
   probes_.clear();
-  int64_t most = std::min(kLargestRatio * start, trials.samples());
-  int64_t size = std::clamp<int64_t>(start, 1, most);
-  while (!probe(trials, size)) {
-    if (size == 1)
-      throw Error(message("batch size", "expected memory for one sample, got too little"));
-    most = size - 1;
-    size /= 2;
-  }
+  attempts_ = 0;
+  const int64_t size = fitting_size(start, trials, [&](int64_t one) { return probe(trials, one); });
   // Far smaller and far larger sizes show the fixed part of the time.
-  for (int64_t other : {size / 4, size * 4}) {
-    other = std::clamp<int64_t>(other, 1, most);
-    const bool known = std::ranges::find(probes_, other, &Probe::size) != probes_.end();
-    if (!known && !probe(trials, other)) most = other - 1;
-  }
+  for (int64_t other : {size / kFar, std::min(size * kFar, trials.samples())})
+    if (other >= 1 && other != size) probe(trials, other);
   bool good = fits_well();
-  while (!good && probes_.size() < kMostProbes) {
-    // Divides the largest gap, beyond the largest probe included.
-    int64_t best = 0;
-    double gap = 1.5;
-    for (size_t i = 0; i < probes_.size(); ++i) {
-      const int64_t low = probes_[i].size;
-      const int64_t high = i + 1 < probes_.size() ? probes_[i + 1].size : most;
-      const double ratio = static_cast<double>(high) / static_cast<double>(low);
-      if (ratio <= gap) continue;
-      gap = ratio;
-      best = i + 1 < probes_.size() ? std::llround(static_cast<double>(low) * std::sqrt(ratio))
-                                    : std::min(most, 4 * low);
-    }
-    if (best == 0) break;
-    if (!probe(trials, best)) most = best - 1;
+  while (!good && attempts_ < kMostAttempts) {
+    const auto between = middle_of_largest_gap();
+    if (!between || !probe(trials, *between)) break;
     good = fits_well();
   }
-  // Nothing is known of the memory for sizes beyond the probes.
-  return smallest_near_shortest(trials.samples(), std::min(most, probes_.back().size), good);
+  return smallest_near_shortest(trials.samples(), good);
 }
 
-int64_t FitEpochTime::smallest_near_shortest(int64_t samples, int64_t most, bool good) const {
+std::optional<int64_t> FitEpochTime::middle_of_largest_gap() const {
+  constexpr double kLeastGap = 1.5;
+  std::optional<int64_t> middle;
+  double gap = kLeastGap;
+  for (size_t i = 0; i + 1 < probes_.size(); ++i) {
+    const auto low = static_cast<double>(probes_[i].size);
+    const double ratio = static_cast<double>(probes_[i + 1].size) / low;
+    if (ratio <= gap) continue;
+    gap = ratio;
+    middle = std::llround(low * std::sqrt(ratio));
+  }
+  return middle;
+}
+
+/// Only sizes between the probes: others may not fit the memory, or change the training too much.
+int64_t FitEpochTime::smallest_near_shortest(int64_t samples, bool good) const {
   const auto epoch = [&](int64_t b) {
     const double seconds = good ? fixed_ + each_ * static_cast<double>(b) : seconds_of(b);
     return seconds * iterations_of_epoch(samples, b);
   };
-  const std::vector<int64_t> sizes = candidates(most);
+  const std::vector<int64_t> sizes = candidates(probes_.front().size, probes_.back().size);
   double shortest = epoch(sizes[0]);
   for (int64_t b : sizes) shortest = std::min(shortest, epoch(b));
   return *std::ranges::find_if(
@@ -148,13 +154,12 @@ int64_t FitEpochTime::smallest_near_shortest(int64_t samples, int64_t most, bool
 int64_t EpochTimeMinimize::choose(MinibatchTrials& trials, int64_t start) {
   GrowingStep step;
   const int64_t most = trials.samples();
-  int64_t size = std::clamp<int64_t>(start, 1, most), last = size;
+  std::optional<MinibatchTrials::Trial> trial;
+  const auto fits = [&](int64_t one) { return (trial = trials.run(one, kIterations)).has_value(); };
+  int64_t size = fitting_size(start, trials, fits);
   std::vector<double> figures;
   double first = 0;
-  for (rounds_ = 1; rounds_ <= kMostRounds; ++rounds_) {
-    const auto trial = trials.run(size, kIterations);
-    if (!trial) return last;
-    last = size;
+  for (rounds_ = 1;; ++rounds_) {
     const double epoch = trial->seconds * iterations_of_epoch(most, size);
     if (rounds_ == 1) first = epoch;
     figures.push_back(epoch / first);
@@ -162,54 +167,65 @@ int64_t EpochTimeMinimize::choose(MinibatchTrials& trials, int64_t start) {
       const auto [low, high] = std::minmax_element(figures.end() - kRoundsOfCheck, figures.end());
       if (*high - *low <= kTimeTolerance) return size;
     }
-    size = step.next(size, true, most);
+    const int64_t larger = step.next(size, true, most);
+    if (rounds_ == kMostRounds || larger == size || !fits(larger)) return size;
+    size = larger;
   }
-  return last;
 }
 
 int64_t UsageMaximize::choose(MinibatchTrials& trials, int64_t start) {
   GrowingStep step;
-  int64_t most = trials.samples(), size = std::clamp<int64_t>(start, 1, most);
+  std::optional<MinibatchTrials::Trial> trial;
+  const auto fits = [&](int64_t one) { return (trial = trials.run(one, kIterations)).has_value(); };
+  int64_t most = trials.samples(), size = fitting_size(start, trials, fits);
   std::vector<int64_t> sizes;
-  for (rounds_ = 1; rounds_ <= kMostRounds; ++rounds_) {
-    const auto trial = trials.run(size, kIterations);
-    if (trial) sizes.push_back(size);
-    if (!trial) most = std::max<int64_t>(1, size - 1);
-    if (sizes.size() >= kRoundsOfCheck && rounds_ % kRoundsOfCheck == 0) {
+  for (rounds_ = 1;; ++rounds_) {
+    sizes.push_back(size);
+    if (rounds_ % kRoundsOfCheck == 0) {
       const auto [low, high] = std::minmax_element(sizes.end() - kRoundsOfCheck, sizes.end());
       if (*high - *low <= kSizeTolerance) return size;
     }
-    size = step.next(std::min(size, most), trial && trial->use < kUseTarget, most);
+    if (rounds_ == kMostRounds) return size;
+    const int64_t next = step.next(size, trial->use < kUseTarget, most);
+    if (fits(next)) {
+      size = next;
+    } else {  // stays at the largest size that fits
+      most = size;
+      if (!fits(size)) return size;
+    }
   }
-  return sizes.empty() ? 1 : sizes.back();
 }
 
 MinibatchSizeOptimizer::MinibatchSizeOptimizer(std::unique_ptr<MinibatchStrategy> strategy,
-                                               bool scales_rate)
-    : strategy_(std::move(strategy)), scales_rate_(scales_rate) {}
+                                               const MinibatchSizeOptions& options)
+    : strategy_(std::move(strategy)), options_(options) {
+  if (!strategy_) throw Error(message("batch size", "expected a strategy, got none"));
+}
 
 void MinibatchSizeOptimizer::on_start(Trainer& trainer) {
-  Iterator& iterator = trainer.updater().iterator();
-  if (!size_) {
-    const auto given = static_cast<double>(iterator.batch_size());
-    UpdaterTrials trials(trainer.updater());
-    size_ = strategy_->choose(trials, iterator.batch_size());
-    if (scales_rate_) rate_scale_ = std::sqrt(static_cast<double>(*size_) / given);
-  }
-  iterator.set_batch_size(*size_);
-  trainer.updater().scale_learning_rate(rate_scale_);
+  Updater& updater = trainer.updater();
+  if (!options_.scales_rate) updater.scale_learning_rate(1);
+  if (trainer.epoch() >= trainer.options().epochs) return;
+  if (!size_) try {
+      const int64_t given = updater.iterator().batch_size();
+      {
+        UpdaterTrials trials(updater, options_.stopped);
+        size_ = strategy_->choose(trials, given);
+      }
+      const double ratio = static_cast<double>(*size_) / static_cast<double>(given);
+      if (options_.scales_rate) updater.scale_learning_rate(std::sqrt(ratio));
+    } catch (const TrialsStopped&) {
+      return trainer.stop("interrupted");
+    }
+  updater.iterator().set_batch_size(*size_);
 }
 
 void MinibatchSizeOptimizer::save(Metadata& state) const {
-  if (!size_) return;
-  put(state, "minibatch.size", *size_);
-  put(state, "minibatch.rate_scale", rate_scale_);
+  if (size_) put(state, "minibatch.size", *size_);
 }
 
 void MinibatchSizeOptimizer::restore(const Metadata& state) {
-  if (!state.contains("minibatch.size")) return;
-  size_ = get<int64_t>(state, "minibatch.size");
-  rate_scale_ = get<double>(state, "minibatch.rate_scale");
+  if (state.contains("minibatch.size")) size_ = get<int64_t>(state, "minibatch.size");
 }
 
 }  // namespace kaiseki::nn

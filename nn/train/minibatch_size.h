@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The automatic size of a minibatch: a strategy runs a few iterations with several sizes before
-// training starts, and chooses one. It leaves no trace in the run ("Automatic minibatch size").
+// The automatic size of a minibatch. Before training starts, a strategy runs a few iterations with
+// several sizes and chooses one. They leave no trace in the run.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "nn/train/extension.h"
@@ -23,8 +23,8 @@ class MinibatchStrategy {
 
 /// Fits the time of an iteration, a + c b for b samples, to at most 6 sizes. Chooses the smallest
 /// size whose epoch takes at most 3 % more than the shortest. More than 3 sizes are tried only if
-/// one of them differs from the fit by more than 5 %. The size is at most four times `start`,
-/// because a larger one needs another recipe.
+/// one of them differs from the fit by more than 5 %. The size is from a quarter of `start` to four
+/// times `start`, because others need another recipe.
 class FitEpochTime : public MinibatchStrategy {
  public:
   struct Probe {
@@ -39,10 +39,12 @@ class FitEpochTime : public MinibatchStrategy {
  private:
   bool probe(MinibatchTrials& trials, int64_t size);
   double seconds_of(int64_t size) const;
-  int64_t smallest_near_shortest(int64_t samples, int64_t most, bool good) const;
+  std::optional<int64_t> middle_of_largest_gap() const;
+  int64_t smallest_near_shortest(int64_t samples, bool good) const;
   bool fits_well();
 
   std::vector<Probe> probes_;
+  int attempts_ = 0;
   double fixed_ = 0, each_ = 0;  // a and c
 };
 
@@ -68,12 +70,19 @@ class UsageMaximize : public MinibatchStrategy {
   int rounds_ = 0;
 };
 
-/// Sets the size before the first iteration. A resumed run keeps the size of its checkpoint.
+struct MinibatchSizeOptions {
+  /// The learning rate changes with the square root of the size (Krizhevsky 2014, "One weird trick
+  /// for parallelizing convolutional neural networks", section 5).
+  bool scales_rate = true;
+  std::function<bool()> stopped = {};  // true ends the trials and the training
+};
+
+/// Sets the size before the first iteration. A resumed run keeps the size of its checkpoint. Not
+/// for a training over a pool.
 class MinibatchSizeOptimizer : public Extension {
  public:
-  /// With `scales_rate`, the learning rate changes with the square root of the size (Krizhevsky
-  /// 2014, "One weird trick for parallelizing convolutional neural networks", section 5).
-  MinibatchSizeOptimizer(std::unique_ptr<MinibatchStrategy> strategy, bool scales_rate);
+  explicit MinibatchSizeOptimizer(std::unique_ptr<MinibatchStrategy> strategy,
+                                  const MinibatchSizeOptions& options = {});
   void on_start(Trainer& trainer) override;
   void save(Metadata& state) const override;
   void restore(const Metadata& state) override;
@@ -83,8 +92,7 @@ class MinibatchSizeOptimizer : public Extension {
 
  private:
   std::unique_ptr<MinibatchStrategy> strategy_;
-  bool scales_rate_;
-  double rate_scale_ = 1;
+  MinibatchSizeOptions options_;
   std::optional<int64_t> size_;
 };
 

@@ -3,70 +3,79 @@
 
 #include <algorithm>
 #include <ctime>
-#include <functional>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/log.h"
 #include "matrix/memory/allocator.h"
-#include "matrix/ops/copy.h"
+#include "matrix/memory/workspace.h"
 #include "matrix/threads.h"
 #include "nn/train/updater.h"
 
 namespace kaiseki::nn {
+namespace {
 
-UpdaterTrials::UpdaterTrials(Updater& updater)
+/// The mean of the upper half.
+double upper_half(std::vector<double> values) {
+  std::ranges::sort(values, std::greater());
+  values.resize((values.size() + 1) / 2);
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+UpdaterTrials::UpdaterTrials(Updater& updater, std::function<bool()> stopped)
     : updater_(updater),
-      iterator_(updater.iterator().state()),
+      stopped_(std::move(stopped)),
       batch_size_(updater.iterator().batch_size()),
-      steps_(updater.optimizer().steps()),
-      random_position_(updater.network().random_position()) {
-  Network& network = updater.network();
-  const auto keep = [&](const Tensor& place) { kept_.push_back({place, place.clone()}); };
-  for (const Parameter& parameter : network.parameters()) keep(parameter.value);
-  for (const State& state : network.states()) keep(state.value);
-  for (const State& state : updater.optimizer().states(network.parameters())) keep(state.value);
+      workspace_(updater.network().device().workspace().size()) {
+  if (!updater.computes_alone())
+    throw Error(message("batch size", "expected steps that this machine computes alone"));
+  before_.keep(updater);
 }
 
 UpdaterTrials::~UpdaterTrials() {
-  restore();
-  updater_.iterator().set_batch_size(batch_size_);
-  updater_.network().device().memory().trim();
+  const Device device = updater_.network().device();
+  try {
+    before_.restore(updater_);
+    updater_.iterator().set_batch_size(batch_size_);
+    device.memory().trim();
+    device.workspace().restart(workspace_);
+    device.memory().reset_peak();
+  } catch (const Error& error) {  // the device is lost, so the next step fails
+    log_warning(error.what());
+  }
 }
 
-/// The gradients need no copy: the next iteration sets them to zero, or to a multiple of the
-/// velocity, which is a state of the optimizer.
-void UpdaterTrials::restore() {
-  for (Kept& one : kept_) copy(one.value, one.place);
-  updater_.optimizer().set_steps(steps_);
-  updater_.network().set_random_position(random_position_);
-  updater_.iterator().restore(iterator_);
+double UpdaterTrials::seconds_of_step() {
+  if (stopped_ && stopped_()) throw TrialsStopped(message("batch size", "stopped"));
+  const double start = steady_seconds();
+  updater_.update();
+  updater_.network().device().synchronize();
+  return steady_seconds() - start;
 }
 
 std::optional<MinibatchTrials::Trial> UpdaterTrials::run(int64_t size, int iterations) {
-  restore();
+  before_.restore(updater_);
   updater_.iterator().set_batch_size(size);
-  const Device device = updater_.network().device();
-  const auto seconds_of_one = [&] {
-    const double start = steady_seconds();
-    updater_.update();
-    device.synchronize();
-    return steady_seconds() - start;
-  };
+  const int64_t whole = std::min(size * updater_.accumulate(), samples());
   try {
-    seconds_of_one();
+    seconds_of_step();
     std::vector<double> times, uses;
-    for (int i = 0; i < iterations; ++i) {
+    while (std::ssize(times) < iterations) {
+      const bool counts = updater_.samples_of_step() == whole;
       const std::clock_t begin = std::clock();
-      times.push_back(seconds_of_one());
+      const double seconds = seconds_of_step();
+      if (!counts) continue;
       const double busy = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-      uses.push_back(std::min(1.0, busy / (times.back() * thread_count())));
+      times.push_back(seconds);
+      uses.push_back(std::min(1.0, busy / (seconds * thread_count())));
     }
-    std::ranges::sort(uses, std::greater());
-    uses.resize((uses.size() + 1) / 2);
-    return Trial{
-        .seconds = *std::ranges::min_element(times),
-        .use = std::accumulate(uses.begin(), uses.end(), 0.0) / static_cast<double>(uses.size())};
+    const double minibatches = static_cast<double>(whole) / static_cast<double>(size);
+    return Trial{.seconds = *std::ranges::min_element(times) / minibatches,
+                 .use = upper_half(std::move(uses))};
   } catch (const OutOfMemory&) {
     updater_.network().device().memory().trim();
     return std::nullopt;

@@ -1,57 +1,61 @@
 // SPDX-License-Identifier: MIT
-// Trials of minibatch sizes, which leave no trace in the run.
+// Trials of minibatch sizes. They leave no trace in the run.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <vector>
 
-#include "nn/data/iterator.h"
-#include "nn/parameter.h"
+#include "base/error.h"
+#include "nn/train/run_snapshot.h"
 
 namespace kaiseki::nn {
 
 class Updater;
 
+/// The user stopped the trials.
+class TrialsStopped : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A strategy (nn/train/minibatch_size.h) measures through this interface. Tests simulate devices.
 class MinibatchTrials {
  public:
   struct Trial {
-    double seconds;  // the least of one iteration
+    double seconds;  // the least of one minibatch
     double use;      // of the CPU's threads, from 0 to 1: the mean of the upper half of iterations
   };
 
   virtual ~MinibatchTrials() = default;
   /// Runs 1 or more iterations of this size. Returns nothing if they do not fit the memory.
   virtual std::optional<Trial> run(int64_t size, int iterations) = 0;
-  /// Of an epoch.
+  /// The samples of an epoch.
   virtual int64_t samples() const = 0;
 };
 
-/// Trials with an updater. The destructor restores the weights, the states, the optimizer, the
-/// random streams and the iterator, bit for bit. Only measurements of the tuner stay.
+/// Trials with an updater. The destructor restores the run bit for bit (RunSnapshot), with the size
+/// of the workspace. Only measurements of the tuner stay.
 class UpdaterTrials : public MinibatchTrials {
  public:
-  /// `updater` must live as long as this. Copies its weights and states.
-  explicit UpdaterTrials(Updater& updater);
+  /// `updater` must live as long as this. If `stopped` returns true, run() throws TrialsStopped.
+  explicit UpdaterTrials(Updater& updater, std::function<bool()> stopped = {});
   ~UpdaterTrials() override;
   UpdaterTrials(const UpdaterTrials&) = delete;
 
-  /// The first iteration of a size is not counted, because it measures convolutions.
+  /// The first iteration of a size is not counted, because it measures convolutions. A shorter one
+  /// at the end of an epoch is not counted either.
   std::optional<Trial> run(int64_t size, int iterations) override;
   int64_t samples() const override;
 
  private:
-  void restore();
+  double seconds_of_step();
 
-  struct Kept {
-    Tensor place, value;
-  };
   Updater& updater_;
-  std::vector<Kept> kept_;
-  IteratorState iterator_;
-  int64_t batch_size_, steps_;
-  uint64_t random_position_;
+  std::function<bool()> stopped_;
+  RunSnapshot before_;
+  int64_t batch_size_;
+  uint64_t workspace_;
 };
 
 }  // namespace kaiseki::nn

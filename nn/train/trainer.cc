@@ -89,6 +89,7 @@ Metadata Trainer::state() {
   put(state, "iterator.batch_size", updater_.iterator().batch_size());
   put(state, "iterator.samples", updater_.iterator().dataset().size());
   put(state, "accumulate", updater_.accumulate());
+  put(state, "rate_scale", updater_.learning_rate_scale());
   put(state, "totals.samples", totals.samples);
   put(state, "totals.loss_sum", totals.loss_sum);
   put(state, "totals.classified", totals.classified);
@@ -112,6 +113,7 @@ void Trainer::restore(const Metadata& state) {
   iterator.epoch = get<int64_t>(state, "iterator.epoch");
   iterator.position = get<int64_t>(state, "iterator.position");
   updater_.iterator().restore(iterator);
+  if (state.contains("rate_scale")) updater_.scale_learning_rate(get<double>(state, "rate_scale"));
   restored_size_ = get<int64_t>(state, "iterator.batch_size") *
                    (state.contains("accumulate") ? get<int64_t>(state, "accumulate") : 1);
   MetricTotals totals;

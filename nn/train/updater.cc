@@ -43,6 +43,10 @@ const Batch& Updater::next_batch() {
 Updater::Result Updater::accumulated() {
   const int64_t samples = samples_of_step();
   const uint64_t position = network_.random_position();
+  struct Reset {
+    Network& network;
+    ~Reset() { network.set_first_sample(0); }
+  } reset{network_};
   Tensor loss;
   std::vector<Tensor> outputs, labels;
   for (int64_t first = 0; first < samples;) {
@@ -61,7 +65,6 @@ Updater::Result Updater::accumulated() {
     labels.push_back(batch_.labels);
     first += batch_.labels.dim(0);
   }
-  network_.set_first_sample(0);
   return {loss, concatenate(outputs, 0), concatenate(labels, 0)};
 }
 

@@ -17,17 +17,18 @@ class Updater {
  public:
   /// All three must live as long as this. Each iteration accumulates the gradients of `accumulate`
   /// minibatches, and of fewer at the end of an epoch. The step is then that of one minibatch with
-  /// all samples, but for batch normalization. Throws Error if the schedule is not valid, or if
+  /// all samples, except in batch normalization. Throws Error if the schedule is not valid, or if
   /// `accumulate` is below 1.
   Updater(Network& network, Optimizer& optimizer, Iterator& iterator, const Schedule& schedule,
           int64_t accumulate = 1);
 
   virtual ~Updater() = default;
 
+  /// Of all minibatches of the iteration.
   struct Result {
     Tensor loss, output;  // on the network's device; reading them waits for the device
     Tensor labels;        // on the host
-  };                      // of all minibatches of the iteration
+  };
   /// Does not wait for the device.
   virtual Result update();
 
@@ -37,7 +38,10 @@ class Updater {
   double learning_rate() const;
   /// From now on, multiplies the schedule's rates by `factor`.
   void scale_learning_rate(double factor) { rate_scale_ = factor; }
+  double learning_rate_scale() const { return rate_scale_; }
   int64_t accumulate() const { return accumulate_; }
+  /// Returns whether update() depends on this process alone, so that steps can be repeated.
+  virtual bool computes_alone() const { return true; }
 
   Network& network() { return network_; }
   Optimizer& optimizer() { return optimizer_; }

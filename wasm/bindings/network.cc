@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "matrix/ops/copy.h"
@@ -57,6 +58,12 @@ void share(std::span<T> to, std::span<T> from) {
   }
 }
 
+/// After a step of trainStep(), the gradients may be an optimizer's velocity.
+void check_gradients(Network& network, std::string_view name) {
+  if (network.gradients().momentum != 0)
+    throw Error(message(name, "expected gradients of backward(), got those of trainStep()"));
+}
+
 Parameter& parameter(Network& network, int index) {
   return network.parameters()[static_cast<size_t>(index)];
 }
@@ -105,13 +112,20 @@ KAISEKI_EXPORT int kaiseki_backward(Network* network, const Tensor* x, const Ten
   });
 }
 KAISEKI_EXPORT const std::byte* kaiseki_gradients_gather(Network* network) {
-  return guarded([&] { return return_bytes(gather_tar(*network)); });
+  return guarded([&] {
+    check_gradients(*network, "gatherTar");
+    return return_bytes(gather_tar(*network));
+  });
 }
 KAISEKI_EXPORT int kaiseki_gradients_add(Network* network, const std::byte* tar, size_t size) {
-  return guarded([&] { return add_tar(*network, {tar, size}), 1; });
+  return guarded([&] {
+    check_gradients(*network, "addTar");
+    return add_tar(*network, {tar, size}), 1;
+  });
 }
 KAISEKI_EXPORT int kaiseki_step(Network* network, Optimizer* optimizer, double learning_rate) {
   return guarded([&] {
+    check_gradients(*network, "step");
     optimizer->step(network->parameters(), network->gradients(), learning_rate);
     return 1;
   });

@@ -145,7 +145,7 @@ export class Network implements Disposable {
   ): Promise<{ loss: number; correct: number }>;
   /** Computes the gradients of a batch. Resolves to the same figures. step() uses the gradients. */
   backward(x: Tensor, targets: Tensor): Promise<{ loss: number; correct: number }>;
-  /** All gradients as one tar buffer. Send it to another program, which adds it with addTar(). */
+  /** All gradients of backward() as one tar buffer. Send it to another program, which adds it with addTar(). */
   gatherTar(): Promise<Uint8Array>;
   /** Adds the gradients of another network's gatherTar(). Rejects, and changes nothing, for other bytes. */
   addTar(tar: Uint8Array): Promise<void>;

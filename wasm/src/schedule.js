@@ -16,17 +16,19 @@ export function checkSchedule({ name = 'constant', epochs, done = 0, warmup = 0,
 /** Whether the schedule has ended after `epochs` epochs. */
 export const isOver = (schedule, epochs) => (schedule.done ?? 0) + epochs >= schedule.epochs - EXACT;
 
-/** The rate of the minibatch that begins after `epochs` epochs and has the part `share` of an epoch's samples. */
-export function rateAt(schedule, base, epochs, share) {
+/** The rate of a minibatch of `batch` samples that begins after `epochs` epochs of `count` samples. */
+export function rateAt(schedule, base, epochs, batch, count) {
   const { name = 'constant', done = 0, warmup = 0, stepSize, gamma = 0.1, minimumRate = 0 } = schedule;
-  const at = done + epochs,
+  const samples = (length) => Math.round(length * count);
+  const first = samples(done + epochs),
+    rise = samples(warmup),
     least = Math.min(minimumRate, base);
   let rate = base;
-  if (name === 'step') rate *= gamma ** Math.floor(at / stepSize + EXACT);
+  if (name === 'step') rate *= gamma ** Math.floor(first / Math.max(1, samples(stepSize)));
   else if (name !== 'constant') {
-    const length = Math.max(EXACT, schedule.epochs - warmup);
-    const t = Math.min(1, Math.max(0, (at - warmup) / length));
+    const length = Math.max(1, Math.max(1, samples(schedule.epochs)) - rise);
+    const t = Math.min(1, Math.max(0, (first - rise) / length));
     rate = least + (base - least) * (name === 'linear' ? 1 - t : (1 + Math.cos(Math.PI * t)) / 2);
   }
-  return at < warmup - EXACT ? rate * Math.min(1, (at + share) / warmup) : rate;
+  return first < rise ? rate * Math.min(1, (first + batch) / rise) : rate;
 }

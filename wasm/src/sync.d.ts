@@ -147,7 +147,7 @@ export class Network implements Disposable {
   trainStep(optimizer: Optimizer, x: Tensor, targets: Tensor, learningRate?: number): { loss: number; correct: number };
   /** Computes the gradients of a batch. Returns the same figures. step() uses the gradients. */
   backward(x: Tensor, targets: Tensor): { loss: number; correct: number };
-  /** All gradients as one tar buffer. Send it to another program, which adds it with addTar(). */
+  /** All gradients of backward() as one tar buffer. Send it to another program, which adds it with addTar(). */
   gatherTar(): Uint8Array;
   /** Adds the gradients of another network's gatherTar(). Throws, and changes nothing, for other bytes. */
   addTar(tar: Uint8Array): void;

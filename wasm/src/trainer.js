@@ -77,7 +77,7 @@ export async function train(kaiseki, network, optimizer, data, settings, signal,
     const { batchSize } = settings;
     check('a batch size', batchSize);
     const learningRate = schedule
-      ? rateAt(schedule, settings.learningRate, samples / count, Math.min(batchSize, count - at) / count)
+      ? rateAt(schedule, settings.learningRate, samples / count, Math.min(batchSize, count - at), count)
       : settings.learningRate;
     const start = performance.now();
     if (at === 0 && (shuffle || !order))

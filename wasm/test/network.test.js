@@ -191,6 +191,10 @@ describe('networks', () => {
         const difference = Math.max(...value.sub(whole.parameters[i].value).toTypedArray().map(Math.abs));
         assert.ok(difference < 1e-6, `${name}: ${difference}`);
       });
+      const momentum = kaiseki.optimizer('momentum');
+      whole.trainStep(momentum, images, labels);
+      for (const call of [() => whole.step(momentum), () => whole.gatherTar(), () => whole.addTar(first)])
+        assert.throws(call, /expected gradients of backward\(\), got those of trainStep\(\)/);
     }));
 
   test('tidy() keeps a network that it returns', () => {

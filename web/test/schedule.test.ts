@@ -16,15 +16,18 @@ test.each([
   [{ name: 'cosine', warmup: 0.5 }, [0.002, 0.1, 0.09045084971874738, 3.947788485783e-6]],
   [{ name: 'linear', warmup: 1 }, [0.001, 0.051, 0.1, 0.0005]],
 ])('%j gives the rates of the command', (schedule, expected) => {
-  const rates = [0, 0.5, 1, 2.99].map((at) => rateAt({ epochs: 3, ...schedule }, 0.1, at, 1 / 100));
+  const rates = [0, 0.5, 1, 2.99].map((at) => rateAt({ epochs: 3, ...schedule }, 0.1, at, 1, 100));
   rates.forEach((rate, i) => expect(rate).toBeCloseTo(expected[i], 9));
 });
 
 test('counts the samples of a training that continues another', () => {
   const starts = Array.from({ length: 938 }, (_, i) => (64 * i) / 60_000);
   const linear = { name: 'linear', epochs: 1 };
-  starts.forEach((at, i) => expect(rateAt(linear, 60_000, at, 64 / 60_000)).toBeCloseTo(60_000 - 64 * i, 6));
-  starts.forEach((at) => expect(rateAt({ ...linear, epochs: 2, done: at }, 2, 1 - at, 64 / 60_000)).toBeCloseTo(1, 9));
+  starts.forEach((at, i) => expect(rateAt(linear, 60_000, at, 64, 60_000)).toBeCloseTo(60_000 - 64 * i, 6));
+  starts.forEach((at) => expect(rateAt({ ...linear, epochs: 2, done: at }, 2, 1 - at, 64, 60_000)).toBeCloseTo(1, 9));
+  // As in C++, a third of 1,000 samples is 333.
+  const thirds = { name: 'step', epochs: 1, stepSize: 1 / 3 };
+  expect([0.332, 0.333].map((at) => rateAt(thirds, 1, at, 1, 1000))).toEqual([1, 0.1]);
   expect([0.9, 1 - 1e-12].map((at) => isOver({ epochs: 3, done: 2 }, at))).toEqual([false, true]);
 });
 

@@ -3,6 +3,7 @@
 #include "matrix/backend/operations/cast.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 

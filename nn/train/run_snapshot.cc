@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "nn/train/run_snapshot.h"
+
+#include "matrix/ops/copy.h"
+#include "nn/train/updater.h"
+
+namespace kaiseki::nn {
+namespace {
+
+std::vector<Tensor> tensors_of(Updater& updater) {
+  Network& network = updater.network();
+  std::vector<Tensor> all;
+  for (const Parameter& one : network.parameters()) all.push_back(one.value);
+  for (const State& one : network.states()) all.push_back(one.value);
+  for (const State& one : updater.optimizer().states(network.parameters()))
+    all.push_back(one.value);
+  return all;
+}
+
+}  // namespace
+
+void RunSnapshot::keep(Updater& updater) {
+  const std::vector<Tensor> tensors = tensors_of(updater);
+  if (values_.empty())
+    for (const Tensor& one : tensors) values_.emplace_back(one.shape(), one.dtype(), Device::cpu());
+  for (size_t i = 0; i < tensors.size(); ++i) copy(tensors[i], values_[i]);
+  iterator_ = updater.iterator().state();
+  random_position_ = updater.network().random_position();
+  step_ = updater.step();
+}
+
+void RunSnapshot::restore(Updater& updater) const {
+  std::vector<Tensor> tensors = tensors_of(updater);
+  for (size_t i = 0; i < tensors.size(); ++i) copy(values_[i], tensors[i]);
+  updater.iterator().restore(iterator_);
+  updater.network().set_random_position(random_position_);
+  updater.optimizer().set_steps(step_);
+}
+
+uint64_t RunSnapshot::bytes() const {
+  uint64_t sum = 0;
+  for (const Tensor& one : values_) sum += one.bytes();
+  return sum;
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// RunSnapshot: a copy of everything that a step changes. It is in host memory.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "nn/data/iterator.h"
+
+namespace kaiseki::nn {
+
+class Updater;
+
+class RunSnapshot {
+ public:
+  /// Copies the weights, the states, the optimizer, the random streams and the iterator's position.
+  /// A second call reuses the memory.
+  void keep(Updater& updater);
+  /// The next step then has the same bits as after keep(). The gradients need no copy. The next
+  /// step sets them to zero, or to a multiple of the velocity, which belongs to the optimizer.
+  void restore(Updater& updater) const;
+
+  /// Of the optimizer.
+  int64_t step() const { return step_; }
+  const IteratorState& iterator() const { return iterator_; }
+  uint64_t bytes() const;
+
+ private:
+  std::vector<Tensor> values_;
+  IteratorState iterator_;
+  uint64_t random_position_ = 0;
+  int64_t step_ = 0;
+};
+
+}  // namespace kaiseki::nn
