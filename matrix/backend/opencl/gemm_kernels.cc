@@ -173,10 +173,7 @@ void gemm_direct(OpenclDevice& device, const GemmArgs& args) {
 }
 
 void gemm_f64(OpenclDevice& device, const GemmArgs& args) {
-  if (device.style() == Style::gpu && tile_fits<64, 16>(device, args))
-    tiled<64, 16>(device, args);
-  else
-    gemm_direct(device, args);
+  (tile_fits<64, 16>(device, args) ? tiled<64, 16> : gemm_direct)(device, args);
 }
 
 }  // namespace kaiseki::opencl

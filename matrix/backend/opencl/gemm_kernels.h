@@ -26,7 +26,7 @@ std::span<const GemmCandidate> gemm_candidates(Style style);
 /// Uses one work-item per element. Supports every product, including k = 0.
 void gemm_direct(OpenclDevice& device, const GemmArgs& args);
 
-/// A product of f64. Not tuned: GPUs use tiles, and CPUs one work-item per element.
+/// A product of f64. Not tuned: uses tiles if the device has room for them, else gemm_direct().
 void gemm_f64(OpenclDevice& device, const GemmArgs& args);
 
 }  // namespace kaiseki::opencl

@@ -47,12 +47,13 @@ struct Work {
 };
 
 /// A chain of operations with one number as its result.
-float chain(Device device, int64_t n) {
-  const Tensor x = random_tensor({n, n}, 1, device), y = random_tensor({n, n}, 2, device);
-  const Tensor z = elementwise("2 * x + y", {{"x", x}, {"y", y}});
+float chain(Device device, int64_t n, DType type = DType::f32) {
+  const Tensor narrow = random_tensor({n, n}, 1, device), x = cast(narrow, type),
+               y = cast(random_tensor({n, n}, 2, device), type);
+  const Tensor z = cast(elementwise("2 * x + 1", {{"x", narrow}}), type);
   const Tensor order = argsort(y.slice(1, 0, 1).contiguous().reshape({n}));
   const Tensor places = searchsorted(arange(n, DType::i32, device), order);
-  return sum(matmul(tril(z), x.slice(0, 0, n))).item() +
+  return cast(sum(matmul(tril(z), x.slice(0, 0, n))), DType::f32).item() +
          static_cast<float>(sum(places).item<int32_t>());
 }
 
@@ -61,12 +62,15 @@ float chain(Device device, int64_t n) {
 TEST_CASE("small tasks: a chain of new tensors runs on the CPU and transfers nothing") {
   for_each_other_device([](Device device) {
     CHECK(device.backend().small_task_limit() > 0);
-    for (int64_t n : {1, 7, 17}) {
-      CAPTURE(n);
-      const Work work;
-      CHECK(chain(device, n) == chain(Device::cpu(), n));
-      CHECK(work.none());
-    }
+    for (DType type : {DType::f32, DType::f64})
+      for (int64_t n : {1, 7, 17}) {
+        if (!device.holds(type)) continue;
+        CAPTURE(n);
+        CAPTURE(dtype_name(type));
+        const Work work;
+        CHECK(chain(device, n, type) == chain(Device::cpu(), n, type));
+        CHECK(work.none());
+      }
   });
   CHECK(Device::cpu().backend().small_task_limit() == 0);
 }
