@@ -16,6 +16,8 @@
 namespace kaiseki::cli {
 namespace {
 
+constexpr size_t kShown = 6;
+
 /// Chooses as another strategy does, and prints the times.
 class ShownStrategy : public nn::MinibatchStrategy {
  public:
@@ -29,8 +31,12 @@ class ShownStrategy : public nn::MinibatchStrategy {
     for (const auto& [samples, seconds] : recorded.epochs)
       tried.push_back(format_count(samples) + ": " +
                       (seconds ? format_number("%.3g", *seconds) : "too large"));
-    std::printf("batch size  %s (seconds of an epoch by size: %s)\n", format_count(size).c_str(),
-                join(tried, ", ").c_str());
+    const std::string times =
+        tried.size() <= kShown ? "seconds of an epoch by size: " + join(tried, ", ")
+                               : format_count(std::ssize(tried)) + " sizes from " +
+                                     format_count(recorded.epochs.begin()->first) + " to " +
+                                     format_count(recorded.epochs.rbegin()->first) + " were tried";
+    std::printf("batch size  %s (%s)\n", format_count(size).c_str(), times.c_str());
     std::fflush(stdout);
     return size;
   }

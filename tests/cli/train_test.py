@@ -78,7 +78,8 @@ def accumulates():
 def chooses_the_batch_size():
     for how in ("auto", "auto:usage"):
         done = train("--epochs", 1, "--batch-size", how, "--checkpoint", f"run-{how[5:]}", data="digits:600:1")
-        size = re.search(r"^batch size  (\d+), of the epochs with", done.stdout, re.M)
+        size = re.search(r"^batch size  \d+ \((seconds of an epoch by size: 16: |\d+ sizes from \d+ to \d+ were tried)",
+                         done.stdout, re.M)
         check("in batches of an automatic size" in done.stdout and size, "the first lines show the choice", done.stdout)
     again = train("--epochs", 2, "--batch-size", "auto", "--checkpoint", "run-", "--resume", data="digits:600:1")
     check("batch size" not in again.stdout and "epoch 2/2" in again.stdout and "steps had" not in again.stderr,
