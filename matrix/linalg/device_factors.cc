@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "matrix/linalg/batch.h"
 #include "matrix/linalg/factor_cholesky.h"
 #include "matrix/linalg/factor_qr.h"
 #include "matrix/linalg/triangular.h"
@@ -68,12 +67,6 @@ Tensor solve_rows(Tensor& triangle, bool upper, bool unit, Tensor rows) {
 }
 
 }  // namespace
-
-bool factors_on_device(const Tensor& a, std::string_view name) {
-  check_matrices(a, name);
-  return !a.device().is_cpu() && a.rank() == 2 && a.dtype() == DType::f32 &&
-         std::min(a.dim(0), a.dim(1)) >= kDeviceSize;
-}
 
 void check_finite_on_device(const Tensor& a, std::string_view name) {
   if (!all(elementwise("isfinite(x)", {{"x", a}})).item<bool>()) throw not_finite(name);

@@ -4,10 +4,12 @@
 // "Towards dense linear algebra for hybrid GPU accelerated manycore systems", 2010.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "matrix/linalg/batch.h"
 #include "matrix/linalg/factor_lu.h"
 #include "matrix/tensor.h"
 
@@ -16,9 +18,19 @@ namespace kaiseki::linalg {
 /// Smaller matrices take less time on the CPU.
 inline constexpr int64_t kDeviceSize = 1024;
 
+#ifdef __EMSCRIPTEN__
+inline constexpr bool kHasDevices = false;  // WebAssembly then lacks this code
+#else
+inline constexpr bool kHasDevices = true;
+#endif
+
 /// Calls check_matrices(). Returns whether a is one f32 matrix on a device other than the CPU. It
 /// must have kDeviceSize rows and columns or more.
-bool factors_on_device(const Tensor& a, std::string_view name);
+inline bool factors_on_device(const Tensor& a, std::string_view name) {
+  check_matrices(a, name);
+  return kHasDevices && !a.device().is_cpu() && a.rank() == 2 && a.dtype() == DType::f32 &&
+         std::min(a.dim(0), a.dim(1)) >= kDeviceSize;
+}
 /// Throws LinearAlgebraError for NaN and infinity.
 void check_finite_on_device(const Tensor& a, std::string_view name);
 
