@@ -19,14 +19,15 @@ namespace kaiseki::linalg {
 inline constexpr int64_t kDeviceSize = 1024;
 
 #ifdef __EMSCRIPTEN__
-inline constexpr bool kHasDevices = false;  // WebAssembly then lacks this code
+inline constexpr bool kHasDevices = false;
 #else
 inline constexpr bool kHasDevices = true;
 #endif
 
 /// Calls check_matrices(). Returns whether a is one f32 matrix on a device other than the CPU. It
-/// must have kDeviceSize rows and columns or more.
-inline bool factors_on_device(const Tensor& a, std::string_view name) {
+/// must have kDeviceSize rows and columns or more. Always inline, so that WebAssembly leaves out
+/// the calls after it.
+[[gnu::always_inline]] inline bool factors_on_device(const Tensor& a, std::string_view name) {
   check_matrices(a, name);
   return kHasDevices && !a.device().is_cpu() && a.rank() == 2 && a.dtype() == DType::f32 &&
          std::min(a.dim(0), a.dim(1)) >= kDeviceSize;
