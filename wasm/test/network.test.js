@@ -188,8 +188,11 @@ describe('networks', () => {
       for (const network of [one, two]) network.step(optimizer(), 0.01);
       assert.deepEqual(one.saveWeights(), two.saveWeights());
       one.parameters.forEach(({ name, value }, i) => {
-        const difference = Math.max(...value.sub(whole.parameters[i].value).toTypedArray().map(Math.abs));
-        assert.ok(difference < 1e-6, `${name}: ${difference}`);
+        const differences = value.sub(whole.parameters[i].value).toTypedArray();
+        assert.ok(
+          differences.every((difference) => Math.abs(difference) < 1e-6),
+          name,
+        );
       });
       const momentum = kaiseki.optimizer('momentum');
       whole.trainStep(momentum, images, labels);
