@@ -76,14 +76,3 @@ for loss in ("squared_error", "huber", "epsilon_insensitive", "squared_epsilon_i
     add(f"tall.sgd.{loss}", SGDRegressor(loss=loss, shuffle=False), x, y)
 add("tall.sgd.constant", SGDRegressor(learning_rate="constant", eta0=0.05, penalty="l1", alpha=0.003, shuffle=False), x, y)
 cases.write()
-
-# 20 more sets, of different shapes.
-cases = Cases("linear_sets.txt")
-for i in range(20):
-    x, y = regression(30 + 37 * i, 2 + i, 1 + i % 3, seed=100 + 7 * i)
-    add(f"{i}.ols", LinearRegression(), x, y)
-    add(f"{i}.ridge", Ridge(0.3 * (i + 1), solver="svd"), x, y)
-    add(f"{i}.net", ElasticNet(0.02, l1_ratio=0.05 * (i + 1), tol=1e-9, max_iter=5000), x, y)
-    x, y = blobs(40 + 31 * i, 2 + i % 7, 2 + i % 4, 300 + 7 * i)
-    add(f"{i}.logistic", LogisticRegression(C=0.1 * (i + 1), tol=1e-8, max_iter=200, solver="newton-cg"), x, y)
-cases.write()

@@ -34,13 +34,20 @@ inline double standard_error(const SeedSample& a, const SeedSample& b) {
   return std::sqrt(a.error * a.error + b.error * b.error);
 }
 
-/// How far our mean is above theirs, in standard errors, or 0. `rounding` is the part of a mean
-/// that f32 may change.
+/// A comparison of results: ours, theirs, and the part of a mean that f32 may change.
+using SeedErrors = double (*)(const std::vector<double>&, const std::vector<double>&, double);
+
+/// The distance of the means in standard errors.
+inline double errors_between(const std::vector<double>& ours, const std::vector<double>& theirs,
+                             double rounding) {
+  const SeedSample a = seed_sample(ours), b = seed_sample(theirs);
+  return std::abs(a.mean - b.mean) / (standard_error(a, b) + rounding * std::abs(b.mean) + 1e-9);
+}
+/// How far our mean is above theirs, or 0.
 inline double errors_above(const std::vector<double>& ours, const std::vector<double>& theirs,
                            double rounding) {
-  const SeedSample a = seed_sample(ours), b = seed_sample(theirs);
-  const double least = rounding * std::abs(b.mean) + 1e-9;
-  return std::max(0.0, a.mean - b.mean) / (standard_error(a, b) + least);
+  if (seed_sample(ours).mean <= seed_sample(theirs).mean) return 0;
+  return errors_between(ours, theirs, rounding);
 }
 /// The same for results that should be large.
 inline double errors_below(const std::vector<double>& ours, const std::vector<double>& theirs,

@@ -70,8 +70,7 @@ double compare_forest(const MlSet& set, const MlCases& cases, const std::string&
   CAPTURE(ours.mean);
   CAPTURE(theirs.mean);
   CAPTURE(standard_error(ours, theirs));
-  const double score_error =
-      std::abs(ours.mean - theirs.mean) / (standard_error(ours, theirs) + 1e-9);
+  const double score_error = errors_between(scores, cases[name + ".scores"].values, 0);
   CHECK(score_error < kMostErrors);
   const SeedSample our_nodes = seed_sample(nodes),
                    their_nodes = seed_sample(cases[name + ".nodes"].values);
