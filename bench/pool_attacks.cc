@@ -114,8 +114,7 @@ struct Training {
     options.ticket_samples = 8;
     if (!defended) options.trust = kOff;
     options.trust.seed = seed;
-    const nn::Schedule schedule{
-        .name = "cosine", .base = 0.03, .total = iterator.dataset().size()};
+    const nn::Schedule schedule{.name = "cosine", .base = 0.03, .total = iterator.dataset().size()};
     dist::PoolUpdater updater(net, optimizer, iterator, schedule, nodes, options);
     double accuracy = 0;
     try {
