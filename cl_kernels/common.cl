@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Prepended to every kernel file. INDEX counts elements: int, or long for tensors of 2^31 elements
-// or more. REAL is float, or double with F64. Kernels that compute LANES results at once use VEC. On
-// CPUs, WIDE requests the widest vectors.
+// or more. REAL is float, or double with F64. Kernels that compute LANES results at once use VEC.
+// On CPUs, WIDE requests the widest vectors.
 #ifndef INDEX
 #define INDEX int
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Strided copy of elements of TYPE (ulong, uint or uchar). The common shape has RANK dimensions, with
-// strides of both sides, from outermost to innermost. Unused dimensions are 1 with stride 0.
+// Strided copy of elements of TYPE (ulong, uint or uchar). The common shape has RANK dimensions,
+// with strides of both sides, from outermost to innermost. Unused dimensions are 1 with stride 0.
 __kernel void copy(INDEX n, INDEX d0, INDEX d1, INDEX d2, INDEX d3, INDEX d4, INDEX d5, INDEX d6,
                    INDEX d7, INDEX s0, INDEX s1, INDEX s2, INDEX s3, INDEX s4, INDEX s5, INDEX s6,
                    INDEX s7, INDEX t0, INDEX t1, INDEX t2, INDEX t3, INDEX t4, INDEX t5, INDEX t6,

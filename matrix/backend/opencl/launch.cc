@@ -110,10 +110,9 @@ void Launch::over_range(const std::vector<size_t>& global, const std::vector<siz
 }
 
 Kernel& Launch::kernel() {
-  std::string options = options_;
-  if (f64_) options += kF64;
-  if (wide_) options += " -DINDEX=long";
-  return device_.kernel(program_, source_, kernel_, options);
+  if (!f64_ && !wide_) return device_.kernel(program_, source_, kernel_, options_);
+  return device_.kernel(program_, source_, kernel_,
+                        joined({options_, f64_ ? kF64 : "", wide_ ? " -DINDEX=long" : ""}));
 }
 
 void Launch::build() {

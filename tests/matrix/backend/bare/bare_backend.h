@@ -23,7 +23,7 @@ class BareBackend : public Backend, private RawMemory {
  public:
   Device device() const override { return bare_device(); }
   DeviceInfo info() const override;
-  bool holds(DType) const override { return true; }
+  bool holds(DType) const override { return true; }  // so that operations of f64 fall back too
   void synchronize() override {}
   RawMemory& raw_memory() override { return *this; }
 
