@@ -179,6 +179,26 @@ TEST_CASE(
   CHECK(model.tree().nodes[0].threshold == 1.5f);
 }
 
+TEST_CASE("DecisionTreeClassifier: mirrored splits are equal, so that rounding decides none") {
+  for (const TreeCriterion criterion : {TreeCriterion::gini, TreeCriterion::entropy})
+    for (int64_t side = 1; side < 40; ++side) {
+      CAPTURE(side);
+      // Labels 0 ... 0 1 2 1 ... 2 1 0 ... 0: the splits at the first and the last 0 are equal.
+      const int64_t n = 4 * side + 1;
+      std::vector<double> x, y;
+      for (int64_t i = 0; i < n; ++i) {
+        x.push_back(static_cast<double>(i));
+        y.push_back(i < side || i >= n - side ? 0 : 1 + static_cast<double>((i - side) % 2));
+      }
+      DecisionTreeClassifierOptions options;
+      options.criterion = criterion;
+      DecisionTreeClassifier model(options);
+      model.fit(floats(x, {n, 1}), integers(y, {n}));
+      CHECK(static_cast<double>(model.tree().nodes[0].threshold) ==
+            static_cast<double>(side) - 0.5);
+    }
+}
+
 TEST_CASE("Decision trees: constant features, equal samples of different labels, and one sample") {
   DecisionTreeClassifier model;
   const Tensor constant = Tensor::full({4, 3}, 2);
