@@ -6,10 +6,12 @@ gradients are determined. Models that draw random numbers have one score for eac
 import warnings
 
 import numpy as np
-from sklearn import ensemble, mixture, naive_bayes, neighbors, svm
+from sklearn import cluster, decomposition, ensemble, mixture, naive_bayes, neighbors, svm, tree
 from sklearn import linear_model as linear
+from sklearn.cross_decomposition import CCA
 
-from ml_cases import Cases, blobs, regression
+from make_ml_tree_cases import without_ties
+from ml_cases import Cases, blobs, f32, regression
 
 SETS = 20
 SEEDS = 20
@@ -32,6 +34,12 @@ def targets_of(i):
 def one_target_of(i):
     x, y = targets_of(i)
     return x, y if y.ndim == 1 else y[:, 0]
+
+
+def stretched_of(i):
+    """Features of different variances, so that principal components are far apart."""
+    x, _ = targets_of(i)
+    return f32(x * np.arange(1, x.shape[1] + 1))
 
 
 def training_part(x, y):
@@ -114,6 +122,21 @@ def neighbors_cases(cases, i):
         cases.add(f"{i}.{weights}.r2", model.score(test_x, test_y))
 
 
+def tree_cases(cases, i):
+    def add(name, model, parts, **options):
+        x, y, test_x, test_y = parts
+        fitted = without_ties(name, model, x, y, **options)
+        output = fitted.predict_proba if model is tree.DecisionTreeClassifier else fitted.predict
+        cases.add(name + ".depth", fitted.max_depth)
+        cases.add(name + ".nodes", fitted.tree_.node_count)
+        cases.add(name + ".output", np.reshape(output(test_x[:FEW]), (min(FEW, len(test_x)), -1)), 7)
+        cases.add(name + ".score", fitted.score(test_x, test_y))
+        add_seeds(cases, name, lambda seed: model(max_features="sqrt", random_state=seed, **options).fit(x, y).score(test_x, test_y))
+
+    add(f"{i}.classifier", tree.DecisionTreeClassifier, training_part(*classes_of(i)), criterion=("gini", "entropy")[i % 2])
+    add(f"{i}.regressor", tree.DecisionTreeRegressor, training_part(*targets_of(i)))
+
+
 def ensemble_cases(cases, i):
     options = {"n_estimators": 10, "min_samples_leaf": 1 + i % 3}
     for name, model, parts in (("classifier", ensemble.RandomForestClassifier, training_part(*classes_of(i))),
@@ -121,6 +144,18 @@ def ensemble_cases(cases, i):
         x, y, test_x, test_y = parts
         add_seeds(cases, f"{i}.{name}",
                   lambda seed: model(max_features="sqrt", random_state=seed, **options).fit(x, y).score(test_x, test_y))
+
+
+def cluster_cases(cases, i):
+    x, _ = classes_of(i)
+    k = 3 + i % 5
+    model = cluster.KMeans(k, init=x[:k], n_init=1, tol=0, max_iter=1000).fit(x)
+    cases.add(f"{i}.inertia", model.inertia_)
+    cases.add(f"{i}.centers", model.cluster_centers_, 7)
+    cases.add(f"{i}.counts", np.bincount(model.labels_))
+    add_seeds(cases, f"{i}.kmeans", lambda seed: cluster.KMeans(k, n_init=1, random_state=seed).fit(x).inertia_)
+    add_seeds(cases, f"{i}.mini_batch",
+              lambda seed: cluster.MiniBatchKMeans(k, n_init=1, batch_size=32, random_state=seed).fit(x).inertia_)
 
 
 def mixture_cases(cases, i):
@@ -138,9 +173,27 @@ def mixture_cases(cases, i):
     add_seeds(cases, f"{i}", lambda seed: mixture.GaussianMixture(k, covariance_type=kind, random_state=seed).fit(x).score(x))
 
 
+def decomposition_cases(cases, i):
+    x, k = stretched_of(i), 1 + i // 2
+    models = {"full": decomposition.PCA(k, svd_solver="full"), "incremental": decomposition.IncrementalPCA(k, batch_size=25 + i)}
+    for name, model in models.items():
+        model.fit(x)
+        cases.add(f"{i}.{name}.components", model.components_, 7)
+        cases.add(f"{i}.{name}.variance", model.explained_variance_)
+        cases.add(f"{i}.{name}.ratio", model.explained_variance_ratio_)
+    # Without power iterations, the result depends on the random vectors.
+    add_seeds(cases, f"{i}", lambda seed: decomposition.PCA(k, svd_solver="randomized", iterated_power=0, n_oversamples=2,
+                                                            random_state=seed).fit(x).explained_variance_ratio_.sum())
+    x, _ = classes_of(i)
+    x, y = np.split(x, [x.shape[1] // 2], axis=1)
+    model = CCA(1, max_iter=100000, tol=1e-14).fit(x, y)
+    cases.add(f"{i}.cca.scores", np.hstack(model.transform(x[:FEW], y[:FEW])).T, 7)
+
+
 warnings.filterwarnings("ignore")
 for folder, add_set in {"linear": linear_cases, "online": online_cases, "svm": svm_cases, "naive_bayes": naive_bayes_cases,
-                        "neighbors": neighbors_cases, "ensemble": ensemble_cases, "mixture": mixture_cases}.items():
+                        "neighbors": neighbors_cases, "tree": tree_cases, "ensemble": ensemble_cases, "cluster": cluster_cases,
+                        "mixture": mixture_cases, "decomposition": decomposition_cases}.items():
     cases = Cases(f"synthetic_{folder}.txt")
     for i in range(SETS):
         add_set(cases, i)

@@ -8,24 +8,29 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from ml_cases import Cases, blobs, cancer, digits, iris, regression
 
 
-def add(cases, name, model, x, y, **options):
+def without_ties(name, model, x, y, **options):
+    """Returns the tree with the largest depth that no tie decides."""
     for depth in range(7, 0, -1):
         models = [model(max_depth=depth, random_state=seed, **options).fit(x, y) for seed in range(10)]
         trees = [m.tree_ for m in models]
         if all(np.array_equal(t.feature, trees[0].feature) and np.array_equal(t.threshold, trees[0].threshold) for t in trees):
-            break
-    else:
-        raise SystemExit(f"{name}: no depth without ties")
-    leaf = trees[0].feature < 0
-    cases.add(name + ".depth", [depth])
-    cases.add(name + ".feature", np.where(leaf, -1, trees[0].feature))
-    cases.add(name + ".threshold", np.where(leaf, 0, trees[0].threshold))
-    cases.add(name + ".apply", models[0].apply(x))
-    cases.add(name + ".importance", models[0].feature_importances_)
-    cases.add(name + ".score", [models[0].score(x, y)])
-    output = models[0].predict_proba if model is DecisionTreeClassifier else models[0].predict
+            return models[0]
+    raise SystemExit(f"{name}: no depth without ties")
+
+
+def add(cases, name, model, x, y, **options):
+    fitted = without_ties(name, model, x, y, **options)
+    tree = fitted.tree_
+    leaf = tree.feature < 0
+    cases.add(name + ".depth", [fitted.max_depth])
+    cases.add(name + ".feature", np.where(leaf, -1, tree.feature))
+    cases.add(name + ".threshold", np.where(leaf, 0, tree.threshold))
+    cases.add(name + ".apply", fitted.apply(x))
+    cases.add(name + ".importance", fitted.feature_importances_)
+    cases.add(name + ".score", [fitted.score(x, y)])
+    output = fitted.predict_proba if model is DecisionTreeClassifier else fitted.predict
     cases.add(name + ".output", np.reshape(output(x[:15]), (15, -1)))
-    print(name, "depth", depth, "nodes", trees[0].node_count)
+    print(name, "depth", fitted.max_depth, "nodes", tree.node_count)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ namespace kaiseki::test {
 
 constexpr int kSyntheticSets = 20;
 constexpr int64_t kFew = 6;  // samples whose predictions the script keeps
+// The limit of one set. There are 260 comparisons, so chance alone exceeds three errors in one.
+constexpr double kMostErrorsOfSet = 4;
 
 /// classes_of() of the script: up to 629 samples of 2 to 8 features and 2 to 5 classes.
 inline MlSet synthetic_classes(int i) {
@@ -87,7 +89,7 @@ class SeedComparison {
     // f32 rounds the predictions, the inertia and the likelihood by less than 1e-6.
     const double errors = errors_of_(ours, cases_[name + ".seeds"].values, 1e-6);
     CAPTURE(name);
-    CHECK(errors < kMostErrors);
+    CHECK(errors < kMostErrorsOfSet);
     sum_ += errors;
     ++count_;
   }
