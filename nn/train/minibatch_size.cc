@@ -92,17 +92,14 @@ bool FitEpochTime::fits_well() {
   });
 }
 
-/// Between two probes, interpolates the seconds for one sample.
+/// For a size from the smallest to the largest probe. Between two probes, interpolates the seconds
+/// for one sample.
 double FitEpochTime::seconds_of(int64_t size) const {
   const auto size_of = [](const Probe& probe) { return static_cast<double>(probe.size); };
   const auto after =
       std::ranges::find_if(probes_, [&](const Probe& probe) { return probe.size >= size; });
-  const double wanted = static_cast<double>(size);
-  if (after != probes_.end() && after->size == size) return after->seconds;
-  if (after == probes_.begin() || after == probes_.end()) {
-    const Probe& near = after == probes_.begin() ? probes_.front() : probes_.back();
-    return (fixed_ + each_ * wanted) * near.seconds / (fixed_ + each_ * size_of(near));
-  }
+  const auto wanted = static_cast<double>(size);
+  if (after->size == size) return after->seconds;
   const Probe &low = *std::prev(after), &high = *after;
   const double part = std::log(wanted / size_of(low)) / std::log(size_of(high) / size_of(low));
   return wanted * std::lerp(low.seconds / size_of(low), high.seconds / size_of(high), part);

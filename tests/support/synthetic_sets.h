@@ -56,6 +56,12 @@ inline TrainingAndTest training_and_test(const MlSet& set) {
           {set.x.slice(0, rows, n - rows), set.y.slice(0, rows, n - rows)}};
 }
 
+template <class Model>
+double test_score(Model&& model, const TrainingAndTest& parts) {
+  model.fit(parts.train.x, parts.train.y);
+  return model.score(parts.test.x, parts.test.y);
+}
+
 /// The first samples, whose predictions the script keeps.
 inline Tensor few(const Tensor& x) { return x.slice(0, 0, std::min(kFew, x.dim(0))); }
 

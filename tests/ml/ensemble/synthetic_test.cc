@@ -17,9 +17,7 @@ double synthetic_forest_score(const TrainingAndTest& parts, int i, uint64_t seed
   options.min_samples_leaf = 1 + i % 3;
   options.max_features = FeatureCount::sqrt;
   options.seed = seed;
-  Model model(options);
-  model.fit(parts.train.x, parts.train.y);
-  return model.score(parts.test.x, parts.test.y);
+  return test_score(Model(options), parts);
 }
 
 }  // namespace

@@ -34,9 +34,7 @@ template <class Model, class Options>
 double synthetic_tree_score(const TrainingAndTest& parts, Options options, uint64_t seed) {
   options.max_features = FeatureCount::sqrt;
   options.seed = seed;
-  Model model(options);
-  model.fit(parts.train.x, parts.train.y);
-  return model.score(parts.test.x, parts.test.y);
+  return test_score(Model(options), parts);
 }
 
 }  // namespace
