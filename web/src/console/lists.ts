@@ -127,7 +127,7 @@ export function pageOf<One>(all: readonly One[], page: number, size: number) {
   return { items: all.slice(at * size, (at + 1) * size), page: at, pages };
 }
 
-const SPARE_ROWS = 8; // drawn above and below the visible rows
+const SPARE_ROWS = 3; // drawn above and below the visible rows
 
 /** The rows to draw, of `count` rows of this height. */
 export function visibleRows(count: number, rowHeight: number, top: number, height: number): [number, number] {

@@ -58,6 +58,7 @@ function Row({ pool, node, index }: { pool: Pool; node: PoolNode; index: number 
         <div role="cell" class="node-action">
           {!expelled && (
             <ConfirmButton
+              key={node.node}
               text="Expel"
               label={`Expel ${name || shortId(node.node)}`}
               act={() => void pool.expel(node.node)}
@@ -77,7 +78,7 @@ function Rows({ pool }: { pool: Pool }) {
   const { first, nodes } = view.drawnNodes.value;
   const total = view.nodes.value.length;
   return (
-    <div role="table" aria-label="Nodes" aria-rowcount={total + 1} class="node-table">
+    <div role="table" aria-label="Nodes" aria-rowcount={total + 1} class={`node-table ${pool.role.value}`}>
       <div role="rowgroup" class="node-head">
         <div role="row">
           {COLUMNS.map((title) => (
@@ -100,8 +101,9 @@ function Rows({ pool }: { pool: Pool }) {
         onScroll={({ currentTarget: { scrollTop, clientHeight } }) => view.scrolled(scrollTop, clientHeight)}
       >
         <div role="presentation" style={{ height: `${total * view.rowHeight.value}px` }} />
+        {/* A row that scrolls out is used again for one that scrolls in. New elements would take most of a frame. */}
         {nodes.map((node, i) => (
-          <Row key={node.node} pool={pool} node={node} index={first + i} />
+          <Row key={(first + i) % nodes.length} pool={pool} node={node} index={first + i} />
         ))}
       </div>
     </div>
