@@ -4,10 +4,12 @@
 #include "matrix/ops/einsum.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include "matrix/ops/arrange.h"
 #include "matrix/ops/check.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
@@ -114,10 +116,13 @@ Term product(const Term& left, const Term& right, const std::string& kept) {
   return {matmul(x.value, y.value, x.transposed, y.transposed).reshape(shape), letters};
 }
 
+/// Each "..." is one kEllipsis.
 struct EinsumText {
   std::vector<std::string> inputs;
   std::string output;
 };
+
+constexpr char kEllipsis = '.';
 
 EinsumText parse(std::string_view expression) {
   auto fail = [&](std::string_view what) {
@@ -133,10 +138,15 @@ EinsumText parse(std::string_view expression) {
     } else if (c == '-' && !arrow && i + 1 < expression.size() && expression[i + 1] == '>') {
       arrow = true;
       ++i;
+    } else if (expression.substr(i, 3) == "...") {
+      std::string& part = arrow ? text.output : text.inputs.back();
+      if (has(part, kEllipsis)) fail("expected ... once in an operand");
+      part += kEllipsis;
+      i += 2;
     } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
       (arrow ? text.output : text.inputs.back()) += c;
     } else {
-      fail("expected letters, commas and one ->, got '" + std::string(1, c) + "'");
+      fail("expected letters, ..., commas and one ->, got '" + std::string(1, c) + "'");
     }
   }
   std::string all;
@@ -145,21 +155,62 @@ EinsumText parse(std::string_view expression) {
     return std::count(in.begin(), in.end(), c) == 1;
   };
   if (!arrow) {
-    text.output = select(all, [&](char c) { return occurs_once(all, c); });
+    text.output = select(all, [&](char c) { return c != kEllipsis && occurs_once(all, c); });
     std::sort(text.output.begin(), text.output.end());
+    if (has(all, kEllipsis)) text.output.insert(text.output.begin(), kEllipsis);
   }
   for (char c : text.output)
-    if (!has(all, c) || !occurs_once(text.output, c))
+    if (c != kEllipsis && (!has(all, c) || !occurs_once(text.output, c)))
       fail("expected each letter of the result once, and in an operand, got '" + std::string(1, c) +
            "'");
   return text;
+}
+
+/// The names of the last `count` axes of "...": digits, which count from the right.
+std::string ellipsis_names(int count) {
+  std::string names;
+  for (int i = count; i-- > 0;) names += static_cast<char>('0' + i);
+  return names;
+}
+
+/// Names the axes of "..." in terms and output. Axes of length 1 that other terms stretch leave
+/// their terms.
+void name_ellipses(std::vector<Term>& terms, std::string& output, std::string_view expression) {
+  int most = 0;
+  std::array<int64_t, Shape::kMaxRank> lengths;
+  lengths.fill(1);
+  for (Term& term : terms) {
+    const size_t place = term.letters.find(kEllipsis);
+    if (place == std::string::npos) continue;
+    const int count = term.value.rank() - static_cast<int>(term.letters.size()) + 1;
+    require(count >= 0, kName, "expected rank ", term.letters.size() - 1,
+            " or more for an operand of '", expression, "', got ", term.value.shape());
+    term.letters.replace(place, 1, ellipsis_names(count));
+    most = std::max(most, count);
+    for (int i = 0; i < count; ++i) {
+      const int64_t length = term.value.dim(static_cast<int>(place) + count - 1 - i);
+      if (length != 1) lengths[i] = length;
+    }
+  }
+  const size_t place = output.find(kEllipsis);
+  if (place != std::string::npos)
+    output.replace(place, 1, ellipsis_names(most));
+  else if (most > 0)
+    throw Error(message(kName, "expected ... in the result of '", expression, "'"));
+  for (Term& term : terms)
+    for (int i = 0; i < most; ++i) {
+      const size_t axis = term.letters.find(static_cast<char>('0' + i));
+      if (axis == std::string::npos || lengths[i] == 1) continue;
+      if (term.value.dim(static_cast<int>(axis)) != 1) continue;
+      term.value = squeeze(term.value, {static_cast<int>(axis)});
+      term.letters.erase(axis, 1);
+    }
 }
 
 void check_terms(const std::vector<Term>& terms, std::string_view expression) {
   std::string seen;
   std::vector<int64_t> lengths;
   for (const Term& term : terms) {
-    check_tensor(term.value, "an operand", kName, terms[0].value.device());
     require(term.value.rank() == static_cast<int>(term.letters.size()), kName, "expected rank ",
             term.letters.size(), " for '", term.letters, "', got ", term.value.shape());
     for (size_t i = 0; i < term.letters.size(); ++i) {
@@ -184,15 +235,19 @@ Tensor einsum(std::string_view expression, std::span<const Tensor> tensors) {
           " tensors for '", expression, "', got ", tensors.size());
   std::vector<Term> terms;
   for (size_t i = 0; i < tensors.size(); ++i) terms.push_back({tensors[i], text.inputs[i]});
+  for (const Term& term : terms)
+    check_tensor(term.value, "an operand", kName, terms[0].value.device());
+  std::string output = text.output;
+  name_ellipses(terms, output, expression);
   check_terms(terms, expression);
   Term result = without_repeats(terms[0]);
   for (size_t i = 1; i < terms.size(); ++i) {
-    std::string kept = text.output;
+    std::string kept = output;
     for (size_t later = i + 1; later < terms.size(); ++later) kept += terms[later].letters;
     result = product(result, without_repeats(terms[i]), kept);
   }
-  result = summed(result, text.output);
-  Tensor value = result.ordered(text.output);
+  result = summed(result, output);
+  Tensor value = result.ordered(output);
   // A result never shares its storage with an operand.
   return value.is_contiguous() && tensors.size() > 1 ? value : value.clone();
 }

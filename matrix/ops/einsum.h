@@ -13,8 +13,9 @@ namespace kaiseki {
 /// Einstein's summation: einsum("bij,bjk->bik", ab) is a batched matrix product. A letter names an
 /// axis. Axes with the same letter have the same length, and are walked together. Letters that are
 /// not in the result are summed over. Without "->", the result has the letters that occur once, in
-/// alphabetical order. The tensors are multiplied from left to right. Throws Error for a wrong
-/// text, ShapeError for wrong tensors. "..." is not supported.
+/// alphabetical order. "..." stands for any axes, which broadcast: "...ij,jk->...ik". It is first
+/// in a result without "->". The tensors are multiplied from left to right. Throws Error for a
+/// wrong text, ShapeError for wrong tensors.
 Tensor einsum(std::string_view expression, std::span<const Tensor> tensors);
 
 /// Sums the products over the last n axes of a and the first n axes of b.

@@ -355,6 +355,14 @@ def products():
                  "ij,ij,ij->i", "abij,abjk->abik", "abi,ajb->ij", "ij,k->j", "l,lij->ij", "iij,jk->ik", "baj,jb->ab", "ijk,jil,kl->"):
         inputs = [spec("f32", tuple(lengths[c] for c in term), "u") for term in text.split("->")[0].split(",")]
         case("einsum", inputs, lambda *x: np.einsum(text, *(v.astype(float) for v in x)), exact=False, t=text)
+    for text, *shapes in (("...", (2, 3)), ("...->...", ()), ("...i", (4, 3)), ("i...", (4, 3)), ("...i->i...", (2, 4, 3)),
+                          ("...ii->...i", (2, 3, 3)), ("...ii", (2, 3, 3)), ("i->...i", (3,)), ("i...->i", (5,)),
+                          ("...ij,...jk->...ik", (2, 3, 4), (2, 4, 5)), ("...ij,...jk->...ik", (2, 1, 3, 4), (5, 4, 2)),
+                          ("...ij,jk", (7, 3, 4), (4, 2)), ("...,...", (3, 1), (2,)), ("...i,...i->...", (1, 5), (3, 5)),
+                          ("i...,i...->...", (4, 1), (4, 3)), ("b...,...c->bc...", (2, 1, 3), (5, 1, 4)), ("...i,...i->...", (0, 5), (1, 5)),
+                          ("a...,...,...b->...ab", (2, 3), (3,), (1, 4)), ("...,...", (1, 1), (1,))):
+        inputs = [spec("f32", shape, "u") for shape in shapes]
+        case("einsum", inputs, lambda *x: np.einsum(text, *(v.astype(float) for v in x)), exact=False, t=text)
     for a, b in (((5,), (5,)), ((5,), (5, 3)), ((4, 5), (5,)), ((2, 4, 5), (5,)), ((5,), (2, 5, 3)), ((4, 5), (5, 3)),
                  ((2, 4, 5), (2, 5, 3)), ((0,), (0,)), ((3, 0), (0,))):
         for step in (1, 2, -1):

@@ -34,8 +34,15 @@ TEST_CASE("einsum: larger products, transposed operands, and axes without elemen
 TEST_CASE("einsum: wrong texts and tensors are errors") {
   const Tensor a({2, 3}), b({3, 4});
   const Tensor both[] = {a, b}, one[] = {a};
-  CHECK_THROWS_WITH_AS(einsum("i...,jk", both),
-                       "[einsum] expected letters, commas and one ->, got '.' in 'i...,jk'", Error);
+  CHECK_THROWS_WITH_AS(einsum("i.,jk", both),
+                       "[einsum] expected letters, ..., commas and one ->, got '.' in 'i.,jk'",
+                       Error);
+  CHECK_THROWS_WITH_AS(einsum("i..., k...->ik", both),
+                       "[einsum] expected ... in the result of 'i..., k...->ik'", Error);
+  CHECK_THROWS_AS(einsum("......", one), Error);
+  CHECK_THROWS_AS(einsum("i->......", one), Error);
+  CHECK_THROWS_AS(einsum("ijk...", one), ShapeError);
+  CHECK_THROWS_AS(einsum("i...,k...", both), ShapeError);  // 3 and 4 do not broadcast
   CHECK_THROWS_AS(einsum("ij,jk->il", both), Error);
   CHECK_THROWS_AS(einsum("ij,jk->ii", both), Error);
   CHECK_THROWS_AS(einsum("ij->i->j", one), Error);
