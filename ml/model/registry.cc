@@ -44,6 +44,8 @@ std::vector<ModelKind> all_kinds() {
       kind<PassiveAggressiveClassifier, PassiveAggressiveOptions, kClasses>(
           "PassiveAggressiveClassifier", "Passive-aggressive linear classifier, online"),
       kind<Perceptron, PerceptronOptions, kClasses>("Perceptron", "Perceptron, online"),
+      kind<RadiusNeighborsClassifier, RadiusNeighborsClassifierOptions, kClasses>(
+          "RadiusNeighborsClassifier", "Votes of all samples within a radius"),
       kind<RandomForestClassifier, RandomForestClassifierOptions, kClasses>(
           "RandomForestClassifier", "Votes of random decision trees"),
       kind<SGDClassifier, SGDClassifierOptions, kClasses>(
@@ -62,6 +64,8 @@ std::vector<ModelKind> all_kinds() {
                                                                 "Least squares"),
       kind<PassiveAggressiveRegressor, PassiveAggressiveRegressorOptions, kNumbers>(
           "PassiveAggressiveRegressor", "Passive-aggressive linear regression, online"),
+      kind<RadiusNeighborsRegressor, RadiusNeighborsOptions, kNumbers>(
+          "RadiusNeighborsRegressor", "Mean of all samples within a radius"),
       kind<RandomForestRegressor, RandomForestRegressorOptions, kNumbers>(
           "RandomForestRegressor", "Mean of random decision trees"),
       kind<Ridge, RidgeOptions, kNumbers>("Ridge", "Least squares with an L2 penalty"),

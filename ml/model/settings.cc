@@ -318,6 +318,19 @@ void describe(Archive& archive, KNeighborsOptions& o) {
   archive("leaf_size", o.leaf_size);
 }
 
+void describe(Archive& archive, RadiusNeighborsOptions& o) {
+  archive("radius", o.radius);
+  archive("weights", o.weights, {"uniform", "distance"});
+  archive("algorithm", o.algorithm, {"auto", "brute", "kd_tree"});
+  archive("leaf_size", o.leaf_size);
+}
+
+void describe(Archive& archive, RadiusNeighborsClassifierOptions& o) {
+  RadiusNeighborsOptions& common = o;
+  describe(archive, common);
+  archive("outlier_label", o.outlier_label);
+}
+
 void describe(Archive& archive, KMeansOptions& o) {
   describe_kmeans(archive, o);
   archive("algorithm", o.algorithm, {"hamerly", "lloyd"});

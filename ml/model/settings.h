@@ -17,6 +17,7 @@
 #include "ml/naive_bayes/gaussian_nb.h"
 #include "ml/naive_bayes/multinomial_nb.h"
 #include "ml/neighbors/kneighbors.h"
+#include "ml/neighbors/radius_neighbors.h"
 #include "ml/online/confidence.h"
 #include "ml/online/passive_aggressive.h"
 #include "ml/online/perceptron.h"
@@ -46,6 +47,8 @@ void describe(Archive& archive, NHERDOptions& o);
 void describe(Archive& archive, GaussianNBOptions& o);
 void describe(Archive& archive, MultinomialNBOptions& o);
 void describe(Archive& archive, KNeighborsOptions& o);
+void describe(Archive& archive, RadiusNeighborsOptions& o);
+void describe(Archive& archive, RadiusNeighborsClassifierOptions& o);
 void describe(Archive& archive, SVCOptions& o);
 void describe(Archive& archive, SVROptions& o);
 void describe(Archive& archive, DecisionTreeClassifierOptions& o);

@@ -23,6 +23,7 @@
 #include "ml/naive_bayes/gaussian_nb.h"
 #include "ml/naive_bayes/multinomial_nb.h"
 #include "ml/neighbors/kneighbors.h"
+#include "ml/neighbors/radius_neighbors.h"
 #include "ml/online/confidence.h"
 #include "ml/preprocessing/min_max_scaler.h"
 #include "ml/preprocessing/standard_scaler.h"
@@ -122,6 +123,25 @@ void archive_neighbors(Archive& archive, NearestNeighbors& neighbors) {
   if (!archive.reads()) return;
   check_shape(archive, "samples", samples, {-1, -1});
   neighbors.fit(samples);
+}
+
+void archive_neighbor_classes(Archive& archive, NearestNeighbors& neighbors,
+                              std::vector<int32_t>& classes, std::vector<int32_t>& codes) {
+  archive("classes", classes);
+  archive("codes", codes);
+  archive_neighbors(archive, neighbors);
+  check_classes(archive, classes);
+  expect_fit(archive, size_of(codes) == neighbors.samples().dim(0), "codes");
+  for (const int32_t code : codes)
+    expect_fit(archive, code >= 0 && code < size_of(classes), "codes");
+}
+
+void archive_neighbor_targets(Archive& archive, NearestNeighbors& neighbors, Tensor& targets) {
+  archive("targets", targets);
+  archive_neighbors(archive, neighbors);
+  check_shape(archive, "targets", targets,
+              targets.defined() && targets.rank() == 2 ? Shape{neighbors.samples().dim(0), -1}
+                                                       : Shape{neighbors.samples().dim(0)});
 }
 
 /// A machine with the linear kernel predicts by its linear function.
@@ -235,21 +255,19 @@ void MultinomialNB::archive(Archive& archive) {
 }
 
 void KNeighborsClassifier::archive(Archive& archive) {
-  archive("classes", classes_);
-  archive("codes", codes_);
-  archive_neighbors(archive, neighbors_);
-  check_classes(archive, classes_);
-  expect_fit(archive, size_of(codes_) == neighbors_.samples().dim(0), "codes");
-  for (const int32_t code : codes_)
-    expect_fit(archive, code >= 0 && code < size_of(classes_), "codes");
+  archive_neighbor_classes(archive, neighbors_, classes_, codes_);
 }
 
 void KNeighborsRegressor::archive(Archive& archive) {
-  archive("targets", targets_);
-  archive_neighbors(archive, neighbors_);
-  check_shape(archive, "targets", targets_,
-              targets_.defined() && targets_.rank() == 2 ? Shape{neighbors_.samples().dim(0), -1}
-                                                         : Shape{neighbors_.samples().dim(0)});
+  archive_neighbor_targets(archive, neighbors_, targets_);
+}
+
+void RadiusNeighborsClassifier::archive(Archive& archive) {
+  archive_neighbor_classes(archive, neighbors_, classes_, codes_);
+}
+
+void RadiusNeighborsRegressor::archive(Archive& archive) {
+  archive_neighbor_targets(archive, neighbors_, targets_);
 }
 
 void KMeans::archive(Archive& archive) {

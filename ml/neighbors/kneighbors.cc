@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ml/neighbors/kneighbors.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "ml/metrics/classification.h"
@@ -17,30 +16,13 @@ NearestNeighborsOptions search_options(const KNeighborsOptions& options) {
           .leaf_size = options.leaf_size};
 }
 
-struct WeightedNeighbors {
-  std::vector<int32_t> indices;  // [q * n_neighbors]
-  std::vector<double> weights;   // their sum for each query is 1
-};
-
 WeightedNeighbors weighted(const NearestNeighbors& neighbors, const Tensor& x,
                            const KNeighborsOptions& options) {
   const Neighbors found = neighbors.kneighbors(x);
-  WeightedNeighbors result{found.indices.to_vector<int32_t>(), {}};
-  const int64_t count = options.n_neighbors;
-  result.weights.assign(result.indices.size(), 1.0 / static_cast<double>(count));
-  if (options.weights == NeighborWeights::uniform) return result;
-  const std::vector<float> distances = found.distances.to_vector<float>();
-  for (size_t first = 0; first < distances.size(); first += static_cast<size_t>(count)) {
-    const bool exact = distances[first] == 0;
-    double sum = 0;
-    for (size_t i = first; i < first + static_cast<size_t>(count); ++i) {
-      const double distance = static_cast<double>(distances[i]);
-      result.weights[i] = exact ? (distance == 0 ? 1 : 0) : 1 / distance;
-      sum += result.weights[i];
-    }
-    for (size_t i = first; i < first + static_cast<size_t>(count); ++i) result.weights[i] /= sum;
-  }
-  return result;
+  std::vector<int32_t> starts;
+  for (int64_t i = 0; i <= found.indices.dim(0); ++i)
+    starts.push_back(static_cast<int32_t>(i * options.n_neighbors));
+  return weigh_neighbors(std::move(starts), found.distances, found.indices, options.weights);
 }
 
 }  // namespace
@@ -59,27 +41,11 @@ void KNeighborsClassifier::fit(const Tensor& x, const Tensor& y) {
 
 std::vector<double> KNeighborsClassifier::votes(const Tensor& x) const {
   const auto count = static_cast<int64_t>(classes().size());
-  const WeightedNeighbors neighbors = weighted(neighbors_, x, options_);
-  std::vector<double> sums(static_cast<size_t>(x.dim(0) * count));
-  for (size_t i = 0; i < neighbors.indices.size(); ++i) {
-    const auto query = static_cast<int64_t>(i) / options_.n_neighbors;
-    sums[query * count + codes_[neighbors.indices[i]]] += neighbors.weights[i];
-  }
-  return sums;
+  return class_votes(weighted(neighbors_, x, options_), codes_, count);
 }
 
 Tensor KNeighborsClassifier::predict(const Tensor& x) const {
-  const std::vector<double> sums = votes(x);
-  const auto count = static_cast<int64_t>(classes_.size());
-  std::vector<int32_t> codes;
-  for (int64_t i = 0; i < x.dim(0); ++i) {
-    const auto row = sums.begin() + i * count;
-    int64_t best = 0;
-    // Equal sums of weights may differ by their rounding.
-    for (int64_t c = 1; c < count; ++c)
-      if (row[c] > row[best] * (1 + 1e-12)) best = c;
-    codes.push_back(static_cast<int32_t>(best));
-  }
+  const std::vector<int32_t> codes = most_voted(votes(x), static_cast<int64_t>(classes().size()));
   return decode_labels(codes, classes_, x.device());
 }
 
@@ -110,18 +76,7 @@ void KNeighborsRegressor::fit(const Tensor& x, const Tensor& y) {
 
 Tensor KNeighborsRegressor::predict(const Tensor& x) const {
   check_fitted(targets_.defined(), "KNeighborsRegressor");
-  const WeightedNeighbors neighbors = weighted(neighbors_, x, options_);
-  const int64_t outputs = targets_.rank() == 1 ? 1 : targets_.dim(1);
-  const float* targets = targets_.data<float>();
-  std::vector<double> means(static_cast<size_t>(x.dim(0) * outputs));
-  for (size_t i = 0; i < neighbors.indices.size(); ++i) {
-    const auto query = static_cast<int64_t>(i) / options_.n_neighbors;
-    const float* target = targets + neighbors.indices[i] * outputs;
-    for (int64_t j = 0; j < outputs; ++j)
-      means[query * outputs + j] += neighbors.weights[i] * static_cast<double>(target[j]);
-  }
-  return tensor_from(means, targets_.rank() == 1 ? Shape{x.dim(0)} : Shape{x.dim(0), outputs},
-                     x.device());
+  return mean_targets(weighted(neighbors_, x, options_), targets_, x.device());
 }
 
 double KNeighborsRegressor::score(const Tensor& x, const Tensor& y) const {

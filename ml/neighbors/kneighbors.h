@@ -6,14 +6,11 @@
 #include <vector>
 
 #include "ml/neighbors/nearest_neighbors.h"
+#include "ml/neighbors/votes.h"
 
 namespace kaiseki::ml {
 
 class Archive;
-
-/// `distance`: a neighbor counts with the inverse of its distance. If there are neighbors at
-/// distance 0, only they count.
-enum class NeighborWeights : uint8_t { uniform, distance };
 
 struct KNeighborsOptions {
   int64_t n_neighbors = 5;

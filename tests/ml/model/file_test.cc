@@ -62,6 +62,7 @@ std::vector<Variant> variants() {
     for (const char* algorithm : {"kd_tree", "brute"})
       all.push_back(
           {name, std::string(R"({"weights": "distance", "algorithm": ")") + algorithm + "\"}"});
+  all.push_back({"RadiusNeighborsClassifier", R"({"radius": 0.1, "outlier_label": -1})"});
   all.push_back({"SVC", R"({"decision_function_shape": "ovo", "class_weight": "balanced"})"});
   all.push_back({"SGDClassifier", R"({"loss": "log_loss", "average": true, "penalty": "l1"})"});
   all.push_back({"PCA", R"({"n_components": 2, "whiten": true, "svd_solver": "randomized"})"});
