@@ -32,7 +32,7 @@ class Lapack {
  public:
   Lapack() {
     // OpenBLAS takes some processors for older ones. This variable names the AVX-512 kernels.
-    setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+    if (__builtin_cpu_supports("avx512f")) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
     handle_ = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   }
   bool found() const { return handle_ != nullptr; }

@@ -44,7 +44,7 @@ std::string csv_of(const Tensor& result, const std::vector<std::string>& names) 
   if (names.empty() || result.dtype() != DType::i32) return nn::format_csv(result);
   std::string text;
   for (const int32_t label : result.to_vector<int32_t>())
-    text += csv_cell(names.at(static_cast<size_t>(label))) + "\r\n";
+    text += csv_cell(label_name(names, label)) + "\r\n";
   return text;
 }
 

@@ -147,11 +147,6 @@ std::vector<Result> results_of(const ml::Model& model, const DataSplit& parts) {
   return results;
 }
 
-std::string class_name(const std::vector<std::string>& names, int32_t label) {
-  const auto i = static_cast<size_t>(label);
-  return label >= 0 && i < names.size() ? names[i] : std::to_string(label);
-}
-
 void print_classes(const ml::Model& model, const Part& part, bool is_test,
                    const std::vector<std::string>& names) {
   const ml::ClassScores scores =
@@ -159,7 +154,7 @@ void print_classes(const ml::Model& model, const Part& part, bool is_test,
   if (scores.classes.size() > kLargestTable) return;
   Table table({is_test ? "class (test)" : "class", "precision", "recall", "F1", "samples"});
   for (size_t i = 0; i < scores.classes.size(); ++i)
-    table.row({class_name(names, scores.classes[i]), format_number("%.3f", scores.precision[i]),
+    table.row({label_name(names, scores.classes[i]), format_number("%.3f", scores.precision[i]),
                format_number("%.3f", scores.recall[i]), format_number("%.3f", scores.f1[i]),
                format_count(scores.support[i])});
   std::printf("\n%s", table.str().c_str());
@@ -312,9 +307,9 @@ int run_command(const FitCommand& c) {
     for_option("--data", [&] { saved.model->fit(parts.train.x, parts.train.y); });
   }
   const double seconds = steady_seconds() - start;
+  for_option("--save", [&] { ml::save_model(c.save, saved); });
   const std::vector<Result> results =
       for_option("--data", [&] { return results_of(*saved.model, parts); });
-  for_option("--save", [&] { ml::save_model(c.save, saved); });
   if (!saved.model->converged().value_or(true))
     log_warning(c.model + " did not converge. Raise max_iter with --set, or use --scale");
   if (c.json) {

@@ -122,6 +122,11 @@ LearnData read_data(const std::string& file, const ml::TableForm& form) {
   });
 }
 
+std::string label_name(const std::vector<std::string>& names, int32_t label) {
+  const auto i = static_cast<size_t>(label);
+  return label >= 0 && i < names.size() ? names[i] : std::to_string(label);
+}
+
 LearnTarget read_target(const std::string& where, ml::LearningTask task, LearnData& data,
                         const std::vector<std::string>* names) {
   return for_option("--target", [&] {

@@ -24,6 +24,9 @@ struct LearnData {
 /// Reads .npy and .csv files. Throws Error with the option's name.
 LearnData read_data(const std::string& file, const ml::TableForm& form = {});
 
+/// The name of a label, or the label itself if it has none, such as that of outliers.
+std::string label_name(const std::vector<std::string>& names, int32_t label);
+
 /// The targets of all rows.
 struct LearnTarget {
   Tensor values;                         // i32 [n] or f32 [n], on the CPU

@@ -27,6 +27,7 @@
 #include "ml/naive_bayes/multinomial_nb.h"
 #include "ml/neighbors/kneighbors.h"
 #include "ml/neighbors/pairwise.h"
+#include "ml/neighbors/radius_neighbors.h"
 #include "ml/online/confidence.h"
 #include "ml/online/passive_aggressive.h"
 #include "ml/online/perceptron.h"

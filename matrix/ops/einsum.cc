@@ -173,18 +173,20 @@ std::string ellipsis_names(int count) {
   return names;
 }
 
-/// Names the axes of "..." in terms and output. Axes of length 1 that other terms stretch leave
-/// their terms.
+/// Names the axes of "..." in terms and output, and checks the ranks. Axes of length 1 that other
+/// terms stretch leave their terms.
 void name_ellipses(std::vector<Term>& terms, std::string& output, std::string_view expression) {
   int most = 0;
   std::array<int64_t, Shape::kMaxRank> lengths;
   lengths.fill(1);
   for (Term& term : terms) {
     const size_t place = term.letters.find(kEllipsis);
-    if (place == std::string::npos) continue;
-    const int count = term.value.rank() - static_cast<int>(term.letters.size()) + 1;
-    require(count >= 0, kName, "expected rank ", term.letters.size() - 1,
-            " or more for an operand of '", expression, "', got ", term.value.shape());
+    const bool has_more = place != std::string::npos;
+    const int count = term.value.rank() - static_cast<int>(term.letters.size()) + has_more;
+    require(has_more ? count >= 0 : count == 0, kName, "expected rank ",
+            term.letters.size() - has_more, has_more ? " or more" : "", " for an operand of '",
+            expression, "', got ", term.value.shape());
+    if (!has_more) continue;
     term.letters.replace(place, 1, ellipsis_names(count));
     most = std::max(most, count);
     for (int i = 0; i < count; ++i) {
@@ -207,12 +209,16 @@ void name_ellipses(std::vector<Term>& terms, std::string& output, std::string_vi
     }
 }
 
-void check_terms(const std::vector<Term>& terms, std::string_view expression) {
+/// "axis 'i'", or "axis -1 of ...".
+std::string axis_text(char name) {
+  if (name < '0' || name > '9') return std::string("axis '") + name + "'";
+  return "axis -" + std::to_string(name - '0' + 1) + " of ...";
+}
+
+void check_lengths(const std::vector<Term>& terms, std::string_view expression) {
   std::string seen;
   std::vector<int64_t> lengths;
   for (const Term& term : terms) {
-    require(term.value.rank() == static_cast<int>(term.letters.size()), kName, "expected rank ",
-            term.letters.size(), " for '", term.letters, "', got ", term.value.shape());
     for (size_t i = 0; i < term.letters.size(); ++i) {
       const int64_t length = term.value.dim(static_cast<int>(i));
       const size_t found = seen.find(term.letters[i]);
@@ -220,8 +226,8 @@ void check_terms(const std::vector<Term>& terms, std::string_view expression) {
         seen += term.letters[i];
         lengths.push_back(length);
       } else {
-        require(lengths[found] == length, kName, "expected length ", lengths[found], " of axis '",
-                seen.substr(found, 1), "' of '", expression, "', got ", length);
+        require(lengths[found] == length, kName, "expected length ", lengths[found], " of ",
+                axis_text(seen[found]), " in '", expression, "', got ", length);
       }
     }
   }
@@ -239,7 +245,7 @@ Tensor einsum(std::string_view expression, std::span<const Tensor> tensors) {
     check_tensor(term.value, "an operand", kName, terms[0].value.device());
   std::string output = text.output;
   name_ellipses(terms, output, expression);
-  check_terms(terms, expression);
+  check_lengths(terms, expression);
   Term result = without_repeats(terms[0]);
   for (size_t i = 1; i < terms.size(); ++i) {
     std::string kept = output;

@@ -126,19 +126,50 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
       is_small_task(c, {&a, &b, args.bias ? args.bias : &a}, products / kProductsPerElement));
 }
 
+namespace {
+
+/// The axes before the matrices.
+Shape batch_shape(const Tensor& t) {
+  Shape shape;
+  for (int i = 0; i + 2 < t.rank(); ++i) shape.push_back(t.dim(i));
+  return shape;
+}
+
+/// The matrices of t for all products of `batch`, with one axis for the batch. A tensor with one
+/// matrix stays one matrix.
+Tensor with_one_batch_axis(const Tensor& t, const Shape& batch) {
+  const int64_t rows = t.dim(-2), columns = t.dim(-1);
+  const int64_t own = batch_shape(t).elements();
+  if (own == 1) return t.contiguous().reshape({rows, columns});
+  Shape whole = batch;
+  whole.push_back(rows);
+  whole.push_back(columns);
+  return t.broadcast_to(whole).contiguous().reshape({batch.elements(), rows, columns});
+}
+
+}  // namespace
+
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
   check_real(a, "A", "matmul");
   check_real(b, "B", "matmul");
-  require(std::min(a.rank(), b.rank()) >= 1 && std::max(a.rank(), b.rank()) <= 3, "matmul",
+  require(std::min(a.rank(), b.rank()) >= 1, "matmul",
           "expected vectors, matrices or batches of them, got ", a.shape(), " and ", b.shape());
   if (a.rank() == 1 || b.rank() == 1) {
     const Tensor left = a.rank() == 1 ? a.contiguous().reshape({1, a.size()}) : a;
     const Tensor right = b.rank() == 1 ? b.contiguous().reshape({b.size(), 1}) : b;
     const Tensor c = matmul(left, right, transpose_a && a.rank() > 1, transpose_b && b.rank() > 1);
-    Shape shape;
-    if (c.rank() == 3) shape.push_back(c.dim(0));
+    Shape shape = batch_shape(c);
     if (a.rank() > 1) shape.push_back(c.dim(-2));
     if (b.rank() > 1) shape.push_back(c.dim(-1));
+    return c.reshape(shape);
+  }
+  if (std::max(a.rank(), b.rank()) > 3) {
+    const Shape batch = broadcast_shapes(batch_shape(a), batch_shape(b), "matmul");
+    const Tensor c = matmul(with_one_batch_axis(a, batch), with_one_batch_axis(b, batch),
+                            transpose_a, transpose_b);
+    Shape shape = batch;
+    shape.push_back(c.dim(-2));
+    shape.push_back(c.dim(-1));
     return c.reshape(shape);
   }
   Shape shape;

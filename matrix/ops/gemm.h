@@ -23,7 +23,7 @@ struct GemmOptions {
 /// Throws ShapeError.
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options = {});
 
-/// Returns op(A) op(B), for any strides. A vector is a row of A or a column of B, as in NumPy.
+/// op(A) op(B), for any strides, as in NumPy: vectors are rows or columns, and batches broadcast.
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a = false, bool transpose_b = false);
 
 }  // namespace kaiseki

@@ -57,6 +57,11 @@ class Model {
   virtual Json settings() const = 0;
   /// y is ignored by clusterings and transformations. Throws as the estimator's fit().
   virtual void fit(const Tensor& x, const Tensor& y) = 0;
+  /// Learns from more samples. `classes`: all labels that may come, which a classifier's first call
+  /// needs if y lacks some. Throws Error if the estimator has no partial_fit().
+  virtual void partial_fit(const Tensor& x, const Tensor& y,
+                           const std::vector<int32_t>& classes) = 0;
+  virtual bool has_partial_fit() const = 0;
   /// The first one is what `kaiseki apply` computes by default.
   virtual std::vector<Use> uses() const = 0;
   /// Throws Error for a use that the estimator does not have.

@@ -40,6 +40,23 @@ class ModelOf final : public Model {
     features_ = x.dim(1);
   }
 
+  void partial_fit(const Tensor& x, const Tensor& y, const std::vector<int32_t>& classes) override {
+    if constexpr (requires { estimator_.partial_fit(x, y, classes); })
+      estimator_.partial_fit(x, y, classes);
+    else if constexpr (requires { estimator_.partial_fit(x, y); })
+      estimator_.partial_fit(x, y);
+    else if constexpr (requires { estimator_.partial_fit(x); })
+      estimator_.partial_fit(x);
+    else
+      throw Error(message(name_, "has no partial_fit()"));
+    features_ = x.dim(1);
+  }
+  bool has_partial_fit() const override {
+    const Tensor x;
+    return requires(Estimator & estimator) { estimator.partial_fit(x, x); }
+    || requires(Estimator & estimator) { estimator.partial_fit(x); };
+  }
+
   std::vector<Use> uses() const override {
     std::vector<Use> uses;
     const Tensor x;

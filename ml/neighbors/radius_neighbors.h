@@ -44,7 +44,8 @@ class RadiusNeighborsClassifier {
   void archive(Archive& archive);
 
  private:
-  WeightedNeighbors find(const Tensor& x) const;
+  template <class Body>
+  void for_votes(const Tensor& x, const Body& body) const;
 
   RadiusNeighborsClassifierOptions options_;
   NearestNeighbors neighbors_;
@@ -60,7 +61,8 @@ class RadiusNeighborsRegressor {
   /// x: f32 [n, features], y: f32 [n] or [n, outputs]. Throws ShapeError.
   void fit(const Tensor& x, const Tensor& y);
   Tensor predict(const Tensor& x) const;  // f32 [q] or [q, outputs]; NaN without neighbors
-  double score(const Tensor& x, const Tensor& y) const;  // R^2
+  /// R^2. Throws Error for a query without neighbors.
+  double score(const Tensor& x, const Tensor& y) const;
   /// Writes or reads the fitted state, for files. Reading throws ParseError.
   void archive(Archive& archive);
 

@@ -153,6 +153,16 @@ def only_texts():
     refuses(["got 'size'. If the first line has names, use --header yes"], *fit, "--target", "size")
 
 
+def outliers():
+    """A query without neighbors has a label that is none of the classes."""
+    pathlib.Path("animals.csv").write_text("a,s\n1,cat\n1.5,cat\n9,dog\n")
+    pathlib.Path("far.csv").write_text("a\n1.2\n50\n")
+    works("fit", "RadiusNeighborsClassifier", "--data", "animals.csv", "--target", "s", "--set", "outlier_label=-1", "--save", "o.safetensors")
+    check(works("apply", "o.safetensors", "--data", "far.csv").stdout.split() == ["cat", "-1"], "the label of outliers is a number")
+    works("fit", "RadiusNeighborsClassifier", "--data", "animals.csv", "--target", "s", "--save", "o.safetensors")
+    refuses(["around query 1", "set outlier_label"], "apply", "o.safetensors", "--data", "far.csv")
+
+
 def convergence():
     write_iris()
     fit = ["fit", "LogisticRegression", "--data", "iris.csv", "--target", "species", "--scale", "--save", "c.safetensors", "--json"]
@@ -258,4 +268,4 @@ def help_lists_models():
 
 
 main(classification, regression_and_settings, grid, clusters_and_components, matrices,
-     columns_learn_from_the_training_part, only_texts, convergence, huge_samples, gaps, errors, onnx, help_lists_models)
+     columns_learn_from_the_training_part, only_texts, outliers, convergence, huge_samples, gaps, errors, onnx, help_lists_models)

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "ml/model/file.h"
@@ -111,6 +112,7 @@ KAISEKI_EXPORT const std::byte* kaiseki_learn_describe(const SavedModel* saved) 
         .set("settings", model.settings())
         .set("uses", uses)
         .set("hasScore", model.has_score())
+        .set("hasPartialFit", model.has_partial_fit())
         .set("features", model.features())
         .set("classNames", classes);
     return return_text(format_json_line(all));
@@ -126,6 +128,18 @@ KAISEKI_EXPORT int kaiseki_learn_fit(SavedModel* saved, const float* x, int rows
     saved->scaler.reset();
     saved->class_names.clear();
     model.fit(matrix_of(x, rows, features), targets_of(model, y, rows, outputs));
+    return 1;
+  });
+}
+
+KAISEKI_EXPORT int kaiseki_learn_partial_fit(SavedModel* saved, const float* x, int rows,
+                                             int features, const void* y, int outputs,
+                                             const int32_t* classes, int class_count) {
+  return guarded([&] {
+    Model& model = *saved->model;
+    check_targets(model, y);
+    model.partial_fit(samples_of(*saved, x, rows, features), targets_of(model, y, rows, outputs),
+                      std::vector<int32_t>(classes, classes + class_count));
     return 1;
   });
 }

@@ -37,6 +37,7 @@ export class Model implements Disposable {
   /** The results that apply() can compute. */
   readonly uses: readonly Use[];
   readonly hasScore: boolean;
+  readonly hasPartialFit: boolean;
   /** The number of features that fit() has seen, or 0 before it. */
   readonly features: number;
   /** The names of the classes 0, 1, ..., if load() read a file that has them. */
@@ -49,6 +50,11 @@ export class Model implements Disposable {
    * and transformations need no y. Throws a KaisekiError as the native library does.
    */
   fit(x: Numbers, shape: MatrixShape, y?: Labels | Numbers): this;
+  /**
+   * Learns from more samples. `classes`: all labels that may come, which the first call of a classifier needs if y lacks
+   * some. Throws a KaisekiError if the model has no partial_fit().
+   */
+  partial_fit(x: Numbers, shape: MatrixShape, y?: Labels | Numbers, classes?: Labels): this;
   /**
    * Computes `use` for each row of x: Int32Array for labels, else Float32Array. The number of values for a row is the
    * length divided by the number of rows.

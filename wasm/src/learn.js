@@ -19,8 +19,8 @@ const SIDE = 28;
 export class Model extends Handle {
   constructor(learn, address) {
     super(learn, 'kaiseki_learn_delete', address);
-    const { name, task, uses, hasScore } = this.#describe();
-    Object.assign(this, { name, task, uses, hasScore });
+    const { name, task, uses, hasScore, hasPartialFit } = this.#describe();
+    Object.assign(this, { name, task, uses, hasScore, hasPartialFit });
   }
 
   #describe() {
@@ -68,6 +68,20 @@ export class Model extends Handle {
   fit(x, shape, y) {
     this.#withSamples('fit', x, shape, y, (_, ...samples) =>
       this.kaiseki.module.call('kaiseki_learn_fit', this.address, ...samples),
+    );
+    return this;
+  }
+
+  partial_fit(x, shape, y, classes = []) {
+    const { module } = this.kaiseki;
+    this.#withSamples('partial_fit', x, shape, y, (reserve, ...samples) =>
+      module.call(
+        'kaiseki_learn_partial_fit',
+        this.address,
+        ...samples,
+        module.put(reserve, Int32Array, classes),
+        classes.length,
+      ),
     );
     return this;
   }

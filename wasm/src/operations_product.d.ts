@@ -50,6 +50,6 @@ export interface ProductMethods<Tensor> {
 }
 
 export interface ProductFunctions<Tensor> {
-  /** Einstein's summation: einsum("ij,jk->ik", [a, b]). */
+  /** Einstein's summation: einsum("...ij,jk->...ik", [a, b]). */
   einsum(expression: string, tensors: readonly Tensor[]): Tensor;
 }

@@ -89,6 +89,21 @@ describe('kaiseki/learn', () => {
     assert.equal(two.apply('predict', x, SHAPE).length, 2 * COUNT);
   });
 
+  test('partial_fit learns in parts, and goes on after load()', () => {
+    const half = COUNT / 2;
+    const whole = learn.model('GaussianNB').fit(x, SHAPE, labels);
+    const first = learn.model('GaussianNB').partial_fit(x.slice(0, COUNT), [half, 2], labels.slice(0, half), [0, 1, 2]);
+    assert.ok(first.hasPartialFit);
+    const parts = learn.load(first.save()).partial_fit(x.slice(COUNT), [half, 2], labels.slice(half));
+    const expected = whole.apply('predict_proba', x, SHAPE);
+    parts.apply('predict_proba', x, SHAPE).forEach((value, i) => assert.ok(Math.abs(value - expected[i]) < 1e-4));
+    assert.equal(learn.model('MiniBatchKMeans', { n_clusters: 3 }).partial_fit(x, SHAPE).features, 2);
+    const ridge = learn.model('Ridge');
+    assert.equal(ridge.hasPartialFit, false);
+    assert.throws(() => ridge.partial_fit(x, SHAPE, targets), { message: /Ridge.*no partial_fit/ });
+    assert.throws(() => learn.model('GaussianNB').partial_fit(x, SHAPE, labels, [0, 1]), { name: 'KaisekiError' });
+  });
+
   test('settings are those of the native library', () => {
     const model = learn.model('KMeans', { n_clusters: 5 });
     assert.equal(model.settings.n_clusters, 5);

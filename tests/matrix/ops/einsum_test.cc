@@ -41,8 +41,12 @@ TEST_CASE("einsum: wrong texts and tensors are errors") {
                        "[einsum] expected ... in the result of 'i..., k...->ik'", Error);
   CHECK_THROWS_AS(einsum("......", one), Error);
   CHECK_THROWS_AS(einsum("i->......", one), Error);
-  CHECK_THROWS_AS(einsum("ijk...", one), ShapeError);
-  CHECK_THROWS_AS(einsum("i...,k...", both), ShapeError);  // 3 and 4 do not broadcast
+  CHECK_THROWS_WITH_AS(einsum("i...,k...", both),
+                       "[einsum] expected length 3 of axis -1 of ... in 'i...,k...', got 4",
+                       ShapeError);
+  CHECK_THROWS_WITH_AS(einsum("ijk...", one),
+                       "[einsum] expected rank 3 or more for an operand of 'ijk...', got [2, 3]",
+                       ShapeError);
   CHECK_THROWS_AS(einsum("ij,jk->il", both), Error);
   CHECK_THROWS_AS(einsum("ij,jk->ii", both), Error);
   CHECK_THROWS_AS(einsum("ij->i->j", one), Error);

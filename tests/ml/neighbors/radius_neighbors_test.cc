@@ -67,6 +67,31 @@ TEST_CASE("RadiusNeighborsRegressor: several outputs, exact samples, and no neig
   CHECK(result.shape() == Shape{3, 2});
   check_close(result.slice(0, 0, 2), {1.5, 15, 3, 30}, 1e-5);
   for (const double value : doubles(result.slice(0, 2, 1))) CHECK(std::isnan(value));
+  CHECK_THROWS_WITH_AS(model.score(Tensor{{0.5f}, {2}, {5}}, Tensor{{1, 1}, {2, 2}, {3, 3}}),
+                       "[RadiusNeighborsRegressor] expected a sample within the radius of 2 around "
+                       "query 2, got none (increase radius)",
+                       Error);
+}
+
+TEST_CASE("RadiusNeighborsClassifier and RadiusNeighborsRegressor: several blocks of queries") {
+  const int64_t n = 2500;
+  const Tensor x = random_tensor({n, 2}, 1), queries = random_tensor({n, 2}, 2);
+  std::vector<int32_t> labels;
+  for (int64_t i = 0; i < n; ++i) labels.push_back(static_cast<int32_t>(i % 3));
+  const Tensor y = Tensor::from(std::span<const int32_t>(labels), {n});
+  RadiusNeighborsClassifier classifier({{.radius = 0.05}, 9});
+  classifier.fit(x, y);
+  RadiusNeighborsRegressor regressor({.radius = 0.05});
+  regressor.fit(x, column(x, 0));
+  const Tensor all = classifier.predict(queries), proba = classifier.predict_proba(queries);
+  const Tensor means = regressor.predict(queries);
+  for (const int64_t begin : {0, 1000, 2499}) {
+    const Tensor row = queries.slice(0, begin, 1);
+    check_close(classifier.predict(row), doubles(all.slice(0, begin, 1)), 0);
+    check_close(classifier.predict_proba(row), doubles(proba.slice(0, begin, 1)), 0);
+    const Doubles mean = doubles(regressor.predict(row)), same = doubles(means.slice(0, begin, 1));
+    CHECK((mean == same || (std::isnan(mean[0]) && std::isnan(same[0]))));
+  }
 }
 
 TEST_CASE("RadiusNeighborsClassifier and RadiusNeighborsRegressor: errors") {

@@ -37,13 +37,13 @@ void gemm_into(const Tensor& a, const Tensor& b, Tensor& c, bool transpose_a, bo
 
 void add_product_operations(OperationGroup&& table) {
   table.add("matmul(a, b, transpose_a = false, transpose_b = false)",
-            "The matrix product. With rank 3 the first axis is a batch.", matmul);
+            "The matrix product. Axes before the last two are a batch, and broadcast.", matmul);
   table.add(
       "gemm(a, b, c, transpose_a = false, transpose_b = false, alpha = 1, beta = 0, "
       "bias_per_row = null, bias_per_column = null, activation = \"none\", slope = 0.01)",
       "c = activation(alpha * a b + beta * c + bias).", gemm_into);
-  table.add("einsum(expression, tensors)", "Einstein's summation: einsum(\"ij,jk->ik\", [a, b]).",
-            einsum);
+  table.add("einsum(expression, tensors)",
+            "Einstein's summation: einsum(\"...ij,jk->...ik\", [a, b]).", einsum);
   table.add("tensordot(a, b, axes = 2, axes_b = null)",
             "Sums products over the last axes of a and the first of b, or over lists of axes.",
             tensordot_over);
