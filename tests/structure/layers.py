@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Checks the tree. Folders include only the folders below them. Files are short, begin with a license line, and contain no
-path of a machine. Folders of tests mirror the folders of sources. kaiseki/backend.h includes every operation."""
+path of a machine. Folders of tests mirror the folders of sources. kaiseki/backend.h includes every operation, and
+kaiseki/ml.h every model."""
 import pathlib
 import re
 import subprocess
@@ -111,11 +112,21 @@ def operation_problems(files):
         yield f"kaiseki/backend.h: {name} is missing there, or is no file"
 
 
+def model_problems():
+    """Every model that has settings is for programs too."""
+    headers = re.compile(r'"(ml/[^"]+)"')
+    public = set(headers.findall(pathlib.Path("kaiseki/ml.h").read_text()))
+    for name in headers.findall(pathlib.Path("ml/model/settings.h").read_text()):
+        if name not in public and name != "ml/archive.h":
+            yield f"kaiseki/ml.h: {name} is missing there"
+
+
 def problems():
     files = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split()
     files = [name for name in files if pathlib.Path(name).is_file()]
     yield from mirror_problems(files)
     yield from operation_problems(files)
+    yield from model_problems()
     for name in files:
         path = pathlib.Path(name)
         if path.suffix not in CODE | {".md", ".json", ".txt"}:

@@ -3,7 +3,10 @@
 import type { Integers } from './arrays_values.js';
 
 export interface ProductMethods<Tensor> {
-  /** The matrix product. With rank 3 the first axis is a batch. Default: transpose_a = false, transpose_b = false. */
+  /**
+   * The matrix product. Axes before the last two are a batch, and broadcast. Default: transpose_a = false, transpose_b
+   * = false.
+   */
   matmul(b: Tensor, transpose_a?: boolean, transpose_b?: boolean): Tensor;
   matmul(b: Tensor, named: { transpose_a?: boolean; transpose_b?: boolean }): Tensor;
   /**
