@@ -160,12 +160,12 @@ describe('the console of a large pool', () => {
 
   test('a node that leaves does not take the question of another row along', async () => {
     const page = await open('#nodes');
-    await page.getByRole('button', { name: 'Expel machine 3', exact: true }).click();
-    await page.getByRole('button', { name: 'Really: Expel machine 3', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Expel machine 4', exact: true }).click();
+    await page.getByRole('button', { name: 'Really: Expel machine 4', exact: true }).waitFor();
     pool['/api/nodes'] = pool['/api/nodes'].slice(2);
     await page.getByRole('button', { name: 'Expel machine 1', exact: true }).waitFor({ state: 'detached' });
     assert.equal(await page.getByRole('button', { name: /^Really/ }).count(), 1);
-    await page.getByRole('button', { name: 'Really: Expel machine 3', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Really: Expel machine 4', exact: true }).waitFor();
   });
 
   test('shows errors of old tasks with dead tickets, with an id that leads to the node', async () => {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The nodes. Names and devices come from the nodes, so they are shown as text only. Only the visible rows are drawn, so
 // that 10,000 nodes scroll without a delay.
-import { useRef } from 'preact/hooks';
 import { ago, count, plural, rate } from '../logic/format';
 import type { PoolNode } from './api';
 import { ConfirmButton } from './confirm-button';
 import { NODE_ORDERS, NODE_STATES, nodeState, shortId } from './lists';
 import type { Pool } from './pool';
-import { Slots } from './slots';
 import { Search, Select } from './toolbar';
 
 function trust({ trusted, consecutive_valid: valid }: PoolNode): string {
@@ -77,10 +75,8 @@ const NUMBERS: readonly string[] = ['Tickets', 'Accepted', 'Failed'];
 
 function Rows({ pool }: { pool: Pool }) {
   const { view } = pool;
-  const { first, nodes } = view.drawnNodes.value;
+  const { first, nodes, keys } = view.drawnNodes.value;
   const total = view.nodes.value.length;
-  const slots = useRef(new Slots());
-  const keys = slots.current.assign(nodes.map(({ node }) => node));
   return (
     <div role="table" aria-label="Nodes" aria-rowcount={total + 1} class={`node-table ${pool.role.value}`}>
       <div role="rowgroup" class="node-head">

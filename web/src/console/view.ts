@@ -4,6 +4,7 @@
 import { batch, computed, signal } from '@preact/signals';
 import type { PoolNode, Project, Task } from './api';
 import { listProjects, pageOf, selectNodes, selectProjects, visibleRows } from './lists';
+import { Slots } from './slots';
 import type { NodeOrder, NodeState, ProjectOrder, ProjectState } from './lists';
 
 export const TABS = { overview: 'Overview', projects: 'Projects', nodes: 'Nodes', errors: 'Errors' } as const;
@@ -105,10 +106,12 @@ export class View {
     const { top, height } = this.#scroll.value;
     return visibleRows(this.nodes.value.length, this.rowHeight.value, top, height).join();
   });
-  /** The nodes to draw, and the index of the first. */
+  readonly #slots = new Slots();
+  /** The nodes to draw with the keys of their rows, and the index of the first. */
   readonly drawnNodes = computed(() => {
     const [first, end] = this.#rows.value.split(',').map(Number);
-    return { first, nodes: this.nodes.value.slice(first, end) };
+    const nodes = this.nodes.value.slice(first, end);
+    return { first, nodes, keys: this.#slots.assign(nodes.map(({ node }) => node)) };
   });
 
   isOpen(project: number): boolean {
