@@ -307,9 +307,9 @@ int run_command(const FitCommand& c) {
     for_option("--data", [&] { saved.model->fit(parts.train.x, parts.train.y); });
   }
   const double seconds = steady_seconds() - start;
-  for_option("--save", [&] { ml::save_model(c.save, saved); });
   const std::vector<Result> results =
       for_option("--data", [&] { return results_of(*saved.model, parts); });
+  for_option("--save", [&] { ml::save_model(c.save, saved); });
   if (!saved.model->converged().value_or(true))
     log_warning(c.model + " did not converge. Raise max_iter with --set, or use --scale");
   if (c.json) {

@@ -164,6 +164,9 @@ Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose
     return c.reshape(shape);
   }
   if (std::max(a.rank(), b.rank()) > 3) {
+    check_same_device(a, b, "matmul");
+    require(a.dim(transpose_a ? -2 : -1) == b.dim(transpose_b ? -1 : -2), "matmul",
+            "expected columns of op(A) as rows of op(B), got A ", a.shape(), " and B ", b.shape());
     const Shape batch = broadcast_shapes(batch_shape(a), batch_shape(b), "matmul");
     const Tensor c = matmul(with_one_batch_axis(a, batch), with_one_batch_axis(b, batch),
                             transpose_a, transpose_b);

@@ -57,8 +57,8 @@ class Model {
   virtual Json settings() const = 0;
   /// y is ignored by clusterings and transformations. Throws as the estimator's fit().
   virtual void fit(const Tensor& x, const Tensor& y) = 0;
-  /// Learns from more samples. `classes`: all labels that may come, which a classifier's first call
-  /// needs if y lacks some. Throws Error if the estimator has no partial_fit().
+  /// Learns from more samples. A classifier's first call needs `classes`: all labels that may come.
+  /// Throws Error if the estimator has no partial_fit().
   virtual void partial_fit(const Tensor& x, const Tensor& y,
                            const std::vector<int32_t>& classes) = 0;
   virtual bool has_partial_fit() const = 0;

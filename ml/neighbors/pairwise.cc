@@ -47,7 +47,7 @@ void check_pair(const Tensor& x, const Tensor& y, std::string_view name) {
   check_same_device(x, y, name);
 }
 
-/// Elements of a temporary tensor of differences.
+/// Elements of a temporary tensor of differences, if one row of x has no more.
 constexpr int64_t kMostDifferences = int64_t{1} << 20;
 
 }  // namespace

@@ -45,8 +45,9 @@ constexpr int64_t kQueries = 1024;
 template <class Body>
 void for_blocks(const NearestNeighbors& neighbors, const Tensor& x, NeighborWeights weights,
                 const Body& body) {
+  const Tensor queries = on_host(x);
   for (int64_t begin = 0; begin < x.dim(0); begin += kQueries) {
-    const Tensor rows = x.slice(0, begin, std::min(kQueries, x.dim(0) - begin));
+    const Tensor rows = queries.slice(0, begin, std::min(kQueries, x.dim(0) - begin));
     body(weighted(neighbors, rows, weights), begin);
   }
 }
@@ -64,7 +65,7 @@ void RadiusNeighborsClassifier::fit(const Tensor& x, const Tensor& y) {
   constexpr std::string_view kName = "RadiusNeighborsClassifier::fit";
   check_samples(x, kName);
   LabelCodes labels = encode_labels(read_labels(y, x.dim(0), kName));
-  neighbors_.fit(x);
+  neighbors_.fit(on_host(x));  // searches by radius run on the CPU
   classes_ = std::move(labels.classes);
   codes_ = std::move(labels.codes);
 }
@@ -127,7 +128,7 @@ void RadiusNeighborsRegressor::fit(const Tensor& x, const Tensor& y) {
   constexpr std::string_view kName = "RadiusNeighborsRegressor::fit";
   check_samples(x, kName);
   check_targets(y, x, kName);
-  neighbors_.fit(x);
+  neighbors_.fit(on_host(x));  // searches by radius run on the CPU
   targets_ = on_host(y);
 }
 

@@ -51,8 +51,8 @@ export class Model implements Disposable {
    */
   fit(x: Numbers, shape: MatrixShape, y?: Labels | Numbers): this;
   /**
-   * Learns from more samples. `classes`: all labels that may come, which the first call of a classifier needs if y lacks
-   * some. Throws a KaisekiError if the model has no partial_fit().
+   * Learns from more samples. A classifier's first call needs `classes`: all labels that may come. The scaler of a
+   * loaded file scales x, and does not learn. Throws a KaisekiError if the model has no partial_fit().
    */
   partial_fit(x: Numbers, shape: MatrixShape, y?: Labels | Numbers, classes?: Labels): this;
   /**

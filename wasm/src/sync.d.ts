@@ -56,7 +56,7 @@ export class Tensor implements Disposable {
   /** A view with the last two dimensions swapped. */
   transpose(): Tensor;
 
-  /** Multiplies [m, k] by [k, n]. With rank 3 the first dimension is a batch. */
+  /** Multiplies [m, k] by [k, n]. Dimensions before the last two are a batch, and broadcast. */
   matmul(other: Tensor, options?: MatmulOptions): Tensor;
   /** Element by element, with NumPy's broadcasting. */
   add(other: Tensor | number): Tensor;

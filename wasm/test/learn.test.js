@@ -102,6 +102,7 @@ describe('kaiseki/learn', () => {
     assert.equal(ridge.hasPartialFit, false);
     assert.throws(() => ridge.partial_fit(x, SHAPE, targets), { message: /Ridge.*no partial_fit/ });
     assert.throws(() => learn.model('GaussianNB').partial_fit(x, SHAPE, labels, [0, 1]), { name: 'KaisekiError' });
+    assert.throws(() => learn.model('GaussianNB').partial_fit(x, SHAPE, labels), { message: /classes/ });
   });
 
   test('settings are those of the native library', () => {

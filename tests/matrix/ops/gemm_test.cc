@@ -88,6 +88,29 @@ TEST_CASE("gemm: alpha, beta, bias and activation") {
   });
 }
 
+TEST_CASE("matmul: several axes of batches broadcast, with all four transpositions") {
+  for_each_device([](Device device) {
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true}) {
+        const Tensor a = random_tensor(ta ? Shape{2, 1, 5, 4} : Shape{2, 1, 4, 5}, 1, device);
+        const Tensor b = random_tensor(tb ? Shape{3, 2, 5} : Shape{3, 5, 2}, 2, device);
+        const Tensor c = matmul(a, b, ta, tb);
+        CHECK(c.shape() == Shape{2, 3, 4, 2});
+        for (int64_t i = 0; i < 2; ++i)
+          for (int64_t j = 0; j < 3; ++j)
+            check_close(c(i, j, All, All),
+                        doubles(matmul(a(i, 0, All, All), b(j, All, All), ta, tb)), kTolerance,
+                        kTolerance);
+      }
+  });
+  const Tensor a({2, 3, 4, 5}), b({2, 5, 2});
+  CHECK_THROWS_AS(matmul(a, b), ShapeError);
+  CHECK_THROWS_WITH_AS(
+      matmul(a, Tensor({4, 2})),
+      "[matmul] expected columns of op(A) as rows of op(B), got A [2, 3, 4, 5] and B [4, 2]",
+      ShapeError);
+}
+
 TEST_CASE("matmul: vectors are rows or columns, and their axis is dropped") {
   for_each_device([](Device device) {
     const Tensor v = Tensor::from({1, 2, 3}, {3}, device);

@@ -57,6 +57,30 @@ TEST_CASE("Model: settings reach the estimator") {
   CHECK(model->features() == 4);
 }
 
+TEST_CASE("Model: partial_fit learns as the estimator's, and is an error without one") {
+  const MlSet iris = ml_set("iris");
+  const auto numbers = iris.x.slice(1, 0, 1).contiguous().reshape({150});
+  int64_t have = 0;
+  for (const ModelKind& kind : model_kinds()) {
+    CAPTURE(std::string(kind.name));
+    const auto model = make_model(kind.name);
+    const Tensor& y = kind.task == LearningTask::regression ? numbers : iris.y;
+    if (!model->has_partial_fit()) {
+      CHECK_THROWS_AS(model->partial_fit(iris.x, y, {0, 1, 2}), Error);
+      continue;
+    }
+    ++have;
+    model->partial_fit(iris.x, y, {0, 1, 2});
+    CHECK(model->features() == 4);
+    CHECK(model->apply(model->uses()[0], iris.x).dim(0) == 150);
+    if (kind.task == LearningTask::classification) {
+      CHECK(model->score(iris.x, y) > 0.5);
+      CHECK_THROWS_AS(make_model(kind.name)->partial_fit(iris.x, y, {}), Error);
+    }
+  }
+  CHECK(have >= 12);
+}
+
 TEST_CASE("Model: a use that the estimator does not have is an error") {
   const auto model = make_model("Ridge");
   CHECK(model->uses() == std::vector<Use>{Use::predict});

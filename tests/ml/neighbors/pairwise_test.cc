@@ -72,7 +72,7 @@ TEST_CASE("euclidean_distances: x that is not contiguous, one sample") {
 TEST_CASE("manhattan_distances and cosine_distances: plain loops in double, on every device") {
   for (const Device device : all_devices())
     for (const int64_t features : {1, 2, 7, 64, 300})
-      for (const float scale : {1.0f, 1e25f}) {
+      for (const float scale : {1.0f, 1e25f, 1e-25f}) {
         CAPTURE(features);
         CAPTURE(scale);
         const Tensor x = random_tensor({150, features}, 1, Device::cpu(), -scale, scale);

@@ -76,16 +76,30 @@ TEST_CASE("RadiusNeighborsRegressor: several outputs, exact samples, and no neig
 TEST_CASE("RadiusNeighborsClassifier and RadiusNeighborsRegressor: several blocks of queries") {
   const int64_t n = 2500;
   const Tensor x = random_tensor({n, 2}, 1), queries = random_tensor({n, 2}, 2);
+  queries.slice(0, 2000, 1).mutable_data<float>()[0] = 100;
   std::vector<int32_t> labels;
   for (int64_t i = 0; i < n; ++i) labels.push_back(static_cast<int32_t>(i % 3));
   const Tensor y = Tensor::from(std::span<const int32_t>(labels), {n});
-  RadiusNeighborsClassifier classifier({{.radius = 0.05}, 9});
+  RadiusNeighborsClassifier classifier({{.radius = 0.05}, 1});
   classifier.fit(x, y);
   RadiusNeighborsRegressor regressor({.radius = 0.05});
   regressor.fit(x, column(x, 0));
   const Tensor all = classifier.predict(queries), proba = classifier.predict_proba(queries);
   const Tensor means = regressor.predict(queries);
-  for (const int64_t begin : {0, 1000, 2499}) {
+  check_close(proba.slice(0, 2000, 1), {0, 1, 0}, 0);
+  RadiusNeighborsRegressor wide({.radius = 3});
+  wide.fit(x, column(x, 0));
+  CHECK_THROWS_WITH_AS(wide.score(queries.slice(0, 1900, 500), Tensor::zeros({500})),
+                       "[RadiusNeighborsRegressor] expected a sample within the radius of 3 "
+                       "around query 100, got none (increase radius)",
+                       Error);
+  RadiusNeighborsClassifier refuses({{.radius = 3}, {}});
+  refuses.fit(x, y);
+  CHECK_THROWS_WITH_AS(refuses.predict(queries),
+                       "[RadiusNeighborsClassifier] expected a sample within the radius of 3 "
+                       "around query 2000, got none (increase radius, or set outlier_label)",
+                       Error);
+  for (const int64_t begin : {0, 1000, 1500, 2499}) {
     const Tensor row = queries.slice(0, begin, 1);
     check_close(classifier.predict(row), doubles(all.slice(0, begin, 1)), 0);
     check_close(classifier.predict_proba(row), doubles(proba.slice(0, begin, 1)), 0);
