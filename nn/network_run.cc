@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 #include "nn/layers/layers.h"
 #include "nn/network_impl.h"
 
@@ -102,7 +103,7 @@ Tensor NetworkImpl::total_loss(const ForwardRun& run) const {
     const auto weight = static_cast<float>(layer.loss_weight());
     Tensor loss = run.losses[i];
     if (weight != 1) loss = elementwise("w * loss", {{"w", weight}, {"loss", loss}});
-    total = total.defined() ? add(total, loss) : loss;
+    total = total.defined() ? Tensor(total + loss) : loss;
   }
   return total;
 }

@@ -11,8 +11,8 @@
 
 #include "matrix/ops/arrange.h"
 #include "matrix/ops/check.h"
-#include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/lazy.h"
 
 namespace kaiseki {
 namespace {
@@ -108,10 +108,9 @@ Term product(const Term& left, const Term& right, const std::string& kept) {
   const Matrices x = as_matrices(a, batch, rows, inner), y = as_matrices(b, batch, inner, columns);
   if (inner.empty()) {
     const int64_t count = a.length(batch);
-    return {multiply(x.value.reshape({count, a.length(rows), 1}),
-                     y.value.reshape({count, 1, b.length(columns)}))
-                .reshape(shape),
-            letters};
+    const Tensor product = x.value.reshape({count, a.length(rows), 1}) *
+                           y.value.reshape({count, 1, b.length(columns)});
+    return {product.reshape(shape), letters};
   }
   return {matmul(x.value, y.value, x.transposed, y.transposed).reshape(shape), letters};
 }

@@ -204,13 +204,4 @@ Tensor cast(const Tensor& x, DType dtype) {
   return out;
 }
 
-Tensor add(const Tensor& a, const Tensor& b) { return elementwise("a+b", {{"a", a}, {"b", b}}); }
-Tensor subtract(const Tensor& a, const Tensor& b) {
-  return elementwise("a-b", {{"a", a}, {"b", b}});
-}
-Tensor multiply(const Tensor& a, const Tensor& b) {
-  return elementwise("a*b", {{"a", a}, {"b", b}});
-}
-Tensor divide(const Tensor& a, const Tensor& b) { return elementwise("a/b", {{"a", a}, {"b", b}}); }
-
 }  // namespace kaiseki

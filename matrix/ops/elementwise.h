@@ -36,9 +36,4 @@ void update(std::string_view statements, const std::vector<Binding>& bindings);
 /// 0. Returns x if it has the type already.
 Tensor cast(const Tensor& x, DType dtype);
 
-Tensor add(const Tensor& a, const Tensor& b);
-Tensor subtract(const Tensor& a, const Tensor& b);
-Tensor multiply(const Tensor& a, const Tensor& b);
-Tensor divide(const Tensor& a, const Tensor& b);
-
 }  // namespace kaiseki

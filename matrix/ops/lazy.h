@@ -88,6 +88,10 @@ KAISEKI_FUNCTION(tanh)  KAISEKI_FUNCTION(trunc)
     inline Lazy atan2(const Lazy& y, const Lazy& x) {
   return Lazy::call("atan2", y, x);
 }
+inline Lazy add(const Lazy& a, const Lazy& b) { return a + b; }
+inline Lazy subtract(const Lazy& a, const Lazy& b) { return a - b; }
+inline Lazy multiply(const Lazy& a, const Lazy& b) { return a * b; }
+inline Lazy divide(const Lazy& a, const Lazy& b) { return a / b; }
 inline Lazy fmod(const Lazy& a, const Lazy& b) { return Lazy::call("fmod", a, b); }
 inline Lazy hypot(const Lazy& a, const Lazy& b) { return Lazy::call("hypot", a, b); }
 inline Lazy pow(const Lazy& a, const Lazy& b) { return Lazy::call("pow", a, b); }

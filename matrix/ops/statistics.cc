@@ -11,6 +11,7 @@
 #include "matrix/ops/create.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/index.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/sort.h"
 
 namespace kaiseki {
@@ -62,7 +63,7 @@ float divisor(const Tensor& x, const Tensor& result, int64_t ddof) {
 
 Tensor var(const Tensor& given, const Axes& axes, int64_t ddof, bool keep_dims) {
   const Tensor x = as_f32(given, "var");
-  const Tensor centered = subtract(x, mean(x, axes, true));
+  const Tensor centered = x - mean(x, axes, true);
   const Tensor squares = reduce(Reduction::sum_of_squares, centered, axes, keep_dims);
   const float n = divisor(x, squares, ddof);
   if (n == 0) return full_like(squares, std::numeric_limits<float>::quiet_NaN());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Adds inputs of the same shape.
 #include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 #include "nn/layers/layers.h"
 #include "nn/onnx/layer_writer.h"
 
@@ -18,7 +19,7 @@ class Add : public Layer {
   Tensor forward(ForwardPass& pass) const override {
     if (pass.inputs.size() == 2)
       return activated(pass.activation, "(a + b)", {{"a", pass.inputs[0]}, {"b", pass.inputs[1]}});
-    Tensor y = add(pass.inputs[0], pass.inputs[1]);
+    Tensor y = pass.inputs[0] + pass.inputs[1];
     for (const Tensor& x : pass.inputs.subspan(2)) update("y = y + x", {{"y", y}, {"x", x}});
     apply_activation(pass.activation, y);
     return y;

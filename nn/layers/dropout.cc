@@ -2,6 +2,7 @@
 // Inverted dropout (Srivastava et al. 2014). In training an element becomes 0 with probability
 // "ratio". Other elements are divided by 1 - ratio. The test phase changes nothing.
 #include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/random.h"
 #include "nn/layers/layers.h"
 #include "nn/onnx/layer_writer.h"
@@ -50,7 +51,7 @@ class Dropout : public Layer {
 
  private:
   static Tensor product(const Tensor& x, const Tensor& mask, bool may_overwrite) {
-    if (!may_overwrite) return multiply(x, mask);
+    if (!may_overwrite) return x * mask;
     Tensor y = x;
     elementwise_into(y, "x * mask", {{"x", x}, {"mask", mask}});
     return y;

@@ -2,6 +2,7 @@
 // Mean of (x - target)^2 over all elements. A label is a one-hot row. A row with label -1 has loss
 // 0.
 #include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/softmax.h"
 #include "nn/layers/layers.h"
@@ -40,7 +41,7 @@ class MeanSquaredError : public Layer {
   static Tensor minus(const Tensor& x, const Tensor& target) {
     require(target.shape() == x.shape(), "mean_squared_error", "expected targets of shape ",
             x.shape(), ", got ", target.shape());
-    return subtract(x, target);
+    return x - target;
   }
   /// Returns the gradient of cross-entropy for probabilities x.
   static Tensor minus_one_hot(const Tensor& x, const Tensor& labels) {

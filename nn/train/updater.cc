@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 
 namespace kaiseki::nn {
 
@@ -60,7 +61,7 @@ Updater::Result Updater::accumulated() {
     network_.backward(share);
     const Tensor weighted =
         elementwise("share * loss", {{"share", static_cast<float>(share)}, {"loss", part.loss}});
-    loss = loss.defined() ? add(loss, weighted) : weighted;
+    loss = loss.defined() ? Tensor(loss + weighted) : weighted;
     outputs.push_back(part.output);
     labels.push_back(batch_.labels);
     first += batch_.labels.dim(0);

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "matrix/ops/copy.h"
-#include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "tests/matrix/conv/cases.h"
 #include "tests/matrix/conv/reference.h"

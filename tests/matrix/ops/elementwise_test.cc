@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/threads.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"

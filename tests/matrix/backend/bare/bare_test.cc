@@ -20,7 +20,7 @@
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/conv_pool.h"
 #include "matrix/ops/copy.h"
-#include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "tests/matrix/backend/bare/bare_backend.h"
 #include "tests/support/cache_folder.h"

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "matrix/memory/allocator.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "tests/matrix/backend/bare/timed_solver.h"
 #include "tests/support/cache_folder.h"

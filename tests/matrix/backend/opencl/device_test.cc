@@ -8,7 +8,7 @@
 #include "matrix/memory/host_room.h"
 #include "matrix/opencl.h"
 #include "matrix/ops/copy.h"
-#include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/support/reference.h"
 
