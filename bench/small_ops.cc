@@ -10,8 +10,8 @@
 #include "bench/report.h"
 #include "matrix/backend/backend.h"
 #include "matrix/backend/small_tasks.h"
-#include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/lazy.h"
 
 namespace kaiseki::bench {
 namespace {
@@ -32,7 +32,7 @@ struct Task {
     const Tensor left = Tensor::from(std::span(x), a, device);
     const Tensor right = Tensor::from(std::span(y), b, device);
     const std::vector<float> result =
-        (product ? matmul(left, right) : add(left, right)).to_vector();
+        (product ? matmul(left, right) : Tensor(left + right)).to_vector();
     const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
     return time.count();
   }

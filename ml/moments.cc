@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/threads.h"
 
@@ -36,7 +36,7 @@ ColumnMoments moments_of_rows(const float* x, int64_t rows, int64_t columns) {
 /// that mean.
 ColumnMoments moments_of_block(const Tensor& x) {
   const Tensor center = mean(x, {0}, true);
-  const Tensor deviation = subtract(x, center);
+  const Tensor deviation = x - center;
   const std::vector<float> middle = center.to_vector(), sums = sum(deviation, {0}).to_vector(),
                            squares = reduce(Reduction::sum_of_squares, deviation, {0}).to_vector();
   const auto n = static_cast<double>(x.dim(0));

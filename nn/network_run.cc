@@ -31,7 +31,7 @@ struct Gradient {
     } else if (owned) {
       update("g = g + more", {{"g", value}, {"more", more}});
     } else {
-      value = kaiseki::add(value, more);
+      value = value + more;
       owned = true;
     }
   }

@@ -4,7 +4,7 @@
 #include "matrix/backend/dispatch.h"
 #include "matrix/linalg/batch.h"
 #include "matrix/ops/check.h"
-#include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 
 namespace kaiseki {
 namespace {
@@ -41,7 +41,8 @@ Tensor kron(const Tensor& a, const Tensor& b) {
   if (a.dtype() == DType::f64) return kron_f64(a, b, shape);
   const Tensor left = a.contiguous().reshape(batch_shape(a, {a.dim(-2), 1, a.dim(-1), 1}));
   const Tensor right = b.contiguous().reshape(batch_shape(b, {1, b.dim(-2), 1, b.dim(-1)}));
-  return kaiseki::multiply(left, right).reshape(shape);
+  const Tensor product = left * right;
+  return product.reshape(shape);
 }
 
 }  // namespace kaiseki

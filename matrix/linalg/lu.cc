@@ -12,7 +12,7 @@
 #include "matrix/linalg/device_factors.h"
 #include "matrix/linalg/factor_lu.h"
 #include "matrix/ops/create.h"
-#include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 
 namespace kaiseki {
 namespace {
@@ -54,7 +54,7 @@ LuResult split_on_device(const Tensor& a) {
   set_permutation(factors.pivots,
                   {permutation.overwrite<int32_t>(), static_cast<size_t>(permutation.size())});
   const Tensor below = tril(factors.packed.slice(1, 0, k), -1);
-  return {permutation.to(a.device()), add(below, eye(m, k, 0, DType::f32, a.device())),
+  return {permutation.to(a.device()), below + eye(m, k, 0, DType::f32, a.device()),
           triu(factors.packed.slice(0, 0, k))};
 }
 

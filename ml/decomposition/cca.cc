@@ -12,6 +12,7 @@
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/lazy.h"
 #include "ml/decomposition/gram.h"
 #include "ml/draw.h"
 #include "ml/moments.h"
@@ -209,7 +210,7 @@ Tensor CCA::Side::apply(const Tensor& t, std::string_view name) const {
   Tensor result({t.dim(0), to.dim(1)}, DType::f32, device);
   for_each_row_block(samples.contiguous(), [&](const Tensor& rows, int64_t begin) {
     Tensor out = result.slice(0, begin, rows.dim(0));
-    gemm(divide(subtract(rows, shift), divisor), to, out);
+    gemm((rows - shift) / divisor, to, out);
   });
   return result;
 }

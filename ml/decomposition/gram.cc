@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "matrix/linalg/factor_cholesky.h"
-#include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/threads.h"
 #include "ml/row_blocks.h"
 #include "ml/samples.h"
@@ -30,7 +30,7 @@ Tensor gram_on_device(const Tensor& x, const std::vector<double>& mean) {
   const Tensor shift = tensor_from(mean, {features}, x.device());
   ProductSum sum({features, features}, x.device());
   for_each_row_block(x, [&](const Tensor& rows, int64_t) {
-    const Tensor centered = subtract(rows, shift);
+    const Tensor centered = rows - shift;
     sum.add(centered, centered);
   });
   return f64_tensor(sum.total(), {features, features});

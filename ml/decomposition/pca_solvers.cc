@@ -8,6 +8,7 @@
 #include "matrix/linalg/svd.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/random.h"
 #include "ml/decomposition/gram.h"
 #include "ml/row_blocks.h"
@@ -54,7 +55,7 @@ PrincipalAxes randomized_axes(const Tensor& x, const std::vector<double>& mean, 
     const Tensor from = narrow();
     ProductSum sum({features, width}, x.device());
     for_each_row_block(x, [&](const Tensor& rows, int64_t) {
-      const Tensor centered = subtract(rows, shift);
+      const Tensor centered = rows - shift;
       sum.add(centered, matmul(centered, from));
     });
     basis = qr(f64_tensor(sum.total(), {features, width})).q;
@@ -62,7 +63,7 @@ PrincipalAxes randomized_axes(const Tensor& x, const std::vector<double>& mean, 
   const Tensor from = narrow();
   ProductSum small({width, width}, x.device());
   for_each_row_block(x, [&](const Tensor& rows, int64_t) {
-    const Tensor scores = matmul(subtract(rows, shift), from);
+    const Tensor scores = matmul(rows - shift, from);
     small.add(scores, scores);
   });
   const PrincipalAxes inner = largest_axes(f64_tensor(small.total(), {width, width}), count);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/lazy.h"
 #include "ml/row_blocks.h"
 #include "ml/samples.h"
 
@@ -79,7 +79,7 @@ Tensor Projection::apply(const Tensor& x, std::string_view name) const {
   Tensor result({x.dim(0), components.dim(0)}, DType::f32, device);
   for_each_row_block(samples, [&](const Tensor& rows, int64_t begin) {
     Tensor out = result.slice(0, begin, rows.dim(0));
-    gemm(subtract(rows, shift), to, out, {.transpose_b = true, .bias_per_column = &bias});
+    gemm(rows - shift, to, out, {.transpose_b = true, .bias_per_column = &bias});
   });
   return result;
 }

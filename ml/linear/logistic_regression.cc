@@ -8,6 +8,7 @@
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/softmax.h"
 #include "ml/linear/lbfgs.h"
@@ -110,8 +111,8 @@ class LogisticLoss {
     }
     if (!weights_.defined()) return block;
     const Tensor weights = weights_.slice(0, begin, rows);
-    block.losses = multiply(block.losses, weights);
-    block.deltas = multiply(block.deltas, weights.reshape({rows, 1}));
+    block.losses = block.losses * weights;
+    block.deltas = block.deltas * weights.reshape({rows, 1});
     return block;
   }
 

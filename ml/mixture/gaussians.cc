@@ -11,6 +11,7 @@
 #include "matrix/linalg/solve.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/statistics.h"
 #include "ml/row_blocks.h"
@@ -136,7 +137,7 @@ GaussiansOnDevice::GaussiansOnDevice(const Gaussians& from, Device device)
 }
 
 Tensor GaussiansOnDevice::differences(const Tensor& rows, int64_t component) const {
-  return subtract(rows, means_[component]);
+  return rows - means_[component];
 }
 
 Tensor GaussiansOnDevice::log_probabilities(const Tensor& rows) const {
@@ -144,8 +145,8 @@ Tensor GaussiansOnDevice::log_probabilities(const Tensor& rows) const {
   Tensor result({count, rows.dim(0)}, DType::f32, rows.device());
   for (int64_t k = 0; k < count; ++k) {
     const Tensor difference = differences(rows, k);
-    const Tensor standard = matrices_ ? matmul(difference, factors_[k], false, true)
-                                      : multiply(difference, factors_[k]);
+    const Tensor standard =
+        matrices_ ? matmul(difference, factors_[k], false, true) : Tensor(difference * factors_[k]);
     Tensor row = result.slice(0, k, 1).reshape({rows.dim(0)});
     reduce_into(Reduction::sum_of_squares, standard, {1}, row);
   }
@@ -179,7 +180,7 @@ void MixtureSummer::add(const Tensor& responsibilities,
   for (int64_t k = 0; k < model_.count; ++k) {
     const Tensor difference = shift_rows(k);
     const Tensor weight = responsibilities.slice(0, k, 1).reshape({rows, 1});
-    const Tensor weighted = multiply(difference, weight);
+    const Tensor weighted = difference * weight;
     Tensor first = first_.slice(0, k, 1).reshape({d});
     reduce_into(Reduction::sum, weighted, {0}, first, keep);
     if (!second_.defined()) continue;
@@ -188,7 +189,7 @@ void MixtureSummer::add(const Tensor& responsibilities,
       gemm(weighted, difference, second, {.transpose_a = true, .beta = keep});
     } else {
       Tensor second = second_.slice(0, k, 1).reshape({d});
-      reduce_into(Reduction::sum, multiply(weighted, difference), {0}, second, keep);
+      reduce_into(Reduction::sum, weighted * difference, {0}, second, keep);
     }
   }
   if (weights_.device().is_cpu()) flush();
@@ -211,7 +212,7 @@ MixtureSums sums_of(const Tensor& x, const Gaussians& model, const std::vector<d
   MixtureSummer summer(model, x.device());
   const Tensor there = tensor_from(mean, {model.features}, x.device());
   for_each_row_block(x, [&](const Tensor& rows, int64_t begin) {
-    const Tensor difference = subtract(rows, there);
+    const Tensor difference = rows - there;
     summer.add(responsibilities(begin, rows.dim(0)), [&](int64_t) { return difference; });
   });
   MixtureSums sums = summer.take();

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "matrix/ops/create.h"
-#include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/index.h"
+#include "matrix/ops/lazy.h"
 #include "ml/row_blocks.h"
 #include "ml/samples.h"
 
@@ -69,9 +69,9 @@ ClassMoments class_moments(const Tensor& x, const std::vector<int32_t>& codes,
   for_each_row_block(x, [&](const Tensor& rows, int64_t begin) {
     const Tensor numbers = all.slice(0, begin, rows.dim(0));
     const Tensor members = one_hot(numbers, classes);
-    const Tensor difference = subtract(rows, take(centers, numbers, 0));
+    const Tensor difference = rows - take(centers, numbers, 0);
     add_product(first, members, difference);
-    add_product(second, members, multiply(difference, difference));
+    add_product(second, members, difference * difference);
   });
   std::vector<double> variances(means.size());
   for (size_t i = 0; i < means.size(); ++i) {

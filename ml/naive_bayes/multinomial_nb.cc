@@ -8,6 +8,7 @@
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/index.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/statistics.h"
 #include "ml/metrics/classification.h"
@@ -98,7 +99,7 @@ Tensor MultinomialNB::predict_proba(const Tensor& x) const {
 
 Tensor MultinomialNB::predict_log_proba(const Tensor& x) const {
   const Tensor scores = joint_log_likelihood(x, "MultinomialNB::predict_log_proba");
-  return subtract(scores, logsumexp(scores, {1}, true));
+  return scores - logsumexp(scores, {1}, true);
 }
 
 double MultinomialNB::score(const Tensor& x, const Tensor& y) const {

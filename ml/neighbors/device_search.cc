@@ -9,6 +9,7 @@
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/index.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/sort.h"
 
@@ -30,13 +31,13 @@ DeviceSearch::DeviceSearch(const Tensor& samples, const std::vector<float>& mean
   const bool far = squared_mean > kFarMean * total_variance;
   const std::vector<float> origin = far ? mean : std::vector<float>(mean.size());
   origin_ = Tensor::from(std::span<const float>(origin), {1, samples.dim(1)}, samples.device());
-  if (far) centered_ = subtract(samples, origin_);
+  if (far) centered_ = samples - origin_;
   norms_ = squared_distances(samples, origin_).reshape({samples.dim(0)});
 }
 
 /// i32 [q, count]: the samples that are nearest by products of matrices.
 Tensor DeviceSearch::candidates_of(const Tensor& queries, int64_t count) const {
-  const Tensor rows = subtract(queries, origin_);
+  const Tensor rows = queries - origin_;
   std::vector<Tensor> values, indices;
   for (int64_t begin = 0; begin < centered_.dim(0); begin += kSamples) {
     const int64_t chunk = std::min(kSamples, centered_.dim(0) - begin);
@@ -64,7 +65,7 @@ std::vector<std::vector<FoundNeighbor>> DeviceSearch::nearest(const Tensor& quer
     const int64_t rows = block.dim(0);
     const Tensor candidates = candidates_of(block, count);
     const Tensor differences =
-        subtract(take(samples_, candidates, 0), block.contiguous().reshape({rows, 1, features}));
+        take(samples_, candidates, 0) - block.contiguous().reshape({rows, 1, features});
     const std::vector<float> squares =
         reduce(Reduction::sum_of_squares, differences, {2}).to_vector();
     const std::vector<int32_t> indices = candidates.to_vector<int32_t>();

@@ -9,6 +9,7 @@
 #include "matrix/ops/create.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "ml/moments.h"
 #include "ml/row_blocks.h"
@@ -22,13 +23,13 @@ constexpr std::string_view kName = "euclidean_distances";
 Tensor distances(const Tensor& x, const Tensor& y, bool squared, bool same) {
   const int64_t n = x.dim(0), m = y.dim(0), features = x.dim(1);
   const Tensor shift = tensor_from(column_means(y), {features}, y.device());
-  const Tensor to = subtract(y, shift);
+  const Tensor to = y - shift;
   const Tensor norms = reduce(Reduction::sum_of_squares, to, {1});
   Tensor result({n, m}, DType::f32, x.device());
   const int64_t step = rows_per_block(std::max(m, features));
   for (int64_t begin = 0; begin < n; begin += step) {
     const int64_t count = std::min(step, n - begin);
-    const Tensor rows = subtract(x.slice(0, begin, count), shift);
+    const Tensor rows = x.slice(0, begin, count) - shift;
     const Tensor row_norms = reduce(Reduction::sum_of_squares, rows, {1}, true);
     Tensor out = result.slice(0, begin, count);
     gemm(rows, to, out, {.transpose_b = true, .alpha = -2, .bias_per_column = &norms});

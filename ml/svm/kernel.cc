@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "ml/moments.h"
 #include "ml/samples.h"
@@ -76,7 +77,7 @@ KernelSamples KernelSamples::slice(int64_t begin, int64_t count) const {
 
 KernelSamples kernel_samples(const KernelFunction& function, const Tensor& x) {
   if (function.shift.empty()) return with_norms(function, x.contiguous());
-  return with_norms(function, subtract(x, shift_of(function, x)));
+  return with_norms(function, x - shift_of(function, x));
 }
 
 KernelSamples kernel_samples_in_place(const KernelFunction& function, Tensor x) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 #include "tests/matrix/backend/opencl/support.h"
 
 namespace kaiseki {
