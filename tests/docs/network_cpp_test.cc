@@ -82,7 +82,7 @@ class AbsoluteError : public nn::Layer {
   Tensor forward(nn::ForwardPass& pass) const override {
     require(pass.targets.shape() == pass.inputs[0].shape(), "absolute_error",
             "expected targets of shape ", pass.inputs[0].shape(), ", got ", pass.targets.shape());
-    const Tensor difference = subtract(pass.inputs[0], pass.targets);
+    const Tensor difference = pass.inputs[0] - pass.targets;
     if (pass.save_for_backward) pass.saved = {difference};
     return mean(elementwise("abs(d)", {{"d", difference}}));
   }

@@ -14,6 +14,7 @@
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/index.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/ops/norm.h"
 #include "matrix/ops/normalize.h"
 #include "matrix/ops/pool.h"
@@ -41,7 +42,7 @@ inline Tensor convolution(Device d) {
   conv2d(x, filter, {}, y);
   conv2d_backward_data(y, filter, {}, dx);
   conv2d_backward_filter(x, y, {}, filter);
-  return add(sum(dx), sum(filter));
+  return sum(dx) + sum(filter);
 }
 
 inline Tensor pooled(Device d) {
@@ -86,8 +87,7 @@ inline const std::vector<OperationCase>& operations() {
        [](Device d) {
          return matmul(random_tensor({3, 4}, 1, d), random_tensor({4, 2}, 2, d));
        }},
-      {"elementwise",
-       [](Device d) { return multiply(random_tensor({3}, 1, d), random_tensor({3}, 2, d)); }},
+      {"elementwise", [](Device d) { return random_tensor({3}, 1, d) * random_tensor({3}, 2, d); }},
       {"cast",
        [](Device d) {
          return cast(cast(random_tensor({3, 4}, 1, d), DType::f64), DType::f32);

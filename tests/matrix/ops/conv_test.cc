@@ -128,9 +128,9 @@ TEST_CASE("convolution with taps far away in the padding") {
         dfilter(filter.shape(), DType::f32, device);
     conv2d(x, filter, conv, y);
     const Tensor middle = filter.slice(2, 1, 1).slice(3, 1, 1).contiguous();
-    test::check_close(y, test::doubles(sum(multiply(middle, x), {1})), 1e-5, 1e-5);
+    test::check_close(y, test::doubles(sum(middle * x, {1})), 1e-5, 1e-5);
     conv2d_backward_data(y, filter, conv, dx);
-    const Tensor outer = multiply(middle, y.reshape({2, 1, 1, 1}));
+    const Tensor outer = middle * y.reshape({2, 1, 1, 1});
     test::check_close(dx, test::doubles(sum(outer, {0})), 1e-5, 1e-5);
     conv2d_backward_filter(x, y, conv, dfilter);
     const std::vector<float> result = y.to_vector(), gradient = dfilter.to_vector();

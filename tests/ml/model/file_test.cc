@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "matrix/ops/compare.h"
 #include "matrix/ops/elementwise.h"
+#include "matrix/ops/lazy.h"
 #include "matrix/random.h"
 #include "ml/archive.h"
 #include "ml/model/registry.h"
@@ -83,7 +84,7 @@ TEST_CASE("Model files: a model gives the same bits after it was saved and loade
     saved.model = make_model(variant.name, parse_json(variant.settings, "json"));
     MlSet set = data_for(saved.model->task());
     // Features far from 0, as a shift may get lost.
-    set.x = add(set.x, floats({100, -50, 0, 10}, {4}));
+    set.x = set.x + floats({100, -50, 0, 10}, {4});
     if (variant.name == "MultinomialNB") set.x = elementwise("abs(x)", {{"x", set.x}});
     saved.model->fit(set.x, set.y);
     if (saved.model->task() == LearningTask::classification)

@@ -133,7 +133,7 @@ TEST_CASE(
   conv2d(x, filter, {}, y);
   CHECK(solver.runs == 1);
   CHECK(solver.workspace == 12);
-  test::check_close(y, test::doubles(multiply(x.to(Device::cpu()), Tensor::full({1}, 2))), 0);
+  test::check_close(y, test::doubles(x.to(Device::cpu()) * 2), 0);
   const Tensor wide = Tensor::full({1, 1, 2, 2}, 2, test::bare_device());
   Tensor small({2, 1, 2, 2}, DType::f32, test::bare_device());
   CHECK_THROWS_WITH_AS(conv2d(x, wide, {}, small),
@@ -272,7 +272,7 @@ TEST_CASE("a solver without memory for pooling in the same pass leaves it to a s
   CHECK(y.device() == test::bare_device());
   CHECK(solver.refused == 1);
   CHECK(solver.runs == 1);
-  max_pool2d(multiply(x.to(Device::cpu()), Tensor::full({1}, 2)), {}, expected, places);
+  max_pool2d(x.to(Device::cpu()) * 2, {}, expected, places);
   CHECK(y.to_vector() == expected.to_vector());
   CHECK(indices.to_vector<int32_t>() == places.to_vector<int32_t>());
   backend.solvers.clear();
@@ -321,7 +321,7 @@ TEST_CASE("a solver that computes wrong values is measured but not used") {
   CHECK_THROWS_AS(conv2d(x, filter, {}, other), OutOfMemory);
   allocator.set_budget({});
   CHECK(warned.find("wrong computes wrong values for n2c1h3w3k1r1s1") != std::string::npos);
-  test::check_close(y, test::doubles(multiply(x.to(Device::cpu()), Tensor::full({1}, 3))), 0);
+  test::check_close(y, test::doubles(x.to(Device::cpu()) * 3), 0);
   backend.solvers.clear();
   forget_measurements();
 }

@@ -91,12 +91,12 @@ TEST_CASE("plan: a faster solver without room for the whole minibatch runs on pi
   large_workspace.images.clear();
   conv2d_backward_data(p.y, p.filter, {}, dx);
   CHECK(large_workspace.images == std::vector<int64_t>{3, 4});
-  test::check_close(dx, test::doubles(multiply(p.y.to(Device::cpu()), Tensor::full({1}, 3))), 0);
+  test::check_close(dx, test::doubles(p.y.to(Device::cpu()) * 3), 0);
 
   Tensor gradient = Tensor::full({1, 1, 1, 1}, 2, test::bare_device());
   // This call measures, and must not add to it.
   conv2d_backward_filter(p.x, p.y, {}, gradient, 0.5f);
-  const float expected = 1 + sum(multiply(p.x, p.y)).item();
+  const float expected = 1 + sum(p.x * p.y).item();
   CHECK(gradient.item() == doctest::Approx(expected).epsilon(1e-5));  // sums of 63 products
   large_workspace.images.clear();
   conv2d_backward_filter(p.x, p.y, {}, gradient, 1);

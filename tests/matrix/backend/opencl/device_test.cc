@@ -128,7 +128,7 @@ TEST_CASE("opencl launch: more rows than the maximum number of work-groups in a 
   const int64_t rows = 2 * 65535 + 3;
   Tensor column = test::random_tensor(Shape{rows, 1}, 1, Device::opencl(0));
   Tensor row = test::random_tensor(Shape{64}, 2, Device::opencl(0));
-  Tensor y = add(column, row);
+  Tensor y = column + row;
   test::Doubles left = test::doubles(column), right = test::doubles(row), expected;
   for (double a : left)
     for (double b : right) expected.push_back(a + b);
