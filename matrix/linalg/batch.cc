@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/linalg/batch.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "matrix/backend/dispatch.h"
@@ -13,10 +14,15 @@ namespace {
 template <typename T>
 bool all_finite(const Tensor& a) {
   const T* values = a.data<T>();
-  // 0 * x is NaN for NaN and infinity, so one sum finds them without a branch.
-  T sum = 0;
-  for (int64_t i = 0; i < a.size(); ++i) sum += 0 * values[i];
-  return sum == 0;
+  // 0 * x is NaN for NaN and infinity, so sums find them without a branch. Several sums make one
+  // vector.
+  constexpr int64_t kSums = 16;
+  T sums[kSums] = {};
+  int64_t i = 0;
+  for (; i + kSums <= a.size(); i += kSums)
+    for (int64_t j = 0; j < kSums; ++j) sums[j] += 0 * values[i + j];
+  for (; i < a.size(); ++i) sums[0] += 0 * values[i];
+  return std::all_of(sums, sums + kSums, [](T sum) { return sum == 0; });
 }
 
 }  // namespace

@@ -10,17 +10,15 @@ namespace kaiseki::linalg {
 namespace {
 
 constexpr int64_t kLeaf = 32;
-constexpr int64_t kGramRows = 128;  // of C, for one product: the rest of a block is wasted
+constexpr int64_t kGramRows = 64;  // of C, for one product: the rest of a block is wasted
 
 template <typename T>
 std::optional<int64_t> factor_leaf(const MatrixView<T>& a) {
   for (int64_t i = 0; i < a.rows; ++i) {
+    kernels<T>().subtract_row_product(a.rows, i, a.data, a.ld);
     if (!(a(i, i) > 0)) return i;
     const T root = std::sqrt(a(i, i));
-    a(i, i) = root;
-    for (int64_t j = i + 1; j < a.columns; ++j) a(i, j) /= root;
-    for (int64_t r = i + 1; r < a.rows; ++r)
-      kernels<T>().add_scaled(a.columns - r, -a(i, r), a.row(i) + r, a.row(r) + r);
+    for (int64_t j = i; j < a.columns; ++j) a(i, j) /= root;
   }
   return std::nullopt;
 }

@@ -9,8 +9,8 @@
 
 namespace kaiseki::linalg {
 
-/// A = U^T U. Reads and writes only the upper triangle. Returns the first column whose pivot is not
-/// positive, if there is one.
+/// A = U^T U. Reads only the upper triangle. The elements below it lose their values. Returns the
+/// first column whose pivot is not positive, if there is one.
 template <typename T>
 std::optional<int64_t> factor_cholesky(const MatrixView<T>& a);
 

@@ -153,6 +153,32 @@ void solve_lower(const SmallTriangle<T>& l, int64_t columns, T* b, int64_t ldb) 
     }
 }
 
+template <int kVectors, typename T>
+HWY_INLINE void subtract_products(int64_t i, int64_t j, T* a, int64_t lda) {
+  const Tag<T> d;
+  T* row = a + i * lda + j;
+  Vec<T> value[kVectors];
+  for (int v = 0; v < kVectors; ++v) value[v] = hn::LoadU(d, row + v * kLanes<T>);
+  for (int64_t p = 0; p < i; ++p) {
+    const Vec<T> factor = hn::Set(d, a[p * lda + i]);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+      value[v] = hn::NegMulAdd(factor, hn::LoadU(d, a + p * lda + j + v * kLanes<T>), value[v]);
+  }
+  for (int v = 0; v < kVectors; ++v) hn::StoreU(value[v], d, row + v * kLanes<T>);
+}
+
+// Goes from the right to column i, and with whole vectors beyond it.
+template <typename T>
+void subtract_row_product(int64_t n, int64_t i, T* a, int64_t lda) {
+  constexpr int64_t lanes = kLanes<T>;
+  int64_t j = n;
+  while (j > i + lanes && j >= 4 * lanes) subtract_products<4>(i, j -= 4 * lanes, a, lda);
+  while (j > i && j >= lanes) subtract_products<1>(i, j -= lanes, a, lda);
+  for (int64_t c = i; c < j; ++c)
+    for (int64_t p = 0; p < i; ++p) a[i * lda + c] -= a[p * lda + i] * a[p * lda + c];
+}
+
 template <typename T>
 void rotate(int64_t n, T c, T s, T* HWY_RESTRICT x, T* HWY_RESTRICT y) {
   const Tag<T> d;
@@ -298,8 +324,9 @@ void transpose(int64_t rows, int64_t columns, const T* from, int64_t ld, T* to, 
 
 template <typename T>
 Kernels<T> make() {
-  return {transpose<T>,   dot<T>,    add_scaled<T>,   largest<T>, multiply_symmetric<T>,
-          solve_lower<T>, rotate<T>, reflect_rows<T>, kLanes<T>,  reflect_columns<T>};
+  return {transpose<T>,          dot<T>,         add_scaled<T>,           largest<T>,
+          multiply_symmetric<T>, solve_lower<T>, subtract_row_product<T>, rotate<T>,
+          reflect_rows<T>,       kLanes<T>,      reflect_columns<T>};
 }
 Kernels<float> make_f32() { return make<float>(); }
 Kernels<double> make_f64() { return make<double>(); }

@@ -34,6 +34,9 @@ struct Kernels {
                              const T* x, T* y);
   /// B = L^-1 B for a lower triangle. A negative ldb and negative strides make it an upper one.
   void (*solve_lower)(const SmallTriangle<T>& l, int64_t columns, T* b, int64_t ldb);
+  /// Row i of an n x n matrix A: A(i, j) -= sum over p < i of A(p, i) A(p, j), for j >= i. The
+  /// elements before column i lose their values.
+  void (*subtract_row_product)(int64_t n, int64_t i, T* a, int64_t lda);
   /// (x, y) = (c x + s y, c y - s x)
   void (*rotate)(int64_t n, T c, T s, T* x, T* y);
   /// Multiplies I - v w^T by the rows a, b and c. c may be nullptr.

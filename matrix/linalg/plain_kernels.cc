@@ -58,6 +58,12 @@ void solve_lower(const SmallTriangle<T>& l, int64_t columns, T* b, int64_t ldb) 
 }
 
 template <typename T>
+void subtract_row_product(int64_t n, int64_t i, T* a, int64_t lda) {
+  for (int64_t p = 0; p < i; ++p)
+    for (int64_t j = i; j < n; ++j) a[i * lda + j] -= a[p * lda + i] * a[p * lda + j];
+}
+
+template <typename T>
 void rotate(int64_t n, T c, T s, T* x, T* y) {
   for (int64_t i = 0; i < n; ++i) {
     const T a = x[i], b = y[i];
@@ -89,9 +95,17 @@ void reflect_columns(int64_t count, const Reflection3<T>* f, T* row, int64_t) {
 }
 
 template <typename T>
-constexpr Kernels<T> kPlain = {
-    transpose<T>,   dot<T>,    add_scaled<T>,   largest<T>, multiply_symmetric<T>,
-    solve_lower<T>, rotate<T>, reflect_rows<T>, 1,          reflect_columns<T>};
+constexpr Kernels<T> kPlain = {transpose<T>,
+                               dot<T>,
+                               add_scaled<T>,
+                               largest<T>,
+                               multiply_symmetric<T>,
+                               solve_lower<T>,
+                               subtract_row_product<T>,
+                               rotate<T>,
+                               reflect_rows<T>,
+                               1,
+                               reflect_columns<T>};
 
 }  // namespace
 

@@ -7,12 +7,15 @@
 #include "matrix/linalg/factor_cholesky.h"
 #include "matrix/linalg/factor_qr.h"
 #include "matrix/linalg/kernels.h"
+#include "matrix/linalg/newton_polar.h"
 #include "matrix/linalg/triangular.h"
 
 namespace kaiseki::linalg {
 namespace {
 
-constexpr int kMaxSteps = 20;           // six are usual
+constexpr int kMaxSteps = 20;  // six are usual
+// Below it, the weights would be so large that the QR decomposition loses small rows.
+constexpr double kSmallestLow = 1e-6;
 constexpr double kCholeskyBound = 100;  // of the weight c, beyond which Cholesky is inaccurate
 
 struct Weights {
@@ -80,11 +83,12 @@ void polar_factor(const MatrixView<T>& a) {
   if (norm == 0) return;
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) a(i, j) /= static_cast<T>(norm);
+  if (newton_polar(a)) return;
   Dense<T> other(n, n);
   const MatrixView<T> next = other.view();
   double low = kEpsilon;
   for (int step = 0; step < kMaxSteps; ++step) {
-    const Weights w = weights_for(low);
+    const Weights w = weights_for(std::max(low, kSmallestLow));
     if (w.c > kCholeskyBound)
       step_by_qr(a, w, next);
     else

@@ -234,6 +234,34 @@ TEST_CASE("svd: singular, nearly singular and scaled matrices") {
   });
 }
 
+TEST_CASE("svd: the inverse of the matrix has very large elements") {
+  for_each_type([](Device device, DType type) {
+    for (int64_t n : {2, 30, 100}) {
+      CAPTURE(n);
+      Matrix nilpotent(n, n), hilbert(n, n), kahan(n, n), halves(n, n);
+      for (int64_t i = 0; i < n; ++i) {
+        nilpotent(i, i) = 1e-3;
+        if (i + 1 < n) nilpotent(i, i + 1) = 1;
+        const double size = std::pow(0.9, static_cast<double>(i));
+        kahan(i, i) = size;
+        for (int64_t j = i + 1; j < n; ++j) kahan(i, j) = -std::sqrt(1 - 0.81) * size;
+        for (int64_t j = 0; j < n; ++j) hilbert(i, j) = 1 / static_cast<double>(i + j + 1);
+        if (i < n / 2) halves(i, i) = 1;
+      }
+      const std::pair<const char*, Matrix> matrices[] = {
+          {"nilpotent", nilpotent},
+          {"Hilbert", hilbert},
+          {"Kahan", kahan},
+          {"halves", halves},
+          {"product", random_matrix(n, n / 2, 18) * random_matrix(n / 2, n, 19)}};
+      for (const auto& [name, matrix] : matrices) {
+        CAPTURE(std::string(name));
+        check_svd(matrix, type, device);
+      }
+    }
+  });
+}
+
 TEST_CASE("truncated and randomized SVD: the error is the first omitted singular value") {
   for_each_type([](Device device, DType type) {
     std::vector<double> values(30);
