@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge, SGDClassifier, SGDRegressor
 
-from ml_cases import Cases, blobs, cancer, digits, iris, regression, scaled
+from ml_cases import Cases, blobs, cancer, every_fifth, iris, labeled, regression, targets
 
 warnings.filterwarnings("ignore")
 cases = Cases("linear.txt")
@@ -17,6 +17,13 @@ def add(name, model, x, y):
     cases.add(name + ".w", model.coef_)
     cases.add(name + ".b", model.intercept_)
     cases.add(name + ".score", model.score(x, y))
+
+
+def add_nets(name, x, y):
+    for alpha in (0.01, 0.1):
+        add(f"{name}.lasso.{alpha}", Lasso(alpha, tol=1e-9, max_iter=5000), x, y)
+        add(f"{name}.net.{alpha}", ElasticNet(alpha, l1_ratio=0.5, tol=1e-9, max_iter=5000), x, y)
+    add(f"{name}.positive", Lasso(0.01, positive=True, tol=1e-9, max_iter=5000), x, y)
 
 
 class LeastNorm(LinearRegression):
@@ -40,15 +47,13 @@ for name, (x, y) in SETS.items():
     add(f"{name}.origin", LinearRegression(fit_intercept=False), x, y)
     for alpha in (0.1, 1, 100):
         add(f"{name}.ridge.{alpha}", Ridge(alpha, solver="svd"), x, y)
-    if name in ("cancer", "duplicate", "long"):
-        continue
-    for alpha in (0.01, 0.1):
-        add(f"{name}.lasso.{alpha}", Lasso(alpha, tol=1e-9, max_iter=5000), x, y)
-        add(f"{name}.net.{alpha}", ElasticNet(alpha, l1_ratio=0.5, tol=1e-9, max_iter=5000), x, y)
-    add(f"{name}.positive", Lasso(0.01, positive=True, tol=1e-9, max_iter=5000), x, y)
+    if name not in ("iris", "cancer", "duplicate", "long"):
+        add_nets(name, x, y)
+TARGETS = targets()
+for name, (x, y) in TARGETS.items():
+    add_nets(name, x, y)
 
-LABELED = {"iris": iris(), "digits": (scaled(digits()[0])[:600], digits()[1][:600]), "cancer": (scaled(cancer()[0]), cancer()[1]),
-           "blobs": blobs(120, 5, 3, 40), "pairs": blobs(90, 4, 2, 50)}
+LABELED = {**labeled(), "blobs": blobs(120, 5, 3, 40), "pairs": blobs(90, 4, 2, 50)}
 for name, (x, y) in LABELED.items():
     # newton-cg reaches a smaller gradient than lbfgs does
     add(f"{name}.logistic", LogisticRegression(tol=1e-7, max_iter=200, solver="newton-cg"), x, y)
@@ -75,4 +80,14 @@ x, y = SETS["tall"]
 for loss in ("squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"):
     add(f"tall.sgd.{loss}", SGDRegressor(loss=loss, shuffle=False), x, y)
 add("tall.sgd.constant", SGDRegressor(learning_rate="constant", eta0=0.05, penalty="l1", alpha=0.003, shuffle=False), x, y)
+
+# With shuffling, each seed has its own score on samples that the model has not seen.
+LOSSES = {SGDClassifier: ("hinge", "log_loss", "modified_huber"),
+          SGDRegressor: ("squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive")}
+for model, sets in ((SGDClassifier, labeled()), (SGDRegressor, TARGETS)):
+    for name, (x, y) in sets.items():
+        x, y, test_x, test_y = every_fifth(x, y)
+        for loss in LOSSES[model]:
+            cases.add_seeds(f"{name}.{model.__name__}.{loss}",
+                            lambda seed: model(loss=loss, random_state=seed).fit(x, y).score(test_x, test_y))
 cases.write()

@@ -4,7 +4,7 @@
 import numpy as np
 from sklearn import mixture
 
-from ml_cases import Cases, cancer, f32, iris
+from ml_cases import Cases, cancer, digits, f32, iris
 
 
 def start_of(x, labels, kind, k):
@@ -25,9 +25,14 @@ def start_of(x, labels, kind, k):
     return [f32(v) for v in (weights, means, precisions)]
 
 
+def quarters(x):
+    """The sum of the pixels of each quarter of an image."""
+    return x.reshape(-1, 2, 4, 2, 4).sum(axis=(2, 4)).reshape(-1, 4)
+
+
 cases = Cases("mixture.txt")
-for name, columns, k, (x, y) in (("iris", 4, 3, iris()), ("cancer", 2, 2, cancer())):
-    x = x[:, :columns]
+for name, step, k, (x, y) in (("iris", 10, 3, iris()), ("cancer", 10, 2, (cancer()[0][:, :2], cancer()[1])),
+                              ("digits", 100, 10, (quarters(digits()[0]), digits()[1]))):
     for kind in ("full", "tied", "diag", "spherical"):
         weights, means, precisions = start_of(x, y, kind, k)
         weights = weights / weights.sum()
@@ -37,7 +42,12 @@ for name, columns, k, (x, y) in (("iris", 4, 3, iris()), ("cancer", 2, 2, cancer
         results = {"weights_init": weights, "means_init": means, "precisions_init": precisions.ravel(),
                    "weights": model.weights_, "means": model.means_, "covariances": model.covariances_.ravel(),
                    "score": model.score(x), "bic": model.bic(x), "aic": model.aic(x), "n_iter": model.n_iter_,
-                   "proba": model.predict_proba(x[::10]), "scores": scores}
+                   "proba": model.predict_proba(x[::step]), "scores": scores}
         for key, value in results.items():
             cases.add(f"{name}.{kind}.{key}", value)
+# All pixels, some of which are constant.
+x = digits()[0]
+for kind in ("full", "tied", "diag", "spherical"):
+    scores = [mixture.GaussianMixture(10, covariance_type=kind, random_state=seed).fit(x).score(x) for seed in range(20)]
+    cases.add(f"pixels.{kind}.scores", scores)
 cases.write()

@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 from sklearn.linear_model import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
 
-from ml_cases import Cases, blobs, regression
+from ml_cases import Cases, blobs, every_fifth, labeled, regression, targets
 
 cases = Cases("online.txt")
 SETS = {"blobs": blobs(120, 5, 3, 40), "pairs": blobs(90, 4, 2, 50)}
@@ -26,6 +26,16 @@ for kind, loss in (("pa1", "epsilon_insensitive"), ("pa2", "squared_epsilon_inse
         model = PassiveAggressiveRegressor(C=c, loss=loss, shuffle=False).fit(x, y)
         cases.add(f"regression.{kind}.{c}.w", model.coef_)
         cases.add(f"regression.{kind}.{c}.b", model.intercept_)
+
+MODELS = {"perceptron": Perceptron, "pa1": PassiveAggressiveClassifier,
+          "pa2": lambda **options: PassiveAggressiveClassifier(loss="squared_hinge", **options)}
+REGRESSORS = {"pa1": PassiveAggressiveRegressor,
+              "pa2": lambda **options: PassiveAggressiveRegressor(loss="squared_epsilon_insensitive", **options)}
+for kind, models, sets in (("classifier", MODELS, labeled()), ("regressor", REGRESSORS, targets())):
+    for name, (x, y) in sets.items():
+        x, y, test_x, test_y = every_fifth(x, y)
+        for key, model in models.items():
+            cases.add_seeds(f"{name}.{kind}.{key}", lambda seed: model(random_state=seed).fit(x, y).score(test_x, test_y))
 
 
 def cw(phi, m, v, s, x):

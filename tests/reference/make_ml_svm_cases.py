@@ -4,11 +4,10 @@
 import numpy as np
 from sklearn.svm import SVC, SVR
 
-from ml_cases import Cases, blobs, cancer, digits, iris, regression, scaled
+from ml_cases import Cases, blobs, labeled, regression, targets
 
 cases = Cases("svm.txt")
-LABELED = {"iris": iris(), "digits": (scaled(digits()[0])[:600], digits()[1][:600]), "cancer": (scaled(cancer()[0]), cancer()[1]),
-           "blobs": blobs(120, 5, 3, 40), "pairs": blobs(90, 4, 2, 50)}
+LABELED = {**labeled(), "blobs": blobs(120, 5, 3, 40), "pairs": blobs(90, 4, 2, 50)}
 KERNELS = {"rbf": dict(), "auto": dict(gamma="auto", C=10), "number": dict(gamma=0.05, C=0.5), "linear": dict(kernel="linear"),
            "poly": dict(kernel="poly", coef0=1), "poly2": dict(kernel="poly", degree=2, C=2)}
 for name, (x, y) in LABELED.items():
@@ -30,9 +29,7 @@ for name, (x, y) in LABELED.items():
     cases.add(name + ".balanced.ovo", model.decision_function(few), 7)
     cases.add(name + ".balanced.score", model.score(x, rare))
 
-TARGETS = {"tall": regression(80, 7, 1, 10), "iris": (scaled(iris()[0][:, :3]), iris()[0][:, 3]),
-           "cancer": (scaled(cancer()[0])[:, 1:], scaled(cancer()[0])[:, 0])}
-for name, (x, y) in TARGETS.items():
+for name, (x, y) in {"tall": regression(80, 7, 1, 10), **targets()}.items():
     few = x[:: max(1, len(x) // 15)]
     for kernel, options in KERNELS.items():
         for epsilon in (0.1, 0.3):

@@ -6,7 +6,7 @@ gradients are determined. Models that draw random numbers have one score for eac
 import warnings
 
 import numpy as np
-from sklearn import cluster, decomposition, ensemble, mixture, naive_bayes, neighbors, svm, tree
+from sklearn import cluster, decomposition, ensemble, metrics, mixture, naive_bayes, neighbors, svm, tree
 from sklearn import linear_model as linear
 from sklearn.cross_decomposition import CCA
 
@@ -14,7 +14,6 @@ from make_ml_tree_cases import without_ties
 from ml_cases import Cases, blobs, f32, regression
 
 SETS = 20
-SEEDS = 20
 FEW = 6  # samples whose predictions are kept
 
 
@@ -55,10 +54,6 @@ def add_linear(cases, name, model, x, y):
     cases.add(name + ".score", model.score(x, y))
 
 
-def add_seeds(cases, name, score):
-    cases.add(name + ".seeds", [score(seed) for seed in range(SEEDS)], 7)
-
-
 def linear_cases(cases, i):
     x, y = targets_of(i)
     add_linear(cases, f"{i}.ols", linear.LinearRegression(), x, y)
@@ -67,13 +62,13 @@ def linear_cases(cases, i):
     x, y = one_target_of(i)
     loss = ("squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive")[i % 4]
     add_linear(cases, f"{i}.sgd_regressor", linear.SGDRegressor(loss=loss, shuffle=False), x, y)
-    add_seeds(cases, f"{i}.sgd_regressor", lambda seed: linear.SGDRegressor(random_state=seed).fit(x, y).score(x, y))
+    cases.add_seeds(f"{i}.sgd_regressor", lambda seed: linear.SGDRegressor(random_state=seed).fit(x, y).score(x, y))
     x, y = classes_of(i)
     logistic = linear.LogisticRegression(C=0.1 * (i + 1), tol=1e-8, max_iter=200, solver="newton-cg")
     add_linear(cases, f"{i}.logistic", logistic, x, y)
     loss, penalty = ("hinge", "log_loss", "modified_huber")[i % 3], ("l2", "l1", "elasticnet")[i // 3 % 3]
     add_linear(cases, f"{i}.sgd", linear.SGDClassifier(loss=loss, penalty=penalty, alpha=0.01, shuffle=False), x, y)
-    add_seeds(cases, f"{i}.sgd", lambda seed: linear.SGDClassifier(alpha=0.01, random_state=seed).fit(x, y).score(x, y))
+    cases.add_seeds(f"{i}.sgd", lambda seed: linear.SGDClassifier(alpha=0.01, random_state=seed).fit(x, y).score(x, y))
 
 
 def online_cases(cases, i):
@@ -82,12 +77,12 @@ def online_cases(cases, i):
     models = {"perceptron": linear.Perceptron, "pa": lambda **options: linear.PassiveAggressiveClassifier(C=0.1, loss=kind, **options)}
     for name, make in models.items():
         add_linear(cases, f"{i}.{name}", make(shuffle=False), x, y)
-        add_seeds(cases, f"{i}.{name}", lambda seed: make(random_state=seed).fit(x, y).score(x, y))
+        cases.add_seeds(f"{i}.{name}", lambda seed: make(random_state=seed).fit(x, y).score(x, y))
     x, y = one_target_of(i)
     kind = ("epsilon_insensitive", "squared_epsilon_insensitive")[i % 2]
     add_linear(cases, f"{i}.regressor", linear.PassiveAggressiveRegressor(C=0.1, loss=kind, shuffle=False), x, y)
-    add_seeds(cases, f"{i}.regressor",
-              lambda seed: linear.PassiveAggressiveRegressor(C=0.1, loss=kind, random_state=seed).fit(x, y).score(x, y))
+    cases.add_seeds(f"{i}.regressor",
+                    lambda seed: linear.PassiveAggressiveRegressor(C=0.1, loss=kind, random_state=seed).fit(x, y).score(x, y))
 
 
 def svm_cases(cases, i):
@@ -110,6 +105,15 @@ def naive_bayes_cases(cases, i):
         cases.add(f"{i}.{name}.score", model.score(x, y))
 
 
+def radius_near(number, train, test):
+    """The middle of the widest gap between distances near a number, so that rounding changes no neighbor."""
+    distances = np.sort(metrics.pairwise_distances(test, train), axis=None)
+    at = np.searchsorted(distances, number)
+    near = distances[max(0, at - 10):at + 10]
+    gap = np.diff(near).argmax()
+    return float(f"{near[gap:gap + 2].mean():.9g}")
+
+
 def neighbors_cases(cases, i):
     for weights in ("uniform", "distance"):
         x, y, test_x, test_y = training_part(*classes_of(i))
@@ -120,6 +124,21 @@ def neighbors_cases(cases, i):
         model = neighbors.KNeighborsRegressor(1 + i % 8, weights=weights).fit(x, y)
         cases.add(f"{i}.{weights}.predict", model.predict(test_x[:FEW]), 7)
         cases.add(f"{i}.{weights}.r2", model.score(test_x, test_y))
+    # Some samples of the test have no neighbors, and get the label 0. For the regressor, the radius is larger.
+    x, y, test_x, test_y = training_part(*classes_of(i))
+    radius = radius_near(0.5 * x.shape[1]**0.5, x, test_x)
+    cases.add(f"{i}.radius.classes", radius)
+    for weights in ("uniform", "distance"):
+        model = neighbors.RadiusNeighborsClassifier(radius, weights=weights, outlier_label=0).fit(x, y)
+        cases.add(f"{i}.radius.{weights}.proba", model.predict_proba(test_x[:FEW]), 7)
+        cases.add(f"{i}.radius.{weights}.accuracy", model.score(test_x, test_y))
+    x, y, test_x, test_y = training_part(*targets_of(i))
+    radius = radius_near(0.75 * x.shape[1]**0.5, x, test_x)
+    cases.add(f"{i}.radius.targets", radius)
+    for weights in ("uniform", "distance"):
+        model = neighbors.RadiusNeighborsRegressor(radius, weights=weights).fit(x, y)
+        cases.add(f"{i}.radius.{weights}.predict", model.predict(test_x[:FEW]), 7)
+        cases.add(f"{i}.radius.{weights}.r2", model.score(test_x, test_y))
 
 
 def tree_cases(cases, i):
@@ -131,7 +150,7 @@ def tree_cases(cases, i):
         cases.add(name + ".nodes", fitted.tree_.node_count)
         cases.add(name + ".output", np.reshape(output(test_x[:FEW]), (min(FEW, len(test_x)), -1)), 7)
         cases.add(name + ".score", fitted.score(test_x, test_y))
-        add_seeds(cases, name, lambda seed: model(max_features="sqrt", random_state=seed, **options).fit(x, y).score(test_x, test_y))
+        cases.add_seeds(name, lambda seed: model(max_features="sqrt", random_state=seed, **options).fit(x, y).score(test_x, test_y))
 
     add(f"{i}.classifier", tree.DecisionTreeClassifier, training_part(*classes_of(i)), criterion=("gini", "entropy")[i % 2])
     add(f"{i}.regressor", tree.DecisionTreeRegressor, training_part(*targets_of(i)))
@@ -142,8 +161,8 @@ def ensemble_cases(cases, i):
     for name, model, parts in (("classifier", ensemble.RandomForestClassifier, training_part(*classes_of(i))),
                                ("regressor", ensemble.RandomForestRegressor, training_part(*targets_of(i)))):
         x, y, test_x, test_y = parts
-        add_seeds(cases, f"{i}.{name}",
-                  lambda seed: model(max_features="sqrt", random_state=seed, **options).fit(x, y).score(test_x, test_y))
+        cases.add_seeds(f"{i}.{name}",
+                        lambda seed: model(max_features="sqrt", random_state=seed, **options).fit(x, y).score(test_x, test_y))
 
 
 def cluster_cases(cases, i):
@@ -153,9 +172,9 @@ def cluster_cases(cases, i):
     cases.add(f"{i}.inertia", model.inertia_)
     cases.add(f"{i}.centers", model.cluster_centers_, 7)
     cases.add(f"{i}.counts", np.bincount(model.labels_))
-    add_seeds(cases, f"{i}.kmeans", lambda seed: cluster.KMeans(k, n_init=1, random_state=seed).fit(x).inertia_)
-    add_seeds(cases, f"{i}.mini_batch",
-              lambda seed: cluster.MiniBatchKMeans(k, n_init=1, batch_size=32, random_state=seed).fit(x).inertia_)
+    cases.add_seeds(f"{i}.kmeans", lambda seed: cluster.KMeans(k, n_init=1, random_state=seed).fit(x).inertia_)
+    cases.add_seeds(f"{i}.mini_batch",
+                    lambda seed: cluster.MiniBatchKMeans(k, n_init=1, batch_size=32, random_state=seed).fit(x).inertia_)
 
 
 def mixture_cases(cases, i):
@@ -170,7 +189,7 @@ def mixture_cases(cases, i):
         cases.add(f"{i}.{kind}.proba", model.predict_proba(x[:FEW]), 7)
         cases.add(f"{i}.{kind}.score", model.score(x))
     kind = list(kinds)[i % 4]
-    add_seeds(cases, f"{i}", lambda seed: mixture.GaussianMixture(k, covariance_type=kind, random_state=seed).fit(x).score(x))
+    cases.add_seeds(f"{i}", lambda seed: mixture.GaussianMixture(k, covariance_type=kind, random_state=seed).fit(x).score(x))
 
 
 def decomposition_cases(cases, i):
@@ -182,8 +201,8 @@ def decomposition_cases(cases, i):
         cases.add(f"{i}.{name}.variance", model.explained_variance_)
         cases.add(f"{i}.{name}.ratio", model.explained_variance_ratio_)
     # Without power iterations, the result depends on the random vectors.
-    add_seeds(cases, f"{i}", lambda seed: decomposition.PCA(k, svd_solver="randomized", iterated_power=0, n_oversamples=2,
-                                                            random_state=seed).fit(x).explained_variance_ratio_.sum())
+    cases.add_seeds(f"{i}", lambda seed: decomposition.PCA(k, svd_solver="randomized", iterated_power=0, n_oversamples=2,
+                                                           random_state=seed).fit(x).explained_variance_ratio_.sum())
     x, _ = classes_of(i)
     x, y = np.split(x, [x.shape[1] // 2], axis=1)
     model = CCA(1, max_iter=100000, tol=1e-14).fit(x, y)

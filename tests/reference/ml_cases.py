@@ -6,6 +6,7 @@ import pathlib
 import numpy as np
 from sklearn import datasets
 
+SEEDS = 20
 FOLDER = pathlib.Path(__file__).parent / "ml"
 
 
@@ -17,6 +18,10 @@ class Cases:
         values = np.atleast_1d(np.asarray(values, dtype=np.float64))
         rows, columns = values.shape if values.ndim == 2 else (1, values.size)
         self.lines.append(" ".join([name, str(rows), str(columns), *(f"{v:.{digits}g}" for v in values.ravel())]))
+
+    def add_seeds(self, name, score):
+        """score(seed) of each seed."""
+        self.add(name + ".seeds", [score(seed) for seed in range(SEEDS)], 7)
 
     def write(self):
         FOLDER.mkdir(exist_ok=True)
@@ -47,6 +52,25 @@ def scaled(x):
     """Mean 0 and variance 1, except for columns of equal values, which become 0."""
     deviation = x.std(axis=0)
     return f32((x - x.mean(axis=0)) / np.where(deviation == 0, 1, deviation))
+
+
+def labeled():
+    """The sets of classifications: features that are far from unit variance are scaled."""
+    x, y = digits()
+    return {"iris": iris(), "digits": (scaled(x)[:600], y[:600]), "cancer": (scaled(cancer()[0]), cancer()[1])}
+
+
+def targets():
+    """The sets of regressions: one feature from the others. Of digits, the digit from pixels in [0, 1]."""
+    flowers, cells, (pixels, digit) = iris()[0], scaled(cancer()[0]), digits()
+    return {"iris": (scaled(flowers[:, :3]), flowers[:, 3]), "digits": (pixels[:600] / 16, digit[:600].astype(np.float64)),
+            "cancer": (cells[:, 1:], cells[:, 0])}
+
+
+def every_fifth(x, y):
+    """The samples to train with, and every fifth one for the test."""
+    test = np.arange(len(y)) % 5 == 0
+    return x[~test], y[~test], x[test], y[test]
 
 
 def numbers(rows, columns, seed):

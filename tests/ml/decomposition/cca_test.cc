@@ -18,15 +18,17 @@ Doubles columns_of(const Tensor& t) { return doubles(t.transpose().contiguous())
 
 TEST_CASE("CCA: the results of scikit-learn") {
   const MlCases cases("decomposition.txt");
-  for (const std::string name : {"iris.scaled", "iris.plain", "cancer.scaled"}) {
+  for (const std::string name :
+       {"iris.scaled", "iris.plain", "cancer.scaled", "digits.scaled", "digits.plain"}) {
     CAPTURE(name);
     const MlSet data = ml_set(name.substr(0, name.find('.')));
     const auto expected = [&](const char* what) {
       return cases["cca." + name + "." + what].values;
     };
-    const int64_t split = data.x.dim(1) == 4 ? 2 : 20, count = split == 2 ? 2 : 3;
+    const bool iris = data.x.dim(1) == 4;
+    const int64_t split = iris ? 2 : data.x.dim(1) == 64 ? 32 : 20, count = iris ? 2 : 3;
     const Tensor x = data.x(All, Slice(0, split)), y = data.x(All, Slice(split, {}));
-    CCA model({.n_components = count, .scale = name != "iris.plain"});
+    CCA model({.n_components = count, .scale = name.ends_with(".scaled")});
     model.fit(x, y);
     // The smallest weights of breast cancer come from nearly dependent features.
     check_close(columns_of(model.x_weights()), expected("x_weights"), 0, 1e-4);

@@ -11,6 +11,7 @@
 #include "ml/tree/decision_tree.h"
 #include "tests/support/devices.h"
 #include "tests/support/ml_cases.h"
+#include "tests/support/real_sets.h"
 #include "tests/support/seeds.h"
 
 using namespace kaiseki;
@@ -19,38 +20,13 @@ using namespace kaiseki::test;
 
 namespace {
 
-struct Parts {
-  MlSet test, train;
-};
-
-template <class T>
-Tensor rows(const Tensor& x, bool test) {
-  const int64_t width = x.rank() == 2 ? x.dim(1) : 1;
-  const std::vector<T> all = x.to_vector<T>();
-  std::vector<T> part;
-  for (int64_t i = 0; i < x.dim(0); ++i)
-    if ((i % 5 == 0) == test)
-      part.insert(part.end(), all.begin() + i * width, all.begin() + (i + 1) * width);
-  const auto count = static_cast<int64_t>(part.size()) / width;
-  return Tensor::from(std::span<const T>(part), x.rank() == 2 ? Shape{count, width} : Shape{count},
-                      Device::cpu());
-}
-
-/// Every fifth sample is for the test.
-Parts split(const MlSet& set) {
-  const auto targets = [&](bool test) {
-    return set.y.dtype() == DType::i32 ? rows<int32_t>(set.y, test) : rows<float>(set.y, test);
-  };
-  return {{rows<float>(set.x, true), targets(true)}, {rows<float>(set.x, false), targets(false)}};
-}
-
 /// Compares 20 seeds with those of scikit-learn. Returns the difference of the held-out scores in
 /// standard errors.
 template <class Model, class Options>
 double compare_forest(const MlSet& set, const MlCases& cases, const std::string& name,
                       Options options) {
   CAPTURE(name);
-  const Parts parts = split(set);
+  const TrainingAndTest parts = fifth_for_test(set);
   std::vector<double> scores, oob, nodes, importance(static_cast<size_t>(set.x.dim(1)));
   options.n_estimators = 25;
   options.oob_score = options.bootstrap;
@@ -129,13 +105,14 @@ TEST_CASE("Decision trees: held-out scores are among those of scikit-learn's ran
     CHECK(std::abs(score - theirs.mean) <= 2.5 * deviation + 1e-9);
   };
   for (const std::string name : {"iris", "cancer", "digits", "blobs"}) {
-    const Parts parts = split(name == "blobs" ? blobs_set(600, 5, 3, 40) : ml_set(name));
+    const TrainingAndTest parts =
+        fifth_for_test(name == "blobs" ? blobs_set(600, 5, 3, 40) : ml_set(name));
     DecisionTreeClassifier model;
     model.fit(parts.train.x, parts.train.y);
     CHECK(model.score(parts.train.x, parts.train.y) == 1);
     check(name, model.score(parts.test.x, parts.test.y));
   }
-  const Parts parts = split(regression_set(600, 7, 1, 60));
+  const TrainingAndTest parts = fifth_for_test(regression_set(600, 7, 1, 60));
   DecisionTreeRegressor model;
   model.fit(parts.train.x, parts.train.y);
   check("one", model.score(parts.test.x, parts.test.y));

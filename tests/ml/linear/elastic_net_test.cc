@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "tests/support/devices.h"
 #include "tests/support/ml_cases.h"
+#include "tests/support/real_sets.h"
 
 using namespace kaiseki;
 using namespace kaiseki::ml;
@@ -15,7 +16,8 @@ MlSet named_set(const std::string& name) {
   if (name == "tall") return regression_set(80, 7, 1, 10);
   if (name == "wide") return regression_set(12, 30, 1, 11);
   if (name == "outputs") return regression_set(60, 5, 3, 12);
-  return regression_set(400, 150, 2, 14);
+  if (name == "many") return regression_set(400, 150, 2, 14);
+  return real_targets(name);
 }
 
 void check_net(ElasticNet&& model, const MlSet& set, const MlCases& cases,
@@ -33,7 +35,7 @@ void check_net(ElasticNet&& model, const MlSet& set, const MlCases& cases,
 
 TEST_CASE("Lasso and ElasticNet: equal scikit-learn's within 1e-4, by both forms of descent") {
   const MlCases cases("linear.txt");
-  for (const std::string name : {"tall", "wide", "outputs", "many"}) {
+  for (const std::string name : {"tall", "wide", "outputs", "many", "iris", "digits", "cancer"}) {
     const MlSet set = named_set(name);
     const std::pair<std::string, double> alphas[] = {{"0.01", 0.01}, {"0.1", 0.1}};
     for (const auto& alpha : alphas) {

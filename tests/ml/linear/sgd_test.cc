@@ -7,6 +7,7 @@
 #include "matrix/threads.h"
 #include "tests/support/devices.h"
 #include "tests/support/ml_cases.h"
+#include "tests/support/real_sets.h"
 
 using namespace kaiseki;
 using namespace kaiseki::ml;
@@ -103,6 +104,40 @@ TEST_CASE("SGDRegressor: the steps of scikit-learn") {
   narrow.loss = SgdLoss::squared_epsilon_insensitive;
   check_case(SGDRegressor(narrow), set.x, set.y, cases, "tall.sgd.squared_epsilon_insensitive");
   check_case(SGDRegressor(constant), set.x, set.y, cases, "tall.sgd.constant");
+}
+
+TEST_CASE("SGDClassifier: on iris, digits and cancer, as scikit-learn over 20 seeds") {
+  const MlCases cases("linear.txt");
+  const std::pair<std::string, SgdLoss> losses[] = {{"hinge", SgdLoss::hinge},
+                                                    {"log_loss", SgdLoss::log},
+                                                    {"modified_huber", SgdLoss::modified_huber}};
+  SeedComparison comparison(cases);
+  for (const std::string& name : real_sets()) {
+    const TrainingAndTest parts = fifth_for_test(labeled_set(name));
+    for (const auto& loss : losses)
+      comparison.add(name + ".SGDClassifier." + loss.first, [&](uint64_t seed) {
+        return test_score(SGDClassifier({.loss = loss.second, .seed = seed}), parts);
+      });
+  }
+  comparison.check(9);
+}
+
+TEST_CASE("SGDRegressor: on iris, digits and cancer, as scikit-learn over 20 seeds") {
+  const MlCases cases("linear.txt");
+  const std::pair<std::string, SgdLoss> losses[] = {
+      {"squared_error", SgdLoss::squared_error},
+      {"huber", SgdLoss::huber},
+      {"epsilon_insensitive", SgdLoss::epsilon_insensitive},
+      {"squared_epsilon_insensitive", SgdLoss::squared_epsilon_insensitive}};
+  SeedComparison comparison(cases);
+  for (const std::string& name : real_sets()) {
+    const TrainingAndTest parts = fifth_for_test(real_targets(name));
+    for (const auto& loss : losses)
+      comparison.add(name + ".SGDRegressor." + loss.first, [&](uint64_t seed) {
+        return test_score(SGDRegressor({.loss = loss.second, .seed = seed}), parts);
+      });
+  }
+  comparison.check(12);
 }
 
 TEST_CASE("SGDClassifier: the seed decides, threads do not, and labels may be any integers") {

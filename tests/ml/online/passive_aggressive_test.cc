@@ -6,6 +6,7 @@
 #include "ml/online/perceptron.h"
 #include "tests/support/devices.h"
 #include "tests/support/ml_cases.h"
+#include "tests/support/real_sets.h"
 
 using namespace kaiseki;
 using namespace kaiseki::ml;
@@ -57,6 +58,40 @@ TEST_CASE("PassiveAggressiveRegressor: the steps of scikit-learn") {
       CHECK(difference(model.intercept(), cases[name + ".b"].values) < 1e-5);
     }
   CHECK_THROWS_AS(PassiveAggressiveRegressor({.epsilon = -1}), ShapeError);
+}
+
+TEST_CASE("online classifiers: on iris, digits and cancer, as scikit-learn over 20 seeds") {
+  const MlCases cases("online.txt");
+  SeedComparison comparison(cases);
+  for (const std::string& set : real_sets()) {
+    const TrainingAndTest parts = fifth_for_test(labeled_set(set));
+    const std::string name = set + ".classifier.";
+    comparison.add(name + "perceptron",
+                   [&](uint64_t seed) { return test_score(Perceptron({.seed = seed}), parts); });
+    comparison.add(name + "pa1", [&](uint64_t seed) {
+      return test_score(PassiveAggressiveClassifier({.seed = seed}), parts);
+    });
+    comparison.add(name + "pa2", [&](uint64_t seed) {
+      return test_score(
+          PassiveAggressiveClassifier({.kind = PassiveAggressiveKind::pa2, .seed = seed}), parts);
+    });
+  }
+  comparison.check(9);
+}
+
+TEST_CASE("PassiveAggressiveRegressor: on iris, digits and cancer, as scikit-learn over 20 seeds") {
+  const MlCases cases("online.txt");
+  SeedComparison comparison(cases);
+  for (const std::string& set : real_sets()) {
+    const TrainingAndTest parts = fifth_for_test(real_targets(set));
+    for (PassiveAggressiveKind kind : {PassiveAggressiveKind::pa1, PassiveAggressiveKind::pa2})
+      comparison.add(set + ".regressor." + (kind == PassiveAggressiveKind::pa1 ? "pa1" : "pa2"),
+                     [&](uint64_t seed) {
+                       return test_score(PassiveAggressiveRegressor({.kind = kind, .seed = seed}),
+                                         parts);
+                     });
+  }
+  comparison.check(6);
 }
 
 TEST_CASE("Tempura's fault: PassiveAggressive ignored C and mode, and computed 1 / 2 * C") {

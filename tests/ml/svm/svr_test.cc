@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "tests/ml/svm/kernels.h"
 #include "tests/support/devices.h"
+#include "tests/support/real_sets.h"
 
 using namespace kaiseki;
 using namespace kaiseki::ml;
@@ -13,25 +14,16 @@ using namespace kaiseki::test;
 
 namespace {
 
-/// The sets of make_ml_svm_cases.py.
-MlSet target_set(const std::string& name) {
-  if (name == "tall") return regression_set(80, 7, 1, 10);
-  const Tensor all = ml_set(name).x;
-  const int64_t d = all.dim(1);
-  if (name == "iris")
-    return {scaled(all.slice(1, 0, d - 1).contiguous()),
-            all.slice(1, d - 1, 1).contiguous().reshape({-1})};
-  const Tensor columns = scaled(all);
-  return {columns.slice(1, 1, d - 1).contiguous(),
-          columns.slice(1, 0, 1).contiguous().reshape({-1})};
+MlSet named_set(const std::string& name) {
+  return name == "tall" ? regression_set(80, 7, 1, 10) : real_targets(name);
 }
 
 }  // namespace
 
 TEST_CASE("SVR: equals scikit-learn's within 1e-4, for each kernel") {
   const MlCases cases("svm.txt");
-  for (const std::string name : {"tall", "iris", "cancer"}) {
-    const MlSet set = target_set(name);
+  for (const std::string name : {"tall", "iris", "digits", "cancer"}) {
+    const MlSet set = named_set(name);
     for (const std::string& kernel : kernel_names())
       for (const std::string epsilon : {"0.1", "0.3"}) {
         const std::string key = name + ".svr." + kernel + "." + epsilon;
@@ -53,7 +45,7 @@ TEST_CASE("SVR: equals scikit-learn's within 1e-4, for each kernel") {
 }
 
 TEST_CASE("SVR: on every device, with strided samples") {
-  const MlSet set = target_set("tall");
+  const MlSet set = named_set("tall");
   SVR expected({.tol = 1e-6});
   expected.fit(set.x, set.y);
   const std::vector<float> values = expected.predict(set.x).to_vector();
