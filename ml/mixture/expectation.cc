@@ -10,14 +10,14 @@
 
 namespace kaiseki::ml {
 
-MixtureSums expectation(const Tensor& x, const Gaussians& model) {
+MixtureSums expectation(const Tensor& x, const Gaussians& model, MixtureProducts products) {
   if (x.device().is_cpu() && !model.has_matrices()) {
     MixtureSums sums = diagonal_expectation(x, model);
     sums.shifts = rounded_to_f32(model.means);
     return sums;
   }
   const GaussiansOnDevice there(model, x.device());
-  MixtureSummer summer(model, x.device());
+  MixtureSummer summer(model, x.device(), products);
   std::vector<Tensor> likelihoods;  // of blocks
   for_each_row_block(x, [&](const Tensor& rows, int64_t) {
     const Tensor log_probabilities = there.log_probabilities(rows);

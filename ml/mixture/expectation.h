@@ -7,6 +7,6 @@
 namespace kaiseki::ml {
 
 /// Computes the responsibilities of x [n, features], contiguous, and adds their sums.
-MixtureSums expectation(const Tensor& x, const Gaussians& model);
+MixtureSums expectation(const Tensor& x, const Gaussians& model, MixtureProducts products);
 
 }  // namespace kaiseki::ml

@@ -98,11 +98,16 @@ Gaussians GaussianMixture::start(const Tensor& x, const TiedProducts& products,
                                        ? cluster_responsibilities(x, k, seed)
                                        : random_responsibilities(n, k, seed);
     const Tensor responsibilities = Tensor::from(std::span<const float>(all), {k, n}, x.device());
-    maximization(sums_of(x, model, products.mean,
-                         [&](int64_t begin, int64_t rows) {
-                           return responsibilities.slice(1, begin, rows).contiguous();
-                         }),
-                 products, options_.reg_covar, model);
+    for (MixtureProducts where : {MixtureProducts::f32_on_device, MixtureProducts::f64_on_host}) {
+      const MixtureSums sums = sums_of(
+          x, model, products.mean,
+          [&](int64_t begin, int64_t rows) {
+            return responsibilities.slice(1, begin, rows).contiguous();
+          },
+          where);
+      maximization(sums, products, options_.reg_covar, model);
+      if (!model.needs_f64_products()) break;
+    }
   }
   if (options_.weights_init.defined()) model.weights = numbers(options_.weights_init);
   if (options_.means_init.defined()) model.means = numbers(options_.means_init);
@@ -135,11 +140,19 @@ void GaussianMixture::fit(const Tensor& x) {
     double bound = -std::numeric_limits<double>::infinity();
     bool converged = false;
     int64_t iterations = 0;
+    MixtureProducts where = MixtureProducts::f32_on_device;
     while (!converged && iterations < options_.max_iter) {
       report_progress("iterations", number * options_.max_iter + iterations,
                       options_.n_init * options_.max_iter);
-      const MixtureSums sums = expectation(samples, model);
-      maximization(sums, products, options_.reg_covar, model);
+      Gaussians next_model = model;
+      MixtureSums sums = expectation(samples, model, where);
+      maximization(sums, products, options_.reg_covar, next_model);
+      if (where == MixtureProducts::f32_on_device && next_model.needs_f64_products()) {
+        where = MixtureProducts::f64_on_host;
+        sums = expectation(samples, model, where);
+        maximization(sums, products, options_.reg_covar, next_model);
+      }
+      model = std::move(next_model);
       model.factor(kFit);
       const double next = sums.log_likelihood / n;
       converged = std::abs(next - bound) < options_.tol;

@@ -28,7 +28,9 @@ struct GaussianMixtureOptions {
 };
 
 /// Fits by the EM algorithm. Products run in f32 on the device of x, sums of blocks and
-/// decompositions in f64 on the CPU. The same seed gives the same result for any number of threads.
+/// decompositions in f64 on the CPU. If a full covariance is nearly singular, the products of the
+/// covariances run in f64 on the CPU. The same seed gives the same result for any number of
+/// threads.
 class GaussianMixture {
  public:
   /// Throws Error for a setting out of range.

@@ -8,12 +8,14 @@
 
 #include "base/error.h"
 #include "matrix/linalg/cholesky.h"
+#include "matrix/linalg/factor_cholesky.h"
 #include "matrix/linalg/solve.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/statistics.h"
+#include "ml/decomposition/gram.h"
 #include "ml/row_blocks.h"
 #include "ml/samples.h"
 
@@ -75,6 +77,24 @@ void Gaussians::factor(std::string_view name) {
   } catch (const LinearAlgebraError& error) {
     throw Error(message(name, "a covariance is not positive definite: ", error.what(), kHelp));
   }
+}
+
+bool Gaussians::needs_f64_products() const {
+  // Sums of products in f32 have relative errors of about 1e-6.
+  constexpr double kLeastRest = 1e-3;
+  const bool finite =
+      std::ranges::all_of(covariances, [](double value) { return std::isfinite(value); });
+  if (type != CovarianceType::full || !finite) return false;
+  const int64_t d = features;
+  for (int64_t k = 0; k < count; ++k) {
+    const double* covariance = covariances.data() + k * d * d;
+    std::vector<double> root(covariance, covariance + d * d);
+    if (linalg::factor_cholesky(linalg::MatrixView<double>{root.data(), d, d, d})) return true;
+    // The square of a pivot is the variance that the features before do not explain.
+    for (int64_t j = 0; j < d * d; j += d + 1)
+      if (root[j] * root[j] < kLeastRest * covariance[j]) return true;
+  }
+  return false;
 }
 
 double Gaussians::log_root_determinant(int64_t component) const {
@@ -162,8 +182,9 @@ MixtureSums::MixtureSums(const Gaussians& model)
   if (!model.has_matrices()) second.resize(first.size());
 }
 
-MixtureSummer::MixtureSummer(const Gaussians& model, Device device)
+MixtureSummer::MixtureSummer(const Gaussians& model, Device device, MixtureProducts products)
     : model_(model),
+      products_(products),
       sums_(model),
       weights_({model.count}, DType::f32, device),
       first_({model.count, model.features}, DType::f32, device) {
@@ -174,6 +195,7 @@ MixtureSummer::MixtureSummer(const Gaussians& model, Device device)
 
 void MixtureSummer::add(const Tensor& responsibilities,
                         const std::function<Tensor(int64_t)>& shift_rows) {
+  if (products_ == MixtureProducts::f64_on_host) return add_on_host(responsibilities, shift_rows);
   const int64_t d = model_.features, rows = responsibilities.dim(1);
   const float keep = std::exchange(pending_, true) ? 1 : 0;
   reduce_into(Reduction::sum, responsibilities, {1}, weights_, keep);
@@ -195,6 +217,33 @@ void MixtureSummer::add(const Tensor& responsibilities,
   if (weights_.device().is_cpu()) flush();
 }
 
+void MixtureSummer::add_on_host(const Tensor& responsibilities,
+                                const std::function<Tensor(int64_t)>& shift_rows) {
+  const int64_t d = model_.features, rows = responsibilities.dim(1);
+  const std::vector<float> weights = responsibilities.to_vector();
+  for (int64_t k = 0; k < model_.count; ++k) {
+    const std::vector<float> differences = shift_rows(k).to_vector();
+    double* first = sums_.first.data() + k * d;
+    std::vector<double> scaled;  // by the roots of the weights, so that the product is symmetric
+    for (int64_t i = 0; i < rows; ++i) {
+      const auto weight = static_cast<double>(weights[k * rows + i]);
+      if (weight == 0) continue;
+      sums_.weights[k] += weight;
+      const double root = std::sqrt(weight);
+      for (int64_t j = 0; j < d; ++j) {
+        const auto value = static_cast<double>(differences[i * d + j]);
+        first[j] += weight * value;
+        scaled.push_back(root * value);
+      }
+    }
+    if (scaled.empty()) continue;
+    const Tensor factor = f64_tensor(scaled, {static_cast<int64_t>(scaled.size()) / d, d});
+    const std::vector<double> block = matmul(factor, factor, true).to_vector<double>();
+    double* second = sums_.second.data() + k * d * d;
+    for (int64_t at = 0; at < d * d; ++at) second[at] += block[at];
+  }
+}
+
 void MixtureSummer::flush() {
   if (!std::exchange(pending_, false)) return;
   add_values(sums_.weights.data(), weights_);
@@ -208,8 +257,9 @@ MixtureSums MixtureSummer::take() {
 }
 
 MixtureSums sums_of(const Tensor& x, const Gaussians& model, const std::vector<double>& mean,
-                    const std::function<Tensor(int64_t begin, int64_t rows)>& responsibilities) {
-  MixtureSummer summer(model, x.device());
+                    const std::function<Tensor(int64_t begin, int64_t rows)>& responsibilities,
+                    MixtureProducts products) {
+  MixtureSummer summer(model, x.device(), products);
   const Tensor there = tensor_from(mean, {model.features}, x.device());
   for_each_row_block(x, [&](const Tensor& rows, int64_t begin) {
     const Tensor difference = rows - there;

@@ -30,6 +30,8 @@ struct Gaussians {
   bool has_matrices() const { return type == CovarianceType::full || type == CovarianceType::tied; }
   /// Computes factors from covariances. Throws Error for one that is not positive definite.
   void factor(std::string_view name);
+  /// Whether a full covariance is so close to singular that products in f32 are too inaccurate.
+  bool needs_f64_products() const;
   /// log(sqrt(det(precision))) of a component.
   double log_root_determinant(int64_t component) const;
   /// The logarithm of weight * density at the mean of each component.
@@ -69,19 +71,25 @@ struct MixtureSums {
   explicit MixtureSums(const Gaussians& model);
 };
 
+/// Where the products of a full covariance are computed.
+enum class MixtureProducts : uint8_t { f32_on_device, f64_on_host };
+
 /// Adds up the sums of blocks. On the CPU they are added in double. Another device adds them in
-/// f32, and only their sum comes to the host.
+/// f32, and only their sum comes to the host. With f64_on_host, the rows come to the host.
 class MixtureSummer {
  public:
-  MixtureSummer(const Gaussians& model, Device device);
+  MixtureSummer(const Gaussians& model, Device device, MixtureProducts products);
   /// Adds rows with the weights responsibilities [count, b]. shift_rows(k) is rows - shift of k.
   void add(const Tensor& responsibilities, const std::function<Tensor(int64_t)>& shift_rows);
   MixtureSums take();
 
  private:
+  void add_on_host(const Tensor& responsibilities,
+                   const std::function<Tensor(int64_t)>& shift_rows);
   void flush();
 
   const Gaussians& model_;
+  MixtureProducts products_;
   MixtureSums sums_;
   Tensor weights_, first_, second_;  // f32, of the shapes of MixtureSums
   bool pending_ = false;
@@ -95,7 +103,8 @@ struct TiedProducts {
 /// The sums for given responsibilities of blocks, around `mean` for all components.
 /// responsibilities(begin, rows) gives f32 [count, rows] on the device of x.
 MixtureSums sums_of(const Tensor& x, const Gaussians& model, const std::vector<double>& mean,
-                    const std::function<Tensor(int64_t begin, int64_t rows)>& responsibilities);
+                    const std::function<Tensor(int64_t begin, int64_t rows)>& responsibilities,
+                    MixtureProducts products);
 
 /// Sets weights, means and covariances from the sums.
 void maximization(const MixtureSums& sums, const TiedProducts& tied, double reg_covar,

@@ -45,9 +45,7 @@ for name, step, k, (x, y) in (("iris", 10, 3, iris()), ("cancer", 10, 2, (cancer
                    "proba": model.predict_proba(x[::step]), "scores": scores}
         for key, value in results.items():
             cases.add(f"{name}.{kind}.{key}", value)
-# All pixels, some of which are constant.
+# All pixels. Some are constant in a component, so that only reg_covar makes its covariance positive definite.
 x = digits()[0]
-for kind in ("full", "tied", "diag", "spherical"):
-    scores = [mixture.GaussianMixture(10, covariance_type=kind, random_state=seed).fit(x).score(x) for seed in range(20)]
-    cases.add(f"pixels.{kind}.scores", scores)
+cases.add("pixels.full.scores", [mixture.GaussianMixture(10, random_state=seed).fit(x).score(x) for seed in range(20)])
 cases.write()
