@@ -42,12 +42,13 @@ x, y = SETS["tall"]
 SETS["duplicate"] = (np.hstack([x, x[:, :2]]), y)
 SETS["iris"] = (iris()[0][:, :3], iris()[0][:, 3])
 SETS["cancer"] = (cancer()[0][:, 1:], cancer()[0][:, 0])
+SETS["digits"] = targets()["digits"]
 for name, (x, y) in SETS.items():
     add(f"{name}.ols", LeastNorm() if name == "duplicate" else LinearRegression(), x, y)
     add(f"{name}.origin", LinearRegression(fit_intercept=False), x, y)
     for alpha in (0.1, 1, 100):
         add(f"{name}.ridge.{alpha}", Ridge(alpha, solver="svd"), x, y)
-    if name not in ("iris", "cancer", "duplicate", "long"):
+    if name not in ("iris", "cancer", "digits", "duplicate", "long"):
         add_nets(name, x, y)
 TARGETS = targets()
 for name, (x, y) in TARGETS.items():

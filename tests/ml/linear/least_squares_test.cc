@@ -8,6 +8,7 @@
 #include "ml/linear/ridge.h"
 #include "tests/support/devices.h"
 #include "tests/support/ml_cases.h"
+#include "tests/support/real_sets.h"
 
 using namespace kaiseki;
 using namespace kaiseki::ml;
@@ -15,8 +16,8 @@ using namespace kaiseki::test;
 
 namespace {
 
-const char* const kSets[] = {"tall", "wide",      "outputs", "long",
-                             "many", "duplicate", "iris",    "cancer"};
+const char* const kSets[] = {"tall",      "wide", "outputs", "long",  "many",
+                             "duplicate", "iris", "cancer",  "digits"};
 
 /// The sets of make_ml_linear_cases.py.
 MlSet target_set(const std::string& name) {
@@ -25,6 +26,7 @@ MlSet target_set(const std::string& name) {
   if (name == "outputs") return regression_set(60, 5, 3, 12);
   if (name == "long") return regression_set(20000, 4, 1, 13);
   if (name == "many") return regression_set(400, 150, 2, 14);
+  if (name == "digits") return real_targets(name);
   std::vector<double> x, y;
   const MlSet from = name == "duplicate" ? regression_set(80, 7, 1, 10) : ml_set(name);
   const std::vector<float> values = from.x.to_vector();
