@@ -71,7 +71,8 @@ class LogisticLoss {
       gemm(block.deltas, x, w_sum, {.transpose_a = true, .beta = keep});
       reduce_into(Reduction::sum, block.deltas, {0}, b_sum, keep);
       if (on_cpu) {
-        for (float loss : block.losses.to_vector()) value += loss;
+        const float* const losses_of_rows = block.losses.data<float>();
+        for (int64_t i = 0; i < rows; ++i) value += losses_of_rows[i];
       } else {
         values.push_back(sum(block.losses, {0}, true));
       }

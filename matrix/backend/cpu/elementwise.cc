@@ -72,6 +72,7 @@ int cost(Code code) {
       return 1;
     case Code::exponential:
     case Code::logarithm:
+    case Code::logarithm_1p:
     case Code::logarithm_2:
     case Code::logarithm_10:
     case Code::sine:

@@ -105,8 +105,6 @@ void run_each_float(Code code, const BlockOperand& a, const BlockOperand& b, flo
       return run([](float x, float) { return x < 1 ? NAN : std::acosh(x); });
     case Code::arc_hyperbolic_tangent:
       return run([](float x, float) { return std::atanh(x); });
-    case Code::logarithm_1p:
-      return run([](float x, float) { return std::log1p(x); });
     case Code::exponential_m1:
       return run([](float x, float) { return std::expm1(x); });
     case Code::exponential_2:

@@ -44,6 +44,7 @@ void run_floats(const TypedInstruction& in, const BlockOperand& a, const BlockOp
     KAISEKI_F32(reciprocal_square_root, hn::Div(hn::Set(d, 1.0f), hn::Sqrt(x)));
     KAISEKI_F32(exponential, exp_of(d, x));
     KAISEKI_F32(logarithm, log_of(d, x));
+    KAISEKI_F32(logarithm_1p, log1p_of(d, x));
     KAISEKI_F32(logarithm_2, log2_of(d, x));
     KAISEKI_F32(logarithm_10, log10_of(d, x));
     KAISEKI_F32(sine, sine_or_cosine<true>(d, x));

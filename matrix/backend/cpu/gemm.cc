@@ -2,9 +2,14 @@
 // Chooses how a matrix product is computed: the operands to pack and the work to run in parallel.
 #include "matrix/backend/cpu/gemm.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "matrix/backend/cpu/gemm_blocked.h"
 #include "matrix/backend/cpu/gemm_f64.h"
+#include "matrix/backend/cpu/gemv.h"
 #include "matrix/backend/cpu/kernels.h"
+#include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/operations/gemm.h"
 #include "matrix/threads.h"
 
@@ -14,6 +19,8 @@ namespace {
 constexpr int64_t kSmallOperand = 128 * 1024 / 4;  // floats
 // Products per element; from here on, transposing a tile costs little.
 constexpr int64_t kLongSum = 128;
+// Of the result of a product with a vector, at least, and of the matrix, for one task.
+constexpr int64_t kGemvColumns = 64, kGemvElements = 1 << 16;
 // Rows at this distance map to the same set of the first-level cache.
 constexpr int64_t kAliasing = 4096 / 4;
 
@@ -27,8 +34,47 @@ void scale_and_finish(const Gemm& g, float* c) {
   kernels.finish({g.bias_row, g.bias_col, g.activation, g.slope}, g.m, g.n, c, g.ldc);
 }
 
+/// A product where one side of C is 1, as a matrix and a vector.
+struct Gemv {
+  const float* matrix;
+  int64_t ld;
+  bool sums;  // of the rows of the matrix, else dot products with them
+  const float* vector;
+  int64_t size;  // of the result
+};
+
+/// Nothing if an operand has the wrong strides.
+std::optional<Gemv> as_gemv(const Gemm& g, const float* a, const float* b) {
+  if (g.n == 1 && g.ldc == 1 && (g.trans_b || g.ldb == 1 || g.k == 1))
+    return Gemv{a, g.lda, g.trans_a, b, g.m};
+  if (g.m == 1 && (!g.trans_a || g.lda == 1 || g.k == 1)) return Gemv{b, g.ldb, !g.trans_b, a, g.n};
+  return std::nullopt;
+}
+
+void run_gemv(const Gemm& g, const Gemv& v, float* c) {
+  const GemvKernels& gemv = gemv_kernels();
+  const int64_t grain = std::max<int64_t>(kGemvColumns, kGemvElements / g.k);
+  parallel_for(v.size, grain, [&](int64_t begin, int64_t end) {
+    float* const values = thread_scratch(static_cast<size_t>(std::min(grain, end - begin)));
+    for (int64_t i = begin; i < end; i += grain) {
+      const int64_t count = std::min(grain, end - i);
+      if (v.sums)
+        gemv.sums(count, g.k, v.matrix + i, v.ld, v.vector, values);
+      else
+        gemv.dots(count, g.k, v.matrix + i * v.ld, v.ld, v.vector, values);
+      gemm_kernels().merge(1, count, values, count, g.alpha, g.beta, c + i, count);
+      // C is a row here, so the biases of a column change places.
+      const float *along = g.m == 1 ? g.bias_col : g.bias_row,
+                  *single = g.m == 1 ? g.bias_row : g.bias_col;
+      const Epilogue epilogue{single, along ? along + i : nullptr, g.activation, g.slope};
+      if (!epilogue.empty()) gemm_kernels().finish(epilogue, 1, count, c + i, count);
+    }
+  });
+}
+
 void gemm_one(const Gemm& g, const float* a, const float* b, float* c) {
   if (g.k == 0 || g.alpha == 0) return scale_and_finish(g, c);
+  if (const auto gemv = as_gemv(g, a, b)) return run_gemv(g, *gemv, c);
   const Epilogue epilogue{g.bias_row, g.bias_col, g.activation, g.slope};
   const GemmKernels& kernels = gemm_kernels();
   // If C is computed transposed, rows of B can be read in place. With few rows of A, packing B is

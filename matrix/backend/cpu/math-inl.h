@@ -43,6 +43,13 @@ HWY_INLINE VF32 any_log(F32 d, VF32 x, Log log) {
 HWY_INLINE VF32 log_of(F32 d, VF32 x) {
   return any_log(d, x, [](F32 tag, VF32 v) HWY_ATTR { return hn::Log(tag, v); });
 }
+/// log(u) x / (u - 1) for u = 1 + x corrects the rounding of u.
+HWY_INLINE VF32 log1p_of(F32 d, VF32 x) {
+  const VF32 one = hn::Set(d, 1.0f), infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  const VF32 u = hn::Add(one, x);
+  const VF32 y = hn::Mul(log_of(d, u), hn::Div(x, hn::Sub(u, one)));
+  return hn::IfThenElse(hn::Or(hn::Eq(u, one), hn::Eq(u, infinity)), x, y);
+}
 HWY_INLINE VF32 log2_of(F32 d, VF32 x) {
   return any_log(d, x, [](F32 tag, VF32 v) HWY_ATTR { return hn::Log2(tag, v); });
 }

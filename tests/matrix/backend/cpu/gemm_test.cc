@@ -117,6 +117,22 @@ TEST_CASE("gemm: every size in all four transpositions") {
     }
 }
 
+TEST_CASE("gemm: a matrix and a vector on either side, with every epilogue") {
+  for (int64_t size : {1, 3, 8, 20, 31, 33, 131, 1100})
+    for (int64_t k : {1, 7, 8, 20, 65, 2050, 4101})
+      for (int t = 0; t < 8; ++t) {
+        CAPTURE(size);
+        CAPTURE(k);
+        CAPTURE(t);
+        const bool row = t & 4;
+        Case c(row ? 1 : size, row ? size : 1, k, t & 1, t & 2, 1 + size % 2, row ? 3 : 0);
+        if (k % 2) c.g.alpha = -0.5f, c.g.beta = 0.25f;
+        if (size % 3) c.g.bias_row = c.bias_row.data();
+        if (size % 2) c.g.bias_col = c.bias_col.data(), c.g.activation = Activation::tanh;
+        CHECK(c.run_and_compare() < 1);
+      }
+}
+
 TEST_CASE("gemm: more than one block of rows, of columns and of k") {
   for (const Size& s : {Size{2090, 150, 70}, Size{37, 1101, 653}, Size{130, 530, 1301}})
     for (int t = 0; t < 4; ++t) {
