@@ -10,7 +10,8 @@ namespace kaiseki::linalg {
 namespace {
 
 constexpr int64_t kLeaf = 32;
-constexpr int64_t kGramRows = 64;  // of C, for one product: the rest of a block is wasted
+constexpr int64_t kGramRows =
+    64;  // of C, for one product: half of a block on the diagonal is wasted
 
 template <typename T>
 std::optional<int64_t> factor_leaf(const MatrixView<T>& a) {
@@ -27,12 +28,13 @@ std::optional<int64_t> factor_leaf(const MatrixView<T>& a) {
 
 template <typename T>
 void subtract_gram(const MatrixView<T>& a, const MatrixView<T>& c) {
-  for (int64_t i = 0; i < c.rows; i += kGramRows) {
-    const int64_t height = std::min(kGramRows, c.rows - i);
-    multiply(-1, Factor<T>{a.block(0, i, a.rows, height), true},
-             Factor<T>{a.block(0, i, a.rows, c.columns - i)}, 1,
-             c.block(i, i, height, c.columns - i));
-  }
+  const int64_t n = c.rows;
+  if (n <= kGramRows) return multiply(-1, Factor<T>{a, true}, Factor<T>{a}, 1, c);
+  const int64_t half = (n / 2 + kGramRows - 1) / kGramRows * kGramRows, rest = n - half;
+  const MatrixView<T> left = a.block(0, 0, a.rows, half), right = a.block(0, half, a.rows, rest);
+  subtract_gram(left, c.block(0, 0, half, half));
+  multiply(-1, Factor<T>{left, true}, Factor<T>{right}, 1, c.block(0, half, half, rest));
+  subtract_gram(right, c.block(half, half, rest, rest));
 }
 
 template <typename T>

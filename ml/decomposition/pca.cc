@@ -16,12 +16,14 @@ namespace {
 
 constexpr std::string_view kFit = "PCA::fit";
 constexpr int64_t kSmall = 500;
+constexpr int64_t kNarrow = 1000, kTall = 10;
 constexpr double kFewComponents = 0.8;
 
 bool uses_full(const PCAOptions& options, int64_t samples, int64_t features) {
   if (options.solver != PcaSolver::automatic) return options.solver == PcaSolver::full;
   const int64_t* count = std::get_if<int64_t>(&options.n_components);
   if (!count || std::max(samples, features) <= kSmall) return true;
+  if (features <= kNarrow && samples >= kTall * features) return true;
   return static_cast<double>(*count) >=
          kFewComponents * static_cast<double>(std::min(samples, features));
 }

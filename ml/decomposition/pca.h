@@ -12,8 +12,9 @@ namespace kaiseki::ml {
 
 class Archive;
 
-/// `automatic`: `full` up to 500 samples and features, and for a ratio. `randomized` if fewer than
-/// 80 % of the components are necessary. Else `full`.
+/// `automatic`: `full` up to 500 samples and features, and for a ratio. Also up to 1000 features
+/// and for 10 times as many samples, as one product is then faster than those of the iteration.
+/// Else `randomized` if fewer than 80 % of the components are necessary, or `full`.
 enum class PcaSolver : uint8_t { automatic, full, randomized };
 
 /// Nothing: all min(n, features). An integer: this number. A double between 0 and 1: as many as are

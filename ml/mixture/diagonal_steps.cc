@@ -5,15 +5,16 @@
 #include <cmath>
 
 #include "matrix/threads.h"
+#include "ml/mixture/diagonal_kernels.h"
 
 namespace kaiseki::ml {
 namespace {
 
-constexpr int64_t kRows = 128;  // of a block, which stays in the cache
+constexpr int64_t kRows = DiagonalKernels::kRows;
 constexpr int64_t kLeastRows = 1024, kMostPieces = 64;
-constexpr int64_t kLanes = 16;  // independent sums, which the compiler puts into vectors
+constexpr int64_t kTile = 16;  // columns, transposed together
 
-/// The parameters in f32. Samples are columns of a block, so that vectors run over samples.
+/// The parameters in f32. Samples are columns of a block.
 class DiagonalStep {
  public:
   explicit DiagonalStep(const Gaussians& model)
@@ -42,8 +43,8 @@ class DiagonalStep {
 
  private:
   void transpose(const float* x, int64_t rows, float* block) const {
-    for (int64_t first = 0; first < model_.features; first += kLanes) {
-      const int64_t end = std::min(first + kLanes, model_.features);
+    for (int64_t first = 0; first < model_.features; first += kTile) {
+      const int64_t end = std::min(first + kTile, model_.features);
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = first; j < end; ++j) block[j * kRows + i] = x[i * model_.features + j];
     }
@@ -51,16 +52,9 @@ class DiagonalStep {
 
   void log_probabilities(const float* block, float* out) const {
     for (int64_t k = 0; k < model_.count; ++k) {
-      float squares[kRows] = {};
-      for (int64_t j = 0; j < model_.features; ++j) {
-        const float* column = block + j * kRows;
-        const float mean = means_[k * model_.features + j];
-        const float factor = factors_[k * model_.features + j];
-        for (int64_t i = 0; i < kRows; ++i) {
-          const float standard = (column[i] - mean) * factor;
-          squares[i] += standard * standard;
-        }
-      }
+      float squares[kRows];
+      const int64_t first = k * model_.features;
+      kernels_.squares(model_.features, block, &means_[first], &factors_[first], squares);
       const auto constant = static_cast<float>(constants_[k]);
       for (int64_t i = 0; i < kRows; ++i) out[k * kRows + i] = constant - 0.5f * squares[i];
     }
@@ -90,27 +84,14 @@ class DiagonalStep {
     for (int64_t k = 0; k < model_.count; ++k) {
       const float* weight = weights + k * kRows;
       for (int64_t i = 0; i < kRows; ++i) sums.weights[k] += static_cast<double>(weight[i]);
-      for (int64_t j = 0; j < model_.features; ++j) {
-        const float* column = block + j * kRows;
-        const int64_t at = k * model_.features + j;
-        const float mean = means_[at];
-        float first[kLanes] = {}, second[kLanes] = {};
-        for (int64_t i = 0; i < kRows; i += kLanes)
-          for (int64_t lane = 0; lane < kLanes; ++lane) {
-            const float difference = column[i + lane] - mean;
-            const float weighted = weight[i + lane] * difference;
-            first[lane] += weighted;
-            second[lane] += weighted * difference;
-          }
-        for (int64_t lane = 0; lane < kLanes; ++lane) {
-          sums.first[at] += static_cast<double>(first[lane]);
-          sums.second[at] += static_cast<double>(second[lane]);
-        }
-      }
+      const int64_t first = k * model_.features;
+      kernels_.add_moments(model_.features, block, weight, &means_[first], &sums.first[first],
+                           &sums.second[first]);
     }
   }
 
   const Gaussians& model_;
+  const DiagonalKernels& kernels_ = diagonal_kernels();
   std::vector<float> means_, factors_;  // [count, features]
   std::vector<double> constants_;
 };

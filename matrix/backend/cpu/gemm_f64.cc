@@ -3,6 +3,7 @@
 #include "matrix/backend/cpu/gemm_f64.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "matrix/backend/cpu/gemm_f64_kernel.h"
 #include "matrix/ceil_div.h"
@@ -24,13 +25,20 @@ double* reserve(Scratch& scratch, int64_t doubles) {
   return reinterpret_cast<double*>(scratch.reserve(2 * doubles));
 }
 
+/// A call of memmove() for so few elements would cost more than the copy.
+void copy_few(const double* from, int64_t count, double* to) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) std::memcpy(to + i, from + i, 4 * sizeof(double));
+  for (; i < count; ++i) to[i] = from[i];
+}
+
 /// to[p * width + i] = element (i, p) for i in 0..count, and 0 for i in count..width.
 void pack(const double* from, int64_t stride_i, int64_t stride_p, int64_t count, int64_t width,
           int64_t k, double* to) {
   for (int64_t p = 0; p < k; ++p) {
     double* row = to + p * width;
     if (stride_i == 1)
-      std::copy_n(from + p * stride_p, count, row);
+      copy_few(from + p * stride_p, count, row);
     else
       for (int64_t i = 0; i < count; ++i) row[i] = from[i * stride_i + p * stride_p];
     std::fill(row + count, row + width, 0.0);

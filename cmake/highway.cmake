@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# The instruction sets of Highway's kernels. Each set is another copy of the kernels, which costs build time and size.
+# SSSE3 is too old to justify one. SVE and RVV have no fixed vector size at compile time, which the kernels need. Arm runs
+# NEON, RISC-V runs scalar code.
+set(KAISEKI_HIGHWAY_WITHOUT "HWY_SSSE3|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV")
+# All tests run with fewer sets, too: a machine with a missing set uses the kernels of the next lower one.
+if(KAISEKI_SANITIZE STREQUAL thread) # Data races do not depend on the instruction set, so one is enough.
+  string(APPEND KAISEKI_HIGHWAY_WITHOUT "|HWY_SSE4|HWY_AVX3")
+elseif(KAISEKI_SANITIZE MATCHES address) # The widest and the narrowest vectors are the most likely to leave an array.
+  string(APPEND KAISEKI_HIGHWAY_WITHOUT "|HWY_AVX2")
+endif()
+set(KAISEKI_HIGHWAY_DEFINITIONS "HWY_DISABLED_TARGETS=(${KAISEKI_HIGHWAY_WITHOUT})")
