@@ -19,7 +19,8 @@ struct GaussianMixtureOptions {
   double tol = 1e-3;        // the least gain of the mean log likelihood for another iteration
   double reg_covar = 1e-6;  // is added to variances
   int64_t max_iter = 100;
-  int64_t n_init = 1;  // starts; the result with the largest likelihood is kept
+  // Starts, with seed, seed + 1, ... The result with the largest likelihood is kept.
+  int64_t n_init = 1;
   MixtureInit init_params = MixtureInit::kmeans;
   // Each replaces that part of the start if it is defined. f32, of the shapes of weights(), means()
   // and covariances().
