@@ -259,6 +259,13 @@ def order(x, axis, descending):
     return np.apply_along_axis(one, axis, x) if x.size else np.zeros(x.shape, np.int32)
 
 
+def topk_values(x, axis, k):
+    for which in ("largest", "smallest"):
+        def values(x):
+            return np.take_along_axis(x, np.take(order(x, axis, which == "largest"), range(k), axis), axis)
+        case("topk_values", [x], values, axis=axis, d=k, t=which)
+
+
 def sorting():
     for shape, dtype in itertools.product(SHAPES, TYPES):
         for axis, kind in itertools.product(range(len(shape)), kinds(dtype)):
@@ -268,6 +275,7 @@ def sorting():
                 case("sort", [x], lambda x: np.take_along_axis(x, order(x, axis, down), axis), axis=axis, d=down)
             k = (shape[axis] + 1) // 2
             case("topk", [x], lambda x: np.take(order(x, axis, True), range(k), axis), axis=axis, d=k)
+            topk_values(x, axis, k)
         for kind in kinds(dtype):
             x = spec(dtype, shape, kind)
             for which in range(4):
@@ -278,6 +286,15 @@ def sorting():
             for n, right in itertools.product((0, 1, 17), (0, 1)):
                 case("searchsorted", [spec(dtype, (n,), kind), x],
                      lambda s, x: np.searchsorted(np.sort(s), x, "right" if right else "left"), d=right)
+    # Of 61 elements of kind x, some are NaN and infinite. If k is their number, NaN is in the result.
+    for shape, dtype, kind in itertools.product(((61,), (7, 29), (5, 3, 11), (0, 3), (2, 0, 3)), TYPES, ("s", "x")):
+        if kind not in kinds(dtype):
+            continue
+        for axis, n in enumerate(shape):
+            for k in sorted({0, min(1, n), n // 2, n}):
+                topk_values(spec(dtype, shape, kind), axis, k)
+                case("topk_smallest", [spec(dtype, shape, kind)], lambda x: np.take(order(x, axis, False), range(k), axis),
+                     axis=axis, d=k)
     for n in (0, 1, 17, 300):
         case("bincount", [spec("i32", (n,), "c9")], np.bincount)
         case("bincount", [spec("i32", (n,), "c9")], lambda x: np.bincount(x, minlength=20), d=20)
@@ -325,6 +342,13 @@ def arranging():
              lambda x, y: np.meshgrid(x, y, indexing=order_name)[which], d=which, t=order_name)
     for shape in ((0,), (5,), (2, 3)):
         case("one_hot", [spec("i32", shape, "c6")], lambda i: np.eye(6, dtype=np.float32)[i], d=6)
+    # Indices of kind k may be negative.
+    for shape, dtype in itertools.product(((), (0,), (1,), (17,), (3, 0), (7, 1), (3, 5), (2, 3, 2, 5)), TYPES):
+        for classes, kind in itertools.product((1, 2, 7, 13), "ck"):
+            case("one_hot", [spec("i32", shape, f"{kind}{classes}")], lambda i: np.eye(classes, dtype=TYPES[dtype])[i],
+                 d=classes, t=dtype)
+    for shape in ((0,), (3, 0)):
+        case("one_hot", [spec("i32", shape, "c1")], lambda i: np.zeros((*shape, 0), np.float32), d=0)
 
 
 def products():
@@ -376,6 +400,20 @@ def products():
     for n in range(3):
         inputs = [spec("f32", (2, 3, 4), "u"), spec("f32", (2, 3, 4)[3 - n:] + (5,), "u")]
         case("tensordot", inputs, lambda a, b: np.tensordot(a.astype(float), b, n), exact=False, d=n)
+    for a, b, n in (((), (), 0), ((), (3,), 0), ((5,), (), 0), ((1,), (1,), 1), ((17,), (17,), 1), ((7, 13), (13, 3), 1),
+                    ((3, 5, 7), (3, 5, 7), 3), ((2, 3, 5, 1), (5, 1, 7), 2), ((3, 0), (0, 5), 1), ((0, 3), (3, 4), 1),
+                    ((2, 0, 3), (0, 3, 1), 2), ((0,), (4,), 0)):
+        inputs = [spec("f32", a, "u"), spec("f32", b, "u")]
+        case("tensordot", inputs, lambda a, b: np.tensordot(a.astype(float), b, n), exact=False, d=n)
+    for a, b, of_a, of_b in (((3, 5), (2, 4), (), ()), ((7,), (7,), (0,), (-1,)), ((3, 7), (5, 7), (1,), (1,)), ((3, 7), (3, 5), (0,), (0,)),
+                             ((2, 3, 5), (5, 3, 4), (1, 2), (1, 0)), ((2, 3, 5), (5, 3, 4), (2, 1), (0, 1)),
+                             ((2, 3, 5), (3, 7, 2), (0, 1), (2, 0)), ((2, 3, 5), (3, 7, 2), (-3, -2), (-1, -3)),
+                             ((2, 3, 4, 5), (5, 1, 3, 2), (3, 0, 1), (0, 3, 2)), ((2, 3, 4, 5), (4, 2, 5, 3), (0, 1, 2, 3), (1, 3, 0, 2)),
+                             ((5, 1, 7), (1, 3, 1), (1,), (2,)), ((3, 3, 3), (3, 3, 3), (2, 0), (1, 2)), ((13, 2, 11), (2, 11, 3), (2, 1), (1, 0)),
+                             ((2, 1, 2, 1, 2), (1, 2, 1), (3, 4), (0, 1)), ((2, 0, 3), (3, 4, 0), (1, 2), (2, 0)),
+                             ((0, 3), (3, 5), (1,), (0,)), ((0, 4), (2, 0), (0,), (1,))):
+        inputs, words = [spec("f32", a, "u"), spec("f32", b, "u")], {"a": ",".join(map(str, of_a)), "b": ",".join(map(str, of_b))}
+        case("tensordot", inputs, lambda a, b: np.tensordot(a.astype(float), b, (of_a, of_b)), exact=False, **words)
 
 
 for write in (slices, indexing, reductions, sorting, arranging, products):

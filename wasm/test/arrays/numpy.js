@@ -87,6 +87,8 @@ const COMPUTE = {
   argmax_all: (c, x) => x.argmax(),
   argmin_all: (c, x) => x.argmin(),
   topk: (c, x) => x.topk(Number(c.d), Number(c.axis)).indices,
+  topk_smallest: (c, x) => x.topk(Number(c.d), Number(c.axis), false).indices,
+  topk_values: (c, x) => x.topk(Number(c.d), { axis: Number(c.axis), largest: c.t === 'largest' }).values,
   searchsorted: (c, x, values) => x.sort().searchsorted(values, c.d === '1'),
   unique: (c, x) => Object.values(x.unique())[c.d],
   histogram: (c, x) => x.histogram(Number(c.d), -3, 3).counts,
@@ -98,7 +100,7 @@ const COMPUTE = {
   split: (c, x) => x.split([Number(c.d)], Number(c.axis))[1],
   moveaxis: (c, x) => x.moveaxis(Number(c.axis), Number(c.d)),
   tile: (c, x) => x.tile(numbers(c.a)),
-  one_hot: (c, x) => x.one_hot(Number(c.d)),
+  one_hot: (c, x) => x.one_hot(Number(c.d), c.t),
   convolve: (c, a, b) => a.convolve(b, ['full', 'same', 'valid'][c.d]),
   correlate: (c, a, b) => a.correlate(b, { mode: ['full', 'same', 'valid'][c.d] }),
   einsum: (c, ...tensors) => tensors[0].kaiseki.einsum(c.t, tensors),
@@ -106,7 +108,7 @@ const COMPUTE = {
     const [a, b] = tensors.map((x) => x.slice(x.shape.map(() => `::${c.d}`).join(', ')));
     return a.matmul(b);
   },
-  tensordot: (c, a, b) => a.tensordot(b, Number(c.d)),
+  tensordot: (c, a, b) => ('b' in c ? a.tensordot(b, numbers(c.a), numbers(c.b)) : a.tensordot(b, Number(c.d))),
   meshgrid: (c, ...axes) => axes[0].kaiseki.meshgrid(axes, c.t)[c.d],
 };
 /** The same for operations without an input. */
@@ -116,7 +118,13 @@ const MAKE = {
   arange: (arrays, a, dtype) => arrays.arange(...a, dtype),
   linspace: (arrays, [count, end]) => arrays.linspace(-1, 2, count, end === 1),
 };
-const OTHER_NAMES = { argmax_all: 'argmax', argmin_all: 'argmin', repeat_each: 'repeat' };
+const OTHER_NAMES = {
+  argmax_all: 'argmax',
+  argmin_all: 'argmin',
+  repeat_each: 'repeat',
+  topk_smallest: 'topk',
+  topk_values: 'topk',
+};
 
 /** The cases by operation: functions that return the problem of a result, or ''. */
 export function readArrayCases(arrays, file) {
