@@ -33,6 +33,30 @@ const SETTINGS = {
   SGDClassifier: { loss: 'log_loss' },
 };
 
+/** The file of a model, with a fitted StandardScaler before it as `kaiseki fit --scale` writes. */
+function fileWithScaler(model, scaler) {
+  const saved = model.save();
+  const length = Number(new DataView(saved.buffer, saved.byteOffset).getBigUint64(0, true));
+  const { __metadata__: metadata, ...tensors } = JSON.parse(Buffer.from(saved.subarray(8, 8 + length)));
+  const state = scaler.state();
+  const { features, ...values } = state.values;
+  assert.equal(features, 2);
+  const all = { ...JSON.parse(metadata['kaiseki.model']), scaler: values };
+  const parts = [saved.subarray(8 + length)];
+  let end = parts[0].length;
+  for (const [name, tensor] of Object.entries(state.tensors)) {
+    const bytes = Buffer.from(tensor.values.buffer);
+    assert.ok(tensor.values instanceof Float64Array);
+    tensors[`scaler.${name}`] = { dtype: 'F64', shape: tensor.shape, data_offsets: [end, (end += bytes.length)] };
+    parts.push(bytes);
+  }
+  // Without a checksum, which is optional.
+  const header = Buffer.from(JSON.stringify({ __metadata__: { 'kaiseki.model': JSON.stringify(all) }, ...tensors }));
+  const first = Buffer.alloc(8);
+  first.writeBigUInt64LE(BigInt(header.length));
+  return new Uint8Array(Buffer.concat([first, header, ...parts]));
+}
+
 describe('kaiseki/learn', () => {
   test('lists its models', () => {
     const names = learn.models.map(({ name }) => name);
@@ -103,6 +127,39 @@ describe('kaiseki/learn', () => {
     assert.throws(() => ridge.partial_fit(x, SHAPE, targets), { message: /Ridge.*no partial_fit/ });
     assert.throws(() => learn.model('GaussianNB').partial_fit(x, SHAPE, labels, [0, 1]), { name: 'KaisekiError' });
     assert.throws(() => learn.model('GaussianNB').partial_fit(x, SHAPE, labels), { message: /classes/ });
+  });
+
+  test('after load() of a file with a scaler, partial_fit goes on as in memory, bit for bit', () => {
+    const half = COUNT / 2,
+      middle = 2 * half;
+    const scaler = learn.model('StandardScaler').fit(x.slice(0, middle), [half, 2]);
+    const z = scaler.apply('transform', x, SHAPE);
+    let tested = 0;
+    for (const { name, task } of learn.models) {
+      const model = learn.model(name, SETTINGS[name]);
+      // MultinomialNB needs samples of 0 or more, and scaled ones are not.
+      if (!model.hasPartialFit || name === 'MultinomialNB') continue;
+      ++tested;
+      const y = targetsOf[task];
+      const [first, rest] = [y?.slice(0, half), y?.slice(half)];
+      model.partial_fit(z.subarray(0, middle), [half, 2], first, task === 'classification' ? [0, 1, 2] : []);
+      const file = fileWithScaler(model, scaler);
+      const [loaded, scaledTwice] = [learn.load(file), learn.load(file)];
+      const before = model.state();
+      model.partial_fit(z.subarray(middle), [half, 2], rest);
+      loaded.partial_fit(x.slice(middle), [half, 2], rest);
+      scaledTwice.partial_fit(z.subarray(middle), [half, 2], rest);
+      const expected = model.state();
+      assert.notDeepEqual(expected, before, name);
+      assert.deepEqual(loaded.state(), expected, name);
+      assert.notDeepEqual(scaledTwice.state(), expected, name);
+      for (const use of model.uses) assert.deepEqual(loaded.apply(use, x, SHAPE), model.apply(use, z, SHAPE), name);
+      // The file of the continued model has the scaler too.
+      const again = learn.load(loaded.save());
+      assert.deepEqual(again.apply(model.uses[0], x, SHAPE), model.apply(model.uses[0], z, SHAPE), name);
+      for (const one of [model, loaded, scaledTwice, again]) one.dispose();
+    }
+    assert.ok(tested >= 11, `${tested} kinds`);
   });
 
   test('settings are those of the native library', () => {

@@ -217,6 +217,54 @@ TEST_CASE("Model files: with the columns of a table and a scaler") {
         std::vector<int32_t>{0, 1, 0, 1});
 }
 
+TEST_CASE(
+    "Model files: after a scaler, partial_fit of a loaded model gives the bits of the saved") {
+  std::vector<Variant> all;
+  for (const ModelKind& kind : model_kinds()) all.push_back({std::string(kind.name), "{}"});
+  all.push_back({"SGDClassifier", R"({"loss": "log_loss", "average": true, "penalty": "l1"})"});
+  all.push_back({"SGDRegressor", R"({"average": true, "learning_rate": "adaptive"})"});
+  // Starts small clusters anew in each second part.
+  all.push_back({"MiniBatchKMeans", R"({"n_clusters": 4, "reassignment_ratio": 0.9})"});
+  const Folder folder;
+  const auto path = folder / "model.safetensors";
+  int64_t tested = 0, linear = 0;
+  for (const Variant& variant : all) {
+    CAPTURE(variant.name);
+    CAPTURE(variant.settings);
+    SavedModel saved;
+    saved.model = make_model(variant.name, parse_json(variant.settings, "json"));
+    // Its samples are 0 or more, but scaled samples are not.
+    if (!saved.model->has_partial_fit() || variant.name == "MultinomialNB") continue;
+    ++tested;
+    const MlSet set = data_for(saved.model->task());
+    const Tensor x = set.x + floats({100, -50, 0, 10}, {4});
+    // Each part has all classes.
+    const auto x_of = [&](int64_t part) { return x(Slice(part, {}, 5)); };
+    const auto y_of = [&](int64_t part) { return set.y(Slice(part, {}, 5)); };
+    const Tensor first = saved.scaler.emplace().fit_transform(x_of(0));
+    saved.model->partial_fit(first, y_of(0), {0, 1, 2});
+    for (int64_t part = 1; part < 5; ++part) {
+      save_model(path, saved);
+      SavedModel loaded = load_model(path);
+      const ByteVector before = encode_model(saved);
+      REQUIRE(loaded.scaler.has_value());
+      for (SavedModel* each : {&saved, &loaded})
+        each->model->partial_fit(each->scaler->transform(x_of(part)), y_of(part), {});
+      const ByteVector after = encode_model(saved);
+      CHECK(after != before);
+      CHECK(encode_model(loaded) == after);
+      const std::optional<LinearParts> expected = saved.model->linear_parts();
+      if (!expected) continue;
+      ++linear;
+      const LinearParts got = loaded.model->linear_parts().value();
+      CHECK(array_equal(got.coefficients, expected->coefficients));
+      CHECK(array_equal(got.intercept, expected->intercept));
+    }
+  }
+  CHECK(tested >= 14);
+  CHECK(linear >= 4 * 8);
+}
+
 TEST_CASE("Model files: damaged and other files are errors that name the place") {
   const Folder folder;
   const auto path = folder / "model.safetensors";
