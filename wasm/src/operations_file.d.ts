@@ -14,8 +14,9 @@ export interface FileMethods {
 }
 
 export interface FileFunctions<Tensor> {
-  /** Reads a file .npy. */
-  read_npy(bytes: Uint8Array): Tensor;
+  /** Reads a file .npy. Its 64-bit floats get the type f8. Default: f8 = "f32". */
+  read_npy(bytes: Uint8Array, f8?: 'f32' | 'f64'): Tensor;
+  read_npy(bytes: Uint8Array, named: { f8?: 'f32' | 'f64' }): Tensor;
   /** Reads a file .npz with stored, not deflated arrays. */
   read_npz(bytes: Uint8Array): Record<string, Tensor>;
   /** The bytes of a file .npz. */

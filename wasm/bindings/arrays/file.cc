@@ -9,6 +9,10 @@
 #include "wasm/bindings/arrays/operation.h"
 
 namespace kaiseki::wasm {
+
+template <>
+inline constexpr std::array<std::string_view, 2> kNames<nn::NpyF8>{"f32", "f64"};
+
 namespace {
 
 ByteVector npz_of(const Record& arrays) {
@@ -30,8 +34,9 @@ void add_file_operations(OperationGroup&& table) {
       [](const Tensor& x, int precision, int64_t threshold, int64_t edge_items, int line_width) {
         return to_string(x, {precision, threshold, edge_items, line_width});
       });
-  table.add("read_npy(bytes)", "Reads a file .npy.",
-            [](ByteView bytes) { return nn::read_npy(bytes); });
+  table.add("read_npy(bytes, f8 = \"f32\")",
+            "Reads a file .npy. Its 64-bit floats get the type f8.",
+            [](ByteView bytes, nn::NpyF8 f8) { return nn::read_npy(bytes, "memory", f8); });
   table.add("encode_npy(x)", "The bytes of a file .npy.", nn::encode_npy);
   table.add("read_npz(bytes)", "Reads a file .npz with stored, not deflated arrays.",
             [](ByteView bytes) { return nn::read_npz(bytes); });

@@ -219,11 +219,38 @@ export function plainCases(arrays) {
       assert.equal(arrays.tensor([0.123456, 2]).to_string({ precision: 3 }), '[0.123 2.   ]');
       assert.equal(arrays.arange(9).to_string(8, 5, 1), '[0. ... 8.]');
     }),
-    read_npy: one('a file of NumPy', () => same(arrays.read_npy(NPY), 'f32', [2, 3], [1, 2, 3, 4, 5, 6])),
+    read_npy: [
+      ['a file of NumPy', () => same(arrays.read_npy(NPY), 'f32', [2, 3], [1, 2, 3, 4, 5, 6])],
+      ['its doubles', () => same(arrays.read_npy(NPY, 'f64'), 'f64', [2, 3], [1, 2, 3, 4, 5, 6])],
+      [
+        'doubles to the last bit, in C and Fortran order',
+        () => {
+          const values = [0.1, -1e300, 2 ** 53 - 1, NaN, -Infinity, 1e-320];
+          const file = arrays.tensor(Float64Array.from(values), [3, 2]).encode_npy();
+          same(arrays.read_npy(file, { f8: 'f64' }), 'f64', [3, 2], values);
+          // The header says that the elements are in the other order.
+          const text = Buffer.from(file).toString('latin1');
+          const fortran = Buffer.from(text.replace("'fortran_order': False", "'fortran_order': True "), 'latin1');
+          same(
+            arrays.read_npy(fortran, 'f64'),
+            'f64',
+            [3, 2],
+            [0, 3, 1, 4, 2, 5].map((at) => values[at]),
+          );
+          assert.throws(() => arrays.read_npy(file), { kind: 'ParseError' }); // -1e300 is no f32
+        },
+      ],
+      ['other types do not change', () => same(arrays.read_npy(x23().encode_npy(), 'f64'), 'f32', [2, 3], list(x23()))],
+      [
+        'no other type',
+        () => assert.throws(() => arrays.read_npy(NPY, 'i32'), { message: /f8 as 'f32' \| 'f64', got 'i32'/ }),
+      ],
+    ],
     encode_npy: typed((dtype) => {
       const values = arrays.arange(6).reshape([2, 3]).greater(2).cast(dtype);
-      const read = arrays.read_npy(values.encode_npy());
-      same(read, dtype === 'f64' ? 'f32' : dtype, [2, 3], [0, 0, 0, 1, 1, 1]);
+      const file = values.encode_npy();
+      same(arrays.read_npy(file), dtype === 'f64' ? 'f32' : dtype, [2, 3], [0, 0, 0, 1, 1, 1]);
+      same(arrays.read_npy(file, 'f64'), dtype, [2, 3], [0, 0, 0, 1, 1, 1]);
     }),
     read_npz: one('a file of NumPy', () => {
       const { x, n, ...rest } = arrays.read_npz(NPZ);
