@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In a page, tensors are on the CPU, and no function of the modules uses these operations of other
-// devices. The linker therefore leaves out their kernels.
+// In a page, tensors are on the CPU. Only kaiseki/arrays has these operations there. In the other
+// modules only code for other devices uses them, so the linker leaves out their kernels.
 #include "matrix/backend/cpu/kernels.h"
 
 namespace kaiseki::cpu {

@@ -5,6 +5,7 @@
 import type { DType, Elements, Integers, Nested } from './arrays_values.js';
 import type { Disposable, Memory } from './common.js';
 import type { ArrangeFunctions, ArrangeMethods } from './operations_arrange.js';
+import type { ClusterMethods } from './operations_cluster.js';
 import type { CreateFunctions, CreateMethods } from './operations_create.js';
 import type { ElementwiseFunctions, ElementwiseMethods } from './operations_elementwise.js';
 import type { FileFunctions, FileMethods } from './operations_file.js';
@@ -20,6 +21,7 @@ export type { DType, Elements, Integers, Nested } from './arrays_values.js';
 export interface Tensor
   extends
     ArrangeMethods<Tensor>,
+    ClusterMethods<Tensor>,
     CreateMethods<Tensor>,
     ElementwiseMethods<Tensor>,
     FileMethods,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { load } from 'kaiseki/arrays';
+import { clusterCases } from './arrays/cluster.js';
 import { readElementwiseCases } from './arrays/elementwise.js';
 import { linalgCases } from './arrays/linalg.js';
 import { networkCases } from './arrays/networks.js';
@@ -16,7 +17,7 @@ const file = (name) => new URL(`../../${name}`, import.meta.url);
 const tables = [
   readArrayCases(arrays, file('array_cases.txt')),
   readElementwiseCases(arrays, file('numpy/elementwise.txt')),
-  ...[plainCases, linalgCases, networkCases].map((cases) => new Map(Object.entries(cases(arrays)))),
+  ...[plainCases, clusterCases, linalgCases, networkCases].map((cases) => new Map(Object.entries(cases(arrays)))),
 ];
 const casesOf = (name) => tables.flatMap((cases) => cases.get(name) ?? []);
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KaisekiError, Random, Tensor, load } from 'kaiseki/arrays';
+import { clusterCases } from './arrays/cluster.js';
 import { linalgCases } from './arrays/linalg.js';
 import { networkCases } from './arrays/networks.js';
 import { readArrayCases } from './arrays/numpy.js';
@@ -171,6 +172,7 @@ for (const group of new Set(arrays.operations.map((operation) => operation.group
 
 for (const [title, cases] of [
   ['making, products and files', Object.values(plainCases(arrays)).flat()],
+  ['clusters', Object.values(clusterCases(arrays)).flat()],
   ['linear algebra', Object.values(linalgCases(arrays)).flat()],
   ['networks', Object.values(networkCases(arrays)).flat()],
   [

@@ -54,7 +54,8 @@ export async function main(file: Uint8Array): Promise<string> {
   x.slice('1').fill(3).random_uniform(random, { high: 2 }).set([1, 2, 3, 4, 5, 6]);
   arrays.update('x = x * a', { x, a: 2 });
   const { a, b } = arrays.read_npz(file);
-  console.log(arrays.read_npy(file, 'f64'), arrays.read_npy(file, { f8: 'f32' }));
+  const { labels, squares } = x.nearest_labels(arrays.read_npy(file, { f8: 'f32' }));
+  console.log(x.cluster_sums(labels, 2), squares, x.squared_distances(x), arrays.read_npy(file, 'f64'));
   const picture = x.reshape([1, 1, 4, 6]).conv2d(arrays.ones([1, 1, 3, 3]), { padding: [1, 1], activation: 'relu' });
   console.log(a, b, picture.max_pool2d().y, arrays.encode_npz({ x }).length, arrays.memory().heap);
   // @ts-expect-error: no such type

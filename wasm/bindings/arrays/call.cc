@@ -17,6 +17,7 @@ std::vector<ArrayOperation> make_table() {
   add_elementwise_operations({"elementwise", all});
   add_reduce_operations({"reduce", all});
   add_product_operations({"product", all});
+  add_cluster_operations({"cluster", all});
   add_linalg_operations({"linalg", all});
   add_network_operations({"network", all});
   add_file_operations({"file", all});

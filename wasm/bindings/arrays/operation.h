@@ -128,6 +128,7 @@ void add_arrange_operations(OperationGroup&& table);
 void add_elementwise_operations(OperationGroup&& table);
 void add_reduce_operations(OperationGroup&& table);
 void add_product_operations(OperationGroup&& table);
+void add_cluster_operations(OperationGroup&& table);
 void add_linalg_operations(OperationGroup&& table);
 void add_network_operations(OperationGroup&& table);
 void add_file_operations(OperationGroup&& table);
