@@ -53,7 +53,11 @@ Tensor cluster_sums(const Tensor& rows, const Tensor& labels, int64_t count) {
   require(labels.shape() == Shape{rows.dim(0)}, kName, "expected labels of shape [", rows.dim(0),
           "], got ", labels.shape());
   require(count > 0, kName, "expected a count of 1 or more, got ", count);
-  if (rows.size() == 0) return Tensor::zeros({count, rows.dim(1) + 1}, DType::f32, rows.device());
+  if (rows.dim(0) == 0) return Tensor::zeros({count, rows.dim(1) + 1}, DType::f32, rows.device());
+  if (rows.dim(1) == 0) {  // only the numbers of rows
+    const Tensor zeros = Tensor::zeros({rows.dim(0), 1}, DType::f32, rows.device());
+    return cluster_sums(zeros, labels, count).slice(1, 1, 1).contiguous();
+  }
   const Tensor x = rows.contiguous(), of = labels.contiguous();
   if (x.device().is_cpu()) {
     const auto ends = std::minmax_element(of.data<int32_t>(), of.data<int32_t>() + of.size());

@@ -112,6 +112,11 @@ TEST_CASE("cluster: empty rows, views, and errors") {
     CHECK(nearest_labels(none, y).labels.shape() == Shape{0});
     const Tensor empty = cluster_sums(none, Tensor({0}, DType::i32, device), 2);
     CHECK(empty.to_vector() == std::vector<float>(8, 0));
+    const std::vector<int32_t> three = {1, 0, 1};
+    const Tensor numbers = cluster_sums(Tensor({3, 0}, DType::f32, device),
+                                        Tensor::from(std::span(three), {3}, device), 3);
+    CHECK(numbers.shape() == Shape{3, 1});
+    CHECK(numbers.to_vector() == std::vector<float>{1, 2, 0});
     const Tensor across = random_tensor({3, 20}, 2, device).transpose();
     CHECK(test::doubles(squared_distances(across, y)) ==
           test::doubles(squared_distances(across.contiguous(), y)));
