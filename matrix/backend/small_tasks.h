@@ -30,7 +30,7 @@ inline SmallTask is_small_task(const Tensor& result, std::initializer_list<const
   return is_small_task(result, std::span(inputs.begin(), inputs.size()), elements);
 }
 
-/// The elements that a core reads or writes in the time of their transfers and a kernel. For
+/// The elements that a core reads or writes in the time of an upload, a kernel and a download. For
 /// backends with memory of their own. Measures for about 1 ms.
 int64_t measure_small_task_limit(const Backend& backend);
 
