@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/linalg/cholesky.h"
 
+#include <algorithm>
+
 #include "matrix/linalg/batch.h"
 #include "matrix/linalg/device_factors.h"
 #include "matrix/linalg/factor_cholesky.h"

@@ -168,7 +168,7 @@ HWY_INLINE void subtract_products(int64_t i, int64_t j, T* a, int64_t lda) {
   for (int v = 0; v < kVectors; ++v) hn::StoreU(value[v], d, row + v * kLanes<T>);
 }
 
-// Goes from the right to column i, and with whole vectors beyond it.
+// Goes from right to left. The last vector may begin before column i.
 template <typename T>
 void subtract_row_product(int64_t n, int64_t i, T* a, int64_t lda) {
   constexpr int64_t lanes = kLanes<T>;

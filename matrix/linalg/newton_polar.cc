@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/linalg/newton_polar.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "matrix/linalg/factor_lu.h"
 #include "matrix/linalg/kernels.h"
@@ -67,8 +69,8 @@ void invert_unit_lower(const MatrixView<T>& l, const MatrixView<T>& y) {
   invert_unit_lower(bottom, y.block(half, half, rest, rest));
 }
 
-/// y is the inverse of a, transposed. `work` has the size of a. False if elements grow so much
-/// during elimination that the inverse is inaccurate.
+/// y is the inverse of a, transposed. `work` has the size of a. Returns false if elements grow so
+/// much during elimination that the inverse is inaccurate.
 template <typename T>
 bool invert_transposed(const MatrixView<T>& a, const MatrixView<T>& work, const MatrixView<T>& y) {
   copy_transposed(a, work);

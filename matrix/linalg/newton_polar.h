@@ -7,10 +7,9 @@
 
 namespace kaiseki::linalg {
 
-/// A = U H. Overwrites A with U. False, with the same A, if an inverse may be too inaccurate
-/// (Higham, "Computing the polar decomposition - with applications", 1986; scaling: Byers and Xu,
-/// "A new scaling for Newton's iteration for the polar decomposition and its backward stability",
-/// 2008).
+/// A = U H. Overwrites A with U. Returns false and keeps A if an inverse may be inaccurate (Higham,
+/// "Computing the polar decomposition - with applications", 1986; scaling: Byers and Xu, "A new
+/// scaling for Newton's iteration for the polar decomposition and its backward stability", 2008).
 template <typename T>
 bool newton_polar(const MatrixView<T>& a);
 

@@ -7,9 +7,9 @@
 namespace kaiseki::linalg {
 
 /// A = U H. Overwrites A with U, which is orthogonal. If A is singular, U maps the null space of A
-/// to 0 instead. Newton's iteration where it is accurate. Otherwise Halley's, of products, QR and
-/// Cholesky decompositions (Nakatsukasa, Bai and Gygi, "Optimizing Halley's iteration for computing
-/// the matrix polar decomposition", 2010).
+/// to 0 instead. Uses Newton's iteration if it is accurate. Otherwise it uses Halley's, which
+/// consists of products, QR and Cholesky decompositions (Nakatsukasa, Bai and Gygi, "Optimizing
+/// Halley's iteration for computing the matrix polar decomposition", 2010).
 template <typename T>
 void polar_factor(const MatrixView<T>& a);
 

@@ -16,14 +16,28 @@ namespace {
 
 constexpr std::string_view kFit = "PCA::fit";
 constexpr int64_t kSmall = 500;
-constexpr int64_t kNarrow = 1000, kTall = 10;
 constexpr double kFewComponents = 0.8;
 
-bool uses_full(const PCAOptions& options, int64_t samples, int64_t features) {
+int64_t power_iterations(const PCAOptions& options, int64_t count, int64_t most) {
+  return options.iterated_power.value_or(10 * count < most ? 7 : 4);
+}
+
+/// Whether the CPU needs less time for all axes than for the iteration. The costs are numbers of
+/// products for each element of x, fitted to measurements.
+bool full_is_faster(const PCAOptions& options, int64_t count, int64_t samples, int64_t features) {
+  if (samples < features) return false;
+  const auto n = static_cast<double>(samples), d = static_cast<double>(features);
+  const double full = d / 2 + 8 * d * d / n;  // half a product, the eigenvectors
+  const int64_t passes = 2 * power_iterations(options, count, features) + 3;
+  return full < static_cast<double>((count + options.n_oversamples) * passes);
+}
+
+bool uses_full(const PCAOptions& options, const Tensor& x) {
   if (options.solver != PcaSolver::automatic) return options.solver == PcaSolver::full;
+  const int64_t samples = x.dim(0), features = x.dim(1);
   const int64_t* count = std::get_if<int64_t>(&options.n_components);
   if (!count || std::max(samples, features) <= kSmall) return true;
-  if (features <= kNarrow && samples >= kTall * features) return true;
+  if (x.device().is_cpu() && full_is_faster(options, *count, samples, features)) return true;
   return static_cast<double>(*count) >=
          kFewComponents * static_cast<double>(std::min(samples, features));
 }
@@ -67,13 +81,12 @@ void PCA::fit(const Tensor& x) {
   const double total = std::accumulate(moments.squares.begin(), moments.squares.end(), 0.0);
   PrincipalAxes axes;
   const int64_t given_or_all = given ? *given : most;
-  if (uses_full(options_, n, features)) {
+  if (uses_full(options_, samples)) {
     axes = full_axes(samples, mean);
   } else {
-    const bool few = 10 * given_or_all < most;
     axes = randomized_axes(samples, mean, given_or_all,
                            {.oversampling = options_.n_oversamples,
-                            .power_iterations = options_.iterated_power.value_or(few ? 7 : 4),
+                            .power_iterations = power_iterations(options_, given_or_all, most),
                             .seed = options_.seed});
   }
   auto count = static_cast<int64_t>(axes.squares.size());

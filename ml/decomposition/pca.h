@@ -12,9 +12,8 @@ namespace kaiseki::ml {
 
 class Archive;
 
-/// `automatic`: `full` up to 500 samples and features, and for a ratio. Also up to 1000 features
-/// and for 10 times as many samples, as one product is then faster than those of the iteration.
-/// Else `randomized` if fewer than 80 % of the components are necessary, or `full`.
+/// `automatic` is `full` up to 500 samples and features, for a ratio, and if 80 % of the components
+/// are necessary. On the CPU it is also `full` if that is faster. Otherwise it is `randomized`.
 enum class PcaSolver : uint8_t { automatic, full, randomized };
 
 /// Nothing: all min(n, features). An integer: this number. A double between 0 and 1: as many as are

@@ -90,7 +90,7 @@ bool Gaussians::needs_f64_products() const {
     const double* covariance = covariances.data() + k * d * d;
     std::vector<double> root(covariance, covariance + d * d);
     if (linalg::factor_cholesky(linalg::MatrixView<double>{root.data(), d, d, d})) return true;
-    // The square of a pivot is the variance that the features before do not explain.
+    // The square of a diagonal element is the variance that the features before do not explain.
     for (int64_t j = 0; j < d * d; j += d + 1)
       if (root[j] * root[j] < kLeastRest * covariance[j]) return true;
   }

@@ -173,6 +173,7 @@ inline double difference(const std::vector<double>& got, const std::vector<doubl
   REQUIRE(got.size() == expected.size());
   double largest = 0, scale = 1;
   for (size_t i = 0; i < got.size(); ++i) {
+    REQUIRE(std::isfinite(expected[i]));
     scale = std::max(scale, std::abs(expected[i]));
     largest = std::max(largest, std::isnan(got[i]) ? 1e300 : std::abs(got[i] - expected[i]));
   }

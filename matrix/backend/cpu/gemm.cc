@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "matrix/backend/cpu/gemm_blocked.h"
 #include "matrix/backend/cpu/gemm_f64.h"
@@ -11,6 +12,7 @@
 #include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/operations/gemm.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cpu {
@@ -19,8 +21,10 @@ namespace {
 constexpr int64_t kSmallOperand = 128 * 1024 / 4;  // floats
 // Products per element; from here on, transposing a tile costs little.
 constexpr int64_t kLongSum = 128;
-// Of the result of a product with a vector, at least, and of the matrix, for one task.
-constexpr int64_t kGemvColumns = 64, kGemvElements = 1 << 16;
+// One task of a product with a vector has this many results, or this many elements of the matrix.
+constexpr int64_t kGemvResults = 64, kGemvElements = 1 << 16;
+// With fewer results, the sums are split.
+constexpr int64_t kFewResults = 256, kSplitMultiple = 256, kMostPieces = 32;
 // Rows at this distance map to the same set of the first-level cache.
 constexpr int64_t kAliasing = 4096 / 4;
 
@@ -43,7 +47,7 @@ struct Gemv {
   int64_t size;  // of the result
 };
 
-/// Nothing if an operand has the wrong strides.
+/// Returns nothing if an operand has the wrong strides.
 std::optional<Gemv> as_gemv(const Gemm& g, const float* a, const float* b) {
   if (g.n == 1 && g.ldc == 1 && (g.trans_b || g.ldb == 1 || g.k == 1))
     return Gemv{a, g.lda, g.trans_a, b, g.m};
@@ -51,23 +55,52 @@ std::optional<Gemv> as_gemv(const Gemm& g, const float* a, const float* b) {
   return std::nullopt;
 }
 
-void run_gemv(const Gemm& g, const Gemv& v, float* c) {
+/// Products first..first + depth of `count` results from `begin` on.
+void multiply_part(const Gemv& v, int64_t begin, int64_t count, int64_t first, int64_t depth,
+                   float* values) {
   const GemvKernels& gemv = gemv_kernels();
-  const int64_t grain = std::max<int64_t>(kGemvColumns, kGemvElements / g.k);
+  if (v.sums)
+    gemv.sums(count, depth, v.matrix + first * v.ld + begin, v.ld, v.vector + first, values);
+  else
+    gemv.dots(count, depth, v.matrix + begin * v.ld + first, v.ld, v.vector + first, values);
+}
+
+/// C from the values of a product with alpha 1. C is a row here, so the biases of a column change
+/// places.
+void finish_gemv(const Gemm& g, int64_t begin, int64_t count, const float* values, float* c) {
+  gemm_kernels().merge(1, count, values, count, g.alpha, g.beta, c + begin, count);
+  const float *along = g.m == 1 ? g.bias_col : g.bias_row,
+              *single = g.m == 1 ? g.bias_row : g.bias_col;
+  const Epilogue epilogue{single, along ? along + begin : nullptr, g.activation, g.slope};
+  if (!epilogue.empty()) gemm_kernels().finish(epilogue, 1, count, c + begin, count);
+}
+
+/// Few results with long sums: threads add pieces of the sums. The pieces do not depend on the
+/// number of threads.
+void run_split_gemv(const Gemm& g, const Gemv& v, float* c) {
+  const int64_t least = std::max(kGemvElements / v.size, ceil_div(g.k, kMostPieces));
+  const int64_t depth = ceil_div(least, kSplitMultiple) * kSplitMultiple;
+  const int64_t pieces = ceil_div(g.k, depth);
+  std::vector<float> parts(static_cast<size_t>(pieces * v.size));
+  parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      multiply_part(v, 0, v.size, i * depth, std::min(depth, g.k - i * depth),
+                    parts.data() + i * v.size);
+  });
+  for (int64_t i = 1; i < pieces; ++i)
+    for (int64_t j = 0; j < v.size; ++j) parts[j] += parts[i * v.size + j];
+  finish_gemv(g, 0, v.size, parts.data(), c);
+}
+
+void run_gemv(const Gemm& g, const Gemv& v, float* c) {
+  if (v.size < kFewResults && v.size * g.k > 2 * kGemvElements) return run_split_gemv(g, v, c);
+  const int64_t grain = std::max(kGemvResults, kGemvElements / g.k);
   parallel_for(v.size, grain, [&](int64_t begin, int64_t end) {
     float* const values = thread_scratch(static_cast<size_t>(std::min(grain, end - begin)));
     for (int64_t i = begin; i < end; i += grain) {
       const int64_t count = std::min(grain, end - i);
-      if (v.sums)
-        gemv.sums(count, g.k, v.matrix + i, v.ld, v.vector, values);
-      else
-        gemv.dots(count, g.k, v.matrix + i * v.ld, v.ld, v.vector, values);
-      gemm_kernels().merge(1, count, values, count, g.alpha, g.beta, c + i, count);
-      // C is a row here, so the biases of a column change places.
-      const float *along = g.m == 1 ? g.bias_col : g.bias_row,
-                  *single = g.m == 1 ? g.bias_row : g.bias_col;
-      const Epilogue epilogue{single, along ? along + i : nullptr, g.activation, g.slope};
-      if (!epilogue.empty()) gemm_kernels().finish(epilogue, 1, count, c + i, count);
+      multiply_part(v, i, count, 0, g.k, values);
+      finish_gemv(g, i, count, values, c);
     }
   });
 }

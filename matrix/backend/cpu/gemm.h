@@ -12,7 +12,7 @@ namespace kaiseki::cpu {
 /// op(A) is m x k, op(B) is k x n, C is m x n. If trans_a is set, A is stored as k x m. If trans_b
 /// is set, B is stored as n x k. Leading dimensions and batch strides are in elements. stride_a and
 /// stride_b may be 0. If beta is 0, C is not read. The result has the same bits for any number of
-/// threads.
+/// threads. A row alone may have other bits than the same row of a larger product.
 struct Gemm {
   bool trans_a = false, trans_b = false;
   int64_t m = 0, n = 0, k = 0, batch = 1;

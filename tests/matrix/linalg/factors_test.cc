@@ -234,6 +234,24 @@ TEST_CASE("svd: singular, nearly singular and scaled matrices") {
   });
 }
 
+TEST_CASE("svd: the vectors of zero singular values, in a matrix of rank 1 or 2") {
+  for_each_type([](Device device, DType type) {
+    for (int64_t n : {47, 60, 92, 118}) {
+      CAPTURE(n);
+      Matrix ones(n, n), squares(n, n), ramp(n, n);
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          ones(i, j) = 1;
+          squares(i, j) = i % 2 == j % 2;
+          ramp(i, j) = static_cast<double>(i + 1);
+        }
+      check_svd(ones, type, device);
+      check_svd(squares, type, device);
+      check_svd(ramp, type, device);
+    }
+  });
+}
+
 TEST_CASE("svd: the inverse of the matrix has very large elements") {
   for_each_type([](Device device, DType type) {
     for (int64_t n : {2, 30, 100}) {

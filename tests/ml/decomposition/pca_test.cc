@@ -15,6 +15,23 @@ using namespace kaiseki::test;
 using ml::PCA;
 using ml::PcaSolver;
 
+TEST_CASE("PCA: the automatic solver is the faster one") {
+  const auto depends_on_seed = [](int64_t rows, int64_t features, int64_t count) {
+    const Tensor x = random_tensor({rows, features}, 1);
+    std::vector<std::vector<float>> axes;
+    for (const uint64_t seed : {1, 2}) {
+      PCA model({.n_components = count, .seed = seed});
+      model.fit(x);
+      axes.push_back(model.components().to_vector());
+    }
+    return axes[0] != axes[1];
+  };
+  CHECK(!depends_on_seed(2000, 30, 5));  // one product of 30 columns
+  CHECK(depends_on_seed(600, 400, 2));   // all eigenvectors would take longer
+  CHECK(!depends_on_seed(100, 400, 2));  // small
+  CHECK(!depends_on_seed(40, 600, 35));  // most of the components
+}
+
 TEST_CASE("PCA: the results of scikit-learn") {
   const MlCases cases("decomposition.txt");
   for (const std::string name : {"iris", "cancer", "digits"}) {

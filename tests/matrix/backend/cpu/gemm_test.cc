@@ -222,7 +222,9 @@ TEST_CASE("gemm: batches, with an operand shared by all matrices") {
 }
 
 TEST_CASE("gemm: the same bits with any number of threads") {
-  for (const Size& s : {Size{301, 257, 803}, Size{64, 1000, 100}, Size{5, 7, 9001}, Size{1, 1, 1}})
+  for (const Size& s :
+       {Size{301, 257, 803}, Size{64, 1000, 100}, Size{5, 7, 9001}, Size{1, 1, 1},
+        Size{1, 20, 100003}, Size{1, 3000, 70}, Size{1, 1, 300007}, Size{1, 700, 999}})
     for (int t = 0; t < 4; ++t) {
       std::vector<float> first;
       for (int threads : {1, 2, 3, 7}) {
