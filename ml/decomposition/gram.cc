@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ml/decomposition/gram.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "matrix/linalg/factor_cholesky.h"
@@ -36,6 +37,16 @@ Tensor gram_on_device(const Tensor& x, const std::vector<double>& mean) {
   return f64_tensor(sum.total(), {features, features});
 }
 
+/// From the upper triangle.
+Tensor symmetric(const std::vector<double>& sums, int64_t features) {
+  Tensor gram({features, features}, DType::f64, Device::cpu());
+  double* values = gram.overwrite<double>();
+  for (int64_t i = 0; i < features; ++i)
+    for (int64_t j = i; j < features; ++j)
+      values[i * features + j] = values[j * features + i] = sums[i * features + j];
+  return gram;
+}
+
 }  // namespace
 
 ProductSum::ProductSum(const Shape& shape, Device device)
@@ -67,21 +78,33 @@ Tensor centered_doubles(const Tensor& x, const std::vector<double>& mean) {
 Tensor centered_gram(const Tensor& x, const std::vector<double>& mean) {
   if (!x.device().is_cpu()) return gram_on_device(x, mean);
   const int64_t features = x.dim(1);
-  Tensor gram = Tensor::zeros({features, features}, DType::f64, Device::cpu());
-  double* sums = gram.mutable_data<double>();
+  std::vector<double> sums(static_cast<size_t>(features * features));
   std::vector<double> block(
       static_cast<size_t>(std::min(x.dim(0), rows_per_block(features)) * features));
   for_each_row_block(x, [&](const Tensor& rows, int64_t) {
     center_into(rows, mean, block.data());
     linalg::subtract_gram(linalg::MatrixView<double>{block.data(), rows.dim(0), features, features},
-                          linalg::MatrixView<double>{sums, features, features, features});
+                          linalg::MatrixView<double>{sums.data(), features, features, features});
   });
-  for (int64_t i = 0; i < features; ++i)
-    for (int64_t j = i; j < features; ++j) {
-      const double value = -sums[i * features + j];
-      sums[i * features + j] = sums[j * features + i] = value;
-    }
-  return gram;
+  for (double& value : sums) value = -value;
+  return symmetric(sums, features);
+}
+
+Tensor centered_gram_f32(const Tensor& x, const std::vector<double>& mean) {
+  if (!x.device().is_cpu()) return gram_on_device(x, mean);
+  const int64_t features = x.dim(1);
+  const Tensor shift = tensor_from(mean, {features}, x.device());
+  std::vector<double> sums(static_cast<size_t>(features * features));
+  std::vector<float> part(sums.size());
+  for_each_row_block(x, [&](const Tensor& rows, int64_t) {
+    Tensor centered = rows - shift;
+    std::ranges::fill(part, 0.0f);
+    linalg::subtract_gram(
+        linalg::MatrixView<float>{centered.mutable_data<float>(), rows.dim(0), features, features},
+        linalg::MatrixView<float>{part.data(), features, features, features});
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] -= static_cast<double>(part[i]);
+  });
+  return symmetric(sums, features);
 }
 
 }  // namespace kaiseki::ml

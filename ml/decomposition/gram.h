@@ -13,6 +13,9 @@ namespace kaiseki::ml {
 /// their sum are in f32.
 Tensor centered_gram(const Tensor& x, const std::vector<double>& mean);
 
+/// The same with products in f32 on the CPU, too, which is faster. Sums of blocks are in f64 there.
+Tensor centered_gram_f32(const Tensor& x, const std::vector<double>& mean);
+
 /// x - mean as f64 [n, features] on the CPU.
 Tensor centered_doubles(const Tensor& x, const std::vector<double>& mean);
 

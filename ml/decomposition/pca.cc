@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ml/decomposition/gram.h"
 #include "ml/decomposition/pca_solvers.h"
 #include "ml/draw.h"
 #include "ml/moments.h"
@@ -32,14 +33,18 @@ bool full_is_faster(const PCAOptions& options, int64_t count, int64_t samples, i
   return full < static_cast<double>((count + options.n_oversamples) * passes);
 }
 
-bool uses_full(const PCAOptions& options, const Tensor& x) {
-  if (options.solver != PcaSolver::automatic) return options.solver == PcaSolver::full;
+enum class Method : uint8_t { full, fast_full, randomized };  // fast: products in f32
+
+Method method_for(const PCAOptions& options, const Tensor& x) {
+  if (options.solver == PcaSolver::full) return Method::full;
+  if (options.solver == PcaSolver::randomized) return Method::randomized;
   const int64_t samples = x.dim(0), features = x.dim(1);
   const int64_t* count = std::get_if<int64_t>(&options.n_components);
-  if (!count || std::max(samples, features) <= kSmall) return true;
-  if (x.device().is_cpu() && full_is_faster(options, *count, samples, features)) return true;
-  return static_cast<double>(*count) >=
-         kFewComponents * static_cast<double>(std::min(samples, features));
+  if (!count || std::max(samples, features) <= kSmall) return Method::full;
+  if (x.device().is_cpu() && full_is_faster(options, *count, samples, features))
+    return Method::fast_full;
+  const auto most = static_cast<double>(std::min(samples, features));
+  return static_cast<double>(*count) < kFewComponents * most ? Method::randomized : Method::full;
 }
 
 /// As many axes as have more than this part of the total.
@@ -81,8 +86,11 @@ void PCA::fit(const Tensor& x) {
   const double total = std::accumulate(moments.squares.begin(), moments.squares.end(), 0.0);
   PrincipalAxes axes;
   const int64_t given_or_all = given ? *given : most;
-  if (uses_full(options_, samples)) {
+  const Method method = method_for(options_, samples);
+  if (method == Method::full) {
     axes = full_axes(samples, mean);
+  } else if (method == Method::fast_full) {
+    axes = largest_axes(centered_gram_f32(samples, mean), features);
   } else {
     axes = randomized_axes(samples, mean, given_or_all,
                            {.oversampling = options_.n_oversamples,

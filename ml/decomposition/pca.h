@@ -13,7 +13,8 @@ namespace kaiseki::ml {
 class Archive;
 
 /// `automatic` is `full` up to 500 samples and features, for a ratio, and if 80 % of the components
-/// are necessary. On the CPU it is also `full` if that is faster. Otherwise it is `randomized`.
+/// are necessary. On the CPU it is also `full`, of f32 products, if that is faster. Otherwise it is
+/// `randomized`.
 enum class PcaSolver : uint8_t { automatic, full, randomized };
 
 /// Nothing: all min(n, features). An integer: this number. A double between 0 and 1: as many as are

@@ -26,6 +26,11 @@ TEST_CASE("PCA: the automatic solver is the faster one") {
     }
     return axes[0] != axes[1];
   };
+  const Tensor x = random_tensor({2000, 30}, 1);
+  PCA fast({.n_components = int64_t{5}}),
+      full({.n_components = int64_t{5}, .solver = PcaSolver::full});
+  fast.fit(x), full.fit(x);
+  check_close(fast.explained_variance(), doubles(full.explained_variance()), 1e-5);
   CHECK(!depends_on_seed(2000, 30, 5));  // one product of 30 columns
   CHECK(depends_on_seed(600, 400, 2));   // all eigenvectors would take longer
   CHECK(!depends_on_seed(100, 400, 2));  // small
