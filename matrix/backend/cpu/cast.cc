@@ -33,7 +33,7 @@ void convert(const CastArgs& args) {
   for (int64_t i = 0; i < args.input->size(); ++i) to[i] = converted<To>(from[i]);
 }
 
-void cast(const CastArgs& args) {
+void cast_elements(const CastArgs& args) {
   const bool widens = args.output->dtype() == DType::f64;
   const DType other = widens ? args.input->dtype() : args.output->dtype();
   cpu::with_type(other, [&](auto zero) {
@@ -44,6 +44,6 @@ void cast(const CastArgs& args) {
 
 }  // namespace
 
-void cpu::add_cast(KernelTable& kernels) { kernels.add(kCast, cast); }
+void cpu::add_cast(KernelTable& kernels) { kernels.add(kCast, cast_elements); }
 
 }  // namespace kaiseki

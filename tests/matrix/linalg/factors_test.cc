@@ -272,9 +272,10 @@ TEST_CASE("svd: the inverse of the matrix has very large elements") {
           {"Kahan", kahan},
           {"halves", halves},
           {"product", random_matrix(n, n / 2, 18) * random_matrix(n / 2, n, 19)}};
-      for (const auto& [name, matrix] : matrices) {
-        CAPTURE(std::string(name));
-        check_svd(matrix, type, device);
+      for (const auto& named : matrices) {
+        const std::string name = named.first;
+        CAPTURE(name);
+        check_svd(named.second, type, device);
       }
     }
   });
