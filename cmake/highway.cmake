@@ -9,4 +9,5 @@ if(KAISEKI_SANITIZE STREQUAL thread) # Data races do not depend on the instructi
 elseif(KAISEKI_SANITIZE MATCHES address) # The widest and the narrowest vectors are the most likely to leave an array.
   string(APPEND KAISEKI_HIGHWAY_WITHOUT "|HWY_AVX2")
 endif()
-set(KAISEKI_HIGHWAY_DEFINITIONS "HWY_DISABLED_TARGETS=(${KAISEKI_HIGHWAY_WITHOUT})")
+set(KAISEKI_HIGHWAY_DEFINITIONS
+  "HWY_DISABLED_TARGETS=(${KAISEKI_HIGHWAY_WITHOUT})") # because each set is another copy of the kernels

@@ -10,8 +10,7 @@ namespace kaiseki::linalg {
 namespace {
 
 constexpr int64_t kLeaf = 32;
-constexpr int64_t kGramRows =
-    64;  // of C, for one product: half of a block on the diagonal is wasted
+constexpr int64_t kGramRows = 64;  // of C: half of a product on its diagonal is wasted
 
 template <typename T>
 std::optional<int64_t> factor_leaf(const MatrixView<T>& a) {
