@@ -2,6 +2,7 @@
 #include "matrix/linalg/batch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "matrix/backend/dispatch.h"
@@ -11,18 +12,29 @@
 namespace kaiseki::linalg {
 namespace {
 
+constexpr int64_t kChecked = 1 << 17;  // elements that one task checks
+
 template <typename T>
-bool all_finite(const Tensor& a) {
-  const T* values = a.data<T>();
+bool all_finite(int64_t n, const T* values) {
   // 0 * x is NaN for NaN and infinity, so sums find them without a branch. Several sums make one
   // vector.
   constexpr int64_t kSums = 16;
   T sums[kSums] = {};
   int64_t i = 0;
-  for (; i + kSums <= a.size(); i += kSums)
+  for (; i + kSums <= n; i += kSums)
     for (int64_t j = 0; j < kSums; ++j) sums[j] += 0 * values[i + j];
-  for (; i < a.size(); ++i) sums[0] += 0 * values[i];
+  for (; i < n; ++i) sums[0] += 0 * values[i];
   return std::all_of(sums, sums + kSums, [](T sum) { return sum == 0; });
+}
+
+template <typename T>
+bool all_finite(const Tensor& a) {
+  const T* const values = a.data<T>();
+  std::atomic<bool> finite = true;
+  parallel_for(a.size(), kChecked, [&](int64_t begin, int64_t end) {
+    if (!all_finite(end - begin, values + begin)) finite = false;
+  });
+  return finite;
 }
 
 }  // namespace

@@ -2,10 +2,16 @@
 #include "matrix/linalg/cholesky.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
 
+#include "matrix/ceil_div.h"
 #include "matrix/linalg/batch.h"
 #include "matrix/linalg/device_factors.h"
 #include "matrix/linalg/factor_cholesky.h"
+#include "matrix/linalg/triangular.h"
+#include "matrix/threads.h"
 
 namespace kaiseki {
 
@@ -13,26 +19,84 @@ using namespace linalg;
 
 namespace {
 
-constexpr int64_t kBlock = 64;
+constexpr int64_t kPanel = 128;      // columns of L that are factored together
+constexpr int64_t kPanelRows = 128;  // of the panel, for one task
+constexpr int64_t kDiagonal = 64;    // half of a product of this size is above the diagonal
 
-/// The upper triangle of `to` is the transposed lower one of `from`. Its lower one has no meaning.
-template <typename T>
-void lower_to_upper(const MatrixView<const T>& from, const MatrixView<T>& to) {
-  for (int64_t i = 0; i < from.rows; i += kBlock) {
-    const int64_t height = std::min(kBlock, from.rows - i);
-    copy_transposed(from.block(i, 0, height, i + height), to.block(0, i, i + height, height));
-  }
+/// Begin and end of part `index` of the rows.
+std::pair<int64_t, int64_t> part_of(int64_t rows, int64_t index) {
+  return {index * kPanelRows, std::min(rows, (index + 1) * kPanelRows)};
 }
 
-/// Transposes the upper triangle in place. The elements above the diagonal become 0.
+/// The rows of the panel below its triangle: U^T U is the triangle's matrix. `across` receives the
+/// transposed result.
 template <typename T>
-void upper_to_lower(const MatrixView<T>& a) {
-  for (int64_t i = 0; i < a.rows; i += kBlock) {
-    const int64_t height = std::min(kBlock, a.rows - i);
-    copy_transposed(a.block(0, i, i, height), a.block(i, 0, height, i));
-    for (int64_t r = i; r < i + height; ++r)
-      for (int64_t c = i; c < r; ++c) a(r, c) = a(c, r);
+void solve_panel(const MatrixView<T>& u, const MatrixView<T>& panel, const MatrixView<T>& across) {
+  parallel_for(ceil_div(panel.rows, kPanelRows), 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const auto [begin, end] = part_of(panel.rows, i);
+      const MatrixView<T> rows = panel.block(begin, 0, end - begin, panel.columns);
+      const MatrixView<T> columns = across.block(0, begin, panel.columns, end - begin);
+      copy_transposed(rows, columns);
+      solve_triangular(Triangle<T>{u, true, false, false}, columns);
+      copy_transposed(columns, rows);
+    }
+  });
+}
+
+/// The lower triangle of C -= across^T across. Writes above the diagonal only in the squares of
+/// kPanelRows on it.
+template <typename T>
+void subtract_panel(const MatrixView<T>& across, const MatrixView<T>& c) {
+  const int64_t parts = ceil_div(c.rows, kPanelRows);
+  const auto subtract = [&](int64_t begin, int64_t end, int64_t from, int64_t to) {
+    const MatrixView<T> left = across.block(0, begin, across.rows, end - begin);
+    const MatrixView<T> right = across.block(0, from, across.rows, to - from);
+    multiply(-1, Factor<T>{left, true}, Factor<T>{right}, 1,
+             c.block(begin, from, end - begin, to - from));
+  };
+  parallel_for(parts, 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      // Long and short rows alternate, so that the threads have equal work.
+      const auto [begin, end] = part_of(c.rows, i % 2 ? i / 2 : parts - 1 - i / 2);
+      const int64_t middle = std::min(end, begin + kDiagonal);
+      subtract(begin, end, 0, middle);
+      if (middle < end) subtract(middle, end, middle, end);
+    }
+  });
+}
+
+/// A = L L^T in place. Reads only the lower triangle. The elements above the diagonal lose their
+/// values. Returns the first column whose pivot is not positive, if there is one.
+template <typename T>
+std::optional<int64_t> factor_lower(const MatrixView<T>& a) {
+  const int64_t n = a.rows;
+  const auto storage = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(kPanel * n));
+  for (int64_t at = 0; at < n; at += kPanel) {
+    const int64_t width = std::min(kPanel, n - at), rest = n - at - width;
+    const MatrixView<T> corner = a.block(at, at, width, width);
+    const MatrixView<T> u{storage.get(), width, width, width};
+    copy_transposed(corner, u);
+    const auto failed = factor_cholesky(u);
+    copy_transposed(u, corner);
+    if (failed) return at + *failed;
+    if (rest == 0) break;
+    const MatrixView<T> across{u.data + width * width, width, rest, rest};
+    solve_panel(u, a.block(at + width, at, rest, width), across);
+    subtract_panel(across, a.block(at + width, at + width, rest, rest));
   }
+  return std::nullopt;
+}
+
+/// Copies the lower triangle.
+template <typename T>
+void copy_lower(const MatrixView<const T>& from, const MatrixView<T>& to) {
+  for (int64_t i = 0; i < from.rows; ++i) std::copy_n(from.row(i), i + 1, to.row(i));
+}
+
+/// Sets the elements above the diagonal to 0.
+template <typename T>
+void clear_above(const MatrixView<T>& a) {
   for (int64_t i = 0; i < a.rows; ++i) std::fill(a.row(i) + i + 1, a.row(i) + a.columns, T(0));
 }
 
@@ -60,10 +124,10 @@ Tensor cholesky(const Tensor& a) {
     const auto to = write_matrices<T>(result);
     for_each_matrix(host, [&](int64_t index) {
       const MatrixView<T> l = to[index];
-      lower_to_upper(from[index], l);
-      if (const auto column = factor_cholesky(l))
+      copy_lower(from[index], l);
+      if (const auto column = factor_lower(l))
         throw not_positive(l(*column, *column), *column, in_batch(host, index));
-      upper_to_lower(l);
+      clear_above(l);
     });
   });
   return result.to(a.device());

@@ -121,36 +121,56 @@ void multiply_symmetric(int64_t n, int64_t begin, int64_t end, const T* a, int64
   for (; i < end; ++i) symmetric_rows<1>(n, i, a, lda, x, y);
 }
 
+/// Rows i to i + kRows - 1 of the solution. The rows before them are solved.
+template <int kRows, int kVectors, typename T>
+HWY_INLINE void solve_rows(const SmallTriangle<T>& l, int64_t i, T* b, int64_t ldb) {
+  const Tag<T> d;
+  const auto factor = [&](int64_t r, int64_t p) {
+    return hn::Set(d, l.data[(i + r) * l.row + p * l.column]);
+  };
+  Vec<T> value[kRows][kVectors];
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v)
+      value[r][v] = hn::LoadU(d, b + (i + r) * ldb + v * kLanes<T>);
+  for (int64_t p = 0; p < i; ++p) {
+    Vec<T> solved[kVectors];
+    for (int v = 0; v < kVectors; ++v) solved[v] = hn::LoadU(d, b + p * ldb + v * kLanes<T>);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const Vec<T> f = factor(r, p);
+      for (int v = 0; v < kVectors; ++v) value[r][v] = hn::NegMulAdd(f, solved[v], value[r][v]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v) {
+      if (!l.unit) value[r][v] = hn::Div(value[r][v], factor(r, i + r));
+      hn::StoreU(value[r][v], d, b + (i + r) * ldb + v * kLanes<T>);
+      for (int s = r + 1; s < kRows; ++s)
+        value[s][v] = hn::NegMulAdd(factor(s, i + r), value[r][v], value[s][v]);
+    }
+}
+
 template <int kVectors, typename T>
 HWY_INLINE void solve_columns(const SmallTriangle<T>& l, T* b, int64_t ldb) {
-  const Tag<T> d;
-  for (int64_t i = 0; i < l.n; ++i) {
-    Vec<T> value[kVectors];
-    for (int v = 0; v < kVectors; ++v) value[v] = hn::LoadU(d, b + i * ldb + v * kLanes<T>);
-    for (int64_t p = 0; p < i; ++p) {
-      const Vec<T> factor = hn::Set(d, l.data[i * l.row + p * l.column]);
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v)
-        value[v] = hn::NegMulAdd(factor, hn::LoadU(d, b + p * ldb + v * kLanes<T>), value[v]);
-    }
-    const Vec<T> diagonal = hn::Set(d, l.unit ? T(1) : l.data[i * (l.row + l.column)]);
-    for (int v = 0; v < kVectors; ++v)
-      hn::StoreU(l.unit ? value[v] : hn::Div(value[v], diagonal), d, b + i * ldb + v * kLanes<T>);
-  }
+  int64_t i = 0;
+  for (; i + 4 <= l.n; i += 4) solve_rows<4, kVectors>(l, i, b, ldb);
+  for (; i < l.n; ++i) solve_rows<1, kVectors>(l, i, b, ldb);
 }
 
 template <typename T>
 void solve_lower(const SmallTriangle<T>& l, int64_t columns, T* b, int64_t ldb) {
   constexpr int64_t lanes = kLanes<T>;
   int64_t j = 0;
-  for (; j + 4 * lanes <= columns; j += 4 * lanes) solve_columns<4>(l, b + j, ldb);
+  for (; j + 2 * lanes <= columns; j += 2 * lanes) solve_columns<2>(l, b + j, ldb);
   for (; j + lanes <= columns; j += lanes) solve_columns<1>(l, b + j, ldb);
-  for (; j < columns; ++j)
-    for (int64_t i = 0; i < l.n; ++i) {
-      T value = b[i * ldb + j];
-      for (int64_t p = 0; p < i; ++p) value -= l.data[i * l.row + p * l.column] * b[p * ldb + j];
-      b[i * ldb + j] = l.unit ? value : value / l.data[i * (l.row + l.column)];
-    }
+  if (j == columns) return;
+  // The rest is less than a vector, and another thread may write after it.
+  T rest[SmallTriangle<T>::kMaxRows * lanes] = {};
+  const int64_t width = columns - j;
+  for (int64_t i = 0; i < l.n; ++i) std::copy_n(b + i * ldb + j, width, rest + i * lanes);
+  solve_columns<1>(l, rest, lanes);
+  for (int64_t i = 0; i < l.n; ++i) std::copy_n(rest + i * lanes, width, b + i * ldb + j);
 }
 
 template <int kVectors, typename T>

@@ -6,9 +6,11 @@
 
 namespace kaiseki::linalg {
 
-/// A triangular matrix of few rows. Element (i, p) is at data[i * row + p * column].
+/// A triangular matrix of at most kMaxRows rows. Element (i, p) is at
+/// data[i * row + p * column].
 template <typename T>
 struct SmallTriangle {
+  static constexpr int64_t kMaxRows = 32;
   const T* data;
   int64_t n, row, column;
   bool unit;  // the diagonal is 1, and is not read

@@ -8,7 +8,7 @@
 namespace kaiseki::linalg {
 namespace {
 
-constexpr int64_t kLeaf = 32;
+constexpr int64_t kLeaf = SmallTriangle<float>::kMaxRows;
 constexpr int64_t kLeafColumns = 512;  // of B, for one task
 
 template <typename T>
