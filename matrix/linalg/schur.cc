@@ -2,13 +2,17 @@
 #include <cmath>
 #include <limits>
 
+#include "matrix/linalg/early_deflation.h"
 #include "matrix/linalg/hessenberg.h"
 #include "matrix/linalg/kernels.h"
+#include "matrix/linalg/small_reflection.h"
 
 namespace kaiseki::linalg {
 namespace {
 
-constexpr int kMaxSweeps = 90;          // per eigenvalue; about two are usual
+constexpr int kMaxSweeps = 90;      // per eigenvalue; about two are usual
+constexpr int64_t kManyRows = 256;  // of a block, for many shifts at once
+constexpr int64_t kCorner = 64, kManyFound = 8, kShiftPairs = 16;
 constexpr int kExceptionalSweeps = 10;  // with other shifts after as many without convergence
 
 template <typename T>
@@ -18,6 +22,7 @@ class SchurReduction {
     for (int64_t i = 0; i < h.rows; ++i)
       for (int64_t j = std::max<int64_t>(0, i - 1); j < h.rows; ++j)
         norm_ = std::max(norm_, std::abs(h(i, j)));
+    noise_ = std::pow(std::numeric_limits<T>::epsilon(), T(1.5)) * norm_;
     reflections_.resize(static_cast<size_t>(h.rows));
   }
 
@@ -32,7 +37,11 @@ class SchurReduction {
         last -= 2;
       } else {
         if (sweeps++ == kMaxSweeps) return false;
-        sweep(first, last, sweeps % kExceptionalSweeps == 0);
+        const bool exceptional = sweeps % kExceptionalSweeps == 0;
+        if (last - first < kManyRows || exceptional)
+          sweep(first, last, exceptional);
+        else
+          step(first, last);
         continue;
       }
       sweeps = 0;
@@ -41,11 +50,22 @@ class SchurReduction {
   }
 
  private:
+  /// A step for a block of many rows.
+  void step(int64_t first, int64_t last) {
+    EarlyDeflation<T> found = deflate_early(h_, qt_, last + 1 - kCorner, last + 1);
+    // Many found eigenvalues cost less than a sweep would.
+    if (found.count >= kManyFound) return;
+    std::vector<ShiftPair<T>>& shifts = found.shifts;
+    if (shifts.empty()) return sweep(first, last, true);
+    if (shifts.size() > kShiftPairs) shifts.erase(shifts.begin(), shifts.end() - kShiftPairs);
+    multishift_sweep(h_, qt_, first, last - found.count, shifts);
+  }
+
   int64_t start_of_block(int64_t last) const {
     for (int64_t i = last; i > 0; --i) {
       T size = std::abs(h_(i - 1, i - 1)) + std::abs(h_(i, i));
       if (size == 0) size = norm_;
-      if (std::abs(h_(i, i - 1)) <= std::numeric_limits<T>::epsilon() * size) {
+      if (std::abs(h_(i, i - 1)) <= std::max(std::numeric_limits<T>::epsilon() * size, noise_)) {
         h_(i, i - 1) = 0;
         return i;
       }
@@ -68,7 +88,7 @@ class SchurReduction {
       h_(r, i) = c * a + s * b;
       h_(r, j) = c * b - s * a;
     }
-    kernels<T>().rotate(n, c, s, qt_.row(i), qt_.row(j));
+    kernels<T>().rotate(qt_.columns, c, s, qt_.row(i), qt_.row(j));
     h_(j, i) = 0;
   }
 
@@ -114,40 +134,24 @@ class SchurReduction {
     for (int64_t k = m; k < last; ++k) {
       const int width = k == last - 1 ? 2 : 3;
       Reflection3<T>& f = reflections_[k];
-      f = {};
-      T v[3] = {start.vector[0], start.vector[1], start.vector[2]}, size = 1;
-      if (k != m) {
+      T v[3] = {start.vector[0], start.vector[1], start.vector[2]};
+      if (k != m)
         for (int i = 0; i < 3; ++i) v[i] = i < width ? h_(k + i, k - 1) : 0;
-        size = std::abs(v[0]) + std::abs(v[1]) + std::abs(v[2]);
-        if (size == 0) continue;
-        for (T& value : v) value /= size;
-      }
-      const T s = std::copysign(std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), v[0]);
+      const T result = make_reflection(v, f);
       if (k != m) {
-        h_(k, k - 1) = -s * size;
+        h_(k, k - 1) = result;
         for (int i = 1; i < width; ++i) h_(k + i, k - 1) = 0;
       } else if (first != m) {
         h_(k, k - 1) = -h_(k, k - 1);
       }
-      // I - v w^T with v = (1, ...)
-      const T p = v[0] + s;
-      f = {{1, v[1] / p, v[2] / p}, {p / s, v[1] / s, v[2] / s}};
       T* rows[3] = {h_.row(k) + k, h_.row(k + 1) + k, width == 3 ? h_.row(k + 2) + k : nullptr};
       kernel.reflect_rows(n - k, f.v, f.w, rows[0], rows[1], rows[2]);
       T* vectors[3] = {qt_.row(k), qt_.row(k + 1), width == 3 ? qt_.row(k + 2) : nullptr};
-      kernel.reflect_rows(n, f.w, f.v, vectors[0], vectors[1], vectors[2]);
+      kernel.reflect_rows(qt_.columns, f.w, f.v, vectors[0], vectors[1], vectors[2]);
       // The rows that the next steps read. The rows above them wait.
-      for (int64_t i = k + 1; i <= std::min(last, k + 3); ++i) reflect_row(i, k, width);
+      for (int64_t i = k + 1; i <= std::min(last, k + 3); ++i) reflect_row(f, width, h_.row(i) + k);
     }
     reflect_rows_above(m, last);
-  }
-
-  void reflect_row(int64_t i, int64_t k, int width) const {
-    const Reflection3<T>& f = reflections_[k];
-    T* row = h_.row(i) + k;
-    T sum = 0;
-    for (int j = 0; j < width; ++j) sum += f.w[j] * row[j];
-    for (int j = 0; j < width; ++j) row[j] -= sum * f.v[j];
   }
 
   /// Multiplies each row i < last from the right by the reflections max(i, m) to last - 1.
@@ -158,20 +162,24 @@ class SchurReduction {
       // From here on, all rows of the group have the same reflections.
       const int64_t common = std::max(m, std::min(end - 1, last - 1));
       for (int64_t r = i; r < end; ++r)
-        for (int64_t k = std::max(r, m); k < common; ++k) reflect_row(r, k, 3);
+        for (int64_t k = std::max(r, m); k < common; ++k)
+          reflect_row(reflections_[k], 3, h_.row(r) + k);
       if (end - i == group && last - 1 > common) {
         kernels<T>().reflect_columns(last - 1 - common, reflections_.data() + common,
                                      h_.row(i) + common, h_.ld);
       } else {
         for (int64_t r = i; r < end; ++r)
-          for (int64_t k = common; k < last - 1; ++k) reflect_row(r, k, 3);
+          for (int64_t k = common; k < last - 1; ++k)
+            reflect_row(reflections_[k], 3, h_.row(r) + k);
       }
-      for (int64_t r = i; r < end; ++r) reflect_row(r, last - 1, 2);
+      for (int64_t r = i; r < end; ++r)
+        reflect_row(reflections_[last - 1], 2, h_.row(r) + last - 1);
     }
   }
 
   MatrixView<T> h_, qt_;
-  T norm_ = 0;
+  // The squares of elements below `noise_` may underflow. It is far less than the rounding errors.
+  T norm_ = 0, noise_ = 0;
   std::vector<Reflection3<T>> reflections_;
 };
 

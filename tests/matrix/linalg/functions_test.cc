@@ -10,37 +10,82 @@
 using namespace kaiseki;
 using namespace kaiseki::test;
 
+namespace {
+
+/// A v = value v, vectors of norm 1, and values that add up to the trace.
+void check_eig(const Matrix& a, Device device, DType type) {
+  const int64_t n = a.rows;
+  const EigResult result = eig(tensor_of(a, type, device));
+  const Matrix real = matrix_of(result.vectors.real),
+               imaginary = matrix_of(result.vectors.imaginary);
+  const std::vector<double> x = values_of(result.values.real),
+                            y = values_of(result.values.imaginary);
+  CHECK(result.values.real.device() == device);
+  Matrix wanted_real = real, wanted_imaginary = imaginary;
+  double sum = 0, trace_of = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    sum += x[j];
+    trace_of += a(j, j);
+    double norm = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      wanted_real(i, j) = x[j] * real(i, j) - y[j] * imaginary(i, j);
+      wanted_imaginary(i, j) = x[j] * imaginary(i, j) + y[j] * real(i, j);
+      norm += real(i, j) * real(i, j) + imaginary(i, j) * imaginary(i, j);
+    }
+    CHECK(norm == doctest::Approx(1).epsilon(1e-5));
+  }
+  // The QR algorithm is stable: its errors grow with n times the precision.
+  const double limit = 8 * precision_of(type) * static_cast<double>(n + 8) * size_of(a);
+  CHECK(size_of(a * real - wanted_real) <= limit);
+  CHECK(size_of(a * imaginary - wanted_imaginary) <= limit);
+  CHECK(std::abs(sum - trace_of) <= limit * std::sqrt(static_cast<double>(n)));
+}
+
+}  // namespace
+
 TEST_CASE("eig: A v = value v, and conjugate pairs") {
   for_each_type([](Device device, DType type) {
     for (int64_t n : {1, 2, 3, 7, 17, 33, 64, 101}) {
       CAPTURE(n);
-      const Matrix a = random_matrix(n, n, 1);
-      const EigResult result = eig(tensor_of(a, type, device));
-      const Matrix real = matrix_of(result.vectors.real),
-                   imaginary = matrix_of(result.vectors.imaginary);
-      const std::vector<double> x = values_of(result.values.real),
-                                y = values_of(result.values.imaginary);
-      CHECK(result.values.real.device() == device);
-      Matrix wanted_real = real, wanted_imaginary = imaginary;
-      double sum = 0, trace_of = 0;
-      for (int64_t j = 0; j < n; ++j) {
-        sum += x[j];
-        trace_of += a(j, j);
-        double norm = 0;
-        for (int64_t i = 0; i < n; ++i) {
-          wanted_real(i, j) = x[j] * real(i, j) - y[j] * imaginary(i, j);
-          wanted_imaginary(i, j) = x[j] * imaginary(i, j) + y[j] * real(i, j);
-          norm += real(i, j) * real(i, j) + imaginary(i, j) * imaginary(i, j);
-        }
-        CHECK(norm == doctest::Approx(1).epsilon(1e-5));
-      }
-      // The QR algorithm is stable: its errors grow with n times the precision.
-      const double limit = 8 * precision_of(type) * static_cast<double>(n + 8) * size_of(a);
-      CHECK(size_of(a * real - wanted_real) <= limit);
-      CHECK(size_of(a * imaginary - wanted_imaginary) <= limit);
-      CHECK(std::abs(sum - trace_of) <= limit * std::sqrt(static_cast<double>(n)));
+      check_eig(random_matrix(n, n, 1), device, type);
     }
   });
+}
+
+// From 257 rows on, sweeps have many shifts. These matrices have multiple or defective eigenvalues,
+// rounding errors of very different sizes, or stop an iteration without exceptional shifts.
+TEST_CASE("eig: difficult matrices of many rows") {
+  const int64_t n = 263;
+  const Matrix random = random_matrix(n, n, 4), left = random_matrix(n, 1, 5);
+  Matrix ones(n, n), shift(n, n), nilpotent(n, n), frank(n, n), graded(n, n), skew(n, n),
+      companion(n, n), blocks(n, n), tiny = random;
+  for (int64_t i = 0; i < n; ++i) {
+    shift(i, (i + 1) % n) = 1;
+    if (i > 0) nilpotent(i, i - 1) = companion(i, i - 1) = 1;
+    companion(0, i) = random(0, i);
+    for (int64_t j = 0; j < n; ++j) {
+      ones(i, j) = 1;
+      if (j >= i - 1) frank(i, j) = static_cast<double>(n - std::max(i, j));
+      graded(i, j) = random(i, j) * std::pow(10, -6.0 * static_cast<double>(i) / n);
+      skew(i, j) = random(i, j) - random(j, i);
+      if (i / 7 == j / 7) blocks(i, j) = random(i, j);
+      tiny(i, j) *= 1e-36;
+    }
+  }
+  const Matrix rank_one = left * transposed(random_matrix(n, 1, 6));
+  Matrix near_identity = rank_one;
+  for (int64_t i = 0; i < n; ++i) near_identity(i, i) += 1;
+  const std::vector<std::pair<const char*, Matrix>> matrices = {
+      {"random", random},       {"of ones", ones},          {"a cyclic shift", shift},
+      {"nilpotent", nilpotent}, {"Frank's", frank},         {"graded", graded},
+      {"skew", skew},           {"a companion", companion}, {"blocks", blocks},
+      {"tiny", tiny},           {"rank 1", rank_one},       {"identity and rank 1", near_identity}};
+  for (const auto& [name, matrix] : matrices)
+    for (DType type : {DType::f32, DType::f64}) {
+      CAPTURE(name);
+      CAPTURE(type);
+      check_eig(matrix, Device::cpu(), type);
+    }
 }
 
 TEST_CASE("eig: known eigenvalues, empty shapes and errors") {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "matrix/linalg/multishift.h"
+
+namespace kaiseki::linalg {
+
+template <typename T>
+struct EarlyDeflation {
+  int64_t count;                     // eigenvalues that are found
+  std::vector<ShiftPair<T>> shifts;  // the other eigenvalues of the corner
+};
+
+/// Finds converged eigenvalues in the corner of rows and columns begin..end of the Hessenberg
+/// matrix h, from its real Schur form. h then is a Hessenberg matrix again, in real Schur form in
+/// the last `count` rows (Braman, Byers and Mathias, "The multishift QR algorithm: part II,
+/// aggressive early deflation", 2002; the Schur form is not reordered). The rows of qt are the
+/// columns of Q. Needs begin > 0.
+template <typename T>
+EarlyDeflation<T> deflate_early(const MatrixView<T>& h, const MatrixView<T>& qt, int64_t begin,
+                                int64_t end);
+
+}  // namespace kaiseki::linalg

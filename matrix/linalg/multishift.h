@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// QR sweeps with many shifts at once (Braman, Byers and Mathias, "The multishift QR algorithm",
+// 2002): most of the work is in matrix products.
+#pragma once
+
+#include <vector>
+
+#include "matrix/linalg/matrix_view.h"
+
+namespace kaiseki::linalg {
+
+/// Two real shifts a and b, or the complex shifts a + imaginary i and a - imaginary i. Then a = b.
+template <typename T>
+struct ShiftPair {
+  T a, b, imaginary;
+};
+
+/// The eigenvalues of a matrix in real Schur form, as pairs of shifts. A single real value that is
+/// left is taken twice.
+template <typename T>
+std::vector<ShiftPair<T>> shift_pairs(const MatrixView<T>& s);
+
+/// A sweep over rows and columns first..last of the Hessenberg matrix h, whose subdiagonal has no
+/// 0 there. Needs 6 rows for each pair of shifts. The rows of qt are the columns of Q.
+template <typename T>
+void multishift_sweep(const MatrixView<T>& h, const MatrixView<T>& qt, int64_t first, int64_t last,
+                      const std::vector<ShiftPair<T>>& shifts);
+
+/// Applies a similarity transformation of rows and columns first..first + size to the rest of h,
+/// and to qt. The rows of `u` are the columns of the orthogonal matrix. The block on the diagonal
+/// has been transformed already.
+template <typename T>
+void transform_outside(const MatrixView<T>& h, const MatrixView<T>& qt, int64_t first,
+                       const MatrixView<T>& u);
+
+}  // namespace kaiseki::linalg
