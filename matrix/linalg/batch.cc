@@ -15,6 +15,18 @@ namespace {
 constexpr int64_t kChecked = 1 << 17;  // elements that one task checks
 
 template <typename T>
+bool is_finite(const Tensor& a) {
+  const T* const values = a.data<T>();
+  std::atomic<bool> finite = true;
+  parallel_for(a.size(), kChecked, [&](int64_t begin, int64_t end) {
+    if (!all_finite(end - begin, values + begin)) finite = false;
+  });
+  return finite;
+}
+
+}  // namespace
+
+template <typename T>
 bool all_finite(int64_t n, const T* values) {
   // 0 * x is NaN for NaN and infinity, so sums find them without a branch. Several sums make one
   // vector.
@@ -27,17 +39,8 @@ bool all_finite(int64_t n, const T* values) {
   return std::all_of(sums, sums + kSums, [](T sum) { return sum == 0; });
 }
 
-template <typename T>
-bool all_finite(const Tensor& a) {
-  const T* const values = a.data<T>();
-  std::atomic<bool> finite = true;
-  parallel_for(a.size(), kChecked, [&](int64_t begin, int64_t end) {
-    if (!all_finite(end - begin, values + begin)) finite = false;
-  });
-  return finite;
-}
-
-}  // namespace
+template bool all_finite(int64_t, const float*);
+template bool all_finite(int64_t, const double*);
 
 void check_matrices(const Tensor& a, std::string_view name) {
   check_real(a, "A", name);
@@ -54,12 +57,16 @@ LinearAlgebraError not_finite(std::string_view name) {
   return LinearAlgebraError(message(name, "expected finite elements, got NaN or infinity"));
 }
 
-Tensor host_matrices(const Tensor& a, std::string_view name) {
+Tensor unchecked_matrices(const Tensor& a, std::string_view name) {
   check_matrices(a, name);
   if (!a.device().is_cpu()) count_missing_operation(name, a.device());
-  const Tensor host = a.to(Device::cpu()).contiguous();
+  return a.to(Device::cpu()).contiguous();
+}
+
+Tensor host_matrices(const Tensor& a, std::string_view name) {
+  const Tensor host = unchecked_matrices(a, name);
   with_type(host, [&](auto zero) {
-    if (!all_finite<decltype(zero)>(host)) throw not_finite(name);
+    if (!is_finite<decltype(zero)>(host)) throw not_finite(name);
   });
   return host;
 }

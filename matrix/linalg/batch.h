@@ -17,8 +17,12 @@ void check_matrices(const Tensor& a, std::string_view name);
 /// The same, and requires square matrices.
 void check_square(const Tensor& a, std::string_view name);
 LinearAlgebraError not_finite(std::string_view name);
-/// check_matrices(), and requires that no element is NaN or infinite. Returns the matrices
-/// contiguous and on the CPU. If they are on another device, that is counted as a fallback.
+template <typename T>
+bool all_finite(int64_t n, const T* values);
+/// check_matrices(). Returns the matrices contiguous and on the CPU. If they are on another device,
+/// that is counted as a fallback.
+Tensor unchecked_matrices(const Tensor& a, std::string_view name);
+/// The same, and requires that no element is NaN or infinite.
 Tensor host_matrices(const Tensor& a, std::string_view name);
 /// The same, and requires square matrices.
 Tensor square_matrices(const Tensor& a, std::string_view name);

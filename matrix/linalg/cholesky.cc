@@ -19,9 +19,9 @@ using namespace linalg;
 
 namespace {
 
-constexpr int64_t kPanel = 128;      // columns of L that are factored together
-constexpr int64_t kPanelRows = 128;  // of the panel, for one task
-constexpr int64_t kDiagonal = 64;    // half of a product of this size is above the diagonal
+constexpr int64_t kPanel = 128;         // columns of L that are factored together
+constexpr int64_t kPanelRows = kPanel;  // of the panel, for one task
+constexpr int64_t kDiagonal = 64;       // half of a product of this size is above the diagonal
 
 /// Begin and end of part `index` of the rows.
 std::pair<int64_t, int64_t> part_of(int64_t rows, int64_t index) {
@@ -45,7 +45,7 @@ void solve_panel(const MatrixView<T>& u, const MatrixView<T>& panel, const Matri
 }
 
 /// The lower triangle of C -= across^T across. Writes above the diagonal only in the squares of
-/// kPanelRows on it.
+/// kPanelRows on it, which later panels clear.
 template <typename T>
 void subtract_panel(const MatrixView<T>& across, const MatrixView<T>& c) {
   const int64_t parts = ceil_div(c.rows, kPanelRows);
@@ -66,8 +66,27 @@ void subtract_panel(const MatrixView<T>& across, const MatrixView<T>& c) {
   });
 }
 
-/// A = L L^T in place. Reads only the lower triangle. The elements above the diagonal lose their
-/// values. Returns the first column whose pivot is not positive, if there is one.
+/// Copies the lower triangle of `l` to the upper triangle of `u`, and perhaps more, or back.
+template <typename T>
+void transpose_triangle(const MatrixView<T>& l, const MatrixView<T>& u, bool back) {
+  for (int64_t i = 0; i < l.rows; i += kDiagonal) {
+    const int64_t height = std::min(kDiagonal, l.rows - i), width = i + height;
+    const MatrixView<T> rows = l.block(i, 0, height, width), columns = u.block(0, i, width, height);
+    if (back)
+      copy_transposed(columns, rows);
+    else
+      copy_transposed(rows, columns);
+  }
+}
+
+/// Sets the elements above the diagonal to 0.
+template <typename T>
+void clear_above(const MatrixView<T>& a) {
+  for (int64_t i = 0; i < a.rows; ++i) std::fill_n(a.row(i) + i + 1, a.columns - i - 1, T(0));
+}
+
+/// A = L L^T in place. Reads only the lower triangle. The elements above it have to be 0. Returns
+/// the first column whose pivot is not positive, if there is one.
 template <typename T>
 std::optional<int64_t> factor_lower(const MatrixView<T>& a) {
   const int64_t n = a.rows;
@@ -76,9 +95,10 @@ std::optional<int64_t> factor_lower(const MatrixView<T>& a) {
     const int64_t width = std::min(kPanel, n - at), rest = n - at - width;
     const MatrixView<T> corner = a.block(at, at, width, width);
     const MatrixView<T> u{storage.get(), width, width, width};
-    copy_transposed(corner, u);
+    transpose_triangle(corner, u, false);
     const auto failed = factor_cholesky(u);
-    copy_transposed(u, corner);
+    transpose_triangle(corner, u, true);
+    clear_above(corner);
     if (failed) return at + *failed;
     if (rest == 0) break;
     const MatrixView<T> across{u.data + width * width, width, rest, rest};
@@ -88,16 +108,17 @@ std::optional<int64_t> factor_lower(const MatrixView<T>& a) {
   return std::nullopt;
 }
 
-/// Copies the lower triangle.
+/// Copies the lower triangle, and sets the elements above it to 0. Reads memory once: also checks
+/// all elements. Returns whether they are finite.
 template <typename T>
-void copy_lower(const MatrixView<const T>& from, const MatrixView<T>& to) {
-  for (int64_t i = 0; i < from.rows; ++i) std::copy_n(from.row(i), i + 1, to.row(i));
-}
-
-/// Sets the elements above the diagonal to 0.
-template <typename T>
-void clear_above(const MatrixView<T>& a) {
-  for (int64_t i = 0; i < a.rows; ++i) std::fill(a.row(i) + i + 1, a.row(i) + a.columns, T(0));
+bool copy_lower(const MatrixView<const T>& from, const MatrixView<T>& to) {
+  bool finite = true;
+  for (int64_t i = 0; i < from.rows; ++i) {
+    finite = all_finite(from.columns, from.row(i)) && finite;
+    std::copy_n(from.row(i), i + 1, to.row(i));
+    std::fill_n(to.row(i) + i + 1, to.columns - i - 1, T(0));
+  }
+  return finite;
 }
 
 LinearAlgebraError not_positive(double pivot, int64_t column, const std::string& place) {
@@ -116,7 +137,7 @@ Tensor cholesky(const Tensor& a) {
     if (result.failed) throw not_positive(result.failed->value, result.failed->column, "");
     return result.l;
   }
-  const Tensor host = host_matrices(a, "cholesky");
+  const Tensor host = unchecked_matrices(a, "cholesky");
   Tensor result(host.shape(), host.dtype(), Device::cpu());
   with_type(host, [&](auto zero) {
     using T = decltype(zero);
@@ -124,10 +145,9 @@ Tensor cholesky(const Tensor& a) {
     const auto to = write_matrices<T>(result);
     for_each_matrix(host, [&](int64_t index) {
       const MatrixView<T> l = to[index];
-      copy_lower(from[index], l);
+      if (!copy_lower(from[index], l)) throw not_finite("cholesky");
       if (const auto column = factor_lower(l))
         throw not_positive(l(*column, *column), *column, in_batch(host, index));
-      clear_above(l);
     });
   });
   return result.to(a.device());
